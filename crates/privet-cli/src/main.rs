@@ -1,0 +1,2 @@
+//! The `privet` command.
+fn main() {}

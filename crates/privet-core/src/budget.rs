@@ -1,0 +1,68 @@
+//! What a caller is willing to spend.
+
+use crate::{Error, Range};
+use serde::{Deserialize, Serialize};
+
+/// Limits on ε.
+pub const EPSILON: Range = Range::open("epsilon", 0.0, f64::INFINITY);
+/// Limits on δ; zero asks for pure differential privacy.
+pub const DELTA: Range = Range::from("delta", 0.0, 1.0);
+
+/// A total (ε, δ). Only [`Budget::new`] makes one, so the two numbers are always in range.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
+pub struct Budget {
+    epsilon: f64,
+    delta: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unchecked {
+    epsilon: f64,
+    delta: f64,
+}
+
+impl TryFrom<Unchecked> for Budget {
+    type Error = Error;
+    fn try_from(raw: Unchecked) -> Result<Self, Error> {
+        Self::new(raw.epsilon, raw.delta)
+    }
+}
+
+impl Budget {
+    /// A budget of ε in (0, ∞) and δ in [0, 1).
+    pub fn new(epsilon: f64, delta: f64) -> Result<Self, Error> {
+        Ok(Self { epsilon: EPSILON.check(epsilon)?, delta: DELTA.check(delta)? })
+    }
+
+    /// ε.
+    pub fn epsilon(&self) -> f64 {
+        self.epsilon
+    }
+
+    /// δ.
+    pub fn delta(&self) -> f64 {
+        self.delta
+    }
+
+    /// Whether pure differential privacy is asked for (δ = 0).
+    pub fn is_pure(&self) -> bool {
+        self.delta == 0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_cannot_smuggle_a_budget_past_the_check() {
+        assert!(serde_json::from_str::<Budget>(r#"{"epsilon":1.0,"delta":1e-6}"#).is_ok());
+        for bad in [r#"{"epsilon":-1.0,"delta":0.0}"#, r#"{"epsilon":1.0,"delta":1.0}"#] {
+            assert!(serde_json::from_str::<Budget>(bad).is_err(), "{bad}");
+        }
+        assert!(Budget::new(f64::NAN, 0.0).is_err());
+        assert!(Budget::new(1.0, f64::NAN).is_err());
+    }
+}

@@ -1,0 +1,39 @@
+//! The few types every room of privet shares.
+//!
+//! - [`Neighbours`] and [`Unit`]: which two data sets must look alike, and whose records change.
+//! - [`Budget`]: the (ε, δ) a caller is willing to spend.
+//! - [`Range`]: a limit on a setting, written once and read by the check, the help text and the
+//!   error message.
+#![forbid(unsafe_code)]
+
+mod budget;
+mod neighbours;
+mod range;
+
+pub use budget::{Budget, DELTA, EPSILON};
+pub use neighbours::{Neighbours, UNIT_CAP, Unit};
+pub use range::Range;
+
+/// Why a setting was refused. Carries settings only, never a value read from records.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A number lies outside its range.
+    #[error("{value} is not accepted for {}: {range}", range.name())]
+    OutOfRange {
+        /// What would be accepted.
+        range: Range,
+        /// What was given.
+        value: f64,
+    },
+    /// A word is not one of those known.
+    #[error("'{given}' is not a {what}: accepted are {accepted}")]
+    Unknown {
+        /// What kind of word it is.
+        what: &'static str,
+        /// What was given.
+        given: String,
+        /// What would be accepted.
+        accepted: &'static str,
+    },
+}

@@ -1,0 +1,4 @@
+//! Schemas, readers, encoders, clipping and matrices.
+#![forbid(unsafe_code)]
+
+pub mod matrix;

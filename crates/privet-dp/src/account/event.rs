@@ -1,0 +1,181 @@
+//! What happened, as far as privacy is concerned.
+//!
+//! An [`Event`] is plain data: a tree whose leaves each name the neighbour relation and the unit
+//! they were charged for. How it is bounded is the accountant's affair. Planner, odometer,
+//! certificate and verifier all speak of the same tree.
+
+use privet_core::{Neighbours, Unit};
+use serde::{Deserialize, Serialize};
+
+/// One mechanism's privacy effect, or a composition of several.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Event {
+    /// A single use of a mechanism.
+    Use {
+        /// The relation the sensitivity was derived for.
+        neighbours: Neighbours,
+        /// The unit the sensitivity was derived for.
+        unit: Unit,
+        /// What was done.
+        cost: Cost,
+    },
+    /// All of these, each possibly chosen after seeing the results of those before.
+    All(Vec<Event>),
+    /// The same event `count` times, with fresh coins each time.
+    Repeat {
+        /// How often.
+        count: u32,
+        /// What.
+        event: Box<Event>,
+    },
+}
+
+/// The kinds of mechanism an accountant knows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Cost {
+    /// f(D) + N(0, noise_scale² I), ‖f(D) − f(D′)‖₂ ≤ sensitivity.
+    Gaussian {
+        /// ℓ2 sensitivity, rounding to the grid included.
+        sensitivity: f64,
+        /// Standard deviation of each coordinate.
+        noise_scale: f64,
+        /// `Some` when the noise is a discrete Gaussian on a fine grid standing in for the
+        /// continuous one; its distance is charged.
+        grid: Option<Grid>,
+    },
+    /// f(D) + Laplace(noise_scale) in every coordinate (continuous, or discrete on a grid that
+    /// the sensitivity is a multiple of), ‖f(D) − f(D′)‖₁ ≤ sensitivity.
+    Laplace {
+        /// ℓ1 sensitivity.
+        sensitivity: f64,
+        /// Scale of each coordinate.
+        noise_scale: f64,
+    },
+    /// f(D) + b, density of b ∝ exp(−‖b‖₂ / noise_scale), ‖f(D) − f(D′)‖₂ ≤ sensitivity.
+    L2Laplace {
+        /// ℓ2 sensitivity.
+        sensitivity: f64,
+        /// Scale of the norm.
+        noise_scale: f64,
+    },
+    /// Any ε-DP mechanism.
+    Pure {
+        /// ε.
+        epsilon: f64,
+    },
+    /// The exponential mechanism and its kin: the log-ratio's range is at most `range`.
+    BoundedRange {
+        /// Width of the range of the privacy loss.
+        range: f64,
+    },
+    /// Any ρ-zCDP mechanism.
+    ZeroConcentrated {
+        /// ρ.
+        rho: f64,
+    },
+    /// Any (ε, δ)-DP mechanism.
+    Approximate {
+        /// ε.
+        epsilon: f64,
+        /// δ.
+        delta: f64,
+    },
+    /// Release of the exact minimiser of Σℓ + (λ/2)‖θ‖² + ⟨b, θ⟩.
+    Objective(ObjectiveCost),
+    /// Approximate Minima Perturbation: release of θ̃ + noise, where θ̃ is within
+    /// `output_sensitivity` / 2 of the exact minimiser.
+    ApproximateMinima {
+        /// The perturbed objective.
+        objective: ObjectiveCost,
+        /// 2(γ + η)/λ + rounding: how far apart the errors of two data sets can be.
+        output_sensitivity: f64,
+        /// The noise added to θ̃.
+        output: OutputNoise,
+    },
+}
+
+/// A fine grid on which a discrete Gaussian stands in for a continuous one.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grid {
+    /// Distance between neighbouring points, a power of two.
+    pub step: f64,
+    /// How many coordinates are drawn.
+    pub coordinates: u64,
+}
+
+/// What privacy needs to know of Σℓ(⟨xᵢ,θ⟩; yᵢ) + (λ/2)‖θ‖² + ⟨b,θ⟩.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ObjectiveCost {
+    /// The loss.
+    pub loss: LossShape,
+    /// R: bound on every ‖xᵢ‖₂, bias included.
+    pub radius: f64,
+    /// λ, of the sum form.
+    pub ridge: f64,
+    /// The law of b.
+    pub noise: ObjectiveNoise,
+}
+
+/// Public facts of a loss ℓ(u; y), convex and C^{1,1} in u.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LossShape {
+    /// L ≥ |ℓ′|.
+    pub lipschitz: f64,
+    /// c ≥ ℓ″.
+    pub curvature: f64,
+    /// Whether ℓ′(·; y) keeps its sign.
+    pub sign: Sign,
+    /// Whether ℓ″ ≤ 4c·p(1 − p) where |ℓ′| = L·p, as for the logistic loss.
+    pub logistic: bool,
+}
+
+/// Whether ℓ′(·; y) can change sign for a given y.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sign {
+    /// Never (any monotone margin loss).
+    Fixed,
+    /// It may.
+    Any,
+}
+
+/// The law of the linear term b.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum ObjectiveNoise {
+    /// N(0, noise_scale² I).
+    Gaussian {
+        /// σ.
+        noise_scale: f64,
+        /// As in [`Cost::Gaussian`]; the rounding itself is charged to the tolerance.
+        grid: Option<Grid>,
+    },
+    /// Density ∝ exp(−‖b‖₂ / noise_scale).
+    L2Laplace {
+        /// s.
+        noise_scale: f64,
+    },
+}
+
+/// The law of the noise added to an approximate minimiser.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum OutputNoise {
+    /// N(0, noise_scale² I).
+    Gaussian {
+        /// τ.
+        noise_scale: f64,
+        /// As in [`Cost::Gaussian`].
+        grid: Option<Grid>,
+    },
+    /// Density ∝ exp(−‖·‖₂ / noise_scale).
+    L2Laplace {
+        /// Scale of the norm.
+        noise_scale: f64,
+    },
+}

@@ -1,0 +1,1 @@
+//! How noise is drawn: a file per law, the source of randomness an argument.

@@ -1,0 +1,1 @@
+//! Losses, passes over rows, and solvers that prove their tolerance.

@@ -1,0 +1,1 @@
+//! Differentially private machine learning with certificates.
