@@ -1,1 +1,19 @@
 //! Losses, passes over rows, and solvers that prove their tolerance.
+//!
+//! Everything is in the **sum** form F(θ) = Σℓ(⟨xᵢ,θ⟩; yᵢ) + (λ/2)‖θ‖² + ⟨b,θ⟩. This crate knows
+//! nothing of privacy.
+//!
+//! - [`loss`]: ℓ, with the constants a learner needs.
+//! - [`sum`]: what can be asked of records, and the in-memory back end.
+//! - [`kernel`]: the inner loops.
+//! - [`solver`]: minimisers, each of which ends in a proof that the tolerance is met.
+
+pub mod double_double;
+pub mod kernel;
+pub mod loss;
+pub mod sum;
+#[cfg(test)]
+mod testing;
+
+pub use loss::Loss;
+pub use sum::{InMemory, Records, Statistic};

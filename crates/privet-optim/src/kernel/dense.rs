@@ -1,0 +1,101 @@
+//! Inner loops over row-major dense rows of f32, arithmetic in f64.
+//!
+//! A row is read twice while it is in the first-level cache: once for its margin, once for the
+//! gradient. Four rows go together in the second loop, so the gradient is loaded and stored once
+//! for four rows.
+
+use super::fma;
+
+const LANES: usize = 8;
+
+/// ⟨row, vector⟩. At most `columns + 8` roundings lie on the way from any product to the result.
+#[inline(always)]
+pub fn dot<const F: bool>(row: &[f32], vector: &[f64]) -> f64 {
+    let (chunks, rest) = row.as_chunks::<LANES>();
+    let (vector_chunks, vector_rest) = vector.as_chunks::<LANES>();
+    let mut sums = [0.0; LANES];
+    for (x, v) in chunks.iter().zip(vector_chunks) {
+        for lane in 0..LANES {
+            sums[lane] = fma::<F>(f64::from(x[lane]), v[lane], sums[lane]);
+        }
+    }
+    let mut tail = 0.0;
+    for (&x, &v) in rest.iter().zip(vector_rest) {
+        tail = fma::<F>(f64::from(x), v, tail);
+    }
+    let half = [sums[0] + sums[4], sums[1] + sums[5], sums[2] + sums[6], sums[3] + sums[7]];
+    (half[0] + half[2]) + (half[1] + half[3]) + tail
+}
+
+/// margins[i] = ⟨row i, vector⟩ for consecutive rows.
+#[inline(always)]
+pub fn margins<const F: bool>(values: &[f32], columns: usize, vector: &[f64], margins: &mut [f64]) {
+    if columns == 0 {
+        margins.fill(0.0);
+        return;
+    }
+    for (row, margin) in values.chunks_exact(columns).zip(margins) {
+        *margin = dot::<F>(row, vector);
+    }
+}
+
+/// sum += Σ multipliers[i] · row i.
+#[inline(always)]
+pub fn accumulate<const F: bool>(
+    values: &[f32],
+    columns: usize,
+    multipliers: &[f64],
+    sum: &mut [f64],
+) {
+    if columns == 0 {
+        return;
+    }
+    let (fours, rest) = multipliers.as_chunks::<4>();
+    let mut rows = values.chunks_exact(4 * columns);
+    for (m, four) in fours.iter().zip(&mut rows) {
+        let (a, four) = four.split_at(columns);
+        let (b, four) = four.split_at(columns);
+        let (c, d) = four.split_at(columns);
+        for ((((s, &a), &b), &c), &d) in sum.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+            let t = fma::<F>(m[0], f64::from(a), *s);
+            let t = fma::<F>(m[1], f64::from(b), t);
+            let t = fma::<F>(m[2], f64::from(c), t);
+            *s = fma::<F>(m[3], f64::from(d), t);
+        }
+    }
+    for (&m, row) in rest.iter().zip(values[fours.len() * 4 * columns..].chunks_exact(columns)) {
+        for (s, &x) in sum.iter_mut().zip(row) {
+            *s = fma::<F>(m, f64::from(x), *s);
+        }
+    }
+}
+
+/// scaled row i = √weights[i] · row i, as f64.
+#[inline(always)]
+pub fn scale_rows(values: &[f32], columns: usize, weights: &[f64], scaled: &mut [f64]) {
+    if columns == 0 {
+        return;
+    }
+    for ((row, &w), out) in
+        values.chunks_exact(columns).zip(weights).zip(scaled.chunks_exact_mut(columns))
+    {
+        let root = w.sqrt();
+        for (o, &x) in out.iter_mut().zip(row) {
+            *o = root * f64::from(x);
+        }
+    }
+}
+
+/// sum[j] += Σ weights[i] · row i[j]².
+#[inline(always)]
+pub fn squares<const F: bool>(values: &[f32], columns: usize, weights: &[f64], sum: &mut [f64]) {
+    if columns == 0 {
+        return;
+    }
+    for (row, &w) in values.chunks_exact(columns).zip(weights) {
+        for (s, &x) in sum.iter_mut().zip(row) {
+            let x = f64::from(x);
+            *s = fma::<F>(w * x, x, *s);
+        }
+    }
+}

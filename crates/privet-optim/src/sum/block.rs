@@ -1,0 +1,100 @@
+//! Consecutive rows of a matrix with their labels: what a kernel is given.
+
+use crate::kernel::{csr, dense};
+use privet_data::matrix::Matrix;
+use std::ops::Range;
+
+/// Consecutive rows with their labels.
+#[derive(Clone, Copy)]
+pub struct Block<'a> {
+    matrix: &'a Matrix,
+    first: usize,
+    labels: &'a [f64],
+}
+
+impl<'a> Block<'a> {
+    /// Rows `first .. first + labels.len()`.
+    ///
+    /// # Panics
+    /// When the matrix has fewer rows.
+    pub fn new(matrix: &'a Matrix, first: usize, labels: &'a [f64]) -> Self {
+        assert!(first + labels.len() <= matrix.rows(), "block exceeds its matrix");
+        Self { matrix, first, labels }
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Number of features.
+    pub fn columns(&self) -> usize {
+        self.matrix.columns()
+    }
+
+    /// The rows' labels.
+    pub fn labels(&self) -> &'a [f64] {
+        self.labels
+    }
+
+    /// A part of the block.
+    pub fn part(&self, rows: Range<usize>) -> Self {
+        Self { matrix: self.matrix, first: self.first + rows.start, labels: &self.labels[rows] }
+    }
+
+    /// Parts of at most `rows` rows.
+    pub fn parts(self, rows: usize) -> impl Iterator<Item = Self> {
+        let total = self.rows();
+        (0..total).step_by(rows).map(move |start| self.part(start..total.min(start + rows)))
+    }
+
+    /// The values of a dense block, row after row; `None` for a sparse one.
+    pub(crate) fn dense(&self) -> Option<&'a [f32]> {
+        match self.matrix {
+            Matrix::Dense(m) => {
+                let columns = m.columns();
+                Some(&m.values()[self.first * columns..(self.first + self.rows()) * columns])
+            }
+            Matrix::Csr(_) => None,
+        }
+    }
+
+    /// Columns and values of each row of a sparse block; nothing for a dense one.
+    #[inline(always)]
+    pub(crate) fn sparse(&self) -> impl Iterator<Item = (&'a [u32], &'a [f32])> {
+        let rows = match self.matrix {
+            Matrix::Csr(m) => {
+                let starts = &m.starts()[self.first..=self.first + self.rows()];
+                Some((starts, m.indices(), m.values()))
+            }
+            Matrix::Dense(_) => None,
+        };
+        rows.into_iter().flat_map(|(starts, indices, values)| {
+            starts.windows(2).map(move |w| (&indices[w[0]..w[1]], &values[w[0]..w[1]]))
+        })
+    }
+
+    /// margins[i] = ⟨row i, vector⟩.
+    #[inline(always)]
+    pub(crate) fn margins<const F: bool>(&self, vector: &[f64], margins: &mut [f64]) {
+        if let Some(values) = self.dense() {
+            dense::margins::<F>(values, self.columns(), vector, margins);
+        } else {
+            for ((indices, values), margin) in self.sparse().zip(margins) {
+                *margin = csr::dot::<F>(indices, values, vector);
+            }
+        }
+    }
+
+    /// sum += Σ multipliers[i] · row i.
+    #[inline(always)]
+    pub(crate) fn accumulate<const F: bool>(&self, multipliers: &[f64], sum: &mut [f64]) {
+        if let Some(values) = self.dense() {
+            dense::accumulate::<F>(values, self.columns(), multipliers, sum);
+        } else {
+            for ((indices, values), &m) in self.sparse().zip(multipliers) {
+                csr::scatter::<F>(indices, values, m, sum);
+            }
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Gradient sums that do not depend on the order of their terms, for sums that are released.
+//!
+//! Floating-point sums can exceed the sensitivity derived for real numbers, because rounding depends
+//! on the order and on the other terms (Casacuberta et al., CCS 2022). Here no addition rounds.
+//!
+//! **Claim.** With ‖x‖∞ ≤ 2^e and every feature a multiple of 2^(e−23) (`privet-data` truncates so),
+//! and the multiplier m = ℓ′ truncated toward zero to a multiple of 2^(a−21), |m| ≤ 2^a, the
+//! returned sum is the same for any order of rows, any number of threads and any sharding, and one
+//! record's contribution has norm at most LR.
+//!
+//! *Proof.* m·x_j is a multiple of q = 2^(a+e−44) with |m·x_j| ≤ 2⁴⁴q. Sums of at most 2⁹ such terms
+//! are multiples of q of size at most 2⁵³q, hence exact in f64. They are then added as integers of
+//! 128 bits, which holds 2⁸³ rows. Integer addition is associative. Truncation toward zero only
+//! shrinks |m| ≤ L. ∎
+//!
+//! - e: 2^e is the least power of two that is at least `radius`; a likewise for L.
+//! - Margins and multipliers are computed record by record without fused operations, so they too are
+//!   the same on every processor for one storage of the row (dense and sparse rows may differ in the
+//!   last bit of a margin).
+//! - Tested by `order_and_sharding_do_not_matter`, `agrees_with_integers`.
+
+use super::gradient::PART;
+use super::{Block, Statistic};
+use crate::kernel::{Kernel, dispatch};
+use crate::loss::Loss;
+use serde::{Deserialize, Serialize};
+
+/// Rows whose exact products are summed in f64 before they are turned into integers.
+const FLIGHT: usize = 512;
+
+/// Σ trunc(ℓ′)·x at θ, exactly.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExactGradient {
+    /// ℓ.
+    pub loss: Loss,
+    /// θ.
+    pub theta: Vec<f64>,
+    /// R, the radius rows were clipped and truncated for.
+    pub radius: f64,
+}
+
+/// A partial sum: integers in units of [`ExactGradient::unit`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExactSum {
+    units: Vec<i128>,
+    rows: u64,
+    on_grid: bool,
+}
+
+/// The least exponent e with 2^e ≥ x, for finite x > 0.
+fn exponent_above(x: f64) -> i32 {
+    let mut e = x.log2().ceil() as i32;
+    while 2f64.powi(e) < x {
+        e += 1;
+    }
+    while 2f64.powi(e - 1) >= x {
+        e -= 1;
+    }
+    e
+}
+
+impl ExactGradient {
+    /// 2^a/2²¹: what multipliers are truncated to.
+    fn multiplier_unit(&self) -> f64 {
+        2f64.powi(exponent_above(self.loss.lipschitz()) - 21)
+    }
+
+    /// The unit of the sum's integers, a power of two.
+    pub fn unit(&self) -> f64 {
+        self.multiplier_unit() * 2f64.powi(exponent_above(self.radius) - 23)
+    }
+}
+
+impl ExactSum {
+    /// The sum in units; `None` when a feature was not on the grid that the radius promises, so
+    /// that the sum cannot be vouched for.
+    pub fn units(&self) -> Option<&[i128]> {
+        self.on_grid.then_some(&self.units)
+    }
+
+    /// How many rows were added.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The sum as f64, each coordinate rounded once (so no longer exact beyond 2⁵³ units).
+    pub fn to_f64(&self, unit: f64) -> Option<Vec<f64>> {
+        Some(self.units()?.iter().map(|&k| k as f64 * unit).collect())
+    }
+}
+
+impl Statistic for ExactGradient {
+    type Sum = ExactSum;
+    const NAME: &'static str = "exact-gradient";
+
+    fn bound(&self, radius: f64) -> f64 {
+        self.loss.lipschitz() * radius
+    }
+    fn zero(&self, columns: usize) -> ExactSum {
+        ExactSum { units: vec![0; columns], rows: 0, on_grid: true }
+    }
+    fn bytes(&self, columns: usize) -> usize {
+        24 * columns + 64
+    }
+
+    fn add(&self, block: Block<'_>, into: &mut ExactSum) {
+        let unit = self.unit();
+        let feature_unit = 2f64.powi(exponent_above(self.radius) - 23);
+        let mut sum = vec![0.0; block.columns()];
+        for rows in block.parts(FLIGHT) {
+            sum.fill(0.0);
+            let on_grid = dispatch(ExactPass {
+                statistic: self,
+                multiplier_unit: self.multiplier_unit(),
+                feature_unit,
+                rows,
+                sum: &mut sum,
+            });
+            into.on_grid &= on_grid;
+            into.rows += rows.rows() as u64;
+            for (total, s) in into.units.iter_mut().zip(&sum) {
+                *total += (s / unit) as i128;
+            }
+        }
+    }
+
+    fn merge(&self, into: &mut ExactSum, other: ExactSum) {
+        into.on_grid &= other.on_grid;
+        into.rows += other.rows;
+        for (total, s) in into.units.iter_mut().zip(&other.units) {
+            *total += s;
+        }
+    }
+}
+
+struct ExactPass<'a> {
+    statistic: &'a ExactGradient,
+    multiplier_unit: f64,
+    feature_unit: f64,
+    rows: Block<'a>,
+    sum: &'a mut [f64],
+}
+
+/// Whether every value is a multiple of `unit` and at most 2²³ units large.
+#[inline(always)]
+fn on_grid(values: &[f32], unit: f64) -> bool {
+    let inverse = 1.0 / unit;
+    values.iter().fold(true, |ok, &x| {
+        let k = f64::from(x) * inverse;
+        ok & (k == k.trunc()) & (k.abs() <= 8_388_608.0)
+    })
+}
+
+impl Kernel for ExactPass<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<const F: bool>(self) -> bool {
+        let ExactGradient { loss, theta, .. } = self.statistic;
+        let (mut margins, mut multipliers) = ([0.0; PART], [0.0; PART]);
+        let mut fine = true;
+        for part in self.rows.parts(PART) {
+            let margins = &mut margins[..part.rows()];
+            let multipliers = &mut multipliers[..part.rows()];
+            part.margins::<false>(theta, margins);
+            loss.values_and_derivatives::<false>(margins, part.labels(), multipliers);
+            for m in multipliers.iter_mut() {
+                *m = (*m / self.multiplier_unit).trunc() * self.multiplier_unit;
+            }
+            part.accumulate::<F>(multipliers, self.sum);
+            if let Some(values) = part.dense() {
+                fine &= on_grid(values, self.feature_unit);
+            }
+            for (_, values) in part.sparse() {
+                fine &= on_grid(values, self.feature_unit);
+            }
+        }
+        fine
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sum::{InMemory, Records};
+    use crate::testing::{Lcg, random_csr, random_dense};
+    use privet_data::matrix::Matrix;
+    use proptest::prelude::*;
+
+    #[test]
+    fn exponents_are_least() {
+        for (x, e) in [(1.0, 0), (1.1, 1), (0.5, -1), (2.0, 1), (3.0, 2), (1e-3, -9)] {
+            assert_eq!(exponent_above(x), e, "{x}");
+        }
+    }
+
+    /// Rows of `matrix` in another order.
+    fn reordered(matrix: &Matrix, order: &[usize]) -> Matrix {
+        crate::testing::select_rows(matrix, order)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn order_and_sharding_do_not_matter(seed in any::<u64>(), sparse in any::<bool>(), cut in 0.0..1.0_f64) {
+            let mut random = Lcg(seed);
+            let (rows, columns) = (1500, 7);
+            let matrix = if sparse {
+                random_csr(&mut random, rows, columns, 3)
+            } else {
+                random_dense(&mut random, rows, columns)
+            };
+            let labels: Vec<f64> = (0..rows).map(|_| random.sign()).collect();
+            let theta = (0..columns).map(|_| 3.0 * random.centred()).collect();
+            let statistic = ExactGradient { loss: Loss::Logistic, theta, radius: 1.0 };
+            let whole = InMemory::new(&matrix, &labels).unwrap().sum(&statistic).unwrap();
+            prop_assert!(whole.units().is_some());
+
+            let mut order: Vec<usize> = (0..rows).collect();
+            for i in (1..rows).rev() {
+                order.swap(i, (random.next() % (i as u64 + 1)) as usize);
+            }
+            let shuffled = reordered(&matrix, &order);
+            let shuffled_labels: Vec<f64> = order.iter().map(|&i| labels[i]).collect();
+            let cut = (cut * rows as f64) as usize;
+            let mut merged = statistic.zero(columns);
+            statistic.add(Block::new(&shuffled, cut, &shuffled_labels[cut..]), &mut merged);
+            let mut other = statistic.zero(columns);
+            statistic.add(Block::new(&shuffled, 0, &shuffled_labels[..cut]), &mut other);
+            statistic.merge(&mut merged, other);
+            prop_assert_eq!(&whole, &merged);
+        }
+
+        #[test]
+        fn agrees_with_integers(seed in any::<u64>()) {
+            let mut random = Lcg(seed);
+            let (rows, columns) = (600, 5);
+            let matrix = random_dense(&mut random, rows, columns);
+            let labels: Vec<f64> = (0..rows).map(|_| random.sign()).collect();
+            let theta: Vec<f64> = (0..columns).map(|_| random.centred()).collect();
+            let statistic =
+                ExactGradient { loss: Loss::HuberSvm { h: 0.5 }, theta: theta.clone(), radius: 1.0 };
+            let found = InMemory::new(&matrix, &labels).unwrap().sum(&statistic).unwrap();
+            let Matrix::Dense(dense) = &matrix else { unreachable!() };
+            let mut expected = vec![0_i128; columns];
+            for (i, &y) in labels.iter().enumerate() {
+                let u = crate::kernel::dense::dot::<false>(dense.row(i), &theta);
+                let m = (statistic.loss.derivative(u, y) * 2_097_152.0).trunc() as i128;
+                for (e, &x) in expected.iter_mut().zip(dense.row(i)) {
+                    *e += m * (f64::from(x) * 8_388_608.0) as i128;
+                }
+            }
+            prop_assert_eq!(found.units().unwrap(), &expected[..]);
+        }
+    }
+
+    #[test]
+    fn features_off_the_grid_are_noticed() {
+        let matrix = Matrix::Dense(privet_data::matrix::DenseMatrix::new(vec![1e-9, 0.5], 1, 2));
+        let statistic = ExactGradient { loss: Loss::Logistic, theta: vec![0.0; 2], radius: 1.0 };
+        let sum = InMemory::new(&matrix, &[1.0]).unwrap().sum(&statistic).unwrap();
+        assert!(sum.units().is_none());
+    }
+}

@@ -1,0 +1,246 @@
+//! Loss and gradient in one pass over the rows; and the gradient in double-double.
+//!
+//! Rows are taken [`PART`] at a time: margins, then all losses and multipliers (vectorised), then
+//! the gradient while the rows are still in cache. The gradient is summed over flights of rows
+//! (512, or more when there are many columns) and the flights' sums are added up, so few roundings
+//! lie between a term and the total.
+
+use super::{Block, Statistic};
+use crate::double_double::DoubleDouble;
+use crate::kernel::{Kernel, dispatch};
+use crate::loss::Loss;
+use serde::{Deserialize, Serialize};
+
+/// Rows whose margins are kept at a time.
+pub(super) const PART: usize = 128;
+
+/// Σℓ and Σℓ′·x at θ, in f64.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LossAndGradient {
+    /// ℓ.
+    pub loss: Loss,
+    /// θ.
+    pub theta: Vec<f64>,
+}
+
+/// A partial sum of [`LossAndGradient`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct GradientSum {
+    /// Σℓ.
+    pub value: f64,
+    /// Σℓ′·x.
+    pub gradient: Vec<f64>,
+    /// Σ|ℓ′|.
+    pub absolute: f64,
+    /// How many roundings lie between any term of the gradient and its sum, at most.
+    pub depth: u64,
+}
+
+/// Rows over which a gradient is summed before it joins the total.
+fn flight(columns: usize) -> usize {
+    (columns / 4).next_multiple_of(PART).max(512)
+}
+
+impl Statistic for LossAndGradient {
+    type Sum = GradientSum;
+    const NAME: &'static str = "loss-and-gradient";
+
+    /// ℓ(u) ≤ ℓ(0) + L|u|, and ‖ℓ′x‖ ≤ LR.
+    fn bound(&self, radius: f64) -> f64 {
+        let norm = self.theta.iter().map(|t| t * t).sum::<f64>().sqrt();
+        let at_zero = match self.loss {
+            Loss::Logistic => std::f64::consts::LN_2,
+            Loss::HuberSvm { .. } => self.loss.value(0.0, 1.0),
+            Loss::Squared { .. } => 0.5,
+        };
+        let slope = self.loss.lipschitz() * radius;
+        (at_zero + slope * norm).hypot(slope)
+    }
+
+    fn zero(&self, columns: usize) -> GradientSum {
+        GradientSum { value: 0.0, gradient: vec![0.0; columns], absolute: 0.0, depth: 0 }
+    }
+
+    fn bytes(&self, columns: usize) -> usize {
+        16 * columns + 64
+    }
+
+    fn add(&self, block: Block<'_>, into: &mut GradientSum) {
+        let mut sum = vec![0.0; block.columns()];
+        for rows in block.parts(flight(block.columns())) {
+            sum.fill(0.0);
+            let pass = Pass { loss: self.loss, theta: &self.theta, rows, sum: &mut sum };
+            let (value, absolute) = dispatch(pass);
+            into.value += value;
+            into.absolute += absolute;
+            for (total, s) in into.gradient.iter_mut().zip(&sum) {
+                *total += s;
+            }
+            // One product and rows additions within the flight, one addition to the total.
+            into.depth = into.depth.max(rows.rows() as u64 + 1) + 1;
+        }
+    }
+
+    fn merge(&self, into: &mut GradientSum, other: GradientSum) {
+        into.value += other.value;
+        into.absolute += other.absolute;
+        into.depth = into.depth.max(other.depth) + 1;
+        for (total, s) in into.gradient.iter_mut().zip(&other.gradient) {
+            *total += s;
+        }
+    }
+}
+
+/// The fused loop over one flight of rows.
+struct Pass<'a> {
+    loss: Loss,
+    theta: &'a [f64],
+    rows: Block<'a>,
+    sum: &'a mut [f64],
+}
+
+impl Kernel for Pass<'_> {
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn run<const F: bool>(self) -> (f64, f64) {
+        let (mut margins, mut multipliers) = ([0.0; PART], [0.0; PART]);
+        let (mut value, mut absolute) = (0.0, 0.0);
+        for part in self.rows.parts(PART) {
+            let margins = &mut margins[..part.rows()];
+            let multipliers = &mut multipliers[..part.rows()];
+            part.margins::<F>(self.theta, margins);
+            value += self.loss.values_and_derivatives::<F>(margins, part.labels(), multipliers);
+            part.accumulate::<F>(multipliers, self.sum);
+            absolute += multipliers.iter().map(|m| m.abs()).sum::<f64>();
+        }
+        (value, absolute)
+    }
+}
+
+/// Σℓ′·x at θ, in f64.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Gradient(pub LossAndGradient);
+
+impl Statistic for Gradient {
+    type Sum = GradientSum;
+    const NAME: &'static str = "gradient";
+
+    fn bound(&self, radius: f64) -> f64 {
+        self.0.loss.lipschitz() * radius
+    }
+    fn zero(&self, columns: usize) -> GradientSum {
+        self.0.zero(columns)
+    }
+    fn bytes(&self, columns: usize) -> usize {
+        self.0.bytes(columns)
+    }
+    fn add(&self, block: Block<'_>, into: &mut GradientSum) {
+        self.0.add(block, into);
+    }
+    fn merge(&self, into: &mut GradientSum, other: GradientSum) {
+        self.0.merge(into, other);
+    }
+}
+
+/// Σℓ′·x at θ = `theta` + `tail`, in double-double throughout.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PreciseGradient {
+    /// ℓ.
+    pub loss: Loss,
+    /// θ rounded to f64.
+    pub theta: Vec<f64>,
+    /// What is missing from `theta`.
+    pub tail: Vec<f64>,
+}
+
+/// A partial sum of [`PreciseGradient`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct PreciseSum {
+    /// Σℓ′·x.
+    pub gradient: Vec<DoubleDouble>,
+    /// Σ|ℓ′|.
+    pub absolute: f64,
+    /// As [`GradientSum::depth`], of double-double roundings.
+    pub depth: u64,
+}
+
+impl Statistic for PreciseGradient {
+    type Sum = PreciseSum;
+    const NAME: &'static str = "precise-gradient";
+
+    fn bound(&self, radius: f64) -> f64 {
+        self.loss.lipschitz() * radius
+    }
+
+    fn zero(&self, columns: usize) -> PreciseSum {
+        PreciseSum { gradient: vec![DoubleDouble::ZERO; columns], absolute: 0.0, depth: 0 }
+    }
+
+    fn bytes(&self, columns: usize) -> usize {
+        16 * columns + 64
+    }
+
+    fn add(&self, block: Block<'_>, into: &mut PreciseSum) {
+        into.absolute += dispatch(PrecisePass { statistic: self, rows: block, sum: into });
+        into.depth += block.rows() as u64 + 1;
+    }
+
+    fn merge(&self, into: &mut PreciseSum, other: PreciseSum) {
+        into.absolute += other.absolute;
+        into.depth = into.depth.max(other.depth) + 1;
+        for (total, s) in into.gradient.iter_mut().zip(other.gradient) {
+            *total = *total + s;
+        }
+    }
+}
+
+struct PrecisePass<'a> {
+    statistic: &'a PreciseGradient,
+    rows: Block<'a>,
+    sum: &'a mut PreciseSum,
+}
+
+impl Kernel for PrecisePass<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<const F: bool>(self) -> f64 {
+        let PreciseGradient { loss, theta, tail } = self.statistic;
+        let sum = &mut self.sum.gradient;
+        let term =
+            |j: usize, x: f32| DoubleDouble { high: theta[j], low: tail[j] }.times(f64::from(x));
+        let mut absolute = 0.0;
+        if let Some(values) = self.rows.dense() {
+            let columns = self.rows.columns().max(1);
+            for (row, &y) in values.chunks_exact(columns).zip(self.rows.labels()) {
+                let mut u = DoubleDouble::ZERO;
+                for (j, &x) in row.iter().enumerate() {
+                    u = u + term(j, x);
+                }
+                let m = loss.precise_derivative(u, y);
+                absolute += m.high.abs();
+                for (s, &x) in sum.iter_mut().zip(row) {
+                    *s = *s + m.times(f64::from(x));
+                }
+            }
+        } else {
+            for ((indices, values), &y) in self.rows.sparse().zip(self.rows.labels()) {
+                let mut u = DoubleDouble::ZERO;
+                for (&j, &x) in indices.iter().zip(values) {
+                    u = u + term(j as usize, x);
+                }
+                let m = loss.precise_derivative(u, y);
+                absolute += m.high.abs();
+                for (&j, &x) in indices.iter().zip(values) {
+                    let s = &mut sum[j as usize];
+                    *s = *s + m.times(f64::from(x));
+                }
+            }
+        }
+        absolute
+    }
+}

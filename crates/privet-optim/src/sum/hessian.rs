@@ -1,0 +1,222 @@
+//! Second-order passes: XᵀWX, its diagonal, and its product with a vector, W = diag(ℓ″).
+//!
+//! Solvers use these to choose directions only; no certificate rests on them, so their sums carry no
+//! error bound.
+
+use super::gradient::PART;
+use super::{Block, Statistic};
+use crate::kernel::{Kernel, csr, dense, dispatch, fma};
+use crate::loss::Loss;
+use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+use faer::{Accum, MatMut, MatRef, Par};
+use serde::{Deserialize, Serialize};
+
+/// Σℓ″·x xᵀ at θ over every `stride`-th part of the rows, times `stride`.
+///
+/// The sum is the upper triangle of a row-major square matrix.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hessian {
+    /// ℓ.
+    pub loss: Loss,
+    /// θ.
+    pub theta: Vec<f64>,
+    /// 1 takes all rows; k takes one part of 128 rows in k, to precondition cheaply.
+    pub stride: u32,
+}
+
+impl Statistic for Hessian {
+    type Sum = Vec<f64>;
+    const NAME: &'static str = "hessian";
+
+    fn bound(&self, radius: f64) -> f64 {
+        f64::from(self.stride) * self.loss.smoothness(radius)
+    }
+    fn zero(&self, columns: usize) -> Vec<f64> {
+        vec![0.0; columns * columns]
+    }
+    fn bytes(&self, columns: usize) -> usize {
+        8 * columns * columns
+    }
+    fn add(&self, block: Block<'_>, into: &mut Vec<f64>) {
+        dispatch(HessianPass { statistic: self, rows: block, sum: into });
+    }
+    fn merge(&self, into: &mut Vec<f64>, other: Vec<f64>) {
+        add_to(into, &other);
+    }
+}
+
+fn add_to(into: &mut [f64], other: &[f64]) {
+    for (total, s) in into.iter_mut().zip(other) {
+        *total += s;
+    }
+}
+
+struct HessianPass<'a> {
+    statistic: &'a Hessian,
+    rows: Block<'a>,
+    sum: &'a mut [f64],
+}
+
+impl Kernel for HessianPass<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const F: bool>(self) {
+        let Hessian { loss, theta, stride } = self.statistic;
+        let columns = self.rows.columns();
+        let (mut margins, mut weights) = ([0.0; PART], [0.0; PART]);
+        let mut scaled = vec![0.0; if self.rows.dense().is_some() { PART * columns } else { 0 }];
+        for part in self.rows.parts(PART).step_by(*stride as usize) {
+            let (margins, weights) = (&mut margins[..part.rows()], &mut weights[..part.rows()]);
+            part.margins::<F>(theta, margins);
+            loss.second_derivatives::<F>(margins, part.labels(), weights);
+            for w in weights.iter_mut() {
+                *w *= f64::from(*stride);
+            }
+            if let Some(values) = part.dense() {
+                let scaled = &mut scaled[..part.rows() * columns];
+                dense::scale_rows(values, columns, weights, scaled);
+                add_products(scaled, part.rows(), columns, self.sum);
+            } else {
+                for ((indices, values), &w) in part.sparse().zip(&*weights) {
+                    if w != 0.0 {
+                        csr::rank_one::<F>(indices, values, w, columns, self.sum);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// sum += AᵀA for row-major A, upper triangle of row-major (= lower of column-major) sum.
+fn add_products(rows: &[f64], count: usize, columns: usize, sum: &mut [f64]) {
+    let transposed = MatRef::from_column_major_slice(rows, columns, count);
+    let target = MatMut::from_column_major_slice_mut(sum, columns, columns);
+    let (all, lower) = (BlockStructure::Rectangular, BlockStructure::TriangularLower);
+    let right = transposed.transpose();
+    matmul(target, lower, Accum::Add, transposed, all, right, all, 1.0, Par::Seq);
+}
+
+/// Σℓ″·x_j² at θ for every feature j.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HessianDiagonal {
+    /// ℓ.
+    pub loss: Loss,
+    /// θ.
+    pub theta: Vec<f64>,
+}
+
+/// Σℓ″·⟨x, v⟩·x at θ for a direction v.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HessianVector {
+    /// ℓ.
+    pub loss: Loss,
+    /// θ.
+    pub theta: Vec<f64>,
+    /// v.
+    pub direction: Vec<f64>,
+}
+
+impl Statistic for HessianDiagonal {
+    type Sum = Vec<f64>;
+    const NAME: &'static str = "hessian-diagonal";
+
+    fn bound(&self, radius: f64) -> f64 {
+        self.loss.smoothness(radius)
+    }
+    fn zero(&self, columns: usize) -> Vec<f64> {
+        vec![0.0; columns]
+    }
+    fn bytes(&self, columns: usize) -> usize {
+        8 * columns
+    }
+    fn add(&self, block: Block<'_>, into: &mut Vec<f64>) {
+        dispatch(DiagonalPass { statistic: self, rows: block, sum: into });
+    }
+    fn merge(&self, into: &mut Vec<f64>, other: Vec<f64>) {
+        add_to(into, &other);
+    }
+}
+
+struct DiagonalPass<'a> {
+    statistic: &'a HessianDiagonal,
+    rows: Block<'a>,
+    sum: &'a mut [f64],
+}
+
+impl Kernel for DiagonalPass<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const F: bool>(self) {
+        let HessianDiagonal { loss, theta } = self.statistic;
+        let (mut margins, mut weights) = ([0.0; PART], [0.0; PART]);
+        for part in self.rows.parts(PART) {
+            let (margins, weights) = (&mut margins[..part.rows()], &mut weights[..part.rows()]);
+            part.margins::<F>(theta, margins);
+            loss.second_derivatives::<F>(margins, part.labels(), weights);
+            if let Some(values) = part.dense() {
+                dense::squares::<F>(values, part.columns(), weights, self.sum);
+            }
+            for ((indices, values), &w) in part.sparse().zip(&*weights) {
+                for (&j, &x) in indices.iter().zip(values) {
+                    let s = &mut self.sum[j as usize];
+                    *s = fma::<F>(w * f64::from(x), f64::from(x), *s);
+                }
+            }
+        }
+    }
+}
+
+impl Statistic for HessianVector {
+    type Sum = Vec<f64>;
+    const NAME: &'static str = "hessian-vector";
+
+    fn bound(&self, radius: f64) -> f64 {
+        let norm = self.direction.iter().map(|t| t * t).sum::<f64>().sqrt();
+        self.loss.smoothness(radius) * norm
+    }
+    fn zero(&self, columns: usize) -> Vec<f64> {
+        vec![0.0; columns]
+    }
+    fn bytes(&self, columns: usize) -> usize {
+        8 * columns
+    }
+    fn add(&self, block: Block<'_>, into: &mut Vec<f64>) {
+        dispatch(VectorPass { statistic: self, rows: block, sum: into });
+    }
+    fn merge(&self, into: &mut Vec<f64>, other: Vec<f64>) {
+        add_to(into, &other);
+    }
+}
+
+struct VectorPass<'a> {
+    statistic: &'a HessianVector,
+    rows: Block<'a>,
+    sum: &'a mut [f64],
+}
+
+impl Kernel for VectorPass<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const F: bool>(self) {
+        let HessianVector { loss, theta, direction } = self.statistic;
+        let (mut margins, mut along, mut weights) = ([0.0; PART], [0.0; PART], [0.0; PART]);
+        for part in self.rows.parts(PART) {
+            let count = part.rows();
+            let (margins, along) = (&mut margins[..count], &mut along[..count]);
+            let weights = &mut weights[..count];
+            part.margins::<F>(theta, margins);
+            part.margins::<F>(direction, along);
+            loss.second_derivatives::<F>(margins, part.labels(), weights);
+            for (w, a) in weights.iter_mut().zip(along) {
+                *w *= *a;
+            }
+            part.accumulate::<F>(weights, self.sum);
+        }
+    }
+}

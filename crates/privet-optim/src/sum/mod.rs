@@ -1,0 +1,125 @@
+//! One sum: what a solver asks of records.
+//!
+//! Whatever is asked of data is a sum over records of a [`Statistic`]: plain serialisable data
+//! (which loss, at which θ), never a closure, so that the same question can be put to rows in
+//! memory, on disk, on other machines or behind secure aggregation. Each of those is a [`Records`];
+//! the in-memory one is [`InMemory`].
+//!
+//! A statistic states a public bound on one record's contribution, knows how to add a [`Block`] of
+//! rows and how to merge two partial sums. Floating-point sums carry with them how many roundings
+//! lie between any term and the result ([`GradientSum::depth`]), whatever the back end's order, so
+//! that a certificate can bound their error. Sums that are to be released must not depend on the
+//! order at all: [`ExactGradient`].
+
+mod block;
+mod exact;
+mod gradient;
+mod hessian;
+mod memory;
+
+pub use block::Block;
+pub use exact::{ExactGradient, ExactSum};
+pub use gradient::{Gradient, GradientSum, LossAndGradient, PreciseGradient, PreciseSum};
+pub use hessian::{Hessian, HessianDiagonal, HessianVector};
+pub use memory::InMemory;
+
+use serde::{Deserialize, Serialize};
+
+/// A question to records whose answer is a sum over them.
+pub trait Statistic: Serialize + Send + Sync {
+    /// The sum, or a partial one.
+    type Sum: Send;
+
+    /// A name under which other machines find the kernel.
+    const NAME: &'static str;
+
+    /// Bound on the Euclidean norm of one record's contribution, given ‖x‖₂ ≤ `radius`.
+    fn bound(&self, radius: f64) -> f64;
+
+    /// The empty sum for rows of `columns` features.
+    fn zero(&self, columns: usize) -> Self::Sum;
+
+    /// About how many bytes one partial sum takes: back ends keep fewer of large ones.
+    fn bytes(&self, columns: usize) -> usize;
+
+    /// Adds every row of a block.
+    fn add(&self, block: Block<'_>, into: &mut Self::Sum);
+
+    /// Adds a partial sum.
+    fn merge(&self, into: &mut Self::Sum, other: Self::Sum);
+}
+
+/// Records that answer sums: the back end.
+///
+/// The answer must be that of one call of [`Statistic::add`] per row in some order, with partial
+/// sums merged by [`Statistic::merge`].
+pub trait Records: Sync {
+    /// Number of rows.
+    fn rows(&self) -> usize;
+    /// Number of features of every row.
+    fn columns(&self) -> usize;
+    /// Upper bound on every row's Euclidean norm, rounded up.
+    fn radius(&self) -> f64;
+    /// Upper bound on the stored entries of one row.
+    fn longest_row(&self) -> usize;
+    /// Stored entries in total.
+    fn entries(&self) -> usize;
+    /// Whether every label satisfies `accepts` (see [`crate::Loss::accepts`]).
+    fn labels_accepted(&self, loss: crate::Loss) -> bool;
+    /// The sum of a statistic over all rows.
+    fn sum<S: Statistic>(&self, statistic: &S) -> Result<S::Sum, RecordsError>;
+}
+
+/// Why records could not be summed or set up. Names places, never values.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordsError {
+    /// As many labels as rows are needed.
+    #[error("{labels} labels were given for {rows} rows: one label per row is needed")]
+    LabelCount {
+        /// Rows of the matrix.
+        rows: usize,
+        /// Labels given.
+        labels: usize,
+    },
+    /// A feature is NaN or infinite.
+    #[error("row {row} has a feature that is not a finite number")]
+    NotFinite {
+        /// Which row, from 0.
+        row: usize,
+    },
+    /// A label is NaN or outside [−1, 1].
+    #[error("the label of row {row} is not a number from -1 to 1")]
+    Label {
+        /// Which row, from 0.
+        row: usize,
+    },
+    /// The back end failed to read or to reach records.
+    #[error("records could not be read: {0}")]
+    BackEnd(String),
+}
+
+/// The number of records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Count;
+
+impl Statistic for Count {
+    type Sum = u64;
+    const NAME: &'static str = "count";
+
+    fn bound(&self, _radius: f64) -> f64 {
+        1.0
+    }
+    fn zero(&self, _columns: usize) -> u64 {
+        0
+    }
+    fn bytes(&self, _columns: usize) -> usize {
+        8
+    }
+    fn add(&self, block: Block<'_>, into: &mut u64) {
+        *into += block.rows() as u64;
+    }
+    fn merge(&self, into: &mut u64, other: u64) {
+        *into += other;
+    }
+}
