@@ -1,0 +1,305 @@
+//! The certificate that travels with every release, and the digest that binds it to its model.
+//!
+//! A certificate states neighbours, unit, (ε, δ), the events that were executed, and the public
+//! request from which anyone can make the same plan again. Verification has three parts: the
+//! guarantee is recomputed from the events ([`Certificate::recheck`]); the plan is made again from
+//! the request (by the crate that owns the learners); the [`digest`] binds model and certificate.
+//! It cannot show that its holder ran this code; a [`Signature`] lets an organisation vouch.
+
+use crate::account::{self, AccountError, Event, Guarantee};
+use crate::noise::Origin;
+use ed25519_dalek::{Signer, SigningKey, Verifier, VerifyingKey};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+/// The form of certificate written by this version.
+pub const FORMAT: &str = "privet-certificate-1";
+
+/// In which arithmetic the guarantee is proved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arithmetic {
+    /// For the program as executed: noise on a grid, rounding and solver error charged.
+    Finite,
+    /// For real numbers; the notes say what the floating-point program leaves unproved.
+    Real,
+}
+
+/// What a release can reveal, and why.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Certificate {
+    /// Version of this form.
+    pub format: String,
+    /// What is claimed; absent when nothing is.
+    pub guarantee: Option<Guarantee>,
+    /// In which arithmetic it is proved.
+    pub arithmetic: Arithmetic,
+    /// Where the noise came from; a fixed seed voids the guarantee.
+    pub randomness: Option<Origin>,
+    /// The events that were executed.
+    pub events: Option<Event>,
+    /// Conditions and known gaps, in words.
+    pub notes: Vec<String>,
+    /// The public facts and settings from which the plan can be made again.
+    pub request: Value,
+    /// SHA-256 that binds the released model and this certificate, once written to a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// Who vouches for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<Signature>,
+}
+
+/// An ed25519 signature over the digest, in hexadecimal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Signature {
+    /// The signer's public key.
+    pub public_key: String,
+    /// The signature.
+    pub signature: String,
+}
+
+impl Certificate {
+    pub(super) fn new(
+        events: Event,
+        claim: Guarantee,
+        arithmetic: Arithmetic,
+        origin: Origin,
+        mut notes: Vec<String>,
+        request: Value,
+    ) -> Result<Self, AccountError> {
+        // The claim is recomputed here, at the gate: a learner cannot overstate it.
+        let proved = account::guarantee(&events, claim.delta)?;
+        let mut guarantee = claim;
+        guarantee.epsilon = guarantee.epsilon.max(proved.epsilon);
+        guarantee.neighbours = proved.neighbours;
+        guarantee.unit = proved.unit;
+        if origin == Origin::FixedSeed {
+            guarantee.epsilon = f64::INFINITY;
+            notes.insert(0, "NOT PRIVATE: the noise was made from a fixed seed".into());
+        }
+        Ok(Self {
+            format: FORMAT.into(),
+            guarantee: Some(guarantee),
+            arithmetic,
+            randomness: Some(origin),
+            events: Some(events),
+            notes,
+            request,
+            digest: None,
+            signature: None,
+        })
+    }
+
+    pub(super) fn without_privacy(request: Value) -> Self {
+        Self {
+            format: FORMAT.into(),
+            guarantee: None,
+            arithmetic: Arithmetic::Real,
+            randomness: None,
+            events: None,
+            notes: vec!["NOT PRIVATE: trained without noise, for comparison only".into()],
+            request,
+            digest: None,
+            signature: None,
+        }
+    }
+
+    /// Recomputes the guarantee from the events. `Ok(None)` means that the certificate claims
+    /// nothing (no noise, a fixed seed, or ε = ∞).
+    pub fn recheck(&self) -> Result<Option<Guarantee>, CertificateError> {
+        if self.format != FORMAT {
+            return Err(CertificateError::Format(self.format.clone()));
+        }
+        let (Some(claimed), Some(events)) = (&self.guarantee, &self.events) else {
+            return Ok(None);
+        };
+        if self.randomness != Some(Origin::OperatingSystem) || claimed.epsilon.is_infinite() {
+            return Ok(None);
+        }
+        let proved = account::guarantee(events, claimed.delta)?;
+        if proved.neighbours != claimed.neighbours || proved.unit != claimed.unit {
+            return Err(CertificateError::OtherNeighbours);
+        }
+        // Another platform's arithmetic may differ in the last digits.
+        if proved.epsilon > claimed.epsilon * (1.0 + 1e-9) {
+            return Err(CertificateError::TooStrong {
+                claimed: claimed.epsilon,
+                proved: proved.epsilon,
+            });
+        }
+        Ok(Some(claimed.clone()))
+    }
+
+    /// Binds this certificate to `model`.
+    pub fn seal(mut self, model: &Value) -> Self {
+        self.signature = None;
+        self.digest = Some(digest(model, &self));
+        self
+    }
+
+    /// Checks that `model` is the one this certificate was sealed with, and the signature if any.
+    pub fn check_seal(&self, model: &Value) -> Result<(), CertificateError> {
+        if self.digest.as_deref() != Some(&digest(model, self)) {
+            return Err(CertificateError::Edited);
+        }
+        match &self.signature {
+            None => Ok(()),
+            Some(signature) => signature.check(&digest(model, self)),
+        }
+    }
+}
+
+impl Signature {
+    fn check(&self, message: &str) -> Result<(), CertificateError> {
+        let valid = || -> Option<bool> {
+            let key: [u8; 32] = from_hex(&self.public_key)?.try_into().ok()?;
+            let bytes: [u8; 64] = from_hex(&self.signature)?.try_into().ok()?;
+            let key = VerifyingKey::from_bytes(&key).ok()?;
+            Some(key.verify(message.as_bytes(), &ed25519_dalek::Signature::from_bytes(&bytes)).is_ok())
+        };
+        if valid() == Some(true) { Ok(()) } else { Err(CertificateError::Signature) }
+    }
+}
+
+/// Signs a sealed certificate with a 32-byte ed25519 secret key.
+pub fn sign(mut certificate: Certificate, secret: &[u8; 32]) -> Certificate {
+    let key = SigningKey::from_bytes(secret);
+    if let Some(digest) = &certificate.digest {
+        certificate.signature = Some(Signature {
+            public_key: to_hex(key.verifying_key().as_bytes()),
+            signature: to_hex(&key.sign(digest.as_bytes()).to_bytes()),
+        });
+    }
+    certificate
+}
+
+/// Why a certificate was refused.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CertificateError {
+    /// Written by a version that this one does not know.
+    #[error("certificate format '{0}' is not known; {FORMAT} is")]
+    Format(String),
+    /// The events do not support the claim.
+    #[error("the certificate claims ε = {claimed}, but its events prove only ε = {proved}")]
+    TooStrong {
+        /// Claimed ε.
+        claimed: f64,
+        /// What the events prove.
+        proved: f64,
+    },
+    /// The claim speaks of other neighbours or another unit than the events.
+    #[error("the claim's neighbours or unit are not those of the events")]
+    OtherNeighbours,
+    /// Model or certificate were changed after sealing.
+    #[error("model and certificate do not belong together: the digest differs")]
+    Edited,
+    /// The signature is not by that key over this digest.
+    #[error("the signature does not match the digest and public key")]
+    Signature,
+    /// The events could not be accounted for.
+    #[error(transparent)]
+    Account(#[from] AccountError),
+}
+
+/// SHA-256 over the canonical form of model and certificate (without digest and signature).
+pub fn digest(model: &Value, certificate: &Certificate) -> String {
+    let mut bare = certificate.clone();
+    (bare.digest, bare.signature) = (None, None);
+    let bare = serde_json::to_value(bare).unwrap_or(Value::Null);
+    let mut hash = Sha256::new();
+    hash.update(canonical_json(model));
+    hash.update([0]);
+    hash.update(canonical_json(&bare));
+    to_hex(&hash.finalize())
+}
+
+/// JSON with sorted keys and no white space, whatever features `serde_json` was built with.
+pub fn canonical_json(value: &Value) -> String {
+    let mut text = String::new();
+    write_canonical(value, &mut text);
+    text
+}
+
+fn write_canonical(value: &Value, text: &mut String) {
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<_> = map.iter().collect();
+            entries.sort_by_key(|(key, _)| key.as_str());
+            text.push('{');
+            for (place, (key, inner)) in entries.into_iter().enumerate() {
+                if place > 0 {
+                    text.push(',');
+                }
+                text.push_str(&Value::from(key.as_str()).to_string());
+                text.push(':');
+                write_canonical(inner, text);
+            }
+            text.push('}');
+        }
+        Value::Array(items) => {
+            text.push('[');
+            for (place, inner) in items.iter().enumerate() {
+                if place > 0 {
+                    text.push(',');
+                }
+                write_canonical(inner, text);
+            }
+            text.push(']');
+        }
+        plain => text.push_str(&plain.to_string()),
+    }
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Bytes of a hexadecimal text; `None` if it is not one.
+pub fn from_hex(text: &str) -> Option<Vec<u8>> {
+    if !text.len().is_multiple_of(2) || !text.is_ascii() {
+        return None;
+    }
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn sealed(model: &Value) -> Certificate {
+        Certificate::without_privacy(json!({"rows": 10})).seal(model)
+    }
+
+    #[test]
+    fn any_change_breaks_the_seal() {
+        let model = json!({"weights": [0.1, 0.2], "classes": ["a", "b"]});
+        let certificate = sealed(&model);
+        assert_eq!(certificate.check_seal(&model), Ok(()));
+        let edited = json!({"weights": [0.1, 0.3], "classes": ["a", "b"]});
+        assert_eq!(certificate.check_seal(&edited), Err(CertificateError::Edited));
+        let mut renoted = certificate.clone();
+        renoted.notes.clear();
+        assert_eq!(renoted.check_seal(&model), Err(CertificateError::Edited));
+    }
+
+    #[test]
+    fn a_signature_vouches_and_cannot_be_moved() {
+        let model = json!({"weights": [1.0]});
+        let signed = sign(sealed(&model), &[7; 32]);
+        assert_eq!(signed.check_seal(&model), Ok(()));
+        let mut moved = sealed(&json!({"weights": [2.0]}));
+        moved.signature = signed.signature;
+        assert_eq!(moved.check_seal(&json!({"weights": [2.0]})), Err(CertificateError::Signature));
+    }
+
+    #[test]
+    fn canonical_form_sorts_keys() {
+        assert_eq!(canonical_json(&json!({"b": 1, "a": [true, null]})), r#"{"a":[true,null],"b":1}"#);
+    }
+}

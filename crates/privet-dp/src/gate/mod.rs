@@ -1,0 +1,78 @@
+//! The one gate: the only way from private values to something that may be published.
+//!
+//! ```text
+//!  Private<T> ──mechanism──► Noised<T> ──Odometer::settle──► Release<T>
+//! ```
+//!
+//! - [`Private`] holds what was computed from records. Only this crate opens it.
+//! - A mechanism (see [`crate::mechanism`]) opens it, adds noise, records its event on the
+//!   [`Odometer`] *when it draws*, and hands back a [`Noised`].
+//! - [`Odometer::settle`] compares the events recorded with those planned. Only if they are the
+//!   same does a [`Release`] come out, with its [`Certificate`].
+//! - Afterwards only post-processing by a plain `fn` is possible, which cannot capture records.
+//!
+//! The following doors are shut, and these examples keep them so.
+//!
+//! A private value cannot be printed, compared, serialised or opened:
+//! ```compile_fail
+//! let secret = privet_dp::gate::Private::new(41);
+//! println!("{secret}");
+//! ```
+//! ```compile_fail
+//! let secret = privet_dp::gate::Private::new(41);
+//! let leaked: i32 = secret.open();
+//! ```
+//! ```compile_fail
+//! let secret = privet_dp::gate::Private::new(41);
+//! let _ = secret == privet_dp::gate::Private::new(41);
+//! ```
+//! ```compile_fail
+//! let secret = privet_dp::gate::Private::new(41);
+//! serde_json::to_string(&secret).unwrap();
+//! ```
+//! ```compile_fail
+//! let secret = privet_dp::gate::Private::new(41);
+//! let leaked: i32 = *secret;
+//! ```
+//! A release cannot be made by hand, nor a noised value:
+//! ```compile_fail
+//! let forged = privet_dp::gate::Release { value: 41 };
+//! ```
+//! ```compile_fail
+//! let forged = privet_dp::gate::Noised { value: 41, odometer: 0 };
+//! ```
+//! Post-processing cannot capture anything:
+//! ```compile_fail
+//! fn leak(release: privet_dp::gate::Release<f64>, record: f64) {
+//!     let _ = release.map(|value| value + record);
+//! }
+//! ```
+//! while a plain function is welcome:
+//! ```
+//! fn halve(release: privet_dp::gate::Release<f64>) -> privet_dp::gate::Release<f64> {
+//!     release.map(|value| value / 2.0)
+//! }
+//! ```
+//! An objective-perturbation token is used once, and its noise is not copied out:
+//! ```compile_fail
+//! fn twice(token: privet_dp::mechanism::ObjectiveToken) {
+//!     let (_a, _b) = (token, token);
+//! }
+//! ```
+//! ```compile_fail
+//! fn show(noise: privet_dp::mechanism::SecretNoise) -> String {
+//!     serde_json::to_string(&noise).unwrap()
+//! }
+//! ```
+
+mod certificate;
+mod odometer;
+mod private;
+mod release;
+
+pub use certificate::{
+    Arithmetic, Certificate, CertificateError, FORMAT, Signature, canonical_json, digest, from_hex, sign,
+};
+pub use odometer::{GateError, Noised, Odometer};
+pub use private::Private;
+pub use release::Release;

@@ -1,0 +1,65 @@
+//! The Gaussian mechanism on a grid.
+//!
+//! **Theorem.** Let ‖f(D) − f(D′)‖₂ ≤ Δ. Round f(D) to the grid step·ℤᵖ and add to each
+//! coordinate step·N, N a discrete Gaussian of parameter σ/step. The result satisfies
+//! δ(ε) ≤ δ_G(ε; (Δ + step·√p)/σ) + (1 + e^ε)·p·0.021·(step/σ)².
+//!
+//! *Proof.* On grid values the noise is within total variation 0.021(step/σ)² a coordinate of
+//! rounding N(0, σ²) to the grid ([`crate::noise::GridGaussian`]); the grid value plus the rounded
+//! noise is the rounding of (grid value + N(0, σ²)), a post-processing of the exact Gaussian
+//! mechanism at sensitivity Δ + step·√p. If each output law is within total variation q of one of
+//! an (ε, δ)-DP mechanism, it is (ε, δ + (1 + e^ε)q)-DP. ∎
+//!
+//! With σ/step ≥ 2⁴⁰ the last term is below 2e-26 a coordinate: the guarantee is that of the exact
+//! Gaussian mechanism, and it holds for the program as executed.
+
+use super::grid::{from_grid, rounding, to_grid, up};
+use crate::account::{Cost, Event, Grid};
+use crate::gate::{GateError, Noised, Odometer, Private};
+use crate::noise::GridGaussian;
+use privet_core::{Neighbours, Unit};
+
+/// Adds Gaussian noise to a vector of bounded ℓ2 sensitivity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gaussian {
+    /// The relation the sensitivity was derived for.
+    pub neighbours: Neighbours,
+    /// The unit the sensitivity was derived for.
+    pub unit: Unit,
+    /// ℓ2 sensitivity of the value before rounding to the grid.
+    pub sensitivity: f64,
+    /// σ.
+    pub noise_scale: f64,
+    /// Length of the vector.
+    pub coordinates: usize,
+}
+
+impl Gaussian {
+    /// What it will cost.
+    pub fn event(&self) -> Result<Event, GateError> {
+        let step = GridGaussian::new(self.noise_scale)?.step();
+        Ok(Event::Use {
+            neighbours: self.neighbours,
+            unit: self.unit,
+            cost: Cost::Gaussian {
+                sensitivity: up(self.sensitivity + rounding(step, self.coordinates)),
+                noise_scale: self.noise_scale,
+                grid: Some(Grid { step, coordinates: self.coordinates as u64 }),
+            },
+        })
+    }
+
+    /// Records the event, draws, and adds.
+    pub fn run(
+        &self,
+        value: Private<Vec<f64>>,
+        odometer: &mut Odometer<'_>,
+    ) -> Result<Noised<Vec<f64>>, GateError> {
+        let event = self.event()?;
+        let noise = GridGaussian::new(self.noise_scale)?;
+        let mut draws = vec![0; self.coordinates];
+        noise.fill(&mut draws, odometer.record(event));
+        let steps = to_grid(&value.open(), noise.step(), self.coordinates)?;
+        Ok(odometer.noised(from_grid(&steps, &draws, noise.step())))
+    }
+}

@@ -1,0 +1,54 @@
+//! Noise of density ∝ exp(−‖b‖₂/s): pure differential privacy for vectors.
+//!
+//! **Theorem.** ‖f(D) − f(D′)‖₂ ≤ Δ. f(D) + b is (Δ/s)-DP, because the ratio of densities at any
+//! point is exp((‖v − f(D′)‖ − ‖v − f(D)‖)/s) ≤ exp(Δ/s). ‖b‖ is Gamma(p, s) and the direction
+//! uniform. The noise is continuous: the guarantee is in real arithmetic.
+
+use crate::account::{Cost, Event};
+use crate::gate::{GateError, Noised, Odometer, Private};
+use crate::noise::L2Laplace as Law;
+use privet_core::{Neighbours, Unit};
+
+/// Adds ℓ2-Laplace noise to a vector of bounded ℓ2 sensitivity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct L2Laplace {
+    /// The relation the sensitivity was derived for.
+    pub neighbours: Neighbours,
+    /// The unit the sensitivity was derived for.
+    pub unit: Unit,
+    /// ℓ2 sensitivity.
+    pub sensitivity: f64,
+    /// s.
+    pub noise_scale: f64,
+    /// Length of the vector.
+    pub coordinates: usize,
+}
+
+impl L2Laplace {
+    /// What it will cost.
+    pub fn event(&self) -> Event {
+        Event::Use {
+            neighbours: self.neighbours,
+            unit: self.unit,
+            cost: Cost::L2Laplace {
+                sensitivity: self.sensitivity,
+                noise_scale: self.noise_scale,
+            },
+        }
+    }
+
+    /// Records the event, draws, and adds.
+    pub fn run(
+        &self,
+        value: Private<Vec<f64>>,
+        odometer: &mut Odometer<'_>,
+    ) -> Result<Noised<Vec<f64>>, GateError> {
+        let mut noise = vec![0.0; self.coordinates];
+        Law::new(self.noise_scale)?.fill(&mut noise, odometer.record(self.event()));
+        let value = value.open();
+        if value.len() != self.coordinates || !value.iter().all(|x| x.is_finite()) {
+            return Err(GateError::Malformed);
+        }
+        Ok(odometer.noised(value.iter().zip(&noise).map(|(x, b)| x + b).collect()))
+    }
+}

@@ -1,0 +1,25 @@
+//! Mechanisms: the only code that opens a [`crate::gate::Private`] value.
+//!
+//! Each one knows its own event, so that plan and execution cannot disagree: the planner asks
+//! `mechanism.event()`, and running the same mechanism records that very event.
+//!
+//! | mechanism | adds | event |
+//! |---|---|---|
+//! | [`Gaussian`] | Gaussian noise on a fine grid | exact Gaussian curve, finite arithmetic |
+//! | [`Laplace`] | discrete Laplace noise on a grid | pure, finite arithmetic |
+//! | [`L2Laplace`] | noise of density ∝ exp(−‖b‖/s) | pure, real arithmetic |
+//! | [`NoisyMax`] | Gumbel noise to scores, names the largest | bounded range |
+//! | [`PerturbedObjective`] | a random linear term inside an objective | objective perturbation, AMP |
+
+mod gaussian;
+mod grid;
+mod l2_laplace;
+mod laplace;
+mod noisy_max;
+mod objective;
+
+pub use gaussian::Gaussian;
+pub use l2_laplace::L2Laplace;
+pub use laplace::Laplace;
+pub use noisy_max::NoisyMax;
+pub use objective::{ObjectiveToken, OutputLaw, PerturbedObjective, Residual, SecretNoise};

@@ -1,0 +1,189 @@
+//! A random linear term inside an objective: objective perturbation and AMP.
+//!
+//! J(θ) = Σℓ(⟨xᵢ,θ⟩;yᵢ) + (λ/2)‖θ‖² + ⟨b,θ⟩. The noise sits inside, so the value released is not
+//! "value + noise"; instead [`PerturbedObjective::draw`] hands out b together with a one-use
+//! [`ObjectiveToken`], and only the token lets a minimiser out, against the solver's proof that
+//! ‖∇J(θ̃)‖₂ ≤ γ ([`Residual`]).
+//!
+//! What is charged (the proofs are in [`crate::account`]):
+//! - *No output noise* (objective perturbation): the event of the exact minimiser. θ̃ is within γ/λ
+//!   of it, which no theorem covers, so such a release is proved in real arithmetic only.
+//! - *Output noise* (Approximate Minima Perturbation): b on the grid is within η = step_b·√p/2 of an
+//!   exact Gaussian draw, so θ̃ has gradient at most γ + η for the ideal objective and lies within
+//!   (γ + η)/λ of its minimiser; rounding θ̃ to the output grid adds step·√p/2. Twice the sum is
+//!   the sensitivity of the output noise:
+//!
+//!   **Δ_out = 2(γ + η)/λ + step·√p.**
+//!
+//!   The factor 2 is needed because an optimiser may err in any direction for each data set.
+//!
+//! γ must bound the gradient *as exactly evaluated*: a residual is the computed norm plus a proved
+//! bound on its evaluation error.
+
+use super::grid::{from_grid, rounding, to_grid, up};
+use crate::account::{Cost, Event, Grid, ObjectiveCost, ObjectiveNoise, OutputNoise};
+use crate::gate::{GateError, Noised, Odometer, Private};
+use crate::noise::{GridGaussian, L2Laplace};
+use privet_core::{Neighbours, Unit};
+use std::fmt;
+use zeroize::Zeroize;
+
+/// Everything about a perturbed objective that privacy depends on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PerturbedObjective {
+    /// The relation it is charged for.
+    pub neighbours: Neighbours,
+    /// The unit it is charged for.
+    pub unit: Unit,
+    /// Loss, radius, ridge and the law of b. A Gaussian law's grid is set by
+    /// [`PerturbedObjective::event`], whatever stands here.
+    pub objective: ObjectiveCost,
+    /// γ of the sum form, fixed before any record is read.
+    pub tolerance: f64,
+    /// p, the length of θ.
+    pub coordinates: usize,
+    /// Noise on the minimiser; `None` releases it as it is.
+    pub output: Option<OutputLaw>,
+}
+
+/// The law of the noise added to the approximate minimiser, of the same family as b.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum OutputLaw {
+    /// Gaussian on a fine grid, of this standard deviation.
+    Gaussian(f64),
+    /// ℓ2-Laplace of this scale.
+    L2Laplace(f64),
+}
+
+/// A solver's proof: an upper bound on ‖∇J(θ̃)‖₂, evaluation error included.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Residual(pub f64);
+
+impl PerturbedObjective {
+    /// What it will cost.
+    pub fn event(&self) -> Result<Event, GateError> {
+        let (noise, offset) = self.linear_law()?;
+        let objective = ObjectiveCost { noise, ..self.objective };
+        let error = 2.0 * (self.tolerance + offset) / self.objective.ridge;
+        let cost = match self.output {
+            None => Cost::Objective(objective),
+            Some(OutputLaw::Gaussian(noise_scale)) => {
+                let step = GridGaussian::new(noise_scale)?.step();
+                let grid = Some(Grid { step, coordinates: self.coordinates as u64 });
+                Cost::ApproximateMinima {
+                    objective,
+                    output_sensitivity: up(error + rounding(step, self.coordinates)),
+                    output: OutputNoise::Gaussian { noise_scale, grid },
+                }
+            }
+            Some(OutputLaw::L2Laplace(noise_scale)) => Cost::ApproximateMinima {
+                objective,
+                output_sensitivity: up(error),
+                output: OutputNoise::L2Laplace { noise_scale },
+            },
+        };
+        Ok(Event::Use { neighbours: self.neighbours, unit: self.unit, cost })
+    }
+
+    /// The law of b with its grid, and η: how far the b used can be from an ideal draw.
+    fn linear_law(&self) -> Result<(ObjectiveNoise, f64), GateError> {
+        Ok(match self.objective.noise {
+            ObjectiveNoise::Gaussian { noise_scale, .. } => {
+                let step = GridGaussian::new(noise_scale)?.step();
+                let grid = Some(Grid { step, coordinates: self.coordinates as u64 });
+                let offset = rounding(step, self.coordinates) / 2.0;
+                (ObjectiveNoise::Gaussian { noise_scale, grid }, offset)
+            }
+            law @ ObjectiveNoise::L2Laplace { .. } => (law, 0.0),
+        })
+    }
+
+    /// Records the event and draws b. The budget is spent from here on, whatever happens.
+    pub fn draw(
+        self,
+        odometer: &mut Odometer<'_>,
+    ) -> Result<(SecretNoise, ObjectiveToken), GateError> {
+        let event = self.event()?;
+        let mut noise = vec![0.0; self.coordinates];
+        match self.objective.noise {
+            ObjectiveNoise::Gaussian { noise_scale, .. } => {
+                let law = GridGaussian::new(noise_scale)?;
+                let mut steps = vec![0; self.coordinates];
+                law.fill(&mut steps, odometer.record(event));
+                // Exact: |steps| < 2^53 and the step is a power of two.
+                noise.iter_mut().zip(&steps).for_each(|(b, k)| *b = *k as f64 * law.step());
+                steps.zeroize();
+            }
+            ObjectiveNoise::L2Laplace { noise_scale } => {
+                L2Laplace::new(noise_scale)?.fill(&mut noise, odometer.record(event));
+            }
+        }
+        Ok((SecretNoise(noise), ObjectiveToken { perturbed: self }))
+    }
+}
+
+/// The linear term b. Who sees both b and the minimiser sees the gradient of the data, so it is
+/// wiped after use and never printed.
+pub struct SecretNoise(Vec<f64>);
+
+impl SecretNoise {
+    /// The coordinates, for the solver.
+    pub fn as_slice(&self) -> &[f64] {
+        &self.0
+    }
+}
+
+impl Drop for SecretNoise {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl fmt::Debug for SecretNoise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretNoise(withheld)")
+    }
+}
+
+/// The right to release one minimiser of the objective whose b was drawn with it.
+#[derive(Debug)]
+#[must_use = "the noise is drawn and its budget spent; only this token releases the minimiser"]
+pub struct ObjectiveToken {
+    perturbed: PerturbedObjective,
+}
+
+impl ObjectiveToken {
+    /// Lets the minimiser out, output noise added where planned, if the residual meets γ.
+    pub fn release(
+        self,
+        minimiser: Private<Vec<f64>>,
+        residual: Residual,
+        odometer: &mut Odometer<'_>,
+    ) -> Result<Noised<Vec<f64>>, GateError> {
+        let Residual(bound) = residual;
+        // Asks "met?", never "missed?", so that NaN is refused.
+        if !matches!(bound.partial_cmp(&self.perturbed.tolerance), Some(order) if order.is_le()) {
+            return Err(GateError::NotCertified);
+        }
+        let minimiser = minimiser.open();
+        let expected = self.perturbed.coordinates;
+        if minimiser.len() != expected || !minimiser.iter().all(|x| x.is_finite()) {
+            return Err(GateError::Malformed);
+        }
+        let released = match self.perturbed.output {
+            None => minimiser,
+            Some(OutputLaw::Gaussian(noise_scale)) => {
+                let law = GridGaussian::new(noise_scale)?;
+                let mut draws = vec![0; expected];
+                law.fill(&mut draws, odometer.source());
+                from_grid(&to_grid(&minimiser, law.step(), expected)?, &draws, law.step())
+            }
+            Some(OutputLaw::L2Laplace(noise_scale)) => {
+                let mut noise = vec![0.0; expected];
+                L2Laplace::new(noise_scale)?.fill(&mut noise, odometer.source());
+                minimiser.iter().zip(&noise).map(|(x, b)| x + b).collect()
+            }
+        };
+        Ok(odometer.noised(released))
+    }
+}

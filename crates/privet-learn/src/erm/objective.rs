@@ -1,0 +1,114 @@
+//! Objective perturbation: add a random linear term, release the minimiser.
+//!
+//! **Theorem** ([`privet_dp::account`], objective perturbation). J(θ) = Σℓ(⟨xᵢ,θ⟩; yᵢ) +
+//! (λ/2)‖θ‖² + ⟨b,θ⟩ with ‖xᵢ‖ ≤ R, ℓ convex, |ℓ′| ≤ L, 0 ≤ ℓ″ ≤ c, β = cR². For b ~ N(0, σ²I) the
+//! exact minimiser has the privacy curve of the table there; for density ∝ exp(−‖b‖/s) it is pure
+//! with ε = ln(1 + β/λ) + 2LR/s under replace-one and ln(1 + β/λ) + LR/s under add/remove.
+//!
+//! What is released is a θ̃ with ‖∇J(θ̃)‖ ≤ γ, which no theorem about the exact minimiser covers:
+//! the certificate says *real arithmetic*. [`super::amp`] closes that gap with a little output
+//! noise and is the default.
+//!
+//! - λ `ridge`, σ or s the noise scale, L, R, c from [`Facts`]; p `columns`
+//! - `Printed`: Thakurta 2013, Algorithm 3.1: λ = 2β/ε, s = 2ζ/ε, σ² = ζ²(8 ln(2/δ) + 4ε)/ε², where
+//!   ζ = LR for add/remove neighbours, and twice that under replace-one.
+
+use super::{Planned, evenly_split, ridge as rule};
+use crate::LearnError;
+use crate::plan::{Facts, Step};
+use crate::request::RIDGE;
+use privet_core::{Budget, Neighbours};
+use privet_dp::account::{self, ObjectiveCost, ObjectiveNoise};
+use privet_dp::gate::Arithmetic;
+use privet_dp::mechanism::{OutputLaw, PerturbedObjective};
+
+/// The perturbed objective for given constants.
+pub(super) fn perturbed(
+    facts: &Facts,
+    ridge: f64,
+    noise: ObjectiveNoise,
+    tolerance: f64,
+    output: Option<OutputLaw>,
+) -> PerturbedObjective {
+    PerturbedObjective {
+        neighbours: facts.neighbours,
+        unit: facts.unit,
+        objective: ObjectiveCost { loss: facts.shape, radius: facts.radius, ridge, noise },
+        tolerance,
+        coordinates: facts.columns,
+        output,
+    }
+}
+
+/// About how much noise the budget asks for, before regularisation is known: (scale, norm).
+pub(super) fn expected_noise(facts: &Facts, budget: &Budget) -> Result<(f64, f64), LearnError> {
+    let (shift, problems) = (facts.gradient_shift(), f64::from(facts.problems));
+    let columns = facts.columns as f64;
+    Ok(if budget.is_pure() {
+        let scale = shift * problems / budget.epsilon();
+        (scale, scale * columns)
+    } else {
+        let mu = account::gaussian_mu(budget.epsilon(), budget.delta())?;
+        let scale = shift * problems.sqrt() / mu;
+        (scale, scale * columns.sqrt())
+    })
+}
+
+/// The law of b at a given scale: Gaussian, or ℓ2-Laplace for δ = 0.
+pub(super) fn law(budget: &Budget, noise_scale: f64) -> ObjectiveNoise {
+    if budget.is_pure() {
+        ObjectiveNoise::L2Laplace { noise_scale }
+    } else {
+        ObjectiveNoise::Gaussian { noise_scale, grid: None }
+    }
+}
+
+/// Constants that are proved.
+pub(crate) fn plan_sound(
+    facts: &Facts,
+    budget: &Budget,
+    ridge: Option<f64>,
+) -> Result<Planned, LearnError> {
+    let (scale, norm) = expected_noise(facts, budget)?;
+    let default = rule::for_objective(facts, budget.epsilon(), scale, norm);
+    let ridge = RIDGE.check(ridge.unwrap_or(default))?;
+    let tolerance = facts.default_tolerance();
+    let build = |scale| perturbed(facts, ridge, law(budget, scale), tolerance, None);
+    let scale =
+        account::calibrate(budget, |scale| Ok(facts.repeated(build(scale).event()?)))?;
+    Ok(planned(build(scale)))
+}
+
+/// The thesis's constants.
+pub(crate) fn plan_printed(
+    facts: &Facts,
+    budget: &Budget,
+    ridge: Option<f64>,
+) -> Result<Planned, LearnError> {
+    let (epsilon, delta) = evenly_split(facts, budget);
+    let smoothness = facts.shape.curvature * facts.radius.powi(2);
+    let ridge = RIDGE.check(ridge.unwrap_or(2.0 * smoothness / epsilon))?;
+    let zeta = match facts.neighbours {
+        Neighbours::AddRemove => facts.gradient_bound(),
+        Neighbours::ReplaceOne => 2.0 * facts.gradient_bound(),
+    };
+    let scale = if budget.is_pure() {
+        2.0 * zeta / epsilon
+    } else {
+        zeta * (8.0 * (2.0 / delta).ln() + 4.0 * epsilon).sqrt() / epsilon
+    };
+    Ok(planned(perturbed(facts, ridge, law(budget, scale), facts.default_tolerance(), None)))
+}
+
+fn planned(perturbed: PerturbedObjective) -> Planned {
+    Planned {
+        step: Step::Perturbed(perturbed),
+        arithmetic: Arithmetic::Real,
+        notes: vec![
+            "the theorem speaks of the exact minimiser in real arithmetic; what is released is a \
+             point whose gradient norm is proved to be at most the tolerance. Method amp has no \
+             such gap."
+                .into(),
+        ],
+    }
+}

@@ -1,0 +1,126 @@
+//! Output perturbation: minimise, then add noise.
+//!
+//! **Theorem** (after Chaudhuri et al. 2011; Jain & Thakurta, ICML 2014, §4.1).
+//! F(θ) = Σℓ(⟨xᵢ,θ⟩; yᵢ) + (λ/2)‖θ‖², ℓ convex and L-Lipschitz, ‖xᵢ‖₂ ≤ R; a unit owns at most k
+//! records. If ‖∇F(θ̃)‖₂ ≤ γ for each data set, then ‖θ̃(D) − θ̃(D′)‖₂ ≤ **2(kLR + γ)/λ** under
+//! replace-one and **(kLR + 2γ)/λ** under add/remove.
+//!
+//! *Proof.* F is λ-strongly convex, so ⟨∇F(θ) − ∇F(θ′), θ − θ′⟩ ≥ λ‖θ − θ′‖², hence
+//! ‖θ − θ′‖ ≤ ‖∇F(θ) − ∇F(θ′)‖/λ. Each θ̃ is within γ/λ of its minimiser. At the minimiser θ* of D
+//! the gradient for D′ is the difference of the sums over the unit's records, of norm at most 2kLR
+//! (records exchanged) or kLR (added or removed): the two minimisers are within that over λ. ∎
+//!
+//! Gaussian noise then has the exact Gaussian curve, ℓ2-Laplace noise is pure
+//! ([`privet_dp::mechanism`]). No smoothness is needed.
+//!
+//! - λ `ridge` (of the sum, not the mean), L `loss.lipschitz()`, R `Facts::radius`
+//! - γ `tolerance`, 1/n, fixed before any record is read
+//! - Departs from print: γ = 0 there; density ∝ exp(−ελ‖b‖/(4LR)), twice the noise needed, and
+//!   σ² = 16(LR)²(ln(1/δ) + ε)/(λε)². `Printed` uses those; `Sound` the exact curves.
+//! - Tested by `neighbouring_tables_move_the_minimiser_within_the_bound`.
+
+use super::{Planned, evenly_split, ridge as rule};
+use crate::LearnError;
+use crate::plan::{Facts, Step};
+use crate::request::RIDGE;
+use privet_core::{Budget, Neighbours};
+use privet_dp::account;
+use privet_dp::gate::Arithmetic;
+use privet_dp::mechanism::{Gaussian, L2Laplace};
+
+/// The sensitivity of the theorem.
+pub fn sensitivity(facts: &Facts, ridge: f64, tolerance: f64) -> f64 {
+    let shift = f64::from(facts.unit.records()) * facts.gradient_bound();
+    let bound = match facts.neighbours {
+        Neighbours::ReplaceOne => 2.0 * (shift + tolerance) / ridge,
+        Neighbours::AddRemove => (shift + 2.0 * tolerance) / ridge,
+    };
+    // Pays for the rounding of these few operations.
+    bound * (1.0 + 16.0 * f64::EPSILON)
+}
+
+/// Constants that are proved.
+pub(crate) fn plan_sound(
+    facts: &Facts,
+    budget: &Budget,
+    ridge: Option<f64>,
+) -> Result<Planned, LearnError> {
+    let tolerance = facts.default_tolerance();
+    let unit_noise = if budget.is_pure() {
+        facts.gradient_shift() * f64::from(facts.problems) / budget.epsilon()
+            * (facts.columns as f64).sqrt()
+    } else {
+        let mu = account::gaussian_mu(budget.epsilon(), budget.delta())?;
+        facts.gradient_shift() * f64::from(facts.problems).sqrt() / mu
+    };
+    let ridge = RIDGE.check(ridge.unwrap_or_else(|| rule::for_output(facts, unit_noise)))?;
+    let sensitivity = sensitivity(facts, ridge, tolerance);
+    if budget.is_pure() {
+        let mechanism = |noise_scale| laplace(facts, sensitivity, noise_scale);
+        let scale = account::calibrate(budget, |noise_scale| {
+            Ok(facts.repeated(mechanism(noise_scale).event()))
+        })?;
+        return Ok(laplace_step(ridge, tolerance, mechanism(scale)));
+    }
+    let mechanism = |noise_scale| gaussian(facts, sensitivity, noise_scale);
+    let scale = account::calibrate(budget, |noise_scale| {
+        Ok(facts.repeated(mechanism(noise_scale).event()?))
+    })?;
+    Ok(gaussian_step(ridge, tolerance, mechanism(scale)))
+}
+
+/// The papers' constants.
+pub(crate) fn plan_printed(
+    facts: &Facts,
+    budget: &Budget,
+    ridge: Option<f64>,
+) -> Result<Planned, LearnError> {
+    let tolerance = facts.default_tolerance();
+    let (epsilon, delta) = evenly_split(facts, budget);
+    // Thm 1 of Jain & Thakurta with ‖θ*‖ = B.
+    let default = facts.gradient_bound() * (facts.rows as f64).sqrt() / rule::EXPECTED_NORM;
+    let ridge = RIDGE.check(ridge.unwrap_or(default))?;
+    let sensitivity = sensitivity(facts, ridge, tolerance);
+    let per_ridge = 4.0 * facts.gradient_bound() / (ridge * epsilon);
+    if budget.is_pure() {
+        return Ok(laplace_step(ridge, tolerance, laplace(facts, sensitivity, per_ridge)));
+    }
+    let scale = per_ridge * ((1.0 / delta).ln() + epsilon).sqrt();
+    Ok(gaussian_step(ridge, tolerance, gaussian(facts, sensitivity, scale)))
+}
+
+fn gaussian(facts: &Facts, sensitivity: f64, noise_scale: f64) -> Gaussian {
+    Gaussian {
+        neighbours: facts.neighbours,
+        unit: facts.unit,
+        sensitivity,
+        noise_scale,
+        coordinates: facts.columns,
+    }
+}
+
+fn laplace(facts: &Facts, sensitivity: f64, noise_scale: f64) -> L2Laplace {
+    L2Laplace {
+        neighbours: facts.neighbours,
+        unit: facts.unit,
+        sensitivity,
+        noise_scale,
+        coordinates: facts.columns,
+    }
+}
+
+fn gaussian_step(ridge: f64, tolerance: f64, mechanism: Gaussian) -> Planned {
+    Planned {
+        step: Step::OutputGaussian { ridge, tolerance, mechanism },
+        arithmetic: Arithmetic::Finite,
+        notes: vec![],
+    }
+}
+
+fn laplace_step(ridge: f64, tolerance: f64, mechanism: L2Laplace) -> Planned {
+    Planned {
+        step: Step::OutputLaplace { ridge, tolerance, mechanism },
+        arithmetic: Arithmetic::Real,
+        notes: vec![super::CONTINUOUS_NOISE.into()],
+    }
+}

@@ -1,0 +1,90 @@
+//! Why nothing was released.
+
+use privet_core::Neighbours;
+use privet_dp::account::AccountError;
+use privet_dp::gate::GateError;
+
+/// Why a plan was refused or nothing was released. Carries settings and counts that are public,
+/// never a value read from the records.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LearnError {
+    /// A setting is out of its range or unknown.
+    #[error(transparent)]
+    Setting(#[from] privet_core::Error),
+    /// A setting that the method does not have.
+    #[error("'{setting}' is not a setting of method {method}")]
+    NotASetting {
+        /// The setting.
+        setting: &'static str,
+        /// The method.
+        method: &'static str,
+    },
+    /// A private method without a budget.
+    #[error("method {method} needs a budget: give epsilon, a number above 0")]
+    NoBudget {
+        /// The method.
+        method: &'static str,
+    },
+    /// The loss does not fit the target.
+    #[error("loss {loss} does not fit the target: {accepted}")]
+    LossAndTarget {
+        /// The loss.
+        loss: &'static str,
+        /// What would fit.
+        accepted: &'static str,
+    },
+    /// No theorem covers the combination.
+    #[error("{what}; {instead}")]
+    NotCovered {
+        /// What was asked for.
+        what: String,
+        /// What would be covered.
+        instead: &'static str,
+    },
+    /// The declared number of rows is not the table's, where it is public.
+    #[error(
+        "the table has {found} rows, but {declared} were declared; under replace-one neighbours \
+         the number of rows is public and must be right"
+    )]
+    RowCount {
+        /// Declared.
+        declared: u64,
+        /// Found.
+        found: u64,
+    },
+    /// The data do not have the form that the plan was made for. Says nothing of their values.
+    #[error("the data do not fit the plan: {0}")]
+    DataShape(&'static str),
+    /// Neighbour relation of a request and of an operation differ.
+    #[error("planned for {planned} neighbours")]
+    OtherNeighbours {
+        /// What the plan says.
+        planned: Neighbours,
+    },
+    /// The accountant refused.
+    #[error(transparent)]
+    Account(#[from] AccountError),
+    /// The gate stayed shut.
+    #[error(transparent)]
+    Gate(#[from] GateError),
+    /// The solver failed; from the first noise draw on this is a bug.
+    #[error(transparent)]
+    Solve(#[from] privet_optim::solver::SolveError),
+    /// A file could not be read or written.
+    #[error("{path}: {source}")]
+    File {
+        /// Which.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A model file is not one.
+    #[error("{path}: not a privet model: {why}")]
+    NotAModel {
+        /// Which.
+        path: String,
+        /// Why.
+        why: String,
+    },
+}

@@ -1,0 +1,98 @@
+//! Model files: weights and certificate in one JSON document, sealed by a digest.
+//!
+//! Written 0600 and atomically (a temporary file in the same folder, then renamed), so that a
+//! crash leaves either nothing or the whole file.
+
+use super::{LinearWeights, Model};
+use crate::LearnError;
+use privet_dp::gate::{Certificate, sign};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::io::Write;
+use std::path::Path;
+
+/// The form of file written by this version.
+pub const FORMAT: &str = "privet-model-1";
+
+/// Files beyond this size are not read as models.
+const LARGEST: u64 = 4 << 30;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    format: String,
+    model: Value,
+    certificate: Certificate,
+}
+
+/// Whether the seal must hold for a file to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seal {
+    /// Refuse a file whose digest or signature does not match (every use but verification).
+    Required,
+    /// Read it all the same; [`crate::verify`] will say what is wrong.
+    Unchecked,
+}
+
+/// The document as text, signed if a secret key is given.
+pub fn to_json(model: &Model, secret: Option<&[u8; 32]>) -> Result<String, LearnError> {
+    let not_json = |why: serde_json::Error| LearnError::NotAModel {
+        path: "model".into(),
+        why: why.to_string(),
+    };
+    let weights = serde_json::to_value(&model.weights).map_err(not_json)?;
+    let mut certificate = model.certificate.clone().seal(&weights);
+    if let Some(secret) = secret {
+        certificate = sign(certificate, secret);
+    }
+    let document = Document { format: FORMAT.into(), model: weights, certificate };
+    let mut text = serde_json::to_string_pretty(&document).map_err(not_json)?;
+    text.push('\n');
+    Ok(text)
+}
+
+/// Writes a model, atomically and readable by its owner alone.
+pub fn save(model: &Model, path: &Path, secret: Option<&[u8; 32]>) -> Result<(), LearnError> {
+    let text = to_json(model, secret)?;
+    let failed =
+        |source| LearnError::File { path: path.display().to_string(), source };
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// Reads a model.
+pub fn load(path: &Path, seal: Seal) -> Result<Model, LearnError> {
+    let failed =
+        |source| LearnError::File { path: path.display().to_string(), source };
+    let length = std::fs::metadata(path).map_err(failed)?.len();
+    if length > LARGEST {
+        return Err(refused(path, "the file is too large"));
+    }
+    let text = std::fs::read(path).map_err(failed)?;
+    from_json(&text, seal).map_err(|why| refused(path, &why))
+}
+
+/// Reads a model from bytes; the error says what is wrong with them.
+pub fn from_json(bytes: &[u8], seal: Seal) -> Result<Model, String> {
+    let document: Document = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    if document.format != FORMAT {
+        return Err(format!("format '{}' is not known; {FORMAT} is", document.format));
+    }
+    if seal == Seal::Required {
+        document.certificate.check_seal(&document.model).map_err(|error| error.to_string())?;
+    }
+    let weights: LinearWeights =
+        serde_json::from_value(document.model).map_err(|error| error.to_string())?;
+    Model::new(weights, document.certificate)
+}
+
+fn refused(path: &Path, why: &str) -> LearnError {
+    LearnError::NotAModel { path: path.display().to_string(), why: why.into() }
+}

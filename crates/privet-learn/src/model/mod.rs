@@ -1,0 +1,139 @@
+//! What is released: linear weights, and how they predict.
+
+pub mod file;
+
+use crate::LearnError;
+use crate::request::Request;
+use privet_data::Matrix;
+use privet_data::encode::Encoding;
+use privet_dp::gate::{Certificate, Release};
+use privet_optim::loss::Loss;
+use serde::{Deserialize, Serialize};
+
+/// One weight vector for two classes or a number; one per class for more.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinearWeights {
+    /// A row a problem, a column an encoded column (bias last, if any).
+    pub weights: Vec<Vec<f64>>,
+}
+
+/// A released model with its certificate; the schema and loss are those of the request that the
+/// certificate carries.
+#[derive(Debug, Clone)]
+pub struct Model {
+    weights: LinearWeights,
+    request: Request,
+    certificate: Certificate,
+}
+
+/// A prediction for each row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Predictions {
+    /// Class codes, in the order of the schema.
+    Classes(Vec<u32>),
+    /// Numbers in the target's own unit.
+    Numbers(Vec<f64>),
+}
+
+impl Model {
+    /// From a release.
+    pub fn from_release(release: Release<LinearWeights>) -> Result<Self, LearnError> {
+        let (weights, certificate) = release.into_parts();
+        Self::new(weights, certificate).map_err(|why| LearnError::NotAModel {
+            path: "release".into(),
+            why,
+        })
+    }
+
+    pub(crate) fn new(weights: LinearWeights, certificate: Certificate) -> Result<Self, String> {
+        let request: Request = serde_json::from_value(certificate.request.clone())
+            .map_err(|error| format!("its request cannot be read: {error}"))?;
+        let encoding = Encoding::new(&request.schema);
+        let problems = match encoding.classes() {
+            Some(count) if count > 2 => count,
+            _ => 1,
+        };
+        let fits = weights.weights.len() == problems
+            && weights.weights.iter().all(|row| row.len() == encoding.columns())
+            && weights.weights.iter().flatten().all(|weight| weight.is_finite());
+        if fits {
+            Ok(Self { weights, request, certificate })
+        } else {
+            Err("its weights do not fit its schema".into())
+        }
+    }
+
+    /// The weights.
+    pub fn weights(&self) -> &LinearWeights {
+        &self.weights
+    }
+
+    /// What was asked for.
+    pub fn request(&self) -> &Request {
+        &self.request
+    }
+
+    /// What it can reveal.
+    pub fn certificate(&self) -> &Certificate {
+        &self.certificate
+    }
+
+    /// ⟨x, θ⟩ for each row and problem, problems innermost.
+    pub fn scores(&self, features: &Matrix) -> Vec<f64> {
+        let mut scores = Vec::with_capacity(features.rows() * self.weights.weights.len());
+        for row in 0..features.rows() {
+            for weights in &self.weights.weights {
+                scores.push(features.dot(row, weights));
+            }
+        }
+        scores
+    }
+
+    /// The most likely class (the first on a tie), or the predicted number.
+    pub fn predict(&self, features: &Matrix) -> Predictions {
+        let (scores, problems) = (self.scores(features), self.weights.weights.len());
+        let encoding = Encoding::new(&self.request.schema);
+        match encoding.classes() {
+            None => Predictions::Numbers(
+                scores.iter().map(|score| encoding.target_number(*score)).collect(),
+            ),
+            Some(_) if problems == 1 => {
+                Predictions::Classes(scores.iter().map(|score| u32::from(*score > 0.0)).collect())
+            }
+            Some(_) => Predictions::Classes(scores.chunks(problems).map(largest).collect()),
+        }
+    }
+
+    /// A probability for each row and class, classes innermost: σ(score) for two, normalised σ for
+    /// more. `None` unless the loss is logistic.
+    pub fn probabilities(&self, features: &Matrix) -> Option<Vec<f64>> {
+        if self.request.loss != Loss::Logistic {
+            return None;
+        }
+        let (scores, problems) = (self.scores(features), self.weights.weights.len());
+        let sigmoid = |score: f64| 1.0 / (1.0 + (-score).exp());
+        Some(if problems == 1 {
+            scores.iter().flat_map(|score| [sigmoid(-score), sigmoid(*score)]).collect()
+        } else {
+            scores
+                .chunks(problems)
+                .flat_map(|row| {
+                    let raw: Vec<f64> = row.iter().map(|score| sigmoid(*score)).collect();
+                    let total: f64 = raw.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+                    raw.into_iter().map(move |share| share / total)
+                })
+                .collect()
+        })
+    }
+}
+
+fn largest(scores: &[f64]) -> u32 {
+    let mut best = 0;
+    for (place, score) in scores.iter().enumerate() {
+        if *score > scores[best] {
+            best = place;
+        }
+    }
+    best as u32
+}
