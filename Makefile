@@ -1,0 +1,54 @@
+# privet: what a person types. The stages of `make test` are in scripts/check.sh.
+#
+# One profile (dev, optimised, arithmetic checks on) and one target folder for every target but
+# `fuzz`, which needs a nightly compiler with sanitizers and builds under fuzz/target.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+CARGO ?= cargo
+PYTHON ?= python3
+FUZZ_SECONDS ?= 600
+FUZZ_TARGETS := schema csv libsvm parquet model
+PRIVET := $(CARGO) run --quiet -p privet-cli --
+
+.PHONY: help demo test fmt lint doc fuzz fuzz-replay bench vectors deny clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## build, then make a synthetic census, plan, train, evaluate and verify (leaves ./demo)
+	$(PRIVET) demo --out demo
+
+test: ## everything that must pass before a change lands; minutes per stage at the end
+	@scripts/check.sh fmt lint doc test doctest fuzz-replay python deny
+
+fmt: ## format every crate
+	$(CARGO) fmt --all
+
+lint: ## rustfmt and clippy, warnings denied
+	@scripts/check.sh fmt lint
+
+doc: ## API pages under target/doc, warnings denied
+	@scripts/check.sh doc
+
+fuzz-replay: ## replay the committed fuzz corpus on the stable compiler
+	@scripts/check.sh fuzz-replay
+
+fuzz: ## fuzz each target for FUZZ_SECONDS (600): needs nightly; installs cargo-fuzz
+	@scripts/fuzz.sh $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+
+bench: ## samplers, fit and the race against peers (peers are installed into .venv)
+	@scripts/bench.sh
+
+vectors: ## regenerate the golden vectors in .venv and compare with the committed ones
+	@scripts/vectors.sh
+
+deny: ## licences, sources, bans and advisories of every dependency; installs cargo-deny
+	@command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny
+	@scripts/check.sh deny
+
+clean: ## remove everything that was built
+	$(CARGO) clean
+	rm -rf demo .venv fuzz/target fuzz/artifacts fuzz/coverage

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# Runs the named stages of `make test` in order and prints the minutes each one took.
+# All stages share one profile (dev) and one target folder; the first failure ends the run.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+CARGO="${CARGO:-cargo}"
+PYTHON="${PYTHON:-python3}"
+
+stage_fmt() {
+    "$CARGO" fmt --all -- --check
+}
+
+stage_lint() {
+    "$CARGO" clippy --locked --workspace --all-targets -- -D warnings
+}
+
+stage_doc() {
+    RUSTDOCFLAGS="-D warnings" "$CARGO" doc --locked --workspace --no-deps
+}
+
+# Unit, property, statistical, golden-vector and end-to-end tests; the fuzz corpus has its own stage.
+stage_test() {
+    "$CARGO" test --locked --workspace --exclude privet-fuzz --lib --bins --tests --examples
+}
+
+# Compile-fail tests of the gate included.
+stage_doctest() {
+    "$CARGO" test --locked --workspace --doc
+}
+
+stage_fuzz-replay() {
+    "$CARGO" test --locked -p privet-fuzz --lib --tests
+}
+
+stage_python() {
+    local scripts
+    mapfile -t scripts < <(find crates fuzz scripts -name '*.py' -not -path '*/target/*' | sort)
+    if [ "${#scripts[@]}" -eq 0 ]; then
+        echo "no Python scripts"
+        return
+    fi
+    "$PYTHON" - "${scripts[@]}" <<'PY'
+import ast, pathlib, sys
+
+for name in sys.argv[1:]:
+    ast.parse(pathlib.Path(name).read_text(encoding="utf-8"), filename=name)
+print(f"{len(sys.argv) - 1} Python scripts parse")
+PY
+}
+
+# Licences, bans and sources need no network. The advisory database does; without it that one
+# check is skipped, and says so.
+stage_deny() {
+    if ! command -v cargo-deny >/dev/null; then
+        echo "SKIPPED: cargo-deny is not installed; 'make deny' installs it"
+        return
+    fi
+    "$CARGO" deny --locked check licenses bans sources
+    local log
+    log="$(mktemp)"
+    if "$CARGO" deny --locked fetch db >"$log" 2>&1; then
+        "$CARGO" deny --locked check --disable-fetch advisories
+    else
+        echo "SKIPPED: advisories: the advisory database could not be fetched"
+        tail -n 3 "$log"
+    fi
+    rm -f "$log"
+}
+
+summary=()
+report() {
+    local status=$?
+    echo
+    [ "${#summary[@]}" -eq 0 ] || (IFS=,; echo "${summary[*]}" | sed 's/,/, /g')
+    if [ "$status" -ne 0 ]; then
+        echo "FAILED: ${current:-nothing run}"
+    fi
+}
+trap report EXIT
+
+for current in "$@"; do
+    if ! declare -F "stage_$current" >/dev/null; then
+        echo "no such stage: $current" >&2
+        exit 2
+    fi
+    echo "== $current"
+    start=$SECONDS
+    "stage_$current"
+    summary+=("$current $(awk -v s=$((SECONDS - start)) 'BEGIN { printf "%.1f", s / 60 }') min")
+done
