@@ -11,9 +11,11 @@
 pub mod double_double;
 pub mod kernel;
 pub mod loss;
+pub mod solver;
 pub mod sum;
 #[cfg(test)]
 mod testing;
 
 pub use loss::Loss;
+pub use solver::{Certified, Method, Options, Penalty, Problem, SolveError, minimise};
 pub use sum::{InMemory, Records, Statistic};

@@ -1,0 +1,367 @@
+//! The gradient at a point, with a bound on its own error: what a tolerance is proved by.
+//!
+//! **Claim.** Let g = ∇F(θ) in real arithmetic and ĝ the computed vector. Then ‖ĝ − g‖₂ ≤ E, with
+//!
+//! E = nR·(e_ℓ + c·a(k)·R‖θ‖) + a(d)·R·Σ|m̂ᵢ| + a(4)·(‖Σ‖ + λ‖θ‖ + ‖b‖)
+//!
+//! - a(k) = ku/(1−ku), u = 2⁻⁵³, [`crate::kernel::accumulated`]
+//! - k: roundings in one margin, the longest row's entries + 10; R ≥ ‖xᵢ‖₂ as measured
+//! - e_ℓ: error of ℓ′ at a given margin, [`crate::Loss::derivative_error`]; c ≥ ℓ″
+//! - d: roundings between a term and its sum, counted by the sum itself; m̂ᵢ computed multipliers
+//!
+//! *Proof.* Features are exact in f64. A margin errs by at most a(k)·Σ|x_j||θ_j| ≤ a(k)R‖θ‖
+//! (Cauchy–Schwarz), and ℓ′ is c-Lipschitz, so each multiplier errs by the first bracket and their
+//! sum moves the gradient by at most nR times it. Coordinate j of the sum errs by at most
+//! a(d)·Σ|m̂ᵢ||x_ij|; the Euclidean norm over j is at most a(d)·Σ|m̂ᵢ|‖xᵢ‖. The last term is the
+//! addition of λθ and b. ∎
+//!
+//! E itself is computed in f64 from non-negative terms, hence multiplied by 1 + 2⁻²⁰; terms lost to
+//! underflow are covered by nR·10⁻²⁹⁰. Where E > γ/10 the pass is repeated in double-double, with
+//! u = 2⁻¹⁰³ in all of the above and ĝ rounded to f64 at the end (u‖ĝ‖).
+//!
+//! **Distance.** F is λ-strongly convex: ‖θ − θ*‖ ≤ ‖g‖/λ, and with a penalty the same holds for
+//! any subgradient; the smallest is [`Evaluation::residual`], which is 1-Lipschitz in g.
+//!
+//! - θ is `theta` + `tail`: where f64 cannot resolve the tolerance (E' = βu‖θ‖ > γ), double-double
+//!   steps keep the part that does not fit into `theta`.
+//! - Only this module makes a [`Certified`].
+//! - Tested by `the_error_bound_is_never_violated` (against double-double and exact rationals).
+
+use super::{Penalty, Problem, SolveError, add_scaled, dot, norm};
+use crate::double_double::{self, DoubleDouble};
+use crate::kernel::{UNIT_ROUNDOFF, accumulated};
+use crate::sum::{LossAndGradient, PreciseGradient, Records};
+use std::fmt;
+
+/// θ = theta + tail.
+#[derive(Clone, PartialEq)]
+pub(crate) struct Point {
+    pub theta: Vec<f64>,
+    /// Empty, or as long as `theta`.
+    pub tail: Vec<f64>,
+}
+
+impl Point {
+    pub fn new(theta: Vec<f64>) -> Self {
+        Self { theta, tail: Vec::new() }
+    }
+
+    /// Moved by step · direction; exact to 106 bits when `precise`.
+    pub fn moved(&self, step: f64, direction: &[f64], precise: bool) -> Self {
+        let mut theta = self.theta.clone();
+        if !precise {
+            add_scaled(&mut theta, step, direction);
+            return Self::new(theta);
+        }
+        let mut tail = self.tail.clone();
+        tail.resize(theta.len(), 0.0);
+        for ((t, l), d) in theta.iter_mut().zip(&mut tail).zip(direction) {
+            let sum = DoubleDouble { high: *t, low: *l } + DoubleDouble::from(*d).times(step);
+            (*t, *l) = (sum.high, sum.low);
+        }
+        Self { theta, tail }
+    }
+}
+
+/// F and ∇F at a point, with the gradient's error bound.
+#[derive(Clone)]
+pub(crate) struct Evaluation {
+    pub point: Point,
+    /// F, without the penalty; a guide, not certified.
+    pub value: f64,
+    /// ∇F of the smooth part.
+    pub gradient: Vec<f64>,
+    /// E.
+    pub error: f64,
+    pub precise: bool,
+}
+
+struct Roundings {
+    margin: f64,
+    sum: f64,
+    multiplier: f64,
+    last: f64,
+}
+
+fn error_bound<R: Records>(
+    problem: &Problem<'_, R>,
+    roundings: &Roundings,
+    absolute: f64,
+    theta_norm: f64,
+    linear_norm: f64,
+) -> f64 {
+    let (n, radius) = (problem.records.rows() as f64, problem.records.radius());
+    let curvature = problem.loss.curvature();
+    let multipliers = roundings.multiplier + curvature * roundings.margin * radius * theta_norm;
+    let sum = n * radius * (multipliers + 1e-290) + roundings.sum * radius * absolute;
+    let last = roundings.last * (absolute * radius + problem.ridge * theta_norm + linear_norm);
+    (sum + last) * (1.0 + 1e-6)
+}
+
+fn precise_accumulated(roundings: f64) -> f64 {
+    let product = roundings * double_double::ROUNDOFF;
+    if product < 0.5 { 2.0 * product } else { f64::INFINITY }
+}
+
+fn linear_norm<R: Records>(problem: &Problem<'_, R>) -> f64 {
+    problem.linear.map_or(0.0, norm)
+}
+
+/// Ten times E in double-double at the farthest the minimiser can be: ‖θ*‖ ≤ (nLR + ‖b‖)/λ.
+pub(crate) fn finest_tolerance<R: Records>(problem: &Problem<'_, R>) -> f64 {
+    let n = problem.records.rows() as f64;
+    let lipschitz = problem.loss.lipschitz();
+    let linear = linear_norm(problem);
+    let reach = 2.0 * (n * lipschitz * problem.records.radius() + linear) / problem.ridge;
+    let roundings = Roundings {
+        margin: precise_accumulated(problem.records.longest_row() as f64 + 10.0),
+        sum: precise_accumulated(n + 100.0),
+        multiplier: problem.loss.precise_derivative_error(),
+        last: precise_accumulated(4.0),
+    };
+    10.0 * error_bound(problem, &roundings, n * lipschitz, reach, linear)
+}
+
+/// One pass over all rows.
+pub(crate) fn evaluate<R: Records>(
+    problem: &Problem<'_, R>,
+    point: Point,
+    precise: bool,
+) -> Result<Evaluation, SolveError> {
+    if precise { evaluate_precisely(problem, point) } else { evaluate_plainly(problem, point) }
+}
+
+fn evaluate_plainly<R: Records>(
+    problem: &Problem<'_, R>,
+    point: Point,
+) -> Result<Evaluation, SolveError> {
+    let Point { theta, .. } = point;
+    let statistic = LossAndGradient { loss: problem.loss, theta };
+    let sum = problem.records.sum(&statistic)?;
+    let theta = statistic.theta;
+    let theta_norm = norm(&theta);
+    let roundings = Roundings {
+        margin: accumulated(problem.records.longest_row() as f64 + 10.0),
+        sum: accumulated(sum.depth as f64),
+        multiplier: problem.loss.derivative_error(),
+        last: accumulated(4.0),
+    };
+    let error = error_bound(problem, &roundings, sum.absolute, theta_norm, linear_norm(problem));
+    let mut gradient = sum.gradient;
+    let mut value = sum.value + 0.5 * problem.ridge * theta_norm * theta_norm;
+    match problem.linear {
+        Some(linear) => {
+            for ((g, t), b) in gradient.iter_mut().zip(&theta).zip(linear) {
+                *g += problem.ridge * t + b;
+            }
+            value += dot(linear, &theta);
+        }
+        None => add_scaled(&mut gradient, problem.ridge, &theta),
+    }
+    Ok(Evaluation { point: Point::new(theta), value, gradient, error, precise: false })
+}
+
+fn evaluate_precisely<R: Records>(
+    problem: &Problem<'_, R>,
+    point: Point,
+) -> Result<Evaluation, SolveError> {
+    let Point { theta, mut tail } = point;
+    tail.resize(theta.len(), 0.0);
+    let statistic = PreciseGradient { loss: problem.loss, theta, tail };
+    let sum = problem.records.sum(&statistic)?;
+    let PreciseGradient { theta, tail, .. } = statistic;
+    let theta_norm = norm(&theta) * (1.0 + 1e-15) + norm(&tail);
+    let roundings = Roundings {
+        margin: precise_accumulated(problem.records.longest_row() as f64 + 10.0),
+        sum: precise_accumulated(sum.depth as f64),
+        multiplier: problem.loss.precise_derivative_error(),
+        last: precise_accumulated(4.0),
+    };
+    let linear_size = linear_norm(problem);
+    let error = error_bound(problem, &roundings, sum.absolute, theta_norm, linear_size);
+    let gradient: Vec<f64> = (0..theta.len())
+        .map(|j| {
+            let ridge = DoubleDouble { high: theta[j], low: tail[j] }.times(problem.ridge);
+            let b = DoubleDouble::from(problem.linear.map_or(0.0, |b| b[j]));
+            (sum.gradient[j] + (ridge + b)).high
+        })
+        .collect();
+    let error = error + UNIT_ROUNDOFF * norm(&gradient) * (1.0 + 1e-6);
+    // Values cannot guide at this precision; line searches then use slopes alone.
+    Ok(Evaluation { point: Point { theta, tail }, value: f64::NAN, gradient, error, precise: true })
+}
+
+impl Evaluation {
+    /// The smallest subgradient of F + penalty, and how far the point lies from the one it is a
+    /// subgradient at (not zero only on the ball's sphere, which no f64 point meets exactly).
+    pub fn residual(&self, penalty: Penalty) -> (Vec<f64>, f64) {
+        let (theta, g) = (&self.point.theta, &self.gradient);
+        match penalty {
+            Penalty::None => (g.clone(), 0.0),
+            Penalty::L1 { weight } => {
+                let smallest = |(&t, &g): (&f64, &f64)| {
+                    if t != 0.0 {
+                        g + weight * t.signum()
+                    } else {
+                        g.signum() * (g.abs() - weight).max(0.0)
+                    }
+                };
+                (theta.iter().zip(g).map(smallest).collect(), 0.0)
+            }
+            Penalty::Box { low, high } => {
+                let smallest = |(&t, &g): (&f64, &f64)| {
+                    if t <= low {
+                        g.min(0.0)
+                    } else if t >= high {
+                        g.max(0.0)
+                    } else {
+                        g
+                    }
+                };
+                (theta.iter().zip(g).map(smallest).collect(), 0.0)
+            }
+            Penalty::Ball { radius } => {
+                let size = norm(theta);
+                if size < radius * (1.0 - 1e-13) {
+                    return (g.clone(), 0.0);
+                }
+                let pull = (-dot(g, theta) / (size * size)).max(0.0);
+                let mut rest = g.clone();
+                add_scaled(&mut rest, pull, theta);
+                if pull == 0.0 {
+                    return (rest, 0.0);
+                }
+                let off = (size - radius).abs() + 1e-15 * (theta.len() as f64 + 4.0) * radius;
+                (rest, off)
+            }
+        }
+    }
+
+    /// Upper bound on the norm of the smallest subgradient at the certified point.
+    fn residual_bound<R: Records>(&self, problem: &Problem<'_, R>) -> (f64, f64) {
+        let (residual, off) = self.residual(problem.penalty);
+        let slack = 1.0 + accumulated(residual.len() as f64 + 16.0);
+        let mut bound = norm(&residual) * slack + self.error;
+        match problem.penalty {
+            Penalty::None | Penalty::Box { .. } => {}
+            Penalty::L1 { weight } => {
+                let scale = norm(&self.gradient) + weight * (residual.len() as f64).sqrt();
+                bound += UNIT_ROUNDOFF * scale * 2.0;
+            }
+            Penalty::Ball { radius } => {
+                // The sphere's point θ′ at distance `off`: g moves by at most (β + pull)·off.
+                let smoothness = problem.loss.smoothness(problem.records.radius());
+                let beta = problem.records.rows() as f64 * smoothness + problem.ridge;
+                let size = norm(&self.gradient);
+                if off > 0.0 {
+                    bound += (beta + 2.0 * size / radius) * off;
+                    bound += accumulated(residual.len() as f64 + 16.0) * 4.0 * size;
+                }
+            }
+        }
+        (bound * (1.0 + 1e-12), off)
+    }
+
+    /// A proof that the tolerance is met, if it is: E ≤ γ/10 and ‖residual‖ + E ≤ γ.
+    pub fn certify<R: Records>(
+        &self,
+        problem: &Problem<'_, R>,
+        tolerance: f64,
+        evaluations: u32,
+    ) -> Option<Certified> {
+        let (bound, off) = self.residual_bound(problem);
+        // "Met?", never "missed?": NaN proves nothing.
+        if !(self.error <= tolerance / 10.0 && bound <= tolerance) {
+            return None;
+        }
+        let tail_norm = norm(&self.point.tail);
+        let distance = (bound / problem.ridge + off + tail_norm) * (1.0 + 1e-12);
+        Some(Certified {
+            theta: self.point.theta.clone(),
+            tail: self.point.tail.clone(),
+            gradient_norm_bound: bound,
+            distance_bound: distance,
+            tolerance,
+            evaluations,
+            precise: self.precise,
+        })
+    }
+}
+
+/// A point with a proof that the (smallest sub)gradient of the sum form has norm at most γ there.
+///
+/// Made only by this crate's solvers, from a pass over all rows at this very point.
+#[derive(Clone, PartialEq)]
+pub struct Certified {
+    theta: Vec<f64>,
+    tail: Vec<f64>,
+    gradient_norm_bound: f64,
+    distance_bound: f64,
+    tolerance: f64,
+    evaluations: u32,
+    precise: bool,
+}
+
+impl Certified {
+    /// θ, rounded to f64 (exact unless [`Certified::tail`] has non-zero entries).
+    pub fn theta(&self) -> &[f64] {
+        &self.theta
+    }
+
+    /// θ, taken out.
+    pub fn into_theta(self) -> Vec<f64> {
+        self.theta
+    }
+
+    /// What f64 could not hold: the certified point is `theta + tail`. Empty or zero unless the
+    /// tolerance is finer than f64 resolves around θ.
+    pub fn tail(&self) -> &[f64] {
+        &self.tail
+    }
+
+    /// The certified point rounded to the nearest multiples of `step`, a power of two: each
+    /// coordinate moves by at most step/2.
+    pub fn round_to(&self, step: f64) -> Vec<f64> {
+        let tails = self.tail.iter().copied().chain(std::iter::repeat(0.0));
+        let round = |(&t, tail): (&f64, f64)| {
+            let units = t / step;
+            let whole = units.round_ties_even();
+            let rest = (units - whole) + tail / step;
+            (whole + rest.round_ties_even()) * step
+        };
+        self.theta.iter().zip(tails).map(round).collect()
+    }
+
+    /// Proved: ‖∇F(θ)‖₂ is at most this, which is at most the tolerance. Depends on the records.
+    pub fn gradient_norm_bound(&self) -> f64 {
+        self.gradient_norm_bound
+    }
+
+    /// Proved: `theta` is at most this far from the exact minimiser. At most γ/λ, plus the tail's
+    /// norm. Depends on the records.
+    pub fn distance_bound(&self) -> f64 {
+        self.distance_bound
+    }
+
+    /// γ, as asked.
+    pub fn tolerance(&self) -> f64 {
+        self.tolerance
+    }
+
+    /// Passes over the rows that evaluated the gradient.
+    pub fn evaluations(&self) -> u32 {
+        self.evaluations
+    }
+
+    /// Whether double-double was needed.
+    pub fn precise(&self) -> bool {
+        self.precise
+    }
+}
+
+/// The point depends on the records and is withheld.
+impl fmt::Debug for Certified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Certified({} coordinates withheld, γ = {})", self.theta.len(), self.tolerance)
+    }
+}

@@ -1,0 +1,241 @@
+//! The loop that Newton, L-BFGS and Newton-CG share.
+//!
+//! Each turn: one fused pass gives F, ∇F and the error bound of ∇F at the new point, which is at the
+//! same time the line search's trial and the certificate's pass; stop when it proves the tolerance;
+//! otherwise take a direction from the curvature known so far.
+//!
+//! **Curvature** is a Cholesky factor (Newton) or a diagonal (L-BFGS), corrected by L-BFGS pairs. A
+//! factor is renewed only when that is cheaper than going on: with contraction ρ in the last step,
+//! ln(‖g‖/γ)/ln(1/ρ) more passes are expected, against the price of a Hessian in passes.
+//!
+//! **Line search** on slopes φ′(t) = ⟨∇F(θ + td), d⟩, since values lose their digits first: F is
+//! convex along the ray, so φ′(t) ≤ 0 proves descent. A point beyond the minimum is taken if it is
+//! not far beyond (φ′(t) ≤ |φ′(0)|/2) and F did not rise by more than its rounding.
+//!
+//! **Precision.** When the plain gradient is as small as its error bound allows, or rounding of θ
+//! itself stops progress, evaluations go on in double-double with the same factor: classical
+//! iterative refinement.
+
+use super::certificate::{Certified, Evaluation, Point, evaluate};
+use super::lbfgs::Pairs;
+use super::newton::Factor;
+use super::{Method, Options, Problem, Progress, SolveError, add_scaled, dot, newton_cg, norm};
+use crate::sum::Records;
+
+/// Gradient evaluations, at most. Strong convexity needs far fewer; reaching it is a bug.
+const LIMIT: u32 = 20_000;
+/// Trials of one line search, at most.
+const TRIALS: u32 = 60;
+/// Most columns for which `Auto` factorises.
+const MOST_COLUMNS: usize = 2_000;
+
+/// What directions are made of.
+enum Curvature {
+    Factor(Factor),
+    Diagonal(Vec<f64>),
+    ConjugateGradients(Vec<f64>),
+}
+
+/// A solver's counters and those who watch it.
+pub(super) struct Watch<'a> {
+    options: &'a Options<'a>,
+    tolerance: f64,
+    pub evaluations: u32,
+}
+
+impl<'a> Watch<'a> {
+    pub fn new(options: &'a Options<'a>, tolerance: f64) -> Self {
+        Self { options, tolerance, evaluations: 0 }
+    }
+
+    /// One pass, counted and reported.
+    pub fn evaluate<R: Records>(
+        &mut self,
+        problem: &Problem<'_, R>,
+        point: Point,
+        precise: bool,
+    ) -> Result<Evaluation, SolveError> {
+        if self.evaluations >= LIMIT {
+            return Err(SolveError::NotCertified { limit: LIMIT });
+        }
+        let found = evaluate(problem, point, precise)?;
+        self.evaluations += 1;
+        if let Some(monitor) = self.options.monitor {
+            let gradient_norm = norm(&found.residual(problem.penalty).0);
+            let progress = Progress {
+                iteration: self.evaluations,
+                gradient_norm,
+                tolerance: self.tolerance,
+                precise,
+            };
+            if !monitor.proceed(progress) {
+                return Err(SolveError::Stopped);
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Which method `Auto` stands for: a factor must be small beside the data and pay for itself.
+pub(super) fn chosen<R: Records>(method: Method, records: &R) -> Method {
+    if method != Method::Auto {
+        return method;
+    }
+    let (columns, entries) = (records.columns(), records.entries());
+    let small = columns * columns <= entries.max(1 << 16);
+    if columns <= MOST_COLUMNS && small { Method::Newton } else { Method::Lbfgs }
+}
+
+/// Price of a Hessian in gradient passes.
+fn hessian_price<R: Records>(records: &R) -> f64 {
+    let (rows, columns) = (records.rows().max(1) as f64, records.columns() as f64);
+    let per_row = records.entries() as f64 / rows;
+    let factor = columns.powi(3) / 3.0 / (rows * (4.0 * per_row + 30.0));
+    if per_row >= columns { 1.0 + columns / 12.0 + factor } else { 1.0 + per_row / 4.0 + factor }
+}
+
+/// Rows enough to precondition with: a part in `stride`.
+fn first_stride<R: Records>(records: &R) -> u32 {
+    let needed = (40 * records.columns()).max(2048);
+    (records.rows() / needed).clamp(1, 16) as u32
+}
+
+pub(super) fn descend<R: Records>(
+    problem: &Problem<'_, R>,
+    tolerance: f64,
+    options: &Options<'_>,
+    start: Vec<f64>,
+) -> Result<Certified, SolveError> {
+    let method = chosen(options.method, problem.records);
+    let price = hessian_price(problem.records);
+    let mut watch = Watch::new(options, tolerance);
+    let mut here = watch.evaluate(problem, Point::new(start), false)?;
+    let first_norm = norm(&here.gradient);
+    let mut stride = first_stride(problem.records);
+    let mut pairs = Pairs::new(if method == Method::Lbfgs { 16 } else { 8 });
+    let mut curvature: Option<Curvature> = None;
+    let (mut best, mut idle) = (f64::INFINITY, 0);
+    loop {
+        if let Some(certified) = here.certify(problem, tolerance, watch.evaluations) {
+            return Ok(certified);
+        }
+        let size = norm(&here.gradient);
+        idle = if size <= 0.9 * best { 0 } else { idle + 1 };
+        best = best.min(size);
+        let beyond_f64 = here.error > tolerance / 10.0 && size <= tolerance.max(here.error);
+        if !here.precise && (beyond_f64 || idle >= 60 || size <= 2.0 * tolerance) {
+            here = watch.evaluate(problem, here.point, true)?;
+            idle = 0;
+            best = f64::INFINITY;
+            continue;
+        }
+        let known = match curvature.take() {
+            Some(known) => known,
+            None => {
+                pairs.clear();
+                renew(problem, method, &here.point.theta, stride)?
+            }
+        };
+        let direction = match &known {
+            Curvature::Factor(factor) => negated(pairs.apply(&here.gradient, |q| factor.solve(q))),
+            Curvature::Diagonal(diagonal) => {
+                let scale = |q: &mut Vec<f64>| {
+                    q.iter_mut().zip(diagonal).for_each(|(q, d)| *q /= d);
+                };
+                negated(pairs.apply(&here.gradient, scale))
+            }
+            Curvature::ConjugateGradients(diagonal) => {
+                let forcing = (size / first_norm).sqrt().min(0.1);
+                newton_cg::direction(problem, &here.point.theta, &here.gradient, diagonal, forcing)?
+            }
+        };
+        let (there, step) = search(problem, &mut watch, &here, &direction)?;
+        let ratio = norm(&there.gradient) / size;
+        let mut moved = direction;
+        moved.iter_mut().for_each(|d| *d *= step);
+        let change = there.gradient.iter().zip(&here.gradient).map(|(a, b)| a - b).collect();
+        pairs.push(moved, change);
+        curvature = match known {
+            Curvature::Factor(_) => {
+                let left = (norm(&there.gradient) / tolerance).max(1.0).ln();
+                let passes = if ratio < 1.0 { left / -ratio.ln() } else { f64::INFINITY };
+                if passes > price + 2.0 {
+                    stride = 1;
+                    None
+                } else {
+                    Some(known)
+                }
+            }
+            Curvature::Diagonal(_) => Some(known),
+            Curvature::ConjugateGradients(_) => None,
+        };
+        here = there;
+    }
+}
+
+fn negated(mut vector: Vec<f64>) -> Vec<f64> {
+    vector.iter_mut().for_each(|v| *v = -*v);
+    vector
+}
+
+fn renew<R: Records>(
+    problem: &Problem<'_, R>,
+    method: Method,
+    theta: &[f64],
+    stride: u32,
+) -> Result<Curvature, SolveError> {
+    Ok(match method {
+        Method::Newton | Method::Auto => Curvature::Factor(Factor::at(problem, theta, stride)?),
+        Method::Lbfgs => Curvature::Diagonal(newton_cg::diagonal(problem, theta)?),
+        Method::NewtonCg => Curvature::ConjugateGradients(newton_cg::diagonal(problem, theta)?),
+    })
+}
+
+/// A point along `direction` at which F is lower, with its step.
+fn search<R: Records>(
+    problem: &Problem<'_, R>,
+    watch: &mut Watch<'_>,
+    here: &Evaluation,
+    direction: &[f64],
+) -> Result<(Evaluation, f64), SolveError> {
+    let precise = here.precise;
+    let steepest;
+    let (direction, first) = match dot(&here.gradient, direction) {
+        slope if slope < 0.0 => (direction, slope),
+        // Rounding spoiled the direction: follow the gradient, at the pace the ridge allows.
+        _ => {
+            let mut down = vec![0.0; direction.len()];
+            add_scaled(&mut down, -1.0 / problem.ridge, &here.gradient);
+            steepest = down;
+            (&steepest[..], dot(&here.gradient, &steepest))
+        }
+    };
+    let noise = 1e-12
+        * (here.value.abs() + 0.5 * problem.ridge * dot(&here.point.theta, &here.point.theta));
+    let (mut low, mut low_slope) = (0.0, first);
+    let mut high = f64::INFINITY;
+    let mut step = 1.0;
+    for trial in 0.. {
+        let there = watch.evaluate(problem, here.point.moved(step, direction, precise), precise)?;
+        let slope = dot(&there.gradient, direction);
+        if slope <= 0.0 {
+            let short = -slope > 0.95 * -first && high == f64::INFINITY;
+            if !short || trial >= TRIALS {
+                return Ok((there, step));
+            }
+            (low, low_slope) = (step, slope);
+            step *= 4.0;
+            continue;
+        }
+        let not_higher = precise || there.value <= here.value + noise;
+        let smaller = norm(&there.gradient) <= 0.5 * norm(&here.gradient);
+        if slope.is_finite() && not_higher && (slope <= -0.5 * first || smaller) || trial >= TRIALS
+        {
+            return Ok((there, step));
+        }
+        high = step;
+        let secant = if slope.is_finite() { -low_slope / (slope - low_slope) } else { 0.1 };
+        step = low + (high - low) * secant.clamp(0.05, 0.9);
+    }
+    unreachable!("the trials are bounded");
+}

@@ -1,0 +1,59 @@
+//! Limited-memory BFGS: an approximate inverse Hessian from the last steps.
+//!
+//! The two-loop recursion (Nocedal 1980; Nocedal & Wright, Algorithm 7.4) around any initial inverse
+//! H₀: a scaled identity, a diagonal, or a factorised Hessian of an earlier point. The last makes few
+//! pairs go very far, since only the change of the Hessian is left to learn.
+
+use super::{add_scaled, dot};
+use std::collections::VecDeque;
+
+/// Steps s with the gradient changes y they caused.
+pub(super) struct Pairs {
+    kept: VecDeque<(Vec<f64>, Vec<f64>, f64)>,
+    capacity: usize,
+}
+
+impl Pairs {
+    pub fn new(capacity: usize) -> Self {
+        Self { kept: VecDeque::with_capacity(capacity), capacity }
+    }
+
+    pub fn clear(&mut self) {
+        self.kept.clear();
+    }
+
+    /// Keeps the pair if its curvature ⟨s, y⟩ is safely positive (always so for exact gradients of
+    /// a strongly convex F).
+    pub fn push(&mut self, step: Vec<f64>, change: Vec<f64>) {
+        let curvature = dot(&step, &change);
+        let enough = 1e-12 * dot(&step, &step).sqrt() * dot(&change, &change).sqrt();
+        if curvature > enough {
+            if self.kept.len() == self.capacity {
+                self.kept.pop_front();
+            }
+            self.kept.push_back((step, change, 1.0 / curvature));
+        }
+    }
+
+    /// ⟨s, y⟩/⟨y, y⟩ of the newest pair: the usual scale of H₀ when nothing better is known.
+    pub fn scale(&self) -> Option<f64> {
+        self.kept.back().map(|(_, y, inverse)| 1.0 / (inverse * dot(y, y)))
+    }
+
+    /// H·gradient, where `initial` applies H₀ in place.
+    pub fn apply(&self, gradient: &[f64], initial: impl FnOnce(&mut Vec<f64>)) -> Vec<f64> {
+        let mut q = gradient.to_vec();
+        let mut weights = Vec::with_capacity(self.kept.len());
+        for (s, y, inverse) in self.kept.iter().rev() {
+            let weight = inverse * dot(s, &q);
+            add_scaled(&mut q, -weight, y);
+            weights.push(weight);
+        }
+        initial(&mut q);
+        for ((s, y, inverse), weight) in self.kept.iter().zip(weights.into_iter().rev()) {
+            let correction = weight - inverse * dot(y, &q);
+            add_scaled(&mut q, correction, s);
+        }
+        q
+    }
+}

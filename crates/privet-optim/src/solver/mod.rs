@@ -1,0 +1,309 @@
+//! Minimisers of F(θ) = Σℓ(⟨xᵢ,θ⟩; yᵢ) + (λ/2)‖θ‖² + ⟨b,θ⟩, each ending in a proof.
+//!
+//! [`minimise`] takes a [`Problem`] and the tolerance γ on the norm of the **sum-form** gradient (a
+//! tolerance of 1/n² for the mean is 1/n here), and returns a [`Certified`] point or an error. It
+//! never returns a point that merely looks converged.
+//!
+//! - `certificate`: the gradient with a bound on its own error; the only maker of [`Certified`].
+//! - `descent`: the loop all smooth solvers share, with its line search.
+//! - `newton`, `lbfgs`, `newton_cg`: where directions come from.
+//! - `proximal`: ℓ1, box and ball on top of the ridge.
+//! - `outside`: any other optimiser; its answer is re-checked and polished.
+//!
+//! F is λ-strongly convex with λ > 0, so the tolerance is always within reach; [`minimise`] refuses
+//! beforehand, from public sizes alone, tolerances finer than double-double arithmetic resolves.
+
+mod certificate;
+mod descent;
+mod lbfgs;
+mod newton;
+mod newton_cg;
+mod outside;
+mod proximal;
+
+pub use certificate::Certified;
+pub use outside::{Objective, OutsideOptimizer, minimise_with};
+
+use crate::Loss;
+use crate::sum::{Records, RecordsError};
+use privet_core::Range;
+use serde::{Deserialize, Serialize};
+
+/// Limits on λ.
+pub const RIDGE: Range = Range::open("ridge", 0.0, f64::INFINITY);
+/// Limits on γ.
+pub const TOLERANCE: Range = Range::open("gradient_tolerance", 0.0, f64::INFINITY);
+/// Limits on the weight of the ℓ1 norm.
+pub const L1_WEIGHT: Range = Range::open("l1_weight", 0.0, f64::INFINITY);
+/// Limits on the radius of the ball.
+pub const BALL_RADIUS: Range = Range::open("ball_radius", 0.0, f64::INFINITY);
+
+/// F, and what θ is restricted to.
+#[derive(Debug, Clone, Copy)]
+pub struct Problem<'a, R: Records> {
+    /// The rows.
+    pub records: &'a R,
+    /// ℓ.
+    pub loss: Loss,
+    /// λ > 0, of the sum form.
+    pub ridge: f64,
+    /// b; `None` is zero.
+    pub linear: Option<&'a [f64]>,
+    /// What is added on top.
+    pub penalty: Penalty,
+}
+
+impl<'a, R: Records> Problem<'a, R> {
+    /// Σℓ + (λ/2)‖θ‖².
+    pub fn new(records: &'a R, loss: Loss, ridge: f64) -> Self {
+        Self { records, loss, ridge, linear: None, penalty: Penalty::None }
+    }
+
+    /// With ⟨b, θ⟩.
+    pub fn with_linear(self, linear: &'a [f64]) -> Self {
+        Self { linear: Some(linear), ..self }
+    }
+
+    /// With a penalty or constraint.
+    pub fn with_penalty(self, penalty: Penalty) -> Self {
+        Self { penalty, ..self }
+    }
+
+    fn check(&self, tolerance: f64) -> Result<(), SolveError> {
+        self.loss.check()?;
+        RIDGE.check(self.ridge)?;
+        TOLERANCE.check(tolerance)?;
+        self.penalty.check()?;
+        let columns = self.records.columns();
+        if let Some(linear) = self.linear {
+            if linear.len() != columns {
+                return Err(SolveError::Length { what: "linear", columns, given: linear.len() });
+            }
+            if let Some(position) = linear.iter().position(|b| !b.is_finite()) {
+                return Err(SolveError::NotFinite { what: "linear", position });
+            }
+        }
+        if !self.records.labels_accepted(self.loss) {
+            return Err(SolveError::Labels { accepted: self.loss.labels() });
+        }
+        let floor = certificate::finest_tolerance(self);
+        if tolerance < floor {
+            return Err(SolveError::TooFine { tolerance, floor });
+        }
+        Ok(())
+    }
+}
+
+/// A convex function or set on top of the ridge.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Default)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Penalty {
+    /// Nothing.
+    #[default]
+    None,
+    /// weight · ‖θ‖₁.
+    L1 {
+        /// The weight.
+        weight: f64,
+    },
+    /// low ≤ θ_j ≤ high for every j.
+    Box {
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+    },
+    /// ‖θ‖₂ ≤ radius.
+    Ball {
+        /// The radius.
+        radius: f64,
+    },
+}
+
+impl Penalty {
+    fn check(self) -> Result<(), SolveError> {
+        match self {
+            Self::None => {}
+            Self::L1 { weight } => drop(L1_WEIGHT.check(weight)?),
+            Self::Ball { radius } => drop(BALL_RADIUS.check(radius)?),
+            Self::Box { low, high } => {
+                if !(low.is_finite() && high.is_finite() && low < high) {
+                    return Err(SolveError::Box { low, high });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where directions come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Newton when a p × p matrix is small beside the data, L-BFGS otherwise.
+    #[default]
+    Auto,
+    /// Factorised Hessians, each kept while it serves, corrected by L-BFGS pairs.
+    Newton,
+    /// Limited-memory BFGS on a diagonal.
+    Lbfgs,
+    /// Newton directions by preconditioned conjugate gradients.
+    NewtonCg,
+}
+
+/// How to solve.
+#[derive(Clone, Copy, Default)]
+pub struct Options<'a> {
+    /// Which method.
+    pub method: Method,
+    /// Where to start; zero when `None`.
+    pub start: Option<&'a [f64]>,
+    /// Who is told of progress and may stop the solver.
+    pub monitor: Option<&'a dyn Monitor>,
+}
+
+/// One iteration's news. Derived from records: for the operator's eyes only.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// Gradient evaluations so far.
+    pub iteration: u32,
+    /// Norm of the (smallest sub)gradient.
+    pub gradient_norm: f64,
+    /// γ.
+    pub tolerance: f64,
+    /// Whether evaluation is in double-double.
+    pub precise: bool,
+}
+
+/// Watches a solver; a stopped solver returns [`SolveError::Stopped`] and no point.
+pub trait Monitor: Sync {
+    /// Told after each evaluation; `false` stops.
+    fn proceed(&self, progress: Progress) -> bool;
+}
+
+/// Stops once the flag is set, e.g. by Ctrl-C.
+impl Monitor for std::sync::atomic::AtomicBool {
+    fn proceed(&self, _progress: Progress) -> bool {
+        !self.load(std::sync::atomic::Ordering::Relaxed)
+    }
+}
+
+/// Why there is no certified point.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SolveError {
+    /// A setting is out of range.
+    #[error(transparent)]
+    Setting(#[from] privet_core::Error),
+    /// A vector has the wrong length.
+    #[error("{what} has {given} entries, but the rows have {columns} columns")]
+    Length {
+        /// Which vector.
+        what: &'static str,
+        /// Columns of the rows.
+        columns: usize,
+        /// Entries given.
+        given: usize,
+    },
+    /// A vector's entry is NaN or infinite.
+    #[error("entry {position} of {what} is not a finite number")]
+    NotFinite {
+        /// Which vector.
+        what: &'static str,
+        /// Which entry, from 0.
+        position: usize,
+    },
+    /// The box is empty or infinite.
+    #[error("a box from {low} to {high} is not accepted: both finite, and low below high")]
+    Box {
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+    },
+    /// A label does not suit the loss.
+    #[error("a label does not suit the loss: accepted are {accepted}")]
+    Labels {
+        /// What would be accepted.
+        accepted: &'static str,
+    },
+    /// The tolerance is finer than can be proved with 106 bits.
+    #[error("gradient tolerance {tolerance} is finer than arithmetic resolves: at least {floor}")]
+    TooFine {
+        /// What was asked.
+        tolerance: f64,
+        /// What would be accepted.
+        floor: f64,
+    },
+    /// The records failed.
+    #[error(transparent)]
+    Records(#[from] RecordsError),
+    /// The monitor stopped the solver.
+    #[error("stopped on request")]
+    Stopped,
+    /// The tolerance was not met: a bug, since it is always within reach.
+    #[error("gradient tolerance not met within {limit} evaluations; please report this")]
+    NotCertified {
+        /// How many were allowed.
+        limit: u32,
+    },
+}
+
+/// A point at which the norm of the sum-form gradient (with a penalty: of the smallest
+/// subgradient) is proved to be at most `tolerance`.
+pub fn minimise<R: Records>(
+    problem: &Problem<'_, R>,
+    tolerance: f64,
+    options: &Options<'_>,
+) -> Result<Certified, SolveError> {
+    problem.check(tolerance)?;
+    let columns = problem.records.columns();
+    let start = options.start.map_or_else(|| vec![0.0; columns], <[f64]>::to_vec);
+    if start.len() != columns {
+        return Err(SolveError::Length { what: "start", columns, given: start.len() });
+    }
+    if let Some(position) = start.iter().position(|t| !t.is_finite()) {
+        return Err(SolveError::NotFinite { what: "start", position });
+    }
+    match problem.penalty {
+        Penalty::None => descent::descend(problem, tolerance, options, start),
+        _ => proximal::descend(problem, tolerance, options, start),
+    }
+}
+
+/// Euclidean inner product.
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let (a_chunks, a_rest) = a.as_chunks::<4>();
+    let (b_chunks, b_rest) = b.as_chunks::<4>();
+    let mut sums = [0.0; 4];
+    for (a, b) in a_chunks.iter().zip(b_chunks) {
+        for lane in 0..4 {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    let tail: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    (sums[0] + sums[2]) + (sums[1] + sums[3]) + tail
+}
+
+/// Euclidean norm, free of overflow.
+pub(crate) fn norm(a: &[f64]) -> f64 {
+    let largest = a.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+    if largest == 0.0 || !largest.is_finite() {
+        return if a.iter().any(|x| x.is_nan()) { f64::NAN } else { largest };
+    }
+    if (1e-140..1e140).contains(&largest) {
+        return dot(a, a).sqrt();
+    }
+    let scaled: Vec<f64> = a.iter().map(|x| x / largest).collect();
+    largest * dot(&scaled, &scaled).sqrt()
+}
+
+/// into += factor · vector.
+pub(crate) fn add_scaled(into: &mut [f64], factor: f64, vector: &[f64]) {
+    for (i, v) in into.iter_mut().zip(vector) {
+        *i += factor * v;
+    }
+}
+
+#[cfg(test)]
+mod tests;

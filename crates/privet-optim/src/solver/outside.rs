@@ -1,0 +1,58 @@
+//! Any other optimiser, through a narrow door.
+//!
+//! An outside optimiser sees F as a function with a gradient and hands back a point. That point is
+//! where our own solver starts: if it is as good as it claims, one pass certifies it; if not, it is
+//! polished until it is. Nothing it says is believed.
+
+use super::certificate::{Point, evaluate};
+use super::{Certified, Options, Problem, SolveError, minimise};
+use crate::sum::Records;
+
+/// F as outside optimisers see it.
+pub trait Objective {
+    /// Number of coordinates.
+    fn dimension(&self) -> usize;
+    /// F(θ) and ∇F(θ).
+    fn value_and_gradient(&self, theta: &[f64]) -> Result<(f64, Vec<f64>), SolveError>;
+}
+
+/// An optimiser from elsewhere.
+pub trait OutsideOptimizer {
+    /// Its best point from `start`.
+    fn minimise(&mut self, objective: &dyn Objective, start: Vec<f64>) -> Vec<f64>;
+}
+
+impl<R: Records> Objective for Problem<'_, R> {
+    fn dimension(&self) -> usize {
+        self.records.columns()
+    }
+
+    fn value_and_gradient(&self, theta: &[f64]) -> Result<(f64, Vec<f64>), SolveError> {
+        if theta.len() != self.dimension() {
+            return Err(SolveError::Length {
+                what: "theta",
+                columns: self.dimension(),
+                given: theta.len(),
+            });
+        }
+        let found = evaluate(self, Point::new(theta.to_vec()), false)?;
+        Ok((found.value, found.gradient))
+    }
+}
+
+/// [`minimise`], started from what `optimizer` found. An answer of the wrong length or with entries
+/// that are not finite is ignored. A penalty of the problem is not shown to the optimiser.
+pub fn minimise_with<R: Records>(
+    problem: &Problem<'_, R>,
+    tolerance: f64,
+    options: &Options<'_>,
+    optimizer: &mut dyn OutsideOptimizer,
+) -> Result<Certified, SolveError> {
+    problem.check(tolerance)?;
+    let columns = problem.records.columns();
+    let start = options.start.map_or_else(|| vec![0.0; columns], <[f64]>::to_vec);
+    let found = optimizer.minimise(problem, start);
+    let usable = found.len() == columns && found.iter().all(|t| t.is_finite());
+    let start = if usable { Some(&found[..]) } else { options.start };
+    minimise(problem, tolerance, &Options { start, ..*options })
+}
