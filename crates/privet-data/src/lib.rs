@@ -1,4 +1,29 @@
 //! Schemas, readers, encoders, clipping and matrices.
+//!
+//! The way of a record: a [`schema::Schema`] states the public facts; [`encode::Encoding`] derives
+//! from it the columns of a row and the bound that every row obeys; [`read::read`] streams a file
+//! through both into a [`Dataset`]. Nothing here looks at records to choose a parameter.
+//!
+//! - [`bound`]: clipping, proved in integers.
+//! - [`matrix`]: dense and sparse rows.
+//! - [`split`], [`keyed`]: shuffles and hold-outs by keyed hash.
+//! - `synth`: generators. `catalog`: known public sets and how to prepare them.
 #![forbid(unsafe_code)]
 
+pub mod bound;
+pub mod encode;
+pub mod keyed;
 pub mod matrix;
+pub mod read;
+pub mod schema;
+pub mod split;
+#[doc(hidden)]
+pub mod testing;
+
+mod dataset;
+mod error;
+
+pub use dataset::{Dataset, Features, Target};
+pub use encode::Encoding;
+pub use error::{DataError, Place, Problem};
+pub use schema::Schema;

@@ -4,9 +4,11 @@
 //! `2^e` is the least power of two that is at least the clipping radius (see the crate's `bound`
 //! module), so 24 bits hold them exactly. All arithmetic on them is done in `f64`.
 
+mod builder;
 mod csr;
 mod dense;
 
+pub use builder::MatrixBuilder;
 pub use csr::CsrMatrix;
 pub use dense::DenseMatrix;
 

@@ -1,0 +1,125 @@
+//! Records in memory.
+
+use crate::{matrix::Matrix, read::Report};
+use std::fmt;
+
+/// What is to be predicted, row by row.
+#[derive(Clone, PartialEq)]
+pub enum Target {
+    /// Labels.
+    Class {
+        /// Each row's place in the schema's list of classes.
+        codes: Vec<u32>,
+        /// How many classes the schema lists.
+        count: usize,
+    },
+    /// Numbers in [−1, 1] (see [`crate::Encoding::decode_target`]).
+    Number(Vec<f64>),
+}
+
+impl Target {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Class { codes, .. } => codes.len(),
+            Self::Number(values) => values.len(),
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Targets as a linear model meets them: −1 and +1 for two classes, the number otherwise;
+    /// `None` for three classes or more.
+    pub fn signed(&self) -> Option<Vec<f64>> {
+        match self {
+            Self::Class { codes, count: 2 } => {
+                Some(codes.iter().map(|&code| if code == 0 { -1.0 } else { 1.0 }).collect())
+            }
+            Self::Class { .. } => None,
+            Self::Number(values) => Some(values.clone()),
+        }
+    }
+
+    /// One class against the rest: +1 where the row's class is `class`; `None` for numbers.
+    pub fn against_rest(&self, class: u32) -> Option<Vec<f64>> {
+        match self {
+            Self::Class { codes, .. } => {
+                Some(codes.iter().map(|&code| if code == class { 1.0 } else { -1.0 }).collect())
+            }
+            Self::Number(_) => None,
+        }
+    }
+
+    fn select(&self, rows: &[usize]) -> Self {
+        match self {
+            Self::Class { codes, count } => {
+                Self::Class { codes: rows.iter().map(|&row| codes[row]).collect(), count: *count }
+            }
+            Self::Number(values) => Self::Number(rows.iter().map(|&row| values[row]).collect()),
+        }
+    }
+}
+
+/// Encoded, clipped records. Private: printing shows the shape of the schema only.
+#[derive(Clone)]
+pub struct Dataset {
+    /// One row a record.
+    pub features: Matrix,
+    /// What is to be predicted.
+    pub target: Target,
+    /// Whose record each row is, where the schema names a unit: equal numbers, same user.
+    pub units: Option<Vec<u64>>,
+    /// What the operator should know about the reading.
+    pub report: Report,
+}
+
+impl Dataset {
+    /// Number of records. Private under add-remove.
+    pub fn rows(&self) -> usize {
+        self.features.rows()
+    }
+
+    /// The named rows, in the order given.
+    ///
+    /// # Panics
+    /// When a row does not exist.
+    pub fn select(&self, rows: &[usize]) -> Self {
+        Self {
+            features: self.features.select(rows),
+            target: self.target.select(rows),
+            units: self.units.as_ref().map(|units| rows.iter().map(|&row| units[row]).collect()),
+            report: self.report.clone(),
+        }
+    }
+}
+
+/// Encoded, clipped records without labels, read for prediction.
+#[derive(Clone, Debug)]
+pub struct Features {
+    /// One row a record.
+    pub matrix: Matrix,
+    /// What the operator should know about the reading.
+    pub report: Report,
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Class { count, .. } => write!(f, "Target({count} classes, values withheld)"),
+            Self::Number(_) => f.write_str("Target(number, values withheld)"),
+        }
+    }
+}
+
+impl fmt::Debug for Dataset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dataset")
+            .field("features", &self.features)
+            .field("target", &self.target)
+            .field("units", &self.units.as_ref().map(|_| "withheld"))
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,203 @@
+//! From cells to a bounded row of numbers: a pure function of the schema.
+//!
+//! Encoded columns follow the schema's order: a number takes one, a category one for each listed
+//! value (then `other`, then `missing`, where the schema asks for them), and the constant column
+//! comes last. The clip of [`crate::bound`] is applied to all of them together.
+//!
+//! - Number v: c = clamp(v, low, high), t = (c − low)/(high − low), or with `log1p`
+//!   t = ln(1 + c − low)/ln(1 + high − low); `unit` gives t, `symmetric` 2t − 1, `none` c (with
+//!   `log1p`: ln(1 + c − low)).
+//! - Hashed category: the column is SipHash(column name, text) mod buckets, under a fixed public
+//!   key.
+//! - Number target: 2t − 1, truncated toward zero to a multiple of 2⁻²³.
+
+mod row;
+
+pub use row::{Cell, EncodeError, RowEncoder, UnknownIn};
+
+use crate::{
+    bound::Clip,
+    schema::{
+        Categories, ColumnKind, Missing, Norm, Scale, Schema, Storage, TargetKind, Transform,
+        Unknown,
+    },
+};
+use row::ColumnEncoder;
+
+/// Below this share of non-zero entries (as the schema lets expect) rows are stored sparse.
+const SPARSE_BELOW: f64 = 1.0 / 3.0;
+
+/// What a schema makes of a row, known before any row is read.
+#[derive(Debug, Clone)]
+pub struct Encoding {
+    width: usize,
+    bias: Option<f64>,
+    storage: Storage,
+    clip: Clip,
+    target: TargetKind,
+    /// Bound on ‖row‖₂ before clipping, rounded up; infinite for unbounded LIBSVM values.
+    raw_l2: f64,
+    encoders: Vec<ColumnEncoder>,
+    libsvm: Option<(u32, Option<(f64, f64)>)>,
+}
+
+impl Encoding {
+    /// The encoding of a schema.
+    pub fn new(schema: &Schema) -> Self {
+        let mut encoders = Vec::new();
+        let (mut width, mut non_zero, mut squares) = (0_u32, 0.0, 0.0);
+        for (source, column) in schema.columns().iter().enumerate() {
+            let Some(encoder) = ColumnEncoder::new(source, column, width) else { continue };
+            width += encoder.width;
+            non_zero += if matches!(column.kind, ColumnKind::Binary { .. }) { 0.5 } else { 1.0 };
+            squares += encoder.largest * encoder.largest;
+            encoders.push(encoder);
+        }
+        let libsvm = schema.libsvm().map(|facts| (facts.features, facts.bounds));
+        if let Some((features, bounds)) = libsvm {
+            width += features;
+            squares += if bounds.is_some() { f64::from(features) } else { f64::INFINITY };
+        }
+        if let Some(value) = schema.bias() {
+            width += 1;
+            non_zero += 1.0;
+            squares += value * value;
+        }
+        let sparse = libsvm.is_some() || non_zero / f64::from(width) < SPARSE_BELOW;
+        let by_columns = if sparse { Storage::Csr } else { Storage::Dense };
+        Self {
+            width: width as usize,
+            bias: schema.bias(),
+            storage: schema.storage().unwrap_or(by_columns),
+            clip: Clip::new(schema.clip()),
+            target: schema.target().kind.clone(),
+            // At most 2²⁵ additions and a root: their rounding is below one part in 2²⁰.
+            raw_l2: squares.sqrt() * (1.0 + 1e-6),
+            encoders,
+            libsvm,
+        }
+    }
+
+    /// Number of encoded columns, the constant one included.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Whether the last encoded column is the constant one.
+    pub fn has_bias(&self) -> bool {
+        self.bias.is_some()
+    }
+
+    /// How rows are stored.
+    pub fn storage(&self) -> Storage {
+        self.storage
+    }
+
+    /// The clipping rule.
+    pub fn clip(&self) -> &Clip {
+        &self.clip
+    }
+
+    /// A bound on the Euclidean norm of every stored row: R itself for L2 clipping, √width · R
+    /// (rounded up) for L∞; less where the columns' bounds alone imply less.
+    pub fn l2_radius(&self) -> f64 {
+        let clipped = match self.clip.norm() {
+            Norm::L2 => self.clip.radius(),
+            Norm::Linf => self.clip.radius() * (self.width as f64).sqrt() * (1.0 + 1e-12),
+        };
+        clipped.min(self.raw_l2)
+    }
+
+    /// A bound on the magnitude of every stored entry.
+    pub fn linf_radius(&self) -> f64 {
+        self.clip.radius()
+    }
+
+    /// Number of classes, unless the target is a number.
+    pub fn classes(&self) -> Option<usize> {
+        match &self.target {
+            TargetKind::Classes(classes) => Some(classes.len()),
+            TargetKind::Number { .. } => None,
+        }
+    }
+
+    /// The number that an encoded target in [−1, 1] stands for, in the schema's own unit.
+    pub fn decode_target(&self, encoded: f64) -> f64 {
+        match self.target {
+            TargetKind::Number { low, high } => low + (high - low) * (encoded + 1.0) / 2.0,
+            TargetKind::Classes(_) => encoded,
+        }
+    }
+
+    /// The name of an encoded column, e.g. `age`, `work=private`, `town#3`, `(bias)`.
+    pub fn column_name(&self, column: usize) -> Option<String> {
+        if column >= self.width {
+            return None;
+        }
+        if self.has_bias() && column + 1 == self.width {
+            return Some("(bias)".into());
+        }
+        if self.libsvm.is_some() {
+            return Some(format!("feature {}", column + 1));
+        }
+        self.encoders.iter().find_map(|encoder| encoder.column_name(column))
+    }
+
+    /// All names in order.
+    pub fn column_names(&self) -> Vec<String> {
+        (0..self.width).filter_map(|column| self.column_name(column)).collect()
+    }
+
+    /// A row encoder: it owns the buffer of one row.
+    pub fn rows(&self, unknown: UnknownIn) -> RowEncoder<'_> {
+        RowEncoder::new(self, unknown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::SMALL_SCHEMA;
+
+    #[test]
+    fn the_width_names_and_radius_follow_from_the_schema() {
+        let encoding = Encoding::new(&Schema::from_toml(SMALL_SCHEMA).unwrap());
+        assert_eq!(
+            encoding.column_names(),
+            [
+                "age",
+                "work=private",
+                "work=public",
+                "work=(other)",
+                "work=(missing)",
+                "town#0",
+                "town#1",
+                "town#2",
+                "smokes",
+                "(bias)"
+            ]
+        );
+        assert_eq!(encoding.width(), 10);
+        assert_eq!(encoding.classes(), Some(2));
+        assert_eq!(encoding.l2_radius(), 1.0);
+        assert_eq!(encoding.storage(), Storage::Dense);
+        assert_eq!(encoding.column_name(10), None);
+    }
+
+    #[test]
+    fn a_wide_one_hot_table_is_sparse_unless_told_otherwise() {
+        let text = SMALL_SCHEMA.replace("hash_buckets = 3", "hash_buckets = 64");
+        let schema = Schema::from_toml(&text).unwrap();
+        assert_eq!(Encoding::new(&schema).storage(), Storage::Csr);
+        let schema = Schema::from_toml(&format!("storage = \"dense\"\n{text}")).unwrap();
+        assert_eq!(Encoding::new(&schema).storage(), Storage::Dense);
+    }
+
+    #[test]
+    fn bounds_alone_can_imply_a_smaller_radius() {
+        let schema =
+            Schema::from_toml(&SMALL_SCHEMA.replace("radius = 1.0", "radius = 100.0")).unwrap();
+        let radius = Encoding::new(&schema).l2_radius();
+        assert!((radius - 5_f64.sqrt()).abs() < 1e-5 && radius >= 5_f64.sqrt(), "{radius}");
+    }
+}

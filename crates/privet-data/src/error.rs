@@ -1,0 +1,213 @@
+//! Why data could not be read.
+//!
+//! Messages go to the operator, who holds the data: they name file, row and column and what would
+//! be accepted. They never repeat what a cell holds, and only [`DataError::code`] may be written
+//! into ledgers, model files, reports or logs.
+
+use crate::schema::SchemaError;
+use std::{fmt, io, path::PathBuf};
+
+/// Why nothing was read, or nothing was prepared.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// The schema itself is refused.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+    /// The file system refused.
+    #[error("{file}: {source}")]
+    File {
+        /// Which file.
+        file: Place,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Compressed or columnar data that end early or do not decode.
+    #[error("{file}: damaged or truncated {format} data; a complete {format} file is accepted")]
+    Damaged {
+        /// Which file.
+        file: Place,
+        /// What it was read as.
+        format: &'static str,
+    },
+    /// No record at all.
+    #[error("{file}: holds no records; at least one is needed")]
+    Empty {
+        /// Which file.
+        file: Place,
+    },
+    /// The build lacks a reader.
+    #[error("{file}: this build cannot read {format}; build with the `{format}` feature")]
+    NotBuilt {
+        /// Which file.
+        file: Place,
+        /// The missing format.
+        format: &'static str,
+    },
+    /// A column that the schema names is not in the file.
+    #[error("{file}: column \"{column}\" of the schema is missing; the header must name it once")]
+    MissingColumn {
+        /// Which file.
+        file: Place,
+        /// The schema's name.
+        column: String,
+    },
+    /// A column that the schema does not name, in a file to learn from.
+    #[error(
+        "{file}: column \"{column}\" is not in the schema; list it there (type = \"ignore\" \
+         leaves it out) or remove it from the file"
+    )]
+    UnknownColumn {
+        /// Which file.
+        file: Place,
+        /// The file's name for it.
+        column: String,
+    },
+    /// A header that names the same column twice.
+    #[error("{file}: the header names column \"{column}\" twice; each name is accepted once")]
+    RepeatedColumn {
+        /// Which file.
+        file: Place,
+        /// The name.
+        column: String,
+    },
+    /// A row with too few or too many cells.
+    #[error("{file}, row {row}: {found} cells; {expected} are accepted")]
+    Ragged {
+        /// Which file.
+        file: Place,
+        /// Which row; the first of the file, header included, is 1.
+        row: u64,
+        /// Cells found.
+        found: usize,
+        /// Cells needed.
+        expected: usize,
+    },
+    /// A cell that does not fit its column.
+    #[error("{file}, row {row}, {column}: {problem}; accepted: {accepted}")]
+    Cell {
+        /// Which file.
+        file: Place,
+        /// Which row; the first of the file, header included, is 1.
+        row: u64,
+        /// Which column, in words.
+        column: String,
+        /// What is wrong, in kind.
+        problem: Problem,
+        /// What would be accepted.
+        accepted: String,
+    },
+    /// A public original whose bytes are not the published ones.
+    #[error("{file}: sha256 is {found}; the published original has {expected}")]
+    Checksum {
+        /// Which file.
+        file: Place,
+        /// The published digest.
+        expected: String,
+        /// The file's digest.
+        found: String,
+    },
+    /// A public original that is not where it was looked for.
+    #[error("{name} not found; looked for {looked} (also with .gz or .zst); get it from {origin}")]
+    OriginalMissing {
+        /// The file's name.
+        name: &'static str,
+        /// Where it was looked for.
+        looked: String,
+        /// Where the public gets it.
+        origin: &'static str,
+    },
+    /// A name that the catalog does not hold.
+    #[error("\"{name}\" is not a known data set; known are {accepted}")]
+    UnknownSet {
+        /// What was asked for.
+        name: String,
+        /// What would be accepted.
+        accepted: String,
+    },
+}
+
+impl DataError {
+    /// A public reason code: all that may be written down about a refusal.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Schema(_) => "schema-refused",
+            Self::File { .. } => "file-unreadable",
+            Self::Damaged { .. } => "file-damaged",
+            Self::Empty { .. } => "file-empty",
+            Self::NotBuilt { .. } => "format-not-built",
+            Self::MissingColumn { .. } => "column-missing",
+            Self::UnknownColumn { .. } => "column-unknown",
+            Self::RepeatedColumn { .. } => "column-repeated",
+            Self::Ragged { .. } => "row-ragged",
+            Self::Cell { .. } => "cell-refused",
+            Self::Checksum { .. } => "original-altered",
+            Self::OriginalMissing { .. } => "original-missing",
+            Self::UnknownSet { .. } => "set-unknown",
+        }
+    }
+
+    /// Whether the machine is at fault (disk, permission), not the input. A file that does not
+    /// exist is the input's fault.
+    pub fn is_environment(&self) -> bool {
+        matches!(self, Self::File { source, .. } if source.kind() != io::ErrorKind::NotFound)
+    }
+}
+
+/// What is wrong with a cell, in kind. Never what it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Problem {
+    /// Text where a number belongs.
+    NotANumber,
+    /// NaN or ±∞.
+    NotFinite,
+    /// A missing value where the schema gives no policy for one.
+    Missing,
+    /// A category that the schema does not list.
+    UnknownCategory,
+    /// A label that is none of the target's classes.
+    UnknownClass,
+    /// A type of cell that no column takes (nested data, bytes that are not text …).
+    UnsupportedType,
+    /// A LIBSVM entry that is not `index:value`.
+    NotAPair,
+    /// A LIBSVM index outside 1 … features.
+    IndexOutOfRange,
+    /// A LIBSVM index that does not exceed the one before it.
+    IndexNotIncreasing,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotANumber => "not a number",
+            Self::NotFinite => "NaN or infinite",
+            Self::Missing => "missing, and the schema has no policy for that",
+            Self::UnknownCategory => "a category that the schema does not list",
+            Self::UnknownClass => "a label that is none of the classes",
+            Self::UnsupportedType => "a type of cell that cannot be used",
+            Self::NotAPair => "not of the form index:value",
+            Self::IndexOutOfRange => "feature index out of range",
+            Self::IndexNotIncreasing => "feature indices repeated or not increasing",
+        })
+    }
+}
+
+/// A file by its path, or bytes that came without one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// A path.
+    Path(PathBuf),
+    /// Bytes in memory.
+    Memory,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path(path) => write!(f, "{}", path.display()),
+            Self::Memory => f.write_str("(bytes in memory)"),
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! What every reader hands its records to: encode, clip, store, count.
+
+use super::{Options, Purpose, Report, UnknownCells, here, unit::UnitCap};
+use crate::{
+    dataset::{Dataset, Features, Target},
+    encode::{Cell, EncodeError, Encoding, RowEncoder, UnknownIn},
+    error::{DataError, Place},
+    matrix::MatrixBuilder,
+    schema::{ColumnKind, Schema, TargetKind, Unknown},
+};
+
+/// Where the schema's columns are in the file.
+#[derive(Debug)]
+pub(super) struct Layout {
+    /// For each of the schema's columns, its position in the file.
+    pub(super) columns: Vec<Option<usize>>,
+    pub(super) target: Option<usize>,
+    pub(super) unit: Option<usize>,
+}
+
+/// One record's cells, by position in the file.
+pub(super) trait Record {
+    fn cell(&self, position: usize) -> Cell<'_>;
+}
+
+/// Collects records.
+pub(super) struct Collector<'a> {
+    pub(super) schema: &'a Schema,
+    pub(super) place: &'a Place,
+    rows: RowEncoder<'a>,
+    matrix: MatrixBuilder,
+    /// Whether labels are wanted.
+    pub(super) labels: bool,
+    /// Whether columns beyond the schema's are an error.
+    strict: bool,
+    codes: Vec<u32>,
+    numbers: Vec<f64>,
+    cap: Option<UnitCap>,
+}
+
+impl<'a> Collector<'a> {
+    pub(super) fn labelled(
+        schema: &'a Schema,
+        encoding: &'a Encoding,
+        place: &'a Place,
+        options: &Options<'_>,
+    ) -> Self {
+        let strict = options.purpose == Purpose::Train;
+        let cap = schema.unit_column().filter(|_| strict);
+        Self {
+            cap: cap.map(|unit| UnitCap::new(unit.max_records, options.unit_key)),
+            ..Self::new(schema, encoding, place, true, strict)
+        }
+    }
+
+    pub(super) fn for_prediction(
+        schema: &'a Schema,
+        encoding: &'a Encoding,
+        place: &'a Place,
+    ) -> Self {
+        Self::new(schema, encoding, place, false, false)
+    }
+
+    fn new(
+        schema: &'a Schema,
+        encoding: &'a Encoding,
+        place: &'a Place,
+        labels: bool,
+        strict: bool,
+    ) -> Self {
+        let unknown = if strict { UnknownIn::Training } else { UnknownIn::Prediction };
+        Self {
+            schema,
+            place,
+            rows: encoding.rows(unknown),
+            matrix: MatrixBuilder::new(encoding.storage(), encoding.width()),
+            labels,
+            strict,
+            codes: Vec::new(),
+            numbers: Vec::new(),
+            cap: None,
+        }
+    }
+
+    /// Finds the schema's columns among the file's names.
+    pub(super) fn layout(&self, names: &[&[u8]]) -> Result<Layout, DataError> {
+        let file = || here(self.place);
+        let find = |name: &str| {
+            let mut places = names.iter().enumerate().filter(|(_, n)| **n == name.as_bytes());
+            match (places.next(), places.next()) {
+                (Some((place, _)), None) => Ok(place),
+                (None, _) => Err(DataError::MissingColumn { file: file(), column: name.into() }),
+                _ => Err(DataError::RepeatedColumn { file: file(), column: name.into() }),
+            }
+        };
+        let mut columns = Vec::with_capacity(self.schema.columns().len());
+        for column in self.schema.columns() {
+            let feature = column.kind.width() > 0;
+            columns.push(if feature { Some(find(&column.name)?) } else { None });
+        }
+        let target = if self.labels { Some(find(&self.schema.target().column)?) } else { None };
+        let unit = match self.schema.unit_column() {
+            Some(unit) if self.cap.is_some() => Some(find(&unit.column)?),
+            _ => None,
+        };
+        // Only now is the first row known to be a header, so that its words may be repeated.
+        let known = |name: &[u8]| {
+            self.schema.columns().iter().any(|column| column.name.as_bytes() == name)
+                || self.schema.target().column.as_bytes() == name
+                || self.schema.unit_column().is_some_and(|unit| unit.column.as_bytes() == name)
+        };
+        match names.iter().find(|name| self.strict && !known(name)) {
+            Some(name) => {
+                let column = String::from_utf8_lossy(name).into_owned();
+                Err(DataError::UnknownColumn { file: file(), column })
+            }
+            None => Ok(Layout { columns, target, unit }),
+        }
+    }
+
+    /// The schema's own order, for files without a header. `cells` are in the first row: to
+    /// predict, the target may be left out.
+    pub(super) fn positions(&self, cells: usize) -> Layout {
+        let columns = self.schema.columns();
+        let without_target = !self.labels && cells + 1 == columns.len();
+        let mut layout = Layout { columns: Vec::new(), target: None, unit: None };
+        let mut position = 0;
+        for column in columns {
+            let place = Some(position);
+            layout.columns.push(place.filter(|_| column.kind.width() > 0));
+            match column.kind {
+                ColumnKind::Target if without_target => continue,
+                ColumnKind::Target if self.labels => layout.target = place,
+                ColumnKind::Unit if self.cap.is_some() => layout.unit = place,
+                _ => {}
+            }
+            position += 1;
+        }
+        layout
+    }
+
+    /// Takes one record. `row` counts from 1, header included.
+    pub(super) fn record(
+        &mut self,
+        row: u64,
+        layout: &Layout,
+        record: &impl Record,
+    ) -> Result<(), DataError> {
+        let columns = self.schema.columns();
+        let cell = |source: usize| {
+            layout.columns.get(source).copied().flatten().map_or(Cell::Missing, |p| record.cell(p))
+        };
+        let encoded = self.rows.encode(cell).map_err(|(source, error)| {
+            refuse(self.place, row, &format!("column \"{}\"", columns[source].name), error)
+        })?;
+        self.matrix.push(encoded);
+        if let Some(position) = layout.target {
+            let name = format_args!("column \"{}\"", self.schema.target().column).to_string();
+            self.label(row, record.cell(position), &name)?;
+        }
+        if let (Some(cap), Some(position)) = (&mut self.cap, layout.unit) {
+            cap.row(record.cell(position)).map_err(|error| {
+                let name = self.schema.unit_column().map_or("", |unit| &unit.column);
+                refuse(self.place, row, &format!("column \"{name}\""), error)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Takes one sparse record, already checked.
+    pub(super) fn sparse_record(&mut self, pairs: impl Iterator<Item = (u32, f64)>) {
+        self.matrix.push(self.rows.encode_sparse(pairs));
+    }
+
+    /// Takes one label.
+    pub(super) fn label(
+        &mut self,
+        row: u64,
+        cell: Cell<'_>,
+        column: &str,
+    ) -> Result<(), DataError> {
+        let refused = |error| refuse(self.place, row, column, error);
+        match self.schema.target().kind {
+            TargetKind::Classes(_) => self.codes.push(self.rows.class(cell).map_err(refused)?),
+            TargetKind::Number { .. } => {
+                self.numbers.push(self.rows.number_target(cell).map_err(refused)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn report(&self) -> Report {
+        let unknown = self.rows.unknown().iter().zip(self.schema.columns());
+        let unknown = unknown.filter(|(cells, _)| **cells > 0).map(|(&cells, column)| {
+            let counted_as = match &column.kind {
+                ColumnKind::Category { unknown: Unknown::Other, .. } => "\"other\"".into(),
+                ColumnKind::Category { unknown: Unknown::As(to), .. } => format!("\"{to}\""),
+                ColumnKind::Binary { values, .. } => format!("\"{}\"", values[0]),
+                _ => "none of its categories".to_string(),
+            };
+            UnknownCells { column: column.name.clone(), cells, counted_as }
+        });
+        Report { unknown: unknown.collect(), surplus_rows: 0 }
+    }
+
+    fn check_not_empty(&self) -> Result<(), DataError> {
+        match self.matrix.rows() {
+            0 => Err(DataError::Empty { file: here(self.place) }),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn into_features(self) -> Result<Features, DataError> {
+        self.check_not_empty()?;
+        let report = self.report();
+        Ok(Features { matrix: self.matrix.finish(), report })
+    }
+
+    pub(super) fn into_dataset(self) -> Result<Dataset, DataError> {
+        self.check_not_empty()?;
+        let report = self.report();
+        let target = match &self.schema.target().kind {
+            TargetKind::Classes(classes) => {
+                Target::Class { codes: self.codes, count: classes.len() }
+            }
+            TargetKind::Number { .. } => Target::Number(self.numbers),
+        };
+        let features = self.matrix.finish();
+        let dataset = Dataset { features, target, units: None, report };
+        Ok(match self.cap {
+            None => dataset,
+            Some(cap) => cap.apply(dataset),
+        })
+    }
+}
+
+pub(super) fn refuse(place: &Place, row: u64, column: &str, error: EncodeError) -> DataError {
+    let EncodeError { problem, accepted } = error;
+    DataError::Cell { file: here(place), row, column: column.into(), problem, accepted }
+}

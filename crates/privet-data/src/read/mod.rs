@@ -1,0 +1,180 @@
+//! From files to bounded rows, one record at a time.
+//!
+//! - What a file must look like is the schema's word (see [`crate::schema`]); gzip and Zstandard
+//!   are recognised by their first bytes.
+//! - To learn ([`Purpose::Train`]): every column of the file must be in the schema, an unlisted
+//!   category is refused unless the schema says otherwise, and with a privacy unit at most
+//!   `max_records` rows of each user are kept.
+//! - To evaluate or predict: columns may come in any order and there may be more of them; a
+//!   category that the schema does not list counts as the schema says, and where it says `error`
+//!   as none of the column's categories; [`Report`] counts them. Rows are never dropped.
+//! - Every refusal names file, row, column and what would be accepted, never what a cell holds.
+//!   No input makes a reader panic; decoders of others are fenced in.
+
+mod collect;
+mod csv;
+mod libsvm;
+mod open;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod unit;
+
+pub use open::decompressed;
+pub use unit::UNIT_KEY;
+
+use crate::{
+    dataset::{Dataset, Features},
+    encode::Encoding,
+    error::{DataError, Place},
+    keyed::Key,
+    schema::{Format, Schema},
+};
+use collect::Collector;
+use open::Input;
+use std::{fmt, path::Path};
+
+/// What the rows are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// To learn from.
+    Train,
+    /// To compare predictions with.
+    Evaluate,
+}
+
+/// How to read.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// What the rows are for.
+    pub purpose: Purpose,
+    /// Which rows of a user with too many are kept; see [`UNIT_KEY`].
+    pub unit_key: Key,
+    /// Called now and then with bytes read and bytes in all.
+    pub progress: Option<&'a dyn Fn(u64, u64)>,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Self { purpose: Purpose::Train, unit_key: UNIT_KEY, progress: None }
+    }
+}
+
+/// What the operator should know about a reading. Derived from private data: show it to whoever
+/// holds them and to nobody else.
+#[derive(Clone, Default, PartialEq)]
+pub struct Report {
+    /// Per column: cells whose category the schema does not list, and what became of them.
+    pub unknown: Vec<UnknownCells>,
+    /// Rows dropped because their user had more than `max_records`.
+    pub surplus_rows: u64,
+}
+
+/// Unlisted categories of one column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnknownCells {
+    /// The column.
+    pub column: String,
+    /// How many cells.
+    pub cells: u64,
+    /// What they count as.
+    pub counted_as: String,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for unknown in &self.unknown {
+            let UnknownCells { column, cells, counted_as } = unknown;
+            writeln!(
+                f,
+                "column \"{column}\": {cells} cells hold a category that the schema does not \
+                 list; they count as {counted_as}"
+            )?;
+        }
+        if self.surplus_rows > 0 {
+            writeln!(
+                f,
+                "{} rows beyond max_records of their user were left out",
+                self.surplus_rows
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Report(withheld)")
+    }
+}
+
+/// Reads labelled records.
+pub fn read(
+    path: impl AsRef<Path>,
+    schema: &Schema,
+    options: &Options<'_>,
+) -> Result<Dataset, DataError> {
+    read_input(Input::Path(path.as_ref()), schema.file().format, schema, options)
+}
+
+/// Reads records to predict for; a target column may be there and is ignored.
+pub fn read_features(
+    path: impl AsRef<Path>,
+    schema: &Schema,
+    options: &Options<'_>,
+) -> Result<Features, DataError> {
+    let encoding = Encoding::new(schema);
+    let input = Input::Path(path.as_ref());
+    let place = input.place();
+    let mut collector = Collector::for_prediction(schema, &encoding, &place);
+    collect(input, schema.file().format, &mut collector, options)?;
+    collector.into_features()
+}
+
+/// Reads labelled CSV from memory, whatever the schema's format; for tests and fuzzing.
+pub fn csv_bytes(bytes: &[u8], schema: &Schema) -> Result<Dataset, DataError> {
+    read_input(Input::Bytes(bytes), Format::Csv, schema, &Options::default())
+}
+
+/// Reads labelled LIBSVM text from memory; the schema's format must be that.
+pub fn libsvm_bytes(bytes: &[u8], schema: &Schema) -> Result<Dataset, DataError> {
+    read_input(Input::Bytes(bytes), Format::Libsvm, schema, &Options::default())
+}
+
+/// Reads labelled Parquet from memory, whatever the schema's format; for tests and fuzzing.
+pub fn parquet_bytes(bytes: &[u8], schema: &Schema) -> Result<Dataset, DataError> {
+    read_input(Input::Bytes(bytes), Format::Parquet, schema, &Options::default())
+}
+
+fn read_input(
+    input: Input<'_>,
+    format: Format,
+    schema: &Schema,
+    options: &Options<'_>,
+) -> Result<Dataset, DataError> {
+    let encoding = Encoding::new(schema);
+    let place = input.place();
+    let mut collector = Collector::labelled(schema, &encoding, &place, options);
+    collect(input, format, &mut collector, options)?;
+    collector.into_dataset()
+}
+
+fn collect(
+    input: Input<'_>,
+    format: Format,
+    collector: &mut Collector<'_>,
+    options: &Options<'_>,
+) -> Result<(), DataError> {
+    match format {
+        Format::Csv => csv::read(input.open(options.progress)?, collector),
+        Format::Libsvm => libsvm::read(input.open(options.progress)?, collector),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => parquet::read(input, collector, options.progress),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => Err(DataError::NotBuilt { file: input.place(), format: "parquet" }),
+    }
+}
+
+/// A place in memory or on disk, cloned into errors.
+fn here(place: &Place) -> Place {
+    place.clone()
+}

@@ -1,0 +1,187 @@
+//! Files and bytes as one stream, decompressed on the way.
+
+use crate::error::{DataError, Place};
+use flate2::bufread::MultiGzDecoder;
+use ruzstd::decoding::StreamingDecoder;
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, Read},
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::Path,
+};
+
+const BUFFER: usize = 1 << 17;
+/// Progress is told about once for this many bytes.
+const STEP: u64 = 1 << 20;
+
+/// Where bytes come from.
+#[derive(Clone, Copy)]
+pub(super) enum Input<'a> {
+    Path(&'a Path),
+    Bytes(&'a [u8]),
+}
+
+/// A stream of plain bytes, and what it is a decompression of.
+pub(super) struct Stream<'a> {
+    pub(super) bytes: Box<dyn BufRead + 'a>,
+    compression: Option<&'static str>,
+    place: Place,
+}
+
+impl Stream<'_> {
+    /// What a failed read means: damaged data inside a compressed file, the system otherwise.
+    pub(super) fn failed(&self, source: io::Error) -> DataError {
+        failed(&self.place, self.compression, source)
+    }
+}
+
+fn failed(place: &Place, compression: Option<&'static str>, source: io::Error) -> DataError {
+    let file = place.clone();
+    match compression {
+        Some(format) => DataError::Damaged { file, format },
+        None => DataError::File { file, source },
+    }
+}
+
+impl<'a> Input<'a> {
+    pub(super) fn place(&self) -> Place {
+        match self {
+            Self::Path(path) => Place::Path(path.to_path_buf()),
+            Self::Bytes(_) => Place::Memory,
+        }
+    }
+
+    /// Opens the stream; gzip and Zstandard are known by their first bytes or by the file's name.
+    pub(super) fn open(
+        self,
+        progress: Option<&'a dyn Fn(u64, u64)>,
+    ) -> Result<Stream<'a>, DataError> {
+        let place = self.place();
+        let refused = |source| DataError::File { file: place.clone(), source };
+        let (raw, total): (Box<dyn Read + 'a>, u64) = match self {
+            Self::Bytes(bytes) => (Box::new(bytes), bytes.len() as u64),
+            Self::Path(path) => {
+                let file = File::open(path).map_err(refused)?;
+                let facts = file.metadata().map_err(refused)?;
+                if facts.is_dir() {
+                    let source = io::Error::new(io::ErrorKind::NotFound, "a folder, not a file");
+                    return Err(refused(source));
+                }
+                (Box::new(file), facts.len())
+            }
+        };
+        let counted = Counted { inner: raw, read: 0, told: 0, total, progress };
+        let mut source = BufReader::with_capacity(BUFFER, counted);
+        let start = source.fill_buf().map_err(refused)?;
+        let named = |ending: &str| match self {
+            Self::Path(path) => path.extension().is_some_and(|e| e.eq_ignore_ascii_case(ending)),
+            Self::Bytes(_) => false,
+        };
+        let empty = start.is_empty();
+        let gzip = start.starts_with(&[0x1f, 0x8b]) || named("gz");
+        let zstd = start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) || named("zst");
+        let (bytes, compression): (Box<dyn BufRead + 'a>, _) = match (empty, gzip, zstd) {
+            (false, true, _) => {
+                let decoder = Fenced(MultiGzDecoder::new(source));
+                (Box::new(BufReader::with_capacity(BUFFER, decoder)), Some("gzip"))
+            }
+            (false, _, true) => {
+                let decoder = Fenced(ZstdFrames { state: Frames::Between(source) });
+                (Box::new(BufReader::with_capacity(BUFFER, decoder)), Some("zstd"))
+            }
+            _ => (Box::new(source), None),
+        };
+        Ok(Stream { bytes, compression, place })
+    }
+}
+
+/// The whole of a file, decompressed where it is gzip or Zstandard.
+pub fn decompressed(path: &Path) -> Result<Vec<u8>, DataError> {
+    let mut stream = Input::Path(path).open(None)?;
+    let mut bytes = Vec::new();
+    match stream.bytes.read_to_end(&mut bytes) {
+        Ok(_) => Ok(bytes),
+        Err(error) => Err(stream.failed(error)),
+    }
+}
+
+/// Tells how far the raw file has been read.
+struct Counted<'a, R> {
+    inner: R,
+    read: u64,
+    told: u64,
+    total: u64,
+    progress: Option<&'a dyn Fn(u64, u64)>,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.read += count as u64;
+        if let Some(progress) =
+            self.progress.filter(|_| count == 0 || self.read >= self.told + STEP)
+        {
+            self.told = self.read;
+            progress(self.read, self.total.max(self.read));
+        }
+        Ok(count)
+    }
+}
+
+/// Turns a decoder's panic into an error: damaged data must not end the program.
+struct Fenced<R>(R);
+
+impl<R: Read> Read for Fenced<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        catch_unwind(AssertUnwindSafe(|| self.0.read(buffer)))
+            .unwrap_or_else(|_| Err(io::Error::new(io::ErrorKind::InvalidData, "decoder failed")))
+    }
+}
+
+/// One Zstandard frame after the other, each with its checksum compared.
+struct ZstdFrames<R: BufRead> {
+    state: Frames<R>,
+}
+
+enum Frames<R: BufRead> {
+    Between(R),
+    Inside(Box<StreamingDecoder<R, ruzstd::decoding::FrameDecoder>>),
+    Failed,
+}
+
+impl<R: BufRead> Read for ZstdFrames<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let damaged = || io::Error::new(io::ErrorKind::InvalidData, "zstd frame");
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            match std::mem::replace(&mut self.state, Frames::Failed) {
+                Frames::Between(mut source) => {
+                    if source.fill_buf()?.is_empty() {
+                        self.state = Frames::Between(source);
+                        return Ok(0);
+                    }
+                    let decoder = StreamingDecoder::new(source).map_err(|_| damaged())?;
+                    self.state = Frames::Inside(Box::new(decoder));
+                }
+                Frames::Inside(mut decoder) => {
+                    let count = decoder.read(buffer)?;
+                    if count > 0 {
+                        self.state = Frames::Inside(decoder);
+                        return Ok(count);
+                    }
+                    let (stored, found) = (
+                        decoder.decoder.get_checksum_from_data(),
+                        decoder.decoder.get_calculated_checksum(),
+                    );
+                    if stored.is_some() && stored != found {
+                        return Err(damaged());
+                    }
+                    self.state = Frames::Between(decoder.into_inner());
+                }
+                Frames::Failed => return Err(damaged()),
+            }
+        }
+    }
+}

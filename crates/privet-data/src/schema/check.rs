@@ -1,0 +1,477 @@
+//! From a draft to a schema: every key's limits, in one place.
+
+use super::*;
+use privet_core::{Range, UNIT_CAP};
+use std::collections::HashSet;
+
+/// Limits on the clipping radius.
+pub const RADIUS: Range = Range::from("radius", 1e-6, 1e6);
+/// Limits on the number of hashed columns.
+pub const HASH_BUCKETS: Range = Range::from("hash_buckets", 1.0, 1_048_577.0);
+/// Limits on a sparse file's number of features.
+pub const FEATURES: Range = Range::from("features", 1.0, 16_777_217.0);
+/// Limits on the constant column's value.
+const BIAS: Range = Range::open("bias", 0.0, 1e6);
+/// Bounds must stay clear of overflow when one is subtracted from the other.
+const LARGEST_BOUND: f64 = 1e150;
+/// The most encoded columns a schema may ask for.
+const LARGEST_WIDTH: u64 = 1 << 25;
+
+type Checked<T> = Result<T, SchemaError>;
+
+fn refuse<T>(
+    key: impl Into<String>,
+    problem: impl Into<String>,
+    accepted: impl Into<String>,
+) -> Checked<T> {
+    Err(SchemaError::Invalid {
+        key: key.into(),
+        problem: problem.into(),
+        accepted: accepted.into(),
+    })
+}
+
+fn in_range(key: impl Into<String>, range: Range, value: f64) -> Checked<f64> {
+    let key = key.into();
+    range.check(value).or_else(|_| refuse(key, format!("{value}"), range.to_string()))
+}
+
+impl Draft {
+    /// Checks every key.
+    pub fn check(self) -> Checked<Schema> {
+        let file = check_file(self.file)?;
+        let clip = ClipFacts {
+            norm: self.clip.norm,
+            radius: in_range("clip.radius", RADIUS, self.clip.radius)?,
+        };
+        let bias = match self.bias {
+            None | Some(BiasDraft::Switch(false)) => None,
+            Some(BiasDraft::Switch(true)) => Some(1.0),
+            Some(BiasDraft::Value(value)) => Some(in_range("bias", BIAS, value)?),
+        };
+        let sparse = file.format == Format::Libsvm;
+        let target = check_target(self.target, sparse)?;
+        let unit = self.unit.map(check_unit).transpose()?;
+        let libsvm = check_libsvm(self.libsvm, sparse)?;
+        if sparse && unit.is_some() {
+            return refuse("unit", "a LIBSVM file has no column for it", "no [unit]");
+        }
+        let columns = check_columns(self.columns, &file, &target, unit.as_ref())?;
+        if sparse && !columns.is_empty() {
+            return refuse("columns", "a LIBSVM file has none", "only [libsvm]");
+        }
+        let width = columns.iter().map(|column| column.kind.width()).sum::<u64>()
+            + u64::from(bias.is_some())
+            + libsvm.map_or(0, |facts| u64::from(facts.features));
+        if width == u64::from(bias.is_some()) {
+            return refuse("columns", "no feature", "at least one number, category or binary");
+        }
+        if width > LARGEST_WIDTH {
+            let accepted = format!("at most {LARGEST_WIDTH}");
+            return refuse("columns", format!("{width} encoded columns"), accepted);
+        }
+        Ok(Schema { file, clip, bias, storage: self.storage, target, unit, columns, libsvm })
+    }
+}
+
+impl ColumnKind {
+    /// How many encoded columns it takes.
+    pub(crate) fn width(&self) -> u64 {
+        let indicator = |own: bool| u64::from(own);
+        match self {
+            Self::Number { missing, .. } => 1 + indicator(*missing == Missing::Category),
+            Self::Binary { missing, .. } => 1 + indicator(*missing == Missing::Category),
+            Self::Category { categories, unknown, missing } => {
+                let listed = match categories {
+                    Categories::Listed(list) => list.len() as u64,
+                    Categories::Hashed(buckets) => u64::from(*buckets),
+                };
+                listed
+                    + indicator(*unknown == Unknown::Other)
+                    + indicator(*missing == Missing::Category)
+            }
+            Self::Ignore | Self::Target | Self::Unit => 0,
+        }
+    }
+}
+
+fn check_file(draft: FileDraft) -> Checked<FileFacts> {
+    let one_byte = |key: &str, text: &str| match text.as_bytes() {
+        [byte] if byte.is_ascii() && !matches!(byte, b'\n' | b'\r' | 0) => Ok(*byte),
+        _ => refuse(key, format!("{text:?}"), "one ASCII character that does not end a line"),
+    };
+    let format = draft.format.unwrap_or(Format::Csv);
+    let separator = draft.separator.map_or(Ok(b','), |text| one_byte("file.separator", &text))?;
+    let quote = match draft.quote.as_deref() {
+        None => Some(b'"'),
+        Some("") => None,
+        Some(text) => Some(one_byte("file.quote", text)?),
+    };
+    if quote == Some(separator) {
+        return refuse("file.quote", "the same as file.separator", "two different characters");
+    }
+    let trim = draft.trim.unwrap_or(true);
+    for text in &draft.missing_values {
+        if trim && text.trim_ascii().len() != text.len() {
+            let accepted = "texts without blanks around them, or file.trim = false";
+            return refuse("file.missing_values", format!("{text:?}"), accepted);
+        }
+    }
+    let header = draft.header.unwrap_or(true);
+    Ok(FileFacts { format, separator, quote, header, trim, missing_values: draft.missing_values })
+}
+
+fn check_bounds(key: &str, bounds: [f64; 2]) -> Checked<(f64, f64)> {
+    let [low, high] = bounds;
+    let tame = |bound: f64| bound.abs() <= LARGEST_BOUND;
+    if tame(low) && tame(high) && low < high {
+        Ok((low, high))
+    } else {
+        refuse(
+            format!("{key}.bounds"),
+            format!("[{low}, {high}]"),
+            format!("[low, high] with low < high, both within ±{LARGEST_BOUND:e}"),
+        )
+    }
+}
+
+/// A list of at least `least` different texts that a cell can hold.
+fn check_texts(key: &str, texts: &[String], least: usize) -> Checked<()> {
+    if texts.len() < least {
+        return refuse(key, format!("{} entries", texts.len()), format!("at least {least}"));
+    }
+    let mut seen = HashSet::new();
+    for text in texts {
+        if !seen.insert(text.as_str()) {
+            return refuse(key, format!("{text:?} twice"), "each text once");
+        }
+    }
+    Ok(())
+}
+
+fn check_target(draft: TargetDraft, sparse: bool) -> Checked<TargetFacts> {
+    let column = match (draft.column, sparse) {
+        (Some(name), false) if !name.is_empty() => name,
+        (None, true) => String::new(),
+        (Some(_), true) => {
+            return refuse("target.column", "LIBSVM labels have no name", "no such key");
+        }
+        (_, false) => return refuse("target.column", "missing or empty", "a column's name"),
+    };
+    let kind = match (draft.classes, draft.bounds) {
+        (Some(classes), None) => {
+            check_texts("target.classes", &classes, 2)?;
+            TargetKind::Classes(classes)
+        }
+        (None, Some(bounds)) => {
+            let (low, high) = check_bounds("target", bounds)?;
+            TargetKind::Number { low, high }
+        }
+        _ => {
+            let accepted = "`classes` (labels in order) or `bounds` (of a number)";
+            return refuse("target", "both or neither of classes and bounds", accepted);
+        }
+    };
+    Ok(TargetFacts { column, kind })
+}
+
+fn check_unit(draft: UnitDraft) -> Checked<UnitFacts> {
+    in_range("unit.max_records", UNIT_CAP, f64::from(draft.max_records))?;
+    if draft.column.is_empty() {
+        return refuse("unit.column", "empty", "a column's name");
+    }
+    Ok(UnitFacts { column: draft.column, max_records: draft.max_records })
+}
+
+fn check_libsvm(draft: Option<LibsvmDraft>, sparse: bool) -> Checked<Option<LibsvmFacts>> {
+    match (draft, sparse) {
+        (None, false) => Ok(None),
+        (None, true) => refuse("libsvm", "missing", "[libsvm] with `features = N`"),
+        (Some(_), false) => {
+            refuse("libsvm", "the format is another", "file.format = \"libsvm\", or no [libsvm]")
+        }
+        (Some(draft), true) => {
+            in_range("libsvm.features", FEATURES, f64::from(draft.features))?;
+            let bounds = draft.bounds.map(|b| check_bounds("libsvm", b)).transpose()?;
+            if bounds.is_some_and(|(low, high)| low > 0.0 || high < 0.0) {
+                let accepted = "bounds that contain 0, the value of what is not written";
+                return refuse("libsvm.bounds", "0 is outside", accepted);
+            }
+            Ok(Some(LibsvmFacts { features: draft.features, bounds }))
+        }
+    }
+}
+
+fn check_columns(
+    drafts: Vec<ColumnDraft>,
+    file: &FileFacts,
+    target: &TargetFacts,
+    unit: Option<&UnitFacts>,
+) -> Checked<Vec<Column>> {
+    let mut seen = HashSet::new();
+    let mut columns = Vec::with_capacity(drafts.len());
+    for (position, draft) in drafts.into_iter().enumerate() {
+        let key = format!("columns[{position}] \"{}\"", draft.name);
+        if draft.name.is_empty() || (file.trim && draft.name.trim_ascii() != draft.name) {
+            return refuse(key, "name empty or with blanks around it", "a column's name");
+        }
+        if !seen.insert(draft.name.clone()) {
+            return refuse(key, "named twice", "each column once");
+        }
+        let place = match draft.kind {
+            ColumnType::Target => Some(("target", target.column.as_str())),
+            ColumnType::Unit => Some(("unit", unit.map_or("", |unit| &unit.column))),
+            _ => None,
+        };
+        if let Some((table, name)) = place.filter(|(_, name)| *name != draft.name) {
+            let accepted = format!("the name in [{table}], here {name:?}");
+            return refuse(key, format!("type = \"{table}\" on another column"), accepted);
+        }
+        let taken = [Some(target.column.as_str()), unit.map(|unit| unit.column.as_str())];
+        if place.is_none() && taken.contains(&Some(&draft.name)) {
+            let accepted = "type = \"target\" or \"unit\" to mark its place, or no entry at all";
+            return refuse(key, "this is the target or unit column", accepted);
+        }
+        let kind = check_column(&key, &draft, file)?;
+        columns.push(Column { name: draft.name, kind });
+    }
+    if unit.is_some_and(|unit| unit.column == target.column) {
+        return refuse("unit.column", "the same as target.column", "two different columns");
+    }
+    if file.format == Format::Csv && !file.header {
+        for (table, name) in [("target", Some(&target.column)), ("unit", unit.map(|u| &u.column))] {
+            if name.is_some_and(|name| !seen.contains(name)) {
+                let accepted = format!("an entry with type = \"{table}\" that marks its position");
+                return refuse("columns", format!("no place for the {table} column"), accepted);
+            }
+        }
+    }
+    Ok(columns)
+}
+
+fn check_column(key: &str, draft: &ColumnDraft, file: &FileFacts) -> Checked<ColumnKind> {
+    let given = [
+        ("bounds", draft.bounds.is_some()),
+        ("scale", draft.scale.is_some()),
+        ("transform", draft.transform.is_some()),
+        ("categories", draft.categories.is_some()),
+        ("hash_buckets", draft.hash_buckets.is_some()),
+        ("unknown", draft.unknown.is_some()),
+        ("values", draft.values.is_some()),
+        ("missing", draft.missing.is_some()),
+    ];
+    let belongs: &[&str] = match draft.kind {
+        ColumnType::Number => &["bounds", "scale", "transform", "missing"],
+        ColumnType::Category => &["categories", "hash_buckets", "unknown", "missing"],
+        ColumnType::Binary => &["values", "missing"],
+        _ => &[],
+    };
+    let stray = given.iter().find(|(name, given)| *given && !belongs.contains(name));
+    if let Some((name, _)) = stray {
+        let accepted = match belongs {
+            [] => "`name` and `type` only".to_string(),
+            keys => format!("`name`, `type`, `{}`", keys.join("`, `")),
+        };
+        return refuse(key, format!("`{name}` does not belong to its type"), accepted);
+    }
+    if draft.missing.is_some() && file.missing_values.is_empty() && file.format == Format::Csv {
+        let accepted = "file.missing_values = [\"?\", …] as well: which cells count as missing";
+        return refuse(key, "`missing` can never apply", accepted);
+    }
+    match draft.kind {
+        ColumnType::Number => check_number(key, draft),
+        ColumnType::Category => check_category(key, draft),
+        ColumnType::Binary => {
+            let values = draft.values.clone().unwrap_or_else(|| ["0".into(), "1".into()]);
+            check_texts(&format!("{key}.values"), &values, 2)?;
+            let missing = check_missing(key, draft.missing.as_ref(), &values)?;
+            Ok(ColumnKind::Binary { values, missing })
+        }
+        ColumnType::Ignore => Ok(ColumnKind::Ignore),
+        ColumnType::Target => Ok(ColumnKind::Target),
+        ColumnType::Unit => Ok(ColumnKind::Unit),
+    }
+}
+
+fn check_number(key: &str, draft: &ColumnDraft) -> Checked<ColumnKind> {
+    let Some(bounds) = draft.bounds else {
+        return refuse(format!("{key}.bounds"), "missing", "[low, high], public facts");
+    };
+    let (low, high) = check_bounds(key, bounds)?;
+    let missing = match &draft.missing {
+        None => Missing::Error,
+        Some(MissingDraft::Word(word)) if word == "error" => Missing::Error,
+        Some(MissingDraft::Word(word)) if word == "category" => Missing::Category,
+        Some(MissingDraft::Number(value)) if low <= *value && *value <= high => Missing::As(*value),
+        Some(_) => {
+            let accepted = format!("a number in [{low}, {high}], \"category\" or \"error\"");
+            return refuse(format!("{key}.missing"), "not one for this column", accepted);
+        }
+    };
+    let scale = draft.scale.unwrap_or(Scale::Unit);
+    Ok(ColumnKind::Number { low, high, scale, transform: draft.transform, missing })
+}
+
+fn check_category(key: &str, draft: &ColumnDraft) -> Checked<ColumnKind> {
+    let categories = match (&draft.categories, draft.hash_buckets) {
+        (Some(list), None) => {
+            check_texts(&format!("{key}.categories"), list, 1)?;
+            Categories::Listed(list.clone())
+        }
+        (None, Some(buckets)) => {
+            in_range(format!("{key}.hash_buckets"), HASH_BUCKETS, f64::from(buckets))?;
+            Categories::Hashed(buckets)
+        }
+        _ => {
+            let accepted = "`categories` (a list) or `hash_buckets` (a number)";
+            return refuse(key, "both or neither of categories and hash_buckets", accepted);
+        }
+    };
+    let listed: &[String] = draft.categories.as_deref().unwrap_or_default();
+    let unknown = match &draft.unknown {
+        None => Unknown::Error,
+        Some(_) if draft.hash_buckets.is_some() => {
+            let accepted = "no such key: every category has a bucket";
+            return refuse(
+                format!("{key}.unknown"),
+                "hashed categories are never unknown",
+                accepted,
+            );
+        }
+        Some(UnknownDraft::Word(word)) if word == "error" => Unknown::Error,
+        Some(UnknownDraft::Word(word)) if word == "other" => Unknown::Other,
+        Some(UnknownDraft::Word(word)) if word == "none" => Unknown::None,
+        Some(UnknownDraft::As(to)) if listed.contains(&to.category) => {
+            Unknown::As(to.category.clone())
+        }
+        Some(_) => {
+            let accepted = "\"error\", \"other\", \"none\" or { as = \"A LISTED CATEGORY\" }";
+            return refuse(format!("{key}.unknown"), "not one of those known", accepted);
+        }
+    };
+    let missing = check_missing(key, draft.missing.as_ref(), listed)?;
+    Ok(ColumnKind::Category { categories, unknown, missing })
+}
+
+fn check_missing(
+    key: &str,
+    draft: Option<&MissingDraft>,
+    listed: &[String],
+) -> Checked<Missing<String>> {
+    match draft {
+        None => Ok(Missing::Error),
+        Some(MissingDraft::Word(word)) if word == "error" => Ok(Missing::Error),
+        Some(MissingDraft::Word(word)) if word == "category" => Ok(Missing::Category),
+        Some(MissingDraft::As(to)) if listed.contains(&to.category) => {
+            Ok(Missing::As(to.category.clone()))
+        }
+        Some(_) => {
+            let accepted = "\"error\", \"category\" or { as = \"A LISTED ONE\" }";
+            refuse(format!("{key}.missing"), "not one for this column", accepted)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"
+        bias = true
+        [file]
+        missing_values = ["?"]
+        [clip]
+        norm = "l2"
+        radius = 1.0
+        [target]
+        column = "income"
+        classes = ["low", "high"]
+        [unit]
+        column = "person"
+        max_records = 3
+        [[columns]]
+        name = "age"
+        type = "number"
+        bounds = [0, 120]
+        missing = 38.5
+        [[columns]]
+        name = "work"
+        type = "category"
+        categories = ["private", "public"]
+        unknown = { as = "public" }
+        missing = "category"
+        [[columns]]
+        name = "town"
+        type = "category"
+        hash_buckets = 8
+        [[columns]]
+        name = "smokes"
+        type = "binary"
+        values = ["no", "yes"]
+    "#;
+
+    #[test]
+    fn a_schema_survives_toml_and_json_exactly() {
+        let schema = Schema::from_toml(GOOD).unwrap();
+        assert_eq!(Schema::from_toml(&schema.to_toml()).unwrap(), schema);
+        let json = serde_json::to_string(&schema).unwrap();
+        assert_eq!(serde_json::from_str::<Schema>(&json).unwrap(), schema);
+        assert_eq!(schema.unit(), Unit::User { max_records: 3 });
+    }
+
+    /// Each edit breaks one thing; the message must name the key and what would do.
+    #[test]
+    fn every_broken_key_is_named_with_what_is_accepted() {
+        let broken: &[(&str, &str, &[&str])] = &[
+            ("radius = 1.0", "radius = 0.0", &["clip.radius", "accepted"]),
+            ("radius = 1.0", "radius = nan", &["clip.radius"]),
+            ("radius = 1.0", "radius = 1.0\ncolour = 3", &["colour", "norm"]),
+            ("norm = \"l2\"", "norm = \"l7\"", &["l7", "linf"]),
+            ("bias = true", "bias = -1.0", &["bias", "above 0"]),
+            ("bias = true", "bias = \"x\"", &["bias", "true, false or a number"]),
+            ("bounds = [0, 120]", "bounds = [5, 5]", &["age", "low < high"]),
+            ("bounds = [0, 120]", "bounds = [0, inf]", &["age", "low < high"]),
+            ("bounds = [0, 120]", "bounds = [nan, 1]", &["age", "low < high"]),
+            ("bounds = [0, 120]", "", &["age", "bounds", "[low, high]"]),
+            ("missing = 38.5", "missing = 121.0", &["age", "missing", "[0, 120]"]),
+            ("missing = 38.5", "missing = \"maybe\"", &["age", "missing", "category"]),
+            ("missing = 38.5", "categories = [\"a\"]", &["age", "categories", "bounds"]),
+            ("[\"private\", \"public\"]", "[]", &["work", "categories", "at least 1"]),
+            ("[\"private\", \"public\"]", "[\"public\", \"public\"]", &["work", "twice"]),
+            ("{ as = \"public\" }", "{ as = \"x\" }", &["work", "unknown", "LISTED"]),
+            ("{ as = \"public\" }", "\"perhaps\"", &["work", "unknown", "other"]),
+            ("hash_buckets = 8", "hash_buckets = 0", &["town", "hash_buckets", "from 1"]),
+            ("hash_buckets = 8", "", &["town", "categories", "hash_buckets"]),
+            ("name = \"town\"", "name = \"age\"", &["age", "twice"]),
+            ("name = \"town\"", "name = \"income\"", &["income", "target"]),
+            ("name = \"town\"", "name = \"\"", &["name"]),
+            ("[\"low\", \"high\"]", "[\"low\"]", &["target.classes", "at least 2"]),
+            ("[\"low\", \"high\"]", "[\"low\", \"low\"]", &["target.classes", "twice"]),
+            ("column = \"income\"", "", &["target.column"]),
+            ("max_records = 3", "max_records = 0", &["unit.max_records", "from 1"]),
+            ("column = \"person\"", "column = \"income\"", &["unit.column"]),
+            ("missing_values = [\"?\"]", "", &["missing", "missing_values"]),
+            ("missing_values = [\"?\"]", "separator = \"ab\"", &["separator", "one ASCII"]),
+            ("missing_values = [\"?\"]", "quote = \",\"", &["file.quote"]),
+            ("missing_values = [\"?\"]", "header = false\nmissing_values = [\"?\"]", &["target"]),
+            ("missing_values = [\"?\"]", "format = \"libsvm\"", &["target.column"]),
+            ("type = \"binary\"", "type = \"bool\"", &["bool", "binary"]),
+        ];
+        for (from, to, words) in broken {
+            let text = GOOD.replacen(from, to, 1);
+            assert_ne!(text, GOOD, "{from} is not in the schema");
+            let message = Schema::from_toml(&text).unwrap_err().to_string();
+            for word in *words {
+                assert!(message.contains(word), "{from} → {to}: {message}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_cannot_smuggle_a_schema_past_the_check() {
+        let json = serde_json::to_string(&Schema::from_toml(GOOD).unwrap()).unwrap();
+        let bad = json.replacen("\"radius\":1.0", "\"radius\":-1.0", 1);
+        assert_ne!(bad, json);
+        assert!(serde_json::from_str::<Schema>(&bad).is_err());
+    }
+}

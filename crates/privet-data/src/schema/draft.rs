@@ -1,0 +1,301 @@
+//! A schema as written, before any check.
+
+use super::*;
+
+/// A schema file's keys. Unknown keys are refused.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Draft {
+    /// The constant column: `true` (value 1), `false`, or its value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bias: Option<BiasDraft>,
+    /// Dense or sparse rows; chosen from the columns by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage: Option<Storage>,
+    /// How the file is written.
+    #[serde(default)]
+    pub file: FileDraft,
+    /// The bound on each record. No default: it decides privacy.
+    pub clip: ClipDraft,
+    /// What is predicted.
+    pub target: TargetDraft,
+    /// Whose rows belong together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<UnitDraft>,
+    /// A sparse file's features.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub libsvm: Option<LibsvmDraft>,
+    /// The columns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<ColumnDraft>,
+}
+
+/// `bias`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "`bias` must be true, false or a number")]
+pub enum BiasDraft {
+    /// On with value 1, or off.
+    Switch(bool),
+    /// On with this value.
+    Value(f64),
+}
+
+/// `[file]`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileDraft {
+    /// `"csv"`, `"libsvm"` or `"parquet"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<Format>,
+    /// One ASCII character.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub separator: Option<String>,
+    /// One ASCII character, or nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quote: Option<String>,
+    /// Whether the first row names the columns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub header: Option<bool>,
+    /// Whether blanks around a cell are dropped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trim: Option<bool>,
+    /// Cells that count as missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_values: Vec<String>,
+}
+
+/// `[clip]`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClipDraft {
+    /// `"l2"` or `"linf"`.
+    pub norm: Norm,
+    /// The largest norm.
+    pub radius: f64,
+}
+
+impl Default for ClipDraft {
+    fn default() -> Self {
+        Self { norm: Norm::L2, radius: 1.0 }
+    }
+}
+
+/// `[target]`: `classes` or `bounds`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TargetDraft {
+    /// The column; not for LIBSVM.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
+    /// Two or more labels in order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classes: Option<Vec<String>>,
+    /// A number's bounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<[f64; 2]>,
+}
+
+/// `[unit]`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UnitDraft {
+    /// The column that names the user.
+    pub column: String,
+    /// Rows kept for each.
+    pub max_records: u32,
+}
+
+/// `[libsvm]`.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LibsvmDraft {
+    /// How many features.
+    pub features: u32,
+    /// Bounds that contain zero.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<[f64; 2]>,
+}
+
+/// The types of column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ColumnType {
+    /// A bounded number.
+    Number,
+    /// One of a list.
+    Category,
+    /// One of two.
+    Binary,
+    /// Left out.
+    #[default]
+    Ignore,
+    /// The target's place.
+    Target,
+    /// The unit's place.
+    Unit,
+}
+
+/// One of `[[columns]]`. Which keys belong depends on the type.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ColumnDraft {
+    /// The column's name.
+    pub name: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: ColumnType,
+    /// `number`: low and high.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<[f64; 2]>,
+    /// `number`: what it becomes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<Scale>,
+    /// `number`: applied before scaling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transform: Option<Transform>,
+    /// `category`: the list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub categories: Option<Vec<String>>,
+    /// `category`: number of hashed columns, in place of a list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash_buckets: Option<u32>,
+    /// `category`: what an unlisted one becomes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<UnknownDraft>,
+    /// `binary`: what means 0 and 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub values: Option<[String; 2]>,
+    /// What stands in for a missing cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<MissingDraft>,
+}
+
+/// `{ as = "…" }`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StandIn {
+    /// A listed category or value.
+    #[serde(rename = "as")]
+    pub category: String,
+}
+
+/// `unknown`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "`unknown` must be \"error\", \"other\", \"none\" or { as = \"CATEGORY\" }"
+)]
+pub enum UnknownDraft {
+    /// `"error"`, `"other"` or `"none"`.
+    Word(String),
+    /// A listed category.
+    As(StandIn),
+}
+
+/// `missing`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "`missing` must be a number, \"error\", \"category\" or { as = \"CATEGORY\" }"
+)]
+pub enum MissingDraft {
+    /// A number's stand-in.
+    Number(f64),
+    /// `"error"` or `"category"`.
+    Word(String),
+    /// A listed category.
+    As(StandIn),
+}
+
+impl From<Schema> for Draft {
+    /// Writes what differs from the defaults.
+    fn from(schema: Schema) -> Self {
+        let FileFacts { format, separator, quote, header, trim, missing_values } = schema.file;
+        let file = FileDraft {
+            format: Some(format),
+            separator: (separator != b',').then(|| char::from(separator).to_string()),
+            quote: (quote != Some(b'"')).then(|| quote.map(char::from).into_iter().collect()),
+            header: (!header).then_some(false),
+            trim: (!trim).then_some(false),
+            missing_values,
+        };
+        let (classes, bounds) = match schema.target.kind {
+            TargetKind::Classes(classes) => (Some(classes), None),
+            TargetKind::Number { low, high } => (None, Some([low, high])),
+        };
+        let column = (format != Format::Libsvm).then_some(schema.target.column);
+        Self {
+            bias: schema.bias.map(BiasDraft::Value),
+            storage: schema.storage,
+            file,
+            clip: ClipDraft { norm: schema.clip.norm, radius: schema.clip.radius },
+            target: TargetDraft { column, classes, bounds },
+            unit: schema
+                .unit
+                .map(|unit| UnitDraft { column: unit.column, max_records: unit.max_records }),
+            libsvm: schema.libsvm.map(|facts| LibsvmDraft {
+                features: facts.features,
+                bounds: facts.bounds.map(|(low, high)| [low, high]),
+            }),
+            columns: schema.columns.into_iter().map(ColumnDraft::from).collect(),
+        }
+    }
+}
+
+impl From<Column> for ColumnDraft {
+    fn from(column: Column) -> Self {
+        let draft = Self { name: column.name, ..Self::default() };
+        match column.kind {
+            ColumnKind::Number { low, high, scale, transform, missing } => Self {
+                kind: ColumnType::Number,
+                bounds: Some([low, high]),
+                scale: Some(scale),
+                transform,
+                missing: match missing {
+                    Missing::Error => None,
+                    Missing::Category => Some(MissingDraft::Word("category".into())),
+                    Missing::As(value) => Some(MissingDraft::Number(value)),
+                },
+                ..draft
+            },
+            ColumnKind::Category { categories, unknown, missing } => {
+                let (categories, hash_buckets) = match categories {
+                    Categories::Listed(list) => (Some(list), None),
+                    Categories::Hashed(buckets) => (None, Some(buckets)),
+                };
+                let unknown = match unknown {
+                    Unknown::Error => None,
+                    Unknown::Other => Some(UnknownDraft::Word("other".into())),
+                    Unknown::None => Some(UnknownDraft::Word("none".into())),
+                    Unknown::As(category) => Some(UnknownDraft::As(StandIn { category })),
+                };
+                let missing = missing_text(missing);
+                Self {
+                    kind: ColumnType::Category,
+                    categories,
+                    hash_buckets,
+                    unknown,
+                    missing,
+                    ..draft
+                }
+            }
+            ColumnKind::Binary { values, missing } => Self {
+                kind: ColumnType::Binary,
+                values: Some(values),
+                missing: missing_text(missing),
+                ..draft
+            },
+            ColumnKind::Ignore => Self { kind: ColumnType::Ignore, ..draft },
+            ColumnKind::Target => Self { kind: ColumnType::Target, ..draft },
+            ColumnKind::Unit => Self { kind: ColumnType::Unit, ..draft },
+        }
+    }
+}
+
+fn missing_text(missing: Missing<String>) -> Option<MissingDraft> {
+    match missing {
+        Missing::Error => None,
+        Missing::Category => Some(MissingDraft::Word("category".into())),
+        Missing::As(category) => Some(MissingDraft::As(StandIn { category })),
+    }
+}

@@ -1,0 +1,385 @@
+//! The public facts about a table: what may be known without looking at it.
+//!
+//! A schema names columns with their bounds or categories, the target, the clipping of a record,
+//! and how the file is written. Everything that decides a guarantee is derived from it and never
+//! from the records, so whoever writes it must not have taken it from the private data.
+//!
+//! ```toml
+//! bias = true                        # a constant column inside the clipped record; or its value
+//!
+//! [file]                             # all of these have the defaults shown
+//! format = "csv"                     # csv | libsvm | parquet
+//! separator = ","
+//! quote = "\""                       # "" switches quoting off
+//! header = true                      # without one, columns go by position
+//! trim = true                        # blanks around a cell do not count
+//! missing_values = []                # cells that count as missing, e.g. ["?", ""]
+//!
+//! [clip]
+//! norm = "l2"                        # l2 | linf
+//! radius = 1.0
+//!
+//! [target]
+//! column = "income"
+//! classes = ["<=50K", ">50K"]        # two: −1 and +1; or  bounds = [0, 500000]  for a number
+//!
+//! [[columns]]
+//! name = "age"
+//! type = "number"
+//! bounds = [0, 120]                  # values outside are moved to the nearest bound
+//! scale = "unit"                     # unit: [0, 1] | symmetric: [−1, 1] | none: as it is
+//! missing = 38.5                     # this number stands in | "category": an indicator | "error"
+//!
+//! [[columns]]
+//! name = "work"
+//! type = "category"
+//! categories = ["private", "public"] # or  hash_buckets = 64
+//! unknown = "other"                  # a column of its own | "error" | "none" | { as = "public" }
+//! missing = "category"               # a column of its own | "error" | { as = "public" }
+//! ```
+//!
+//! Further column types: `binary` (`values = ["no", "yes"]`, 0 and 1), `ignore`, and `target` and
+//! `unit`, which mark the place of those two in files without a header. With `[unit]` (`column`,
+//! `max_records`) the guarantee is about all rows of one user. With `format = "libsvm"` there are
+//! no `[[columns]]` but `[libsvm]` (`features`, and optionally `bounds`).
+//!
+//! [`Draft`] is the file as written; [`Schema`] is what passed [`Draft::check`], and deserialising
+//! goes through that check.
+
+mod check;
+mod draft;
+
+pub use check::{FEATURES, HASH_BUCKETS, RADIUS};
+pub use draft::{
+    BiasDraft, ClipDraft, ColumnDraft, ColumnType, Draft, FileDraft, LibsvmDraft, MissingDraft,
+    StandIn, TargetDraft, UnitDraft, UnknownDraft,
+};
+
+use crate::error::{DataError, Place};
+use privet_core::Unit;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// Why a schema was refused. A schema is public, so its own words may be repeated.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SchemaError {
+    /// Not TOML, an unknown key, or a value of the wrong type.
+    #[error("schema: {0}")]
+    Syntax(String),
+    /// A value that cannot stand.
+    #[error("schema, {key}: {problem}; accepted: {accepted}")]
+    Invalid {
+        /// Where it is written.
+        key: String,
+        /// What is wrong.
+        problem: String,
+        /// What would do.
+        accepted: String,
+    },
+}
+
+/// How the file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// Text with separators.
+    Csv,
+    /// Sparse text, `label index:value …`, indices from 1.
+    Libsvm,
+    /// Columns on disk.
+    Parquet,
+}
+
+/// Which norm of a record is bounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Norm {
+    /// Euclidean: the record is scaled down.
+    L2,
+    /// Largest entry: each entry is clamped.
+    Linf,
+}
+
+/// What a bounded number becomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// [0, 1].
+    Unit,
+    /// [−1, 1].
+    Symmetric,
+    /// The number itself, clamped to its bounds.
+    None,
+}
+
+/// Applied to a number after it was clamped, before it is scaled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transform {
+    /// ln(1 + value − low), for heavy tails.
+    Log1p,
+}
+
+/// How rows are kept in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Storage {
+    /// Every entry.
+    Dense,
+    /// Entries that are not zero.
+    Csr,
+}
+
+/// How a file is to be read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileFacts {
+    /// The format.
+    pub format: Format,
+    /// Between cells (CSV).
+    pub separator: u8,
+    /// Around cells, if quoting is on (CSV).
+    pub quote: Option<u8>,
+    /// Whether the first row names the columns (CSV).
+    pub header: bool,
+    /// Whether blanks around a cell are dropped (CSV).
+    pub trim: bool,
+    /// Cells that count as missing.
+    pub missing_values: Vec<String>,
+}
+
+/// The bound on each record.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ClipFacts {
+    /// Which norm.
+    pub norm: Norm,
+    /// Its largest value.
+    pub radius: f64,
+}
+
+/// What is predicted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TargetFacts {
+    /// The column (empty for LIBSVM, where it is the first token).
+    pub column: String,
+    /// Its kind.
+    pub kind: TargetKind,
+}
+
+/// The kind of target.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TargetKind {
+    /// Labels in order. Of two, the first counts as −1 and the second as +1.
+    Classes(Vec<String>),
+    /// A number, clamped to these bounds.
+    Number {
+        /// Lower bound.
+        low: f64,
+        /// Upper bound.
+        high: f64,
+    },
+}
+
+/// Whose rows belong together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnitFacts {
+    /// The column that names the user.
+    pub column: String,
+    /// Rows kept for each.
+    pub max_records: u32,
+}
+
+/// One column of the file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// Its name; for files without header only used in messages.
+    pub name: String,
+    /// What it holds.
+    pub kind: ColumnKind,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ColumnKind {
+    /// A bounded number.
+    Number {
+        /// Lower bound; smaller values become it.
+        low: f64,
+        /// Upper bound; larger values become it.
+        high: f64,
+        /// What it becomes.
+        scale: Scale,
+        /// Applied before scaling.
+        transform: Option<Transform>,
+        /// What stands in for a missing one.
+        missing: Missing<f64>,
+    },
+    /// One of a list.
+    Category {
+        /// The list.
+        categories: Categories,
+        /// What an unlisted one becomes.
+        unknown: Unknown,
+        /// What stands in for a missing one.
+        missing: Missing<String>,
+    },
+    /// One of two, as 0 and 1.
+    Binary {
+        /// The cells that mean 0 and 1.
+        values: [String; 2],
+        /// What stands in for a missing one.
+        missing: Missing<String>,
+    },
+    /// Left out.
+    Ignore,
+    /// The target's place.
+    Target,
+    /// The unit's place.
+    Unit,
+}
+
+/// The categories of a column.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Categories {
+    /// Each has an encoded column of its own.
+    Listed(Vec<String>),
+    /// Every text has one of this many encoded columns, by a fixed public hash.
+    Hashed(u32),
+}
+
+/// What an unlisted category becomes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Unknown {
+    /// The file is refused (in prediction: as [`Unknown::None`], and counted).
+    Error,
+    /// An encoded column of its own.
+    Other,
+    /// None of the categories: all of the column's entries are zero.
+    None,
+    /// A listed one.
+    As(String),
+}
+
+/// What stands in for a missing cell.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Missing<T> {
+    /// The file is refused.
+    Error,
+    /// An encoded column of its own says so; the others are zero.
+    Category,
+    /// A public constant.
+    As(T),
+}
+
+/// A sparse file's features.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LibsvmFacts {
+    /// How many; indices run from 1 to this.
+    pub features: u32,
+    /// Values are clamped to these and divided by the larger magnitude; zero stays zero.
+    pub bounds: Option<(f64, f64)>,
+}
+
+/// The checked public facts about a table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Draft", into = "Draft")]
+pub struct Schema {
+    file: FileFacts,
+    clip: ClipFacts,
+    bias: Option<f64>,
+    storage: Option<Storage>,
+    target: TargetFacts,
+    unit: Option<UnitFacts>,
+    columns: Vec<Column>,
+    libsvm: Option<LibsvmFacts>,
+}
+
+impl Schema {
+    /// Reads and checks TOML.
+    pub fn from_toml(text: &str) -> Result<Self, SchemaError> {
+        let draft: Draft = toml::from_str(text).map_err(|e| SchemaError::Syntax(syntax(&e)))?;
+        draft.check()
+    }
+
+    /// Reads and checks a TOML file.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, DataError> {
+        let path = path.as_ref();
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| DataError::File { file: Place::Path(path.into()), source })?;
+        Ok(Self::from_toml(&text)?)
+    }
+
+    /// As TOML that reads back to the same schema.
+    pub fn to_toml(&self) -> String {
+        // Every draft of a checked schema is a plain table of strings, numbers and lists.
+        toml::to_string(&Draft::from(self.clone())).unwrap_or_default()
+    }
+
+    /// How the file is to be read.
+    pub fn file(&self) -> &FileFacts {
+        &self.file
+    }
+
+    /// The bound on each record.
+    pub fn clip(&self) -> ClipFacts {
+        self.clip
+    }
+
+    /// The constant column's value before clipping, if there is one.
+    pub fn bias(&self) -> Option<f64> {
+        self.bias
+    }
+
+    /// The storage asked for, if any.
+    pub fn storage(&self) -> Option<Storage> {
+        self.storage
+    }
+
+    /// What is predicted.
+    pub fn target(&self) -> &TargetFacts {
+        &self.target
+    }
+
+    /// Whose rows belong together, if records are not the unit.
+    pub fn unit_column(&self) -> Option<&UnitFacts> {
+        self.unit.as_ref()
+    }
+
+    /// The privacy unit, as the accountant takes it.
+    pub fn unit(&self) -> Unit {
+        match &self.unit {
+            None => Unit::Record,
+            Some(unit) => Unit::User { max_records: unit.max_records },
+        }
+    }
+
+    /// The columns, in the file's order where it has no header.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// A sparse file's features.
+    pub fn libsvm(&self) -> Option<LibsvmFacts> {
+        self.libsvm
+    }
+
+    /// The labels in order, unless the target is a number.
+    pub fn classes(&self) -> Option<&[String]> {
+        match &self.target.kind {
+            TargetKind::Classes(classes) => Some(classes),
+            TargetKind::Number { .. } => None,
+        }
+    }
+}
+
+impl TryFrom<Draft> for Schema {
+    type Error = SchemaError;
+    fn try_from(draft: Draft) -> Result<Self, SchemaError> {
+        draft.check()
+    }
+}
+
+/// The parser's message with its place, on one line.
+fn syntax(error: &toml::de::Error) -> String {
+    error.to_string().lines().map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join(" ")
+}
