@@ -45,13 +45,17 @@ pub enum Cost {
         /// continuous one; its distance is charged.
         grid: Option<Grid>,
     },
-    /// f(D) + Laplace(noise_scale) in every coordinate (continuous, or discrete on a grid that
-    /// the sensitivity is a multiple of), ‖f(D) − f(D′)‖₁ ≤ sensitivity.
+    /// f(D) + Laplace(noise_scale) in every coordinate, ‖f(D) − f(D′)‖₁ ≤ sensitivity.
     Laplace {
         /// ℓ1 sensitivity.
         sensitivity: f64,
         /// Scale of each coordinate.
         noise_scale: f64,
+        /// `Some` when values and noise are multiples of this step (discrete Laplace); `None` for
+        /// the continuous law. The two differ: at sensitivity = step the discrete one is exactly
+        /// randomised response, which composes worse than the continuous one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        step: Option<f64>,
     },
     /// f(D) + b, density of b ∝ exp(−‖b‖₂ / noise_scale), ‖f(D) − f(D′)‖₂ ≤ sensitivity.
     L2Laplace {

@@ -1,5 +1,37 @@
 //! What a mechanism costs: events, and the bounds that turn them into (ε, δ).
+//!
+//! | question | file |
+//! |---|---|
+//! | what happened? | [`Event`], plain data |
+//! | what ε, δ does it cost? | [`epsilon`], [`delta`], [`guarantee`], [`meets`] |
+//! | how much noise for a budget? | [`calibrate`] |
+//! | the curves behind them | [`gaussian`], [`pure`], [`concentrated`], [`renyi`], [`compose`] |
+//! | objective perturbation and AMP | [`objective`], [`logistic`], [`minima`], [`classes`] |
+//! | anything composed with anything | [`parts`], [`distribution`] |
+//!
+//! Everything here is an upper bound, rounded to the safe side, in f64 with `libm`'s functions, so
+//! that a verifier on another machine finds the same numbers.
 
+mod accountant;
+mod calibrate;
+pub mod classes;
+pub mod compose;
+pub mod concentrated;
+pub mod distribution;
+mod error;
 mod event;
+pub mod gaussian;
+pub mod logistic;
+pub mod minima;
+mod normal;
+pub mod objective;
+pub mod parts;
+pub mod pure;
+mod quadrature;
+pub mod renyi;
+mod spherical;
 
+pub use accountant::{Guarantee, delta, epsilon, guarantee, meets};
+pub use calibrate::calibrate;
+pub use error::AccountError;
 pub use event::{Cost, Event, Grid, LossShape, ObjectiveCost, ObjectiveNoise, OutputNoise, Sign};

@@ -1,0 +1,215 @@
+//! From an event to (ε, δ): the smallest of the bounds that apply.
+//!
+//! δ(ε) of the reduced tree ([`super::parts`]) is the least of
+//! - the exact Gaussian curve when nothing else is there; the part's own curve, averaged over the
+//!   Gaussian parts' loss, when there is one part; K-fold randomised response; one-versus-all;
+//! - the composition of loss distributions ([`super::distribution`]);
+//! - Rényi bounds ([`super::renyi`]) and advanced composition.
+//!
+//! Then the leak and the distance of grids from ideal laws are added. Because the latter grows with
+//! e^ε, and (ε,δ)-DP implies (ε′,δ)-DP for ε′ > ε, the least over smaller ε is taken: the sum is
+//! convex in e^ε (as true curves are), hence unimodal.
+
+use super::error::{AccountError, probability};
+use super::event::Event;
+use super::parts::{Part, Parts};
+use super::{classes, compose, concentrated, distribution, gaussian, pure, renyi};
+use privet_core::{Budget, Neighbours, Unit};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Uses up to which K-fold randomised response is summed term by term.
+const SUMMED: u64 = 20_000;
+/// ε beyond which nothing is searched: e^ε is about to overflow.
+const FARTHEST: f64 = 700.0;
+
+/// What an event guarantees.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Guarantee {
+    /// Which data sets are indistinguishable.
+    pub neighbours: Neighbours,
+    /// Whose data change.
+    pub unit: Unit,
+    /// ε; infinite when no finite one holds, written as the word "infinity".
+    #[serde(serialize_with = "write_epsilon", deserialize_with = "read_epsilon")]
+    pub epsilon: f64,
+    /// δ.
+    pub delta: f64,
+}
+
+/// An upper bound on the δ at which `event` is (ε, δ)-differentially private, for ε ≥ 0.
+pub fn delta(event: &Event, epsilon: f64) -> Result<f64, AccountError> {
+    let epsilon = super::error::non_negative("epsilon", epsilon)?;
+    Ok(Parts::new(event)?.delta(epsilon))
+}
+
+/// An upper bound on the smallest ε at which `event` is (ε, δ)-differentially private; infinite
+/// when no finite one is found.
+pub fn epsilon(event: &Event, delta: f64) -> Result<f64, AccountError> {
+    let delta = probability("delta", delta)?;
+    Ok(Parts::new(event)?.epsilon(delta))
+}
+
+/// What `event` guarantees at this δ.
+pub fn guarantee(event: &Event, delta: f64) -> Result<Guarantee, AccountError> {
+    let delta = probability("delta", delta)?;
+    let parts = Parts::new(event)?;
+    let epsilon = parts.epsilon(delta);
+    Ok(Guarantee { neighbours: parts.neighbours, unit: parts.unit, epsilon, delta })
+}
+
+/// Whether `event` stays within a budget.
+pub fn meets(event: &Event, budget: Budget) -> Result<bool, AccountError> {
+    Ok(delta(event, budget.epsilon())? <= budget.delta())
+}
+
+impl Parts {
+    /// Upper bound on δ at ε ≥ 0, non-increasing in ε up to rounding.
+    pub fn delta(&self, epsilon: f64) -> f64 {
+        if self.distance == 0.0 || self.leak >= 1.0 {
+            return self.leaky(epsilon);
+        }
+        let charged = |e: f64| {
+            let charge = (1.0 + libm::exp(e)) * self.distance * (1.0 + 1e-14);
+            (self.leaky(e) + charge).min(1.0)
+        };
+        let epsilon = epsilon.min(FARTHEST);
+        let here = charged(epsilon);
+        // Where the charge cannot matter more than the curve's own slope, this is the minimum.
+        let step = 1e-7 * (1.0 + epsilon);
+        if epsilon <= step || charged(epsilon - step) >= here {
+            return here;
+        }
+        let (mut low, mut high) = (0.0, epsilon);
+        let mut best = here;
+        for _ in 0..60 {
+            let (left, right) = (low + (high - low) * 0.382, low + (high - low) * 0.618);
+            let (at_left, at_right) = (charged(left), charged(right));
+            best = best.min(at_left).min(at_right);
+            if at_left < at_right { high = right } else { low = left }
+        }
+        best
+    }
+
+    /// Upper bound on the smallest ε at this δ.
+    pub fn epsilon(&self, delta: f64) -> f64 {
+        if self.leak > delta {
+            return f64::INFINITY;
+        }
+        let pure = self.pure();
+        if let Some(epsilon) = pure {
+            if delta == self.leak {
+                return epsilon;
+            }
+        } else if delta <= self.leak + self.distance {
+            return f64::INFINITY;
+        }
+        if self.rest.is_empty() && self.distance == 0.0 && self.leak == 0.0 {
+            return gaussian::epsilon(delta, self.mu());
+        }
+        if self.delta(0.0) <= delta {
+            return 0.0;
+        }
+        // Bracket by doubling, then a secant in ln δ kept inside the bracket; `high` always holds.
+        let most = pure.unwrap_or(FARTHEST);
+        let mut low = 0.0;
+        let mut high = most.min(0.125);
+        while self.delta(high) > delta {
+            if high >= most {
+                return f64::INFINITY;
+            }
+            low = high;
+            high = (2.0 * high).min(most);
+        }
+        super::calibrate::shrink(low, high, 1e-13, |e| {
+            let d = self.delta(e);
+            (d <= delta, libm::log(d.max(1e-320)) - libm::log(delta.max(1e-320)))
+        })
+    }
+
+    fn leaky(&self, e: f64) -> f64 {
+        if self.leak >= 1.0 {
+            return 1.0;
+        }
+        let ideal = self.ideal(e);
+        (self.leak + (1.0 - self.leak) * ideal * (1.0 + 1e-15)).min(1.0)
+    }
+
+    fn ideal(&self, e: f64) -> f64 {
+        let nu = self.mu();
+        let rest: Vec<(Part, u64)> =
+            self.rest.iter().copied().filter(|(part, _)| part.bound() != Some(0.0)).collect();
+        if rest.is_empty() {
+            return gaussian::delta(e, nu);
+        }
+        if self.pure().is_some_and(|epsilon| e >= epsilon) {
+            return 0.0;
+        }
+        if let [(part, count)] = rest[..] {
+            match part {
+                Part::Objective(objective) if count == 1 => return objective.worst(e, nu),
+                Part::Response(epsilon) if count <= SUMMED => {
+                    return pure::repeated_response(e, epsilon, count, nu);
+                }
+                Part::Concentrated(rho) if nu == 0.0 => {
+                    return concentrated::delta(rho * count as f64 * (1.0 + 1e-15), e);
+                }
+                _ if count == 1 && nu == 0.0 => return part.delta(e),
+                _ => {}
+            }
+        }
+        let mut least = renyi::delta(&rest, nu, e);
+        if let [(Part::Objective(objective), count)] = rest[..]
+            && count <= SUMMED
+            && let Some((determinant, mu)) = objective.fixed_sign()
+        {
+            least = least.min(classes::one_versus_all(e, determinant, mu, count, nu));
+        }
+        if nu == 0.0 && rest.iter().all(|(part, _)| part.bound().is_some()) {
+            let parts = rest.iter().map(|(part, count)| (part.bound().unwrap_or(0.0), *count));
+            least = least.min(compose::advanced_delta(parts, e));
+        }
+        least.min(distribution::delta(&rest, nu, e))
+    }
+}
+
+impl Part {
+    /// The curve of one part that needs no direction, at every real e.
+    pub fn delta(&self, e: f64) -> f64 {
+        match *self {
+            Self::Response(epsilon) => pure::response(e, epsilon),
+            Self::Laplace(epsilon) => pure::laplace(e, epsilon),
+            Self::DiscreteLaplace(shift, unit) => pure::discrete_laplace(e, shift, unit),
+            Self::BoundedRange(range) => pure::bounded_range(e, range),
+            Self::Concentrated(rho) => concentrated::delta(rho, e),
+            Self::Objective(objective) => objective.worst(e, 0.0),
+        }
+    }
+}
+
+fn write_epsilon<S: Serializer>(epsilon: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    if *epsilon == f64::INFINITY {
+        serializer.serialize_str("infinity")
+    } else {
+        serializer.serialize_f64(*epsilon)
+    }
+}
+
+fn read_epsilon<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Number(f64),
+        Word(String),
+    }
+    match Written::deserialize(deserializer)? {
+        Written::Number(epsilon) if epsilon >= 0.0 && epsilon < f64::INFINITY => Ok(epsilon),
+        Written::Word(word) if word == "infinity" => Ok(f64::INFINITY),
+        Written::Number(epsilon) => Err(serde::de::Error::custom(format!(
+            "epsilon = {epsilon}: a finite number of at least 0, or \"infinity\", is needed"
+        ))),
+        Written::Word(word) => Err(serde::de::Error::custom(format!(
+            "epsilon = \"{word}\": a finite number of at least 0, or \"infinity\", is needed"
+        ))),
+    }
+}

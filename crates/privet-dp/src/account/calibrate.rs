@@ -1,0 +1,100 @@
+//! The smallest noise that meets a budget.
+//!
+//! δ falls as noise grows, so the smallest scale with δ(ε) ≤ δ is bracketed and the bracket shrunk:
+//! its high end meets the budget at every moment, so stopping anywhere is safe. Secant steps in
+//! ln δ against ln scale make it quick; a bisection step follows whenever they stall.
+
+use super::error::AccountError;
+use super::event::Event;
+use super::parts::Parts;
+use privet_core::Budget;
+use std::ops::RangeInclusive;
+
+/// Relative width of the final bracket.
+const TOLERANCE: f64 = 1e-12;
+
+/// The smallest noise scale in `search`, to a relative 1e-12, at which `event_for(scale)` meets the
+/// budget. The answer itself has been checked to meet it. δ must not grow with the scale.
+pub fn calibrate(
+    budget: &Budget,
+    search: RangeInclusive<f64>,
+    event_for: impl Fn(f64) -> Event,
+) -> Result<f64, AccountError> {
+    let (from, to) = (*search.start(), *search.end());
+    if !(from > 0.0 && from <= to && to < f64::INFINITY) {
+        return Err(AccountError::SearchRange { from, to });
+    }
+    let probe = |scale: f64| -> Result<(bool, f64), AccountError> {
+        let parts = Parts::new(&event_for(scale))?;
+        if budget.is_pure() {
+            // A step function of δ is useless to a secant; compare ε instead.
+            let epsilon = parts.epsilon(0.0);
+            let excess = if epsilon > 0.0 { libm::log(epsilon / budget.epsilon()) } else { -700.0 };
+            return Ok((epsilon <= budget.epsilon(), excess.min(700.0)));
+        }
+        let delta = parts.delta(budget.epsilon());
+        Ok((delta <= budget.delta(), libm::log(delta.max(1e-320) / budget.delta())))
+    };
+    if !probe(to)?.0 {
+        let (epsilon, delta) = (budget.epsilon(), budget.delta());
+        return Err(AccountError::OutOfReach { largest: to, epsilon, delta });
+    }
+    if probe(from)?.0 {
+        return Ok(from);
+    }
+    // Errors depend on the event's shape, not on the scale; should one arise, keep away from there.
+    let found = shrink(libm::log(from), libm::log(to), TOLERANCE, |ln_scale| {
+        probe(libm::exp(ln_scale)).unwrap_or((false, 700.0))
+    });
+    let scale = libm::exp(found);
+    match probe(scale)? {
+        (true, _) => Ok(scale),
+        _ => Ok(to),
+    }
+}
+
+/// Given that the condition fails at `low` and holds at `high`, a point just above where it begins
+/// to hold. `probe` returns (holds, excess), where the excess falls with x and changes sign there.
+pub(super) fn shrink(
+    low: f64,
+    high: f64,
+    tolerance: f64,
+    probe: impl Fn(f64) -> (bool, f64),
+) -> f64 {
+    let (mut low, mut high) = (low, high);
+    let (mut over, mut under) = (probe(low).1.max(1e-300), probe(high).1.min(-1e-300));
+    let mut stalled = 0;
+    for _ in 0..200 {
+        let width = high - low;
+        let smallest = tolerance * (1.0_f64).max(high.abs()).min(1e300);
+        if width <= smallest {
+            break;
+        }
+        let secant = low + width * (over / (over - under));
+        let x = if stalled >= 2 || !secant.is_finite() {
+            stalled = 0;
+            low + width / 2.0
+        } else {
+            // A quarter of the tolerance inside, so that both ends close in.
+            secant.clamp(low + smallest / 4.0, high - smallest / 4.0)
+        };
+        if x <= low || x >= high {
+            break;
+        }
+        let (holds, excess) = probe(x);
+        if holds {
+            // Illinois: the end that stays loses half its weight.
+            over *= 0.5;
+            (high, under) = (x, excess.min(-1e-300));
+        } else {
+            under *= 0.5;
+            (low, over) = (x, excess.max(1e-300));
+        }
+        if high - low > 0.5 * width {
+            stalled += 1;
+        } else {
+            stalled = 0;
+        }
+    }
+    high
+}

@@ -1,0 +1,111 @@
+//! Why an event could not be accounted.
+
+use privet_core::{Neighbours, Unit};
+
+/// Why no guarantee was stated. Carries parameters, never a value read from records.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AccountError {
+    /// A parameter that must be a positive number is not.
+    #[error("{what} = {value} in an event: a finite number above 0 is needed")]
+    NotPositive {
+        /// The parameter.
+        what: &'static str,
+        /// What was given.
+        value: f64,
+    },
+    /// A parameter that may be zero is negative, infinite or not a number.
+    #[error("{what} = {value} in an event: a finite number of at least 0 is needed")]
+    Negative {
+        /// The parameter.
+        what: &'static str,
+        /// What was given.
+        value: f64,
+    },
+    /// A probability is outside [0, 1].
+    #[error("{what} = {value}: a number from 0 to 1 is needed")]
+    NotProbability {
+        /// The parameter.
+        what: &'static str,
+        /// What was given.
+        value: f64,
+    },
+    /// A grid is too coarse for the continuous law it stands for.
+    #[error("noise_scale / step = {ratio} in an event: at least {least} grid steps are needed")]
+    CoarseGrid {
+        /// What was given.
+        ratio: f64,
+        /// What would be accepted.
+        least: f64,
+    },
+    /// An event repeated no times, or a composition of nothing.
+    #[error("an event with no leaf or count = 0: at least one use is needed")]
+    Empty,
+    /// More repetitions than are accounted.
+    #[error("more than {most} uses of one mechanism in one event")]
+    TooMany {
+        /// What would be accepted.
+        most: u64,
+    },
+    /// Leaves under different neighbour relations.
+    #[error("events for {first} and for {second}: convert by group privacy first")]
+    MixedNeighbours {
+        /// The first leaf's.
+        first: Neighbours,
+        /// Another leaf's.
+        second: Neighbours,
+    },
+    /// Leaves under different units.
+    #[error("events for {first} and for {second}: convert by group privacy first")]
+    MixedUnits {
+        /// The first leaf's.
+        first: Unit,
+        /// Another leaf's.
+        second: Unit,
+    },
+    /// Not even the largest noise of the search range meets the budget.
+    #[error("noise of scale {largest} still exceeds epsilon = {epsilon}, delta = {delta}")]
+    OutOfReach {
+        /// The largest noise tried.
+        largest: f64,
+        /// The budget's ε.
+        epsilon: f64,
+        /// The budget's δ.
+        delta: f64,
+    },
+    /// A search range that is empty or not positive.
+    #[error("the search range {from}..={to} for the noise scale is not one of positive numbers")]
+    SearchRange {
+        /// Its low end.
+        from: f64,
+        /// Its high end.
+        to: f64,
+    },
+}
+
+/// The value, if it is finite and above 0.
+pub(super) fn positive(what: &'static str, value: f64) -> Result<f64, AccountError> {
+    if value > 0.0 && value < f64::INFINITY {
+        Ok(value)
+    } else {
+        Err(AccountError::NotPositive { what, value })
+    }
+}
+
+/// The value, if it is finite and at least 0.
+pub(super) fn non_negative(what: &'static str, value: f64) -> Result<f64, AccountError> {
+    if value >= 0.0 && value < f64::INFINITY {
+        Ok(value)
+    } else {
+        Err(AccountError::Negative { what, value })
+    }
+}
+
+/// The value, if it is in [0, 1].
+pub(super) fn probability(what: &'static str, value: f64) -> Result<f64, AccountError> {
+    if (0.0..=1.0).contains(&value) {
+        Ok(value)
+    } else {
+        Err(AccountError::NotProbability { what, value })
+    }
+}

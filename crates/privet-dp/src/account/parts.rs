@@ -1,0 +1,237 @@
+//! An event tree reduced to what composes: independent parts, each dominated by one loss.
+//!
+//! **Composition.** If part i satisfies H_e(Pᵢ‖Qᵢ) ≤ E(1−e^{e−Uᵢ})₊ at every real e, whatever came
+//! before, then the parts together satisfy H_ε ≤ E(1−e^{ε−ΣUᵢ})₊ for independent Uᵢ. *Proof.*
+//! H_ε(P₁P₂‖Q₁Q₂) = E H_{ε−ℒ₁}(P₂‖Q₂) ≤ E E(1−e^{ε−ℒ₁−U₂})₊ = E H_{ε−U₂}(P₁‖Q₁) ≤ E(1−e^{ε−U₁−U₂})₊;
+//! induct. ∎  Hence:
+//! - Gaussian losses add up to one, N(M/2, M) with M = Σμᵢ²: kept as `squares`;
+//! - a part that leaks everything with probability δᵢ contributes 1−∏(1−δᵢ) to `leak`, and the
+//!   rest of the mass, (1−leak), composes as if there were no leak;
+//! - noise on a grid that stands in for a continuous law at total-variation distance q costs
+//!   (1+e^ε)·q at the end, kept as `distance`: H_ε(P̃‖Q̃) ≤ H_ε(P‖Q) + TV(P̃,P) + e^εTV(Q̃,Q).
+//!
+//! **Grid.** A discrete Gaussian of parameter σ on a grid of step h and the continuous one rounded
+//! to that grid are within 0.021·(h/σ)² in total variation per coordinate, for σ/h ≥ 2¹⁰: relatively
+//! the two differ by (h/σ)²/24·(z²−1) + O((h/σ)⁴), and E|Z²−1|/48 = 0.02017.
+//!
+//! Equal parts are merged, so that repeating and listing are the same.
+
+use super::error::{AccountError, non_negative, positive, probability};
+use super::event::{Cost, Event, Grid, ObjectiveCost, ObjectiveNoise};
+use super::minima::{OutputCost, output_cost};
+use super::objective::{Objective, Perturbation, perturbation};
+use privet_core::{Neighbours, Unit};
+
+/// At most this many uses of one mechanism.
+const MOST: u64 = 1 << 40;
+/// Grid steps per standard deviation below which a grid is refused.
+const FINEST: f64 = 1024.0;
+
+/// One part that is not Gaussian.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Part {
+    /// Any ε-DP mechanism.
+    Response(f64),
+    /// The continuous Laplace mechanism, shift/scale.
+    Laplace(f64),
+    /// The discrete one: shift in steps, and step/scale.
+    DiscreteLaplace(f64, f64),
+    /// Range of the loss.
+    BoundedRange(f64),
+    /// ρ.
+    Concentrated(f64),
+    /// Theorems 1–4.
+    Objective(Objective),
+}
+
+/// The reduced tree.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parts {
+    /// Common to all leaves.
+    pub neighbours: Neighbours,
+    /// Common to all leaves.
+    pub unit: Unit,
+    /// Σμ² of the Gaussian parts.
+    pub squares: f64,
+    /// Probability that something leaked entirely.
+    pub leak: f64,
+    /// Total-variation distance from the ideal laws.
+    pub distance: f64,
+    /// The rest, with multiplicities.
+    pub rest: Vec<(Part, u64)>,
+}
+
+impl Parts {
+    /// Checks a tree and reduces it.
+    pub fn new(event: &Event) -> Result<Self, AccountError> {
+        let (neighbours, unit) = first_leaf(event).ok_or(AccountError::Empty)?;
+        let mut parts =
+            Self { neighbours, unit, squares: 0.0, leak: 0.0, distance: 0.0, rest: Vec::new() };
+        parts.add(event, 1)?;
+        parts.squares *= 1.0 + 1e-14;
+        parts.distance *= 1.0 + 1e-12;
+        Ok(parts)
+    }
+
+    fn add(&mut self, event: &Event, count: u64) -> Result<(), AccountError> {
+        match event {
+            Event::All(events) if events.is_empty() => Err(AccountError::Empty),
+            Event::All(events) => events.iter().try_for_each(|event| self.add(event, count)),
+            Event::Repeat { count: 0, .. } => Err(AccountError::Empty),
+            Event::Repeat { count: more, event } => {
+                let count = count
+                    .checked_mul(u64::from(*more))
+                    .filter(|count| *count <= MOST)
+                    .ok_or(AccountError::TooMany { most: MOST })?;
+                self.add(event, count)
+            }
+            Event::Use { neighbours, unit, cost } => {
+                if *neighbours != self.neighbours {
+                    let (first, second) = (self.neighbours, *neighbours);
+                    return Err(AccountError::MixedNeighbours { first, second });
+                }
+                if *unit != self.unit {
+                    return Err(AccountError::MixedUnits { first: self.unit, second: *unit });
+                }
+                self.add_cost(cost, count)
+            }
+        }
+    }
+
+    fn add_cost(&mut self, cost: &Cost, count: u64) -> Result<(), AccountError> {
+        match cost {
+            Cost::Gaussian { sensitivity, noise_scale, grid } => {
+                let scale = positive("noise_scale", *noise_scale)?;
+                self.add_gaussian(non_negative("sensitivity", *sensitivity)? / scale, count);
+                self.add_grid(*grid, scale, count)?;
+            }
+            Cost::Laplace { sensitivity, noise_scale, step } => {
+                let scale = positive("noise_scale", *noise_scale)?;
+                let sensitivity = non_negative("sensitivity", *sensitivity)?;
+                let part = match *step {
+                    None => Part::Laplace(ratio(sensitivity, scale)),
+                    Some(step) => {
+                        let step = positive("step", step)?;
+                        let shift = libm::floor(sensitivity / step * (1.0 + 1e-12));
+                        Part::DiscreteLaplace(shift, ratio(step, scale))
+                    }
+                };
+                self.push(part, count);
+            }
+            Cost::L2Laplace { sensitivity, noise_scale } => {
+                let scale = positive("noise_scale", *noise_scale)?;
+                let sensitivity = non_negative("sensitivity", *sensitivity)?;
+                self.push(Part::Response(ratio(sensitivity, scale)), count);
+            }
+            Cost::Pure { epsilon } => {
+                self.push(Part::Response(non_negative("epsilon", *epsilon)?), count);
+            }
+            Cost::BoundedRange { range } => {
+                self.push(Part::BoundedRange(non_negative("range", *range)?), count);
+            }
+            Cost::ZeroConcentrated { rho } => {
+                self.push(Part::Concentrated(non_negative("rho", *rho)?), count);
+            }
+            Cost::Approximate { epsilon, delta } => {
+                let delta = probability("delta", *delta)?;
+                self.push(Part::Response(non_negative("epsilon", *epsilon)?), count);
+                let ln_kept = libm::log1p(-self.leak) + count as f64 * libm::log1p(-delta);
+                self.leak = (-libm::expm1(ln_kept) * (1.0 + 1e-14)).min(1.0);
+            }
+            Cost::Objective(objective) => self.add_objective(objective, count)?,
+            Cost::ApproximateMinima { objective, output_sensitivity, output } => {
+                self.add_objective(objective, count)?;
+                match output_cost(*output_sensitivity, output)? {
+                    OutputCost::Gaussian(nu, grid, scale) => {
+                        self.add_gaussian(nu, count);
+                        self.add_grid(grid, scale, count)?;
+                    }
+                    OutputCost::Pure(epsilon) => self.push(Part::Response(epsilon * UP), count),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add_objective(&mut self, cost: &ObjectiveCost, count: u64) -> Result<(), AccountError> {
+        match perturbation(cost, self.neighbours, self.unit)? {
+            Perturbation::Gaussian(mu) => self.add_gaussian(mu, count),
+            Perturbation::Pure(epsilon) => self.push(Part::Response(epsilon), count),
+            Perturbation::Objective(objective) => self.push(Part::Objective(objective), count),
+        }
+        match cost.noise {
+            ObjectiveNoise::Gaussian { noise_scale, grid } => {
+                self.add_grid(grid, noise_scale, count)
+            }
+            ObjectiveNoise::L2Laplace { .. } => Ok(()),
+        }
+    }
+
+    fn add_gaussian(&mut self, mu: f64, count: u64) {
+        self.squares += mu * mu * count as f64 * UP;
+    }
+
+    fn add_grid(&mut self, grid: Option<Grid>, scale: f64, count: u64) -> Result<(), AccountError> {
+        let Some(grid) = grid else { return Ok(()) };
+        let ratio = scale / positive("step", grid.step)?;
+        if ratio.is_nan() || ratio < FINEST {
+            return Err(AccountError::CoarseGrid { ratio, least: FINEST });
+        }
+        self.distance += grid.coordinates as f64 * 0.021 / (ratio * ratio) * count as f64;
+        Ok(())
+    }
+
+    fn push(&mut self, part: Part, count: u64) {
+        match self.rest.iter_mut().find(|(known, _)| *known == part) {
+            Some((_, known)) => *known = known.saturating_add(count),
+            None => self.rest.push((part, count)),
+        }
+    }
+
+    /// μ of all Gaussian parts together.
+    pub fn mu(&self) -> f64 {
+        libm::sqrt(self.squares) * UP
+    }
+
+    /// Σε when every loss is bounded and nothing is approximate.
+    pub fn pure(&self) -> Option<f64> {
+        if self.squares > 0.0 || self.distance > 0.0 {
+            return None;
+        }
+        let total = self.rest.iter().try_fold(0.0, |sum, (part, count)| {
+            part.bound().map(|epsilon| sum + epsilon * *count as f64 * UP)
+        })?;
+        Some(total * (1.0 + f64::EPSILON * self.rest.len() as f64))
+    }
+}
+
+impl Part {
+    /// The largest value of the loss, if it has one.
+    pub fn bound(&self) -> Option<f64> {
+        match *self {
+            Self::Response(epsilon) | Self::Laplace(epsilon) | Self::BoundedRange(epsilon) => {
+                Some(epsilon)
+            }
+            Self::DiscreteLaplace(shift, unit) => Some(shift * unit * UP),
+            Self::Concentrated(0.0) => Some(0.0),
+            Self::Concentrated(_) | Self::Objective(_) => None,
+        }
+    }
+}
+
+/// One step up.
+const UP: f64 = 1.0 + f64::EPSILON;
+
+/// sensitivity/scale; an exact quotient is kept, so that ε = Δ/s reads back as such.
+fn ratio(sensitivity: f64, scale: f64) -> f64 {
+    let quotient = sensitivity / scale;
+    if libm::fma(quotient, scale, -sensitivity) >= 0.0 { quotient } else { quotient.next_up() }
+}
+
+fn first_leaf(event: &Event) -> Option<(Neighbours, Unit)> {
+    match event {
+        Event::Use { neighbours, unit, .. } => Some((*neighbours, *unit)),
+        Event::All(events) => events.iter().find_map(first_leaf),
+        Event::Repeat { event, .. } => first_leaf(event),
+    }
+}
