@@ -1,1 +1,81 @@
 //! How noise is drawn: a file per law, the source of randomness an argument.
+//!
+//! | law | file | exact? |
+//! |---|---|---|
+//! | Bernoulli(e⁻ˣ), x rational or dyadic | [`bernoulli`] | yes |
+//! | discrete Laplace, ∝ e^(−∣k∣/s) | [`DiscreteLaplace`] | yes |
+//! | discrete Gaussian, ∝ e^(−k²/2σ²) | [`DiscreteGaussian`] | yes |
+//! | Gaussian on a fine grid | [`GridGaussian`] | yes; distance to the rounded Gaussian proved, [`grid_distance`] |
+//! | exponential mechanism on integer scores | [`choose_by_weight`] | yes |
+//! | uniform shuffle, subset, Poisson subset | [`subset`] | yes |
+//! | ℓ2-Laplace vector, ∝ e^(−‖b‖/s) | [`L2Laplace`] | in real arithmetic |
+//! | Gumbel, report noisy max on real scores | [`Gumbel`] | in real arithmetic |
+//!
+//! *Exact* means: if the source's words are independent and uniform, the output has precisely the
+//! stated law. Every accept/reject comparison is decided by an f64 interval that is proved to hold
+//! the true value or, when the interval cannot decide, by integer arithmetic of growing precision
+//! on lazily drawn further bits. The two integer laws live on ∣k∣ < 2⁶² (see their files; at every
+//! accepted scale the mass outside is below e^(−1000)). What the words themselves are worth is the
+//! subject of [`Source`].
+//!
+//! *In real arithmetic* means: the stated law is what the formula gives on real numbers; the f64
+//! result is rounded, and a certificate that rests on it says so.
+//!
+//! The number of words used, and so the time taken, depends on the noise drawn but never on data,
+//! except in [`choose_by_weight`], whose file says how.
+
+mod discrete_gaussian;
+mod discrete_laplace;
+mod exact;
+mod grid_gaussian;
+mod gumbel;
+mod l2_laplace;
+mod source;
+
+pub mod bernoulli;
+pub mod subset;
+
+pub use discrete_gaussian::{DiscreteGaussian, SIGMA};
+pub use discrete_laplace::{DiscreteLaplace, LAPLACE_SCALE};
+pub use grid_gaussian::{GRID_NOISE_SCALE, GridGaussian, grid_distance};
+pub use gumbel::{Gumbel, RATE, choose_by_weight, report_noisy_max};
+pub use l2_laplace::{L2Laplace, NOISE_SCALE};
+pub use source::{FixedSeed, Origin, Source, SystemRandom};
+
+/// Why no noise was drawn. Carries settings and public sizes, never a value read from records.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoiseError {
+    /// A scale, rate or probability lies outside its range.
+    #[error(transparent)]
+    Setting(#[from] privet_core::Error),
+    /// The operating system gave no random bytes; there is no weaker fall-back.
+    #[error("the operating system gave no random bytes: {reason}")]
+    NoEntropy {
+        /// What the operating system said.
+        reason: String,
+    },
+    /// More items were asked for than there are.
+    #[error("a subset of {wanted} items was asked of {available}: at most {available} is accepted")]
+    SubsetTooLarge {
+        /// Items asked for.
+        wanted: usize,
+        /// Items there are.
+        available: usize,
+    },
+    /// A choice among no candidates.
+    #[error("no candidates to choose from: at least one is needed")]
+    NoCandidates,
+    /// A score is NaN or infinite.
+    #[error("the score of candidate {index} is not finite: finite scores are accepted")]
+    ScoreNotFinite {
+        /// Which candidate.
+        index: usize,
+    },
+    /// A ratio with denominator zero.
+    #[error("{numerator}/0 is not a number: a denominator of at least 1 is accepted")]
+    ZeroDenominator {
+        /// The numerator given.
+        numerator: u64,
+    },
+}
