@@ -1,49 +1,125 @@
 //! Inner loops over compressed rows, arithmetic in f64.
 //!
 //! What costs is gathering from θ and scattering into the gradient, one entry at a time; four
-//! independent sums hide the latency of the gathers.
+//! independent sums hide the latency of the gathers. Checking each column against the vector's
+//! length would cost a third of the time, so it is done once per matrix: [`Rows`] is proof that
+//! every column is in range, and the only place where checks are left out.
 
 use super::fma;
+use privet_data::matrix::CsrMatrix;
 
-/// ⟨row, vector⟩. At most `entries + 4` roundings lie on the way from any product to the result.
-#[inline(always)]
-pub fn dot<const F: bool>(indices: &[u32], values: &[f32], vector: &[f64]) -> f64 {
-    let (index_fours, index_rest) = indices.as_chunks::<4>();
-    let (value_fours, value_rest) = values.as_chunks::<4>();
-    let mut sums = [0.0; 4];
-    for (j, x) in index_fours.iter().zip(value_fours) {
-        for lane in 0..4 {
-            sums[lane] = fma::<F>(f64::from(x[lane]), vector[j[lane] as usize], sums[lane]);
+/// Consecutive rows of a matrix whose columns are all below [`Rows::columns`]: `CsrMatrix` checks
+/// that when it is made and cannot be changed afterwards.
+#[derive(Clone, Copy)]
+pub struct Rows<'a> {
+    starts: &'a [usize],
+    indices: &'a [u32],
+    values: &'a [f32],
+    columns: usize,
+}
+
+/// One row of [`Rows`], with the same promise.
+#[derive(Clone, Copy)]
+pub struct Row<'a> {
+    indices: &'a [u32],
+    values: &'a [f32],
+    columns: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// Rows `first .. first + count`.
+    pub fn new(matrix: &'a CsrMatrix, first: usize, count: usize) -> Self {
+        Self {
+            starts: &matrix.starts()[first..=first + count],
+            indices: matrix.indices(),
+            values: matrix.values(),
+            columns: matrix.columns(),
         }
     }
-    let mut tail = 0.0;
-    for (&j, &x) in index_rest.iter().zip(value_rest) {
-        tail = fma::<F>(f64::from(x), vector[j as usize], tail);
-    }
-    (sums[0] + sums[2]) + (sums[1] + sums[3]) + tail
-}
 
-/// sum += multiplier · row.
-#[inline(always)]
-pub fn scatter<const F: bool>(indices: &[u32], values: &[f32], multiplier: f64, sum: &mut [f64]) {
-    for (&j, &x) in indices.iter().zip(values) {
-        let s = &mut sum[j as usize];
-        *s = fma::<F>(multiplier, f64::from(x), *s);
+    /// The rows, one after another.
+    #[inline(always)]
+    pub fn iter(self) -> impl Iterator<Item = Row<'a>> {
+        self.starts.windows(2).map(move |w| Row {
+            indices: &self.indices[w[0]..w[1]],
+            values: &self.values[w[0]..w[1]],
+            columns: self.columns,
+        })
     }
 }
 
-/// gram += weight · row rowᵀ, upper triangle of a row-major square matrix.
-#[inline(always)]
-pub fn rank_one<const F: bool>(
-    indices: &[u32],
-    values: &[f32],
-    weight: f64,
-    columns: usize,
-    gram: &mut [f64],
-) {
-    for (a, (&j, &x)) in indices.iter().zip(values).enumerate() {
-        let wx = weight * f64::from(x);
-        let start = j as usize * columns;
-        scatter::<F>(&indices[a..], &values[a..], wx, &mut gram[start..start + columns]);
+impl<'a> Row<'a> {
+    /// The row's columns.
+    #[inline(always)]
+    pub fn indices(self) -> &'a [u32] {
+        self.indices
+    }
+
+    /// The row's values.
+    #[inline(always)]
+    pub fn values(self) -> &'a [f32] {
+        self.values
+    }
+
+    /// ⟨row, vector⟩. At most `entries + 4` roundings lie on the way from any product to the
+    /// result.
+    ///
+    /// # Panics
+    /// When the vector does not have as many entries as the matrix has columns.
+    #[inline(always)]
+    pub fn dot<const F: bool>(self, vector: &[f64]) -> f64 {
+        assert_eq!(vector.len(), self.columns, "θ must have an entry per column");
+        // SAFETY: every index is below `columns`, which is the vector's length.
+        let at = |j: u32| unsafe { *vector.get_unchecked(j as usize) };
+        let (index_fours, index_rest) = self.indices.as_chunks::<4>();
+        let (value_fours, value_rest) = self.values.as_chunks::<4>();
+        let mut sums = [0.0; 4];
+        for (j, x) in index_fours.iter().zip(value_fours) {
+            for lane in 0..4 {
+                sums[lane] = fma::<F>(f64::from(x[lane]), at(j[lane]), sums[lane]);
+            }
+        }
+        let mut tail = 0.0;
+        for (&j, &x) in index_rest.iter().zip(value_rest) {
+            tail = fma::<F>(f64::from(x), at(j), tail);
+        }
+        (sums[0] + sums[2]) + (sums[1] + sums[3]) + tail
+    }
+
+    /// sum += multiplier · row.
+    ///
+    /// # Panics
+    /// As [`Row::dot`].
+    #[inline(always)]
+    pub fn scatter<const F: bool>(self, multiplier: f64, sum: &mut [f64]) {
+        assert_eq!(sum.len(), self.columns, "the sum must have an entry per column");
+        for (&j, &x) in self.indices.iter().zip(self.values) {
+            // SAFETY: every index is below `columns`, which is the sum's length.
+            let s = unsafe { sum.get_unchecked_mut(j as usize) };
+            *s = fma::<F>(multiplier, f64::from(x), *s);
+        }
+    }
+
+    /// gram += weight · row rowᵀ, upper triangle of a row-major square matrix. Columns increase
+    /// within a row, so the pairs from each entry onwards are that triangle.
+    ///
+    /// # Panics
+    /// When the matrix is not columns × columns.
+    #[inline(always)]
+    pub fn rank_one<const F: bool>(self, weight: f64, gram: &mut [f64]) {
+        assert_eq!(gram.len(), self.columns * self.columns, "the Gram matrix must be square");
+        let (mut indices, mut values) = (self.indices, self.values);
+        while let (Some((&j, later)), Some((&x, rest))) =
+            (indices.split_first(), values.split_first())
+        {
+            let multiplier = weight * f64::from(x);
+            let start = j as usize * self.columns;
+            for (&k, &z) in indices.iter().zip(values) {
+                // SAFETY: j and k are below `columns`, so j·columns + k is below columns².
+                let s = unsafe { gram.get_unchecked_mut(start + k as usize) };
+                *s = fma::<F>(multiplier, f64::from(z), *s);
+            }
+            (indices, values) = (later, rest);
+        }
     }
 }

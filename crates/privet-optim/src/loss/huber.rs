@@ -1,7 +1,7 @@
 //! The Huber SVM loss: with z = yu and t = 1 − z,
 //! ℓ = t when t > h; 0 when t < −h; t²/(4h) + t/2 + h/4 between (Chaudhuri et al. 2011, §3.4.3).
 //!
-//! Written without cases: with s = t clipped to [−h, h], ℓ = s²/(4h) + s/2 + h/4 + max(t − h, 0) and
+//! Written without cases: with s = t clipped to [−h, h], ℓ = (s + h)²/(4h) + max(t − h, 0) and
 //! ℓ′ = −y·(s/(2h) + 1/2). ℓ″ = 1/(2h) inside, 0 outside.
 //!
 //! **Error of ℓ′.** z is exact (y = ±1); t errs by u|t|, hence s by u·h at most, s/(2h) by
@@ -22,7 +22,7 @@ pub(super) fn evaluate(u: f64, y: f64, h: f64) -> LossPoint {
     };
     let over = if t > h { t - h } else { 0.0 };
     LossPoint {
-        value: s * s / (4.0 * h) + 0.5 * s + 0.25 * h + over,
+        value: (s + h) * (s + h) / (4.0 * h) + over,
         derivative: -y * (s / (2.0 * h) + 0.5),
         second: if t == s { 0.5 / h } else { 0.0 },
     }

@@ -61,6 +61,57 @@ impl Point {
         }
         Self { theta, tail }
     }
+
+    /// self − other, rounded to f64.
+    pub fn minus(&self, other: &Self) -> Vec<f64> {
+        let low = |point: &Self, j: usize| point.tail.get(j).copied().unwrap_or(0.0);
+        let pairs = self.theta.iter().zip(&other.theta).enumerate();
+        pairs.map(|(j, (a, b))| (a - b) + (low(self, j) - low(other, j))).collect()
+    }
+
+    /// Made to satisfy the penalty: the proximal map of penalty/M, with `inverse_m` = 1/M.
+    pub fn project(&mut self, penalty: Penalty, inverse_m: f64) {
+        self.tail.resize(self.theta.len(), 0.0);
+        let pairs = self.theta.iter_mut().zip(&mut self.tail);
+        match penalty {
+            Penalty::None => {}
+            Penalty::L1 { weight } => {
+                let cut = weight * inverse_m;
+                for (t, l) in pairs {
+                    let cut = DoubleDouble::from(cut.copysign(*t));
+                    let shrunk = DoubleDouble { high: *t, low: *l } - cut;
+                    let stays = shrunk.high * *t > 0.0;
+                    (*t, *l) = if stays { (shrunk.high, shrunk.low) } else { (0.0, 0.0) };
+                }
+            }
+            Penalty::Box { low, high } => {
+                for (t, l) in pairs {
+                    if *t < low || (*t == low && *l < 0.0) {
+                        (*t, *l) = (low, 0.0);
+                    } else if *t > high || (*t == high && *l > 0.0) {
+                        (*t, *l) = (high, 0.0);
+                    }
+                }
+            }
+            Penalty::Ball { radius } => {
+                let size = norm(&self.theta);
+                if size > radius {
+                    for (t, l) in self.theta.iter_mut().zip(&mut self.tail) {
+                        let scaled = DoubleDouble { high: *t, low: *l }.times(radius / size);
+                        (*t, *l) = (scaled.high, scaled.low);
+                    }
+                }
+            }
+        }
+        if self.tail.iter().all(|&l| l == 0.0) {
+            self.tail.clear();
+        }
+    }
+
+    /// Only what fits into `theta`.
+    pub fn without_tail(self) -> Self {
+        Self::new(self.theta)
+    }
 }
 
 /// F and ∇F at a point, with the gradient's error bound.
@@ -196,43 +247,42 @@ impl Evaluation {
     /// subgradient at (not zero only on the ball's sphere, which no f64 point meets exactly).
     pub fn residual(&self, penalty: Penalty) -> (Vec<f64>, f64) {
         let (theta, g) = (&self.point.theta, &self.gradient);
+        // A coordinate is at zero or at an end only when nothing is left in its tail.
+        let whole = |j: usize| self.point.tail.get(j).is_none_or(|&l| l == 0.0);
         match penalty {
             Penalty::None => (g.clone(), 0.0),
             Penalty::L1 { weight } => {
-                let smallest = |(&t, &g): (&f64, &f64)| {
+                let smallest = |(_, (&t, &g)): (usize, (&f64, &f64))| {
                     if t != 0.0 {
                         g + weight * t.signum()
                     } else {
                         g.signum() * (g.abs() - weight).max(0.0)
                     }
                 };
-                (theta.iter().zip(g).map(smallest).collect(), 0.0)
+                (theta.iter().zip(g).enumerate().map(smallest).collect(), 0.0)
             }
             Penalty::Box { low, high } => {
-                let smallest = |(&t, &g): (&f64, &f64)| {
-                    if t <= low {
+                let smallest = |(j, (&t, &g)): (usize, (&f64, &f64))| {
+                    if t == low && whole(j) {
                         g.min(0.0)
-                    } else if t >= high {
+                    } else if t == high && whole(j) {
                         g.max(0.0)
                     } else {
                         g
                     }
                 };
-                (theta.iter().zip(g).map(smallest).collect(), 0.0)
+                (theta.iter().zip(g).enumerate().map(smallest).collect(), 0.0)
             }
             Penalty::Ball { radius } => {
                 let size = norm(theta);
-                if size < radius * (1.0 - 1e-13) {
+                if size < radius * (1.0 - 1e-12) {
                     return (g.clone(), 0.0);
                 }
                 let pull = (-dot(g, theta) / (size * size)).max(0.0);
                 let mut rest = g.clone();
                 add_scaled(&mut rest, pull, theta);
-                if pull == 0.0 {
-                    return (rest, 0.0);
-                }
-                let off = (size - radius).abs() + 1e-15 * (theta.len() as f64 + 4.0) * radius;
-                (rest, off)
+                let rounding = 1e-15 * (theta.len() as f64 + 4.0) * radius;
+                (rest, (size - radius).abs() + norm(&self.point.tail) + rounding)
             }
         }
     }
@@ -260,6 +310,15 @@ impl Evaluation {
             }
         }
         (bound * (1.0 + 1e-12), off)
+    }
+
+    /// Whether rounding, of the gradient or of θ itself, is what keeps the gradient from
+    /// shrinking; `size` is its norm.
+    pub fn at_the_end_of_f64<R: Records>(&self, problem: &Problem<'_, R>, size: f64) -> bool {
+        let smoothness = problem.loss.smoothness(problem.records.radius());
+        let beta = problem.records.rows() as f64 * smoothness + problem.ridge;
+        let resolution = beta * UNIT_ROUNDOFF * norm(&self.point.theta);
+        !self.precise && size <= 4.0 * (self.error + resolution)
     }
 
     /// A proof that the tolerance is met, if it is: E ≤ γ/10 and ‖residual‖ + E ≤ γ.

@@ -122,8 +122,9 @@ pub(super) fn descend<R: Records>(
         let size = norm(&here.gradient);
         idle = if size <= 0.9 * best { 0 } else { idle + 1 };
         best = best.min(size);
-        let beyond_f64 = here.error > tolerance / 10.0 && size <= tolerance.max(here.error);
-        if !here.precise && (beyond_f64 || idle >= 60 || size <= 2.0 * tolerance) {
+        let unproved = !here.precise && here.error > tolerance / 10.0 && size <= tolerance;
+        let stuck = idle >= 3 && here.at_the_end_of_f64(problem, size);
+        if unproved || stuck {
             here = watch.evaluate(problem, here.point, true)?;
             idle = 0;
             best = f64::INFINITY;
@@ -133,6 +134,9 @@ pub(super) fn descend<R: Records>(
             Some(known) => known,
             None => {
                 pairs.clear();
+                if std::env::var("TRACE").is_ok() {
+                    eprintln!("hessian stride {stride}");
+                }
                 renew(problem, method, &here.point.theta, stride)?
             }
         };
@@ -149,6 +153,9 @@ pub(super) fn descend<R: Records>(
                 newton_cg::direction(problem, &here.point.theta, &here.gradient, diagonal, forcing)?
             }
         };
+        if std::env::var("TRACE").is_ok() {
+            eprintln!("norm {size:e} err {:e}", here.error);
+        }
         let (there, step) = search(problem, &mut watch, &here, &direction)?;
         let ratio = norm(&there.gradient) / size;
         let mut moved = direction;

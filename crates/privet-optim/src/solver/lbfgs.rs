@@ -35,11 +35,6 @@ impl Pairs {
         }
     }
 
-    /// ⟨s, y⟩/⟨y, y⟩ of the newest pair: the usual scale of H₀ when nothing better is known.
-    pub fn scale(&self) -> Option<f64> {
-        self.kept.back().map(|(_, y, inverse)| 1.0 / (inverse * dot(y, y)))
-    }
-
     /// H·gradient, where `initial` applies H₀ in place.
     pub fn apply(&self, gradient: &[f64], initial: impl FnOnce(&mut Vec<f64>)) -> Vec<f64> {
         let mut q = gradient.to_vec();

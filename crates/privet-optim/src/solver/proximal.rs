@@ -20,35 +20,18 @@ use crate::sum::Records;
 /// FISTA turns between Newton steps.
 const TURNS: u32 = 12;
 
-/// The nearest point of penalty/M to `theta`.
-fn proximal(penalty: Penalty, theta: &mut [f64], inverse_m: f64) {
-    match penalty {
-        Penalty::None => {}
-        Penalty::L1 { weight } => {
-            let cut = weight * inverse_m;
-            theta.iter_mut().for_each(|t| *t = t.signum() * (t.abs() - cut).max(0.0));
-        }
-        Penalty::Box { low, high } => theta.iter_mut().for_each(|t| *t = t.clamp(low, high)),
-        Penalty::Ball { radius } => {
-            let size = norm(theta);
-            if size > radius {
-                theta.iter_mut().for_each(|t| *t *= radius / size);
-            }
-        }
-    }
-}
-
 pub(super) fn descend<R: Records>(
     problem: &Problem<'_, R>,
     tolerance: f64,
     options: &Options<'_>,
-    mut start: Vec<f64>,
+    start: Vec<f64>,
 ) -> Result<Certified, SolveError> {
     let penalty = problem.penalty;
     let newton = chosen(options.method, problem.records) == Method::Newton;
     let mut watch = Watch::new(options, tolerance);
-    proximal(penalty, &mut start, 0.0);
-    let mut here = watch.evaluate(problem, Point::new(start), false)?;
+    let mut start = Point::new(start);
+    start.project(penalty, 0.0);
+    let mut here = watch.evaluate(problem, start.without_tail(), false)?;
     let mut turn = Fista::new(problem, &here);
     let (mut best, mut idle) = (f64::INFINITY, 0);
     loop {
@@ -58,8 +41,9 @@ pub(super) fn descend<R: Records>(
         let size = norm(&here.residual(penalty).0);
         idle = if size <= 0.9 * best { 0 } else { idle + 1 };
         best = best.min(size);
-        let beyond_f64 = here.error > tolerance / 10.0 && size <= tolerance.max(here.error);
-        if !here.precise && (beyond_f64 || size <= 2.0 * tolerance || idle >= 200) {
+        let unproved = !here.precise && here.error > tolerance / 10.0 && size <= tolerance;
+        let stuck = idle >= 3 && here.at_the_end_of_f64(problem, size);
+        if unproved || stuck {
             here = watch.evaluate(problem, here.point, true)?;
             turn = Fista::new(problem, &here);
             (best, idle) = (f64::INFINITY, 0);
@@ -88,7 +72,7 @@ struct Fista {
     m: f64,
     /// Where the last proximal step started from.
     momentum: f64,
-    previous: Vec<f64>,
+    previous: Point,
 }
 
 impl Fista {
@@ -98,12 +82,12 @@ impl Fista {
         let columns = problem.records.columns().max(1) as f64;
         let most = n * problem.loss.smoothness(problem.records.radius());
         let m = problem.ridge + most / columns.sqrt();
-        Self { m, momentum: 1.0, previous: here.point.theta.clone() }
+        Self { m, momentum: 1.0, previous: here.point.clone() }
     }
 
     fn restart(&mut self, here: &Evaluation) {
         self.momentum = 1.0;
-        self.previous = here.point.theta.clone();
+        self.previous = here.point.clone();
     }
 
     /// One proximal gradient step from the extrapolated point.
@@ -118,22 +102,18 @@ impl Fista {
         let kappa = (problem.ridge / self.m).sqrt();
         let strong = (1.0 - kappa) / (1.0 + kappa);
         let weight = ((self.momentum - 1.0) / next_momentum).min(strong);
-        let theta = &here.point.theta;
-        let mut ahead = theta.clone();
-        for ((a, t), p) in ahead.iter_mut().zip(theta).zip(&self.previous) {
-            *a += weight * (t - p);
-        }
         let from = if weight == 0.0 {
             here.clone()
         } else {
-            watch.evaluate(problem, Point::new(ahead), precise)?
+            let last = here.point.minus(&self.previous);
+            watch.evaluate(problem, here.point.moved(weight, &last, precise), precise)?
         };
         loop {
-            let mut next = from.point.theta.clone();
-            add_scaled(&mut next, -1.0 / self.m, &from.gradient);
-            proximal(problem.penalty, &mut next, 1.0 / self.m);
-            let moved: Vec<f64> = next.iter().zip(&from.point.theta).map(|(a, b)| a - b).collect();
-            let there = watch.evaluate(problem, Point::new(next), precise)?;
+            let mut next = from.point.moved(-1.0 / self.m, &from.gradient, precise);
+            next.project(problem.penalty, 1.0 / self.m);
+            let next = if precise { next } else { next.without_tail() };
+            let moved = next.minus(&from.point);
+            let there = watch.evaluate(problem, next, precise)?;
             // ⟨∇F(there) − ∇F(from), moved⟩ ≤ M‖moved‖²: the bound along this step, by slopes.
             let change: Vec<f64> =
                 there.gradient.iter().zip(&from.gradient).map(|(a, b)| a - b).collect();
@@ -148,15 +128,11 @@ impl Fista {
                 self.m = (2.0 * self.m).min(ceiling);
                 continue;
             }
-            let progress: Vec<f64> =
-                there.point.theta.iter().zip(theta).map(|(a, b)| a - b).collect();
-            self.previous = theta.clone();
+            let progress = there.point.minus(&here.point);
             // Gradient mapping at `from` against the progress made: uphill means restart.
             let uphill = -self.m * dot(&moved, &progress) > 0.0;
             self.momentum = if uphill { 1.0 } else { next_momentum };
-            if uphill {
-                self.previous = there.point.theta.clone();
-            }
+            self.previous = if uphill { there.point.clone() } else { here.point };
             return Ok(there);
         }
     }
@@ -192,24 +168,17 @@ fn newton_step<R: Records>(
         }
     });
     let mut next = here.point.moved(1.0, &direction, here.precise);
-    match penalty {
-        Penalty::L1 { .. } => {
-            // A coordinate that would cross zero stops there.
-            for (j, (n, t)) in next.theta.iter_mut().zip(theta).enumerate() {
-                if *t != 0.0 && *n * *t < 0.0 {
-                    *n = 0.0;
-                    next.tail.get_mut(j).into_iter().for_each(|l| *l = 0.0);
-                }
-            }
-        }
-        _ => {
-            let before = next.theta.clone();
-            proximal(penalty, &mut next.theta, 0.0);
-            if before != next.theta {
-                next.tail.clear();
+    if let Penalty::L1 { .. } = penalty {
+        // A coordinate that would cross zero stops there.
+        next.tail.resize(theta.len(), 0.0);
+        for ((n, l), t) in next.theta.iter_mut().zip(&mut next.tail).zip(theta) {
+            if *n * *t < 0.0 {
+                (*n, *l) = (0.0, 0.0);
             }
         }
     }
+    next.project(penalty, 0.0);
+    let next = if here.precise { next } else { next.without_tail() };
     let there = watch.evaluate(problem, next, here.precise)?;
     let better = norm(&there.residual(penalty).0) <= 0.5 * size;
     Ok(better.then_some(there))

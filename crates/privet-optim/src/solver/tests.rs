@@ -1,9 +1,13 @@
 //! Solvers against each other, against the definition, and against hard cases.
 
 use super::*;
+use crate::double_double::DoubleDouble;
 use crate::sum::InMemory;
 use crate::testing::{Lcg, random_csr, random_dense};
-use privet_data::matrix::Matrix;
+use certificate::{Evaluation, Point, evaluate};
+use privet_data::matrix::{DenseMatrix, Matrix};
+use proptest::prelude::*;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 fn table(seed: u64, rows: usize, columns: usize, sparse: bool) -> (Matrix, Vec<f64>, Vec<f64>) {
     let mut random = Lcg(seed);
@@ -17,7 +21,14 @@ fn table(seed: u64, rows: usize, columns: usize, sparse: bool) -> (Matrix, Vec<f
         .map(|i| {
             let u = match &matrix {
                 Matrix::Dense(m) => crate::kernel::dense::dot::<false>(m.row(i), &truth),
-                Matrix::Csr(m) => crate::kernel::csr::dot::<false>(m.row(i).0, m.row(i).1, &truth),
+                Matrix::Csr(m) => {
+                    let (indices, values) = m.row(i);
+                    indices
+                        .iter()
+                        .zip(values)
+                        .map(|(&j, &x)| truth[j as usize] * f64::from(x))
+                        .sum()
+                }
             };
             if u + random.centred() > 0.0 { 1.0 } else { -1.0 }
         })
@@ -58,4 +69,301 @@ fn all_methods_certify_and_agree() {
 
 fn gap(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
+}
+
+/// ∇F at theta + tail in sums of many f64 (each exact): the reference for error bounds. Squared and
+/// Huber losses are piecewise linear in θ, so with few bits all of it is exact in i128.
+mod exact {
+    /// Features k/2⁸, θ k/2¹⁰, labels ±1: margins are multiples of 2⁻¹⁸, ℓ′ of the squared loss too.
+    pub fn squared_gradient(x: &[i64], y: &[i64], theta: &[i64], columns: usize) -> Vec<f64> {
+        let mut sum = vec![0_i128; columns];
+        for (row, &y) in x.chunks(columns).zip(y) {
+            let u: i64 = row.iter().zip(theta).map(|(x, t)| x * t).sum();
+            let derivative = (u - (y << 18)).clamp(-2 << 18, 2 << 18);
+            for (s, &x) in sum.iter_mut().zip(row) {
+                *s += i128::from(derivative) * i128::from(x);
+            }
+        }
+        sum.iter().map(|&s| s as f64 / 2f64.powi(26)).collect()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Against integers: no rounding at all in the reference.
+    #[test]
+    fn the_error_bound_holds_against_integers(seed in any::<u64>()) {
+        let mut random = Lcg(seed);
+        let (rows, columns) = (400, 6);
+        let draw = |random: &mut Lcg, most: f64| (random.centred() * most) as i64;
+        let x: Vec<i64> = (0..rows * columns).map(|_| draw(&mut random, 100.0)).collect();
+        let y: Vec<i64> = (0..rows).map(|_| random.sign() as i64).collect();
+        let theta: Vec<i64> = (0..columns).map(|_| draw(&mut random, 3000.0)).collect();
+        let values = x.iter().map(|&k| k as f32 / 256.0).collect();
+        let matrix = Matrix::Dense(DenseMatrix::new(values, rows, columns));
+        let labels: Vec<f64> = y.iter().map(|&y| y as f64).collect();
+        let records = InMemory::new(&matrix, &labels).unwrap();
+        let ridge = 0.5;
+        let problem = Problem::new(&records, Loss::SQUARED, ridge);
+        let point: Vec<f64> = theta.iter().map(|&k| k as f64 / 1024.0).collect();
+        let mut expected = exact::squared_gradient(&x, &y, &theta, columns);
+        add_scaled(&mut expected, ridge, &point);
+        for precise in [false, true] {
+            let found = evaluate(&problem, Point::new(point.clone()), precise).unwrap();
+            prop_assert!(gap(&found.gradient, &expected) <= found.error, "{precise}");
+        }
+    }
+
+    /// Plain against double-double, whose own bound is 2⁴⁰ times smaller.
+    #[test]
+    fn the_error_bound_is_never_violated(
+        seed in any::<u64>(), sparse in any::<bool>(), which in 0..4_usize, scale in -2.0..3.0_f64,
+    ) {
+        let (matrix, labels, linear) = table(seed, 700, 9, sparse);
+        let records = InMemory::new(&matrix, &labels).unwrap();
+        let problem = Problem::new(&records, LOSSES[which], 0.3).with_linear(&linear);
+        let mut random = Lcg(!seed);
+        let theta: Vec<f64> = (0..9).map(|_| 10f64.powf(scale) * random.centred()).collect();
+        let plain = evaluate(&problem, Point::new(theta.clone()), false).unwrap();
+        let precise = evaluate(&problem, Point::new(theta), true).unwrap();
+        let gap = gap(&plain.gradient, &precise.gradient);
+        prop_assert!(gap <= plain.error + precise.error, "{gap} {}", plain.error);
+        prop_assert!(precise.error <= plain.error);
+        // Not vacuous either: within a thousand times a typical rounding error.
+        prop_assert!(plain.error <= 1e-9 * 10f64.powf(scale).max(1.0));
+    }
+
+    #[test]
+    fn penalties_are_certified(seed in any::<u64>(), which in 0..4_usize, kind in 0..3_u8, ridge in -1.5..1.5_f64) {
+        let (matrix, labels, linear) = table(seed, 500, 12, seed % 2 == 0);
+        let records = InMemory::new(&matrix, &labels).unwrap();
+        let penalty = match kind {
+            0 => Penalty::L1 { weight: 20.0 },
+            1 => Penalty::Box { low: -0.3, high: 0.7 },
+            _ => Penalty::Ball { radius: 0.9 },
+        };
+        let problem = Problem::new(&records, LOSSES[which], 10f64.powf(ridge))
+            .with_linear(&linear)
+            .with_penalty(penalty);
+        let found = minimise(&problem, 1e-3, &Options::default()).unwrap();
+        let theta = found.theta();
+        // No point nearby or far away that the penalty allows is lower than strong convexity says.
+        let total = |theta: &[f64]| {
+            let extra = match penalty {
+                Penalty::L1 { weight } => weight * theta.iter().map(|t| t.abs()).sum::<f64>(),
+                _ => 0.0,
+            };
+            problem.value_and_gradient(theta).unwrap().0 + extra
+        };
+        let at = total(theta);
+        let mut random = Lcg(seed ^ 1);
+        for scale in [1e-4, 1e-2, 1.0] {
+            let mut other: Vec<f64> = theta.iter().map(|t| t + scale * random.centred()).collect();
+            match penalty {
+                Penalty::Box { low, high } => other.iter_mut().for_each(|t| *t = t.clamp(low, high)),
+                Penalty::Ball { radius } => {
+                    let size = norm(&other);
+                    if size > radius {
+                        other.iter_mut().for_each(|t| *t *= radius / size);
+                    }
+                }
+                _ => {}
+            }
+            // F(other) ≥ F(θ) − γ·‖other − θ‖ + (λ/2)‖other − θ‖².
+            let distance = gap(theta, &other);
+            let least = at - 1e-3 * distance + 0.5 * problem.ridge * distance * distance;
+            prop_assert!(total(&other) >= least - 1e-9, "{penalty:?} {scale}");
+        }
+        match penalty {
+            Penalty::Box { low, high } => prop_assert!(theta.iter().all(|&t| low <= t && t <= high)),
+            Penalty::Ball { radius } => prop_assert!(norm(theta) <= radius * (1.0 + 1e-14)),
+            _ => {}
+        }
+    }
+
+    /// Noise that dwarfs the data, tiny and huge ridges: always certified.
+    #[test]
+    fn hard_problems_are_certified(
+        seed in any::<u64>(), which in 0..4_usize, ridge in -4.0..5.0_f64, size in 0.0..6.0_f64,
+        method in prop::sample::select(vec![Method::Newton, Method::NewtonCg]),
+    ) {
+        let (matrix, labels, mut linear) = table(seed, 400, 8, seed % 2 == 0);
+        linear.iter_mut().for_each(|b| *b *= 10f64.powf(size));
+        let records = InMemory::new(&matrix, &labels).unwrap();
+        let problem = Problem::new(&records, LOSSES[which], 10f64.powf(ridge)).with_linear(&linear);
+        let options = Options { method, ..Options::default() };
+        let found = minimise(&problem, 1.0 / 400.0, &options).unwrap();
+        prop_assert!(found.gradient_norm_bound() <= 1.0 / 400.0);
+    }
+}
+
+/// Tolerances that f64 cannot reach: double-double evaluation, and a tail on θ.
+#[test]
+fn fine_tolerances_are_met_in_double_double() {
+    for (loss, sparse) in [(Loss::Logistic, false), (Loss::Logistic, true), (LOSSES[1], false)] {
+        let (matrix, labels, linear) = table(11, 4000, 10, sparse);
+        let records = InMemory::new(&matrix, &labels).unwrap();
+        let problem = Problem::new(&records, loss, 0.7).with_linear(&linear);
+        for method in [Method::Newton, Method::Lbfgs, Method::NewtonCg] {
+            let options = Options { method, ..Options::default() };
+            for tolerance in [4000.0 * 1e-13, 4000.0 * 1e-16, 1e-20] {
+                let found = minimise(&problem, tolerance, &options).unwrap();
+                println!("{loss:?} {method:?} {tolerance:e}: {} passes", found.evaluations());
+                assert!(found.precise() && found.gradient_norm_bound() <= tolerance);
+                let (theta, tail) = (found.theta().to_vec(), found.tail().to_vec());
+                assert!(tail.iter().zip(&theta).all(|(l, h)| l.abs() <= 1.2e-16 * h.abs()));
+                // Re-checked from scratch.
+                let again = evaluate(&problem, Point { theta, tail }, true).unwrap();
+                assert!(norm(&again.gradient) + again.error <= tolerance);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_tolerance_beyond_double_double_is_refused_beforehand() {
+    let (matrix, labels, _) = table(3, 100, 4, false);
+    let records = InMemory::new(&matrix, &labels).unwrap();
+    let problem = Problem::new(&records, Loss::Logistic, 1.0);
+    let refusal = minimise(&problem, 1e-40, &Options::default());
+    assert!(matches!(refusal, Err(SolveError::TooFine { .. })), "{refusal:?}");
+}
+
+#[test]
+fn rounding_to_a_grid_uses_the_tail() {
+    let (matrix, labels, linear) = table(5, 200, 4, false);
+    let records = InMemory::new(&matrix, &labels).unwrap();
+    let problem = Problem::new(&records, Loss::Logistic, 1.0).with_linear(&linear);
+    let found = minimise(&problem, 1e-22, &Options::default()).unwrap();
+    let step = 2f64.powi(-30);
+    for ((rounded, theta), tail) in found.round_to(step).iter().zip(found.theta()).zip(found.tail())
+    {
+        assert_eq!((rounded / step).fract(), 0.0);
+        let off = DoubleDouble::new(*theta, *tail) - DoubleDouble::from(*rounded);
+        assert!(off.high.abs() <= step / 2.0);
+    }
+}
+
+#[test]
+fn degenerate_tables_are_solved() {
+    for (rows, columns) in [(0, 3), (5, 0), (0, 0), (1, 1)] {
+        let matrix = Matrix::Dense(DenseMatrix::new(vec![0.5; rows * columns], rows, columns));
+        let labels = vec![1.0; rows];
+        let records = InMemory::new(&matrix, &labels).unwrap();
+        let linear = vec![3.0; columns];
+        let problem = Problem::new(&records, Loss::Logistic, 2.0).with_linear(&linear);
+        for method in [Method::Auto, Method::Newton, Method::Lbfgs, Method::NewtonCg] {
+            let options = Options { method, ..Options::default() };
+            let found = minimise(&problem, 1e-9, &options).unwrap();
+            if rows == 0 {
+                assert!(found.theta().iter().all(|t| (t + 1.5).abs() < 1e-9));
+            }
+        }
+    }
+}
+
+#[test]
+fn bad_problems_are_refused() {
+    let (matrix, labels, linear) = table(5, 20, 4, false);
+    let records = InMemory::new(&matrix, &labels).unwrap();
+    let good = Problem::new(&records, Loss::Logistic, 1.0).with_linear(&linear);
+    let options = Options::default();
+    let refused = |problem: Problem<'_, InMemory<'_>>, tolerance: f64| {
+        minimise(&problem, tolerance, &options).unwrap_err().to_string()
+    };
+    assert!(refused(Problem { ridge: 0.0, ..good }, 1.0).contains("ridge"));
+    assert!(refused(Problem { ridge: f64::NAN, ..good }, 1.0).contains("ridge"));
+    assert!(refused(good, 0.0).contains("gradient_tolerance"));
+    assert!(refused(good, f64::NAN).contains("gradient_tolerance"));
+    assert!(refused(Problem { linear: Some(&[1.0]), ..good }, 1.0).contains("4 columns"));
+    assert!(refused(Problem { linear: Some(&[f64::NAN; 4]), ..good }, 1.0).contains("entry 0"));
+    let penalty = Penalty::Box { low: 1.0, high: 0.0 };
+    assert!(refused(Problem { penalty, ..good }, 1.0).contains("box"));
+    assert!(refused(Problem { loss: Loss::HuberSvm { h: -1.0 }, ..good }, 1.0).contains('h'));
+    let thirds = vec![1.0 / 3.0; 20];
+    let records = InMemory::new(&matrix, &thirds).unwrap();
+    assert!(refused(Problem { records: &records, ..good }, 1.0).contains("-1 and 1"));
+    assert!(InMemory::new(&matrix, &labels[1..]).is_err());
+    assert!(InMemory::new(&matrix, &[f64::NAN; 20]).is_err());
+    for bad in [f32::NAN, f32::INFINITY] {
+        let matrix = Matrix::Dense(DenseMatrix::new(vec![0.0, 1.0, 2.0, bad], 2, 2));
+        let refusal = InMemory::new(&matrix, &[1.0, 1.0]).unwrap_err();
+        assert_eq!(refusal, crate::sum::RecordsError::NotFinite { row: 1 });
+    }
+}
+
+#[test]
+fn the_monitor_sees_progress_and_stops() {
+    struct Three(AtomicU32);
+    impl Monitor for Three {
+        fn proceed(&self, progress: Progress) -> bool {
+            assert!(progress.gradient_norm >= 0.0 && progress.tolerance == 1e-6);
+            self.0.fetch_add(1, Ordering::Relaxed) < 2
+        }
+    }
+    let (matrix, labels, _) = table(5, 2000, 6, false);
+    let records = InMemory::new(&matrix, &labels).unwrap();
+    let problem = Problem::new(&records, Loss::Logistic, 0.01);
+    let three = Three(AtomicU32::new(0));
+    let options = Options { monitor: Some(&three), ..Options::default() };
+    assert_eq!(minimise(&problem, 1e-6, &options).unwrap_err(), SolveError::Stopped);
+    assert_eq!(three.0.into_inner(), 3);
+    let stop = AtomicBool::new(true);
+    let options = Options { monitor: Some(&stop), ..Options::default() };
+    assert_eq!(minimise(&problem, 1e-6, &options).unwrap_err(), SolveError::Stopped);
+}
+
+/// The number of threads changes nothing, down to the last bit.
+#[test]
+fn threads_do_not_change_the_answer() {
+    let (matrix, labels, linear) = table(5, 5000, 10, true);
+    let records = InMemory::new(&matrix, &labels).unwrap();
+    let problem = Problem::new(&records, Loss::Logistic, 0.5).with_linear(&linear);
+    let on = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| minimise(&problem, 1e-4, &Options::default()).unwrap().into_theta())
+    };
+    assert_eq!(on(1), on(3));
+}
+
+/// An optimiser that returns nonsense does no harm.
+#[test]
+fn outside_answers_are_not_believed() {
+    struct Liar(Vec<f64>);
+    impl OutsideOptimizer for Liar {
+        fn minimise(&mut self, objective: &dyn Objective, start: Vec<f64>) -> Vec<f64> {
+            assert_eq!(
+                objective.value_and_gradient(&start).unwrap().1.len(),
+                objective.dimension()
+            );
+            self.0.clone()
+        }
+    }
+    let (matrix, labels, _) = table(5, 500, 4, false);
+    let records = InMemory::new(&matrix, &labels).unwrap();
+    let problem = Problem::new(&records, Loss::Logistic, 0.5);
+    for lie in [vec![], vec![f64::NAN; 4], vec![1e6; 4], vec![0.0; 4]] {
+        let found = minimise_with(&problem, 1e-4, &Options::default(), &mut Liar(lie)).unwrap();
+        assert!(found.gradient_norm_bound() <= 1e-4);
+    }
+}
+
+/// An evaluation whose error bound is too large proves nothing, however small the gradient.
+#[test]
+fn an_inexact_gradient_certifies_nothing() {
+    let (matrix, labels, _) = table(5, 500, 4, false);
+    let records = InMemory::new(&matrix, &labels).unwrap();
+    let problem = Problem::new(&records, Loss::Logistic, 0.5);
+    let exact = evaluate(&problem, Point::new(vec![0.0; 4]), false).unwrap();
+    let with = |error: f64, gradient: f64| Evaluation {
+        error,
+        gradient: vec![gradient; 4],
+        ..exact.clone()
+    };
+    assert!(with(0.0, 0.4).certify(&problem, 1.0, 1).is_some());
+    assert!(with(0.11, 0.0).certify(&problem, 1.0, 1).is_none());
+    assert!(with(0.0, 0.51).certify(&problem, 1.0, 1).is_none());
+    assert!(with(f64::NAN, 0.0).certify(&problem, 1.0, 1).is_none());
+    assert!(with(0.0, f64::NAN).certify(&problem, 1.0, 1).is_none());
 }

@@ -1,6 +1,7 @@
 //! Consecutive rows of a matrix with their labels: what a kernel is given.
 
-use crate::kernel::{csr, dense};
+use crate::kernel::csr::{Row, Rows};
+use crate::kernel::dense;
 use privet_data::matrix::Matrix;
 use std::ops::Range;
 
@@ -59,19 +60,14 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Columns and values of each row of a sparse block; nothing for a dense one.
+    /// Each row of a sparse block; nothing for a dense one.
     #[inline(always)]
-    pub(crate) fn sparse(&self) -> impl Iterator<Item = (&'a [u32], &'a [f32])> {
+    pub(crate) fn sparse(&self) -> impl Iterator<Item = Row<'a>> {
         let rows = match self.matrix {
-            Matrix::Csr(m) => {
-                let starts = &m.starts()[self.first..=self.first + self.rows()];
-                Some((starts, m.indices(), m.values()))
-            }
+            Matrix::Csr(m) => Some(Rows::new(m, self.first, self.rows())),
             Matrix::Dense(_) => None,
         };
-        rows.into_iter().flat_map(|(starts, indices, values)| {
-            starts.windows(2).map(move |w| (&indices[w[0]..w[1]], &values[w[0]..w[1]]))
-        })
+        rows.into_iter().flat_map(Rows::iter)
     }
 
     /// margins[i] = ⟨row i, vector⟩.
@@ -80,8 +76,8 @@ impl<'a> Block<'a> {
         if let Some(values) = self.dense() {
             dense::margins::<F>(values, self.columns(), vector, margins);
         } else {
-            for ((indices, values), margin) in self.sparse().zip(margins) {
-                *margin = csr::dot::<F>(indices, values, vector);
+            for (row, margin) in self.sparse().zip(margins) {
+                *margin = row.dot::<F>(vector);
             }
         }
     }
@@ -92,8 +88,8 @@ impl<'a> Block<'a> {
         if let Some(values) = self.dense() {
             dense::accumulate::<F>(values, self.columns(), multipliers, sum);
         } else {
-            for ((indices, values), &m) in self.sparse().zip(multipliers) {
-                csr::scatter::<F>(indices, values, m, sum);
+            for (row, &m) in self.sparse().zip(multipliers) {
+                row.scatter::<F>(m, sum);
             }
         }
     }

@@ -172,8 +172,8 @@ impl Kernel for ExactPass<'_> {
             if let Some(values) = part.dense() {
                 fine &= on_grid(values, self.feature_unit);
             }
-            for (_, values) in part.sparse() {
-                fine &= on_grid(values, self.feature_unit);
+            for row in part.sparse() {
+                fine &= on_grid(row.values(), self.feature_unit);
             }
         }
         fine

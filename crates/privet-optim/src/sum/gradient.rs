@@ -228,7 +228,8 @@ impl Kernel for PrecisePass<'_> {
                 }
             }
         } else {
-            for ((indices, values), &y) in self.rows.sparse().zip(self.rows.labels()) {
+            for (row, &y) in self.rows.sparse().zip(self.rows.labels()) {
+                let (indices, values) = (row.indices(), row.values());
                 let mut u = DoubleDouble::ZERO;
                 for (&j, &x) in indices.iter().zip(values) {
                     u = u + term(j as usize, x);

@@ -5,13 +5,13 @@
 
 use super::gradient::PART;
 use super::{Block, Statistic};
-use crate::kernel::{Kernel, csr, dense, dispatch, fma};
+use crate::kernel::{Kernel, dense, dispatch, fma};
 use crate::loss::Loss;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, MatMut, MatRef, Par};
 use serde::{Deserialize, Serialize};
 
-/// Σℓ″·x xᵀ at θ over every `stride`-th part of the rows, times `stride`.
+/// Σℓ″·x xᵀ at θ over every `stride`-th part of the rows, scaled up to all of them.
 ///
 /// The sum is the upper triangle of a row-major square matrix.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -67,21 +67,24 @@ impl Kernel for HessianPass<'_> {
         let columns = self.rows.columns();
         let (mut margins, mut weights) = ([0.0; PART], [0.0; PART]);
         let mut scaled = vec![0.0; if self.rows.dense().is_some() { PART * columns } else { 0 }];
-        for part in self.rows.parts(PART).step_by(*stride as usize) {
+        let parts = || self.rows.parts(PART).step_by((*stride).max(1) as usize);
+        let taken: usize = parts().map(|part| part.rows()).sum();
+        let scale = self.rows.rows() as f64 / taken.max(1) as f64;
+        for part in parts() {
             let (margins, weights) = (&mut margins[..part.rows()], &mut weights[..part.rows()]);
             part.margins::<F>(theta, margins);
             loss.second_derivatives::<F>(margins, part.labels(), weights);
             for w in weights.iter_mut() {
-                *w *= f64::from(*stride);
+                *w *= scale;
             }
             if let Some(values) = part.dense() {
                 let scaled = &mut scaled[..part.rows() * columns];
                 dense::scale_rows(values, columns, weights, scaled);
                 add_products(scaled, part.rows(), columns, self.sum);
             } else {
-                for ((indices, values), &w) in part.sparse().zip(&*weights) {
+                for (row, &w) in part.sparse().zip(&*weights) {
                     if w != 0.0 {
-                        csr::rank_one::<F>(indices, values, w, columns, self.sum);
+                        row.rank_one::<F>(w, self.sum);
                     }
                 }
             }
@@ -161,8 +164,8 @@ impl Kernel for DiagonalPass<'_> {
             if let Some(values) = part.dense() {
                 dense::squares::<F>(values, part.columns(), weights, self.sum);
             }
-            for ((indices, values), &w) in part.sparse().zip(&*weights) {
-                for (&j, &x) in indices.iter().zip(values) {
+            for (row, &w) in part.sparse().zip(&*weights) {
+                for (&j, &x) in row.indices().iter().zip(row.values()) {
                     let s = &mut self.sum[j as usize];
                     *s = fma::<F>(w * f64::from(x), f64::from(x), *s);
                 }

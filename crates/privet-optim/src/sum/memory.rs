@@ -112,7 +112,7 @@ impl Kernel for RowNorms<'_> {
         if let Some(values) = self.block.dense() {
             values.chunks_exact(self.block.columns().max(1)).for_each(&mut see);
         }
-        self.block.sparse().for_each(|(_, values)| see(values));
+        self.block.sparse().for_each(|row| see(row.values()));
         (largest, longest)
     }
 }
