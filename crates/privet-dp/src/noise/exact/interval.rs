@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn exp_negative_keeps_its_promise_where_the_reduction_turns() {
-        for n in 0..860 {
+        for n in (0..860).step_by(9).chain(0..70) {
             for half in [0.0, 0.5] {
                 let x = (f64::from(n) + half) * std::f64::consts::LN_2;
                 for x in [x, x.next_up(), (x * (1.0 - 1e-12)).max(0.0)] {

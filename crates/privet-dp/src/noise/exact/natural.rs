@@ -4,18 +4,24 @@
 
 use std::cmp::Ordering;
 
-/// A natural number, least significant word first. High zero words are allowed.
+/// A natural number, least significant word first, without high zero words.
 #[derive(Debug, Clone)]
 pub(super) struct Natural(Vec<u64>);
 
 impl Natural {
     pub fn new(value: u128) -> Self {
-        Self(vec![value as u64, (value >> 64) as u64])
+        Self::trimmed(vec![value as u64, (value >> 64) as u64])
     }
 
     /// Most significant word first.
     pub fn from_big_endian(words: &[u64]) -> Self {
-        Self(words.iter().rev().copied().collect())
+        Self::trimmed(words.iter().rev().copied().collect())
+    }
+
+    /// Drops high zero words, which repeated squaring would else double each time.
+    fn trimmed(mut words: Vec<u64>) -> Self {
+        words.truncate(words.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1));
+        Self(words)
     }
 
     fn word(&self, index: usize) -> u64 {
@@ -30,7 +36,7 @@ impl Natural {
             carry >>= 64;
             word
         });
-        Self(words.collect())
+        Self::trimmed(words.collect())
     }
 
     /// self − other; the caller knows other ≤ self.
@@ -43,7 +49,7 @@ impl Natural {
             borrow = first || second;
             word
         });
-        Self(words.collect())
+        Self::trimmed(words.collect())
     }
 
     pub fn multiply(&self, other: &Self) -> Self {
@@ -58,7 +64,7 @@ impl Natural {
             }
             words[i + other.0.len()] = carry as u64;
         }
-        Self(words)
+        Self::trimmed(words)
     }
 
     /// self · 2^(64·words + bits).
@@ -73,12 +79,12 @@ impl Natural {
                 words[i] = words[i] << bits | below;
             }
         }
-        Self(words)
+        Self::trimmed(words)
     }
 
     /// ⌊self / 2^(64·words)⌋.
     pub fn drop_words(&self, words: usize) -> Self {
-        Self(self.0.get(words..).unwrap_or(&[]).to_vec())
+        Self::trimmed(self.0.get(words..).unwrap_or(&[]).to_vec())
     }
 
     /// ⌈self / 2^(64·words)⌉.
@@ -101,7 +107,7 @@ impl Natural {
                 }
             }
         }
-        Self(words)
+        Self::trimmed(words)
     }
 }
 
