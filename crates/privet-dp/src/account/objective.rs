@@ -67,7 +67,7 @@
 use super::error::{AccountError, positive};
 use super::event::{ObjectiveCost, ObjectiveNoise, Sign};
 use super::gaussian::{self, delta_abs, delta_plus};
-use super::{logistic, spherical};
+use super::{logistic, renyi, spherical};
 use privet_core::{Neighbours, Unit};
 
 /// Relative margin put on every derived parameter.
@@ -227,8 +227,67 @@ impl Objective {
         self.neighbours == Neighbours::AddRemove
     }
 
-    pub(super) fn symbols(&self) -> (Neighbours, u32, f64, f64, Sign, Option<f64>) {
-        (self.neighbours, self.records, self.ratio, self.determinant, self.sign, self.kappa)
+    /// ε(α) in one direction, see [`super::renyi`].
+    pub(super) fn divergence(&self, order: f64, direction: Direction) -> f64 {
+        let replace = self.neighbours == Neighbours::ReplaceOne;
+        let forward = replace || direction == Direction::Forward;
+        let touched = if replace { 2.0 } else { 1.0 };
+        let k = f64::from(self.records);
+        let mu = touched * k * self.ratio * (1.0 + MARGIN);
+        let determinant = if forward { k * self.determinant * (1.0 + MARGIN) } else { 0.0 };
+        if self.records > 1 {
+            let spread = libm::sqrt(touched * k);
+            return (determinant + mu * (order * mu / 2.0 + spread)) * (1.0 + MARGIN);
+        }
+        match (self.sign, replace) {
+            (Sign::Fixed, true) => renyi::fixed_sign(order, determinant, determinant, mu),
+            (Sign::Fixed, false) if forward => renyi::fixed_sign(order, determinant, 0.0, mu),
+            (Sign::Fixed, false) => renyi::fixed_sign(order, 0.0, self.determinant, mu),
+            (Sign::Any, false) if forward => renyi::fixed_sign_crude(order, determinant, mu),
+            (Sign::Any, _) => renyi::any_sign(order, determinant, mu),
+        }
+    }
+
+    /// A cheap bound on both directions at e ≥ 0, without Theorem 4's integrals.
+    pub(super) fn crude(&self, e: f64) -> f64 {
+        if self.records > 1 {
+            self.worst(e, 0.0)
+        } else {
+            Self { kappa: None, ..*self }.worst(e, 0.0)
+        }
+    }
+
+    /// Bounds at 0, h, …, dots·h in this direction, and in the reverse one.
+    pub(super) fn values(
+        &self,
+        direction: Direction,
+        step: f64,
+        dots: usize,
+    ) -> (Vec<f64>, Vec<f64>) {
+        let forward = self.half(Direction::Forward, step, dots);
+        if !self.directed() {
+            return (forward.clone(), forward);
+        }
+        let backward = self.half(Direction::Backward, step, dots);
+        match direction {
+            Direction::Forward => (forward, backward),
+            Direction::Backward => (backward, forward),
+        }
+    }
+
+    fn half(&self, direction: Direction, step: f64, dots: usize) -> Vec<f64> {
+        let plain = Self { kappa: None, ..*self };
+        let mut values: Vec<f64> =
+            (0..=dots).map(|k| plain.delta(direction, k as f64 * step, 0.0)).collect();
+        let replace = self.neighbours == Neighbours::ReplaceOne;
+        if let Some(kappa) = self.kappa
+            && self.records == 1
+            && (replace || direction == Direction::Forward)
+        {
+            let better = logistic::values(kappa, self.ratio, replace, step, dots);
+            values.iter_mut().zip(better).for_each(|(value, better)| *value = value.min(better));
+        }
+        values
     }
 }
 

@@ -206,6 +206,11 @@ impl Parts {
 }
 
 impl Part {
+    /// Whether its two directions have different bounds.
+    pub fn directed(&self) -> bool {
+        matches!(self, Self::Objective(objective) if objective.directed())
+    }
+
     /// The largest value of the loss, if it has one.
     pub fn bound(&self) -> Option<f64> {
         match *self {

@@ -1,0 +1,57 @@
+//! Every part's curve on a grid, for e ≥ 0 in both directions.
+//!
+//! A true curve is determined by the half e ≥ 0 of its two directions, as
+//! H_{−e}(P‖Q) = 1−e^{−e}+e^{−e}H_e(Q‖P). Theorem bounds are often poor for e < 0 (they take the
+//! positive part of the loss), so composition uses this identity instead.
+
+use super::gaussian;
+use super::objective::Direction;
+use super::parts::Part;
+
+/// A part, or the Gaussian ones together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum HalfCurves {
+    /// Gaussian of parameter ν.
+    Gaussian(f64),
+    /// Any other.
+    Part(Part),
+}
+
+impl HalfCurves {
+    /// Bounds at 0, h, …, dots·h in this direction, and in the reverse one.
+    pub fn values(&self, direction: Direction, step: f64, dots: usize) -> (Vec<f64>, Vec<f64>) {
+        let on_grid = |curve: &dyn Fn(f64) -> f64| -> Vec<f64> {
+            (0..=dots).map(|k| curve(k as f64 * step)).collect()
+        };
+        match self {
+            Self::Gaussian(nu) => {
+                let both = on_grid(&|e| gaussian::delta(e, *nu));
+                (both.clone(), both)
+            }
+            Self::Part(Part::Objective(objective)) => objective.values(direction, step, dots),
+            Self::Part(part) => {
+                let both = on_grid(&|e| part.delta(e));
+                (both.clone(), both)
+            }
+        }
+    }
+
+    /// Some e from which on δ(e) ≤ `tail` in both directions.
+    pub fn reach(&self, tail: f64) -> f64 {
+        let small = |e: f64| match self {
+            Self::Gaussian(nu) => gaussian::delta(e, *nu) <= tail,
+            Self::Part(Part::Objective(objective)) => objective.crude(e) <= tail,
+            Self::Part(part) => part.delta(e) <= tail,
+        };
+        if let Self::Part(part) = self
+            && let Some(bound) = part.bound()
+        {
+            return bound;
+        }
+        let mut high = 1e-3;
+        while !small(high) && high < 1e4 {
+            high *= 1.25;
+        }
+        high
+    }
+}
