@@ -4,7 +4,13 @@
 //! |---|---|
 //! | how is it drawn? | [`noise`]: a file per law; the source of randomness is an argument |
 //! | what ε does this cost? | [`account`]: a file per notion of privacy |
+//! | who adds the noise? | [`mechanism`]: a file per mechanism |
+//! | what may be published? | [`gate`]: private values, the odometer, releases, certificates |
+//!
+//! To review what privet lets out, read this crate: nothing else can make a [`gate::Release`].
 #![forbid(unsafe_code)]
 
 pub mod account;
+pub mod gate;
+pub mod mechanism;
 pub mod noise;

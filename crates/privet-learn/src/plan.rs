@@ -42,7 +42,7 @@ impl Facts {
         request.loss.check()?;
         let encoding = Encoding::new(&request.schema);
         let classes = encoding.classes();
-        let margin = request.loss.is_margin();
+        let margin = !request.loss.accepts(0.5);
         match classes {
             None if margin => {
                 return Err(LearnError::LossAndTarget {
@@ -58,19 +58,19 @@ impl Facts {
             }
             _ => {}
         }
-        let unit = encoding.unit();
+        let unit = request.schema.unit();
         Ok(Self {
             rows: request.rows,
-            columns: encoding.columns(),
+            columns: encoding.width(),
             problems: classes.filter(|count| *count > 2).map_or(1, |count| count as u32),
-            radius: encoding.radius(),
+            radius: encoding.l2_radius(),
             neighbours: request.neighbours,
             unit,
             loss: request.loss,
             shape: LossShape {
                 lipschitz: request.loss.lipschitz(),
                 curvature: request.loss.curvature(),
-                sign: if request.loss.fixed_sign() { Sign::Fixed } else { Sign::Any },
+                sign: if request.loss.keeps_sign() { Sign::Fixed } else { Sign::Any },
                 logistic: request.loss.logistic_like(),
             },
         })

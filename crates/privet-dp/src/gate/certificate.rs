@@ -159,7 +159,10 @@ impl Signature {
             let key: [u8; 32] = from_hex(&self.public_key)?.try_into().ok()?;
             let bytes: [u8; 64] = from_hex(&self.signature)?.try_into().ok()?;
             let key = VerifyingKey::from_bytes(&key).ok()?;
-            Some(key.verify(message.as_bytes(), &ed25519_dalek::Signature::from_bytes(&bytes)).is_ok())
+            Some(
+                key.verify(message.as_bytes(), &ed25519_dalek::Signature::from_bytes(&bytes))
+                    .is_ok(),
+            )
         };
         if valid() == Some(true) { Ok(()) } else { Err(CertificateError::Signature) }
     }
@@ -170,11 +173,16 @@ pub fn sign(mut certificate: Certificate, secret: &[u8; 32]) -> Certificate {
     let key = SigningKey::from_bytes(secret);
     if let Some(digest) = &certificate.digest {
         certificate.signature = Some(Signature {
-            public_key: to_hex(key.verifying_key().as_bytes()),
+            public_key: public_key(secret),
             signature: to_hex(&key.sign(digest.as_bytes()).to_bytes()),
         });
     }
     certificate
+}
+
+/// The public key, in hexadecimal, of a 32-byte ed25519 secret.
+pub fn public_key(secret: &[u8; 32]) -> String {
+    to_hex(SigningKey::from_bytes(secret).verifying_key().as_bytes())
 }
 
 /// Why a certificate was refused.
@@ -300,6 +308,9 @@ mod tests {
 
     #[test]
     fn canonical_form_sorts_keys() {
-        assert_eq!(canonical_json(&json!({"b": 1, "a": [true, null]})), r#"{"a":[true,null],"b":1}"#);
+        assert_eq!(
+            canonical_json(&json!({"b": 1, "a": [true, null]})),
+            r#"{"a":[true,null],"b":1}"#
+        );
     }
 }

@@ -71,7 +71,8 @@ mod private;
 mod release;
 
 pub use certificate::{
-    Arithmetic, Certificate, CertificateError, FORMAT, Signature, canonical_json, digest, from_hex, sign,
+    Arithmetic, Certificate, CertificateError, FORMAT, Signature, canonical_json, digest, from_hex,
+    public_key, sign,
 };
 pub use odometer::{GateError, Noised, Odometer};
 pub use private::Private;

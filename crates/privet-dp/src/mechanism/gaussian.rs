@@ -58,7 +58,7 @@ impl Gaussian {
         let event = self.event()?;
         let noise = GridGaussian::new(self.noise_scale)?;
         let mut draws = vec![0; self.coordinates];
-        noise.fill(&mut draws, odometer.record(event));
+        noise.fill_steps(&mut draws, odometer.record(event));
         let steps = to_grid(&value.open(), noise.step(), self.coordinates)?;
         Ok(odometer.noised(from_grid(&steps, &draws, noise.step())))
     }

@@ -30,10 +30,7 @@ impl L2Laplace {
         Event::Use {
             neighbours: self.neighbours,
             unit: self.unit,
-            cost: Cost::L2Laplace {
-                sensitivity: self.sensitivity,
-                noise_scale: self.noise_scale,
-            },
+            cost: Cost::L2Laplace { sensitivity: self.sensitivity, noise_scale: self.noise_scale },
         }
     }
 

@@ -3,7 +3,8 @@
 //! **Theorem.** f(D) ∈ step·ℤᵖ with ‖f(D) − f(D′)‖₁ ≤ Δ; add to each coordinate step·N, N a
 //! discrete Laplace variable of scale s/step. The result is (Δ/s)-DP: the mass of N at k is
 //! proportional to exp(−|k|·step/s), so the ratio is at most exp(Δ/s). Rounding a real value to
-//! the grid moves each coordinate by at most step/2, which adds p·step to Δ.
+//! the grid moves each coordinate by at most step/2, which adds p·step to Δ. Under composition the
+//! discrete law is charged as itself (at Δ = step it is randomised response).
 
 use super::grid::{from_grid, to_grid, up};
 use crate::account::{Cost, Event};
@@ -35,7 +36,8 @@ impl Laplace {
     /// What it will cost.
     pub fn event(&self) -> Event {
         let rounding = if self.on_grid { 0.0 } else { self.step * self.coordinates as f64 };
-        let sensitivity = if self.on_grid { self.sensitivity } else { up(self.sensitivity + rounding) };
+        let sensitivity =
+            if self.on_grid { self.sensitivity } else { up(self.sensitivity + rounding) };
         Event::Use {
             neighbours: self.neighbours,
             unit: self.unit,

@@ -22,4 +22,4 @@ pub use gaussian::Gaussian;
 pub use l2_laplace::L2Laplace;
 pub use laplace::Laplace;
 pub use noisy_max::NoisyMax;
-pub use objective::{ObjectiveToken, OutputLaw, PerturbedObjective, Residual, SecretNoise};
+pub use objective::{Distance, ObjectiveToken, OutputLaw, PerturbedObjective, SecretNoise};

@@ -7,7 +7,7 @@
 
 use crate::account::{Cost, Event};
 use crate::gate::{GateError, Noised, Odometer, Private};
-use crate::noise::noisy_max;
+use crate::noise::report_noisy_max;
 use privet_core::{Neighbours, Unit};
 
 /// Names the index of a nearly largest score.
@@ -40,7 +40,7 @@ impl NoisyMax {
         odometer: &mut Odometer<'_>,
     ) -> Result<Noised<usize>, GateError> {
         let source = odometer.record(self.event());
-        let chosen = noisy_max(&scores.open(), self.noise_scale, source)?;
+        let chosen = report_noisy_max(&scores.open(), self.noise_scale, source)?;
         Ok(odometer.noised(chosen))
     }
 }

@@ -2,23 +2,24 @@
 //!
 //! J(θ) = Σℓ(⟨xᵢ,θ⟩;yᵢ) + (λ/2)‖θ‖² + ⟨b,θ⟩. The noise sits inside, so the value released is not
 //! "value + noise"; instead [`PerturbedObjective::draw`] hands out b together with a one-use
-//! [`ObjectiveToken`], and only the token lets a minimiser out, against the solver's proof that
-//! ‖∇J(θ̃)‖₂ ≤ γ ([`Residual`]).
+//! [`ObjectiveToken`], and only the token lets a minimiser out, against the solver's proof that θ̃ is
+//! within γ/λ of the exact minimiser ([`Distance`]); J being λ-strongly convex, ‖∇J(θ̃)‖₂ ≤ γ is such
+//! a proof.
 //!
 //! What is charged (the proofs are in [`crate::account`]):
 //! - *No output noise* (objective perturbation): the event of the exact minimiser. θ̃ is within γ/λ
 //!   of it, which no theorem covers, so such a release is proved in real arithmetic only.
 //! - *Output noise* (Approximate Minima Perturbation): b on the grid is within η = step_b·√p/2 of an
-//!   exact Gaussian draw, so θ̃ has gradient at most γ + η for the ideal objective and lies within
-//!   (γ + η)/λ of its minimiser; rounding θ̃ to the output grid adds step·√p/2. Twice the sum is
+//!   exact Gaussian draw, which moves the minimiser by at most η/λ, so θ̃ lies within (γ + η)/λ of the
+//!   ideal objective's minimiser; rounding θ̃ to the output grid adds step·√p/2. Twice the sum is
 //!   the sensitivity of the output noise:
 //!
 //!   **Δ_out = 2(γ + η)/λ + step·√p.**
 //!
 //!   The factor 2 is needed because an optimiser may err in any direction for each data set.
 //!
-//! γ must bound the gradient *as exactly evaluated*: a residual is the computed norm plus a proved
-//! bound on its evaluation error.
+//! The distance must be proved for the very numbers handed in: evaluation error of the gradient and
+//! rounding of θ̃ included.
 
 use super::grid::{from_grid, rounding, to_grid, up};
 use crate::account::{Cost, Event, Grid, ObjectiveCost, ObjectiveNoise, OutputNoise};
@@ -55,9 +56,9 @@ pub enum OutputLaw {
     L2Laplace(f64),
 }
 
-/// A solver's proof: an upper bound on ‖∇J(θ̃)‖₂, evaluation error included.
+/// A solver's proof: an upper bound on the distance from θ̃ to the exact minimiser.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Residual(pub f64);
+pub struct Distance(pub f64);
 
 impl PerturbedObjective {
     /// What it will cost.
@@ -85,6 +86,11 @@ impl PerturbedObjective {
         Ok(Event::Use { neighbours: self.neighbours, unit: self.unit, cost })
     }
 
+    /// γ/λ: how far from the exact minimiser the released point may be before noise.
+    pub fn largest_distance(&self) -> f64 {
+        self.tolerance / self.objective.ridge
+    }
+
     /// The law of b with its grid, and η: how far the b used can be from an ideal draw.
     fn linear_law(&self) -> Result<(ObjectiveNoise, f64), GateError> {
         Ok(match self.objective.noise {
@@ -109,7 +115,7 @@ impl PerturbedObjective {
             ObjectiveNoise::Gaussian { noise_scale, .. } => {
                 let law = GridGaussian::new(noise_scale)?;
                 let mut steps = vec![0; self.coordinates];
-                law.fill(&mut steps, odometer.record(event));
+                law.fill_steps(&mut steps, odometer.record(event));
                 // Exact: |steps| < 2^53 and the step is a power of two.
                 noise.iter_mut().zip(&steps).for_each(|(b, k)| *b = *k as f64 * law.step());
                 steps.zeroize();
@@ -153,16 +159,16 @@ pub struct ObjectiveToken {
 }
 
 impl ObjectiveToken {
-    /// Lets the minimiser out, output noise added where planned, if the residual meets γ.
+    /// Lets the minimiser out, output noise added where planned, if it is proved close enough.
     pub fn release(
         self,
         minimiser: Private<Vec<f64>>,
-        residual: Residual,
+        distance: Distance,
         odometer: &mut Odometer<'_>,
     ) -> Result<Noised<Vec<f64>>, GateError> {
-        let Residual(bound) = residual;
+        let Distance(bound) = distance;
         // Asks "met?", never "missed?", so that NaN is refused.
-        if !matches!(bound.partial_cmp(&self.perturbed.tolerance), Some(order) if order.is_le()) {
+        if !matches!(bound.partial_cmp(&self.perturbed.largest_distance()), Some(o) if o.is_le()) {
             return Err(GateError::NotCertified);
         }
         let minimiser = minimiser.open();
@@ -175,7 +181,7 @@ impl ObjectiveToken {
             Some(OutputLaw::Gaussian(noise_scale)) => {
                 let law = GridGaussian::new(noise_scale)?;
                 let mut draws = vec![0; expected];
-                law.fill(&mut draws, odometer.source());
+                law.fill_steps(&mut draws, odometer.source());
                 from_grid(&to_grid(&minimiser, law.step(), expected)?, &draws, law.step())
             }
             Some(OutputLaw::L2Laplace(noise_scale)) => {

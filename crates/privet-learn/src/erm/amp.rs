@@ -20,12 +20,11 @@
 //! claims what the accountant proves for that noise.
 
 use super::objective::{expected_noise, law, perturbed};
-use super::{Planned, evenly_split, ridge as rule};
+use super::{Planned, calibrated, evenly_split, ridge as rule};
 use crate::LearnError;
 use crate::plan::{Facts, Step};
 use crate::request::{GAMMA, RIDGE, SPLIT};
 use privet_core::Budget;
-use privet_dp::account;
 use privet_dp::gate::Arithmetic;
 use privet_dp::mechanism::{OutputLaw, PerturbedObjective};
 
@@ -57,8 +56,7 @@ pub(crate) fn plan_sound(
         };
         perturbed(facts, ridge, law(budget, scale), tolerance, Some(output))
     };
-    let scale =
-        account::calibrate(budget, |scale| Ok(facts.repeated(build(scale).event()?)))?;
+    let scale = calibrated(facts, budget, scale, |scale| build(scale).event())?;
     Ok(planned(budget, build(scale), vec![]))
 }
 

@@ -24,8 +24,8 @@ use crate::plan::{Facts, Settings, Step};
 use crate::request::{Calibration, Method, RIDGE, Request};
 use crate::LearnError;
 use privet_core::Budget;
-use privet_dp::account::ObjectiveNoise;
-use privet_dp::gate::Arithmetic;
+use privet_dp::account::{self, Event, ObjectiveNoise};
+use privet_dp::gate::{Arithmetic, GateError};
 use privet_dp::mechanism::OutputLaw;
 
 /// What a learner decides for each problem.
@@ -68,6 +68,23 @@ pub(crate) fn plan(
         }),
     }
 }
+
+/// The smallest noise scale near `guess` at which all problems together meet the budget.
+pub(crate) fn calibrated(
+    facts: &Facts,
+    budget: &Budget,
+    guess: f64,
+    event_for: impl Fn(f64) -> Result<Event, GateError>,
+) -> Result<f64, LearnError> {
+    event_for(guess)?;
+    // An event that cannot be made at some far scale is one that the accountant refuses.
+    let event = |scale| event_for(scale).unwrap_or(Event::All(vec![]));
+    let search = guess / SEARCH..=guess * SEARCH;
+    Ok(account::calibrate(budget, search, |scale| facts.repeated(event(scale)))?)
+}
+
+/// How far from the guess noise scales are looked for, as a factor.
+const SEARCH: f64 = 1e4;
 
 /// The papers split a budget evenly between the problems.
 pub(crate) fn evenly_split(facts: &Facts, budget: &Budget) -> (f64, f64) {

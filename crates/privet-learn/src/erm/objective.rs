@@ -13,12 +13,12 @@
 //! - `Printed`: Thakurta 2013, Algorithm 3.1: λ = 2β/ε, s = 2ζ/ε, σ² = ζ²(8 ln(2/δ) + 4ε)/ε², where
 //!   ζ = LR for add/remove neighbours, and twice that under replace-one.
 
-use super::{Planned, evenly_split, ridge as rule};
+use super::{Planned, calibrated, evenly_split, ridge as rule};
 use crate::LearnError;
 use crate::plan::{Facts, Step};
 use crate::request::RIDGE;
 use privet_core::{Budget, Neighbours};
-use privet_dp::account::{self, ObjectiveCost, ObjectiveNoise};
+use privet_dp::account::{ObjectiveCost, ObjectiveNoise, gaussian};
 use privet_dp::gate::Arithmetic;
 use privet_dp::mechanism::{OutputLaw, PerturbedObjective};
 
@@ -48,7 +48,7 @@ pub(super) fn expected_noise(facts: &Facts, budget: &Budget) -> Result<(f64, f64
         let scale = shift * problems / budget.epsilon();
         (scale, scale * columns)
     } else {
-        let mu = account::gaussian_mu(budget.epsilon(), budget.delta())?;
+        let mu = gaussian::mu(budget.epsilon(), budget.delta());
         let scale = shift * problems.sqrt() / mu;
         (scale, scale * columns.sqrt())
     })
@@ -74,8 +74,7 @@ pub(crate) fn plan_sound(
     let ridge = RIDGE.check(ridge.unwrap_or(default))?;
     let tolerance = facts.default_tolerance();
     let build = |scale| perturbed(facts, ridge, law(budget, scale), tolerance, None);
-    let scale =
-        account::calibrate(budget, |scale| Ok(facts.repeated(build(scale).event()?)))?;
+    let scale = calibrated(facts, budget, scale, |scale| build(scale).event())?;
     Ok(planned(build(scale)))
 }
 

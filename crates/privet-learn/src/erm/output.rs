@@ -19,7 +19,7 @@
 //!   σ² = 16(LR)²(ln(1/δ) + ε)/(λε)². `Printed` uses those; `Sound` the exact curves.
 //! - Tested by `neighbouring_tables_move_the_minimiser_within_the_bound`.
 
-use super::{Planned, evenly_split, ridge as rule};
+use super::{Planned, calibrated, evenly_split, ridge as rule};
 use crate::LearnError;
 use crate::plan::{Facts, Step};
 use crate::request::RIDGE;
@@ -50,22 +50,19 @@ pub(crate) fn plan_sound(
         facts.gradient_shift() * f64::from(facts.problems) / budget.epsilon()
             * (facts.columns as f64).sqrt()
     } else {
-        let mu = account::gaussian_mu(budget.epsilon(), budget.delta())?;
+        let mu = account::gaussian::mu(budget.epsilon(), budget.delta());
         facts.gradient_shift() * f64::from(facts.problems).sqrt() / mu
     };
     let ridge = RIDGE.check(ridge.unwrap_or_else(|| rule::for_output(facts, unit_noise)))?;
     let sensitivity = sensitivity(facts, ridge, tolerance);
     if budget.is_pure() {
+        let guess = sensitivity * f64::from(facts.problems) / budget.epsilon();
         let mechanism = |noise_scale| laplace(facts, sensitivity, noise_scale);
-        let scale = account::calibrate(budget, |noise_scale| {
-            Ok(facts.repeated(mechanism(noise_scale).event()))
-        })?;
+        let scale = calibrated(facts, budget, guess, |scale| Ok(mechanism(scale).event()))?;
         return Ok(laplace_step(ridge, tolerance, mechanism(scale)));
     }
     let mechanism = |noise_scale| gaussian(facts, sensitivity, noise_scale);
-    let scale = account::calibrate(budget, |noise_scale| {
-        Ok(facts.repeated(mechanism(noise_scale).event()?))
-    })?;
+    let scale = calibrated(facts, budget, unit_noise / ridge, |scale| mechanism(scale).event())?;
     Ok(gaussian_step(ridge, tolerance, mechanism(scale)))
 }
 

@@ -4,11 +4,14 @@ use crate::LearnError;
 use crate::model::LinearWeights;
 use crate::plan::{Facts, Plan, Step};
 use privet_core::{Neighbours, Unit};
-use privet_data::{Dataset, Target};
-use privet_dp::gate::{Noised, Odometer, Private, Release};
-use privet_dp::mechanism::Residual;
+use privet_data::Dataset;
+use privet_data::matrix::Matrix;
+use privet_dp::gate::{GateError, Noised, Odometer, Private, Release};
+use privet_dp::mechanism::Distance;
 use privet_dp::noise::Source;
-use privet_optim::solver::{Certified, Monitor, Options, Penalty, Problem, minimise};
+use privet_optim::solver::{
+    Certified, Monitor, Options, Penalty, Problem, SolveError, minimise,
+};
 use privet_optim::sum::InMemory;
 use std::collections::HashMap;
 
@@ -24,7 +27,7 @@ pub(crate) fn run(
         .map_err(|_| LearnError::DataShape("the request cannot be written as JSON"))?;
     let (Some(events), Some(guarantee)) = (&plan.events, &plan.guarantee) else {
         let weights = (0..plan.facts.problems)
-            .map(|problem| Ok(solve_plain(plan, data, problem, monitor)?.theta))
+            .map(|problem| Ok(solve_plain(plan, data, problem, monitor)?.into_theta()))
             .collect::<Result<_, LearnError>>()?;
         return Ok(Release::without_privacy(Private::new(LinearWeights { weights }), request));
     };
@@ -50,7 +53,7 @@ fn check(facts: &Facts, data: &Dataset) -> Result<(), LearnError> {
     if data.target.len() != data.features.rows() {
         return Err(LearnError::DataShape("there is not one target for each row"));
     }
-    if !data.rows_within(facts.radius) {
+    if !rows_within(&data.features, facts.radius) {
         return Err(LearnError::DataShape("a row is longer than the clipping radius"));
     }
     if let Unit::User { max_records } = facts.unit {
@@ -70,17 +73,28 @@ fn check(facts: &Facts, data: &Dataset) -> Result<(), LearnError> {
     Ok(())
 }
 
-/// Labels of one problem: ∓1 for classes, one class against the rest if there are more than two;
-/// numbers as they are, clamped to [−1, 1].
-fn labels(facts: &Facts, data: &Dataset, problem: u32) -> Vec<f64> {
-    let positive = if facts.problems == 1 { 1 } else { problem };
-    match &data.target {
-        Target::Class { codes, .. } => {
-            codes.iter().map(|code| if *code == positive { 1.0 } else { -1.0 }).collect()
-        }
-        Target::Number(values) => values.iter().map(|value| value.clamp(-1.0, 1.0)).collect(),
-    }
+/// Whether no row is longer than the radius. Rows are built so (`privet_data::bound` proves it in
+/// integers); this second look catches a matrix that was made elsewhere.
+fn rows_within(features: &Matrix, radius: f64) -> bool {
+    let limit = radius * radius * (1.0 + 1e-12);
+    let within = |row: &[f32]| row.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>() <= limit;
+    (0..features.rows()).all(|row| match features {
+        Matrix::Dense(dense) => within(dense.row(row)),
+        Matrix::Csr(csr) => within(csr.row(row).1),
+    })
 }
+
+/// Labels of one problem: ∓1 for classes, one class against the rest if there are more than two;
+/// numbers as they are, in [−1, 1].
+fn labels(facts: &Facts, data: &Dataset, problem: u32) -> Result<Vec<f64>, LearnError> {
+    let target = &data.target;
+    let labels = if facts.problems == 1 { target.signed() } else { target.against_rest(problem) };
+    labels.ok_or(LearnError::DataShape("the target is not of the planned kind"))
+}
+
+/// The solver is asked for a little more than the plan needs, so that rounding θ to `f64` and γ/λ
+/// itself fit into what is left.
+const SOLVER_SHARE: f64 = 0.9;
 
 fn solve(
     plan: &Plan,
@@ -91,8 +105,8 @@ fn solve(
     tolerance: f64,
     monitor: &dyn Monitor,
 ) -> Result<Certified, LearnError> {
-    let labels = labels(&plan.facts, data, problem);
-    let records = InMemory::new(&data.features, &labels)?;
+    let labels = labels(&plan.facts, data, problem)?;
+    let records = InMemory::new(&data.features, &labels).map_err(SolveError::from)?;
     let problem = Problem {
         records: &records,
         loss: plan.facts.loss,
@@ -100,7 +114,7 @@ fn solve(
         linear,
         penalty: Penalty::None,
     };
-    Ok(minimise(&problem, tolerance, &Options::default().monitor(monitor))?)
+    Ok(minimise(&problem, tolerance * SOLVER_SHARE, &Options { monitor: Some(monitor), ..Options::default() })?)
 }
 
 /// Minimisation without a linear term.
@@ -128,12 +142,14 @@ fn solve_private(
     monitor: &dyn Monitor,
 ) -> Result<Noised<Vec<f64>>, LearnError> {
     Ok(match &plan.step {
-        Step::OutputGaussian { mechanism, tolerance, .. } => {
-            let solved = certified(solve_plain(plan, data, problem, monitor)?, *tolerance)?;
+        Step::OutputGaussian { mechanism, tolerance, ridge } => {
+            let solved = solve_plain(plan, data, problem, monitor)?;
+            let solved = certified(solved, *tolerance, *ridge)?;
             mechanism.run(Private::new(solved), odometer)?
         }
-        Step::OutputLaplace { mechanism, tolerance, .. } => {
-            let solved = certified(solve_plain(plan, data, problem, monitor)?, *tolerance)?;
+        Step::OutputLaplace { mechanism, tolerance, ridge } => {
+            let solved = solve_plain(plan, data, problem, monitor)?;
+            let solved = certified(solved, *tolerance, *ridge)?;
             mechanism.run(Private::new(solved), odometer)?
         }
         Step::Perturbed(perturbed) => {
@@ -141,8 +157,8 @@ fn solve_private(
             let (noise, token) = perturbed.clone().draw(odometer)?;
             let linear = Some(noise.as_slice());
             let solved = solve(plan, data, problem, ridge, linear, tolerance, monitor)?;
-            let residual = Residual(solved.gradient_norm_bound);
-            token.release(Private::new(solved.theta), residual, odometer)?
+            let distance = Distance(solved.distance_bound());
+            token.release(Private::new(solved.into_theta()), distance, odometer)?
         }
         Step::NonPrivate { .. } => {
             return Err(LearnError::DataShape("a plan without noise has no private step"));
@@ -150,11 +166,11 @@ fn solve_private(
     })
 }
 
-/// The minimiser, if its proof reaches the tolerance.
-fn certified(solved: Certified, tolerance: f64) -> Result<Vec<f64>, LearnError> {
-    if solved.gradient_norm_bound <= tolerance {
-        Ok(solved.theta)
+/// The minimiser, if it is proved to be within γ/λ of the exact one.
+fn certified(solved: Certified, tolerance: f64, ridge: f64) -> Result<Vec<f64>, LearnError> {
+    if solved.distance_bound() <= tolerance / ridge {
+        Ok(solved.into_theta())
     } else {
-        Err(privet_dp::gate::GateError::NotCertified.into())
+        Err(GateError::NotCertified.into())
     }
 }

@@ -4,7 +4,7 @@ pub mod file;
 
 use crate::LearnError;
 use crate::request::Request;
-use privet_data::Matrix;
+use privet_data::matrix::Matrix;
 use privet_data::encode::Encoding;
 use privet_dp::gate::{Certificate, Release};
 use privet_optim::loss::Loss;
@@ -55,7 +55,7 @@ impl Model {
             _ => 1,
         };
         let fits = weights.weights.len() == problems
-            && weights.weights.iter().all(|row| row.len() == encoding.columns())
+            && weights.weights.iter().all(|row| row.len() == encoding.width())
             && weights.weights.iter().flatten().all(|weight| weight.is_finite());
         if fits {
             Ok(Self { weights, request, certificate })
@@ -84,7 +84,7 @@ impl Model {
         let mut scores = Vec::with_capacity(features.rows() * self.weights.weights.len());
         for row in 0..features.rows() {
             for weights in &self.weights.weights {
-                scores.push(features.dot(row, weights));
+                scores.push(dot(features, row, weights));
             }
         }
         scores
@@ -96,7 +96,7 @@ impl Model {
         let encoding = Encoding::new(&self.request.schema);
         match encoding.classes() {
             None => Predictions::Numbers(
-                scores.iter().map(|score| encoding.target_number(*score)).collect(),
+                scores.iter().map(|score| encoding.decode_target(*score)).collect(),
             ),
             Some(_) if problems == 1 => {
                 Predictions::Classes(scores.iter().map(|score| u32::from(*score > 0.0)).collect())
@@ -125,6 +125,19 @@ impl Model {
                 })
                 .collect()
         })
+    }
+}
+
+/// ⟨x, θ⟩ for one row.
+fn dot(features: &Matrix, row: usize, weights: &[f64]) -> f64 {
+    match features {
+        Matrix::Dense(dense) => {
+            dense.row(row).iter().zip(weights).map(|(x, weight)| f64::from(*x) * weight).sum()
+        }
+        Matrix::Csr(csr) => {
+            let (columns, values) = csr.row(row);
+            columns.iter().zip(values).map(|(j, x)| f64::from(*x) * weights[*j as usize]).sum()
+        }
     }
 }
 

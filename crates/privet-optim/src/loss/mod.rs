@@ -78,6 +78,15 @@ impl Loss {
     /// The squared loss with the default clip of 2.
     pub const SQUARED: Self = Self::Squared { clip: 2.0 };
 
+    /// The word for it in settings and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Logistic => "logistic",
+            Self::HuberSvm { .. } => "huber-svm",
+            Self::Squared { .. } => "squared",
+        }
+    }
+
     /// Accepts the loss when its parameter is within limits.
     pub fn check(self) -> Result<Self, Error> {
         match self {
@@ -198,14 +207,14 @@ impl Loss {
         }
     }
 
-    /// Over a block of rows: writes ℓ′ and returns Σℓ.
+    /// Over a block of rows: writes ℓ′ and returns Σℓ and Σ|ℓ′|.
     #[inline(always)]
     pub(crate) fn values_and_derivatives<const F: bool>(
         self,
         margins: &[f64],
         labels: &[f64],
         derivatives: &mut [f64],
-    ) -> f64 {
+    ) -> (f64, f64) {
         // One loop per loss, so that each is vectorised on its own.
         match self {
             Self::Logistic => {
@@ -218,6 +227,17 @@ impl Loss {
                 block(margins, labels, derivatives, |u, y| squared::evaluate(u, y, clip))
             }
         }
+    }
+
+    /// Over a block of rows: ℓ′ in double-double, margins replaced by it; returns Σ|ℓ′|.
+    #[inline(always)]
+    pub(crate) fn precise_derivatives(self, margins: &mut [DoubleDouble], labels: &[f64]) -> f64 {
+        let mut sum = 0.0;
+        for (u, &y) in margins.iter_mut().zip(labels) {
+            *u = self.precise_derivative(*u, y);
+            sum += u.high.abs();
+        }
+        sum
     }
 
     /// Over a block of rows: writes ℓ″.
@@ -242,24 +262,26 @@ fn block(
     labels: &[f64],
     derivatives: &mut [f64],
     loss: impl Fn(f64, f64) -> LossPoint,
-) -> f64 {
-    let mut sums = [0.0; LANES];
+) -> (f64, f64) {
+    let (mut values, mut sizes) = ([0.0; LANES], [0.0; LANES]);
     let (u, u_rest) = margins.as_chunks::<LANES>();
     let (y, y_rest) = labels.as_chunks::<LANES>();
     let (d, d_rest) = derivatives.as_chunks_mut::<LANES>();
     for ((u, y), d) in u.iter().zip(y).zip(d) {
         for lane in 0..LANES {
             let point = loss(u[lane], y[lane]);
-            sums[lane] += point.value;
+            values[lane] += point.value;
+            sizes[lane] += point.derivative.abs();
             d[lane] = point.derivative;
         }
     }
     for ((&u, &y), d) in u_rest.iter().zip(y_rest).zip(d_rest) {
         let point = loss(u, y);
-        sums[0] += point.value;
+        values[0] += point.value;
+        sizes[0] += point.derivative.abs();
         *d = point.derivative;
     }
-    sums.iter().sum()
+    (values.iter().sum(), sizes.iter().sum())
 }
 
 #[cfg(test)]
