@@ -1,0 +1,38 @@
+//! Replays the committed corpus of every fuzz target.
+//!
+//! A seed whose name begins with `valid` must pass every stage of its target; one that begins with
+//! `bad` must be refused at the first; what fuzzing found (`crash-…`, `found-…`) must merely not
+//! panic.
+
+use std::path::Path;
+
+#[test]
+fn no_seed_panics_and_each_fares_as_its_name_says() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
+    let mut surprises = Vec::new();
+    for (target, body) in privet_fuzz::TARGETS {
+        let folder = corpus.join(target);
+        let mut seeds: Vec<_> = std::fs::read_dir(&folder)
+            .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+            .map(|entry| entry.expect("a readable folder").path())
+            .collect();
+        seeds.sort();
+        assert!(seeds.len() >= 5, "{target}: the corpus is gone");
+        for seed in seeds {
+            let name = seed.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let bytes = std::fs::read(&seed).expect("a readable seed");
+            let passed = body(&bytes);
+            let all = if target == "model" { 2 } else { 1 };
+            if name.starts_with("valid") && passed < all {
+                surprises.push(format!("{target}/{name} was refused"));
+            } else if name.starts_with("bad") && passed > 0 {
+                surprises.push(format!("{target}/{name} was accepted"));
+            }
+            // Nor may any beginning of it: files are cut short by full disks.
+            for length in (0..bytes.len()).step_by((bytes.len() / 64).max(1)) {
+                body(&bytes[..length]);
+            }
+        }
+    }
+    assert!(surprises.is_empty(), "{}", surprises.join("\n"));
+}
