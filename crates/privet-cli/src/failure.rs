@@ -1,0 +1,116 @@
+//! Why a command failed, and the exit code that says so.
+
+use crate::interrupt::INTERRUPTED;
+use privet_data::DataError;
+use privet_data::schema::SchemaError;
+use privet_learn::LearnError;
+use privet_optim::solver::SolveError;
+use std::io;
+
+/// A failed command. The words are for the operator, who holds the data.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// No proof, no budget, or a certificate that does not hold.
+    #[error("{0}")]
+    Refused(String),
+    /// Something the caller gave.
+    #[error("{0}")]
+    Input(String),
+    /// The machine: disk, permission.
+    #[error("{0}")]
+    Environment(String),
+    /// Stopped by the user.
+    #[error("interrupted: nothing is left half-written")]
+    Interrupted,
+    /// The result is already on standard output; only the code is left to say.
+    #[error("")]
+    Told,
+    /// Whoever read our output has heard enough.
+    #[error("")]
+    ReaderGone,
+}
+
+impl Failure {
+    /// Something the caller gave.
+    pub fn input(words: impl Into<String>) -> Self {
+        Self::Input(words.into())
+    }
+
+    /// A file that could not be read or written: a wrong name is the caller's fault, anything
+    /// else the machine's.
+    pub fn file(what: &str, error: &io::Error) -> Self {
+        use io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
+        let words = format!("{what}: {error}");
+        match error.kind() {
+            NotFound | IsADirectory | NotADirectory => Self::Input(words),
+            _ => Self::Environment(words),
+        }
+    }
+
+    /// Standard output could not be written.
+    pub fn stdout(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::ReaderGone,
+            _ => Self::Environment(format!("standard output: {error}")),
+        }
+    }
+
+    /// The exit code.
+    pub fn code(&self) -> u8 {
+        match self {
+            Self::ReaderGone => 0,
+            Self::Refused(_) | Self::Told => 1,
+            Self::Input(_) => 2,
+            Self::Environment(_) => 3,
+            Self::Interrupted => INTERRUPTED,
+        }
+    }
+
+    /// Says why, on standard error.
+    pub fn tell(&self) {
+        let words = self.to_string();
+        if !words.is_empty() {
+            crate::say!("error: {words}");
+        }
+    }
+}
+
+impl From<DataError> for Failure {
+    fn from(error: DataError) -> Self {
+        match &error {
+            DataError::File { file, source } => Self::file(&file.to_string(), source),
+            error if error.is_environment() => Self::Environment(error.to_string()),
+            error => Self::Input(error.to_string()),
+        }
+    }
+}
+
+impl From<SchemaError> for Failure {
+    fn from(error: SchemaError) -> Self {
+        Self::Input(error.to_string())
+    }
+}
+
+impl From<privet_core::Error> for Failure {
+    fn from(error: privet_core::Error) -> Self {
+        Self::Input(error.to_string())
+    }
+}
+
+impl From<LearnError> for Failure {
+    fn from(error: LearnError) -> Self {
+        let words = error.to_string();
+        match &error {
+            LearnError::File { path, source } => Self::file(path, source),
+            LearnError::Solve(SolveError::Stopped) => Self::Interrupted,
+            LearnError::Solve(SolveError::Setting(_) | SolveError::TooFine { .. }) => {
+                Self::Input(words)
+            }
+            LearnError::NotCovered { .. }
+            | LearnError::Account(_)
+            | LearnError::Gate(_)
+            | LearnError::Solve(_) => Self::Refused(words),
+            _ => Self::Input(words),
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Ctrl-C: stops at once, but never in the middle of writing.
+//!
+//! Whoever writes a file holds [`writing`]'s guard from the moment its temporary file exists until
+//! it is renamed or removed. The handler takes the same lock before it ends the process, so that a
+//! file is there whole or not at all. Reading and solving leave nothing behind and need no guard.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The exit code of an interrupted command.
+pub const INTERRUPTED: u8 = 130;
+
+static WRITING: Mutex<()> = Mutex::new(());
+
+/// Holds off an interruption while it lives.
+pub fn writing() -> MutexGuard<'static, ()> {
+    WRITING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Installs the handler. Where that is impossible, the system's own way of stopping remains.
+pub fn install() {
+    let _ = ctrlc::set_handler(|| {
+        if WRITING.try_lock().is_err() {
+            crate::say!("stopping as soon as the files being written are whole");
+        }
+        let _nothing_is_being_written = writing();
+        crate::say!("interrupted: nothing is left half-written");
+        std::process::exit(i32::from(INTERRUPTED));
+    });
+}

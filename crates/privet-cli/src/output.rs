@@ -1,0 +1,175 @@
+//! Where words go: results to standard output, prose to standard error, files whole or not at all.
+
+use crate::failure::Failure;
+use crate::interrupt;
+use serde_json::Value;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Prose on standard error. A closed standard error is no reason to fail.
+#[macro_export]
+macro_rules! say {
+    ($($words:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($words)*);
+    }};
+}
+
+/// A result on standard output.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::stdout)
+}
+
+/// A result as indented JSON.
+pub fn print_json(value: &Value) -> Result<(), Failure> {
+    print(&format!("{value:#}\n"))
+}
+
+/// A number for JSON, which has no infinity of its own.
+pub fn json_number(value: f64) -> Value {
+    if value.is_finite() { Value::from(value) } else { Value::from("infinity") }
+}
+
+/// A number for people: six significant digits at most.
+pub fn number(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    if value.is_infinite() {
+        return "∞".into();
+    }
+    let magnitude = value.abs();
+    if (1e-4..1e6).contains(&magnitude) {
+        let digits = (5 - magnitude.log10().floor() as i32).max(0) as usize;
+        let text = format!("{value:.digits$}");
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').into()
+        } else {
+            text
+        }
+    } else {
+        let text = format!("{value:.4e}");
+        match text.split_once('e') {
+            Some((mantissa, exponent)) if mantissa.contains('.') => {
+                format!("{}e{exponent}", mantissa.trim_end_matches('0').trim_end_matches('.'))
+            }
+            _ => text,
+        }
+    }
+}
+
+/// Columns padded to a common width; the first row is a header.
+pub fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
+    };
+    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let mut text = String::new();
+    for (place, row) in rows.iter().enumerate() {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            let gap = width - cell.chars().count() + 2;
+            line.push_str(cell);
+            line.extend(std::iter::repeat_n(' ', gap));
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+        if place == 0 {
+            let total = widths.iter().sum::<usize>() + 2 * columns.saturating_sub(1);
+            text.extend(std::iter::repeat_n('─', total));
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// The folder in which a file would be made.
+fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.into(),
+        _ => ".".into(),
+    }
+}
+
+/// Refuses a place where no file could be written, before any work is done. `not_over` are files
+/// that must not be overwritten.
+pub fn check_writable(flag: &str, path: &Path, not_over: &[&Path]) -> Result<(), Failure> {
+    if path.is_dir() {
+        return Err(Failure::input(format!(
+            "{flag} {}: a folder; the name of a file is accepted",
+            path.display()
+        )));
+    }
+    let same = |other: &&Path| match (path.canonicalize(), other.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    };
+    if let Some(other) = not_over.iter().find(|other| same(other)) {
+        return Err(Failure::input(format!(
+            "{flag} {}: would overwrite {}, which this command reads; another name is accepted",
+            path.display(),
+            other.display()
+        )));
+    }
+    let _guard = interrupt::writing();
+    let folder = folder_of(path);
+    match tempfile::NamedTempFile::new_in(&folder) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Failure::file(
+            &format!("{flag} {}: cannot write into {}", path.display(), folder.display()),
+            &error,
+        )),
+    }
+}
+
+/// Writes a file whole or not at all, readable by its owner alone.
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let failed = |error: &io::Error| Failure::file(&path.display().to_string(), error);
+    let _guard = interrupt::writing();
+    let mut file =
+        tempfile::NamedTempFile::new_in(folder_of(path)).map_err(|error| failed(&error))?;
+    file.write_all(bytes).map_err(|error| failed(&error))?;
+    file.as_file().sync_all().map_err(|error| failed(&error))?;
+    file.persist(path).map_err(|error| failed(&error.error))?;
+    Ok(())
+}
+
+/// A path as one would type it in a shell.
+pub fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || "/._-+=:@%,~".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_keep_their_size() {
+        for (value, text) in [
+            (0.0, "0"),
+            (1.0, "1"),
+            (2.5e-9, "2.5e-9"),
+            (123_456.7, "123457"),
+            (0.012_345_678, "0.0123457"),
+            (1e20, "1e20"),
+            (100.0, "100"),
+            (f64::INFINITY, "∞"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn a_path_with_blanks_is_quoted() {
+        assert_eq!(quoted(Path::new("demo/train.csv")), "demo/train.csv");
+        assert_eq!(quoted(Path::new("my demo/it's")), r"'my demo/it'\''s'");
+    }
+}

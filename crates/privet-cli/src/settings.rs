@@ -1,0 +1,158 @@
+//! The flags that `plan` and `train` share, and the request that they make.
+//!
+//! Limits are read from the constants that the library itself checks against.
+
+use crate::failure::Failure;
+use clap::Args;
+use privet_core::{Budget, DELTA, EPSILON, Neighbours, Range, Unit};
+use privet_data::Schema;
+use privet_learn::{Calibration, GAMMA, Method, RIDGE, ROWS, Request, SPLIT};
+use privet_optim::loss::{HUBER_WIDTH, Loss};
+
+/// The half width of the rounded hinge where none is given.
+const DEFAULT_HUBER_WIDTH: f64 = 0.1;
+
+/// What decides the guarantee, as written by the caller.
+#[derive(Args, Debug, Clone)]
+pub struct Settings {
+    /// Privacy budget ε; privet picks none for you
+    #[arg(
+        long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
+        help = format!("Privacy budget ε: {EPSILON}. Smaller is more private; privet picks none \
+                        for you"),
+    )]
+    pub epsilon: Option<f64>,
+
+    #[arg(
+        long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
+        help = format!("Probability δ with which ε may fail: {DELTA}; 0 asks for pure ε \
+                        [default: 1/N², N the number of rows]"),
+    )]
+    pub delta: Option<f64>,
+
+    /// What the model minimises [default: logistic for classes, squared for a number]
+    #[arg(long, value_name = "LOSS", value_enum)]
+    pub loss: Option<LossName>,
+
+    #[arg(
+        long, value_name = "H", value_parser = within(HUBER_WIDTH), allow_hyphen_values = true,
+        help = format!("Half width of the rounded corner of huber-svm: {HUBER_WIDTH} \
+                        [default: {DEFAULT_HUBER_WIDTH}]"),
+    )]
+    pub huber_width: Option<f64>,
+
+    /// Whose difference must not show: one record (or user) exchanged for another, or one added
+    /// or removed (then the number of rows is private too)
+    #[arg(long, value_name = "RELATION", default_value_t = Neighbours::ReplaceOne)]
+    pub neighbours: Neighbours,
+
+    #[arg(
+        long, value_name = "λ", value_parser = within(RIDGE), allow_hyphen_values = true,
+        help = format!("Strength of the ridge λ/2·‖θ‖² beside the sum of losses: {RIDGE} \
+                        [default: chosen from public facts]"),
+    )]
+    pub ridge: Option<f64>,
+
+    #[arg(
+        long, value_name = "γ", value_parser = within(GAMMA), allow_hyphen_values = true,
+        help = format!("amp: gradient norm of the mean objective at which to stop: {GAMMA} \
+                        [default: 1/N²]"),
+    )]
+    pub gamma: Option<f64>,
+
+    #[arg(
+        long, value_name = "F", value_parser = within(SPLIT), allow_hyphen_values = true,
+        help = format!("amp: share of the noise budget for the output noise: {SPLIT} \
+                        [default: 0.01]"),
+    )]
+    pub split: Option<f64>,
+}
+
+/// The words for `--loss`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum LossName {
+    /// ln(1 + e^(−margin)); gives probabilities
+    Logistic,
+    /// The hinge of a support vector machine with its corner rounded
+    HuberSvm,
+    /// Squares; for a number, or for classes as −1 and +1
+    Squared,
+}
+
+/// A parser that accepts exactly what the library accepts.
+fn within(range: Range) -> impl Fn(&str) -> Result<f64, String> + Clone + Send + Sync + 'static {
+    move |text: &str| {
+        let value: f64 = text.parse().map_err(|_| format!("accepted is {range}"))?;
+        range.check(value).map_err(|error| error.to_string())
+    }
+}
+
+/// A declared number of rows.
+pub fn rows(text: &str) -> Result<u64, String> {
+    let count: u64 = text.parse().map_err(|_| format!("accepted is a whole number, {ROWS}"))?;
+    ROWS.check(count as f64).map_err(|error| error.to_string())?;
+    Ok(count)
+}
+
+impl Settings {
+    /// Everything a plan depends on. The guarantee's δ is 1/rows² unless given.
+    pub fn request(
+        &self,
+        schema: &Schema,
+        rows: u64,
+        method: Method,
+        calibration: Calibration,
+    ) -> Result<Request, Failure> {
+        let private = !matches!(method, Method::NonPrivate { .. });
+        let budget = match (self.epsilon, private) {
+            (Some(epsilon), true) => {
+                let delta = self.delta.unwrap_or_else(|| (rows as f64).powi(-2));
+                Some(Budget::new(epsilon, delta)?)
+            }
+            (None, true) => {
+                return Err(Failure::input(format!(
+                    "--epsilon is missing: method {method} needs a privacy budget, {EPSILON}"
+                )));
+            }
+            (Some(_), false) => {
+                return Err(Failure::input(
+                    "--epsilon: method non-private adds no noise and spends no budget; leave it \
+                     out, or choose a private method",
+                ));
+            }
+            (None, false) => None,
+        };
+        Ok(Request {
+            schema: schema.clone(),
+            rows,
+            budget,
+            neighbours: self.neighbours,
+            loss: self.loss(schema)?,
+            method: method.with(self.ridge, self.gamma, self.split)?,
+            calibration,
+        })
+    }
+
+    fn loss(&self, schema: &Schema) -> Result<Loss, Failure> {
+        let by_target =
+            if schema.classes().is_some() { LossName::Logistic } else { LossName::Squared };
+        let name = self.loss.unwrap_or(by_target);
+        if self.huber_width.is_some() && name != LossName::HuberSvm {
+            return Err(Failure::input("--huber-width: only --loss huber-svm has one"));
+        }
+        Ok(match name {
+            LossName::Logistic => Loss::Logistic,
+            LossName::HuberSvm => {
+                Loss::HuberSvm { h: self.huber_width.unwrap_or(DEFAULT_HUBER_WIDTH) }
+            }
+            LossName::Squared => Loss::SQUARED,
+        }
+        .check()?)
+    }
+
+    /// Whether the number of rows of the file may be used and shown: only when a neighbour always
+    /// has as many. A user's place may be taken by one with more or fewer rows.
+    pub fn row_count_is_public(&self, schema: &Schema) -> bool {
+        self.neighbours == Neighbours::ReplaceOne && schema.unit() == Unit::Record
+    }
+}

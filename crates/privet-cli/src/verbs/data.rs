@@ -1,0 +1,150 @@
+//! `privet data`: known public sets, and how to prepare them.
+
+use crate::failure::Failure;
+use crate::progress::Meter;
+use crate::{interrupt, output, say};
+use clap::{Args, Subcommand};
+use privet_data::catalog::{self, ENTRIES, Entry};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// List and prepare well-known public data sets
+#[derive(Args, Debug)]
+pub struct Data {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand, Debug)]
+enum Verb {
+    List(List),
+    Prepare(Prepare),
+}
+
+/// List the sets that can be prepared, and where the public gets the originals
+#[derive(Args, Debug)]
+struct List {
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Turn a set's original files into train, test and schema
+#[derive(Args, Debug)]
+#[command(
+    long_about = "\
+Turns the original files of a known set into train.*, test.* and schema.toml: the same task and
+dimensions as in the papers, with public bounds instead of the data's own maxima. Originals are
+checked against their published sha256; `privet data list` says where to get them. Sets that are
+made up (synthetic-l, synthetic-h) need no originals.",
+    after_help = "\
+Examples:
+  privet data prepare adult --from downloads --out adult
+  privet data prepare synthetic-l --out synthetic-l
+  privet train adult/train.csv --schema adult/schema.toml --epsilon 1 --out adult/model.json"
+)]
+struct Prepare {
+    /// Which set; see `privet data list`
+    name: String,
+    /// Folder with the original files, or with a sub-folder of the set's name
+    #[arg(long, value_name = "DIR")]
+    from: Option<PathBuf>,
+    /// Folder for the results; made if need be
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Another shuffle, or other draws of a set that is made up
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u64>,
+}
+
+impl Data {
+    /// Does it.
+    pub fn run(self) -> Result<(), Failure> {
+        match self.verb {
+            Verb::List(list) => list.run(),
+            Verb::Prepare(prepare) => prepare.run(),
+        }
+    }
+}
+
+impl List {
+    fn run(self) -> Result<(), Failure> {
+        if self.json {
+            let list: Vec<Value> = ENTRIES.iter().map(as_json).collect();
+            return output::print_json(&Value::from(list));
+        }
+        output::print(&ENTRIES.iter().map(in_words).collect::<String>())
+    }
+}
+
+impl Prepare {
+    fn run(self) -> Result<(), Failure> {
+        let entry = catalog::find(&self.name)?;
+        let from = match self.from {
+            Some(from) => from,
+            None if entry.files.is_empty() => PathBuf::new(),
+            None => {
+                return Err(Failure::input(format!(
+                    "--from is missing: the folder with {}; get them from {}",
+                    entry.files.iter().map(|file| file.name).collect::<Vec<_>>().join(", "),
+                    entry.origin
+                )));
+            }
+        };
+        let meter = Meter::spinner(&format!("preparing {}", self.name));
+        let guard = interrupt::writing();
+        let prepared = catalog::prepare(&self.name, &from, &self.out, self.seed)?;
+        drop((guard, meter));
+        output::print(&format!(
+            "{}: {} rows\n{}: {} rows\n{}\n",
+            prepared.train.display(),
+            prepared.train_rows,
+            prepared.test.display(),
+            prepared.test_rows,
+            prepared.schema_file.display(),
+        ))?;
+        say!(
+            "next: privet train {} --schema {} --epsilon 1 --out {}",
+            output::quoted(&prepared.train),
+            output::quoted(&prepared.schema_file),
+            output::quoted(&self.out.join("model.json"))
+        );
+        Ok(())
+    }
+}
+
+fn as_json(entry: &Entry) -> Value {
+    let files = entry.files.iter().map(
+        |file| json!({ "name": file.name, "sha256": file.sha256, "gzip_sha256": file.gzip_sha256 }),
+    );
+    json!({
+        "name": entry.name,
+        "title": entry.title,
+        "task": entry.task,
+        "rows": entry.rows,
+        "columns": entry.columns,
+        "classes": entry.classes,
+        "origin": entry.origin,
+        "licence": entry.licence,
+        "files": files.collect::<Vec<_>>(),
+    })
+}
+
+fn in_words(entry: &Entry) -> String {
+    let mut text = format!(
+        "{}: {}\n    {}\n    {} rows, {} encoded columns, {} classes\n",
+        entry.name, entry.title, entry.task, entry.rows, entry.columns, entry.classes
+    );
+    if entry.files.is_empty() {
+        text.push_str("    made up: needs no original\n");
+        return text;
+    }
+    text.push_str(&format!("    from {} ({})\n", entry.origin, entry.licence));
+    for file in entry.files {
+        text.push_str(&format!("    {}  sha256 {}\n", file.name, file.sha256));
+        if let Some(digest) = file.gzip_sha256 {
+            text.push_str(&format!("    {}.gz  sha256 {digest}\n", file.name));
+        }
+    }
+    text
+}

@@ -1,0 +1,132 @@
+//! `privet demo`: the whole way, with the commands shown as they are run.
+
+use crate::cli::Cli;
+use crate::failure::Failure;
+use crate::verbs::evaluate::measure;
+use crate::{census, output, say};
+use clap::{Args, Parser};
+use privet_core::Neighbours;
+use privet_data::read::{Options, Purpose, read};
+use privet_data::{Schema, Target};
+use privet_dp::noise::FixedSeed;
+use privet_learn::model::Model;
+use privet_learn::{Calibration, Method, Request, plan};
+use privet_optim::loss::Loss;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+const TRAIN_ROWS: usize = 20_000;
+const TEST_ROWS: usize = 5_000;
+
+/// See it all once, on an invented census (a few seconds)
+#[derive(Args, Debug)]
+#[command(
+    long_about = "\
+Invents a census of 25,000 people, then plans, trains, evaluates and verifies a private model of who
+earns much. Every command is shown before it is run, so that you can repeat and vary it. Leaves
+train.csv, test.csv, schema.toml and model.json in DIR.",
+    after_help = "Example:\n  privet demo --out demo"
+)]
+pub struct Demo {
+    /// Folder for the files; made if need be
+    #[arg(long, value_name = "DIR", default_value = "demo")]
+    out: PathBuf,
+}
+
+impl Demo {
+    /// Makes the table, then runs the very commands it shows.
+    pub fn run(self) -> Result<(), Failure> {
+        std::fs::create_dir_all(&self.out)
+            .map_err(|error| Failure::file(&format!("--out {}", self.out.display()), &error))?;
+        let file = |name: &str| self.out.join(name);
+        let (train, test) = (file("train.csv"), file("test.csv"));
+        let (schema, model) = (file("schema.toml"), file("model.json"));
+        say!("An invented census: {TRAIN_ROWS} people to learn from, {TEST_ROWS} to try it on.");
+        output::write_file(&train, census::table(TRAIN_ROWS, 2026).as_bytes())?;
+        output::write_file(&test, census::table(TEST_ROWS, 2027).as_bytes())?;
+        output::write_file(&schema, census::SCHEMA.as_bytes())?;
+        say!("Its schema, {}, holds all that may be known without looking.", schema.display());
+
+        let [schema, train, test, model] = [&schema, &train, &test, &model].map(PathBuf::as_path);
+        step(
+            "What would a budget of ε = 1 buy? No record is read for this.",
+            &["plan", "--schema", "@", "--rows", "20000", "--epsilon", "1", "--method", "all"],
+            &[schema],
+        )?;
+        step(
+            "Train. The noise is fixed by the plan; the records decide only the result.",
+            &["train", "@", "--schema", "@", "--epsilon", "1", "--out", "@"],
+            &[train, schema, model],
+        )?;
+        step("How good is it on people it has not seen?", &["evaluate", "@", "@"], &[model, test])?;
+        compare(train, schema, test)?;
+        step("Anyone can check the certificate, without the data.", &["verify", "@"], &[model])?;
+        say!("\nNow yours:  privet inspect {}", output::quoted(model));
+        say!("            privet predict {} {}", output::quoted(model), output::quoted(test));
+        say!("and your own table: docs/guide.md");
+        Ok(())
+    }
+}
+
+/// What the noise cost: the same model without it. It is measured and dropped, not written.
+fn compare(train: &Path, schema: &Path, test: &Path) -> Result<(), Failure> {
+    let schema = Schema::load(schema)?;
+    let learn = read(train, &schema, &Options::default())?;
+    let request = Request {
+        rows: learn.rows() as u64,
+        schema: schema.clone(),
+        budget: None,
+        neighbours: Neighbours::ReplaceOne,
+        loss: Loss::Logistic,
+        method: Method::NonPrivate { ridge: None },
+        calibration: Calibration::Sound,
+    };
+    let never = AtomicBool::new(false);
+    let release = plan(&request)?.run(&learn, &mut FixedSeed::new(0), &never)?;
+    let data = read(test, &schema, &Options { purpose: Purpose::Evaluate, ..Options::default() })?;
+    let (_, accuracy) = measure(&Model::from_release(release)?, &data)?;
+    say!(
+        "(without any noise it would be {}; always saying \"low\": {})",
+        output::number(accuracy),
+        output::number(share_of_first(&data.target))
+    );
+    Ok(())
+}
+
+fn share_of_first(target: &Target) -> f64 {
+    match target {
+        Target::Class { codes, .. } => {
+            codes.iter().filter(|code| **code == 0).count() as f64 / codes.len().max(1) as f64
+        }
+        Target::Number(_) => 0.0,
+    }
+}
+
+/// Shows a command line and runs it; each "@" stands for the next path.
+fn step(why: &str, words: &[&str], paths: &[&Path]) -> Result<(), Failure> {
+    let mut paths = paths.iter();
+    let mut shown = String::from("$ privet");
+    let mut line: Vec<std::ffi::OsString> = vec!["privet".into()];
+    for word in words {
+        let path = if *word == "@" { paths.next() } else { None };
+        match path {
+            Some(path) => {
+                shown.push_str(&format!(" {}", output::quoted(path)));
+                line.push(path.into());
+            }
+            None => {
+                shown.push_str(&format!(" {word}"));
+                line.push((*word).into());
+            }
+        }
+    }
+    say!("\n{why}\n{shown}");
+    run(line)
+}
+
+fn run(line: Vec<std::ffi::OsString>) -> Result<(), Failure> {
+    match Cli::try_parse_from(line) {
+        Ok(cli) => cli.command.run(),
+        Err(error) => Err(Failure::input(error.to_string())),
+    }
+}

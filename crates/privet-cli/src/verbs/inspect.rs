@@ -1,0 +1,147 @@
+//! `privet inspect`: what was released, in words.
+
+use crate::failure::Failure;
+use crate::output::{self, number};
+use crate::words;
+use clap::Args;
+use privet_data::Encoding;
+use privet_dp::noise::Origin;
+use privet_learn::model::Model;
+use privet_learn::model::file::{self, Seal};
+use privet_learn::plan;
+use std::path::PathBuf;
+
+/// Weights shown for each class.
+const SHOWN: usize = 8;
+
+/// Say in words what a model file releases, and with which noise
+#[derive(Args, Debug)]
+#[command(
+    long_about = "\
+Says in words what was released: the guarantee, the noise on each thing, what it was derived from,
+the conditions under which it holds, and the largest weights. A file that was cut or edited is
+refused; `privet verify` says whether the certificate holds.",
+    after_help = "Example:\n  privet inspect model.json"
+)]
+pub struct Inspect {
+    /// The model file
+    model: PathBuf,
+}
+
+impl Inspect {
+    /// Loads and describes.
+    pub fn run(self) -> Result<(), Failure> {
+        let model = file::load(&self.model, Seal::Required)?;
+        output::print(&describe(&model))
+    }
+}
+
+fn describe(model: &Model) -> String {
+    let mut text = String::new();
+    let mut section = |title: &str, body: String| {
+        if !body.is_empty() {
+            text.push_str(&format!("{title}\n{body}"));
+        }
+    };
+    section("What it is", purpose(model));
+    section("What it can reveal", promise(model));
+    let noise = model.certificate().events.as_ref().map_or(String::new(), |events| {
+        words::events(events).iter().map(|line| words::wrapped(line, "  ")).collect()
+    });
+    section("Noise", noise);
+    section("From these public facts", facts(model));
+    let notes = model.certificate().notes.iter().map(|note| words::wrapped(note, "  ")).collect();
+    section("Conditions and notes", notes);
+    section("Who vouches", vouched(model));
+    section("Largest weights", weights(model));
+    text
+}
+
+fn purpose(model: &Model) -> String {
+    let schema = &model.request().schema;
+    let column = match schema.target().column.as_str() {
+        "" => "the label".to_string(),
+        name => format!("\"{name}\""),
+    };
+    let what = match schema.classes() {
+        Some(classes) => format!("predicts {column}, one of {}", classes.join(", ")),
+        None => format!("predicts {column}, a number"),
+    };
+    let request = model.request();
+    words::wrapped(
+        &format!(
+            "A linear model that {what}; method {}, {} calibration, loss {}.",
+            request.method,
+            request.calibration,
+            request.loss.name()
+        ),
+        "  ",
+    )
+}
+
+fn promise(model: &Model) -> String {
+    let certificate = model.certificate();
+    let mut text = match &certificate.guarantee {
+        None => words::wrapped("NOT PRIVATE: no noise was added. It may reveal its records.", "  "),
+        Some(guarantee) => words::wrapped(&format!("{}.", words::guarantee(guarantee)), "  "),
+    };
+    if certificate.randomness == Some(Origin::FixedSeed) {
+        text.push_str("  NOT PRIVATE: the noise comes from a fixed seed that anyone can repeat.\n");
+    }
+    if certificate.guarantee.is_some() {
+        text.push_str(&format!("  Arithmetic: {}\n", words::arithmetic(certificate.arithmetic)));
+    }
+    text
+}
+
+fn facts(model: &Model) -> String {
+    let request = model.request();
+    let encoding = Encoding::new(&request.schema);
+    let mut lines = vec![
+        format!("{} rows declared, {} encoded columns", request.rows, encoding.width()),
+        format!("every record clipped to length {} (ℓ2)", number(encoding.l2_radius())),
+        format!("{} neighbours; the unit is {}", request.neighbours, request.schema.unit()),
+    ];
+    if let Some(budget) = &request.budget {
+        lines.push(format!("asked for {}", words::budget(budget.epsilon(), budget.delta())));
+    }
+    if let Ok(plan) = plan(request) {
+        let settings = plan.settings();
+        lines.push(format!(
+            "ridge λ = {}, stopped at a mean gradient of γ = {}",
+            number(settings.ridge),
+            number(settings.gamma)
+        ));
+    }
+    lines.into_iter().map(|line| format!("  {line}\n")).collect()
+}
+
+fn vouched(model: &Model) -> String {
+    match &model.certificate().signature {
+        Some(signature) => format!("  signed by {}\n", signature.public_key),
+        None => String::new(),
+    }
+}
+
+/// The weights that count most, by the name of their column. They are part of the release.
+fn weights(model: &Model) -> String {
+    let encoding = Encoding::new(&model.request().schema);
+    let classes = model.request().schema.classes().unwrap_or_default();
+    let all = &model.weights().weights;
+    let mut text = String::new();
+    for (problem, row) in all.iter().enumerate() {
+        if all.len() > 1 {
+            let class = classes.get(problem).map_or("", String::as_str);
+            text.push_str(&format!("  {class} against the rest\n"));
+        } else if let [_, positive] = classes {
+            text.push_str(&format!("  (positive speaks for {positive})\n"));
+        }
+        let mut order: Vec<usize> = (0..row.len()).collect();
+        order.sort_by(|a, b| row[*b].abs().total_cmp(&row[*a].abs()));
+        for &column in order.iter().take(SHOWN) {
+            let name = encoding.column_name(column).unwrap_or_default();
+            text.push_str(&format!("  {:>12}  {name}\n", number(row[column])));
+        }
+    }
+    text
+}

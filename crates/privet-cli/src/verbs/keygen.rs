@@ -1,0 +1,53 @@
+//! `privet keygen`: a key to vouch with.
+
+use crate::failure::Failure;
+use crate::{output, say};
+use clap::Args;
+use privet_dp::gate::public_key;
+use privet_dp::noise::{Source, SystemRandom};
+use std::path::PathBuf;
+use zeroize::Zeroizing;
+
+/// Make a key with which your organisation vouches for its models
+#[derive(Args, Debug)]
+#[command(
+    long_about = "\
+Makes an ed25519 key. The secret goes into the file, readable by its owner alone; the public key is
+printed, for those who verify your models.
+
+A certificate proves itself, except that its holder really ran this program on the data. Signing
+says: we did.",
+    after_help = "\
+Examples:
+  privet keygen --out hospital.key
+  privet train table.csv --schema s.toml --epsilon 1 --out model.json --sign hospital.key
+  privet verify model.json --signer PUBLIC-KEY"
+)]
+pub struct Keygen {
+    /// File for the secret key; must not exist yet
+    #[arg(long, value_name = "KEYFILE")]
+    out: PathBuf,
+}
+
+impl Keygen {
+    /// Draws, writes, prints the public half.
+    pub fn run(self) -> Result<(), Failure> {
+        if self.out.exists() {
+            return Err(Failure::input(format!(
+                "--out {}: exists already; a key is never overwritten, give another name",
+                self.out.display()
+            )));
+        }
+        output::check_writable("--out", &self.out, &[])?;
+        let mut secret = Zeroizing::new([0_u8; 32]);
+        SystemRandom::new()
+            .map_err(|error| Failure::Environment(error.to_string()))?
+            .fill_bytes(secret.as_mut_slice());
+        let digits: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+        let text = Zeroizing::new(format!("{digits}\n"));
+        drop(Zeroizing::new(digits));
+        output::write_file(&self.out, text.as_bytes())?;
+        say!("secret key in {} (0600): keep it; the public key is", self.out.display());
+        output::print(&format!("{}\n", public_key(&secret)))
+    }
+}

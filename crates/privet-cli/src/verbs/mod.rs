@@ -1,0 +1,13 @@
+//! The verbs of the command line, one a file: flags, help, and a short `run`.
+
+pub mod data;
+pub mod demo;
+pub mod evaluate;
+pub mod inspect;
+pub mod keygen;
+pub mod methods;
+pub mod plan;
+pub mod predict;
+pub mod schema;
+pub mod train;
+pub mod verify;

@@ -1,0 +1,207 @@
+//! `privet plan`: what a budget buys, with no data in the room.
+
+use crate::failure::Failure;
+use crate::output::{self, json_number, number};
+use crate::settings::{self, Settings};
+use crate::{say, words};
+use clap::Args;
+use privet_data::Schema;
+use privet_learn::{self as learn, Calibration, LearnError, METHODS, Method};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Show what a budget buys, before any data is read
+#[derive(Args, Debug)]
+#[command(
+    long_about = "\
+Makes the plan that `privet train` would execute: regularisation, noise scales and the ε that is
+proved for them. A plan depends on public facts alone (the schema, the declared number of rows, the
+budget and the settings), so no data is read.
+
+`sound` uses constants that are proved; `printed` those of the papers, and shows what the accountant
+can prove for them, which may be more or less than the paper says.",
+    after_help = "\
+Examples:
+  privet plan --schema s.toml --rows 20000 --epsilon 1
+  privet plan --schema s.toml --rows 20000 --epsilon 0.5 --delta 0 --method all
+  privet plan --schema s.toml --rows 20000 --epsilon 1 --neighbours add-remove --json"
+)]
+pub struct Plan {
+    /// The public schema (TOML)
+    #[arg(long, value_name = "SCHEMA")]
+    schema: PathBuf,
+    /// Number of rows you declare
+    #[arg(long, value_name = "N", value_parser = settings::rows)]
+    rows: u64,
+    #[arg(
+        long, value_name = "M", default_value = "amp", value_parser = asked,
+        help = format!("Which learner: {}, or all", Method::ACCEPTED),
+    )]
+    method: Asked,
+    #[command(flatten)]
+    settings: Settings,
+    #[arg(
+        long, value_name = "C",
+        help = format!("Whose constants: {} [default: both are shown]", Calibration::ACCEPTED),
+    )]
+    calibration: Option<Calibration>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// One method or all private ones.
+#[derive(Debug, Clone)]
+struct Asked(Vec<Method>);
+
+fn asked(word: &str) -> Result<Asked, String> {
+    let parse = |name: &str| name.parse::<Method>().map_err(|error| error.to_string());
+    if word == "all" {
+        let private = METHODS.iter().filter(|method| method.name != "non-private");
+        return Ok(Asked(private.map(|method| parse(method.name)).collect::<Result<_, _>>()?));
+    }
+    Ok(Asked(vec![parse(word).map_err(|error| format!("{error}, all"))?]))
+}
+
+/// A plan, or why there is none.
+struct Row {
+    method: Method,
+    calibration: Calibration,
+    outcome: Result<learn::Plan, LearnError>,
+}
+
+impl Plan {
+    /// Plans every method asked for under every calibration asked for.
+    pub fn run(self) -> Result<(), Failure> {
+        let schema = Schema::load(&self.schema)?;
+        let calibrations = match self.calibration {
+            Some(one) => vec![one],
+            None => vec![Calibration::Sound, Calibration::Printed],
+        };
+        let mut rows = Vec::new();
+        for &method in &self.method.0 {
+            for &calibration in &calibrations {
+                if matches!(method, Method::NonPrivate { .. }) && !rows.is_empty() {
+                    continue;
+                }
+                // With `all`, a setting of one method is not held against the others.
+                let mut settings = self.settings.clone();
+                if self.method.0.len() > 1 && !matches!(method, Method::Amp { .. }) {
+                    (settings.gamma, settings.split) = (None, None);
+                }
+                let request = settings.request(&schema, self.rows, method, calibration)?;
+                rows.push(Row { method, calibration, outcome: learn::plan(&request) });
+            }
+        }
+        if rows.iter().all(|row| row.outcome.is_err()) {
+            let first = rows.into_iter().find_map(|row| row.outcome.err());
+            return Err(first.map_or(Failure::input("nothing to plan"), Failure::from));
+        }
+        if self.json { output::print_json(&as_json(&rows)) } else { in_words(&rows) }
+    }
+}
+
+fn as_json(rows: &[Row]) -> Value {
+    let plans: Vec<Value> = rows.iter().map(row_json).collect();
+    let mut value = json!({ "plans": plans });
+    if let Some(plan) = rows.iter().find_map(|row| row.outcome.as_ref().ok()) {
+        let facts = plan.facts();
+        let budget = plan.request().budget;
+        value["rows"] = json!(facts.rows);
+        value["columns"] = json!(facts.columns);
+        value["problems"] = json!(facts.problems);
+        value["radius"] = json!(facts.radius);
+        value["neighbours"] = json!(facts.neighbours);
+        value["unit"] = json!(facts.unit);
+        value["loss"] = json!(facts.loss);
+        value["epsilon"] = json!(budget.map(|budget| budget.epsilon()));
+        value["delta"] = json!(budget.map(|budget| budget.delta()));
+    }
+    value
+}
+
+fn row_json(row: &Row) -> Value {
+    let head = json!({ "method": row.method.name(), "calibration": row.calibration.to_string() });
+    let rest = match &row.outcome {
+        Err(error) => json!({ "refused": error.to_string() }),
+        Ok(plan) => {
+            let settings = plan.settings();
+            json!({
+                "ridge": settings.ridge,
+                "gamma": settings.gamma,
+                "objective_noise": settings.objective_noise,
+                "output_noise": settings.output_noise,
+                "epsilon": plan.guarantee().map(|guarantee| json_number(guarantee.epsilon)),
+                "delta": plan.guarantee().map(|guarantee| guarantee.delta),
+                "arithmetic": plan.arithmetic(),
+                "events": plan.events(),
+                "notes": plan.notes(),
+            })
+        }
+    };
+    let (Value::Object(mut all), Value::Object(rest)) = (head, rest) else { return Value::Null };
+    all.extend(rest);
+    Value::Object(all)
+}
+
+fn in_words(rows: &[Row]) -> Result<(), Failure> {
+    if let Some(plan) = rows.iter().find_map(|row| row.outcome.as_ref().ok()) {
+        let facts = plan.facts();
+        say!(
+            "{} rows declared, {} encoded columns of length at most {}, {} linear problem{}, {} \
+             neighbours, unit: {}",
+            facts.rows,
+            facts.columns,
+            number(facts.radius),
+            facts.problems,
+            if facts.problems == 1 { "" } else { "s" },
+            facts.neighbours,
+            facts.unit,
+        );
+        if let Some(budget) = plan.request().budget {
+            say!("asked for {}", words::budget(budget.epsilon(), budget.delta()));
+        }
+    }
+    let header = [
+        "method",
+        "constants",
+        "ridge λ",
+        "objective noise",
+        "output noise",
+        "proved ε",
+        "at δ",
+        "arithmetic",
+    ];
+    let mut cells = vec![header.map(String::from).to_vec()];
+    let mut remarks = Vec::new();
+    for row in rows {
+        let mut line = vec![row.method.name().to_string(), row.calibration.to_string()];
+        match &row.outcome {
+            Ok(plan) => {
+                let settings = plan.settings();
+                let shown = |value: Option<f64>| value.map_or("–".to_string(), number);
+                line.extend([
+                    number(settings.ridge),
+                    shown(settings.objective_noise),
+                    shown(settings.output_noise),
+                    plan.guarantee().map_or("none".into(), |g| number(g.epsilon)),
+                    plan.guarantee().map_or("–".into(), |g| number(g.delta)),
+                    format!("{:?}", plan.arithmetic()).to_lowercase(),
+                ]);
+                let tag = format!("{}, {}", row.method, row.calibration);
+                remarks.extend(plan.notes().iter().map(|note| format!("{tag}: {note}")));
+            }
+            Err(error) => {
+                line.push("refused".into());
+                remarks.push(format!("{}, {}: refused: {error}", row.method, row.calibration));
+            }
+        }
+        cells.push(line);
+    }
+    let mut text = output::table(&cells);
+    if !remarks.is_empty() {
+        text.push('\n');
+    }
+    remarks.iter().for_each(|remark| text.push_str(&words::wrapped(remark, "")));
+    output::print(&text)
+}

@@ -1,0 +1,173 @@
+//! `privet predict`: use a model on new rows.
+
+use crate::failure::Failure;
+use crate::progress::Meter;
+use crate::{output, say};
+use clap::Args;
+use privet_data::Schema;
+use privet_data::read::{Options, Purpose, read_features};
+use privet_data::schema::{Categories, ColumnKind, Draft, Unknown};
+use privet_learn::model::file::{self, Seal};
+use privet_learn::model::{Model, Predictions};
+use std::path::{Path, PathBuf};
+
+/// Predict for new rows
+#[derive(Args, Debug)]
+#[command(
+    long_about = "\
+Predicts for each row of a table, as CSV with the column `prediction`; with --proba one column of
+probabilities for each class beside it.
+
+The table needs the columns of the schema, in any order; others are ignored, and the target may be
+missing. A category that the schema does not list counts as the schema says; where it says `error`,
+as none of the column's categories. How many there were is said on standard error.
+
+Predictions cost no budget: the model is public in the sense of its certificate. They do say
+something about the rows you predict for.",
+    after_help = "\
+Examples:
+  privet predict model.json new.csv
+  privet predict model.json new.csv --proba --out predictions.csv
+  privet predict model.json new.parquet --schema new.toml    # same columns, another kind of file"
+)]
+pub struct Predict {
+    /// The model file
+    model: PathBuf,
+    /// The rows to predict for
+    data: PathBuf,
+    /// Where to write the CSV [default: standard output]
+    #[arg(long, value_name = "CSV")]
+    out: Option<PathBuf>,
+    /// Add a probability for each class (logistic models)
+    #[arg(long)]
+    proba: bool,
+    /// How this file is written, if otherwise than the training file: a schema that differs from
+    /// the model's in [file] only
+    #[arg(long, value_name = "SCHEMA")]
+    schema: Option<PathBuf>,
+}
+
+impl Predict {
+    /// Loads, reads, predicts, writes.
+    pub fn run(self) -> Result<(), Failure> {
+        let model = file::load(&self.model, Seal::Required)?;
+        let schema = fitting_schema(&model, self.schema.as_deref())?;
+        if let Some(out) = &self.out {
+            output::check_writable("--out", out, &[&self.model, &self.data])?;
+        }
+        let meter = Meter::bar(&format!("reading {}", self.data.display()));
+        let tell = |done, total| meter.at(done, total);
+        let options =
+            Options { purpose: Purpose::Evaluate, progress: Some(&tell), ..Options::default() };
+        let features = read_features(&self.data, &schema, &options)?;
+        drop(meter);
+        tell_unknown(&schema, &features.report.to_string());
+
+        let predictions = model.predict(&features.matrix);
+        let probabilities = if self.proba {
+            let refused = || {
+                Failure::input(
+                    "--proba: this model gives no probabilities; a classifier trained with \
+                     --loss logistic does",
+                )
+            };
+            let classes = schema.classes().ok_or_else(refused)?;
+            Some((classes, model.probabilities(&features.matrix).ok_or_else(refused)?))
+        } else {
+            None
+        };
+        let text = csv_text(&schema, &predictions, probabilities)?;
+        match &self.out {
+            None => output::print(&text),
+            Some(out) => {
+                output::write_file(out, text.as_bytes())?;
+                say!("predictions written to {} (0600)", out.display());
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The model's own schema, or the caller's if it says the same of the records.
+pub fn fitting_schema(model: &Model, given: Option<&Path>) -> Result<Schema, Failure> {
+    let own = &model.request().schema;
+    let Some(path) = given else { return Ok(own.clone()) };
+    let schema = Schema::load(path)?;
+    let bare = |schema: &Schema| {
+        let mut draft = Draft::from(schema.clone());
+        draft.file = Default::default();
+        draft.storage = None;
+        draft
+    };
+    let (ours, theirs) = (bare(own), bare(&schema));
+    if ours == theirs {
+        return Ok(schema);
+    }
+    let differs = if ours.target != theirs.target {
+        "[target]".to_string()
+    } else if ours.clip != theirs.clip || ours.bias != theirs.bias {
+        "[clip] or bias".into()
+    } else {
+        let name = |place: usize, draft: &Draft| draft.columns.get(place).map(|c| c.name.clone());
+        let longest = ours.columns.len().max(theirs.columns.len());
+        (0..longest)
+            .find(|&place| ours.columns.get(place) != theirs.columns.get(place))
+            .and_then(|place| name(place, &theirs).or_else(|| name(place, &ours)))
+            .map_or("[unit] or [libsvm]".into(), |name| format!("column \"{name}\""))
+    };
+    Err(Failure::input(format!(
+        "--schema {}: does not fit the model: {differs} differs; accepted is the model's own \
+         schema with another [file]",
+        path.display()
+    )))
+}
+
+/// What becomes of categories that the schema does not list.
+pub fn tell_unknown(schema: &Schema, report: &str) {
+    let listed = schema.columns().iter().any(|column| {
+        matches!(&column.kind, ColumnKind::Category { categories: Categories::Listed(_), unknown, .. }
+            if *unknown == Unknown::Error)
+    });
+    if report.is_empty() {
+        if listed {
+            say!("every category was known; an unknown one would count as none of its column's");
+        }
+        return;
+    }
+    for line in report.lines() {
+        say!("note: {line}");
+    }
+}
+
+fn csv_text(
+    schema: &Schema,
+    predictions: &Predictions,
+    probabilities: Option<(&[String], Vec<f64>)>,
+) -> Result<String, Failure> {
+    let failed = |error: csv::Error| Failure::Environment(error.to_string());
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut header = vec!["prediction".to_string()];
+    let mut shares = None;
+    if let Some((classes, values)) = &probabilities {
+        header.extend(classes.iter().map(|class| format!("probability {class}")));
+        shares = Some(values.chunks(classes.len().max(1)));
+    }
+    writer.write_record(&header).map_err(failed)?;
+    let labels: Vec<String> = match predictions {
+        Predictions::Numbers(values) => values.iter().map(f64::to_string).collect(),
+        Predictions::Classes(codes) => {
+            let classes = schema.classes().unwrap_or_default();
+            let name = |code: &u32| classes.get(*code as usize).cloned().unwrap_or_default();
+            codes.iter().map(name).collect()
+        }
+    };
+    for label in labels {
+        let mut row = vec![label];
+        if let Some(values) = shares.as_mut().and_then(Iterator::next) {
+            row.extend(values.iter().map(f64::to_string));
+        }
+        writer.write_record(&row).map_err(failed)?;
+    }
+    let bytes = writer.into_inner().map_err(|error| Failure::Environment(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|error| Failure::Environment(error.to_string()))
+}

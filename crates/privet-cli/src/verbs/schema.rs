@@ -1,0 +1,130 @@
+//! `privet schema check`: does the schema stand, and does the file fit it?
+
+use crate::failure::Failure;
+use crate::output::{self, number};
+use crate::progress::Meter;
+use clap::{Args, Subcommand};
+use privet_data::read::{Options, read};
+use privet_data::{Encoding, Schema as PublicSchema, Target};
+use std::path::PathBuf;
+
+/// Encoded columns shown before the rest is only counted.
+const SHOWN: usize = 40;
+
+/// Check a schema, and a table against it
+#[derive(Args, Debug)]
+pub struct Schema {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand, Debug)]
+enum Verb {
+    Check(Check),
+}
+
+/// Check a schema; with DATA, also the table
+#[derive(Args, Debug)]
+#[command(
+    long_about = "\
+Checks a schema and shows what it makes of a record: the encoded columns, the length to which every
+record is clipped, and how rows are stored. With DATA the table is read against it too.
+
+A schema is public: write it from what everybody may know (code books, common sense), never from the
+private records. What is printed about DATA is for you who hold the data, and for nobody else.",
+    after_help = "\
+Examples:
+  privet schema check s.toml
+  privet schema check s.toml table.csv
+
+A schema:
+  bias = true                          # an intercept
+  [clip]
+  norm = \"l2\"                          # every encoded record has at most this length
+  radius = 1.0
+  [target]
+  column = \"income\"
+  classes = [\"low\", \"high\"]            # or  bounds = [0, 500000]  for a number
+  [[columns]]
+  name = \"age\"
+  type = \"number\"
+  bounds = [0, 120]                    # public; values outside are moved to the nearest bound
+  [[columns]]
+  name = \"region\"
+  type = \"category\"
+  categories = [\"north\", \"south\"]
+  unknown = \"other\"                    # what an unlisted one becomes
+More in docs/guide.md."
+)]
+struct Check {
+    /// The schema (TOML)
+    schema: PathBuf,
+    /// A table to read against it
+    data: Option<PathBuf>,
+}
+
+impl Schema {
+    /// Does it.
+    pub fn run(self) -> Result<(), Failure> {
+        let Verb::Check(check) = self.verb;
+        check.run()
+    }
+}
+
+impl Check {
+    fn run(self) -> Result<(), Failure> {
+        let schema = PublicSchema::load(&self.schema)?;
+        let encoding = Encoding::new(&schema);
+        let mut text = format!("{}: accepted\n", self.schema.display());
+        text.push_str(&describe(&schema, &encoding));
+        if let Some(path) = &self.data {
+            let meter = Meter::bar(&format!("reading {}", path.display()));
+            let tell = |done, total| meter.at(done, total);
+            let data =
+                read(path, &schema, &Options { progress: Some(&tell), ..Options::default() })?;
+            drop(meter);
+            text.push_str(&format!(
+                "{}: fits the schema\n(what follows comes from the records: for you, not for \
+                 publication)\n  {} rows kept\n",
+                path.display(),
+                data.rows()
+            ));
+            if let (Target::Class { codes, .. }, Some(classes)) = (&data.target, schema.classes()) {
+                for (code, class) in (0_u32..).zip(classes) {
+                    let count = codes.iter().filter(|found| **found == code).count();
+                    text.push_str(&format!("  {count} of class {class}\n"));
+                }
+            }
+            for line in data.report.to_string().lines() {
+                text.push_str(&format!("  {line}\n"));
+            }
+        }
+        output::print(&text)
+    }
+}
+
+fn describe(schema: &PublicSchema, encoding: &Encoding) -> String {
+    let target = match (schema.classes(), schema.target().column.as_str()) {
+        (Some(classes), "") => format!("the label, one of {}", classes.join(", ")),
+        (Some(classes), name) => format!("{name}, one of {}", classes.join(", ")),
+        (None, "") => "the label, a number".into(),
+        (None, name) => format!("{name}, a number"),
+    };
+    let mut text = format!(
+        "  target    {target}\n  unit      {}\n  radius    {} (bound on the ℓ2 length of every \
+         encoded record)\n  storage   {}\n  columns   {} encoded",
+        schema.unit(),
+        number(encoding.l2_radius()),
+        format!("{:?}", encoding.storage()).to_lowercase(),
+        encoding.width(),
+    );
+    let names: Vec<String> = (0..encoding.width().min(SHOWN))
+        .filter_map(|column| encoding.column_name(column))
+        .collect();
+    text.push_str(&format!(": {}", names.join(", ")));
+    if encoding.width() > SHOWN {
+        text.push_str(&format!(", … ({} more)", encoding.width() - SHOWN));
+    }
+    text.push('\n');
+    text
+}

@@ -1,0 +1,169 @@
+//! Guarantees and mechanisms in plain words.
+
+use crate::output::number;
+use privet_core::{Neighbours, Unit};
+use privet_dp::account::{Cost, Event, Grid, Guarantee, ObjectiveNoise, OutputNoise};
+use privet_dp::gate::Arithmetic;
+
+/// What the guarantee says, for somebody who never heard of ε.
+pub fn guarantee(guarantee: &Guarantee) -> String {
+    let Guarantee { epsilon, delta, neighbours, unit, .. } = guarantee;
+    if epsilon.is_infinite() {
+        return "no guarantee: ε = ∞".into();
+    }
+    let change = match (neighbours, unit) {
+        (Neighbours::ReplaceOne, Unit::Record) => {
+            "exchanging any one record of the table for any other".into()
+        }
+        (Neighbours::AddRemove, Unit::Record) => {
+            "adding any one record to the table, or leaving it out,".into()
+        }
+        (Neighbours::ReplaceOne, Unit::User { max_records }) => format!(
+            "exchanging all records of any one user (at most {max_records} are used) for those of \
+             another"
+        ),
+        (Neighbours::AddRemove, Unit::User { max_records }) => format!(
+            "adding all records of any one user (at most {max_records} are used), or leaving them \
+             out,"
+        ),
+    };
+    let slack = if *delta == 0.0 {
+        String::new()
+    } else {
+        format!(", give or take a probability of δ = {}", number(*delta))
+    };
+    format!(
+        "{change} changes the probability of any outcome at most by the factor e^ε = {} (ε = {}){slack}",
+        number(epsilon.exp()),
+        number(*epsilon),
+    )
+}
+
+/// (ε, δ) in one breath.
+pub fn budget(epsilon: f64, delta: f64) -> String {
+    format!("ε = {}, δ = {}", number(epsilon), number(delta))
+}
+
+/// In which arithmetic the guarantee is proved.
+pub fn arithmetic(arithmetic: Arithmetic) -> &'static str {
+    match arithmetic {
+        Arithmetic::Finite => "finite: proved for the program as it runs, rounding charged",
+        Arithmetic::Real => {
+            "real: proved for exact numbers; see the notes for what that leaves out"
+        }
+    }
+}
+
+/// One line for every mechanism that was used, in order.
+pub fn events(event: &Event) -> Vec<String> {
+    match event {
+        Event::Use { cost, .. } => vec![self::cost(cost)],
+        Event::All(parts) => parts.iter().flat_map(events).collect(),
+        Event::Repeat { count, event } => events(event)
+            .into_iter()
+            .map(|line| format!("{count} times, fresh noise each: {line}"))
+            .collect(),
+    }
+}
+
+fn cost(cost: &Cost) -> String {
+    match cost {
+        Cost::Gaussian { sensitivity, noise_scale, grid } => format!(
+            "Gaussian noise of standard deviation {} on every weight{}; one unit moves the weights \
+             by at most {} (ℓ2)",
+            number(*noise_scale),
+            on_grid(grid.as_ref()),
+            number(*sensitivity)
+        ),
+        Cost::Laplace { sensitivity, noise_scale, .. } => format!(
+            "Laplace noise of scale {} on every number; one unit moves them by at most {} (ℓ1)",
+            number(*noise_scale),
+            number(*sensitivity)
+        ),
+        Cost::L2Laplace { sensitivity, noise_scale } => format!(
+            "noise in a random direction, its length of Gamma law with scale {}; one unit moves \
+             the weights by at most {} (ℓ2)",
+            number(*noise_scale),
+            number(*sensitivity)
+        ),
+        Cost::Pure { epsilon } => format!("a mechanism that is pure with ε = {}", number(*epsilon)),
+        Cost::BoundedRange { range } => {
+            format!("an exponential mechanism of range {}", number(*range))
+        }
+        Cost::ZeroConcentrated { rho } => {
+            format!("a mechanism that is zero-concentrated with ρ = {}", number(*rho))
+        }
+        Cost::Approximate { epsilon, delta } => {
+            format!("a mechanism with {}", budget(*epsilon, *delta))
+        }
+        Cost::Objective(objective) => format!(
+            "{} inside the objective; its exact minimiser is released",
+            linear(&objective.noise)
+        ),
+        Cost::ApproximateMinima { objective, output_sensitivity, output } => format!(
+            "{} inside the objective, then {} on the minimiser found; two minimisers that the \
+             solver may stop at differ by at most {} (ℓ2)",
+            linear(&objective.noise),
+            output_words(output),
+            number(*output_sensitivity)
+        ),
+        #[allow(unreachable_patterns)]
+        other => format!("{other:?}"),
+    }
+}
+
+fn linear(noise: &ObjectiveNoise) -> String {
+    match noise {
+        ObjectiveNoise::Gaussian { noise_scale, grid } => format!(
+            "Gaussian noise of standard deviation {}{}",
+            number(*noise_scale),
+            on_grid(grid.as_ref())
+        ),
+        ObjectiveNoise::L2Laplace { noise_scale } => {
+            format!(
+                "noise of random direction and Gamma length with scale {}",
+                number(*noise_scale)
+            )
+        }
+    }
+}
+
+fn output_words(output: &OutputNoise) -> String {
+    match output {
+        OutputNoise::Gaussian { noise_scale, grid } => format!(
+            "Gaussian noise of standard deviation {}{}",
+            number(*noise_scale),
+            on_grid(grid.as_ref())
+        ),
+        OutputNoise::L2Laplace { noise_scale } => {
+            format!(
+                "noise of random direction and Gamma length with scale {}",
+                number(*noise_scale)
+            )
+        }
+    }
+}
+
+fn on_grid(grid: Option<&Grid>) -> String {
+    grid.map_or(String::new(), |grid| format!(" (discrete, on a grid of {})", number(grid.step)))
+}
+
+/// Long lines broken at blanks, each begun by `indent`.
+pub fn wrapped(text: &str, indent: &str) -> String {
+    const WIDTH: usize = 92;
+    let mut lines = String::new();
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        let longer = line.chars().count() + 1 + word.chars().count();
+        if !line.is_empty() && indent.chars().count() + longer > WIDTH {
+            lines.push_str(&format!("{indent}{line}\n"));
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.push_str(&format!("{indent}{line}\n"));
+    lines
+}
