@@ -2,6 +2,7 @@
 //! `{"sampler": …, "scale": …, "draws_per_second": …}`. The race script
 //! `privet-bench/peers/samplers_opendp.py` prints the same lines for OpenDP.
 //!
+//! Run with `cargo bench --profile dev -p privet-dp --bench samplers` (the workspace's one profile).
 //! Vector interface, 65,536 draws a call (ℓ2-Laplace: vectors of 100), best of seven rounds.
 
 use privet_dp::noise::{DiscreteGaussian, DiscreteLaplace, L2Laplace, Source, SystemRandom};

@@ -84,6 +84,7 @@ impl Shape for GaussianShape {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::noise::FixedSeed;
 
     #[test]
     fn a_sigma_outside_the_range_is_refused_by_name() {
@@ -93,5 +94,25 @@ mod tests {
         }
         assert_eq!(DiscreteGaussian::new(2_f64.powi(-10)).unwrap().sigma(), 2_f64.powi(-10));
         assert!(DiscreteGaussian::new(2_f64.powi(52).next_down()).is_ok());
+    }
+
+    /// Same seed, same draws, on every platform. A change here is a *Stream* entry in the changelog.
+    #[test]
+    fn the_stream_of_a_seed_stays() {
+        let draw = |sigma: f64| {
+            let mut draws = [0; 6];
+            DiscreteGaussian::new(sigma).unwrap().fill(&mut draws, &mut FixedSeed::new(2024));
+            draws
+        };
+        assert_eq!(draw(3.0), [-6, -6, 2, 5, 0, -2]);
+        let large = [
+            -2_044_083_183_564,
+            -2_367_304_849_265,
+            566_677_306_549,
+            1_860_264_917_723,
+            -44_434_680_234,
+            -917_777_596_830,
+        ];
+        assert_eq!(draw(2_f64.powi(40)), large);
     }
 }

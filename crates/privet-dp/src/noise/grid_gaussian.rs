@@ -109,7 +109,7 @@ impl GridGaussian {
 /// is no scale.
 pub fn grid_distance(noise_scale: f64, step: f64, coordinates: u64) -> f64 {
     let steps = noise_scale / step;
-    if !(step > 0.0 && steps >= FEWEST_STEPS && steps < f64::INFINITY) {
+    if !(step > 0.0 && (FEWEST_STEPS..f64::INFINITY).contains(&steps)) {
         return 1.0;
     }
     if coordinates == 0 {

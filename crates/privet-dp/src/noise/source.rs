@@ -10,7 +10,7 @@
 //! The trait is sealed: a word that did not come from the operating system's key cannot claim
 //! that it did. Key, counter and buffer are wiped when the source is dropped, `Debug` shows
 //! nothing of them, and neither source can be cloned (two copies would draw the same noise, and
-//! equal noise cancels).
+//! equal noise cancels). For the same reason a process that forks must make a new source in the child.
 //!
 //! Tested by `below_is_uniform_to_the_last_value`, `the_stream_is_chacha20`.
 

@@ -111,14 +111,15 @@ impl<S: Shape> CellTable<S> {
     /// them being the tail's.
     fn lay_out(&mut self, lower: &[f64], upper: &[f64]) {
         let scaled = |bound: f64| self.weight as f64 * bound;
-        for cell in 0..upper.len() - 1 {
+        let next = if self.low_bits == 0 { lower } else { &lower[1..] };
+        // The last upper bound is the tail's and makes no cell.
+        for (cell, (&near, &far)) in upper[..upper.len() - 1].iter().zip(next).enumerate() {
             // One conversion and one product, 2⁻⁵² in all, lie within the slack of the bounds; at x = 0
-            // `upper` is 1 and the conversion may round down by 2¹⁰.
+            // `near` is 1 and the conversion may round down by 2¹⁰.
             let (wide, sure) = if self.low_bits == 0 && cell == 0 {
                 (self.weight / 2, self.weight / 2)
             } else {
-                let far = if self.low_bits == 0 { cell } else { cell + 1 };
-                ((scaled(upper[cell]) as u64).saturating_add(1 << 11), scaled(lower[far]) as u64)
+                ((scaled(near) as u64).saturating_add(1 << 11), scaled(far) as u64)
             };
             let start = self.starts[cell];
             self.starts.push(start.saturating_add(wide));

@@ -264,10 +264,12 @@ mod tests {
         /// Offsets anywhere, U's first word anywhere.
         #[test]
         fn decisions_agree_with_big_rationals(
-            x in any_exponent(), mantissa in 1_u64.., shift in 0_u32..70, near in -3_i64..3, word: u64,
+            x in any_exponent(), mantissa in 1_u64.., shift in 0_u32..70, near in -3_i64..3,
+            word: u64,
         ) {
             let scale = Scale { mantissa, shift };
-            let threshold = oracle::exp_negative(&oracle_ratio(&x), 1000) * mantissa << shift;
+            let exact = oracle::exp_negative(&oracle_ratio(&x), 1000);
+            let threshold = (exact * mantissa) << shift;
             let whole = &threshold >> 1000_u32;
             let offset = u64::try_from(whole).unwrap_or(u64::MAX - 9).saturating_add_signed(near);
             let left = (BigUint::from(offset) << 1000_u32) + (BigUint::from(word) << 936_u32);
@@ -285,10 +287,10 @@ mod tests {
             prop_assume!(x.numerator > 0);
             let scale = Scale { mantissa, shift: 0 };
             let depth = 64 * 12_u32;
-            let threshold = oracle::exp_negative(&oracle_ratio(&x), depth + 128) * mantissa >> 128_u32;
-            let mut words: Vec<u64> = (0..=12)
-                .map(|i| (&threshold >> (depth - 64 * i) & BigUint::from(u64::MAX)).try_into().unwrap())
-                .collect();
+            let exact = oracle::exp_negative(&oracle_ratio(&x), depth + 128);
+            let threshold: BigUint = (exact * mantissa) >> 128_u32;
+            let digit = |place: u32| (&threshold >> (depth - 64 * place)) & BigUint::from(u64::MAX);
+            let mut words: Vec<u64> = (0..=12).map(|i| digit(i).try_into().unwrap()).collect();
             let offset = words.remove(0);
             prop_assume!((1..u64::MAX).contains(&words[known]));
             if offset > 0 && offset < mantissa - 1 {
