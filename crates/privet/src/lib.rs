@@ -1,1 +1,80 @@
-//! Differentially private machine learning with certificates.
+//! Differentially private machine learning with certificates that anyone can re-check.
+//!
+//! This crate gathers the rooms of the workspace under one roof:
+//!
+//! | module | what lives there |
+//! |---|---|
+//! | [`core`] | neighbours, units, budgets, ranges |
+//! | [`dp`] | noise, accounting, mechanisms, the gate and the certificate |
+//! | [`data`] | schemas, readers, encoders, clipping, matrices |
+//! | [`optim`] | losses, passes over rows, solvers that prove their tolerance |
+//! | [`learn`] | the private learners, models, verification |
+//!
+//! and the few names that a program needs at its top level. The way is always the same: a public
+//! [`Schema`], a [`Request`], a [`plan`](fn@plan) made without data, then the records.
+//!
+//! ```
+//! use privet::{Budget, Calibration, Loss, Method, Model, Neighbours, Request, Schema, SystemRandom};
+//! use std::sync::atomic::AtomicBool;
+//!
+//! // Public facts: written down from what everybody may know, never taken from the records.
+//! let schema = Schema::from_toml(r#"
+//!     bias = true
+//!     [clip]
+//!     norm = "l2"
+//!     radius = 1.0
+//!     [target]
+//!     column = "ill"
+//!     classes = ["no", "yes"]
+//!     [[columns]]
+//!     name = "age"
+//!     type = "number"
+//!     bounds = [0, 100]
+//! "#)?;
+//!
+//! // The records: here a thousand invented ones.
+//! let rows = (0..1000).map(|i| format!("{},{}\n", i % 100, if i % 100 > 60 { "yes" } else { "no" }));
+//! let table = format!("age,ill\n{}", rows.collect::<String>());
+//! let records = privet::data::read::csv_bytes(table.as_bytes(), &schema)?;
+//!
+//! // Plan before data: whatever decides the guarantee is a function of public facts.
+//! let plan = privet::plan(&Request {
+//!     schema,
+//!     rows: 1000,
+//!     budget: Some(Budget::new(1.0, 1e-6)?),
+//!     neighbours: Neighbours::ReplaceOne,
+//!     loss: Loss::Logistic,
+//!     method: Method::Amp { ridge: None, gamma: None, split: None },
+//!     calibration: Calibration::Sound,
+//! })?;
+//! assert_eq!(plan.guarantee().map(|guarantee| guarantee.epsilon), Some(1.0));
+//!
+//! // Run it. What comes out is a release: noised weights with their certificate.
+//! let stop = AtomicBool::new(false); // set it from elsewhere to interrupt the solver
+//! let release = plan.run(&records, &mut SystemRandom::new()?, &stop)?;
+//! let model = Model::from_release(release)?;
+//!
+//! // Written, it can be checked by anyone, without the records.
+//! let file = privet::learn::model::file::to_json(&model, None)?;
+//! let read = privet::learn::model::file::from_json(file.as_bytes(), privet::Seal::Unchecked)?;
+//! let verdict = privet::verify(&read);
+//! assert!(verdict.valid, "{:?}", verdict.checks);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+pub use privet_core as core;
+pub use privet_data as data;
+pub use privet_dp as dp;
+pub use privet_learn as learn;
+pub use privet_optim as optim;
+
+pub use privet_core::{Budget, Neighbours, Unit};
+pub use privet_data::{Dataset, Encoding, Schema};
+pub use privet_dp::account::{Event, Guarantee};
+pub use privet_dp::gate::{Certificate, Private, Release};
+pub use privet_dp::noise::SystemRandom;
+pub use privet_learn::model::file::Seal;
+pub use privet_learn::model::{Model, Predictions};
+pub use privet_learn::{Calibration, LearnError, Method, Plan, Request, Verdict, plan, verify};
+pub use privet_optim::Loss;

@@ -1,0 +1,165 @@
+//! Certificates that do not hold, and keys.
+
+use crate::world::{TRAIN, World};
+use privet_dp::gate::Certificate;
+use serde_json::Value;
+
+/// Changes a model file and puts a fresh digest on it, as a forger would.
+fn reseal(world: &World, name: &str, change: impl FnOnce(&mut Value)) {
+    let mut document = world.json(name);
+    change(&mut document);
+    let certificate: Certificate = serde_json::from_value(document["certificate"].clone()).unwrap();
+    let sealed = certificate.seal(&document["model"]);
+    document["certificate"] = serde_json::to_value(sealed).unwrap();
+    world.write(name, serde_json::to_string_pretty(&document).unwrap());
+}
+
+fn not_valid(world: &World, name: &str, failing: &str) {
+    let ended = world.run(&format!("verify {name} --json"));
+    assert_eq!(ended.code, 1, "{}\n{}", ended.stdout, ended.stderr);
+    let verdict: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(verdict["valid"], false);
+    assert!(verdict["epsilon"].is_null());
+    let checks = verdict["checks"].as_array().unwrap();
+    let found = checks.iter().any(|check| {
+        check["holds"] == false && check["what"].as_str().unwrap().contains(failing)
+    });
+    assert!(found, "{}", ended.stdout);
+    assert!(world.run(&format!("verify {name}")).stdout.contains("NOT VALID"));
+}
+
+#[test]
+fn an_edited_model_is_not_valid_and_not_used() {
+    let world = World::new();
+    world.ok(TRAIN);
+    let mut document = world.json("model.json");
+    document["model"]["weights"][0][0] = Value::from(0.25);
+    world.write("edited.json", document.to_string());
+    not_valid(&world, "edited.json", "belong together");
+    for line in ["predict edited.json table.csv", "evaluate edited.json table.csv",
+        "inspect edited.json"] {
+        world.refused(2, line, &["edited.json", "digest"]);
+    }
+    let mut document = world.json("model.json");
+    document["certificate"]["guarantee"]["epsilon"] = Value::from(0.1);
+    world.write("edited.json", document.to_string());
+    not_valid(&world, "edited.json", "belong together");
+}
+
+#[test]
+fn a_model_cut_at_any_place_is_refused() {
+    let world = World::new();
+    world.ok(TRAIN);
+    let text = world.read("model.json");
+    for part in [0, 1, text.len() / 3, text.len() / 2, text.len() - 3] {
+        world.write("cut.json", &text.as_bytes()[..part]);
+        for line in ["predict cut.json table.csv", "evaluate cut.json table.csv",
+            "inspect cut.json", "verify cut.json"] {
+            world.refused(2, line, &["cut.json", "not a privet model"]);
+        }
+    }
+}
+
+#[test]
+fn noise_below_the_theorem_is_found_though_the_digest_is_fresh() {
+    let world = World::new();
+    for (method, scale) in [("amp", "/Use/cost/objective/noise/noise_scale"),
+        ("objective", "/Use/cost/noise/noise_scale"), ("output", "/Use/cost/noise_scale")] {
+        world.ok(&format!("{TRAIN} --method {method}"));
+        reseal(&world, "model.json", |document| {
+            let pointer = format!("/certificate/events{}", scale.replace("Use", "use"));
+            let value = document.pointer_mut(&pointer).unwrap_or_else(|| panic!("no {pointer}"));
+            *value = Value::from(value.as_f64().unwrap() * 0.5);
+        });
+        not_valid(&world, "model.json", "the same plan");
+        not_valid(&world, "model.json", "the events prove the claim");
+    }
+}
+
+#[test]
+fn a_stronger_claim_is_found_though_the_digest_is_fresh() {
+    let world = World::new();
+    world.ok(TRAIN);
+    reseal(&world, "model.json", |document| {
+        document["certificate"]["guarantee"]["epsilon"] = Value::from(0.5);
+    });
+    not_valid(&world, "model.json", "the events prove the claim");
+}
+
+#[test]
+fn fewer_rows_or_a_larger_radius_than_planned_are_found() {
+    let world = World::new();
+    world.ok(TRAIN);
+    reseal(&world, "model.json", |document| {
+        document["certificate"]["request"]["schema"]["clip"]["radius"] = Value::from(0.5);
+    });
+    not_valid(&world, "model.json", "the same plan");
+}
+
+#[test]
+fn a_fixed_seed_is_repeatable_and_not_private() {
+    let world = World::new();
+    let ended = world.run(&format!("{TRAIN} --seed 7"));
+    assert_eq!(ended.code, 0);
+    assert!(ended.stderr.contains("NOT PRIVATE"), "{}", ended.stderr);
+    let first = world.read("model.json");
+    world.ok(&format!("{TRAIN} --seed 7"));
+    assert_eq!(world.read("model.json"), first);
+    not_valid(&world, "model.json", "the events prove the claim");
+    assert!(world.ok("inspect model.json").contains("NOT PRIVATE"));
+    assert!(!world.ok("train --help").contains("--seed"));
+}
+
+#[test]
+fn a_model_without_noise_says_so_and_is_not_valid() {
+    let world = World::new();
+    let line = TRAIN.replace("--epsilon 5", "--method non-private");
+    assert!(world.ok(&line).contains("WITHOUT privacy"));
+    not_valid(&world, "model.json", "the events prove the claim");
+    assert!(world.ok("inspect model.json").contains("NOT PRIVATE"));
+    world.ok("evaluate model.json table.csv");
+}
+
+#[test]
+fn an_organisation_vouches() {
+    let world = World::new();
+    let key = world.ok("keygen --out a.key").trim().to_string();
+    let other = world.ok("keygen --out b.key").trim().to_string();
+    assert!(key.len() == 64 && key != other);
+    world.refused(2, "keygen --out a.key", &["exists already"]);
+    world.ok(&format!("{TRAIN} --sign a.key"));
+    let verdict = world.ok_json(&format!("verify model.json --signer {key} --json"));
+    assert_eq!(verdict["signer"], Value::from(key.as_str()));
+    assert_eq!(world.run(&format!("verify model.json --signer {other}")).code, 1);
+    world.ok(TRAIN);
+    assert_eq!(world.run(&format!("verify model.json --signer {key}")).code, 1);
+    world.ok("verify model.json");
+    world.write("short.key", "abcd");
+    std::fs::set_permissions(world.path("short.key"), owner_only()).unwrap();
+    world.refused(2, &format!("{TRAIN} --sign short.key"), &["short.key", "64 hexadecimal"]);
+}
+
+fn owner_only() -> std::fs::Permissions {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::Permissions::from_mode(0o600)
+}
+
+#[test]
+fn a_secret_that_others_can_read_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::new();
+    world.ok("keygen --out a.key");
+    let mode = std::fs::metadata(world.path("a.key")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    std::fs::set_permissions(world.path("a.key"), std::fs::Permissions::from_mode(0o644)).unwrap();
+    world.refused(2, &format!("{TRAIN} --sign a.key"), &["a.key", "chmod 600"]);
+}
+
+#[test]
+fn printed_constants_claim_what_is_proved() {
+    let world = World::new();
+    world.ok(&format!("{TRAIN} --calibration printed"));
+    let verdict = world.ok_json("verify model.json --json");
+    assert_eq!(verdict["valid"], true);
+    assert_ne!(verdict["epsilon"], 5.0);
+}

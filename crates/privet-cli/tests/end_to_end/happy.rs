@@ -1,0 +1,200 @@
+//! From a file to a verified model that predicts.
+
+use crate::world::{TRAIN, World, rows, table};
+use std::io::Write as _;
+
+/// Trains from `data`, then verifies, inspects, evaluates and predicts.
+fn whole_way(world: &World, data: &str, flags: &str) {
+    world.ok(&format!("train {data} --schema schema.toml {flags} --out model.json"));
+    let verdict = world.ok_json("verify model.json --json");
+    assert_eq!(verdict["valid"], true);
+    assert_eq!(verdict["epsilon"], 5.0);
+    let inspected = world.ok("inspect model.json");
+    assert!(inspected.contains("e^ε"), "{inspected}");
+    let result = world.ok_json(&format!("evaluate model.json {data} --json"));
+    assert_eq!(result["rows"], 400);
+    assert!(result["accuracy"].as_f64().unwrap() > 0.6, "{result}");
+    let predictions = world.ok(&format!("predict model.json {data}"));
+    assert_eq!(predictions.lines().count(), 401);
+    assert_eq!(predictions.lines().next(), Some("prediction"));
+}
+
+#[test]
+fn csv_plain_and_compressed() {
+    let world = World::new();
+    whole_way(&world, "table.csv", "--epsilon 5");
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gzip.write_all(table(400).as_bytes()).unwrap();
+    world.write("table.csv.gz", gzip.finish().unwrap());
+    whole_way(&world, "table.csv.gz", "--epsilon 5 --method output");
+}
+
+#[test]
+fn libsvm() {
+    let world = World::new();
+    let lines = rows(400).map(|(age, dose, _, ill)| {
+        let label = if ill { "+1" } else { "-1" };
+        format!("{label} 1:{} 2:{}\n", age as f64 / 100.0, dose / 10.0)
+    });
+    world.write("table.svm", lines.collect::<String>());
+    world.write(
+        "schema.toml",
+        "bias = true\n[file]\nformat = \"libsvm\"\n[clip]\nnorm = \"l2\"\nradius = 1.0\n\
+         [target]\nclasses = [\"-1\", \"1\"]\n[libsvm]\nfeatures = 2\nbounds = [0, 1]\n",
+    );
+    whole_way(&world, "table.svm", "--epsilon 5 --loss huber-svm");
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet() {
+    let world = World::new();
+    world.write("table.parquet", crate::world::parquet_table(400));
+    let schema = world.read("schema.toml").replace("[clip]", "[file]\nformat = \"parquet\"\n[clip]");
+    world.write("schema.toml", schema);
+    whole_way(&world, "table.parquet", "--epsilon 5");
+    // The same columns in another kind of file.
+    world.write("csv.toml", crate::world::SCHEMA);
+    world.write("table.csv", table(400));
+    world.ok("evaluate model.json table.csv --schema csv.toml");
+}
+
+#[test]
+fn every_private_method_pure_and_approximate() {
+    let world = World::new();
+    for method in ["amp", "objective", "output"] {
+        for delta in ["", "--delta 0"] {
+            let flags = format!("--epsilon 5 --method {method} {delta}");
+            whole_way(&world, "table.csv", &flags);
+            let request = &world.json("model.json")["certificate"]["request"];
+            assert_eq!(request["method"]["name"], method);
+            let expected = if delta.is_empty() { 1.0 / (400.0 * 400.0) } else { 0.0 };
+            assert_eq!(request["budget"]["delta"], expected);
+        }
+    }
+}
+
+#[test]
+fn more_than_two_classes() {
+    let world = World::new();
+    let schema = world.read("schema.toml").replace("column = \"ill\"", "column = \"ward\"");
+    let schema = schema.replace("[\"no\", \"yes\"]", "[\"a\", \"b\", \"c\"]");
+    let at = schema.find("[[columns]]\nname = \"ward\"").unwrap();
+    world.write("schema.toml", format!("{}[[columns]]\nname = \"ill\"\ntype = \"binary\"\nvalues = [\"no\", \"yes\"]\n", &schema[..at]));
+    world.ok(TRAIN);
+    assert_eq!(world.ok_json("verify model.json --json")["epsilon"], 5.0);
+    let text = world.ok("predict model.json table.csv --proba");
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("prediction,probability a,probability b,probability c"));
+    for line in lines {
+        let shares: Vec<f64> = line.split(',').skip(1).map(|cell| cell.parse().unwrap()).collect();
+        assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{line}");
+    }
+    assert!(world.ok("inspect model.json").contains("3 times, fresh noise each"));
+}
+
+#[test]
+fn a_number_as_target() {
+    let world = World::new();
+    let schema = world.read("schema.toml").replace("column = \"ill\"", "column = \"age\"");
+    let schema = schema.replace("classes = [\"no\", \"yes\"]", "bounds = [0, 100]");
+    let schema = schema.replace(
+        "name = \"age\"\ntype = \"number\"\nbounds = [0, 100]",
+        "name = \"ill\"\ntype = \"binary\"\nvalues = [\"no\", \"yes\"]",
+    );
+    world.write("schema.toml", schema);
+    world.ok(TRAIN);
+    let result = world.ok_json("evaluate model.json table.csv --json");
+    let error = result["rmse"].as_f64().unwrap();
+    assert!(error > 1.0 && error < 60.0, "{result}");
+    world.refused(2, "predict model.json table.csv --proba", &["--proba", "logistic"]);
+    world.refused(2, &format!("{TRAIN} --loss logistic"), &["squared"]);
+}
+
+#[test]
+fn users_with_several_rows() {
+    let world = World::new();
+    let mut text = String::from("user,age,dose,ward,ill\n");
+    for (place, line) in table(400).lines().skip(1).enumerate() {
+        text.push_str(&format!("u{},{line}\n", place % 90));
+    }
+    world.write("table.csv", text);
+    let schema = world.read("schema.toml");
+    world.write("schema.toml", format!("{schema}\n[unit]\ncolumn = \"user\"\nmax_records = 3\n"));
+    world.refused(2, TRAIN, &["--rows", "private"]);
+    world.ok(&format!("{TRAIN} --rows 270"));
+    let verdict = world.ok_json("verify model.json --json");
+    assert_eq!(verdict["unit"]["max_records"], 3);
+    assert!(world.ok("inspect model.json").contains("all records of any one user (at most 3"));
+}
+
+#[test]
+fn prediction_tolerates_order_extra_columns_and_new_categories() {
+    let world = World::new();
+    world.ok(TRAIN);
+    world.write("new.csv", "ward,colour,dose,age\na,red,1,20\nz,blue,9,95\n");
+    let ended = world.run("predict model.json new.csv --out predictions.csv --proba");
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stderr.contains("\"ward\": 1 cells") && ended.stdout.is_empty(), "{}", ended.stderr);
+    let text = world.read("predictions.csv");
+    assert_eq!(text.lines().next(), Some("prediction,probability no,probability yes"));
+    assert_eq!(text.lines().count(), 3);
+}
+
+#[test]
+fn a_plan_needs_no_data_and_is_what_training_does() {
+    let world = World::new();
+    std::fs::rename(world.path("table.csv"), world.path("away.csv")).unwrap();
+    let plan = world.ok_json("plan --schema schema.toml --rows 400 --epsilon 5 --method all --json");
+    assert_eq!(plan["rows"], 400);
+    assert_eq!(plan["plans"].as_array().unwrap().len(), 6);
+    std::fs::rename(world.path("away.csv"), world.path("table.csv")).unwrap();
+    let trained = world.ok_json(&format!("{TRAIN} --json"));
+    assert_eq!(trained["settings"]["ridge"], plan["plans"][0]["ridge"]);
+    assert_eq!(world.json("model.json")["certificate"]["events"], plan["plans"][0]["events"]);
+    let table = world.ok("plan --schema schema.toml --rows 400 --epsilon 5 --method all");
+    assert!(table.contains("output noise") && table.contains("printed"), "{table}");
+}
+
+#[test]
+fn the_demonstration_leaves_its_four_files() {
+    let world = World::new();
+    let ended = world.run("demo --out tour");
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    for name in ["train.csv", "test.csv", "schema.toml", "model.json"] {
+        assert!(world.path("tour").join(name).is_file(), "{name}");
+    }
+    assert_eq!(std::fs::read_dir(world.path("tour")).unwrap().count(), 4);
+    assert!(ended.stdout.contains("VALID: ε = 1"), "{}", ended.stdout);
+    assert!(ended.stderr.contains("$ privet train tour/train.csv"), "{}", ended.stderr);
+    let result = world.ok_json("evaluate tour/model.json tour/test.csv --json");
+    assert!(result["accuracy"].as_f64().unwrap() > 0.75, "{result}");
+}
+
+#[test]
+fn lists_and_checks() {
+    let world = World::new();
+    let methods = world.ok_json("methods --json");
+    assert_eq!(methods[0]["name"], "amp");
+    assert!(world.ok("methods").contains("--gamma"));
+    let sets = world.ok_json("data list --json");
+    assert!(sets.as_array().unwrap().iter().any(|set| set["name"] == "adult"));
+    assert!(world.ok("data list").contains("sha256"));
+    let checked = world.ok("schema check schema.toml table.csv");
+    assert!(checked.contains("ward=b") && checked.contains("400 rows"), "{checked}");
+    for verb in ["", "train", "plan", "predict", "evaluate", "verify", "inspect", "demo", "keygen",
+        "methods", "schema check", "data prepare", "data list"] {
+        assert!(world.ok(&format!("{verb} --help")).contains("Usage: privet"), "{verb}");
+    }
+    assert!(world.ok("train --help").contains("a finite number above 0"));
+}
+
+#[test]
+fn a_made_up_set_is_prepared_and_trained_on() {
+    let world = World::new();
+    world.ok("data prepare synthetic-l --out set");
+    let train = world.path("set").read_dir().unwrap().map(|entry| entry.unwrap().file_name());
+    let train = train.map(|name| name.into_string().unwrap()).find(|name| name.starts_with("train."));
+    world.ok(&format!("train set/{} --schema set/schema.toml --epsilon 1 --out m.json", train.unwrap()));
+    world.ok("verify m.json");
+}

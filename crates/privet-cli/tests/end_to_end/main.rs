@@ -1,0 +1,14 @@
+//! The real binary, from outside: what a user types and what comes back.
+//!
+//! - `happy`: every kind of file, target, method and unit, to a verified model.
+//! - `bad_input`: what is refused, with which words, and that nothing is written.
+//! - `certificates`: models that were edited, cut, weakened, signed by others or never private.
+//! - `private_count`: under add-remove, no trace of the file's length.
+//! - `environment`: disks, permissions, pipes, interruption.
+
+mod bad_input;
+mod certificates;
+mod environment;
+mod happy;
+mod private_count;
+mod world;
