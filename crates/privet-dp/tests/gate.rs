@@ -168,7 +168,7 @@ fn released_values_sit_on_the_grid() {
     };
     let mixed = Event::All(vec![laplace.event(), gaussian(4.0).event().unwrap()]);
     let refusal = account::guarantee(&mixed, 1e-6).unwrap_err().to_string();
-    assert!(refusal.contains("neighbour"), "mixed relations are refused: {refusal}");
+    assert!(refusal.contains("group privacy"), "mixed relations are refused: {refusal}");
 
     let claim = account::guarantee(&laplace.event(), 0.0).unwrap();
     assert!((claim.epsilon - (1.0 + 2.0 * 0.25) / 3.0).abs() < 1e-12);

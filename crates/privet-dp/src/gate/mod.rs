@@ -14,35 +14,35 @@
 //! The following doors are shut, and these examples keep them so.
 //!
 //! A private value cannot be printed, compared, serialised or opened:
-//! ```compile_fail
+//! ```compile_fail,E0277
 //! let secret = privet_dp::gate::Private::new(41);
 //! println!("{secret}");
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0624
 //! let secret = privet_dp::gate::Private::new(41);
 //! let leaked: i32 = secret.open();
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0369
 //! let secret = privet_dp::gate::Private::new(41);
 //! let _ = secret == privet_dp::gate::Private::new(41);
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0277
 //! let secret = privet_dp::gate::Private::new(41);
 //! serde_json::to_string(&secret).unwrap();
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0614
 //! let secret = privet_dp::gate::Private::new(41);
 //! let leaked: i32 = *secret;
 //! ```
 //! A release cannot be made by hand, nor a noised value:
-//! ```compile_fail
+//! ```compile_fail,E0451
 //! let forged = privet_dp::gate::Release { value: 41 };
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0451
 //! let forged = privet_dp::gate::Noised { value: 41, odometer: 0 };
 //! ```
 //! Post-processing cannot capture anything:
-//! ```compile_fail
+//! ```compile_fail,E0308
 //! fn leak(release: privet_dp::gate::Release<f64>, record: f64) {
 //!     let _ = release.map(|value| value + record);
 //! }
@@ -54,12 +54,12 @@
 //! }
 //! ```
 //! An objective-perturbation token is used once, and its noise is not copied out:
-//! ```compile_fail
+//! ```compile_fail,E0382
 //! fn twice(token: privet_dp::mechanism::ObjectiveToken) {
 //!     let (_a, _b) = (token, token);
 //! }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0277
 //! fn show(noise: privet_dp::mechanism::SecretNoise) -> String {
 //!     serde_json::to_string(&noise).unwrap()
 //! }
