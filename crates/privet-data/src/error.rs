@@ -36,6 +36,16 @@ pub enum DataError {
         /// Which file.
         file: Place,
     },
+    /// Something a healthy file may use and this reader does not know.
+    #[error("{file}: uses {what}, which is not supported; accepted: {accepted}")]
+    Unsupported {
+        /// Which file.
+        file: Place,
+        /// What it uses.
+        what: &'static str,
+        /// What would be accepted.
+        accepted: &'static str,
+    },
     /// The build lacks a reader.
     #[error("{file}: this build cannot read {format}; build with the `{format}` feature")]
     NotBuilt {
@@ -135,6 +145,7 @@ impl DataError {
             Self::File { .. } => "file-unreadable",
             Self::Damaged { .. } => "file-damaged",
             Self::Empty { .. } => "file-empty",
+            Self::Unsupported { .. } => "file-unsupported",
             Self::NotBuilt { .. } => "format-not-built",
             Self::MissingColumn { .. } => "column-missing",
             Self::UnknownColumn { .. } => "column-unknown",

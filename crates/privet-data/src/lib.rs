@@ -7,16 +7,18 @@
 //! - [`bound`]: clipping, proved in integers.
 //! - [`matrix`]: dense and sparse rows.
 //! - [`split`], [`keyed`]: shuffles and hold-outs by keyed hash.
-//! - `synth`: generators. `catalog`: known public sets and how to prepare them.
+//! - [`synth`]: generators. [`catalog`]: known public sets and how to prepare them.
 #![forbid(unsafe_code)]
 
 pub mod bound;
+pub mod catalog;
 pub mod encode;
 pub mod keyed;
 pub mod matrix;
 pub mod read;
 pub mod schema;
 pub mod split;
+pub mod synth;
 #[doc(hidden)]
 pub mod testing;
 

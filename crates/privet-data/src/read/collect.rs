@@ -9,6 +9,8 @@ use crate::{
     schema::{ColumnKind, Schema, TargetKind, Unknown},
 };
 
+use std::collections::{HashMap, HashSet};
+
 /// Where the schema's columns are in the file.
 #[derive(Debug)]
 pub(super) struct Layout {
@@ -85,13 +87,17 @@ impl<'a> Collector<'a> {
     /// Finds the schema's columns among the file's names.
     pub(super) fn layout(&self, names: &[&[u8]]) -> Result<Layout, DataError> {
         let file = || here(self.place);
-        let find = |name: &str| {
-            let mut places = names.iter().enumerate().filter(|(_, n)| **n == name.as_bytes());
-            match (places.next(), places.next()) {
-                (Some((place, _)), None) => Ok(place),
-                (None, _) => Err(DataError::MissingColumn { file: file(), column: name.into() }),
-                _ => Err(DataError::RepeatedColumn { file: file(), column: name.into() }),
-            }
+        let mut places: HashMap<&[u8], (usize, bool)> = HashMap::with_capacity(names.len());
+        for (place, name) in names.iter().enumerate() {
+            places
+                .entry(name)
+                .and_modify(|(_, repeated)| *repeated = true)
+                .or_insert((place, false));
+        }
+        let find = |name: &str| match places.get(name.as_bytes()) {
+            Some((place, false)) => Ok(*place),
+            Some(_) => Err(DataError::RepeatedColumn { file: file(), column: name.into() }),
+            None => Err(DataError::MissingColumn { file: file(), column: name.into() }),
         };
         let mut columns = Vec::with_capacity(self.schema.columns().len());
         for column in self.schema.columns() {
@@ -104,12 +110,14 @@ impl<'a> Collector<'a> {
             _ => None,
         };
         // Only now is the first row known to be a header, so that its words may be repeated.
-        let known = |name: &[u8]| {
-            self.schema.columns().iter().any(|column| column.name.as_bytes() == name)
-                || self.schema.target().column.as_bytes() == name
-                || self.schema.unit_column().is_some_and(|unit| unit.column.as_bytes() == name)
-        };
-        match names.iter().find(|name| self.strict && !known(name)) {
+        let unit_name = self.schema.unit_column().map(|unit| &unit.column);
+        let named = self.schema.columns().iter().map(|column| &column.name);
+        let known: HashSet<&[u8]> = named
+            .chain([&self.schema.target().column])
+            .chain(unit_name)
+            .map(|n| n.as_bytes())
+            .collect();
+        match names.iter().find(|name| self.strict && !known.contains(*name)) {
             Some(name) => {
                 let column = String::from_utf8_lossy(name).into_owned();
                 Err(DataError::UnknownColumn { file: file(), column })

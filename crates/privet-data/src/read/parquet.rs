@@ -24,10 +24,28 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-/// One row's cells, with the schema's idea of missing texts.
+/// One row's cells, with the schema's idea of missing texts and numbers.
 struct Cells<'a> {
     fields: Vec<&'a Field>,
     missing: &'a [String],
+    missing_numbers: &'a [f64],
+}
+
+impl Cells<'_> {
+    /// A number, unless it is one of those that count as missing (`"-999"`, `"NaN"`).
+    fn number(&self, value: f64) -> Cell<'_> {
+        match self.missing_numbers.iter().any(|m| *m == value || (m.is_nan() && value.is_nan())) {
+            true => Cell::Missing,
+            false => Cell::Number(value),
+        }
+    }
+
+    fn integer(&self, value: i64) -> Cell<'_> {
+        match self.number(value as f64) {
+            Cell::Missing => Cell::Missing,
+            _ => Cell::Integer(value),
+        }
+    }
 }
 
 impl Record for Cells<'_> {
@@ -40,23 +58,23 @@ impl Record for Cells<'_> {
             None | Some(Field::Null) => Cell::Missing,
             Some(Field::Bool(true)) => Cell::Text(b"true"),
             Some(Field::Bool(false)) => Cell::Text(b"false"),
-            Some(Field::Byte(value)) => Cell::Integer((*value).into()),
-            Some(Field::Short(value)) => Cell::Integer((*value).into()),
-            Some(Field::Int(value)) => Cell::Integer((*value).into()),
-            Some(Field::Long(value)) => Cell::Integer(*value),
-            Some(Field::UByte(value)) => Cell::Integer((*value).into()),
-            Some(Field::UShort(value)) => Cell::Integer((*value).into()),
-            Some(Field::UInt(value)) => Cell::Integer((*value).into()),
+            Some(Field::Byte(value)) => self.integer((*value).into()),
+            Some(Field::Short(value)) => self.integer((*value).into()),
+            Some(Field::Int(value)) => self.integer((*value).into()),
+            Some(Field::Long(value)) => self.integer(*value),
+            Some(Field::UByte(value)) => self.integer((*value).into()),
+            Some(Field::UShort(value)) => self.integer((*value).into()),
+            Some(Field::UInt(value)) => self.integer((*value).into()),
             Some(Field::ULong(value)) => match i64::try_from(*value) {
-                Ok(value) => Cell::Integer(value),
-                Err(_) => Cell::Number(*value as f64),
+                Ok(value) => self.integer(value),
+                Err(_) => self.number(*value as f64),
             },
-            Some(Field::Float16(value)) => Cell::Number(value.to_f64()),
-            Some(Field::Float(value)) => Cell::Number((*value).into()),
-            Some(Field::Double(value)) => Cell::Number(*value),
-            Some(Field::Date(value)) => Cell::Integer((*value).into()),
+            Some(Field::Float16(value)) => self.number(value.to_f64()),
+            Some(Field::Float(value)) => self.number((*value).into()),
+            Some(Field::Double(value)) => self.number(*value),
+            Some(Field::Date(value)) => self.integer((*value).into()),
             Some(Field::TimestampMillis(value) | Field::TimestampMicros(value)) => {
-                Cell::Integer(*value)
+                self.integer(*value)
             }
             Some(Field::Str(value)) => text(value.as_bytes()),
             Some(Field::Bytes(value)) => text(value.data()),
@@ -75,12 +93,12 @@ pub(super) fn read(
         Input::Path(path) => {
             let file = File::open(path)
                 .map_err(|source| DataError::File { file: here(&place), source })?;
-            let reader = SerializedFileReader::new(file).map_err(|_| damaged(&place))?;
+            let reader = SerializedFileReader::new(file).map_err(|e| refused(&place, &e))?;
             read_rows(&reader, collector, progress)
         }
         Input::Bytes(bytes) => {
             let bytes = bytes::Bytes::copy_from_slice(bytes);
-            let reader = SerializedFileReader::new(bytes).map_err(|_| damaged(&place))?;
+            let reader = SerializedFileReader::new(bytes).map_err(|e| refused(&place, &e))?;
             read_rows(&reader, collector, progress)
         }
     }));
@@ -91,13 +109,30 @@ fn damaged(place: &Place) -> DataError {
     DataError::Damaged { file: here(place), format: "parquet" }
 }
 
+/// A codec that is not built in is told apart from damage by the decoder's own message.
+fn refused(place: &Place, error: &ParquetError) -> DataError {
+    let text = match error {
+        ParquetError::General(text) | ParquetError::NYI(text) => text.as_str(),
+        _ => "",
+    };
+    if text.contains("Disabled feature") || text.contains("codec") {
+        DataError::Unsupported {
+            file: here(place),
+            what: "a compression codec",
+            accepted: "Parquet without compression, or with snappy, gzip, lz4 or zstd",
+        }
+    } else {
+        damaged(place)
+    }
+}
+
 fn read_rows(
     reader: &dyn FileReader,
     collector: &mut Collector<'_>,
     progress: Option<&dyn Fn(u64, u64)>,
 ) -> Result<(), DataError> {
     let place = here(collector.place);
-    let broken = |_: ParquetError| damaged(&place);
+    let broken = |error: ParquetError| refused(&place, &error);
     let root = reader.metadata().file_metadata().schema();
     let names: Vec<&[u8]> = root.get_fields().iter().map(|field| field.name().as_bytes()).collect();
     let mut layout = collector.layout(&names)?;
@@ -117,10 +152,11 @@ fn read_rows(
     let rows = reader.get_row_iter(Some(projection.map_err(broken)?)).map_err(broken)?;
 
     let missing = collector.schema.file().missing_values.as_slice();
+    let missing_numbers: Vec<f64> = missing.iter().filter_map(|text| text.parse().ok()).collect();
     for (number, row) in (1_u64..).zip(rows) {
         let row: Row = row.map_err(broken)?;
-        let cells =
-            Cells { fields: row.get_column_iter().map(|(_, field)| field).collect(), missing };
+        let fields = row.get_column_iter().map(|(_, field)| field).collect();
+        let cells = Cells { fields, missing, missing_numbers: &missing_numbers };
         collector.record(number, &layout, &cells)?;
         if let Some(progress) = progress.filter(|_| number % 4096 == 0 || number == total) {
             progress(number, total.max(number));

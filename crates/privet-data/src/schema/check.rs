@@ -50,7 +50,7 @@ impl Draft {
             Some(BiasDraft::Value(value)) => Some(in_range("bias", BIAS, value)?),
         };
         let sparse = file.format == Format::Libsvm;
-        let target = check_target(self.target, sparse)?;
+        let target = check_target(self.target, &file)?;
         let unit = self.unit.map(check_unit).transpose()?;
         let libsvm = check_libsvm(self.libsvm, sparse)?;
         if sparse && unit.is_some() {
@@ -136,7 +136,7 @@ fn check_bounds(key: &str, bounds: [f64; 2]) -> Checked<(f64, f64)> {
 }
 
 /// A list of at least `least` different texts that a cell can hold.
-fn check_texts(key: &str, texts: &[String], least: usize) -> Checked<()> {
+fn check_texts(key: &str, texts: &[String], least: usize, file: &FileFacts) -> Checked<()> {
     if texts.len() < least {
         return refuse(key, format!("{} entries", texts.len()), format!("at least {least}"));
     }
@@ -145,11 +145,20 @@ fn check_texts(key: &str, texts: &[String], least: usize) -> Checked<()> {
         if !seen.insert(text.as_str()) {
             return refuse(key, format!("{text:?} twice"), "each text once");
         }
+        if file.format == Format::Csv && file.trim && text.trim_ascii().len() != text.len() {
+            let accepted = "texts without blanks around them, or file.trim = false";
+            return refuse(key, format!("{text:?} can never be met"), accepted);
+        }
+        if file.missing_values.contains(text) {
+            let accepted = "texts that are not in file.missing_values";
+            return refuse(key, format!("{text:?} counts as missing"), accepted);
+        }
     }
     Ok(())
 }
 
-fn check_target(draft: TargetDraft, sparse: bool) -> Checked<TargetFacts> {
+fn check_target(draft: TargetDraft, file: &FileFacts) -> Checked<TargetFacts> {
+    let sparse = file.format == Format::Libsvm;
     let column = match (draft.column, sparse) {
         (Some(name), false) if !name.is_empty() => name,
         (None, true) => String::new(),
@@ -160,7 +169,7 @@ fn check_target(draft: TargetDraft, sparse: bool) -> Checked<TargetFacts> {
     };
     let kind = match (draft.classes, draft.bounds) {
         (Some(classes), None) => {
-            check_texts("target.classes", &classes, 2)?;
+            check_texts("target.classes", &classes, 2, file)?;
             TargetKind::Classes(classes)
         }
         (None, Some(bounds)) => {
@@ -280,10 +289,10 @@ fn check_column(key: &str, draft: &ColumnDraft, file: &FileFacts) -> Checked<Col
     }
     match draft.kind {
         ColumnType::Number => check_number(key, draft),
-        ColumnType::Category => check_category(key, draft),
+        ColumnType::Category => check_category(key, draft, file),
         ColumnType::Binary => {
             let values = draft.values.clone().unwrap_or_else(|| ["0".into(), "1".into()]);
-            check_texts(&format!("{key}.values"), &values, 2)?;
+            check_texts(&format!("{key}.values"), &values, 2, file)?;
             let missing = check_missing(key, draft.missing.as_ref(), &values)?;
             Ok(ColumnKind::Binary { values, missing })
         }
@@ -312,10 +321,10 @@ fn check_number(key: &str, draft: &ColumnDraft) -> Checked<ColumnKind> {
     Ok(ColumnKind::Number { low, high, scale, transform: draft.transform, missing })
 }
 
-fn check_category(key: &str, draft: &ColumnDraft) -> Checked<ColumnKind> {
+fn check_category(key: &str, draft: &ColumnDraft, file: &FileFacts) -> Checked<ColumnKind> {
     let categories = match (&draft.categories, draft.hash_buckets) {
         (Some(list), None) => {
-            check_texts(&format!("{key}.categories"), list, 1)?;
+            check_texts(&format!("{key}.categories"), list, 1, file)?;
             Categories::Listed(list.clone())
         }
         (None, Some(buckets)) => {
@@ -455,6 +464,8 @@ mod tests {
             ("missing_values = [\"?\"]", "quote = \",\"", &["file.quote"]),
             ("missing_values = [\"?\"]", "header = false\nmissing_values = [\"?\"]", &["target"]),
             ("missing_values = [\"?\"]", "format = \"libsvm\"", &["target.column"]),
+            ("[\"private\", \"public\"]", "[\"public\", \" x\"]", &["work", "never be met"]),
+            ("[\"private\", \"public\"]", "[\"public\", \"?\"]", &["work", "counts as missing"]),
             ("type = \"binary\"", "type = \"bool\"", &["bool", "binary"]),
         ];
         for (from, to, words) in broken {

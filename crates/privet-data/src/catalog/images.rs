@@ -1,0 +1,71 @@
+//! MNIST, from its IDX files.
+//!
+//! IDX: four bytes of magic (two zeros, the element type 8 = unsigned byte, the number of
+//! dimensions), each dimension as a big-endian `u32`, then the elements.
+
+use super::{Entry, Lines, Task, files::original, sparse};
+use crate::error::{DataError, Place};
+use std::{io::Write, path::Path};
+
+/// How many of the training file's images are used, as in the papers' experiments.
+const TRAINING_IMAGES: usize = 55_000;
+
+/// The dimensions and elements of an IDX file of bytes.
+fn idx(bytes: &[u8], dimensions: usize) -> Option<(Vec<usize>, &[u8])> {
+    let (magic, rest) = bytes.split_at_checked(4)?;
+    if magic != [0, 0, 8, u8::try_from(dimensions).ok()?] {
+        return None;
+    }
+    let (sizes, elements) = rest.split_at_checked(4 * dimensions)?;
+    let sizes: Vec<usize> = sizes
+        .chunks_exact(4)
+        .map(|size| size.iter().fold(0, |value, byte| value << 8 | usize::from(*byte)))
+        .collect();
+    let count = sizes.iter().try_fold(1_usize, |count, size| count.checked_mul(*size))?;
+    (elements.len() == count).then_some((sizes, elements))
+}
+
+/// Both files' images, pooled and split like the other sets. Written sparse: four pixels in five
+/// are blank.
+pub(super) fn mnist(entry: &Entry, from: &Path) -> Result<Task, DataError> {
+    let mut rows = Lines::default();
+    let mut line = Vec::new();
+    for (pair, limit) in entry.files.chunks_exact(2).zip([TRAINING_IMAGES, usize::MAX]) {
+        let (images, path) = original(entry, &pair[0], from)?;
+        let (labels, _) = original(entry, &pair[1], from)?;
+        let damaged = || DataError::Damaged { file: Place::Path(path.clone()), format: "IDX" };
+        let (sizes, pixels) = idx(&images, 3).ok_or_else(damaged)?;
+        let (_, labels) = idx(&labels, 1).ok_or_else(damaged)?;
+        if sizes[1..] != [28, 28] || sizes[0] != labels.len() {
+            return Err(damaged());
+        }
+        for (image, label) in pixels.chunks_exact(784).zip(labels).take(limit) {
+            line.clear();
+            line.push(b'0' + label);
+            for (index, pixel) in (1..).zip(image).filter(|(_, pixel)| **pixel > 0) {
+                // Writing to memory cannot fail.
+                let _ = write!(line, " {index}:{pixel}");
+            }
+            rows.push(&line);
+        }
+    }
+    let classes: Vec<String> = (0..10).map(|digit: u8| digit.to_string()).collect();
+    let schema = sparse::schema(784, Some([0.0, 255.0]), classes)?;
+    Ok(Task { schema, header: String::new(), rows, published_train: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::idx;
+
+    #[test]
+    fn a_cut_or_foreign_file_is_not_idx() {
+        let good = [0, 0, 8, 1, 0, 0, 0, 2, 7, 9];
+        assert_eq!(idx(&good, 1), Some((vec![2], &[7, 9][..])));
+        assert_eq!(idx(&good, 3), None);
+        for length in 0..good.len() {
+            assert_eq!(idx(&good[..length], 1), None);
+        }
+        assert_eq!(idx(&[0, 0, 8, 2, 255, 255, 255, 255, 255, 255, 255, 255], 2), None);
+    }
+}
