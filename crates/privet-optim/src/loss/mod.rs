@@ -217,9 +217,7 @@ impl Loss {
     ) -> (f64, f64) {
         // One loop per loss, so that each is vectorised on its own.
         match self {
-            Self::Logistic => {
-                block(margins, labels, derivatives, |u, y| logistic::evaluate::<F>(u, y))
-            }
+            Self::Logistic => block(margins, labels, derivatives, logistic::evaluate::<F>),
             Self::HuberSvm { h } => {
                 block(margins, labels, derivatives, |u, y| huber::evaluate(u, y, h))
             }

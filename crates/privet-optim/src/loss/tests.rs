@@ -77,7 +77,7 @@ proptest! {
     fn blocks_agree_with_points(loss in any_loss(), margins in prop::collection::vec(-50.0..50.0_f64, 0..40)) {
         let labels: Vec<f64> = (0..margins.len()).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
         let mut derivatives = vec![0.0; margins.len()];
-        let sum = loss.values_and_derivatives::<false>(&margins, &labels, &mut derivatives);
+        let (sum, _) = loss.values_and_derivatives::<false>(&margins, &labels, &mut derivatives);
         let mut expected = 0.0;
         for i in 0..margins.len() {
             expected += loss.value(margins[i], labels[i]);
@@ -94,10 +94,10 @@ fn logistic_at_extremes() {
         (0.0, std::f64::consts::LN_2, -0.5),
         (40.0, 4.248354255291589e-18, -4.248354255291589e-18),
         (-40.0, 40.0, -1.0),
-        (700.0, 9.859676543759770e-305, -9.859676543759770e-305),
+        (700.0, 9.85967654375977e-305, -9.85967654375977e-305),
         (1e300, 0.0, 0.0),
         (-1e300, 1e300, -1.0),
-        (1.0, 0.31326168751822283, -0.2689414213699951),
+        (1.0, 0.3132616875182228, -0.2689414213699951),
         (-5.5, 5.504078443270571, -0.9959298622841039),
     ];
     for (z, value, derivative) in cases {

@@ -134,9 +134,6 @@ pub(super) fn descend<R: Records>(
             Some(known) => known,
             None => {
                 pairs.clear();
-                if std::env::var("TRACE").is_ok() {
-                    eprintln!("hessian stride {stride}");
-                }
                 renew(problem, method, &here.point.theta, stride)?
             }
         };
@@ -153,9 +150,6 @@ pub(super) fn descend<R: Records>(
                 newton_cg::direction(problem, &here.point.theta, &here.gradient, diagonal, forcing)?
             }
         };
-        if std::env::var("TRACE").is_ok() {
-            eprintln!("norm {size:e} err {:e}", here.error);
-        }
         let (there, step) = search(problem, &mut watch, &here, &direction)?;
         let ratio = norm(&there.gradient) / size;
         let mut moved = direction;
@@ -167,7 +161,7 @@ pub(super) fn descend<R: Records>(
                 let left = (norm(&there.gradient) / tolerance).max(1.0).ln();
                 let passes = if ratio < 1.0 { left / -ratio.ln() } else { f64::INFINITY };
                 if passes > price + 2.0 {
-                    stride = 1;
+                    stride = (stride / 2).max(1);
                     None
                 } else {
                     Some(known)

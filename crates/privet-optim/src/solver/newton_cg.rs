@@ -32,7 +32,7 @@ pub(super) fn direction<R: Records>(
         let mut image = problem.records.sum(&product)?;
         add_scaled(&mut image, problem.ridge, &search);
         let curvature = dot(&search, &image);
-        if !(curvature > 0.0) {
+        if curvature <= 0.0 || curvature.is_nan() {
             break;
         }
         let step = energy / curvature;

@@ -111,9 +111,10 @@ impl Kernel for Pass<'_> {
             let margins = &mut margins[..part.rows()];
             let multipliers = &mut multipliers[..part.rows()];
             part.margins::<F>(self.theta, margins);
-            value += self.loss.values_and_derivatives::<F>(margins, part.labels(), multipliers);
+            let sums = self.loss.values_and_derivatives::<F>(margins, part.labels(), multipliers);
+            value += sums.0;
+            absolute += sums.1;
             part.accumulate::<F>(multipliers, self.sum);
-            absolute += multipliers.iter().map(|m| m.abs()).sum::<f64>();
         }
         (value, absolute)
     }
@@ -213,30 +214,37 @@ impl Kernel for PrecisePass<'_> {
         let sum = &mut self.sum.gradient;
         let term =
             |j: usize, x: f32| DoubleDouble { high: theta[j], low: tail[j] }.times(f64::from(x));
+        let columns = self.rows.columns().max(1);
+        let mut buffer = [DoubleDouble::ZERO; PART];
         let mut absolute = 0.0;
-        if let Some(values) = self.rows.dense() {
-            let columns = self.rows.columns().max(1);
-            for (row, &y) in values.chunks_exact(columns).zip(self.rows.labels()) {
-                let mut u = DoubleDouble::ZERO;
-                for (j, &x) in row.iter().enumerate() {
-                    u = u + term(j, x);
-                }
-                let m = loss.precise_derivative(u, y);
-                absolute += m.high.abs();
-                for (s, &x) in sum.iter_mut().zip(row) {
-                    *s = *s + m.times(f64::from(x));
+        for part in self.rows.parts(PART) {
+            let margins = &mut buffer[..part.rows()];
+            margins.fill(DoubleDouble::ZERO);
+            if let Some(values) = part.dense() {
+                for (row, u) in values.chunks_exact(columns).zip(margins.iter_mut()) {
+                    // Two sums, so that one addition need not wait for the other.
+                    let mut both = [DoubleDouble::ZERO; 2];
+                    for (j, &x) in row.iter().enumerate() {
+                        both[j % 2] = both[j % 2] + term(j, x);
+                    }
+                    *u = both[0] + both[1];
                 }
             }
-        } else {
-            for (row, &y) in self.rows.sparse().zip(self.rows.labels()) {
-                let (indices, values) = (row.indices(), row.values());
-                let mut u = DoubleDouble::ZERO;
-                for (&j, &x) in indices.iter().zip(values) {
-                    u = u + term(j as usize, x);
+            for (row, u) in part.sparse().zip(margins.iter_mut()) {
+                for (&j, &x) in row.indices().iter().zip(row.values()) {
+                    *u = *u + term(j as usize, x);
                 }
-                let m = loss.precise_derivative(u, y);
-                absolute += m.high.abs();
-                for (&j, &x) in indices.iter().zip(values) {
+            }
+            absolute += loss.precise_derivatives(margins, part.labels());
+            if let Some(values) = part.dense() {
+                for (row, m) in values.chunks_exact(columns).zip(&*margins) {
+                    for (s, &x) in sum.iter_mut().zip(row) {
+                        *s = *s + m.times(f64::from(x));
+                    }
+                }
+            }
+            for (row, m) in part.sparse().zip(&*margins) {
+                for (&j, &x) in row.indices().iter().zip(row.values()) {
                     let s = &mut sum[j as usize];
                     *s = *s + m.times(f64::from(x));
                 }

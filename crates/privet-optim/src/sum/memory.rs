@@ -24,8 +24,9 @@ pub struct InMemory<'a> {
 const PIECES: usize = 64;
 /// At least this many rows in a piece.
 const PIECE_ROWS: usize = 1024;
-/// All pieces' partial sums together take at most about this many bytes, or the matrix's own.
-const PIECE_BYTES: usize = 4 << 20;
+/// Beyond eight pieces, their partial sums together take at most this many bytes (they are
+/// allocated and merged in every pass), and always at most the matrix's own or four times this.
+const PIECE_BYTES: usize = 1 << 20;
 
 impl<'a> InMemory<'a> {
     /// Features with labels, one per row, each −1 or 1 or a number between.
@@ -69,8 +70,9 @@ impl<'a> InMemory<'a> {
 
     /// How many pieces a sum whose partial sums take `bytes` is cut into.
     fn pieces(&self, bytes: usize) -> usize {
-        let room = PIECE_BYTES.max(self.features.bytes()) / bytes.max(1);
-        (self.labels.len() / PIECE_ROWS).min(PIECES).min(room).max(1)
+        let cheap = (PIECE_BYTES / bytes.max(1)).max(8);
+        let room = (4 * PIECE_BYTES).max(self.features.bytes()) / bytes.max(1);
+        (self.labels.len() / PIECE_ROWS).min(PIECES).min(cheap).min(room).max(1)
     }
 }
 
@@ -103,10 +105,8 @@ impl Kernel for RowNorms<'_> {
             }
             let tail: f64 = rest.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
             let square = sums.iter().sum::<f64>() + tail;
-            // Asks "small enough?", so that NaN counts as infinite.
-            if !(square <= largest) {
-                largest = if square.is_nan() { f64::INFINITY } else { square };
-            }
+            // NaN counts as infinite; `max` alone would lose it.
+            largest = if square.is_nan() { f64::INFINITY } else { largest.max(square) };
             longest = longest.max(values.len());
         };
         if let Some(values) = self.block.dense() {
