@@ -6,9 +6,8 @@
 //! - the composition of loss distributions ([`super::distribution`]);
 //! - Rényi bounds ([`super::renyi`]) and advanced composition.
 //!
-//! Then the leak and the distance of grids from ideal laws are added. Because the latter grows with
-//! e^ε, and (ε,δ)-DP implies (ε′,δ)-DP for ε′ > ε, the least over smaller ε is taken: the sum is
-//! convex in e^ε (as true curves are), hence unimodal.
+//! Then the leak and the distance of grids from ideal laws are added. The latter grows with e^ε, but
+//! (ε,δ)-DP implies (ε′,δ)-DP for ε′ > ε, so where it dominates a few smaller ε are tried as well.
 
 use super::error::{AccountError, probability};
 use super::event::Event;
@@ -64,7 +63,7 @@ pub fn meets(event: &Event, budget: Budget) -> Result<bool, AccountError> {
 }
 
 impl Parts {
-    /// Upper bound on δ at ε ≥ 0, non-increasing in ε up to rounding.
+    /// Upper bound on δ at ε ≥ 0.
     pub fn delta(&self, epsilon: f64) -> f64 {
         if self.distance == 0.0 || self.leak >= 1.0 {
             return self.leaky(epsilon);
@@ -75,20 +74,11 @@ impl Parts {
         };
         let epsilon = epsilon.min(FARTHEST);
         let here = charged(epsilon);
-        // Where the charge cannot matter more than the curve's own slope, this is the minimum.
-        let step = 1e-7 * (1.0 + epsilon);
-        if epsilon <= step || charged(epsilon - step) >= here {
+        if (1.0 + libm::exp(epsilon)) * self.distance <= 1e-3 * here {
             return here;
         }
-        let (mut low, mut high) = (0.0, epsilon);
-        let mut best = here;
-        for _ in 0..60 {
-            let (left, right) = (low + (high - low) * 0.382, low + (high - low) * 0.618);
-            let (at_left, at_right) = (charged(left), charged(right));
-            best = best.min(at_left).min(at_right);
-            if at_left < at_right { high = right } else { low = left }
-        }
-        best
+        // The charge matters: look at some smaller ε, too.
+        (1..=4).fold(here, |least, k| least.min(charged(epsilon / f64::from(1 << k))))
     }
 
     /// Upper bound on the smallest ε at this δ.
@@ -107,24 +97,27 @@ impl Parts {
         if self.rest.is_empty() && self.distance == 0.0 && self.leak == 0.0 {
             return gaussian::epsilon(delta, self.mu());
         }
-        if self.delta(0.0) <= delta {
-            return 0.0;
-        }
         // Bracket by doubling, then a secant in ln δ kept inside the bracket; `high` always holds.
         let most = pure.unwrap_or(FARTHEST);
-        let mut low = 0.0;
-        let mut high = most.min(0.125);
-        while self.delta(high) > delta {
-            if high >= most {
+        let probe = |e: f64| {
+            let d = self.delta(e);
+            (d <= delta, libm::log(d.max(1e-320)) - libm::log(delta.max(1e-320)))
+        };
+        let mut low = (0.0, probe(0.0));
+        if low.1.0 {
+            return 0.0;
+        }
+        let first = most.min(0.125);
+        let mut high = (first, probe(first));
+        while !high.1.0 {
+            if high.0 >= most {
                 return f64::INFINITY;
             }
             low = high;
-            high = (2.0 * high).min(most);
+            let next = (2.0 * high.0).min(most);
+            high = (next, probe(next));
         }
-        super::calibrate::shrink(low, high, 1e-13, |e| {
-            let d = self.delta(e);
-            (d <= delta, libm::log(d.max(1e-320)) - libm::log(delta.max(1e-320)))
-        })
+        super::calibrate::shrink((low.0, low.1.1), (high.0, high.1.1), 1e-13, probe)
     }
 
     fn leaky(&self, e: f64) -> f64 {

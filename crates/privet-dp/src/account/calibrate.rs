@@ -35,15 +35,27 @@ pub fn calibrate(
         let delta = parts.delta(budget.epsilon());
         Ok((delta <= budget.delta(), libm::log(delta.max(1e-320) / budget.delta())))
     };
-    if !probe(to)?.0 {
+    let at_end = probe(to)?;
+    if !at_end.0 {
         let (epsilon, delta) = (budget.epsilon(), budget.delta());
         return Err(AccountError::OutOfReach { largest: to, epsilon, delta });
     }
-    if probe(from)?.0 {
-        return Ok(from);
+    // Halve first: far from the answer δ says little. The low end is only looked at if it is reached.
+    let (mut low, mut high) = ((libm::log(from), f64::NAN), (libm::log(to), at_end.1));
+    while high.0 - low.0 > 0.5 {
+        let middle = 0.5 * (low.0 + high.0);
+        let (holds, excess) = probe(libm::exp(middle))?;
+        if holds { high = (middle, excess) } else { low = (middle, excess) }
+    }
+    if low.1.is_nan() {
+        let (holds, excess) = probe(from)?;
+        if holds {
+            return Ok(from);
+        }
+        low.1 = excess;
     }
     // Errors depend on the event's shape, not on the scale; should one arise, keep away from there.
-    let found = shrink(libm::log(from), libm::log(to), TOLERANCE, |ln_scale| {
+    let found = shrink(low, high, TOLERANCE, |ln_scale| {
         probe(libm::exp(ln_scale)).unwrap_or((false, 700.0))
     });
     let scale = libm::exp(found);
@@ -53,16 +65,16 @@ pub fn calibrate(
     }
 }
 
-/// Given that the condition fails at `low` and holds at `high`, a point just above where it begins
+/// Given that the condition fails at `low` and holds at `high` (each with its excess), a point just above where it begins
 /// to hold. `probe` returns (holds, excess), where the excess falls with x and changes sign there.
 pub(super) fn shrink(
-    low: f64,
-    high: f64,
+    low: (f64, f64),
+    high: (f64, f64),
     tolerance: f64,
     probe: impl Fn(f64) -> (bool, f64),
 ) -> f64 {
-    let (mut low, mut high) = (low, high);
-    let (mut over, mut under) = (probe(low).1.max(1e-300), probe(high).1.min(-1e-300));
+    let (mut over, mut under) = (low.1.max(1e-300), high.1.min(-1e-300));
+    let (mut low, mut high) = (low.0, high.0);
     let mut stalled = 0;
     for _ in 0..200 {
         let width = high - low;

@@ -54,7 +54,7 @@ fn one_way(rest: &[(Part, u64)], nu: f64, e: f64, direction: Direction) -> f64 {
             .iter()
             .map(|(curve, count)| {
                 let reach = curve.reach(tail / *count as f64);
-                Masses::new(curve, direction, reach / 256.0, 256, *count)
+                Masses::new(curve, direction, reach / 128.0, 128, *count)
             })
             .collect::<Vec<_>>();
         (tilt, ln_size) = chernoff(&coarse, e);
@@ -63,10 +63,13 @@ fn one_way(rest: &[(Part, u64)], nu: f64, e: f64, direction: Direction) -> f64 {
         }
         tail = libm::exp((ln_size - 60.0).max(-700.0));
     }
+    let costly = rest.iter().any(|(part, _)| matches!(part, Part::Objective(_)));
+    if costly && ln_size > -0.7 {
+        return 1.0; // δ above about one half: nobody asks further
+    }
     let size = libm::exp(ln_size.min(0.0));
     let (_, centre, spread) = moments(&coarse, tilt);
     let uses: f64 = curves.iter().map(|(_, count)| *count as f64).sum();
-    let costly = rest.iter().any(|(part, _)| matches!(part, Part::Objective(_)));
     let looseness = if costly { LOOSENESS.0 } else { LOOSENESS.1 };
     let fine = libm::sqrt(8.0 * looseness / (uses * (tilt + 0.5) * (tilt + 1.5)));
     let reaches: Vec<f64> = curves
@@ -198,17 +201,35 @@ fn moments(masses: &[Masses], tilt: f64) -> (f64, f64, f64) {
 
 /// The s ≥ 0 that minimises K(s) − s·e, and that minimum.
 fn chernoff(masses: &[Masses], e: f64) -> (f64, f64) {
-    let (mut low, mut high) = (0.0, 1.0);
-    while moments(masses, high).1 < e && high < 1e7 {
-        low = high;
-        high *= 2.0;
+    let start = moments(masses, 0.0);
+    if start.1 >= e {
+        return (0.0, 0.0);
     }
-    for _ in 0..20 {
-        let middle = 0.5 * (low + high);
-        if moments(masses, middle).1 < e { low = middle } else { high = middle }
+    // Newton's steps on K′(s) = e from below, halved into the bracket when they leave it.
+    let (mut low, mut high) = (0.0, f64::INFINITY);
+    let mut tilt = (e - start.1) / start.2.max(1e-300);
+    let mut least = 0.0;
+    for _ in 0..30 {
+        let (ln_moment, mean, variance) = moments(masses, tilt);
+        least = ln_moment - tilt * e;
+        if (mean - e).abs() <= 0.02 * libm::sqrt(variance) || tilt > 1e9 {
+            break;
+        }
+        if mean < e {
+            low = tilt
+        } else {
+            high = tilt
+        }
+        let newton = tilt + (e - mean) / variance.max(1e-300);
+        tilt = if newton > low && newton < high {
+            newton.min(4.0 * tilt)
+        } else if high.is_finite() {
+            0.5 * (low + high)
+        } else {
+            2.0 * tilt
+        };
     }
-    let tilt = if moments(masses, 0.0).1 >= e { 0.0 } else { 0.5 * (low + high) };
-    (tilt, (moments(masses, tilt).0 - tilt * e).min(0.0))
+    (tilt, least.min(0.0))
 }
 
 /// (upper bound on δ(e), the part of it due to the window's upper end).

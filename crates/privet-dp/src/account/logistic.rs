@@ -45,6 +45,10 @@ const ACCURACY: f64 = 3e-12;
 /// The bound of Theorem 4 at every real ε, together with an independent N(ν²/2, ν²) loss.
 pub fn delta(kappa: f64, ratio: f64, replace: bool, e: f64, nu: f64) -> f64 {
     let majorant = Majorant::new(kappa, ratio, replace);
+    // The curve is nowhere below the Gaussian it tends to; where that is large nobody asks further.
+    if gaussian::delta(e, majorant.limit()) > 0.3 {
+        return 1.0;
+    }
     let same_side = majorant.delta(e, nu);
     if replace { same_side.max(opposite_side(kappa, ratio, e, nu, same_side)) } else { same_side }
 }
@@ -55,7 +59,7 @@ pub(super) fn values(kappa: f64, ratio: f64, replace: bool, step: f64, dots: usi
     let mut values = majorant.values(step, dots);
     if replace {
         // T₀ and T₋ are convex in e^e: exact at some dots, straight lines between.
-        let stride = (dots / 24).max(1);
+        let stride = (dots / 12).max(1);
         let (mut from, mut at_from) = (0, opposite_side(kappa, ratio, 0.0, 0.0, values[0]));
         while from < dots {
             let to = (from + stride).min(dots);
@@ -235,7 +239,7 @@ impl Majorant {
     /// w, so its mean is at most that of the two-point law on w₀, w₁ with a mean not above E w; and
     /// E w ≥ e^{−E U} ≥ e^{−Ū}, Ū on the chord of the convex U at the cell's mean of z.
     fn values(&self, step: f64, dots: usize) -> Vec<f64> {
-        const CELLS: usize = 2000;
+        let cells = (8 * dots).clamp(200, 2000);
         let (limit, threshold) = (self.limit(), self.threshold());
         let bent = (0..=dots).take_while(|k| *k as f64 * step < threshold).count();
         let mut values: Vec<f64> =
@@ -245,12 +249,12 @@ impl Majorant {
         }
         let floor = (-self.kappa / self.ratio - self.ratio / 2.0).max(-9.0);
         let end = (self.crossing((bent - 1) as f64 * step) + 8.0).min(REACH);
-        let width = (end - floor) / CELLS as f64;
+        let width = (end - floor) / cells as f64;
         // (loss, mass), losses non-decreasing.
-        let mut atoms = Vec::with_capacity(CELLS + 2);
+        let mut atoms = Vec::with_capacity(cells + 2);
         let mut left = (floor, self.value(floor));
         atoms.push((left.1, cdf(floor)));
-        for k in 1..=CELLS {
+        for k in 1..=cells {
             let z = floor + width * k as f64;
             let right = (z, self.value(z).max(left.1));
             let mass = if z > 0.0 { cdf(-left.0) - cdf(-z) } else { cdf(z) - cdf(left.0) };
@@ -341,11 +345,12 @@ fn opposite_side(kappa: f64, ratio: f64, e: f64, nu: f64, enough: f64) -> f64 {
         + integral_above(
             |z| one(shifted - ratio * ratio / 2.0 - ratio * z) * density(z),
             -ratio / 2.0,
-            REACH,
-            1.0,
+            12.0,
+            2.0,
             ACCURACY,
             0.0,
-        );
+        )
+        + cdf(-12.0);
     let zero = zero.min(cheap) * (1.0 + 1e-12);
     if nu == 0.0 { zero.max(minus) } else { (zero + minus).min(1.0) }
 }
