@@ -26,8 +26,9 @@ use crate::sum::Records;
 const LIMIT: u32 = 20_000;
 /// Trials of one line search, at most.
 const TRIALS: u32 = 60;
-/// Most columns for which `Auto` factorises.
+/// Most columns for which `Auto` factorises, and the most gradient passes a Hessian may cost.
 const MOST_COLUMNS: usize = 2_000;
+const HIGHEST_PRICE: f64 = 250.0;
 
 /// What directions are made of.
 enum Curvature {
@@ -82,8 +83,9 @@ pub(super) fn chosen<R: Records>(method: Method, records: &R) -> Method {
         return method;
     }
     let (columns, entries) = (records.columns(), records.entries());
-    let small = columns * columns <= entries.max(1 << 16);
-    if columns <= MOST_COLUMNS && small { Method::Newton } else { Method::Lbfgs }
+    let small = columns <= MOST_COLUMNS && columns * columns <= entries.max(1 << 16);
+    let worth_it = hessian_price(records) <= HIGHEST_PRICE;
+    if small && worth_it { Method::Newton } else { Method::Lbfgs }
 }
 
 /// Price of a Hessian in gradient passes.
@@ -91,7 +93,7 @@ fn hessian_price<R: Records>(records: &R) -> f64 {
     let (rows, columns) = (records.rows().max(1) as f64, records.columns() as f64);
     let per_row = records.entries() as f64 / rows;
     let factor = columns.powi(3) / 3.0 / (rows * (4.0 * per_row + 30.0));
-    if per_row >= columns { 1.0 + columns / 12.0 + factor } else { 1.0 + per_row / 4.0 + factor }
+    if per_row >= columns { 1.0 + columns / 6.0 + factor } else { 1.0 + per_row / 4.0 + factor }
 }
 
 /// Rows enough to precondition with: a part in `stride`.

@@ -23,10 +23,11 @@ pub use gradient::{Gradient, GradientSum, LossAndGradient, PreciseGradient, Prec
 pub use hessian::{Hessian, HessianDiagonal, HessianVector};
 pub use memory::InMemory;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// A question to records whose answer is a sum over them.
-pub trait Statistic: Serialize + Send + Sync {
+pub trait Statistic: Serialize + DeserializeOwned + Send + Sync {
     /// The sum, or a partial one.
     type Sum: Send;
 
@@ -43,6 +44,9 @@ pub trait Statistic: Serialize + Send + Sync {
     fn bytes(&self, columns: usize) -> usize;
 
     /// Adds every row of a block.
+    ///
+    /// # Panics
+    /// When a vector of the statistic does not have an entry per column of the block.
     fn add(&self, block: Block<'_>, into: &mut Self::Sum);
 
     /// Adds a partial sum.
@@ -123,3 +127,6 @@ impl Statistic for Count {
         *into += other;
     }
 }
+
+#[cfg(test)]
+mod tests;
