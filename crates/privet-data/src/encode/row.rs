@@ -103,21 +103,33 @@ impl Number {
     }
 }
 
-/// Texts to numbers.
+/// Texts to numbers. A short list is searched from the front, which beats hashing.
 #[derive(Debug, Clone)]
-pub(crate) struct Lookup(HashMap<Vec<u8>, u32>);
+pub(crate) struct Lookup {
+    texts: Vec<String>,
+    places: Option<HashMap<Vec<u8>, u32>>,
+}
 
 impl Lookup {
     pub(crate) fn new(texts: &[String]) -> Self {
-        Self((0..).zip(texts).map(|(i, text)| (text.as_bytes().to_vec(), i)).collect())
+        let place = |(place, text): (u32, &String)| (text.as_bytes().to_vec(), place);
+        let places = (texts.len() > 8).then(|| (0..).zip(texts).map(place).collect());
+        Self { texts: texts.to_vec(), places }
+    }
+
+    fn get(&self, text: &[u8]) -> Option<u32> {
+        match &self.places {
+            Some(places) => places.get(text).copied(),
+            None => (0..).zip(&self.texts).find(|(_, t)| t.as_bytes() == text).map(|(at, _)| at),
+        }
     }
 
     /// The text's number. A stored number matches the text that Rust prints for it (`1`, `0.5`).
     pub(crate) fn find(&self, cell: Cell<'_>) -> Option<u32> {
         match cell {
-            Cell::Text(text) => self.0.get(text).copied(),
-            Cell::Number(value) => self.0.get(value.to_string().as_bytes()).copied(),
-            Cell::Integer(value) => self.0.get(value.to_string().as_bytes()).copied(),
+            Cell::Text(text) => self.get(text),
+            Cell::Number(value) => self.get(value.to_string().as_bytes()),
+            Cell::Integer(value) => self.get(value.to_string().as_bytes()),
             Cell::Missing | Cell::Unsupported => None,
         }
     }
@@ -218,10 +230,8 @@ impl ColumnEncoder {
         Some(match &self.rule {
             Rule::Number(_) | Rule::Binary { .. } if place == 0 => name.clone(),
             Rule::Hashed { buckets } if place < *buckets => format!("{name}#{place}"),
-            Rule::Listed { lookup, .. } if (place as usize) < lookup.0.len() => {
-                let text = lookup.0.iter().find(|(_, at)| **at == place).map(|(text, _)| text);
-                let text = String::from_utf8_lossy(text.map_or(&[], Vec::as_slice)).into_owned();
-                format!("{name}={text}")
+            Rule::Listed { lookup, .. } if (place as usize) < lookup.texts.len() => {
+                format!("{name}={}", lookup.texts[place as usize])
             }
             _ if indicator => format!("{name}=(missing)"),
             _ => format!("{name}=(other)"),
@@ -234,11 +244,7 @@ impl ColumnEncoder {
             Rule::Number(number) => {
                 format!("a number (clamped to [{}, {}])", number.low, number.high)
             }
-            Rule::Listed { lookup, .. } | Rule::Binary { lookup } => {
-                let mut texts: Vec<_> = lookup.0.iter().collect();
-                texts.sort_by_key(|(_, place)| **place);
-                some_of(texts.iter().map(|(text, _)| String::from_utf8_lossy(text)))
-            }
+            Rule::Listed { lookup, .. } | Rule::Binary { lookup } => some_of(lookup.texts.iter()),
             Rule::Hashed { .. } => "any text or number".to_string(),
         };
         if !matches!(self.missing, MissingRule::Refuse) {

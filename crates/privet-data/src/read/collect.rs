@@ -163,8 +163,7 @@ impl<'a> Collector<'a> {
         })?;
         self.matrix.push(encoded);
         if let Some(position) = layout.target {
-            let name = format_args!("column \"{}\"", self.schema.target().column).to_string();
-            self.label(row, record.cell(position), &name)?;
+            self.label(row, record.cell(position))?;
         }
         if let (Some(cap), Some(position)) = (&mut self.cap, layout.unit) {
             cap.row(record.cell(position)).map_err(|error| {
@@ -181,13 +180,11 @@ impl<'a> Collector<'a> {
     }
 
     /// Takes one label.
-    pub(super) fn label(
-        &mut self,
-        row: u64,
-        cell: Cell<'_>,
-        column: &str,
-    ) -> Result<(), DataError> {
-        let refused = |error| refuse(self.place, row, column, error);
+    pub(super) fn label(&mut self, row: u64, cell: Cell<'_>) -> Result<(), DataError> {
+        let refused = |error| match self.schema.target().column.as_str() {
+            "" => refuse(self.place, row, "label", error),
+            name => refuse(self.place, row, &format!("column \"{name}\""), error),
+        };
         match self.schema.target().kind {
             TargetKind::Classes(_) => self.codes.push(self.rows.class(cell).map_err(refused)?),
             TargetKind::Number { .. } => {

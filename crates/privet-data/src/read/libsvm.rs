@@ -58,7 +58,7 @@ pub(super) fn read(mut stream: Stream<'_>, collector: &mut Collector<'_>) -> Res
                 Some(class) => Cell::Text(class.as_bytes()),
                 None => Cell::Text(first),
             };
-            collector.label(row, cell, "label")?;
+            collector.label(row, cell)?;
         }
     }
     Ok(())
