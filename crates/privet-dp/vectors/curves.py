@@ -4,13 +4,12 @@
 
 Each case: kind, parameters, epsilon and delta. Inputs are the exact values of the doubles written.
 delta is rounded *down* to a double when it is not representable, epsilon likewise, so that an upper
-bound may be compared with >=. "exact" tells which of the two was computed from the other.
+bound may be compared with >=. "of" tells which of the two was computed from the other.
 """
 
 import json
-import pathlib
-
 import math
+import pathlib
 
 from mpmath import erfc, exp, expm1, log, log1p, mp, mpf, sqrt
 
@@ -32,33 +31,46 @@ def gaussian(e, mu):
     return phi(-e / mu + mu / 2) - exp(e) * phi(-e / mu - mu / 2)
 
 
-def zcdp(e, rho):
-    """min over alpha of the Canonne-Kamath-Steinke bound."""
-    e, rho = mpf(e), mpf(rho)
+def ln_zcdp(e, rho):
+    """ln of the minimum over alpha of the Canonne-Kamath-Steinke bound."""
     slope = lambda t: (2 * t + 1) * rho - e + log(t / (1 + t))
-    low, high = mpf(10) ** -30, mpf(1)
+    low, high = mpf(10) ** -12, mpf(1)
     while slope(high) < 0:
-        high *= 2
-    for _ in range(400):
-        middle = (low + high) / 2
-        if slope(middle) < 0:
-            low = middle
-        else:
-            high = middle
-    t = high
-    return exp(t * (1 + t) * rho - t * e + t * log(t / (1 + t)) - log1p(t))
+        low, high = high, 2 * high
+    for _ in range(30):
+        middle = sqrt(low * high)
+        low, high = (middle, high) if slope(middle) < 0 else (low, middle)
+    t = low
+    for _ in range(7):  # Newton on an increasing concave function, from below
+        t -= slope(t) / (2 * rho + 1 / (t * (1 + t)))
+    assert abs(slope(t)) < mpf(10) ** -35
+    return t * (1 + t) * rho - t * e + t * log(t / (1 + t)) - log1p(t)
 
 
-def bisect(f, low, high):
-    """Smallest x with f(x) <= 0, f decreasing, from below."""
+def ln_gaussian(e, mu):
+    return log(gaussian(e, mu))
+
+
+def about(f, target, low, high):
+    """A double x where the increasing f crosses ln(target), to a few digits."""
     low, high = mpf(low), mpf(high)
-    for _ in range(220):
-        middle = (low + high) / 2
-        if f(middle) > 0:
-            low = middle
-        else:
-            high = middle
-    return low
+    for _ in range(48):
+        middle = sqrt(low * high)
+        low, high = (middle, high) if f(middle) < log(target) else (low, middle)
+    return float(low)
+
+
+def inverse(f, target, guess):
+    """x with f(x) = ln(target), from a good guess, a little below."""
+    x0, x1 = mpf(guess), mpf(guess) * (1 + mpf(10) ** -9)
+    f0, f1 = f(x0) - log(target), f(x1) - log(target)
+    for _ in range(60):
+        if x1 == x0 or f1 == f0:
+            break
+        x0, f0, x1 = x1, f1, x1 - f1 * (x1 - x0) / (f1 - f0)
+        f1 = f(x1) - log(target)
+    assert abs(f1) < mpf(10) ** -35, (guess, target, f1)
+    return x1 * (1 - mpf(10) ** -33)
 
 
 def cases():
@@ -66,36 +78,15 @@ def cases():
     deltas = [0.5, 0.1, 1e-3, 1e-5, 1e-10, 1e-30, 1e-100, 1e-200, 1e-300]
     for e in epsilons:
         for d in deltas:
-            # A mu for which (e, d) is about attained, as a double; then delta from it, exactly.
-            target = mpf(d)
-            if d == 0.5 and e < 1e-3:
-                mu = 1.349
-            else:
-                lo, hi = mpf(10) ** -9, mpf(60)
-                for _ in range(120):
-                    m = (lo + hi) / 2
-                    if gaussian(e, m) > target:
-                        hi = m
-                    else:
-                        lo = m
-                mu = float(hi)
-            yield {"kind": "gaussian", "parameter": mu, "epsilon": e, "delta": down(gaussian(e, mu)), "of": "delta"}
-            eps = bisect(lambda x: gaussian(x, mu) - target, 0, 2000)
-            if eps > mpf(10) ** -6:
-                yield {"kind": "gaussian", "parameter": mu, "epsilon": down(eps), "delta": d, "of": "epsilon"}
-            lo, hi = mpf(10) ** -12, mpf(200)
-            for _ in range(120):
-                m = (lo + hi) / 2
-                if zcdp(e, m) > target:
-                    hi = m
-                else:
-                    lo = m
-            rho = float(lo)
-            if rho > 1e-9:
-                yield {"kind": "zcdp", "parameter": rho, "epsilon": e, "delta": down(zcdp(e, rho)), "of": "delta"}
-                eps = bisect(lambda x: zcdp(x, rho) - target, 0, 2000)
-                if eps > mpf(10) ** -6:
-                    yield {"kind": "zcdp", "parameter": rho, "epsilon": down(eps), "delta": d, "of": "epsilon"}
+            for kind, f in [("gaussian", ln_gaussian), ("zcdp", ln_zcdp)]:
+                # A parameter at which (e, d) is about attained, as a double; then one from the other.
+                x = about(lambda p: f(mpf(e), p), mpf(d), 1e-11, 200)
+                if x < 1e-9 or (kind == "zcdp" and ln_zcdp(mpf(e), mpf(x)) > -0.1):
+                    continue
+                delta = exp(f(mpf(e), mpf(x)))
+                yield {"kind": kind, "parameter": x, "epsilon": e, "delta": down(delta), "of": "delta"}
+                epsilon = inverse(lambda y: f(y, mpf(x)), mpf(d), e)
+                yield {"kind": kind, "parameter": x, "epsilon": down(epsilon), "delta": d, "of": "epsilon"}
     for total in [1e-4, 0.1, 1.0, 8.0, 50.0]:
         for part in [0.0, 0.3, 0.9, 0.999999]:
             e, p = float(part * total), float(total)

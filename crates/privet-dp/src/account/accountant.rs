@@ -57,6 +57,12 @@ pub fn guarantee(event: &Event, delta: f64) -> Result<Guarantee, AccountError> {
     Ok(Guarantee { neighbours: parts.neighbours, unit: parts.unit, epsilon, delta })
 }
 
+/// The neighbour relation and unit that every leaf of `event` was charged for.
+pub fn relation(event: &Event) -> Result<(Neighbours, Unit), AccountError> {
+    let parts = Parts::new(event)?;
+    Ok((parts.neighbours, parts.unit))
+}
+
 /// Whether `event` stays within a budget.
 pub fn meets(event: &Event, budget: Budget) -> Result<bool, AccountError> {
     Ok(delta(event, budget.epsilon())? <= budget.delta())
@@ -128,7 +134,19 @@ impl Parts {
         (self.leak + (1.0 - self.leak) * ideal * (1.0 + 1e-15)).min(1.0)
     }
 
+    /// The curve of the composition, never below what is known to be attained: a computation that
+    /// comes out lower has gone wrong, whatever the reason (NaN included).
     fn ideal(&self, e: f64) -> f64 {
+        let squares = self.rest.iter().map(|(part, count)| *count as f64 * part.attained().powi(2));
+        let floor = gaussian::delta(e, libm::sqrt(self.mu().powi(2) + squares.sum::<f64>()));
+        match self.bounded_above(e) {
+            found if found >= floor * (1.0 - 1e-9) => found.min(1.0),
+            _ if floor == 0.0 => 0.0,
+            _ => 1.0,
+        }
+    }
+
+    fn bounded_above(&self, e: f64) -> f64 {
         let nu = self.mu();
         let rest: Vec<(Part, u64)> =
             self.rest.iter().copied().filter(|(part, _)| part.bound() != Some(0.0)).collect();
@@ -167,6 +185,15 @@ impl Parts {
 }
 
 impl Part {
+    /// A μ such that some pair of data sets makes this part at least as bad as μ-GDP: the Gaussian
+    /// shift of a perturbed objective (§ *Tight* of [`super::objective`]); 0 where none is known.
+    fn attained(&self) -> f64 {
+        match self {
+            Self::Objective(objective) => objective.shift(),
+            _ => 0.0,
+        }
+    }
+
     /// The curve of one part that needs no direction, at every real e.
     pub fn delta(&self, e: f64) -> f64 {
         match *self {

@@ -135,7 +135,14 @@ impl Masses {
             v.push(*value);
         }
         let infinite = v.last().copied().unwrap_or(1.0);
-        Self { first, step, mass: connect(&x, &v), infinite, count }
+        let mass = connect(&x, &v);
+        // Nothing may get lost: where e^loss overflows (huge losses), all mass goes to ∞.
+        let total = mass.iter().sum::<f64>() + infinite;
+        if (total - 1.0).abs() <= 1e-9 {
+            Self { first, step, mass, infinite, count }
+        } else {
+            Self { first: 0, step, mass: vec![0.0], infinite: 1.0, count }
+        }
     }
 
     /// (ln Σ mass·e^{s·loss}, mean and variance of the tilted loss).

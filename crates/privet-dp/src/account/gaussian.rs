@@ -25,7 +25,7 @@
 use super::normal::{above, cdf, density, ln_cdf, ln_density, mills, mills_spread};
 
 /// Relative error of one evaluation at moderate arguments, generously.
-const MARGIN: f64 = 2e-13;
+const MARGIN: f64 = 1e-14;
 /// Half a unit in the last place of 1.
 const ROUND: f64 = f64::EPSILON;
 

@@ -33,7 +33,7 @@ mod quadrature;
 pub mod renyi;
 mod spherical;
 
-pub use accountant::{Guarantee, delta, epsilon, guarantee, meets};
+pub use accountant::{Guarantee, delta, epsilon, guarantee, meets, relation};
 pub use calibrate::calibrate;
 pub use error::AccountError;
 pub use event::{Cost, Event, Grid, LossShape, ObjectiveCost, ObjectiveNoise, OutputNoise, Sign};

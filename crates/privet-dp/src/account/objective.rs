@@ -213,6 +213,14 @@ impl Objective {
         }
     }
 
+    /// How far the gradient can move between neighbours, in units of σ: μ or m, times the records
+    /// of a unit. *Tight*: with every record in the linear part of ℓ, at opposite ends, the release
+    /// is exactly this Gaussian mechanism.
+    pub fn shift(&self) -> f64 {
+        let sides = if self.neighbours == Neighbours::ReplaceOne { 2.0 } else { 1.0 };
+        sides * f64::from(self.records) * self.ratio * (1.0 - 8.0 * MARGIN)
+    }
+
     /// (C, μ) of the law C + max(G, 0), G ~ N(μ²/2, μ²), that dominates both directions; only for
     /// one record and fixed sign.
     pub fn fixed_sign(&self) -> Option<(f64, f64)> {
