@@ -207,21 +207,23 @@ fn claim(
     budget: &Budget,
     calibration: Calibration,
 ) -> Result<Guarantee, LearnError> {
-    let mut proved = account::guarantee(events, budget.delta())?;
-    if calibration == Calibration::Sound {
-        if proved.epsilon > budget.epsilon() {
-            return Err(LearnError::NotCovered {
-                what: format!(
-                    "the accountant proves ε = {} where {} was asked for",
-                    proved.epsilon,
-                    budget.epsilon()
-                ),
-                instead: "this is a defect of the planner: please report it",
-            });
+    let met = if budget.is_pure() {
+        account::epsilon(events, 0.0)? <= budget.epsilon()
+    } else {
+        account::meets(events, *budget)?
+    };
+    match calibration {
+        Calibration::Sound if met => {
+            let (neighbours, unit) = account::relation(events)?;
+            let (epsilon, delta) = (budget.epsilon(), budget.delta());
+            Ok(Guarantee { neighbours, unit, epsilon, delta })
         }
-        proved.epsilon = budget.epsilon();
+        Calibration::Sound => Err(LearnError::NotCovered {
+            what: "the accountant does not confirm the budget asked for".into(),
+            instead: "this is a defect of the planner: please report it",
+        }),
+        Calibration::Printed => Ok(account::guarantee(events, budget.delta())?),
     }
-    Ok(proved)
 }
 
 impl Plan {

@@ -72,11 +72,10 @@ impl Certificate {
         request: Value,
     ) -> Result<Self, AccountError> {
         // The claim is recomputed here, at the gate: a learner cannot overstate it.
-        let proved = account::guarantee(&events, claim.delta)?;
         let mut guarantee = claim;
-        guarantee.epsilon = guarantee.epsilon.max(proved.epsilon);
-        guarantee.neighbours = proved.neighbours;
-        guarantee.unit = proved.unit;
+        if !supports(&events, &guarantee)? {
+            guarantee = account::guarantee(&events, guarantee.delta)?;
+        }
         if origin == Origin::FixedSeed {
             guarantee.epsilon = f64::INFINITY;
             notes.insert(0, "NOT PRIVATE: the noise was made from a fixed seed".into());
@@ -120,12 +119,13 @@ impl Certificate {
         if self.randomness != Some(Origin::OperatingSystem) || claimed.epsilon.is_infinite() {
             return Ok(None);
         }
-        let proved = account::guarantee(events, claimed.delta)?;
-        if proved.neighbours != claimed.neighbours || proved.unit != claimed.unit {
-            return Err(CertificateError::OtherNeighbours);
-        }
         // Another platform's arithmetic may differ in the last digits.
-        if proved.epsilon > claimed.epsilon * (1.0 + 1e-9) {
+        let rounded = Guarantee { epsilon: claimed.epsilon * (1.0 + 1e-9), ..claimed.clone() };
+        if !supports(events, &rounded)? {
+            let proved = account::guarantee(events, claimed.delta)?;
+            if proved.neighbours != claimed.neighbours || proved.unit != claimed.unit {
+                return Err(CertificateError::OtherNeighbours);
+            }
             return Err(CertificateError::TooStrong {
                 claimed: claimed.epsilon,
                 proved: proved.epsilon,
@@ -151,6 +151,17 @@ impl Certificate {
             Some(signature) => signature.check(&digest(model, self)),
         }
     }
+}
+
+/// Whether the events prove the claim, relation and unit included.
+fn supports(events: &Event, claim: &Guarantee) -> Result<bool, AccountError> {
+    let found = account::relation(events)?;
+    let met = if claim.delta == 0.0 {
+        account::epsilon(events, 0.0)? <= claim.epsilon
+    } else {
+        account::delta(events, claim.epsilon)? <= claim.delta
+    };
+    Ok(met && found == (claim.neighbours, claim.unit))
 }
 
 impl Signature {

@@ -69,21 +69,22 @@ pub(crate) fn plan(
     }
 }
 
-/// The smallest noise scale near `guess` at which all problems together meet the budget.
+/// The smallest noise scale at which all problems together meet the budget. No scale below `floor`
+/// can (the noise that the Gaussian, or pure, part alone needs), so none is looked at.
 pub(crate) fn calibrated(
     facts: &Facts,
     budget: &Budget,
-    guess: f64,
+    floor: f64,
     event_for: impl Fn(f64) -> Result<Event, GateError>,
 ) -> Result<f64, LearnError> {
-    event_for(guess)?;
+    event_for(floor)?;
     // An event that cannot be made at some far scale is one that the accountant refuses.
     let event = |scale| event_for(scale).unwrap_or(Event::All(vec![]));
-    let search = guess / SEARCH..=guess * SEARCH;
+    let search = floor * (1.0 - 1e-6)..=floor * SEARCH;
     Ok(account::calibrate(budget, search, |scale| facts.repeated(event(scale)))?)
 }
 
-/// How far from the guess noise scales are looked for, as a factor.
+/// How far above the floor noise scales are looked for, as a factor.
 const SEARCH: f64 = 1e4;
 
 /// The papers split a budget evenly between the problems.

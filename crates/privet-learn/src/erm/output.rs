@@ -56,9 +56,9 @@ pub(crate) fn plan_sound(
     let ridge = RIDGE.check(ridge.unwrap_or_else(|| rule::for_output(facts, unit_noise)))?;
     let sensitivity = sensitivity(facts, ridge, tolerance);
     if budget.is_pure() {
-        let guess = sensitivity * f64::from(facts.problems) / budget.epsilon();
+        let floor = sensitivity * f64::from(facts.problems) / budget.epsilon();
         let mechanism = |noise_scale| laplace(facts, sensitivity, noise_scale);
-        let scale = calibrated(facts, budget, guess, |scale| Ok(mechanism(scale).event()))?;
+        let scale = calibrated(facts, budget, floor, |scale| Ok(mechanism(scale).event()))?;
         return Ok(laplace_step(ridge, tolerance, mechanism(scale)));
     }
     let mechanism = |noise_scale| gaussian(facts, sensitivity, noise_scale);
