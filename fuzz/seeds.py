@@ -269,9 +269,9 @@ def model():
     text = sources[0].read_text()
     write("model", "bad-empty.json", "")
     write("model", "bad-cut.json", cut(text.encode()))
-    write("model", "bad-deep.json", "[" * 100000)
-    write("model", "bad-deep-request.json",
-          json.dumps({**json.loads(text), "extra": 1}))
+    write("model", "bad-deep.json", '{"format":"privet-model-1","model":' + "[" * 100000)
+    write("model", "bad-extra-field.json", json.dumps({**json.loads(text), "extra": 1}))
+    write("model", "bad-huge-rows.json", text.replace('"rows": 4', '"rows": 1' + "0" * 40))
     write("model", "bad-not-utf8.json", text.encode().replace(b"privet", b"priv\xff", 1))
     write("model", "bad-format.json", text.replace("privet-model-1", "privet-model-9"))
 
