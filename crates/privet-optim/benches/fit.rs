@@ -2,7 +2,8 @@
 //! 12 or 13 of them not zero, rows of norm at most 1. Fixed seed.
 //!
 //! `cargo bench -p privet-optim --bench fit`; after `--`: `--dump FILE` writes the table as LIBSVM for
-//! racing other solvers, `--repeat N` only fits N times (for a profiler), `--newton` leaves out the
+//! racing other solvers, `--repeat N` only fits N times (for a profiler; `--dense` for
+//! dense rows), `--newton` leaves out the
 //! other methods.
 //!
 //! What a pass must move: CSR 8 bytes an entry and 8 a row for starts and labels each, 4.2 MB; dense
@@ -154,7 +155,10 @@ fn main() {
         return;
     }
     if let Some(count) = std::env::args().skip_while(|a| a != "--repeat").nth(1) {
-        let matrix = Matrix::Csr(csr);
+        let matrix = match std::env::args().any(|a| a == "--dense") {
+            true => Matrix::Dense(dense(&csr)),
+            false => Matrix::Csr(csr),
+        };
         let linear: Vec<f64> = (0..matrix.columns()).map(|j| 30.0 * (j as f64).cos()).collect();
         for _ in 0..count.parse().unwrap() {
             let records = InMemory::new(&matrix, &labels).unwrap();

@@ -70,18 +70,58 @@ pub fn accumulate<const F: bool>(
     }
 }
 
-/// scaled row i = √weights[i] · row i, as f64.
+/// Rows that [`gram`] takes at a time: few enough for the first-level cache at a hundred columns.
+pub const GRAM_ROWS: usize = 32;
+/// A register tile of the Gram matrix: rows × columns.
+const TILE: (usize, usize) = (4, 8);
+
+/// Entries of scratch that [`gram`] needs.
+pub fn gram_scratch(columns: usize) -> usize {
+    GRAM_ROWS * columns.next_multiple_of(TILE.1)
+}
+
+/// gram += Σ weights[i] · row i (row i)ᵀ for at most [`GRAM_ROWS`] rows. Fills the upper triangle of a
+/// row-major square matrix; below the diagonal, tiles that straddle it leave symmetric entries.
 #[inline(always)]
-pub fn scale_rows(values: &[f32], columns: usize, weights: &[f64], scaled: &mut [f64]) {
-    if columns == 0 {
-        return;
-    }
+pub fn gram<const F: bool>(
+    values: &[f32],
+    columns: usize,
+    weights: &[f64],
+    scratch: &mut [f64],
+    gram: &mut [f64],
+) {
+    let width = columns.next_multiple_of(TILE.1);
+    let scaled = &mut scratch[..weights.len() * width];
     for ((row, &w), out) in
-        values.chunks_exact(columns).zip(weights).zip(scaled.chunks_exact_mut(columns))
+        values.chunks_exact(columns.max(1)).zip(weights).zip(scaled.chunks_exact_mut(width.max(1)))
     {
         let root = w.sqrt();
         for (o, &x) in out.iter_mut().zip(row) {
             *o = root * f64::from(x);
+        }
+        out[columns..].fill(0.0);
+    }
+    for k in (0..columns).step_by(TILE.1) {
+        for j in (0..columns.min(k + TILE.1)).step_by(TILE.0) {
+            let mut tile = [[0.0; TILE.1]; TILE.0];
+            for row in scaled.chunks_exact(width) {
+                // Arrays of known length: the tile then stays in registers.
+                let (Some(right), Some(left)) =
+                    (row[k..].first_chunk::<{ TILE.1 }>(), row[j..].first_chunk::<{ TILE.0 }>())
+                else {
+                    continue; // never: the width is a multiple of both
+                };
+                for a in 0..TILE.0 {
+                    for b in 0..TILE.1 {
+                        tile[a][b] = fma::<F>(left[a], right[b], tile[a][b]);
+                    }
+                }
+            }
+            for (sums, j) in tile.iter().zip(j..columns) {
+                let target =
+                    &mut gram[j * columns + k..(j * columns + k + TILE.1).min((j + 1) * columns)];
+                target.iter_mut().zip(sums).for_each(|(g, s)| *g += s);
+            }
         }
     }
 }

@@ -25,11 +25,13 @@ pub(super) fn evaluate<const F: bool>(u: f64, y: f64) -> LossPoint {
     let inverse = 1.0 / (1.0 + e);
     let small = e * inverse;
     let probability = if z >= 0.0 { small } else { inverse };
+    // Rounding can lift e/(1+e)² past its largest value, which is promised.
+    let second = small * inverse;
     let negative_part = if z < 0.0 { -z } else { 0.0 };
     LossPoint {
         value: negative_part + ln_one_plus::<F>(e),
         derivative: -y * probability,
-        second: small * inverse,
+        second: if second > 0.25 { 0.25 } else { second },
     }
 }
 

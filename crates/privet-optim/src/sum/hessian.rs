@@ -7,13 +7,11 @@ use super::gradient::PART;
 use super::{Block, Statistic};
 use crate::kernel::{Kernel, dense, dispatch, fma};
 use crate::loss::Loss;
-use faer::linalg::matmul::triangular::{BlockStructure, matmul};
-use faer::{Accum, MatMut, MatRef, Par};
 use serde::{Deserialize, Serialize};
 
 /// Σℓ″·x xᵀ at θ over every `stride`-th part of the rows, scaled up to all of them.
 ///
-/// The sum is the upper triangle of a row-major square matrix.
+/// The sum is the upper triangle of a row-major square matrix; what lies below is unspecified.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hessian {
@@ -66,7 +64,10 @@ impl Kernel for HessianPass<'_> {
         let Hessian { loss, theta, stride } = self.statistic;
         let columns = self.rows.columns();
         let (mut margins, mut weights) = ([0.0; PART], [0.0; PART]);
-        let mut scaled = vec![0.0; if self.rows.dense().is_some() { PART * columns } else { 0 }];
+        let mut scratch = match self.rows.dense() {
+            Some(_) => vec![0.0; dense::gram_scratch(columns)],
+            None => Vec::new(),
+        };
         let parts = || self.rows.parts(PART).step_by((*stride).max(1) as usize);
         let taken: usize = parts().map(|part| part.rows()).sum();
         let scale = self.rows.rows() as f64 / taken.max(1) as f64;
@@ -78,9 +79,10 @@ impl Kernel for HessianPass<'_> {
                 *w *= scale;
             }
             if let Some(values) = part.dense() {
-                let scaled = &mut scaled[..part.rows() * columns];
-                dense::scale_rows(values, columns, weights, scaled);
-                add_products(scaled, part.rows(), columns, self.sum);
+                let rows = values.chunks(dense::GRAM_ROWS * columns.max(1));
+                for (values, weights) in rows.zip(weights.chunks(dense::GRAM_ROWS)) {
+                    dense::gram::<F>(values, columns, weights, &mut scratch, self.sum);
+                }
             } else {
                 for (row, &w) in part.sparse().zip(&*weights) {
                     if w != 0.0 {
@@ -90,15 +92,6 @@ impl Kernel for HessianPass<'_> {
             }
         }
     }
-}
-
-/// sum += AᵀA for row-major A, upper triangle of row-major (= lower of column-major) sum.
-fn add_products(rows: &[f64], count: usize, columns: usize, sum: &mut [f64]) {
-    let transposed = MatRef::from_column_major_slice(rows, columns, count);
-    let target = MatMut::from_column_major_slice_mut(sum, columns, columns);
-    let (all, lower) = (BlockStructure::Rectangular, BlockStructure::TriangularLower);
-    let right = transposed.transpose();
-    matmul(target, lower, Accum::Add, transposed, all, right, all, 1.0, Par::Seq);
 }
 
 /// Σℓ″·x_j² at θ for every feature j.
