@@ -159,9 +159,11 @@ impl DataError {
     }
 
     /// Whether the machine is at fault (disk, permission), not the input. A file that does not
-    /// exist is the input's fault.
+    /// exist, is a folder or is not text is the input's fault.
     pub fn is_environment(&self) -> bool {
-        matches!(self, Self::File { source, .. } if source.kind() != io::ErrorKind::NotFound)
+        use io::ErrorKind::{InvalidData, IsADirectory, NotADirectory, NotFound};
+        let input = [NotFound, InvalidData, IsADirectory, NotADirectory];
+        matches!(self, Self::File { source, .. } if !input.contains(&source.kind()))
     }
 }
 

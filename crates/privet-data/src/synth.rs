@@ -212,7 +212,8 @@ mod tests {
             let squares: Vec<f64> = (0..40)
                 .map(|f| table.values.iter().skip(f).step_by(40).map(|x| x * x).sum::<f64>() / 4e3)
                 .collect();
-            // Noise: Σ of 4,000 squares of N(0, 1) is within 0.25 of its mean but for 1e-28.
+            // Noise: by Chernoff the mean of 4,000 squares of N(0, 1) leaves (0.75, 1.25) with
+            // probability below 2·exp(−2000·(0.25 − ln 1.25)) < 1e-22.
             assert_eq!(squares.iter().filter(|s| (**s - 1.0).abs() < 0.25).count(), 8, "{seed}");
             let informative: f64 =
                 squares.iter().filter(|s| **s > 1.25 && **s < 40.0).sum::<f64>() / 30.0;

@@ -11,9 +11,11 @@
 //!   key.
 //! - Number target: 2t − 1, truncated toward zero to a multiple of 2⁻²³.
 
+mod column;
 mod row;
 
-pub use row::{Cell, EncodeError, RowEncoder, UnknownIn};
+pub use column::{Cell, UnknownIn};
+pub use row::{EncodeError, RowEncoder};
 
 use crate::{
     bound::Clip,
@@ -22,7 +24,7 @@ use crate::{
         Unknown,
     },
 };
-use row::ColumnEncoder;
+use column::ColumnEncoder;
 
 /// Below this share of non-zero entries (as the schema lets expect) rows are stored sparse.
 const SPARSE_BELOW: f64 = 1.0 / 3.0;
@@ -158,6 +160,7 @@ impl Encoding {
 mod tests {
     use super::*;
     use crate::testing::SMALL_SCHEMA;
+    use proptest::prelude::*;
 
     #[test]
     fn the_width_names_and_radius_follow_from_the_schema() {
@@ -199,5 +202,37 @@ mod tests {
             Schema::from_toml(&SMALL_SCHEMA.replace("radius = 1.0", "radius = 100.0")).unwrap();
         let radius = Encoding::new(&schema).l2_radius();
         assert!((radius - 5_f64.sqrt()).abs() < 1e-5 && radius >= 5_f64.sqrt(), "{radius}");
+    }
+
+    proptest! {
+        /// What learners take as R: no stored row may exceed it, whatever its cells.
+        #[test]
+        fn no_row_exceeds_the_announced_radii(
+            age in prop_oneof![Just(None), any::<f64>().prop_map(Some)],
+            work in prop::sample::select(vec!["private", "public", "mars", "?"]),
+            smokes in prop::sample::select(vec!["no", "yes"]),
+            norm in prop::sample::select(vec!["l2", "linf"]),
+            radius in prop::sample::select(vec!["0.3", "1.0", "1.7", "50.0"]),
+            scale in prop::sample::select(vec!["unit", "symmetric", "none"]),
+        ) {
+            let text = SMALL_SCHEMA
+                .replace("norm = \"l2\"", &format!("norm = \"{norm}\""))
+                .replace("radius = 1.0", &format!("radius = {radius}"))
+                .replace("bounds = [0, 120]", &format!("bounds = [0, 120]\nscale = \"{scale}\""));
+            let encoding = Encoding::new(&Schema::from_toml(&text).unwrap());
+            let mut rows = encoding.rows(UnknownIn::Training);
+            let cell = |source: usize| match source {
+                0 => age.filter(|age: &f64| age.is_finite()).map_or(Cell::Missing, Cell::Number),
+                1 if work == "?" => Cell::Missing,
+                1 => Cell::Text(work.as_bytes()),
+                2 => Cell::Integer(7),
+                _ => Cell::Text(smokes.as_bytes()),
+            };
+            let row = rows.encode(cell).unwrap();
+            // At most five squares of 24-bit numbers: their f64 sum is off by less than 1e-15.
+            let squared: f64 = row.iter().map(|(_, x)| x * x).sum();
+            prop_assert!(squared <= encoding.l2_radius().powi(2) * (1.0 + 1e-15), "{row:?}");
+            prop_assert!(row.iter().all(|(_, x)| x.abs() <= encoding.linf_radius()), "{row:?}");
+        }
     }
 }

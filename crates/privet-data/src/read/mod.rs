@@ -49,7 +49,7 @@ pub struct Options<'a> {
     pub purpose: Purpose,
     /// Which rows of a user with too many are kept; see [`UNIT_KEY`].
     pub unit_key: Key,
-    /// Called now and then with bytes read and bytes in all.
+    /// Called now and then with bytes read and bytes in all (for Parquet: rows).
     pub progress: Option<&'a dyn Fn(u64, u64)>,
 }
 

@@ -47,6 +47,7 @@
 //! goes through that check.
 
 mod check;
+mod columns;
 mod draft;
 
 pub use check::{FEATURES, HASH_BUCKETS, RADIUS};
