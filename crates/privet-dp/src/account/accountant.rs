@@ -123,7 +123,8 @@ impl Parts {
             let next = (2.0 * high.0).min(most);
             high = (next, probe(next));
         }
-        super::calibrate::shrink((low.0, low.1.1), (high.0, high.1.1), 1e-13, probe)
+        let tolerance = if self.smooth() { 1e-13 } else { 1e-8 };
+        super::calibrate::shrink((low.0, low.1.1), (high.0, high.1.1), tolerance, probe)
     }
 
     fn leaky(&self, e: f64) -> f64 {
@@ -223,7 +224,7 @@ fn read_epsilon<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Er
         Word(String),
     }
     match Written::deserialize(deserializer)? {
-        Written::Number(epsilon) if epsilon >= 0.0 && epsilon < f64::INFINITY => Ok(epsilon),
+        Written::Number(epsilon) if (0.0..f64::INFINITY).contains(&epsilon) => Ok(epsilon),
         Written::Word(word) if word == "infinity" => Ok(f64::INFINITY),
         Written::Number(epsilon) => Err(serde::de::Error::custom(format!(
             "epsilon = {epsilon}: a finite number of at least 0, or \"infinity\", is needed"

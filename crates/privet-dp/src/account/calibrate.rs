@@ -10,11 +10,11 @@ use super::parts::Parts;
 use privet_core::Budget;
 use std::ops::RangeInclusive;
 
-/// Relative width of the final bracket.
-const TOLERANCE: f64 = 1e-12;
+/// Relative width of the final bracket; wider where δ itself is known on a grid only.
+const TOLERANCE: (f64, f64) = (1e-12, 1e-6);
 
-/// The smallest noise scale in `search`, to a relative 1e-12, at which `event_for(scale)` meets the
-/// budget. The answer itself has been checked to meet it. δ must not grow with the scale.
+/// The smallest noise scale in `search`, to a relative 1e-12 (1e-6 where loss distributions have to be
+/// composed), at which `event_for(scale)` meets the budget. The answer itself has been checked to meet it. δ must not grow with the scale.
 pub fn calibrate(
     budget: &Budget,
     search: RangeInclusive<f64>,
@@ -55,7 +55,9 @@ pub fn calibrate(
         low.1 = excess;
     }
     // Errors depend on the event's shape, not on the scale; should one arise, keep away from there.
-    let found = shrink(low, high, TOLERANCE, |ln_scale| {
+    let smooth = Parts::new(&event_for(libm::exp(high.0)))?.smooth();
+    let tolerance = if smooth { TOLERANCE.0 } else { TOLERANCE.1 };
+    let found = shrink(low, high, tolerance, |ln_scale| {
         probe(libm::exp(ln_scale)).unwrap_or((false, 700.0))
     });
     let scale = libm::exp(found);
@@ -78,7 +80,7 @@ pub(super) fn shrink(
     let mut stalled = 0;
     for _ in 0..200 {
         let width = high - low;
-        let smallest = tolerance * (1.0_f64).max(high.abs()).min(1e300);
+        let smallest = tolerance * high.abs().max(1.0);
         if width <= smallest {
             break;
         }

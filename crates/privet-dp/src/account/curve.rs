@@ -5,7 +5,6 @@
 //! positive part of the loss), so composition uses this identity instead.
 
 use super::gaussian;
-use super::objective::Direction;
 use super::parts::Part;
 
 /// A part, or the Gaussian ones together.
@@ -18,8 +17,13 @@ pub enum HalfCurves {
 }
 
 impl HalfCurves {
-    /// Bounds at 0, h, …, dots·h in this direction, and in the reverse one.
-    pub fn values(&self, direction: Direction, step: f64, dots: usize) -> (Vec<f64>, Vec<f64>) {
+    /// Whether one evaluation takes an integral.
+    pub fn costly(&self) -> bool {
+        matches!(self, Self::Part(Part::Objective(_)))
+    }
+
+    /// Bounds at 0, h, …, dots·h in the forward direction, and in the backward one.
+    pub fn values(&self, step: f64, dots: usize) -> (Vec<f64>, Vec<f64>) {
         let on_grid = |curve: &dyn Fn(f64) -> f64| -> Vec<f64> {
             (0..=dots).map(|k| curve(k as f64 * step)).collect()
         };
@@ -28,7 +32,7 @@ impl HalfCurves {
                 let both = on_grid(&|e| gaussian::delta(e, *nu));
                 (both.clone(), both)
             }
-            Self::Part(Part::Objective(objective)) => objective.values(direction, step, dots),
+            Self::Part(Part::Objective(objective)) => objective.values(step, dots),
             Self::Part(part) => {
                 let both = on_grid(&|e| part.delta(e));
                 (both.clone(), both)

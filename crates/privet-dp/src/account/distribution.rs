@@ -30,75 +30,47 @@ const NEGLIGIBLE: f64 = 1e-7;
 
 /// An upper bound on δ(e), e ≥ 0, of these parts and a Gaussian release of parameter ν.
 pub fn delta(rest: &[(Part, u64)], nu: f64, e: f64) -> f64 {
-    let directed = rest.iter().any(|(part, _)| part.directed());
-    let forward = one_way(rest, nu, e, Direction::Forward);
-    if directed && forward < 1.0 {
-        forward.max(one_way(rest, nu, e, Direction::Backward))
-    } else {
-        forward
-    }
-}
-
-fn one_way(rest: &[(Part, u64)], nu: f64, e: f64, direction: Direction) -> f64 {
     let mut curves: Vec<(HalfCurves, u64)> =
         rest.iter().map(|(part, count)| (HalfCurves::Part(*part), *count)).collect();
     if nu > 0.0 {
         curves.push((HalfCurves::Gaussian(nu), 1));
     }
-    // A coarse look, to learn the tilt and the size of the answer; then the real one.
-    let mut tail = 1e-40;
-    let mut coarse = Vec::new();
-    let (mut tilt, mut ln_size) = (0.0, 0.0);
-    for _ in 0..3 {
-        coarse = curves
-            .iter()
-            .map(|(curve, count)| {
-                let reach = curve.reach(tail / *count as f64);
-                Masses::new(curve, direction, reach / 128.0, 128, *count)
-            })
-            .collect::<Vec<_>>();
-        (tilt, ln_size) = chernoff(&coarse, e);
-        if ln_size > libm::log(tail) + 30.0 || tail < 1e-290 {
-            break;
-        }
-        tail = libm::exp((ln_size - 60.0).max(-700.0));
-    }
-    let costly = rest.iter().any(|(part, _)| matches!(part, Part::Objective(_)));
-    if costly && ln_size > -0.7 {
-        return 1.0; // δ above about one half: nobody asks further
-    }
-    let size = libm::exp(ln_size.min(0.0));
-    let (_, centre, spread) = moments(&coarse, tilt);
-    let uses: f64 = curves.iter().map(|(_, count)| *count as f64).sum();
-    let looseness = if costly { LOOSENESS.0 } else { LOOSENESS.1 };
-    let fine = libm::sqrt(8.0 * looseness / (uses * (tilt + 0.5) * (tilt + 1.5)));
-    let reaches: Vec<f64> = curves
-        .iter()
-        .map(|(curve, count)| curve.reach(NEGLIGIBLE * size / *count as f64))
-        .collect();
-    let widest = reaches.iter().copied().fold(0.0, f64::max);
+    let Some(plan) = Plan::new(&curves, e) else { return 1.0 };
+    let widest = plan.reaches.iter().copied().fold(0.0, f64::max);
+    let directed = rest.iter().any(|(part, _)| part.directed());
     let bounded = rest.iter().find_map(|(part, _)| part.bound());
-    let mut window = (24.0 * libm::sqrt(spread) + 2.0 * (e - centre).abs()).max(64.0 * fine);
+    let mut window = plan.window;
     let mut best: f64 = 1.0;
     for _ in 0..3 {
         // No more than 2^LARGEST points in the window, 2^15 dots in a part.
         let points = (1_usize << LARGEST) as f64;
-        let step = fine.max(window / points).max(widest / 32_768.0);
+        let step = plan.step.max(window / points).max(widest / 32_768.0);
         // Dots on the ends of a bounded loss, where its atoms sit.
         let step = match bounded {
             Some(bound) => bound / libm::ceil(bound / step),
             None => step,
         };
         let bits = (libm::ceil(libm::log2(window / step)) as usize).clamp(6, LARGEST);
-        let masses: Vec<Masses> = curves
+        let halves: Vec<(Vec<f64>, Vec<f64>)> = curves
             .iter()
-            .zip(&reaches)
-            .map(|((curve, count), reach)| {
-                let dots = libm::ceil(reach / step).max(1.0) as usize;
-                Masses::new(curve, direction, step, dots, *count)
+            .zip(&plan.reaches)
+            .map(|((curve, _), reach)| {
+                curve.values(step, libm::ceil(reach / step).max(1.0) as usize)
             })
             .collect();
-        let (value, cut) = composed(&masses, step, bits, tilt, e, centre);
+        let one_way = |direction: Direction| {
+            let masses: Vec<Masses> = halves
+                .iter()
+                .zip(&curves)
+                .map(|(half, (_, count))| Masses::new(half, direction, step, *count))
+                .collect();
+            composed(&masses, step, bits, plan.tilt, e, plan.centre)
+        };
+        let (mut value, mut cut) = one_way(Direction::Forward);
+        if directed {
+            let (backward, backward_cut) = one_way(Direction::Backward);
+            (value, cut) = (value.max(backward), cut.max(backward_cut));
+        }
         best = best.min(value);
         if cut <= 1e-3 * value || bits == LARGEST {
             break;
@@ -106,6 +78,54 @@ fn one_way(rest: &[(Part, u64)], nu: f64, e: f64, direction: Direction) -> f64 {
         window *= 2.0;
     }
     best
+}
+
+/// What a coarse look at the forward direction suggests; any choice is valid.
+struct Plan {
+    tilt: f64,
+    centre: f64,
+    window: f64,
+    step: f64,
+    /// Where each curve may be cut.
+    reaches: Vec<f64>,
+}
+
+impl Plan {
+    /// `None` when the answer is so large that nobody asks further.
+    fn new(curves: &[(HalfCurves, u64)], e: f64) -> Option<Self> {
+        let mut tail = 1e-40;
+        let mut coarse = Vec::new();
+        let (mut tilt, mut ln_size) = (0.0, 0.0);
+        for _ in 0..3 {
+            coarse = curves
+                .iter()
+                .map(|(curve, count)| {
+                    let step = curve.reach(tail / *count as f64) / 128.0;
+                    Masses::new(&curve.values(step, 128), Direction::Forward, step, *count)
+                })
+                .collect::<Vec<_>>();
+            (tilt, ln_size) = chernoff(&coarse, e);
+            if ln_size > libm::log(tail) + 30.0 || tail < 1e-290 {
+                break;
+            }
+            tail = libm::exp((ln_size - 60.0).max(-700.0));
+        }
+        let costly = curves.iter().any(|(curve, _)| curve.costly());
+        if costly && ln_size > -0.7 {
+            return None;
+        }
+        let size = libm::exp(ln_size.min(0.0));
+        let (_, centre, spread) = moments(&coarse, tilt);
+        let uses: f64 = curves.iter().map(|(_, count)| *count as f64).sum();
+        let looseness = if costly { LOOSENESS.0 } else { LOOSENESS.1 };
+        let step = libm::sqrt(8.0 * looseness / (uses * (tilt + 0.5) * (tilt + 1.5)));
+        let reaches = curves
+            .iter()
+            .map(|(curve, count)| curve.reach(NEGLIGIBLE * size / *count as f64))
+            .collect();
+        let window = (20.0 * libm::sqrt(spread) + 2.0 * (e - centre).abs()).max(64.0 * step);
+        Some(Self { tilt, centre, window, step, reaches })
+    }
 }
 
 /// A loss on a grid: probability `mass[k]` of (first + k)·step, `infinite` of ∞; `count` times.
@@ -119,9 +139,13 @@ struct Masses {
 }
 
 impl Masses {
-    /// Connects the dots at −dots…dots.
-    fn new(curve: &HalfCurves, direction: Direction, step: f64, dots: usize, count: u64) -> Self {
-        let (ahead, back) = curve.values(direction, step, dots);
+    /// Connects the dots at −dots…dots, given both directions' values at 0…dots.
+    fn new(halves: &(Vec<f64>, Vec<f64>), direction: Direction, step: f64, count: u64) -> Self {
+        let (ahead, back) = match direction {
+            Direction::Forward => (&halves.0, &halves.1),
+            Direction::Backward => (&halves.1, &halves.0),
+        };
+        let dots = ahead.len() - 1;
         let first = -(dots as i64);
         let mut x = Vec::with_capacity(2 * dots + 2);
         let mut v = Vec::with_capacity(2 * dots + 2);
@@ -319,7 +343,15 @@ fn composed(
 }
 
 fn power(base: f64, exponent: u64) -> f64 {
-    if exponent <= 1 { base } else { libm::pow(base, exponent as f64) }
+    let (mut base, mut left, mut result) = (base, exponent, 1.0);
+    while left > 0 {
+        if left & 1 == 1 {
+            result *= base;
+        }
+        base *= base;
+        left >>= 1;
+    }
+    result
 }
 
 #[cfg(test)]

@@ -94,7 +94,7 @@ pub(super) fn positive(what: &'static str, value: f64) -> Result<f64, AccountErr
 
 /// The value, if it is finite and at least 0.
 pub(super) fn non_negative(what: &'static str, value: f64) -> Result<f64, AccountError> {
-    if value >= 0.0 && value < f64::INFINITY {
+    if (0.0..f64::INFINITY).contains(&value) {
         Ok(value)
     } else {
         Err(AccountError::Negative { what, value })

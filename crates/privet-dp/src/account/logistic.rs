@@ -190,17 +190,23 @@ impl Majorant {
         if self.value(high) <= e {
             return high;
         }
-        // U is convex and non-decreasing: a secant from the right never passes the crossing.
-        for _ in 0..200 {
-            let (under, over) = (self.value(low) - e, self.value(high) - e);
+        let (mut under, mut over) = (self.value(low) - e, self.value(high) - e);
+        for round in 0..200 {
+            // Chords of a convex function fall short of the crossing; Illinois' halving helps them.
             let chord = low - under * (high - low) / (over - under);
-            let middle = 0.5 * (low + high);
-            for z in [chord, middle] {
-                if z > low && z < high {
-                    if self.value(z) > e { high = z } else { low = z }
-                }
+            let z = if round % 3 == 2 { 0.5 * (low + high) } else { chord };
+            if !(z > low && z < high) {
+                break;
             }
-            if high - low < 1e-13 {
+            let value = self.value(z) - e;
+            if value > 0.0 {
+                (high, over) = (z, value);
+                under *= 0.5;
+            } else {
+                (low, under) = (z, value);
+                over *= 0.5;
+            }
+            if high - low < 1e-12 {
                 break;
             }
         }
@@ -239,7 +245,7 @@ impl Majorant {
     /// w, so its mean is at most that of the two-point law on w₀, w₁ with a mean not above E w; and
     /// E w ≥ e^{−E U} ≥ e^{−Ū}, Ū on the chord of the convex U at the cell's mean of z.
     fn values(&self, step: f64, dots: usize) -> Vec<f64> {
-        let cells = (8 * dots).clamp(200, 2000);
+        let cells = (4 * dots).clamp(200, 1600);
         let (limit, threshold) = (self.limit(), self.threshold());
         let bent = (0..=dots).take_while(|k| *k as f64 * step < threshold).count();
         let mut values: Vec<f64> =
@@ -247,8 +253,8 @@ impl Majorant {
         if bent == 0 {
             return values;
         }
-        let floor = (-self.kappa / self.ratio - self.ratio / 2.0).max(-9.0);
-        let end = (self.crossing((bent - 1) as f64 * step) + 8.0).min(REACH);
+        let floor = (-self.kappa / self.ratio - self.ratio / 2.0).max(-6.0);
+        let end = (self.crossing((bent - 1) as f64 * step) + 5.0).min(REACH);
         let width = (end - floor) / cells as f64;
         // (loss, mass), losses non-decreasing.
         let mut atoms = Vec::with_capacity(cells + 2);
@@ -293,17 +299,22 @@ impl Majorant {
     }
 
     fn smoothed(&self, e: f64, nu: f64) -> f64 {
-        // Where the loss e − U is so large that δ_G(·; ν) is below 1e-300 of anything.
-        let start = self.crossing(e - nu * (REACH + nu / 2.0));
+        // The answer is at least `main`. Cut where what is left is below 1e-12 of it, and add that:
+        // below `start` the integrand is at most δ_G(x; ν) ≤ e^{−(x/ν−ν/2)²/2}, above `end` φ.
+        let main = gaussian::delta(e, self.limit()).max(1e-290);
+        let ln_cut = libm::log(main) - 28.0;
+        let reach = libm::sqrt(-2.0 * ln_cut);
+        let start = self.crossing(e - nu * (nu / 2.0 + reach));
+        let end = reach.min(REACH);
         let body = integral_above(
             |z| gaussian::delta(e - self.value(z), nu) * density(z),
             start,
-            REACH,
+            end,
             1.0,
             ACCURACY,
             0.0,
         );
-        (body + 2.0 * cdf(-REACH)).min(1.0)
+        (body + libm::exp(ln_cut) + cdf(-end) + cdf(-REACH)).min(1.0)
     }
 }
 

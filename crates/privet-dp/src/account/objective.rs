@@ -224,7 +224,7 @@ impl Objective {
     /// (C, μ) of the law C + max(G, 0), G ~ N(μ²/2, μ²), that dominates both directions; only for
     /// one record and fixed sign.
     pub fn fixed_sign(&self) -> Option<(f64, f64)> {
-        (self.records == 1 && self.sign == Sign::Fixed).then(|| match self.neighbours {
+        (self.records == 1 && self.sign == Sign::Fixed).then_some(match self.neighbours {
             Neighbours::ReplaceOne => (self.determinant, 2.0 * self.ratio),
             Neighbours::AddRemove => (self.determinant, self.ratio),
         })
@@ -265,22 +265,15 @@ impl Objective {
         }
     }
 
-    /// Bounds at 0, h, …, dots·h in this direction, and in the reverse one.
-    pub(super) fn values(
-        &self,
-        direction: Direction,
-        step: f64,
-        dots: usize,
-    ) -> (Vec<f64>, Vec<f64>) {
+    /// Bounds at 0, h, …, dots·h in the forward direction, and in the backward one.
+    pub(super) fn values(&self, step: f64, dots: usize) -> (Vec<f64>, Vec<f64>) {
         let forward = self.half(Direction::Forward, step, dots);
-        if !self.directed() {
-            return (forward.clone(), forward);
-        }
-        let backward = self.half(Direction::Backward, step, dots);
-        match direction {
-            Direction::Forward => (forward, backward),
-            Direction::Backward => (backward, forward),
-        }
+        let backward = if self.directed() {
+            self.half(Direction::Backward, step, dots)
+        } else {
+            forward.clone()
+        };
+        (forward, backward)
     }
 
     fn half(&self, direction: Direction, step: f64, dots: usize) -> Vec<f64> {

@@ -188,6 +188,18 @@ impl Parts {
         }
     }
 
+    /// Whether δ is a smooth function of the parameters; else loss distributions are composed, on
+    /// grids that change from case to case, and δ has steps of about 10⁻⁴ of itself.
+    pub fn smooth(&self) -> bool {
+        match self.rest[..] {
+            [] => true,
+            [(Part::Objective(_), count)] => count == 1,
+            [(Part::Response(_) | Part::Concentrated(_), _)] => true,
+            [(_, count)] => count == 1 && self.squares == 0.0,
+            _ => false,
+        }
+    }
+
     /// μ of all Gaussian parts together.
     pub fn mu(&self) -> f64 {
         libm::sqrt(self.squares) * UP
