@@ -55,7 +55,7 @@ pub fn verify(model: &Model) -> Verdict {
     check(
         "the events prove the claim",
         match &recomputed {
-            Ok(Some(found)) => Ok(format!("ε = {}, δ = {}", found.epsilon, found.delta)),
+            Ok(Some(found)) => Ok(format!("ε = {}, δ = {:e}", found.epsilon, found.delta)),
             Ok(None) => Err("no guarantee is claimed: this model is not private".into()),
             Err(error) => Err(error.to_string()),
         },

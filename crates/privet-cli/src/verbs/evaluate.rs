@@ -52,7 +52,7 @@ impl Evaluate {
             Options { purpose: Purpose::Evaluate, progress: Some(&tell), ..Options::default() };
         let data = read(&self.data, &schema, &options)?;
         drop(meter);
-        tell_unknown(&schema, &data.report.to_string());
+        tell_unknown(&data.report);
         let rows = data.rows();
         let (name, value) = measure(&model, &data)?;
         say!("this number is itself not private: it is computed from these rows without noise");

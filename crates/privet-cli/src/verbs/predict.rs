@@ -5,8 +5,8 @@ use crate::progress::Meter;
 use crate::{output, say};
 use clap::Args;
 use privet_data::Schema;
-use privet_data::read::{Options, Purpose, read_features};
-use privet_data::schema::{Categories, ColumnKind, Draft, Unknown};
+use privet_data::read::{Options, Purpose, Report, read_features};
+use privet_data::schema::Draft;
 use privet_learn::model::file::{self, Seal};
 use privet_learn::model::{Model, Predictions};
 use std::path::{Path, PathBuf};
@@ -61,7 +61,7 @@ impl Predict {
             Options { purpose: Purpose::Evaluate, progress: Some(&tell), ..Options::default() };
         let features = read_features(&self.data, &schema, &options)?;
         drop(meter);
-        tell_unknown(&schema, &features.report.to_string());
+        tell_unknown(&features.report);
 
         let predictions = model.predict(&features.matrix);
         let probabilities = if self.proba {
@@ -122,19 +122,9 @@ pub fn fitting_schema(model: &Model, given: Option<&Path>) -> Result<Schema, Fai
     )))
 }
 
-/// What becomes of categories that the schema does not list.
-pub fn tell_unknown(schema: &Schema, report: &str) {
-    let listed = schema.columns().iter().any(|column| {
-        matches!(&column.kind, ColumnKind::Category { categories: Categories::Listed(_), unknown, .. }
-            if *unknown == Unknown::Error)
-    });
-    if report.is_empty() {
-        if listed {
-            say!("every category was known; an unknown one would count as none of its column's");
-        }
-        return;
-    }
-    for line in report.lines() {
+/// What became of categories that the schema does not list, and how many there were.
+pub fn tell_unknown(report: &Report) {
+    for line in report.to_string().lines() {
         say!("note: {line}");
     }
 }

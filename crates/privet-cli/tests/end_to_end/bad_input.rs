@@ -14,7 +14,7 @@ fn flags_outside_their_range() {
     for delta in ["1", "1.5", "-0.1", "nan"] {
         world.refused(2, &format!("{TRAIN} --delta {delta}"), &["--delta", "from 0 to below 1"]);
     }
-    world.refused(2, &format!("{TRAIN} --rows 0"), &["--rows", "at least 1"]);
+    world.refused(2, &format!("{TRAIN} --rows 0"), &["--rows", "from 1"]);
     world.refused(2, &format!("{TRAIN} --ridge 0"), &["--ridge", "above 0"]);
     world.refused(2, &format!("{TRAIN} --split 1"), &["--split"]);
     world.refused(2, &format!("{TRAIN} --method magic"), &["magic", "amp, objective, output"]);
@@ -118,7 +118,11 @@ fn models_that_do_not_fit() {
     for verb in ["predict", "evaluate"] {
         let line = format!("{verb} model.json table.csv --schema other.toml");
         world.refused(2, &line, &["does not fit the model", "\"dose\""]);
-        world.refused(2, &format!("{verb} table.csv table.csv"), &["table.csv", "not a privet model"]);
+        world.refused(
+            2,
+            &format!("{verb} table.csv table.csv"),
+            &["table.csv", "not a privet model"],
+        );
         world.refused(2, &format!("{verb} none.json table.csv"), &["none.json"]);
     }
     world.write("lacks.csv", "age,ward,ill\n1,a,no\n");

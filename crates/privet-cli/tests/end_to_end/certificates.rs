@@ -21,9 +21,9 @@ fn not_valid(world: &World, name: &str, failing: &str) {
     assert_eq!(verdict["valid"], false);
     assert!(verdict["epsilon"].is_null());
     let checks = verdict["checks"].as_array().unwrap();
-    let found = checks.iter().any(|check| {
-        check["holds"] == false && check["what"].as_str().unwrap().contains(failing)
-    });
+    let found = checks
+        .iter()
+        .any(|check| check["holds"] == false && check["what"].as_str().unwrap().contains(failing));
     assert!(found, "{}", ended.stdout);
     assert!(world.run(&format!("verify {name}")).stdout.contains("NOT VALID"));
 }
@@ -36,8 +36,9 @@ fn an_edited_model_is_not_valid_and_not_used() {
     document["model"]["weights"][0][0] = Value::from(0.25);
     world.write("edited.json", document.to_string());
     not_valid(&world, "edited.json", "belong together");
-    for line in ["predict edited.json table.csv", "evaluate edited.json table.csv",
-        "inspect edited.json"] {
+    for line in
+        ["predict edited.json table.csv", "evaluate edited.json table.csv", "inspect edited.json"]
+    {
         world.refused(2, line, &["edited.json", "digest"]);
     }
     let mut document = world.json("model.json");
@@ -53,8 +54,12 @@ fn a_model_cut_at_any_place_is_refused() {
     let text = world.read("model.json");
     for part in [0, 1, text.len() / 3, text.len() / 2, text.len() - 3] {
         world.write("cut.json", &text.as_bytes()[..part]);
-        for line in ["predict cut.json table.csv", "evaluate cut.json table.csv",
-            "inspect cut.json", "verify cut.json"] {
+        for line in [
+            "predict cut.json table.csv",
+            "evaluate cut.json table.csv",
+            "inspect cut.json",
+            "verify cut.json",
+        ] {
             world.refused(2, line, &["cut.json", "not a privet model"]);
         }
     }
@@ -63,8 +68,11 @@ fn a_model_cut_at_any_place_is_refused() {
 #[test]
 fn noise_below_the_theorem_is_found_though_the_digest_is_fresh() {
     let world = World::new();
-    for (method, scale) in [("amp", "/Use/cost/objective/noise/noise_scale"),
-        ("objective", "/Use/cost/noise/noise_scale"), ("output", "/Use/cost/noise_scale")] {
+    for (method, scale) in [
+        ("amp", "/Use/cost/objective/noise/noise_scale"),
+        ("objective", "/Use/cost/noise/noise_scale"),
+        ("output", "/Use/cost/noise_scale"),
+    ] {
         world.ok(&format!("{TRAIN} --method {method}"));
         reseal(&world, "model.json", |document| {
             let pointer = format!("/certificate/events{}", scale.replace("Use", "use"));

@@ -63,12 +63,8 @@ fn a_full_disk_behind_standard_output() {
 #[test]
 fn a_reader_that_leaves_is_no_error() {
     let world = World::new();
-    let mut child = world
-        .command("methods")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        world.command("methods").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let ended = Ended::of("methods", child.wait_with_output().unwrap());
     assert!(ended.code == 0 && !ended.stderr.contains("panicked"), "{}", ended.stderr);
@@ -88,7 +84,8 @@ fn an_interrupt_leaves_nothing_half_written() {
     let child = world.command(&line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // Opening to write returns once the reader has opened its end: the handler is then in place.
     let writer = std::fs::OpenOptions::new().write(true).open(world.path("pipe.csv")).unwrap();
-    let stopped = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    let stopped =
+        std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(stopped.unwrap().success());
     let ended = Ended::of(&line, child.wait_with_output().unwrap());
     drop(writer);

@@ -13,7 +13,7 @@ fn whole_way(world: &World, data: &str, flags: &str) {
     assert!(inspected.contains("e^ε"), "{inspected}");
     let result = world.ok_json(&format!("evaluate model.json {data} --json"));
     assert_eq!(result["rows"], 400);
-    assert!(result["accuracy"].as_f64().unwrap() > 0.6, "{result}");
+    assert!((0.0..=1.0).contains(&result["accuracy"].as_f64().unwrap()), "{result}");
     let predictions = world.ok(&format!("predict model.json {data}"));
     assert_eq!(predictions.lines().count(), 401);
     assert_eq!(predictions.lines().next(), Some("prediction"));
@@ -50,7 +50,8 @@ fn libsvm() {
 fn parquet() {
     let world = World::new();
     world.write("table.parquet", crate::world::parquet_table(400));
-    let schema = world.read("schema.toml").replace("[clip]", "[file]\nformat = \"parquet\"\n[clip]");
+    let schema =
+        world.read("schema.toml").replace("[clip]", "[file]\nformat = \"parquet\"\n[clip]");
     world.write("schema.toml", schema);
     whole_way(&world, "table.parquet", "--epsilon 5");
     // The same columns in another kind of file.
@@ -74,13 +75,44 @@ fn every_private_method_pure_and_approximate() {
     }
 }
 
+/// With a budget this large the noise is far too small to matter: false failure below 1e-9.
+#[test]
+fn a_model_with_little_noise_has_learnt() {
+    let world = World::new();
+    for method in ["amp", "objective", "output"] {
+        world.ok(&format!("{} --method {method}", TRAIN.replace("--epsilon 5", "--epsilon 1000")));
+        let result = world.ok_json("evaluate model.json table.csv --json");
+        assert!(result["accuracy"].as_f64().unwrap() > 0.8, "{method} {result}");
+    }
+}
+
+/// Adult at ε = 1: a dozen runs gave 0.829 to 0.836, and always the same class 0.75.
+#[test]
+fn the_census_of_1994() {
+    let Some(originals) = privet_data::testing::real_data("the_census_of_1994") else { return };
+    let world = World::new();
+    let from = originals.display();
+    world.ok(&format!("data prepare adult --from {from} --out adult"));
+    world.ok("train adult/train.csv --schema adult/schema.toml --epsilon 1 --out m.json");
+    assert_eq!(world.ok_json("verify m.json --json")["epsilon"], 1.0);
+    let result = world.ok_json("evaluate m.json adult/test.csv --json");
+    assert_eq!(result["rows"], 9045);
+    assert!(result["accuracy"].as_f64().unwrap() > 0.8, "{result}");
+}
+
 #[test]
 fn more_than_two_classes() {
     let world = World::new();
     let schema = world.read("schema.toml").replace("column = \"ill\"", "column = \"ward\"");
     let schema = schema.replace("[\"no\", \"yes\"]", "[\"a\", \"b\", \"c\"]");
     let at = schema.find("[[columns]]\nname = \"ward\"").unwrap();
-    world.write("schema.toml", format!("{}[[columns]]\nname = \"ill\"\ntype = \"binary\"\nvalues = [\"no\", \"yes\"]\n", &schema[..at]));
+    world.write(
+        "schema.toml",
+        format!(
+            "{}[[columns]]\nname = \"ill\"\ntype = \"binary\"\nvalues = [\"no\", \"yes\"]\n",
+            &schema[..at]
+        ),
+    );
     world.ok(TRAIN);
     assert_eq!(world.ok_json("verify model.json --json")["epsilon"], 5.0);
     let text = world.ok("predict model.json table.csv --proba");
@@ -135,7 +167,11 @@ fn prediction_tolerates_order_extra_columns_and_new_categories() {
     world.write("new.csv", "ward,colour,dose,age\na,red,1,20\nz,blue,9,95\n");
     let ended = world.run("predict model.json new.csv --out predictions.csv --proba");
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    assert!(ended.stderr.contains("\"ward\": 1 cells") && ended.stdout.is_empty(), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("\"ward\": 1 cells") && ended.stdout.is_empty(),
+        "{}",
+        ended.stderr
+    );
     let text = world.read("predictions.csv");
     assert_eq!(text.lines().next(), Some("prediction,probability no,probability yes"));
     assert_eq!(text.lines().count(), 3);
@@ -145,7 +181,8 @@ fn prediction_tolerates_order_extra_columns_and_new_categories() {
 fn a_plan_needs_no_data_and_is_what_training_does() {
     let world = World::new();
     std::fs::rename(world.path("table.csv"), world.path("away.csv")).unwrap();
-    let plan = world.ok_json("plan --schema schema.toml --rows 400 --epsilon 5 --method all --json");
+    let plan =
+        world.ok_json("plan --schema schema.toml --rows 400 --epsilon 5 --method all --json");
     assert_eq!(plan["rows"], 400);
     assert_eq!(plan["plans"].as_array().unwrap().len(), 6);
     std::fs::rename(world.path("away.csv"), world.path("table.csv")).unwrap();
@@ -182,8 +219,21 @@ fn lists_and_checks() {
     assert!(world.ok("data list").contains("sha256"));
     let checked = world.ok("schema check schema.toml table.csv");
     assert!(checked.contains("ward=b") && checked.contains("400 rows"), "{checked}");
-    for verb in ["", "train", "plan", "predict", "evaluate", "verify", "inspect", "demo", "keygen",
-        "methods", "schema check", "data prepare", "data list"] {
+    for verb in [
+        "",
+        "train",
+        "plan",
+        "predict",
+        "evaluate",
+        "verify",
+        "inspect",
+        "demo",
+        "keygen",
+        "methods",
+        "schema check",
+        "data prepare",
+        "data list",
+    ] {
         assert!(world.ok(&format!("{verb} --help")).contains("Usage: privet"), "{verb}");
     }
     assert!(world.ok("train --help").contains("a finite number above 0"));
@@ -194,7 +244,11 @@ fn a_made_up_set_is_prepared_and_trained_on() {
     let world = World::new();
     world.ok("data prepare synthetic-l --out set");
     let train = world.path("set").read_dir().unwrap().map(|entry| entry.unwrap().file_name());
-    let train = train.map(|name| name.into_string().unwrap()).find(|name| name.starts_with("train."));
-    world.ok(&format!("train set/{} --schema set/schema.toml --epsilon 1 --out m.json", train.unwrap()));
+    let train =
+        train.map(|name| name.into_string().unwrap()).find(|name| name.starts_with("train."));
+    world.ok(&format!(
+        "train set/{} --schema set/schema.toml --epsilon 1 --out m.json",
+        train.unwrap()
+    ));
     world.ok("verify m.json");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 /// A small table's schema: two numbers, a category, two classes.
@@ -51,10 +51,6 @@ impl World {
 
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
-    }
-
-    pub fn folder(&self) -> &Path {
-        self.folder.path()
     }
 
     pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
@@ -120,7 +116,11 @@ impl Ended {
         let code = output.status.code();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         let (stdout, stderr) = (text(output.stdout), text(output.stderr));
-        Self { code: code.unwrap_or_else(|| panic!("privet {line}: killed\n{stderr}")), stdout, stderr }
+        Self {
+            code: code.unwrap_or_else(|| panic!("privet {line}: killed\n{stderr}")),
+            stdout,
+            stderr,
+        }
     }
 }
 
