@@ -4,7 +4,7 @@
 //! `cargo bench -p privet-optim --bench fit`; after `--`: `--dump FILE` writes the table as LIBSVM for
 //! racing other solvers, `--repeat N` only fits N times (for a profiler; `--dense` for
 //! dense rows), `--newton` leaves out the
-//! other methods.
+//! other methods, `--large N` fits N rows of ten columns.
 //!
 //! What a pass must move: CSR 8 bytes an entry and 8 a row for starts and labels each, 4.2 MB; dense
 //! 4 bytes an entry, 15.0 MB. Both fit the last-level cache of a server, so a pass is bound by its
@@ -141,6 +141,25 @@ fn measure(name: &str, matrix: &Matrix, labels: &[f64]) {
     }
 }
 
+/// Many rows of ten columns, so that proving 1/n takes double-double.
+fn large(rows: usize) {
+    let mut random = Generator(2);
+    let values: Vec<f32> = (0..rows * 10).map(|_| ((random.unit() - 0.5) / 1.6) as f32).collect();
+    let matrix = Matrix::Dense(DenseMatrix::new(values, rows, 10));
+    let labels: Vec<f64> = (0..rows).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
+    let linear: Vec<f64> = (0..10).map(|j| 3000.0 * (j as f64).cos()).collect();
+    let start = Instant::now();
+    let records = InMemory::new(&matrix, &labels).unwrap();
+    let problem = Problem::new(&records, Loss::Logistic, 10.0).with_linear(&linear);
+    let found = minimise(&problem, 1.0 / rows as f64, &Options::default()).unwrap();
+    println!(
+        "{rows} rows: {:.2} s, {} passes, double-double: {}",
+        start.elapsed().as_secs_f64(),
+        found.evaluations(),
+        found.precise(),
+    );
+}
+
 fn main() {
     let (csr, labels) = table();
     let mut arguments = std::env::args().skip_while(|a| a != "--dump").skip(1);
@@ -166,6 +185,9 @@ fn main() {
             black_box(minimise(&problem, 1.0 / ROWS as f64, &Options::default()).unwrap());
         }
         return;
+    }
+    if let Some(rows) = std::env::args().skip_while(|a| a != "--large").nth(1) {
+        return large(rows.parse().unwrap());
     }
     let full = dense(&csr);
     measure("csr", &Matrix::Csr(csr), &labels);

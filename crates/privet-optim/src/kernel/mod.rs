@@ -1,7 +1,7 @@
 //! How passes over rows are made fast: runtime choice of instructions, and the inner loops.
 //!
 //! Inner loops are ordinary safe Rust with a fixed number of lanes, written so that the compiler
-//! vectorises them. [`dispatch`] compiles a whole loop a second time for AVX2 with fused
+//! vectorises them. `dispatch` compiles a whole loop a second time for AVX2 with fused
 //! multiply-add and picks that version when the processor has them, so one binary runs everywhere.
 //! `F` below says whether fused multiply-add is native; error bounds hold for both versions.
 //!

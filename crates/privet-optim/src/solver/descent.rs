@@ -16,9 +16,10 @@
 //! itself stops progress, evaluations go on in double-double with the same factor: classical
 //! iterative refinement.
 
-use super::certificate::{Certified, Evaluation, Point, evaluate};
+use super::certificate::{Certified, Evaluation, evaluate};
 use super::lbfgs::Pairs;
 use super::newton::Factor;
+use super::point::Point;
 use super::{Method, Options, Problem, Progress, SolveError, add_scaled, dot, newton_cg, norm};
 use crate::sum::Records;
 
@@ -142,10 +143,11 @@ pub(super) fn descend<R: Records>(
         let direction = match &known {
             Curvature::Factor(factor) => negated(pairs.apply(&here.gradient, |q| factor.solve(q))),
             Curvature::Diagonal(diagonal) => {
-                let scale = |q: &mut Vec<f64>| {
-                    q.iter_mut().zip(diagonal).for_each(|(q, d)| *q /= d);
+                let scale = pairs.scale(diagonal);
+                let initial = |q: &mut Vec<f64>| {
+                    q.iter_mut().zip(diagonal).for_each(|(q, d)| *q *= scale / d);
                 };
-                negated(pairs.apply(&here.gradient, scale))
+                negated(pairs.apply(&here.gradient, initial))
             }
             Curvature::ConjugateGradients(diagonal) => {
                 let forcing = (size / first_norm).sqrt().min(0.1);

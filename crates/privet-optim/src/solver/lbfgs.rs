@@ -35,6 +35,14 @@ impl Pairs {
         }
     }
 
+    /// ⟨s, y⟩/⟨y, D⁻¹y⟩ of the newest pair: how much D⁻¹ must grow to have the curvature just seen.
+    pub fn scale(&self, diagonal: &[f64]) -> f64 {
+        self.kept.back().map_or(1.0, |(_, y, inverse)| {
+            let weighted: f64 = y.iter().zip(diagonal).map(|(y, d)| y * y / d).sum();
+            1.0 / (inverse * weighted)
+        })
+    }
+
     /// H·gradient, where `initial` applies H₀ in place.
     pub fn apply(&self, gradient: &[f64], initial: impl FnOnce(&mut Vec<f64>)) -> Vec<f64> {
         let mut q = gradient.to_vec();

@@ -5,6 +5,7 @@
 //! never returns a point that merely looks converged.
 //!
 //! - `certificate`: the gradient with a bound on its own error; the only maker of [`Certified`].
+//! - `point`: θ to 106 bits.
 //! - `descent`: the loop all smooth solvers share, with its line search.
 //! - `newton`, `lbfgs`, `newton_cg`: where directions come from.
 //! - `proximal`: ℓ1, box and ball on top of the ridge.
@@ -19,6 +20,7 @@ mod lbfgs;
 mod newton;
 mod newton_cg;
 mod outside;
+mod point;
 mod proximal;
 
 pub use certificate::Certified;

@@ -4,7 +4,8 @@
 //! where our own solver starts: if it is as good as it claims, one pass certifies it; if not, it is
 //! polished until it is. Nothing it says is believed.
 
-use super::certificate::{Point, evaluate};
+use super::certificate::evaluate;
+use super::point::Point;
 use super::{Certified, Options, Problem, SolveError, minimise};
 use crate::sum::Records;
 

@@ -11,9 +11,10 @@
 //! equations g + cθ = 0, ‖θ‖ = r) is tried every few turns and kept if it halves the smallest
 //! subgradient.
 
-use super::certificate::{Certified, Evaluation, Point};
+use super::certificate::{Certified, Evaluation};
 use super::descent::{Watch, chosen};
 use super::newton::{Factor, gram};
+use super::point::Point;
 use super::{Method, Options, Penalty, Problem, SolveError, add_scaled, dot, norm};
 use crate::sum::Records;
 
