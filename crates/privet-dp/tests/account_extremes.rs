@@ -20,25 +20,22 @@ fn objective(noise_scale: f64, ridge: f64, logistic: bool, sign: Sign) -> Object
 #[test]
 fn nearly_no_noise_is_worth_nothing() {
     for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
-        for unit in [Unit::Record, Unit::User { max_records: 3 }] {
-            for (logistic, sign) in [(true, Sign::Fixed), (false, Sign::Fixed), (false, Sign::Any)] {
-                for noise_scale in [1e-6, 0.0174, 0.05, 0.3, 1.0] {
-                    for count in [1, 2, 3, 10, 100] {
+        for unit in [Unit::Record, Unit::User { max_records: 2 }] {
+            for (logistic, sign) in [(true, Sign::Fixed), (false, Sign::Fixed), (false, Sign::Any)]
+            {
+                for noise_scale in [1e-6, 0.0174, 0.3] {
+                    for count in [1, 3] {
                         let objective = objective(noise_scale, 1500.0, logistic, sign);
                         let output = OutputNoise::Gaussian { noise_scale: 1e-8, grid: None };
-                        let minima = Cost::ApproximateMinima {
-                            objective,
-                            output_sensitivity: 1e-9,
-                            output,
-                        };
+                        let minima =
+                            Cost::ApproximateMinima { objective, output_sensitivity: 1e-9, output };
                         for cost in [Cost::Objective(objective), minima] {
                             let event = Event::Use { neighbours, unit, cost };
                             let event = Event::Repeat { count, event: Box::new(event) };
                             let sides =
                                 if neighbours == Neighbours::ReplaceOne { 2.0 } else { 1.0 };
                             let shift = sides * f64::from(unit.records()) / noise_scale;
-                            let attained =
-                                gaussian::delta(0.1, shift * f64::from(count).sqrt());
+                            let attained = gaussian::delta(0.1, shift * f64::from(count).sqrt());
                             let found = delta(&event, 0.1).unwrap();
                             assert!(
                                 found >= attained * (1.0 - 1e-9) && found <= 1.0,
