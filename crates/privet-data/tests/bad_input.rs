@@ -153,6 +153,11 @@ fn compressed_files_are_read_whole_or_refused() {
             let _ = read::csv_bytes(&damaged, &schema());
         }
     }
+    // Parallel compressors write frames without data before and between the others.
+    let skip = [0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3];
+    let parts = [&skip[..], &zstd(HEADER.as_bytes()), &skip, &zstd(GOOD.as_bytes())].concat();
+    assert_eq!(read::csv_bytes(&parts, &schema()).unwrap().rows(), 2);
+    assert_eq!(refused(read::csv_bytes(&skip[..9], &schema())).1, "file-damaged");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rows.csv.gz");
     std::fs::write(&path, &text).unwrap();

@@ -2,10 +2,10 @@
 
 use crate::error::{DataError, Place};
 use flate2::bufread::MultiGzDecoder;
-use ruzstd::decoding::StreamingDecoder;
+use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 use std::{
     fs::File,
-    io::{self, BufRead, BufReader, Read},
+    io::{self, BufRead, BufReader, Chain, Cursor, Read},
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
 };
@@ -79,7 +79,8 @@ impl<'a> Input<'a> {
         };
         let empty = start.is_empty();
         let gzip = start.starts_with(&[0x1f, 0x8b]) || named("gz");
-        let zstd = start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) || named("zst");
+        let zstd =
+            start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) || carries_no_data(start) || named("zst");
         let (bytes, compression): (Box<dyn BufRead + 'a>, _) = match (empty, gzip, zstd) {
             (false, true, _) => {
                 let decoder = Fenced(MultiGzDecoder::new(source));
@@ -138,15 +139,24 @@ impl<R: Read> Read for Fenced<R> {
     }
 }
 
-/// One Zstandard frame after the other, each with its checksum compared.
+/// One Zstandard frame after the other, each with its checksum compared; frames that carry no
+/// data are skipped.
 struct ZstdFrames<R: BufRead> {
     state: Frames<R>,
 }
 
+/// A source whose next four bytes have been read already.
+type Peeked<R> = Chain<Cursor<[u8; 4]>, R>;
+
 enum Frames<R: BufRead> {
     Between(R),
-    Inside(Box<StreamingDecoder<R, ruzstd::decoding::FrameDecoder>>),
+    Inside(Box<StreamingDecoder<Peeked<R>, FrameDecoder>>),
     Failed,
+}
+
+/// The first bytes of a frame without data: 0x184D2A5x, least byte first.
+fn carries_no_data(magic: &[u8]) -> bool {
+    matches!(magic, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }
 
 impl<R: BufRead> Read for ZstdFrames<R> {
@@ -162,7 +172,20 @@ impl<R: BufRead> Read for ZstdFrames<R> {
                         self.state = Frames::Between(source);
                         return Ok(0);
                     }
-                    let decoder = StreamingDecoder::new(source).map_err(|_| damaged())?;
+                    let mut magic = [0; 4];
+                    source.read_exact(&mut magic)?;
+                    if carries_no_data(&magic) {
+                        let mut length = [0; 4];
+                        source.read_exact(&mut length)?;
+                        let length = u64::from(u32::from_le_bytes(length));
+                        if io::copy(&mut source.by_ref().take(length), &mut io::sink())? < length {
+                            return Err(damaged());
+                        }
+                        self.state = Frames::Between(source);
+                        continue;
+                    }
+                    let peeked = Cursor::new(magic).chain(source);
+                    let decoder = StreamingDecoder::new(peeked).map_err(|_| damaged())?;
                     self.state = Frames::Inside(Box::new(decoder));
                 }
                 Frames::Inside(mut decoder) => {
@@ -178,7 +201,8 @@ impl<R: BufRead> Read for ZstdFrames<R> {
                     if stored.is_some() && stored != found {
                         return Err(damaged());
                     }
-                    self.state = Frames::Between(decoder.into_inner());
+                    let (_, source) = decoder.into_inner().into_inner();
+                    self.state = Frames::Between(source);
                 }
                 Frames::Failed => return Err(damaged()),
             }
