@@ -63,7 +63,7 @@ pub(super) fn write(
     let rows = |rows: &[usize]| write_rows(out, &task.header, &task.rows, rows);
     let encoding = Encoding::new(&task.schema);
     let about = format!(
-        "# {}\n# {}\n# {} encoded columns; bounds are public facts, not taken from the data.\n\n{}",
+        "# {}\n# {}\n# {} encoded columns; bounds are round numbers fixed in the catalog, for a public set.\n\n{}",
         entry.title,
         entry.task,
         encoding.width(),

@@ -1,7 +1,12 @@
 //! Known public data sets: where the originals are, and how they become a learning task.
 //!
-//! [`prepare`] turns the published files into `train.*`, `test.*` and `schema.toml`. Bounds come
-//! from the sets' documentation, not from the data's own maxima, so that the schema is public. The
+//! [`prepare`] turns the published files into `train.*`, `test.*` and `schema.toml`. Bounds are
+//! round numbers in place of the data's own maxima: from the documentation where it gives a range
+//! (pixels, hillshade, angles, rates, connection windows, Adult's top codes), and otherwise chosen
+//! with the published values in view (Covertype's elevation and distances, Cod-RNA's energy and
+//! length, Adult's weight and capital loss, KDD Cup 99's counts, bytes and list of services). The
+//! latter is in order here only because these sets are public; a private table's bounds must not
+//! be chosen that way. The
 //! rows are shuffled and split 80 : 20 by one fixed keyed hash. Originals are recognised by their
 //! sha256, compressed or not; an altered file is refused. Files are written beside their final
 //! place and renamed when all are complete.
