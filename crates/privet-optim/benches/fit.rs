@@ -1,10 +1,11 @@
 //! Time of each phase of a fit on an Adult-like table: 36,177 rows, 104 one-hot and numeric columns,
 //! 12 or 13 of them not zero, rows of norm at most 1. Fixed seed.
 //!
-//! `cargo bench -p privet-optim --bench fit`; after `--`: `--dump FILE` writes the table as LIBSVM for
-//! racing other solvers, `--repeat N` only fits N times (for a profiler; `--dense` for
-//! dense rows), `--newton` leaves out the
-//! other methods, `--large N` fits N rows of ten columns.
+//! `cargo bench -p privet-optim --bench fit`; after `--`:
+//! - `--newton` leaves out the other methods
+//! - `--large N` fits N rows of ten columns; 20 million need double-double to prove 1/n
+//! - `--repeat N` only fits N times, for a profiler; with `--dense`, dense rows
+//! - `--dump FILE` writes the table as LIBSVM, for racing other solvers
 //!
 //! What a pass must move: CSR 8 bytes an entry and 8 a row for starts and labels each, 4.2 MB; dense
 //! 4 bytes an entry, 15.0 MB. Both fit the last-level cache of a server, so a pass is bound by its

@@ -113,6 +113,10 @@ pub(super) fn descend<R: Records>(
     let price = hessian_price(problem.records);
     let mut watch = Watch::new(options, tolerance);
     let mut here = watch.evaluate(problem, Point::new(start), false)?;
+    if here.gradient.iter().any(|g| !g.is_finite()) {
+        // The start was so far out that something overflowed.
+        here = watch.evaluate(problem, Point::new(vec![0.0; here.gradient.len()]), false)?;
+    }
     let first_norm = norm(&here.gradient);
     let mut stride = first_stride(problem.records);
     let mut pairs = Pairs::new(if method == Method::Lbfgs { 16 } else { 8 });
@@ -154,12 +158,10 @@ pub(super) fn descend<R: Records>(
                 newton_cg::direction(problem, &here.point.theta, &here.gradient, diagonal, forcing)?
             }
         };
-        let (there, step) = search(problem, &mut watch, &here, &direction)?;
+        let there = search(problem, &mut watch, &here, &direction)?;
         let ratio = norm(&there.gradient) / size;
-        let mut moved = direction;
-        moved.iter_mut().for_each(|d| *d *= step);
         let change = there.gradient.iter().zip(&here.gradient).map(|(a, b)| a - b).collect();
-        pairs.push(moved, change);
+        pairs.push(there.point.minus(&here.point), change);
         curvature = match known {
             Curvature::Factor(_) => {
                 let left = (norm(&there.gradient) / tolerance).max(1.0).ln();
@@ -196,13 +198,13 @@ fn renew<R: Records>(
     })
 }
 
-/// A point along `direction` at which F is lower, with its step.
+/// A point along `direction` at which F is lower.
 fn search<R: Records>(
     problem: &Problem<'_, R>,
     watch: &mut Watch<'_>,
     here: &Evaluation,
     direction: &[f64],
-) -> Result<(Evaluation, f64), SolveError> {
+) -> Result<Evaluation, SolveError> {
     let precise = here.precise;
     let steepest;
     let (direction, first) = match dot(&here.gradient, direction) {
@@ -220,13 +222,15 @@ fn search<R: Records>(
     let (mut low, mut low_slope) = (0.0, first);
     let mut high = f64::INFINITY;
     let mut step = 1.0;
-    for trial in 0.. {
+    let mut trial = 0;
+    loop {
+        trial += 1;
         let there = watch.evaluate(problem, here.point.moved(step, direction, precise), precise)?;
         let slope = dot(&there.gradient, direction);
         if slope <= 0.0 {
             let short = -slope > 0.95 * -first && high == f64::INFINITY;
             if !short || trial >= TRIALS {
-                return Ok((there, step));
+                return Ok(there);
             }
             (low, low_slope) = (step, slope);
             step *= 4.0;
@@ -236,11 +240,10 @@ fn search<R: Records>(
         let smaller = norm(&there.gradient) <= 0.5 * norm(&here.gradient);
         if slope.is_finite() && not_higher && (slope <= -0.5 * first || smaller) || trial >= TRIALS
         {
-            return Ok((there, step));
+            return Ok(there);
         }
         high = step;
         let secant = if slope.is_finite() { -low_slope / (slope - low_slope) } else { 0.1 };
         step = low + (high - low) * secant.clamp(0.05, 0.9);
     }
-    unreachable!("the trials are bounded");
 }

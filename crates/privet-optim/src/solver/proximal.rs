@@ -33,6 +33,12 @@ pub(super) fn descend<R: Records>(
     let mut start = Point::new(start);
     start.project(penalty, 0.0);
     let mut here = watch.evaluate(problem, start.without_tail(), false)?;
+    if here.gradient.iter().any(|g| !g.is_finite()) {
+        // The start was so far out that something overflowed.
+        let mut origin = Point::new(vec![0.0; here.gradient.len()]);
+        origin.project(penalty, 0.0);
+        here = watch.evaluate(problem, origin.without_tail(), false)?;
+    }
     let mut turn = Fista::new(problem, &here);
     let (mut best, mut idle) = (f64::INFINITY, 0);
     loop {

@@ -344,8 +344,14 @@ fn outside_answers_are_not_believed() {
     let (matrix, labels, _) = table(5, 500, 4, false);
     let records = InMemory::new(&matrix, &labels).unwrap();
     let problem = Problem::new(&records, Loss::Logistic, 0.5);
-    for lie in [vec![], vec![f64::NAN; 4], vec![1e6; 4], vec![0.0; 4]] {
+    for lie in [vec![], vec![f64::NAN; 4], vec![1e6; 4], vec![0.0; 4], vec![1e300; 4]] {
         let found = minimise_with(&problem, 1e-4, &Options::default(), &mut Liar(lie)).unwrap();
+        assert!(found.gradient_norm_bound() <= 1e-4);
+    }
+    let far = [1e308, -1e308, 1e308, 1e308];
+    for penalty in [Penalty::None, Penalty::L1 { weight: 1.0 }, Penalty::Ball { radius: 1.0 }] {
+        let options = Options { start: Some(&far), ..Options::default() };
+        let found = minimise(&problem.with_penalty(penalty), 1e-4, &options).unwrap();
         assert!(found.gradient_norm_bound() <= 1e-4);
     }
 }
