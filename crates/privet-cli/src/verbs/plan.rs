@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::{self, json_number, number};
+use crate::progress::Meter;
 use crate::settings::{self, Settings};
 use crate::{say, words};
 use clap::Args;
@@ -79,6 +80,7 @@ impl Plan {
             None => vec![Calibration::Sound, Calibration::Printed],
         };
         let mut rows = Vec::new();
+        let meter = Meter::spinner("planning");
         for &method in &self.method.0 {
             for &calibration in &calibrations {
                 if matches!(method, Method::NonPrivate { .. }) && !rows.is_empty() {
@@ -93,6 +95,7 @@ impl Plan {
                 rows.push(Row { method, calibration, outcome: learn::plan(&request) });
             }
         }
+        drop(meter);
         if rows.iter().all(|row| row.outcome.is_err()) {
             let first = rows.into_iter().find_map(|row| row.outcome.err());
             return Err(first.map_or(Failure::input("nothing to plan"), Failure::from));

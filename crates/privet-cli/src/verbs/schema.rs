@@ -9,7 +9,7 @@ use privet_data::{Encoding, Schema as PublicSchema, Target};
 use std::path::PathBuf;
 
 /// Encoded columns shown before the rest is only counted.
-const SHOWN: usize = 40;
+const SHOWN: usize = 100;
 
 /// Check a schema, and a table against it
 #[derive(Args, Debug)]

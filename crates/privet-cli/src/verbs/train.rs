@@ -120,6 +120,7 @@ impl Train {
     }
 
     fn plan(&self, schema: &Schema, rows: u64) -> Result<Plan, Failure> {
+        let _meter = Meter::spinner("planning");
         let request: Request =
             self.settings.request(schema, rows, self.method, self.calibration)?;
         Ok(learn::plan(&request)?)

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::keys;
 use crate::output::{self, json_number};
+use crate::progress::Meter;
 use crate::words;
 use clap::Args;
 use privet_learn::model::file::{self, Seal};
@@ -45,7 +46,9 @@ impl Verify {
     /// Loads, verifies, prints the verdict.
     pub fn run(self) -> Result<(), Failure> {
         let model = file::load(&self.model, Seal::Unchecked)?;
+        let meter = Meter::spinner("verifying");
         let mut verdict = verify(&model);
+        drop(meter);
         if let Some(expected) = &self.signer {
             let check = signed_by(expected, verdict.signer.as_deref());
             verdict.valid &= check.holds;

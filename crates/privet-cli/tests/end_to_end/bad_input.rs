@@ -30,6 +30,14 @@ fn flags_outside_their_range() {
     world.refused(2, "dance", &["dance"]);
 }
 
+/// No theorem, no release: a privacy refusal, before the (absent) table is looked for.
+#[test]
+fn what_no_proof_covers_is_refused_on_privacy_grounds() {
+    let world = World::new();
+    let line = TRAIN.replace("table.csv", "none.csv");
+    world.refused(1, &format!("{line} --calibration printed --delta 0"), &["delta above 0"]);
+}
+
 #[test]
 fn schemas_that_cannot_stand() {
     let world = World::new();

@@ -75,12 +75,14 @@ fn every_private_method_pure_and_approximate() {
     }
 }
 
-/// With a budget this large the noise is far too small to matter: false failure below 1e-9.
+/// Many rows and a large budget. Output perturbation is the noisiest: its accuracy varies by about
+/// 0.004 from run to run around 0.94, and the bound is thirty such steps below.
 #[test]
 fn a_model_with_little_noise_has_learnt() {
     let world = World::new();
+    world.write("table.csv", table(20_000));
     for method in ["amp", "objective", "output"] {
-        world.ok(&format!("{} --method {method}", TRAIN.replace("--epsilon 5", "--epsilon 1000")));
+        world.ok(&format!("{} --method {method}", TRAIN.replace("--epsilon 5", "--epsilon 50")));
         let result = world.ok_json("evaluate model.json table.csv --json");
         assert!(result["accuracy"].as_f64().unwrap() > 0.8, "{method} {result}");
     }
@@ -237,6 +239,19 @@ fn lists_and_checks() {
         assert!(world.ok(&format!("{verb} --help")).contains("Usage: privet"), "{verb}");
     }
     assert!(world.ok("train --help").contains("a finite number above 0"));
+}
+
+/// The schema printed in the guide is one that can be used.
+#[test]
+fn the_guide_s_schema_stands() {
+    let guide = include_str!("../../../../docs/guide.md");
+    let (_, rest) = guide.split_once("```toml\n").unwrap();
+    let (schema, _) = rest.split_once("```").unwrap();
+    let world = World::new();
+    world.write("guide.toml", schema);
+    let checked = world.ok("schema check guide.toml");
+    assert!(checked.contains("work=(other)") && checked.contains("town#63"), "{checked}");
+    world.ok("plan --schema guide.toml --rows 20000 --epsilon 1 --method all");
 }
 
 #[test]

@@ -6,6 +6,8 @@
 //! - `private_count`: under add-remove, no trace of the file's length.
 //! - `environment`: disks, permissions, pipes, interruption.
 
+#![cfg(unix)]
+
 mod bad_input;
 mod certificates;
 mod environment;

@@ -47,3 +47,24 @@ fn under_replace_one_the_count_is_the_file_s() {
     world.ok("train table.csv --schema schema.toml --epsilon 2 --out model.json");
     assert_eq!(world.json("model.json")["certificate"]["request"]["rows"], 400);
 }
+
+/// A user may be exchanged for one with more rows: then the count is private under replace-one too.
+#[test]
+fn with_users_the_count_is_private_under_replace_one() {
+    let world = World::new();
+    let schema = world.read("schema.toml");
+    world.write("schema.toml", format!("{schema}\n[unit]\ncolumn = \"user\"\nmax_records = 3\n"));
+    let line = "train table.csv --schema schema.toml --epsilon 2 --rows 300 --out model.json";
+    let mut shown = Vec::new();
+    for count in [300, 301, 350] {
+        let mut text = String::from("user,age,dose,ward,ill\n");
+        for (place, line) in table(count).lines().skip(1).enumerate() {
+            text.push_str(&format!("u{},{line}\n", place % 90));
+        }
+        world.write("table.csv", text);
+        let ended = world.run(line);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        shown.push((ended.stdout, ended.stderr, without_weights(&world)));
+    }
+    assert!(shown.iter().all(|one| *one == shown[0]));
+}
