@@ -1,8 +1,7 @@
 //! Replays the committed corpus of every fuzz target.
 //!
-//! A seed whose name begins with `valid` must pass every stage of its target; one that begins with
-//! `bad` must be refused at the first; what fuzzing found (`crash-…`, `found-…`) must merely not
-//! panic.
+//! A seed whose name begins with `valid` must be read, one that begins with `bad` refused; what
+//! fuzzing found (`crash-…`) and the `odd` ones must merely not panic.
 
 use std::path::Path;
 
@@ -22,8 +21,7 @@ fn no_seed_panics_and_each_fares_as_its_name_says() {
             let name = seed.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let bytes = std::fs::read(&seed).expect("a readable seed");
             let passed = body(&bytes);
-            let all = if target == "model" { 2 } else { 1 };
-            if name.starts_with("valid") && passed < all {
+            if name.starts_with("valid") && passed == 0 {
                 surprises.push(format!("{target}/{name} was refused"));
             } else if name.starts_with("bad") && passed > 0 {
                 surprises.push(format!("{target}/{name} was accepted"));
