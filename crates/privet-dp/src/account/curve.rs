@@ -44,13 +44,15 @@ impl HalfCurves {
     pub fn reach(&self, tail: f64) -> f64 {
         let small = |e: f64| match self {
             Self::Gaussian(nu) => gaussian::delta(e, *nu) <= tail,
-            Self::Part(Part::Objective(objective)) => objective.crude(e) <= tail,
             Self::Part(part) => part.delta(e) <= tail,
         };
-        if let Self::Part(part) = self
-            && let Some(bound) = part.bound()
-        {
-            return bound;
+        if let Self::Part(part) = self {
+            if let Part::Objective(objective) = part {
+                return objective.reach(tail);
+            }
+            if let Some(bound) = part.bound() {
+                return bound;
+            }
         }
         let mut high = 1e-3;
         while !small(high) && high < 1e4 {

@@ -191,21 +191,23 @@ impl Majorant {
             return high;
         }
         let (mut under, mut over) = (self.value(low) - e, self.value(high) - e);
+        let mut last = None;
         for round in 0..200 {
             // Chords of a convex function fall short of the crossing; Illinois' halving helps them.
             let chord = low - under * (high - low) / (over - under);
-            let z = if round % 3 == 2 { 0.5 * (low + high) } else { chord };
+            let z = if round % 4 == 3 { 0.5 * (low + high) } else { chord };
             if !(z > low && z < high) {
                 break;
             }
             let value = self.value(z) - e;
             if value > 0.0 {
                 (high, over) = (z, value);
-                under *= 0.5;
+                under *= if last == Some(true) { 0.5 } else { 1.0 };
             } else {
                 (low, under) = (z, value);
-                over *= 0.5;
+                over *= if last == Some(false) { 0.5 } else { 1.0 };
             }
+            last = Some(value > 0.0);
             if high - low < 1e-12 {
                 break;
             }
@@ -310,7 +312,7 @@ impl Majorant {
             |z| gaussian::delta(e - self.value(z), nu) * density(z),
             start,
             end,
-            1.0,
+            2.0,
             ACCURACY,
             0.0,
         );

@@ -195,13 +195,19 @@ impl Objective {
     }
 
     fn unit_delta(&self, direction: Direction, e: f64, nu: f64) -> f64 {
+        let (shift, mu, dimensions) = self.unit_law(direction);
+        spherical::delta(e - shift, mu, dimensions, nu)
+    }
+
+    /// (kC, μ, d) of the law kC + μ²/2 + μχ_d for units of k records.
+    fn unit_law(&self, direction: Direction) -> (f64, f64, f64) {
         let k = f64::from(self.records);
         let (touched, forward) = match self.neighbours {
             Neighbours::ReplaceOne => (2.0, true),
             Neighbours::AddRemove => (1.0, direction == Direction::Forward),
         };
-        let shifted = if forward { e - k * self.determinant * (1.0 + MARGIN) } else { e };
-        spherical::delta(shifted, touched * k * self.ratio * (1.0 + MARGIN), touched * k, nu)
+        let shift = if forward { k * self.determinant * (1.0 + MARGIN) } else { 0.0 };
+        (shift, touched * k * self.ratio * (1.0 + MARGIN), touched * k)
     }
 
     /// Both directions.
@@ -256,13 +262,18 @@ impl Objective {
         }
     }
 
-    /// A cheap bound on both directions at e ≥ 0, without Theorem 4's integrals.
-    pub(super) fn crude(&self, e: f64) -> f64 {
+    /// Some e from which on δ(e) ≤ `tail` in both directions.
+    pub(super) fn reach(&self, tail: f64) -> f64 {
         if self.records > 1 {
-            self.worst(e, 0.0)
-        } else {
-            Self { kappa: None, ..*self }.worst(e, 0.0)
+            let (shift, mu, dimensions) = self.unit_law(Direction::Forward);
+            return spherical::reach(shift, mu, dimensions, tail);
         }
+        let plain = Self { kappa: None, ..*self };
+        let mut high = 1e-3;
+        while plain.worst(high, 0.0) > tail && high < 1e4 {
+            high *= 1.25;
+        }
+        high
     }
 
     /// Bounds at 0, h, …, dots·h in the forward direction, and in the backward one.
@@ -277,12 +288,15 @@ impl Objective {
     }
 
     fn half(&self, direction: Direction, step: f64, dots: usize) -> Vec<f64> {
+        if self.records > 1 {
+            let (shift, mu, dimensions) = self.unit_law(direction);
+            return spherical::values(shift, mu, dimensions, step, dots);
+        }
         let plain = Self { kappa: None, ..*self };
         let mut values: Vec<f64> =
             (0..=dots).map(|k| plain.delta(direction, k as f64 * step, 0.0)).collect();
         let replace = self.neighbours == Neighbours::ReplaceOne;
         if let Some(kappa) = self.kappa
-            && self.records == 1
             && (replace || direction == Direction::Forward)
         {
             let better = logistic::values(kappa, self.ratio, replace, step, dots);
