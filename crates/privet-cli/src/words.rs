@@ -148,6 +148,12 @@ fn on_grid(grid: Option<&Grid>) -> String {
     grid.map_or(String::new(), |grid| format!(" (discrete, on a grid of {})", number(grid.step)))
 }
 
+/// The same with a capital first letter.
+pub fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// Long lines broken at blanks, each begun by `indent`.
 pub fn wrapped(text: &str, indent: &str) -> String {
     const WIDTH: usize = 92;

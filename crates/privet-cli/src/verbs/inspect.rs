@@ -46,7 +46,10 @@ fn describe(model: &Model) -> String {
     section("What it is", purpose(model));
     section("What it can reveal", promise(model));
     let noise = model.certificate().events.as_ref().map_or(String::new(), |events| {
-        words::events(events).iter().map(|line| words::wrapped(line, "  ")).collect()
+        words::events(events)
+            .iter()
+            .map(|line| words::wrapped(&words::sentence(line), "  "))
+            .collect()
     });
     section("Noise", noise);
     section("From these public facts", facts(model));
@@ -83,7 +86,9 @@ fn promise(model: &Model) -> String {
     let certificate = model.certificate();
     let mut text = match &certificate.guarantee {
         None => words::wrapped("NOT PRIVATE: no noise was added. It may reveal its records.", "  "),
-        Some(guarantee) => words::wrapped(&format!("{}.", words::guarantee(guarantee)), "  "),
+        Some(guarantee) => {
+            words::wrapped(&words::sentence(&format!("{}.", words::guarantee(guarantee))), "  ")
+        }
     };
     if certificate.randomness == Some(Origin::FixedSeed) {
         text.push_str("  NOT PRIVATE: the noise comes from a fixed seed that anyone can repeat.\n");

@@ -176,7 +176,14 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
         "arithmetic",
     ];
     let mut cells = vec![header.map(String::from).to_vec()];
-    let mut remarks = Vec::new();
+    let mut remarks: Vec<(String, Vec<String>)> = Vec::new();
+    let mut remark = |words: String, row: &Row| {
+        let who = format!("{} {}", row.method, row.calibration);
+        match remarks.iter_mut().find(|(said, _)| *said == words) {
+            Some((_, rows)) => rows.push(who),
+            None => remarks.push((words, vec![who])),
+        }
+    };
     for row in rows {
         let mut line = vec![row.method.name().to_string(), row.calibration.to_string()];
         match &row.outcome {
@@ -191,12 +198,11 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
                     plan.guarantee().map_or("–".into(), |g| number(g.delta)),
                     format!("{:?}", plan.arithmetic()).to_lowercase(),
                 ]);
-                let tag = format!("{}, {}", row.method, row.calibration);
-                remarks.extend(plan.notes().iter().map(|note| format!("{tag}: {note}")));
+                plan.notes().iter().for_each(|note| remark(note.clone(), row));
             }
             Err(error) => {
                 line.push("refused".into());
-                remarks.push(format!("{}, {}: refused: {error}", row.method, row.calibration));
+                remark(format!("refused: {error}"), row);
             }
         }
         cells.push(line);
@@ -205,6 +211,8 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
     if !remarks.is_empty() {
         text.push('\n');
     }
-    remarks.iter().for_each(|remark| text.push_str(&words::wrapped(remark, "")));
+    for (said, rows) in remarks {
+        text.push_str(&words::wrapped(&format!("{}: {said}", rows.join(", ")), ""));
+    }
     output::print(&text)
 }

@@ -101,7 +101,10 @@ fn in_words(verdict: &Verdict) -> String {
         Some(guarantee) => {
             let head = words::budget(guarantee.epsilon, guarantee.delta);
             text.push_str(&format!("VALID: {head}, {} neighbours\n", guarantee.neighbours));
-            text.push_str(&words::wrapped(&words::guarantee(guarantee), "  "));
+            text.push_str(&words::wrapped(
+                &words::sentence(&format!("{}.", words::guarantee(guarantee))),
+                "  ",
+            ));
         }
         None => text.push_str("NOT VALID: rely on no guarantee for this model\n"),
     }
