@@ -1,16 +1,34 @@
 #!/usr/bin/env bash
-# Samplers, fit, and the peers in the same run. One JSON object or line a measurement. Give the
-# machine nothing else to do meanwhile.
+# Every race in one run: ours, then the peers (in .venv), then docs/results.md from both. Give the
+# machine nothing else to do meanwhile. PRIVET_DATA names the folder with the originals of Adult.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-echo "== samplers"
-cargo bench --locked --profile dev -p privet-dp --bench samplers
-echo "== fit"
-cargo bench --locked --profile dev -p privet-optim --bench fit
+data="${PRIVET_DATA:-../shared/data}"
+work="target/bench"
+lines="$work/lines.jsonl"
+mkdir -p "$work"
+: > "$lines"
 
+echo "== samplers"
+cargo bench --locked --profile dev -p privet-dp --bench samplers | tee -a "$lines"
 scripts/venv.sh scripts/requirements-bench.txt
-for peer in crates/privet-bench/peers/*.py; do
-    echo "== $(basename "$peer" .py)"
-    .venv/bin/python "$peer"
-done
+echo "== samplers, peers"
+.venv/bin/python crates/privet-bench/peers/samplers_opendp.py | tee -a "$lines"
+
+if [ -d "$data/adult" ]; then
+    echo "== fit"
+    cargo run --locked --quiet -p privet-cli -- data prepare adult --from "$data" --out "$work/adult"
+    cargo run --locked --quiet -p privet-bench -- fit "$work/adult" "$work/adult.svm" | tee "$work/fit.jsonl"
+    echo "== fit, peers"
+    .venv/bin/python crates/privet-bench/peers/fit.py "$work/adult.svm" "$work/fit.jsonl" | tee -a "$work/fit.jsonl"
+    cat "$work/fit.jsonl" >> "$lines"
+else
+    echo "SKIPPED: the fit race needs the originals of Adult in $data/adult (privet data list)"
+fi
+
+cpu="$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)"
+head="$(date -u +%Y-%m-%d), commit $(git rev-parse --short HEAD), $(nproc) cores (${cpu:-unknown}), $(rustc --version)."
+cargo run --locked --quiet -p privet-bench -- report "$lines" "$head" > "$work/results.md"
+mv "$work/results.md" docs/results.md
+echo "== docs/results.md written"
