@@ -137,6 +137,9 @@ impl Parts {
             return 1.0;
         }
         let ideal = self.ideal(e, enough);
+        if self.leak == 0.0 {
+            return ideal;
+        }
         (self.leak + (1.0 - self.leak) * ideal * (1.0 + 1e-15)).min(1.0)
     }
 
@@ -169,7 +172,10 @@ impl Parts {
         }
         if let [(part, count)] = rest[..] {
             match part {
-                Part::Objective(objective) if count == 1 => return objective.worst(e, nu),
+                // Beside larger Gaussian releases this closed form is loose: compose, too.
+                Part::Objective(objective) if count == 1 && nu <= 0.5 * objective.shift() => {
+                    return objective.worst(e, nu);
+                }
                 Part::Response(epsilon) if count <= SUMMED => {
                     return pure::repeated_response(e, epsilon, count, nu);
                 }
@@ -181,6 +187,9 @@ impl Parts {
             }
         }
         let mut least = renyi::delta(&rest, nu, e);
+        if let [(Part::Objective(objective), 1)] = rest[..] {
+            least = least.min(objective.worst(e, nu));
+        }
         if let [(Part::Objective(objective), count)] = rest[..]
             && count <= SUMMED
             && let Some((determinant, mu)) = objective.fixed_sign()

@@ -62,6 +62,6 @@ mod tests {
     fn the_slack_inverts_advanced_composition() {
         let (epsilon, _) = advanced(&[(0.1, 0.0); 100], 1e-6);
         let slack = advanced_delta([(0.1, 100)].into_iter(), epsilon);
-        assert!(slack >= 1e-6 * 0.999 && slack < 1.1e-6, "{slack}");
+        assert!((0.999e-6..1.1e-6).contains(&slack), "{slack}");
     }
 }

@@ -118,7 +118,9 @@ impl Plan {
         let (_, centre, spread) = moments(&coarse, tilt);
         let uses: f64 = curves.iter().map(|(_, count)| *count as f64).sum();
         let looseness = if costly { LOOSENESS.0 } else { LOOSENESS.1 };
+        // Fine enough for the tilt, and for atoms between the dots where δ is large.
         let step = libm::sqrt(8.0 * looseness / (uses * (tilt + 0.5) * (tilt + 1.5)));
+        let step = step.min(libm::sqrt(spread) / 150.0).max(1e-9);
         let reaches = curves
             .iter()
             .map(|(curve, count)| curve.reach(NEGLIGIBLE * size / *count as f64))

@@ -210,12 +210,16 @@ impl Objective {
         (shift, touched * k * self.ratio * (1.0 + MARGIN), touched * k)
     }
 
-    /// Both directions.
+    /// Both directions, e ≥ 0. At e = 0 both are the total-variation distance, so the smaller bound
+    /// there limits either direction from there on (it matters at large δ only).
     pub fn worst(&self, e: f64, nu: f64) -> f64 {
         let forward = self.delta(Direction::Forward, e, nu);
         match self.neighbours {
             Neighbours::ReplaceOne => forward,
-            Neighbours::AddRemove => forward.max(self.delta(Direction::Backward, e, nu)),
+            Neighbours::AddRemove => {
+                let distance = self.delta(Direction::Backward, 0.0, nu);
+                forward.min(distance).max(self.delta(Direction::Backward, e, nu))
+            }
         }
     }
 

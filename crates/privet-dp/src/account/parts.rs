@@ -113,7 +113,11 @@ impl Parts {
                     Some(step) => {
                         let step = positive("step", step)?;
                         let shift = libm::floor(sensitivity / step * (1.0 + 1e-12));
-                        Part::DiscreteLaplace(shift, ratio(step, scale))
+                        if shift < 1.0 {
+                            Part::Response(0.0) // nothing on the grid changes
+                        } else {
+                            Part::DiscreteLaplace(shift, ratio(step, scale))
+                        }
                     }
                 };
                 self.push(part, count);
@@ -182,6 +186,10 @@ impl Parts {
     }
 
     fn push(&mut self, part: Part, count: u64) {
+        if part.bound().is_some_and(|bound| bound.is_nan() || bound == f64::INFINITY) {
+            self.leak = 1.0; // overflow: no protection at all
+            return;
+        }
         match self.rest.iter_mut().find(|(known, _)| *known == part) {
             Some((_, known)) => *known = known.saturating_add(count),
             None => self.rest.push((part, count)),
@@ -193,7 +201,9 @@ impl Parts {
     pub fn smooth(&self) -> bool {
         match self.rest[..] {
             [] => true,
-            [(Part::Objective(_), count)] => count == 1,
+            [(Part::Objective(objective), count)] => {
+                count == 1 && self.mu() <= 0.5 * objective.shift()
+            }
             [(Part::Response(_) | Part::Concentrated(_), _)] => true,
             [(_, count)] => count == 1 && self.squares == 0.0,
             _ => false,

@@ -61,7 +61,7 @@ pub fn discrete_laplace(e: f64, shift: f64, unit: f64) -> f64 {
     let value = |j: f64| -libm::expm1(e - epsilon + j * unit) - q * libm::expm1(-j * unit);
     let guess = libm::ceil((shift - e / unit) / 2.0) - 1.0;
     let best = [guess - 1.0, guess, guess + 1.0]
-        .map(|j| value(j.clamp(0.0, shift - 1.0)))
+        .map(|j| value(j.min(shift - 1.0).max(0.0)))
         .into_iter()
         .fold(0.0, f64::max);
     above(best / (1.0 + q), MARGIN).min(1.0)
