@@ -62,6 +62,8 @@ def main():
     columns = ours[0]["columns"]
     csr, labels = load_svmlight_file(export, n_features=columns)
     test_csr, test_labels = load_svmlight_file(export.rsplit(".", 1)[0] + ".test", n_features=columns)
+    # liblinear takes 32-bit indices only.
+    csr.indices, csr.indptr = csr.indices.astype(np.int32), csr.indptr.astype(np.int32)
     dense = np.ascontiguousarray(csr.toarray())
     test = test_csr.toarray()
 
