@@ -37,8 +37,7 @@ fn what_was_planned_is_released_with_its_certificate() {
     assert!(odometer.spent());
     let second = mechanism.run(value(), &mut odometer).unwrap();
     let both = odometer.gather(vec![first, second]).unwrap();
-    let release =
-        odometer.settle(both, claim.clone(), Arithmetic::Finite, vec![], json!({})).unwrap();
+    let release = odometer.settle(both, claim, Arithmetic::Finite, vec![], json!({})).unwrap();
     assert_eq!(release.value().len(), 2);
     assert_eq!(release.certificate().recheck().unwrap(), Some(claim));
 }
@@ -50,7 +49,7 @@ fn less_noise_than_planned_or_another_mechanism_opens_nothing() {
         let mut source = FixedSeed::new(1);
         let mut odometer = Odometer::start(gaussian(4.0).event().unwrap(), &mut source);
         let noised = gaussian(executed).run(value(), &mut odometer).unwrap();
-        let outcome = odometer.settle(noised, claim.clone(), Arithmetic::Finite, vec![], json!({}));
+        let outcome = odometer.settle(noised, claim, Arithmetic::Finite, vec![], json!({}));
         assert_eq!(outcome.err(), Some(GateError::NotAsPlanned));
     }
     // One draw too few.
@@ -78,12 +77,12 @@ fn a_value_of_another_run_is_refused() {
 fn the_gate_does_not_believe_a_claim() {
     let event = gaussian(4.0).event().unwrap();
     let honest = account::guarantee(&event, 1e-6).unwrap();
-    let mut boast = honest.clone();
+    let mut boast = honest;
     boast.epsilon /= 2.0;
     let mut source = SystemRandom::new().unwrap();
     let mut odometer = Odometer::start(event, &mut source);
     let noised = gaussian(4.0).run(value(), &mut odometer).unwrap();
-    let release = odometer.settle(noised, boast.clone(), Arithmetic::Finite, vec![], json!({}));
+    let release = odometer.settle(noised, boast, Arithmetic::Finite, vec![], json!({}));
     let mut certificate = release.unwrap().certificate().clone();
     assert_eq!(certificate.guarantee.as_ref(), Some(&honest));
     // Nor does a later reader.

@@ -120,7 +120,7 @@ impl Certificate {
             return Ok(None);
         }
         // Another platform's arithmetic may differ in the last digits.
-        let rounded = Guarantee { epsilon: claimed.epsilon * (1.0 + 1e-9), ..claimed.clone() };
+        let rounded = Guarantee { epsilon: claimed.epsilon * (1.0 + 1e-9), ..*claimed };
         if !supports(events, &rounded)? {
             let proved = account::guarantee(events, claimed.delta)?;
             if proved.neighbours != claimed.neighbours || proved.unit != claimed.unit {
@@ -131,7 +131,7 @@ impl Certificate {
                 proved: proved.epsilon,
             });
         }
-        Ok(Some(claimed.clone()))
+        Ok(Some(*claimed))
     }
 
     /// Binds this certificate to `model`.

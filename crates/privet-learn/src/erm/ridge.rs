@@ -21,6 +21,10 @@ pub const EXPECTED_NORM: f64 = 16.0;
 /// Share of ε that the determinant may take where it is not free.
 pub const DETERMINANT_SHARE: f64 = 0.1;
 
+/// Beyond this ε regularisation is no longer lowered: privacy has become cheap, and a ridge that
+/// vanishes would only make the determinant dear.
+const LARGE_EPSILON: f64 = 10.0;
+
 /// Slack on the logistic threshold, which must hold with a little less than ε when there is output
 /// noise as well.
 const THRESHOLD_SLACK: f64 = 1.05;
@@ -34,6 +38,8 @@ pub fn for_objective(facts: &Facts, epsilon: f64, noise: f64, noise_norm: f64) -
 /// The λ below which privacy becomes dear.
 fn private_floor(facts: &Facts, epsilon: f64, noise: f64) -> f64 {
     let (radius, records) = (facts.radius, f64::from(facts.unit.records()));
+    let epsilon = epsilon.min(LARGE_EPSILON);
+    let noise = noise.max(radius / LARGE_EPSILON);
     if facts.shape.logistic && facts.problems == 1 && records == 1.0 {
         let squared = (radius / noise).powi(2);
         let threshold = match facts.neighbours {

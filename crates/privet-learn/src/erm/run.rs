@@ -37,7 +37,7 @@ pub(crate) fn run(
         parts.push(solve_private(plan, data, problem, &mut odometer, monitor)?);
     }
     let all = odometer.gather(parts)?.map(|weights| LinearWeights { weights });
-    Ok(odometer.settle(all, guarantee.clone(), plan.arithmetic, plan.notes.clone(), request)?)
+    Ok(odometer.settle(all, *guarantee, plan.arithmetic, plan.notes.clone(), request)?)
 }
 
 /// Everything the theorems assume of the data. Refused before the first noise is drawn, in words
