@@ -2,8 +2,8 @@
 //!
 //! The rest of the data set is a quadratic ½θᵀAθ + ⟨pull,θ⟩ with A ⪰ λI, all that the theorems use of
 //! it. The release has density N(b_D(θ); 0, σ²I)·det H_D(θ) with b_D = −(Aθ + pull + ℓ′x) and
-//! H_D = A + ℓ″xxᵀ; the true δ(ε) = E(1 − e^ε·p_{D′}/p_D)₊ under b ~ N(0,σ²I) is integrated on a grid
-//! (trapezia), with no use of the log-ratio formula that the theorems start from. Configurations are
+//! H_D = A + ℓ″xxᵀ; the true δ(ε) = E(1 − e^ε·p_{D′}/p_D)₊ under b ~ N(0,σ²I) is integrated on a grid,
+//! with no use of the log-ratio formula that the theorems start from. Configurations are
 //! drawn at random and then climbed towards the largest ratio of truth to bound.
 
 use privet_core::{Neighbours, Unit};
@@ -43,6 +43,17 @@ impl Loss {
                 let r = (u - y) / width;
                 (r.clamp(-1.0, 1.0), if r.abs() < 1.0 { 1.0 / width } else { 0.0 })
             }
+        }
+    }
+
+    /// Where ℓ″ jumps.
+    fn edges(self, y: f64) -> Vec<f64> {
+        match self {
+            Self::Logistic => vec![],
+            Self::HuberSvm { width } => {
+                vec![y.signum() * (1.0 - width), y.signum() * (1.0 + width)]
+            }
+            Self::HuberRegression { width } => vec![y - width, y + width],
         }
     }
 
@@ -142,27 +153,47 @@ impl Problem {
             + (volume / other).ln()
     }
 
-    /// The true δ(ε), by trapezia with `nodes` points a side.
+    /// The true δ(ε): in the plane by trapezia with `nodes` points a side, on the line by
+    /// midpoints between the jumps of the densities.
     fn truth(&self, forward: bool, epsilon: f64, nodes: i32) -> f64 {
         let (from, to) =
             if forward { (self.with, self.without) } else { (self.without, self.with) };
         let reach = if self.planar { 7.0 } else { 8.5 };
-        let step = 2.0 * reach / f64::from(nodes);
-        let weight = |z: f64| (-z * z / 2.0).exp() * step / (2.0 * std::f64::consts::PI).sqrt();
+        let density = |z: f64| (-z * z / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
         let term = |b: Vector| {
             let loss = self.loss_at(from, to, b);
             if loss > epsilon { -(epsilon - loss).exp_m1() } else { 0.0 }
         };
-        let at = |k: i32| -reach + step * f64::from(k);
-        (0..=nodes)
-            .map(|i| {
-                let first = self.sigma * at(i);
-                let inner: f64 = if self.planar {
-                    (0..=nodes).map(|j| weight(at(j)) * term([first, self.sigma * at(j)])).sum()
-                } else {
-                    term([first, 0.0])
-                };
-                weight(at(i)) * inner
+        if self.planar {
+            let step = 2.0 * reach / f64::from(nodes);
+            let at = |k: i32| -reach + step * f64::from(k);
+            let weights: Vec<f64> = (0..=nodes).map(|k| density(at(k)) * step).collect();
+            let mut sum = 0.0;
+            for i in 0..=nodes {
+                for j in 0..=nodes {
+                    let b = [self.sigma * at(i), self.sigma * at(j)];
+                    sum += weights[i as usize] * weights[j as usize] * term(b);
+                }
+            }
+            return sum;
+        }
+        let mut cuts = vec![-reach, reach];
+        for record in [from, to].into_iter().flatten() {
+            for u in self.loss.edges(record.y) {
+                let (b, _) = self.field(from, [u / record.x[0], 0.0]);
+                cuts.push((b[0] / self.sigma).clamp(-reach, reach));
+            }
+        }
+        cuts.sort_by(f64::total_cmp);
+        cuts.windows(2)
+            .map(|piece| {
+                let width = piece[1] - piece[0];
+                let points = (f64::from(nodes) * width / (2.0 * reach)).ceil().max(50.0);
+                let step = width / points;
+                (0..points as i32)
+                    .map(|k| piece[0] + step * (f64::from(k) + 0.5))
+                    .map(|z| density(z) * step * term([self.sigma * z, 0.0]))
+                    .sum::<f64>()
             })
             .sum()
     }

@@ -1,12 +1,12 @@
 //! Objective perturbation of the logistic loss: the determinant is almost free.
 //!
-//! **Theorem 4.** Let |ℓ′| = L·p and ℓ″ ≤ 4c·p(1−p) with p ∈ [0,1] (logistic: L = 1, c = ¼), the
+//! **Theorem 4.** Let |ℓ′| = L·p and ℓ″ ≤ 4c·p(1−p) with p ∈ [0, 1] (logistic: L = 1, c = ¼), the
 //! sign of ℓ′ fixed by the label. Put κ = 4cR²/λ, m = LR/σ, C = ln(1+κ/4). For every real ε:
 //! - *add/remove, with → without*: δ ≤ T(ε) = E(1−e^{ε−U(Z)})₊,
 //!   U(z) = max_{0≤p≤1} [ln(1+κp(1−p)) + p²m²/2 + pmz];
 //!   if ε ≥ 0 and κ ≤ ε + m²/2 then T(ε) = δ_G(ε;m).
 //! - *replace-one*: δ ≤ max{T₁, T₀, T₋},
-//!   T₁ = E(1−e^{ε−U₁(Z)})₊ with U₁(z) = max over p ∈ [0,1], p′ ∈ {0,1} of
+//!   T₁ = E(1−e^{ε−U₁(Z)})₊ with U₁(z) = max over p ∈ [0, 1], p′ ∈ {0,1} of
 //!   ln(1+κp(1−p)) + (p+p′)²m²/2 + (p+p′)mz;
 //!   T₀ = E(1−e^{ε−C−A₊−A′₊})₊ for A, A′ independent N(m²/2, m²);  T₋ = δ_abs(ε−C; m).
 //!   If ε ≥ 0 and κ ≤ ε/2 + m² then T₁ = δ_G(ε;2m).

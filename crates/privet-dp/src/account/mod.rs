@@ -4,7 +4,7 @@
 //! |---|---|
 //! | what happened? | [`Event`], plain data |
 //! | what ε, δ does it cost? | [`epsilon`], [`delta`], [`guarantee`], [`meets`] |
-//! | how much noise for a budget? | [`calibrate`] |
+//! | how much noise for a budget? | [`calibrate()`] |
 //! | the curves behind them | [`gaussian`], [`pure`], [`concentrated`], [`renyi`], [`compose`] |
 //! | objective perturbation and AMP | [`objective`], [`logistic`], [`minima`], [`classes`] |
 //! | anything composed with anything | [`parts`], [`distribution`] |

@@ -11,7 +11,7 @@
 //!
 //!   ℒ = ln(1+k·xᵀH₀⁻¹x) − ln(1+k′·x′ᵀH₀⁻¹x′) + (‖g‖²−2⟨b,g⟩)/2σ².  (★)
 //!
-//! The first term lies in [0,C], the second in [−C,0], as H₀ ⪰ λI. δ(ε) = E(1−e^{ε−ℒ})₊ grows with
+//! The first term lies in [0, C], the second in [−C, 0], as H₀ ⪰ λI. δ(ε) = E(1−e^{ε−ℒ})₊ grows with
 //! ℒ pointwise, so a majorant ℒ ≤ U(b) bounds it, although g depends on b. For add/remove drop one
 //! of the two records.
 //!
@@ -20,7 +20,7 @@
 //!
 //! **Theorem 1 (add/remove).** With → without: δ ≤ δ₊(ε−C;m), any sign. Without → with: no
 //! determinant; δ ≤ δ₊(ε;m) for fixed, δ_abs(ε;m) for any sign.
-//! *Proof.* Let s = a‖x‖/σ ∈ [−m,m], z the standardised ⟨b,x⟩. Without → with: ℒ ≤ s²/2−sz, convex
+//! *Proof.* Let s = a‖x‖/σ ∈ [−m, m], z the standardised ⟨b,x⟩. Without → with: ℒ ≤ s²/2−sz, convex
 //! in s, so it is largest at an end: m²/2+m|z|, or max(0,m²/2±mz) when s keeps its sign. With →
 //! without: ℒ ≤ C+s²/2+sz with s non-increasing in z (Lemma M); let s change sign at t. If t ≥ 0:
 //! left of t s ≥ 0 and s²/2+sz ≤ max(0,m²/2+mz); right of it z > 0 ≥ s, where
@@ -34,7 +34,7 @@
 //! ∂_ξ∂_η takes it away); what remains lives on the cells' boundaries with the sign of n_ξn_η of
 //! their normal. *Any sign*: for ρ ≥ 0 the negative segments (zero set against (+−), (−+)) are mapped
 //! by a shift into the positive ones, (++) and (−−), without loss of density, so E F is even in ρ and
-//! grows on [0,1]; at ρ = 1 the maximum is (r+r′)²/2+(r+r′)|ξ|, r+r′ ≤ μ. *Fixed sign*: corners are
+//! grows on [0, 1]; at ρ = 1 the maximum is (r+r′)²/2+(r+r′)|ξ|, r+r′ ≤ μ. *Fixed sign*: corners are
 //! 0, A₁, A₂, A₁+A₂+ρm²; the boundary A₁|A₂ (negative) exists iff ρ ≤ −e₊/m², 0|A₃ (positive) iff
 //! ρ ≥ −e₊/m²: E F falls, then rises; its ends are δ_abs(e;m) at −1 and δ₊(e;2m) at +1, and the
 //! former is at most the latter. ∎
@@ -160,7 +160,7 @@ pub fn perturbation(
     })
 }
 
-/// max over p in [0,1] of ln(1+κp(1−p)) + pt.
+/// max over p in [0, 1] of ln(1+κp(1−p)) + pt.
 fn bracket(kappa: f64, t: f64) -> f64 {
     if kappa <= t {
         return t;
