@@ -28,7 +28,9 @@ fn check(name: &str, want: f64, tolerance: f64, budget: Budget, event_for: impl 
 }
 
 /// ε, δ, λ, β, L, R, then S1…S6 (S5, S6 only for the logistic loss).
-const SIGMAS: [(f64, f64, f64, f64, f64, f64, [f64; 6]); 20] = [
+type Row = (f64, f64, f64, f64, f64, f64, [f64; 6]);
+
+const SIGMAS: [Row; 20] = [
     (
         0.1,
         1e-5,
