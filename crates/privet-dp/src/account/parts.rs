@@ -10,9 +10,8 @@
 //! - noise on a grid that stands in for a continuous law at total-variation distance q costs
 //!   (1+e^ε)·q at the end, kept as `distance`: H_ε(P̃‖Q̃) ≤ H_ε(P‖Q) + TV(P̃,P) + e^εTV(Q̃,Q).
 //!
-//! **Grid.** A discrete Gaussian of parameter σ on a grid of step h and the continuous one rounded
-//! to that grid are within 0.021·(h/σ)² in total variation per coordinate, for σ/h ≥ 2¹⁰: relatively
-//! the two differ by (h/σ)²/24·(z²−1) + O((h/σ)⁴), and E|Z²−1|/48 = 0.02017.
+//! **Grid.** How far a discrete Gaussian on a grid is from the continuous one rounded to that grid is
+//! [`grid_distance`], with its proof.
 //!
 //! Equal parts are merged, so that repeating and listing are the same.
 
@@ -20,6 +19,7 @@ use super::error::{AccountError, non_negative, positive, probability};
 use super::event::{Cost, Event, Grid, ObjectiveCost, ObjectiveNoise};
 use super::minima::{OutputCost, output_cost};
 use super::objective::{Objective, Perturbation, perturbation};
+use crate::noise::grid_distance;
 use privet_core::{Neighbours, Unit};
 
 /// At most this many uses of one mechanism.
@@ -181,7 +181,7 @@ impl Parts {
         if ratio.is_nan() || ratio < FINEST {
             return Err(AccountError::CoarseGrid { ratio, least: FINEST });
         }
-        self.distance += grid.coordinates as f64 * 0.021 / (ratio * ratio) * count as f64;
+        self.distance += grid_distance(scale, grid.step, grid.coordinates) * count as f64 * UP;
         Ok(())
     }
 
