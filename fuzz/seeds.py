@@ -3,7 +3,8 @@
     python3 fuzz/seeds.py            # text, gzip and schema seeds; Parquet seeds if pyarrow is there
 
 `valid-*` must be read, `bad-*` refused, `odd-*` either, but without a panic
-(crates/privet-fuzz/tests/replay.rs). Model seeds start from fuzz/corpus/model/valid-*.json, which
+(crates/privet-fuzz/tests/replay.rs). `bad-decoder-panic-*` were found by fuzzing: the Parquet decoder
+panics on them and the reader has to fence it. Model seeds start from fuzz/corpus/model/valid-*.json, which
 `privet train` wrote; the damaged ones are derived from it here.
 """
 
