@@ -28,6 +28,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     interrupt::install();
+    quiet_inside_the_fence();
     let outcome = match cli::Cli::try_parse() {
         Ok(cli) => cli.command.run(),
         Err(usage) => {
@@ -44,4 +45,15 @@ fn main() -> ExitCode {
             ExitCode::from(failure.code())
         }
     }
+}
+
+/// A decoder that panics on a damaged file is caught by the reader, which says what is wrong; the
+/// panic's own words would only frighten, and may repeat a value of a record.
+fn quiet_inside_the_fence() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !privet_data::read::inside_fence() {
+            usual(panic);
+        }
+    }));
 }

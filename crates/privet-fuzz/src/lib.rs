@@ -28,50 +28,7 @@ pub const TARGETS: [(&str, Body); 5] =
 const LARGEST: usize = 1 << 20;
 
 /// Columns of every type, so that each encoder meets strange cells.
-pub const TABLE_SCHEMA: &str = r#"
-bias = true
-[file]
-missing_values = ["?", ""]
-[clip]
-norm = "l2"
-radius = 1.0
-[target]
-column = "label"
-classes = ["no", "yes"]
-[unit]
-column = "who"
-max_records = 2
-[[columns]]
-name = "age"
-type = "number"
-bounds = [0, 120]
-missing = 38.5
-[[columns]]
-name = "gain"
-type = "number"
-bounds = [-1e6, 1e6]
-scale = "symmetric"
-missing = "category"
-[[columns]]
-name = "work"
-type = "category"
-categories = ["private", "public"]
-unknown = "other"
-missing = "category"
-[[columns]]
-name = "town"
-type = "category"
-hash_buckets = 16
-missing = "category"
-[[columns]]
-name = "smokes"
-type = "binary"
-values = ["0", "1"]
-missing = { as = "0" }
-[[columns]]
-name = "note"
-type = "ignore"
-"#;
+pub const TABLE_SCHEMA: &str = include_str!("../../../fuzz/table.toml");
 
 /// A sparse table.
 pub const SPARSE_SCHEMA: &str = r#"

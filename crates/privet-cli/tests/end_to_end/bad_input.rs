@@ -115,6 +115,17 @@ fn damaged_files() {
             let line = TRAIN.replace("table.csv", "table.parquet");
             world.refused(2, &line, &["table.parquet"]);
         }
+        // Found by fuzzing: the decoder panics on these; only the reader's own words may show.
+        let fuzz = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz");
+        let schema = std::fs::read_to_string(format!("{fuzz}/table.toml")).unwrap();
+        let schema = schema.replace("[file]", "[file]\nformat = \"parquet\"");
+        world.write("schema.toml", schema);
+        for number in 0..4 {
+            let file = format!("{fuzz}/corpus/parquet/bad-decoder-panic-{number}.parquet");
+            world.write("table.parquet", std::fs::read(file).unwrap());
+            let line = "schema check schema.toml table.parquet";
+            world.refused(2, line, &["table.parquet", "damaged"]);
+        }
     }
 }
 

@@ -13,12 +13,14 @@
 
 mod collect;
 mod csv;
+mod fence;
 mod libsvm;
 mod open;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod unit;
 
+pub use fence::inside_fence;
 pub use open::decompressed;
 pub use unit::UNIT_KEY;
 

@@ -1,12 +1,12 @@
 //! Files and bytes as one stream, decompressed on the way.
 
+use super::fence::fenced;
 use crate::error::{DataError, Place};
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 use std::{
     fs::File,
     io::{self, BufRead, BufReader, Chain, Cursor, Read},
-    panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
 };
 
@@ -134,8 +134,8 @@ struct Fenced<R>(R);
 
 impl<R: Read> Read for Fenced<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        catch_unwind(AssertUnwindSafe(|| self.0.read(buffer)))
-            .unwrap_or_else(|_| Err(io::Error::new(io::ErrorKind::InvalidData, "decoder failed")))
+        fenced(|| self.0.read(buffer))
+            .unwrap_or_else(|| Err(io::Error::new(io::ErrorKind::InvalidData, "decoder failed")))
     }
 }
 

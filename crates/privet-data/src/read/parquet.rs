@@ -6,6 +6,7 @@
 
 use super::{
     collect::{Collector, Record},
+    fence::fenced,
     here,
     open::Input,
 };
@@ -19,10 +20,7 @@ use parquet::{
     record::{Field, Row},
     schema::types::Type,
 };
-use std::{
-    fs::File,
-    panic::{AssertUnwindSafe, catch_unwind},
-};
+use std::fs::File;
 
 /// One row's cells, with the schema's idea of missing texts and numbers.
 struct Cells<'a> {
@@ -89,7 +87,7 @@ pub(super) fn read(
     progress: Option<&dyn Fn(u64, u64)>,
 ) -> Result<(), DataError> {
     let place = here(collector.place);
-    let fenced = catch_unwind(AssertUnwindSafe(|| match input {
+    let outcome = fenced(|| match input {
         Input::Path(path) => {
             let file = File::open(path)
                 .map_err(|source| DataError::File { file: here(&place), source })?;
@@ -101,8 +99,8 @@ pub(super) fn read(
             let reader = SerializedFileReader::new(bytes).map_err(|e| refused(&place, &e))?;
             read_rows(&reader, collector, progress)
         }
-    }));
-    fenced.unwrap_or_else(|_| Err(damaged(&place)))
+    });
+    outcome.unwrap_or_else(|| Err(damaged(&place)))
 }
 
 fn damaged(place: &Place) -> DataError {

@@ -1,0 +1,37 @@
+//! A fence around decoders of others: on crafted files some of them panic, and that must mean
+//! damaged data, not the end of the program.
+
+use std::{
+    cell::Cell,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+thread_local! {
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What `decode` returns, or `None` if it panicked.
+pub(super) fn fenced<T>(decode: impl FnOnce() -> T) -> Option<T> {
+    let before = INSIDE.replace(true);
+    let outcome = catch_unwind(AssertUnwindSafe(decode));
+    INSIDE.set(before);
+    outcome.ok()
+}
+
+/// Whether this thread is decoding inside the fence, where a panic becomes an error. A program's
+/// panic hook should then stay silent: the message may repeat what a cell holds.
+pub fn inside_fence() -> bool {
+    INSIDE.get()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_inside_is_caught_and_known() {
+        assert_eq!(fenced(inside_fence), Some(true));
+        assert_eq!(fenced(|| -> u8 { std::panic::resume_unwind(Box::new("damaged")) }), None);
+        assert!(!inside_fence());
+    }
+}
