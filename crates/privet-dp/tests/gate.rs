@@ -138,6 +138,20 @@ fn a_token_wants_the_distance_proved() {
     assert!(token.release(value(), Distance(5e-4), &mut odometer).is_ok());
 }
 
+/// Otherwise a minimiser drawn with little noise could leave under the record of another run.
+#[test]
+fn a_token_of_another_run_is_refused() {
+    let mut weak = perturbed();
+    weak.objective.noise = ObjectiveNoise::Gaussian { noise_scale: 0.01, grid: None };
+    let (mut one, mut two) = (FixedSeed::new(1), FixedSeed::new(2));
+    let mut first = Odometer::start(weak.event().unwrap(), &mut one);
+    let mut second = Odometer::start(perturbed().event().unwrap(), &mut two);
+    let (_, foreign) = weak.draw(&mut first).unwrap();
+    let (_, _own) = perturbed().draw(&mut second).unwrap();
+    let outcome = foreign.release(value(), Distance(1e-4), &mut second);
+    assert_eq!(outcome.err(), Some(GateError::Foreign));
+}
+
 /// Δ_out = 2(γ + η)/λ + rounding, never less.
 #[test]
 fn the_output_sensitivity_contains_every_part() {

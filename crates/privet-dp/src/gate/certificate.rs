@@ -8,7 +8,7 @@
 
 use crate::account::{self, AccountError, Event, Guarantee};
 use crate::noise::Origin;
-use ed25519_dalek::{Signer, SigningKey, Verifier, VerifyingKey};
+use ed25519_dalek::{Signer, SigningKey, VerifyingKey};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -170,10 +170,9 @@ impl Signature {
             let key: [u8; 32] = from_hex(&self.public_key)?.try_into().ok()?;
             let bytes: [u8; 64] = from_hex(&self.signature)?.try_into().ok()?;
             let key = VerifyingKey::from_bytes(&key).ok()?;
-            Some(
-                key.verify(message.as_bytes(), &ed25519_dalek::Signature::from_bytes(&bytes))
-                    .is_ok(),
-            )
+            // Strict: a key of small order would "sign" every digest.
+            let signature = ed25519_dalek::Signature::from_bytes(&bytes);
+            Some(key.verify_strict(message.as_bytes(), &signature).is_ok())
         };
         if valid() == Some(true) { Ok(()) } else { Err(CertificateError::Signature) }
     }
@@ -315,6 +314,17 @@ mod tests {
         let mut moved = sealed(&json!({"weights": [2.0]}));
         moved.signature = signed.signature;
         assert_eq!(moved.check_seal(&json!({"weights": [2.0]})), Err(CertificateError::Signature));
+    }
+
+    /// Under the neutral element as key, R = neutral and s = 0 fit every message.
+    #[test]
+    fn a_key_that_signs_everything_vouches_for_nothing() {
+        let model = json!({"weights": [1.0]});
+        let mut forged = sealed(&model);
+        let neutral = format!("01{}", "00".repeat(31));
+        let signature = format!("{neutral}{}", "00".repeat(32));
+        forged.signature = Some(Signature { public_key: neutral, signature });
+        assert_eq!(forged.check_seal(&model), Err(CertificateError::Signature));
     }
 
     #[test]

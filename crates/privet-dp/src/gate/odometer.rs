@@ -77,6 +77,11 @@ impl<'a> Odometer<'a> {
         self.source
     }
 
+    /// Tells this run from every other.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
     /// Marks a value as noised under this odometer.
     pub(crate) fn noised<T>(&self, value: T) -> Noised<T> {
         Noised { value, odometer: self.number }

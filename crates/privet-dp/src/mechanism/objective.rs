@@ -27,7 +27,7 @@ use crate::gate::{GateError, Noised, Odometer, Private};
 use crate::noise::{GridGaussian, L2Laplace};
 use privet_core::{Neighbours, Unit};
 use std::fmt;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 /// Everything about a perturbed objective that privacy depends on.
 #[derive(Debug, Clone, PartialEq)]
@@ -124,7 +124,7 @@ impl PerturbedObjective {
                 L2Laplace::new(noise_scale)?.fill(&mut noise, odometer.record(event));
             }
         }
-        Ok((SecretNoise(noise), ObjectiveToken { perturbed: self }))
+        Ok((SecretNoise(noise), ObjectiveToken { perturbed: self, odometer: odometer.number() }))
     }
 }
 
@@ -156,16 +156,22 @@ impl fmt::Debug for SecretNoise {
 #[must_use = "the noise is drawn and its budget spent; only this token releases the minimiser"]
 pub struct ObjectiveToken {
     perturbed: PerturbedObjective,
+    /// Which odometer recorded the draw: no other may release what came of it.
+    odometer: u64,
 }
 
 impl ObjectiveToken {
     /// Lets the minimiser out, output noise added where planned, if it is proved close enough.
+    /// `odometer` must be the one that recorded the draw.
     pub fn release(
         self,
         minimiser: Private<Vec<f64>>,
         distance: Distance,
         odometer: &mut Odometer<'_>,
     ) -> Result<Noised<Vec<f64>>, GateError> {
+        if odometer.number() != self.odometer {
+            return Err(GateError::Foreign);
+        }
         let Distance(bound) = distance;
         // Asks "met?", never "missed?", so that NaN is refused.
         if !matches!(bound.partial_cmp(&self.perturbed.largest_distance()), Some(o) if o.is_le()) {
@@ -180,14 +186,14 @@ impl ObjectiveToken {
             None => minimiser,
             Some(OutputLaw::Gaussian(noise_scale)) => {
                 let law = GridGaussian::new(noise_scale)?;
-                let mut draws = vec![0; expected];
+                let mut draws = Zeroizing::new(vec![0; expected]);
                 law.fill_steps(&mut draws, odometer.source());
                 from_grid(&to_grid(&minimiser, law.step(), expected)?, &draws, law.step())
             }
             Some(OutputLaw::L2Laplace(noise_scale)) => {
-                let mut noise = vec![0.0; expected];
+                let mut noise = Zeroizing::new(vec![0.0; expected]);
                 L2Laplace::new(noise_scale)?.fill(&mut noise, odometer.source());
-                minimiser.iter().zip(&noise).map(|(x, b)| x + b).collect()
+                minimiser.iter().zip(noise.iter()).map(|(x, b)| x + b).collect()
             }
         };
         Ok(odometer.noised(released))
