@@ -29,6 +29,7 @@
 
 use super::point::Point;
 use super::{Penalty, Problem, SolveError, add_scaled, dot, norm};
+use crate::Loss;
 use crate::double_double::{self, DoubleDouble};
 use crate::kernel::{UNIT_ROUNDOFF, accumulated};
 use crate::sum::{LossAndGradient, PreciseGradient, Records};
@@ -54,19 +55,58 @@ struct Roundings {
     last: f64,
 }
 
-fn error_bound<R: Records>(
-    problem: &Problem<'_, R>,
-    roundings: &Roundings,
-    absolute: f64,
-    theta_norm: f64,
-    linear_norm: f64,
-) -> f64 {
-    let (n, radius) = (problem.records.rows() as f64, problem.records.radius());
-    let curvature = problem.loss.curvature();
-    let multipliers = roundings.multiplier + curvature * roundings.margin * radius * theta_norm;
-    let sum = n * radius * (multipliers + 1e-290) + roundings.sum * radius * absolute;
-    let last = roundings.last * (absolute * radius + problem.ridge * theta_norm + linear_norm);
-    (sum + last) * (1.0 + 1e-6)
+/// What the error of a gradient, and so the finest tolerance that can be proved, depends on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sizes {
+    /// ℓ.
+    pub loss: Loss,
+    /// λ.
+    pub ridge: f64,
+    /// n, or an upper bound.
+    pub rows: f64,
+    /// R, an upper bound on every row's norm.
+    pub radius: f64,
+    /// Stored entries of a row, at most.
+    pub longest_row: f64,
+    /// ‖b‖₂, or an upper bound.
+    pub linear_norm: f64,
+}
+
+impl Sizes {
+    fn of<R: Records>(problem: &Problem<'_, R>) -> Self {
+        Self {
+            loss: problem.loss,
+            ridge: problem.ridge,
+            rows: problem.records.rows() as f64,
+            radius: problem.records.radius(),
+            longest_row: problem.records.longest_row() as f64,
+            linear_norm: problem.linear.map_or(0.0, norm),
+        }
+    }
+
+    /// Ten times E in double-double at the farthest the minimiser can be: ‖θ*‖ ≤ (nLR + ‖b‖)/λ.
+    /// Any tolerance of at least this can be proved. It grows with every size, so that upper bounds
+    /// from public facts show in advance that [`super::minimise`] will not refuse.
+    pub fn finest_tolerance(&self) -> f64 {
+        let steepest = self.rows * self.loss.lipschitz();
+        let reach = 2.0 * (steepest * self.radius + self.linear_norm) / self.ridge;
+        let roundings = Roundings {
+            margin: precise_accumulated(self.longest_row + 10.0),
+            sum: precise_accumulated(self.rows + 100.0),
+            multiplier: self.loss.precise_derivative_error(),
+            last: precise_accumulated(4.0),
+        };
+        10.0 * self.error_bound(&roundings, steepest, reach)
+    }
+
+    fn error_bound(&self, roundings: &Roundings, absolute: f64, theta_norm: f64) -> f64 {
+        let (n, radius, curvature) = (self.rows, self.radius, self.loss.curvature());
+        let multipliers = roundings.multiplier + curvature * roundings.margin * radius * theta_norm;
+        let sum = n * radius * (multipliers + 1e-290) + roundings.sum * radius * absolute;
+        let last =
+            roundings.last * (absolute * radius + self.ridge * theta_norm + self.linear_norm);
+        (sum + last) * (1.0 + 1e-6)
+    }
 }
 
 fn precise_accumulated(roundings: f64) -> f64 {
@@ -74,23 +114,9 @@ fn precise_accumulated(roundings: f64) -> f64 {
     if product < 0.5 { 2.0 * product } else { f64::INFINITY }
 }
 
-fn linear_norm<R: Records>(problem: &Problem<'_, R>) -> f64 {
-    problem.linear.map_or(0.0, norm)
-}
-
-/// Ten times E in double-double at the farthest the minimiser can be: ‖θ*‖ ≤ (nLR + ‖b‖)/λ.
-pub(crate) fn finest_tolerance<R: Records>(problem: &Problem<'_, R>) -> f64 {
-    let n = problem.records.rows() as f64;
-    let lipschitz = problem.loss.lipschitz();
-    let linear = linear_norm(problem);
-    let reach = 2.0 * (n * lipschitz * problem.records.radius() + linear) / problem.ridge;
-    let roundings = Roundings {
-        margin: precise_accumulated(problem.records.longest_row() as f64 + 10.0),
-        sum: precise_accumulated(n + 100.0),
-        multiplier: problem.loss.precise_derivative_error(),
-        last: precise_accumulated(4.0),
-    };
-    10.0 * error_bound(problem, &roundings, n * lipschitz, reach, linear)
+/// [`Sizes::finest_tolerance`] of the records themselves.
+pub(super) fn finest_tolerance<R: Records>(problem: &Problem<'_, R>) -> f64 {
+    Sizes::of(problem).finest_tolerance()
 }
 
 /// One pass over all rows.
@@ -117,7 +143,7 @@ fn evaluate_plainly<R: Records>(
         multiplier: problem.loss.derivative_error(),
         last: accumulated(4.0),
     };
-    let error = error_bound(problem, &roundings, sum.absolute, theta_norm, linear_norm(problem));
+    let error = Sizes::of(problem).error_bound(&roundings, sum.absolute, theta_norm);
     let mut gradient = sum.gradient;
     let mut value = sum.value + 0.5 * problem.ridge * theta_norm * theta_norm;
     match problem.linear {
@@ -148,8 +174,7 @@ fn evaluate_precisely<R: Records>(
         multiplier: problem.loss.precise_derivative_error(),
         last: precise_accumulated(4.0),
     };
-    let linear_size = linear_norm(problem);
-    let error = error_bound(problem, &roundings, sum.absolute, theta_norm, linear_size);
+    let error = Sizes::of(problem).error_bound(&roundings, sum.absolute, theta_norm);
     let gradient: Vec<f64> = (0..theta.len())
         .map(|j| {
             let ridge = DoubleDouble { high: theta[j], low: tail[j] }.times(problem.ridge);

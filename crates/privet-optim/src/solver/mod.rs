@@ -12,7 +12,8 @@
 //! - `outside`: any other optimiser; its answer is re-checked and polished.
 //!
 //! F is λ-strongly convex with λ > 0, so the tolerance is always within reach; [`minimise`] refuses
-//! beforehand, from public sizes alone, tolerances finer than double-double arithmetic resolves.
+//! tolerances finer than double-double arithmetic resolves. That refusal reads the records (how many,
+//! how long): who must not show it asks [`Sizes::finest_tolerance`] with public bounds beforehand.
 
 mod certificate;
 mod descent;
@@ -23,7 +24,7 @@ mod outside;
 mod point;
 mod proximal;
 
-pub use certificate::Certified;
+pub use certificate::{Certified, Sizes};
 pub use outside::{Objective, OutsideOptimizer, minimise_with};
 
 use crate::Loss;
@@ -229,7 +230,7 @@ pub enum SolveError {
         /// What would be accepted.
         accepted: &'static str,
     },
-    /// The tolerance is finer than can be proved with 106 bits.
+    /// The tolerance is finer than can be proved with 106 bits. The floor depends on the records.
     #[error("gradient tolerance {tolerance} is finer than arithmetic resolves: at least {floor}")]
     TooFine {
         /// What was asked.
