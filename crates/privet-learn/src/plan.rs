@@ -184,6 +184,7 @@ pub fn plan(request: &Request) -> Result<Plan, LearnError> {
         (method, None) => return Err(LearnError::NoBudget { method: method.name() }),
     };
     let planned = erm::plan(&facts, budget.as_ref(), request)?;
+    erm::check_reach(&facts, &planned.step)?;
     let events = planned.step.event()?.map(|event| facts.repeated(event));
     let guarantee = match (&events, &budget) {
         (Some(events), Some(budget)) => Some(claim(events, budget, request.calibration)?),

@@ -1,7 +1,7 @@
 //! The learners of the ERM family, from request to verified model.
 
 use privet_core::{Budget, Neighbours};
-use privet_data::{Dataset, Schema, read};
+use privet_data::{Dataset, Schema, Target, read};
 use privet_dp::account::{Cost, Event, ObjectiveNoise};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::erm::output::sensitivity;
@@ -208,6 +208,24 @@ fn rows_must_match_where_they_are_public_and_need_not_where_they_are_private() {
     }
 }
 
+/// Tables made by hand are checked before the noise is drawn, as those from files are.
+#[test]
+fn a_target_of_another_kind_is_refused_before_any_noise() {
+    let planned = plan(&request("amp", 1.0, 1e-6)).unwrap();
+    let mut source = SystemRandom::new().unwrap();
+    let good = data(4000, 1);
+    let classes = |code: u32, count| {
+        let mut codes = vec![0; 4000];
+        codes[17] = code;
+        Target::Class { codes, count }
+    };
+    for target in [classes(2, 2), classes(1, 3), Target::Number(vec![0.5; 4000])] {
+        let bad = Dataset { target, ..good.clone() };
+        let refused = planned.run(&bad, &mut source, &AtomicBool::new(false)).unwrap_err();
+        assert!(matches!(refused, LearnError::DataShape(_)), "{refused}");
+    }
+}
+
 #[test]
 fn more_than_two_classes_compose() {
     let three = SCHEMA.replace(r#"["no", "yes"]"#, r#"["low", "middle", "high"]"#);
@@ -262,6 +280,31 @@ fn settings_are_checked() {
         method.with(None, Some(1.0), None),
         Err(LearnError::NotASetting { setting: "gamma", .. })
     ));
+}
+
+/// A tolerance that a solver might miss is refused before a record is read: a solver that gives up,
+/// and what it says then, would tell of the records. The first two plans did so, one with a message
+/// from which the private count of rows could be computed, one after the noise was drawn.
+#[test]
+fn a_tolerance_that_might_be_missed_is_refused_by_the_plan() {
+    let hidden = |method, rows, epsilon| Request {
+        method,
+        rows,
+        neighbours: Neighbours::AddRemove,
+        ..request("amp", epsilon, 1e-6)
+    };
+    let faint = hidden(Method::Output { ridge: Some(1e-21) }, 100, 1.0);
+    let fine = hidden(Method::Objective { ridge: Some(1e3) }, 1_000_000_000_000_000, 10.0);
+    for bad in [faint, fine] {
+        let refusal = plan(&bad).unwrap_err().to_string();
+        assert!(refusal.contains("larger ridge"), "{refusal}");
+    }
+    // What anybody would ask for is far from that limit.
+    for method in ["amp", "objective", "output"] {
+        for rows in [10, 1_000, 100_000_000] {
+            assert!(plan(&hidden(method.parse().unwrap(), rows, 1.0)).is_ok(), "{method} {rows}");
+        }
+    }
 }
 
 /// The noise of AMP in the Gaussian regime is the floor times what the split costs: no factor 2,

@@ -15,9 +15,11 @@
 pub mod amp;
 pub mod objective;
 pub mod output;
+mod reach;
 pub mod ridge;
 mod run;
 
+pub(crate) use reach::check as check_reach;
 pub(crate) use run::run;
 
 use crate::plan::{Facts, Settings, Step};

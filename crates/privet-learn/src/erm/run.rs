@@ -1,17 +1,16 @@
 //! Executing a plan: the same few steps for every learner of the family.
 
+use super::reach::SOLVER_SHARE;
 use crate::LearnError;
 use crate::model::LinearWeights;
 use crate::plan::{Facts, Plan, Step};
 use privet_core::{Neighbours, Unit};
-use privet_data::Dataset;
 use privet_data::matrix::Matrix;
+use privet_data::{Dataset, Target};
 use privet_dp::gate::{GateError, Noised, Odometer, Private, Release};
 use privet_dp::mechanism::Distance;
 use privet_dp::noise::Source;
-use privet_optim::solver::{
-    Certified, Monitor, Options, Penalty, Problem, SolveError, minimise,
-};
+use privet_optim::solver::{Certified, Monitor, Options, Penalty, Problem, SolveError, minimise};
 use privet_optim::sum::InMemory;
 use std::collections::HashMap;
 
@@ -45,8 +44,7 @@ pub(crate) fn run(
 fn check(facts: &Facts, data: &Dataset) -> Result<(), LearnError> {
     let found = data.features.rows() as u64;
     // A user may be exchanged for one with more or fewer rows: then the count is private.
-    let public_count =
-        facts.neighbours == Neighbours::ReplaceOne && facts.unit == Unit::Record;
+    let public_count = facts.neighbours == Neighbours::ReplaceOne && facts.unit == Unit::Record;
     if public_count && found != facts.rows {
         return Err(LearnError::RowCount { declared: facts.rows, found });
     }
@@ -55,6 +53,9 @@ fn check(facts: &Facts, data: &Dataset) -> Result<(), LearnError> {
     }
     if data.target.len() != data.features.rows() {
         return Err(LearnError::DataShape("there is not one target for each row"));
+    }
+    if !target_fits(facts, &data.target) {
+        return Err(LearnError::DataShape("the target is not of the planned kind"));
     }
     if !rows_within(&data.features, facts.radius) {
         return Err(LearnError::DataShape("a row is longer than the clipping radius"));
@@ -76,6 +77,21 @@ fn check(facts: &Facts, data: &Dataset) -> Result<(), LearnError> {
     Ok(())
 }
 
+/// Whether every label is one that the planned problems know: told now, since a solver would refuse
+/// it only after the noise was drawn.
+fn target_fits(facts: &Facts, target: &Target) -> bool {
+    let problems = facts.problems as usize;
+    match target {
+        Target::Class { codes, count } => {
+            let planned = if problems == 1 { 2 } else { problems };
+            *count == planned && codes.iter().all(|code| (*code as usize) < planned)
+        }
+        Target::Number(values) => {
+            problems == 1 && values.iter().all(|value| facts.loss.accepts(*value))
+        }
+    }
+}
+
 /// Whether no row is longer than the radius. Rows are built so (`privet_data::bound` proves it in
 /// integers); this second look catches a matrix that was made elsewhere.
 fn rows_within(features: &Matrix, radius: f64) -> bool {
@@ -95,10 +111,6 @@ fn labels(facts: &Facts, data: &Dataset, problem: u32) -> Result<Vec<f64>, Learn
     labels.ok_or(LearnError::DataShape("the target is not of the planned kind"))
 }
 
-/// The solver is asked for a little more than the plan needs, so that rounding θ to `f64` and γ/λ
-/// itself fit into what is left.
-const SOLVER_SHARE: f64 = 0.9;
-
 fn solve(
     plan: &Plan,
     data: &Dataset,
@@ -109,15 +121,21 @@ fn solve(
     monitor: &dyn Monitor,
 ) -> Result<Certified, LearnError> {
     let labels = labels(&plan.facts, data, problem)?;
-    let records = InMemory::new(&data.features, &labels).map_err(SolveError::from)?;
-    let problem = Problem {
-        records: &records,
-        loss: plan.facts.loss,
-        ridge,
-        linear,
-        penalty: Penalty::None,
-    };
-    Ok(minimise(&problem, tolerance * SOLVER_SHARE, &Options { monitor: Some(monitor), ..Options::default() })?)
+    let records = InMemory::new(&data.features, &labels)
+        .map_err(|_| LearnError::DataShape("a feature or target is not a number in its range"))?;
+    let problem =
+        Problem { records: &records, loss: plan.facts.loss, ridge, linear, penalty: Penalty::None };
+    // A little more is asked for than the plan needs: rounding θ to `f64` must fit into the rest.
+    let options = Options { monitor: Some(monitor), ..Options::default() };
+    minimise(&problem, tolerance * SOLVER_SHARE, &options).map_err(withheld)
+}
+
+/// A solver's refusal, without the numbers that it read off the records or the noise.
+fn withheld(error: SolveError) -> LearnError {
+    match error {
+        SolveError::Stopped | SolveError::Setting(_) => LearnError::Solve(error),
+        _ => GateError::NotCertified.into(),
+    }
 }
 
 /// Minimisation without a linear term.

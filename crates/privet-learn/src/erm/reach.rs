@@ -1,0 +1,76 @@
+//! Whether a solver will reach the planned tolerance, from public facts alone.
+//!
+//! A solver that gives up says something about the records, after the noise was drawn at that. So a
+//! plan whose tolerance might be out of reach is refused before a record is read. Two things can keep
+//! a point θ̃, rounded to `f64`, from being *proved* within γ/λ of the minimiser θ*:
+//!
+//! 1. the gradient's own error in double-double arithmetic ([`Sizes::finest_tolerance`]), which grows
+//!    with every size, so upper bounds from the plan serve;
+//! 2. the rounding of θ̃, at most u‖θ̃‖ with u = 2⁻⁵³. At the minimiser F(θ*) ≤ F(0), that is
+//!    (λ/2)r² ≤ nℓ(0) + ‖b‖r for r = ‖θ*‖, hence **r ≤ 2‖b‖/λ + √(2nℓ(0)/λ)**; and r ≤ (nLR + ‖b‖)/λ.
+//!
+//! - n: the declared count; [`SPARE`] times that where the count is private
+//! - ‖b‖: at most σ(√p + 40), or s(2p + 1000), except with probability below e⁻⁵⁰⁰
+//! - γ: of the sum form; the solver is asked for 0.9γ, and half of the rest is for rounding
+//!
+//! What is left visible: a table with more than [`SPARE`] times the declared rows, at a γ that is
+//! nearly out of reach as it is.
+
+use crate::LearnError;
+use crate::plan::{Facts, Step};
+use privet_core::{Neighbours, Unit};
+use privet_dp::account::ObjectiveNoise;
+use privet_optim::solver::Sizes;
+
+/// How many times the declared rows a table may have where the count is private.
+pub const SPARE: f64 = 16.0;
+
+/// Share of γ that the solver is asked for; the rest pays for rounding.
+pub(super) const SOLVER_SHARE: f64 = 0.9;
+
+/// Refuses a step whose tolerance might be out of reach.
+pub(crate) fn check(facts: &Facts, step: &Step) -> Result<(), LearnError> {
+    let (ridge, tolerance, linear_norm) = match step {
+        Step::OutputGaussian { ridge, tolerance, .. }
+        | Step::OutputLaplace { ridge, tolerance, .. }
+        | Step::NonPrivate { ridge, tolerance } => (*ridge, *tolerance, 0.0),
+        Step::Perturbed(perturbed) => {
+            let columns = facts.columns as f64;
+            let norm = match perturbed.objective.noise {
+                ObjectiveNoise::Gaussian { noise_scale, .. } => {
+                    noise_scale * (columns.sqrt() + 40.0)
+                }
+                ObjectiveNoise::L2Laplace { noise_scale } => noise_scale * (2.0 * columns + 1000.0),
+            };
+            (perturbed.objective.ridge, perturbed.tolerance, norm)
+        }
+    };
+    let public = facts.neighbours == Neighbours::ReplaceOne && facts.unit == Unit::Record;
+    let rows = facts.rows as f64 * if public { 1.0 } else { SPARE };
+    let loss = facts.loss;
+    let sizes = Sizes {
+        loss,
+        ridge,
+        rows,
+        // The solver measures it, with a little rounding up.
+        radius: facts.radius * (1.0 + 1e-6),
+        longest_row: facts.columns as f64,
+        linear_norm,
+    };
+    let at_zero = loss.value(0.0, 1.0);
+    let by_value = 2.0 * linear_norm / ridge + (2.0 * rows * at_zero / ridge).sqrt();
+    let by_slope = (rows * facts.gradient_bound() + linear_norm) / ridge;
+    let rounding = f64::EPSILON * (by_value.min(by_slope) + tolerance / ridge);
+    let proved = sizes.finest_tolerance() <= SOLVER_SHARE * tolerance;
+    // Asks "within reach?", never "out of reach?", so that NaN is refused.
+    if proved && rounding <= (1.0 - SOLVER_SHARE) / 2.0 * (tolerance / ridge) {
+        return Ok(());
+    }
+    Err(LearnError::NotCovered {
+        what: format!(
+            "no solver can be sure to prove a gradient norm of {:e} (mean form) at ridge {ridge:e}",
+            tolerance / facts.rows as f64
+        ),
+        instead: "give a larger ridge or, with method amp, a larger gamma",
+    })
+}
