@@ -18,7 +18,5 @@ mod verify;
 
 pub use error::LearnError;
 pub use plan::{Facts, Plan, Settings, Step, plan};
-pub use request::{
-    Calibration, GAMMA, METHODS, Method, MethodInfo, RIDGE, ROWS, Request, SPLIT,
-};
+pub use request::{Calibration, GAMMA, METHODS, Method, MethodInfo, RIDGE, ROWS, Request, SPLIT};
 pub use verify::{Check, Verdict, verify};

@@ -6,9 +6,9 @@ use crate::{LearnError, model::LinearWeights};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_data::Dataset;
 use privet_data::encode::Encoding;
-use privet_dp::account::{self, Event, Guarantee, LossShape, Sign};
+use privet_dp::account::{self, Cost, Event, Guarantee, LossShape, OutputNoise, Sign};
 use privet_dp::gate::{Arithmetic, Release};
-use privet_dp::mechanism::{Gaussian, L2Laplace, PerturbedObjective};
+use privet_dp::mechanism::{Gaussian, L2Laplace, OutputLaw, PerturbedObjective};
 use privet_dp::noise::Source;
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
@@ -148,6 +148,39 @@ impl Step {
     }
 }
 
+impl Step {
+    /// The same step with the noise scales that a certificate's events state; `None` if those
+    /// events are of another kind.
+    pub(crate) fn with_noise_of(&self, event: &Event) -> Option<Self> {
+        let cost = match event {
+            Event::Use { cost, .. } => cost,
+            Event::Repeat { event, .. } => return self.with_noise_of(event),
+            Event::All(_) => return None,
+        };
+        let mut step = self.clone();
+        match (&mut step, cost) {
+            (Self::OutputGaussian { mechanism, .. }, Cost::Gaussian { noise_scale, .. }) => {
+                mechanism.noise_scale = *noise_scale;
+            }
+            (Self::OutputLaplace { mechanism, .. }, Cost::L2Laplace { noise_scale, .. }) => {
+                mechanism.noise_scale = *noise_scale;
+            }
+            (Self::Perturbed(perturbed), Cost::Objective(objective)) => {
+                perturbed.objective.noise = objective.noise;
+            }
+            (Self::Perturbed(perturbed), Cost::ApproximateMinima { objective, output, .. }) => {
+                perturbed.objective.noise = objective.noise;
+                perturbed.output = Some(match output {
+                    OutputNoise::Gaussian { noise_scale, .. } => OutputLaw::Gaussian(*noise_scale),
+                    OutputNoise::L2Laplace { noise_scale } => OutputLaw::L2Laplace(*noise_scale),
+                });
+            }
+            _ => return None,
+        }
+        Some(step)
+    }
+}
+
 /// The numbers a person wants to see of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Settings {
@@ -190,8 +223,9 @@ pub fn plan(request: &Request) -> Result<Plan, LearnError> {
         (Some(events), Some(budget)) => Some(claim(events, budget, request.calibration)?),
         _ => None,
     };
+    let settled = settled(request, &facts, &planned.step)?;
     Ok(Plan {
-        request: request.clone(),
+        request: settled,
         facts,
         step: planned.step,
         events,
@@ -199,6 +233,23 @@ pub fn plan(request: &Request) -> Result<Plan, LearnError> {
         arithmetic: planned.arithmetic,
         notes: planned.notes,
     })
+}
+
+/// The request with every choice that a rule made written down, so that a certificate stays
+/// verifiable when a later version has better rules. Printed constants are no choice.
+fn settled(request: &Request, facts: &Facts, step: &Step) -> Result<Request, LearnError> {
+    let mut settled = request.clone();
+    if request.calibration == Calibration::Sound {
+        let chosen = erm::settings(step, facts.rows);
+        let (gamma, split) = match request.method {
+            Method::Amp { split, .. } => {
+                (Some(chosen.gamma), Some(split.unwrap_or(erm::amp::DEFAULT_SPLIT)))
+            }
+            _ => (None, None),
+        };
+        settled.method = request.method.with(Some(chosen.ridge), gamma, split)?;
+    }
+    Ok(settled)
 }
 
 /// What the certificate will state: for sound constants the budget, once the accountant confirms

@@ -146,9 +146,8 @@ impl Method {
         gamma: Option<f64>,
         split: Option<f64>,
     ) -> Result<Self, LearnError> {
-        let refuse = |setting: &'static str| {
-            Err(LearnError::NotASetting { setting, method: self.name() })
-        };
+        let refuse =
+            |setting: &'static str| Err(LearnError::NotASetting { setting, method: self.name() });
         Ok(match self {
             Self::Amp { .. } => Self::Amp { ridge, gamma, split },
             _ if gamma.is_some() => return refuse("gamma"),

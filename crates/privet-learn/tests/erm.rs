@@ -112,12 +112,10 @@ fn every_combination_trains_and_verifies() {
 #[test]
 fn printed_constants_claim_what_the_accountant_proves() {
     for method in ["amp", "objective", "output"] {
-        let request =
-            Request { calibration: Calibration::Printed, ..request(method, 1.0, 1e-6) };
+        let request = Request { calibration: Calibration::Printed, ..request(method, 1.0, 1e-6) };
         let planned = plan(&request).unwrap();
         let proved = planned.guarantee().unwrap();
-        let again =
-            privet_dp::account::epsilon(planned.events().unwrap(), 1e-6).unwrap();
+        let again = privet_dp::account::epsilon(planned.events().unwrap(), 1e-6).unwrap();
         assert_eq!(proved.epsilon, again, "{method}");
         // Over-noised as printed: the proof is better than the claim.
         assert!(proved.epsilon < 1.0, "{method} proves {}", proved.epsilon);
@@ -145,27 +143,62 @@ fn noise_grows_with_what_must_be_hidden() {
     }
 }
 
+/// A model whose certificate a forger changed and sealed anew.
+fn forged(model: &Model, change: impl Fn(&mut serde_json::Value)) -> Model {
+    let mut document: serde_json::Value =
+        serde_json::from_str(&to_json(model, None).unwrap()).unwrap();
+    change(document.pointer_mut("/certificate/events/use/cost").expect("an event"));
+    let certificate: privet_dp::gate::Certificate =
+        serde_json::from_value(document["certificate"].clone()).unwrap();
+    let certificate = certificate.seal(&document["model"]);
+    document["certificate"] = serde_json::to_value(certificate).unwrap();
+    from_json(document.to_string().as_bytes(), Seal::Required).unwrap()
+}
+
+fn scale(value: &mut serde_json::Value, pointer: &str, factor: f64) {
+    let number = value.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}"));
+    *number = serde_json::json!(number.as_f64().unwrap() * factor);
+}
+
 #[test]
 fn a_model_with_too_little_noise_is_found_out() {
     let model = train(&request("amp", 1.0, 1e-6), &data(4000, 1));
-    let text = to_json(&model, None).unwrap();
-    let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();
-    // A forger lowers the noise in the events and lets everything else be recomputed.
-    let noise = document.pointer_mut(
-        "/certificate/events/use/cost/objective/noise/noise_scale",
-    );
-    let noise = noise.expect("the events name the noise");
-    *noise = serde_json::json!(noise.as_f64().unwrap() * 0.5);
-    let mut certificate: privet_dp::gate::Certificate =
-        serde_json::from_value(document["certificate"].clone()).unwrap();
-    certificate = certificate.seal(&document["model"]);
-    document["certificate"] = serde_json::to_value(certificate).unwrap();
-    let forged = from_json(document.to_string().as_bytes(), Seal::Required).unwrap();
-    let verdict = verify(&forged);
+    // Less noise: the events no longer prove the claim.
+    let verdict = verify(&forged(&model, |cost| {
+        scale(cost, "/objective/noise/noise_scale", 0.5);
+        scale(cost, "/objective/noise/grid/step", 0.5);
+    }));
     assert!(!verdict.valid && verdict.guarantee.is_none());
-    assert!(!verdict.checks[0].holds, "the events no longer prove the claim");
-    assert!(!verdict.checks[1].holds, "the plan charges other events");
-    assert!(verdict.checks[2].holds, "the seal was made anew");
+    assert!(!verdict.checks[0].holds, "{:?}", verdict.checks);
+    // Less noise under a smaller sensitivity: proved, but not what the public facts say.
+    let smaller_rows = forged(&model, |cost| {
+        scale(cost, "/objective/noise/noise_scale", 0.5);
+        scale(cost, "/objective/noise/grid/step", 0.5);
+        scale(cost, "/objective/radius", 0.5);
+    });
+    let smaller_error = forged(&model, |cost| {
+        scale(cost, "/output_sensitivity", 0.5);
+        scale(cost, "/output/noise_scale", 0.5);
+        scale(cost, "/output/grid/step", 0.5);
+    });
+    for model in [smaller_rows, smaller_error] {
+        let verdict = verify(&model);
+        assert!(verdict.checks[0].holds, "{:?}", verdict.checks);
+        assert!(!verdict.checks[1].holds && !verdict.valid, "{:?}", verdict.checks);
+    }
+}
+
+/// Every choice that a rule made is written into the certificate, so that better rules of a later
+/// version do not void it.
+#[test]
+fn a_certificate_states_every_setting() {
+    let model = train(&request("amp", 1.0, 1e-6), &data(4000, 1));
+    let Method::Amp { ridge: Some(_), gamma: Some(gamma), split: Some(split) } =
+        model.request().method
+    else {
+        panic!("{:?}", model.request().method);
+    };
+    assert!((gamma * 16e6 - 1.0).abs() < 1e-12 && split == 0.01);
 }
 
 #[test]
@@ -234,7 +267,13 @@ fn more_than_two_classes_compose() {
     let mut source = FixedSeed::new(4);
     for _ in 0..6000 {
         let (a, b) = (uniform(&mut source), uniform(&mut source));
-        let label = if a < -0.3 { "low" } else if b > 0.2 { "high" } else { "middle" };
+        let label = if a < -0.3 {
+            "low"
+        } else if b > 0.2 {
+            "high"
+        } else {
+            "middle"
+        };
         text.push_str(&format!("{a},{b},{label}\n"));
     }
     let training = read::csv_bytes(text.as_bytes(), &schema).unwrap();
@@ -245,10 +284,7 @@ fn more_than_two_classes_compose() {
             let model = train(&request, &training);
             assert!(verify(&model).valid, "{method} {delta}: {:?}", verify(&model).checks);
             assert_eq!(model.weights().weights.len(), 3);
-            assert!(matches!(
-                model.certificate().events,
-                Some(Event::Repeat { count: 3, .. })
-            ));
+            assert!(matches!(model.certificate().events, Some(Event::Repeat { count: 3, .. })));
             if delta > 0.0 {
                 let found = accuracy(&model, &training);
                 assert!(found > 0.6, "{method}: accuracy {found}");

@@ -48,7 +48,9 @@ fn write_the_files_of_this_version() {
     let two = Schema::from_toml(&text("\"a\", \"b\"")).unwrap();
     let three = Schema::from_toml(&text("\"a\", \"b\", \"c\"")).unwrap();
     let rows: String = (0..300)
-        .map(|i| format!("{},{},{}\n", i % 10, ["p", "q"][i % 2], ["a", "b"][usize::from(i % 10 > 4)]))
+        .map(|i| {
+            format!("{},{},{}\n", i % 10, ["p", "q"][i % 2], ["a", "b"][usize::from(i % 10 > 4)])
+        })
         .collect();
     let table = format!("x,c,y\n{rows}");
     for (method, loss, neighbours, delta, schema) in [

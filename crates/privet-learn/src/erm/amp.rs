@@ -95,11 +95,8 @@ pub fn printed_constants(
 ) -> PrintedConstants {
     let (epsilon_1, delta_1) = ((1.0 - split) * epsilon, (1.0 - split) * delta);
     let (epsilon_2, delta_2) = (split * epsilon, split * delta);
-    let fitted = if high_dimensional {
-        0.97
-    } else {
-        (0.887 + 0.019 / epsilon_1.powf(0.373)).min(0.99)
-    };
+    let fitted =
+        if high_dimensional { 0.97 } else { (0.887 + 0.019 / epsilon_1.powf(0.373)).min(0.99) };
     let fraction = fitted.max(1.0 - 0.99 / epsilon_1);
     let epsilon_3 = fraction * epsilon_1;
     // Λ = rβ/(ε₁ − ε₃), r = 2, β = Δ²

@@ -22,9 +22,9 @@ mod run;
 pub(crate) use reach::check as check_reach;
 pub(crate) use run::run;
 
+use crate::LearnError;
 use crate::plan::{Facts, Settings, Step};
 use crate::request::{Calibration, Method, RIDGE, Request};
-use crate::LearnError;
 use privet_core::Budget;
 use privet_dp::account::{self, Event, ObjectiveNoise};
 use privet_dp::gate::{Arithmetic, GateError};
@@ -64,10 +64,9 @@ pub(crate) fn plan(
         Method::Objective { ridge } => objective::plan_sound(facts, budget, ridge),
         Method::Output { ridge } if printed => output::plan_printed(facts, budget, ridge),
         Method::Output { ridge } => output::plan_sound(facts, budget, ridge),
-        Method::NonPrivate { .. } => Err(LearnError::NotASetting {
-            setting: "epsilon",
-            method: request.method.name(),
-        }),
+        Method::NonPrivate { .. } => {
+            Err(LearnError::NotASetting { setting: "epsilon", method: request.method.name() })
+        }
     }
 }
 

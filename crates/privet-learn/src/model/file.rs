@@ -54,8 +54,7 @@ pub fn to_json(model: &Model, secret: Option<&[u8; 32]>) -> Result<String, Learn
 /// Writes a model, atomically and readable by its owner alone.
 pub fn save(model: &Model, path: &Path, secret: Option<&[u8; 32]>) -> Result<(), LearnError> {
     let text = to_json(model, secret)?;
-    let failed =
-        |source| LearnError::File { path: path.display().to_string(), source };
+    let failed = |source| LearnError::File { path: path.display().to_string(), source };
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -69,8 +68,7 @@ pub fn save(model: &Model, path: &Path, secret: Option<&[u8; 32]>) -> Result<(),
 
 /// Reads a model.
 pub fn load(path: &Path, seal: Seal) -> Result<Model, LearnError> {
-    let failed =
-        |source| LearnError::File { path: path.display().to_string(), source };
+    let failed = |source| LearnError::File { path: path.display().to_string(), source };
     let length = std::fs::metadata(path).map_err(failed)?.len();
     if length > LARGEST {
         return Err(refused(path, "the file is too large"));

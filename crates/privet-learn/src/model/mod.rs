@@ -4,8 +4,8 @@ pub mod file;
 
 use crate::LearnError;
 use crate::request::Request;
-use privet_data::matrix::Matrix;
 use privet_data::encode::Encoding;
+use privet_data::matrix::Matrix;
 use privet_dp::gate::{Certificate, Release};
 use privet_optim::loss::Loss;
 use serde::{Deserialize, Serialize};
@@ -40,10 +40,8 @@ impl Model {
     /// From a release.
     pub fn from_release(release: Release<LinearWeights>) -> Result<Self, LearnError> {
         let (weights, certificate) = release.into_parts();
-        Self::new(weights, certificate).map_err(|why| LearnError::NotAModel {
-            path: "release".into(),
-            why,
-        })
+        Self::new(weights, certificate)
+            .map_err(|why| LearnError::NotAModel { path: "release".into(), why })
     }
 
     pub(crate) fn new(weights: LinearWeights, certificate: Certificate) -> Result<Self, String> {
