@@ -39,9 +39,8 @@ fn fits(measured: &[Value], page: &mut String) {
         ours[0]["rows"], ours[0]["columns"]
     );
     for own in &ours {
-        let same = |line: &&&Value| {
-            line["epsilon"] == own["epsilon"] && line["storage"] == own["storage"]
-        };
+        let same =
+            |line: &&&Value| line["epsilon"] == own["epsilon"] && line["storage"] == own["storage"];
         for line in fits.iter().filter(same) {
             let memory = number(line, "peak_over_matrix");
             let _ = writeln!(
@@ -58,10 +57,8 @@ fn fits(measured: &[Value], page: &mut String) {
             );
         }
     }
-    let plans: Vec<String> = ours
-        .iter()
-        .map(|own| format!("{:.1} ms", 1e3 * number(own, "plan_seconds")))
-        .collect();
+    let plans: Vec<String> =
+        ours.iter().map(|own| format!("{:.1} ms", 1e3 * number(own, "plan_seconds"))).collect();
     let _ = writeln!(page, "\nPlanning, once, before any data: {}.", plans.join(", "));
 }
 
