@@ -155,7 +155,6 @@ impl Parts {
         }
         match self.bounded_above(e, enough) {
             found if found >= floor * (1.0 - 1e-9) => found.min(1.0),
-            _ if floor == 0.0 => 0.0,
             _ => 1.0,
         }
     }

@@ -35,6 +35,10 @@ pub fn delta(rest: &[(Part, u64)], nu: f64, e: f64) -> f64 {
     if nu > 0.0 {
         curves.push((HalfCurves::Gaussian(nu), 1));
     }
+    // Bins are counted in i64; losses that large overflow e^loss anyway.
+    if e > 1e9 {
+        return 1.0;
+    }
     let Some(plan) = Plan::new(&curves, e) else { return 1.0 };
     let widest = plan.reaches.iter().copied().fold(0.0, f64::max);
     let directed = rest.iter().any(|(part, _)| part.directed());
@@ -323,20 +327,23 @@ fn composed(
         sum += mass * libm::exp(ln_total - tilt * loss) * -libm::expm1((e - loss).min(0.0));
     }
     let top = (last + 1) as f64 * step;
-    let highest: f64 = masses
-        .iter()
-        .map(|part| (part.first + part.mass.len() as i64 - 1) as f64 * step * part.count as f64)
-        .sum();
+    // In whole bins: rounded sums could leave out the highest one.
+    let highest = masses.iter().fold(0_i64, |sum, part| {
+        let count = i64::try_from(part.count).unwrap_or(i64::MAX);
+        sum.saturating_add((part.first + part.mass.len() as i64 - 1).saturating_mul(count))
+    });
     let cut = if first_above > last {
         1.0
-    } else if top > highest {
+    } else if last >= highest {
         0.0
     } else {
         let (_, _, spread) = moments(masses, tilt);
         let unit = 1.0 / libm::sqrt(spread.max(step * step));
         [2.0, 4.0, 7.0, 12.0]
             .map(|more| tilt + more * unit)
-            .map(|s| libm::exp((moments(masses, s).0 - s * top).min(0.0)))
+            .map(|s| (moments(masses, s).0, s))
+            // A moment that underflowed says nothing.
+            .map(|(ln, s)| if ln.is_finite() { libm::exp((ln - s * top).min(0.0)) } else { 1.0 })
             .into_iter()
             .fold(1.0, f64::min)
     };

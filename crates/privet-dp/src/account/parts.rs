@@ -172,7 +172,9 @@ impl Parts {
     }
 
     fn add_gaussian(&mut self, mu: f64, count: u64) {
-        self.squares += mu * mu * count as f64 * UP;
+        // A square that underflows must not look like no release at all.
+        let least = if mu > 0.0 { f64::MIN_POSITIVE } else { 0.0 };
+        self.squares += (mu * mu).max(least) * count as f64 * UP;
     }
 
     fn add_grid(&mut self, grid: Option<Grid>, scale: f64, count: u64) -> Result<(), AccountError> {

@@ -75,7 +75,8 @@ pub fn bounded_range(e: f64, range: f64) -> f64 {
         everywhere(e)
     } else {
         let root = libm::expm1((e - range) / 2.0);
-        above(root * root / -libm::expm1(-range), MARGIN).min(1.0)
+        // In this order: root² underflows for ranges below 1e-160.
+        above(root * (root / -libm::expm1(-range)), MARGIN).min(1.0)
     }
 }
 
