@@ -31,7 +31,7 @@ const ROUND: f64 = f64::EPSILON;
 
 /// What an argument error of a few units in the last place of c and h does to φ(a), relatively.
 fn margin(a: f64, c: f64, h: f64) -> f64 {
-    MARGIN + 4.0 * ROUND * a.abs() * (c.abs() + h)
+    MARGIN + 4.0 * ROUND * (1.0 + a.abs()) * (c.abs() + h)
 }
 
 /// δ_G(e; μ) for every real e and μ ≥ 0, rounded up. δ_G(e; 0) = (1 − e^e)₊.
