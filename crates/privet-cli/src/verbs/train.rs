@@ -131,7 +131,8 @@ impl Train {
         let meter = if public_count { Meter::bar(&words) } else { Meter::spinner(&words) };
         let tell = |done, total| meter.at(done, total);
         let progress: Option<&dyn Fn(u64, u64)> = if public_count { Some(&tell) } else { None };
-        Ok(read(&self.data, schema, &Options { progress, ..Options::default() })?)
+        let options = Options { progress, allow_empty: !public_count, ..Options::default() };
+        Ok(read(&self.data, schema, &options)?)
     }
 
     fn execute(&self, plan: &Plan, data: &Dataset) -> Result<Model, Failure> {

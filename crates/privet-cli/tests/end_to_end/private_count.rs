@@ -17,7 +17,7 @@ fn one_row_more_changes_nothing_that_is_shown() {
     let world = World::new();
     for flags in ["--rows 400", "--rows 400 --json", "--rows 400 --method output --delta 0"] {
         let mut shown: Vec<(Ended, serde_json::Value)> = Vec::new();
-        for count in [400, 401, 399, 5] {
+        for count in [400, 401, 399, 5, 1, 0] {
             world.write("table.csv", table(count));
             let ended = world.run(&format!("{TRAIN} {flags}"));
             assert_eq!(ended.code, 0, "{}", ended.stderr);

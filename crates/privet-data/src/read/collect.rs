@@ -35,6 +35,8 @@ pub(super) struct Collector<'a> {
     pub(super) labels: bool,
     /// Whether columns beyond the schema's are an error.
     strict: bool,
+    /// Whether no record at all is an error.
+    refuse_empty: bool,
     codes: Vec<u32>,
     numbers: Vec<f64>,
     cap: Option<UnitCap>,
@@ -51,6 +53,7 @@ impl<'a> Collector<'a> {
         let cap = schema.unit_column().filter(|_| strict);
         Self {
             cap: cap.map(|unit| UnitCap::new(unit.max_records, options.unit_key)),
+            refuse_empty: !options.allow_empty,
             ..Self::new(schema, encoding, place, true, strict)
         }
     }
@@ -78,6 +81,7 @@ impl<'a> Collector<'a> {
             matrix: MatrixBuilder::new(encoding.storage(), encoding.width()),
             labels,
             strict,
+            refuse_empty: true,
             codes: Vec::new(),
             numbers: Vec::new(),
             cap: None,
@@ -210,7 +214,7 @@ impl<'a> Collector<'a> {
 
     fn check_not_empty(&self) -> Result<(), DataError> {
         match self.matrix.rows() {
-            0 => Err(DataError::Empty { file: here(self.place) }),
+            0 if self.refuse_empty => Err(DataError::Empty { file: here(self.place) }),
             _ => Ok(()),
         }
     }

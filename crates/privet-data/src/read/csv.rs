@@ -76,6 +76,8 @@ pub(super) fn read(mut stream: Stream<'_>, collector: &mut Collector<'_>) -> Res
     };
     drop(reader);
     match failure {
+        // A header without records may be a table; nothing at all is not.
+        None if facts.header && layout.is_none() => Err(DataError::Empty { file: here(place) }),
         None => Ok(()),
         Some(error) => Err(refused(&stream, place, error)),
     }

@@ -51,13 +51,21 @@ pub struct Options<'a> {
     pub purpose: Purpose,
     /// Which rows of a user with too many are kept; see [`UNIT_KEY`].
     pub unit_key: Key,
+    /// Whether a table without records is one too. Where the number of rows is private it must be: a
+    /// refusal would tell the empty table from its neighbours.
+    pub allow_empty: bool,
     /// Called now and then with bytes read and bytes in all (for Parquet: rows).
     pub progress: Option<&'a dyn Fn(u64, u64)>,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Self { purpose: Purpose::Train, unit_key: UNIT_KEY, progress: None }
+        Self {
+            purpose: Purpose::Train,
+            unit_key: UNIT_KEY,
+            allow_empty: false,
+            progress: None,
+        }
     }
 }
 
