@@ -60,12 +60,7 @@ pub struct Options<'a> {
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Self {
-            purpose: Purpose::Train,
-            unit_key: UNIT_KEY,
-            allow_empty: false,
-            progress: None,
-        }
+        Self { purpose: Purpose::Train, unit_key: UNIT_KEY, allow_empty: false, progress: None }
     }
 }
 
