@@ -165,15 +165,25 @@ impl Step {
             (Self::OutputLaplace { mechanism, .. }, Cost::L2Laplace { noise_scale, .. }) => {
                 mechanism.noise_scale = *noise_scale;
             }
-            (Self::Perturbed(perturbed), Cost::Objective(objective)) => {
+            (Self::Perturbed(perturbed), Cost::Objective(objective))
+                if perturbed.output.is_none() && perturbed.same_law(objective.noise) =>
+            {
                 perturbed.objective.noise = objective.noise;
             }
-            (Self::Perturbed(perturbed), Cost::ApproximateMinima { objective, output, .. }) => {
+            (Self::Perturbed(perturbed), Cost::ApproximateMinima { objective, output, .. })
+                if perturbed.same_law(objective.noise) =>
+            {
                 perturbed.objective.noise = objective.noise;
-                perturbed.output = Some(match output {
-                    OutputNoise::Gaussian { noise_scale, .. } => OutputLaw::Gaussian(*noise_scale),
-                    OutputNoise::L2Laplace { noise_scale } => OutputLaw::L2Laplace(*noise_scale),
-                });
+                let stated = match (perturbed.output?, output) {
+                    (OutputLaw::Gaussian(_), OutputNoise::Gaussian { noise_scale, .. }) => {
+                        OutputLaw::Gaussian(*noise_scale)
+                    }
+                    (OutputLaw::L2Laplace(_), OutputNoise::L2Laplace { noise_scale }) => {
+                        OutputLaw::L2Laplace(*noise_scale)
+                    }
+                    _ => return None,
+                };
+                perturbed.output = Some(stated);
             }
             _ => return None,
         }
@@ -208,6 +218,10 @@ pub struct Plan {
     pub(crate) notes: Vec<String>,
 }
 
+/// The note on a δ so large that it may be spent on giving a record away.
+const LARGE_DELTA: &str = "delta is above 1 / rows: a mechanism that gives away a random record whole \
+     could have it; take a delta far below that";
+
 /// Makes the plan: a pure function of the request.
 pub fn plan(request: &Request) -> Result<Plan, LearnError> {
     let facts = Facts::of(request)?;
@@ -224,6 +238,10 @@ pub fn plan(request: &Request) -> Result<Plan, LearnError> {
         _ => None,
     };
     let settled = settled(request, &facts, &planned.step)?;
+    let mut notes = planned.notes;
+    if budget.is_some_and(|budget| budget.delta() * facts.rows as f64 > 1.0) {
+        notes.push(LARGE_DELTA.into());
+    }
     Ok(Plan {
         request: settled,
         facts,
@@ -231,7 +249,7 @@ pub fn plan(request: &Request) -> Result<Plan, LearnError> {
         events,
         guarantee,
         arithmetic: planned.arithmetic,
-        notes: planned.notes,
+        notes,
     })
 }
 

@@ -188,6 +188,17 @@ fn a_model_with_too_little_noise_is_found_out() {
     }
 }
 
+/// Another law than the planned one is another mechanism, whatever it costs.
+#[test]
+fn another_law_is_found_out() {
+    let model = train(&request("amp", 1.0, 1e-6), &data(4000, 1));
+    let verdict = verify(&forged(&model, |cost| {
+        cost["objective"]["noise"] = serde_json::json!({"law": "l2-laplace", "noise_scale": 1e3});
+        cost["output"] = serde_json::json!({"law": "l2-laplace", "noise_scale": 1e3});
+    }));
+    assert!(!verdict.checks[1].holds && !verdict.valid, "{:?}", verdict.checks);
+}
+
 /// Every choice that a rule made is written into the certificate, so that better rules of a later
 /// version do not void it.
 #[test]
@@ -311,6 +322,8 @@ fn settings_are_checked() {
     ] {
         assert!(plan(&bad).is_err());
     }
+    let large_delta = plan(&request("amp", 1.0, 1e-3)).unwrap();
+    assert!(large_delta.notes().iter().any(|note| note.contains("1 / rows")));
     let method: Method = "output".parse().unwrap();
     assert!(matches!(
         method.with(None, Some(1.0), None),

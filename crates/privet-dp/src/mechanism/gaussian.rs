@@ -18,6 +18,7 @@ use crate::account::{Cost, Event, Grid};
 use crate::gate::{GateError, Noised, Odometer, Private};
 use crate::noise::GridGaussian;
 use privet_core::{Neighbours, Unit};
+use zeroize::Zeroizing;
 
 /// Adds Gaussian noise to a vector of bounded ℓ2 sensitivity.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,7 +58,7 @@ impl Gaussian {
     ) -> Result<Noised<Vec<f64>>, GateError> {
         let event = self.event()?;
         let noise = GridGaussian::new(self.noise_scale)?;
-        let mut draws = vec![0; self.coordinates];
+        let mut draws = Zeroizing::new(vec![0; self.coordinates]);
         noise.fill_steps(&mut draws, odometer.record(event));
         let steps = to_grid(&value.open(), noise.step(), self.coordinates)?;
         Ok(odometer.noised(from_grid(&steps, &draws, noise.step())))

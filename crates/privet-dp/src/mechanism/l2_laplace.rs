@@ -8,6 +8,7 @@ use crate::account::{Cost, Event};
 use crate::gate::{GateError, Noised, Odometer, Private};
 use crate::noise::L2Laplace as Law;
 use privet_core::{Neighbours, Unit};
+use zeroize::Zeroizing;
 
 /// Adds ℓ2-Laplace noise to a vector of bounded ℓ2 sensitivity.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,12 +41,12 @@ impl L2Laplace {
         value: Private<Vec<f64>>,
         odometer: &mut Odometer<'_>,
     ) -> Result<Noised<Vec<f64>>, GateError> {
-        let mut noise = vec![0.0; self.coordinates];
+        let mut noise = Zeroizing::new(vec![0.0; self.coordinates]);
         Law::new(self.noise_scale)?.fill(&mut noise, odometer.record(self.event()));
         let value = value.open();
         if value.len() != self.coordinates || !value.iter().all(|x| x.is_finite()) {
             return Err(GateError::Malformed);
         }
-        Ok(odometer.noised(value.iter().zip(&noise).map(|(x, b)| x + b).collect()))
+        Ok(odometer.noised(value.iter().zip(noise.iter()).map(|(x, b)| x + b).collect()))
     }
 }

@@ -11,6 +11,7 @@ use crate::account::{Cost, Event};
 use crate::gate::{GateError, Noised, Odometer, Private};
 use crate::noise::DiscreteLaplace;
 use privet_core::{Neighbours, Unit};
+use zeroize::Zeroizing;
 
 /// Adds discrete Laplace noise to a vector of bounded ℓ1 sensitivity.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,7 +57,7 @@ impl Laplace {
         odometer: &mut Odometer<'_>,
     ) -> Result<Noised<Vec<f64>>, GateError> {
         let law = DiscreteLaplace::new(self.noise_scale / self.step)?;
-        let mut draws = vec![0; self.coordinates];
+        let mut draws = Zeroizing::new(vec![0; self.coordinates]);
         law.fill(&mut draws, odometer.record(self.event()));
         let steps = to_grid(&value.open(), self.step, self.coordinates)?;
         Ok(odometer.noised(from_grid(&steps, &draws, self.step)))

@@ -86,6 +86,11 @@ impl PerturbedObjective {
         Ok(Event::Use { neighbours: self.neighbours, unit: self.unit, cost })
     }
 
+    /// Whether b is drawn from this law, at whatever scale.
+    pub fn same_law(&self, other: ObjectiveNoise) -> bool {
+        std::mem::discriminant(&self.objective.noise) == std::mem::discriminant(&other)
+    }
+
     /// γ/λ: how far from the exact minimiser the released point may be before noise.
     pub fn largest_distance(&self) -> f64 {
         self.tolerance / self.objective.ridge

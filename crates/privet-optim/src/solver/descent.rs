@@ -8,6 +8,9 @@
 //! factor is renewed only when that is cheaper than going on: with contraction ρ in the last step,
 //! ln(‖g‖/γ)/ln(1/ρ) more passes are expected, against the price of a Hessian in passes.
 //!
+//! **Patience.** A problem on which L-BFGS or Newton-CG takes very long (a ridge many orders below the
+//! curvature) is handed on to Newton's method, since giving up would show.
+//!
 //! **Line search** on slopes φ′(t) = ⟨∇F(θ + td), d⟩, since values lose their digits first: F is
 //! convex along the ray, so φ′(t) ≤ 0 proves descent. A point beyond the minimum is taken if it is
 //! not far beyond (φ′(t) ≤ |φ′(0)|/2) and F did not rise by more than its rounding.
@@ -30,6 +33,11 @@ const TRIALS: u32 = 60;
 /// Most columns for which `Auto` factorises, and the most gradient passes a Hessian may cost.
 const MOST_COLUMNS: usize = 2_000;
 const HIGHEST_PRICE: f64 = 250.0;
+
+/// Evaluations after which L-BFGS gives way to Newton-CG, and that to Newton, on badly conditioned
+/// problems; the most columns whose Hessian is then still formed (half a gigabyte).
+const PATIENCE: (u32, u32) = (500, 1_500);
+const MOST_COLUMNS_AT_LAST: usize = 8_000;
 
 /// What directions are made of.
 enum Curvature {
@@ -89,6 +97,17 @@ pub(super) fn chosen<R: Records>(method: Method, records: &R) -> Method {
     if small && worth_it { Method::Newton } else { Method::Lbfgs }
 }
 
+/// What to go on with after this many evaluations.
+fn escalated(method: Method, evaluations: u32, columns: usize) -> Method {
+    match method {
+        Method::Lbfgs if evaluations >= PATIENCE.0 => Method::NewtonCg,
+        Method::NewtonCg if evaluations >= PATIENCE.1 && columns <= MOST_COLUMNS_AT_LAST => {
+            Method::Newton
+        }
+        _ => method,
+    }
+}
+
 /// Price of a Hessian in gradient passes.
 fn hessian_price<R: Records>(records: &R) -> f64 {
     let (rows, columns) = (records.rows().max(1) as f64, records.columns() as f64);
@@ -109,7 +128,7 @@ pub(super) fn descend<R: Records>(
     options: &Options<'_>,
     start: Vec<f64>,
 ) -> Result<Certified, SolveError> {
-    let method = chosen(options.method, problem.records);
+    let mut method = chosen(options.method, problem.records);
     let price = hessian_price(problem.records);
     let mut watch = Watch::new(options, tolerance);
     let mut here = watch.evaluate(problem, Point::new(start), false)?;
@@ -136,6 +155,10 @@ pub(super) fn descend<R: Records>(
             idle = 0;
             best = f64::INFINITY;
             continue;
+        }
+        let next = escalated(method, watch.evaluations, here.gradient.len());
+        if next != method {
+            (method, stride, curvature) = (next, 1, None);
         }
         let known = match curvature.take() {
             Some(known) => known,
