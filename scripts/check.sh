@@ -19,9 +19,9 @@ stage_doc() {
     RUSTDOCFLAGS="-D warnings" "$CARGO" doc --locked --workspace --no-deps
 }
 
-# Unit, property, statistical, golden-vector and end-to-end tests; the fuzz corpus has its own stage.
+# Unit, property, statistical, golden-vector and end-to-end tests, and the replay of the fuzz corpus.
 stage_test() {
-    "$CARGO" test --locked --workspace --exclude privet-fuzz --lib --bins --tests --examples
+    "$CARGO" test --locked --workspace --lib --bins --tests --examples
 }
 
 # Compile-fail tests of the gate included.
@@ -29,8 +29,9 @@ stage_doctest() {
     "$CARGO" test --locked --workspace --doc
 }
 
+# The whole workspace is named so that dependencies are built with the same features as above.
 stage_fuzz-replay() {
-    "$CARGO" test --locked -p privet-fuzz --lib --tests
+    "$CARGO" test --locked --workspace --test replay --test mutate
 }
 
 stage_python() {
