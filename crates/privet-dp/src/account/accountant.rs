@@ -6,8 +6,9 @@
 //! - the composition of loss distributions ([`super::distribution`]);
 //! - Rényi bounds ([`super::renyi`]) and advanced composition.
 //!
-//! Then the leak and the distance of grids from ideal laws are added. The latter grows with e^ε, but
-//! (ε,δ)-DP implies (ε′,δ)-DP for ε′ > ε, so where it dominates a few smaller ε are tried as well.
+//! Then the leak and the distance of grids from ideal laws are added. The latter grows with e^ε; where
+//! it dominates, the grid is charged by its ratio instead ([`super::parts`]), and since (ε,δ)-DP
+//! implies (ε′,δ)-DP for ε′ > ε a few smaller ε are tried as well.
 
 use super::error::{AccountError, probability};
 use super::event::Event;
@@ -16,6 +17,8 @@ use super::{classes, compose, concentrated, distribution, gaussian, pure, renyi}
 use privet_core::{Budget, Neighbours, Unit};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+/// The largest r for which a grid is charged by its ratio.
+const CLOSE: f64 = 1e-3;
 /// Uses up to which K-fold randomised response is summed term by term.
 const SUMMED: u64 = 20_000;
 /// ε beyond which nothing is searched: e^ε is about to overflow.
@@ -79,17 +82,30 @@ impl Parts {
         if self.distance == 0.0 || self.leak >= 1.0 {
             return self.leaky(epsilon, enough);
         }
+        let epsilon = epsilon.min(FARTHEST);
         let charged = |e: f64| {
             let charge = (1.0 + libm::exp(e)) * self.distance * (1.0 + 1e-14);
             (self.leaky(e, enough) + charge).min(1.0)
         };
-        let epsilon = epsilon.min(FARTHEST);
         let here = charged(epsilon);
         if here <= enough || (1.0 + libm::exp(epsilon)) * self.distance <= 1e-3 * here {
             return here;
         }
-        // The charge matters: look at some smaller ε, too.
-        (1..=4).fold(here, |least, k| least.min(charged(epsilon / f64::from(1 << k))))
+        // The charge matters: take the ratio's, or look at some smaller ε.
+        let close = (epsilon - 2.0 * self.ratio) * (1.0 - 2.0 * f64::EPSILON);
+        let by_ratio = if self.ratio < CLOSE && close >= 0.0 {
+            let rare = (1.0 + libm::exp(epsilon)) * self.outside;
+            (libm::exp(self.ratio) * self.leaky(close, enough) + rare) * (1.0 + 1e-14)
+        } else {
+            1.0
+        };
+        let least = here.min(by_ratio);
+        (1..=4).fold(least, |least, k| least.min(charged(epsilon / f64::from(1 << k))))
+    }
+
+    /// What a grid costs at least, whatever ε.
+    fn least_charge(&self) -> f64 {
+        if self.ratio < CLOSE { self.distance.min(self.outside) } else { self.distance }
     }
 
     /// Upper bound on the smallest ε at this δ.
@@ -102,7 +118,7 @@ impl Parts {
             if delta == self.leak {
                 return epsilon;
             }
-        } else if delta <= self.leak + self.distance {
+        } else if delta <= self.leak + self.least_charge() {
             return f64::INFINITY;
         }
         if self.rest.is_empty() && self.distance == 0.0 && self.leak == 0.0 {

@@ -28,8 +28,15 @@ const LOOSENESS: (f64, f64) = (2e-4, 1e-5);
 /// Part of the answer that cut tails may add, each.
 const NEGLIGIBLE: f64 = 1e-7;
 
+/// Answers below this are not trusted: masses of such size underflow when they are tilted.
+const LEAST: f64 = 1e-150;
+
 /// An upper bound on δ(e), e ≥ 0, of these parts and a Gaussian release of parameter ν.
 pub fn delta(rest: &[(Part, u64)], nu: f64, e: f64) -> f64 {
+    composition(rest, nu, e).max(LEAST)
+}
+
+fn composition(rest: &[(Part, u64)], nu: f64, e: f64) -> f64 {
     let mut curves: Vec<(HalfCurves, u64)> =
         rest.iter().map(|(part, count)| (HalfCurves::Part(*part), *count)).collect();
     if nu > 0.0 {
@@ -51,8 +58,9 @@ pub fn delta(rest: &[(Part, u64)], nu: f64, e: f64) -> f64 {
         let step = plan.step.max(window / points).max(widest / 32_768.0);
         // Dots on the ends of a bounded loss, where its atoms sit.
         let step = match bounded {
-            Some(bound) => bound / libm::ceil(bound / step),
-            None => step,
+            Some(bound) if bound >= step => bound / libm::ceil(bound / step),
+            // Atoms within one step of zero need no dots of their own.
+            _ => step,
         };
         let bits = (libm::ceil(libm::log2(window / step)) as usize).clamp(6, LARGEST);
         let halves: Vec<(Vec<f64>, Vec<f64>)> = curves

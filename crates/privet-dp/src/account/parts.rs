@@ -8,7 +8,10 @@
 //! - a part that leaks everything with probability δᵢ contributes 1−∏(1−δᵢ) to `leak`, and the
 //!   rest of the mass, (1−leak), composes as if there were no leak;
 //! - noise on a grid that stands in for a continuous law at total-variation distance q costs
-//!   (1+e^ε)·q at the end, kept as `distance`: H_ε(P̃‖Q̃) ≤ H_ε(P‖Q) + TV(P̃,P) + e^εTV(Q̃,Q).
+//!   (1+e^ε)·q at the end, kept as `distance`: H_ε(P̃‖Q̃) ≤ H_ε(P‖Q) + TV(P̃,P) + e^εTV(Q̃,Q). Where its
+//!   probabilities are within e^±r but for events of probability t, P̃(S) ≤ t + e^rP(S) and
+//!   Q(S) ≤ t + e^rQ̃(S) give H_ε(P̃‖Q̃) ≤ e^rH_{ε−2r}(P‖Q) + (1+e^ε)t: better for large ε, kept as
+//!   `ratio` and `outside`.
 //!
 //! **Grid.** How far a discrete Gaussian on a grid is from the continuous one rounded to that grid is
 //! [`grid_distance`], with its proof.
@@ -19,7 +22,7 @@ use super::error::{AccountError, non_negative, positive, probability};
 use super::event::{Cost, Event, Grid, ObjectiveCost, ObjectiveNoise};
 use super::minima::{OutputCost, output_cost};
 use super::objective::{Objective, Perturbation, perturbation};
-use crate::noise::grid_distance;
+use crate::noise::{grid_distance, grid_ratio};
 use privet_core::{Neighbours, Unit};
 
 /// At most this many uses of one mechanism.
@@ -57,6 +60,10 @@ pub struct Parts {
     pub leak: f64,
     /// Total-variation distance from the ideal laws.
     pub distance: f64,
+    /// r: probabilities are within e^±r of the ideal laws', …
+    pub ratio: f64,
+    /// t: … but for events of this probability.
+    pub outside: f64,
     /// The rest, with multiplicities.
     pub rest: Vec<(Part, u64)>,
 }
@@ -65,11 +72,21 @@ impl Parts {
     /// Checks a tree and reduces it.
     pub fn new(event: &Event) -> Result<Self, AccountError> {
         let (neighbours, unit) = first_leaf(event).ok_or(AccountError::Empty)?;
-        let mut parts =
-            Self { neighbours, unit, squares: 0.0, leak: 0.0, distance: 0.0, rest: Vec::new() };
+        let mut parts = Self {
+            neighbours,
+            unit,
+            squares: 0.0,
+            leak: 0.0,
+            distance: 0.0,
+            ratio: 0.0,
+            outside: 0.0,
+            rest: Vec::new(),
+        };
         parts.add(event, 1)?;
         parts.squares *= 1.0 + 1e-14;
         parts.distance *= 1.0 + 1e-12;
+        parts.ratio *= 1.0 + 1e-12;
+        parts.outside *= 1.0 + 1e-12;
         Ok(parts)
     }
 
@@ -184,6 +201,9 @@ impl Parts {
             return Err(AccountError::CoarseGrid { ratio, least: FINEST });
         }
         self.distance += grid_distance(scale, grid.step, grid.coordinates) * count as f64 * UP;
+        let (ratio, outside) = grid_ratio(scale, grid.step, grid.coordinates);
+        self.ratio += ratio * count as f64;
+        self.outside += outside * count as f64;
         Ok(())
     }
 

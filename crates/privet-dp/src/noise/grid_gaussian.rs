@@ -29,6 +29,13 @@
 //!   on an event of probability at most δ′, every coordinate is within step/2 of b*'s, and
 //!   ‖b − b*‖₂ ≤ (step/2)·√p, which the caller charges as a tolerance.
 //!
+//! **Ratio.** For ∣k∣ ≤ 37.5·s also ∣ln Q(k)/P(k)∣ ≤ 60/s² (s ≥ 2¹⁰), and both laws put less than 10⁻³⁰⁷
+//! on other k. *Proof.* P(k)/f(k) = ∫exp(−(2ku + u²)/2s²)du over ∣u∣ ≤ ½; the factor e^(−u²/2s²) is
+//! within [1 − 1/8s², 1] and, with a = k/s², ∫e^(−au)du = sinh(a/2)/(a/2) is within [1, e^(a²/24)], where
+//! a² ≤ 37.5²/s² < 1407/s². So ln P(k)/f(k) is within [−1/7s², 59/s²], and ∣ln Z∣ is below 1/s². Outside,
+//! P has 2Φ(−37.4995) < 9.7·10⁻³⁰⁸, and Q no more, f being decreasing. ∎ Under a budget with large ε this is
+//! the better charge: [`grid_ratio`].
+//!
 //! Tested by `the_bound_holds_for_small_grids` (exact sums at s = 1 … 64) and in law by
 //! `tests/noise_continuous_laws.rs`.
 
@@ -48,6 +55,9 @@ pub const GRID_NOISE_SCALE: Range = Range::from(
 const GRID_BITS: i32 = 40;
 /// The proved constant: TV ≤ 0.021/s², of which 0.0203/s² is used; the rest covers all rounding.
 const CONSTANT: f64 = 0.021;
+/// The proved 60/s² and 10⁻³⁰⁷ of the ratio, with room for rounding.
+const RATIO: f64 = 60.1;
+const OUTSIDE: f64 = 1.1e-307;
 /// The smallest s for which [`CONSTANT`] is claimed.
 const FEWEST_STEPS: f64 = 1024.0;
 
@@ -118,6 +128,17 @@ pub fn grid_distance(noise_scale: f64, step: f64, coordinates: u64) -> f64 {
     (CONSTANT / steps / steps * coordinates as f64).clamp(f64::MIN_POSITIVE, 1.0)
 }
 
+/// (r, t): but for events of probability t under either law, step·K in `coordinates` coordinates has a
+/// probability within e^±r of that of N(0, σ²I) rounded to the grid; both rounded up. (∞, 1) where
+/// the theorem does not apply.
+pub fn grid_ratio(noise_scale: f64, step: f64, coordinates: u64) -> (f64, f64) {
+    let (steps, count) = (noise_scale / step, coordinates as f64);
+    if !(step > 0.0 && (FEWEST_STEPS..f64::INFINITY).contains(&steps)) {
+        return (f64::INFINITY, 1.0);
+    }
+    (count * (RATIO / steps / steps).max(f64::MIN_POSITIVE), (count * OUTSIDE).min(1.0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,6 +173,25 @@ mod tests {
             (tail(magnitude - 0.5) - tail(magnitude + 0.5) - weight(k) / normaliser).abs()
         };
         0.5 * (-reach..=reach).map(gap).sum::<f64>()
+    }
+
+    /// P(k) by Simpson's rule in the exponent's own scale, Q(k) by its formula; s = 2¹⁰.
+    #[test]
+    fn the_ratio_holds_in_every_cell() {
+        let s = 1024.0_f64;
+        let (ratio, outside) = grid_ratio(s, 1.0, 1);
+        assert!(outside < 2e-307 && ratio < 61.0 / (s * s));
+        let mut largest: f64 = 0.0;
+        for k in (0..=38_400).step_by(7) {
+            let k = f64::from(k);
+            let g = |u: f64| (-(2.0 * k * u + u * u) / (2.0 * s * s)).exp();
+            let cell = (0..64).map(|j| {
+                let u = -0.5 + f64::from(j) / 64.0;
+                (g(u) + 4.0 * g(u + 1.0 / 128.0) + g(u + 1.0 / 64.0)) / 384.0
+            });
+            largest = largest.max(cell.sum::<f64>().ln().abs());
+        }
+        assert!(largest <= ratio && largest > 0.9 * ratio, "{largest} of {ratio}");
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub mod subset;
 
 pub use discrete_gaussian::{DiscreteGaussian, SIGMA};
 pub use discrete_laplace::{DiscreteLaplace, LAPLACE_SCALE};
-pub use grid_gaussian::{GRID_NOISE_SCALE, GridGaussian, grid_distance};
+pub use grid_gaussian::{GRID_NOISE_SCALE, GridGaussian, grid_distance, grid_ratio};
 pub use gumbel::{Gumbel, RATE, choose_by_weight, report_noisy_max};
 pub use l2_laplace::{L2Laplace, NOISE_SCALE};
 pub use source::{FixedSeed, Origin, Source, SystemRandom};
