@@ -26,7 +26,7 @@ use crate::loss::Loss;
 use serde::{Deserialize, Serialize};
 
 /// Rows whose exact products are summed in f64 before they are turned into integers.
-const FLIGHT: usize = 512;
+pub(super) const FLIGHT: usize = 512;
 
 /// Σ trunc(ℓ′)·x at θ, exactly.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -60,19 +60,68 @@ fn exponent_above(x: f64) -> i32 {
     e
 }
 
-impl ExactGradient {
+/// The units of multipliers and features.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ExactPlan {
     /// 2^a/2²¹: what multipliers are truncated to.
-    fn multiplier_unit(&self) -> f64 {
-        2f64.powi(exponent_above(self.loss.lipschitz()) - 21)
+    pub multiplier_unit: f64,
+    /// 2^e/2²³: what features are multiples of.
+    pub feature_unit: f64,
+}
+
+impl ExactPlan {
+    /// For multipliers of at most `lipschitz` and rows of at most `radius`.
+    pub fn new(lipschitz: f64, radius: f64) -> Self {
+        Self {
+            multiplier_unit: 2f64.powi(exponent_above(lipschitz) - 21),
+            feature_unit: 2f64.powi(exponent_above(radius) - 23),
+        }
+    }
+
+    /// The unit of the sum's integers, a power of two.
+    pub fn unit(self) -> f64 {
+        self.multiplier_unit * self.feature_unit
+    }
+}
+
+impl ExactGradient {
+    fn plan(&self) -> ExactPlan {
+        ExactPlan::new(self.loss.lipschitz(), self.radius)
     }
 
     /// The unit of the sum's integers, a power of two.
     pub fn unit(&self) -> f64 {
-        self.multiplier_unit() * 2f64.powi(exponent_above(self.radius) - 23)
+        self.plan().unit()
     }
 }
 
 impl ExactSum {
+    pub(super) fn zero(length: usize) -> Self {
+        Self { units: vec![0; length], rows: 0, on_grid: true }
+    }
+
+    /// Adds an exact sum over a flight of rows.
+    pub(super) fn take(&mut self, sum: &[f64], unit: f64, rows: usize, on_grid: bool) {
+        self.on_grid &= on_grid;
+        self.rows += rows as u64;
+        for (total, s) in self.units.iter_mut().zip(sum) {
+            *total += (s / unit) as i128;
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        self.on_grid &= other.on_grid;
+        self.rows += other.rows;
+        for (total, s) in self.units.iter_mut().zip(&other.units) {
+            *total += s;
+        }
+    }
+
+    /// The sum in units, to keep; `None` as for [`ExactSum::units`].
+    pub fn into_units(self) -> Option<Vec<i128>> {
+        self.on_grid.then_some(self.units)
+    }
+
     /// The sum in units; `None` when a feature was not on the grid that the radius promises, so
     /// that the sum cannot be vouched for.
     pub fn units(&self) -> Option<&[i128]> {
@@ -98,53 +147,37 @@ impl Statistic for ExactGradient {
         self.loss.lipschitz() * radius
     }
     fn zero(&self, columns: usize) -> ExactSum {
-        ExactSum { units: vec![0; columns], rows: 0, on_grid: true }
+        ExactSum::zero(columns)
     }
     fn bytes(&self, columns: usize) -> usize {
         24 * columns + 64
     }
 
     fn add(&self, block: Block<'_>, into: &mut ExactSum) {
-        let unit = self.unit();
-        let feature_unit = 2f64.powi(exponent_above(self.radius) - 23);
+        let plan = self.plan();
         let mut sum = vec![0.0; block.columns()];
         for rows in block.parts(FLIGHT) {
             sum.fill(0.0);
-            let on_grid = dispatch(ExactPass {
-                statistic: self,
-                multiplier_unit: self.multiplier_unit(),
-                feature_unit,
-                rows,
-                sum: &mut sum,
-            });
-            into.on_grid &= on_grid;
-            into.rows += rows.rows() as u64;
-            for (total, s) in into.units.iter_mut().zip(&sum) {
-                *total += (s / unit) as i128;
-            }
+            let fine = dispatch(ExactPass { statistic: self, plan, rows, sum: &mut sum });
+            into.take(&sum, plan.unit(), rows.rows(), fine);
         }
     }
 
     fn merge(&self, into: &mut ExactSum, other: ExactSum) {
-        into.on_grid &= other.on_grid;
-        into.rows += other.rows;
-        for (total, s) in into.units.iter_mut().zip(&other.units) {
-            *total += s;
-        }
+        into.merge(other);
     }
 }
 
 struct ExactPass<'a> {
     statistic: &'a ExactGradient,
-    multiplier_unit: f64,
-    feature_unit: f64,
+    plan: ExactPlan,
     rows: Block<'a>,
     sum: &'a mut [f64],
 }
 
 /// Whether every value is a multiple of `unit` and at most 2²³ units large.
 #[inline(always)]
-fn on_grid(values: &[f32], unit: f64) -> bool {
+pub(super) fn on_grid(values: &[f32], unit: f64) -> bool {
     let inverse = 1.0 / unit;
     values.iter().fold(true, |ok, &x| {
         let k = f64::from(x) * inverse;
@@ -166,14 +199,14 @@ impl Kernel for ExactPass<'_> {
             part.margins::<false>(theta, margins);
             loss.values_and_derivatives::<false>(margins, part.labels(), multipliers);
             for m in multipliers.iter_mut() {
-                *m = (*m / self.multiplier_unit).trunc() * self.multiplier_unit;
+                *m = (*m / self.plan.multiplier_unit).trunc() * self.plan.multiplier_unit;
             }
             part.accumulate::<F>(multipliers, self.sum);
             if let Some(values) = part.dense() {
-                fine &= on_grid(values, self.feature_unit);
+                fine &= on_grid(values, self.plan.feature_unit);
             }
             for row in part.sparse() {
-                fine &= on_grid(row.values(), self.feature_unit);
+                fine &= on_grid(row.values(), self.plan.feature_unit);
             }
         }
         fine
