@@ -4,9 +4,9 @@
 //! on the order and on the other terms (Casacuberta et al., CCS 2022). Here no addition rounds.
 //!
 //! **Claim.** With ‖x‖∞ ≤ 2^e and every feature a multiple of 2^(e−23) (`privet-data` truncates so),
-//! and the multiplier m = ℓ′ truncated toward zero to a multiple of 2^(a−21), |m| ≤ 2^a, the
-//! returned sum is the same for any order of rows, any number of threads and any sharding, and one
-//! record's contribution has norm at most LR.
+//! and the multiplier m = ℓ′, clipped to [−L, L] and truncated toward zero to a multiple of 2^(a−21),
+//! |m| ≤ 2^a, the returned sum is the same for any order of rows, any number of threads and any
+//! sharding, and one record's contribution has norm at most LR.
 //!
 //! *Proof.* m·x_j is a multiple of q = 2^(a+e−44) with |m·x_j| ≤ 2⁴⁴q. Sums of at most 2⁹ such terms
 //! are multiples of q of size at most 2⁵³q, hence exact in f64. They are then added as integers of
@@ -14,6 +14,8 @@
 //! shrinks |m| ≤ L. ∎
 //!
 //! - e: 2^e is the least power of two that is at least `radius`; a likewise for L.
+//! - L: `slope`. Below the loss's own Lipschitz constant it makes the tails of ℓ linear: the sum is
+//!   still the gradient of a convex loss.
 //! - Margins and multipliers are computed record by record without fused operations, so they too are
 //!   the same on every processor for one storage of the row (dense and sparse rows may differ in the
 //!   last bit of a margin).
@@ -38,6 +40,8 @@ pub struct ExactGradient {
     pub theta: Vec<f64>,
     /// R, the radius rows were clipped and truncated for.
     pub radius: f64,
+    /// L, what |ℓ′| is clipped to; above 0.
+    pub slope: f64,
 }
 
 /// A partial sum: integers in units of [`ExactGradient::unit`].
@@ -86,7 +90,7 @@ impl ExactPlan {
 
 impl ExactGradient {
     fn plan(&self) -> ExactPlan {
-        ExactPlan::new(self.loss.lipschitz(), self.radius)
+        ExactPlan::new(self.slope, self.radius)
     }
 
     /// The unit of the sum's integers, a power of two.
@@ -144,7 +148,7 @@ impl Statistic for ExactGradient {
     const NAME: &'static str = "exact-gradient";
 
     fn bound(&self, radius: f64) -> f64 {
-        self.loss.lipschitz() * radius
+        self.slope * radius
     }
     fn zero(&self, columns: usize) -> ExactSum {
         ExactSum::zero(columns)
@@ -190,7 +194,7 @@ impl Kernel for ExactPass<'_> {
 
     #[inline(always)]
     fn run<const F: bool>(self) -> bool {
-        let ExactGradient { loss, theta, .. } = self.statistic;
+        let ExactGradient { loss, theta, slope, .. } = self.statistic;
         let (mut margins, mut multipliers) = ([0.0; PART], [0.0; PART]);
         let mut fine = true;
         for part in self.rows.parts(PART) {
@@ -199,7 +203,8 @@ impl Kernel for ExactPass<'_> {
             part.margins::<false>(theta, margins);
             loss.values_and_derivatives::<false>(margins, part.labels(), multipliers);
             for m in multipliers.iter_mut() {
-                *m = (*m / self.plan.multiplier_unit).trunc() * self.plan.multiplier_unit;
+                *m = (m.clamp(-slope, *slope) / self.plan.multiplier_unit).trunc()
+                    * self.plan.multiplier_unit;
             }
             part.accumulate::<F>(multipliers, self.sum);
             if let Some(values) = part.dense() {
@@ -246,7 +251,7 @@ mod tests {
             };
             let labels: Vec<f64> = (0..rows).map(|_| random.sign()).collect();
             let theta = (0..columns).map(|_| 3.0 * random.centred()).collect();
-            let statistic = ExactGradient { loss: Loss::Logistic, theta, radius: 1.0 };
+            let statistic = ExactGradient { loss: Loss::Logistic, theta, radius: 1.0, slope: 0.5 };
             let whole = InMemory::new(&matrix, &labels).unwrap().sum(&statistic).unwrap();
             prop_assert!(whole.units().is_some());
 
@@ -273,7 +278,7 @@ mod tests {
             let labels: Vec<f64> = (0..rows).map(|_| random.sign()).collect();
             let theta: Vec<f64> = (0..columns).map(|_| random.centred()).collect();
             let statistic =
-                ExactGradient { loss: Loss::HuberSvm { h: 0.5 }, theta: theta.clone(), radius: 1.0 };
+                ExactGradient { loss: Loss::HuberSvm { h: 0.5 }, theta: theta.clone(), radius: 1.0, slope: 1.0 };
             let found = InMemory::new(&matrix, &labels).unwrap().sum(&statistic).unwrap();
             let Matrix::Dense(dense) = &matrix else { unreachable!() };
             let mut expected = vec![0_i128; columns];
@@ -291,7 +296,8 @@ mod tests {
     #[test]
     fn features_off_the_grid_are_noticed() {
         let matrix = Matrix::Dense(privet_data::matrix::DenseMatrix::new(vec![1e-9, 0.5], 1, 2));
-        let statistic = ExactGradient { loss: Loss::Logistic, theta: vec![0.0; 2], radius: 1.0 };
+        let statistic =
+            ExactGradient { loss: Loss::Logistic, theta: vec![0.0; 2], radius: 1.0, slope: 1.0 };
         let sum = InMemory::new(&matrix, &[1.0]).unwrap().sum(&statistic).unwrap();
         assert!(sum.units().is_none());
     }

@@ -5,12 +5,13 @@
 //!
 //! **Claim.** With features as in [`super::ExactGradient`] (‖x‖₂ ≤ R on the grid that R promises), the
 //! returned sum is the same for any order of rows, threads and sharding, and one record's
-//! contribution has norm at most **√2·R**, in the arithmetic used.
+//! contribution has norm at most **S·R**, S ≤ √2 the norm that π − e_y is clipped to, in the
+//! arithmetic used.
 //!
-//! *Proof.* Multipliers are integers in units of 2⁻²¹, truncated toward zero; those of the classes
-//! other than y are taken from a store of 2²¹ units, so they are not negative and their sum is at most
-//! 2²¹, whatever the rounding of π; that of y lies between −2²¹ and 0. Hence Σm² ≤ (Σ_{k≠y}m_k)² + m_y²
-//! ≤ 2, and ‖m xᵀ‖ = ‖m‖‖x‖ ≤ √2·R. Since |m_k| ≤ 1, the sums are exact as they are there, a = 0. ∎
+//! *Proof.* Multipliers are integers in units of 2⁻²¹, none larger than 2²¹. The sum of their squares
+//! is exact in f64; where it exceeds (2²¹S)² they are scaled down and truncated toward zero, and
+//! should the new sum still exceed it, all become 0. So ‖m xᵀ‖ = ‖m‖‖x‖ ≤ S·R, whatever the rounding
+//! of π. Since |m_k| ≤ 1, the sums are exact as they are there, a = 0. ∎
 //!
 //! - The label of class k of K is k/K ([`SoftmaxGradient::label`]), so that it fits [`super::Records`].
 //! - No fused operations in margins and π: the same on every processor for one storage of the row.
@@ -37,6 +38,8 @@ pub struct SoftmaxGradient {
     pub theta: Vec<f64>,
     /// R, the radius rows were clipped and truncated for.
     pub radius: f64,
+    /// S, what ‖π − e_y‖ is clipped to; above 0. At √2 nothing is clipped.
+    pub slope: f64,
 }
 
 impl SoftmaxGradient {
@@ -60,7 +63,7 @@ impl Statistic for SoftmaxGradient {
     const NAME: &'static str = "softmax-gradient";
 
     fn bound(&self, radius: f64) -> f64 {
-        std::f64::consts::SQRT_2.next_up() * radius
+        self.slope * radius
     }
     fn zero(&self, columns: usize) -> ExactSum {
         ExactSum::zero(self.classes * columns)
@@ -111,7 +114,8 @@ impl Kernel for SoftmaxPass<'_> {
                 for (k, value) in row.iter_mut().enumerate() {
                     *value = table[k * PART + i];
                 }
-                multipliers(&mut row, (label * classes as f64).round() as usize);
+                let label = (label * classes as f64).round() as usize;
+                multipliers(&mut row, label, self.statistic.slope);
                 for (k, value) in row.iter().enumerate() {
                     table[k * PART + i] = *value;
                 }
@@ -130,27 +134,30 @@ impl Kernel for SoftmaxPass<'_> {
     }
 }
 
-/// Margins become truncated multipliers of class `label`.
+/// Margins become clipped and truncated multipliers of class `label`.
 #[inline(always)]
-fn multipliers(row: &mut [f64], label: usize) {
+fn multipliers(row: &mut [f64], label: usize, slope: f64) {
     let largest = row.iter().fold(f64::MIN, |a, &b| if b > a { b } else { a });
     let mut total = 0.0;
     for value in row.iter_mut() {
         *value = exp_nonpositive::<false>((*value - largest).min(0.0));
         total += *value;
     }
-    // Whole units, ONE of them to share out.
-    let mut store = ONE;
     for (k, value) in row.iter_mut().enumerate() {
         let share = (*value / total * ONE).trunc().clamp(0.0, ONE);
-        *value = if k == label {
-            (share - ONE) / ONE
-        } else {
-            let taken = share.min(store);
-            store -= taken;
-            taken / ONE
-        };
+        *value = if k == label { share - ONE } else { share };
     }
+    // Whole numbers that share out 2²¹, so that their squares add up to 2⁴³ at most: exact.
+    let squares = |row: &[f64]| row.iter().map(|m| m * m).sum::<f64>();
+    let (limit, found) = ((slope * ONE).powi(2) * (1.0 - 1e-15), squares(row));
+    if found > limit {
+        let factor = (limit / found).sqrt() * (1.0 - 1e-12);
+        row.iter_mut().for_each(|m| *m = (*m * factor).trunc());
+        if squares(row) > limit {
+            row.fill(0.0);
+        }
+    }
+    row.iter_mut().for_each(|m| *m /= ONE);
 }
 
 #[cfg(test)]
@@ -175,7 +182,11 @@ mod tests {
         let labels =
             (0..rows).map(|_| SoftmaxGradient::label(class(&mut random), CLASSES)).collect();
         let theta = (0..CLASSES * columns).map(|_| size * random.centred()).collect();
-        (matrix, labels, SoftmaxGradient { classes: CLASSES, theta, radius: 1.0 })
+        (
+            matrix,
+            labels,
+            SoftmaxGradient { classes: CLASSES, theta, radius: 1.0, slope: 2_f64.sqrt() },
+        )
     }
 
     proptest! {
@@ -184,9 +195,10 @@ mod tests {
         #[test]
         fn order_does_not_matter_and_no_record_exceeds_its_bound(
             seed in any::<u64>(), sparse in any::<bool>(),
-            size in prop::sample::select(vec![0.0, 1.0, 1e3, 1e6])
+            size in prop::sample::select(vec![0.0, 1.0, 1e3, 1e6]), slope in 0.1..1.5_f64
         ) {
-            let (matrix, labels, statistic) = case(seed, sparse, size);
+            let (matrix, labels, mut statistic) = case(seed, sparse, size);
+            statistic.slope = slope;
             let whole = InMemory::new(&matrix, &labels).unwrap().sum(&statistic).unwrap();
             prop_assert!(whole.units().is_some());
             let order: Vec<usize> = (0..labels.len()).rev().collect();
