@@ -8,7 +8,7 @@ use privet_dp::noise::{FixedSeed, SystemRandom};
 use serde_json::json;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-const TARGET: [f64; 2] = [3.0, -1.0];
+const TARGET: [f64; 2] = [300.0, -100.0];
 
 fn descent(noise_scale: f64, steps: u32) -> Descent {
     Descent {
@@ -20,7 +20,7 @@ fn descent(noise_scale: f64, steps: u32) -> Descent {
             coordinates: 2,
         },
         steps,
-        schedule: Schedule { rate: 0.1, momentum: 0.5, ridge: 0.0, averaged: 10, ball: 100.0 },
+        schedule: Schedule { rate: 0.1, momentum: 0.5, ridge: 0.0, averaged: 10, ball: 1000.0 },
     }
 }
 
@@ -32,10 +32,10 @@ fn gradient(point: &[f64]) -> Option<Private<Units>> {
 }
 
 /// Every step is recorded, the cost is that of one Gaussian mechanism of √T times the multiplier,
-/// and with hardly any noise the minimum is found.
+/// and the minimum is found as closely as the noise allows.
 #[test]
 fn a_descent_settles_and_arrives() {
-    let descent = descent(1e-4, 200);
+    let descent = descent(4.0, 200);
     let planned = descent.event().unwrap();
     assert!(matches!(planned, Event::Repeat { count: 200, .. }));
     let claim = account::guarantee(&planned, 1e-6).unwrap();
@@ -44,9 +44,9 @@ fn a_descent_settles_and_arrives() {
     let noised = descent.run(&mut odometer, gradient).unwrap();
     let release =
         odometer.settle(noised.rows_of(1), claim, Arithmetic::Finite, vec![], json!({})).unwrap();
-    // The noise left is about 1e-4; a thousand times that never happens.
+    // What noise leaves has a scale below 2 (4·√0.1, and averaged): ten of those, below 1e-22.
     for (row, target) in release.value().iter().zip(TARGET) {
-        assert!((row[0] - target).abs() < 0.1, "{row:?}");
+        assert!((row[0] - target).abs() < 20.0, "{row:?}");
     }
     let one = Gaussian { noise_scale: 10.0, ..self::descent(1.0, 1).gaussian };
     let many = Descent {

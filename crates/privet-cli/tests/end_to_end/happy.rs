@@ -200,7 +200,7 @@ fn a_plan_needs_no_data_and_is_what_training_does() {
     let plan =
         world.ok_json("plan --schema schema.toml --rows 400 --epsilon 5 --method all --json");
     assert_eq!(plan["rows"], 400);
-    assert_eq!(plan["plans"].as_array().unwrap().len(), 6);
+    assert_eq!(plan["plans"].as_array().unwrap().len(), 8);
     std::fs::rename(world.path("away.csv"), world.path("table.csv")).unwrap();
     let trained = world.ok_json(&format!("{TRAIN} --json"));
     assert_eq!(trained["settings"]["ridge"], plan["plans"][0]["ridge"]);
