@@ -280,9 +280,8 @@ fn sum_of(facts: &Facts, data: &Dataset, theta: &[f64]) -> Vec<f64> {
     if facts.problems > 1 && loss == Loss::Logistic {
         let Target::Class { codes, count } = &data.target else { panic!("no classes") };
         let classes = *count;
-        let label = |code: &u32| SoftmaxGradient::label(*code, classes as usize);
+        let label = |code: &u32| SoftmaxGradient::label(*code, classes);
         let labels: Vec<f64> = codes.iter().map(label).collect();
-        let classes = classes as usize;
         let statistic = SoftmaxGradient { classes, theta: theta.to_vec(), radius, slope };
         let sum = InMemory::new(&data.features, &labels).unwrap().sum(&statistic).unwrap();
         return sum.to_f64(statistic.unit()).unwrap();
@@ -320,7 +319,7 @@ proptest! {
         let (mut values, mut other) = (dense.values().to_vec(), codes.clone());
         let fresh = data(rows, classes, seed ^ 0x5555);
         let Matrix::Dense(fresh) = &fresh.features else { panic!("not dense") };
-        for record in 0..records as usize {
+        for (record, code) in other.iter_mut().enumerate().take(records as usize) {
             let place = record * columns..(record + 1) * columns;
             match kind {
                 1 => values[place.clone()].copy_from_slice(&fresh.values()[place]),
@@ -328,7 +327,7 @@ proptest! {
                 3 => values.copy_within((columns * 5)..(columns * 6), place.start),
                 _ => values[place].fill(0.0),
             }
-            other[record] = (other[record] + 1) % classes;
+            *code = (*code + 1) % classes;
         }
         let changed = if kind == 0 {
             whole.select(&(records as usize..rows).collect::<Vec<_>>())
