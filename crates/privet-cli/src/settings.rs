@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use clap::Args;
 use privet_core::{Budget, DELTA, EPSILON, Neighbours, Range, Unit};
 use privet_data::Schema;
-use privet_learn::{Calibration, GAMMA, Method, RIDGE, ROWS, Request, SPLIT};
+use privet_learn::{Calibration, GAMMA, Method, RIDGE, ROWS, Request, SPLIT, STEPS};
 use privet_optim::loss::{HUBER_WIDTH, Loss};
 
 /// The half width of the rounded hinge where none is given.
@@ -66,6 +66,13 @@ pub struct Settings {
                         [default: 0.01]"),
     )]
     pub split: Option<f64>,
+
+    #[arg(
+        long, value_name = "T", value_parser = steps, allow_hyphen_values = true,
+        help = format!("gd: noised steps, a whole number: {STEPS} [default: chosen from public \
+                        facts]"),
+    )]
+    pub steps: Option<u32>,
 }
 
 /// The words for `--loss`.
@@ -91,6 +98,13 @@ fn within(range: Range) -> impl Fn(&str) -> Result<f64, String> + Clone + Send +
 pub fn rows(text: &str) -> Result<u64, String> {
     let count: u64 = text.parse().map_err(|_| format!("accepted is a whole number, {ROWS}"))?;
     ROWS.check(count as f64).map_err(|error| error.to_string())?;
+    Ok(count)
+}
+
+/// A number of noised steps.
+fn steps(text: &str) -> Result<u32, String> {
+    let count: u32 = text.parse().map_err(|_| format!("accepted is a whole number, {STEPS}"))?;
+    STEPS.check(f64::from(count)).map_err(|error| error.to_string())?;
     Ok(count)
 }
 
@@ -128,7 +142,7 @@ impl Settings {
             budget,
             neighbours: self.neighbours,
             loss: self.loss(schema)?,
-            method: method.with(self.ridge, self.gamma, self.split)?,
+            method: method.with(self.ridge, self.gamma, self.split)?.with_steps(self.steps)?,
             calibration,
         })
     }

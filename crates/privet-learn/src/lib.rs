@@ -18,5 +18,7 @@ mod verify;
 
 pub use error::LearnError;
 pub use plan::{Facts, Plan, Settings, Step, plan};
-pub use request::{Calibration, GAMMA, METHODS, Method, MethodInfo, RIDGE, ROWS, Request, SPLIT};
+pub use request::{
+    Calibration, GAMMA, METHODS, Method, MethodInfo, RIDGE, ROWS, Request, SPLIT, STEPS,
+};
 pub use verify::{Check, Verdict, verify};

@@ -8,7 +8,7 @@ use privet_data::Dataset;
 use privet_data::encode::Encoding;
 use privet_dp::account::{self, Cost, Event, Guarantee, LossShape, OutputNoise, Sign};
 use privet_dp::gate::{Arithmetic, Release};
-use privet_dp::mechanism::{Gaussian, L2Laplace, OutputLaw, PerturbedObjective};
+use privet_dp::mechanism::{Descent, Gaussian, L2Laplace, OutputLaw, PerturbedObjective};
 use privet_dp::noise::Source;
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
@@ -127,6 +127,8 @@ pub enum Step {
     },
     /// Minimise a perturbed objective.
     Perturbed(PerturbedObjective),
+    /// Noisy gradient descent, for all problems at once.
+    Descent(Descent),
     /// Minimise.
     NonPrivate {
         /// λ.
@@ -137,13 +139,23 @@ pub enum Step {
 }
 
 impl Step {
-    /// What one problem costs; `None` without privacy.
+    /// What one problem costs (for a descent, all of them); `None` without privacy.
     pub fn event(&self) -> Result<Option<Event>, LearnError> {
         Ok(match self {
             Self::OutputGaussian { mechanism, .. } => Some(mechanism.event()?),
             Self::OutputLaplace { mechanism, .. } => Some(mechanism.event()),
             Self::Perturbed(perturbed) => Some(perturbed.event()?),
+            Self::Descent(descent) => Some(descent.event()?),
             Self::NonPrivate { .. } => None,
+        })
+    }
+
+    /// What all problems cost together; `None` without privacy.
+    pub fn total(&self, facts: &Facts) -> Result<Option<Event>, LearnError> {
+        let event = self.event()?;
+        Ok(match self {
+            Self::Descent(_) => event,
+            _ => event.map(|event| facts.repeated(event)),
         })
     }
 }
@@ -161,6 +173,9 @@ impl Step {
         match (&mut step, cost) {
             (Self::OutputGaussian { mechanism, .. }, Cost::Gaussian { noise_scale, .. }) => {
                 mechanism.noise_scale = *noise_scale;
+            }
+            (Self::Descent(descent), Cost::Gaussian { noise_scale, .. }) => {
+                descent.gaussian.noise_scale = *noise_scale;
             }
             (Self::OutputLaplace { mechanism, .. }, Cost::L2Laplace { noise_scale, .. }) => {
                 mechanism.noise_scale = *noise_scale;
@@ -197,13 +212,20 @@ pub struct Settings {
     /// λ of the sum form.
     pub ridge: f64,
     /// γ of the mean form, as the papers state it.
-    pub gamma: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gamma: Option<f64>,
     /// Scale of the noise inside the objective.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub objective_noise: Option<f64>,
     /// Scale of the noise on the released weights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_noise: Option<f64>,
+    /// Scale of the noise on the sum of gradients, each step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gradient_noise: Option<f64>,
+    /// How many noised steps are taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u32>,
 }
 
 /// Everything that decides the guarantee, fixed before any record is read.
@@ -232,7 +254,7 @@ pub fn plan(request: &Request) -> Result<Plan, LearnError> {
     };
     let planned = erm::plan(&facts, budget.as_ref(), request)?;
     erm::check_reach(&facts, &planned.step)?;
-    let events = planned.step.event()?.map(|event| facts.repeated(event));
+    let events = planned.step.total(&facts)?;
     let guarantee = match (&events, &budget) {
         (Some(events), Some(budget)) => Some(claim(events, budget, request.calibration)?),
         _ => None,
@@ -259,13 +281,16 @@ fn settled(request: &Request, facts: &Facts, step: &Step) -> Result<Request, Lea
     let mut settled = request.clone();
     if request.calibration == Calibration::Sound {
         let chosen = erm::settings(step, facts.rows);
-        let (gamma, split) = match request.method {
-            Method::Amp { split, .. } => {
-                (Some(chosen.gamma), Some(split.unwrap_or(erm::amp::DEFAULT_SPLIT)))
-            }
-            _ => (None, None),
+        settled.method = match request.method {
+            Method::Amp { split, .. } => Method::Amp {
+                ridge: Some(chosen.ridge),
+                gamma: chosen.gamma,
+                split: Some(split.unwrap_or(erm::amp::DEFAULT_SPLIT)),
+            },
+            // A ridge of 0 is none.
+            Method::Gd { ridge, .. } => Method::Gd { steps: chosen.steps, ridge },
+            other => other.with(Some(chosen.ridge), None, None)?,
         };
-        settled.method = request.method.with(Some(chosen.ridge), gamma, split)?;
     }
     Ok(settled)
 }

@@ -18,6 +18,8 @@ pub const RIDGE: Range = Range::open("ridge", 0.0, f64::INFINITY);
 pub const GAMMA: Range = Range::open("gamma", 0.0, f64::INFINITY);
 /// Limits on the share of the noise budget that pays for the inexact minimum.
 pub const SPLIT: Range = Range::open("split", 0.0, 1.0);
+/// Limits on the number of noised steps.
+pub const STEPS: Range = Range::from("steps", 1.0, 1_000_001.0);
 
 /// Public facts, budget and settings. Deserialising does not make it valid: [`crate::plan`]
 /// checks every number.
@@ -70,6 +72,15 @@ pub enum Method {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ridge: Option<f64>,
     },
+    /// Noisy gradient descent on all records.
+    Gd {
+        /// T; chosen by [`crate::erm::gd::pace`] unless given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        steps: Option<u32>,
+        /// λ of the sum form; none unless given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ridge: Option<f64>,
+    },
     /// No noise at all, for comparison.
     NonPrivate {
         /// λ of the sum form.
@@ -117,6 +128,14 @@ pub const METHODS: &[MethodInfo] = &[
         settings: &["ridge"],
     },
     MethodInfo {
+        name: "gd",
+        summary: "gradient descent on all records, each gradient under Gaussian noise; several \
+                  classes are fitted jointly",
+        source: "Song et al. 2013; Bassily et al. 2014; accounting of Dong et al. 2022",
+        guarantee: "(ε, δ) in finite arithmetic; no pure ε",
+        settings: &["steps", "ridge"],
+    },
+    MethodInfo {
         name: "non-private",
         summary: "no noise and no guarantee: a baseline for data that are public anyway",
         source: "–",
@@ -127,7 +146,7 @@ pub const METHODS: &[MethodInfo] = &[
 
 impl Method {
     /// The words accepted by [`FromStr`].
-    pub const ACCEPTED: &'static str = "amp, objective, output, non-private";
+    pub const ACCEPTED: &'static str = "amp, objective, output, gd, non-private";
 
     /// The word for `--method`.
     pub fn name(&self) -> &'static str {
@@ -135,6 +154,7 @@ impl Method {
             Self::Amp { .. } => "amp",
             Self::Objective { .. } => "objective",
             Self::Output { .. } => "output",
+            Self::Gd { .. } => "gd",
             Self::NonPrivate { .. } => "non-private",
         }
     }
@@ -154,8 +174,18 @@ impl Method {
             _ if split.is_some() => return refuse("split"),
             Self::Objective { .. } => Self::Objective { ridge },
             Self::Output { .. } => Self::Output { ridge },
+            Self::Gd { steps, .. } => Self::Gd { steps, ridge },
             Self::NonPrivate { .. } => Self::NonPrivate { ridge },
         })
+    }
+
+    /// Sets the number of noised steps where the method has one; `None` leaves it as it is.
+    pub fn with_steps(self, steps: Option<u32>) -> Result<Self, LearnError> {
+        match (self, steps) {
+            (method, None) => Ok(method),
+            (Self::Gd { ridge, .. }, steps) => Ok(Self::Gd { steps, ridge }),
+            _ => Err(LearnError::NotASetting { setting: "steps", method: self.name() }),
+        }
     }
 }
 
@@ -172,6 +202,7 @@ impl FromStr for Method {
             "amp" => Self::Amp { ridge: None, gamma: None, split: None },
             "objective" => Self::Objective { ridge: None },
             "output" => Self::Output { ridge: None },
+            "gd" => Self::Gd { steps: None, ridge: None },
             "non-private" => Self::NonPrivate { ridge: None },
             _ => {
                 return Err(privet_core::Error::Unknown {

@@ -85,8 +85,7 @@ fn same_plan(model: &Model) -> Result<String, String> {
         None => None,
         Some(stated) => {
             let step = again.step.with_noise_of(stated).ok_or("its events are of another kind")?;
-            let event = step.event().map_err(|error| error.to_string())?;
-            event.map(|event| again.facts.repeated(event))
+            step.total(&again.facts).map_err(|error| error.to_string())?
         }
     };
     let json = |events| serde_json::to_value(events).map_err(|error| error.to_string());

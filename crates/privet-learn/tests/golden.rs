@@ -63,6 +63,8 @@ fn write_the_files_of_this_version() {
         ("objective", Loss::Logistic, Neighbours::ReplaceOne, 1e-6, &two),
         ("output", Loss::Logistic, Neighbours::ReplaceOne, 1e-6, &two),
         ("output", Loss::Logistic, Neighbours::AddRemove, 0.0, &two),
+        ("gd", Loss::Logistic, Neighbours::ReplaceOne, 1e-6, &two),
+        ("gd", Loss::Logistic, Neighbours::AddRemove, 1e-6, &three),
     ] {
         let request = Request {
             schema: schema.clone(),

@@ -116,7 +116,11 @@ fn measure(name: &str, matrix: &Matrix, labels: &[f64]) {
     let direction = theta.clone();
     pass(&records, &HessianVector { loss, theta: theta.clone(), direction }, 31);
     pass(&records, &Hessian { loss, theta: theta.clone(), stride: 1 }, 15);
-    pass(&records, &ExactGradient { loss, theta: theta.clone(), radius: 1.0 }, 15);
+    pass(
+        &records,
+        &ExactGradient { loss, theta: theta.clone(), radius: 1.0, slope: loss.lipschitz() },
+        15,
+    );
     pass(&records, &PreciseGradient { loss, tail: vec![0.0; theta.len()], theta }, 5);
     let linear: Vec<f64> = (0..matrix.columns()).map(|j| 30.0 * (j as f64).cos()).collect();
     for (loss, ridge) in [

@@ -8,7 +8,8 @@ use privet_data::Encoding;
 use privet_dp::noise::Origin;
 use privet_learn::model::Model;
 use privet_learn::model::file::{self, Seal};
-use privet_learn::plan;
+use privet_learn::{Method, plan};
+use privet_optim::loss::Loss;
 use std::path::PathBuf;
 
 /// Weights shown for each class.
@@ -112,11 +113,14 @@ fn facts(model: &Model) -> String {
     }
     if let Ok(plan) = plan(request) {
         let settings = plan.settings();
-        lines.push(format!(
-            "ridge λ = {}, stopped at a mean gradient of γ = {}",
-            number(settings.ridge),
-            number(settings.gamma)
-        ));
+        let mut line = format!("ridge λ = {}", number(settings.ridge));
+        if let Some(gamma) = settings.gamma {
+            line.push_str(&format!(", stopped at a mean gradient of γ = {}", number(gamma)));
+        }
+        if let Some(steps) = settings.steps {
+            line.push_str(&format!(", {steps} noised steps"));
+        }
+        lines.push(line);
     }
     lines.into_iter().map(|line| format!("  {line}\n")).collect()
 }
@@ -133,11 +137,14 @@ fn weights(model: &Model) -> String {
     let encoding = Encoding::new(&model.request().schema);
     let classes = model.request().schema.classes().unwrap_or_default();
     let all = &model.weights().weights;
+    let request = model.request();
+    let joint = request.loss == Loss::Logistic && matches!(request.method, Method::Gd { .. });
+    let others = if joint { "all others, jointly" } else { "the rest" };
     let mut text = String::new();
     for (problem, row) in all.iter().enumerate() {
         if all.len() > 1 {
             let class = classes.get(problem).map_or("", String::as_str);
-            text.push_str(&format!("  {class} against the rest\n"));
+            text.push_str(&format!("  {class} against {others}\n"));
         } else if let [_, positive] = classes {
             text.push_str(&format!("  (positive speaks for {positive})\n"));
         }

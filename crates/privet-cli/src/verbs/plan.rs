@@ -91,6 +91,9 @@ impl Plan {
                 if self.method.0.len() > 1 && !matches!(method, Method::Amp { .. }) {
                     (settings.gamma, settings.split) = (None, None);
                 }
+                if self.method.0.len() > 1 && !matches!(method, Method::Gd { .. }) {
+                    settings.steps = None;
+                }
                 let request = settings.request(&schema, self.rows, method, calibration)?;
                 rows.push(Row { method, calibration, outcome: learn::plan(&request) });
             }
@@ -134,6 +137,8 @@ fn row_json(row: &Row) -> Value {
                 "gamma": settings.gamma,
                 "objective_noise": settings.objective_noise,
                 "output_noise": settings.output_noise,
+                "gradient_noise": settings.gradient_noise,
+                "steps": settings.steps,
                 "epsilon": plan.guarantee().map(|guarantee| json_number(guarantee.epsilon)),
                 "delta": plan.guarantee().map(|guarantee| guarantee.delta),
                 "arithmetic": plan.arithmetic(),
@@ -171,6 +176,7 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
         "ridge λ",
         "objective noise",
         "output noise",
+        "gradient noise",
         "proved ε",
         "at δ",
         "arithmetic",
@@ -194,6 +200,9 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
                     number(settings.ridge),
                     shown(settings.objective_noise),
                     shown(settings.output_noise),
+                    settings.gradient_noise.map_or("–".into(), |noise| {
+                        format!("{} × {}", number(noise), settings.steps.unwrap_or(0))
+                    }),
                     plan.guarantee().map_or("none".into(), |g| number(g.epsilon)),
                     plan.guarantee().map_or("–".into(), |g| number(g.delta)),
                     format!("{:?}", plan.arithmetic()).to_lowercase(),

@@ -72,6 +72,7 @@ fn noise_below_the_theorem_is_found_though_the_digest_is_fresh() {
         ("amp", "/Use/cost/objective/noise/noise_scale"),
         ("objective", "/Use/cost/noise/noise_scale"),
         ("output", "/Use/cost/noise_scale"),
+        ("gd", "/repeat/event/Use/cost/noise_scale"),
     ] {
         world.ok(&format!("{TRAIN} --method {method}"));
         reseal(&world, "model.json", |document| {

@@ -75,13 +75,27 @@ fn every_private_method_pure_and_approximate() {
     }
 }
 
+#[test]
+fn noisy_descent_and_what_it_needs() {
+    let world = World::new();
+    whole_way(&world, "table.csv", "--epsilon 5 --method gd --steps 60 --ridge 2");
+    let method = &world.json("model.json")["certificate"]["request"]["method"];
+    assert_eq!((method["name"].as_str(), method["steps"].as_u64()), (Some("gd"), Some(60)));
+    assert!(world.ok("inspect model.json").contains("60 noised steps"));
+    world.refused(1, &format!("{TRAIN} --method gd --delta 0"), &["delta above 0"]);
+    world.refused(2, &format!("{TRAIN} --method gd --steps 0"), &["steps"]);
+    world.refused(2, &format!("{TRAIN} --method amp --steps 9"), &["'steps' is not a setting"]);
+    let plan = "plan --schema schema.toml --rows 400 --epsilon 1 --method all --steps 60";
+    assert!(world.ok(plan).contains("× 60"));
+}
+
 /// Many rows and a large budget. Output perturbation is the noisiest: its accuracy varies by about
 /// 0.004 from run to run around 0.94, and the bound is thirty such steps below.
 #[test]
 fn a_model_with_little_noise_has_learnt() {
     let world = World::new();
     world.write("table.csv", table(20_000));
-    for method in ["amp", "objective", "output"] {
+    for method in ["amp", "objective", "output", "gd"] {
         world.ok(&format!("{} --method {method}", TRAIN.replace("--epsilon 5", "--epsilon 50")));
         let result = world.ok_json("evaluate model.json table.csv --json");
         assert!(result["accuracy"].as_f64().unwrap() > 0.8, "{method} {result}");
@@ -186,7 +200,7 @@ fn a_plan_needs_no_data_and_is_what_training_does() {
     let plan =
         world.ok_json("plan --schema schema.toml --rows 400 --epsilon 5 --method all --json");
     assert_eq!(plan["rows"], 400);
-    assert_eq!(plan["plans"].as_array().unwrap().len(), 6);
+    assert_eq!(plan["plans"].as_array().unwrap().len(), 8);
     std::fs::rename(world.path("away.csv"), world.path("table.csv")).unwrap();
     let trained = world.ok_json(&format!("{TRAIN} --json"));
     assert_eq!(trained["settings"]["ridge"], plan["plans"][0]["ridge"]);

@@ -43,6 +43,14 @@ impl<T> Noised<T> {
     }
 }
 
+impl Noised<Vec<f64>> {
+    /// Cut into rows of `length` numbers, a public one; the last may be shorter.
+    pub fn rows_of(self, length: usize) -> Noised<Vec<Vec<f64>>> {
+        let rows = self.value.chunks(length.max(1)).map(<[f64]>::to_vec).collect();
+        Noised { value: rows, odometer: self.odometer }
+    }
+}
+
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// Owns the randomness of one run, records every draw, and opens the gate when the record equals

@@ -13,7 +13,7 @@
 //! With σ/step ≥ 2⁴⁰ the last term is below 2e-26 a coordinate: the guarantee is that of the exact
 //! Gaussian mechanism, and it holds for the program as executed.
 
-use super::grid::{from_grid, rounding, to_grid, up};
+use super::grid::{Units, from_grid, rounding, to_grid, up};
 use crate::account::{Cost, Event, Grid};
 use crate::gate::{GateError, Noised, Odometer, Private};
 use crate::noise::GridGaussian;
@@ -56,11 +56,28 @@ impl Gaussian {
         value: Private<Vec<f64>>,
         odometer: &mut Odometer<'_>,
     ) -> Result<Noised<Vec<f64>>, GateError> {
+        let (draws, step) = self.draw(odometer)?;
+        let steps = to_grid(&value.open(), step, self.coordinates)?;
+        Ok(odometer.noised(from_grid(&steps, &draws, step)))
+    }
+
+    /// The same for an exact sum. The answer stays inside this crate: see [`super::Descent`].
+    pub(super) fn add_to_units(
+        &self,
+        value: Private<Units>,
+        odometer: &mut Odometer<'_>,
+    ) -> Result<Vec<f64>, GateError> {
+        let (draws, step) = self.draw(odometer)?;
+        let steps = value.open().to_grid(step, self.coordinates)?;
+        Ok(from_grid(&steps, &draws, step))
+    }
+
+    /// Records the event and draws, in steps of the grid.
+    fn draw(&self, odometer: &mut Odometer<'_>) -> Result<(Zeroizing<Vec<i64>>, f64), GateError> {
         let event = self.event()?;
         let noise = GridGaussian::new(self.noise_scale)?;
         let mut draws = Zeroizing::new(vec![0; self.coordinates]);
         noise.fill_steps(&mut draws, odometer.record(event));
-        let steps = to_grid(&value.open(), noise.step(), self.coordinates)?;
-        Ok(odometer.noised(from_grid(&steps, &draws, noise.step())))
+        Ok((draws, noise.step()))
     }
 }

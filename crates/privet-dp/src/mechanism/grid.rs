@@ -22,6 +22,58 @@ pub(super) fn to_grid(values: &[f64], step: f64, expected: usize) -> Result<Vec<
         .collect())
 }
 
+/// A vector in whole units, nothing rounded: what an exact sum is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Units {
+    /// Each coordinate, in units.
+    pub counts: Vec<i128>,
+    /// The unit, a power of two.
+    pub unit: f64,
+}
+
+impl Units {
+    /// In whole steps, rounded at most once and in integers: each coordinate moves by at most
+    /// step/2, and not at all where the unit is a multiple of the step.
+    pub(super) fn to_grid(&self, step: f64, expected: usize) -> Result<Vec<i128>, GateError> {
+        let (Some(unit), Some(step)) = (power_of_two(self.unit), power_of_two(step)) else {
+            return Err(GateError::Malformed);
+        };
+        if self.counts.len() != expected {
+            return Err(GateError::Malformed);
+        }
+        let shift = unit - step;
+        Ok(self.counts.iter().map(|count| shifted(*count, shift)).collect())
+    }
+}
+
+/// The exponent of a normal power of two.
+fn power_of_two(x: f64) -> Option<i32> {
+    let bits = x.to_bits();
+    let exponent = (bits >> 52) as i32;
+    (bits & ((1 << 52) - 1) == 0 && (1..2047).contains(&exponent)).then_some(exponent - 1023)
+}
+
+/// count·2^shift to the nearest integer, clamped as `to_grid` clamps; it grows with `count`.
+fn shifted(count: i128, shift: i32) -> i128 {
+    let limit = 1_i128 << 100;
+    // |count| < 2^127: by more than 128 places it is below half a step.
+    if shift < -127 {
+        return 0;
+    }
+    if shift < 0 {
+        let places = -shift as u32;
+        let half = (count >> (places - 1)) & 1;
+        return ((count >> places) + half).clamp(-limit, limit);
+    }
+    let room = if shift > 100 { 0 } else { limit >> shift };
+    match count {
+        0 => 0,
+        _ if count > room => limit,
+        _ if count < -room => -limit,
+        _ => count << shift,
+    }
+}
+
 /// Steps plus noise, as numbers again.
 pub(super) fn from_grid(steps: &[i128], noise: &[i64], step: f64) -> Vec<f64> {
     steps.iter().zip(noise).map(|(k, n)| (k + i128::from(*n)) as f64 * step).collect()
@@ -58,6 +110,33 @@ mod tests {
             let extra = distance(&grid(&a), &grid(&b)) - distance(&a, &b);
             prop_assert!(extra <= rounding(step, a.len()) + 1e-9);
         }
+    }
+
+    /// Against exact arithmetic in a range where it fits.
+    #[test]
+    fn units_are_rounded_once_and_in_integers() {
+        let unit = |exponent: i32| 2_f64.powi(exponent);
+        let steps = |count: i128, from: i32, to: i32| {
+            Units { counts: vec![count], unit: unit(from) }.to_grid(unit(to), 1).unwrap()[0]
+        };
+        for count in -70..=70_i128 {
+            assert_eq!(steps(count, 3, -2), count * 32);
+            assert!((8 * steps(count, -1, 2) - count).abs() <= 4, "{count}");
+            assert!(steps(count + 1, -1, 2) >= steps(count, -1, 2));
+        }
+        // Beyond what `f64` holds.
+        let odd = (1_i128 << 90) + 1;
+        assert_eq!(steps(odd, 0, 0), odd);
+        assert_eq!(steps(odd, 11, 0), 1 << 100);
+        assert_eq!(steps(-odd, 200, 0), -(1 << 100));
+        assert_eq!(steps(i128::MAX, 0, 130), 0);
+        assert_eq!(steps(i128::MIN, 0, 127), -1);
+        assert_eq!(steps(i128::MAX, 0, 0), 1 << 100);
+        for bad in [3.0, 0.0, -1.0, f64::NAN, f64::INFINITY, 5e-324] {
+            let units = Units { counts: vec![1], unit: bad };
+            assert_eq!(units.to_grid(1.0, 1), Err(GateError::Malformed), "{bad}");
+        }
+        assert!(Units { counts: vec![1], unit: 1.0 }.to_grid(1.0, 2).is_err());
     }
 
     #[test]

@@ -6,11 +6,13 @@
 //! | mechanism | adds | event |
 //! |---|---|---|
 //! | [`Gaussian`] | Gaussian noise on a fine grid | exact Gaussian curve, finite arithmetic |
+//! | [`Descent`] | Gaussian noise to each gradient on the way down | composed Gaussians, finite arithmetic |
 //! | [`Laplace`] | discrete Laplace noise on a grid | pure, finite arithmetic |
 //! | [`L2Laplace`] | noise of density ∝ exp(−‖b‖/s) | pure, real arithmetic |
 //! | [`NoisyMax`] | Gumbel noise to scores, names the largest | bounded range |
 //! | [`PerturbedObjective`] | a random linear term inside an objective | objective perturbation, AMP |
 
+mod descent;
 mod gaussian;
 mod grid;
 mod l2_laplace;
@@ -18,7 +20,9 @@ mod laplace;
 mod noisy_max;
 mod objective;
 
+pub use descent::{Descent, Schedule};
 pub use gaussian::Gaussian;
+pub use grid::Units;
 pub use l2_laplace::L2Laplace;
 pub use laplace::Laplace;
 pub use noisy_max::NoisyMax;

@@ -2,6 +2,7 @@
 //!
 //! | file | learner |
 //! |---|---|
+//! | [`gd`] | noisy gradient descent, `--method gd` |
 //! | [`amp`] | Approximate Minima Perturbation, `--method amp` |
 //! | [`objective`] | objective perturbation, `--method objective` |
 //! | [`output`] | output perturbation, `--method output` |
@@ -10,9 +11,11 @@
 //! All of them minimise, for each linear problem,
 //! F(θ) = Σℓ(⟨xᵢ,θ⟩; yᵢ) + (λ/2)‖θ‖² (+ ⟨b,θ⟩), in the sum form, the intercept being an ordinary
 //! coordinate. Two classes are one problem with labels ∓1; K > 2 classes are K problems, one class
-//! against the rest, and a record touches all of them, so the accountant composes K events.
+//! against the rest, and a record touches all of them, so the accountant composes K events. [`gd`] fits
+//! all classes in one descent.
 
 pub mod amp;
+pub mod gd;
 pub mod objective;
 pub mod output;
 mod reach;
@@ -64,6 +67,11 @@ pub(crate) fn plan(
         Method::Objective { ridge } => objective::plan_sound(facts, budget, ridge),
         Method::Output { ridge } if printed => output::plan_printed(facts, budget, ridge),
         Method::Output { ridge } => output::plan_sound(facts, budget, ridge),
+        Method::Gd { .. } if printed => Err(LearnError::NotCovered {
+            what: "no paper prints constants for method gd".into(),
+            instead: "leave out the calibration, or give sound",
+        }),
+        Method::Gd { steps, ridge } => gd::plan_sound(facts, budget, steps, ridge),
         Method::NonPrivate { .. } => {
             Err(LearnError::NotASetting { setting: "epsilon", method: request.method.name() })
         }
@@ -96,19 +104,23 @@ pub(crate) fn evenly_split(facts: &Facts, budget: &Budget) -> (f64, f64) {
 
 /// The numbers a person wants to see.
 pub(crate) fn settings(step: &Step, rows: u64) -> Settings {
-    let gamma = |tolerance: f64| tolerance / rows as f64;
+    let gamma = |tolerance: f64| Some(tolerance / rows as f64);
     match step {
         Step::OutputGaussian { ridge, tolerance, mechanism } => Settings {
             ridge: *ridge,
             gamma: gamma(*tolerance),
             objective_noise: None,
             output_noise: Some(mechanism.noise_scale),
+            gradient_noise: None,
+            steps: None,
         },
         Step::OutputLaplace { ridge, tolerance, mechanism } => Settings {
             ridge: *ridge,
             gamma: gamma(*tolerance),
             objective_noise: None,
             output_noise: Some(mechanism.noise_scale),
+            gradient_noise: None,
+            steps: None,
         },
         Step::Perturbed(perturbed) => Settings {
             ridge: perturbed.objective.ridge,
@@ -120,12 +132,24 @@ pub(crate) fn settings(step: &Step, rows: u64) -> Settings {
             output_noise: perturbed.output.map(|law| match law {
                 OutputLaw::Gaussian(scale) | OutputLaw::L2Laplace(scale) => scale,
             }),
+            gradient_noise: None,
+            steps: None,
         },
         Step::NonPrivate { ridge, tolerance } => Settings {
             ridge: *ridge,
             gamma: gamma(*tolerance),
             objective_noise: None,
             output_noise: None,
+            gradient_noise: None,
+            steps: None,
+        },
+        Step::Descent(descent) => Settings {
+            ridge: descent.schedule.ridge,
+            gamma: None,
+            objective_noise: None,
+            output_noise: None,
+            gradient_noise: Some(descent.gaussian.noise_scale),
+            steps: Some(descent.steps),
         },
     }
 }

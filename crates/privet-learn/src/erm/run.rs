@@ -31,11 +31,16 @@ pub(crate) fn run(
         return Ok(Release::without_privacy(Private::new(LinearWeights { weights }), request));
     };
     let mut odometer = Odometer::start(events.clone(), source);
-    let mut parts = Vec::new();
-    for problem in 0..plan.facts.problems {
-        parts.push(solve_private(plan, data, problem, &mut odometer, monitor)?);
-    }
-    let all = odometer.gather(parts)?.map(|weights| LinearWeights { weights });
+    let rows = if let Step::Descent(descent) = &plan.step {
+        super::gd::run(plan, descent, data, &mut odometer, monitor)?
+    } else {
+        let mut parts = Vec::new();
+        for problem in 0..plan.facts.problems {
+            parts.push(solve_private(plan, data, problem, &mut odometer, monitor)?);
+        }
+        odometer.gather(parts)?
+    };
+    let all = rows.map(|weights| LinearWeights { weights });
     Ok(odometer.settle(all, *guarantee, plan.arithmetic, plan.notes.clone(), request)?)
 }
 
@@ -105,7 +110,7 @@ fn rows_within(features: &Matrix, radius: f64) -> bool {
 
 /// Labels of one problem: ∓1 for classes, one class against the rest if there are more than two;
 /// numbers as they are, in [−1, 1].
-fn labels(facts: &Facts, data: &Dataset, problem: u32) -> Result<Vec<f64>, LearnError> {
+pub(super) fn labels(facts: &Facts, data: &Dataset, problem: u32) -> Result<Vec<f64>, LearnError> {
     let target = &data.target;
     let labels = if facts.problems == 1 { target.signed() } else { target.against_rest(problem) };
     labels.ok_or(LearnError::DataShape("the target is not of the planned kind"))
@@ -150,6 +155,7 @@ fn solve_plain(
         | Step::OutputLaplace { ridge, tolerance, .. }
         | Step::NonPrivate { ridge, tolerance } => (*ridge, *tolerance),
         Step::Perturbed(perturbed) => (perturbed.objective.ridge, perturbed.tolerance),
+        Step::Descent(_) => return Err(LearnError::DataShape("a descent minimises nothing")),
     };
     solve(plan, data, problem, ridge, None, tolerance, monitor)
 }
@@ -181,8 +187,8 @@ fn solve_private(
             let distance = Distance(solved.distance_bound());
             token.release(Private::new(solved.into_theta()), distance, odometer)?
         }
-        Step::NonPrivate { .. } => {
-            return Err(LearnError::DataShape("a plan without noise has no private step"));
+        Step::Descent(_) | Step::NonPrivate { .. } => {
+            return Err(LearnError::DataShape("the plan has no step for a single problem"));
         }
     })
 }

@@ -3,7 +3,7 @@
 pub mod file;
 
 use crate::LearnError;
-use crate::request::Request;
+use crate::request::{Method, Request};
 use privet_data::encode::Encoding;
 use privet_data::matrix::Matrix;
 use privet_dp::gate::{Certificate, Release};
@@ -104,20 +104,32 @@ impl Model {
     }
 
     /// A probability for each row and class, classes innermost: σ(score) for two, normalised σ for
-    /// more. `None` unless the loss is logistic.
+    /// more; for method gd those that its clipped loss and its softmax estimate. `None` unless the
+    /// loss is logistic.
     pub fn probabilities(&self, features: &Matrix) -> Option<Vec<f64>> {
         if self.request.loss != Loss::Logistic {
             return None;
         }
         let (scores, problems) = (self.scores(features), self.weights.weights.len());
+        let jointly = matches!(self.request.method, Method::Gd { .. });
         let sigmoid = |score: f64| 1.0 / (1.0 + (-score).exp());
+        // z = ln((3p − 1)/(1 − p)) for p > ½ ([`crate::erm::gd`]), so that 1 − p = 2/(3 + e^z).
+        let clipped = |score: f64| {
+            let wrong = 2.0 / (3.0 + score.abs().exp());
+            if score > 0.0 { 1.0 - wrong } else { wrong }
+        };
+        let sigmoid = |score| if jointly { clipped(score) } else { sigmoid(score) };
         Some(if problems == 1 {
             scores.iter().flat_map(|score| [sigmoid(-score), sigmoid(*score)]).collect()
         } else {
             scores
                 .chunks(problems)
                 .flat_map(|row| {
-                    let raw: Vec<f64> = row.iter().map(|score| sigmoid(*score)).collect();
+                    let largest = row.iter().fold(f64::MIN, |a, b| a.max(*b));
+                    let share = |score: &f64| {
+                        if jointly { (score - largest).exp() } else { sigmoid(*score) }
+                    };
+                    let raw: Vec<f64> = row.iter().map(share).collect();
                     let total: f64 = raw.iter().sum::<f64>().max(f64::MIN_POSITIVE);
                     raw.into_iter().map(move |share| share / total)
                 })

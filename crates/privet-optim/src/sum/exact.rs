@@ -4,9 +4,9 @@
 //! on the order and on the other terms (Casacuberta et al., CCS 2022). Here no addition rounds.
 //!
 //! **Claim.** With ‖x‖∞ ≤ 2^e and every feature a multiple of 2^(e−23) (`privet-data` truncates so),
-//! and the multiplier m = ℓ′ truncated toward zero to a multiple of 2^(a−21), |m| ≤ 2^a, the
-//! returned sum is the same for any order of rows, any number of threads and any sharding, and one
-//! record's contribution has norm at most LR.
+//! and the multiplier m = ℓ′, clipped to [−L, L] and truncated toward zero to a multiple of 2^(a−21),
+//! |m| ≤ 2^a, the returned sum is the same for any order of rows, any number of threads and any
+//! sharding, and one record's contribution has norm at most LR.
 //!
 //! *Proof.* m·x_j is a multiple of q = 2^(a+e−44) with |m·x_j| ≤ 2⁴⁴q. Sums of at most 2⁹ such terms
 //! are multiples of q of size at most 2⁵³q, hence exact in f64. They are then added as integers of
@@ -14,6 +14,8 @@
 //! shrinks |m| ≤ L. ∎
 //!
 //! - e: 2^e is the least power of two that is at least `radius`; a likewise for L.
+//! - L: `slope`. Below the loss's own Lipschitz constant it makes the tails of ℓ linear: the sum is
+//!   still the gradient of a convex loss.
 //! - Margins and multipliers are computed record by record without fused operations, so they too are
 //!   the same on every processor for one storage of the row (dense and sparse rows may differ in the
 //!   last bit of a margin).
@@ -26,7 +28,7 @@ use crate::loss::Loss;
 use serde::{Deserialize, Serialize};
 
 /// Rows whose exact products are summed in f64 before they are turned into integers.
-const FLIGHT: usize = 512;
+pub(super) const FLIGHT: usize = 512;
 
 /// Σ trunc(ℓ′)·x at θ, exactly.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,6 +40,8 @@ pub struct ExactGradient {
     pub theta: Vec<f64>,
     /// R, the radius rows were clipped and truncated for.
     pub radius: f64,
+    /// L, what |ℓ′| is clipped to; above 0.
+    pub slope: f64,
 }
 
 /// A partial sum: integers in units of [`ExactGradient::unit`].
@@ -60,19 +64,68 @@ fn exponent_above(x: f64) -> i32 {
     e
 }
 
-impl ExactGradient {
+/// The units of multipliers and features.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ExactPlan {
     /// 2^a/2²¹: what multipliers are truncated to.
-    fn multiplier_unit(&self) -> f64 {
-        2f64.powi(exponent_above(self.loss.lipschitz()) - 21)
+    pub multiplier_unit: f64,
+    /// 2^e/2²³: what features are multiples of.
+    pub feature_unit: f64,
+}
+
+impl ExactPlan {
+    /// For multipliers of at most `lipschitz` and rows of at most `radius`.
+    pub fn new(lipschitz: f64, radius: f64) -> Self {
+        Self {
+            multiplier_unit: 2f64.powi(exponent_above(lipschitz) - 21),
+            feature_unit: 2f64.powi(exponent_above(radius) - 23),
+        }
+    }
+
+    /// The unit of the sum's integers, a power of two.
+    pub fn unit(self) -> f64 {
+        self.multiplier_unit * self.feature_unit
+    }
+}
+
+impl ExactGradient {
+    fn plan(&self) -> ExactPlan {
+        ExactPlan::new(self.slope, self.radius)
     }
 
     /// The unit of the sum's integers, a power of two.
     pub fn unit(&self) -> f64 {
-        self.multiplier_unit() * 2f64.powi(exponent_above(self.radius) - 23)
+        self.plan().unit()
     }
 }
 
 impl ExactSum {
+    pub(super) fn zero(length: usize) -> Self {
+        Self { units: vec![0; length], rows: 0, on_grid: true }
+    }
+
+    /// Adds an exact sum over a flight of rows.
+    pub(super) fn take(&mut self, sum: &[f64], unit: f64, rows: usize, on_grid: bool) {
+        self.on_grid &= on_grid;
+        self.rows += rows as u64;
+        for (total, s) in self.units.iter_mut().zip(sum) {
+            *total += (s / unit) as i128;
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        self.on_grid &= other.on_grid;
+        self.rows += other.rows;
+        for (total, s) in self.units.iter_mut().zip(&other.units) {
+            *total += s;
+        }
+    }
+
+    /// The sum in units, to keep; `None` as for [`ExactSum::units`].
+    pub fn into_units(self) -> Option<Vec<i128>> {
+        self.on_grid.then_some(self.units)
+    }
+
     /// The sum in units; `None` when a feature was not on the grid that the radius promises, so
     /// that the sum cannot be vouched for.
     pub fn units(&self) -> Option<&[i128]> {
@@ -95,56 +148,40 @@ impl Statistic for ExactGradient {
     const NAME: &'static str = "exact-gradient";
 
     fn bound(&self, radius: f64) -> f64 {
-        self.loss.lipschitz() * radius
+        self.slope * radius
     }
     fn zero(&self, columns: usize) -> ExactSum {
-        ExactSum { units: vec![0; columns], rows: 0, on_grid: true }
+        ExactSum::zero(columns)
     }
     fn bytes(&self, columns: usize) -> usize {
         24 * columns + 64
     }
 
     fn add(&self, block: Block<'_>, into: &mut ExactSum) {
-        let unit = self.unit();
-        let feature_unit = 2f64.powi(exponent_above(self.radius) - 23);
+        let plan = self.plan();
         let mut sum = vec![0.0; block.columns()];
         for rows in block.parts(FLIGHT) {
             sum.fill(0.0);
-            let on_grid = dispatch(ExactPass {
-                statistic: self,
-                multiplier_unit: self.multiplier_unit(),
-                feature_unit,
-                rows,
-                sum: &mut sum,
-            });
-            into.on_grid &= on_grid;
-            into.rows += rows.rows() as u64;
-            for (total, s) in into.units.iter_mut().zip(&sum) {
-                *total += (s / unit) as i128;
-            }
+            let fine = dispatch(ExactPass { statistic: self, plan, rows, sum: &mut sum });
+            into.take(&sum, plan.unit(), rows.rows(), fine);
         }
     }
 
     fn merge(&self, into: &mut ExactSum, other: ExactSum) {
-        into.on_grid &= other.on_grid;
-        into.rows += other.rows;
-        for (total, s) in into.units.iter_mut().zip(&other.units) {
-            *total += s;
-        }
+        into.merge(other);
     }
 }
 
 struct ExactPass<'a> {
     statistic: &'a ExactGradient,
-    multiplier_unit: f64,
-    feature_unit: f64,
+    plan: ExactPlan,
     rows: Block<'a>,
     sum: &'a mut [f64],
 }
 
 /// Whether every value is a multiple of `unit` and at most 2²³ units large.
 #[inline(always)]
-fn on_grid(values: &[f32], unit: f64) -> bool {
+pub(super) fn on_grid(values: &[f32], unit: f64) -> bool {
     let inverse = 1.0 / unit;
     values.iter().fold(true, |ok, &x| {
         let k = f64::from(x) * inverse;
@@ -157,7 +194,7 @@ impl Kernel for ExactPass<'_> {
 
     #[inline(always)]
     fn run<const F: bool>(self) -> bool {
-        let ExactGradient { loss, theta, .. } = self.statistic;
+        let ExactGradient { loss, theta, slope, .. } = self.statistic;
         let (mut margins, mut multipliers) = ([0.0; PART], [0.0; PART]);
         let mut fine = true;
         for part in self.rows.parts(PART) {
@@ -166,14 +203,15 @@ impl Kernel for ExactPass<'_> {
             part.margins::<false>(theta, margins);
             loss.values_and_derivatives::<false>(margins, part.labels(), multipliers);
             for m in multipliers.iter_mut() {
-                *m = (*m / self.multiplier_unit).trunc() * self.multiplier_unit;
+                *m = (m.clamp(-slope, *slope) / self.plan.multiplier_unit).trunc()
+                    * self.plan.multiplier_unit;
             }
             part.accumulate::<F>(multipliers, self.sum);
             if let Some(values) = part.dense() {
-                fine &= on_grid(values, self.feature_unit);
+                fine &= on_grid(values, self.plan.feature_unit);
             }
             for row in part.sparse() {
-                fine &= on_grid(row.values(), self.feature_unit);
+                fine &= on_grid(row.values(), self.plan.feature_unit);
             }
         }
         fine
@@ -213,7 +251,7 @@ mod tests {
             };
             let labels: Vec<f64> = (0..rows).map(|_| random.sign()).collect();
             let theta = (0..columns).map(|_| 3.0 * random.centred()).collect();
-            let statistic = ExactGradient { loss: Loss::Logistic, theta, radius: 1.0 };
+            let statistic = ExactGradient { loss: Loss::Logistic, theta, radius: 1.0, slope: 0.5 };
             let whole = InMemory::new(&matrix, &labels).unwrap().sum(&statistic).unwrap();
             prop_assert!(whole.units().is_some());
 
@@ -240,7 +278,7 @@ mod tests {
             let labels: Vec<f64> = (0..rows).map(|_| random.sign()).collect();
             let theta: Vec<f64> = (0..columns).map(|_| random.centred()).collect();
             let statistic =
-                ExactGradient { loss: Loss::HuberSvm { h: 0.5 }, theta: theta.clone(), radius: 1.0 };
+                ExactGradient { loss: Loss::HuberSvm { h: 0.5 }, theta: theta.clone(), radius: 1.0, slope: 1.0 };
             let found = InMemory::new(&matrix, &labels).unwrap().sum(&statistic).unwrap();
             let Matrix::Dense(dense) = &matrix else { unreachable!() };
             let mut expected = vec![0_i128; columns];
@@ -258,7 +296,8 @@ mod tests {
     #[test]
     fn features_off_the_grid_are_noticed() {
         let matrix = Matrix::Dense(privet_data::matrix::DenseMatrix::new(vec![1e-9, 0.5], 1, 2));
-        let statistic = ExactGradient { loss: Loss::Logistic, theta: vec![0.0; 2], radius: 1.0 };
+        let statistic =
+            ExactGradient { loss: Loss::Logistic, theta: vec![0.0; 2], radius: 1.0, slope: 1.0 };
         let sum = InMemory::new(&matrix, &[1.0]).unwrap().sum(&statistic).unwrap();
         assert!(sum.units().is_none());
     }

@@ -120,7 +120,7 @@ proptest! {
                 let size = sum.gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
                 prop_assert!(size.hypot(sum.value) <= both.bound(radius) * (1.0 + 1e-12));
                 prop_assert!(size <= Gradient(both).bound(radius) * (1.0 + 1e-12));
-                let exact = ExactGradient { loss, theta: theta.clone(), radius: 1.0 };
+                let exact = ExactGradient { loss, theta: theta.clone(), radius: 1.0, slope: loss.lipschitz() };
                 let sum = records.sum(&exact).unwrap().to_f64(exact.unit()).unwrap();
                 let size = sum.iter().map(|g| g * g).sum::<f64>().sqrt();
                 prop_assert!(size <= exact.bound(radius));
@@ -163,8 +163,12 @@ fn the_radius_bounds_every_row() {
 
 #[test]
 fn questions_travel_as_text() {
-    let question =
-        ExactGradient { loss: Loss::HuberSvm { h: 0.1 }, theta: vec![0.1, -2.0], radius: 1.0 };
+    let question = ExactGradient {
+        loss: Loss::HuberSvm { h: 0.1 },
+        theta: vec![0.1, -2.0],
+        radius: 1.0,
+        slope: 1.0,
+    };
     let text = serde_json::to_string(&question).unwrap();
     assert_eq!(serde_json::from_str::<ExactGradient>(&text).unwrap(), question);
     let question = Gradient(LossAndGradient { loss: Loss::Logistic, theta: vec![1.0 / 3.0] });

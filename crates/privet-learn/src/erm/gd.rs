@@ -1,0 +1,271 @@
+//! Noisy gradient descent: every step sees all records through Gaussian noise.
+//!
+//! **Theorem.** Let each record's gradient have norm at most G at every θ and let a unit own at most k
+//! records. T steps, each from the sum of all gradients plus N(0, σ²I), have the curve of a Gaussian
+//! mechanism of multiplier **√T·Δ/σ**, with Δ = **2kG** under replace-one and **kG** under add/remove.
+//!
+//! *Proof.* At a given θ the sum is over records, so between neighbours it loses at most k terms and
+//! gains at most k others (replace-one), or one of the two (add/remove): Δ. The rest is the theorem of
+//! [`privet_dp::mechanism::Descent`]. Step sizes, momentum, ridge, projection and averaging read
+//! public numbers and noised sums alone; under add/remove too, since they use the declared n. ∎
+//!
+//! *In finite arithmetic.* Sums are exact integers ([`ExactGradient`], [`SoftmaxGradient`]): no term is
+//! rounded but by its own record's truncation toward zero, which keeps its norm below G. They reach the
+//! noise's grid in integers; that rounding and the discrete noise are charged.
+//!
+//! **Clipping.** A record's slope is clipped to S, that of a model that knows nothing: |ℓ′(0; 1)|, ½ for
+//! the logistic loss, which halves the noise against L = 1. Linear tails keep a loss convex, only
+//! records on the wrong side are affected, and where p > ½ the minimiser still has the right sign: for
+//! the logistic loss it is ln((3p − 1)/(1 − p)) instead of ln(p/(1 − p)).
+//!
+//! | problem | statistic | S | G |
+//! |---|---|---|---|
+//! | two classes, or a number | ℓ′(⟨x,θ⟩; y)·x | ∣ℓ′(0; 1)∣ | SR |
+//! | K > 2 classes, logistic | (π − e_y)xᵀ, the joint softmax | √(1 − 1/K) | SR |
+//! | K > 2 classes, other losses | one against the rest, all K side by side | ∣ℓ′(0; 1)∣ | √K·SR |
+//!
+//! **How far to go.** All from public facts, nothing tuned. Let s = Δ/(μn), the noise on the mean
+//! gradient if one step got the whole budget μ; T steps get s√T each. Going for a time τ (steps times
+//! rate) leaves, by the standard analysis of descent, B²/(2τ) of bias for a best model of norm B. The
+//! noise spreads as a random walk of variance τ²s² where the curvature h is below 1/τ, and settles at
+//! τs²/(2h) where it is above, whatever T: it costs at most (s²/2)·min(τ²·tr H, τp/2). Balanced:
+//!
+//! τ = max{ (B²/(2s²·tr H))^⅓, B√2/(s√p) }.
+//!
+//! T has no influence but for stability, so that it is only taken large enough: at least [`FEWEST`].
+//! With momentum m = [`MOMENTUM`] and the mean of the last half of the points, the rate is
+//! η = (1 − m)τ/(¾T), at most 1/β; if that binds, T grows, up to [`MOST`].
+//!
+//! - B: 8/R for each problem, a round number that served synthetic tables of many shapes; accuracy is
+//!   flat around it. Chosen on those alone. β ≥ the mean Hessian: cR²,
+//!   for the softmax R²/2
+//! - tr H ≤ cR² a problem, for the softmax R²
+//! - The ridge λ is 0 unless given: stopping early already regularises.
+//! - δ = 0 is refused: Gaussian noise has no finite ε there.
+//! - Tested by `tests/descent.rs`.
+
+use super::{Planned, calibrated};
+use crate::LearnError;
+use crate::plan::{Facts, Plan, Step};
+use crate::request::{RIDGE, STEPS};
+use privet_core::{Budget, Neighbours};
+use privet_data::{Dataset, Target};
+use privet_dp::account;
+use privet_dp::gate::{Arithmetic, Noised, Odometer, Private};
+use privet_dp::mechanism::{Descent, Gaussian, Schedule, Units};
+use privet_optim::loss::Loss;
+use privet_optim::solver::{Monitor, Progress, SolveError};
+use privet_optim::sum::{ExactGradient, InMemory, Records, SoftmaxGradient};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// m.
+pub const MOMENTUM: f64 = 0.9;
+/// Steps that the rule takes at least.
+pub const FEWEST: f64 = 100.0;
+/// Steps that the rule takes at most.
+pub const MOST: f64 = 400.0;
+
+/// Points are kept within this many times 1/R of 0: far beyond any model, and every margin is finite.
+const BALL: f64 = 1_048_576.0;
+
+/// Radii for which no unit or product leaves the range of `f64`.
+const RADII: std::ops::RangeInclusive<f64> = 1e-60..=1e60;
+
+/// B·R of the rule.
+const EXPECTED_NORM: f64 = 8.0;
+
+/// S: what the slope of a record's loss is clipped to.
+pub fn slope(facts: &Facts) -> f64 {
+    if joint(facts) {
+        // ‖π − e_y‖ at π = 1/K.
+        return (1.0 - 1.0 / f64::from(facts.problems)).sqrt();
+    }
+    facts.loss.derivative(0.0, 1.0).abs().min(facts.shape.lipschitz)
+}
+
+/// Whether the classes are fitted jointly.
+fn joint(facts: &Facts) -> bool {
+    facts.problems > 1 && facts.loss == Loss::Logistic
+}
+
+/// Δ of the theorem.
+pub fn sensitivity(facts: &Facts) -> f64 {
+    let together = if joint(facts) { 1.0 } else { f64::from(facts.problems).sqrt() };
+    let records = f64::from(facts.unit.records());
+    let sides = match facts.neighbours {
+        Neighbours::ReplaceOne => 2.0,
+        Neighbours::AddRemove => 1.0,
+    };
+    // Pays for the rounding of these few operations.
+    sides * records * slope(facts) * facts.radius * together * (1.0 + 16.0 * f64::EPSILON)
+}
+
+/// What the rule chooses.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pace {
+    /// T.
+    pub steps: u32,
+    /// η of the mean form.
+    pub rate: f64,
+}
+
+/// The rule above. `noise` is s.
+pub fn pace(facts: &Facts, noise: f64, steps: Option<u32>) -> Pace {
+    let problems = f64::from(facts.problems);
+    let square = facts.radius * facts.radius;
+    let (smoothness, trace) = if joint(facts) {
+        (square / 2.0, square)
+    } else {
+        (facts.shape.curvature * square, problems * facts.shape.curvature * square)
+    };
+    let norm = problems.sqrt() * EXPECTED_NORM / facts.radius;
+    let coordinates = problems * facts.columns as f64;
+    let walk = (norm * norm / (2.0 * noise * noise * trace)).cbrt();
+    let settled = norm * std::f64::consts::SQRT_2 / (noise * coordinates.sqrt());
+    let time = walk.max(settled);
+    let per_rate = (1.0 - MOMENTUM) * time / 0.75;
+    let wanted = (per_rate * smoothness).ceil().clamp(FEWEST, MOST);
+    let steps = steps.unwrap_or(wanted as u32);
+    Pace { steps, rate: (per_rate / f64::from(steps)).min(1.0 / smoothness) }
+}
+
+/// Constants that are proved.
+pub(crate) fn plan_sound(
+    facts: &Facts,
+    budget: &Budget,
+    steps: Option<u32>,
+    ridge: Option<f64>,
+) -> Result<Planned, LearnError> {
+    if budget.is_pure() {
+        return Err(LearnError::NotCovered {
+            what: "method gd adds Gaussian noise, which has no finite epsilon at delta = 0".into(),
+            instead: "give a delta above 0, or method amp, objective or output",
+        });
+    }
+    if !RADII.contains(&facts.radius) {
+        return Err(LearnError::NotCovered {
+            what: format!("method gd cannot sum rows of length {:e} exactly", facts.radius),
+            instead: "give a clipping radius from 1e-60 to 1e60",
+        });
+    }
+    let steps = steps.map(|steps| STEPS.check(f64::from(steps)).map(|_| steps)).transpose()?;
+    let ridge = ridge.map(|ridge| RIDGE.check(ridge)).transpose()?.unwrap_or(0.0);
+    let sensitivity = sensitivity(facts);
+    let one_step = sensitivity / account::gaussian::mu(budget.epsilon(), budget.delta());
+    let rows = facts.rows as f64;
+    let pace = pace(facts, one_step / rows, steps);
+    let descent = |noise_scale: f64| Descent {
+        gaussian: Gaussian {
+            neighbours: facts.neighbours,
+            unit: facts.unit,
+            sensitivity,
+            noise_scale,
+            coordinates: facts.columns * facts.problems as usize,
+        },
+        steps: pace.steps,
+        schedule: Schedule {
+            rate: pace.rate / rows,
+            momentum: MOMENTUM,
+            ridge,
+            averaged: pace.steps.div_ceil(2),
+            ball: BALL / facts.radius,
+        },
+    };
+    // All problems are in one vector, so that nothing is repeated.
+    let single = Facts { problems: 1, ..facts.clone() };
+    let floor = one_step * f64::from(pace.steps).sqrt();
+    let scale = calibrated(&single, budget, floor, |scale| descent(scale).event())?;
+    Ok(Planned {
+        step: Step::Descent(descent(scale)),
+        arithmetic: Arithmetic::Finite,
+        notes: vec![],
+    })
+}
+
+/// Takes every step and hands back a row of weights for each problem.
+pub(super) fn run(
+    plan: &Plan,
+    descent: &Descent,
+    data: &Dataset,
+    odometer: &mut Odometer<'_>,
+    monitor: &dyn Monitor,
+) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
+    let question = Question::new(&plan.facts, data)?;
+    let records = question.records(data)?;
+    let (taken, stopped) = (AtomicU32::new(0), AtomicBool::new(false));
+    let proceed = || {
+        let iteration = taken.fetch_add(1, Ordering::Relaxed) + 1;
+        let gradient_norm = f64::INFINITY;
+        monitor.proceed(Progress { iteration, gradient_norm, tolerance: 0.0, precise: false })
+    };
+    let noised = descent.run(odometer, |theta| {
+        if !proceed() {
+            stopped.store(true, Ordering::Relaxed);
+            return None;
+        }
+        question.ask(theta, &records).map(Private::new)
+    });
+    if stopped.load(Ordering::Relaxed) {
+        return Err(LearnError::Solve(SolveError::Stopped));
+    }
+    Ok(noised?.rows_of(plan.facts.columns))
+}
+
+/// Which sum is asked for at each step.
+pub(super) struct Question {
+    loss: Loss,
+    radius: f64,
+    slope: f64,
+    classes: Option<usize>,
+    /// For each pass over the rows.
+    labels: Vec<Vec<f64>>,
+}
+
+impl Question {
+    pub(super) fn new(facts: &Facts, data: &Dataset) -> Result<Self, LearnError> {
+        let unfit = LearnError::DataShape("the target is not of the planned kind");
+        let classes = joint(facts).then_some(facts.problems as usize);
+        let labels = match (classes, &data.target) {
+            (Some(count), Target::Class { codes, .. }) => {
+                vec![codes.iter().map(|code| SoftmaxGradient::label(*code, count)).collect()]
+            }
+            (Some(_), Target::Number(_)) => return Err(unfit),
+            (None, _) => (0..facts.problems)
+                .map(|problem| super::run::labels(facts, data, problem))
+                .collect::<Result<_, _>>()?,
+        };
+        Ok(Self { loss: facts.loss, radius: facts.radius, slope: slope(facts), classes, labels })
+    }
+
+    pub(super) fn records<'a>(
+        &'a self,
+        data: &'a Dataset,
+    ) -> Result<Vec<InMemory<'a>>, LearnError> {
+        let each = |labels| InMemory::new(&data.features, labels);
+        self.labels
+            .iter()
+            .map(|labels| each(labels))
+            .collect::<Result<_, _>>()
+            .map_err(|_| LearnError::DataShape("a feature or target is not a number in its range"))
+    }
+
+    /// The exact sum at θ; `None` where a feature is off its grid, which no θ changes: so the first
+    /// question is refused, before any noise is drawn, or none.
+    pub(super) fn ask(&self, theta: &[f64], records: &[InMemory<'_>]) -> Option<Units> {
+        let (radius, slope) = (self.radius, self.slope);
+        if let (Some(classes), [records]) = (self.classes, records) {
+            let statistic = SoftmaxGradient { classes, theta: theta.to_vec(), radius, slope };
+            let counts = records.sum(&statistic).ok()?.into_units()?;
+            return Some(Units { counts, unit: statistic.unit() });
+        }
+        let mut all = Units { counts: Vec::with_capacity(theta.len()), unit: 1.0 };
+        let columns = theta.len() / records.len().max(1);
+        for (records, theta) in records.iter().zip(theta.chunks(columns.max(1))) {
+            let theta = theta.to_vec();
+            let statistic = ExactGradient { loss: self.loss, theta, radius, slope };
+            all.counts.extend(records.sum(&statistic).ok()?.into_units()?);
+            all.unit = statistic.unit();
+        }
+        Some(all)
+    }
+}

@@ -1,0 +1,354 @@
+//! Noisy gradient descent, from request to verified model.
+
+use privet_core::{Budget, Neighbours, Unit};
+use privet_data::matrix::{DenseMatrix, Matrix};
+use privet_data::{Dataset, Schema, Target, read};
+use privet_dp::account::{Cost, Event};
+use privet_dp::noise::{FixedSeed, Source, SystemRandom};
+use privet_learn::erm::gd;
+use privet_learn::model::file::{Seal, from_json, to_json};
+use privet_learn::model::{Model, Predictions};
+use privet_learn::{Calibration, Facts, LearnError, Method, Request, plan, verify};
+use privet_optim::loss::Loss;
+use privet_optim::sum::{ExactGradient, InMemory, Records, SoftmaxGradient};
+use proptest::prelude::*;
+use std::sync::atomic::AtomicBool;
+
+const SCHEMA: &str = r#"
+bias = true
+[clip]
+norm = "l2"
+radius = 1.0
+[target]
+column = "y"
+classes = ["no", "yes"]
+[[columns]]
+name = "a"
+type = "number"
+bounds = [-1, 1]
+scale = "symmetric"
+[[columns]]
+name = "b"
+type = "number"
+bounds = [-1, 1]
+scale = "symmetric"
+"#;
+
+const LOSSES: [Loss; 3] = [Loss::Logistic, Loss::HuberSvm { h: 0.1 }, Loss::SQUARED];
+const RELATIONS: [Neighbours; 2] = [Neighbours::ReplaceOne, Neighbours::AddRemove];
+
+fn schema(classes: u32) -> Schema {
+    let text = match classes {
+        2 => SCHEMA.into(),
+        _ => SCHEMA.replace(r#"["no", "yes"]"#, r#"["no", "yes", "perhaps"]"#),
+    };
+    Schema::from_toml(&text).unwrap()
+}
+
+fn uniform(source: &mut FixedSeed) -> f64 {
+    source.next_u64() as f64 / u64::MAX as f64 * 2.0 - 1.0
+}
+
+/// Rows whose label is mostly the sign of 2a − b; with three classes, "perhaps" where b is large.
+fn data(rows: usize, classes: u32, seed: u64) -> Dataset {
+    let mut source = FixedSeed::new(seed);
+    let mut text = String::from("a,b,y\n");
+    for _ in 0..rows {
+        let (a, b, e) = (uniform(&mut source), uniform(&mut source), uniform(&mut source));
+        let label = match 2.0 * a - b + 0.3 * e > 0.0 {
+            _ if classes > 2 && b > 0.4 => "perhaps",
+            true => "yes",
+            false => "no",
+        };
+        text.push_str(&format!("{a},{b},{label}\n"));
+    }
+    read::csv_bytes(text.as_bytes(), &schema(classes)).unwrap()
+}
+
+fn request(epsilon: f64, delta: f64) -> Request {
+    Request {
+        schema: schema(2),
+        rows: 4000,
+        budget: Some(Budget::new(epsilon, delta).unwrap()),
+        neighbours: Neighbours::ReplaceOne,
+        loss: Loss::Logistic,
+        method: Method::Gd { steps: None, ridge: None },
+        calibration: Calibration::Sound,
+    }
+}
+
+fn train(request: &Request, data: &Dataset) -> Model {
+    let mut source = SystemRandom::new().unwrap();
+    let release = plan(request).unwrap().run(data, &mut source, &AtomicBool::new(false)).unwrap();
+    let text = to_json(&Model::from_release(release).unwrap(), None).unwrap();
+    from_json(text.as_bytes(), Seal::Required).unwrap()
+}
+
+fn accuracy(model: &Model, data: &Dataset) -> f64 {
+    let Predictions::Classes(found) = model.predict(&data.features) else { panic!("no classes") };
+    let Target::Class { codes, .. } = &data.target else { panic!("no classes") };
+    found.iter().zip(codes).filter(|(a, b)| a == b).count() as f64 / codes.len() as f64
+}
+
+/// Every loss, relation and number of classes trains, verifies and claims what was asked for. At
+/// ε = 4 and 4,000 rows a coin-flip accuracy would mean a sign or scale error.
+#[test]
+fn every_combination_trains_and_verifies() {
+    for classes in [2, 3] {
+        let (training, test) = (data(4000, classes, 1), data(2000, classes, 2));
+        for loss in LOSSES {
+            for neighbours in RELATIONS {
+                let schema = schema(classes);
+                let request = Request { loss, neighbours, schema, ..request(4.0, 1e-6) };
+                let model = train(&request, &training);
+                let verdict = verify(&model);
+                let what = format!("{loss:?} {neighbours} {classes} classes");
+                assert!(verdict.valid, "{what}: {:?}", verdict.checks);
+                let claimed = verdict.guarantee.unwrap();
+                assert_eq!((claimed.epsilon, claimed.delta), (4.0, 1e-6), "{what}");
+                assert_eq!(claimed.neighbours, neighbours);
+                let found = accuracy(&model, &test);
+                assert!(found > 0.8 - 0.1 * f64::from(classes - 2), "{what}: accuracy {found}");
+            }
+        }
+    }
+}
+
+/// T steps at σ have the curve of one Gaussian mechanism of multiplier √T·Δ/σ, and no more noise is
+/// added than that needs.
+#[test]
+fn the_noise_is_the_gaussian_floor() {
+    for steps in [1, 7, 300] {
+        let method = Method::Gd { steps: Some(steps), ridge: None };
+        let planned = plan(&Request { method, ..request(1.0, 1e-5) }).unwrap();
+        let Some(Event::Repeat { count, event }) = planned.events() else { panic!("no steps") };
+        assert_eq!(*count, steps);
+        let Event::Use { cost: Cost::Gaussian { noise_scale, .. }, .. } = **event else {
+            panic!("not a Gaussian")
+        };
+        // σ/Δ at ε = 1, δ = 1e-5 is 3.730631635; Δ = 2·½·R.
+        let ratio = noise_scale / (3.730631635 * f64::from(steps).sqrt());
+        assert!((1.0 - 1e-9..1.0 + 1e-6).contains(&ratio), "{ratio}");
+    }
+}
+
+#[test]
+fn settings_are_checked_and_what_is_not_covered_is_refused() {
+    let with = |steps, ridge| Request { method: Method::Gd { steps, ridge }, ..request(1.0, 1e-6) };
+    for good in [with(Some(1), None), with(None, Some(3.0)), with(Some(1_000_000), Some(1e9))] {
+        assert!(plan(&good).is_ok());
+    }
+    let bad = [with(Some(0), None), with(Some(1_000_001), None), with(None, Some(0.0))];
+    for bad in bad.iter().chain([&with(None, Some(f64::NAN)), &with(None, Some(-1.0))]) {
+        assert!(matches!(plan(bad), Err(LearnError::Setting(_))), "{:?}", bad.method);
+    }
+    let pure = plan(&request(1.0, 0.0)).unwrap_err().to_string();
+    assert!(pure.contains("delta = 0") && pure.contains("delta above 0"), "{pure}");
+    let printed = Request { calibration: Calibration::Printed, ..request(1.0, 1e-6) };
+    assert!(matches!(plan(&printed), Err(LearnError::NotCovered { .. })));
+    let amp: Method = "amp".parse().unwrap();
+    assert!(matches!(
+        amp.with_steps(Some(3)),
+        Err(LearnError::NotASetting { setting: "steps", method: "amp" })
+    ));
+    let gd: Method = "gd".parse().unwrap();
+    assert_eq!(gd.with_steps(Some(3)).unwrap(), Method::Gd { steps: Some(3), ridge: None });
+    assert!(gd.with(None, Some(1.0), None).is_err());
+}
+
+/// Neither steps nor rate jump between tables that are nearly alike, whatever the size.
+#[test]
+fn the_pace_moves_gently() {
+    for rows in [300.0, 4e3, 5e4, 1e6] {
+        for columns in [3, 40, 1000] {
+            for problems in [1, 7] {
+                for epsilon in [0.05, 0.5, 5.0] {
+                    let pace = |rows: f64, columns: usize| {
+                        let facts = Facts::of(&request(1.0, 1e-6)).unwrap();
+                        let facts = Facts { rows: rows as u64, columns, problems, ..facts };
+                        gd::pace(&facts, gd::sensitivity(&facts) / (rows * epsilon), None)
+                    };
+                    let here = pace(rows, columns);
+                    for (n, p) in [(1.2, 1.0), (0.8, 1.0), (1.0, 1.2), (1.0, 0.8)] {
+                        let there = pace(rows * n, (columns as f64 * p).round() as usize);
+                        let steps = f64::from(there.steps) / f64::from(here.steps);
+                        let rate = there.rate / here.rate;
+                        assert!((0.7..1.3).contains(&steps), "{steps}");
+                        assert!((0.7..1.3).contains(&rate), "{rate}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Where the count of rows is private, the plan and the certificate know the declared one alone,
+/// and a table without records trains as well.
+#[test]
+fn a_private_count_of_rows_changes_nothing_that_is_seen() {
+    let hidden = Request { neighbours: Neighbours::AddRemove, ..request(1.0, 1e-6) };
+    let planned = plan(&hidden).unwrap();
+    let mut source = SystemRandom::new().unwrap();
+    let quiet = AtomicBool::new(false);
+    let mut seen = Vec::new();
+    for rows in [3999, 4000, 17] {
+        let release = planned.run(&data(rows, 2, 1), &mut source, &quiet).unwrap();
+        seen.push(serde_json::to_string(&release.certificate().events).unwrap());
+        let request = serde_json::to_string(&release.certificate().request).unwrap();
+        assert!(request.contains("4000") && !request.contains("3999"));
+    }
+    assert!(seen.iter().all(|events| *events == seen[0]));
+    let public = plan(&request(1.0, 1e-6)).unwrap();
+    let refused = public.run(&data(3999, 2, 1), &mut source, &quiet).unwrap_err();
+    assert!(matches!(refused, LearnError::RowCount { declared: 4000, found: 3999 }));
+}
+
+#[test]
+fn a_stopped_descent_releases_nothing() {
+    let planned = plan(&request(1.0, 1e-6)).unwrap();
+    let mut source = SystemRandom::new().unwrap();
+    let stopped = planned.run(&data(4000, 2, 1), &mut source, &AtomicBool::new(true));
+    assert!(matches!(stopped, Err(LearnError::Solve(_))));
+}
+
+/// Features that are no multiples of the promised unit cannot be summed exactly.
+#[test]
+fn features_off_their_grid_are_refused() {
+    let planned = plan(&request(1.0, 1e-6)).unwrap();
+    let mut bad = data(4000, 2, 1);
+    let Matrix::Dense(dense) = &bad.features else { panic!("not dense") };
+    let (mut values, columns) = (dense.values().to_vec(), dense.columns());
+    values[5] = 1e-9;
+    bad.features = Matrix::Dense(DenseMatrix::new(values, 4000, columns));
+    let mut source = SystemRandom::new().unwrap();
+    let refused = planned.run(&bad, &mut source, &AtomicBool::new(false)).unwrap_err();
+    assert!(matches!(refused, LearnError::Gate(_)), "{refused}");
+}
+
+/// A model whose certificate a forger changed and sealed anew.
+fn forged(model: &Model, change: impl Fn(&mut serde_json::Value)) -> Model {
+    let mut document: serde_json::Value =
+        serde_json::from_str(&to_json(model, None).unwrap()).unwrap();
+    change(&mut document["certificate"]);
+    let certificate: privet_dp::gate::Certificate =
+        serde_json::from_value(document["certificate"].clone()).unwrap();
+    document["certificate"] = serde_json::to_value(certificate.seal(&document["model"])).unwrap();
+    from_json(document.to_string().as_bytes(), Seal::Required).unwrap()
+}
+
+fn scale(value: &mut serde_json::Value, pointer: &str, factor: f64) {
+    let number = value.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}"));
+    *number = serde_json::json!(number.as_f64().unwrap() * factor);
+}
+
+#[test]
+fn less_noise_fewer_steps_or_a_smaller_sensitivity_is_found_out() {
+    const COST: &str = "/events/repeat/event/use/cost";
+    let chosen = train(&request(1.0, 1e-6), &data(4000, 2, 1));
+    assert!(matches!(chosen.request().method, Method::Gd { steps: Some(_), ridge: None }));
+    let method = Method::Gd { steps: Some(100), ridge: Some(2.0) };
+    let model = train(&Request { method, ..request(1.0, 1e-6) }, &data(4000, 2, 1));
+    assert_eq!(model.request().method, method);
+    assert!(verify(&chosen).valid && verify(&model).valid);
+    let failed = |change: &dyn Fn(&mut serde_json::Value)| {
+        let verdict = verify(&forged(&model, change));
+        assert!(!verdict.valid && verdict.guarantee.is_none());
+        verdict.checks.iter().map(|check| check.holds).collect::<Vec<_>>()
+    };
+    let noise = |certificate: &mut serde_json::Value| {
+        scale(certificate, &format!("{COST}/noise_scale"), 0.5);
+        scale(certificate, &format!("{COST}/grid/step"), 0.5);
+    };
+    // Less noise: the events no longer prove the claim.
+    assert!(!failed(&noise)[0]);
+    // Less noise, excused by a smaller sensitivity or by fewer steps: not what the facts say.
+    let excused = failed(&|certificate| {
+        noise(certificate);
+        scale(certificate, &format!("{COST}/sensitivity"), 0.5);
+    });
+    assert_eq!(excused, [true, false, true]);
+    let fewer = failed(&|certificate| {
+        noise(certificate);
+        certificate["events"]["repeat"]["count"] = 25.into();
+    });
+    assert_eq!(fewer, [true, false, true]);
+}
+
+/// One record's place in the sum, at extreme points too.
+fn sum_of(facts: &Facts, data: &Dataset, theta: &[f64]) -> Vec<f64> {
+    let (radius, slope, loss) = (facts.radius, gd::slope(facts), facts.loss);
+    if facts.problems > 1 && loss == Loss::Logistic {
+        let Target::Class { codes, count } = &data.target else { panic!("no classes") };
+        let classes = *count;
+        let label = |code: &u32| SoftmaxGradient::label(*code, classes);
+        let labels: Vec<f64> = codes.iter().map(label).collect();
+        let statistic = SoftmaxGradient { classes, theta: theta.to_vec(), radius, slope };
+        let sum = InMemory::new(&data.features, &labels).unwrap().sum(&statistic).unwrap();
+        return sum.to_f64(statistic.unit()).unwrap();
+    }
+    let mut all = Vec::new();
+    for (problem, theta) in theta.chunks(facts.columns).enumerate() {
+        let labels = match facts.problems {
+            1 => data.target.signed(),
+            _ => data.target.against_rest(problem as u32),
+        };
+        let statistic = ExactGradient { loss, theta: theta.to_vec(), radius, slope };
+        let labels = labels.unwrap();
+        let sum = InMemory::new(&data.features, &labels).unwrap().sum(&statistic).unwrap();
+        all.extend(sum.to_f64(statistic.unit()).unwrap());
+    }
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The sensitivity of each step, attacked at random and extreme points with random and extreme
+    /// neighbours: records replaced by others, by their opposites, by duplicates, by zeros; removed.
+    #[test]
+    fn neighbouring_tables_move_the_sum_within_the_bound(
+        seed in any::<u64>(), size in prop::sample::select(vec![0.0, 1.0, 30.0, 1e5]),
+        kind in 0_usize..5, records in 1_u32..4, classes in 2_u32..4
+    ) {
+        let rows = 12;
+        let whole = data(rows, classes, seed);
+        let columns = whole.features.columns();
+        let neighbours = if kind == 0 { Neighbours::AddRemove } else { Neighbours::ReplaceOne };
+        let Matrix::Dense(dense) = &whole.features else { panic!("not dense") };
+        let Target::Class { codes, count } = &whole.target else { panic!("no classes") };
+        let (mut values, mut other) = (dense.values().to_vec(), codes.clone());
+        let fresh = data(rows, classes, seed ^ 0x5555);
+        let Matrix::Dense(fresh) = &fresh.features else { panic!("not dense") };
+        for (record, code) in other.iter_mut().enumerate().take(records as usize) {
+            let place = record * columns..(record + 1) * columns;
+            match kind {
+                1 => values[place.clone()].copy_from_slice(&fresh.values()[place]),
+                2 => values[place].iter_mut().for_each(|x| *x = -*x),
+                3 => values.copy_within((columns * 5)..(columns * 6), place.start),
+                _ => values[place].fill(0.0),
+            }
+            *code = (*code + 1) % classes;
+        }
+        let changed = if kind == 0 {
+            whole.select(&(records as usize..rows).collect::<Vec<_>>())
+        } else {
+            let features = Matrix::Dense(DenseMatrix::new(values, rows, columns));
+            let target = Target::Class { codes: other, count: *count };
+            Dataset { features, target, ..whole.clone() }
+        };
+        let mut source = FixedSeed::new(seed);
+        for loss in LOSSES {
+            let schema = schema(classes);
+            let asked = Request { loss, neighbours, schema, ..request(1.0, 1e-6) };
+            let mut facts = Facts::of(&asked).unwrap();
+            facts.unit = Unit::User { max_records: records };
+            let length = columns * facts.problems as usize;
+            let theta: Vec<f64> = (0..length).map(|_| size * uniform(&mut source)).collect();
+            let (one, two) = (sum_of(&facts, &whole, &theta), sum_of(&facts, &changed, &theta));
+            let moved: f64 =
+                one.iter().zip(&two).map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt();
+            let bound = gd::sensitivity(&facts);
+            prop_assert!(moved <= bound, "{moved} > {bound} for {loss:?} {kind}");
+        }
+    }
+}
