@@ -39,13 +39,16 @@ pub fn delta(rest: &[(Part, u64)], nu: f64, e: f64) -> f64 {
     if e > 1e9 {
         return 1.0;
     }
-    let Some(plan) = Plan::new(&curves, e) else { return 1.0 };
-    let widest = plan.reaches.iter().copied().fold(0.0, f64::max);
+    let Some(mut plan) = Plan::new(&curves, e) else { return 1.0 };
+    let even = curves.iter().zip(&plan.reaches).filter(|((curve, _), _)| !curve.sampled());
+    let widest = even.map(|(_, reach)| *reach).fold(0.0, f64::max);
     let directed = rest.iter().any(|(part, _)| part.directed());
     let bounded = rest.iter().find_map(|(part, _)| part.bound());
+    let sampled = curves.iter().any(|(curve, _)| curve.sampled());
+    let mut looks = 0;
     let mut window = plan.window;
     let mut best: f64 = 1.0;
-    for _ in 0..3 {
+    for _ in 0..6 {
         // No more than 2^LARGEST points in the window, 2^15 dots in a part.
         let points = (1_usize << LARGEST) as f64;
         let step = plan.step.max(window / points).max(widest / 32_768.0);
@@ -55,33 +58,72 @@ pub fn delta(rest: &[(Part, u64)], nu: f64, e: f64) -> f64 {
             None => step,
         };
         let bits = (libm::ceil(libm::log2(window / step)) as usize).clamp(6, LARGEST);
-        let halves: Vec<(Vec<f64>, Vec<f64>)> = curves
+        let halves: Vec<Dots> = curves
             .iter()
             .zip(&plan.reaches)
             .map(|((curve, _), reach)| {
-                curve.values(step, libm::ceil(reach / step).max(1.0) as usize)
+                if curve.sampled() {
+                    return Dots::Uneven(uneven(*reach, step, plan.tilt));
+                }
+                let (ahead, back) = curve.values(step, libm::ceil(reach / step).max(1.0) as usize);
+                Dots::Even(ahead, back)
             })
             .collect();
         let one_way = |direction: Direction| {
             let masses: Vec<Masses> = halves
                 .iter()
                 .zip(&curves)
-                .map(|(half, (_, count))| Masses::new(half, direction, step, *count))
+                .map(|(dots, (curve, count))| match dots {
+                    Dots::Even(ahead, back) => Masses::new((ahead, back), direction, step, *count),
+                    Dots::Uneven(dots) => Masses::on_dots(curve, direction, dots, step, *count),
+                })
                 .collect();
             composed(&masses, step, bits, plan.tilt, e, plan.centre)
         };
-        let (mut value, mut cut) = one_way(Direction::Forward);
+        let (mut value, mut cut, mut infinite) = one_way(Direction::Forward);
         if directed {
-            let (backward, backward_cut) = one_way(Direction::Backward);
+            let (backward, backward_cut, other) = one_way(Direction::Backward);
             (value, cut) = (value.max(backward), cut.max(backward_cut));
+            infinite = infinite.max(other);
         }
         best = best.min(value);
+        // Chernoff's size is far off where few large losses decide.
+        if sampled && infinite > 1e-4 * value {
+            let tail = (1e-6 * (value - infinite)).max(1e-9 * infinite).max(1e-300);
+            plan.reach_to(&curves, tail);
+            continue;
+        }
+        looks += 1;
+        if looks == 3 {
+            break;
+        }
         if cut <= 1e-3 * value || bits == LARGEST {
             break;
         }
         window *= 2.0;
     }
     best
+}
+
+/// Where a curve is looked at: everywhere up to some bin, with its values; or at these bins only.
+enum Dots {
+    Even(Vec<f64>, Vec<f64>),
+    Uneven(Vec<i64>),
+}
+
+/// Every bin near 0, fewer farther out, where sampled releases have little mass: gaps of 1/300 of the
+/// loss, and small against 1/tilt.
+fn uneven(reach: f64, step: f64, tilt: f64) -> Vec<i64> {
+    let last = libm::ceil(reach / step).clamp(1.0, 1e15) as i64;
+    let widest = (0.02 / ((tilt + 1.0) * step)).max(last as f64 / 1e5);
+    let mut dots = vec![0];
+    let mut dot = 0;
+    while dot < last {
+        let gap = libm::floor((dot as f64 / 300.0).min(widest)).max(1.0);
+        dot = (dot + gap as i64).min(last);
+        dots.push(dot);
+    }
+    dots
 }
 
 /// What a coarse look at the forward direction suggests; any choice is valid.
@@ -95,8 +137,15 @@ struct Plan {
 }
 
 impl Plan {
+    /// Cuts each curve where its uses together leave at most this mass.
+    fn reach_to(&mut self, curves: &[(HalfCurves, u64)], tail: f64) {
+        let reach = |(curve, count): &(HalfCurves, u64)| curve.reach(tail / *count as f64);
+        self.reaches = curves.iter().map(reach).collect();
+    }
+
     /// `None` when the answer is so large that nobody asks further.
     fn new(curves: &[(HalfCurves, u64)], e: f64) -> Option<Self> {
+        let sampled = curves.iter().any(|(curve, _)| curve.sampled());
         let mut tail = 1e-40;
         let mut coarse = Vec::new();
         let (mut tilt, mut ln_size) = (0.0, 0.0);
@@ -104,8 +153,13 @@ impl Plan {
             coarse = curves
                 .iter()
                 .map(|(curve, count)| {
-                    let step = curve.reach(tail / *count as f64) / 128.0;
-                    Masses::new(&curve.values(step, 128), Direction::Forward, step, *count)
+                    let reach = curve.reach(tail / *count as f64);
+                    if sampled {
+                        return Masses::on_scales(curve, reach, *count);
+                    }
+                    let step = reach / 128.0;
+                    let (ahead, back) = curve.values(step, 128);
+                    Masses::new((&ahead, &back), Direction::Forward, step, *count)
                 })
                 .collect::<Vec<_>>();
             (tilt, ln_size) = chernoff(&coarse, e);
@@ -121,23 +175,51 @@ impl Plan {
         let size = libm::exp(ln_size.min(0.0));
         let (_, centre, spread) = moments(&coarse, tilt);
         let uses: f64 = curves.iter().map(|(_, count)| *count as f64).sum();
-        let looseness = if costly { LOOSENESS.0 } else { LOOSENESS.1 };
+        let looseness = match (costly, sampled) {
+            (true, _) => LOOSENESS.0,
+            (false, true) => 10.0 * LOOSENESS.1,
+            (false, false) => LOOSENESS.1,
+        };
         // Fine enough for the tilt, and for atoms between the dots where δ is large.
         let step = libm::sqrt(8.0 * looseness / (uses * (tilt + 0.5) * (tilt + 1.5)));
         let step = step.min(libm::sqrt(spread) / 150.0).max(1e-9);
-        let reaches = curves
-            .iter()
-            .map(|(curve, count)| curve.reach(NEGLIGIBLE * size / *count as f64))
-            .collect();
-        let window = (20.0 * libm::sqrt(spread) + 2.0 * (e - centre).abs()).max(64.0 * step);
-        Some(Self { tilt, centre, window, step, reaches })
+        let (centre, window) = if sampled {
+            let (below, above) = margins(&coarse, tilt, e, spread);
+            let window = (below + above).max(64.0 * step);
+            (e + above - 0.5 * window, window)
+        } else {
+            let window = 20.0 * libm::sqrt(spread) + 2.0 * (e - centre).abs();
+            (centre, window.max(64.0 * step))
+        };
+        let mut plan = Self { tilt, centre, window, step, reaches: Vec::new() };
+        plan.reach_to(curves, NEGLIGIBLE * size);
+        Some(plan)
     }
 }
 
-/// A loss on a grid: probability `mass[k]` of (first + k)·step, `infinite` of ∞; `count` times.
+/// (how far below e losses may be cut, how far above): by Chernoff's bounds on the tilted loss below,
+/// so that little wraps around to what counts, and on the mass itself above.
+fn margins(masses: &[Masses], tilt: f64, e: f64, spread: f64) -> (f64, f64) {
+    let unit = 1.0 / libm::sqrt(spread.max(1e-300));
+    let here = moments(masses, tilt).0;
+    let least = |away: &dyn Fn(f64) -> f64| {
+        [0.0, 0.25, 0.5, 1.0, 2.0, 3.5, 5.0, 7.0]
+            .map(|more| away(more * unit))
+            .into_iter()
+            .filter(|found| found.is_finite() && *found > 0.0)
+            .fold(40.0 / unit, f64::min)
+    };
+    let below = least(&|s| (moments(masses, tilt - s).0 - here + s * e + 12.0) / s);
+    let above =
+        least(&|s| (moments(masses, tilt + s).0 - here + 15.0) / (tilt + s) - e * s / (tilt + s));
+    (below, above)
+}
+
+/// A loss on a grid: probability `mass[k]` of index[k]·step, `infinite` of ∞; `count` times.
 #[derive(Debug, Clone)]
 struct Masses {
-    first: i64,
+    /// Increasing.
+    index: Vec<i64>,
     step: f64,
     mass: Vec<f64>,
     infinite: f64,
@@ -145,11 +227,59 @@ struct Masses {
 }
 
 impl Masses {
+    /// Connects the dots at these multiples of the step (0 first, increasing) and their negatives.
+    fn on_dots(
+        curve: &HalfCurves,
+        direction: Direction,
+        dots: &[i64],
+        step: f64,
+        count: u64,
+    ) -> Self {
+        let reverse = match direction {
+            Direction::Forward => Direction::Backward,
+            Direction::Backward => Direction::Forward,
+        };
+        let below = dots.iter().skip(1).rev().map(|dot| -dot);
+        let index: Vec<i64> = below.chain(dots.iter().copied()).collect();
+        let (mut x, mut v) = (Vec::with_capacity(index.len()), Vec::with_capacity(index.len()));
+        for dot in &index {
+            let loss = *dot as f64 * step;
+            x.push(libm::exp(loss));
+            v.push(if *dot < 0 {
+                (-libm::expm1(loss) + libm::exp(loss) * curve.at(reverse, -loss)).min(1.0)
+            } else {
+                curve.at(direction, loss)
+            });
+        }
+        Self::connected(index, &x, &v, step, count)
+    }
+
+    /// A coarse look at losses of many sizes, in the forward direction.
+    fn on_scales(curve: &HalfCurves, reach: f64, count: u64) -> Self {
+        let step = reach * 1e-12;
+        let grow =
+            (0..260).rev().map(|k| libm::round(1e12 * libm::exp(-0.1 * f64::from(k))) as i64);
+        let dots: Vec<i64> = std::iter::once(0).chain(grow).collect();
+        Self::on_dots(curve, Direction::Forward, &dots, step, count)
+    }
+
+    fn connected(index: Vec<i64>, x: &[f64], v: &[f64], step: f64, count: u64) -> Self {
+        let infinite = v.last().copied().unwrap_or(1.0);
+        let mass = connect(x, v);
+        // Nothing may get lost: where e^loss overflows (huge losses), all mass goes to ∞.
+        let total = mass.iter().sum::<f64>() + infinite;
+        if (total - 1.0).abs() <= 1e-9 {
+            Self { index, step, mass, infinite, count }
+        } else {
+            Self { index: vec![0], step, mass: vec![0.0], infinite: 1.0, count }
+        }
+    }
+
     /// Connects the dots at −dots…dots, given both directions' values at 0…dots.
-    fn new(halves: &(Vec<f64>, Vec<f64>), direction: Direction, step: f64, count: u64) -> Self {
+    fn new(halves: (&[f64], &[f64]), direction: Direction, step: f64, count: u64) -> Self {
         let (ahead, back) = match direction {
-            Direction::Forward => (&halves.0, &halves.1),
-            Direction::Backward => (&halves.1, &halves.0),
+            Direction::Forward => halves,
+            Direction::Backward => (halves.1, halves.0),
         };
         let dots = ahead.len() - 1;
         let first = -(dots as i64);
@@ -164,25 +294,22 @@ impl Masses {
             x.push(libm::exp(k as f64 * step));
             v.push(*value);
         }
-        let infinite = v.last().copied().unwrap_or(1.0);
-        let mass = connect(&x, &v);
-        // Nothing may get lost: where e^loss overflows (huge losses), all mass goes to ∞.
-        let total = mass.iter().sum::<f64>() + infinite;
-        if (total - 1.0).abs() <= 1e-9 {
-            Self { first, step, mass, infinite, count }
-        } else {
-            Self { first: 0, step, mass: vec![0.0], infinite: 1.0, count }
-        }
+        let index = (first..=dots as i64).collect();
+        Self::connected(index, &x, &v, step, count)
+    }
+
+    fn highest(&self) -> i64 {
+        self.index.last().copied().unwrap_or(0)
     }
 
     /// (ln Σ mass·e^{s·loss}, mean and variance of the tilted loss).
     fn tilted(&self, tilt: f64) -> (f64, f64, f64) {
-        let top = (self.first + self.mass.len() as i64 - 1) as f64 * self.step;
+        let top = self.highest() as f64 * self.step;
         let scale = tilt * top;
         let (mut sum, mut mean, mut square) = (0.0, 0.0, 0.0);
-        for (k, mass) in self.mass.iter().enumerate() {
+        for (index, mass) in self.index.iter().zip(&self.mass) {
             if *mass > 0.0 {
-                let loss = (self.first + k as i64) as f64 * self.step;
+                let loss = *index as f64 * self.step;
                 let weight = mass * libm::exp(tilt * loss - scale);
                 sum += weight;
                 mean += weight * loss;
@@ -269,7 +396,7 @@ fn chernoff(masses: &[Masses], e: f64) -> (f64, f64) {
     (tilt, least.min(0.0))
 }
 
-/// (upper bound on δ(e), the part of it due to the window's upper end).
+/// (upper bound on δ(e), the part of it due to the window's upper end, that at ∞).
 fn composed(
     masses: &[Masses],
     step: f64,
@@ -277,7 +404,7 @@ fn composed(
     tilt: f64,
     e: f64,
     centre: f64,
-) -> (f64, f64) {
+) -> (f64, f64, f64) {
     let points = 1_usize << bits;
     let zero = Complex { re: 0.0, im: 0.0 };
     let mut product = vec![Complex { re: 1.0, im: 0.0 }; points];
@@ -290,10 +417,9 @@ fn composed(
         ln_total += ln_moment * part.count as f64;
         infinite += part.infinite * part.count as f64;
         let mut data = vec![zero; points];
-        for (k, mass) in part.mass.iter().enumerate() {
+        for (index, mass) in part.index.iter().zip(&part.mass) {
             if *mass > 0.0 {
-                let index = part.first + k as i64;
-                let loss = index as f64 * step;
+                let loss = *index as f64 * step;
                 let place = index.rem_euclid(points as i64) as usize;
                 data[place].re += mass * libm::exp(tilt * loss - ln_moment);
             }
@@ -330,7 +456,7 @@ fn composed(
     // In whole bins: rounded sums could leave out the highest one.
     let highest = masses.iter().fold(0_i64, |sum, part| {
         let count = i64::try_from(part.count).unwrap_or(i64::MAX);
-        sum.saturating_add((part.first + part.mass.len() as i64 - 1).saturating_mul(count))
+        sum.saturating_add(part.highest().saturating_mul(count))
     });
     let cut = if first_above > last {
         1.0
@@ -339,16 +465,24 @@ fn composed(
     } else {
         let (_, _, spread) = moments(masses, tilt);
         let unit = 1.0 / libm::sqrt(spread.max(step * step));
-        [2.0, 4.0, 7.0, 12.0]
-            .map(|more| tilt + more * unit)
-            .map(|s| (moments(masses, s).0, s))
-            // A moment that underflowed says nothing.
-            .map(|(ln, s)| if ln.is_finite() { libm::exp((ln - s * top).min(0.0)) } else { 1.0 })
-            .into_iter()
-            .fold(1.0, f64::min)
+        let chernoff = |more: &[f64]| {
+            more.iter()
+                .map(|more| tilt + more * unit)
+                .map(|s| (moments(masses, s).0, s))
+                // A moment that underflowed says nothing.
+                .map(
+                    |(ln, s)| if ln.is_finite() { libm::exp((ln - s * top).min(0.0)) } else { 1.0 },
+                )
+                .fold(1.0, f64::min)
+        };
+        // Few large losses among many tiny ones: moments soon explode.
+        match chernoff(&[2.0, 4.0, 7.0, 12.0]) {
+            found if found <= 1e-12 => found,
+            found => found.min(chernoff(&[0.0, 0.25, 0.5, 1.0])),
+        }
     };
     let value = (sum * (1.0 + 1e-9) + infinite * (1.0 + 1e-12) + cut).min(1.0);
-    (value, cut)
+    (value, cut, infinite)
 }
 
 fn power(base: f64, exponent: u64) -> f64 {
