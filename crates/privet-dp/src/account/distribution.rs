@@ -15,8 +15,14 @@
 //! larger losses, which errs to the safe side); the mass at ∞; and 10⁻⁹ of the result for plain
 //! rounding.
 //!
+//! **Sampled releases** ([`super::sampled`]) lose next to nothing at most uses and much at few. Any
+//! subset of the grid may serve as dots, so theirs lie close near 0 and sparse far out; the coarse
+//! look that fixes tilt and window has its dots in geometric progression. Where no more than
+//! 2^18 bins leave them wider than wished (N uses: about 10⁻³√N of one loss's deviation), the
+//! answer stays an upper bound and loses tightness: half a per cent of δ at 10⁶ uses.
+//!
 //! h `step`, s `tilt`, K `ln_moment`. Tested against `dp-accounting`'s optimistic and pessimistic
-//! answers (`vectors/composition.json`).
+//! answers (`vectors/composition.json`, `vectors/sampled.json`).
 
 use super::curve::HalfCurves;
 use super::fourier::{Complex, LARGEST, error_bound, transform};
