@@ -25,6 +25,7 @@ mod event;
 mod fourier;
 pub mod gaussian;
 pub mod logistic;
+mod masses;
 pub mod minima;
 mod normal;
 pub mod objective;
