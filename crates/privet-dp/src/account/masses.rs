@@ -8,7 +8,7 @@
 use super::curve::HalfCurves;
 use super::objective::Direction;
 
-/// A loss on a grid: probability `mass[k]` of index[k]·step, `infinite` of ∞; `count` times.
+/// A loss on a grid: probability `mass[k]` of `index[k]`·step, `infinite` of ∞; `count` times.
 #[derive(Debug, Clone)]
 pub struct Masses {
     /// Increasing.
