@@ -38,6 +38,12 @@ fn any_cost() -> impl Strategy<Value = Cost> {
             Cost::Laplace { sensitivity: 1.0, noise_scale, step }
         }),
         scale.clone().prop_map(|noise_scale| Cost::L2Laplace { sensitivity: 1.0, noise_scale }),
+        (scale.clone(), 0.01..1.0_f64).prop_map(|(noise_scale, rate)| Cost::PoissonGaussian {
+            rate,
+            sensitivity: 1.0,
+            noise_scale,
+            grid: None
+        }),
         scale.clone().prop_map(|x| Cost::Pure { epsilon: 1.0 / x }),
         scale.clone().prop_map(|x| Cost::BoundedRange { range: 1.0 / x }),
         scale.clone().prop_map(|x| Cost::ZeroConcentrated { rho: 0.5 / (x * x) }),
@@ -87,6 +93,11 @@ fn quieter(event: &Event, by: f64) -> Event {
                 Cost::Gaussian { sensitivity, noise_scale, grid } => {
                     Cost::Gaussian { sensitivity, noise_scale: noise_scale * by, grid }
                 }
+                Cost::PoissonGaussian { rate, sensitivity, noise_scale, grid } => {
+                    let noise_scale = noise_scale * by;
+                    Cost::PoissonGaussian { rate, sensitivity, noise_scale, grid }
+                }
+                cost @ Cost::WithoutReplacementGaussian { .. } => cost,
                 Cost::Laplace { sensitivity, noise_scale, step } => {
                     Cost::Laplace { sensitivity, noise_scale: noise_scale * by, step }
                 }
@@ -187,6 +198,12 @@ proptest! {
         for cost in [
             Cost::Gaussian { sensitivity: a, noise_scale: b, grid: None },
             Cost::Gaussian { sensitivity: 1.0, noise_scale: a, grid },
+            Cost::PoissonGaussian { rate: a, sensitivity: 1.0, noise_scale: b, grid: None },
+            Cost::PoissonGaussian { rate: 1e-6, sensitivity: a, noise_scale: b, grid: None },
+            Cost::PoissonGaussian { rate: 0.5, sensitivity: 1.0, noise_scale: a, grid },
+            Cost::WithoutReplacementGaussian {
+                population: u64::MAX, batch: 10, sensitivity: a, noise_scale: b, grid: None
+            },
             Cost::Laplace { sensitivity: a, noise_scale: b, step: None },
             Cost::Laplace { sensitivity: 1.0, noise_scale: a, step: Some(b) },
             Cost::L2Laplace { sensitivity: a, noise_scale: b },

@@ -239,6 +239,7 @@ impl Part {
             Self::BoundedRange(range) => pure::bounded_range(e, range),
             Self::Concentrated(rho) => concentrated::delta(rho, e),
             Self::Objective(objective) => objective.worst(e, 0.0),
+            Self::Sampled(sampled) => sampled.worst(e),
         }
     }
 }

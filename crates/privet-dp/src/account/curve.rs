@@ -5,6 +5,7 @@
 //! positive part of the loss), so composition uses this identity instead.
 
 use super::gaussian;
+use super::objective::Direction;
 use super::parts::Part;
 
 /// A part, or the Gaussian ones together.
@@ -33,10 +34,34 @@ impl HalfCurves {
                 (both.clone(), both)
             }
             Self::Part(Part::Objective(objective)) => objective.values(step, dots),
+            Self::Part(Part::Sampled(sampled)) => {
+                let forward = on_grid(&|e| sampled.delta(Direction::Forward, e));
+                let backward = if sampled.directed() {
+                    on_grid(&|e| sampled.delta(Direction::Backward, e))
+                } else {
+                    forward.clone()
+                };
+                (forward, backward)
+            }
             Self::Part(part) => {
                 let both = on_grid(&|e| part.delta(e));
                 (both.clone(), both)
             }
+        }
+    }
+
+    /// Whether its losses are on several scales at once: many tiny ones, few large.
+    pub fn sampled(&self) -> bool {
+        matches!(self, Self::Part(Part::Sampled(_)))
+    }
+
+    /// The bound at one e ≥ 0.
+    pub fn at(&self, direction: Direction, e: f64) -> f64 {
+        match self {
+            Self::Gaussian(nu) => gaussian::delta(e, *nu),
+            Self::Part(Part::Objective(objective)) => objective.delta(direction, e, 0.0),
+            Self::Part(Part::Sampled(sampled)) => sampled.delta(direction, e),
+            Self::Part(part) => part.delta(e),
         }
     }
 
@@ -54,7 +79,8 @@ impl HalfCurves {
                 return bound;
             }
         }
-        let mut high = 1e-3;
+        // Losses of sampled releases can be tiny.
+        let mut high = if self.sampled() { 1e-9 } else { 1e-3 };
         while !small(high) && high < 1e4 {
             high *= 1.25;
         }

@@ -63,6 +63,32 @@ pub enum AccountError {
         /// Another leaf's.
         second: Unit,
     },
+    /// A sampling rate outside of (0, 1].
+    #[error("rate = {rate} in a sampled event: a number above 0 and at most 1 is needed")]
+    Rate {
+        /// What was given.
+        rate: f64,
+    },
+    /// A batch that cannot be drawn without replacement.
+    #[error("a batch of {batch} out of {population} records: 1 up to {population} are needed")]
+    Batch {
+        /// Its size.
+        batch: u64,
+        /// How many records there are.
+        population: u64,
+    },
+    /// Records are sampled, but the unit is more than one of them.
+    #[error("a sampled event for {unit}: sampling is accounted for one record only")]
+    SampledUnit {
+        /// The leaf's unit.
+        unit: Unit,
+    },
+    /// Batches of fixed size need a public number of records.
+    #[error("batches without replacement for {neighbours}: only replace-one is accounted")]
+    SampledRelation {
+        /// The leaf's relation.
+        neighbours: Neighbours,
+    },
     /// Not even the largest noise of the search range meets the budget.
     #[error("noise of scale {largest} still exceeds epsilon = {epsilon}, delta = {delta}")]
     OutOfReach {

@@ -45,6 +45,37 @@ pub enum Cost {
         /// continuous one; its distance is charged.
         grid: Option<Grid>,
     },
+    /// Σ_{i∈S} gᵢ + N(0, noise_scale² I), where every record is in S independently with probability
+    /// `rate`, anew for each use. Neither S nor its size is released or divided by. *Not* for batches
+    /// cut from a shuffled data set: see [`super::sampled`].
+    PoissonGaussian {
+        /// q, in (0, 1].
+        rate: f64,
+        /// ℓ2 bound on the contribution gᵢ of one record (a clipping norm), rounding to the grid
+        /// included, under *both* relations: what replace-one exchanges is twice as much, and the
+        /// accountant knows. At rate 1 it is [`Cost::Gaussian`] of this sensitivity under
+        /// add/remove, of twice this under replace-one.
+        sensitivity: f64,
+        /// Standard deviation of each coordinate.
+        noise_scale: f64,
+        /// As in [`Cost::Gaussian`].
+        grid: Option<Grid>,
+    },
+    /// Σ_{i∈S} gᵢ + N(0, noise_scale² I), where S is a uniformly random set of `batch` of the
+    /// `population` records, anew for each use. Replace-one only.
+    WithoutReplacementGaussian {
+        /// n, public.
+        population: u64,
+        /// |S|.
+        batch: u64,
+        /// ℓ2 bound on the *difference* g − g′ of two records' contributions (twice a clipping
+        /// norm), rounding to the grid included.
+        sensitivity: f64,
+        /// Standard deviation of each coordinate.
+        noise_scale: f64,
+        /// As in [`Cost::Gaussian`].
+        grid: Option<Grid>,
+    },
     /// f(D) + Laplace(noise_scale) in every coordinate, ‖f(D) − f(D′)‖₁ ≤ sensitivity.
     Laplace {
         /// ℓ1 sensitivity.

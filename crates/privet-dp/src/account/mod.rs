@@ -7,6 +7,7 @@
 //! | how much noise for a budget? | [`calibrate()`] |
 //! | the curves behind them | [`gaussian`], [`pure`], [`concentrated`], [`renyi`], [`compose`] |
 //! | objective perturbation and AMP | [`objective`], [`logistic`], [`minima`], [`classes`] |
+//! | Gaussian releases of sampled records | [`sampled`] |
 //! | anything composed with anything | [`parts`], [`distribution`] |
 //!
 //! Everything here is an upper bound, rounded to the safe side, in f64 with `libm`'s functions, so
@@ -24,6 +25,7 @@ mod event;
 mod fourier;
 pub mod gaussian;
 pub mod logistic;
+mod masses;
 pub mod minima;
 mod normal;
 pub mod objective;
@@ -31,6 +33,7 @@ pub mod parts;
 pub mod pure;
 mod quadrature;
 pub mod renyi;
+pub mod sampled;
 mod spherical;
 
 pub use accountant::{Guarantee, delta, epsilon, guarantee, meets, relation};

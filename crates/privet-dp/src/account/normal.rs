@@ -54,7 +54,7 @@ pub fn ln_cdf(x: f64) -> f64 {
     if x < -1.0 { ln_density(x) + libm::log(mills(-x)) } else { libm::log1p(-cdf(-x)) }
 }
 
-/// M(c−h) − M(c+h) for c ≥ 0, 0 < h ≤ ½, by the Lemma of the module.
+/// M(c−h) − M(c+h) for c ≥ −½, 0 < h ≤ ½, by the Lemma of the module.
 pub fn mills_spread(c: f64, h: f64) -> f64 {
     const MOST: usize = 24;
     let terms = if h < 0.05 { 11 } else { MOST };

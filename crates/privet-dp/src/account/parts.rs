@@ -22,6 +22,7 @@ use super::error::{AccountError, non_negative, positive, probability};
 use super::event::{Cost, Event, Grid, ObjectiveCost, ObjectiveNoise};
 use super::minima::{OutputCost, output_cost};
 use super::objective::{Objective, Perturbation, perturbation};
+use super::sampled::{self, Sampled, Sampler};
 use crate::noise::{grid_distance, grid_ratio};
 use privet_core::{Neighbours, Unit};
 
@@ -45,6 +46,8 @@ pub enum Part {
     Concentrated(f64),
     /// Theorems 1–4.
     Objective(Objective),
+    /// A Gaussian release of sampled records.
+    Sampled(Sampled),
 }
 
 /// The reduced tree.
@@ -122,6 +125,25 @@ impl Parts {
                 self.add_gaussian(non_negative("sensitivity", *sensitivity)? / scale, count);
                 self.add_grid(*grid, scale, count)?;
             }
+            Cost::PoissonGaussian { rate, sensitivity, noise_scale, grid } => {
+                let (sampler, moves) = sampled::poisson(self.neighbours, self.unit)?;
+                let rate = sampled::checked_rate(*rate)?;
+                self.add_sampled(sampler, rate, moves, *sensitivity, *noise_scale, count)?;
+                self.add_grid(*grid, *noise_scale, count)?;
+            }
+            Cost::WithoutReplacementGaussian {
+                population,
+                batch,
+                sensitivity,
+                noise_scale,
+                grid,
+            } => {
+                let (neighbours, unit) = (self.neighbours, self.unit);
+                let rate = sampled::without_replacement(*population, *batch, neighbours, unit)?;
+                let sampler = Sampler::WithoutReplacement;
+                self.add_sampled(sampler, rate, 1.0, *sensitivity, *noise_scale, count)?;
+                self.add_grid(*grid, *noise_scale, count)?;
+            }
             Cost::Laplace { sensitivity, noise_scale, step } => {
                 let scale = positive("noise_scale", *noise_scale)?;
                 let sensitivity = non_negative("sensitivity", *sensitivity)?;
@@ -188,6 +210,30 @@ impl Parts {
         }
     }
 
+    /// `moves` times the sensitivity is what the whole sum moves by.
+    fn add_sampled(
+        &mut self,
+        sampler: Sampler,
+        rate: f64,
+        moves: f64,
+        sensitivity: f64,
+        noise_scale: f64,
+        count: u64,
+    ) -> Result<(), AccountError> {
+        let scale = positive("noise_scale", noise_scale)?;
+        let shift = ratio(non_negative("sensitivity", sensitivity)?, scale);
+        if rate == 1.0 {
+            self.add_gaussian(moves * shift, count);
+        } else if shift == f64::INFINITY {
+            self.leak = 1.0; // overflow: no protection at all
+        } else if sensitivity > 0.0 {
+            // A quotient that underflows must not look like no release at all.
+            let shift = shift.max(f64::MIN_POSITIVE);
+            self.push(Part::Sampled(Sampled { sampler, rate, shift }), count);
+        }
+        Ok(())
+    }
+
     fn add_gaussian(&mut self, mu: f64, count: u64) {
         // A square that underflows must not look like no release at all.
         let least = if mu > 0.0 { f64::MIN_POSITIVE } else { 0.0 };
@@ -252,7 +298,11 @@ impl Parts {
 impl Part {
     /// Whether its two directions have different bounds.
     pub fn directed(&self) -> bool {
-        matches!(self, Self::Objective(objective) if objective.directed())
+        match self {
+            Self::Objective(objective) => objective.directed(),
+            Self::Sampled(sampled) => sampled.directed(),
+            _ => false,
+        }
     }
 
     /// The largest value of the loss, if it has one.
@@ -263,7 +313,7 @@ impl Part {
             }
             Self::DiscreteLaplace(shift, unit) => Some(shift * unit * UP),
             Self::Concentrated(0.0) => Some(0.0),
-            Self::Concentrated(_) | Self::Objective(_) => None,
+            Self::Concentrated(_) | Self::Objective(_) | Self::Sampled(_) => None,
         }
     }
 }

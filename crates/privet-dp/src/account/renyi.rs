@@ -18,11 +18,25 @@
 //! - units of several records (law C+μ²/2+μχ_d): E e^{tχ_d} ≤ e^{t√d+t²/2}, as χ_d is 1-Lipschitz in a
 //!   normal vector and E χ_d ≤ √d, so ε(α) = C+μ²/2+μ√d+sμ²/2.
 //!
+//! **Sampled Gaussian releases** ([`super::sampled`]).
+//! - Poisson, add/remove (Mironov, Talwar & Zhang 2019): both directions are at most
+//!   ε(α) = (1/s)·ln ∫φ(x)(1−q+qe^{μx−μ²/2})^αdx (their Thm 5), for integer α the binomial sum
+//!   Σ_k C(α,k)(1−q)^{α−k}q^ke^{k(k−1)μ²/2}. For any real α here by the trapezoidal rule: the integrand
+//!   is analytic for |Im x| < d ≤ π/μ and there at most e^{d²/2} times its value on the line, so the
+//!   relative error is at most 2e^{d²/2}/(e^{2πd/h}−1) (Trefethen & Weideman 2014, Thm 5.1). Its
+//!   logarithm f has −x ≤ f′ ≤ αμ−x, which bounds what is left out beyond αμ+9 and below −9.
+//! - Without replacement, replace-one (Wang, Balle & Kasiviswanathan 2019, Thm 9): integer α,
+//!   (1/s)·ln(1+q²C(α,2)·min{4(e^{ρ₂}−1), 2e^{ρ₂}}+Σ_{j=3}^{α} q^jC(α,j)·2e^{(j−1)ρ_j}), ρ_j = jν²/2;
+//!   other α take the next integer, as ε(α) grows.
+//! - Never more than unsampled, by quasi-convexity; for Poisson under replace-one that is all that
+//!   is used here (the composition of distributions is exact).
+//!
 //! α `order`, C, C_f `ahead`, C_r `back`, μ `mu`.
 
-use super::normal::{cdf, ln_add_exp, ln_cdf};
+use super::normal::{INV_SQRT_2PI, cdf, ln_add_exp, ln_cdf};
 use super::objective::Direction;
 use super::parts::Part;
+use super::sampled::Sampler;
 
 /// Rounding margin on a logarithm of a moment.
 const MARGIN: f64 = 1e-13;
@@ -92,6 +106,50 @@ pub fn fixed_sign(order: f64, ahead: f64, back: f64, mu: f64) -> f64 {
     moment(libm::log(sum + rounding), s).min(crude)
 }
 
+/// The Poisson-sampled Gaussian under add/remove: rate q, μ = `shift`, any order α > 1.
+pub fn poisson_gaussian(order: f64, rate: f64, shift: f64) -> f64 {
+    let plain = gaussian(order, shift);
+    let farthest = order * shift + 9.0;
+    // Far out sampling gains little, and points get many.
+    if farthest > 150.0 || shift > 30.0 {
+        return plain;
+    }
+    // d = π/max(μ,1): 2πd/h ≥ 32, and e^{d²/2} ≤ e⁵.
+    let step = 0.6 / shift.max(1.0);
+    let ln_value = |x: f64| {
+        let odds = rate * libm::expm1(x * shift - shift * shift / 2.0);
+        -x * x / 2.0 + order * libm::log1p(odds)
+    };
+    let points = libm::ceil((farthest + 9.0) / step) as usize;
+    let logarithms: Vec<f64> = (0..=points).map(|k| ln_value(-9.0 + k as f64 * step)).collect();
+    let top = logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = logarithms.iter().map(|ln| libm::exp(ln - top)).sum();
+    let ln_moment = top + libm::log(sum * step * INV_SQRT_2PI) + 1e-11;
+    moment(ln_moment, order - 1.0).min(plain)
+}
+
+/// The Gaussian on batches without replacement under replace-one: rate q = b/n, ν = `shift`.
+pub fn without_replacement(order: f64, rate: f64, shift: f64) -> f64 {
+    let plain = gaussian(order, shift);
+    let order = libm::ceil(order).max(2.0);
+    if order > 256.0 {
+        return plain;
+    }
+    let half = shift * shift / 2.0;
+    let ln_rate = libm::log(rate);
+    // ln C(α,j) term by term.
+    let mut ln_ways = libm::log(order * (order - 1.0) / 2.0);
+    let second = (4.0 * libm::expm1(2.0 * half)).min(2.0 * libm::exp(2.0 * half));
+    let mut ln_sum = ln_add_exp(0.0, 2.0 * ln_rate + ln_ways + libm::log(second));
+    for j in 3..=order as u32 {
+        let j = f64::from(j);
+        ln_ways += libm::log((order - j + 1.0) / j);
+        let term = j * ln_rate + ln_ways + std::f64::consts::LN_2 + (j - 1.0) * j * half;
+        ln_sum = ln_add_exp(ln_sum, term);
+    }
+    moment(ln_sum + 1e-12, order - 1.0).min(plain)
+}
+
 fn moment(ln_moment: f64, s: f64) -> f64 {
     (ln_moment + MARGIN * (1.0 + ln_moment.abs())).max(0.0) / s
 }
@@ -143,6 +201,13 @@ impl Part {
             Self::BoundedRange(range) => bounded_range(order, range),
             Self::Concentrated(rho) => rho * order * (1.0 + MARGIN),
             Self::Objective(objective) => objective.divergence(order, direction),
+            Self::Sampled(sampled) => match sampled.sampler {
+                Sampler::PoissonAdded => poisson_gaussian(order, sampled.rate, sampled.shift),
+                Sampler::PoissonReplaced => gaussian(order, 2.0 * sampled.shift),
+                Sampler::WithoutReplacement => {
+                    without_replacement(order, sampled.rate, sampled.shift)
+                }
+            },
         }
     }
 }

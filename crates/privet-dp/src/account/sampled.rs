@@ -1,0 +1,310 @@
+//! Gaussian releases of a random part of the records: Poisson sampling, and batches without
+//! replacement.
+//!
+//! **Setting.** S is a random subset of the records, f(S) = Σ_{i∈S} gᵢ with ‖gᵢ‖₂ ≤ C whatever the
+//! record (and whatever was released before), and f(S) + N(0,σ²I) is released; neither S nor |S| is,
+//! and nothing is divided by |S|. μ = C/σ, H_e(P‖Q) = sup_T P(T) − e^eQ(T), laws below in units of σ.
+//!
+//! **Lemma.** Let ‖u‖, ‖u′‖ ≤ μ, weights a, b ≥ 0 and c of any sign. For every test T
+//! a·N(u)(T) + c·N(0)(T) − b·N(u′)(T) ≤ sup_z a·Φ(z+μ) + c·Φ(z) − b·Φ(z−μ). *Proof.* Let
+//! N(0)(T) = Φ(z). By Neyman and Pearson N(u)(T) ≤ Φ(z+‖u‖) and N(u′)(T) ≥ Φ(z−‖u′‖). ∎ The right
+//! side is attained on the line, by u = μ, u′ = −μ and half-lines.
+//!
+//! **Theorem 1** (Poisson, add/remove; Zhu, Dong & Wang 2022, Thm 11). Every record is in S
+//! independently with probability q. If D has one record more than D′, (P, Q) with
+//! P = (1−q)N(0,1)+qN(μ,1), Q = N(0,1) dominates (M(D), M(D′)), and (Q, P) dominates
+//! (M(D′), M(D)), at every real e:
+//! - H_e(P‖Q) = q·δ_G(e′;μ), e′ = ln(1+(e^e−1)/q), where e^e > 1−q; else 1−e^e;
+//! - H_e(Q‖P) = q·e^e·w·δ_G(−ln w;μ), w = (e^{−e}−1+q)/q, where w > 0; else 0.
+//!
+//! *Proof.* Given the other records' part of S the laws are (1−q)N(c)+qN(c+u) and N(c), ‖u‖ ≤ μ;
+//! H is jointly convex, so the largest over c counts, and depends on ‖u‖ only, monotonically by the
+//! Lemma. P−e^eQ = q(N(μ)−e^{e′}N(0)), Q−e^eP = qe^e(wN(0)−N(μ)). ∎ Along a composition the same data
+//! set has the record at every step, so each direction composes on its own and the larger counts.
+//!
+//! **Theorem 2** (Poisson, replace-one). The pair P = (1−q)N(0,1)+qN(μ,1), Q = (1−q)N(0,1)+qN(−μ,1)
+//! dominates at every real e, in both directions, and is attained (x and x′ with opposite g). For
+//! e ≥ 0, with t = asinh(((1−q)/q)·sinh(e/2)·e^{μ²/2}), x = (e/2+t)/μ and M the Mills ratio,
+//! H_e = q·φ(x−μ)·{(1−e^{−2t})(M(x−μ)−M(x)) + e^{−2t}(M(x−μ)−M(x+μ))}.
+//!
+//! *Proof.* Given the others, the laws are (1−q)N(0)+qN(u) and (1−q)N(0)+qN(u′), ‖u‖, ‖u′‖ ≤ μ;
+//! the Lemma with weights q, (1−q)(1−e^e), qe^e. The ratio of densities increases, so the best test
+//! is {X > x} with qφ(x−μ) = (1−q)(e^e−1)φ(x)+qe^eφ(x+μ), a quadratic equation in e^{μx} with this
+//! root; e^{−2t} is the share of the last summand. ∎ (The pair that Lebeda et al. 2024 compose.)
+//!
+//! **Theorem 3** (without replacement, replace-one). S is a uniform batch of b out of n records,
+//! q = b/n, Δ ≥ ‖g−g′‖₂ for any two records, ν = Δ/σ. At every e ≥ 0, for either data set first,
+//! H_e ≤ q·δ_G(e′;ν), e′ as in Theorem 1; for e < 0 by H_{−e}(P‖Q) = 1−e^{−e}+e^{−e}H_e(Q‖P).
+//! *Proof* (Balle, Barthe & Gaboardi 2018, Thms 2 and 9). With A, B, B′ the laws given that the
+//! changed place is outside of the batch, inside with x, inside with x′:
+//! P−e^eQ = q(B−e^{e′}((1−β)A+βB′)), β = e^{e−e′} ≤ 1, so H_e ≤ q((1−β)H_{e′}(B‖A)+βH_{e′}(B‖B′)).
+//! Couple a batch with the place to one without by exchanging that place for a uniform other: the
+//! sums differ by at most Δ, as they do between B and B′. ∎ Attained at each e ≥ 0 (all others equal
+//! x′). *Both* halves must be used at once: the two directions of Theorem 1 composed on their own
+//! would undercharge this sampler (Lebeda, Regehr, Kamath & Steinke 2024, *Avoiding pitfalls*).
+//!
+//! - q `rate`, μ or ν `shift`, e′ `amplified`; at q = 1 the three are δ_G(e;μ), δ_G(e;2μ), δ_G(e;ν).
+//! - **No other sampler.** An epoch over a shuffled data set, in disjoint batches, is *not* Poisson
+//!   sampling: each record is used exactly once, and its batches' dependence can cost far more
+//!   (Chua et al. 2024). There is no event for it. Under replace-one such an epoch is charged as one
+//!   use of [`super::Cost::Gaussian`]: batches are disjoint, so one record changes one of them, and
+//!   what follows is post-processing or has the same law.
+//! - Sampling is by record: a unit of several records is refused.
+//! - Tested against `vectors/sampled.json` (`dp-accounting`), and by `tests/account_sampled.rs`.
+
+use super::error::AccountError;
+use super::gaussian;
+use super::normal::{above, cdf, density, mills, mills_spread};
+use super::objective::Direction;
+use privet_core::{Neighbours, Unit};
+
+/// Relative error of one evaluation, generously.
+const MARGIN: f64 = 1e-13;
+/// A shift beyond which a used record shows for certain.
+const PLAIN: f64 = 1e6;
+
+/// Which records enter, and what is known of the neighbours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sampler {
+    /// Theorem 1.
+    PoissonAdded,
+    /// Theorem 2.
+    PoissonReplaced,
+    /// Theorem 3.
+    WithoutReplacement,
+}
+
+/// One sampled Gaussian release.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sampled {
+    /// Which theorem.
+    pub sampler: Sampler,
+    /// q, in (0, 1).
+    pub rate: f64,
+    /// μ (Theorems 1 and 2) or ν (Theorem 3), above 0.
+    pub shift: f64,
+}
+
+/// The theorem for Poisson sampling under this relation, and by how many times C the whole sum
+/// moves.
+pub(super) fn poisson(neighbours: Neighbours, unit: Unit) -> Result<(Sampler, f64), AccountError> {
+    single(unit)?;
+    Ok(match neighbours {
+        Neighbours::AddRemove => (Sampler::PoissonAdded, 1.0),
+        Neighbours::ReplaceOne => (Sampler::PoissonReplaced, 2.0),
+    })
+}
+
+/// The rate of batches without replacement, rounded up.
+pub(super) fn without_replacement(
+    population: u64,
+    batch: u64,
+    neighbours: Neighbours,
+    unit: Unit,
+) -> Result<f64, AccountError> {
+    single(unit)?;
+    if neighbours != Neighbours::ReplaceOne {
+        return Err(AccountError::SampledRelation { neighbours });
+    }
+    if batch == 0 || batch > population {
+        return Err(AccountError::Batch { batch, population });
+    }
+    // Both are rounded to f64: three half units in the last place.
+    let rate = batch as f64 / population as f64 * (1.0 + 2.0 * f64::EPSILON);
+    Ok(if batch == population { 1.0 } else { rate.min(1.0) })
+}
+
+/// The rate, if it is above 0 and at most 1.
+pub(super) fn checked_rate(rate: f64) -> Result<f64, AccountError> {
+    if rate > 0.0 && rate <= 1.0 { Ok(rate) } else { Err(AccountError::Rate { rate }) }
+}
+
+fn single(unit: Unit) -> Result<(), AccountError> {
+    if unit.records() == 1 { Ok(()) } else { Err(AccountError::SampledUnit { unit }) }
+}
+
+impl Sampled {
+    /// Whether the two directions have different curves.
+    pub fn directed(&self) -> bool {
+        self.sampler == Sampler::PoissonAdded
+    }
+
+    /// An upper bound on δ(e) in one direction, at every real e.
+    pub fn delta(&self, direction: Direction, e: f64) -> f64 {
+        if e >= 0.0 {
+            return self.half(direction, e);
+        }
+        let reverse = match direction {
+            Direction::Forward => Direction::Backward,
+            Direction::Backward => Direction::Forward,
+        };
+        above(-libm::expm1(e) + libm::exp(e) * self.half(reverse, -e), MARGIN).min(1.0)
+    }
+
+    /// The larger of both directions.
+    pub fn worst(&self, e: f64) -> f64 {
+        let forward = self.delta(Direction::Forward, e);
+        if self.directed() { forward.max(self.delta(Direction::Backward, e)) } else { forward }
+    }
+
+    fn half(&self, direction: Direction, e: f64) -> f64 {
+        match (self.sampler, direction) {
+            (Sampler::PoissonReplaced, _) => opposite(e, self.rate, self.shift),
+            (Sampler::PoissonAdded, Direction::Backward) => absent(e, self.rate, self.shift),
+            _ => present(e, self.rate, self.shift),
+        }
+    }
+}
+
+/// q·δ_G(e′;μ), e ≥ 0, rounded up.
+pub fn present(e: f64, rate: f64, shift: f64) -> f64 {
+    above(rate * gaussian::delta(amplified(e, rate), shift), MARGIN).min(rate)
+}
+
+/// e′ = ln(1+(e^e−1)/q), e ≥ 0, rounded down.
+pub fn amplified(e: f64, rate: f64) -> f64 {
+    let odds = libm::expm1(e) / rate;
+    let value = if odds < 1e300 {
+        libm::log1p(odds)
+    } else {
+        // e^e−1 = e^e(1−e^{−e}).
+        e + libm::log(-libm::expm1(-e)) - libm::log(rate)
+    };
+    (value * (1.0 - 4.0 * f64::EPSILON)).max(e)
+}
+
+/// q·e^e·w·δ_G(−ln w;μ), e ≥ 0, rounded up: w·δ_G(−ln w) = sup wN(0)−N(μ) grows with w.
+pub fn absent(e: f64, rate: f64, shift: f64) -> f64 {
+    let round = 4.0 * f64::EPSILON;
+    // The loss is at most −ln(1−q).
+    let limit = -libm::log1p(-rate) * (1.0 + round);
+    if e >= limit || e >= 700.0 {
+        return if e >= limit { 0.0 } else { gaussian::delta(e, shift) };
+    }
+    let w = if rate > 0.5 {
+        -libm::expm1(e - limit) * libm::exp(-e) / rate * (1.0 + round)
+    } else {
+        1.0 + libm::expm1(-e) / rate + 2.0 * round
+    };
+    let w = w.clamp(0.0, 1.0);
+    if w == 0.0 {
+        return 0.0;
+    }
+    let value = libm::exp(e) * w * gaussian::delta(-libm::log(w) * (1.0 - round), shift);
+    above(rate * value, MARGIN).min(rate)
+}
+
+/// H_e of (1−q)N(0)+qN(μ) and (1−q)N(0)+qN(−μ), e ≥ 0, rounded up.
+pub fn opposite(e: f64, rate: f64, shift: f64) -> f64 {
+    if shift >= PLAIN {
+        return rate;
+    }
+    let odds = (1.0 - rate) / rate * libm::sinh(e / 2.0) * libm::exp(shift * shift / 2.0);
+    let t = if odds < 1e300 {
+        libm::asinh(odds)
+    } else {
+        // sinh(e/2) = e^{e/2}(1−e^{−e})/2, and asinh(y) is ln 2y up to 1/4y².
+        let ln_sinh_twice = e / 2.0 + libm::log(-libm::expm1(-e));
+        libm::log((1.0 - rate) / rate) + ln_sinh_twice + shift * shift / 2.0
+    };
+    let x = (e / 2.0 + t) / shift;
+    let a = x - shift;
+    if a > 39.0 {
+        return f64::from_bits(1); // below every normal f64, and not zero
+    }
+    let (near, far) = (-libm::expm1(-2.0 * t), libm::exp(-2.0 * t));
+    let value = if a < -1.0 {
+        // Where M(a) is large nothing cancels: Φ(−a) beside φ(a)·(near·M(x)+far·M(x+μ)).
+        cdf(-a) - density(a) * (near * mills(x) + far * mills(x + shift))
+    } else {
+        density(a) * (near * spread(a, x) + far * spread(a, x + shift))
+    };
+    // What rounding of x, sixteen units in its last place, does to φ(a), relatively.
+    let doubt = 16.0 * f64::EPSILON * (1.0 + a.abs()) * (x + shift);
+    above(rate * value, MARGIN + doubt).min(rate)
+}
+
+/// M(low) − M(high), low ≥ −1.
+fn spread(low: f64, high: f64) -> f64 {
+    let (middle, half) = (0.5 * (low + high), 0.5 * (high - low));
+    if half <= 0.5 && middle >= -0.5 {
+        mills_spread(middle, half)
+    } else {
+        mills(low) - mills(high)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// ∫(p − e^e·q)₊ by the midpoint rule.
+    fn direct(p: impl Fn(f64) -> f64, q: impl Fn(f64) -> f64, e: f64) -> f64 {
+        let step = 1e-3;
+        let points = (-60_000..60_000).map(|k| (f64::from(k) + 0.5) * step);
+        points.map(|x| (p(x) - libm::exp(e) * q(x)).max(0.0)).sum::<f64>() * step
+    }
+
+    #[test]
+    fn the_curves_are_the_integrals_they_stand_for() {
+        for (rate, shift) in [(0.01, 1.0), (0.3, 0.2), (0.9, 3.0), (1.0, 0.7), (0.05, 0.05)] {
+            let mixed = |sign: f64| {
+                move |x: f64| (1.0 - rate) * density(x) + rate * density(x - sign * shift)
+            };
+            for e in [0.0, 0.003, 0.04, 0.5, 1.5] {
+                for (got, want) in [
+                    (present(e, rate, shift), direct(mixed(1.0), density, e)),
+                    (absent(e, rate, shift), direct(density, mixed(1.0), e)),
+                    (opposite(e, rate, shift), direct(mixed(1.0), mixed(-1.0), e)),
+                ] {
+                    let close = (got - want).abs() <= 3e-6 * want + 1e-12;
+                    assert!(close, "{rate} {shift} {e}: {got:e} {want:e}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn at_rate_one_nothing_is_gained() {
+        for shift in [1e-3, 0.1, 1.0, 3.3, 20.0] {
+            for e in [0.0, 1e-6, 0.1, 1.0, 10.0] {
+                let (once, twice) = (gaussian::delta(e, shift), gaussian::delta(e, 2.0 * shift));
+                for (got, want) in [
+                    (present(e, 1.0, shift), once),
+                    (absent(e, 1.0, shift), once),
+                    (opposite(e, 1.0, shift), twice),
+                ] {
+                    assert!(
+                        (got - want).abs() <= 1e-11 * want + 1e-300,
+                        "{shift} {e} {got} {want}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// From the smallest to the largest rate and noise: never above q, falling in e, and growing
+    /// with rate and shift.
+    #[test]
+    fn the_curves_keep_their_order_at_the_ends() {
+        let curves: [fn(f64, f64, f64) -> f64; 3] = [present, absent, opposite];
+        for curve in curves {
+            for rate in [1e-300, 1e-6, 1e-3, 0.5, 1.0 - 1e-9] {
+                for shift in [1e-9, 1e-3, 0.03, 0.7, 3.4, 50.0, 1e5, 1e300] {
+                    let mut last = 1.0;
+                    for k in 0..60 {
+                        let e = if k == 0 { 0.0 } else { 1e-9 * libm::exp(0.5 * f64::from(k)) };
+                        let here = curve(e, rate, shift);
+                        assert!((0.0..=rate).contains(&here), "{rate} {shift} {e} {here}");
+                        assert!(here <= last * (1.0 + 1e-9) + 1e-320, "{rate} {shift} {e}");
+                        let more = curve(e, (2.0 * rate).min(1.0), shift);
+                        assert!(here <= more * (1.0 + 1e-9) + 1e-320, "{rate} {shift} {e}");
+                        let more = curve(e, rate, 1.5 * shift);
+                        assert!(here <= more * (1.0 + 1e-9) + 1e-320, "{rate} {shift} {e}");
+                        last = here;
+                    }
+                }
+            }
+        }
+    }
+}
