@@ -86,6 +86,23 @@ fn cost(cost: &Cost) -> String {
             number(*noise_scale),
             number(*sensitivity)
         ),
+        Cost::PoissonGaussian { rate, sensitivity, noise_scale, .. } => format!(
+            "Gaussian noise of standard deviation {} on a sum over records, each drawn with \
+             probability {} and of length at most {}",
+            number(*noise_scale),
+            number(*rate),
+            number(*sensitivity)
+        ),
+        Cost::WithoutReplacementGaussian {
+            population, batch, sensitivity, noise_scale, ..
+        } => {
+            format!(
+                "Gaussian noise of standard deviation {} on a sum over {batch} of {population} \
+                 records drawn without replacement, sensitivity {}",
+                number(*noise_scale),
+                number(*sensitivity)
+            )
+        }
         Cost::Pure { epsilon } => format!("a mechanism that is pure with ε = {}", number(*epsilon)),
         Cost::BoundedRange { range } => {
             format!("an exponential mechanism of range {}", number(*range))
