@@ -158,9 +158,7 @@ impl Step {
             _ => event.map(|event| facts.repeated(event)),
         })
     }
-}
 
-impl Step {
     /// The same step with the noise scales that a certificate's events state; `None` if those
     /// events are of another kind.
     pub(crate) fn with_noise_of(&self, event: &Event) -> Option<Self> {

@@ -382,6 +382,31 @@ fn amp_is_within_one_per_cent_of_the_gaussian_floor() {
     assert!((1.0..1.01).contains(&ratio), "{ratio}");
 }
 
+/// The bound is attained: one record in the linear part of the loss, its label turned, moves the
+/// minimiser from x/λ to −x/λ; leaving it out, from x/λ to 0. Half the constant would fail here.
+#[test]
+fn the_sensitivity_of_output_perturbation_is_attained() {
+    let (loss, ridge, tolerance) = (Loss::HuberSvm { h: 0.1 }, 100.0, 1e-9);
+    let solve = |rows: &str| {
+        let data = read::csv_bytes(format!("a,b,y\n{rows}").as_bytes(), &schema()).unwrap();
+        let labels = data.target.signed().unwrap();
+        let records = InMemory::new(&data.features, &labels).unwrap();
+        minimise(&Problem::new(&records, loss, ridge), tolerance, &Options::default())
+            .unwrap()
+            .into_theta()
+    };
+    let (yes, no) = (solve("1,1,yes\n"), solve("1,1,no\n"));
+    let distance =
+        |other: &[f64]| yes.iter().zip(other).map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt();
+    for (neighbours, moved) in
+        [(Neighbours::ReplaceOne, distance(&no)), (Neighbours::AddRemove, distance(&[0.0; 3]))]
+    {
+        let asked = Request { neighbours, loss, ..request("output", 1.0, 0.0) };
+        let bound = sensitivity(&Facts::of(&asked).unwrap(), ridge, tolerance);
+        assert!((0.999..=1.0).contains(&(moved / bound)), "{moved} of {bound}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -1,8 +1,9 @@
 //! Charged is executed: what was recorded must be what was planned.
 
-use super::{Arithmetic, Certificate, Private, Release};
+use super::{Arithmetic, Certificate, Release};
 use crate::account::{AccountError, Event, Guarantee};
-use crate::noise::{NoiseError, Origin, Source};
+use crate::noise::{NoiseError, Source};
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Why the gate stayed shut.
@@ -29,11 +30,17 @@ pub enum GateError {
     Account(#[from] AccountError),
 }
 
-/// A value to which noise has been added, waiting for the odometer to settle.
-#[derive(Debug)]
+/// A value to which noise has been added, waiting for the odometer to settle. Until then it is not
+/// charged in full, so it cannot be printed either.
 pub struct Noised<T> {
     value: T,
     odometer: u64,
+}
+
+impl<T> fmt::Debug for Noised<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Noised(withheld until settled)")
+    }
 }
 
 impl<T> Noised<T> {
@@ -131,16 +138,6 @@ impl<'a> Odometer<'a> {
         let certificate =
             Certificate::new(self.planned, claim, arithmetic, origin, notes, request)?;
         Ok(Release::new(noised.value, certificate))
-    }
-
-    /// Where the randomness comes from.
-    pub fn origin(&self) -> Origin {
-        self.source.origin()
-    }
-
-    /// Wraps a private value for a mechanism; a convenience for learners.
-    pub fn private<T>(&self, value: T) -> Private<T> {
-        Private::new(value)
     }
 }
 

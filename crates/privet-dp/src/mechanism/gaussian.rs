@@ -10,7 +10,8 @@
 //! mechanism at sensitivity Δ + step·√p. If each output law is within total variation q of one of
 //! an (ε, δ)-DP mechanism, it is (ε, δ + (1 + e^ε)q)-DP. ∎
 //!
-//! With σ/step ≥ 2⁴⁰ the last term is below 2e-26 a coordinate: the guarantee is that of the exact
+//! Where e^ε makes the last term large the accountant charges the ratio of the two laws instead
+//! ([`crate::noise::grid_ratio`]). With σ/step ≥ 2⁴⁰ it is below 2e-26 a coordinate: the guarantee is that of the exact
 //! Gaussian mechanism, and it holds for the program as executed.
 
 use super::grid::{Units, from_grid, rounding, to_grid, up};

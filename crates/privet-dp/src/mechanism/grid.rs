@@ -6,6 +6,7 @@
 //! step·√p/2 and the difference of two vectors by at most step·√p; clamping is 1-Lipschitz.
 
 use crate::gate::GateError;
+use std::fmt;
 
 /// The largest magnitude kept, in steps; exactly representable.
 const CLAMP: f64 = (1_u128 << 100) as f64;
@@ -22,13 +23,20 @@ pub(super) fn to_grid(values: &[f64], step: f64, expected: usize) -> Result<Vec<
         .collect())
 }
 
-/// A vector in whole units, nothing rounded: what an exact sum is.
-#[derive(Debug, Clone, PartialEq)]
+/// A vector in whole units, nothing rounded: what an exact sum is. Its `Debug` says nothing, since it
+/// is made of records.
+#[derive(Clone, PartialEq)]
 pub struct Units {
     /// Each coordinate, in units.
     pub counts: Vec<i128>,
     /// The unit, a power of two.
     pub unit: f64,
+}
+
+impl fmt::Debug for Units {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Units(withheld)")
+    }
 }
 
 impl Units {

@@ -31,6 +31,7 @@ use crate::Loss;
 use crate::sum::{Records, RecordsError};
 use privet_core::Range;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Limits on λ.
 pub const RIDGE: Range = Range::open("ridge", 0.0, f64::INFINITY);
@@ -42,7 +43,7 @@ pub const L1_WEIGHT: Range = Range::open("l1_weight", 0.0, f64::INFINITY);
 pub const BALL_RADIUS: Range = Range::open("ball_radius", 0.0, f64::INFINITY);
 
 /// F, and what θ is restricted to.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Problem<'a, R: Records> {
     /// The rows.
     pub records: &'a R,
@@ -54,6 +55,17 @@ pub struct Problem<'a, R: Records> {
     pub linear: Option<&'a [f64]>,
     /// What is added on top.
     pub penalty: Penalty,
+}
+
+/// Neither records nor b, which together with θ would give their gradient away.
+impl<R: Records> fmt::Debug for Problem<'_, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Problem")
+            .field("loss", &self.loss)
+            .field("ridge", &self.ridge)
+            .field("penalty", &self.penalty)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<'a, R: Records> Problem<'a, R> {

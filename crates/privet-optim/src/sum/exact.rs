@@ -45,7 +45,7 @@ pub struct ExactGradient {
 }
 
 /// A partial sum: integers in units of [`ExactGradient::unit`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExactSum {
     units: Vec<i128>,
     rows: u64,

@@ -25,7 +25,7 @@ pub struct LossAndGradient {
 }
 
 /// A partial sum of [`LossAndGradient`].
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct GradientSum {
     /// Σℓ.
     pub value: f64,
@@ -159,7 +159,7 @@ pub struct PreciseGradient {
 }
 
 /// A partial sum of [`PreciseGradient`].
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct PreciseSum {
     /// Σℓ′·x.
     pub gradient: Vec<DoubleDouble>,

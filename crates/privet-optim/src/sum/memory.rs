@@ -11,13 +11,20 @@ use privet_data::matrix::Matrix;
 use rayon::prelude::*;
 
 /// Rows of features with labels, in memory.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct InMemory<'a> {
     features: &'a Matrix,
     labels: &'a [f64],
     radius: f64,
     longest_row: usize,
     only_signs: bool,
+}
+
+/// Labels are private.
+impl std::fmt::Debug for InMemory<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "InMemory({:?}, labels withheld)", self.features)
+    }
 }
 
 /// At most this many pieces of rows.

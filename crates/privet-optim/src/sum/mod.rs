@@ -105,6 +105,18 @@ pub enum RecordsError {
     BackEnd(String),
 }
 
+/// Sums are made of records: their `Debug` says which they are and no more.
+macro_rules! withheld {
+    ($($sum:ident),*) => {$(
+        impl std::fmt::Debug for $sum {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(concat!(stringify!($sum), "(withheld)"))
+            }
+        }
+    )*};
+}
+withheld!(ExactSum, GradientSum, PreciseSum);
+
 /// The number of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count;
