@@ -1,38 +1,19 @@
 //! Noisy gradient descent, from request to verified model.
 
+mod common;
+
+use common::{SCHEMA, accuracy, forged, scale, seeded, train, uniform};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::{Dataset, Schema, Target, read};
 use privet_dp::account::{Cost, Event};
-use privet_dp::noise::{FixedSeed, Source, SystemRandom};
+use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::erm::gd;
-use privet_learn::model::file::{Seal, from_json, to_json};
-use privet_learn::model::{Model, Predictions};
 use privet_learn::{Calibration, Facts, LearnError, Method, Request, plan, verify};
 use privet_optim::loss::Loss;
 use privet_optim::sum::{ExactGradient, InMemory, Records, SoftmaxGradient};
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
-
-const SCHEMA: &str = r#"
-bias = true
-[clip]
-norm = "l2"
-radius = 1.0
-[target]
-column = "y"
-classes = ["no", "yes"]
-[[columns]]
-name = "a"
-type = "number"
-bounds = [-1, 1]
-scale = "symmetric"
-[[columns]]
-name = "b"
-type = "number"
-bounds = [-1, 1]
-scale = "symmetric"
-"#;
 
 const LOSSES: [Loss; 3] = [Loss::Logistic, Loss::HuberSvm { h: 0.1 }, Loss::SQUARED];
 const RELATIONS: [Neighbours; 2] = [Neighbours::ReplaceOne, Neighbours::AddRemove];
@@ -43,10 +24,6 @@ fn schema(classes: u32) -> Schema {
         _ => SCHEMA.replace(r#"["no", "yes"]"#, r#"["no", "yes", "perhaps"]"#),
     };
     Schema::from_toml(&text).unwrap()
-}
-
-fn uniform(source: &mut FixedSeed) -> f64 {
-    source.next_u64() as f64 / u64::MAX as f64 * 2.0 - 1.0
 }
 
 /// Rows whose label is mostly the sign of 2a − b; with three classes, "perhaps" where b is large.
@@ -77,19 +54,6 @@ fn request(epsilon: f64, delta: f64) -> Request {
     }
 }
 
-fn train(request: &Request, data: &Dataset) -> Model {
-    let mut source = SystemRandom::new().unwrap();
-    let release = plan(request).unwrap().run(data, &mut source, &AtomicBool::new(false)).unwrap();
-    let text = to_json(&Model::from_release(release).unwrap(), None).unwrap();
-    from_json(text.as_bytes(), Seal::Required).unwrap()
-}
-
-fn accuracy(model: &Model, data: &Dataset) -> f64 {
-    let Predictions::Classes(found) = model.predict(&data.features) else { panic!("no classes") };
-    let Target::Class { codes, .. } = &data.target else { panic!("no classes") };
-    found.iter().zip(codes).filter(|(a, b)| a == b).count() as f64 / codes.len() as f64
-}
-
 /// Every loss, relation and number of classes trains, verifies and claims what was asked for. At
 /// ε = 4 and 4,000 rows a coin-flip accuracy would mean a sign or scale error.
 #[test]
@@ -107,7 +71,7 @@ fn every_combination_trains_and_verifies() {
                 let claimed = verdict.guarantee.unwrap();
                 assert_eq!((claimed.epsilon, claimed.delta), (4.0, 1e-6), "{what}");
                 assert_eq!(claimed.neighbours, neighbours);
-                let found = accuracy(&model, &test);
+                let found = accuracy(&seeded(&request, &training), &test);
                 assert!(found > 0.8 - 0.1 * f64::from(classes - 2), "{what}: accuracy {found}");
             }
         }
@@ -223,22 +187,6 @@ fn features_off_their_grid_are_refused() {
     let mut source = SystemRandom::new().unwrap();
     let refused = planned.run(&bad, &mut source, &AtomicBool::new(false)).unwrap_err();
     assert!(matches!(refused, LearnError::Gate(_)), "{refused}");
-}
-
-/// A model whose certificate a forger changed and sealed anew.
-fn forged(model: &Model, change: impl Fn(&mut serde_json::Value)) -> Model {
-    let mut document: serde_json::Value =
-        serde_json::from_str(&to_json(model, None).unwrap()).unwrap();
-    change(&mut document["certificate"]);
-    let certificate: privet_dp::gate::Certificate =
-        serde_json::from_value(document["certificate"].clone()).unwrap();
-    document["certificate"] = serde_json::to_value(certificate.seal(&document["model"])).unwrap();
-    from_json(document.to_string().as_bytes(), Seal::Required).unwrap()
-}
-
-fn scale(value: &mut serde_json::Value, pointer: &str, factor: f64) {
-    let number = value.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}"));
-    *number = serde_json::json!(number.as_f64().unwrap() * factor);
 }
 
 #[test]

@@ -1,12 +1,15 @@
 //! The learners of the ERM family, from request to verified model.
 
+mod common;
+
+use common::{SCHEMA, accuracy, forged, scale, seeded, train, uniform};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, Target, read};
 use privet_dp::account::{Cost, Event, ObjectiveNoise};
-use privet_dp::noise::{FixedSeed, Source, SystemRandom};
+use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::erm::output::sensitivity;
+use privet_learn::model::Model;
 use privet_learn::model::file::{Seal, from_json, to_json};
-use privet_learn::model::{Model, Predictions};
 use privet_learn::{Calibration, Facts, LearnError, Method, Request, plan, verify};
 use privet_optim::loss::Loss;
 use privet_optim::solver::{Options, Problem, minimise};
@@ -14,32 +17,8 @@ use privet_optim::sum::InMemory;
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
 
-const SCHEMA: &str = r#"
-bias = true
-[clip]
-norm = "l2"
-radius = 1.0
-[target]
-column = "y"
-classes = ["no", "yes"]
-[[columns]]
-name = "a"
-type = "number"
-bounds = [-1, 1]
-scale = "symmetric"
-[[columns]]
-name = "b"
-type = "number"
-bounds = [-1, 1]
-scale = "symmetric"
-"#;
-
 fn schema() -> Schema {
     Schema::from_toml(SCHEMA).unwrap()
-}
-
-fn uniform(source: &mut FixedSeed) -> f64 {
-    source.next_u64() as f64 / u64::MAX as f64 * 2.0 - 1.0
 }
 
 /// Rows whose label is mostly the sign of 2a − b.
@@ -68,28 +47,6 @@ fn request(method: &str, epsilon: f64, delta: f64) -> Request {
         method: method.parse().unwrap(),
         calibration: Calibration::Sound,
     }
-}
-
-fn train(request: &Request, data: &Dataset) -> Model {
-    let mut source = SystemRandom::new().unwrap();
-    let release = plan(request).unwrap().run(data, &mut source, &AtomicBool::new(false)).unwrap();
-    // Through the file form, as a user would meet it.
-    let text = to_json(&Model::from_release(release).unwrap(), None).unwrap();
-    from_json(text.as_bytes(), Seal::Required).unwrap()
-}
-
-/// The same with a fixed seed, for what depends on the noise that happens to be drawn: a test may
-/// not fail by bad luck.
-fn seeded(request: &Request, data: &Dataset) -> Model {
-    let mut source = FixedSeed::new(11);
-    let release = plan(request).unwrap().run(data, &mut source, &AtomicBool::new(false)).unwrap();
-    Model::from_release(release).unwrap()
-}
-
-fn accuracy(model: &Model, data: &Dataset) -> f64 {
-    let Predictions::Classes(found) = model.predict(&data.features) else { panic!("no classes") };
-    let privet_data::Target::Class { codes, .. } = &data.target else { panic!("no classes") };
-    found.iter().zip(codes).filter(|(a, b)| a == b).count() as f64 / codes.len() as f64
 }
 
 /// Every method, loss, relation and kind of budget trains, verifies and claims what was asked for.
@@ -151,40 +108,30 @@ fn noise_grows_with_what_must_be_hidden() {
     }
 }
 
-/// A model whose certificate a forger changed and sealed anew.
-fn forged(model: &Model, change: impl Fn(&mut serde_json::Value)) -> Model {
-    let mut document: serde_json::Value =
-        serde_json::from_str(&to_json(model, None).unwrap()).unwrap();
-    change(document.pointer_mut("/certificate/events/use/cost").expect("an event"));
-    let certificate: privet_dp::gate::Certificate =
-        serde_json::from_value(document["certificate"].clone()).unwrap();
-    let certificate = certificate.seal(&document["model"]);
-    document["certificate"] = serde_json::to_value(certificate).unwrap();
-    from_json(document.to_string().as_bytes(), Seal::Required).unwrap()
-}
-
-fn scale(value: &mut serde_json::Value, pointer: &str, factor: f64) {
-    let number = value.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}"));
-    *number = serde_json::json!(number.as_f64().unwrap() * factor);
+/// The same, where the change is to the cost of a single event.
+fn forged_cost(model: &Model, change: impl Fn(&mut serde_json::Value)) -> Model {
+    forged(model, |certificate| {
+        change(certificate.pointer_mut("/events/use/cost").expect("an event"));
+    })
 }
 
 #[test]
 fn a_model_with_too_little_noise_is_found_out() {
     let model = train(&request("amp", 1.0, 1e-6), &data(4000, 1));
     // Less noise: the events no longer prove the claim.
-    let verdict = verify(&forged(&model, |cost| {
+    let verdict = verify(&forged_cost(&model, |cost| {
         scale(cost, "/objective/noise/noise_scale", 0.5);
         scale(cost, "/objective/noise/grid/step", 0.5);
     }));
     assert!(!verdict.valid && verdict.guarantee.is_none());
     assert!(!verdict.checks[0].holds, "{:?}", verdict.checks);
     // Less noise under a smaller sensitivity: proved, but not what the public facts say.
-    let smaller_rows = forged(&model, |cost| {
+    let smaller_rows = forged_cost(&model, |cost| {
         scale(cost, "/objective/noise/noise_scale", 0.5);
         scale(cost, "/objective/noise/grid/step", 0.5);
         scale(cost, "/objective/radius", 0.5);
     });
-    let smaller_error = forged(&model, |cost| {
+    let smaller_error = forged_cost(&model, |cost| {
         scale(cost, "/output_sensitivity", 0.5);
         scale(cost, "/output/noise_scale", 0.5);
         scale(cost, "/output/grid/step", 0.5);
@@ -200,7 +147,7 @@ fn a_model_with_too_little_noise_is_found_out() {
 #[test]
 fn another_law_is_found_out() {
     let model = train(&request("amp", 1.0, 1e-6), &data(4000, 1));
-    let verdict = verify(&forged(&model, |cost| {
+    let verdict = verify(&forged_cost(&model, |cost| {
         cost["objective"]["noise"] = serde_json::json!({"law": "l2-laplace", "noise_scale": 1e3});
         cost["output"] = serde_json::json!({"law": "l2-laplace", "noise_scale": 1e3});
     }));
