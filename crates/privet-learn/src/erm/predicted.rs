@@ -55,8 +55,8 @@ pub(crate) fn descent(facts: &Facts, noise: f64, time: f64, trace: f64) -> f64 {
 
 /// Whether a plan is not expected to learn anything.
 pub(crate) fn hopeless(facts: &Facts, excess: f64) -> bool {
-    // Asks "is there hope?", so that NaN is hopeless.
-    !(excess < f64::from(facts.problems) * facts.loss.value(0.0, 1.0))
+    let knows_nothing = f64::from(facts.problems) * facts.loss.value(0.0, 1.0);
+    excess.is_nan() || excess >= knows_nothing
 }
 
 /// The note of a plan that is not expected to learn.
