@@ -18,12 +18,14 @@ use super::descent::{Watch, chosen, escalated};
 use super::model::Model;
 use super::newton::gram;
 use super::point::Point;
-use super::{Method, Options, Problem, SolveError, dot, norm};
+use super::{Method, Options, Penalty, Problem, SolveError, dot, norm};
 use crate::double_double::DoubleDouble;
 use crate::sum::Records;
 
 /// FISTA turns between Newton steps.
 const TURNS: u32 = 12;
+/// Proximal Newton steps, each a descent, after which FISTA is tried again if they are slow.
+const IN_A_ROW: u32 = 8;
 /// Trials of one line search, at most.
 const TRIALS: u32 = 30;
 
@@ -44,7 +46,7 @@ pub(super) fn descend<R: Records>(
         here = watch.evaluate(problem, origin, false)?;
     }
     let mut turn = Fista::new(problem, &here);
-    let (mut best, mut idle) = (f64::INFINITY, 0);
+    let (mut best, mut idle, mut newtons) = (f64::INFINITY, 0, 0);
     loop {
         if let Some(certified) = here.certify(problem, tolerance, watch.evaluations) {
             return Ok(certified);
@@ -66,7 +68,9 @@ pub(super) fn descend<R: Records>(
         {
             here = there;
             turn.restart(&here);
-            if norm(&here.residual(penalty).vector) <= 0.5 * size {
+            newtons += 1;
+            let halved = norm(&here.residual(penalty).vector) <= 0.5 * size;
+            if halved || newtons % IN_A_ROW != 0 {
                 continue;
             }
         }
@@ -171,7 +175,9 @@ fn newton_turn<R: Records>(
     );
     let next = active::arrive(penalty, &here.point, 1.0, &direction, precise);
     let there = watch.evaluate(problem, next, precise)?;
-    if norm(&there.residual(penalty).vector) <= 0.5 * size {
+    // Halving alone could go round in circles, uphill and down.
+    let not_higher = precise || total(problem, &there) <= highest(problem, here);
+    if not_higher && norm(&there.residual(penalty).vector) <= 0.5 * size {
         return Ok(Some(there));
     }
     if precise {
@@ -183,7 +189,20 @@ fn newton_turn<R: Records>(
     search(problem, watch, here, end)
 }
 
-/// A point towards `end` at which F + penalty is lower.
+/// F + penalty, for guidance.
+fn total<R: Records>(problem: &Problem<'_, R>, at: &Evaluation) -> f64 {
+    at.value + problem.penalty.value(&at.point.theta)
+}
+
+/// The same, and what rounding may add to it.
+fn highest<R: Records>(problem: &Problem<'_, R>, at: &Evaluation) -> f64 {
+    let ridge = 0.5 * problem.ridge * dot(&at.point.theta, &at.point.theta);
+    let linear = problem.linear.map_or(0.0, |b| dot(b, &at.point.theta).abs());
+    total(problem, at) + 1e-13 * (at.value.abs() + ridge + linear)
+}
+
+/// A point towards `end` at which F + penalty is lower. Between two points of a sphere the way is
+/// along it: the chord leaves it, and F falls outwards.
 fn search<R: Records>(
     problem: &Problem<'_, R>,
     watch: &mut Watch<'_>,
@@ -199,22 +218,38 @@ fn search<R: Records>(
     if !(first < 0.0) {
         return Ok(None);
     }
-    let total = |at: &Evaluation| at.value + penalty.value(&at.point.theta);
-    let highest = total(here) + 1e-12 * total(here).abs();
+    let highest = highest(problem, here);
     let size = norm(&here.residual(penalty).vector);
+    let sphere = match penalty {
+        Penalty::Ball { radius } => {
+            let on = |theta: &[f64]| norm(theta) >= radius * (1.0 - 1e-12);
+            (on(theta) && on(&end)).then_some(*radius)
+        }
+        _ => None,
+    };
     let mut step = 1.0;
     for trial in 1..=TRIALS {
         let point = if step == 1.0 {
             Point::new(end.clone())
         } else {
-            here.point.moved(step, &direction, false)
+            let mut next = here.point.moved(step, &direction, false);
+            if let Some(radius) = sphere {
+                let factor = radius / norm(&next.theta);
+                next.theta.iter_mut().for_each(|t| *t *= factor);
+            }
+            next
         };
         let there = watch.evaluate(problem, point, false)?;
         let slope =
             dot(&there.gradient, &direction) + penalty.slope(&there.point.theta, &direction);
-        let smaller = norm(&there.residual(penalty).vector) <= 0.5 * size;
-        let beyond = total(&there) <= highest && (slope <= -0.5 * first || smaller);
-        if slope <= 0.0 || beyond {
+        let value = total(problem, &there);
+        let accepted = if sphere.is_some() {
+            value <= highest + 0.1 * step * first
+        } else {
+            let smaller = norm(&there.residual(penalty).vector) <= 0.5 * size;
+            slope <= 0.0 || (value <= highest && (slope <= -0.5 * first || smaller))
+        };
+        if accepted {
             return Ok(Some(there));
         }
         if trial == TRIALS {

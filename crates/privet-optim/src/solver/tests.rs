@@ -98,7 +98,7 @@ mod exact {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(128))]
 
     /// Against integers: no rounding at all in the reference.
     #[test]
