@@ -106,10 +106,21 @@ impl ExactSum {
 
     /// Adds an exact sum over a flight of rows.
     pub(super) fn take(&mut self, sum: &[f64], unit: f64, rows: usize, on_grid: bool) {
+        self.note(rows, on_grid);
+        // At most 2⁵³ units, so nothing is cut off.
+        self.add_units(|index| (sum[index] / unit) as i64);
+    }
+
+    /// Counts rows, and whether their features were on the grid.
+    pub(super) fn note(&mut self, rows: usize, on_grid: bool) {
         self.on_grid &= on_grid;
         self.rows += rows as u64;
-        for (total, s) in self.units.iter_mut().zip(sum) {
-            *total += (s / unit) as i128;
+    }
+
+    /// Adds to every coordinate, in units.
+    pub(super) fn add_units(&mut self, units: impl Fn(usize) -> i64) {
+        for (index, total) in self.units.iter_mut().enumerate() {
+            *total += i128::from(units(index));
         }
     }
 
@@ -179,16 +190,6 @@ struct ExactPass<'a> {
     sum: &'a mut [f64],
 }
 
-/// Whether every value is a multiple of `unit` and at most 2²³ units large.
-#[inline(always)]
-pub(super) fn on_grid(values: &[f32], unit: f64) -> bool {
-    let inverse = 1.0 / unit;
-    values.iter().fold(true, |ok, &x| {
-        let k = f64::from(x) * inverse;
-        ok & (k == k.trunc()) & (k.abs() <= 8_388_608.0)
-    })
-}
-
 impl Kernel for ExactPass<'_> {
     type Output = bool;
 
@@ -207,12 +208,7 @@ impl Kernel for ExactPass<'_> {
                     * self.plan.multiplier_unit;
             }
             part.accumulate::<F>(multipliers, self.sum);
-            if let Some(values) = part.dense() {
-                fine &= on_grid(values, self.plan.feature_unit);
-            }
-            for row in part.sparse() {
-                fine &= on_grid(row.values(), self.plan.feature_unit);
-            }
+            fine &= part.on_grid(self.plan.feature_unit);
         }
         fine
     }
