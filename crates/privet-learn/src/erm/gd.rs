@@ -44,19 +44,56 @@
 //! - δ = 0 is refused: Gaussian noise has no finite ε there.
 //! - Tested by `tests/descent.rs`.
 
-use super::{Planned, calibrated};
-use crate::LearnError;
-use crate::plan::{Facts, Plan, Step};
-use crate::request::{RIDGE, STEPS};
+use super::{calibrated, predicted};
+use crate::facts::Facts;
+use crate::learner::{Planned, Procedure, Settings};
+use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
+use crate::request::{Calibration, RIDGE, STEPS};
+use crate::{LearnError, admit};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Target};
-use privet_dp::account;
+use privet_dp::account::{self, Cost, Event};
 use privet_dp::gate::{Arithmetic, Noised, Odometer, Private};
 use privet_dp::mechanism::{Descent, Gaussian, Schedule, Units};
 use privet_optim::loss::Loss;
 use privet_optim::solver::{Monitor, Progress, SolveError};
 use privet_optim::sum::{ExactGradient, InMemory, Records, SoftmaxGradient};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// A line about it.
+pub const INFO: MethodInfo = MethodInfo {
+    name: "gd",
+    summary: "gradient descent on all records, each gradient under Gaussian noise; several classes \
+              are fitted jointly",
+    source: "Song et al. 2013; Bassily et al. 2014; accounting of Dong et al. 2022",
+    guarantee: "(ε, δ) in finite arithmetic; no pure ε",
+    settings: &[
+        SettingInfo {
+            name: "steps",
+            meaning: "noised steps; chosen from public facts unless given",
+            accepted: "a whole number from 1 to 1000000",
+        },
+        SettingInfo {
+            meaning: "strength of λ/2·‖θ‖² beside the sum of losses; none unless given",
+            ..RIDGE_SETTING
+        },
+    ],
+    scores: Scores::ClippedJoint,
+};
+
+/// Its settings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Options {
+    /// T; chosen by [`pace`] unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u32>,
+    /// λ of the sum form; none unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ridge: Option<f64>,
+}
 
 /// m.
 pub const MOMENTUM: f64 = 0.9;
@@ -64,6 +101,9 @@ pub const MOMENTUM: f64 = 0.9;
 pub const FEWEST: f64 = 100.0;
 /// Steps that the rule takes at most.
 pub const MOST: f64 = 400.0;
+
+/// With the mean of the last half of the points, time counts this much.
+const AVERAGED_SHARE: f64 = 0.75;
 
 /// Points are kept within this many times 1/R of 0: far beyond any model, and every margin is finite.
 const BALL: f64 = 1_048_576.0;
@@ -100,6 +140,16 @@ pub fn sensitivity(facts: &Facts) -> f64 {
     sides * records * slope(facts) * facts.radius * together * (1.0 + 16.0 * f64::EPSILON)
 }
 
+/// β and tr H of all problems together.
+fn shape(facts: &Facts) -> (f64, f64) {
+    let square = facts.radius * facts.radius;
+    if joint(facts) {
+        return (square / 2.0, square);
+    }
+    let curvature = facts.shape.curvature * square;
+    (curvature, f64::from(facts.problems) * curvature)
+}
+
 /// What the rule chooses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pace {
@@ -112,30 +162,31 @@ pub struct Pace {
 /// The rule above. `noise` is s.
 pub fn pace(facts: &Facts, noise: f64, steps: Option<u32>) -> Pace {
     let problems = f64::from(facts.problems);
-    let square = facts.radius * facts.radius;
-    let (smoothness, trace) = if joint(facts) {
-        (square / 2.0, square)
-    } else {
-        (facts.shape.curvature * square, problems * facts.shape.curvature * square)
-    };
+    let (smoothness, trace) = shape(facts);
     let norm = problems.sqrt() * EXPECTED_NORM / facts.radius;
     let coordinates = problems * facts.columns as f64;
     let walk = (norm * norm / (2.0 * noise * noise * trace)).cbrt();
     let settled = norm * std::f64::consts::SQRT_2 / (noise * coordinates.sqrt());
     let time = walk.max(settled);
-    let per_rate = (1.0 - MOMENTUM) * time / 0.75;
+    let per_rate = (1.0 - MOMENTUM) * time / AVERAGED_SHARE;
     let wanted = (per_rate * smoothness).ceil().clamp(FEWEST, MOST);
     let steps = steps.unwrap_or(wanted as u32);
     Pace { steps, rate: (per_rate / f64::from(steps)).min(1.0 / smoothness) }
 }
 
-/// Constants that are proved.
-pub(crate) fn plan_sound(
+/// Decides everything from public facts.
+pub(crate) fn plan(
     facts: &Facts,
     budget: &Budget,
-    steps: Option<u32>,
-    ridge: Option<f64>,
+    calibration: Calibration,
+    options: &Options,
 ) -> Result<Planned, LearnError> {
+    if calibration == Calibration::Printed {
+        return Err(LearnError::NotCovered {
+            what: "no paper prints constants for method gd".into(),
+            instead: "leave out the calibration, or give sound",
+        });
+    }
     if budget.is_pure() {
         return Err(LearnError::NotCovered {
             what: "method gd adds Gaussian noise, which has no finite epsilon at delta = 0".into(),
@@ -148,8 +199,9 @@ pub(crate) fn plan_sound(
             instead: "give a clipping radius from 1e-60 to 1e60",
         });
     }
-    let steps = steps.map(|steps| STEPS.check(f64::from(steps)).map(|_| steps)).transpose()?;
-    let ridge = ridge.map(|ridge| RIDGE.check(ridge)).transpose()?.unwrap_or(0.0);
+    let steps =
+        options.steps.map(|steps| STEPS.check(f64::from(steps)).map(|_| steps)).transpose()?;
+    let ridge = options.ridge.map(|ridge| RIDGE.check(ridge)).transpose()?.unwrap_or(0.0);
     let sensitivity = sensitivity(facts);
     let one_step = sensitivity / account::gaussian::mu(budget.epsilon(), budget.delta());
     let rows = facts.rows as f64;
@@ -176,39 +228,76 @@ pub(crate) fn plan_sound(
     let floor = one_step * f64::from(pace.steps).sqrt();
     let scale = calibrated(&single, budget, floor, |scale| descent(scale).event())?;
     Ok(Planned {
-        step: Step::Descent(descent(scale)),
+        procedure: Arc::new(Descending { descent: descent(scale), columns: facts.columns }),
+        // A ridge of 0 is none.
+        settled: Method::Gd(Options { steps: Some(pace.steps), ridge: options.ridge }),
         arithmetic: Arithmetic::Finite,
         notes: vec![],
     })
 }
 
-/// Takes every step and hands back a row of weights for each problem.
-pub(super) fn run(
-    plan: &Plan,
-    descent: &Descent,
-    data: &Dataset,
-    odometer: &mut Odometer<'_>,
-    monitor: &dyn Monitor,
-) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
-    let question = Question::new(&plan.facts, data)?;
-    let records = question.records(data)?;
-    let (taken, stopped) = (AtomicU32::new(0), AtomicBool::new(false));
-    let proceed = || {
-        let iteration = taken.fetch_add(1, Ordering::Relaxed) + 1;
-        let gradient_norm = f64::INFINITY;
-        monitor.proceed(Progress { iteration, gradient_norm, tolerance: 0.0, precise: false })
-    };
-    let noised = descent.run(odometer, |theta| {
-        if !proceed() {
-            stopped.store(true, Ordering::Relaxed);
-            return None;
-        }
-        question.ask(theta, &records).map(Private::new)
-    });
-    if stopped.load(Ordering::Relaxed) {
-        return Err(LearnError::Solve(SolveError::Stopped));
+/// A descent for all problems at once.
+#[derive(Debug, Clone)]
+struct Descending {
+    descent: Descent,
+    columns: usize,
+}
+
+impl Procedure for Descending {
+    fn event(&self) -> Result<Event, LearnError> {
+        Ok(self.descent.event()?)
     }
-    Ok(noised?.rows_of(plan.facts.columns))
+
+    fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
+        let Cost::Gaussian { noise_scale, .. } = stated.single_cost()? else { return None };
+        let mut other = self.clone();
+        other.descent.gaussian.noise_scale = *noise_scale;
+        Some(Arc::new(other))
+    }
+
+    fn settings(&self) -> Settings {
+        Settings::of([
+            ("ridge", self.descent.schedule.ridge),
+            ("gradient_noise", self.descent.gaussian.noise_scale),
+            ("steps", f64::from(self.descent.steps)),
+        ])
+    }
+
+    fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
+        let (rows, steps) = (facts.rows as f64, f64::from(self.descent.steps));
+        let Schedule { rate, momentum, .. } = self.descent.schedule;
+        let noise = self.descent.gaussian.noise_scale / (rows * steps.sqrt());
+        let time = AVERAGED_SHARE * steps * rate * rows / (1.0 - momentum);
+        Some(predicted::descent(facts, noise, time, shape(facts).1))
+    }
+
+    fn run(
+        &self,
+        facts: &Facts,
+        data: &Dataset,
+        odometer: &mut Odometer<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
+        let question = Question::new(facts, data)?;
+        let records = question.records(data)?;
+        let (taken, stopped) = (AtomicU32::new(0), AtomicBool::new(false));
+        let proceed = || {
+            let iteration = taken.fetch_add(1, Ordering::Relaxed) + 1;
+            let gradient_norm = f64::INFINITY;
+            monitor.proceed(Progress { iteration, gradient_norm, tolerance: 0.0, precise: false })
+        };
+        let noised = self.descent.run(odometer, |theta| {
+            if !proceed() {
+                stopped.store(true, Ordering::Relaxed);
+                return None;
+            }
+            question.ask(theta, &records).map(Private::new)
+        });
+        if stopped.load(Ordering::Relaxed) {
+            return Err(LearnError::Solve(SolveError::Stopped));
+        }
+        Ok(noised?.rows_of(self.columns))
+    }
 }
 
 /// Which sum is asked for at each step.
@@ -231,7 +320,7 @@ impl Question {
             }
             (Some(_), Target::Number(_)) => return Err(unfit),
             (None, _) => (0..facts.problems)
-                .map(|problem| super::run::labels(facts, data, problem))
+                .map(|problem| admit::labels(facts, data, problem))
                 .collect::<Result<_, _>>()?,
         };
         Ok(Self { loss: facts.loss, radius: facts.radius, slope: slope(facts), classes, labels })
