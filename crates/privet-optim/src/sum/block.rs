@@ -103,7 +103,9 @@ impl<'a> Block<'a> {
     ) {
         match self.dense() {
             // As many sums as fit 16 registers of four lanes, or nearly so.
-            Some(values) if W <= 8 => dense::dots::<F, W, 4>(values, self.columns(), table, margins),
+            Some(values) if W <= 8 => {
+                dense::dots::<F, W, 4>(values, self.columns(), table, margins)
+            }
             Some(values) => dense::dots::<F, W, 2>(values, self.columns(), table, margins),
             None => {
                 for (row, margins) in self.sparse().zip(margins) {

@@ -204,7 +204,8 @@ impl Kernel for ExactPass<'_> {
             part.margins::<false>(theta, margins);
             loss.values_and_derivatives::<false>(margins, part.labels(), multipliers);
             for m in multipliers.iter_mut() {
-                *m = (m.clamp(-slope, *slope) / self.plan.multiplier_unit).trunc()
+                // Not `clamp`, which would let a NaN pass and spoil the terms of other records.
+                *m = (m.max(-slope).min(*slope) / self.plan.multiplier_unit).trunc()
                     * self.plan.multiplier_unit;
             }
             part.accumulate::<F>(multipliers, self.sum);
@@ -286,6 +287,32 @@ mod tests {
                 }
             }
             prop_assert_eq!(found.units().unwrap(), &expected[..]);
+        }
+    }
+
+    /// Points that no descent reaches, at which margins are infinite or no numbers.
+    #[test]
+    fn no_point_is_too_large() {
+        let values = vec![0.5, -0.5, 0.25, 0.75, -1.0, 0.0, 0.0, 0.0];
+        let matrix = Matrix::Dense(privet_data::matrix::DenseMatrix::new(values, 4, 2));
+        let labels = [1.0, -1.0, -1.0, 1.0];
+        for huge in [1e300, f64::MAX, f64::INFINITY, f64::NAN] {
+            for theta in [vec![huge, huge], vec![-huge, huge], vec![0.0, huge]] {
+                for loss in [Loss::Logistic, Loss::HuberSvm { h: 0.5 }, Loss::SQUARED] {
+                    let statistic =
+                        ExactGradient { loss, theta: theta.clone(), radius: 1.0, slope: 0.375 };
+                    let whole = InMemory::new(&matrix, &labels).unwrap().sum(&statistic).unwrap();
+                    let mut pieces = statistic.zero(2);
+                    for i in 0..4 {
+                        let mut one = statistic.zero(2);
+                        statistic.add(Block::new(&matrix, i, &labels[i..=i]), &mut one);
+                        let vector = one.to_f64(statistic.unit()).unwrap();
+                        assert!(vector[0].hypot(vector[1]) <= statistic.bound(1.0), "{vector:?}");
+                        statistic.merge(&mut pieces, one);
+                    }
+                    assert_eq!(pieces, whole);
+                }
+            }
         }
     }
 

@@ -23,7 +23,8 @@
 //! - The label of class k of K is k/K ([`SoftmaxGradient::label`]), so that it fits [`super::Records`].
 //! - No fused operations in margins and π: the same on every processor for one storage of the row.
 //! - The Hessian is at most R²/2, and its trace at most R².
-//! - Tested by `agrees_with_a_plain_gradient`, `agrees_with_integers`, `order_does_not_matter_and_no_record_exceeds_its_bound`.
+//! - Tested by `agrees_with_a_plain_gradient`, `agrees_with_integers`, `order_does_not_matter_and_no_record_exceeds_its_bound`,
+//!   `the_largest_terms_do_not_overflow`.
 
 use super::exact::{ExactPlan, ExactSum, FLIGHT};
 use super::gradient::PART;
@@ -117,13 +118,15 @@ impl SoftmaxGradient {
         for flights in block.parts(FLIGHTS * FLIGHT) {
             let mut totals = vec![[0_i64; W]; length];
             for rows in flights.parts(FLIGHT) {
-                let pass = SoftmaxPass { statistic: self, plan, theta: &theta, rows, sums: &mut sums };
+                let pass =
+                    SoftmaxPass { statistic: self, plan, theta: &theta, rows, sums: &mut sums };
                 // Off the grid nothing can be vouched for, nor does it fit.
                 let fine = dispatch(pass);
                 into.note(rows.rows(), fine);
                 for (total, sum) in totals.iter_mut().zip(&mut sums) {
                     for lane in 0..W {
-                        total[lane] += if fine { (sum[lane] / plan.feature_unit) as i64 } else { 0 };
+                        total[lane] +=
+                            if fine { (sum[lane] / plan.feature_unit) as i64 } else { 0 };
                     }
                     *sum = [0.0; W];
                 }
@@ -161,7 +164,10 @@ impl<const W: usize> Kernel for SoftmaxPass<'_, W> {
             for (theta, table) in self.theta.chunks_exact(columns).zip(table.chunks_mut(W)) {
                 part.dots::<false, W>(theta, lanes);
                 for (lane, margins) in table.iter_mut().enumerate() {
-                    margins.iter_mut().zip(&*lanes).for_each(|(margin, lanes)| *margin = lanes[lane]);
+                    margins
+                        .iter_mut()
+                        .zip(&*lanes)
+                        .for_each(|(margin, lanes)| *margin = lanes[lane]);
                 }
             }
             multipliers(&mut table, part.labels(), slope);
@@ -208,9 +214,8 @@ fn multipliers(table: &mut [[f64; PART]], labels: &[f64], slope: f64) {
         squares.iter_mut().zip(values).for_each(|(square, m)| *square += m * m);
     }
     let limit = (slope * ONE).powi(2) * (1.0 - 1e-15);
-    let factors = squares.map(|found| {
-        if found > limit { (limit / found).sqrt() * (1.0 - 1e-12) } else { 1.0 }
-    });
+    let factors = squares
+        .map(|found| if found > limit { (limit / found).sqrt() * (1.0 - 1e-12) } else { 1.0 });
     for values in table {
         values.iter_mut().zip(&factors).for_each(|(m, factor)| *m = (*m * factor).trunc());
     }
@@ -221,12 +226,18 @@ mod tests {
     use super::*;
     use crate::sum::{InMemory, Records};
     use crate::testing::{Lcg, random_csr, random_dense, select_rows};
-    use privet_data::matrix::Matrix;
+    use privet_data::matrix::{DenseMatrix, Matrix};
     use proptest::prelude::*;
 
-    const CLASSES: usize = 4;
+    /// One for each width of a panel, and two that need several panels.
+    const CLASSES: [usize; 8] = [3, 4, 5, 9, 13, 16, 17, 37];
 
-    fn case(seed: u64, sparse: bool, size: f64) -> (Matrix, Vec<f64>, SoftmaxGradient) {
+    fn case(
+        seed: u64,
+        sparse: bool,
+        classes: usize,
+        size: f64,
+    ) -> (Matrix, Vec<f64>, SoftmaxGradient) {
         let mut random = Lcg(seed);
         let (rows, columns) = (1300, 6);
         let matrix = if sparse {
@@ -234,33 +245,78 @@ mod tests {
         } else {
             random_dense(&mut random, rows, columns)
         };
-        let class = |random: &mut Lcg| (random.next() % CLASSES as u64) as u32;
+        let class = |random: &mut Lcg| (random.next() % classes as u64) as u32;
         let labels =
-            (0..rows).map(|_| SoftmaxGradient::label(class(&mut random), CLASSES)).collect();
-        let theta = (0..CLASSES * columns).map(|_| size * random.centred()).collect();
-        (
-            matrix,
-            labels,
-            SoftmaxGradient { classes: CLASSES, theta, radius: 1.0, slope: 2_f64.sqrt() },
-        )
+            (0..rows).map(|_| SoftmaxGradient::label(class(&mut random), classes)).collect();
+        let theta = (0..classes * columns).map(|_| size * random.centred()).collect();
+        (matrix, labels, SoftmaxGradient { classes, theta, radius: 1.0, slope: 2_f64.sqrt() })
+    }
+
+    fn margin(matrix: &Matrix, row: usize, theta: &[f64]) -> f64 {
+        match matrix {
+            Matrix::Dense(m) => {
+                m.row(row).iter().zip(theta).fold(0.0, |sum, (x, t)| sum + f64::from(*x) * t)
+            }
+            Matrix::Csr(m) => {
+                let (places, values) = m.row(row);
+                let mut halves = [0.0; 2];
+                for (i, (j, x)) in places.iter().zip(values).enumerate() {
+                    // A last one without a partner joins the first half.
+                    halves[i % 2] += f64::from(*x) * theta[*j as usize];
+                }
+                halves[0] + halves[1]
+            }
+        }
+    }
+
+    /// The definition, one record and one integer at a time.
+    fn slowly(statistic: &SoftmaxGradient, matrix: &Matrix, row: usize, label: f64) -> Vec<i128> {
+        let (classes, columns) = (statistic.classes, matrix.columns());
+        let margins: Vec<f64> =
+            statistic.theta.chunks(columns).map(|theta| margin(matrix, row, theta)).collect();
+        let largest = margins.iter().fold(f64::MIN, |a, &b| if b > a { b } else { a });
+        let powers: Vec<f64> =
+            margins.iter().map(|m| exp_nonpositive::<false>((m - largest).min(0.0))).collect();
+        let total: f64 = powers.iter().fold(0.0, |a, b| a + b);
+        let mut m: Vec<i128> =
+            powers.iter().map(|e| ((e / total * ONE) as i128).clamp(0, ONE as i128)).collect();
+        let class = (label * classes as f64).round() as usize;
+        if class < classes {
+            m[class] -= ONE as i128;
+        }
+        let limit = (statistic.slope * ONE).powi(2) * (1.0 - 1e-15);
+        let squares = m.iter().map(|m| m * m).sum::<i128>() as f64;
+        if squares > limit {
+            let factor = (limit / squares).sqrt() * (1.0 - 1e-12);
+            m.iter_mut().for_each(|m| *m = (*m as f64 * factor) as i128);
+        }
+        let features = matrix.dense_row(row);
+        let units = |x: &f32| (f64::from(*x) / statistic.plan().feature_unit) as i128;
+        m.iter().flat_map(|m| features.iter().map(move |x| m * units(x))).collect()
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(24))]
+        #![proptest_config(ProptestConfig::with_cases(32))]
         /// Extreme θ as well: then π is 0 and 1 and the bound is met with equality.
         #[test]
         fn order_does_not_matter_and_no_record_exceeds_its_bound(
             seed in any::<u64>(), sparse in any::<bool>(),
-            size in prop::sample::select(vec![0.0, 1.0, 1e3, 1e6]), slope in 0.1..1.5_f64
+            classes in prop::sample::select(CLASSES.to_vec()), slope in 0.1..1.5_f64,
+            size in prop::sample::select(vec![0.0, 1.0, 1e3, 1e6, f64::MAX, f64::INFINITY, f64::NAN]),
+            cut in 0_usize..1300
         ) {
-            let (matrix, labels, mut statistic) = case(seed, sparse, size);
+            let (matrix, labels, mut statistic) = case(seed, sparse, classes, size);
             statistic.slope = slope;
             let whole = InMemory::new(&matrix, &labels).unwrap().sum(&statistic).unwrap();
             prop_assert!(whole.units().is_some());
             let order: Vec<usize> = (0..labels.len()).rev().collect();
             let reversed = select_rows(&matrix, &order);
             let reversed_labels: Vec<f64> = order.iter().map(|&i| labels[i]).collect();
-            let again = InMemory::new(&reversed, &reversed_labels).unwrap().sum(&statistic).unwrap();
+            let mut again = statistic.zero(matrix.columns());
+            statistic.add(Block::new(&reversed, cut, &reversed_labels[cut..]), &mut again);
+            let mut rest = statistic.zero(matrix.columns());
+            statistic.add(Block::new(&reversed, 0, &reversed_labels[..cut]), &mut rest);
+            statistic.merge(&mut again, rest);
             prop_assert_eq!(&whole, &again);
             for i in 0..60 {
                 let mut one = statistic.zero(matrix.columns());
@@ -272,27 +328,41 @@ mod tests {
         }
 
         #[test]
-        fn agrees_with_a_plain_gradient(seed in any::<u64>(), sparse in any::<bool>()) {
-            let (matrix, labels, statistic) = case(seed, sparse, 3.0);
+        fn agrees_with_integers(
+            seed in any::<u64>(), sparse in any::<bool>(), slope in 0.1..1.5_f64,
+            classes in prop::sample::select(CLASSES.to_vec()), rows in 1_usize..700,
+            size in prop::sample::select(vec![0.0, 3.0, 1e3, 1e6])
+        ) {
+            let (matrix, labels, mut statistic) = case(seed, sparse, classes, size);
+            statistic.slope = slope;
+            let mut found = statistic.zero(matrix.columns());
+            statistic.add(Block::new(&matrix, 0, &labels[..rows]), &mut found);
+            let mut expected = vec![0; statistic.theta.len()];
+            for (row, label) in labels[..rows].iter().enumerate() {
+                let one = slowly(&statistic, &matrix, row, *label);
+                expected.iter_mut().zip(one).for_each(|(sum, x)| *sum += x);
+            }
+            prop_assert_eq!(found.units().unwrap(), &expected[..]);
+        }
+
+        #[test]
+        fn agrees_with_a_plain_gradient(
+            seed in any::<u64>(), sparse in any::<bool>(),
+            classes in prop::sample::select(CLASSES.to_vec())
+        ) {
+            let (matrix, labels, statistic) = case(seed, sparse, classes, 3.0);
             let found = InMemory::new(&matrix, &labels).unwrap().sum(&statistic).unwrap();
             let found = found.to_f64(statistic.unit()).unwrap();
             let columns = matrix.columns();
-            let mut expected = vec![0.0; CLASSES * columns];
+            let mut expected = vec![0.0; classes * columns];
             for (i, &label) in labels.iter().enumerate() {
-                let mut row = vec![0.0; columns];
-                match &matrix {
-                    Matrix::Dense(m) => row.iter_mut().zip(m.row(i)).for_each(|(a, b)| *a = f64::from(*b)),
-                    Matrix::Csr(m) => {
-                        let (places, values) = m.row(i);
-                        places.iter().zip(values).for_each(|(j, x)| row[*j as usize] = f64::from(*x));
-                    }
-                }
+                let row: Vec<f64> = matrix.dense_row(i).iter().map(|x| f64::from(*x)).collect();
                 let score = |k: usize| -> f64 {
                     row.iter().zip(&statistic.theta[k * columns..]).map(|(x, t)| x * t).sum()
                 };
-                let total: f64 = (0..CLASSES).map(|k| score(k).exp()).sum();
-                for k in 0..CLASSES {
-                    let hit = f64::from(u8::from(SoftmaxGradient::label(k as u32, CLASSES) == label));
+                let total: f64 = (0..classes).map(|k| score(k).exp()).sum();
+                for k in 0..classes {
+                    let hit = f64::from(u8::from(SoftmaxGradient::label(k as u32, classes) == label));
                     let m = score(k).exp() / total - hit;
                     expected[k * columns..].iter_mut().zip(&row).for_each(|(e, x)| *e += m * x);
                 }
@@ -301,6 +371,36 @@ mod tests {
             for (a, b) in found.iter().zip(&expected) {
                 prop_assert!((a - b).abs() <= 1300.0 / ONE, "{a} {b}");
             }
+        }
+    }
+
+    /// Every term as large as can be, over more rows than a 64-bit partial sum takes.
+    #[test]
+    fn the_largest_terms_do_not_overflow() {
+        let rows = FLIGHTS * FLIGHT + 700;
+        let matrix = Matrix::Dense(DenseMatrix::new(vec![1.0; rows], rows, 1));
+        let statistic = SoftmaxGradient {
+            classes: 3,
+            theta: vec![1e6, 0.0, 0.0],
+            radius: 1.0,
+            slope: 2_f64.sqrt() * (1.0 + 1e-9),
+        };
+        let mut sum = statistic.zero(1);
+        let labels = vec![SoftmaxGradient::label(2, 3); rows];
+        statistic.add(Block::new(&matrix, 0, &labels), &mut sum);
+        let whole = rows as i128 * (1 << 44);
+        assert_eq!(sum.units().unwrap(), [whole, 0, -whole]);
+        assert_eq!(sum.rows(), rows as u64);
+    }
+
+    #[test]
+    fn features_off_the_grid_are_noticed() {
+        for bad in [1e-9, 1e30, f32::MAX] {
+            let matrix = Matrix::Dense(DenseMatrix::new([[bad, 0.5]; 600].concat(), 600, 2));
+            let statistic =
+                SoftmaxGradient { classes: 3, theta: vec![1.0; 6], radius: 1.0, slope: 1.0 };
+            let sum = InMemory::new(&matrix, &[0.0; 600]).unwrap().sum(&statistic).unwrap();
+            assert!(sum.units().is_none());
         }
     }
 }
