@@ -343,7 +343,8 @@ impl Question {
     pub(super) fn ask(&self, theta: &[f64], records: &[InMemory<'_>]) -> Option<Units> {
         let (radius, slope) = (self.radius, self.slope);
         if let (Some(classes), [records]) = (self.classes, records) {
-            let statistic = SoftmaxGradient { classes, theta: theta.to_vec(), radius, slope };
+            let statistic =
+                SoftmaxGradient { classes, theta: theta.to_vec(), radius, slope, weights: vec![] };
             let counts = records.sum(&statistic).ok()?.into_units()?;
             return Some(Units { counts, unit: statistic.unit() });
         }
