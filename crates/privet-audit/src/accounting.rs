@@ -26,6 +26,9 @@ const BAR: f64 = 1e-11;
 /// Relative room for rounding between two upper bounds.
 const ROOM: f64 = 1e-6;
 
+/// Below this both bounds say that nothing is lost, and their order says nothing.
+const FLOOR: f64 = 1e-12;
+
 /// One tree at one ε.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
@@ -51,10 +54,10 @@ impl Comparison {
         let (mean, bar) = self.simulated;
         let room = 1.0 + ROOM;
         let mut faults = Vec::new();
-        if self.renyi * room < self.distribution.min(1.0) {
+        if self.distribution > FLOOR && self.renyi * room < self.distribution.min(1.0) {
             faults.push("the Rényi bound is below that of loss distributions");
         }
-        if self.stated > self.renyi.min(self.distribution) * room {
+        if self.stated > self.renyi.min(self.distribution).max(FLOOR) * room {
             faults.push("the stated delta is above a bound that holds");
         }
         if self.lost > self.stated {

@@ -1,7 +1,7 @@
 //! The black-box audit: can two worlds be told apart better than claimed?
 //!
-//! Half of the runs choose: a statistic, and thresholds for three questions. The other half, which
-//! decided nothing, counts how often each chosen rule errs; Clopper–Pearson bounds turn the counts into
+//! Half of the runs, at most [`CHOOSING`], choose: a statistic, and thresholds for three questions. The
+//! others, which decided nothing, count how often each chosen rule errs; Clopper–Pearson bounds turn the counts into
 //! boxes around (false positive, false negative). All bounds of one audit hold together with the stated
 //! confidence (each gets an equal share of what is left of 1).
 //!
@@ -17,6 +17,7 @@
 
 use crate::claim::{CONFIDENCE, Claim};
 use crate::interval::{roughly_upper, upper};
+use crate::membership::area;
 use crate::runs::{self, Target, Watch};
 use crate::statistic::{Kind, Statistic, candidates};
 use crate::{AuditError, normal};
@@ -26,6 +27,8 @@ use serde::Serialize;
 
 /// Limits on the number of runs a world.
 pub const RUNS: Range = Range::from("runs", 40.0, 1e9);
+/// Runs of each world, at most, that choose the attack: more would not make a better choice.
+pub const CHOOSING: usize = 10_000;
 /// Thresholds that are tried.
 const THRESHOLDS: usize = 256;
 /// Boxes of one audit, each with two bounds.
@@ -34,7 +37,7 @@ const BOUNDS: f64 = 6.0;
 /// How hard to try.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
-    /// Runs of each world; half of them choose the attack.
+    /// Runs of each world; half of them, at most [`CHOOSING`], choose the attack.
     pub runs: u64,
     /// Confidence of everything that is found, together.
     pub confidence: f64,
@@ -108,8 +111,9 @@ pub fn judge(
     confidence: f64,
 ) -> Finding {
     let runs = worlds[0].len().min(worlds[1].len());
-    let choosing = worlds.each_ref().map(|world| &world[..runs / 2]);
-    let judging = worlds.each_ref().map(|world| &world[runs / 2..runs]);
+    let split = (runs / 2).min(CHOOSING);
+    let choosing = worlds.each_ref().map(|world| &world[..split]);
+    let judging = worlds.each_ref().map(|world| &world[split..runs]);
     let alpha = (1.0 - confidence) / BOUNDS;
     let search =
         Search { claim, z: normal::quantile(1.0 - alpha), trials: judging[0].len() as f64 };
@@ -146,6 +150,18 @@ pub fn judge(
         mu_claimed: claim.gaussian(),
         epsilon_lower_gaussian: mu_lower.map(|mu| gaussian::epsilon(claim.delta, mu)),
     }
+}
+
+/// How far apart two worlds seem, from 0 to ½: a statistic is trained on half of the releases and the
+/// area under its curve taken on the other half. For choosing what to attack, not for judging.
+pub fn apart(target: &dyn Target, worlds: &[Vec<Vec<f64>>; 2]) -> f64 {
+    let half = worlds[0].len().min(worlds[1].len()) / 2;
+    let training = worlds.each_ref().map(|world| &world[..half]);
+    let areas = candidates(target, training).into_iter().map(|statistic| {
+        let [first, second] = worlds.each_ref().map(|world| scores(&statistic, &world[half..]));
+        (area(&second, &first) - 0.5).abs()
+    });
+    areas.fold(0.0, f64::max)
 }
 
 /// The distribution-free bound; 0 when the errors say nothing.

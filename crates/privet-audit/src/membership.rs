@@ -100,7 +100,7 @@ fn scores(model: &Model, data: &Dataset) -> Vec<f64> {
 }
 
 /// Probability that a member scores above a non-member, ties half.
-fn area(inside: &[f64], outside: &[f64]) -> f64 {
+pub(crate) fn area(inside: &[f64], outside: &[f64]) -> f64 {
     let mut sorted = outside.to_vec();
     sorted.sort_by(f64::total_cmp);
     let below = |score: f64| {

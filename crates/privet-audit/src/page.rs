@@ -171,7 +171,6 @@ pub fn cases() -> Result<Vec<Case>, AuditError> {
     let mut add = |what, target: Box<dyn Target>, claim, is_false| {
         all.push(Case { what, target, claim, is_false });
     };
-    let candidates = |top: f64| vec![top, 0.0, 0.0, 0.0];
     for (times, is_false) in [(1.0, false), (0.5, true)] {
         let name = |sound, doubled| if is_false { doubled } else { sound };
         add(
@@ -186,11 +185,12 @@ pub fn cases() -> Result<Vec<Case>, AuditError> {
             Claim::stated(pure(1.0)?),
             is_false,
         );
-        // One score up, the others down: the loss reaches ε.
-        let second = vec![1.0, -1.0, -1.0, -1.0];
+        // One score up, many down: the loss comes near ε.
+        let mut second = vec![-1.0; 16];
+        second[0] = 1.0;
         add(
             name("exponential", "exponential, half the noise"),
-            Box::new(Choice::new(candidates(0.0), second, 2.0 * times)),
+            Box::new(Choice::new(vec![0.0; 16], second, 2.0 * times)),
             Claim::stated(pure(1.0)?),
             is_false,
         );
@@ -203,10 +203,10 @@ pub fn cases() -> Result<Vec<Case>, AuditError> {
             is_false,
         );
     }
-    let sgd = PrivateSgd { rows: 1000.0, batch: 50.0, steps: 5.0, epsilon: 1.0, delta: 1e-6 };
+    let sgd = PrivateSgd { rows: 1000.0, batch: 50.0, steps: 1.0, epsilon: 2.0, delta: 1e-3 };
     for (times, what, is_false) in [
-        (0.2, "PRIV-13, private SGD at a fifth of its σ", true),
-        (1.0, "PRIV-13, closed-form σ, m = 1000, k = 50, T = 5", true),
+        (1.0, "PRIV-13, closed-form σ, m = 1000, k = 50, T = 1", true),
+        (4.0, "PRIV-13, four times that σ", false),
     ] {
         let claim = Claim::stated(Budget::new(sgd.epsilon, sgd.delta)?);
         add(what, Box::new(LastStep::new(&sgd, times)?), claim, is_false);

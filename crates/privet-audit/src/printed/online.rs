@@ -12,13 +12,13 @@
 use super::{Erratum, Verdict};
 use privet_dp::account::gaussian;
 
-/// How far POffL's mean moves when record `place` changes its gradient from −1 to +1, all others −1.
+/// How far POffL's mean moves when record `place` changes its gradient from −1 to +1, all others 0.
 pub fn offline_movement(steps: u32, strength: f64, bound: f64, place: u32) -> f64 {
     let run = |changed: f64| {
         let (mut theta, mut sum) = (0.0_f64, 0.0);
         for t in 1..steps {
             let rate = 1.0 / (strength * f64::from(t));
-            let gradient = if t == place { changed } else { -1.0 };
+            let gradient = if t == place { changed } else { 0.0 };
             theta = ((theta - rate * gradient) / (1.0 + rate * strength)).clamp(-bound, bound);
             sum += theta;
         }

@@ -69,7 +69,7 @@ pub struct Audit {
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = crate::settings::assignment,
           requires = "method")]
     set: Vec<(String, String)>,
-    /// Rows of the built-in tables [default: 16]
+    /// Rows of the built-in tables [default: 64]
     #[arg(long, value_name = "N", value_parser = rows, requires = "method")]
     rows: Option<u64>,
     #[arg(
