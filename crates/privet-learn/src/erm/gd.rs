@@ -120,7 +120,8 @@ pub fn slope(facts: &Facts) -> f64 {
         // ‖π − e_y‖ at π = 1/K.
         return (1.0 - 1.0 / f64::from(facts.problems)).sqrt();
     }
-    facts.loss.derivative(0.0, 1.0).abs().min(facts.shape.lipschitz)
+    let at_zero = |label| facts.loss.derivative(0.0, label).abs();
+    at_zero(1.0).max(at_zero(-1.0)).min(facts.shape.lipschitz)
 }
 
 /// Whether the classes are fitted jointly.

@@ -95,7 +95,10 @@ impl Model {
         let encoding = Encoding::new(&self.request.schema);
         match encoding.classes() {
             None => Predictions::Numbers(
-                scores.iter().map(|score| encoding.decode_target(*score)).collect(),
+                scores
+                    .iter()
+                    .map(|score| encoding.decode_target(self.request.loss.prediction(*score)))
+                    .collect(),
             ),
             Some(_) if problems == 1 => {
                 Predictions::Classes(scores.iter().map(|score| u32::from(*score > 0.0)).collect())
