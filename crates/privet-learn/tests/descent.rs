@@ -166,6 +166,21 @@ fn any_number_of_steps_is_stable() {
     }
 }
 
+/// A score z is the clipped loss's minimiser for a share p of positives, p·min(S, σ(−z)) = (1 − p)·S with
+/// S = ⅜; where all slopes are clipped, |z| ≤ ln(5/3), it speaks for neither class.
+#[test]
+fn probabilities_are_those_of_the_clipped_loss() {
+    let model = seeded(&request(4.0, 1e-6), &data(4000, 2, 1));
+    let test = data(500, 2, 2);
+    let probabilities = model.probabilities(&test.features).unwrap();
+    for (z, pair) in model.scores(&test.features).iter().zip(probabilities.chunks(2)) {
+        assert!((pair[0] + pair[1] - 1.0).abs() < 1e-12);
+        let (z, p) = if *z > 0.0 { (*z, pair[1]) } else { (-z, pair[0]) };
+        let slope = (1.0 / (1.0 + z.exp())).min(0.375);
+        assert!((p * slope - (1.0 - p) * 0.375).abs() < 1e-12, "{z} {p}");
+    }
+}
+
 /// Where the count of rows is private, the plan and the certificate know the declared one alone,
 /// and a table without records trains as well.
 #[test]
