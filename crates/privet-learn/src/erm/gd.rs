@@ -332,6 +332,8 @@ pub(super) struct Question {
     radius: f64,
     slope: f64,
     classes: Option<usize>,
+    /// Of the classes.
+    weights: Vec<f64>,
     /// For each pass over the rows.
     labels: Vec<Vec<f64>>,
 }
@@ -349,7 +351,15 @@ impl Question {
                 .map(|problem| admit::labels(facts, data, problem))
                 .collect::<Result<_, _>>()?,
         };
-        Ok(Self { loss: facts.loss, radius: facts.radius, slope: slope(facts), classes, labels })
+        let weights = facts.weights.clone();
+        Ok(Self {
+            loss: facts.loss,
+            radius: facts.radius,
+            slope: slope(facts),
+            classes,
+            weights,
+            labels,
+        })
     }
 
     pub(super) fn records<'a>(
@@ -369,8 +379,9 @@ impl Question {
     pub(super) fn ask(&self, theta: &[f64], records: &[InMemory<'_>]) -> Option<Units> {
         let (radius, slope) = (self.radius, self.slope);
         if let (Some(classes), [records]) = (self.classes, records) {
+            let weights = self.weights.clone();
             let statistic =
-                SoftmaxGradient { classes, theta: theta.to_vec(), radius, slope, weights: vec![] };
+                SoftmaxGradient { classes, theta: theta.to_vec(), radius, slope, weights };
             let counts = records.sum(&statistic).ok()?.into_units()?;
             return Some(Units { counts, unit: statistic.unit() });
         }
