@@ -120,6 +120,8 @@ methods! {
     Output: erm::output;
     /// Noisy gradient descent on all records.
     Gd: erm::gd;
+    /// Least squares from noised second moments.
+    Ssp: erm::ssp;
 }
 
 impl Method {

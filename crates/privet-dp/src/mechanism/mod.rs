@@ -9,6 +9,7 @@
 //! | [`Descent`] | Gaussian noise to each gradient on the way down | composed Gaussians, finite arithmetic |
 //! | [`Laplace`] | discrete Laplace noise on a grid | pure, finite arithmetic |
 //! | [`L2Laplace`] | noise of density ∝ exp(−‖b‖/s) | pure, real arithmetic |
+//! | [`NoisyMoments`] | Gaussian or discrete Laplace noise to stacked second moments | as those two, finite arithmetic |
 //! | [`NoisyMax`] | Gumbel noise to scores, names the largest | bounded range |
 //! | [`PerturbedObjective`] | a random linear term inside an objective | objective perturbation, AMP |
 
@@ -17,6 +18,7 @@ mod gaussian;
 mod grid;
 mod l2_laplace;
 mod laplace;
+mod moments;
 mod noisy_max;
 mod objective;
 
@@ -25,5 +27,6 @@ pub use gaussian::Gaussian;
 pub use grid::Units;
 pub use l2_laplace::L2Laplace;
 pub use laplace::Laplace;
+pub use moments::{Moments, MomentsLaw, NoisyMoments};
 pub use noisy_max::NoisyMax;
 pub use objective::{Distance, ObjectiveToken, OutputLaw, PerturbedObjective, SecretNoise};

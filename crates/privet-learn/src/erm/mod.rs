@@ -6,6 +6,7 @@
 //! | [`amp`] | Approximate Minima Perturbation, `--method amp` |
 //! | [`objective`] | objective perturbation, `--method objective` |
 //! | [`output`] | output perturbation, `--method output` |
+//! | [`ssp`] | least squares from noised moments, `--method ssp` |
 //! | [`plain`] | no noise at all, `--method non-private` |
 //! | [`ridge`] | how much to regularise, from public facts |
 //!
@@ -23,6 +24,7 @@ pub mod output;
 pub mod plain;
 mod reach;
 pub mod ridge;
+pub mod ssp;
 
 use crate::LearnError;
 use crate::facts::Facts;
