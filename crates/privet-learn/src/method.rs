@@ -122,6 +122,8 @@ methods! {
     Gd: erm::gd;
     /// Least squares from noised second moments.
     Ssp: erm::ssp;
+    /// Sample and aggregate.
+    SampleAggregate: erm::sample_aggregate;
 }
 
 impl Method {

@@ -21,6 +21,7 @@ mod laplace;
 mod moments;
 mod noisy_max;
 mod objective;
+mod partition;
 
 pub use descent::{Descent, Schedule};
 pub use gaussian::Gaussian;
@@ -30,3 +31,4 @@ pub use laplace::Laplace;
 pub use moments::{Moments, MomentsLaw, NoisyMoments};
 pub use noisy_max::NoisyMax;
 pub use objective::{Distance, ObjectiveToken, OutputLaw, PerturbedObjective, SecretNoise};
+pub use partition::independent_blocks;

@@ -7,6 +7,7 @@
 //! | [`objective`] | objective perturbation, `--method objective` |
 //! | [`output`] | output perturbation, `--method output` |
 //! | [`ssp`] | least squares from noised moments, `--method ssp` |
+//! | [`sample_aggregate`] | the mean of many small fits, `--method sample-aggregate` |
 //! | [`plain`] | no noise at all, `--method non-private` |
 //! | [`ridge`] | how much to regularise, from public facts |
 //!
@@ -24,6 +25,7 @@ pub mod output;
 pub mod plain;
 mod reach;
 pub mod ridge;
+pub mod sample_aggregate;
 pub mod ssp;
 
 use crate::LearnError;
