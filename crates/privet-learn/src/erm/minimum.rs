@@ -1,5 +1,6 @@
 //! Learners that minimise: one linear problem after the other, each through its mechanism.
 
+use super::predicted;
 use super::reach::{self, SOLVER_SHARE};
 use crate::facts::Facts;
 use crate::learner::{Procedure, Settings};
@@ -199,6 +200,29 @@ impl Procedure for Minimum {
         }
     }
 
+    fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
+        let ridge = self.step.ask().ridge;
+        Some(match &self.step {
+            Step::OutputGaussian { mechanism, .. } => {
+                predicted::output(facts, mechanism.noise_scale, ridge)
+            }
+            // A coordinate of ℓ2-Laplace noise in p dimensions has about √p times its scale.
+            Step::OutputLaplace { mechanism, .. } => {
+                let columns = facts.columns as f64;
+                predicted::output(facts, mechanism.noise_scale * columns.sqrt(), ridge)
+            }
+            Step::Perturbed(perturbed) => {
+                let noise = match perturbed.objective.noise {
+                    ObjectiveNoise::Gaussian { noise_scale, .. } => noise_scale,
+                    ObjectiveNoise::L2Laplace { noise_scale } => {
+                        noise_scale * (facts.columns as f64).sqrt()
+                    }
+                };
+                predicted::perturbed(facts, noise, ridge)
+            }
+        })
+    }
+
     fn check(&self, facts: &Facts) -> Result<(), LearnError> {
         reach::check(facts, self.step.ask())
     }
@@ -231,7 +255,7 @@ pub(super) fn solve(
         .map_err(|_| LearnError::DataShape("a feature or target is not a number in its range"))?;
     let Ask { ridge, tolerance, .. } = ask;
     let problem =
-        Problem { records: &records, loss: facts.loss, ridge, linear, penalty: Penalty::None };
+        Problem { records: &records, loss: facts.loss, ridge, linear, penalty: &Penalty::None };
     // A little more is asked for than the plan needs: rounding θ to `f64` must fit into the rest.
     let options = Options { monitor: Some(monitor), ..Options::default() };
     minimise(&problem, tolerance * SOLVER_SHARE, &options).map_err(withheld)

@@ -9,6 +9,7 @@
 //! | [`ssp`] | least squares from noised moments, `--method ssp` |
 //! | [`sample_aggregate`] | the mean of many small fits, `--method sample-aggregate` |
 //! | [`plain`] | no noise at all, `--method non-private` |
+//! | `predicted` | what a plan expects to lose |
 //! | [`ridge`] | how much to regularise, from public facts |
 //!
 //! All of them minimise, for each linear problem,
@@ -23,6 +24,7 @@ mod minimum;
 pub mod objective;
 pub mod output;
 pub mod plain;
+pub(crate) mod predicted;
 mod reach;
 pub mod ridge;
 pub mod sample_aggregate;
