@@ -124,6 +124,10 @@ methods! {
     Gd: erm::gd;
     /// Least squares from noised second moments.
     Ssp: erm::ssp;
+    /// Linear regression in a ball.
+    Linear: erm::linear;
+    /// Linear regression with a rotated regulariser.
+    LinearRotated: erm::rotated;
     /// Sample and aggregate.
     SampleAggregate: erm::sample_aggregate;
 }

@@ -11,6 +11,7 @@
 //! | [`L2Laplace`] | noise of density ∝ exp(−‖b‖/s) | pure, real arithmetic |
 //! | [`NoisyMoments`] | Gaussian or discrete Laplace noise to stacked second moments | as those two, finite arithmetic |
 //! | [`NoisyMax`] | Gumbel noise to scores, names the largest | bounded range |
+//! | [`RotatedObjective`] | a random linear term inside a quadratic, small eigenvalues raised | (ε, δ), real arithmetic |
 //! | [`PerturbedObjective`] | a random linear term inside an objective | objective perturbation, AMP |
 
 mod descent;
@@ -22,6 +23,7 @@ mod moments;
 mod noisy_max;
 mod objective;
 mod partition;
+mod rotated;
 
 pub use descent::{Descent, Schedule};
 pub use gaussian::Gaussian;
@@ -32,3 +34,4 @@ pub use moments::{Moments, MomentsLaw, NoisyMoments};
 pub use noisy_max::NoisyMax;
 pub use objective::{Distance, ObjectiveToken, OutputLaw, PerturbedObjective, SecretNoise};
 pub use partition::independent_blocks;
+pub use rotated::{RotatedObjective, RotatedToken};

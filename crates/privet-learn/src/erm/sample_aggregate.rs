@@ -29,7 +29,7 @@
 //!   mean" that is not given. Noise Lap(ζp/(mε)) is the same as here for δ = 0.
 //! - Tested by `tests/sample_aggregate.rs`.
 
-use super::calibrated;
+use super::{calibrated, predicted};
 use crate::facts::Facts;
 use crate::learner::{Planned, Procedure, Settings};
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
@@ -159,7 +159,8 @@ pub(crate) fn plan(
     let (problems, rows) = (f64::from(facts.problems), facts.rows as f64);
     let coordinates = facts.columns * facts.problems as usize;
     let (d, pure) = (coordinates as f64, budget.is_pure());
-    let bound = BOUND.check(options.bound.unwrap_or(EXPECTED_NORM * problems.sqrt() / facts.radius))?;
+    let bound =
+        BOUND.check(options.bound.unwrap_or(EXPECTED_NORM * problems.sqrt() / facts.radius))?;
     // What the noise's norm is per sensitivity, over √d.
     let per_sensitivity = if pure {
         (2.0 * d).sqrt() / budget.epsilon()
@@ -177,6 +178,7 @@ pub(crate) fn plan(
     let aggregate = Aggregate {
         facts: facts.clone(),
         blocks,
+        bound,
         clip,
         ridge,
         tolerance: PRECISION * ridge * bound,
@@ -210,6 +212,7 @@ pub(crate) fn plan(
 struct Aggregate {
     facts: Facts,
     blocks: u32,
+    bound: f64,
     clip: Clip,
     ridge: f64,
     tolerance: f64,
@@ -328,15 +331,21 @@ impl Procedure for Aggregate {
     }
 
     fn settings(&self) -> Settings {
-        let bound = match self.clip {
-            Clip::Ball(bound) | Clip::Box(bound) => bound,
-        };
         Settings::of([
             ("ridge", self.ridge),
             ("blocks", f64::from(self.blocks)),
-            ("bound", bound),
+            ("bound", self.bound),
             ("output_noise", self.noise_scale),
         ])
+    }
+
+    fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
+        let noise = match self.clip {
+            Clip::Ball(_) => self.noise_scale,
+            Clip::Box(_) => self.noise_scale * std::f64::consts::SQRT_2,
+        };
+        // λ beside n/m rows is mλ beside n.
+        Some(predicted::output(facts, noise, self.ridge * f64::from(self.blocks)))
     }
 
     fn run(

@@ -44,7 +44,7 @@
 //!   moved by κ, which is several times smaller. See `docs/errata.md`, SSP.
 //! - Tested by `tests/ssp.rs`.
 
-use super::calibrated;
+use super::{calibrated, predicted};
 use crate::facts::Facts;
 use crate::learner::{Planned, Procedure, Settings};
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
@@ -248,6 +248,21 @@ impl Procedure for Solving {
             MomentsLaw::Laplace(laplace) => laplace.noise_scale,
         };
         Settings::of([("ridge", self.moments.ridge), ("moment_noise", scale)])
+    }
+
+    /// As of a linear term: the error n − Nθ of the normal equations, at the norm that is expected.
+    fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
+        let (matrix, cross) = match &self.moments.law {
+            MomentsLaw::Gaussian(Gaussian { noise_scale, .. }) => {
+                (noise_scale / std::f64::consts::SQRT_2, *noise_scale)
+            }
+            MomentsLaw::Laplace(Laplace { noise_scale, .. }) => {
+                let spread = noise_scale * std::f64::consts::SQRT_2;
+                (spread, spread)
+            }
+        };
+        let noise = (matrix * predicted::NORM / facts.radius).hypot(cross / self.moments.weight);
+        Some(predicted::perturbed(facts, noise, self.moments.ridge))
     }
 
     fn run(

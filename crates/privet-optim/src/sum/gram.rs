@@ -11,7 +11,7 @@
 //! - e: 2^e is the least power of two that is at least `radius`
 //! - Tested by `moments_are_those_of_integers_in_any_order`.
 
-use super::exact::{ExactPlan, ExactSum, on_grid};
+use super::exact::{ExactPlan, ExactSum};
 use super::{Block, Statistic};
 use crate::kernel::{Kernel, dense, dispatch};
 use serde::{Deserialize, Serialize};
@@ -90,21 +90,18 @@ impl Kernel for GramPass<'_> {
     #[inline(always)]
     fn run<const F: bool>(self) -> bool {
         let columns = self.rows.columns();
-        let mut fine = true;
         if let Some(values) = self.rows.dense() {
             let mut scratch = vec![0.0; dense::gram_scratch(columns)];
             for values in values.chunks(dense::GRAM_ROWS * columns.max(1)) {
                 let weights = [1.0; dense::GRAM_ROWS];
                 let weights = &weights[..values.len() / columns.max(1)];
                 dense::gram::<F>(values, columns, weights, &mut scratch, self.sum);
-                fine &= on_grid(values, self.unit);
             }
         }
         for row in self.rows.sparse() {
             row.rank_one::<F>(1.0, self.sum);
-            fine &= on_grid(row.values(), self.unit);
         }
-        fine
+        self.rows.on_grid(self.unit)
     }
 }
 
