@@ -26,6 +26,7 @@ pub mod linear;
 mod minimum;
 pub mod objective;
 pub mod output;
+pub mod penalty;
 pub mod plain;
 pub(crate) mod predicted;
 mod reach;
