@@ -27,6 +27,8 @@ pub struct Facts {
     pub loss: Loss,
     /// What privacy needs to know of it.
     pub shape: LossShape,
+    /// How much each class counts, the largest 1; empty if all count the same.
+    pub weights: Vec<f64>,
     /// How many encoded columns belong together, in order ([`Encoding::groups`]).
     pub groups: Vec<u32>,
 }
@@ -67,9 +69,13 @@ impl Facts {
                 );
             }
             Some(0 | 1) => return refused("a target of at least two classes"),
+            Some(_) if !margin && request.schema.class_weights().is_some() => {
+                return refused("class weights need loss logistic or huber-svm");
+            }
             _ => {}
         }
         let unit = request.schema.unit();
+        let weights = request.schema.class_weights().unwrap_or_default().to_vec();
         Ok(Self {
             rows: request.rows,
             columns: encoding.width(),
@@ -82,8 +88,10 @@ impl Facts {
                 lipschitz: request.loss.lipschitz(),
                 curvature: request.loss.curvature(),
                 sign: if request.loss.keeps_sign() { Sign::Fixed } else { Sign::Any },
-                logistic: request.loss.logistic_like(),
+                // Weighted, it is no longer exactly the logistic loss.
+                logistic: request.loss.logistic_like() && weights.is_empty(),
             },
+            weights,
             groups: encoding.groups(),
         })
     }
