@@ -122,6 +122,14 @@ methods! {
     Output: erm::output;
     /// Noisy gradient descent on all records.
     Gd: erm::gd;
+    /// Least squares from noised second moments.
+    Ssp: erm::ssp;
+    /// Linear regression in a ball.
+    Linear: erm::linear;
+    /// Linear regression with a rotated regulariser.
+    LinearRotated: erm::rotated;
+    /// Sample and aggregate.
+    SampleAggregate: erm::sample_aggregate;
 }
 
 impl Method {

@@ -7,11 +7,13 @@
 //! - [`sum`]: what can be asked of records, and the in-memory back end.
 //! - [`kernel`]: the inner loops.
 //! - [`solver`]: minimisers, each of which ends in a proof that the tolerance is met.
+//! - [`spectrum`]: symmetric matrices by their eigenvalues.
 
 pub mod double_double;
 pub mod kernel;
 pub mod loss;
 pub mod solver;
+pub mod spectrum;
 pub mod sum;
 #[cfg(test)]
 mod testing;

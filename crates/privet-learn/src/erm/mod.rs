@@ -6,6 +6,10 @@
 //! | [`amp`] | Approximate Minima Perturbation, `--method amp` |
 //! | [`objective`] | objective perturbation, `--method objective` |
 //! | [`output`] | output perturbation, `--method output` |
+//! | [`ssp`] | least squares from noised moments, `--method ssp` |
+//! | [`linear`] | linear regression in a ball, `--method linear` |
+//! | [`rotated`] | the same with a regulariser made of the data, `--method linear-rotated` |
+//! | [`sample_aggregate`] | the mean of many small fits, `--method sample-aggregate` |
 //! | [`plain`] | no noise at all, `--method non-private` |
 //! | `predicted` | what a plan expects to lose |
 //! | [`ridge`] | how much to regularise, from public facts |
@@ -18,6 +22,7 @@
 
 pub mod amp;
 pub mod gd;
+pub mod linear;
 mod minimum;
 pub mod objective;
 pub mod output;
@@ -26,6 +31,9 @@ pub mod plain;
 pub(crate) mod predicted;
 mod reach;
 pub mod ridge;
+pub mod rotated;
+pub mod sample_aggregate;
+pub mod ssp;
 
 use crate::LearnError;
 use crate::facts::Facts;
