@@ -10,6 +10,7 @@
 //! | [`Laplace`] | discrete Laplace noise on a grid | pure, finite arithmetic |
 //! | [`L2Laplace`] | noise of density ∝ exp(−‖b‖/s) | pure, real arithmetic |
 //! | [`NoisyMax`] | Gumbel noise to scores, names the largest | bounded range |
+//! | [`Selection`] | exponential or Laplace noise to the scores of signed columns, again and again | composed bounded range or pure, finite arithmetic |
 //! | [`PerturbedObjective`] | a random linear term inside an objective | objective perturbation, AMP |
 
 mod descent;
@@ -19,6 +20,7 @@ mod l2_laplace;
 mod laplace;
 mod noisy_max;
 mod objective;
+mod selection;
 
 pub use descent::{Descent, Schedule};
 pub use gaussian::Gaussian;
@@ -27,3 +29,4 @@ pub use l2_laplace::L2Laplace;
 pub use laplace::Laplace;
 pub use noisy_max::NoisyMax;
 pub use objective::{Distance, ObjectiveToken, OutputLaw, PerturbedObjective, SecretNoise};
+pub use selection::{Scores, Selection, SelectionLaw, Vertex};
