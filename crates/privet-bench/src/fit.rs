@@ -78,7 +78,7 @@ fn measure(
         "race": "fit",
         "storage": if dense { "dense" } else { "csr" },
         "epsilon": epsilon,
-        "ridge": planned.settings().ridge,
+        "ridge": planned.settings().get("ridge"),
         "rows": rows,
         "columns": training.features.columns(),
         "seconds": seconds[0],

@@ -73,6 +73,11 @@ pub struct Settings {
                         facts]"),
     )]
     pub steps: Option<u32>,
+
+    /// Any other setting of the method, by name; may be given several times. `privet methods` lists
+    /// them
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
 }
 
 /// The words for `--loss`.
@@ -108,16 +113,48 @@ fn steps(text: &str) -> Result<u32, String> {
     Ok(count)
 }
 
+/// NAME=VALUE.
+fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() && !value.is_empty() => {
+            Ok((name.into(), value.into()))
+        }
+        _ => Err("accepted is NAME=VALUE, such as ridge=2.5".into()),
+    }
+}
+
 impl Settings {
+    /// The method's own settings, by name.
+    fn own(&self) -> Vec<(String, String)> {
+        let numbers = [("ridge", self.ridge), ("gamma", self.gamma), ("split", self.split)];
+        let numbers = numbers.map(|(name, value)| (name, value.map(|value| value.to_string())));
+        let steps = ("steps", self.steps.map(|steps| steps.to_string()));
+        let given = numbers.into_iter().chain([steps]);
+        let given = given.filter_map(|(name, value)| Some((name.to_string(), value?)));
+        given.chain(self.set.iter().cloned()).collect()
+    }
+
+    /// The same without what the method does not have.
+    pub fn only_for(&self, method: &Method) -> Self {
+        let mut some = self.clone();
+        let keep = |name: &str| method.has(name);
+        some.ridge = some.ridge.filter(|_| keep("ridge"));
+        some.gamma = some.gamma.filter(|_| keep("gamma"));
+        some.split = some.split.filter(|_| keep("split"));
+        some.steps = some.steps.filter(|_| keep("steps"));
+        some.set.retain(|(name, _)| keep(name));
+        some
+    }
+
     /// Everything a plan depends on. The guarantee's δ is 1/rows² unless given.
     pub fn request(
         &self,
         schema: &Schema,
         rows: u64,
-        method: Method,
+        method: &Method,
         calibration: Calibration,
     ) -> Result<Request, Failure> {
-        let private = !matches!(method, Method::NonPrivate { .. });
+        let private = method.is_private();
         let budget = match (self.epsilon, private) {
             (Some(epsilon), true) => {
                 let delta = self.delta.unwrap_or_else(|| (rows as f64).powi(-2));
@@ -136,13 +173,17 @@ impl Settings {
             }
             (None, false) => None,
         };
+        let method = self
+            .own()
+            .iter()
+            .try_fold(method.clone(), |method, (name, value)| method.with(name, value))?;
         Ok(Request {
             schema: schema.clone(),
             rows,
             budget,
             neighbours: self.neighbours,
             loss: self.loss(schema)?,
-            method: method.with(self.ridge, self.gamma, self.split)?.with_steps(self.steps)?,
+            method,
             calibration,
         })
     }

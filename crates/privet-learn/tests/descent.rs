@@ -49,7 +49,7 @@ fn request(epsilon: f64, delta: f64) -> Request {
         budget: Some(Budget::new(epsilon, delta).unwrap()),
         neighbours: Neighbours::ReplaceOne,
         loss: Loss::Logistic,
-        method: Method::Gd { steps: None, ridge: None },
+        method: Method::Gd(gd::Options { steps: None, ridge: None }),
         calibration: Calibration::Sound,
     }
 }
@@ -83,7 +83,7 @@ fn every_combination_trains_and_verifies() {
 #[test]
 fn the_noise_is_the_gaussian_floor() {
     for steps in [1, 7, 300] {
-        let method = Method::Gd { steps: Some(steps), ridge: None };
+        let method = Method::Gd(gd::Options { steps: Some(steps), ridge: None });
         let planned = plan(&Request { method, ..request(1.0, 1e-5) }).unwrap();
         let Some(Event::Repeat { count, event }) = planned.events() else { panic!("no steps") };
         assert_eq!(*count, steps);
@@ -98,7 +98,10 @@ fn the_noise_is_the_gaussian_floor() {
 
 #[test]
 fn settings_are_checked_and_what_is_not_covered_is_refused() {
-    let with = |steps, ridge| Request { method: Method::Gd { steps, ridge }, ..request(1.0, 1e-6) };
+    let with = |steps, ridge| Request {
+        method: Method::Gd(gd::Options { steps, ridge }),
+        ..request(1.0, 1e-6)
+    };
     for good in [with(Some(1), None), with(None, Some(3.0)), with(Some(1_000_000), Some(1e9))] {
         assert!(plan(&good).is_ok());
     }
@@ -111,13 +114,12 @@ fn settings_are_checked_and_what_is_not_covered_is_refused() {
     let printed = Request { calibration: Calibration::Printed, ..request(1.0, 1e-6) };
     assert!(matches!(plan(&printed), Err(LearnError::NotCovered { .. })));
     let amp: Method = "amp".parse().unwrap();
-    assert!(matches!(
-        amp.with_steps(Some(3)),
-        Err(LearnError::NotASetting { setting: "steps", method: "amp" })
-    ));
+    let refused = amp.with("steps", "3").unwrap_err().to_string();
+    assert_eq!(refused, "'steps' is not a setting of method amp");
     let gd: Method = "gd".parse().unwrap();
-    assert_eq!(gd.with_steps(Some(3)).unwrap(), Method::Gd { steps: Some(3), ridge: None });
-    assert!(gd.with(None, Some(1.0), None).is_err());
+    let three = Method::Gd(gd::Options { steps: Some(3), ridge: None });
+    assert_eq!(gd.with("steps", "3").unwrap(), three);
+    assert!(gd.with("gamma", "1").is_err());
 }
 
 /// Neither steps nor rate jump between tables that are nearly alike, whatever the size.
@@ -193,9 +195,12 @@ fn features_off_their_grid_are_refused() {
 fn less_noise_fewer_steps_or_a_smaller_sensitivity_is_found_out() {
     const COST: &str = "/events/repeat/event/use/cost";
     let chosen = train(&request(1.0, 1e-6), &data(4000, 2, 1));
-    assert!(matches!(chosen.request().method, Method::Gd { steps: Some(_), ridge: None }));
-    let method = Method::Gd { steps: Some(100), ridge: Some(2.0) };
-    let model = train(&Request { method, ..request(1.0, 1e-6) }, &data(4000, 2, 1));
+    assert!(matches!(
+        chosen.request().method,
+        Method::Gd(gd::Options { steps: Some(_), ridge: None })
+    ));
+    let method = Method::Gd(gd::Options { steps: Some(100), ridge: Some(2.0) });
+    let model = train(&Request { method: method.clone(), ..request(1.0, 1e-6) }, &data(4000, 2, 1));
     assert_eq!(model.request().method, method);
     assert!(verify(&chosen).valid && verify(&model).valid);
     let failed = |change: &dyn Fn(&mut serde_json::Value)| {

@@ -213,7 +213,7 @@ fn priv_5_printed_huber_certificates_use_the_true_curvature() {
             8000_f64.powi(-2),
             0.01,
         );
-        let ridge = planned.settings().ridge;
+        let ridge = planned.settings().get("ridge").unwrap();
         assert!((ridge / constants.ridge - 1.0).abs() < 1e-9, "the printed ridge is kept");
         let determinant = (1.0 + loss.smoothness(1.0) / ridge).ln();
         let proved = planned.guarantee().expect("a guarantee").epsilon;
@@ -275,7 +275,7 @@ fn c8_printed_output_noise_is_four_and_two_times_what_is_needed() {
     for (neighbours, times) in [(Neighbours::AddRemove, 4.0), (Neighbours::ReplaceOne, 2.0)] {
         let asked = request("output", Loss::Logistic, 1.0, 0.0, neighbours);
         let planned = plan(&asked).expect("a plan");
-        let (facts, ridge) = (planned.facts(), planned.settings().ridge);
+        let (facts, ridge) = (planned.facts(), planned.settings().get("ridge").unwrap());
         let printed = 2.0 * (2.0 * facts.gradient_bound() / ridge) / 1.0;
         let needed = sensitivity(facts, ridge, facts.default_tolerance()) / 1.0;
         assert!((printed / needed / times - 1.0).abs() < 1e-3, "{}", printed / needed);

@@ -36,7 +36,7 @@ pub struct Plan {
     rows: u64,
     #[arg(
         long, value_name = "M", default_value = "amp", value_parser = asked,
-        help = format!("Which learner: {}, or all", Method::ACCEPTED),
+        help = format!("Which learner: {}, or all", Method::accepted()),
     )]
     method: Asked,
     #[command(flatten)]
@@ -81,21 +81,22 @@ impl Plan {
         };
         let mut rows = Vec::new();
         let meter = Meter::spinner("planning");
-        for &method in &self.method.0 {
+        for method in &self.method.0 {
             for &calibration in &calibrations {
-                if matches!(method, Method::NonPrivate { .. }) && !rows.is_empty() {
+                if !method.is_private() && !rows.is_empty() {
                     continue;
                 }
                 // With `all`, a setting of one method is not held against the others.
-                let mut settings = self.settings.clone();
-                if self.method.0.len() > 1 && !matches!(method, Method::Amp { .. }) {
-                    (settings.gamma, settings.split) = (None, None);
-                }
-                if self.method.0.len() > 1 && !matches!(method, Method::Gd { .. }) {
-                    settings.steps = None;
-                }
+                let settings = match self.method.0.len() {
+                    1 => self.settings.clone(),
+                    _ => self.settings.only_for(method),
+                };
                 let request = settings.request(&schema, self.rows, method, calibration)?;
-                rows.push(Row { method, calibration, outcome: learn::plan(&request) });
+                rows.push(Row {
+                    method: method.clone(),
+                    calibration,
+                    outcome: learn::plan(&request),
+                });
             }
         }
         drop(meter);
@@ -131,20 +132,17 @@ fn row_json(row: &Row) -> Value {
     let rest = match &row.outcome {
         Err(error) => json!({ "refused": error.to_string() }),
         Ok(plan) => {
-            let settings = plan.settings();
-            json!({
-                "ridge": settings.ridge,
-                "gamma": settings.gamma,
-                "objective_noise": settings.objective_noise,
-                "output_noise": settings.output_noise,
-                "gradient_noise": settings.gradient_noise,
-                "steps": settings.steps,
+            let mut value = json!({
                 "epsilon": plan.guarantee().map(|guarantee| json_number(guarantee.epsilon)),
                 "delta": plan.guarantee().map(|guarantee| guarantee.delta),
                 "arithmetic": plan.arithmetic(),
                 "events": plan.events(),
                 "notes": plan.notes(),
-            })
+            });
+            for (name, number) in plan.settings().iter() {
+                value[name] = json!(number);
+            }
+            value
         }
     };
     let (Value::Object(mut all), Value::Object(rest)) = (head, rest) else { return Value::Null };
@@ -170,17 +168,8 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
             say!("asked for {}", words::budget(budget.epsilon(), budget.delta()));
         }
     }
-    let header = [
-        "method",
-        "constants",
-        "ridge λ",
-        "objective noise",
-        "output noise",
-        "gradient noise",
-        "proved ε",
-        "at δ",
-        "arithmetic",
-    ];
+    let header =
+        ["method", "constants", "noise", "other settings", "proved ε", "at δ", "arithmetic"];
     let mut cells = vec![header.map(String::from).to_vec()];
     let mut remarks: Vec<(String, Vec<String>)> = Vec::new();
     let mut remark = |words: String, row: &Row| {
@@ -194,15 +183,10 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
         let mut line = vec![row.method.name().to_string(), row.calibration.to_string()];
         match &row.outcome {
             Ok(plan) => {
-                let settings = plan.settings();
-                let shown = |value: Option<f64>| value.map_or("–".to_string(), number);
+                let (noise, other) = words::settings(&plan.settings());
                 line.extend([
-                    number(settings.ridge),
-                    shown(settings.objective_noise),
-                    shown(settings.output_noise),
-                    settings.gradient_noise.map_or("–".into(), |noise| {
-                        format!("{} × {}", number(noise), settings.steps.unwrap_or(0))
-                    }),
+                    noise,
+                    other,
                     plan.guarantee().map_or("none".into(), |g| number(g.epsilon)),
                     plan.guarantee().map_or("–".into(), |g| number(g.delta)),
                     format!("{:?}", plan.arithmetic()).to_lowercase(),

@@ -81,7 +81,7 @@ fn noisy_descent_and_what_it_needs() {
     whole_way(&world, "table.csv", "--epsilon 5 --method gd --steps 60 --ridge 2");
     let method = &world.json("model.json")["certificate"]["request"]["method"];
     assert_eq!((method["name"].as_str(), method["steps"].as_u64()), (Some("gd"), Some(60)));
-    assert!(world.ok("inspect model.json").contains("60 noised steps"));
+    assert!(world.ok("inspect model.json").contains("steps 60"));
     world.refused(1, &format!("{TRAIN} --method gd --delta 0"), &["delta above 0"]);
     world.refused(2, &format!("{TRAIN} --method gd --steps 0"), &["steps"]);
     world.refused(2, &format!("{TRAIN} --method amp --steps 9"), &["'steps' is not a setting"]);
@@ -229,7 +229,7 @@ fn lists_and_checks() {
     let world = World::new();
     let methods = world.ok_json("methods --json");
     assert_eq!(methods[0]["name"], "amp");
-    assert!(world.ok("methods").contains("--gamma"));
+    assert!(world.ok("methods").contains("gamma: gradient norm"));
     let sets = world.ok_json("data list --json");
     assert!(sets.as_array().unwrap().iter().any(|set| set["name"] == "adult"));
     assert!(world.ok("data list").contains("sha256"));

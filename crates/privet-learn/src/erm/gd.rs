@@ -44,19 +44,56 @@
 //! - δ = 0 is refused: Gaussian noise has no finite ε there.
 //! - Tested by `tests/descent.rs`.
 
-use super::{Planned, calibrated};
-use crate::LearnError;
-use crate::plan::{Facts, Plan, Step};
-use crate::request::{RIDGE, STEPS};
+use super::calibrated;
+use crate::facts::Facts;
+use crate::learner::{Planned, Procedure, Settings};
+use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
+use crate::request::{Calibration, RIDGE, STEPS};
+use crate::{LearnError, admit};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Target};
-use privet_dp::account;
+use privet_dp::account::{self, Cost, Event};
 use privet_dp::gate::{Arithmetic, Noised, Odometer, Private};
 use privet_dp::mechanism::{Descent, Gaussian, Schedule, Units};
 use privet_optim::loss::Loss;
 use privet_optim::solver::{Monitor, Progress, SolveError};
 use privet_optim::sum::{ExactGradient, InMemory, Records, SoftmaxGradient};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// A line about it.
+pub const INFO: MethodInfo = MethodInfo {
+    name: "gd",
+    summary: "gradient descent on all records, each gradient under Gaussian noise; several classes \
+              are fitted jointly",
+    source: "Song et al. 2013; Bassily et al. 2014; accounting of Dong et al. 2022",
+    guarantee: "(ε, δ) in finite arithmetic; no pure ε",
+    settings: &[
+        SettingInfo {
+            name: "steps",
+            meaning: "noised steps; chosen from public facts unless given",
+            accepted: "a whole number from 1 to 1000000",
+        },
+        SettingInfo {
+            meaning: "strength of λ/2·‖θ‖² beside the sum of losses; none unless given",
+            ..RIDGE_SETTING
+        },
+    ],
+    scores: Scores::ClippedJoint,
+};
+
+/// Its settings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Options {
+    /// T; chosen by [`pace`] unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u32>,
+    /// λ of the sum form; none unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ridge: Option<f64>,
+}
 
 /// m.
 pub const MOMENTUM: f64 = 0.9;
@@ -129,13 +166,19 @@ pub fn pace(facts: &Facts, noise: f64, steps: Option<u32>) -> Pace {
     Pace { steps, rate: (per_rate / f64::from(steps)).min(1.0 / smoothness) }
 }
 
-/// Constants that are proved.
-pub(crate) fn plan_sound(
+/// Decides everything from public facts.
+pub(crate) fn plan(
     facts: &Facts,
     budget: &Budget,
-    steps: Option<u32>,
-    ridge: Option<f64>,
+    calibration: Calibration,
+    options: &Options,
 ) -> Result<Planned, LearnError> {
+    if calibration == Calibration::Printed {
+        return Err(LearnError::NotCovered {
+            what: "no paper prints constants for method gd".into(),
+            instead: "leave out the calibration, or give sound",
+        });
+    }
     if budget.is_pure() {
         return Err(LearnError::NotCovered {
             what: "method gd adds Gaussian noise, which has no finite epsilon at delta = 0".into(),
@@ -148,8 +191,9 @@ pub(crate) fn plan_sound(
             instead: "give a clipping radius from 1e-60 to 1e60",
         });
     }
-    let steps = steps.map(|steps| STEPS.check(f64::from(steps)).map(|_| steps)).transpose()?;
-    let ridge = ridge.map(|ridge| RIDGE.check(ridge)).transpose()?.unwrap_or(0.0);
+    let steps =
+        options.steps.map(|steps| STEPS.check(f64::from(steps)).map(|_| steps)).transpose()?;
+    let ridge = options.ridge.map(|ridge| RIDGE.check(ridge)).transpose()?.unwrap_or(0.0);
     let sensitivity = sensitivity(facts);
     let one_step = sensitivity / account::gaussian::mu(budget.epsilon(), budget.delta());
     let rows = facts.rows as f64;
@@ -176,39 +220,68 @@ pub(crate) fn plan_sound(
     let floor = one_step * f64::from(pace.steps).sqrt();
     let scale = calibrated(&single, budget, floor, |scale| descent(scale).event())?;
     Ok(Planned {
-        step: Step::Descent(descent(scale)),
+        procedure: Arc::new(Descending { descent: descent(scale), columns: facts.columns }),
+        // A ridge of 0 is none.
+        settled: Method::Gd(Options { steps: Some(pace.steps), ridge: options.ridge }),
         arithmetic: Arithmetic::Finite,
         notes: vec![],
     })
 }
 
-/// Takes every step and hands back a row of weights for each problem.
-pub(super) fn run(
-    plan: &Plan,
-    descent: &Descent,
-    data: &Dataset,
-    odometer: &mut Odometer<'_>,
-    monitor: &dyn Monitor,
-) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
-    let question = Question::new(&plan.facts, data)?;
-    let records = question.records(data)?;
-    let (taken, stopped) = (AtomicU32::new(0), AtomicBool::new(false));
-    let proceed = || {
-        let iteration = taken.fetch_add(1, Ordering::Relaxed) + 1;
-        let gradient_norm = f64::INFINITY;
-        monitor.proceed(Progress { iteration, gradient_norm, tolerance: 0.0, precise: false })
-    };
-    let noised = descent.run(odometer, |theta| {
-        if !proceed() {
-            stopped.store(true, Ordering::Relaxed);
-            return None;
-        }
-        question.ask(theta, &records).map(Private::new)
-    });
-    if stopped.load(Ordering::Relaxed) {
-        return Err(LearnError::Solve(SolveError::Stopped));
+/// A descent for all problems at once.
+#[derive(Debug, Clone)]
+struct Descending {
+    descent: Descent,
+    columns: usize,
+}
+
+impl Procedure for Descending {
+    fn event(&self) -> Result<Event, LearnError> {
+        Ok(self.descent.event()?)
     }
-    Ok(noised?.rows_of(plan.facts.columns))
+
+    fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
+        let Cost::Gaussian { noise_scale, .. } = stated.single_cost()? else { return None };
+        let mut other = self.clone();
+        other.descent.gaussian.noise_scale = *noise_scale;
+        Some(Arc::new(other))
+    }
+
+    fn settings(&self) -> Settings {
+        Settings::of([
+            ("ridge", self.descent.schedule.ridge),
+            ("gradient_noise", self.descent.gaussian.noise_scale),
+            ("steps", f64::from(self.descent.steps)),
+        ])
+    }
+
+    fn run(
+        &self,
+        facts: &Facts,
+        data: &Dataset,
+        odometer: &mut Odometer<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
+        let question = Question::new(facts, data)?;
+        let records = question.records(data)?;
+        let (taken, stopped) = (AtomicU32::new(0), AtomicBool::new(false));
+        let proceed = || {
+            let iteration = taken.fetch_add(1, Ordering::Relaxed) + 1;
+            let gradient_norm = f64::INFINITY;
+            monitor.proceed(Progress { iteration, gradient_norm, tolerance: 0.0, precise: false })
+        };
+        let noised = self.descent.run(odometer, |theta| {
+            if !proceed() {
+                stopped.store(true, Ordering::Relaxed);
+                return None;
+            }
+            question.ask(theta, &records).map(Private::new)
+        });
+        if stopped.load(Ordering::Relaxed) {
+            return Err(LearnError::Solve(SolveError::Stopped));
+        }
+        Ok(noised?.rows_of(self.columns))
+    }
 }
 
 /// Which sum is asked for at each step.
@@ -231,7 +304,7 @@ impl Question {
             }
             (Some(_), Target::Number(_)) => return Err(unfit),
             (None, _) => (0..facts.problems)
-                .map(|problem| super::run::labels(facts, data, problem))
+                .map(|problem| admit::labels(facts, data, problem))
                 .collect::<Result<_, _>>()?,
         };
         Ok(Self { loss: facts.loss, radius: facts.radius, slope: slope(facts), classes, labels })

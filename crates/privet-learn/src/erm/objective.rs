@@ -13,14 +13,51 @@
 //! - `Printed`: Thakurta 2013, Algorithm 3.1: λ = 2β/ε, s = 2ζ/ε, σ² = ζ²(8 ln(2/δ) + 4ε)/ε², where
 //!   ζ = LR for add/remove neighbours, and twice that under replace-one.
 
-use super::{Planned, calibrated, evenly_split, ridge as rule};
+use super::minimum::{Minimum, Step};
+use super::{calibrated, evenly_split, ridge as rule};
 use crate::LearnError;
-use crate::plan::{Facts, Step};
-use crate::request::RIDGE;
+use crate::facts::Facts;
+use crate::learner::Planned;
+use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::request::{Calibration, RIDGE};
 use privet_core::{Budget, Neighbours};
 use privet_dp::account::{ObjectiveCost, ObjectiveNoise, gaussian};
 use privet_dp::gate::Arithmetic;
 use privet_dp::mechanism::{OutputLaw, PerturbedObjective};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A line about it.
+pub const INFO: MethodInfo = MethodInfo {
+    name: "objective",
+    summary: "perturbs the objective and releases its minimiser",
+    source: "Chaudhuri et al. 2011; Kifer et al. 2012; Thakurta 2013, Algorithm 3.1",
+    guarantee: "(ε, δ) and pure ε in real arithmetic, for the exact minimiser",
+    settings: &[RIDGE_SETTING],
+    scores: Scores::Separate,
+};
+
+/// Its settings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Options {
+    /// λ of the sum form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ridge: Option<f64>,
+}
+
+/// Decides everything from public facts.
+pub(crate) fn plan(
+    facts: &Facts,
+    budget: &Budget,
+    calibration: Calibration,
+    options: &Options,
+) -> Result<Planned, LearnError> {
+    match calibration {
+        Calibration::Sound => plan_sound(facts, budget, options.ridge),
+        Calibration::Printed => plan_printed(facts, budget, options.ridge),
+    }
+}
 
 /// The perturbed objective for given constants.
 pub(super) fn perturbed(
@@ -64,26 +101,18 @@ pub(super) fn law(budget: &Budget, noise_scale: f64) -> ObjectiveNoise {
 }
 
 /// Constants that are proved.
-pub(crate) fn plan_sound(
-    facts: &Facts,
-    budget: &Budget,
-    ridge: Option<f64>,
-) -> Result<Planned, LearnError> {
+fn plan_sound(facts: &Facts, budget: &Budget, ridge: Option<f64>) -> Result<Planned, LearnError> {
     let (scale, norm) = expected_noise(facts, budget)?;
     let default = rule::for_objective(facts, budget.epsilon(), scale, norm);
     let ridge = RIDGE.check(ridge.unwrap_or(default))?;
     let tolerance = facts.default_tolerance();
     let build = |scale| perturbed(facts, ridge, law(budget, scale), tolerance, None);
     let scale = calibrated(facts, budget, scale, |scale| build(scale).event())?;
-    Ok(planned(build(scale)))
+    Ok(planned(facts, build(scale)))
 }
 
 /// The thesis's constants.
-pub(crate) fn plan_printed(
-    facts: &Facts,
-    budget: &Budget,
-    ridge: Option<f64>,
-) -> Result<Planned, LearnError> {
+fn plan_printed(facts: &Facts, budget: &Budget, ridge: Option<f64>) -> Result<Planned, LearnError> {
     let (epsilon, delta) = evenly_split(facts, budget);
     let smoothness = facts.shape.curvature * facts.radius.powi(2);
     let ridge = RIDGE.check(ridge.unwrap_or(2.0 * smoothness / epsilon))?;
@@ -96,12 +125,15 @@ pub(crate) fn plan_printed(
     } else {
         zeta * (8.0 * (2.0 / delta).ln() + 4.0 * epsilon).sqrt() / epsilon
     };
-    Ok(planned(perturbed(facts, ridge, law(budget, scale), facts.default_tolerance(), None)))
+    let tolerance = facts.default_tolerance();
+    Ok(planned(facts, perturbed(facts, ridge, law(budget, scale), tolerance, None)))
 }
 
-fn planned(perturbed: PerturbedObjective) -> Planned {
+fn planned(facts: &Facts, perturbed: PerturbedObjective) -> Planned {
+    let settled = Options { ridge: Some(perturbed.objective.ridge) };
     Planned {
-        step: Step::Perturbed(perturbed),
+        procedure: Arc::new(Minimum::new(facts, Step::Perturbed(perturbed))),
+        settled: Method::Objective(settled),
         arithmetic: Arithmetic::Real,
         notes: vec![
             "the theorem speaks of the exact minimiser in real arithmetic; what is released is a \

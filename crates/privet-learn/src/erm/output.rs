@@ -19,14 +19,51 @@
 //!   σ² = 16(LR)²(ln(1/δ) + ε)/(λε)². `Printed` uses those; `Sound` the exact curves.
 //! - Tested by `neighbouring_tables_move_the_minimiser_within_the_bound`.
 
-use super::{Planned, calibrated, evenly_split, ridge as rule};
+use super::minimum::{Minimum, Step};
+use super::{calibrated, evenly_split, ridge as rule};
 use crate::LearnError;
-use crate::plan::{Facts, Step};
-use crate::request::RIDGE;
+use crate::facts::Facts;
+use crate::learner::Planned;
+use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::request::{Calibration, RIDGE};
 use privet_core::{Budget, Neighbours};
 use privet_dp::account;
 use privet_dp::gate::Arithmetic;
 use privet_dp::mechanism::{Gaussian, L2Laplace};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A line about it.
+pub const INFO: MethodInfo = MethodInfo {
+    name: "output",
+    summary: "minimises a regularised objective and adds noise to the result",
+    source: "Chaudhuri et al. 2011; Jain & Thakurta 2014, §4.1",
+    guarantee: "(ε, δ) in finite arithmetic; pure ε in real arithmetic",
+    settings: &[RIDGE_SETTING],
+    scores: Scores::Separate,
+};
+
+/// Its settings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Options {
+    /// λ of the sum form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ridge: Option<f64>,
+}
+
+/// Decides everything from public facts.
+pub(crate) fn plan(
+    facts: &Facts,
+    budget: &Budget,
+    calibration: Calibration,
+    options: &Options,
+) -> Result<Planned, LearnError> {
+    match calibration {
+        Calibration::Sound => plan_sound(facts, budget, options.ridge),
+        Calibration::Printed => plan_printed(facts, budget, options.ridge),
+    }
+}
 
 /// The sensitivity of the theorem.
 pub fn sensitivity(facts: &Facts, ridge: f64, tolerance: f64) -> f64 {
@@ -40,11 +77,7 @@ pub fn sensitivity(facts: &Facts, ridge: f64, tolerance: f64) -> f64 {
 }
 
 /// Constants that are proved.
-pub(crate) fn plan_sound(
-    facts: &Facts,
-    budget: &Budget,
-    ridge: Option<f64>,
-) -> Result<Planned, LearnError> {
+fn plan_sound(facts: &Facts, budget: &Budget, ridge: Option<f64>) -> Result<Planned, LearnError> {
     let tolerance = facts.default_tolerance();
     let unit_noise = if budget.is_pure() {
         facts.gradient_shift() * f64::from(facts.problems) / budget.epsilon()
@@ -59,19 +92,15 @@ pub(crate) fn plan_sound(
         let floor = sensitivity * f64::from(facts.problems) / budget.epsilon();
         let mechanism = |noise_scale| laplace(facts, sensitivity, noise_scale);
         let scale = calibrated(facts, budget, floor, |scale| Ok(mechanism(scale).event()))?;
-        return Ok(laplace_step(ridge, tolerance, mechanism(scale)));
+        return Ok(laplace_step(facts, ridge, tolerance, mechanism(scale)));
     }
     let mechanism = |noise_scale| gaussian(facts, sensitivity, noise_scale);
     let scale = calibrated(facts, budget, unit_noise / ridge, |scale| mechanism(scale).event())?;
-    Ok(gaussian_step(ridge, tolerance, mechanism(scale)))
+    Ok(gaussian_step(facts, ridge, tolerance, mechanism(scale)))
 }
 
 /// The papers' constants.
-pub(crate) fn plan_printed(
-    facts: &Facts,
-    budget: &Budget,
-    ridge: Option<f64>,
-) -> Result<Planned, LearnError> {
+fn plan_printed(facts: &Facts, budget: &Budget, ridge: Option<f64>) -> Result<Planned, LearnError> {
     let tolerance = facts.default_tolerance();
     let (epsilon, delta) = evenly_split(facts, budget);
     // Thm 1 of Jain & Thakurta with ‖θ*‖ = B.
@@ -80,10 +109,10 @@ pub(crate) fn plan_printed(
     let sensitivity = sensitivity(facts, ridge, tolerance);
     let per_ridge = 4.0 * facts.gradient_bound() / (ridge * epsilon);
     if budget.is_pure() {
-        return Ok(laplace_step(ridge, tolerance, laplace(facts, sensitivity, per_ridge)));
+        return Ok(laplace_step(facts, ridge, tolerance, laplace(facts, sensitivity, per_ridge)));
     }
     let scale = per_ridge * ((1.0 / delta).ln() + epsilon).sqrt();
-    Ok(gaussian_step(ridge, tolerance, gaussian(facts, sensitivity, scale)))
+    Ok(gaussian_step(facts, ridge, tolerance, gaussian(facts, sensitivity, scale)))
 }
 
 fn gaussian(facts: &Facts, sensitivity: f64, noise_scale: f64) -> Gaussian {
@@ -106,17 +135,25 @@ fn laplace(facts: &Facts, sensitivity: f64, noise_scale: f64) -> L2Laplace {
     }
 }
 
-fn gaussian_step(ridge: f64, tolerance: f64, mechanism: Gaussian) -> Planned {
+fn gaussian_step(facts: &Facts, ridge: f64, tolerance: f64, mechanism: Gaussian) -> Planned {
     Planned {
-        step: Step::OutputGaussian { ridge, tolerance, mechanism },
+        procedure: Arc::new(Minimum::new(
+            facts,
+            Step::OutputGaussian { ridge, tolerance, mechanism },
+        )),
+        settled: Method::Output(Options { ridge: Some(ridge) }),
         arithmetic: Arithmetic::Finite,
         notes: vec![],
     }
 }
 
-fn laplace_step(ridge: f64, tolerance: f64, mechanism: L2Laplace) -> Planned {
+fn laplace_step(facts: &Facts, ridge: f64, tolerance: f64, mechanism: L2Laplace) -> Planned {
     Planned {
-        step: Step::OutputLaplace { ridge, tolerance, mechanism },
+        procedure: Arc::new(Minimum::new(
+            facts,
+            Step::OutputLaplace { ridge, tolerance, mechanism },
+        )),
+        settled: Method::Output(Options { ridge: Some(ridge) }),
         arithmetic: Arithmetic::Real,
         notes: vec![super::CONTINUOUS_NOISE.into()],
     }

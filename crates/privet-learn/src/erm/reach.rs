@@ -16,10 +16,10 @@
 //! What is left visible: a table with more than [`SPARE`] times the declared rows, at a γ that is
 //! nearly out of reach as it is.
 
+use super::minimum::Ask;
 use crate::LearnError;
-use crate::plan::{Facts, Step};
+use crate::facts::Facts;
 use privet_core::{Neighbours, Unit};
-use privet_dp::account::ObjectiveNoise;
 use privet_optim::solver::Sizes;
 
 /// How many times the declared rows a table may have where the count is private.
@@ -28,25 +28,9 @@ pub const SPARE: f64 = 16.0;
 /// Share of γ that the solver is asked for; the rest pays for rounding.
 pub(super) const SOLVER_SHARE: f64 = 0.9;
 
-/// Refuses a step whose tolerance might be out of reach.
-pub(crate) fn check(facts: &Facts, step: &Step) -> Result<(), LearnError> {
-    let (ridge, tolerance, linear_norm) = match step {
-        Step::OutputGaussian { ridge, tolerance, .. }
-        | Step::OutputLaplace { ridge, tolerance, .. }
-        | Step::NonPrivate { ridge, tolerance } => (*ridge, *tolerance, 0.0),
-        Step::Perturbed(perturbed) => {
-            let columns = facts.columns as f64;
-            let norm = match perturbed.objective.noise {
-                ObjectiveNoise::Gaussian { noise_scale, .. } => {
-                    noise_scale * (columns.sqrt() + 40.0)
-                }
-                ObjectiveNoise::L2Laplace { noise_scale } => noise_scale * (2.0 * columns + 1000.0),
-            };
-            (perturbed.objective.ridge, perturbed.tolerance, norm)
-        }
-        // Takes its steps and stops: there is no tolerance to miss.
-        Step::Descent(_) => return Ok(()),
-    };
+/// Refuses to ask a solver for a tolerance that might be out of reach.
+pub(super) fn check(facts: &Facts, ask: Ask) -> Result<(), LearnError> {
+    let Ask { ridge, tolerance, linear_norm } = ask;
     let public = facts.neighbours == Neighbours::ReplaceOne && facts.unit == Unit::Record;
     let rows = facts.rows as f64 * if public { 1.0 } else { SPARE };
     let loss = facts.loss;

@@ -3,7 +3,8 @@
 pub mod file;
 
 use crate::LearnError;
-use crate::request::{Method, Request};
+use crate::method::Scores;
+use crate::request::Request;
 use privet_data::encode::Encoding;
 use privet_data::matrix::Matrix;
 use privet_dp::gate::{Certificate, Release};
@@ -111,7 +112,7 @@ impl Model {
             return None;
         }
         let (scores, problems) = (self.scores(features), self.weights.weights.len());
-        let jointly = matches!(self.request.method, Method::Gd { .. });
+        let jointly = self.request.method.info().scores == Scores::ClippedJoint;
         let sigmoid = |score: f64| 1.0 / (1.0 + (-score).exp());
         // z = ln((3p − 1)/(1 − p)) for p > ½ ([`crate::erm::gd`]), so that 1 − p = 2/(3 + e^z).
         let clipped = |score: f64| {
