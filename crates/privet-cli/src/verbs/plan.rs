@@ -135,6 +135,7 @@ fn row_json(row: &Row) -> Value {
             let mut value = json!({
                 "epsilon": plan.guarantee().map(|guarantee| json_number(guarantee.epsilon)),
                 "delta": plan.guarantee().map(|guarantee| guarantee.delta),
+                "predicted_excess": plan.predicted_excess(),
                 "arithmetic": plan.arithmetic(),
                 "events": plan.events(),
                 "notes": plan.notes(),
@@ -168,8 +169,16 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
             say!("asked for {}", words::budget(budget.epsilon(), budget.delta()));
         }
     }
-    let header =
-        ["method", "constants", "noise", "other settings", "proved ε", "at δ", "arithmetic"];
+    let header = [
+        "method",
+        "constants",
+        "noise",
+        "other settings",
+        "predicted excess",
+        "proved ε",
+        "at δ",
+        "arithmetic",
+    ];
     let mut cells = vec![header.map(String::from).to_vec()];
     let mut remarks: Vec<(String, Vec<String>)> = Vec::new();
     let mut remark = |words: String, row: &Row| {
@@ -187,6 +196,7 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
                 line.extend([
                     noise,
                     other,
+                    plan.predicted_excess().map_or("–".into(), number),
                     plan.guarantee().map_or("none".into(), |g| number(g.epsilon)),
                     plan.guarantee().map_or("–".into(), |g| number(g.delta)),
                     format!("{:?}", plan.arithmetic()).to_lowercase(),
