@@ -120,6 +120,8 @@ methods! {
     Output: erm::output;
     /// Noisy gradient descent on all records.
     Gd: erm::gd;
+    /// Frank–Wolfe: a signed column chosen at each step.
+    FrankWolfe: erm::frank_wolfe;
 }
 
 impl Method {

@@ -97,15 +97,25 @@ impl Selection {
         }
     }
 
-    /// What all of them will cost.
-    pub fn event(&self) -> Result<Event, GateError> {
+    /// What one choice will cost.
+    pub fn choice(&self) -> Result<Event, GateError> {
         match self.law {
             SelectionLaw::Exponential(rate) => RATE.check(rate),
             SelectionLaw::Laplace(scale) => LAPLACE_SCALE.check(scale),
         }
         .map_err(NoiseError::Setting)?;
+        Ok(self.leaf())
+    }
+
+    /// What all of them will cost.
+    pub fn event(&self) -> Result<Event, GateError> {
         let count = u32::try_from(self.coefficients.len()).map_err(|_| GateError::Malformed)?;
-        Ok(Event::Repeat { count, event: Box::new(self.leaf()) })
+        Ok(Event::Repeat { count, event: Box::new(self.choice()?) })
+    }
+
+    /// The same selection under another law.
+    pub fn with_law(&self, law: SelectionLaw) -> Self {
+        Self { law, ..self.clone() }
     }
 
     /// The same selection with the noise that a leaf of [`Self::event`] states; `None` where it is of
@@ -122,7 +132,7 @@ impl Selection {
             }
             _ => return None,
         };
-        Some(Self { law, ..self.clone() })
+        Some(self.with_law(law))
     }
 
     fn draws(&self) -> Result<Draws, GateError> {

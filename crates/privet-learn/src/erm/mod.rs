@@ -3,6 +3,7 @@
 //! | file | learner |
 //! |---|---|
 //! | [`gd`] | noisy gradient descent, `--method gd` |
+//! | [`frank_wolfe`] | Frank–Wolfe over the ℓ1 ball, `--method frank-wolfe` |
 //! | [`amp`] | Approximate Minima Perturbation, `--method amp` |
 //! | [`objective`] | objective perturbation, `--method objective` |
 //! | [`output`] | output perturbation, `--method output` |
@@ -17,6 +18,7 @@
 //! all classes in one descent.
 
 pub mod amp;
+pub mod frank_wolfe;
 pub mod gd;
 mod minimum;
 pub mod objective;

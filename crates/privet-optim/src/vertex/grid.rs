@@ -30,6 +30,11 @@ impl FeatureGrid {
         Self { bound, unit, largest: (bound / unit) as u32 }
     }
 
+    /// τ.
+    pub fn bound(&self) -> f64 {
+        self.bound
+    }
+
     /// The unit.
     pub fn unit(&self) -> f64 {
         self.unit
