@@ -122,6 +122,8 @@ methods! {
     Gd: erm::gd;
     /// Frank–Wolfe: a signed column chosen at each step.
     FrankWolfe: erm::frank_wolfe;
+    /// Entropy-regularised minimisation, released by sampling columns.
+    Simplex: erm::simplex;
 }
 
 impl Method {

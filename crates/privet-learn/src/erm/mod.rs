@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`gd`] | noisy gradient descent, `--method gd` |
 //! | [`frank_wolfe`] | Frank–Wolfe over the ℓ1 ball, `--method frank-wolfe` |
+//! | [`simplex`] | entropy-regularised, released by sampling, `--method simplex` |
 //! | [`amp`] | Approximate Minima Perturbation, `--method amp` |
 //! | [`objective`] | objective perturbation, `--method objective` |
 //! | [`output`] | output perturbation, `--method output` |
@@ -27,6 +28,7 @@ pub mod plain;
 pub(crate) mod predicted;
 mod reach;
 pub mod ridge;
+pub mod simplex;
 
 use crate::LearnError;
 use crate::facts::Facts;

@@ -38,9 +38,23 @@ impl SlopeGrid {
     /// For slopes clipped to ±`clip`, a number from 1e-60 to 1e60; anything else counts as the nearest
     /// of these.
     pub fn new(clip: f64) -> Self {
+        Self::with_bits(clip, 16)
+    }
+
+    /// As fine as 64-bit sums over this many rows allow, up to 28 bits: M ≤ 2²⁸.
+    pub fn for_rows(clip: f64, rows: u64) -> Self {
+        Self::with_bits(clip, (48 - rows.max(1).ilog2() as i32 - 1).clamp(16, 28))
+    }
+
+    fn with_bits(clip: f64, bits: i32) -> Self {
         let clip = if clip.is_nan() { 1.0 } else { clip.clamp(1e-60, 1e60) };
-        let unit = 2_f64.powi(exponent_above(clip) - 16);
+        let unit = 2_f64.powi(exponent_above(clip) - bits);
         Self { clip, unit, largest: (clip / unit) as u32 }
+    }
+
+    /// S.
+    pub fn clip(&self) -> f64 {
+        self.clip
     }
 
     /// The unit.
@@ -53,7 +67,7 @@ impl SlopeGrid {
         self.largest
     }
 
-    fn units(&self, slope: f64) -> i32 {
+    pub(super) fn units(&self, slope: f64) -> i32 {
         (slope.clamp(-self.clip, self.clip) / self.unit) as i32
     }
 }
