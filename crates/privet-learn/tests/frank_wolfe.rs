@@ -200,6 +200,12 @@ fn printed_noise_claims_what_is_proved() {
     let claimed = verdict.guarantee.unwrap().epsilon;
     assert!(claimed < 1.0, "the accountant is tighter than the theorem: {claimed}");
     assert!(model.certificate().notes.iter().any(|note| note.contains("PRIV-14")));
+    // Not so at a large ε and many steps.
+    let method = Method::FrankWolfe(Options { steps: Some(300), ..Options::default() });
+    let large = Budget::new(10.0, 1e-8).unwrap();
+    let planned = plan(&Request { budget: Some(large), method, ..asked }).unwrap();
+    let claimed = planned.guarantee().unwrap().epsilon;
+    assert!((10.0..10.1).contains(&claimed), "{claimed}");
 }
 
 #[test]
