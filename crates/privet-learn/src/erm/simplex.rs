@@ -21,9 +21,10 @@
 //! ([`Entropic::slack`]). e is a hundredth of a record's weight, fixed beforehand, proved before anything is
 //! drawn, and always reached.
 //!
-//! **Choices.** κ as in [`super::frank_wolfe`]. m draws leave (c/2)κ²/m, entropy costs λ ln(2p)/n; with
-//! λ ≈ √(4Scnκ³m/ε) these balance at m = (√(κcnε/S)/(4 ln 2p))^⅔, at least 1. λ by calibration; or, where λ is
-//! given, m as large as the budget allows.
+//! **Choices.** λ by calibration; or, where λ is given, m as large as the budget allows. Without either, with
+//! λ ≈ √(4Scnκ³m/ε): a column whose slope is s₀ = [`SIGNAL`] a record stands out, ns₀κ/λ ≥ 2 ln 2p, as long as
+//! κ ≤ A/m, A = nεs₀²/(16Sc·ln² 2p), and so large it is taken (at most [`LARGEST`]). m draws leave (c/2)κ²/m, entropy
+//! costs λ ln(2p)/n; they balance at m = (A·cnε/S)^¼/(2√ln 2p), at least 1. K problems get ε/K each.
 //!
 //! - n must be public: replace-one neighbours, a record a unit. Otherwise refused.
 //! - K problems, one class against the rest, one after the other.
@@ -31,7 +32,7 @@
 //! - Tested by `tests/simplex.rs`.
 
 use super::calibrated;
-use super::frank_wolfe::{CLIP, RADIUS, pace, slope};
+use super::frank_wolfe::{CLIP, RADIUS, slope};
 use crate::facts::Facts;
 use crate::learner::{Planned, Procedure, Settings};
 use crate::method::{Method, MethodInfo, Scores as ClassScores, SettingInfo};
@@ -104,12 +105,28 @@ pub struct Options {
     pub clip: Option<f64>,
 }
 
-/// m of the rule, before it is rounded.
-pub fn draws(facts: &Facts, budget: &Budget) -> f64 {
-    let reach = pace(facts, budget).reach;
-    let share = budget.epsilon() / f64::from(facts.problems);
-    let known = reach * facts.shape.curvature * facts.rows as f64 * share / slope(facts);
-    (known.sqrt() / (4.0 * (2.0 * facts.columns as f64).ln())).powf(2.0 / 3.0).clamp(1.0, 10_000.0)
+/// s₀ of the rule.
+pub const SIGNAL: f64 = 0.2;
+/// The largest κ of the rule.
+pub const LARGEST: f64 = 8.0;
+
+/// What the rule chooses.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pace {
+    /// m before it is rounded.
+    pub draws: f64,
+    /// m·κ.
+    pub reach: f64,
+}
+
+/// The rule above.
+pub fn pace(facts: &Facts, budget: &Budget) -> Pace {
+    let (slope, curvature) = (slope(facts), facts.shape.curvature);
+    let known = facts.rows as f64 * budget.epsilon() / f64::from(facts.problems);
+    let ln = (2.0 * facts.columns as f64).ln();
+    let reach = known * SIGNAL * SIGNAL / (16.0 * slope * curvature * ln * ln);
+    let draws = (reach * curvature * known / slope).powf(0.25) / (2.0 * ln.sqrt());
+    Pace { draws: draws.clamp(1.0, 10_000.0), reach }
 }
 
 /// The problem at some λ, with what its theorem needs.
@@ -180,14 +197,17 @@ pub(crate) fn plan(
     let given = options.draws.map(|draws| DRAWS.check(f64::from(draws)).map(|_| draws));
     let given = given.transpose()?;
     let clip = CLIP.check(options.clip.unwrap_or(facts.entry_scale.min(facts.entry_bound)))?;
-    let radius = RADIUS.check(options.radius.unwrap_or(pace(facts, budget).reach / clip))?;
+    let pace = pace(facts, budget);
+    let expected = given.unwrap_or(pace.draws.round() as u32);
+    let reach = (pace.reach / f64::from(expected)).min(LARGEST);
+    let radius = RADIUS.check(options.radius.unwrap_or(reach / clip))?;
     let terms = |entropy: f64| Terms::new(facts, clip, radius, entropy);
     let choice = |entropy: f64| -> Result<Event, GateError> {
         Drawing::new(facts, &terms(entropy).ok_or(GateError::Malformed)?, 1).selection.choice()
     };
     let (draws, entropy) = match options.entropy {
         None => {
-            let draws = given.unwrap_or(self::draws(facts, budget).round() as u32);
+            let draws = expected;
             let entropy =
                 calibrated(facts, budget, floor(facts, budget, clip * radius, draws), |at| {
                     Ok(Event::Repeat { count: draws, event: Box::new(choice(at)?) })

