@@ -2,9 +2,12 @@
 //!
 //! The rule, fixed in advance:
 //!
-//! 1. δ = 0: [`crate::erm::amp`], whose pure form is the most accurate one known here.
-//! 2. δ > 0: [`crate::erm::gd`]. Its predicted excess risk ([`crate::erm::predicted`]) is below that
-//!    of every method that minimises, at every size.
+//! 1. **Dense.** Of the learners that move all weights together, the one with the least predicted excess
+//!    risk ([`Plan::predicted_excess`](crate::Plan::predicted_excess)): [`crate::erm::gd`] where δ > 0,
+//!    [`crate::erm::amp`] where δ = 0, and [`crate::erm::ssp`] as well for the squared loss.
+//! 2. **Sparse.** Where even that one is not expected to learn anything, because the noise on p
+//!    weights drowns what n records can say, only a model of few columns has a chance:
+//!    [`crate::erm::frank_wolfe`], whose noise grows with ln p.
 //!
 //! No table is looked at and nothing is tuned, so that the budget asked for is the whole price. Every
 //! parameter is a smooth function of the declared rows, the encoded columns, the classes and the
@@ -15,11 +18,13 @@
 //! that method: it stays valid when a later version chooses otherwise.
 
 use crate::LearnError;
+use crate::erm::predicted;
 use crate::facts::Facts;
 use crate::learner::Planned;
 use crate::method::{Method, MethodInfo, Scores};
 use crate::request::Calibration;
 use privet_core::Budget;
+use privet_optim::loss::Loss;
 use serde::{Deserialize, Serialize};
 
 /// A line about it.
@@ -51,14 +56,29 @@ pub(crate) fn plan(
             instead: "leave out the calibration, or name a method",
         });
     }
-    let chosen = choose(budget);
-    chosen.plan(facts, budget, calibration)
+    let dense = dense(facts, budget)?;
+    match dense.procedure.predicted_excess(facts) {
+        Some(excess) if predicted::hopeless(facts, excess) => {
+            Method::FrankWolfe(Default::default()).plan(facts, budget, calibration).or(Ok(dense))
+        }
+        _ => Ok(dense),
+    }
 }
 
-/// The rule.
-fn choose(budget: &Budget) -> Method {
-    if budget.is_pure() {
-        return Method::Amp(Default::default());
+/// The first part of the rule.
+fn dense(facts: &Facts, budget: &Budget) -> Result<Planned, LearnError> {
+    let first = match budget.is_pure() {
+        true => Method::Amp(Default::default()),
+        false => Method::Gd(Default::default()),
+    };
+    let best = first.plan(facts, budget, Calibration::Sound)?;
+    if !matches!(facts.loss, Loss::Squared { .. }) {
+        return Ok(best);
     }
-    Method::Gd(Default::default())
+    let excess = |planned: &Planned| planned.procedure.predicted_excess(facts);
+    let other = Method::Ssp(Default::default()).plan(facts, budget, Calibration::Sound);
+    Ok(match other {
+        Ok(other) if excess(&other) < excess(&best) => other,
+        _ => best,
+    })
 }
