@@ -122,6 +122,18 @@ methods! {
     Output: erm::output;
     /// Noisy gradient descent on all records.
     Gd: erm::gd;
+    /// Least squares from noised second moments.
+    Ssp: erm::ssp;
+    /// Linear regression in a ball.
+    Linear: erm::linear;
+    /// Linear regression with a rotated regulariser.
+    LinearRotated: erm::rotated;
+    /// Sample and aggregate.
+    SampleAggregate: erm::sample_aggregate;
+    /// Frank–Wolfe: a signed column chosen at each step.
+    FrankWolfe: erm::frank_wolfe;
+    /// Entropy-regularised minimisation, released by sampling columns.
+    Simplex: erm::simplex;
 }
 
 impl Method {

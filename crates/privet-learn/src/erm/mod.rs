@@ -3,9 +3,15 @@
 //! | file | learner |
 //! |---|---|
 //! | [`gd`] | noisy gradient descent, `--method gd` |
+//! | [`frank_wolfe`] | Frank–Wolfe over the ℓ1 ball, `--method frank-wolfe` |
+//! | [`simplex`] | entropy-regularised, released by sampling, `--method simplex` |
 //! | [`amp`] | Approximate Minima Perturbation, `--method amp` |
 //! | [`objective`] | objective perturbation, `--method objective` |
 //! | [`output`] | output perturbation, `--method output` |
+//! | [`ssp`] | least squares from noised moments, `--method ssp` |
+//! | [`linear`] | linear regression in a ball, `--method linear` |
+//! | [`rotated`] | the same with a regulariser made of the data, `--method linear-rotated` |
+//! | [`sample_aggregate`] | the mean of many small fits, `--method sample-aggregate` |
 //! | [`plain`] | no noise at all, `--method non-private` |
 //! | `predicted` | what a plan expects to lose |
 //! | [`ridge`] | how much to regularise, from public facts |
@@ -17,7 +23,9 @@
 //! all classes in one descent.
 
 pub mod amp;
+pub mod frank_wolfe;
 pub mod gd;
+pub mod linear;
 mod minimum;
 pub mod objective;
 pub mod output;
@@ -26,6 +34,10 @@ pub mod plain;
 pub(crate) mod predicted;
 mod reach;
 pub mod ridge;
+pub mod rotated;
+pub mod sample_aggregate;
+pub mod simplex;
+pub mod ssp;
 
 use crate::LearnError;
 use crate::facts::Facts;

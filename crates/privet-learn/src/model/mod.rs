@@ -117,9 +117,10 @@ impl Model {
         let (scores, problems) = (self.scores(features), self.weights.weights.len());
         let jointly = self.request.method.info().scores == Scores::ClippedJoint;
         let sigmoid = |score: f64| 1.0 / (1.0 + (-score).exp());
-        // z = ln((3p − 1)/(1 − p)) for p > ½ ([`crate::erm::gd`]), so that 1 − p = 2/(3 + e^z).
+        // e^z = p/(S(1 − p)) − 1 for p > ½ ([`crate::erm::gd`]), so that 1 − p = 1/(1 + S(1 + e^z)).
         let clipped = |score: f64| {
-            let wrong = 2.0 / (3.0 + score.abs().exp());
+            let odds = crate::erm::gd::LOGISTIC_SLOPE * (1.0 + score.abs().exp());
+            let wrong = (1.0 / (1.0 + odds)).min(0.5);
             if score > 0.0 { 1.0 - wrong } else { wrong }
         };
         let sigmoid = |score| if jointly { clipped(score) } else { sigmoid(score) };

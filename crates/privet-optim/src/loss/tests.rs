@@ -236,3 +236,22 @@ fn new_losses_refuse_what_their_theorems_do_not_cover() {
     }
     assert!(serde_json::from_str::<Loss>(r#"{"kind":"quantile","tau":1.0,"h":0.1}"#).is_err());
 }
+
+/// A label of size w is the loss w times, and no constant of the loss grows.
+#[test]
+fn the_size_of_a_sign_is_how_much_its_row_counts() {
+    for loss in [Loss::Logistic, Loss::HuberSvm { h: 0.1 }] {
+        for u in [-3.0, -0.4, 0.0, 0.95, 2.0] {
+            for y in [-1.0, 1.0] {
+                let (full, half) = (loss.at(u, y), loss.at(u, y / 2.0));
+                assert_eq!(half.value, full.value / 2.0);
+                assert_eq!(half.derivative, full.derivative / 2.0);
+                assert_eq!(half.second, full.second / 2.0);
+                let precise = loss.precise_derivative(u.into(), y / 2.0).high;
+                assert!((precise - half.derivative).abs() <= loss.derivative_error());
+            }
+        }
+        assert!(loss.accepts(-0.25) && loss.accepts(1.0) && !loss.accepts(0.0));
+        assert!(!loss.accepts(1.5) && !loss.accepts(f64::NAN));
+    }
+}

@@ -298,8 +298,8 @@ fn bad_problems_are_refused() {
     let penalty = &Penalty::Box { low: 1.0, high: 0.0 };
     assert!(refused(Problem { penalty, ..good }, 1.0).contains("box"));
     assert!(refused(Problem { loss: Loss::HuberSvm { h: -1.0 }, ..good }, 1.0).contains('h'));
-    let thirds = vec![1.0 / 3.0; 20];
-    let records = InMemory::new(&matrix, &thirds).unwrap();
+    let none = vec![0.0; 20];
+    let records = InMemory::new(&matrix, &none).unwrap();
     assert!(refused(Problem { records: &records, ..good }, 1.0).contains("-1 and 1"));
     assert!(InMemory::new(&matrix, &labels[1..]).is_err());
     assert!(InMemory::new(&matrix, &[f64::NAN; 20]).is_err());

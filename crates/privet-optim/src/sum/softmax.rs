@@ -11,7 +11,7 @@
 //! *Proof.* Multipliers are integers in units of 2⁻²¹, none larger than 2²¹. The sum of their squares
 //! is exact in f64 (at most 2⁴³ for any π, and errs by a factor of K·2⁻⁵³ whatever is fed in). Where
 //! it exceeds (2²¹S)² they are multiplied by less than (1 − 10⁻¹³)·2²¹S over its root and truncated
-//! toward zero, which cannot enlarge them. So ‖m xᵀ‖ = ‖m‖‖x‖ ≤ S·R, whatever the rounding of π.
+//! toward zero, which cannot enlarge them; nor can a weight of at most 1. So ‖m xᵀ‖ = ‖m‖‖x‖ ≤ S·R, whatever the rounding of π.
 //! Since |m_k| ≤ 1, the sums of 2⁹ rows are exact in f64 as they are there, a = 0. 2⁹ such sums, each at
 //! most 2⁵³ units, are exact in 64-bit integers, and are then added in 128 bits. ∎
 //!
@@ -54,6 +54,9 @@ pub struct SoftmaxGradient {
     pub radius: f64,
     /// S, what ‖π − e_y‖ is clipped to; above 0. At √2 nothing is clipped.
     pub slope: f64,
+    /// How much a record of each class counts, from 0 to 1; empty if all count the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub weights: Vec<f64>,
 }
 
 impl SoftmaxGradient {
@@ -154,7 +157,7 @@ impl<const W: usize> Kernel for SoftmaxPass<'_, W> {
     #[inline(always)]
     fn run<const F: bool>(self) -> bool {
         let columns = self.rows.columns().max(1);
-        let SoftmaxGradient { classes, slope, .. } = *self.statistic;
+        let SoftmaxGradient { classes, slope, ref weights, .. } = *self.statistic;
         // Class after class, so that each class's multipliers lie together.
         let mut table = vec![[0.0; PART]; classes];
         let mut lanes = [[0.0; W]; PART];
@@ -170,7 +173,7 @@ impl<const W: usize> Kernel for SoftmaxPass<'_, W> {
                         .for_each(|(margin, lanes)| *margin = lanes[lane]);
                 }
             }
-            multipliers(&mut table, part.labels(), slope);
+            multipliers(&mut table, part.labels(), slope, weights);
             for (sums, table) in self.sums.chunks_exact_mut(columns).zip(table.chunks(W)) {
                 lanes.fill([0.0; W]);
                 for (lane, m) in table.iter().enumerate() {
@@ -186,7 +189,7 @@ impl<const W: usize> Kernel for SoftmaxPass<'_, W> {
 
 /// Margins, class after class, become clipped and truncated multipliers in units.
 #[inline(always)]
-fn multipliers(table: &mut [[f64; PART]], labels: &[f64], slope: f64) {
+fn multipliers(table: &mut [[f64; PART]], labels: &[f64], slope: f64, weights: &[f64]) {
     let (mut largest, mut totals, mut squares) = ([f64::MIN; PART], [0.0; PART], [0.0; PART]);
     for margins in &*table {
         for (largest, &margin) in largest.iter_mut().zip(margins) {
@@ -214,8 +217,12 @@ fn multipliers(table: &mut [[f64; PART]], labels: &[f64], slope: f64) {
         squares.iter_mut().zip(values).for_each(|(square, m)| *square += m * m);
     }
     let limit = (slope * ONE).powi(2) * (1.0 - 1e-15);
-    let factors = squares
+    let mut factors = squares
         .map(|found| if found > limit { (limit / found).sqrt() * (1.0 - 1e-12) } else { 1.0 });
+    for (factor, label) in factors.iter_mut().zip(labels) {
+        let weight = weights.get((label * classes).round() as usize);
+        *factor *= weight.map_or(1.0, |weight| weight.max(0.0).min(1.0));
+    }
     for values in table {
         values.iter_mut().zip(&factors).for_each(|(m, factor)| *m = (*m * factor).trunc());
     }
@@ -249,7 +256,11 @@ mod tests {
         let labels =
             (0..rows).map(|_| SoftmaxGradient::label(class(&mut random), classes)).collect();
         let theta = (0..classes * columns).map(|_| size * random.centred()).collect();
-        (matrix, labels, SoftmaxGradient { classes, theta, radius: 1.0, slope: 2_f64.sqrt() })
+        (
+            matrix,
+            labels,
+            SoftmaxGradient { classes, theta, radius: 1.0, slope: 2_f64.sqrt(), weights: vec![] },
+        )
     }
 
     fn margin(matrix: &Matrix, row: usize, theta: &[f64]) -> f64 {
@@ -286,10 +297,10 @@ mod tests {
         }
         let limit = (statistic.slope * ONE).powi(2) * (1.0 - 1e-15);
         let squares = m.iter().map(|m| m * m).sum::<i128>() as f64;
-        if squares > limit {
-            let factor = (limit / squares).sqrt() * (1.0 - 1e-12);
-            m.iter_mut().for_each(|m| *m = (*m as f64 * factor) as i128);
-        }
+        let clipped = (limit / squares).sqrt() * (1.0 - 1e-12);
+        let factor = if squares > limit { clipped } else { 1.0 };
+        let factor = factor * statistic.weights.get(class).unwrap_or(&1.0);
+        m.iter_mut().for_each(|m| *m = (*m as f64 * factor) as i128);
         let features = matrix.dense_row(row);
         let units = |x: &f32| (f64::from(*x) / statistic.plan().feature_unit) as i128;
         m.iter().flat_map(|m| features.iter().map(move |x| m * units(x))).collect()
@@ -335,6 +346,9 @@ mod tests {
         ) {
             let (matrix, labels, mut statistic) = case(seed, sparse, classes, size);
             statistic.slope = slope;
+            if seed % 2 == 0 {
+                statistic.weights = (1..=classes).map(|class| 1.0 / class as f64).collect();
+            }
             let mut found = statistic.zero(matrix.columns());
             statistic.add(Block::new(&matrix, 0, &labels[..rows]), &mut found);
             let mut expected = vec![0; statistic.theta.len()];
@@ -384,6 +398,7 @@ mod tests {
             theta: vec![1e6, 0.0, 0.0],
             radius: 1.0,
             slope: 2_f64.sqrt() * (1.0 + 1e-9),
+            weights: vec![],
         };
         let mut sum = statistic.zero(1);
         let labels = vec![SoftmaxGradient::label(2, 3); rows];
@@ -397,8 +412,13 @@ mod tests {
     fn features_off_the_grid_are_noticed() {
         for bad in [1e-9, 1e30, f32::MAX] {
             let matrix = Matrix::Dense(DenseMatrix::new([[bad, 0.5]; 600].concat(), 600, 2));
-            let statistic =
-                SoftmaxGradient { classes: 3, theta: vec![1.0; 6], radius: 1.0, slope: 1.0 };
+            let statistic = SoftmaxGradient {
+                classes: 3,
+                theta: vec![1.0; 6],
+                radius: 1.0,
+                slope: 1.0,
+                weights: vec![],
+            };
             let sum = InMemory::new(&matrix, &[0.0; 600]).unwrap().sum(&statistic).unwrap();
             assert!(sum.units().is_none());
         }
