@@ -58,12 +58,12 @@ impl Penalty {
             Self::L1 { weight } | Self::ElasticNet { l1: weight, .. } => {
                 let weight = DoubleDouble::from(*weight);
                 let smallest = |(t, g): (DoubleDouble, DoubleDouble)| {
-                    let (with, without) = (g + weight, g - weight);
-                    let held = t == DoubleDouble::ZERO;
-                    if t.is_positive() || (held && (-with).is_positive()) {
-                        with.high
-                    } else if !held || without.is_positive() {
-                        without.high
+                    if t.is_positive() {
+                        (g + weight).high
+                    } else if (-t).is_positive() || (g - weight).is_positive() {
+                        (g - weight).high
+                    } else if (-g - weight).is_positive() {
+                        (g + weight).high
                     } else {
                         0.0
                     }
