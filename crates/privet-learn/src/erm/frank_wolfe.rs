@@ -40,7 +40,7 @@
 //!   clamped and T − 1 choices, and claims what the accountant proves.
 //! - Tested by `tests/frank_wolfe.rs`.
 
-use super::{calibrated, evenly_split};
+use super::{calibrated, evenly_split, predicted};
 use crate::facts::Facts;
 use crate::learner::{Planned, Procedure, Settings};
 use crate::method::{Method, MethodInfo, Scores as ClassScores, SettingInfo};
@@ -407,10 +407,13 @@ impl Procedure for Choosing {
             SelectionLaw::Exponential(rate) => 1.0 / rate,
             SelectionLaw::Laplace(scale) => scale,
         };
-        // 2cκ²/T, and C·ln(2p)/rate for the vertex missed.
-        let miss = noise * self.terms.unit() * (2.0 * facts.columns as f64).ln();
+        // Against the best model of reach κ′: (c/2)(κ/T)² for each of the steps that lead there, and
+        // κ′·ln(2p)/(τ·rate) for the vertices missed.
+        let target = reach.min(predicted::NORM);
+        let bound = self.terms.features.bound();
+        let miss = noise * self.terms.unit() / bound * (2.0 * facts.columns as f64).ln();
         let steps = self.moves.len() as f64;
-        let one = 2.0 * CURVATURE * reach * reach / steps + radius * miss / facts.rows as f64;
+        let one = target * (CURVATURE * reach / (2.0 * steps) + miss / facts.rows as f64);
         Some(f64::from(facts.problems) * one)
     }
 

@@ -8,6 +8,8 @@
 //! | linear term of scale σ, ridge λ (sum form) | each direction costs ½h·(σ/(nh + λ))² ≤ σ²/(8λn); in all at most σ²·min(p/(8λn), tr H/(2λ²)) | λB²/(2n) |
 //! | noise of scale τ on the weights, ridge λ | ½τ²·tr H, and at most LRτ | λB²/(2n) |
 //! | descent for a time τ, noise s on the mean gradient if one step got it all | (s²/2)·min(τ²·tr H, τp/2) ([`super::gd`]) | B²/(2τ) |
+//! | T choices of a column at a rate ρ, entries clamped to τ, ℓ1 radius κ/τ | κ′·ln(2p)/(nτρ), κ′ = min(κ, 8) | cκκ′/(2T) ([`super::frank_wolfe`]) |
+//! | m columns drawn from an entropic minimiser | cκ²/(2m) | λ·ln(2p)/n ([`super::simplex`]) |
 //!
 //! It is a prediction for comparing methods and for saying beforehand that a budget is too small; no
 //! bound: the best model may be larger than B, and its own loss is not counted. A plan that predicts
