@@ -130,6 +130,10 @@ methods! {
     LinearRotated: erm::rotated;
     /// Sample and aggregate.
     SampleAggregate: erm::sample_aggregate;
+    /// Frank–Wolfe: a signed column chosen at each step.
+    FrankWolfe: erm::frank_wolfe;
+    /// Entropy-regularised minimisation, released by sampling columns.
+    Simplex: erm::simplex;
 }
 
 impl Method {

@@ -6,6 +6,7 @@
 //! - [`loss`]: ℓ, with the constants a learner needs.
 //! - [`sum`]: what can be asked of records, and the in-memory back end.
 //! - [`kernel`]: the inner loops.
+//! - [`vertex`]: scores of single columns along a path, at the cost of what changes.
 //! - [`solver`]: minimisers, each of which ends in a proof that the tolerance is met.
 //! - [`spectrum`]: symmetric matrices by their eigenvalues.
 
@@ -17,6 +18,7 @@ pub mod spectrum;
 pub mod sum;
 #[cfg(test)]
 mod testing;
+pub mod vertex;
 
 pub use loss::Loss;
 pub use solver::{Certified, Method, Options, Penalty, Problem, SolveError, minimise};

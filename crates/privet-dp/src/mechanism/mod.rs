@@ -12,6 +12,7 @@
 //! | [`NoisyMoments`] | Gaussian or discrete Laplace noise to stacked second moments | as those two, finite arithmetic |
 //! | [`NoisyMax`] | Gumbel noise to scores, names the largest | bounded range |
 //! | [`RotatedObjective`] | a random linear term inside a quadratic, small eigenvalues raised | (ε, δ), real arithmetic |
+//! | [`Selection`] | exponential or Laplace noise to the scores of signed columns, again and again | composed bounded range or pure, finite arithmetic |
 //! | [`PerturbedObjective`] | a random linear term inside an objective | objective perturbation, AMP |
 
 mod descent;
@@ -24,6 +25,7 @@ mod noisy_max;
 mod objective;
 mod partition;
 mod rotated;
+mod selection;
 
 pub use descent::{Descent, Schedule};
 pub use gaussian::Gaussian;
@@ -35,3 +37,4 @@ pub use noisy_max::NoisyMax;
 pub use objective::{Distance, ObjectiveToken, OutputLaw, PerturbedObjective, SecretNoise};
 pub use partition::independent_blocks;
 pub use rotated::{RotatedObjective, RotatedToken};
+pub use selection::{Scores, Selection, SelectionLaw, Vertex};

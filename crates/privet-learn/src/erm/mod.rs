@@ -3,6 +3,8 @@
 //! | file | learner |
 //! |---|---|
 //! | [`gd`] | noisy gradient descent, `--method gd` |
+//! | [`frank_wolfe`] | Frank–Wolfe over the ℓ1 ball, `--method frank-wolfe` |
+//! | [`simplex`] | entropy-regularised, released by sampling, `--method simplex` |
 //! | [`amp`] | Approximate Minima Perturbation, `--method amp` |
 //! | [`objective`] | objective perturbation, `--method objective` |
 //! | [`output`] | output perturbation, `--method output` |
@@ -21,6 +23,7 @@
 //! all classes in one descent.
 
 pub mod amp;
+pub mod frank_wolfe;
 pub mod gd;
 pub mod linear;
 mod minimum;
@@ -33,6 +36,7 @@ mod reach;
 pub mod ridge;
 pub mod rotated;
 pub mod sample_aggregate;
+pub mod simplex;
 pub mod ssp;
 
 use crate::LearnError;

@@ -20,6 +20,7 @@ mod memory;
 mod softmax;
 
 pub use block::Block;
+pub(crate) use exact::exponent_above;
 pub use exact::{ExactGradient, ExactSum};
 pub use gradient::{Gradient, GradientSum, LossAndGradient, PreciseGradient, PreciseSum};
 pub use gram::ExactGram;
