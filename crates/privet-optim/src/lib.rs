@@ -6,11 +6,13 @@
 //! - [`loss`]: ℓ, with the constants a learner needs.
 //! - [`sum`]: what can be asked of records, and the in-memory back end.
 //! - [`kernel`]: the inner loops.
+//! - [`passes`]: minibatch descent over rows in a given order, with a bound on its rounding.
 //! - [`solver`]: minimisers, each of which ends in a proof that the tolerance is met.
 
 pub mod double_double;
 pub mod kernel;
 pub mod loss;
+pub mod passes;
 pub mod solver;
 pub mod sum;
 #[cfg(test)]
