@@ -24,6 +24,10 @@ pub(crate) trait Procedure: fmt::Debug + Send + Sync {
     /// The numbers a person wants to see.
     fn settings(&self) -> Settings;
 
+    /// Expected excess risk of the mean loss, from public facts ([`crate::erm::predicted`]); `None`
+    /// where nothing is known.
+    fn predicted_excess(&self, facts: &Facts) -> Option<f64>;
+
     /// Refuses, from public facts, what could fail once noise is drawn.
     fn check(&self, _facts: &Facts) -> Result<(), LearnError> {
         Ok(())

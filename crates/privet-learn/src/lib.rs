@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod admit;
+pub mod auto;
 pub mod erm;
 mod error;
 mod facts;

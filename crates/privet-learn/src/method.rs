@@ -9,7 +9,7 @@
 use crate::facts::Facts;
 use crate::learner::Planned;
 use crate::request::Calibration;
-use crate::{LearnError, erm};
+use crate::{LearnError, auto, erm};
 use privet_core::Budget;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -112,6 +112,8 @@ macro_rules! methods {
 }
 
 methods! {
+    /// Whatever the rule chooses; see [`crate::auto`].
+    Auto: auto;
     /// Approximate Minima Perturbation.
     Amp: erm::amp;
     /// Objective perturbation, the exact minimiser released.

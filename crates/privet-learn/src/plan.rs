@@ -1,6 +1,6 @@
 //! Plan before data: from public facts to everything that decides the guarantee.
 
-use crate::erm::plain::Plain;
+use crate::erm::{plain::Plain, predicted};
 use crate::facts::Facts;
 use crate::learner::{Procedure, Settings};
 use crate::method::Method;
@@ -54,6 +54,10 @@ pub fn plan(request: &Request) -> Result<Plan, LearnError> {
     let mut notes = planned.notes;
     if budget.delta() * facts.rows as f64 > 1.0 {
         notes.push(LARGE_DELTA.into());
+    }
+    let excess = planned.procedure.predicted_excess(&facts);
+    if excess.is_some_and(|excess| predicted::hopeless(&facts, excess)) {
+        notes.push(predicted::HOPELESS.into());
     }
     // Printed constants are no choice.
     let method = match request.calibration {
@@ -151,6 +155,15 @@ impl Plan {
         match &self.work {
             Work::Private(procedure) => procedure.settings(),
             Work::Plain(plain) => plain.settings(),
+        }
+    }
+
+    /// Expected excess risk of the mean loss, a prediction from public facts; `None` where nothing is
+    /// known.
+    pub fn predicted_excess(&self) -> Option<f64> {
+        match &self.work {
+            Work::Private(procedure) => procedure.predicted_excess(&self.facts),
+            Work::Plain(_) => Some(0.0),
         }
     }
 

@@ -35,7 +35,7 @@ pub struct Plan {
     #[arg(long, value_name = "N", value_parser = settings::rows)]
     rows: u64,
     #[arg(
-        long, value_name = "M", default_value = "amp", value_parser = asked,
+        long, value_name = "M", default_value = "auto", value_parser = asked,
         help = format!("Which learner: {}, or all", Method::accepted()),
     )]
     method: Asked,
@@ -92,11 +92,13 @@ impl Plan {
                     _ => self.settings.only_for(method),
                 };
                 let request = settings.request(&schema, self.rows, method, calibration)?;
-                rows.push(Row {
-                    method: method.clone(),
-                    calibration,
-                    outcome: learn::plan(&request),
-                });
+                let outcome = learn::plan(&request);
+                // Printed constants that nobody asked for and no paper prints are no news.
+                let unasked = self.calibration.is_none() && calibration == Calibration::Printed;
+                if unasked && outcome.is_err() {
+                    continue;
+                }
+                rows.push(Row { method: method.clone(), calibration, outcome });
             }
         }
         drop(meter);
@@ -128,13 +130,19 @@ fn as_json(rows: &[Row]) -> Value {
 }
 
 fn row_json(row: &Row) -> Value {
-    let head = json!({ "method": row.method.name(), "calibration": row.calibration.to_string() });
+    let chosen = row.outcome.as_ref().ok().map(|plan| &plan.request().method);
+    let head = json!({
+        "method": row.method.name(),
+        "calibration": row.calibration.to_string(),
+        "chosen": chosen,
+    });
     let rest = match &row.outcome {
         Err(error) => json!({ "refused": error.to_string() }),
         Ok(plan) => {
             let mut value = json!({
                 "epsilon": plan.guarantee().map(|guarantee| json_number(guarantee.epsilon)),
                 "delta": plan.guarantee().map(|guarantee| guarantee.delta),
+                "predicted_excess": plan.predicted_excess(),
                 "arithmetic": plan.arithmetic(),
                 "events": plan.events(),
                 "notes": plan.notes(),
@@ -168,8 +176,16 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
             say!("asked for {}", words::budget(budget.epsilon(), budget.delta()));
         }
     }
-    let header =
-        ["method", "constants", "noise", "other settings", "proved ε", "at δ", "arithmetic"];
+    let header = [
+        "method",
+        "constants",
+        "noise",
+        "other settings",
+        "predicted excess",
+        "proved ε",
+        "at δ",
+        "arithmetic",
+    ];
     let mut cells = vec![header.map(String::from).to_vec()];
     let mut remarks: Vec<(String, Vec<String>)> = Vec::new();
     let mut remark = |words: String, row: &Row| {
@@ -181,12 +197,18 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
     };
     for row in rows {
         let mut line = vec![row.method.name().to_string(), row.calibration.to_string()];
+        if let Ok(plan) = &row.outcome
+            && plan.request().method.name() != row.method.name()
+        {
+            line[0] = format!("{}: {}", row.method, plan.request().method);
+        }
         match &row.outcome {
             Ok(plan) => {
                 let (noise, other) = words::settings(&plan.settings());
                 line.extend([
                     noise,
                     other,
+                    plan.predicted_excess().map_or("–".into(), number),
                     plan.guarantee().map_or("none".into(), |g| number(g.epsilon)),
                     plan.guarantee().map_or("–".into(), |g| number(g.delta)),
                     format!("{:?}", plan.arithmetic()).to_lowercase(),

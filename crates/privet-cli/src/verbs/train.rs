@@ -52,7 +52,7 @@ pub struct Train {
     #[arg(long, value_name = "N", value_parser = settings::rows)]
     rows: Option<u64>,
     #[arg(
-        long, value_name = "M", default_value = "amp",
+        long, value_name = "M", default_value = "auto",
         help = format!("Which learner: {}; see `privet methods`", Method::accepted()),
     )]
     method: Method,

@@ -35,7 +35,11 @@ fn flags_outside_their_range() {
 fn what_no_proof_covers_is_refused_on_privacy_grounds() {
     let world = World::new();
     let line = TRAIN.replace("table.csv", "none.csv");
-    world.refused(1, &format!("{line} --calibration printed --delta 0"), &["delta above 0"]);
+    world.refused(
+        1,
+        &format!("{line} --method amp --calibration printed --delta 0"),
+        &["delta above 0"],
+    );
 }
 
 #[test]

@@ -167,7 +167,7 @@ fn a_secret_that_others_can_read_is_refused() {
 #[test]
 fn printed_constants_claim_what_is_proved() {
     let world = World::new();
-    world.ok(&format!("{TRAIN} --calibration printed"));
+    world.ok(&format!("{TRAIN} --method amp --calibration printed"));
     let verdict = world.ok_json("verify model.json --json");
     assert_eq!(verdict["valid"], true);
     assert_ne!(verdict["epsilon"], 5.0);

@@ -44,7 +44,7 @@
 //! - δ = 0 is refused: Gaussian noise has no finite ε there.
 //! - Tested by `tests/descent.rs`.
 
-use super::calibrated;
+use super::{calibrated, predicted};
 use crate::facts::Facts;
 use crate::learner::{Planned, Procedure, Settings};
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
@@ -102,6 +102,9 @@ pub const FEWEST: f64 = 100.0;
 /// Steps that the rule takes at most.
 pub const MOST: f64 = 400.0;
 
+/// With the mean of the last half of the points, time counts this much.
+const AVERAGED_SHARE: f64 = 0.75;
+
 /// Points are kept within this many times 1/R of 0: far beyond any model, and every margin is finite.
 const BALL: f64 = 1_048_576.0;
 
@@ -137,6 +140,16 @@ pub fn sensitivity(facts: &Facts) -> f64 {
     sides * records * slope(facts) * facts.radius * together * (1.0 + 16.0 * f64::EPSILON)
 }
 
+/// β and tr H of all problems together.
+fn shape(facts: &Facts) -> (f64, f64) {
+    let square = facts.radius * facts.radius;
+    if joint(facts) {
+        return (square / 2.0, square);
+    }
+    let curvature = facts.shape.curvature * square;
+    (curvature, f64::from(facts.problems) * curvature)
+}
+
 /// What the rule chooses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pace {
@@ -149,18 +162,13 @@ pub struct Pace {
 /// The rule above. `noise` is s.
 pub fn pace(facts: &Facts, noise: f64, steps: Option<u32>) -> Pace {
     let problems = f64::from(facts.problems);
-    let square = facts.radius * facts.radius;
-    let (smoothness, trace) = if joint(facts) {
-        (square / 2.0, square)
-    } else {
-        (facts.shape.curvature * square, problems * facts.shape.curvature * square)
-    };
+    let (smoothness, trace) = shape(facts);
     let norm = problems.sqrt() * EXPECTED_NORM / facts.radius;
     let coordinates = problems * facts.columns as f64;
     let walk = (norm * norm / (2.0 * noise * noise * trace)).cbrt();
     let settled = norm * std::f64::consts::SQRT_2 / (noise * coordinates.sqrt());
     let time = walk.max(settled);
-    let per_rate = (1.0 - MOMENTUM) * time / 0.75;
+    let per_rate = (1.0 - MOMENTUM) * time / AVERAGED_SHARE;
     let wanted = (per_rate * smoothness).ceil().clamp(FEWEST, MOST);
     let steps = steps.unwrap_or(wanted as u32);
     Pace { steps, rate: (per_rate / f64::from(steps)).min(1.0 / smoothness) }
@@ -253,6 +261,14 @@ impl Procedure for Descending {
             ("gradient_noise", self.descent.gaussian.noise_scale),
             ("steps", f64::from(self.descent.steps)),
         ])
+    }
+
+    fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
+        let (rows, steps) = (facts.rows as f64, f64::from(self.descent.steps));
+        let Schedule { rate, momentum, .. } = self.descent.schedule;
+        let noise = self.descent.gaussian.noise_scale / (rows * steps.sqrt());
+        let time = AVERAGED_SHARE * steps * rate * rows / (1.0 - momentum);
+        Some(predicted::descent(facts, noise, time, shape(facts).1))
     }
 
     fn run(

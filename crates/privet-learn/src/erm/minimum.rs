@@ -1,5 +1,6 @@
 //! Learners that minimise: one linear problem after the other, each through its mechanism.
 
+use super::predicted;
 use super::reach::{self, SOLVER_SHARE};
 use crate::facts::Facts;
 use crate::learner::{Procedure, Settings};
@@ -197,6 +198,29 @@ impl Procedure for Minimum {
                 shown.and("objective_noise", Some(objective)).and("output_noise", output)
             }
         }
+    }
+
+    fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
+        let ridge = self.step.ask().ridge;
+        Some(match &self.step {
+            Step::OutputGaussian { mechanism, .. } => {
+                predicted::output(facts, mechanism.noise_scale, ridge)
+            }
+            // A coordinate of ℓ2-Laplace noise in p dimensions has about √p times its scale.
+            Step::OutputLaplace { mechanism, .. } => {
+                let columns = facts.columns as f64;
+                predicted::output(facts, mechanism.noise_scale * columns.sqrt(), ridge)
+            }
+            Step::Perturbed(perturbed) => {
+                let noise = match perturbed.objective.noise {
+                    ObjectiveNoise::Gaussian { noise_scale, .. } => noise_scale,
+                    ObjectiveNoise::L2Laplace { noise_scale } => {
+                        noise_scale * (facts.columns as f64).sqrt()
+                    }
+                };
+                predicted::perturbed(facts, noise, ridge)
+            }
+        })
     }
 
     fn check(&self, facts: &Facts) -> Result<(), LearnError> {

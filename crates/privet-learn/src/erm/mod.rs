@@ -7,6 +7,7 @@
 //! | [`objective`] | objective perturbation, `--method objective` |
 //! | [`output`] | output perturbation, `--method output` |
 //! | [`plain`] | no noise at all, `--method non-private` |
+//! | `predicted` | what a plan expects to lose |
 //! | [`ridge`] | how much to regularise, from public facts |
 //!
 //! All of them minimise, for each linear problem,
@@ -21,6 +22,7 @@ mod minimum;
 pub mod objective;
 pub mod output;
 pub mod plain;
+pub(crate) mod predicted;
 mod reach;
 pub mod ridge;
 
