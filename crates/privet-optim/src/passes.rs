@@ -26,6 +26,7 @@ use crate::kernel::{Kernel, UNIT_ROUNDOFF, accumulated, dispatch};
 use crate::loss::Loss;
 use crate::sum::Block;
 use privet_data::matrix::Matrix;
+use rayon::prelude::*;
 
 /// Rows whose margins are kept at a time.
 const PART: usize = 128;
@@ -73,6 +74,20 @@ pub struct Passes {
 }
 
 impl Passes {
+    /// [`Passes::run`] for several problems on the same rows, side by side: all θs in one vector.
+    pub fn run_all(
+        &self,
+        batches: Batches<'_>,
+        labels: &[Vec<f64>],
+        passes: u32,
+        step: impl Fn(u64) -> Step + Sync,
+        proceed: impl Fn() -> bool + Sync,
+    ) -> Option<Vec<f64>> {
+        let one = |labels: &Vec<f64>| self.run(batches, labels, passes, &step, &proceed);
+        let all: Option<Vec<Vec<f64>>> = labels.par_iter().map(one).collect();
+        Some(all?.concat())
+    }
+
     /// From θ = 0, `passes` times over all batches; update t, from 1, takes `step(t)`. `proceed` is
     /// asked before each pass; `None` if it says no or if there is not one label for each row.
     pub fn run(
@@ -281,6 +296,10 @@ mod tests {
         let step = |_| Step { shrink: 1.0, rate: 0.1 };
         assert!(passes.run(batches, &labels[1..], 1, step, || true).is_none());
         assert!(passes.run(batches, &labels, 1, step, || false).is_none());
+        let one = passes.run(batches, &labels, 2, step, || true).unwrap();
+        let other: Vec<f64> = labels.iter().map(|y| -y).collect();
+        let both = passes.run_all(batches, &[labels.clone(), other], 2, step, || true).unwrap();
+        assert_eq!((both.len(), &both[..9]), (18, &one[..]));
         let none = Batches::new(&matrix, &[]).unwrap();
         assert_eq!(passes.run(none, &labels, 5, step, || true), Some(vec![0.0; 9]));
     }

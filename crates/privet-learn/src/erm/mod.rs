@@ -3,6 +3,9 @@
 //! | file | learner |
 //! |---|---|
 //! | [`gd`] | noisy gradient descent, `--method gd` |
+//! | [`sgd`] | the same on a random part of the records at each step, `--method sgd` |
+//! | [`psgd`] | permutation descent, noise on the result, `--method psgd` |
+//! | [`psgd_strong`] | the same with a ridge, `--method psgd-strong` |
 //! | [`amp`] | Approximate Minima Perturbation, `--method amp` |
 //! | [`objective`] | objective perturbation, `--method objective` |
 //! | [`output`] | output perturbation, `--method output` |
@@ -21,10 +24,14 @@ pub mod gd;
 mod minimum;
 pub mod objective;
 pub mod output;
+pub mod permutation;
 pub mod plain;
 pub(crate) mod predicted;
+pub mod psgd;
+pub mod psgd_strong;
 mod reach;
 pub mod ridge;
+pub mod sgd;
 
 use crate::LearnError;
 use crate::facts::Facts;

@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | linear term of scale σ, ridge λ (sum form) | each direction costs ½h·(σ/(nh + λ))² ≤ σ²/(8λn); in all at most σ²·min(p/(8λn), tr H/(2λ²)) | λB²/(2n) |
 //! | noise of scale τ on the weights, ridge λ | ½τ²·tr H, and at most LRτ | λB²/(2n) |
+//! | noise of scale σ on the weights of a descent for a time τ | ½σ²·tr H, and at most LRσ | B²/(2τ) |
 //! | descent for a time τ, noise s on the mean gradient if one step got it all | (s²/2)·min(τ²·tr H, τp/2) ([`super::gd`]) | B²/(2τ) |
 //!
 //! It is a prediction for comparing methods and for saying beforehand that a budget is too small; no
@@ -43,6 +44,12 @@ pub(crate) fn output(facts: &Facts, noise: f64, ridge: f64) -> f64 {
     let spread = (noise * noise * trace(facts) / 2.0).min(facts.gradient_bound() * noise);
     let bias = ridge * norm(facts).powi(2) / (2.0 * facts.rows as f64);
     f64::from(facts.problems) * (spread + bias)
+}
+
+/// Of noise on the weights of a descent that stops after a time.
+pub(crate) fn stopped(facts: &Facts, noise: f64, time: f64) -> f64 {
+    let spread = (noise * noise * trace(facts) / 2.0).min(facts.gradient_bound() * noise);
+    f64::from(facts.problems) * (spread + norm(facts).powi(2) / (2.0 * time))
 }
 
 /// Of a descent of all problems together; `trace` of all of them.
