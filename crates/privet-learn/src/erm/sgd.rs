@@ -18,10 +18,12 @@
 //! not q, and the theorems of the accountant are for one record.
 //!
 //! **How much to sample.** With s = Δ/(μn) as in [`super::gd`], a time τ gathers a variance of ps²τ² from the
-//! noise, whatever T and q, and at most G²τ²/(T·batch) from sampling. So E = qT epochs are taken, where
-//! the two are equal: E = G²/(ps²n), kept within [`EPOCHS`]. Amplification is nearly free while the noise
-//! multiplier σ/G ≈ 2E/(μ√T) (E/(μ√T) under add/remove) is at least [`MULTIPLIER`]: T is the largest
-//! number of steps at which it is, within [`STEPS_TAKEN`]. The rate is that of [`super::gd`] for T steps.
+//! noise, whatever T and q, while amplification is nearly free; that is, while the noise multiplier
+//! σ/G ≈ Ew/√T is above [`MULTIPLIER`], E = qT the epochs and w = Δ/(μG). Hence T = 200w within
+//! [`STEPS_TAKEN`] and E = 20, or more where w is so small that the multiplier would not be reached, within
+//! [`EPOCHS`]. Both depend on budget and relation alone, so that a sample is a fixed share of the rows.
+//! Sampling gathers a variance of at most G²τ²/(En): the time and rate are those of [`super::gd`] for T
+//! steps and a noise of √(s² + G²/(pEn)).
 //!
 //! - `Printed`: σ² = 16(LR)²T·ln(1/δ)/(nε)² on the *mean* gradient, S = L, one against the rest with an evenly
 //!   split budget, k = 50 and T = 1000 unless given. There samples are drawn *with* replacement; here they
@@ -119,7 +121,7 @@ pub enum Sampling {
 }
 
 /// Epochs that the rule takes.
-pub const EPOCHS: RangeInclusive<f64> = 4.0..=40.0;
+pub const EPOCHS: RangeInclusive<f64> = 20.0..=100.0;
 /// Steps that the rule takes.
 pub const STEPS_TAKEN: RangeInclusive<f64> = 200.0..=2000.0;
 /// σ/G that the rule does not go below if it can.
@@ -133,15 +135,19 @@ const FLOOR: f64 = 1e-3;
 /// T and the batch of the rule; `noise` is s.
 pub fn sampled_pace(facts: &Facts, noise: f64) -> (u32, u64) {
     let rows = facts.rows as f64;
-    let coordinates = facts.columns as f64 * f64::from(facts.problems);
     let within = |x: f64, range: &RangeInclusive<f64>| x.clamp(*range.start(), *range.end());
-    let ratio = gd::contribution(facts) / noise;
-    let epochs = within(ratio * ratio / (coordinates * rows), &EPOCHS);
-    // Δ/(μG), the multiplier of one step on all records.
     let whole = noise * rows / gd::contribution(facts);
-    let steps = within((epochs * whole / MULTIPLIER).powi(2), &STEPS_TAKEN).round();
-    let batch = (epochs * rows / steps).max(16.0).min((rows / 2.0).max(1.0)).round();
+    let steps = within(200.0 * whole, &STEPS_TAKEN).round();
+    let epochs = within(MULTIPLIER * steps.sqrt() / whole, &EPOCHS);
+    let batch = (epochs * rows / steps).min(rows / 2.0).max(1.0).round();
     (steps as u32, batch as u64)
+}
+
+/// s, and what sampling adds to it.
+fn total_noise(facts: &Facts, noise: f64, steps: u32, batch: u64) -> f64 {
+    let coordinates = facts.columns as f64 * f64::from(facts.problems);
+    let sampled = gd::contribution(facts).powi(2) / (f64::from(steps) * batch as f64);
+    (noise * noise + sampled / coordinates).sqrt()
 }
 
 /// Decides everything from public facts.
@@ -168,7 +174,8 @@ pub(crate) fn plan(
     let (steps, batch) = (steps.unwrap_or(usual_steps), batch.unwrap_or(usual_batch));
     let sampling = options.sampling.unwrap_or_default();
     let draw = draw(facts, sampling, batch)?;
-    let pace = gd::pace(facts, one_step / rows, Some(steps));
+    let noise = total_noise(facts, one_step / rows, steps, batch);
+    let pace = gd::pace(facts, noise, Some(steps));
     let rate = rate.unwrap_or(pace.rate);
     let (slope, joint, contribution) = if printed {
         let together = f64::from(facts.problems).sqrt() * (1.0 + 16.0 * f64::EPSILON);
@@ -321,6 +328,7 @@ impl Procedure for Sampled {
         let (batch, steps) = (self.batch as f64, f64::from(self.descent.steps));
         let Schedule { rate, momentum, .. } = self.descent.schedule;
         let noise = self.descent.noise_scale / (batch * steps.sqrt());
+        let noise = total_noise(facts, noise, self.descent.steps, self.batch);
         let time = gd::AVERAGED_SHARE * steps * rate * batch / (1.0 - momentum);
         Some(predicted::descent(facts, noise, time, gd::shape(facts).1))
     }
