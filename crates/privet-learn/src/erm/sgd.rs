@@ -139,7 +139,7 @@ pub fn sampled_pace(facts: &Facts, noise: f64) -> (u32, u64) {
     let whole = noise * rows / gd::contribution(facts);
     let steps = within(200.0 * whole, &STEPS_TAKEN).round();
     let epochs = within(MULTIPLIER * steps.sqrt() / whole, &EPOCHS);
-    let batch = (epochs * rows / steps).min(rows / 2.0).max(1.0).round();
+    let batch = (epochs * rows / steps).max(16.0).min(rows / 2.0).max(1.0).round();
     (steps as u32, batch as u64)
 }
 
