@@ -55,7 +55,8 @@ fn target_fits(facts: &Facts, target: &Target) -> bool {
             *count == planned && codes.iter().all(|code| (*code as usize) < planned)
         }
         Target::Number(values) => {
-            problems == 1 && values.iter().all(|value| facts.loss.accepts(*value))
+            let numbers = problems == 1 && !facts.loss.needs_classes();
+            numbers && values.iter().all(|value| facts.loss.accepts(*value))
         }
     }
 }

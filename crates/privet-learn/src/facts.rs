@@ -35,7 +35,7 @@ impl Facts {
         request.loss.check()?;
         let encoding = Encoding::new(&request.schema);
         let classes = encoding.classes();
-        let margin = !request.loss.accepts(0.5);
+        let margin = request.loss.needs_classes();
         match classes {
             None if margin => {
                 return Err(LearnError::LossAndTarget {

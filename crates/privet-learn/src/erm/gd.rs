@@ -103,7 +103,7 @@ pub const FEWEST: f64 = 100.0;
 pub const MOST: f64 = 400.0;
 
 /// With the mean of the last half of the points, time counts this much.
-pub(super) const AVERAGED_SHARE: f64 = 0.75;
+const AVERAGED_SHARE: f64 = 0.75;
 
 /// Points are kept within this many times 1/R of 0: far beyond any model, and every margin is finite.
 pub(super) const BALL: f64 = 1_048_576.0;
@@ -380,7 +380,8 @@ impl Question {
     pub(super) fn ask(&self, theta: &[f64], records: &[InMemory<'_>]) -> Option<Units> {
         let (radius, slope) = (self.radius, self.slope);
         if let (Some(classes), [records]) = (self.classes, records) {
-            let statistic = SoftmaxGradient { classes, theta: theta.to_vec(), radius, slope };
+            let statistic =
+                SoftmaxGradient { classes, theta: theta.to_vec(), radius, slope, weights: vec![] };
             let counts = records.sum(&statistic).ok()?.into_units()?;
             return Some(Units { counts, unit: statistic.unit() });
         }

@@ -255,7 +255,7 @@ pub(super) fn solve(
         .map_err(|_| LearnError::DataShape("a feature or target is not a number in its range"))?;
     let Ask { ridge, tolerance, .. } = ask;
     let problem =
-        Problem { records: &records, loss: facts.loss, ridge, linear, penalty: Penalty::None };
+        Problem { records: &records, loss: facts.loss, ridge, linear, penalty: &Penalty::None };
     // A little more is asked for than the plan needs: rounding θ to `f64` must fit into the rest.
     let options = Options { monitor: Some(monitor), ..Options::default() };
     minimise(&problem, tolerance * SOLVER_SHARE, &options).map_err(withheld)

@@ -60,6 +60,21 @@ pub(crate) fn descent(facts: &Facts, noise: f64, time: f64, trace: f64) -> f64 {
     noise * noise / 2.0 * spread + problems * norm(facts).powi(2) / (2.0 * time)
 }
 
+/// The time at which noise s that spreads as a random walk costs as much, at the margin, as what is
+/// left to learn: (KB²/(2s²·tr H))^⅓, `trace` of all problems.
+pub(crate) fn walking_time(facts: &Facts, noise: f64, trace: f64) -> f64 {
+    let square = f64::from(facts.problems) * norm(facts).powi(2);
+    (square / (2.0 * noise * noise * trace)).cbrt()
+}
+
+/// The same where the noise of each step settles: at least B√(2K)/(s√p), p of all problems.
+pub(crate) fn settling_time(facts: &Facts, noise: f64, trace: f64) -> f64 {
+    let problems = f64::from(facts.problems);
+    let coordinates = problems * facts.columns as f64;
+    let settled = norm(facts) * (2.0 * problems / coordinates).sqrt() / noise;
+    walking_time(facts, noise, trace).max(settled)
+}
+
 /// Whether a plan is not expected to learn anything.
 pub(crate) fn hopeless(facts: &Facts, excess: f64) -> bool {
     let knows_nothing = f64::from(facts.problems) * facts.loss.value(0.0, 1.0);

@@ -129,9 +129,7 @@ fn time(facts: &Facts, budget: &Budget, slope: f64) -> f64 {
     let problems = f64::from(facts.problems);
     let records = f64::from(facts.unit.records());
     let noise = 2.0 * records * problems.sqrt() * slope * facts.radius / (facts.rows as f64 * mu);
-    let norm = problems.sqrt() * predicted::NORM / facts.radius;
-    let trace = problems * facts.loss.smoothness(facts.radius);
-    (norm * norm / (2.0 * noise * noise * trace)).cbrt()
+    predicted::walking_time(facts, noise, problems * facts.loss.smoothness(facts.radius))
 }
 
 /// The first rate at which the rates add up to `time`, at most 1/β.

@@ -43,7 +43,7 @@ pub(super) fn check(facts: &Facts, ask: Ask) -> Result<(), LearnError> {
         longest_row: facts.columns as f64,
         linear_norm,
     };
-    let at_zero = loss.value(0.0, 1.0);
+    let at_zero = loss.largest_at_zero();
     let by_value = 2.0 * linear_norm / ridge + (2.0 * rows * at_zero / ridge).sqrt();
     let by_slope = (rows * facts.gradient_bound() + linear_norm) / ridge;
     let rounding = f64::EPSILON * (by_value.min(by_slope) + tolerance / ridge);

@@ -22,8 +22,9 @@
 //! σ/G ≈ Ew/√T is above [`MULTIPLIER`], E = qT the epochs and w = Δ/(μG). Hence T = 200w within
 //! [`STEPS_TAKEN`] and E = 20, or more where w is so small that the multiplier would not be reached, within
 //! [`EPOCHS`]. Both depend on budget and relation alone, so that a sample is a fixed share of the rows.
-//! Sampling gathers a variance of at most G²τ²/(En): the time and rate are those of [`super::gd`] for T
-//! steps and a noise of √(s² + G²/(pEn)).
+//! Sampling gathers a variance of at most G²τ²/(En): the time τ is that of [`super::gd`]'s balance for a
+//! noise of √(s² + G²/(pEn)). With momentum m = 0.9 and the mean of the last half of the points the rate is
+//! (1 − m)τ/(¾T), at most 1/β.
 //!
 //! - `Printed`: σ² = 16(LR)²T·ln(1/δ)/(nε)² on the *mean* gradient, S = L, one against the rest with an evenly
 //!   split budget, k = 50 and T = 1000 unless given. There samples are drawn *with* replacement; here they
@@ -127,6 +128,10 @@ pub const STEPS_TAKEN: RangeInclusive<f64> = 200.0..=2000.0;
 /// σ/G that the rule does not go below if it can.
 pub const MULTIPLIER: f64 = 2.0;
 
+/// m.
+const MOMENTUM: f64 = 0.9;
+/// With the mean of the last half of the points, time counts this much.
+const AVERAGED_SHARE: f64 = 0.75;
 /// k and T of `Printed`.
 const PRINTED: (u64, u32) = (50, 1000);
 /// Noise far below what an unsampled descent needs, from which on scales are looked at.
@@ -148,6 +153,13 @@ fn total_noise(facts: &Facts, noise: f64, steps: u32, batch: u64) -> f64 {
     let coordinates = facts.columns as f64 * f64::from(facts.problems);
     let sampled = gd::contribution(facts).powi(2) / (f64::from(steps) * batch as f64);
     (noise * noise + sampled / coordinates).sqrt()
+}
+
+/// The rate at which T steps take the time that balances noise and what is left to learn, at most 1/β.
+fn usual_rate(facts: &Facts, noise: f64, steps: u32) -> f64 {
+    let (smoothness, trace) = gd::shape(facts);
+    let time = predicted::settling_time(facts, noise, trace);
+    ((1.0 - MOMENTUM) * time / (AVERAGED_SHARE * f64::from(steps))).min(1.0 / smoothness)
 }
 
 /// Decides everything from public facts.
@@ -175,8 +187,7 @@ pub(crate) fn plan(
     let sampling = options.sampling.unwrap_or_default();
     let draw = draw(facts, sampling, batch)?;
     let noise = total_noise(facts, one_step / rows, steps, batch);
-    let pace = gd::pace(facts, noise, Some(steps));
-    let rate = rate.unwrap_or(pace.rate);
+    let rate = rate.unwrap_or_else(|| usual_rate(facts, noise, steps));
     let (slope, joint, contribution) = if printed {
         let together = f64::from(facts.problems).sqrt() * (1.0 + 16.0 * f64::EPSILON);
         (facts.shape.lipschitz, false, facts.gradient_bound() * together)
@@ -193,7 +204,7 @@ pub(crate) fn plan(
         steps,
         schedule: Schedule {
             rate: rate / batch as f64,
-            momentum: gd::MOMENTUM,
+            momentum: MOMENTUM,
             // Of the sum over all records, of which a sample sees a share.
             ridge: ridge * batch as f64 / rows,
             averaged: steps.div_ceil(2),
@@ -329,7 +340,7 @@ impl Procedure for Sampled {
         let Schedule { rate, momentum, .. } = self.descent.schedule;
         let noise = self.descent.noise_scale / (batch * steps.sqrt());
         let noise = total_noise(facts, noise, self.descent.steps, self.batch);
-        let time = gd::AVERAGED_SHARE * steps * rate * batch / (1.0 - momentum);
+        let time = AVERAGED_SHARE * steps * rate * batch / (1.0 - momentum);
         Some(predicted::descent(facts, noise, time, gd::shape(facts).1))
     }
 

@@ -81,7 +81,8 @@ pub fn sum_of(facts: &Facts, data: &Dataset, theta: &[f64]) -> Vec<f64> {
         let classes = *count;
         let label = |code: &u32| SoftmaxGradient::label(*code, classes);
         let labels: Vec<f64> = codes.iter().map(label).collect();
-        let statistic = SoftmaxGradient { classes, theta: theta.to_vec(), radius, slope };
+        let statistic =
+            SoftmaxGradient { classes, theta: theta.to_vec(), radius, slope, weights: vec![] };
         let sum = InMemory::new(&data.features, &labels).unwrap().sum(&statistic).unwrap();
         return sum.to_f64(statistic.unit()).unwrap();
     }

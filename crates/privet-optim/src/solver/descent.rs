@@ -71,7 +71,7 @@ impl<'a> Watch<'a> {
         let found = evaluate(problem, point, precise)?;
         self.evaluations += 1;
         if let Some(monitor) = self.options.monitor {
-            let gradient_norm = norm(&found.residual(problem.penalty).0);
+            let gradient_norm = norm(&found.residual(problem.penalty).vector);
             let progress = Progress {
                 iteration: self.evaluations,
                 gradient_norm,
@@ -98,7 +98,7 @@ pub(super) fn chosen<R: Records>(method: Method, records: &R) -> Method {
 }
 
 /// What to go on with after this many evaluations.
-fn escalated(method: Method, evaluations: u32, columns: usize) -> Method {
+pub(super) fn escalated(method: Method, evaluations: u32, columns: usize) -> Method {
     match method {
         Method::Lbfgs if evaluations >= PATIENCE.0 => Method::NewtonCg,
         Method::NewtonCg if evaluations >= PATIENCE.1 && columns <= MOST_COLUMNS_AT_LAST => {
