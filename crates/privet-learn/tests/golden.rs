@@ -65,6 +65,10 @@ fn write_the_files_of_this_version() {
         ("output", Loss::Logistic, Neighbours::AddRemove, 0.0, &two),
         ("gd", Loss::Logistic, Neighbours::ReplaceOne, 1e-6, &two),
         ("gd", Loss::Logistic, Neighbours::AddRemove, 1e-6, &three),
+        ("sgd", Loss::Logistic, Neighbours::ReplaceOne, 1e-6, &two),
+        ("sgd", Loss::Logistic, Neighbours::AddRemove, 1e-6, &three),
+        ("psgd", Loss::Logistic, Neighbours::ReplaceOne, 1e-6, &two),
+        ("psgd-strong", Loss::Logistic, Neighbours::AddRemove, 1e-6, &three),
     ] {
         let request = Request {
             schema: schema.clone(),
