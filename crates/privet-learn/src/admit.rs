@@ -73,9 +73,16 @@ fn rows_within(features: &Matrix, radius: f64) -> bool {
 }
 
 /// Labels of one problem: ∓1 for classes, one class against the rest if there are more than two;
-/// numbers as they are, in [−1, 1].
+/// numbers as they are, in [−1, 1]. The size of a class's label is how much its rows count.
 pub(crate) fn labels(facts: &Facts, data: &Dataset, problem: u32) -> Result<Vec<f64>, LearnError> {
     let target = &data.target;
     let labels = if facts.problems == 1 { target.signed() } else { target.against_rest(problem) };
-    labels.ok_or(LearnError::DataShape("the target is not of the planned kind"))
+    let mut labels =
+        labels.ok_or(LearnError::DataShape("the target is not of the planned kind"))?;
+    if let Target::Class { codes, .. } = target {
+        for (label, code) in labels.iter_mut().zip(codes) {
+            *label *= facts.weights.get(*code as usize).unwrap_or(&1.0);
+        }
+    }
+    Ok(labels)
 }

@@ -64,8 +64,8 @@ fn the_noise_is_the_gaussian_floor() {
         let Event::Use { cost: Cost::Gaussian { noise_scale, .. }, .. } = **event else {
             panic!("not a Gaussian")
         };
-        // σ/Δ at ε = 1, δ = 1e-5 is 3.730631635; Δ = 2·½·R.
-        let ratio = noise_scale / (3.730631635 * f64::from(steps).sqrt());
+        // σ/Δ at ε = 1, δ = 1e-5 is 3.730631635; Δ = 2·⅜·R.
+        let ratio = noise_scale / (0.75 * 3.730631635 * f64::from(steps).sqrt());
         assert!((1.0 - 1e-9..1.0 + 1e-6).contains(&ratio), "{ratio}");
     }
 }
@@ -113,12 +113,45 @@ fn the_pace_moves_gently() {
                         let there = pace(rows * n, (columns as f64 * p).round() as usize);
                         let steps = f64::from(there.steps) / f64::from(here.steps);
                         let rate = there.rate / here.rate;
-                        assert!((0.7..1.3).contains(&steps), "{steps}");
-                        assert!((0.7..1.3).contains(&rate), "{rate}");
+                        let memory = (1.0 - there.momentum) / (1.0 - here.momentum);
+                        let averaged = f64::from(there.averaged) / f64::from(here.averaged);
+                        for moved in [steps, rate, memory, averaged] {
+                            assert!((0.7..1.3).contains(&moved), "{moved}");
+                        }
                     }
                 }
             }
         }
+    }
+}
+
+/// Whatever the number of steps, the rate is at most half of what descent with momentum bears.
+#[test]
+fn any_number_of_steps_is_stable() {
+    let facts = Facts::of(&request(1.0, 1e-6)).unwrap();
+    let smoothness = facts.shape.curvature * facts.radius * facts.radius;
+    for steps in [1, 2, 7, 8, 9, 50, 100, 601, 1_000_000] {
+        for noise in [1e-9, 1e-3, 10.0] {
+            let pace = gd::pace(&facts, noise, Some(steps));
+            assert_eq!(pace.steps, steps);
+            assert!((0.0..1.0).contains(&pace.momentum) && pace.averaged <= steps);
+            assert!(pace.rate > 0.0 && pace.rate * smoothness <= 1.0 + pace.momentum, "{pace:?}");
+        }
+    }
+}
+
+/// A score z is the clipped loss's minimiser for a share p of positives, p·min(S, σ(−z)) = (1 − p)·S with
+/// S = ⅜; where all slopes are clipped, |z| ≤ ln(5/3), it speaks for neither class.
+#[test]
+fn probabilities_are_those_of_the_clipped_loss() {
+    let model = seeded(&request(4.0, 1e-6), &data(4000, 2, 1));
+    let test = data(500, 2, 2);
+    let probabilities = model.probabilities(&test.features).unwrap();
+    for (z, pair) in model.scores(&test.features).iter().zip(probabilities.chunks(2)) {
+        assert!((pair[0] + pair[1] - 1.0).abs() < 1e-12);
+        let (z, p) = if *z > 0.0 { (*z, pair[1]) } else { (-z, pair[0]) };
+        let slope = (1.0 / (1.0 + z.exp())).min(0.375);
+        assert!((p * slope - (1.0 - p) * 0.375).abs() < 1e-12, "{z} {p}");
     }
 }
 

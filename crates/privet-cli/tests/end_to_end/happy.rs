@@ -173,6 +173,25 @@ fn a_number_as_target() {
     assert!(error > 1.0 && error < 60.0, "{result}");
     world.refused(2, "predict model.json table.csv --proba", &["--proba", "logistic"]);
     world.refused(2, &format!("{TRAIN} --loss logistic"), &["squared"]);
+    for flags in [
+        "--loss huber --huber-width 0.3",
+        "--loss quantile --quantile 0.9",
+        "--loss poisson --rate-at-zero 30",
+        "--method objective --set penalty=group:0.5",
+        "--method amp --set penalty=elastic-net:0.5,2",
+    ] {
+        world.ok(&format!("{TRAIN} {flags}"));
+        world.ok("verify model.json");
+        let result = world.ok_json("evaluate model.json table.csv --json");
+        assert!(result["rmse"].as_f64().unwrap() < 100.0, "{flags}: {result}");
+    }
+    world.refused(2, &format!("{TRAIN} --loss poisson --rate-at-zero 101"), &["rate"]);
+    world.refused(2, &format!("{TRAIN} --method amp --set penalty=l1:-1"), &["l1_weight"]);
+    world.refused(
+        2,
+        &format!("{TRAIN} --method amp --set penalty=lasso:1"),
+        &["penalty", "elastic-net"],
+    );
 }
 
 #[test]

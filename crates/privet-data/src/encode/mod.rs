@@ -90,6 +90,14 @@ impl Encoding {
         self.bias.is_some()
     }
 
+    /// How many encoded columns each source of them has, in order: those of one column of the schema
+    /// (a category's indicators) belong together; LIBSVM features and the constant column stand alone.
+    pub fn groups(&self) -> Vec<u32> {
+        let alone = self.libsvm.map_or(0, |(features, _)| features) + u32::from(self.has_bias());
+        let columns = self.encoders.iter().map(|encoder| encoder.width).filter(|width| *width > 0);
+        columns.chain((0..alone).map(|_| 1)).collect()
+    }
+
     /// How rows are stored.
     pub fn storage(&self) -> Storage {
         self.storage

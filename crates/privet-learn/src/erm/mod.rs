@@ -24,6 +24,7 @@ pub mod gd;
 mod minimum;
 pub mod objective;
 pub mod output;
+pub mod penalty;
 pub mod permutation;
 pub mod plain;
 pub(crate) mod predicted;

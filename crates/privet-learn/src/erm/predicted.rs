@@ -77,7 +77,7 @@ pub(crate) fn settling_time(facts: &Facts, noise: f64, trace: f64) -> f64 {
 
 /// Whether a plan is not expected to learn anything.
 pub(crate) fn hopeless(facts: &Facts, excess: f64) -> bool {
-    let knows_nothing = f64::from(facts.problems) * facts.loss.value(0.0, 1.0);
+    let knows_nothing = f64::from(facts.problems) * facts.loss.largest_at_zero();
     excess.is_nan() || excess >= knows_nothing
 }
 

@@ -95,7 +95,10 @@ impl Model {
         let encoding = Encoding::new(&self.request.schema);
         match encoding.classes() {
             None => Predictions::Numbers(
-                scores.iter().map(|score| encoding.decode_target(*score)).collect(),
+                scores
+                    .iter()
+                    .map(|score| encoding.decode_target(self.request.loss.prediction(*score)))
+                    .collect(),
             ),
             Some(_) if problems == 1 => {
                 Predictions::Classes(scores.iter().map(|score| u32::from(*score > 0.0)).collect())
@@ -115,9 +118,10 @@ impl Model {
         let kind = self.request.scores();
         let (jointly, slopes_clipped) = (kind == Scores::ClippedJoint, kind != Scores::Separate);
         let sigmoid = |score: f64| 1.0 / (1.0 + (-score).exp());
-        // z = ln((3p − 1)/(1 − p)) for p > ½ ([`crate::erm::gd`]), so that 1 − p = 2/(3 + e^z).
+        // e^z = p/(S(1 − p)) − 1 for p > ½ ([`crate::erm::gd`]), so that 1 − p = 1/(1 + S(1 + e^z)).
         let clipped = |score: f64| {
-            let wrong = 2.0 / (3.0 + score.abs().exp());
+            let odds = crate::erm::gd::LOGISTIC_SLOPE * (1.0 + score.abs().exp());
+            let wrong = (1.0 / (1.0 + odds)).min(0.5);
             if score > 0.0 { 1.0 - wrong } else { wrong }
         };
         let sigmoid = |score| if slopes_clipped { clipped(score) } else { sigmoid(score) };
