@@ -4,7 +4,7 @@ use crate::LearnError;
 use crate::request::{ROWS, Request};
 use privet_core::{Neighbours, Unit};
 use privet_data::encode::Encoding;
-use privet_data::schema::TargetKind;
+use privet_data::schema::{Norm, TargetKind};
 use privet_dp::account::{Event, LossShape, Sign};
 use privet_optim::loss::Loss;
 
@@ -19,6 +19,10 @@ pub struct Facts {
     pub problems: u32,
     /// R ≥ ‖x‖₂, bias included.
     pub radius: f64,
+    /// A bound on every entry |xⱼ|.
+    pub entry_bound: f64,
+    /// What an entry is expected to be: R spread evenly over the entries that a row has.
+    pub entry_scale: f64,
     /// The neighbour relation.
     pub neighbours: Neighbours,
     /// The privacy unit.
@@ -81,6 +85,11 @@ impl Facts {
             columns: encoding.width(),
             problems: classes.filter(|count| *count > 2).map_or(1, |count| count as u32),
             radius: encoding.l2_radius(),
+            entry_bound: encoding.linf_radius(),
+            entry_scale: match encoding.clip().norm() {
+                Norm::L2 => encoding.l2_radius() / encoding.expected_entries().sqrt(),
+                Norm::Linf => encoding.linf_radius(),
+            },
             neighbours: request.neighbours,
             unit,
             loss: request.loss,

@@ -130,6 +130,18 @@ methods! {
     Psgd: erm::psgd;
     /// The same with a ridge.
     PsgdStrong: erm::psgd_strong;
+    /// Least squares from noised second moments.
+    Ssp: erm::ssp;
+    /// Linear regression in a ball.
+    Linear: erm::linear;
+    /// Linear regression with a rotated regulariser.
+    LinearRotated: erm::rotated;
+    /// Sample and aggregate.
+    SampleAggregate: erm::sample_aggregate;
+    /// Frank–Wolfe: a signed column chosen at each step.
+    FrankWolfe: erm::frank_wolfe;
+    /// Entropy-regularised minimisation, released by sampling columns.
+    Simplex: erm::simplex;
 }
 
 impl Method {
