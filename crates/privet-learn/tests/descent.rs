@@ -2,45 +2,19 @@
 
 mod common;
 
-use common::{SCHEMA, accuracy, forged, scale, seeded, train, uniform};
+use common::{
+    LOSSES, RELATIONS, accuracy, data, forged, scale, schema, seeded, sum_of, train, uniform,
+};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_data::matrix::{DenseMatrix, Matrix};
-use privet_data::{Dataset, Schema, Target, read};
+use privet_data::{Dataset, Target};
 use privet_dp::account::{Cost, Event};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::erm::gd;
 use privet_learn::{Calibration, Facts, LearnError, Method, Request, plan, verify};
 use privet_optim::loss::Loss;
-use privet_optim::sum::{ExactGradient, InMemory, Records, SoftmaxGradient};
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
-
-const LOSSES: [Loss; 3] = [Loss::Logistic, Loss::HuberSvm { h: 0.1 }, Loss::SQUARED];
-const RELATIONS: [Neighbours; 2] = [Neighbours::ReplaceOne, Neighbours::AddRemove];
-
-fn schema(classes: u32) -> Schema {
-    let text = match classes {
-        2 => SCHEMA.into(),
-        _ => SCHEMA.replace(r#"["no", "yes"]"#, r#"["no", "yes", "perhaps"]"#),
-    };
-    Schema::from_toml(&text).unwrap()
-}
-
-/// Rows whose label is mostly the sign of 2a − b; with three classes, "perhaps" where b is large.
-fn data(rows: usize, classes: u32, seed: u64) -> Dataset {
-    let mut source = FixedSeed::new(seed);
-    let mut text = String::from("a,b,y\n");
-    for _ in 0..rows {
-        let (a, b, e) = (uniform(&mut source), uniform(&mut source), uniform(&mut source));
-        let label = match 2.0 * a - b + 0.3 * e > 0.0 {
-            _ if classes > 2 && b > 0.4 => "perhaps",
-            true => "yes",
-            false => "no",
-        };
-        text.push_str(&format!("{a},{b},{label}\n"));
-    }
-    read::csv_bytes(text.as_bytes(), &schema(classes)).unwrap()
-}
 
 fn request(epsilon: f64, delta: f64) -> Request {
     Request {
@@ -258,33 +232,6 @@ fn less_noise_fewer_steps_or_a_smaller_sensitivity_is_found_out() {
         certificate["events"]["repeat"]["count"] = 25.into();
     });
     assert_eq!(fewer, [true, false, true]);
-}
-
-/// One record's place in the sum, at extreme points too.
-fn sum_of(facts: &Facts, data: &Dataset, theta: &[f64]) -> Vec<f64> {
-    let (radius, slope, loss) = (facts.radius, gd::slope(facts), facts.loss);
-    if facts.problems > 1 && loss == Loss::Logistic {
-        let Target::Class { codes, count } = &data.target else { panic!("no classes") };
-        let classes = *count;
-        let label = |code: &u32| SoftmaxGradient::label(*code, classes);
-        let labels: Vec<f64> = codes.iter().map(label).collect();
-        let statistic =
-            SoftmaxGradient { classes, theta: theta.to_vec(), radius, slope, weights: vec![] };
-        let sum = InMemory::new(&data.features, &labels).unwrap().sum(&statistic).unwrap();
-        return sum.to_f64(statistic.unit()).unwrap();
-    }
-    let mut all = Vec::new();
-    for (problem, theta) in theta.chunks(facts.columns).enumerate() {
-        let labels = match facts.problems {
-            1 => data.target.signed(),
-            _ => data.target.against_rest(problem as u32),
-        };
-        let statistic = ExactGradient { loss, theta: theta.to_vec(), radius, slope };
-        let labels = labels.unwrap();
-        let sum = InMemory::new(&data.features, &labels).unwrap().sum(&statistic).unwrap();
-        all.extend(sum.to_f64(statistic.unit()).unwrap());
-    }
-    all
 }
 
 proptest! {

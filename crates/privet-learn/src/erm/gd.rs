@@ -117,10 +117,10 @@ pub(crate) const LOGISTIC_SLOPE: f64 = 0.5 * LOGISTIC_SHARE;
 const LOGISTIC_SHARE: f64 = 0.75;
 
 /// Points are kept within this many times 1/R of 0: far beyond any model, and every margin is finite.
-const BALL: f64 = 1_048_576.0;
+pub(super) const BALL: f64 = 1_048_576.0;
 
 /// Radii for which no unit or product leaves the range of `f64`.
-const RADII: std::ops::RangeInclusive<f64> = 1e-60..=1e60;
+pub(super) const RADII: std::ops::RangeInclusive<f64> = 1e-60..=1e60;
 
 /// B·R of the rule.
 const EXPECTED_NORM: f64 = 16.0;
@@ -138,25 +138,35 @@ pub fn slope(facts: &Facts) -> f64 {
     at_zero(1.0).max(at_zero(-1.0)).min(facts.shape.lipschitz)
 }
 
+/// S where every problem is on its own.
+pub(super) fn separate_slope(facts: &Facts) -> f64 {
+    slope(&Facts { problems: 1, ..facts.clone() })
+}
+
 /// Whether the classes are fitted jointly.
-fn joint(facts: &Facts) -> bool {
+pub(super) fn joint(facts: &Facts) -> bool {
     facts.problems > 1 && facts.loss == Loss::Logistic
+}
+
+/// G.
+pub fn contribution(facts: &Facts) -> f64 {
+    let together = if joint(facts) { 1.0 } else { f64::from(facts.problems).sqrt() };
+    // Pays for the rounding of these few operations.
+    slope(facts) * facts.radius * together * (1.0 + 16.0 * f64::EPSILON)
 }
 
 /// Δ of the theorem.
 pub fn sensitivity(facts: &Facts) -> f64 {
-    let together = if joint(facts) { 1.0 } else { f64::from(facts.problems).sqrt() };
     let records = f64::from(facts.unit.records());
     let sides = match facts.neighbours {
         Neighbours::ReplaceOne => 2.0,
         Neighbours::AddRemove => 1.0,
     };
-    // Pays for the rounding of these few operations.
-    sides * records * slope(facts) * facts.radius * together * (1.0 + 16.0 * f64::EPSILON)
+    sides * records * contribution(facts) * (1.0 + 4.0 * f64::EPSILON)
 }
 
 /// β and tr H of all problems together.
-fn shape(facts: &Facts) -> (f64, f64) {
+pub(super) fn shape(facts: &Facts) -> (f64, f64) {
     let square = facts.radius * facts.radius;
     if joint(facts) {
         return (square / 2.0, square);
@@ -343,8 +353,18 @@ pub(super) struct Question {
 
 impl Question {
     pub(super) fn new(facts: &Facts, data: &Dataset) -> Result<Self, LearnError> {
+        Self::of(facts, data, joint(facts), slope(facts))
+    }
+
+    /// With S as given.
+    pub(super) fn of(
+        facts: &Facts,
+        data: &Dataset,
+        joint: bool,
+        slope: f64,
+    ) -> Result<Self, LearnError> {
         let unfit = LearnError::DataShape("the target is not of the planned kind");
-        let classes = joint(facts).then_some(facts.problems as usize);
+        let classes = joint.then_some(facts.problems as usize);
         let labels = match (classes, &data.target) {
             (Some(count), Target::Class { codes, .. }) => {
                 vec![codes.iter().map(|code| SoftmaxGradient::label(*code, count)).collect()]
@@ -355,14 +375,7 @@ impl Question {
                 .collect::<Result<_, _>>()?,
         };
         let weights = facts.weights.clone();
-        Ok(Self {
-            loss: facts.loss,
-            radius: facts.radius,
-            slope: slope(facts),
-            classes,
-            weights,
-            labels,
-        })
+        Ok(Self { loss: facts.loss, radius: facts.radius, slope, classes, weights, labels })
     }
 
     pub(super) fn records<'a>(
@@ -375,6 +388,23 @@ impl Question {
             .map(|labels| each(labels))
             .collect::<Result<_, _>>()
             .map_err(|_| LearnError::DataShape("a feature or target is not a number in its range"))
+    }
+
+    /// The exact sum at θ over some of the records, by their places.
+    pub(super) fn ask_some(&self, theta: &[f64], data: &Dataset, some: &[usize]) -> Option<Units> {
+        if some.iter().any(|place| *place >= data.features.rows()) {
+            return None;
+        }
+        let features = data.features.select(some);
+        let labels: Option<Vec<Vec<f64>>> = self
+            .labels
+            .iter()
+            .map(|labels| some.iter().map(|place| labels.get(*place).copied()).collect())
+            .collect();
+        let labels = labels?;
+        let records: Result<Vec<_>, _> =
+            labels.iter().map(|labels| InMemory::new(&features, labels)).collect();
+        self.ask(theta, &records.ok()?)
     }
 
     /// The exact sum at θ; `None` where a feature is off its grid, which no θ changes: so the first

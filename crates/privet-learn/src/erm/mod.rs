@@ -3,6 +3,9 @@
 //! | file | learner |
 //! |---|---|
 //! | [`gd`] | noisy gradient descent, `--method gd` |
+//! | [`sgd`] | the same on a random part of the records at each step, `--method sgd` |
+//! | [`psgd`] | permutation descent, noise on the result, `--method psgd` |
+//! | [`psgd_strong`] | the same with a ridge, `--method psgd-strong` |
 //! | [`frank_wolfe`] | Frank–Wolfe over the ℓ1 ball, `--method frank-wolfe` |
 //! | [`simplex`] | entropy-regularised, released by sampling, `--method simplex` |
 //! | [`amp`] | Approximate Minima Perturbation, `--method amp` |
@@ -30,12 +33,16 @@ mod minimum;
 pub mod objective;
 pub mod output;
 pub mod penalty;
+pub mod permutation;
 pub mod plain;
 pub(crate) mod predicted;
+pub mod psgd;
+pub mod psgd_strong;
 mod reach;
 pub mod ridge;
 pub mod rotated;
 pub mod sample_aggregate;
+pub mod sgd;
 pub mod simplex;
 pub mod ssp;
 

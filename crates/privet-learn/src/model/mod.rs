@@ -108,14 +108,15 @@ impl Model {
     }
 
     /// A probability for each row and class, classes innermost: σ(score) for two, normalised σ for
-    /// more; for method gd those that its clipped loss and its softmax estimate. `None` unless the
+    /// more; where slopes were clipped or classes fitted jointly, what that estimates. `None` unless the
     /// loss is logistic.
     pub fn probabilities(&self, features: &Matrix) -> Option<Vec<f64>> {
         if self.request.loss != Loss::Logistic {
             return None;
         }
         let (scores, problems) = (self.scores(features), self.weights.weights.len());
-        let jointly = self.request.method.info().scores == Scores::ClippedJoint;
+        let kind = self.request.scores();
+        let (jointly, slopes_clipped) = (kind == Scores::ClippedJoint, kind != Scores::Separate);
         let sigmoid = |score: f64| 1.0 / (1.0 + (-score).exp());
         // e^z = p/(S(1 − p)) − 1 for p > ½ ([`crate::erm::gd`]), so that 1 − p = 1/(1 + S(1 + e^z)).
         let clipped = |score: f64| {
@@ -123,7 +124,7 @@ impl Model {
             let wrong = (1.0 / (1.0 + odds)).min(0.5);
             if score > 0.0 { 1.0 - wrong } else { wrong }
         };
-        let sigmoid = |score| if jointly { clipped(score) } else { sigmoid(score) };
+        let sigmoid = |score| if slopes_clipped { clipped(score) } else { sigmoid(score) };
         Some(if problems == 1 {
             scores.iter().flat_map(|score| [sigmoid(-score), sigmoid(*score)]).collect()
         } else {
