@@ -14,7 +14,9 @@ fn schema(columns: usize, classes: usize) -> Schema {
             format!("classes = [{}]", names.join(", "))
         }
     };
-    let mut text = format!("bias = true\n[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\n{target}\n");
+    let mut text = format!(
+        "bias = true\n[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\n{target}\n"
+    );
     for column in 1..columns {
         text.push_str(&format!(
             "[[columns]]\nname = \"x{column}\"\ntype = \"number\"\nbounds = [-1, 1]\n"
