@@ -2,11 +2,12 @@
 //!
 //! The rule, fixed in advance:
 //!
-//! 1. **Dense.** Of the learners that move all weights together, the one with the least predicted excess
-//!    risk ([`Plan::predicted_excess`](crate::Plan::predicted_excess)): [`crate::erm::gd`] where δ > 0,
-//!    [`crate::erm::amp`] where δ = 0, and [`crate::erm::ssp`] as well for the squared loss.
-//! 2. **Sparse.** Where even that one is not expected to learn anything, because the noise on p
-//!    weights drowns what n records can say, only a model of few columns has a chance:
+//! 1. **Dense.** A learner that moves all weights together: [`crate::erm::gd`] where δ > 0, whose predicted
+//!    excess risk ([`Plan::predicted_excess`](crate::Plan::predicted_excess)) is the least at all usual
+//!    sizes; [`crate::erm::amp`] where δ = 0. For the squared loss [`crate::erm::ssp`], up to the columns
+//!    that it takes: it is hidden by about the same noise, in one release that has no length to choose.
+//! 2. **Sparse.** Where no dense learner is predicted to learn anything, because the noise on p weights
+//!    drowns what n records can say, only a model of few columns has a chance:
 //!    [`crate::erm::frank_wolfe`], whose noise grows with ln p.
 //!
 //! No table is looked at and nothing is tuned, so that the budget asked for is the whole price. Every
@@ -56,29 +57,18 @@ pub(crate) fn plan(
             instead: "leave out the calibration, or name a method",
         });
     }
-    let dense = dense(facts, budget)?;
-    match dense.procedure.predicted_excess(facts) {
-        Some(excess) if predicted::hopeless(facts, excess) => {
-            Method::FrankWolfe(Default::default()).plan(facts, budget, calibration).or(Ok(dense))
-        }
-        _ => Ok(dense),
-    }
-}
-
-/// The first part of the rule.
-fn dense(facts: &Facts, budget: &Budget) -> Result<Planned, LearnError> {
     let first = match budget.is_pure() {
         true => Method::Amp(Default::default()),
         false => Method::Gd(Default::default()),
     };
-    let best = first.plan(facts, budget, Calibration::Sound)?;
-    if !matches!(facts.loss, Loss::Squared { .. }) {
-        return Ok(best);
+    let dense = first.plan(facts, budget, calibration)?;
+    let excess = dense.procedure.predicted_excess(facts);
+    if excess.is_some_and(|excess| predicted::hopeless(facts, excess)) {
+        let sparse = Method::FrankWolfe(Default::default());
+        return sparse.plan(facts, budget, calibration).or(Ok(dense));
     }
-    let excess = |planned: &Planned| planned.procedure.predicted_excess(facts);
-    let other = Method::Ssp(Default::default()).plan(facts, budget, Calibration::Sound);
-    Ok(match other {
-        Ok(other) if excess(&other) < excess(&best) => other,
-        _ => best,
-    })
+    if matches!(facts.loss, Loss::Squared { .. }) {
+        return Method::Ssp(Default::default()).plan(facts, budget, calibration).or(Ok(dense));
+    }
+    Ok(dense)
 }

@@ -29,7 +29,8 @@
 //! T = max{ √(cκx), (2cκ√(8ρ)/(u√K))^⅔ },  κ = x^¾/12.
 //!
 //! - κ: with more data larger models can be told from noise; exponent and factor served synthetic tables from
-//!   400 to 30,000 rows (x from 19 to 5,700), and accuracy is flat around them. Chosen on those alone.
+//!   400 to 30,000 rows (x from 19 to 5,700). They were chosen with Adult and Synthetic-L in view too, so
+//!   figures on those two are no held-out check.
 //! - c: ¼, for all losses: a sharper one gets no more steps. But κ/T is at most S/2c with the loss's own c, so
 //!   that a step does not overshoot.
 //! - τ: R over the root of the entries that a row is expected to have, at most the schema's bound; clamping

@@ -18,7 +18,7 @@
 //! Gaussian noise, δ = 0 the box and Laplace noise on a grid.
 //!
 //! **Choices**, from public facts alone. Relative to B, noise moves the mean by about √d·2/(mμ), and the
-//! bias of a fit to n/m records is about pm/(4n), the 4 a round number: balanced at
+//! bias of a fit to n/m records is about pm/(4n), the 4 a round number (chosen with Adult and California in view): balanced at
 //! **m = √(8nK/(μ√d))**, between 1 and n/2, d = Kp for K problems. B = 4√K/R. Sampling error averages out
 //! over the blocks and bias does not, so that a block is regularised no more than its share of all
 //! records would be: **λ = LR√n·√K/(B·m)**, the scale of the whole gradient's sampling error over the
