@@ -5,6 +5,7 @@ use crate::facts::Facts;
 use privet_core::{Neighbours, Unit};
 use privet_data::matrix::Matrix;
 use privet_data::{Dataset, Target};
+use privet_optim::double_double::{DoubleDouble, two_product};
 use std::collections::HashMap;
 
 /// Everything the theorems assume of the data. Refused before the first noise is drawn, in words
@@ -64,8 +65,17 @@ fn target_fits(facts: &Facts, target: &Target) -> bool {
 /// Whether no row is longer than the radius. Rows are built so (`privet_data::bound` proves it in
 /// integers); this second look catches a matrix that was made elsewhere.
 fn rows_within(features: &Matrix, radius: f64) -> bool {
-    let limit = radius * radius * (1.0 + 1e-12);
-    let within = |row: &[f32]| row.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>() <= limit;
+    let (high, low) = two_product(radius, radius);
+    let limit = DoubleDouble::new(high, low);
+    // Squares of `f32` are exact in `f64`; where a plain sum leaves a doubt, it is taken again in double
+    // the precision, whose rounding is far below what every sensitivity is rounded up by.
+    let within = |row: &[f32]| {
+        let squares = || row.iter().map(|x| f64::from(*x) * f64::from(*x));
+        squares().sum::<f64>() <= high * (1.0 - 1e-9) || {
+            let sum = squares().fold(DoubleDouble::ZERO, |sum, square| sum + square.into());
+            sum.high.is_finite() && !(sum - limit.times(1.0 + f64::EPSILON)).is_positive()
+        }
+    };
     (0..features.rows()).all(|row| match features {
         Matrix::Dense(dense) => within(dense.row(row)),
         Matrix::Csr(csr) => within(csr.row(row).1),
@@ -73,9 +83,16 @@ fn rows_within(features: &Matrix, radius: f64) -> bool {
 }
 
 /// Labels of one problem: ∓1 for classes, one class against the rest if there are more than two;
-/// numbers as they are, in [−1, 1].
+/// numbers as they are, in [−1, 1]. The size of a class's label is how much its rows count.
 pub(crate) fn labels(facts: &Facts, data: &Dataset, problem: u32) -> Result<Vec<f64>, LearnError> {
     let target = &data.target;
     let labels = if facts.problems == 1 { target.signed() } else { target.against_rest(problem) };
-    labels.ok_or(LearnError::DataShape("the target is not of the planned kind"))
+    let mut labels =
+        labels.ok_or(LearnError::DataShape("the target is not of the planned kind"))?;
+    if let Target::Class { codes, .. } = target {
+        for (label, code) in labels.iter_mut().zip(codes) {
+            *label *= facts.weights.get(*code as usize).unwrap_or(&1.0);
+        }
+    }
+    Ok(labels)
 }

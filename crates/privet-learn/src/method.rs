@@ -48,6 +48,8 @@ pub struct SettingInfo {
 pub enum Scores {
     /// Each score is a log-odds of its own.
     Separate,
+    /// The same, but slopes were clipped ([`crate::erm::gd`]).
+    Clipped,
     /// Slopes were clipped to that of a model that knows nothing, and more than two classes were
     /// fitted jointly ([`crate::erm::gd`]).
     ClippedJoint,
@@ -122,6 +124,24 @@ methods! {
     Output: erm::output;
     /// Noisy gradient descent on all records.
     Gd: erm::gd;
+    /// Noisy gradient descent on a random part of the records at each step.
+    Sgd: erm::sgd;
+    /// Permutation descent, noise on the result.
+    Psgd: erm::psgd;
+    /// The same with a ridge.
+    PsgdStrong: erm::psgd_strong;
+    /// Least squares from noised second moments.
+    Ssp: erm::ssp;
+    /// Linear regression in a ball.
+    Linear: erm::linear;
+    /// Linear regression with a rotated regulariser.
+    LinearRotated: erm::rotated;
+    /// Sample and aggregate.
+    SampleAggregate: erm::sample_aggregate;
+    /// Frank–Wolfe: a signed column chosen at each step.
+    FrankWolfe: erm::frank_wolfe;
+    /// Entropy-regularised minimisation, released by sampling columns.
+    Simplex: erm::simplex;
 }
 
 impl Method {

@@ -43,7 +43,7 @@ const LARGE_DELTA: &str = "delta is above 1 / rows: a mechanism that gives away 
 pub fn plan(request: &Request) -> Result<Plan, LearnError> {
     let facts = Facts::of(request)?;
     let budget = match (&request.method, request.budget) {
-        (Method::NonPrivate(options), _) => return plain(request, facts, options.ridge),
+        (Method::NonPrivate(options), _) => return plain(request, facts, options),
         (_, Some(budget)) => budget,
         (method, None) => return Err(LearnError::NoBudget { method: method.name() }),
     };
@@ -76,8 +76,12 @@ pub fn plan(request: &Request) -> Result<Plan, LearnError> {
 }
 
 /// The plan of the baseline.
-fn plain(request: &Request, facts: Facts, ridge: Option<f64>) -> Result<Plan, LearnError> {
-    let plain = Plain::new(&facts, ridge)?;
+fn plain(
+    request: &Request,
+    facts: Facts,
+    options: &crate::erm::plain::Options,
+) -> Result<Plan, LearnError> {
+    let plain = Plain::new(&facts, options)?;
     let method = match request.calibration {
         Calibration::Sound => plain.settled(),
         Calibration::Printed => request.method.clone(),

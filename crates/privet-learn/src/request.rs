@@ -3,7 +3,7 @@
 //! A [`Request`] is all that a plan depends on, so a certificate carries it whole and anyone can
 //! make the plan again.
 
-use crate::method::Method;
+use crate::method::{Method, Scores};
 use privet_core::{Budget, Neighbours, Range};
 use privet_data::schema::Schema;
 use privet_optim::loss::Loss;
@@ -41,6 +41,16 @@ pub struct Request {
     /// Whose constants.
     #[serde(default)]
     pub calibration: Calibration,
+}
+
+impl Request {
+    /// What the scores of its model say of the classes: printed constants come with plain losses.
+    pub fn scores(&self) -> Scores {
+        match self.calibration {
+            Calibration::Sound => self.method.info().scores,
+            Calibration::Printed => Scores::Separate,
+        }
+    }
 }
 
 /// Whose constants are used.

@@ -160,8 +160,9 @@ fn another_law_is_found_out() {
 #[test]
 fn a_certificate_states_every_setting() {
     let model = train(&request("amp", 1.0, 1e-6), &data(4000, 1));
-    let Method::Amp(amp::Options { ridge: Some(_), gamma: Some(gamma), split: Some(split) }) =
-        model.request().method
+    let Method::Amp(amp::Options {
+        ridge: Some(_), gamma: Some(gamma), split: Some(split), ..
+    }) = model.request().method
     else {
         panic!("{:?}", model.request().method);
     };
@@ -263,7 +264,7 @@ fn more_than_two_classes_compose() {
 #[test]
 fn settings_are_checked() {
     let amp = |ridge, gamma, split| Request {
-        method: Method::Amp(amp::Options { ridge, gamma, split }),
+        method: Method::Amp(amp::Options { ridge, gamma, split, penalty: None }),
         ..request("amp", 1.0, 1e-6)
     };
     assert!(plan(&amp(Some(5.0), Some(1e-9), Some(0.1))).is_ok());
@@ -295,9 +296,10 @@ fn a_tolerance_that_might_be_missed_is_refused_by_the_plan() {
         neighbours: Neighbours::AddRemove,
         ..request("amp", epsilon, 1e-6)
     };
-    let faint = hidden(Method::Output(output::Options { ridge: Some(1e-21) }), 100, 1.0);
+    let faint =
+        hidden(Method::Output(output::Options { ridge: Some(1e-21), penalty: None }), 100, 1.0);
     let fine = hidden(
-        Method::Objective(objective::Options { ridge: Some(1e3) }),
+        Method::Objective(objective::Options { ridge: Some(1e3), penalty: None }),
         1_000_000_000_000_000,
         10.0,
     );

@@ -133,8 +133,7 @@ fn weights(model: &Model) -> String {
     let classes = model.request().schema.classes().unwrap_or_default();
     let all = &model.weights().weights;
     let request = model.request();
-    let joint =
-        request.loss == Loss::Logistic && request.method.info().scores == Scores::ClippedJoint;
+    let joint = request.loss == Loss::Logistic && request.scores() == Scores::ClippedJoint;
     let others = if joint { "all others, jointly" } else { "the rest" };
     let mut text = String::new();
     for (problem, row) in all.iter().enumerate() {

@@ -23,6 +23,10 @@ fn flags_outside_their_range() {
     world.refused(2, &format!("{TRAIN} --loss hinge"), &["hinge", "huber-svm"]);
     world.refused(2, &format!("{TRAIN} --method output --gamma 1"), &["gamma", "output"]);
     world.refused(2, &format!("{TRAIN} --huber-width 1"), &["--huber-width"]);
+    world.refused(2, &format!("{TRAIN} --quantile 0.5"), &["--quantile"]);
+    world.refused(2, &format!("{TRAIN} --quantile 1 --loss quantile"), &["--quantile", "below 1"]);
+    world.refused(2, &format!("{TRAIN} --rate-at-zero 5"), &["--rate-at-zero"]);
+    world.refused(2, &format!("{TRAIN} --loss poisson"), &["--loss poisson", "number"]);
     world.refused(2, &TRAIN.replace("--epsilon 5", ""), &["--epsilon is missing"]);
     world.refused(2, &format!("{TRAIN} --method non-private"), &["--epsilon", "non-private"]);
     world.refused(2, &format!("{TRAIN} --rows 399"), &["400 rows", "399"]);

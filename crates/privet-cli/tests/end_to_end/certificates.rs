@@ -73,6 +73,8 @@ fn noise_below_the_theorem_is_found_though_the_digest_is_fresh() {
         ("objective", "/Use/cost/noise/noise_scale"),
         ("output", "/Use/cost/noise_scale"),
         ("gd", "/repeat/event/Use/cost/noise_scale"),
+        ("sgd", "/repeat/event/Use/cost/noise_scale"),
+        ("psgd", "/Use/cost/noise_scale"),
     ] {
         world.ok(&format!("{TRAIN} --method {method}"));
         reseal(&world, "model.json", |document| {

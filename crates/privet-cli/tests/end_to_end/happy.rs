@@ -89,6 +89,21 @@ fn noisy_descent_and_what_it_needs() {
     assert!(world.ok(plan).contains("steps 60"));
 }
 
+#[test]
+fn samples_and_orders_and_what_they_need() {
+    let world = World::new();
+    whole_way(&world, "table.csv", "--epsilon 5 --method sgd --steps 60 --set batch=20");
+    let sampling = &world.json("model.json")["certificate"]["request"]["method"]["sampling"];
+    assert_eq!(sampling, "poisson");
+    whole_way(&world, "table.csv", "--epsilon 5 --method sgd --set sampling=without-replacement");
+    whole_way(&world, "table.csv", "--epsilon 5 --method psgd --set schedule=decreasing");
+    whole_way(&world, "table.csv", "--epsilon 5 --method psgd-strong --ridge 3");
+    world.refused(1, &format!("{TRAIN} --method psgd --set rate=1000"), &["at most 2/β"]);
+    world.refused(1, &format!("{TRAIN} --method sgd --set batch=400"), &["rate of 1 or more"]);
+    world.refused(2, &format!("{TRAIN} --method psgd --set passes=0"), &["passes"]);
+    world.refused(1, &format!("{TRAIN} --method psgd-strong --delta 0"), &["delta above 0"]);
+}
+
 /// Many rows and a large budget. Output perturbation is the noisiest: its accuracy varies by about
 /// 0.004 from run to run around 0.94, and the bound is thirty such steps below.
 #[test]
@@ -158,6 +173,25 @@ fn a_number_as_target() {
     assert!(error > 1.0 && error < 60.0, "{result}");
     world.refused(2, "predict model.json table.csv --proba", &["--proba", "logistic"]);
     world.refused(2, &format!("{TRAIN} --loss logistic"), &["squared"]);
+    for flags in [
+        "--loss huber --huber-width 0.3",
+        "--loss quantile --quantile 0.9",
+        "--loss poisson --rate-at-zero 30",
+        "--method objective --set penalty=group:0.5",
+        "--method amp --set penalty=elastic-net:0.5,2",
+    ] {
+        world.ok(&format!("{TRAIN} {flags}"));
+        world.ok("verify model.json");
+        let result = world.ok_json("evaluate model.json table.csv --json");
+        assert!(result["rmse"].as_f64().unwrap() < 100.0, "{flags}: {result}");
+    }
+    world.refused(2, &format!("{TRAIN} --loss poisson --rate-at-zero 101"), &["rate"]);
+    world.refused(2, &format!("{TRAIN} --method amp --set penalty=l1:-1"), &["l1_weight"]);
+    world.refused(
+        2,
+        &format!("{TRAIN} --method amp --set penalty=lasso:1"),
+        &["penalty", "elastic-net"],
+    );
 }
 
 #[test]
@@ -205,6 +239,7 @@ fn a_plan_needs_no_data_and_is_what_training_does() {
     let private =
         |names: &[&str]| names.iter().all(|name| plans.iter().any(|p| p["method"] == *name));
     assert!(private(&["auto", "amp", "objective", "output", "gd"]), "{plan}");
+    assert!(private(&["sgd", "psgd", "psgd-strong"]), "{plan}");
     assert!(plans.iter().all(|plan| plan["method"] != "non-private"));
     std::fs::rename(world.path("away.csv"), world.path("table.csv")).unwrap();
     let trained = world.ok_json(&format!("{TRAIN} --json"));

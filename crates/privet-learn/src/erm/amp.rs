@@ -12,6 +12,9 @@
 //! - ν² is 1 % (`split`) of μ² + ν², which costs 0.5 % of σ (the paper gives ε₂ = ε/100);
 //! - λ by the rule in [`super::ridge`]; σ by calibration.
 //!
+//! With a penalty or set on top of the ridge ∇J does not vanish at the minimum; what the theorem needs
+//! is ‖θ̃ − θ*‖ ≤ γ/λ, which a subgradient of norm at most γ proves ([`super::penalty`]).
+//!
 //! δ = 0: b and the output noise are ℓ2-Laplace, ε = ε(objective) + Δ_out/s₂ with s₂ = Δ_out/(split·ε).
 //!
 //! **Departures from print** (Iyengar et al. 2019, Algorithm 1; errata PRIV-2, PRIV-3, PRIV-5 in
@@ -21,6 +24,7 @@
 
 use super::minimum::{Minimum, Step};
 use super::objective::{expected_noise, law, perturbed};
+use super::penalty::{PENALTY_SETTING, Regulariser, resolved};
 use super::{calibrated, evenly_split, ridge as rule};
 use crate::LearnError;
 use crate::facts::Facts;
@@ -30,6 +34,7 @@ use crate::request::{Calibration, GAMMA, RIDGE, SPLIT};
 use privet_core::Budget;
 use privet_dp::gate::Arithmetic;
 use privet_dp::mechanism::{OutputLaw, PerturbedObjective};
+use privet_optim::solver::Penalty;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -52,6 +57,7 @@ pub const INFO: MethodInfo = MethodInfo {
             meaning: "share of the noise budget for the output noise; 0.01 unless given",
             accepted: "a number above 0 and below 1",
         },
+        PENALTY_SETTING,
     ],
     scores: Scores::Separate,
 };
@@ -69,6 +75,9 @@ pub struct Options {
     /// Share of the noise budget for the output noise; 0.01 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<f64>,
+    /// A penalty or set on top of the ridge ([`super::penalty`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub penalty: Option<Regulariser>,
 }
 
 /// Share of the noise budget for the output noise.
@@ -89,13 +98,15 @@ pub(crate) fn plan(
 
 /// Constants that are proved.
 fn plan_sound(facts: &Facts, budget: &Budget, options: &Options) -> Result<Planned, LearnError> {
-    let Options { ridge, gamma, split } = *options;
+    let Options { ridge, gamma, split, .. } = *options;
+    let (penalty, more) = resolved(options.penalty, facts)?;
     let (scale, norm) = expected_noise(facts, budget)?;
     let default = rule::for_objective(facts, budget.epsilon(), scale, norm);
     let ridge = RIDGE.check(ridge.unwrap_or(default))?;
+    let total = RIDGE.check(ridge + more)?;
     let tolerance = sum_tolerance(facts, gamma)?;
     let split = SPLIT.check(split.unwrap_or(DEFAULT_SPLIT))?;
-    let error = 2.0 * tolerance / ridge;
+    let error = 2.0 * tolerance / total;
     let build = |scale: f64| {
         let output = if budget.is_pure() {
             let share = split * budget.epsilon() / f64::from(facts.problems);
@@ -105,10 +116,11 @@ fn plan_sound(facts: &Facts, budget: &Budget, options: &Options) -> Result<Plann
             let nu = facts.gradient_shift() / scale * (split / (1.0 - split)).sqrt();
             OutputLaw::Gaussian(error / nu)
         };
-        perturbed(facts, ridge, law(budget, scale), tolerance, Some(output))
+        perturbed(facts, total, law(budget, scale), tolerance, Some(output))
     };
     let scale = calibrated(facts, budget, scale, |scale| build(scale).event())?;
-    Ok(planned(facts, budget, build(scale), split, vec![]))
+    let settled = settled(facts, options, ridge, tolerance, split);
+    Ok(planned(facts, budget, build(scale), penalty, settled, vec![]))
 }
 
 /// γ of the sum form.
@@ -163,7 +175,8 @@ pub fn printed_constants(
 
 /// The paper's constants; the certificate claims what the accountant proves.
 fn plan_printed(facts: &Facts, budget: &Budget, options: &Options) -> Result<Planned, LearnError> {
-    let Options { ridge, gamma, split } = *options;
+    let Options { ridge, gamma, split, .. } = *options;
+    let (penalty, more) = resolved(options.penalty, facts)?;
     if budget.is_pure() {
         return Err(LearnError::NotCovered {
             what: "the paper prints no constants for AMP with delta = 0".into(),
@@ -193,27 +206,30 @@ fn plan_printed(facts: &Facts, budget: &Budget, options: &Options) -> Result<Pla
          and PRIV-5 (smoothness of the Huber loss)"
             .into(),
     ];
-    let perturbed = perturbed(facts, ridge, noise, tolerance, output);
-    Ok(planned(facts, budget, perturbed, split, notes))
+    let perturbed = perturbed(facts, RIDGE.check(ridge + more)?, noise, tolerance, output);
+    let settled = settled(facts, options, ridge, tolerance, split);
+    Ok(planned(facts, budget, perturbed, penalty, settled, notes))
+}
+
+/// The options with every choice written down.
+fn settled(facts: &Facts, options: &Options, ridge: f64, tolerance: f64, split: f64) -> Options {
+    let gamma = tolerance / facts.rows as f64;
+    Options { ridge: Some(ridge), gamma: Some(gamma), split: Some(split), ..*options }
 }
 
 fn planned(
     facts: &Facts,
     budget: &Budget,
     perturbed: PerturbedObjective,
-    split: f64,
+    penalty: Penalty,
+    settled: Options,
     mut notes: Vec<String>,
 ) -> Planned {
     let arithmetic = if budget.is_pure() { Arithmetic::Real } else { Arithmetic::Finite };
     if budget.is_pure() {
         notes.push(super::CONTINUOUS_NOISE.into());
     }
-    let settled = Options {
-        ridge: Some(perturbed.objective.ridge),
-        gamma: Some(perturbed.tolerance / facts.rows as f64),
-        split: Some(split),
-    };
-    let procedure = Arc::new(Minimum::new(facts, Step::Perturbed(perturbed)));
+    let procedure = Arc::new(Minimum::new(facts, Step::Perturbed(perturbed), penalty));
     Planned { procedure, settled: Method::Amp(settled), arithmetic, notes }
 }
 

@@ -22,6 +22,8 @@ pub(crate) struct Minimum {
     pub problems: u32,
     /// n, declared.
     pub rows: u64,
+    /// What is added to every objective.
+    pub penalty: Penalty,
 }
 
 /// What is done for each linear problem.
@@ -62,8 +64,8 @@ pub(crate) struct Ask {
 
 impl Minimum {
     /// For every problem of the facts.
-    pub fn new(facts: &Facts, step: Step) -> Self {
-        Self { step, problems: facts.problems, rows: facts.rows }
+    pub fn new(facts: &Facts, step: Step, penalty: Penalty) -> Self {
+        Self { step, problems: facts.problems, rows: facts.rows, penalty }
     }
 }
 
@@ -135,6 +137,7 @@ impl Step {
     /// One problem through its mechanism.
     fn run(
         &self,
+        penalty: &Penalty,
         facts: &Facts,
         data: &Dataset,
         problem: u32,
@@ -142,19 +145,18 @@ impl Step {
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<f64>>, LearnError> {
         let ask = self.ask();
+        let solved = |linear| solve(facts, data, problem, ask, penalty, linear, monitor);
         Ok(match self {
             Self::OutputGaussian { mechanism, .. } => {
-                let solved = certified(solve(facts, data, problem, ask, None, monitor)?, ask)?;
-                mechanism.run(Private::new(solved), odometer)?
+                mechanism.run(Private::new(certified(solved(None)?, ask)?), odometer)?
             }
             Self::OutputLaplace { mechanism, .. } => {
-                let solved = certified(solve(facts, data, problem, ask, None, monitor)?, ask)?;
-                mechanism.run(Private::new(solved), odometer)?
+                mechanism.run(Private::new(certified(solved(None)?, ask)?), odometer)?
             }
             Self::Perturbed(perturbed) => {
                 let (noise, token) = perturbed.clone().draw(odometer)?;
                 let linear = Some(noise.as_slice());
-                let solved = solve(facts, data, problem, ask, linear, monitor)?;
+                let solved = solved(linear)?;
                 let distance = Distance(solved.distance_bound());
                 token.release(Private::new(solved.into_theta()), distance, odometer)?
             }
@@ -201,6 +203,10 @@ impl Procedure for Minimum {
     }
 
     fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
+        if self.penalty != Penalty::None {
+            // What a penalty costs depends on the best model, which is not known.
+            return None;
+        }
         let ridge = self.step.ask().ridge;
         Some(match &self.step {
             Step::OutputGaussian { mechanism, .. } => {
@@ -224,7 +230,7 @@ impl Procedure for Minimum {
     }
 
     fn check(&self, facts: &Facts) -> Result<(), LearnError> {
-        reach::check(facts, self.step.ask())
+        reach::check(facts, self.step.ask(), &self.penalty)
     }
 
     fn run(
@@ -235,7 +241,7 @@ impl Procedure for Minimum {
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
         let parts = (0..self.problems)
-            .map(|problem| self.step.run(facts, data, problem, odometer, monitor))
+            .map(|problem| self.step.run(&self.penalty, facts, data, problem, odometer, monitor))
             .collect::<Result<Vec<_>, _>>()?;
         Ok(odometer.gather(parts)?)
     }
@@ -247,6 +253,7 @@ pub(super) fn solve(
     data: &Dataset,
     problem: u32,
     ask: Ask,
+    penalty: &Penalty,
     linear: Option<&[f64]>,
     monitor: &dyn Monitor,
 ) -> Result<Certified, LearnError> {
@@ -254,8 +261,7 @@ pub(super) fn solve(
     let records = InMemory::new(&data.features, &labels)
         .map_err(|_| LearnError::DataShape("a feature or target is not a number in its range"))?;
     let Ask { ridge, tolerance, .. } = ask;
-    let problem =
-        Problem { records: &records, loss: facts.loss, ridge, linear, penalty: &Penalty::None };
+    let problem = Problem { records: &records, loss: facts.loss, ridge, linear, penalty };
     // A little more is asked for than the plan needs: rounding θ to `f64` must fit into the rest.
     let options = Options { monitor: Some(monitor), ..Options::default() };
     minimise(&problem, tolerance * SOLVER_SHARE, &options).map_err(withheld)

@@ -3,9 +3,18 @@
 //! | file | learner |
 //! |---|---|
 //! | [`gd`] | noisy gradient descent, `--method gd` |
+//! | [`sgd`] | the same on a random part of the records at each step, `--method sgd` |
+//! | [`psgd`] | permutation descent, noise on the result, `--method psgd` |
+//! | [`psgd_strong`] | the same with a ridge, `--method psgd-strong` |
+//! | [`frank_wolfe`] | Frank–Wolfe over the ℓ1 ball, `--method frank-wolfe` |
+//! | [`simplex`] | entropy-regularised, released by sampling, `--method simplex` |
 //! | [`amp`] | Approximate Minima Perturbation, `--method amp` |
 //! | [`objective`] | objective perturbation, `--method objective` |
 //! | [`output`] | output perturbation, `--method output` |
+//! | [`ssp`] | least squares from noised moments, `--method ssp` |
+//! | [`linear`] | linear regression in a ball, `--method linear` |
+//! | [`rotated`] | the same with a regulariser made of the data, `--method linear-rotated` |
+//! | [`sample_aggregate`] | the mean of many small fits, `--method sample-aggregate` |
 //! | [`plain`] | no noise at all, `--method non-private` |
 //! | `predicted` | what a plan expects to lose |
 //! | [`ridge`] | how much to regularise, from public facts |
@@ -17,14 +26,25 @@
 //! all classes in one descent.
 
 pub mod amp;
+pub mod frank_wolfe;
 pub mod gd;
+pub mod linear;
 mod minimum;
 pub mod objective;
 pub mod output;
+pub mod penalty;
+pub mod permutation;
 pub mod plain;
 pub(crate) mod predicted;
+pub mod psgd;
+pub mod psgd_strong;
 mod reach;
 pub mod ridge;
+pub mod rotated;
+pub mod sample_aggregate;
+pub mod sgd;
+pub mod simplex;
+pub mod ssp;
 
 use crate::LearnError;
 use crate::facts::Facts;

@@ -98,14 +98,19 @@ impl Sizes {
     /// The same with a penalty on θ of `columns` coordinates.
     pub fn finest_tolerance_with(&self, penalty: &Penalty, columns: usize) -> f64 {
         let sizes = Self { ridge: self.ridge + penalty.convexity(), ..*self };
-        let farthest = 2.0 * penalty.largest_norm(columns).unwrap_or(0.0);
         let beta = sizes.rows * sizes.loss.smoothness(sizes.radius) + sizes.ridge;
-        let steepest = sizes.rows * sizes.loss.lipschitz();
-        let reach = 2.0 * (steepest * sizes.radius + sizes.linear_norm) / sizes.ridge;
-        let gradient =
-            steepest * sizes.radius + sizes.linear_norm + sizes.ridge * (reach + farthest);
+        let steepest = sizes.rows * sizes.loss.lipschitz() * sizes.radius + sizes.linear_norm;
+        let anywhere = steepest / sizes.ridge;
+        // A penalty that is least at zero only brings the minimiser nearer.
+        let reach = 2.0
+            * match penalty.largest_norm(columns) {
+                Some(norm) if penalty.allows_zero() => norm.min(anywhere),
+                Some(norm) => norm,
+                None => anywhere,
+            };
+        let gradient = steepest + sizes.ridge * reach;
         let rounding = penalty.error(columns as f64, gradient, beta);
-        10.0 * (sizes.error_at(reach + farthest) + rounding)
+        10.0 * (sizes.error_at(reach) + rounding)
     }
 
     /// E in double-double at a point of this norm.

@@ -215,7 +215,7 @@ fn search<R: Records>(
     let backwards: Vec<f64> = direction.iter().map(|d| -d).collect();
     // Setting out is arriving from the other side.
     let first = dot(&here.gradient, &direction) - penalty.slope(theta, &backwards);
-    if !(first < 0.0) {
+    if first.is_nan() || first >= 0.0 {
         return Ok(None);
     }
     let highest = highest(problem, here);

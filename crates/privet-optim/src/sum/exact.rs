@@ -53,7 +53,7 @@ pub struct ExactSum {
 }
 
 /// The least exponent e with 2^e ≥ x, for finite x > 0.
-fn exponent_above(x: f64) -> i32 {
+pub(crate) fn exponent_above(x: f64) -> i32 {
     let mut e = x.log2().ceil() as i32;
     while 2f64.powi(e) < x {
         e += 1;

@@ -174,6 +174,15 @@ impl Penalty {
         }
     }
 
+    /// Whether zero is allowed (and then least).
+    pub fn allows_zero(&self) -> bool {
+        match self {
+            Self::Box { low, high } => *low <= 0.0 && 0.0 <= *high,
+            Self::Simplex { .. } => false,
+            _ => true,
+        }
+    }
+
     /// What it adds to the strong convexity of F.
     pub fn convexity(&self) -> f64 {
         if let Self::ElasticNet { l2, .. } = self { *l2 } else { 0.0 }

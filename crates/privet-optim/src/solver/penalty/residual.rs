@@ -60,9 +60,7 @@ impl Penalty {
                 let smallest = |(t, g): (DoubleDouble, DoubleDouble)| {
                     if t.is_positive() {
                         (g + weight).high
-                    } else if (-t).is_positive() {
-                        (g - weight).high
-                    } else if (g - weight).is_positive() {
+                    } else if (-t).is_positive() || (g - weight).is_positive() {
                         (g - weight).high
                     } else if (-g - weight).is_positive() {
                         (g + weight).high
