@@ -1,8 +1,8 @@
 //! The black-box audit: can two worlds be told apart better than claimed?
 //!
 //! Half of the runs, at most [`CHOOSING`], choose: a statistic, and thresholds for three questions. The
-//! others, which decided nothing, count how often each chosen rule errs; Clopper–Pearson bounds turn the counts into
-//! boxes around (false positive, false negative). All bounds of one audit hold together with the stated
+//! others, which decided nothing, count how often each chosen rule errs; Clopper–Pearson bounds turn the
+//! counts into boxes around (false positive, false negative). All bounds of one audit hold together with the stated
 //! confidence (each gets an equal share of what is left of 1).
 //!
 //! - `epsilon_lower`: (ε, δ)-DP both ways makes 1 − β ≤ δ + e^ε·α and 1 − α ≤ δ + e^ε·β, so that
@@ -115,8 +115,7 @@ pub fn judge(
     let choosing = worlds.each_ref().map(|world| &world[..split]);
     let judging = worlds.each_ref().map(|world| &world[split..runs]);
     let alpha = (1.0 - confidence) / BOUNDS;
-    let search =
-        Search { claim, z: normal::quantile(1.0 - alpha), trials: judging[0].len() as f64 };
+    let search = Search { claim, z: normal::quantile(1.0 - alpha), trials: split as f64 };
 
     let statistic = search.best_statistic(target, choosing);
     let choosing = choosing.map(|world| scores(&statistic, world));
@@ -212,12 +211,12 @@ impl Rule {
 struct Search<'a> {
     claim: &'a Claim,
     z: f64,
-    /// Runs that will judge.
+    /// Runs that choose: bounds as wide as these allow keep lucky thresholds from being taken.
     trials: f64,
 }
 
 impl Search<'_> {
-    /// What a rule would be worth if the judging runs looked like these.
+    /// What a rule would be worth if as many other runs looked like these.
     fn worth(&self, rule: Rule, worlds: &[Vec<f64>; 2], goal: Goal) -> f64 {
         let (first, second) = rule.errors(worlds);
         let expected = |count: usize, of: usize| {

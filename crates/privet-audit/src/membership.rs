@@ -26,6 +26,9 @@ use serde::Serialize;
 /// The false-positive rate at which the true-positive rate is reported.
 pub const FALSE_POSITIVES: f64 = 0.001;
 
+/// Entries of the table of stand-ins, at most: beyond, a random sample of rows is taken.
+const LARGEST: usize = 1 << 26;
+
 /// What membership inference found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Membership {
@@ -123,8 +126,15 @@ fn found_at(inside: &[f64], outside: &[f64], false_positives: f64) -> f64 {
 
 /// Every column shuffled on its own within each class; for a number, over all rows.
 fn shuffled(members: &Dataset, seed: u64) -> Dataset {
-    let (rows, columns) = (members.features.rows(), members.features.columns());
     let mut source = FixedSeed::new(crate::runs::scramble(seed));
+    let columns = members.features.columns();
+    let mut sample: Vec<usize> = (0..members.rows()).collect();
+    if sample.len() > LARGEST / columns.max(1) {
+        shuffle(&mut sample, &mut source);
+        sample.truncate((LARGEST / columns.max(1)).max(1));
+    }
+    let members = &members.select(&sample);
+    let rows = sample.len();
     let mut values = vec![0_f32; rows * columns];
     let groups: Vec<Vec<usize>> = match &members.target {
         Target::Class { codes, count } => (0..*count)
