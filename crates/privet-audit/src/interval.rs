@@ -68,7 +68,7 @@ pub fn binomial_cdf(successes: u64, trials: u64, p: f64) -> f64 {
 /// The upper Clopper–Pearson bound: above the true probability except with probability `alpha`.
 /// 1 when nothing can be said.
 pub fn upper(successes: u64, trials: u64, alpha: f64) -> f64 {
-    if successes >= trials || !(alpha > 0.0) {
+    if successes >= trials || alpha.is_nan() || alpha <= 0.0 {
         return 1.0;
     }
     let (mut low, mut high) = (successes as f64 / trials as f64, 1.0);

@@ -7,7 +7,9 @@
 //!
 //! A pilot with few runs finds the pair of tables that is worst for this learner; the audit itself uses
 //! fresh runs. Where a learner has a ridge and the caller gives none, one is tried that keeps the
-//! minimiser on the straight part of the loss, beside the one that the learner's own rule chooses.
+//! minimiser on the straight part of the loss, beside the one that the learner's own rule chooses. A
+//! number of steps that is not given is small: the events, and what can be seen of them, are of the same
+//! kind, and thousands of runs take minutes.
 
 use crate::AuditError;
 use crate::attack::{self, Finding, Options, RUNS};
@@ -17,7 +19,7 @@ use crate::runs::{self, Target, Watch, World};
 use privet_core::{Budget, Neighbours};
 use privet_data::Dataset;
 use privet_dp::noise::Source;
-use privet_learn::{Calibration, Method, Plan, Request, plan};
+use privet_learn::{Calibration, Method, Plan, Request, Settings, plan};
 use privet_optim::loss::Loss;
 use serde::Serialize;
 use std::sync::atomic::AtomicBool;
@@ -30,6 +32,8 @@ pub const ROWS: u64 = 64;
 const PILOT: u64 = 2_000;
 /// Keeps 1/λ, where a lone row at the bound puts the minimiser, inside the hinge's straight part.
 const STRAIGHT_RIDGE: &str = "4";
+/// Steps of a descent, unless given.
+const FEW_STEPS: &str = "16";
 
 /// Which learner, and what it is to claim.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,9 +66,8 @@ pub struct Report {
     pub loss: &'static str,
     /// The relation.
     pub neighbours: Neighbours,
-    /// The ridge, where it has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ridge: Option<f64>,
+    /// The numbers of its plan.
+    pub settings: Settings,
     /// The pair of tables that told most.
     pub pair: Pair,
     /// What was found there.
@@ -146,9 +149,11 @@ pub fn audit(
 ) -> Result<Report, AuditError> {
     RUNS.check(options.runs as f64)?;
     let method = subject.method.name();
-    let mut plans = vec![planned(subject, COLUMNS)?];
-    if let Some(straight) = with_straight_ridge(&subject.method) {
-        plans.extend(planned(&Subject { method: straight, ..subject.clone() }, COLUMNS));
+    let quick = unless_given(&subject.method, "steps", FEW_STEPS);
+    let quick = Subject { method: quick.unwrap_or(subject.method.clone()), ..subject.clone() };
+    let mut plans = vec![planned(&quick, COLUMNS)?];
+    if let Some(straight) = unless_given(&quick.method, "ridge", STRAIGHT_RIDGE) {
+        plans.extend(planned(&Subject { method: straight, ..quick }, COLUMNS));
     }
     let pilot = (options.runs / 5).clamp(40, PILOT);
     let seed = runs::scramble(options.seed);
@@ -174,17 +179,17 @@ pub fn audit(
         method,
         loss: request.loss.name(),
         neighbours: request.neighbours,
-        ridge: plan.settings().get("ridge"),
+        settings: plan.settings(),
         pair,
         finding,
     })
 }
 
-/// The method with [`STRAIGHT_RIDGE`], if it has a ridge and none was given.
-fn with_straight_ridge(method: &Method) -> Option<Method> {
+/// The method with a setting, if it has that one and none was given.
+fn unless_given(method: &Method, setting: &str, value: &str) -> Option<Method> {
     let written = serde_json::to_value(method).ok()?;
-    let given = written.get("ridge").is_some_and(|ridge| !ridge.is_null());
-    if given { None } else { method.with("ridge", STRAIGHT_RIDGE).ok() }
+    let given = written.get(setting).is_some_and(|value| !value.is_null());
+    if given { None } else { method.with(setting, value).ok() }
 }
 
 /// Lets a stop through, but no progress: the pilot is short.

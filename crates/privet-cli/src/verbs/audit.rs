@@ -18,7 +18,7 @@ use privet_data::Dataset;
 use privet_data::read::{self, Purpose, read};
 use privet_learn::model::file::{self, Seal};
 use privet_learn::{Calibration, Method};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Try to refute a learner's guarantee, or to tell who a model was trained on
@@ -65,7 +65,8 @@ pub struct Audit {
     /// Under which relation [default: replace-one]
     #[arg(long, value_name = "RELATION", requires = "method")]
     neighbours: Option<Neighbours>,
-    /// A setting of the method, by name; may be given several times
+    /// A setting of the method, by name; may be given several times. Descents take 16 steps unless told
+    /// otherwise
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = crate::settings::assignment,
           requires = "method")]
     set: Vec<(String, String)>,
