@@ -241,7 +241,8 @@ impl Walk {
                 calibrated(&single, budget, floor, |scale| mechanism(scale).event())?
             }
         };
-        Ok(Shuffled { mechanism: mechanism(scale), walk: self, columns: facts.columns })
+        let rows = facts.rows as f64;
+        Ok(Shuffled { mechanism: mechanism(scale), walk: self, columns: facts.columns, rows })
     }
 }
 
@@ -321,6 +322,8 @@ pub(super) struct Shuffled {
     mechanism: ShuffledGaussian,
     walk: Walk,
     columns: usize,
+    /// n, declared.
+    rows: f64,
 }
 
 impl Shuffled {
@@ -379,14 +382,19 @@ impl Procedure for Shuffled {
             ("rate", rates.rate(1)),
             ("output_noise", self.noise_scale()),
         ])
+        .and(
+            "ridge",
+            match rates {
+                Rates::Strong { ridge, .. } => Some(ridge * self.rows),
+                _ => None,
+            },
+        )
     }
 
     fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
         let noise = self.noise_scale();
         Some(match self.walk.rates {
-            Rates::Strong { ridge, .. } => {
-                predicted::output(facts, noise, ridge * facts.rows as f64)
-            }
+            Rates::Strong { ridge, .. } => predicted::output(facts, noise, ridge * self.rows),
             rates => {
                 let updates = f64::from(self.walk.passes) * self.walk.batches(facts) as f64;
                 predicted::stopped(facts, noise, rates.time(updates))
