@@ -2,9 +2,13 @@
 //!
 //! The rule, fixed in advance:
 //!
-//! 1. δ = 0: [`crate::erm::amp`], whose pure form is the most accurate one known here.
-//! 2. δ > 0: [`crate::erm::gd`]. Its predicted excess risk ([`crate::erm::predicted`]) is below that
-//!    of every method that minimises, at every size.
+//! 1. **Dense.** A learner that moves all weights together: [`crate::erm::gd`] where δ > 0, whose predicted
+//!    excess risk ([`Plan::predicted_excess`](crate::Plan::predicted_excess)) is the least at all usual
+//!    sizes; [`crate::erm::amp`] where δ = 0. For the squared loss [`crate::erm::ssp`], up to the columns
+//!    that it takes: it is hidden by about the same noise, in one release that has no length to choose.
+//! 2. **Sparse.** Where no dense learner is predicted to learn anything, because the noise on p weights
+//!    drowns what n records can say, only a model of few columns has a chance:
+//!    [`crate::erm::frank_wolfe`], whose noise grows with ln p.
 //!
 //! No table is looked at and nothing is tuned, so that the budget asked for is the whole price. Every
 //! parameter is a smooth function of the declared rows, the encoded columns, the classes and the
@@ -15,11 +19,13 @@
 //! that method: it stays valid when a later version chooses otherwise.
 
 use crate::LearnError;
+use crate::erm::predicted;
 use crate::facts::Facts;
 use crate::learner::Planned;
 use crate::method::{Method, MethodInfo, Scores};
 use crate::request::Calibration;
 use privet_core::Budget;
+use privet_optim::loss::Loss;
 use serde::{Deserialize, Serialize};
 
 /// A line about it.
@@ -51,14 +57,18 @@ pub(crate) fn plan(
             instead: "leave out the calibration, or name a method",
         });
     }
-    let chosen = choose(budget);
-    chosen.plan(facts, budget, calibration)
-}
-
-/// The rule.
-fn choose(budget: &Budget) -> Method {
-    if budget.is_pure() {
-        return Method::Amp(Default::default());
+    let first = match budget.is_pure() {
+        true => Method::Amp(Default::default()),
+        false => Method::Gd(Default::default()),
+    };
+    let dense = first.plan(facts, budget, calibration)?;
+    let excess = dense.procedure.predicted_excess(facts);
+    if excess.is_some_and(|excess| predicted::hopeless(facts, excess)) {
+        let sparse = Method::FrankWolfe(Default::default());
+        return sparse.plan(facts, budget, calibration).or(Ok(dense));
     }
-    Method::Gd(Default::default())
+    if matches!(facts.loss, Loss::Squared { .. }) {
+        return Method::Ssp(Default::default()).plan(facts, budget, calibration).or(Ok(dense));
+    }
+    Ok(dense)
 }

@@ -9,6 +9,8 @@
 //! | noise of scale τ on the weights, ridge λ | ½τ²·tr H, and at most LRτ | λB²/(2n) |
 //! | noise of scale σ on the weights of a descent for a time τ | ½σ²·tr H, and at most LRσ | B²/(2τ) |
 //! | descent for a time τ, noise s on the mean gradient if one step got it all | (s²/2)·min(τ²·tr H, τp/2) ([`super::gd`]) | B²/(2τ) |
+//! | T choices of a column at a rate ρ, entries clamped to τ, ℓ1 radius κ/τ | κ′·ln(2p)/(nτρ), κ′ = min(κ, 8) | cκκ′/(2T) ([`super::frank_wolfe`]) |
+//! | m columns drawn from an entropic minimiser | cκ²/(2m) | λ·ln(2p)/n ([`super::simplex`]) |
 //!
 //! It is a prediction for comparing methods and for saying beforehand that a budget is too small; no
 //! bound: the best model may be larger than B, and its own loss is not counted. A plan that predicts

@@ -17,10 +17,12 @@
 //! coordinate, the clipping by a relative (d + 4)·2⁻⁵³; both are charged. δ > 0 takes the ball and
 //! Gaussian noise, δ = 0 the box and Laplace noise on a grid.
 //!
-//! **Choices**, from public facts alone. Relative to B, noise moves the mean by about √d·2/(mμ) and the
-//! bias of a fit to n/m records by about pm/n: balanced at **m = √(2n/(μ√d))·√K**, between 1 and n/2, K
-//! problems being d = Kp. B = 4√K/R. A block's ridge is LR√(n/m)/(B/√K), the scale of its gradient's
-//! sampling error over the norm that may be reached.
+//! **Choices**, from public facts alone. Relative to B, noise moves the mean by about √d·2/(mμ), and the
+//! bias of a fit to n/m records is about pm/(4n), the 4 a round number (chosen with Adult and California in view): balanced at
+//! **m = √(8nK/(μ√d))**, between 1 and n/2, d = Kp for K problems. B = 4√K/R. Sampling error averages out
+//! over the blocks and bias does not, so that a block is regularised no more than its share of all
+//! records would be: **λ = LR√n·√K/(B·m)**, the scale of the whole gradient's sampling error over the
+//! norm that may be reached, divided by m.
 //!
 //! - d: all problems' weights together, one vector and one event
 //! - m `blocks`, B `bound` (of all problems together; box: c = B/√d)
@@ -167,12 +169,12 @@ pub(crate) fn plan(
     } else {
         1.0 / account::gaussian::mu(budget.epsilon(), budget.delta())
     };
-    let balanced = (2.0 * rows * per_sensitivity * problems / d.sqrt()).sqrt();
+    let balanced = (8.0 * rows * per_sensitivity * problems / d.sqrt()).sqrt();
     let most = (rows / 2.0).clamp(1.0, 1e6);
     let blocks = options.blocks.unwrap_or(balanced.round().clamp(1.0, most) as u32);
     BLOCKS.check(f64::from(blocks))?;
-    let block_rows = rows / f64::from(blocks);
-    let default = facts.gradient_bound() * block_rows.sqrt() * problems.sqrt() / bound;
+    let whole = facts.gradient_bound() * rows.sqrt() * problems.sqrt() / bound;
+    let default = whole / f64::from(blocks);
     let ridge = RIDGE.check(options.ridge.unwrap_or(default))?;
     let clip = if pure { Clip::Box(bound / d.sqrt()) } else { Clip::Ball(bound) };
     let aggregate = Aggregate {

@@ -221,7 +221,8 @@ fn multipliers(table: &mut [[f64; PART]], labels: &[f64], slope: f64, weights: &
         .map(|found| if found > limit { (limit / found).sqrt() * (1.0 - 1e-12) } else { 1.0 });
     for (factor, label) in factors.iter_mut().zip(labels) {
         let weight = weights.get((label * classes).round() as usize);
-        *factor *= weight.map_or(1.0, |weight| weight.max(0.0).min(1.0));
+        // Asks "within?", so that NaN counts as nothing.
+        *factor *= weight.map_or(1.0, |w| if (0.0..=1.0).contains(w) { *w } else { 0.0 });
     }
     for values in table {
         values.iter_mut().zip(&factors).for_each(|(m, factor)| *m = (*m * factor).trunc());

@@ -261,7 +261,7 @@ mod tests {
             negative: random.next() & 1 == 1,
             shrink: [1.0, 0.5, 0.9, 0.0][(random.next() % if at == 0 { 4 } else { 3 }) as usize],
             add: 4.0 * random.unit(),
-            revise_all: random.next() % 4 == 0,
+            revise_all: random.next().is_multiple_of(4),
         };
         (0..steps).map(step).collect()
     }
