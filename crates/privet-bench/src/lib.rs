@@ -6,6 +6,7 @@
 //! on that page is typed by hand.
 #![forbid(unsafe_code)]
 
+pub mod accountant;
 pub mod fit;
 pub mod memory;
 pub mod report;

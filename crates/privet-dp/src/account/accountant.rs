@@ -12,6 +12,7 @@
 
 use super::error::{AccountError, probability};
 use super::event::Event;
+use super::distribution::{Composed, Effort};
 use super::parts::{Part, Parts};
 use super::{classes, compose, concentrated, distribution, gaussian, pure, renyi};
 use privet_core::{Budget, Neighbours, Unit};
@@ -71,21 +72,39 @@ pub fn meets(event: &Event, budget: Budget) -> Result<bool, AccountError> {
     Ok(delta(event, budget.epsilon())? <= budget.delta())
 }
 
+/// How good a bound on δ is wanted; each is valid.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Wanted<'a> {
+    /// As tight as it gets, unless a cheap one is well below this.
+    Below(f64),
+    /// A rough one, to find one's way.
+    Rough,
+    /// One from a composition at hand.
+    From(&'a Composed),
+}
+
+impl Wanted<'_> {
+    fn enough(self) -> f64 {
+        if let Self::Below(enough) = self { enough } else { 0.0 }
+    }
+}
+
 impl Parts {
     /// Upper bound on δ at ε ≥ 0.
     pub fn delta(&self, epsilon: f64) -> f64 {
-        self.delta_until(epsilon, 0.0)
+        self.bound_delta(epsilon, Wanted::Below(0.0))
     }
 
-    /// Upper bound on δ at ε ≥ 0; not the best one if a cheap one is well below `enough`.
-    pub(super) fn delta_until(&self, epsilon: f64, enough: f64) -> f64 {
+    /// Upper bound on δ at ε ≥ 0.
+    pub(super) fn bound_delta(&self, epsilon: f64, wanted: Wanted) -> f64 {
         if self.distance == 0.0 || self.leak >= 1.0 {
-            return self.leaky(epsilon, enough);
+            return self.leaky(epsilon, wanted);
         }
+        let enough = wanted.enough();
         let epsilon = epsilon.min(FARTHEST);
         let charged = |e: f64| {
             let charge = (1.0 + libm::exp(e)) * self.distance * (1.0 + 1e-14);
-            (self.leaky(e, enough) + charge).min(1.0)
+            (self.leaky(e, wanted) + charge).min(1.0)
         };
         let here = charged(epsilon);
         if here <= enough || (1.0 + libm::exp(epsilon)) * self.distance <= 1e-3 * here {
@@ -95,7 +114,7 @@ impl Parts {
         let close = (epsilon - 2.0 * self.ratio) * (1.0 - 2.0 * f64::EPSILON);
         let by_ratio = if self.ratio < CLOSE && close >= 0.0 {
             let rare = (1.0 + libm::exp(epsilon)) * self.outside;
-            (libm::exp(self.ratio) * self.leaky(close, enough) + rare) * (1.0 + 1e-14)
+            (libm::exp(self.ratio) * self.leaky(close, wanted) + rare) * (1.0 + 1e-14)
         } else {
             1.0
         };
@@ -124,35 +143,41 @@ impl Parts {
         if self.rest.is_empty() && self.distance == 0.0 && self.leak == 0.0 {
             return gaussian::epsilon(delta, self.mu());
         }
-        // Bracket by doubling, then a secant in ln δ kept inside the bracket; `high` always holds.
+        // `high` always holds, so stopping anywhere is safe.
         let most = pure.unwrap_or(FARTHEST);
-        let probe = |e: f64| {
-            let d = self.delta_until(e, delta);
+        let probe = |e: f64, wanted: Wanted| {
+            let d = self.bound_delta(e, wanted);
             (d <= delta, libm::log(d.max(1e-320)) - libm::log(delta.max(1e-320)))
         };
-        let mut low = (0.0, probe(0.0));
-        if low.1.0 {
-            return 0.0;
+        let full = |e: f64| probe(e, Wanted::Below(delta));
+        if self.smooth() {
+            return crossing(most, 1e-13, full);
         }
-        let first = most.min(0.125);
-        let mut high = (first, probe(first));
-        while !high.1.0 {
-            if high.0 >= most {
-                return f64::INFINITY;
+        // Compositions are costly, but one answers at every ε: find the way on a rough one, then
+        // compose anew where the last one led, until one holds where it was made and leads nowhere
+        // else. That one is what anybody who asks for δ there will compose.
+        let (rest, nu) = (self.lossy(), self.mu());
+        let mut near = distribution::guess(&rest, nu, delta).min(most);
+        for effort in [Effort::Rough, Effort::Full, Effort::Full, Effort::Full, Effort::Full] {
+            let Some(composed) = Composed::new(&rest, nu, near, effort) else { break };
+            let inside = |e: f64| probe(e, Wanted::From(&composed));
+            let found = crossing_near(near, most, inside);
+            if effort == Effort::Full && inside(near).0 && found >= near - 1e-7 * (1.0 + near) {
+                return near;
             }
-            low = high;
-            let next = (2.0 * high.0).min(most);
-            high = (next, probe(next));
+            near = if found > 0.0 { (found + 1e-9 * (1.0 + found)).min(most) } else { 0.0 };
         }
-        let tolerance = if self.smooth() { 1e-13 } else { 1e-8 };
-        super::calibrate::shrink((low.0, low.1.1), (high.0, high.1.1), tolerance, probe)
+        if full(near).0 {
+            return near;
+        }
+        crossing(most, 1e-8, full)
     }
 
-    fn leaky(&self, e: f64, enough: f64) -> f64 {
+    fn leaky(&self, e: f64, wanted: Wanted) -> f64 {
         if self.leak >= 1.0 {
             return 1.0;
         }
-        let ideal = self.ideal(e, enough);
+        let ideal = self.ideal(e, wanted);
         if self.leak == 0.0 {
             return ideal;
         }
@@ -161,7 +186,7 @@ impl Parts {
 
     /// The curve of the composition, never below what is known to be attained: a computation that
     /// comes out lower has gone wrong, whatever the reason (NaN included).
-    fn ideal(&self, e: f64, enough: f64) -> f64 {
+    fn ideal(&self, e: f64, wanted: Wanted) -> f64 {
         let squares = self.rest.iter().map(|(part, count)| *count as f64 * part.attained().powi(2));
         let floor = gaussian::delta(e, libm::sqrt(self.mu().powi(2) + squares.sum::<f64>()));
         let composed = self.rest.len() > 1 || self.rest.iter().any(|(_, count)| *count > 1);
@@ -169,16 +194,15 @@ impl Parts {
         if composed && objectives && floor > 0.3 {
             return 1.0; // worthless; composing distributions would only say so slowly
         }
-        match self.bounded_above(e, enough) {
+        match self.bounded_above(e, wanted) {
             found if found >= floor * (1.0 - 1e-9) => found.min(1.0),
             _ => 1.0,
         }
     }
 
-    fn bounded_above(&self, e: f64, enough: f64) -> f64 {
+    fn bounded_above(&self, e: f64, wanted: Wanted) -> f64 {
         let nu = self.mu();
-        let rest: Vec<(Part, u64)> =
-            self.rest.iter().copied().filter(|(part, _)| part.bound() != Some(0.0)).collect();
+        let rest = self.lossy();
         if rest.is_empty() {
             return gaussian::delta(e, nu);
         }
@@ -201,6 +225,11 @@ impl Parts {
                 _ => {}
             }
         }
+        match wanted {
+            Wanted::Below(_) => {}
+            Wanted::Rough => return distribution::delta(&rest, nu, e, Effort::Rough),
+            Wanted::From(composed) => return composed.delta(e),
+        }
         let mut least = renyi::delta(&rest, nu, e);
         if let [(Part::Objective(objective), 1)] = rest[..] {
             least = least.min(objective.worst(e, nu));
@@ -216,8 +245,61 @@ impl Parts {
             least = least.min(compose::advanced_delta(parts, e));
         }
         // Composing distributions takes milliseconds: not where it cannot matter.
-        if least <= 1e-3 * enough { least } else { least.min(distribution::delta(&rest, nu, e)) }
+        if least <= 1e-3 * wanted.enough() {
+            return least;
+        }
+        least.min(distribution::delta(&rest, nu, e, Effort::Full))
     }
+
+    /// The parts that are not Gaussian and lose anything at all.
+    fn lossy(&self) -> Vec<(Part, u64)> {
+        self.rest.iter().copied().filter(|(part, _)| part.bound() != Some(0.0)).collect()
+    }
+}
+
+/// A point just above the smallest ε up to `most` where a condition begins to hold, infinite if there
+/// is none; `probe` as in [`super::calibrate::shrink`]. Doubles until it holds, then a secant.
+fn crossing(most: f64, tolerance: f64, probe: impl Fn(f64) -> (bool, f64)) -> f64 {
+    let mut low = (0.0, probe(0.0));
+    if low.1.0 {
+        return 0.0;
+    }
+    let first = most.min(0.125);
+    let mut high = (first, probe(first));
+    while !high.1.0 {
+        if high.0 >= most {
+            return f64::INFINITY;
+        }
+        low = high;
+        let next = (2.0 * high.0).min(most);
+        high = (next, probe(next));
+    }
+    super::calibrate::shrink((low.0, low.1.1), (high.0, high.1.1), tolerance, probe)
+}
+
+/// As [`crossing`], in the neighbourhood of a point; the point itself if nothing is found there.
+fn crossing_near(point: f64, most: f64, probe: impl Fn(f64) -> (bool, f64)) -> f64 {
+    let start = (point, probe(point));
+    let (mut low, mut high) = (start, start);
+    let mut reach = 1e-3 * (1.0 + point);
+    for _ in 0..8 {
+        if low.0 == 0.0 && low.1.0 {
+            return 0.0;
+        }
+        if high.1.0 && !low.1.0 {
+            let (low, high) = ((low.0, low.1.1), (high.0, high.1.1));
+            return super::calibrate::shrink(low, high, 1e-10, probe);
+        }
+        if high.1.0 {
+            let next = (low.0 - reach).max(0.0);
+            (high, low) = (low, (next, probe(next)));
+        } else {
+            let next = (high.0 + reach).min(most);
+            (low, high) = (high, (next, probe(next)));
+        }
+        reach *= 3.0;
+    }
+    point
 }
 
 impl Part {

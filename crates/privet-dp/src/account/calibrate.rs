@@ -4,6 +4,7 @@
 //! its high end meets the budget at every moment, so stopping anywhere is safe. Secant steps in
 //! ln δ against ln scale make it quick; a bisection step follows whenever they stall.
 
+use super::accountant::Wanted;
 use super::error::AccountError;
 use super::event::Event;
 use super::parts::Parts;
@@ -32,7 +33,7 @@ pub fn calibrate(
             let excess = if epsilon > 0.0 { libm::log(epsilon / budget.epsilon()) } else { -700.0 };
             return Ok((epsilon <= budget.epsilon(), excess.min(700.0)));
         }
-        let delta = parts.delta_until(budget.epsilon(), budget.delta());
+        let delta = parts.bound_delta(budget.epsilon(), Wanted::Below(budget.delta()));
         Ok((delta <= budget.delta(), libm::log(delta.max(1e-320) / budget.delta())))
     };
     let at_end = probe(to)?;

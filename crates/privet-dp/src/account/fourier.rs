@@ -20,6 +20,9 @@ pub struct Complex {
 }
 
 impl Complex {
+    /// 1.
+    pub const ONE: Self = Self { re: 1.0, im: 0.0 };
+
     /// Product.
     pub fn times(self, other: Self) -> Self {
         Self {
@@ -36,7 +39,7 @@ impl Complex {
     /// zⁿ by squaring.
     pub fn power(self, exponent: u64) -> Self {
         let (mut base, mut left) = (self, exponent);
-        let mut result = Self { re: 1.0, im: 0.0 };
+        let mut result = Self::ONE;
         while left > 0 {
             if left & 1 == 1 {
                 result = result.times(base);
@@ -98,6 +101,45 @@ pub fn transform(data: &mut [Complex]) {
     }
 }
 
+/// e^{+2πik/N}, N = 2^`bits`, for any k.
+pub fn turn(bits: usize, k: u64) -> Complex {
+    if bits == 0 {
+        return Complex::ONE;
+    }
+    let half = 1_usize << (bits - 1);
+    let place = (k & ((1 << bits) - 1)) as usize;
+    let table = twiddles(bits);
+    if place < half {
+        Complex { re: table[place].re, im: -table[place].im }
+    } else {
+        Complex { re: -table[place - half].re, im: table[place - half].im }
+    }
+}
+
+/// The first N/2+1 values of the transform of N real numbers; the others are their conjugates.
+///
+/// Even and odd places travel as real and imaginary parts of one transform of N/2 points; a last
+/// butterfly takes them apart, so the error is still within [`error_bound`].
+pub fn real_transform(data: &[f64]) -> Vec<Complex> {
+    let half = data.len() / 2;
+    let bits = data.len().trailing_zeros() as usize;
+    let mut packed: Vec<Complex> =
+        data.chunks_exact(2).map(|pair| Complex { re: pair[0], im: pair[1] }).collect();
+    transform(&mut packed);
+    let table = twiddles(bits);
+    let mut result = Vec::with_capacity(half + 1);
+    for k in 0..=half {
+        let (here, there) = (packed[k % half], packed[(half - k) % half]);
+        let even = Complex { re: 0.5 * (here.re + there.re), im: 0.5 * (here.im - there.im) };
+        // (here − conj there)/2i.
+        let odd = Complex { re: 0.5 * (here.im + there.im), im: 0.5 * (there.re - here.re) };
+        let w = if k < half { table[k] } else { Complex { re: -1.0, im: 0.0 } };
+        let turned = odd.times(w);
+        result.push(Complex { re: even.re + turned.re, im: even.im + turned.im });
+    }
+    result
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,6 +163,30 @@ mod tests {
         transform(&mut data);
         for (want, got) in direct.iter().zip(&data) {
             assert!((want - got.re / 16.0).abs() < 2.0 * error_bound(4), "{want} {got:?}");
+        }
+    }
+
+    #[test]
+    fn real_numbers_have_the_same_transform() {
+        for bits in [1, 2, 5, 10] {
+            let points = 1_usize << bits;
+            let data: Vec<f64> = (0..points).map(|k| libm::sin(1.0 + (k * k) as f64)).collect();
+            let mut whole: Vec<Complex> = data.iter().map(|re| Complex { re: *re, im: 0.0 }).collect();
+            transform(&mut whole);
+            let total: f64 = data.iter().map(|x| x.abs()).sum();
+            for (k, got) in real_transform(&data).iter().enumerate() {
+                let gap = (got.re - whole[k].re).abs().max((got.im - whole[k].im).abs());
+                assert!(gap <= error_bound(bits) * total, "{bits} {k}: {gap}");
+            }
+        }
+    }
+
+    #[test]
+    fn turns_go_round() {
+        for k in [0, 1, 7, 8, 15, 16, 1_000_003] {
+            let (sin, cos) = libm::sincos(std::f64::consts::PI * f64::from(k % 16) / 8.0);
+            let got = turn(4, k.into());
+            assert!((got.re - cos).abs() < 1e-15 && (got.im - sin).abs() < 1e-15, "{k}");
         }
     }
 }

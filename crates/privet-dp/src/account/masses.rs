@@ -100,10 +100,14 @@ impl Masses {
         self.index.last().copied().unwrap_or(0)
     }
 
+    /// The largest loss.
+    pub fn top(&self) -> f64 {
+        self.highest() as f64 * self.step
+    }
+
     /// (ln Σ mass·e^{s·loss}, mean and variance of the tilted loss).
     pub fn tilted(&self, tilt: f64) -> (f64, f64, f64) {
-        let top = self.highest() as f64 * self.step;
-        let scale = tilt * top;
+        let scale = tilt * self.top();
         let (mut sum, mut mean, mut square) = (0.0, 0.0, 0.0);
         for (index, mass) in self.index.iter().zip(&self.mass) {
             if *mass > 0.0 {
@@ -170,11 +174,14 @@ pub fn chernoff(masses: &[Masses], e: f64) -> (f64, f64) {
     // Newton's steps on K′(s) = e from below, halved into the bracket when they leave it.
     let (mut low, mut high) = (0.0, f64::INFINITY);
     let mut tilt = (e - start.1) / start.2.max(1e-300);
-    let mut least = 0.0;
-    for _ in 0..30 {
+    let mut best = (0.0, 0.0);
+    for round in 0..40 {
         let (ln_moment, mean, variance) = moments(masses, tilt);
-        least = ln_moment - tilt * e;
-        if (mean - e).abs() <= 0.02 * libm::sqrt(variance) || tilt > 1e9 {
+        let least = ln_moment - tilt * e;
+        if least < best.1 {
+            best = (tilt, least);
+        }
+        if (mean - e).abs() <= 0.02 * libm::sqrt(variance) && least <= best.1 || tilt > 1e9 {
             break;
         }
         if mean < e {
@@ -182,8 +189,10 @@ pub fn chernoff(masses: &[Masses], e: f64) -> (f64, f64) {
         } else {
             high = tilt
         }
+        // Where few large losses begin to rule, the mean leaps and Newton's steps go back and forth.
         let newton = tilt + (e - mean) / variance.max(1e-300);
-        tilt = if newton > low && newton < high {
+        let leaps = round % 3 == 2 && high.is_finite();
+        tilt = if newton > low && newton < high && !leaps {
             newton.min(4.0 * tilt)
         } else if high.is_finite() {
             0.5 * (low + high)
@@ -191,7 +200,7 @@ pub fn chernoff(masses: &[Masses], e: f64) -> (f64, f64) {
             2.0 * tilt
         };
     }
-    (tilt, least.min(0.0))
+    best
 }
 
 /// (how far below e losses may be cut, how far above): by Chernoff's bounds on the tilted loss below,

@@ -34,6 +34,7 @@ pub mod pure;
 mod quadrature;
 pub mod renyi;
 pub mod sampled;
+mod spectrum;
 mod spherical;
 
 pub use accountant::{Guarantee, delta, epsilon, guarantee, meets, relation};
