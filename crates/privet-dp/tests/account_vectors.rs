@@ -1,5 +1,8 @@
 //! Accounting against independent sources: `vectors/*.json`, each with the script that wrote it.
 
+mod account_common;
+
+use account_common::Composition;
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Cost, Event, concentrated, gaussian, pure};
 use serde::Deserialize;
@@ -51,14 +54,6 @@ fn curves_and_events_agree() {
         assert!((through("gaussian", 0.7) / gaussian::delta(e, 0.7) - 1.0).abs() < 1e-11);
         assert!((through("zcdp", 0.7) / concentrated::delta(0.7, e) - 1.0).abs() < 1e-11);
     }
-}
-
-#[derive(Debug, Deserialize)]
-struct Composition {
-    event: Event,
-    epsilon: f64,
-    low: f64,
-    high: f64,
 }
 
 /// δ at every point is inside [L(1−1e-9), 1.005·U] of the reference's optimist and pessimist, and the ε

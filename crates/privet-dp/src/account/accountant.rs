@@ -77,15 +77,18 @@ pub fn meets(event: &Event, budget: Budget) -> Result<bool, AccountError> {
 pub(super) enum Wanted<'a> {
     /// As tight as it gets, unless a cheap one is well below this.
     Below(f64),
-    /// A rough one, to find one's way.
-    Rough,
+    /// A rough one, to find one's way; cheaper still if it is well below this.
+    Rough(f64),
     /// One from a composition at hand.
     From(&'a Composed),
 }
 
 impl Wanted<'_> {
     fn enough(self) -> f64 {
-        if let Self::Below(enough) = self { enough } else { 0.0 }
+        match self {
+            Self::Below(enough) | Self::Rough(enough) => enough,
+            Self::From(_) => 0.0,
+        }
     }
 }
 
@@ -162,10 +165,10 @@ impl Parts {
             let Some(composed) = Composed::new(&rest, nu, near, effort) else { break };
             let inside = |e: f64| probe(e, Wanted::From(&composed));
             let found = crossing_near(near, most, inside);
-            if effort == Effort::Full && inside(near).0 && found >= near - 1e-7 * (1.0 + near) {
+            if effort == Effort::Full && inside(near).0 && found >= near - 4e-7 * (1.0 + near) {
                 return near;
             }
-            near = if found > 0.0 { (found + 1e-9 * (1.0 + found)).min(most) } else { 0.0 };
+            near = if found > 0.0 { (found + 1e-7 * found.min(0.2)).min(most) } else { 0.0 };
         }
         if full(near).0 {
             return near;
@@ -225,12 +228,20 @@ impl Parts {
                 _ => {}
             }
         }
-        match wanted {
-            Wanted::Below(_) => {}
-            Wanted::Rough => return distribution::delta(&rest, nu, e, Effort::Rough),
-            Wanted::From(composed) => return composed.delta(e),
+        if let Wanted::From(composed) = wanted {
+            return composed.delta(e);
         }
-        let mut least = renyi::delta(&rest, nu, e);
+        // Composing distributions takes milliseconds: not where it cannot matter.
+        if wanted.enough() > 0.0 {
+            let quick = distribution::quick_delta(&rest, nu, e);
+            if quick <= 1e-3 * wanted.enough() {
+                return quick;
+            }
+        }
+        if let Wanted::Rough(_) = wanted {
+            return distribution::delta(&rest, nu, e, Effort::Rough);
+        }
+        let (mut least, tight) = distribution::tight_delta(&rest, nu, e);
         if let [(Part::Objective(objective), 1)] = rest[..] {
             least = least.min(objective.worst(e, nu));
         }
@@ -240,15 +251,14 @@ impl Parts {
         {
             least = least.min(classes::one_versus_all(e, determinant, mu, count, nu));
         }
+        if tight {
+            return least; // what follows is looser by its nature
+        }
         if nu == 0.0 && rest.iter().all(|(part, _)| part.bound().is_some()) {
             let parts = rest.iter().map(|(part, count)| (part.bound().unwrap_or(0.0), *count));
             least = least.min(compose::advanced_delta(parts, e));
         }
-        // Composing distributions takes milliseconds: not where it cannot matter.
-        if least <= 1e-3 * wanted.enough() {
-            return least;
-        }
-        least.min(distribution::delta(&rest, nu, e, Effort::Full))
+        least.min(renyi::delta(&rest, nu, e))
     }
 
     /// The parts that are not Gaussian and lose anything at all.

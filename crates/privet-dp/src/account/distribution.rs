@@ -25,7 +25,7 @@
 //! answers (`vectors/composition.json`, `vectors/sampled.json`).
 
 use super::curve::HalfCurves;
-use super::fourier::LARGEST;
+use super::fourier;
 use super::masses::{Masses, chernoff, margins, moments};
 use super::objective::Direction;
 use super::parts::Part;
@@ -37,6 +37,15 @@ const LOOSENESS: (f64, f64) = (2e-4, 1e-5);
 const ROUGHER: f64 = 8.0;
 /// Part of the answer that cut tails may add, each.
 const NEGLIGIBLE: f64 = 1e-7;
+
+/// Most bins, as a power of two; lower bounds take four times as many.
+const LARGEST: usize = fourier::LARGEST - 2;
+/// Parts for which all bins are affordable; beyond, bins are fewer.
+const MANY: usize = 8;
+/// Fewest bins, as a power of two.
+const SMALLEST: usize = 6;
+/// Parts beyond which nothing is composed: cheaper bounds have to do.
+const MOST_PARTS: usize = 1 << 12;
 
 /// Answers below this are not trusted: masses of such size underflow when they are tilted.
 const LEAST: f64 = 1e-150;
@@ -55,6 +64,30 @@ pub fn delta(rest: &[(Part, u64)], nu: f64, e: f64, effort: Effort) -> f64 {
     Composed::new(rest, nu, e, effort).map_or(1.0, |composed| composed.delta(e))
 }
 
+/// A much larger upper bound on δ(e), e ≥ 0, without composing anything: Chernoff's.
+pub fn quick_delta(rest: &[(Part, u64)], nu: f64, e: f64) -> f64 {
+    let curves = all_curves(rest, nu);
+    let one_way = |direction: Direction| {
+        let masses = coarse(&curves, direction, 1e-40);
+        let infinite: f64 = masses.iter().map(|part| part.infinite * part.count as f64).sum();
+        let uses: f64 = masses.iter().map(|part| part.count as f64).sum();
+        let (_, ln_size) = chernoff(&masses, e);
+        libm::exp(ln_size) * (1.0 + 1e-9 + 1e-13 * uses) + infinite * (1.0 + 1e-12)
+    };
+    let forward = one_way(Direction::Forward);
+    if rest.iter().any(|(part, _)| part.directed()) {
+        forward.max(one_way(Direction::Backward))
+    } else {
+        forward
+    }
+}
+
+/// As [`delta`], and whether next to nothing of it is due to cut tails and rounding.
+pub fn tight_delta(rest: &[(Part, u64)], nu: f64, e: f64) -> (f64, bool) {
+    Composed::new(rest, nu, e, Effort::Full)
+        .map_or((1.0, false), |composed| (composed.delta(e), composed.tight(e)))
+}
+
 /// Parts composed on a grid chosen for some e; answers at every other one, too, if less tightly.
 #[derive(Debug, Clone)]
 pub struct Composed {
@@ -67,7 +100,7 @@ impl Composed {
     pub fn new(rest: &[(Part, u64)], nu: f64, e: f64, effort: Effort) -> Option<Self> {
         let curves = all_curves(rest, nu);
         // Bins are counted in i64; losses that large overflow e^loss anyway.
-        if e > 1e9 {
+        if e > 1e9 || curves.len() > MOST_PARTS {
             return None;
         }
         let plan = Plan::new(&curves, e)?;
@@ -91,10 +124,20 @@ impl Composed {
     }
 }
 
+impl Composed {
+    fn tight(&self, e: f64) -> bool {
+        let tight = |spectrum: &Spectrum| {
+            let found = spectrum.above(e);
+            found.cut + found.infinite + found.error <= 1e-2 * found.value
+        };
+        tight(&self.forward) && self.delta(e) <= self.forward.above(e).value
+    }
+}
+
 /// About the ε at which δ is this, by a saddle point of the forward direction; no bound.
 pub fn guess(rest: &[(Part, u64)], nu: f64, delta: f64) -> f64 {
     let curves = all_curves(rest, nu);
-    let masses = coarse(&curves, 1e-6 * delta);
+    let masses = coarse(&curves, Direction::Forward, 1e-6 * delta);
     // (K′(s), ln of Daniels' approximation to δ there).
     let at = |ln_tilt: f64| {
         let tilt = libm::exp(ln_tilt);
@@ -110,7 +153,7 @@ pub fn guess(rest: &[(Part, u64)], nu: f64, delta: f64) -> f64 {
     at(high).0.max(0.0)
 }
 
-fn all_curves(rest: &[(Part, u64)], nu: f64) -> Vec<(HalfCurves, u64)> {
+pub(super) fn all_curves(rest: &[(Part, u64)], nu: f64) -> Vec<(HalfCurves, u64)> {
     let mut curves: Vec<(HalfCurves, u64)> =
         rest.iter().map(|(part, count)| (HalfCurves::Part(*part), *count)).collect();
     if nu > 0.0 {
@@ -119,19 +162,19 @@ fn all_curves(rest: &[(Part, u64)], nu: f64) -> Vec<(HalfCurves, u64)> {
     curves
 }
 
-/// A coarse look at every curve, in the forward direction, cut where its uses together leave at most `tail`.
-fn coarse(curves: &[(HalfCurves, u64)], tail: f64) -> Vec<Masses> {
+/// A coarse look at every curve, cut where its uses together leave at most `tail`.
+fn coarse(curves: &[(HalfCurves, u64)], direction: Direction, tail: f64) -> Vec<Masses> {
     let sampled = curves.iter().any(|(curve, _)| curve.sampled());
     curves
         .iter()
         .map(|(curve, count)| {
             let reach = curve.reach(tail / *count as f64);
             if sampled {
-                return Masses::on_scales(curve, reach, *count);
+                return Masses::on_scales(curve, direction, reach, *count);
             }
             let step = reach / 128.0;
             let (ahead, back) = curve.values(step, 128);
-            Masses::new((&ahead, &back), Direction::Forward, step, *count)
+            Masses::new((&ahead, &back), direction, step, *count)
         })
         .collect()
 }
@@ -160,37 +203,15 @@ fn one_way(
     if effort == Effort::Rough {
         plan.step *= ROUGHER;
     }
-    let even = curves.iter().zip(&plan.reaches).filter(|((curve, _), _)| !curve.sampled());
-    let widest = even.map(|(_, reach)| *reach).fold(0.0, f64::max);
-    let bounded = curves.iter().find_map(|(curve, _)| curve.bound());
     let sampled = curves.iter().any(|(curve, _)| curve.sampled());
     let mut looks = 0;
     let mut window = plan.window;
     let mut best: Option<(f64, Spectrum)> = None;
     let mut rounds = 0;
     loop {
-        // No more than 2^LARGEST points in the window, 2^15 dots in a part.
-        let points = (1_usize << LARGEST) as f64;
-        let step = plan.step.max(window / points).max(widest / 32_768.0);
-        // Dots on the ends of a bounded loss, where its atoms sit.
-        let step = match bounded {
-            Some(bound) if bound >= step => bound / libm::ceil(bound / step),
-            // Atoms within one step of zero need no dots of their own.
-            _ => step,
-        };
-        let bits = (libm::ceil(libm::log2(window / step)) as usize).clamp(6, LARGEST);
-        let masses: Vec<Masses> = curves
-            .iter()
-            .zip(&plan.reaches)
-            .map(|((curve, count), reach)| {
-                if curve.sampled() {
-                    let dots = uneven(*reach, step, plan.tilt);
-                    return Masses::on_dots(curve, direction, &dots, step, *count);
-                }
-                let (ahead, back) = curve.values(step, libm::ceil(reach / step).max(1.0) as usize);
-                Masses::new((&ahead, &back), direction, step, *count)
-            })
-            .collect();
+        let (step, bits) = plan.grid(curves, window);
+        let widest_gap = 0.02 / ((plan.tilt + 1.0) * step);
+        let masses = on_grid(curves, direction, &plan, step, widest_gap);
         // A tilt of 0 would do, but the sums would have no common form.
         let tilt = plan.tilt.max(1.0 / window);
         let spectrum = Spectrum::new(&masses, step, bits, tilt, plan.centre);
@@ -209,7 +230,7 @@ fn one_way(
             looks += 1;
             window *= 2.0;
         }
-        let enough = found.cut <= 1e-3 * found.value || bits == LARGEST || looks == 3;
+        let enough = found.cut <= 1e-3 * found.value || bits == plan.largest || looks == 3;
         if rounds == 6 || (!short && enough) {
             return kept;
         }
@@ -217,11 +238,33 @@ fn one_way(
     }
 }
 
+/// Every curve on the bins of one grid.
+pub(super) fn on_grid(
+    curves: &[(HalfCurves, u64)],
+    direction: Direction,
+    plan: &Plan,
+    step: f64,
+    widest_gap: f64,
+) -> Vec<Masses> {
+    curves
+        .iter()
+        .zip(&plan.reaches)
+        .map(|((curve, count), reach)| {
+            if curve.sampled() {
+                let dots = uneven(*reach, step, widest_gap);
+                return Masses::on_dots(curve, direction, &dots, step, *count);
+            }
+            let (ahead, back) = curve.values(step, libm::ceil(reach / step).max(1.0) as usize);
+            Masses::new((&ahead, &back), direction, step, *count)
+        })
+        .collect()
+}
+
 /// Every bin near 0, fewer farther out, where sampled releases have little mass: gaps of 1/300 of the
-/// loss, and small against 1/tilt.
-fn uneven(reach: f64, step: f64, tilt: f64) -> Vec<i64> {
+/// loss, and of no more bins than `widest_gap`.
+fn uneven(reach: f64, step: f64, widest_gap: f64) -> Vec<i64> {
     let last = libm::ceil(reach / step).clamp(1.0, 1e15) as i64;
-    let widest = (0.02 / ((tilt + 1.0) * step)).max(last as f64 / 1e5);
+    let widest = widest_gap.max(last as f64 / 1e5);
     let mut dots = vec![0];
     let mut dot = 0;
     while dot < last {
@@ -234,13 +277,15 @@ fn uneven(reach: f64, step: f64, tilt: f64) -> Vec<i64> {
 
 /// What a coarse look at the forward direction suggests; any choice is valid.
 #[derive(Debug, Clone)]
-struct Plan {
-    tilt: f64,
-    centre: f64,
-    window: f64,
+pub(super) struct Plan {
+    pub tilt: f64,
+    pub centre: f64,
+    pub window: f64,
     step: f64,
     /// Where each curve may be cut.
     reaches: Vec<f64>,
+    /// No more than 2 to this power bins.
+    largest: usize,
 }
 
 impl Plan {
@@ -250,14 +295,37 @@ impl Plan {
         self.reaches = curves.iter().map(reach).collect();
     }
 
+    /// The same with a quarter of the step and four times the bins, for lower bounds.
+    pub fn finer(self) -> Self {
+        Self { step: self.step / 4.0, largest: self.largest + 2, ..self }
+    }
+
+    /// (step, ln₂ of the number of bins) for a window of this width: as wished, but with no more bins
+    /// than are allowed and no more than 2^15 dots in a part, so that the work is bounded.
+    pub fn grid(&self, curves: &[(HalfCurves, u64)], window: f64) -> (f64, usize) {
+        let even = curves.iter().zip(&self.reaches).filter(|((curve, _), _)| !curve.sampled());
+        let widest = even.map(|(_, reach)| *reach).fold(0.0, f64::max);
+        let bins = (1_usize << self.largest) as f64;
+        let dots = bins / 8.0;
+        let step = self.step.max(window / bins).max(widest / dots);
+        // Dots on the ends of a bounded loss, where its atoms sit.
+        let step = match curves.iter().find_map(|(curve, _)| curve.bound()) {
+            Some(bound) if bound >= step => bound / libm::ceil(bound / step),
+            // Atoms within one step of zero need no dots of their own.
+            _ => step,
+        };
+        let bits = libm::ceil(libm::log2(window / step)) as usize;
+        (step, bits.clamp(SMALLEST, self.largest))
+    }
+
     /// `None` when the answer is so large that nobody asks further.
-    fn new(curves: &[(HalfCurves, u64)], e: f64) -> Option<Self> {
+    pub fn new(curves: &[(HalfCurves, u64)], e: f64) -> Option<Self> {
         let sampled = curves.iter().any(|(curve, _)| curve.sampled());
         let mut tail = 1e-40;
         let mut masses = Vec::new();
         let (mut tilt, mut ln_size) = (0.0, 0.0);
         for _ in 0..3 {
-            masses = coarse(curves, tail);
+            masses = coarse(curves, Direction::Forward, tail);
             (tilt, ln_size) = chernoff(&masses, e);
             if ln_size > libm::log(tail) + 30.0 || tail < 1e-290 {
                 break;
@@ -296,10 +364,13 @@ impl Plan {
             .sum();
         let step = libm::sqrt(looseness / bends).min(libm::sqrt(spread) / 150.0);
         let step = step.max(1e-9);
-        let (below, above) = margins(&masses, tilt, e, spread);
-        let window = (below + above).max(64.0 * step);
+        let (below, above, least) = margins(&masses, tilt, e, spread);
+        let window = (below + above).max(least).max(64.0 * step);
         let centre = e + above - 0.5 * window;
-        let mut plan = Self { tilt, centre, window, step, reaches: Vec::new() };
+        // Each part takes a transform: the more parts, the fewer bins.
+        let halvings = curves.len().div_ceil(MANY).next_power_of_two().trailing_zeros() as usize;
+        let largest = LARGEST.saturating_sub(halvings).max(SMALLEST);
+        let mut plan = Self { tilt, centre, window, step, reaches: Vec::new(), largest };
         plan.reach_to(curves, NEGLIGIBLE * size);
         Some(plan)
     }

@@ -8,7 +8,7 @@
 use std::sync::OnceLock;
 
 /// Largest transform: 2^LARGEST points.
-pub const LARGEST: usize = 18;
+pub const LARGEST: usize = 20;
 
 /// A complex number.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn turns_go_round() {
-        for k in [0, 1, 7, 8, 15, 16, 1_000_003] {
+        for k in [0_u32, 1, 7, 8, 15, 16, 1_000_003] {
             let (sin, cos) = libm::sincos(std::f64::consts::PI * f64::from(k % 16) / 8.0);
             let got = turn(4, k.into());
             assert!((got.re - cos).abs() < 1e-15 && (got.im - sin).abs() < 1e-15, "{k}");

@@ -21,6 +21,8 @@ pub struct Masses {
     pub infinite: f64,
     /// How often.
     pub count: u64,
+    /// η: the true loss dominates this one less η, see [`super::optimist`].
+    pub excess: f64,
 }
 
 impl Masses {
@@ -51,13 +53,13 @@ impl Masses {
         Self::connected(index, &x, &v, step, count)
     }
 
-    /// A coarse look at losses of many sizes, in the forward direction.
-    pub fn on_scales(curve: &HalfCurves, reach: f64, count: u64) -> Self {
+    /// A coarse look at losses of many sizes.
+    pub fn on_scales(curve: &HalfCurves, direction: Direction, reach: f64, count: u64) -> Self {
         let step = reach * 1e-12;
         let grow =
             (0..260).rev().map(|k| libm::round(1e12 * libm::exp(-0.1 * f64::from(k))) as i64);
         let dots: Vec<i64> = std::iter::once(0).chain(grow).collect();
-        Self::on_dots(curve, Direction::Forward, &dots, step, count)
+        Self::on_dots(curve, direction, &dots, step, count)
     }
 
     fn connected(index: Vec<i64>, x: &[f64], v: &[f64], step: f64, count: u64) -> Self {
@@ -66,9 +68,11 @@ impl Masses {
         // Nothing may get lost: where e^loss overflows (huge losses), all mass goes to ∞.
         let total = mass.iter().sum::<f64>() + infinite;
         if (total - 1.0).abs() <= 1e-9 {
-            Self { index, step, mass, infinite, count }
+            let excess = super::optimist::excess(x, v, &mass);
+            Self { index, step, mass, infinite, count, excess }
         } else {
-            Self { index: vec![0], step, mass: vec![0.0], infinite: 1.0, count }
+            let excess = f64::INFINITY;
+            Self { index: vec![0], step, mass: vec![0.0], infinite: 1.0, count, excess }
         }
     }
 
@@ -203,9 +207,10 @@ pub fn chernoff(masses: &[Masses], e: f64) -> (f64, f64) {
     best
 }
 
-/// (how far below e losses may be cut, how far above): by Chernoff's bounds on the tilted loss below,
-/// so that little wraps around to what counts, and on the mass itself above.
-pub fn margins(masses: &[Masses], tilt: f64, e: f64, spread: f64) -> (f64, f64) {
+/// (how far below e losses may be cut, how far above, the least width of the window): by Chernoff's
+/// bounds on the tilted loss below, so that little wraps around to what counts; on the mass itself
+/// above; and on the tilted loss that is more than a window above e and would count again.
+pub fn margins(masses: &[Masses], tilt: f64, e: f64, spread: f64) -> (f64, f64, f64) {
     let unit = 1.0 / libm::sqrt(spread.max(1e-300));
     let here = moments(masses, tilt).0;
     let least = |away: &dyn Fn(f64) -> f64| {
@@ -218,5 +223,6 @@ pub fn margins(masses: &[Masses], tilt: f64, e: f64, spread: f64) -> (f64, f64) 
     let below = least(&|s| (moments(masses, tilt - s).0 - here + s * e + 12.0) / s);
     let above =
         least(&|s| (moments(masses, tilt + s).0 - here + 15.0) / (tilt + s) - e * s / (tilt + s));
-    (below, above)
+    let window = least(&|s| (moments(masses, tilt + s).0 - here + 12.0) / s - e);
+    (below, above, window)
 }

@@ -48,6 +48,14 @@
 //! vanishes. Theorems 1 and 3 with C = 0 give δ_G for ε ≥ 0 in both directions;
 //! H_ε(P‖Q) = 1−e^ε+e^εH_{−ε}(Q‖P) gives it for ε < 0. ∎
 //!
+//! **Lemma H (lines).** A mechanism that is (e₂, δ₂)-DP in both directions has, for 0 ≤ e ≤ e₂,
+//! δ(e) ≤ (δ₂+e^{e₂})(1+e^e)/(1+e^{e₂}) − e^e. *Proof.* As a function of x = e^e its curve H is convex; it
+//! is at most δ₂ at x₂ = e^{e₂} and, by H_{−e}(P‖Q) = 1−e^{−e}+e^{−e}H_e(Q‖P), at most 1−(1−δ₂)/x₂ at
+//! 1/x₂. Both points lie on this line (the one through (−1, 1) and (x₂, δ₂)), and H below the chord. ∎
+//! Add/remove, with → without: the chord from x = 1, where both directions are the total-variation
+//! distance, to x₂. The majorants above give δ ≥ 1−e^{e−C}, for e < C, however small μ is; the line to
+//! e₂ ≥ C does not. For fixed sign the best e₂ is C itself.
+//!
 //! **Units of k records.** g lies in the span of the 2k (add/remove: k) vectors that change, a
 //! subspace fixed before the noise, ‖g‖ ≤ 2kLR (kLR); k rank-one updates of the determinant cost at
 //! most C each, those of the other data set have the good sign. Hence ℒ ≤ kC+μ²/2+μχ_d, with μ =
@@ -210,9 +218,38 @@ impl Objective {
         (shift, touched * k * self.ratio * (1.0 + MARGIN), touched * k)
     }
 
+    /// Both directions, e ≥ 0, together with a Gaussian release of parameter ν. Below kC the theorems'
+    /// majorants are poor, and Lemma H is better.
+    pub fn worst(&self, e: f64, nu: f64) -> f64 {
+        let plain = self.by_theorems(e, nu);
+        let (determinant, mu, _) = self.unit_law(Direction::Forward);
+        // Beyond this the theorems' own curves are convex; integrals are not worth a search.
+        if e >= determinant + mu * mu || self.records > 1 {
+            return plain;
+        }
+        // The other theorems' curves are integrals: Theorems 1 to 3 alone will do for the line.
+        let cheap = Self { kappa: None, ..*self };
+        let line = |ahead: f64| match self.neighbours {
+            Neighbours::ReplaceOne => {
+                let far = cheap.by_theorems(ahead, nu);
+                // Nothing cancels: (δ₂(1+x)+x₂−x)/(1+x₂).
+                let (x, between) = (libm::exp(e), libm::expm1(ahead - e));
+                (far * (1.0 + x) + x * between) / (1.0 + libm::exp(ahead)) * (1.0 + 4.0 * MARGIN)
+            }
+            Neighbours::AddRemove => {
+                let distance = cheap.delta(Direction::Backward, 0.0, nu);
+                let far = cheap.delta(Direction::Forward, ahead, nu);
+                let part = libm::expm1(e) / libm::expm1(ahead) * (1.0 - MARGIN);
+                let forward = distance - (distance - far).max(0.0) * part;
+                forward.max(self.delta(Direction::Backward, e, nu)) * (1.0 + MARGIN)
+            }
+        };
+        least(e, determinant + mu * mu + 8.0 * libm::hypot(mu, nu), line).min(plain)
+    }
+
     /// Both directions, e ≥ 0. At e = 0 both are the total-variation distance, so the smaller bound
     /// there limits either direction from there on (it matters at large δ only).
-    pub fn worst(&self, e: f64, nu: f64) -> f64 {
+    fn by_theorems(&self, e: f64, nu: f64) -> f64 {
         let forward = self.delta(Direction::Forward, e, nu);
         match self.neighbours {
             Neighbours::ReplaceOne => forward,
@@ -274,7 +311,7 @@ impl Objective {
         }
         let plain = Self { kappa: None, ..*self };
         let mut high = 1e-3;
-        while plain.worst(high, 0.0) > tail && high < 1e4 {
+        while plain.by_theorems(high, 0.0) > tail && high < 1e4 {
             high *= 1.25;
         }
         high
@@ -308,6 +345,21 @@ impl Objective {
         }
         values
     }
+}
+
+/// The least value of a function on [low, high] that falls, then rises, by golden section; any point
+/// of it is valid, so it need not be found exactly.
+fn least(low: f64, high: f64, value: impl Fn(f64) -> f64) -> f64 {
+    let (mut low, mut high) = (low, high);
+    let mut found = f64::INFINITY;
+    let inner = |low: f64, high: f64| (low + 0.382 * (high - low), low + 0.618 * (high - low));
+    for _ in 0..40 {
+        let (left, right) = inner(low, high);
+        let (at_left, at_right) = (value(left), value(right));
+        found = found.min(at_left).min(at_right);
+        if at_left < at_right { high = right } else { low = left }
+    }
+    found
 }
 
 /// E(1−e^{e−max(G,0)−L₂})₊, G ~ N(μ²/2,μ²), L₂ ~ N(ν²/2,ν²), or a bound on it: split on G ≥ 0.

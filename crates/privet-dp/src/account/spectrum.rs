@@ -17,10 +17,11 @@
 //! them to know that. As |Gⱼ| ≤ G₀, all those left out together are at most (bound on |Ψ|)·G₀.
 //!
 //! **Errors**, all added: the transforms' in every Φ, raised with its power; rounding of every term;
-//! frequencies left out; Chernoff's bound on the mass above the window, which wraps around to where
-//! it counts less; the mass at ∞; 10⁻⁹ of the result for plain rounding. Mass from below the
-//! window wraps to larger losses, which errs to the safe side for [`Spectrum::above`]; for
-//! [`Spectrum::below`] it is bounded and taken away, as are all the others.
+//! frequencies left out; Chernoff's bound on the mass above the window, which is not seen where it
+//! is; the mass at ∞; 10⁻⁹ of the result for plain rounding. What wraps around to above ε (mass from below
+//! the window, and mass a whole window above ε, which tilting makes larger than it is) errs to the
+//! safe side for [`Spectrum::above`]; for [`Spectrum::below`] it is bounded and taken away, as are
+//! the errors.
 //!
 //! h `step`, s `tilt`, N 2^`bits`. Tested in [`super::distribution`] against exact sums.
 
@@ -48,7 +49,7 @@ pub struct Spectrum {
     infinite: f64,
     /// Bound on the mass above the window.
     cut: f64,
-    /// Bound on the tilted mass below the window.
+    /// Bound on the tilted mass that wraps around to where it counts.
     wrapped: f64,
     waves: Vec<Wave>,
     /// Σ of the waves' moduli and errors, without the factors that depend on ε.
@@ -73,6 +74,8 @@ pub struct Upper {
     pub cut: f64,
     /// The part of it due to the mass at ∞.
     pub infinite: f64,
+    /// The part of it due to rounding.
+    pub error: f64,
 }
 
 impl Spectrum {
@@ -131,7 +134,7 @@ impl Spectrum {
             slack: 1e-9 + 4.0 * f64::EPSILON * uses,
             infinite,
             cut: 0.0,
-            wrapped: 0.0,
+            wrapped: 1.0,
             waves: Vec::with_capacity(kept.len()),
             doubt: 0.0,
         };
@@ -188,9 +191,10 @@ impl Spectrum {
             let count = i64::try_from(part.count).unwrap_or(i64::MAX);
             sum.saturating_add(part.highest().saturating_mul(count))
         });
-        let (here, _, spread) = moments(masses, self.tilt);
-        let unit = 1.0 / libm::sqrt(spread.max(self.step * self.step));
         if self.last() < highest {
+            self.cut = 1.0;
+            let (_, _, spread) = moments(masses, self.tilt);
+            let unit = 1.0 / libm::sqrt(spread.max(self.step * self.step));
             let chernoff = |more: &[f64]| {
                 more.iter()
                     .map(|more| self.tilt + more * unit)
@@ -202,18 +206,31 @@ impl Spectrum {
                     .fold(1.0, f64::min)
             };
             // Few large losses among many tiny ones: moments soon explode.
-            self.cut = match chernoff(&[2.0, 4.0, 7.0, 12.0]) {
-                found if found <= 1e-12 => found,
-                found => found.min(chernoff(&[0.0, 0.25, 0.5, 1.0])),
-            };
+            for more in [&[4.0][..], &[2.0, 7.0, 12.0], &[0.0, 0.25, 0.5, 1.0]] {
+                self.cut = self.cut.min(chernoff(more));
+                if self.cut <= 1e-15 {
+                    break;
+                }
+            }
         }
+    }
+
+    /// Bounds, for [`Spectrum::below`] at e, the tilted mass that wraps around to where it counts:
+    /// from below the window, and from a whole window above e.
+    pub fn bound_wrapped(&mut self, masses: &[Masses], e: f64) {
+        let (here, _, spread) = moments(masses, self.tilt);
+        let unit = 1.0 / libm::sqrt(spread.max(self.step * self.step));
         let bottom = self.base as f64 * self.step;
-        self.wrapped = [1.0, 3.0, 7.0]
-            .map(|more| more * unit)
-            .map(|s| moments(masses, self.tilt - s).0 - here + s * bottom)
-            .into_iter()
-            .filter(|ln| ln.is_finite())
-            .fold(1.0, |least, ln| libm::exp(ln.min(0.0)).min(least));
+        let top = e + (1_u64 << self.bits) as f64 * self.step;
+        let least = |away: &dyn Fn(f64) -> f64| {
+            [0.25, 0.5, 1.0, 2.0, 3.5, 5.0, 7.0]
+                .map(|more| away(more * unit))
+                .into_iter()
+                .filter(|ln| ln.is_finite())
+                .fold(1.0, |least, ln| libm::exp(ln.min(0.0)).min(least))
+        };
+        self.wrapped = least(&|s| moments(masses, self.tilt - s).0 - here + s * bottom)
+            + least(&|s| moments(masses, self.tilt + s).0 - here - s * top);
     }
 
     /// (Σ_{a≤k<b} pₖg(kh−ε), a bound on its error, e^{K−sε}), or `None` where ε is not in the window.
@@ -253,15 +270,15 @@ impl Spectrum {
     /// An upper bound on δ(e).
     pub fn above(&self, e: f64) -> Upper {
         let (cut, infinite) = (self.cut, self.infinite * (1.0 + 1e-12));
-        let value = match self.sum(e) {
-            Some((sum, error, scale)) => {
-                (sum.max(0.0) + error) * scale * (1.0 + self.slack) + infinite + cut
-            }
-            None => 1.0,
-        };
-        // NaN (an overflow) is no bound.
-        let value = if value < 1.0 { value } else { 1.0 };
-        Upper { value, cut: if value < 1.0 { cut } else { 1.0 }, infinite }
+        let (sum, error) = self.sum(e).map_or((1.0, 1.0), |(sum, error, scale)| {
+            let scale = scale * (1.0 + self.slack);
+            (sum.max(0.0) * scale, error * scale)
+        });
+        match sum + error + infinite + cut {
+            value if value < 1.0 => Upper { value, cut, infinite, error },
+            // NaN (an overflow) is no bound either.
+            _ => Upper { value: 1.0, cut: 1.0, infinite, error: 1.0 },
+        }
     }
 
     /// A lower bound on E(1−e^{e−ΣU})₊ of these masses, those at ∞ not counted.
