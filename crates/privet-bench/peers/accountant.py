@@ -58,7 +58,8 @@ def answer(own, step):
         lambda scale: translated(own["event"], scale)[0],
         own["epsilon"],
         own["delta"],
-        dp_accounting.ExplicitBracketInterval(0.1, 100.0),
+        # Its own default bracket would start from no noise at all.
+        dp_accounting.ExplicitBracketInterval(0.5, 4.0),
         tol=1e-6,
     )
 

@@ -32,7 +32,10 @@ fn questions() -> Vec<(&'static str, Question)> {
         ("sampled Gaussian, q = 0.01, σ = 1, 10³ uses", sampled(added, 0.01, 1.0, 1_000)),
         ("sampled Gaussian, q = 0.01, σ = 1, 10⁴ uses", sampled(added, 0.01, 1.0, 10_000)),
         ("sampled Gaussian, q = 0.001, σ = 1, 10⁵ uses", sampled(added, 0.001, 1.0, 100_000)),
-        ("sampled Gaussian, q = 0.01, σ = 1, 10⁴ uses, replaced", sampled(replaced, 0.01, 1.0, 10_000)),
+        (
+            "sampled Gaussian, q = 0.01, σ = 1, 10⁴ uses, replaced",
+            sampled(replaced, 0.01, 1.0, 10_000),
+        ),
         ("Laplace 0.1, 100 uses", Question::Epsilon(repeated(added, 100, laplace(0.1)))),
         (
             "20 × Gaussian 0.1, 20 × Laplace 0.1, Laplace 0.5",
@@ -44,11 +47,15 @@ fn questions() -> Vec<(&'static str, Question)> {
         ),
         (
             "σ for ε = 2: q = 0.01, 10³ uses",
-            Question::Noise(2.0, |scale| repeated(Neighbours::AddRemove, 1_000, poisson(0.01, scale))),
+            Question::Noise(2.0, |scale| {
+                repeated(Neighbours::AddRemove, 1_000, poisson(0.01, scale))
+            }),
         ),
         (
             "σ for ε = 1: q = 0.001, 10⁴ uses",
-            Question::Noise(1.0, |scale| repeated(Neighbours::AddRemove, 10_000, poisson(0.001, scale))),
+            Question::Noise(1.0, |scale| {
+                repeated(Neighbours::AddRemove, 10_000, poisson(0.001, scale))
+            }),
         ),
     ]
 }

@@ -55,7 +55,10 @@ fn closed_forms_are_in_between() {
     let many = repeated(30, used(Neighbours::ReplaceOne, release(0.1, None)));
     let beside = Event::All(vec![
         many.clone(),
-        used(Neighbours::ReplaceOne, Cost::Laplace { sensitivity: 1e-6, noise_scale: 1.0, step: None }),
+        used(
+            Neighbours::ReplaceOne,
+            Cost::Laplace { sensitivity: 1e-6, noise_scale: 1.0, step: None },
+        ),
     ]);
     for epsilon in [0.0, 0.5, 2.0] {
         let exact = gaussian::delta(epsilon, 0.1 * 30_f64.sqrt());
@@ -85,14 +88,8 @@ fn instances_that_occur_are_below() {
         (Cost::Objective(objective(Sign::Any)), gaussian::delta(0.2, mu)),
         (minima, gaussian::delta(0.2, minima_mu)),
         (Cost::ZeroConcentrated { rho: 0.02 }, gaussian::delta(0.2, 0.2)),
-        (
-            Cost::L2Laplace { sensitivity: 0.5, noise_scale: 1.0 },
-            -(-0.15_f64).exp_m1(),
-        ),
-        (
-            Cost::BoundedRange { range: 0.8 },
-            -(-0.2_f64).exp_m1() / (1.0 + (-0.4_f64).exp()),
-        ),
+        (Cost::L2Laplace { sensitivity: 0.5, noise_scale: 1.0 }, -(-0.15_f64).exp_m1()),
+        (Cost::BoundedRange { range: 0.8 }, -(-0.2_f64).exp_m1() / (1.0 + (-0.4_f64).exp())),
     ] {
         let (lower, upper) = bracket(&used(replaced, cost.clone()), 0.2).unwrap();
         assert!((lower / want - 1.0).abs() < 1e-6, "{cost:?}: {lower} {want}");

@@ -10,11 +10,11 @@
 //! it dominates, the grid is charged by its ratio instead ([`super::parts`]), and since (ε,δ)-DP
 //! implies (ε′,δ)-DP for ε′ > ε a few smaller ε are tried as well.
 
+use super::distribution::{Composed, Effort};
 use super::error::{AccountError, probability};
 use super::event::Event;
-use super::distribution::{Composed, Effort};
 use super::parts::{Part, Parts};
-use super::{classes, compose, concentrated, distribution, gaussian, pure, renyi};
+use super::{classes, compose, concentrated, distribution, gaussian, merge, pure, renyi};
 use privet_core::{Budget, Neighbours, Unit};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -159,7 +159,7 @@ impl Parts {
         // Compositions are costly, but one answers at every ε: find the way on a rough one, then
         // compose anew where the last one led, until one holds where it was made and leads nowhere
         // else. That one is what anybody who asks for δ there will compose.
-        let (rest, nu) = (self.lossy(), self.mu());
+        let (Some(rest), nu) = (self.lossy(), self.mu()) else { return f64::INFINITY };
         let mut near = distribution::guess(&rest, nu, delta).min(most);
         for effort in [Effort::Rough, Effort::Full, Effort::Full, Effort::Full, Effort::Full] {
             let Some(composed) = Composed::new(&rest, nu, near, effort) else { break };
@@ -205,7 +205,7 @@ impl Parts {
 
     fn bounded_above(&self, e: f64, wanted: Wanted) -> f64 {
         let nu = self.mu();
-        let rest = self.lossy();
+        let Some(rest) = self.lossy() else { return 1.0 };
         if rest.is_empty() {
             return gaussian::delta(e, nu);
         }
@@ -261,9 +261,10 @@ impl Parts {
         least.min(renyi::delta(&rest, nu, e))
     }
 
-    /// The parts that are not Gaussian and lose anything at all.
-    fn lossy(&self) -> Vec<(Part, u64)> {
-        self.rest.iter().copied().filter(|(part, _)| part.bound() != Some(0.0)).collect()
+    /// The parts that are not Gaussian and lose anything at all; `None` if there are too many.
+    fn lossy(&self) -> Option<Vec<(Part, u64)>> {
+        let lossy = self.rest.iter().copied().filter(|(part, _)| part.bound() != Some(0.0));
+        merge::merged(lossy.collect())
     }
 }
 

@@ -24,7 +24,7 @@ use super::error::{AccountError, non_negative};
 use super::event::{Cost, Event, ObjectiveCost, ObjectiveNoise, OutputNoise};
 use super::parts::{Part, Parts};
 use super::sampled::{Sampled, Sampler};
-use super::{gaussian, optimist, pure};
+use super::{gaussian, merge, optimist, pure};
 use privet_core::{Neighbours, Unit};
 
 /// Rounding of closed forms, generously.
@@ -79,6 +79,8 @@ fn ideal(parts: &Parts, e: f64) -> f64 {
             pure::repeated_response(e, epsilon * (1.0 - 1e-14), count, nu)
         }
         [(part, 1)] if nu == 0.0 => part.delta(e),
+        // Nothing is merged downwards: so many transforms are not worth it.
+        _ if rest.len() > merge::MOST => return gaussian::delta(e, nu) * (1.0 - MARGIN),
         _ => return optimist::delta(&rest, nu, e),
     };
     // Far in the tail closed forms are raised by more than this; nothing is claimed there.

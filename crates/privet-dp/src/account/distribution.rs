@@ -44,8 +44,6 @@ const LARGEST: usize = fourier::LARGEST - 2;
 const MANY: usize = 8;
 /// Fewest bins, as a power of two.
 const SMALLEST: usize = 6;
-/// Parts beyond which nothing is composed: cheaper bounds have to do.
-const MOST_PARTS: usize = 1 << 12;
 
 /// Answers below this are not trusted: masses of such size underflow when they are tilted.
 const LEAST: f64 = 1e-150;
@@ -100,7 +98,7 @@ impl Composed {
     pub fn new(rest: &[(Part, u64)], nu: f64, e: f64, effort: Effort) -> Option<Self> {
         let curves = all_curves(rest, nu);
         // Bins are counted in i64; losses that large overflow e^loss anyway.
-        if e > 1e9 || curves.len() > MOST_PARTS {
+        if e > 1e9 {
             return None;
         }
         let plan = Plan::new(&curves, e)?;
@@ -187,7 +185,8 @@ fn bend(curve: &HalfCurves, tail: f64, tilt: f64) -> f64 {
     let fine = Masses::new((&ahead, &back), Direction::Forward, step, 1).tilted(tilt).0;
     let every_other = |values: &[f64]| values.iter().step_by(2).copied().collect::<Vec<f64>>();
     let halves = (every_other(&ahead), every_other(&back));
-    let rough = Masses::new((&halves.0, &halves.1), Direction::Forward, 2.0 * step, 1).tilted(tilt).0;
+    let rough =
+        Masses::new((&halves.0, &halves.1), Direction::Forward, 2.0 * step, 1).tilted(tilt).0;
     // ln E = truth + bend·h²; half as much again for what looks as coarse as these miss.
     1.5 * (rough - fine) / (3.0 * step * step)
 }
@@ -214,17 +213,17 @@ fn one_way(
         let masses = on_grid(curves, direction, &plan, step, widest_gap);
         // A tilt of 0 would do, but the sums would have no common form.
         let tilt = plan.tilt.max(1.0 / window);
-        let spectrum = Spectrum::new(&masses, step, bits, tilt, plan.centre);
+        let spectrum = Spectrum::new(&masses, step, bits, tilt, plan.end(step, bits));
         let found = spectrum.above(e);
         let least = best.as_ref().map_or(f64::INFINITY, |(least, _)| *least);
-        let kept = if found.value < least { spectrum } else { best.take().map_or(spectrum, |x| x.1) };
+        let kept =
+            if found.value < least { spectrum } else { best.take().map_or(spectrum, |x| x.1) };
         rounds += 1;
         // Chernoff's size is far off where few large losses decide.
         let short = sampled && found.infinite > 1e-4 * found.value;
         if short {
-            let tail = (1e-6 * (found.value - found.infinite))
-                .max(1e-9 * found.infinite)
-                .max(1e-300);
+            let tail =
+                (1e-6 * (found.value - found.infinite)).max(1e-9 * found.infinite).max(1e-300);
             plan.reach_to(curves, tail);
         } else {
             looks += 1;
@@ -279,8 +278,11 @@ fn uneven(reach: f64, step: f64, widest_gap: f64) -> Vec<i64> {
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
     pub tilt: f64,
-    pub centre: f64,
+    /// Upper end of the window.
+    top: f64,
     pub window: f64,
+    /// The window that nothing wraps around in, nearly.
+    wide: f64,
     step: f64,
     /// Where each curve may be cut.
     reaches: Vec<f64>,
@@ -297,7 +299,12 @@ impl Plan {
 
     /// The same with a quarter of the step and four times the bins, for lower bounds.
     pub fn finer(self) -> Self {
-        Self { step: self.step / 4.0, largest: self.largest + 2, ..self }
+        Self { step: self.step / 4.0, largest: self.largest + 2, window: self.wide, ..self }
+    }
+
+    /// Where a window of that many bins ends: what it has more than asked for goes to both sides.
+    pub fn end(&self, step: f64, bits: usize) -> f64 {
+        self.top + 0.5 * (step * (1_u64 << bits) as f64 - self.window)
     }
 
     /// (step, ln₂ of the number of bins) for a window of this width: as wished, but with no more bins
@@ -365,12 +372,15 @@ impl Plan {
         let step = libm::sqrt(looseness / bends).min(libm::sqrt(spread) / 150.0);
         let step = step.max(1e-9);
         let (below, above, least) = margins(&masses, tilt, e, spread);
-        let window = (below + above).max(least).max(64.0 * step);
-        let centre = e + above - 0.5 * window;
         // Each part takes a transform: the more parts, the fewer bins.
         let halvings = curves.len().div_ceil(MANY).next_power_of_two().trailing_zeros() as usize;
         let largest = LARGEST.saturating_sub(halvings).max(SMALLEST);
-        let mut plan = Self { tilt, centre, window, step, reaches: Vec::new(), largest };
+        let narrow = (below + above).max(64.0 * step);
+        let wide = least.max(narrow);
+        // Wider is tighter, unless it takes more bins than there are.
+        let window = wide.min(step * (1_u64 << largest) as f64).max(narrow);
+        let top = e + above;
+        let mut plan = Self { tilt, top, window, wide, step, reaches: Vec::new(), largest };
         plan.reach_to(curves, NEGLIGIBLE * size);
         Some(plan)
     }

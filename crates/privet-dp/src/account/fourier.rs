@@ -171,7 +171,8 @@ mod tests {
         for bits in [1, 2, 5, 10] {
             let points = 1_usize << bits;
             let data: Vec<f64> = (0..points).map(|k| libm::sin(1.0 + (k * k) as f64)).collect();
-            let mut whole: Vec<Complex> = data.iter().map(|re| Complex { re: *re, im: 0.0 }).collect();
+            let mut whole: Vec<Complex> =
+                data.iter().map(|re| Complex { re: *re, im: 0.0 }).collect();
             transform(&mut whole);
             let total: f64 = data.iter().map(|x| x.abs()).sum();
             for (k, got) in real_transform(&data).iter().enumerate() {

@@ -29,6 +29,7 @@ mod fourier;
 pub mod gaussian;
 pub mod logistic;
 mod masses;
+mod merge;
 pub mod minima;
 mod normal;
 pub mod objective;

@@ -52,9 +52,9 @@
 //! δ(e) ≤ (δ₂+e^{e₂})(1+e^e)/(1+e^{e₂}) − e^e. *Proof.* As a function of x = e^e its curve H is convex; it
 //! is at most δ₂ at x₂ = e^{e₂} and, by H_{−e}(P‖Q) = 1−e^{−e}+e^{−e}H_e(Q‖P), at most 1−(1−δ₂)/x₂ at
 //! 1/x₂. Both points lie on this line (the one through (−1, 1) and (x₂, δ₂)), and H below the chord. ∎
-//! Add/remove, with → without: the chord from x = 1, where both directions are the total-variation
-//! distance, to x₂. The majorants above give δ ≥ 1−e^{e−C}, for e < C, however small μ is; the line to
-//! e₂ ≥ C does not. For fixed sign the best e₂ is C itself.
+//! Add/remove, with → without: the chord from the mirrored bound of the other direction, which has no
+//! determinant, at some −e₁ ≤ 0 to (x₂, δ₂). The majorants above give δ ≥ 1−e^{e−C} for e < C however
+//! small μ is; the lines to e₂ ≥ C do not. Replace-one, fixed sign: the best e₂ is C itself.
 //!
 //! **Units of k records.** g lies in the span of the 2k (add/remove: k) vectors that change, a
 //! subspace fixed before the noise, ‖g‖ ≤ 2kLR (kLR); k rank-one updates of the determinant cost at
@@ -218,33 +218,42 @@ impl Objective {
         (shift, touched * k * self.ratio * (1.0 + MARGIN), touched * k)
     }
 
-    /// Both directions, e ≥ 0, together with a Gaussian release of parameter ν. Below kC the theorems'
-    /// majorants are poor, and Lemma H is better.
+    /// Both directions, e ≥ 0, together with a Gaussian release of parameter ν. About C and below it
+    /// the theorems' majorants are poor, and Lemma H is better.
     pub fn worst(&self, e: f64, nu: f64) -> f64 {
         let plain = self.by_theorems(e, nu);
         let (determinant, mu, _) = self.unit_law(Direction::Forward);
-        // Beyond this the theorems' own curves are convex; integrals are not worth a search.
-        if e >= determinant + mu * mu || self.records > 1 {
+        let wide = libm::hypot(mu, nu);
+        // Beyond this nothing is gained; and for units a search would take many integrals.
+        if e >= determinant + mu * mu + 8.0 * wide || self.records > 1 {
             return plain;
         }
-        // The other theorems' curves are integrals: Theorems 1 to 3 alone will do for the line.
+        // Theorem 4's curves are integrals, too: Theorems 1 to 3 alone will do for the lines.
         let cheap = Self { kappa: None, ..*self };
-        let line = |ahead: f64| match self.neighbours {
-            Neighbours::ReplaceOne => {
+        let farthest = determinant + mu * mu + 16.0 * wide;
+        let lines = match self.neighbours {
+            Neighbours::ReplaceOne => least(e, farthest, |ahead| {
                 let far = cheap.by_theorems(ahead, nu);
                 // Nothing cancels: (δ₂(1+x)+x₂−x)/(1+x₂).
                 let (x, between) = (libm::exp(e), libm::expm1(ahead - e));
-                (far * (1.0 + x) + x * between) / (1.0 + libm::exp(ahead)) * (1.0 + 4.0 * MARGIN)
-            }
+                (far * (1.0 + x) + x * between) / (1.0 + libm::exp(ahead))
+            }),
             Neighbours::AddRemove => {
-                let distance = cheap.delta(Direction::Backward, 0.0, nu);
-                let far = cheap.delta(Direction::Forward, ahead, nu);
-                let part = libm::expm1(e) / libm::expm1(ahead) * (1.0 - MARGIN);
-                let forward = distance - (distance - far).max(0.0) * part;
-                forward.max(self.delta(Direction::Backward, e, nu)) * (1.0 + MARGIN)
+                let behind = [0.0, 0.5, 1.0, 2.0].map(|part| part * wide);
+                let forward = behind.into_iter().fold(1.0, |found: f64, behind| {
+                    let reverse = cheap.delta(Direction::Backward, behind, nu);
+                    let near = -libm::expm1(-behind) + libm::exp(-behind) * reverse;
+                    found.min(least(e, farthest, |ahead| {
+                        let far = cheap.delta(Direction::Forward, ahead, nu);
+                        let whole = libm::expm1(ahead + behind);
+                        let left = libm::exp(e + behind) * libm::expm1(ahead - e) / whole;
+                        near * left + far * (libm::expm1(e + behind) / whole)
+                    }))
+                });
+                forward.max(cheap.delta(Direction::Backward, e, nu))
             }
         };
-        least(e, determinant + mu * mu + 8.0 * libm::hypot(mu, nu), line).min(plain)
+        plain.min(lines * (1.0 + 8.0 * MARGIN))
     }
 
     /// Both directions, e ≥ 0. At e = 0 both are the total-variation distance, so the smaller bound

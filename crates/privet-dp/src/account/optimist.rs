@@ -53,13 +53,11 @@ pub(super) fn excess(x: &[f64], v: &[f64], mass: &[f64]) -> f64 {
     let doubt: Vec<f64> = x
         .iter()
         .zip(v)
-        .map(|(x, v)| {
-            if *x < 1.0 {
-                VALUE * (v - (1.0 - x)).max(0.0) + MIRRORED * v
-            } else {
-                VALUE * v
-            }
-        })
+        .map(
+            |(x, v)| {
+                if *x < 1.0 { VALUE * (v - (1.0 - x)).max(0.0) + MIRRORED * v } else { VALUE * v }
+            },
+        )
         .collect();
     // By how much a chord of H may be steeper or flatter than C's.
     let slack = |k: usize| 12.0 * (doubt[k] + doubt[k + 1]) / (x[k + 1] - x[k]);
@@ -105,7 +103,7 @@ pub fn delta(rest: &[(Part, u64)], nu: f64, e: f64) -> f64 {
             return 0.0;
         }
         let tilt = plan.tilt.max(1.0 / plan.window);
-        let mut spectrum = Spectrum::new(&masses, step, bits, tilt, plan.centre);
+        let mut spectrum = Spectrum::new(&masses, step, bits, tilt, plan.end(step, bits));
         spectrum.bound_wrapped(&masses, e + shift);
         spectrum.below(e + shift) * (1.0 - PER_USE * uses).max(0.0)
     };

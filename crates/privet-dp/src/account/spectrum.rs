@@ -79,8 +79,8 @@ pub struct Upper {
 }
 
 impl Spectrum {
-    /// Transforms and multiplies; the window is centred on `centre`. `tilt` must be above 0.
-    pub fn new(masses: &[Masses], step: f64, bits: usize, tilt: f64, centre: f64) -> Self {
+    /// Transforms and multiplies; the window ends at `top`. `tilt` must be above 0.
+    pub fn new(masses: &[Masses], step: f64, bits: usize, tilt: f64, top: f64) -> Self {
         let points = 1_usize << bits;
         let noise = error_bound(bits);
         let mut ordered: Vec<&Masses> = masses.iter().collect();
@@ -124,7 +124,7 @@ impl Spectrum {
             };
         }
         let uses: f64 = masses.iter().map(|part| part.count as f64).sum();
-        let base = libm::floor(centre / step) as i64 - (points / 2) as i64;
+        let base = libm::floor(top / step) as i64 - points as i64;
         let mut spectrum = Self {
             step,
             tilt,
@@ -200,9 +200,11 @@ impl Spectrum {
                     .map(|more| self.tilt + more * unit)
                     .map(|s| (moments(masses, s).0, s))
                     // A moment that underflowed says nothing.
-                    .map(|(ln, s)| {
-                        if ln.is_finite() { libm::exp((ln - s * top).min(0.0)) } else { 1.0 }
-                    })
+                    .map(
+                        |(ln, s)| {
+                            if ln.is_finite() { libm::exp((ln - s * top).min(0.0)) } else { 1.0 }
+                        },
+                    )
                     .fold(1.0, f64::min)
             };
             // Few large losses among many tiny ones: moments soon explode.
@@ -244,8 +246,12 @@ impl Spectrum {
         let end = beyond as f64 * self.step - e;
         // F without W: what multiplies `value` and `next`.
         let (low, high) = (libm::exp(-self.tilt * start), libm::exp(-self.tilt * end));
-        let ahead = (-libm::expm1(-start) * low, -libm::exp(-start) * libm::expm1(start - self.step) * low);
-        let after = (-libm::expm1(-end) * high, libm::exp(-self.step) * libm::expm1(self.step - end) * high);
+        let ahead =
+            (-libm::expm1(-start) * low, -libm::exp(-start) * libm::expm1(start - self.step) * low);
+        let after = (
+            -libm::expm1(-end) * high,
+            libm::exp(-self.step) * libm::expm1(self.step - end) * high,
+        );
         let points = 1_i64 << self.bits;
         let (first, beyond) = (first.rem_euclid(points) as u64, beyond.rem_euclid(points) as u64);
         let mut sum = 0.0;
