@@ -344,12 +344,12 @@ fn below_its_determinant_an_objective_is_bounded_by_lines() {
                     Sign::Any => account::gaussian::delta_abs(e - share, mu),
                     Sign::Fixed => account::gaussian::delta_plus(e - share, mu),
                 };
-                assert!(found <= closed * (1.0 + 1e-12), "{sign:?} {ridge} {part}");
+                assert!(found <= closed * (1.0 + 1e-9), "{sign:?} {ridge} {part}");
                 assert!(found >= account::gaussian::delta(e, mu) * (1.0 - 1e-9));
                 let composed = account::delta(&beside, e).unwrap();
                 assert!(found <= 1.02 * composed, "{sign:?} {ridge} {part}: {found} {composed}");
                 if part < 0.95 && share > 2.0 * mu {
-                    assert!(found < 0.8 * closed, "{sign:?} {ridge} {part}: {found} {closed}");
+                    assert!(found < 0.9 * closed, "{sign:?} {ridge} {part}: {found} {closed}");
                 }
             }
         }

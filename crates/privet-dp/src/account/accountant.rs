@@ -157,18 +157,23 @@ impl Parts {
             return crossing(most, 1e-13, full);
         }
         // Compositions are costly, but one answers at every ε: find the way on a rough one, then
-        // compose anew where the last one led, until one holds where it was made and leads nowhere
-        // else. That one is what anybody who asks for δ there will compose.
+        // compose anew where the last one led, until one leads to where it was made: that one is
+        // what anybody who asks for δ there will compose.
         let (Some(rest), nu) = (self.lossy(), self.mu()) else { return f64::INFINITY };
         let mut near = distribution::guess(&rest, nu, delta).min(most);
         for effort in [Effort::Rough, Effort::Full, Effort::Full, Effort::Full, Effort::Full] {
             let Some(composed) = Composed::new(&rest, nu, near, effort) else { break };
             let inside = |e: f64| probe(e, Wanted::From(&composed));
             let found = crossing_near(near, most, inside);
-            if effort == Effort::Full && inside(near).0 && found >= near - 4e-7 * (1.0 + near) {
-                return near;
+            let here = distribution::cell(found) == distribution::cell(near);
+            near = found;
+            if effort == Effort::Full && here && inside(found).0 {
+                // Grids are charged with the help of other ε, which have compositions of their own.
+                if self.distance == 0.0 {
+                    return found;
+                }
+                break;
             }
-            near = if found > 0.0 { (found + 1e-7 * found.min(0.2)).min(most) } else { 0.0 };
         }
         if full(near).0 {
             return near;

@@ -129,6 +129,18 @@ impl Masses {
             (f64::NEG_INFINITY, 0.0, 0.0)
         }
     }
+
+    /// As [`Masses::tilted`], handing every index and tilted mass, up to the factor that makes them
+    /// sum to 1, to `take`: the logarithm is of that very factor.
+    pub fn tilt_by(&self, tilt: f64, mut take: impl FnMut(i64, f64)) -> (f64, f64, f64) {
+        let (ln_moment, mean, variance) = self.tilted(tilt);
+        for (index, mass) in self.index.iter().zip(&self.mass) {
+            if *mass > 0.0 {
+                take(*index, mass * libm::exp(tilt * (*index as f64 * self.step) - ln_moment));
+            }
+        }
+        (ln_moment, mean, variance)
+    }
 }
 
 /// Masses of the largest convex function below the points (x, v), x increasing, and (0, 1).

@@ -88,23 +88,20 @@ impl Spectrum {
         ordered.sort_by_key(|part| std::cmp::Reverse(part.count));
         let mut kept: Vec<(usize, Complex, f64)> = Vec::new();
         let (mut ln_total, mut infinite) = (0.0, 0.0);
-        let mut data = vec![0.0; points];
+        let mut spread = 0.0;
         for (order, part) in ordered.iter().enumerate() {
-            let (ln_moment, ..) = part.tilted(tilt);
+            let mut transformed = Vec::with_capacity(points / 2 + 1);
+            transformed.resize(points / 2, Complex { re: 0.0, im: 0.0 });
+            let tilted = part.tilt_by(tilt, |index, mass| {
+                let place = index.rem_euclid(points as i64) as usize;
+                let pair = &mut transformed[place / 2];
+                if place.is_multiple_of(2) { pair.re += mass } else { pair.im += mass }
+            });
+            real_transform(&mut transformed);
             let count = part.count as f64;
-            ln_total += ln_moment * count;
+            ln_total += tilted.0 * count;
+            spread += tilted.2 * count;
             infinite += part.infinite * count;
-            if order > 0 {
-                data.iter_mut().for_each(|mass| *mass = 0.0);
-            }
-            for (index, mass) in part.index.iter().zip(&part.mass) {
-                if *mass > 0.0 {
-                    let loss = *index as f64 * step;
-                    let place = index.rem_euclid(points as i64) as usize;
-                    data[place] += mass * libm::exp(tilt * loss - ln_moment);
-                }
-            }
-            let transformed = real_transform(&data);
             let silent = libm::exp(LN_LEFT_OUT / count) - noise;
             let silent = if silent > 0.0 { silent * silent } else { -1.0 };
             let quiet = libm::exp(LN_LEFT_OUT);
@@ -144,7 +141,7 @@ impl Spectrum {
             spectrum.push(place, product, bound, products);
         }
         spectrum.doubt += libm::exp(LN_LEFT_OUT) * spectrum.weight(0).0.re;
-        spectrum.bound_ends(masses);
+        spectrum.bound_ends(masses, spread);
         spectrum
     }
 
@@ -184,7 +181,7 @@ impl Spectrum {
         self.base + (1_i64 << self.bits) - 1
     }
 
-    fn bound_ends(&mut self, masses: &[Masses]) {
+    fn bound_ends(&mut self, masses: &[Masses], spread: f64) {
         let top = (self.last() + 1) as f64 * self.step;
         // In whole bins: rounded sums could leave out the highest one.
         let highest = masses.iter().fold(0_i64, |sum, part| {
@@ -193,7 +190,6 @@ impl Spectrum {
         });
         if self.last() < highest {
             self.cut = 1.0;
-            let (_, _, spread) = moments(masses, self.tilt);
             let unit = 1.0 / libm::sqrt(spread.max(self.step * self.step));
             let chernoff = |more: &[f64]| {
                 more.iter()
