@@ -3,12 +3,13 @@
 //! The matrix is exported as LIBSVM text, value for value, so that peers fit the very same rows;
 //! they are regularised with C = 1/λ of our plan.
 
+use crate::accuracy::accuracy;
 use crate::memory;
 use privet_core::{Budget, Neighbours};
 use privet_data::matrix::{DenseMatrix, Matrix};
-use privet_data::{Dataset, Schema, Target, read};
+use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::SystemRandom;
-use privet_learn::model::{Model, Predictions};
+use privet_learn::model::Model;
 use privet_learn::{Calibration, Request, plan};
 use privet_optim::loss::Loss;
 use serde_json::json;
@@ -78,7 +79,7 @@ fn measure(
         "race": "fit",
         "storage": if dense { "dense" } else { "csr" },
         "epsilon": epsilon,
-        "ridge": planned.settings().ridge,
+        "ridge": planned.settings().get("ridge"),
         "rows": rows,
         "columns": training.features.columns(),
         "seconds": seconds[0],
@@ -88,15 +89,6 @@ fn measure(
         "matrix_bytes": matrix,
         "peak_over_matrix": extra.map(|extra| 1.0 + extra as f64 / matrix as f64),
     }))
-}
-
-fn accuracy(model: &Model, test: &Dataset) -> f64 {
-    let (Predictions::Classes(found), Target::Class { codes, .. }) =
-        (model.predict(&test.features), &test.target)
-    else {
-        return f64::NAN;
-    };
-    found.iter().zip(codes).filter(|(a, b)| a == b).count() as f64 / codes.len() as f64
 }
 
 /// The same rows, stored densely.

@@ -1,4 +1,7 @@
-//! `privet-bench fit FOLDER EXPORT`, `privet-bench accountant` and `privet-bench report LINES HEAD`; see `scripts/bench.sh`.
+//! `privet-bench fit FOLDER EXPORT`, `privet-bench accuracy ORIGINALS WORK RUNS [METHOD [SET]]`,
+//! `privet-bench accountant` and `privet-bench report LINES HEAD`; see `scripts/bench.sh`.
+
+use privet_bench::accuracy;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -9,10 +12,12 @@ fn main() -> ExitCode {
     let outcome = match words[..] {
         ["fit", folder, export] => privet_bench::fit::run(Path::new(folder), Path::new(export)),
         ["accountant"] => privet_bench::accountant::run(),
+        ["accuracy", from, work, runs, ref rest @ ..] => table(from, work, runs, rest),
         ["report", lines, head] => std::fs::read_to_string(lines)
             .map(|lines| print!("{}", privet_bench::report::page(&lines, head)))
             .map_err(Into::into),
-        _ => Err("usage: privet-bench fit FOLDER EXPORT | accountant | report LINES HEAD".into()),
+        _ => Err("usage: privet-bench fit FOLDER EXPORT | accuracy ORIGINALS WORK RUNS [METHOD [SET]] | \
+                  accountant | report LINES HEAD".into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -21,4 +26,20 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+fn table(
+    from: &str,
+    work: &str,
+    runs: &str,
+    rest: &[&str],
+) -> Result<(), Box<dyn std::error::Error>> {
+    let runs = runs.parse().ok().filter(|runs| *runs >= 2);
+    accuracy::run(&accuracy::Settings {
+        from: from.into(),
+        work: work.into(),
+        method: rest.first().unwrap_or(&"gd").parse()?,
+        runs: runs.ok_or("RUNS: accepted is a whole number from 2")?,
+        only: rest.get(1).map(ToString::to_string),
+    })
 }

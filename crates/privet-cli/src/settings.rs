@@ -6,11 +6,18 @@ use crate::failure::Failure;
 use clap::Args;
 use privet_core::{Budget, DELTA, EPSILON, Neighbours, Range, Unit};
 use privet_data::Schema;
+use privet_data::schema::TargetKind;
 use privet_learn::{Calibration, GAMMA, Method, RIDGE, ROWS, Request, SPLIT, STEPS};
-use privet_optim::loss::{HUBER_WIDTH, Loss};
+use privet_optim::loss::{HUBER_WIDTH, Loss, QUANTILE};
 
-/// The half width of the rounded hinge where none is given.
+/// The width over which corners are rounded where none is given.
 const DEFAULT_HUBER_WIDTH: f64 = 0.1;
+/// The quantile where none is given: the median.
+const DEFAULT_QUANTILE: f64 = 0.5;
+/// The rate at a score of 0, as a share of the target's upper bound, where none is given: e⁻².
+const DEFAULT_RATE_SHARE: f64 = 0.135_335_283_236_612_7;
+/// Limits on that rate.
+const RATE: Range = Range::open("rate", 0.0, f64::INFINITY);
 
 /// What decides the guarantee, as written by the caller.
 #[derive(Args, Debug, Clone)]
@@ -36,10 +43,25 @@ pub struct Settings {
 
     #[arg(
         long, value_name = "H", value_parser = within(HUBER_WIDTH), allow_hyphen_values = true,
-        help = format!("Half width of the rounded corner of huber-svm: {HUBER_WIDTH} \
+        help = format!("Half width of the rounded corner of huber-svm, huber and quantile, for the \
+                        last two in units of half the target's span: {HUBER_WIDTH} \
                         [default: {DEFAULT_HUBER_WIDTH}]"),
     )]
     pub huber_width: Option<f64>,
+
+    #[arg(
+        long, value_name = "TAU", value_parser = within(QUANTILE), allow_hyphen_values = true,
+        help = format!("Which quantile --loss quantile predicts: {QUANTILE} \
+                        [default: {DEFAULT_QUANTILE}]"),
+    )]
+    pub quantile: Option<f64>,
+
+    #[arg(
+        long, value_name = "RATE", value_parser = within(RATE), allow_hyphen_values = true,
+        help = "Rate that --loss poisson predicts at a score of 0, which the ridge pulls to, in the \
+                target's unit and at most its upper bound [default: 0.135 times that bound]",
+    )]
+    pub rate_at_zero: Option<f64>,
 
     /// Whose difference must not show: one record (or user) exchanged for another, or one added
     /// or removed (then the number of rows is private too)
@@ -73,6 +95,11 @@ pub struct Settings {
                         facts]"),
     )]
     pub steps: Option<u32>,
+
+    /// Any other setting of the method, by name; may be given several times. `privet methods` lists
+    /// them
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
 }
 
 /// The words for `--loss`.
@@ -84,6 +111,12 @@ pub enum LossName {
     HuberSvm,
     /// Squares; for a number, or for classes as −1 and +1
     Squared,
+    /// Squares up to a width, absolute values beyond; for a number with outliers
+    Huber,
+    /// A quantile of a number
+    Quantile,
+    /// Counts and other numbers from 0 to a bound: rates grow exponentially with the score
+    Poisson,
 }
 
 /// A parser that accepts exactly what the library accepts.
@@ -108,16 +141,48 @@ fn steps(text: &str) -> Result<u32, String> {
     Ok(count)
 }
 
+/// NAME=VALUE.
+fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() && !value.is_empty() => {
+            Ok((name.into(), value.into()))
+        }
+        _ => Err("accepted is NAME=VALUE, such as ridge=2.5".into()),
+    }
+}
+
 impl Settings {
+    /// The method's own settings, by name.
+    fn own(&self) -> Vec<(String, String)> {
+        let numbers = [("ridge", self.ridge), ("gamma", self.gamma), ("split", self.split)];
+        let numbers = numbers.map(|(name, value)| (name, value.map(|value| value.to_string())));
+        let steps = ("steps", self.steps.map(|steps| steps.to_string()));
+        let given = numbers.into_iter().chain([steps]);
+        let given = given.filter_map(|(name, value)| Some((name.to_string(), value?)));
+        given.chain(self.set.iter().cloned()).collect()
+    }
+
+    /// The same without what the method does not have.
+    pub fn only_for(&self, method: &Method) -> Self {
+        let mut some = self.clone();
+        let keep = |name: &str| method.has(name);
+        some.ridge = some.ridge.filter(|_| keep("ridge"));
+        some.gamma = some.gamma.filter(|_| keep("gamma"));
+        some.split = some.split.filter(|_| keep("split"));
+        some.steps = some.steps.filter(|_| keep("steps"));
+        some.set.retain(|(name, _)| keep(name));
+        some
+    }
+
     /// Everything a plan depends on. The guarantee's δ is 1/rows² unless given.
     pub fn request(
         &self,
         schema: &Schema,
         rows: u64,
-        method: Method,
+        method: &Method,
         calibration: Calibration,
     ) -> Result<Request, Failure> {
-        let private = !matches!(method, Method::NonPrivate { .. });
+        let private = method.is_private();
         let budget = match (self.epsilon, private) {
             (Some(epsilon), true) => {
                 let delta = self.delta.unwrap_or_else(|| (rows as f64).powi(-2));
@@ -136,13 +201,17 @@ impl Settings {
             }
             (None, false) => None,
         };
+        let method = self
+            .own()
+            .iter()
+            .try_fold(method.clone(), |method, (name, value)| method.with(name, value))?;
         Ok(Request {
             schema: schema.clone(),
             rows,
             budget,
             neighbours: self.neighbours,
             loss: self.loss(schema)?,
-            method: method.with(self.ridge, self.gamma, self.split)?.with_steps(self.steps)?,
+            method,
             calibration,
         })
     }
@@ -151,15 +220,35 @@ impl Settings {
         let by_target =
             if schema.classes().is_some() { LossName::Logistic } else { LossName::Squared };
         let name = self.loss.unwrap_or(by_target);
-        if self.huber_width.is_some() && name != LossName::HuberSvm {
-            return Err(Failure::input("--huber-width: only --loss huber-svm has one"));
+        let rounded = matches!(name, LossName::HuberSvm | LossName::Huber | LossName::Quantile);
+        if self.huber_width.is_some() && !rounded {
+            return Err(Failure::input(
+                "--huber-width: only --loss huber-svm, huber and quantile have one",
+            ));
         }
+        if self.quantile.is_some() && name != LossName::Quantile {
+            return Err(Failure::input("--quantile: only --loss quantile has one"));
+        }
+        if self.rate_at_zero.is_some() && name != LossName::Poisson {
+            return Err(Failure::input("--rate-at-zero: only --loss poisson has one"));
+        }
+        let width = self.huber_width.unwrap_or(DEFAULT_HUBER_WIDTH);
         Ok(match name {
             LossName::Logistic => Loss::Logistic,
-            LossName::HuberSvm => {
-                Loss::HuberSvm { h: self.huber_width.unwrap_or(DEFAULT_HUBER_WIDTH) }
-            }
+            LossName::HuberSvm => Loss::HuberSvm { h: width },
             LossName::Squared => Loss::SQUARED,
+            LossName::Huber => Loss::Huber { width },
+            LossName::Quantile => {
+                Loss::Quantile { tau: self.quantile.unwrap_or(DEFAULT_QUANTILE), h: width }
+            }
+            LossName::Poisson => {
+                let TargetKind::Number { low, high } = schema.target().kind else {
+                    return Err(Failure::input(
+                        "--loss poisson: the schema's target must be a number with bounds",
+                    ));
+                };
+                Loss::poisson(low, high, self.rate_at_zero.unwrap_or(DEFAULT_RATE_SHARE * high))?
+            }
         }
         .check()?)
     }

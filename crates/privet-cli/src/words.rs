@@ -4,6 +4,7 @@ use crate::output::number;
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{Cost, Event, Grid, Guarantee, ObjectiveNoise, OutputNoise};
 use privet_dp::gate::Arithmetic;
+use privet_learn::Settings;
 
 /// What the guarantee says, for somebody who never heard of ε.
 pub fn guarantee(guarantee: &Guarantee) -> String {
@@ -189,4 +190,19 @@ pub fn wrapped(text: &str, indent: &str) -> String {
     }
     lines.push_str(&format!("{indent}{line}\n"));
     lines
+}
+
+/// The numbers of a plan: noise scales, and everything else.
+pub fn settings(settings: &Settings) -> (String, String) {
+    let (noise, other): (Vec<_>, Vec<_>) =
+        settings.iter().partition(|(name, _)| name.ends_with("_noise"));
+    let joined = |numbers: Vec<(&str, f64)>| {
+        let words = numbers.iter().map(|(name, value)| {
+            let name = name.strip_suffix("_noise").unwrap_or(name).replace('_', " ");
+            format!("{name} {}", number(*value))
+        });
+        let words = words.collect::<Vec<_>>().join(", ");
+        if words.is_empty() { "–".to_string() } else { words }
+    };
+    (joined(noise), joined(other))
 }

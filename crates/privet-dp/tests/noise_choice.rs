@@ -3,7 +3,7 @@
 mod noise_common;
 
 use noise_common::{allowed_count_error, fresh};
-use privet_dp::noise::{choose_by_weight, report_noisy_max, subset};
+use privet_dp::noise::{SignedChoice, choose_by_weight, report_noisy_max, subset};
 use std::collections::HashMap;
 
 const ROUNDS: usize = 300_000;
@@ -74,4 +74,31 @@ fn poisson_subsets_take_each_record_with_its_probability() {
     }
     check(&counts, &[0.2; 10], seed);
     check(&[pairs], &[0.04], seed);
+}
+
+/// The law over signed columns, with scores set, changed and changed back: near each other, many
+/// buckets apart, and a rate so small that one bucket holds all.
+#[test]
+fn signed_columns_have_the_exponential_law() {
+    let (mut source, seed) = fresh();
+    let unit = 1_i64 << 20;
+    for (scores, rate) in [
+        ([3, -2, 0, 5, -5, 1], 0.37),
+        ([40, -33, 0, 41, 7, -38], 0.37),
+        ([1, -2, 0, 2, 0, 1], 1e-3),
+        ([6, -5, 0, 1, 2, 6], 0.9),
+    ] {
+        let mut choice = SignedChoice::new(scores.len(), rate / unit as f64).unwrap();
+        for score in [i64::MAX, -7 * unit, 0] {
+            (0..scores.len()).for_each(|column| choice.set(column, score));
+        }
+        scores.iter().enumerate().for_each(|(column, score)| choice.set(column, score * unit));
+        let mut counts = vec![0; 2 * scores.len()];
+        for _ in 0..ROUNDS {
+            let (column, negative) = choice.draw(&mut source);
+            counts[2 * column + usize::from(negative)] += 1;
+        }
+        let both: Vec<i64> = scores.iter().flat_map(|score| [*score, -score]).collect();
+        check(&counts, &softmax(&both, rate), seed);
+    }
 }

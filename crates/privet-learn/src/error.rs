@@ -16,9 +16,27 @@ pub enum LearnError {
     #[error("'{setting}' is not a setting of method {method}")]
     NotASetting {
         /// The setting.
-        setting: &'static str,
+        setting: String,
         /// The method.
         method: &'static str,
+    },
+    /// A setting's value is not one.
+    #[error("{setting} = '{given}': accepted is {accepted}")]
+    SettingValue {
+        /// The setting.
+        setting: &'static str,
+        /// What was given.
+        given: String,
+        /// What would be accepted.
+        accepted: &'static str,
+    },
+    /// No such method.
+    #[error("'{given}' is not a method; accepted: {accepted}")]
+    UnknownMethod {
+        /// What was given.
+        given: String,
+        /// What would be accepted.
+        accepted: String,
     },
     /// A private method without a budget.
     #[error("method {method} needs a budget: give epsilon, a number above 0")]

@@ -9,16 +9,23 @@
 //! certificate together, and [`verify`] checks them without the data.
 #![forbid(unsafe_code)]
 
+mod admit;
+pub mod auto;
 pub mod erm;
 mod error;
+mod facts;
+mod learner;
+mod method;
 pub mod model;
 mod plan;
 mod request;
+mod run;
 mod verify;
 
 pub use error::LearnError;
-pub use plan::{Facts, Plan, Settings, Step, plan};
-pub use request::{
-    Calibration, GAMMA, METHODS, Method, MethodInfo, RIDGE, ROWS, Request, SPLIT, STEPS,
-};
+pub use facts::Facts;
+pub use learner::Settings;
+pub use method::{METHODS, Method, MethodInfo, Scores, SettingInfo};
+pub use plan::{Plan, plan};
+pub use request::{Calibration, GAMMA, RIDGE, ROWS, Request, SPLIT, STEPS};
 pub use verify::{Check, Verdict, verify};

@@ -12,7 +12,7 @@
 //! vouch for that.
 
 use crate::model::Model;
-use crate::plan::plan;
+use crate::plan::{Work, plan};
 use privet_dp::account::Guarantee;
 use serde::Serialize;
 use serde_json::Value;
@@ -84,8 +84,11 @@ fn same_plan(model: &Model) -> Result<String, String> {
     let events = match &certificate.events {
         None => None,
         Some(stated) => {
-            let step = again.step.with_noise_of(stated).ok_or("its events are of another kind")?;
-            step.total(&again.facts).map_err(|error| error.to_string())?
+            let Work::Private(procedure) = &again.work else {
+                return Err("its method is not private".into());
+            };
+            let same = procedure.with_noise_of(stated).ok_or("its events are of another kind")?;
+            Some(same.event().map_err(|error| error.to_string())?)
         }
     };
     let json = |events| serde_json::to_value(events).map_err(|error| error.to_string());

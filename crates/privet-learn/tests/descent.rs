@@ -2,45 +2,19 @@
 
 mod common;
 
-use common::{SCHEMA, accuracy, forged, scale, seeded, train, uniform};
+use common::{
+    LOSSES, RELATIONS, accuracy, data, forged, scale, schema, seeded, sum_of, train, uniform,
+};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_data::matrix::{DenseMatrix, Matrix};
-use privet_data::{Dataset, Schema, Target, read};
+use privet_data::{Dataset, Target};
 use privet_dp::account::{Cost, Event};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::erm::gd;
 use privet_learn::{Calibration, Facts, LearnError, Method, Request, plan, verify};
 use privet_optim::loss::Loss;
-use privet_optim::sum::{ExactGradient, InMemory, Records, SoftmaxGradient};
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
-
-const LOSSES: [Loss; 3] = [Loss::Logistic, Loss::HuberSvm { h: 0.1 }, Loss::SQUARED];
-const RELATIONS: [Neighbours; 2] = [Neighbours::ReplaceOne, Neighbours::AddRemove];
-
-fn schema(classes: u32) -> Schema {
-    let text = match classes {
-        2 => SCHEMA.into(),
-        _ => SCHEMA.replace(r#"["no", "yes"]"#, r#"["no", "yes", "perhaps"]"#),
-    };
-    Schema::from_toml(&text).unwrap()
-}
-
-/// Rows whose label is mostly the sign of 2a − b; with three classes, "perhaps" where b is large.
-fn data(rows: usize, classes: u32, seed: u64) -> Dataset {
-    let mut source = FixedSeed::new(seed);
-    let mut text = String::from("a,b,y\n");
-    for _ in 0..rows {
-        let (a, b, e) = (uniform(&mut source), uniform(&mut source), uniform(&mut source));
-        let label = match 2.0 * a - b + 0.3 * e > 0.0 {
-            _ if classes > 2 && b > 0.4 => "perhaps",
-            true => "yes",
-            false => "no",
-        };
-        text.push_str(&format!("{a},{b},{label}\n"));
-    }
-    read::csv_bytes(text.as_bytes(), &schema(classes)).unwrap()
-}
 
 fn request(epsilon: f64, delta: f64) -> Request {
     Request {
@@ -49,7 +23,7 @@ fn request(epsilon: f64, delta: f64) -> Request {
         budget: Some(Budget::new(epsilon, delta).unwrap()),
         neighbours: Neighbours::ReplaceOne,
         loss: Loss::Logistic,
-        method: Method::Gd { steps: None, ridge: None },
+        method: Method::Gd(gd::Options { steps: None, ridge: None }),
         calibration: Calibration::Sound,
     }
 }
@@ -83,22 +57,25 @@ fn every_combination_trains_and_verifies() {
 #[test]
 fn the_noise_is_the_gaussian_floor() {
     for steps in [1, 7, 300] {
-        let method = Method::Gd { steps: Some(steps), ridge: None };
+        let method = Method::Gd(gd::Options { steps: Some(steps), ridge: None });
         let planned = plan(&Request { method, ..request(1.0, 1e-5) }).unwrap();
         let Some(Event::Repeat { count, event }) = planned.events() else { panic!("no steps") };
         assert_eq!(*count, steps);
         let Event::Use { cost: Cost::Gaussian { noise_scale, .. }, .. } = **event else {
             panic!("not a Gaussian")
         };
-        // σ/Δ at ε = 1, δ = 1e-5 is 3.730631635; Δ = 2·½·R.
-        let ratio = noise_scale / (3.730631635 * f64::from(steps).sqrt());
+        // σ/Δ at ε = 1, δ = 1e-5 is 3.730631635; Δ = 2·⅜·R.
+        let ratio = noise_scale / (0.75 * 3.730631635 * f64::from(steps).sqrt());
         assert!((1.0 - 1e-9..1.0 + 1e-6).contains(&ratio), "{ratio}");
     }
 }
 
 #[test]
 fn settings_are_checked_and_what_is_not_covered_is_refused() {
-    let with = |steps, ridge| Request { method: Method::Gd { steps, ridge }, ..request(1.0, 1e-6) };
+    let with = |steps, ridge| Request {
+        method: Method::Gd(gd::Options { steps, ridge }),
+        ..request(1.0, 1e-6)
+    };
     for good in [with(Some(1), None), with(None, Some(3.0)), with(Some(1_000_000), Some(1e9))] {
         assert!(plan(&good).is_ok());
     }
@@ -111,13 +88,12 @@ fn settings_are_checked_and_what_is_not_covered_is_refused() {
     let printed = Request { calibration: Calibration::Printed, ..request(1.0, 1e-6) };
     assert!(matches!(plan(&printed), Err(LearnError::NotCovered { .. })));
     let amp: Method = "amp".parse().unwrap();
-    assert!(matches!(
-        amp.with_steps(Some(3)),
-        Err(LearnError::NotASetting { setting: "steps", method: "amp" })
-    ));
+    let refused = amp.with("steps", "3").unwrap_err().to_string();
+    assert_eq!(refused, "'steps' is not a setting of method amp");
     let gd: Method = "gd".parse().unwrap();
-    assert_eq!(gd.with_steps(Some(3)).unwrap(), Method::Gd { steps: Some(3), ridge: None });
-    assert!(gd.with(None, Some(1.0), None).is_err());
+    let three = Method::Gd(gd::Options { steps: Some(3), ridge: None });
+    assert_eq!(gd.with("steps", "3").unwrap(), three);
+    assert!(gd.with("gamma", "1").is_err());
 }
 
 /// Neither steps nor rate jump between tables that are nearly alike, whatever the size.
@@ -137,12 +113,45 @@ fn the_pace_moves_gently() {
                         let there = pace(rows * n, (columns as f64 * p).round() as usize);
                         let steps = f64::from(there.steps) / f64::from(here.steps);
                         let rate = there.rate / here.rate;
-                        assert!((0.7..1.3).contains(&steps), "{steps}");
-                        assert!((0.7..1.3).contains(&rate), "{rate}");
+                        let memory = (1.0 - there.momentum) / (1.0 - here.momentum);
+                        let averaged = f64::from(there.averaged) / f64::from(here.averaged);
+                        for moved in [steps, rate, memory, averaged] {
+                            assert!((0.7..1.3).contains(&moved), "{moved}");
+                        }
                     }
                 }
             }
         }
+    }
+}
+
+/// Whatever the number of steps, the rate is at most half of what descent with momentum bears.
+#[test]
+fn any_number_of_steps_is_stable() {
+    let facts = Facts::of(&request(1.0, 1e-6)).unwrap();
+    let smoothness = facts.shape.curvature * facts.radius * facts.radius;
+    for steps in [1, 2, 7, 8, 9, 50, 100, 601, 1_000_000] {
+        for noise in [1e-9, 1e-3, 10.0] {
+            let pace = gd::pace(&facts, noise, Some(steps));
+            assert_eq!(pace.steps, steps);
+            assert!((0.0..1.0).contains(&pace.momentum) && pace.averaged <= steps);
+            assert!(pace.rate > 0.0 && pace.rate * smoothness <= 1.0 + pace.momentum, "{pace:?}");
+        }
+    }
+}
+
+/// A score z is the clipped loss's minimiser for a share p of positives, p·min(S, σ(−z)) = (1 − p)·S with
+/// S = ⅜; where all slopes are clipped, |z| ≤ ln(5/3), it speaks for neither class.
+#[test]
+fn probabilities_are_those_of_the_clipped_loss() {
+    let model = seeded(&request(4.0, 1e-6), &data(4000, 2, 1));
+    let test = data(500, 2, 2);
+    let probabilities = model.probabilities(&test.features).unwrap();
+    for (z, pair) in model.scores(&test.features).iter().zip(probabilities.chunks(2)) {
+        assert!((pair[0] + pair[1] - 1.0).abs() < 1e-12);
+        let (z, p) = if *z > 0.0 { (*z, pair[1]) } else { (-z, pair[0]) };
+        let slope = (1.0 / (1.0 + z.exp())).min(0.375);
+        assert!((p * slope - (1.0 - p) * 0.375).abs() < 1e-12, "{z} {p}");
     }
 }
 
@@ -193,9 +202,12 @@ fn features_off_their_grid_are_refused() {
 fn less_noise_fewer_steps_or_a_smaller_sensitivity_is_found_out() {
     const COST: &str = "/events/repeat/event/use/cost";
     let chosen = train(&request(1.0, 1e-6), &data(4000, 2, 1));
-    assert!(matches!(chosen.request().method, Method::Gd { steps: Some(_), ridge: None }));
-    let method = Method::Gd { steps: Some(100), ridge: Some(2.0) };
-    let model = train(&Request { method, ..request(1.0, 1e-6) }, &data(4000, 2, 1));
+    assert!(matches!(
+        chosen.request().method,
+        Method::Gd(gd::Options { steps: Some(_), ridge: None })
+    ));
+    let method = Method::Gd(gd::Options { steps: Some(100), ridge: Some(2.0) });
+    let model = train(&Request { method: method.clone(), ..request(1.0, 1e-6) }, &data(4000, 2, 1));
     assert_eq!(model.request().method, method);
     assert!(verify(&chosen).valid && verify(&model).valid);
     let failed = |change: &dyn Fn(&mut serde_json::Value)| {
@@ -220,32 +232,6 @@ fn less_noise_fewer_steps_or_a_smaller_sensitivity_is_found_out() {
         certificate["events"]["repeat"]["count"] = 25.into();
     });
     assert_eq!(fewer, [true, false, true]);
-}
-
-/// One record's place in the sum, at extreme points too.
-fn sum_of(facts: &Facts, data: &Dataset, theta: &[f64]) -> Vec<f64> {
-    let (radius, slope, loss) = (facts.radius, gd::slope(facts), facts.loss);
-    if facts.problems > 1 && loss == Loss::Logistic {
-        let Target::Class { codes, count } = &data.target else { panic!("no classes") };
-        let classes = *count;
-        let label = |code: &u32| SoftmaxGradient::label(*code, classes);
-        let labels: Vec<f64> = codes.iter().map(label).collect();
-        let statistic = SoftmaxGradient { classes, theta: theta.to_vec(), radius, slope };
-        let sum = InMemory::new(&data.features, &labels).unwrap().sum(&statistic).unwrap();
-        return sum.to_f64(statistic.unit()).unwrap();
-    }
-    let mut all = Vec::new();
-    for (problem, theta) in theta.chunks(facts.columns).enumerate() {
-        let labels = match facts.problems {
-            1 => data.target.signed(),
-            _ => data.target.against_rest(problem as u32),
-        };
-        let statistic = ExactGradient { loss, theta: theta.to_vec(), radius, slope };
-        let labels = labels.unwrap();
-        let sum = InMemory::new(&data.features, &labels).unwrap().sum(&statistic).unwrap();
-        all.extend(sum.to_f64(statistic.unit()).unwrap());
-    }
-    all
 }
 
 proptest! {

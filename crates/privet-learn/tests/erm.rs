@@ -8,6 +8,7 @@ use privet_data::{Dataset, Schema, Target, read};
 use privet_dp::account::{Cost, Event, ObjectiveNoise};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::erm::output::sensitivity;
+use privet_learn::erm::{amp, objective, output};
 use privet_learn::model::Model;
 use privet_learn::model::file::{Seal, from_json, to_json};
 use privet_learn::{Calibration, Facts, LearnError, Method, Request, plan, verify};
@@ -94,7 +95,7 @@ fn printed_constants_claim_what_the_accountant_proves() {
 fn noise_grows_with_what_must_be_hidden() {
     let noise = |request: &Request| {
         let settings = plan(request).unwrap().settings();
-        settings.objective_noise.or(settings.output_noise).unwrap()
+        settings.get("objective_noise").or(settings.get("output_noise")).unwrap()
     };
     for method in ["amp", "objective"] {
         let base = request(method, 1.0, 1e-6);
@@ -104,7 +105,7 @@ fn noise_grows_with_what_must_be_hidden() {
         let users = format!("{SCHEMA}[unit]\ncolumn = \"who\"\nmax_records = 3\n");
         let users = Schema::from_toml(&users).unwrap();
         let by_user = plan(&Request { schema: users, ..base.clone() }).unwrap();
-        assert!(by_user.settings().objective_noise.unwrap() > 2.9 * noise(&base));
+        assert!(by_user.settings().get("objective_noise").unwrap() > 2.9 * noise(&base));
     }
 }
 
@@ -159,8 +160,9 @@ fn another_law_is_found_out() {
 #[test]
 fn a_certificate_states_every_setting() {
     let model = train(&request("amp", 1.0, 1e-6), &data(4000, 1));
-    let Method::Amp { ridge: Some(_), gamma: Some(gamma), split: Some(split) } =
-        model.request().method
+    let Method::Amp(amp::Options {
+        ridge: Some(_), gamma: Some(gamma), split: Some(split), ..
+    }) = model.request().method
     else {
         panic!("{:?}", model.request().method);
     };
@@ -262,7 +264,7 @@ fn more_than_two_classes_compose() {
 #[test]
 fn settings_are_checked() {
     let amp = |ridge, gamma, split| Request {
-        method: Method::Amp { ridge, gamma, split },
+        method: Method::Amp(amp::Options { ridge, gamma, split, penalty: None }),
         ..request("amp", 1.0, 1e-6)
     };
     assert!(plan(&amp(Some(5.0), Some(1e-9), Some(0.1))).is_ok());
@@ -280,10 +282,7 @@ fn settings_are_checked() {
     let large_delta = plan(&request("amp", 1.0, 1e-3)).unwrap();
     assert!(large_delta.notes().iter().any(|note| note.contains("1 / rows")));
     let method: Method = "output".parse().unwrap();
-    assert!(matches!(
-        method.with(None, Some(1.0), None),
-        Err(LearnError::NotASetting { setting: "gamma", .. })
-    ));
+    assert!(matches!(method.with("gamma", "1"), Err(LearnError::NotASetting { .. })));
 }
 
 /// A tolerance that a solver might miss is refused before a record is read: a solver that gives up,
@@ -297,8 +296,13 @@ fn a_tolerance_that_might_be_missed_is_refused_by_the_plan() {
         neighbours: Neighbours::AddRemove,
         ..request("amp", epsilon, 1e-6)
     };
-    let faint = hidden(Method::Output { ridge: Some(1e-21) }, 100, 1.0);
-    let fine = hidden(Method::Objective { ridge: Some(1e3) }, 1_000_000_000_000_000, 10.0);
+    let faint =
+        hidden(Method::Output(output::Options { ridge: Some(1e-21), penalty: None }), 100, 1.0);
+    let fine = hidden(
+        Method::Objective(objective::Options { ridge: Some(1e3), penalty: None }),
+        1_000_000_000_000_000,
+        10.0,
+    );
     for bad in [faint, fine] {
         let refusal = plan(&bad).unwrap_err().to_string();
         assert!(refusal.contains("larger ridge"), "{refusal}");
@@ -316,7 +320,7 @@ fn a_tolerance_that_might_be_missed_is_refused_by_the_plan() {
 #[test]
 fn amp_is_within_one_per_cent_of_the_gaussian_floor() {
     let request = Request {
-        method: Method::Amp { ridge: Some(50.0), gamma: None, split: None },
+        method: Method::Amp(amp::Options { ridge: Some(50.0), ..Default::default() }),
         ..request("amp", 1.0, 1e-5)
     };
     let planned = plan(&request).unwrap();

@@ -16,6 +16,7 @@ use privet_learn::erm::output::sensitivity;
 use privet_learn::model::Model;
 use privet_learn::{Calibration, Request, plan, verify};
 use privet_optim::loss::Loss;
+use privet_optim::spectrum::Spectrum;
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
 
@@ -213,7 +214,7 @@ fn priv_5_printed_huber_certificates_use_the_true_curvature() {
             8000_f64.powi(-2),
             0.01,
         );
-        let ridge = planned.settings().ridge;
+        let ridge = planned.settings().get("ridge").unwrap();
         assert!((ridge / constants.ridge - 1.0).abs() < 1e-9, "the printed ridge is kept");
         let determinant = (1.0 + loss.smoothness(1.0) / ridge).ln();
         let proved = planned.guarantee().expect("a guarantee").epsilon;
@@ -275,7 +276,7 @@ fn c8_printed_output_noise_is_four_and_two_times_what_is_needed() {
     for (neighbours, times) in [(Neighbours::AddRemove, 4.0), (Neighbours::ReplaceOne, 2.0)] {
         let asked = request("output", Loss::Logistic, 1.0, 0.0, neighbours);
         let planned = plan(&asked).expect("a plan");
-        let (facts, ridge) = (planned.facts(), planned.settings().ridge);
+        let (facts, ridge) = (planned.facts(), planned.settings().get("ridge").unwrap());
         let printed = 2.0 * (2.0 * facts.gradient_bound() / ridge) / 1.0;
         let needed = sensitivity(facts, ridge, facts.default_tolerance()) / 1.0;
         assert!((printed / needed / times - 1.0).abs() < 1e-3, "{}", printed / needed);
@@ -310,4 +311,45 @@ fn objective_gauss_as_printed_is_too_small() {
     assert!((true_delta(8.0, 1e-6) / 1.98e-5 - 1.0).abs() < 0.01);
     // Slack elsewhere: not every printed setting is broken by this pair.
     assert!(true_delta(0.1, 1e-5) < 1e-5 && true_delta(1.0, 1e-3) < 1e-3);
+}
+
+/// C3: a regulariser that is diagonal in the eigenbasis, added without rotating it back, does not raise
+/// the least eigenvalue to Δ. Two dimensions, all rows along (1, 1): eigenvalues 0 and n.
+#[test]
+fn c3_the_regulariser_as_printed_leaves_an_eigenvalue_below_its_floor() {
+    let (n, floor) = (1000.0, 10.0);
+    let least = |matrix: [f64; 4]| Spectrum::of(&matrix, 2).unwrap().values()[0];
+    let half = n / 2.0;
+    // Σ̂ = (Δ, 0) for the eigenvalues in ascending order, (0, Δ) in descending order.
+    assert!(least([half + floor, half, half, half]) < 0.51 * floor);
+    assert!(least([half, half, half, half + floor]) < 0.51 * floor);
+    // Rotated back: Δ·(1, −1)(1, −1)ᵀ/2.
+    let turned = floor / 2.0;
+    let found = least([half + turned, half - turned, half - turned, half + turned]);
+    assert!((found - floor).abs() < 1e-9);
+}
+
+/// SSP: each release of AdaSSP is short of (ε/3, δ/3), all three together are far within (ε, δ), until ε is
+/// large. Add/remove, rows and labels of size 1: three Gaussian releases of sensitivity 1.
+#[test]
+fn ssp_the_printed_releases_fall_short_one_by_one_but_not_together() {
+    let one = |epsilon: f64, delta: f64| Event::Use {
+        neighbours: Neighbours::AddRemove,
+        unit: Unit::Record,
+        cost: Cost::Gaussian {
+            sensitivity: 1.0,
+            noise_scale: 3.0 * (6.0 / delta).ln().sqrt() / epsilon,
+            grid: None,
+        },
+    };
+    let spent = |event: &Event, epsilon: f64| account::delta(event, epsilon).unwrap();
+    for (epsilon, delta, short) in [(1.0, 1e-6, 2.65), (8.0, 1e-6, 64.8), (1.0, 1e-10, 139.7)] {
+        let each = one(epsilon, delta);
+        let ratio = spent(&each, epsilon / 3.0) / (delta / 3.0);
+        assert!((ratio / short - 1.0).abs() < 1e-2, "{ratio}");
+        let all = Event::Repeat { count: 3, event: Box::new(each) };
+        assert!(spent(&all, epsilon) < 1e-3 * delta);
+    }
+    let all = Event::Repeat { count: 3, event: Box::new(one(30.0, 1e-4)) };
+    assert!(spent(&all, 30.0) > 5.0 * 1e-4);
 }

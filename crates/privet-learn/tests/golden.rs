@@ -65,6 +65,17 @@ fn write_the_files_of_this_version() {
         ("output", Loss::Logistic, Neighbours::AddRemove, 0.0, &two),
         ("gd", Loss::Logistic, Neighbours::ReplaceOne, 1e-6, &two),
         ("gd", Loss::Logistic, Neighbours::AddRemove, 1e-6, &three),
+        ("sgd", Loss::Logistic, Neighbours::ReplaceOne, 1e-6, &two),
+        ("sgd", Loss::Logistic, Neighbours::AddRemove, 1e-6, &three),
+        ("psgd", Loss::Logistic, Neighbours::ReplaceOne, 1e-6, &two),
+        ("psgd-strong", Loss::Logistic, Neighbours::AddRemove, 1e-6, &three),
+        ("ssp", Loss::SQUARED, Neighbours::ReplaceOne, 1e-6, &two),
+        ("ssp", Loss::SQUARED, Neighbours::AddRemove, 1e-6, &three),
+        ("ssp", Loss::SQUARED, Neighbours::ReplaceOne, 0.0, &two),
+        ("linear", Loss::SQUARED, Neighbours::ReplaceOne, 1e-6, &two),
+        ("linear-rotated", Loss::SQUARED, Neighbours::ReplaceOne, 1e-6, &two),
+        ("sample-aggregate", Loss::Logistic, Neighbours::ReplaceOne, 1e-6, &two),
+        ("sample-aggregate", Loss::Logistic, Neighbours::AddRemove, 0.0, &three),
     ] {
         let request = Request {
             schema: schema.clone(),

@@ -6,15 +6,21 @@
 //! - [`loss`]: ℓ, with the constants a learner needs.
 //! - [`sum`]: what can be asked of records, and the in-memory back end.
 //! - [`kernel`]: the inner loops.
+//! - [`passes`]: minibatch descent over rows in a given order, with a bound on its rounding.
+//! - [`vertex`]: scores of single columns along a path, at the cost of what changes.
 //! - [`solver`]: minimisers, each of which ends in a proof that the tolerance is met.
+//! - [`spectrum`]: symmetric matrices by their eigenvalues.
 
 pub mod double_double;
 pub mod kernel;
 pub mod loss;
+pub mod passes;
 pub mod solver;
+pub mod spectrum;
 pub mod sum;
 #[cfg(test)]
 mod testing;
+pub mod vertex;
 
 pub use loss::Loss;
 pub use solver::{Certified, Method, Options, Penalty, Problem, SolveError, minimise};

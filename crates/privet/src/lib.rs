@@ -44,7 +44,7 @@
 //!     budget: Some(Budget::new(1.0, 1e-6)?),
 //!     neighbours: Neighbours::ReplaceOne,
 //!     loss: Loss::Logistic,
-//!     method: Method::Amp { ridge: None, gamma: None, split: None },
+//!     method: "amp".parse()?,
 //!     calibration: Calibration::Sound,
 //! })?;
 //! assert_eq!(plan.guarantee().map(|guarantee| guarantee.epsilon), Some(1.0));

@@ -78,7 +78,7 @@ fn compare(train: &Path, schema: &Path, test: &Path) -> Result<(), Failure> {
         budget: None,
         neighbours: Neighbours::ReplaceOne,
         loss: Loss::Logistic,
-        method: Method::NonPrivate { ridge: None },
+        method: Method::NonPrivate(Default::default()),
         calibration: Calibration::Sound,
     };
     let never = AtomicBool::new(false);

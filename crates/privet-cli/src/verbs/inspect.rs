@@ -8,7 +8,7 @@ use privet_data::Encoding;
 use privet_dp::noise::Origin;
 use privet_learn::model::Model;
 use privet_learn::model::file::{self, Seal};
-use privet_learn::{Method, plan};
+use privet_learn::{Scores, plan};
 use privet_optim::loss::Loss;
 use std::path::PathBuf;
 
@@ -112,14 +112,9 @@ fn facts(model: &Model) -> String {
         lines.push(format!("asked for {}", words::budget(budget.epsilon(), budget.delta())));
     }
     if let Ok(plan) = plan(request) {
-        let settings = plan.settings();
-        let mut line = format!("ridge λ = {}", number(settings.ridge));
-        if let Some(gamma) = settings.gamma {
-            line.push_str(&format!(", stopped at a mean gradient of γ = {}", number(gamma)));
-        }
-        if let Some(steps) = settings.steps {
-            line.push_str(&format!(", {steps} noised steps"));
-        }
+        let (noise, other) = words::settings(&plan.settings());
+        let line = [noise, other].into_iter().filter(|words| words != "–").collect::<Vec<_>>();
+        let line = line.join(", ");
         lines.push(line);
     }
     lines.into_iter().map(|line| format!("  {line}\n")).collect()
@@ -138,7 +133,7 @@ fn weights(model: &Model) -> String {
     let classes = model.request().schema.classes().unwrap_or_default();
     let all = &model.weights().weights;
     let request = model.request();
-    let joint = request.loss == Loss::Logistic && matches!(request.method, Method::Gd { .. });
+    let joint = request.loss == Loss::Logistic && request.scores() == Scores::ClippedJoint;
     let others = if joint { "all others, jointly" } else { "the rest" };
     let mut text = String::new();
     for (problem, row) in all.iter().enumerate() {

@@ -33,17 +33,29 @@ fn as_json(method: &MethodInfo) -> Value {
         "summary": method.summary,
         "source": method.source,
         "guarantee": method.guarantee,
-        "settings": method.settings,
+        "settings": method.settings.iter().map(|setting| json!({
+            "name": setting.name,
+            "meaning": setting.meaning,
+            "accepted": setting.accepted,
+        })).collect::<Vec<_>>(),
     })
 }
 
 fn in_words(method: &MethodInfo) -> String {
+    let settings: String = method
+        .settings
+        .iter()
+        .map(|setting| {
+            let line = format!("{}: {}; {}", setting.name, setting.meaning, setting.accepted);
+            words::wrapped(&line, "      ")
+        })
+        .collect();
     format!(
-        "{}\n{}    guarantee: {}\n    source:    {}\n    settings:  {}\n",
+        "{}\n{}    guarantee: {}\n    source:    {}\n    settings (--set NAME=VALUE):\n{}",
         method.name,
         words::wrapped(method.summary, "    "),
         method.guarantee,
         method.source,
-        method.settings.iter().map(|name| format!("--{name}")).collect::<Vec<_>>().join(" "),
+        settings,
     )
 }

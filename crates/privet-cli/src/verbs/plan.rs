@@ -35,8 +35,8 @@ pub struct Plan {
     #[arg(long, value_name = "N", value_parser = settings::rows)]
     rows: u64,
     #[arg(
-        long, value_name = "M", default_value = "amp", value_parser = asked,
-        help = format!("Which learner: {}, or all", Method::ACCEPTED),
+        long, value_name = "M", default_value = "auto", value_parser = asked,
+        help = format!("Which learner: {}, or all", Method::accepted()),
     )]
     method: Asked,
     #[command(flatten)]
@@ -81,21 +81,24 @@ impl Plan {
         };
         let mut rows = Vec::new();
         let meter = Meter::spinner("planning");
-        for &method in &self.method.0 {
+        for method in &self.method.0 {
             for &calibration in &calibrations {
-                if matches!(method, Method::NonPrivate { .. }) && !rows.is_empty() {
+                if !method.is_private() && !rows.is_empty() {
                     continue;
                 }
                 // With `all`, a setting of one method is not held against the others.
-                let mut settings = self.settings.clone();
-                if self.method.0.len() > 1 && !matches!(method, Method::Amp { .. }) {
-                    (settings.gamma, settings.split) = (None, None);
-                }
-                if self.method.0.len() > 1 && !matches!(method, Method::Gd { .. }) {
-                    settings.steps = None;
-                }
+                let settings = match self.method.0.len() {
+                    1 => self.settings.clone(),
+                    _ => self.settings.only_for(method),
+                };
                 let request = settings.request(&schema, self.rows, method, calibration)?;
-                rows.push(Row { method, calibration, outcome: learn::plan(&request) });
+                let outcome = learn::plan(&request);
+                // Printed constants that nobody asked for and no paper prints are no news.
+                let unasked = self.calibration.is_none() && calibration == Calibration::Printed;
+                if unasked && outcome.is_err() {
+                    continue;
+                }
+                rows.push(Row { method: method.clone(), calibration, outcome });
             }
         }
         drop(meter);
@@ -127,24 +130,27 @@ fn as_json(rows: &[Row]) -> Value {
 }
 
 fn row_json(row: &Row) -> Value {
-    let head = json!({ "method": row.method.name(), "calibration": row.calibration.to_string() });
+    let chosen = row.outcome.as_ref().ok().map(|plan| &plan.request().method);
+    let head = json!({
+        "method": row.method.name(),
+        "calibration": row.calibration.to_string(),
+        "chosen": chosen,
+    });
     let rest = match &row.outcome {
         Err(error) => json!({ "refused": error.to_string() }),
         Ok(plan) => {
-            let settings = plan.settings();
-            json!({
-                "ridge": settings.ridge,
-                "gamma": settings.gamma,
-                "objective_noise": settings.objective_noise,
-                "output_noise": settings.output_noise,
-                "gradient_noise": settings.gradient_noise,
-                "steps": settings.steps,
+            let mut value = json!({
                 "epsilon": plan.guarantee().map(|guarantee| json_number(guarantee.epsilon)),
                 "delta": plan.guarantee().map(|guarantee| guarantee.delta),
+                "predicted_excess": plan.predicted_excess(),
                 "arithmetic": plan.arithmetic(),
                 "events": plan.events(),
                 "notes": plan.notes(),
-            })
+            });
+            for (name, number) in plan.settings().iter() {
+                value[name] = json!(number);
+            }
+            value
         }
     };
     let (Value::Object(mut all), Value::Object(rest)) = (head, rest) else { return Value::Null };
@@ -173,10 +179,9 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
     let header = [
         "method",
         "constants",
-        "ridge λ",
-        "objective noise",
-        "output noise",
-        "gradient noise",
+        "noise",
+        "other settings",
+        "predicted excess",
         "proved ε",
         "at δ",
         "arithmetic",
@@ -192,17 +197,18 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
     };
     for row in rows {
         let mut line = vec![row.method.name().to_string(), row.calibration.to_string()];
+        if let Ok(plan) = &row.outcome
+            && plan.request().method.name() != row.method.name()
+        {
+            line[0] = format!("{}: {}", row.method, plan.request().method);
+        }
         match &row.outcome {
             Ok(plan) => {
-                let settings = plan.settings();
-                let shown = |value: Option<f64>| value.map_or("–".to_string(), number);
+                let (noise, other) = words::settings(&plan.settings());
                 line.extend([
-                    number(settings.ridge),
-                    shown(settings.objective_noise),
-                    shown(settings.output_noise),
-                    settings.gradient_noise.map_or("–".into(), |noise| {
-                        format!("{} × {}", number(noise), settings.steps.unwrap_or(0))
-                    }),
+                    noise,
+                    other,
+                    plan.predicted_excess().map_or("–".into(), number),
                     plan.guarantee().map_or("none".into(), |g| number(g.epsilon)),
                     plan.guarantee().map_or("–".into(), |g| number(g.delta)),
                     format!("{:?}", plan.arithmetic()).to_lowercase(),

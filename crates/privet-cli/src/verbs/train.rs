@@ -52,8 +52,8 @@ pub struct Train {
     #[arg(long, value_name = "N", value_parser = settings::rows)]
     rows: Option<u64>,
     #[arg(
-        long, value_name = "M", default_value = "amp",
-        help = format!("Which learner: {}; see `privet methods`", Method::ACCEPTED),
+        long, value_name = "M", default_value = "auto",
+        help = format!("Which learner: {}; see `privet methods`", Method::accepted()),
     )]
     method: Method,
     #[command(flatten)]
@@ -122,7 +122,7 @@ impl Train {
     fn plan(&self, schema: &Schema, rows: u64) -> Result<Plan, Failure> {
         let _meter = Meter::spinner("planning");
         let request: Request =
-            self.settings.request(schema, rows, self.method, self.calibration)?;
+            self.settings.request(schema, rows, &self.method, self.calibration)?;
         Ok(learn::plan(&request)?)
     }
 

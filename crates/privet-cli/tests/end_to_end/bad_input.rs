@@ -23,6 +23,10 @@ fn flags_outside_their_range() {
     world.refused(2, &format!("{TRAIN} --loss hinge"), &["hinge", "huber-svm"]);
     world.refused(2, &format!("{TRAIN} --method output --gamma 1"), &["gamma", "output"]);
     world.refused(2, &format!("{TRAIN} --huber-width 1"), &["--huber-width"]);
+    world.refused(2, &format!("{TRAIN} --quantile 0.5"), &["--quantile"]);
+    world.refused(2, &format!("{TRAIN} --quantile 1 --loss quantile"), &["--quantile", "below 1"]);
+    world.refused(2, &format!("{TRAIN} --rate-at-zero 5"), &["--rate-at-zero"]);
+    world.refused(2, &format!("{TRAIN} --loss poisson"), &["--loss poisson", "number"]);
     world.refused(2, &TRAIN.replace("--epsilon 5", ""), &["--epsilon is missing"]);
     world.refused(2, &format!("{TRAIN} --method non-private"), &["--epsilon", "non-private"]);
     world.refused(2, &format!("{TRAIN} --rows 399"), &["400 rows", "399"]);
@@ -35,7 +39,11 @@ fn flags_outside_their_range() {
 fn what_no_proof_covers_is_refused_on_privacy_grounds() {
     let world = World::new();
     let line = TRAIN.replace("table.csv", "none.csv");
-    world.refused(1, &format!("{line} --calibration printed --delta 0"), &["delta above 0"]);
+    world.refused(
+        1,
+        &format!("{line} --method amp --calibration printed --delta 0"),
+        &["delta above 0"],
+    );
 }
 
 #[test]

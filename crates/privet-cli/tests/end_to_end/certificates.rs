@@ -73,6 +73,8 @@ fn noise_below_the_theorem_is_found_though_the_digest_is_fresh() {
         ("objective", "/Use/cost/noise/noise_scale"),
         ("output", "/Use/cost/noise_scale"),
         ("gd", "/repeat/event/Use/cost/noise_scale"),
+        ("sgd", "/repeat/event/Use/cost/noise_scale"),
+        ("psgd", "/Use/cost/noise_scale"),
     ] {
         world.ok(&format!("{TRAIN} --method {method}"));
         reseal(&world, "model.json", |document| {
@@ -167,7 +169,7 @@ fn a_secret_that_others_can_read_is_refused() {
 #[test]
 fn printed_constants_claim_what_is_proved() {
     let world = World::new();
-    world.ok(&format!("{TRAIN} --calibration printed"));
+    world.ok(&format!("{TRAIN} --method amp --calibration printed"));
     let verdict = world.ok_json("verify model.json --json");
     assert_eq!(verdict["valid"], true);
     assert_ne!(verdict["epsilon"], 5.0);

@@ -54,7 +54,7 @@ fn draft(target: &str, classes: &[&str], columns: Vec<ColumnDraft>) -> Draft {
         target: TargetDraft {
             column: Some(target.into()),
             classes: Some(classes.iter().map(|class| (*class).into()).collect()),
-            bounds: None,
+            ..TargetDraft::default()
         },
         columns,
         ..Draft::default()

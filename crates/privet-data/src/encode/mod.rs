@@ -41,6 +41,8 @@ pub struct Encoding {
     raw_l2: f64,
     encoders: Vec<ColumnEncoder>,
     libsvm: Option<(u32, Option<(f64, f64)>)>,
+    /// How many entries of a row are expected not to be 0.
+    expected: f64,
 }
 
 impl Encoding {
@@ -77,7 +79,15 @@ impl Encoding {
             raw_l2: squares.sqrt() * (1.0 + 1e-6),
             encoders,
             libsvm,
+            // Of sparse features it is not known how many a row has: the root stands between.
+            expected: non_zero + libsvm.map_or(0.0, |(features, _)| f64::from(features).sqrt()),
         }
+    }
+
+    /// About how many entries of a row are not 0, as far as the schema lets expect: one for each
+    /// column, a half for a binary one, and the root of their number for LIBSVM features.
+    pub fn expected_entries(&self) -> f64 {
+        self.expected.max(1.0)
     }
 
     /// Number of encoded columns, the constant one included.
@@ -88,6 +98,14 @@ impl Encoding {
     /// Whether the last encoded column is the constant one.
     pub fn has_bias(&self) -> bool {
         self.bias.is_some()
+    }
+
+    /// How many encoded columns each source of them has, in order: those of one column of the schema
+    /// (a category's indicators) belong together; LIBSVM features and the constant column stand alone.
+    pub fn groups(&self) -> Vec<u32> {
+        let alone = self.libsvm.map_or(0, |(features, _)| features) + u32::from(self.has_bias());
+        let columns = self.encoders.iter().map(|encoder| encoder.width).filter(|width| *width > 0);
+        columns.chain((0..alone).map(|_| 1)).collect()
     }
 
     /// How rows are stored.
@@ -183,6 +201,7 @@ mod tests {
         assert_eq!(encoding.width(), 10);
         assert_eq!(encoding.classes(), Some(2));
         assert_eq!(encoding.l2_radius(), 1.0);
+        assert_eq!(encoding.expected_entries(), 4.5);
         assert_eq!(encoding.storage(), Storage::Dense);
         assert_eq!(encoding.column_name(10), None);
     }

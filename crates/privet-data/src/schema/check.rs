@@ -186,8 +186,29 @@ fn check_target(draft: TargetDraft, file: &FileFacts) -> Checked<TargetFacts> {
             return refuse("target", "both or neither of classes and bounds", accepted);
         }
     };
-    Ok(TargetFacts { column, kind })
+    let weights = draft.weights.map(|weights| check_weights(weights, &kind)).transpose()?;
+    let weights = weights.filter(|weights| weights.iter().any(|weight| *weight != 1.0));
+    Ok(TargetFacts { column, kind, weights })
 }
+
+/// Weights on a scale on which the largest is 1, so that no record counts more than it would without.
+fn check_weights(weights: Vec<f64>, kind: &TargetKind) -> Checked<Vec<f64>> {
+    let accepted = "a number from 1e-3 to 1e3 for each class, in the order of classes";
+    let TargetKind::Classes(classes) = kind else {
+        return refuse("target.weights", "the target is a number", "no such key");
+    };
+    if weights.len() != classes.len() {
+        return refuse("target.weights", "not one for each class", accepted);
+    }
+    if !weights.iter().all(|weight| CLASS_WEIGHTS.contains(weight)) {
+        return refuse("target.weights", "out of range", accepted);
+    }
+    let largest = weights.iter().fold(0.0, |a: f64, b| a.max(*b));
+    Ok(weights.iter().map(|weight| weight / largest).collect())
+}
+
+/// Weights that a schema may give.
+const CLASS_WEIGHTS: std::ops::RangeInclusive<f64> = 1e-3..=1e3;
 
 fn check_unit(draft: UnitDraft) -> Checked<UnitFacts> {
     in_range("unit.max_records", UNIT_CAP, f64::from(draft.max_records))?;
@@ -263,6 +284,19 @@ mod tests {
         assert_eq!(schema.unit(), Unit::User { max_records: 3 });
     }
 
+    #[test]
+    fn weights_are_on_a_scale_where_the_largest_is_one() {
+        let with = |weights: &str| {
+            let line = format!("column = \"income\"\nweights = {weights}");
+            let schema =
+                Schema::from_toml(&GOOD.replacen("column = \"income\"", &line, 1)).unwrap();
+            assert_eq!(Schema::from_toml(&schema.to_toml()).unwrap(), schema);
+            schema.class_weights().map(<[f64]>::to_vec)
+        };
+        assert_eq!(with("[1, 4]"), Some(vec![0.25, 1.0]));
+        assert_eq!(with("[7.0, 7.0]"), None, "equal weights are none");
+    }
+
     /// Each edit breaks one thing; the message must name the key and what would do.
     #[test]
     fn every_broken_key_is_named_with_what_is_accepted() {
@@ -292,6 +326,8 @@ mod tests {
             ("[\"low\", \"high\"]", "[\"low\"]", &["target.classes", "at least 2"]),
             ("[\"low\", \"high\"]", "[\"low\", \"low\"]", &["target.classes", "twice"]),
             ("column = \"income\"", "", &["target.column"]),
+            ("column = \"income\"", "column = \"income\"\nweights = [1]", &["target.weights"]),
+            ("column = \"income\"", "column = \"income\"\nweights = [1, 0]", &["each class"]),
             ("max_records = 3", "max_records = 0", &["unit.max_records", "from 1"]),
             ("column = \"person\"", "column = \"income\"", &["unit.column"]),
             ("missing_values = [\"?\"]", "", &["missing", "missing_values"]),

@@ -90,6 +90,9 @@ pub struct TargetDraft {
     /// Two or more labels in order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<String>>,
+    /// How much each class counts, in the same order; equally unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weights: Option<Vec<f64>>,
     /// A number's bounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounds: Option<[f64; 2]>,
@@ -229,7 +232,7 @@ impl From<Schema> for Draft {
             storage: schema.storage,
             file,
             clip: ClipDraft { norm: schema.clip.norm, radius: schema.clip.radius },
-            target: TargetDraft { column, classes, bounds },
+            target: TargetDraft { column, classes, weights: schema.target.weights, bounds },
             unit: schema
                 .unit
                 .map(|unit| UnitDraft { column: unit.column, max_records: unit.max_records }),

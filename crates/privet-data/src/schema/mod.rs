@@ -165,6 +165,8 @@ pub struct TargetFacts {
     pub column: String,
     /// Its kind.
     pub kind: TargetKind,
+    /// How much each class counts, the largest 1; equally unless given.
+    pub weights: Option<Vec<f64>>,
 }
 
 /// The kind of target.
@@ -362,6 +364,11 @@ impl Schema {
     /// A sparse file's features.
     pub fn libsvm(&self) -> Option<LibsvmFacts> {
         self.libsvm
+    }
+
+    /// How much each class counts, in order, the largest 1; `None` if all count the same.
+    pub fn class_weights(&self) -> Option<&[f64]> {
+        self.target.weights.as_deref()
     }
 
     /// The labels in order, unless the target is a number.

@@ -4,7 +4,7 @@
 //! - the exact Gaussian curve when nothing else is there; the part's own curve, averaged over the
 //!   Gaussian parts' loss, when there is one part; K-fold randomised response; one-versus-all;
 //! - the composition of loss distributions ([`super::distribution`]);
-//! - Rényi bounds ([`super::renyi`]) and advanced composition.
+//! - where that is not tight, Rényi bounds ([`super::renyi`]) and advanced composition.
 //!
 //! Then the leak and the distance of grids from ideal laws are added. The latter grows with e^ε; where
 //! it dominates, the grid is charged by its ratio instead ([`super::parts`]), and since (ε,δ)-DP

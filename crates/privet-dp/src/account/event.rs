@@ -31,6 +31,17 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// The cost of a single use, repeated or not; `None` for several different ones.
+    pub fn single_cost(&self) -> Option<&Cost> {
+        match self {
+            Self::Use { cost, .. } => Some(cost),
+            Self::Repeat { event, .. } => event.single_cost(),
+            Self::All(_) => None,
+        }
+    }
+}
+
 /// The kinds of mechanism an accountant knows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]

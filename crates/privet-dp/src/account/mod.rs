@@ -35,6 +35,7 @@ mod normal;
 pub mod objective;
 mod optimist;
 pub mod parts;
+mod plan;
 pub mod pure;
 mod quadrature;
 pub mod renyi;

@@ -21,9 +21,10 @@
 //!
 //! Tested by `tests/account_bracket.rs`: between `dp-accounting`'s optimist and our own upper bound.
 
-use super::distribution::{Plan, all_curves, on_grid};
+use super::distribution::all_curves;
 use super::objective::Direction;
 use super::parts::Part;
+use super::plan::{Plan, on_grid};
 use super::spectrum::Spectrum;
 
 /// Relative error of a value at a dot.

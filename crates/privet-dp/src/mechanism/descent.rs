@@ -100,18 +100,32 @@ impl Descent {
         odometer: &mut Odometer<'_>,
         ask: impl Fn(&[f64]) -> Option<Private<Units>> + Sync,
     ) -> Result<Noised<Vec<f64>>, GateError> {
-        let coordinates = self.gaussian.coordinates;
-        let mut walk = Walk::new(self.schedule, coordinates);
-        let averaged = self.schedule.averaged.clamp(1, self.steps.max(1));
-        for step in 0..self.steps {
-            let sum = ask(&walk.point).ok_or(GateError::Malformed)?;
-            walk.step(&self.gaussian.add_to_units(sum, odometer)?);
-            if step >= self.steps - averaged {
-                walk.average(averaged);
-            }
-        }
-        Ok(odometer.noised(walk.mean))
+        let mean = descend(self.schedule, self.steps, self.gaussian.coordinates, |point| {
+            let sum = ask(point).ok_or(GateError::Malformed)?;
+            self.gaussian.add_to_units(sum, odometer)
+        })?;
+        Ok(odometer.noised(mean))
     }
+}
+
+/// Every step of a descent, each from the noised answer at the point before it: the mean of the last
+/// points.
+pub(super) fn descend(
+    schedule: Schedule,
+    steps: u32,
+    coordinates: usize,
+    mut answer: impl FnMut(&[f64]) -> Result<Vec<f64>, GateError>,
+) -> Result<Vec<f64>, GateError> {
+    let mut walk = Walk::new(schedule, coordinates);
+    let averaged = schedule.averaged.clamp(1, steps.max(1));
+    for step in 0..steps {
+        let noised = answer(&walk.point)?;
+        walk.step(&noised);
+        if step >= steps - averaged {
+            walk.average(averaged);
+        }
+    }
+    Ok(walk.mean)
 }
 
 /// Point, velocity and mean so far.

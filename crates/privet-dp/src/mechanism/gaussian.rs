@@ -57,7 +57,7 @@ impl Gaussian {
         value: Private<Vec<f64>>,
         odometer: &mut Odometer<'_>,
     ) -> Result<Noised<Vec<f64>>, GateError> {
-        let (draws, step) = self.draw(odometer)?;
+        let (draws, step) = draw(self.event()?, self.noise_scale, self.coordinates, odometer)?;
         let steps = to_grid(&value.open(), step, self.coordinates)?;
         Ok(odometer.noised(from_grid(&steps, &draws, step)))
     }
@@ -68,17 +68,32 @@ impl Gaussian {
         value: Private<Units>,
         odometer: &mut Odometer<'_>,
     ) -> Result<Vec<f64>, GateError> {
-        let (draws, step) = self.draw(odometer)?;
-        let steps = value.open().to_grid(step, self.coordinates)?;
-        Ok(from_grid(&steps, &draws, step))
+        noised_units(self.event()?, self.noise_scale, self.coordinates, value, odometer)
     }
+}
 
-    /// Records the event and draws, in steps of the grid.
-    fn draw(&self, odometer: &mut Odometer<'_>) -> Result<(Zeroizing<Vec<i64>>, f64), GateError> {
-        let event = self.event()?;
-        let noise = GridGaussian::new(self.noise_scale)?;
-        let mut draws = Zeroizing::new(vec![0; self.coordinates]);
-        noise.fill_steps(&mut draws, odometer.record(event));
-        Ok((draws, noise.step()))
-    }
+/// An exact sum plus N(0, noise_scale²I), charged as `event`, which must describe just that.
+pub(super) fn noised_units(
+    event: Event,
+    noise_scale: f64,
+    coordinates: usize,
+    value: Private<Units>,
+    odometer: &mut Odometer<'_>,
+) -> Result<Vec<f64>, GateError> {
+    let (draws, step) = draw(event, noise_scale, coordinates, odometer)?;
+    let steps = value.open().to_grid(step, coordinates)?;
+    Ok(from_grid(&steps, &draws, step))
+}
+
+/// Records the event and draws, in steps of the grid.
+fn draw(
+    event: Event,
+    noise_scale: f64,
+    coordinates: usize,
+    odometer: &mut Odometer<'_>,
+) -> Result<(Zeroizing<Vec<i64>>, f64), GateError> {
+    let noise = GridGaussian::new(noise_scale)?;
+    let mut draws = Zeroizing::new(vec![0; coordinates]);
+    noise.fill_steps(&mut draws, odometer.record(event));
+    Ok((draws, noise.step()))
 }

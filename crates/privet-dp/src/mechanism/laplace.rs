@@ -6,7 +6,7 @@
 //! the grid moves each coordinate by at most step/2, which adds p·step to Δ. Under composition the
 //! discrete law is charged as itself (at Δ = step it is randomised response).
 
-use super::grid::{from_grid, to_grid, up};
+use super::grid::{Units, from_grid, to_grid, up};
 use crate::account::{Cost, Event};
 use crate::gate::{GateError, Noised, Odometer, Private};
 use crate::noise::DiscreteLaplace;
@@ -56,10 +56,27 @@ impl Laplace {
         value: Private<Vec<f64>>,
         odometer: &mut Odometer<'_>,
     ) -> Result<Noised<Vec<f64>>, GateError> {
+        let draws = self.draw(odometer)?;
+        let steps = to_grid(&value.open(), self.step, self.coordinates)?;
+        Ok(odometer.noised(from_grid(&steps, &draws, self.step)))
+    }
+
+    /// The same for an exact sum. The answer stays inside this crate.
+    pub(super) fn add_to_units(
+        &self,
+        value: Private<Units>,
+        odometer: &mut Odometer<'_>,
+    ) -> Result<Vec<f64>, GateError> {
+        let draws = self.draw(odometer)?;
+        let steps = value.open().to_grid(self.step, self.coordinates)?;
+        Ok(from_grid(&steps, &draws, self.step))
+    }
+
+    /// Records the event and draws, in steps of the grid.
+    fn draw(&self, odometer: &mut Odometer<'_>) -> Result<Zeroizing<Vec<i64>>, GateError> {
         let law = DiscreteLaplace::new(self.noise_scale / self.step)?;
         let mut draws = Zeroizing::new(vec![0; self.coordinates]);
         law.fill(&mut draws, odometer.record(self.event()));
-        let steps = to_grid(&value.open(), self.step, self.coordinates)?;
-        Ok(odometer.noised(from_grid(&steps, &draws, self.step)))
+        Ok(draws)
     }
 }

@@ -7,9 +7,14 @@
 //! |---|---|---|
 //! | [`Gaussian`] | Gaussian noise on a fine grid | exact Gaussian curve, finite arithmetic |
 //! | [`Descent`] | Gaussian noise to each gradient on the way down | composed Gaussians, finite arithmetic |
+//! | [`SampledDescent`] | the same to gradients of a secret random part of the records | composed sampled Gaussians, finite arithmetic |
+//! | [`ShuffledGaussian`] | Gaussian noise to what was computed from records in a secret random order | exact Gaussian curve, finite arithmetic |
 //! | [`Laplace`] | discrete Laplace noise on a grid | pure, finite arithmetic |
 //! | [`L2Laplace`] | noise of density ∝ exp(−‖b‖/s) | pure, real arithmetic |
+//! | [`NoisyMoments`] | Gaussian or discrete Laplace noise to stacked second moments | as those two, finite arithmetic |
 //! | [`NoisyMax`] | Gumbel noise to scores, names the largest | bounded range |
+//! | [`RotatedObjective`] | a random linear term inside a quadratic, small eigenvalues raised | (ε, δ), real arithmetic |
+//! | [`Selection`] | exponential or Laplace noise to the scores of signed columns, again and again | composed bounded range or pure, finite arithmetic |
 //! | [`PerturbedObjective`] | a random linear term inside an objective | objective perturbation, AMP |
 
 mod descent;
@@ -17,13 +22,25 @@ mod gaussian;
 mod grid;
 mod l2_laplace;
 mod laplace;
+mod moments;
 mod noisy_max;
 mod objective;
+mod partition;
+mod rotated;
+mod sampled_descent;
+mod selection;
+mod shuffled;
 
 pub use descent::{Descent, Schedule};
 pub use gaussian::Gaussian;
 pub use grid::Units;
 pub use l2_laplace::L2Laplace;
 pub use laplace::Laplace;
+pub use moments::{Moments, MomentsLaw, NoisyMoments};
 pub use noisy_max::NoisyMax;
 pub use objective::{Distance, ObjectiveToken, OutputLaw, PerturbedObjective, SecretNoise};
+pub use partition::independent_blocks;
+pub use rotated::{RotatedObjective, RotatedToken};
+pub use sampled_descent::{Draw, SampledDescent};
+pub use selection::{Scores, Selection, SelectionLaw, Vertex};
+pub use shuffled::ShuffledGaussian;

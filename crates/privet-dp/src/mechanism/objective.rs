@@ -138,6 +138,10 @@ impl PerturbedObjective {
 pub struct SecretNoise(Vec<f64>);
 
 impl SecretNoise {
+    pub(super) fn new(noise: Vec<f64>) -> Self {
+        Self(noise)
+    }
+
     /// The coordinates, for the solver.
     pub fn as_slice(&self) -> &[f64] {
         &self.0

@@ -54,6 +54,20 @@ impl Coin {
         word < self.threshold || (word == self.threshold && self.toss_on_a_tie(source))
     }
 
+    /// The first eight bits of p: a uniform byte below them decides for true, one above for false, and
+    /// [`Coin::toss_after`] settles the rest.
+    #[inline]
+    pub(super) fn first_byte(&self) -> u8 {
+        (self.threshold >> 56) as u8
+    }
+
+    /// True with the probability that is left once the first byte of the uniform is
+    /// [`Coin::first_byte`].
+    pub(super) fn toss_after<S: Source + ?Sized>(&self, source: &mut S) -> bool {
+        let (word, rest) = (source.bits(56), self.threshold & ((1 << 56) - 1));
+        word < rest || (word == rest && self.toss_on_a_tie(source))
+    }
+
     /// Compares the further bits of the uniform with those of p, word by word.
     #[cold]
     fn toss_on_a_tie<S: Source + ?Sized>(&self, source: &mut S) -> bool {
@@ -90,7 +104,14 @@ mod tests {
         assert!(!coin.toss(&mut Scripted::new([1])));
         assert!(coin.toss(&mut Scripted::new([0, edge - 1])));
         assert!(!coin.toss(&mut Scripted::new([0, edge])));
+        // The same in two parts: a byte of 0, then 56 bits of 0, then the rest.
+        assert_eq!(coin.first_byte(), 0);
+        assert!(coin.toss_after(&mut Scripted::new([0, edge - 1])));
+        assert!(!coin.toss_after(&mut Scripted::new([0, edge])));
+        assert!(!coin.toss_after(&mut Scripted::new([1 << 8])));
         let half = Coin::new(0.5).unwrap();
+        assert_eq!(half.first_byte(), 128);
+        assert!(!half.toss_after(&mut Scripted::new([0])));
         assert!(half.toss(&mut Scripted::new([(1 << 63) - 1])));
         assert!(!half.toss(&mut Scripted::new([1 << 63])));
         let least = Coin::new(5e-324).unwrap(); // 2⁻¹⁰⁷⁴ = 2⁻¹⁰²⁴ · 2⁻⁵⁰: word 17 is 2¹⁴

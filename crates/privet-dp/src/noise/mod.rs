@@ -7,6 +7,7 @@
 //! | discrete Gaussian, ∝ e^(−k²/2σ²) | [`DiscreteGaussian`] | yes |
 //! | Gaussian on a fine grid | [`GridGaussian`] | yes; distance to the rounded Gaussian proved, [`grid_distance`] |
 //! | exponential mechanism on integer scores | [`choose_by_weight`] | yes |
+//! | the same over signed columns whose scores change one at a time | [`SignedChoice`] | yes |
 //! | uniform shuffle, subset, Poisson subset | [`subset`] | yes |
 //! | ℓ2-Laplace vector, ∝ e^(−‖b‖/s) | [`L2Laplace`] | in real arithmetic |
 //! | Gumbel, report noisy max on real scores | [`Gumbel`] | in real arithmetic |
@@ -22,7 +23,7 @@
 //! result is rounded, and a certificate that rests on it says so.
 //!
 //! The number of words used, and so the time taken, depends on the noise drawn but never on data,
-//! except in [`choose_by_weight`], whose file says how.
+//! except in [`choose_by_weight`] and [`SignedChoice`], whose files say how.
 
 mod discrete_gaussian;
 mod discrete_laplace;
@@ -30,6 +31,7 @@ mod exact;
 mod grid_gaussian;
 mod gumbel;
 mod l2_laplace;
+mod signed_choice;
 mod source;
 
 pub mod bernoulli;
@@ -40,6 +42,7 @@ pub use discrete_laplace::{DiscreteLaplace, LAPLACE_SCALE};
 pub use grid_gaussian::{GRID_NOISE_SCALE, GridGaussian, grid_distance, grid_ratio};
 pub use gumbel::{Gumbel, RATE, choose_by_weight, report_noisy_max};
 pub use l2_laplace::{L2Laplace, NOISE_SCALE};
+pub use signed_choice::SignedChoice;
 pub use source::{FixedSeed, Origin, Source, SystemRandom};
 
 /// Why no noise was drawn. Carries settings and public sizes, never a value read from records.
@@ -66,6 +69,12 @@ pub enum NoiseError {
     /// A choice among no candidates.
     #[error("no candidates to choose from: at least one is needed")]
     NoCandidates,
+    /// A choice among more candidates than are numbered.
+    #[error("{candidates} candidates to choose from: at most 4294967295 are accepted")]
+    TooManyCandidates {
+        /// How many there are.
+        candidates: usize,
+    },
     /// A score is NaN or infinite.
     #[error("the score of candidate {index} is not finite: finite scores are accepted")]
     ScoreNotFinite {

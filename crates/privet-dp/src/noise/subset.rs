@@ -9,6 +9,10 @@
 use super::bernoulli::Coin;
 use super::{NoiseError, Source};
 use std::collections::BTreeSet;
+use zeroize::Zeroizing;
+
+/// Bytes drawn at a time.
+const BYTES: usize = 4096;
 
 /// Puts the items in a uniformly random order (Fisher & Yates).
 pub fn shuffle<T, S: Source + ?Sized>(items: &mut [T], source: &mut S) {
@@ -42,14 +46,26 @@ pub fn without_replacement<S: Source + ?Sized>(
 
 /// Each of the indices 0 … available − 1 independently with this probability, ascending.
 /// The probability is taken as the dyadic number that its f64 is; accepted: between 0 and 1, not
-/// including either.
+/// including either. One byte of randomness decides for nearly every record.
 pub fn poisson<S: Source + ?Sized>(
     probability: f64,
     available: usize,
     source: &mut S,
 ) -> Result<Vec<usize>, NoiseError> {
     let coin = Coin::new(probability)?;
-    Ok((0..available).filter(|_| coin.toss(source)).collect())
+    let first = coin.first_byte();
+    let mut chosen = Vec::with_capacity((probability * available as f64 * 1.1) as usize);
+    let mut bytes = Zeroizing::new([0_u8; BYTES]);
+    for start in (0..available).step_by(BYTES) {
+        let bytes = &mut bytes[..BYTES.min(available - start)];
+        source.fill_bytes(bytes);
+        for (place, byte) in bytes.iter().enumerate() {
+            if *byte < first || (*byte == first && coin.toss_after(source)) {
+                chosen.push(start + place);
+            }
+        }
+    }
+    Ok(chosen)
 }
 
 #[cfg(test)]

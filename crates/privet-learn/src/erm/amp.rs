@@ -12,6 +12,9 @@
 //! - ν² is 1 % (`split`) of μ² + ν², which costs 0.5 % of σ (the paper gives ε₂ = ε/100);
 //! - λ by the rule in [`super::ridge`]; σ by calibration.
 //!
+//! With a penalty or set on top of the ridge ∇J does not vanish at the minimum; what the theorem needs
+//! is ‖θ̃ − θ*‖ ≤ γ/λ, which a subgradient of norm at most γ proves ([`super::penalty`]).
+//!
 //! δ = 0: b and the output noise are ℓ2-Laplace, ε = ε(objective) + Δ_out/s₂ with s₂ = Δ_out/(split·ε).
 //!
 //! **Departures from print** (Iyengar et al. 2019, Algorithm 1; errata PRIV-2, PRIV-3, PRIV-5 in
@@ -19,32 +22,91 @@
 //! the mean form: the sum form multiplies σ₁ and γ by n) and the fitted ε₃ rule; its certificate
 //! claims what the accountant proves for that noise.
 
+use super::minimum::{Minimum, Step};
 use super::objective::{expected_noise, law, perturbed};
-use super::{Planned, calibrated, evenly_split, ridge as rule};
+use super::penalty::{PENALTY_SETTING, Regulariser, resolved};
+use super::{calibrated, evenly_split, ridge as rule};
 use crate::LearnError;
-use crate::plan::{Facts, Step};
-use crate::request::{GAMMA, RIDGE, SPLIT};
+use crate::facts::Facts;
+use crate::learner::Planned;
+use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
+use crate::request::{Calibration, GAMMA, RIDGE, SPLIT};
 use privet_core::Budget;
 use privet_dp::gate::Arithmetic;
 use privet_dp::mechanism::{OutputLaw, PerturbedObjective};
+use privet_optim::solver::Penalty;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A line about it.
+pub const INFO: MethodInfo = MethodInfo {
+    name: "amp",
+    summary: "perturbs the objective, minimises it to a proved tolerance, adds a little noise to \
+              the result; needs no tuning",
+    source: "Iyengar et al. 2019, Algorithm 1; constants re-derived",
+    guarantee: "(ε, δ) in finite arithmetic; pure ε in real arithmetic",
+    settings: &[
+        RIDGE_SETTING,
+        SettingInfo {
+            name: "gamma",
+            meaning: "gradient norm of the mean objective at which to stop; 1/N² unless given",
+            accepted: "a number above 0",
+        },
+        SettingInfo {
+            name: "split",
+            meaning: "share of the noise budget for the output noise; 0.01 unless given",
+            accepted: "a number above 0 and below 1",
+        },
+        PENALTY_SETTING,
+    ],
+    scores: Scores::Separate,
+};
+
+/// Its settings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Options {
+    /// λ of the sum form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ridge: Option<f64>,
+    /// γ, the gradient norm of the mean objective; 1/n² unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gamma: Option<f64>,
+    /// Share of the noise budget for the output noise; 0.01 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<f64>,
+    /// A penalty or set on top of the ridge ([`super::penalty`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub penalty: Option<Regulariser>,
+}
 
 /// Share of the noise budget for the output noise.
 pub const DEFAULT_SPLIT: f64 = 0.01;
 
-/// Constants that are proved.
-pub(crate) fn plan_sound(
+/// Decides everything from public facts.
+pub(crate) fn plan(
     facts: &Facts,
     budget: &Budget,
-    ridge: Option<f64>,
-    gamma: Option<f64>,
-    split: Option<f64>,
+    calibration: Calibration,
+    options: &Options,
 ) -> Result<Planned, LearnError> {
+    match calibration {
+        Calibration::Sound => plan_sound(facts, budget, options),
+        Calibration::Printed => plan_printed(facts, budget, options),
+    }
+}
+
+/// Constants that are proved.
+fn plan_sound(facts: &Facts, budget: &Budget, options: &Options) -> Result<Planned, LearnError> {
+    let Options { ridge, gamma, split, .. } = *options;
+    let (penalty, more) = resolved(options.penalty, facts)?;
     let (scale, norm) = expected_noise(facts, budget)?;
     let default = rule::for_objective(facts, budget.epsilon(), scale, norm);
     let ridge = RIDGE.check(ridge.unwrap_or(default))?;
+    let total = RIDGE.check(ridge + more)?;
     let tolerance = sum_tolerance(facts, gamma)?;
     let split = SPLIT.check(split.unwrap_or(DEFAULT_SPLIT))?;
-    let error = 2.0 * tolerance / ridge;
+    let error = 2.0 * tolerance / total;
     let build = |scale: f64| {
         let output = if budget.is_pure() {
             let share = split * budget.epsilon() / f64::from(facts.problems);
@@ -54,10 +116,11 @@ pub(crate) fn plan_sound(
             let nu = facts.gradient_shift() / scale * (split / (1.0 - split)).sqrt();
             OutputLaw::Gaussian(error / nu)
         };
-        perturbed(facts, ridge, law(budget, scale), tolerance, Some(output))
+        perturbed(facts, total, law(budget, scale), tolerance, Some(output))
     };
     let scale = calibrated(facts, budget, scale, |scale| build(scale).event())?;
-    Ok(planned(budget, build(scale), vec![]))
+    let settled = settled(facts, options, ridge, tolerance, split);
+    Ok(planned(facts, budget, build(scale), penalty, settled, vec![]))
 }
 
 /// γ of the sum form.
@@ -111,13 +174,9 @@ pub fn printed_constants(
 }
 
 /// The paper's constants; the certificate claims what the accountant proves.
-pub(crate) fn plan_printed(
-    facts: &Facts,
-    budget: &Budget,
-    ridge: Option<f64>,
-    gamma: Option<f64>,
-    split: Option<f64>,
-) -> Result<Planned, LearnError> {
+fn plan_printed(facts: &Facts, budget: &Budget, options: &Options) -> Result<Planned, LearnError> {
+    let Options { ridge, gamma, split, .. } = *options;
+    let (penalty, more) = resolved(options.penalty, facts)?;
     if budget.is_pure() {
         return Err(LearnError::NotCovered {
             what: "the paper prints no constants for AMP with delta = 0".into(),
@@ -147,15 +206,31 @@ pub(crate) fn plan_printed(
          and PRIV-5 (smoothness of the Huber loss)"
             .into(),
     ];
-    Ok(planned(budget, perturbed(facts, ridge, noise, tolerance, output), notes))
+    let perturbed = perturbed(facts, RIDGE.check(ridge + more)?, noise, tolerance, output);
+    let settled = settled(facts, options, ridge, tolerance, split);
+    Ok(planned(facts, budget, perturbed, penalty, settled, notes))
 }
 
-fn planned(budget: &Budget, perturbed: PerturbedObjective, mut notes: Vec<String>) -> Planned {
+/// The options with every choice written down.
+fn settled(facts: &Facts, options: &Options, ridge: f64, tolerance: f64, split: f64) -> Options {
+    let gamma = tolerance / facts.rows as f64;
+    Options { ridge: Some(ridge), gamma: Some(gamma), split: Some(split), ..*options }
+}
+
+fn planned(
+    facts: &Facts,
+    budget: &Budget,
+    perturbed: PerturbedObjective,
+    penalty: Penalty,
+    settled: Options,
+    mut notes: Vec<String>,
+) -> Planned {
     let arithmetic = if budget.is_pure() { Arithmetic::Real } else { Arithmetic::Finite };
     if budget.is_pure() {
         notes.push(super::CONTINUOUS_NOISE.into());
     }
-    Planned { step: Step::Perturbed(perturbed), arithmetic, notes }
+    let procedure = Arc::new(Minimum::new(facts, Step::Perturbed(perturbed), penalty));
+    Planned { procedure, settled: Method::Amp(settled), arithmetic, notes }
 }
 
 #[cfg(test)]

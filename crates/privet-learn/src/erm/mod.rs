@@ -3,9 +3,20 @@
 //! | file | learner |
 //! |---|---|
 //! | [`gd`] | noisy gradient descent, `--method gd` |
+//! | [`sgd`] | the same on a random part of the records at each step, `--method sgd` |
+//! | [`psgd`] | permutation descent, noise on the result, `--method psgd` |
+//! | [`psgd_strong`] | the same with a ridge, `--method psgd-strong` |
+//! | [`frank_wolfe`] | Frank–Wolfe over the ℓ1 ball, `--method frank-wolfe` |
+//! | [`simplex`] | entropy-regularised, released by sampling, `--method simplex` |
 //! | [`amp`] | Approximate Minima Perturbation, `--method amp` |
 //! | [`objective`] | objective perturbation, `--method objective` |
 //! | [`output`] | output perturbation, `--method output` |
+//! | [`ssp`] | least squares from noised moments, `--method ssp` |
+//! | [`linear`] | linear regression in a ball, `--method linear` |
+//! | [`rotated`] | the same with a regulariser made of the data, `--method linear-rotated` |
+//! | [`sample_aggregate`] | the mean of many small fits, `--method sample-aggregate` |
+//! | [`plain`] | no noise at all, `--method non-private` |
+//! | `predicted` | what a plan expects to lose |
 //! | [`ridge`] | how much to regularise, from public facts |
 //!
 //! All of them minimise, for each linear problem,
@@ -15,68 +26,31 @@
 //! all classes in one descent.
 
 pub mod amp;
+pub mod frank_wolfe;
 pub mod gd;
+pub mod linear;
+mod minimum;
 pub mod objective;
 pub mod output;
+pub mod penalty;
+pub mod permutation;
+pub mod plain;
+pub(crate) mod predicted;
+pub mod psgd;
+pub mod psgd_strong;
 mod reach;
 pub mod ridge;
-mod run;
-
-pub(crate) use reach::check as check_reach;
-pub(crate) use run::run;
+pub mod rotated;
+pub mod sample_aggregate;
+pub mod sgd;
+pub mod simplex;
+pub mod ssp;
 
 use crate::LearnError;
-use crate::plan::{Facts, Settings, Step};
-use crate::request::{Calibration, Method, RIDGE, Request};
+use crate::facts::Facts;
 use privet_core::Budget;
-use privet_dp::account::{self, Event, ObjectiveNoise};
-use privet_dp::gate::{Arithmetic, GateError};
-use privet_dp::mechanism::OutputLaw;
-
-/// What a learner decides for each problem.
-pub(crate) struct Planned {
-    pub step: Step,
-    pub arithmetic: Arithmetic,
-    pub notes: Vec<String>,
-}
-
-/// Hands the request to its learner.
-pub(crate) fn plan(
-    facts: &Facts,
-    budget: Option<&Budget>,
-    request: &Request,
-) -> Result<Planned, LearnError> {
-    let printed = request.calibration == Calibration::Printed;
-    let Some(budget) = budget else {
-        let Method::NonPrivate { ridge } = request.method else {
-            return Err(LearnError::NoBudget { method: request.method.name() });
-        };
-        let ridge = RIDGE.check(ridge.unwrap_or(1.0))?;
-        return Ok(Planned {
-            step: Step::NonPrivate { ridge, tolerance: facts.default_tolerance() },
-            arithmetic: Arithmetic::Real,
-            notes: vec!["no noise: the model may reveal its training records".into()],
-        });
-    };
-    match request.method {
-        Method::Amp { ridge, gamma, split } if printed => {
-            amp::plan_printed(facts, budget, ridge, gamma, split)
-        }
-        Method::Amp { ridge, gamma, split } => amp::plan_sound(facts, budget, ridge, gamma, split),
-        Method::Objective { ridge } if printed => objective::plan_printed(facts, budget, ridge),
-        Method::Objective { ridge } => objective::plan_sound(facts, budget, ridge),
-        Method::Output { ridge } if printed => output::plan_printed(facts, budget, ridge),
-        Method::Output { ridge } => output::plan_sound(facts, budget, ridge),
-        Method::Gd { .. } if printed => Err(LearnError::NotCovered {
-            what: "no paper prints constants for method gd".into(),
-            instead: "leave out the calibration, or give sound",
-        }),
-        Method::Gd { steps, ridge } => gd::plan_sound(facts, budget, steps, ridge),
-        Method::NonPrivate { .. } => {
-            Err(LearnError::NotASetting { setting: "epsilon", method: request.method.name() })
-        }
-    }
-}
+use privet_dp::account::{self, Event};
+use privet_dp::gate::GateError;
 
 /// The smallest noise scale at which all problems together meet the budget. No scale below `floor`
 /// can (the noise that the Gaussian, or pure, part alone needs), so none is looked at.
@@ -100,58 +74,6 @@ const SEARCH: f64 = 1e4;
 pub(crate) fn evenly_split(facts: &Facts, budget: &Budget) -> (f64, f64) {
     let share = f64::from(facts.problems);
     (budget.epsilon() / share, budget.delta() / share)
-}
-
-/// The numbers a person wants to see.
-pub(crate) fn settings(step: &Step, rows: u64) -> Settings {
-    let gamma = |tolerance: f64| Some(tolerance / rows as f64);
-    match step {
-        Step::OutputGaussian { ridge, tolerance, mechanism } => Settings {
-            ridge: *ridge,
-            gamma: gamma(*tolerance),
-            objective_noise: None,
-            output_noise: Some(mechanism.noise_scale),
-            gradient_noise: None,
-            steps: None,
-        },
-        Step::OutputLaplace { ridge, tolerance, mechanism } => Settings {
-            ridge: *ridge,
-            gamma: gamma(*tolerance),
-            objective_noise: None,
-            output_noise: Some(mechanism.noise_scale),
-            gradient_noise: None,
-            steps: None,
-        },
-        Step::Perturbed(perturbed) => Settings {
-            ridge: perturbed.objective.ridge,
-            gamma: gamma(perturbed.tolerance),
-            objective_noise: Some(match perturbed.objective.noise {
-                ObjectiveNoise::Gaussian { noise_scale, .. }
-                | ObjectiveNoise::L2Laplace { noise_scale } => noise_scale,
-            }),
-            output_noise: perturbed.output.map(|law| match law {
-                OutputLaw::Gaussian(scale) | OutputLaw::L2Laplace(scale) => scale,
-            }),
-            gradient_noise: None,
-            steps: None,
-        },
-        Step::NonPrivate { ridge, tolerance } => Settings {
-            ridge: *ridge,
-            gamma: gamma(*tolerance),
-            objective_noise: None,
-            output_noise: None,
-            gradient_noise: None,
-            steps: None,
-        },
-        Step::Descent(descent) => Settings {
-            ridge: descent.schedule.ridge,
-            gamma: None,
-            objective_noise: None,
-            output_noise: None,
-            gradient_noise: Some(descent.gaussian.noise_scale),
-            steps: Some(descent.steps),
-        },
-    }
 }
 
 /// The note of every learner that draws continuous noise.

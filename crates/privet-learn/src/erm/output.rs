@@ -13,20 +13,66 @@
 //! Gaussian noise then has the exact Gaussian curve, ℓ2-Laplace noise is pure
 //! ([`privet_dp::mechanism`]). No smoothness is needed.
 //!
-//! - λ `ridge` (of the sum, not the mean), L `loss.lipschitz()`, R `Facts::radius`
+//! The same bound holds with any convex penalty or set that does not depend on the data on top of the
+//! ridge; the proof is in [`super::penalty`].
+//!
+//! - λ `ridge` (of the sum, not the mean; plus the elastic net's l2), L `loss.lipschitz()`, R `Facts::radius`
 //! - γ `tolerance`, 1/n, fixed before any record is read
 //! - Departs from print: γ = 0 there; density ∝ exp(−ελ‖b‖/(4LR)), twice the noise needed, and
 //!   σ² = 16(LR)²(ln(1/δ) + ε)/(λε)². `Printed` uses those; `Sound` the exact curves.
-//! - Tested by `neighbouring_tables_move_the_minimiser_within_the_bound`.
+//! - Tested by `neighbouring_tables_move_the_minimiser_within_the_bound` and
+//!   `penalised_minimisers_move_within_the_bound`.
 
-use super::{Planned, calibrated, evenly_split, ridge as rule};
+use super::minimum::{Minimum, Step};
+use super::penalty::{PENALTY_SETTING, Regulariser, resolved};
+use super::{calibrated, evenly_split, ridge as rule};
 use crate::LearnError;
-use crate::plan::{Facts, Step};
-use crate::request::RIDGE;
+use crate::facts::Facts;
+use crate::learner::Planned;
+use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::request::{Calibration, RIDGE};
 use privet_core::{Budget, Neighbours};
 use privet_dp::account;
 use privet_dp::gate::Arithmetic;
 use privet_dp::mechanism::{Gaussian, L2Laplace};
+use privet_optim::solver::Penalty;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A line about it.
+pub const INFO: MethodInfo = MethodInfo {
+    name: "output",
+    summary: "minimises a regularised objective and adds noise to the result",
+    source: "Chaudhuri et al. 2011; Jain & Thakurta 2014, §4.1",
+    guarantee: "(ε, δ) in finite arithmetic; pure ε in real arithmetic",
+    settings: &[RIDGE_SETTING, PENALTY_SETTING],
+    scores: Scores::Separate,
+};
+
+/// Its settings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Options {
+    /// λ of the sum form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ridge: Option<f64>,
+    /// A penalty or set on top of the ridge ([`super::penalty`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub penalty: Option<Regulariser>,
+}
+
+/// Decides everything from public facts.
+pub(crate) fn plan(
+    facts: &Facts,
+    budget: &Budget,
+    calibration: Calibration,
+    options: &Options,
+) -> Result<Planned, LearnError> {
+    match calibration {
+        Calibration::Sound => plan_sound(facts, budget, options),
+        Calibration::Printed => plan_printed(facts, budget, options),
+    }
+}
 
 /// The sensitivity of the theorem.
 pub fn sensitivity(facts: &Facts, ridge: f64, tolerance: f64) -> f64 {
@@ -40,11 +86,8 @@ pub fn sensitivity(facts: &Facts, ridge: f64, tolerance: f64) -> f64 {
 }
 
 /// Constants that are proved.
-pub(crate) fn plan_sound(
-    facts: &Facts,
-    budget: &Budget,
-    ridge: Option<f64>,
-) -> Result<Planned, LearnError> {
+fn plan_sound(facts: &Facts, budget: &Budget, options: &Options) -> Result<Planned, LearnError> {
+    let (penalty, more) = resolved(options.penalty, facts)?;
     let tolerance = facts.default_tolerance();
     let unit_noise = if budget.is_pure() {
         facts.gradient_shift() * f64::from(facts.problems) / budget.epsilon()
@@ -53,37 +96,40 @@ pub(crate) fn plan_sound(
         let mu = account::gaussian::mu(budget.epsilon(), budget.delta());
         facts.gradient_shift() * f64::from(facts.problems).sqrt() / mu
     };
-    let ridge = RIDGE.check(ridge.unwrap_or_else(|| rule::for_output(facts, unit_noise)))?;
-    let sensitivity = sensitivity(facts, ridge, tolerance);
+    let ridge = options.ridge.unwrap_or_else(|| rule::for_output(facts, unit_noise));
+    let ridge = RIDGE.check(ridge)?;
+    let work = Work { facts, ridge: RIDGE.check(ridge + more)?, tolerance, penalty };
+    let settled = Options { ridge: Some(ridge), ..*options };
+    let sensitivity = sensitivity(facts, work.ridge, tolerance);
     if budget.is_pure() {
         let floor = sensitivity * f64::from(facts.problems) / budget.epsilon();
         let mechanism = |noise_scale| laplace(facts, sensitivity, noise_scale);
         let scale = calibrated(facts, budget, floor, |scale| Ok(mechanism(scale).event()))?;
-        return Ok(laplace_step(ridge, tolerance, mechanism(scale)));
+        return Ok(work.laplace(mechanism(scale), settled));
     }
     let mechanism = |noise_scale| gaussian(facts, sensitivity, noise_scale);
-    let scale = calibrated(facts, budget, unit_noise / ridge, |scale| mechanism(scale).event())?;
-    Ok(gaussian_step(ridge, tolerance, mechanism(scale)))
+    let scale =
+        calibrated(facts, budget, unit_noise / work.ridge, |scale| mechanism(scale).event())?;
+    Ok(work.gaussian(mechanism(scale), settled))
 }
 
 /// The papers' constants.
-pub(crate) fn plan_printed(
-    facts: &Facts,
-    budget: &Budget,
-    ridge: Option<f64>,
-) -> Result<Planned, LearnError> {
+fn plan_printed(facts: &Facts, budget: &Budget, options: &Options) -> Result<Planned, LearnError> {
+    let (penalty, more) = resolved(options.penalty, facts)?;
     let tolerance = facts.default_tolerance();
     let (epsilon, delta) = evenly_split(facts, budget);
     // Thm 1 of Jain & Thakurta with ‖θ*‖ = B.
     let default = facts.gradient_bound() * (facts.rows as f64).sqrt() / rule::EXPECTED_NORM;
-    let ridge = RIDGE.check(ridge.unwrap_or(default))?;
-    let sensitivity = sensitivity(facts, ridge, tolerance);
-    let per_ridge = 4.0 * facts.gradient_bound() / (ridge * epsilon);
+    let ridge = RIDGE.check(options.ridge.unwrap_or(default))?;
+    let work = Work { facts, ridge: RIDGE.check(ridge + more)?, tolerance, penalty };
+    let settled = Options { ridge: Some(ridge), ..*options };
+    let sensitivity = sensitivity(facts, work.ridge, tolerance);
+    let per_ridge = 4.0 * facts.gradient_bound() / (work.ridge * epsilon);
     if budget.is_pure() {
-        return Ok(laplace_step(ridge, tolerance, laplace(facts, sensitivity, per_ridge)));
+        return Ok(work.laplace(laplace(facts, sensitivity, per_ridge), settled));
     }
     let scale = per_ridge * ((1.0 / delta).ln() + epsilon).sqrt();
-    Ok(gaussian_step(ridge, tolerance, gaussian(facts, sensitivity, scale)))
+    Ok(work.gaussian(gaussian(facts, sensitivity, scale), settled))
 }
 
 fn gaussian(facts: &Facts, sensitivity: f64, noise_scale: f64) -> Gaussian {
@@ -106,18 +152,35 @@ fn laplace(facts: &Facts, sensitivity: f64, noise_scale: f64) -> L2Laplace {
     }
 }
 
-fn gaussian_step(ridge: f64, tolerance: f64, mechanism: Gaussian) -> Planned {
-    Planned {
-        step: Step::OutputGaussian { ridge, tolerance, mechanism },
-        arithmetic: Arithmetic::Finite,
-        notes: vec![],
-    }
+/// What is minimised, and how far.
+struct Work<'a> {
+    facts: &'a Facts,
+    /// λ, the elastic net's part included.
+    ridge: f64,
+    tolerance: f64,
+    penalty: Penalty,
 }
 
-fn laplace_step(ridge: f64, tolerance: f64, mechanism: L2Laplace) -> Planned {
-    Planned {
-        step: Step::OutputLaplace { ridge, tolerance, mechanism },
-        arithmetic: Arithmetic::Real,
-        notes: vec![super::CONTINUOUS_NOISE.into()],
+impl Work<'_> {
+    fn gaussian(self, mechanism: Gaussian, settled: Options) -> Planned {
+        let Self { facts, ridge, tolerance, penalty } = self;
+        let step = Step::OutputGaussian { ridge, tolerance, mechanism };
+        Planned {
+            procedure: Arc::new(Minimum::new(facts, step, penalty)),
+            settled: Method::Output(settled),
+            arithmetic: Arithmetic::Finite,
+            notes: vec![],
+        }
+    }
+
+    fn laplace(self, mechanism: L2Laplace, settled: Options) -> Planned {
+        let Self { facts, ridge, tolerance, penalty } = self;
+        let step = Step::OutputLaplace { ridge, tolerance, mechanism };
+        Planned {
+            procedure: Arc::new(Minimum::new(facts, step, penalty)),
+            settled: Method::Output(settled),
+            arithmetic: Arithmetic::Real,
+            notes: vec![super::CONTINUOUS_NOISE.into()],
+        }
     }
 }

@@ -8,6 +8,7 @@
 //!    with every size, so upper bounds from the plan serve;
 //! 2. the rounding of θ̃, at most u‖θ̃‖ with u = 2⁻⁵³. At the minimiser F(θ*) ≤ F(0), that is
 //!    (λ/2)r² ≤ nℓ(0) + ‖b‖r for r = ‖θ*‖, hence **r ≤ 2‖b‖/λ + √(2nℓ(0)/λ)**; and r ≤ (nLR + ‖b‖)/λ.
+//!    Both hold with a penalty that is least at zero; in a bounded set its size bounds r.
 //!
 //! - n: the declared count; [`SPARE`] times that where the count is private
 //! - ‖b‖: at most σ(√p + 40), or s(2p + 1000), except with probability below e⁻⁵⁰⁰
@@ -16,11 +17,11 @@
 //! What is left visible: a table with more than [`SPARE`] times the declared rows, at a γ that is
 //! nearly out of reach as it is.
 
+use super::minimum::Ask;
 use crate::LearnError;
-use crate::plan::{Facts, Step};
+use crate::facts::Facts;
 use privet_core::{Neighbours, Unit};
-use privet_dp::account::ObjectiveNoise;
-use privet_optim::solver::Sizes;
+use privet_optim::solver::{Penalty, Sizes};
 
 /// How many times the declared rows a table may have where the count is private.
 pub const SPARE: f64 = 16.0;
@@ -28,25 +29,9 @@ pub const SPARE: f64 = 16.0;
 /// Share of γ that the solver is asked for; the rest pays for rounding.
 pub(super) const SOLVER_SHARE: f64 = 0.9;
 
-/// Refuses a step whose tolerance might be out of reach.
-pub(crate) fn check(facts: &Facts, step: &Step) -> Result<(), LearnError> {
-    let (ridge, tolerance, linear_norm) = match step {
-        Step::OutputGaussian { ridge, tolerance, .. }
-        | Step::OutputLaplace { ridge, tolerance, .. }
-        | Step::NonPrivate { ridge, tolerance } => (*ridge, *tolerance, 0.0),
-        Step::Perturbed(perturbed) => {
-            let columns = facts.columns as f64;
-            let norm = match perturbed.objective.noise {
-                ObjectiveNoise::Gaussian { noise_scale, .. } => {
-                    noise_scale * (columns.sqrt() + 40.0)
-                }
-                ObjectiveNoise::L2Laplace { noise_scale } => noise_scale * (2.0 * columns + 1000.0),
-            };
-            (perturbed.objective.ridge, perturbed.tolerance, norm)
-        }
-        // Takes its steps and stops: there is no tolerance to miss.
-        Step::Descent(_) => return Ok(()),
-    };
+/// Refuses to ask a solver for a tolerance that might be out of reach.
+pub(super) fn check(facts: &Facts, ask: Ask, penalty: &Penalty) -> Result<(), LearnError> {
+    let Ask { ridge, tolerance, linear_norm } = ask;
     let public = facts.neighbours == Neighbours::ReplaceOne && facts.unit == Unit::Record;
     let rows = facts.rows as f64 * if public { 1.0 } else { SPARE };
     let loss = facts.loss;
@@ -59,11 +44,19 @@ pub(crate) fn check(facts: &Facts, step: &Step) -> Result<(), LearnError> {
         longest_row: facts.columns as f64,
         linear_norm,
     };
-    let at_zero = loss.value(0.0, 1.0);
+    let at_zero = loss.largest_at_zero();
     let by_value = 2.0 * linear_norm / ridge + (2.0 * rows * at_zero / ridge).sqrt();
     let by_slope = (rows * facts.gradient_bound() + linear_norm) / ridge;
-    let rounding = f64::EPSILON * (by_value.min(by_slope) + tolerance / ridge);
-    let proved = sizes.finest_tolerance() <= SOLVER_SHARE * tolerance;
+    let anywhere = by_value.min(by_slope);
+    // A penalty that is least at zero only brings θ* nearer.
+    let farthest = match penalty.largest_norm(facts.columns) {
+        Some(norm) if penalty.allows_zero() => norm.min(anywhere),
+        Some(norm) => norm,
+        None => anywhere,
+    };
+    let rounding = f64::EPSILON * (farthest + tolerance / ridge);
+    let finest = sizes.finest_tolerance_with(penalty, facts.columns);
+    let proved = finest <= SOLVER_SHARE * tolerance;
     // Asks "within reach?", never "out of reach?", so that NaN is refused.
     if proved && rounding <= (1.0 - SOLVER_SHARE) / 2.0 * (tolerance / ridge) {
         return Ok(());

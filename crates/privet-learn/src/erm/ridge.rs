@@ -12,7 +12,7 @@
 //! looked up; B = 16 is a round number between the norms of the best models of well and badly
 //! conditioned tables (rows of norm one), chosen on synthetic tables.
 
-use crate::plan::Facts;
+use crate::facts::Facts;
 use privet_core::Neighbours;
 
 /// B of the rule above.

@@ -3,7 +3,8 @@
 pub mod file;
 
 use crate::LearnError;
-use crate::request::{Method, Request};
+use crate::method::Scores;
+use crate::request::Request;
 use privet_data::encode::Encoding;
 use privet_data::matrix::Matrix;
 use privet_dp::gate::{Certificate, Release};
@@ -94,7 +95,12 @@ impl Model {
         let encoding = Encoding::new(&self.request.schema);
         match encoding.classes() {
             None => Predictions::Numbers(
-                scores.iter().map(|score| encoding.decode_target(*score)).collect(),
+                scores
+                    .iter()
+                    // The target's bounds are public: nothing beyond them can be right.
+                    .map(|score| self.request.loss.prediction(*score).clamp(-1.0, 1.0))
+                    .map(|number| encoding.decode_target(number))
+                    .collect(),
             ),
             Some(_) if problems == 1 => {
                 Predictions::Classes(scores.iter().map(|score| u32::from(*score > 0.0)).collect())
@@ -104,21 +110,23 @@ impl Model {
     }
 
     /// A probability for each row and class, classes innermost: σ(score) for two, normalised σ for
-    /// more; for method gd those that its clipped loss and its softmax estimate. `None` unless the
+    /// more; where slopes were clipped or classes fitted jointly, what that estimates. `None` unless the
     /// loss is logistic.
     pub fn probabilities(&self, features: &Matrix) -> Option<Vec<f64>> {
         if self.request.loss != Loss::Logistic {
             return None;
         }
         let (scores, problems) = (self.scores(features), self.weights.weights.len());
-        let jointly = matches!(self.request.method, Method::Gd { .. });
+        let kind = self.request.scores();
+        let (jointly, slopes_clipped) = (kind == Scores::ClippedJoint, kind != Scores::Separate);
         let sigmoid = |score: f64| 1.0 / (1.0 + (-score).exp());
-        // z = ln((3p − 1)/(1 − p)) for p > ½ ([`crate::erm::gd`]), so that 1 − p = 2/(3 + e^z).
+        // e^z = p/(S(1 − p)) − 1 for p > ½ ([`crate::erm::gd`]), so that 1 − p = 1/(1 + S(1 + e^z)).
         let clipped = |score: f64| {
-            let wrong = 2.0 / (3.0 + score.abs().exp());
+            let odds = crate::erm::gd::LOGISTIC_SLOPE * (1.0 + score.abs().exp());
+            let wrong = (1.0 / (1.0 + odds)).min(0.5);
             if score > 0.0 { 1.0 - wrong } else { wrong }
         };
-        let sigmoid = |score| if jointly { clipped(score) } else { sigmoid(score) };
+        let sigmoid = |score| if slopes_clipped { clipped(score) } else { sigmoid(score) };
         Some(if problems == 1 {
             scores.iter().flat_map(|score| [sigmoid(-score), sigmoid(*score)]).collect()
         } else {

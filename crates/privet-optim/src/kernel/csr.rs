@@ -100,6 +100,59 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// ⟨row, v⟩ for each of `W` vectors that lie side by side: `table[j]` holds entry j of each. Two
+    /// sums a vector, over every second entry, hide the latency of additions.
+    ///
+    /// # Panics
+    /// When the table does not have as many entries as the matrix has columns.
+    #[inline(always)]
+    pub fn dots<const F: bool, const W: usize>(self, table: &[[f64; W]]) -> [f64; W] {
+        assert_eq!(table.len(), self.columns, "θ must have an entry per column");
+        // SAFETY: every index is below `columns`, which is the table's length.
+        let at = |j: u32| unsafe { table.get_unchecked(j as usize) };
+        let (index_pairs, index_rest) = self.indices.as_chunks::<2>();
+        let (value_pairs, value_rest) = self.values.as_chunks::<2>();
+        let (mut even, mut odd) = ([0.0; W], [0.0; W]);
+        for (j, x) in index_pairs.iter().zip(value_pairs) {
+            let (x, y, a, b) = (f64::from(x[0]), f64::from(x[1]), at(j[0]), at(j[1]));
+            for lane in 0..W {
+                even[lane] = fma::<F>(x, a[lane], even[lane]);
+                odd[lane] = fma::<F>(y, b[lane], odd[lane]);
+            }
+        }
+        for (&j, &x) in index_rest.iter().zip(value_rest) {
+            let (x, a) = (f64::from(x), at(j));
+            for lane in 0..W {
+                even[lane] = fma::<F>(x, a[lane], even[lane]);
+            }
+        }
+        for lane in 0..W {
+            even[lane] += odd[lane];
+        }
+        even
+    }
+
+    /// sums += row·multipliersᵀ, laid out as the table of [`Row::dots`].
+    ///
+    /// # Panics
+    /// As [`Row::dots`].
+    #[inline(always)]
+    pub fn scatter_all<const F: bool, const W: usize>(
+        self,
+        multipliers: &[f64; W],
+        sums: &mut [[f64; W]],
+    ) {
+        assert_eq!(sums.len(), self.columns, "the sum must have an entry per column");
+        for (&j, &x) in self.indices.iter().zip(self.values) {
+            let x = f64::from(x);
+            // SAFETY: every index is below `columns`, which is the sums' length.
+            let s = unsafe { sums.get_unchecked_mut(j as usize) };
+            for lane in 0..W {
+                s[lane] = fma::<F>(multipliers[lane], x, s[lane]);
+            }
+        }
+    }
+
     /// gram += weight · row rowᵀ, upper triangle of a row-major square matrix. Columns increase
     /// within a row, so the pairs from each entry onwards are that triangle.
     ///

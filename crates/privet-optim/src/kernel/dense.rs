@@ -70,6 +70,90 @@ pub fn accumulate<const F: bool>(
     }
 }
 
+/// margins[i] = ⟨row i, v⟩ for each of `W` vectors that lie side by side: `table[j]` holds entry j of
+/// each. `N` rows go together.
+///
+/// # Panics
+/// When the table does not have an entry per column.
+#[inline(always)]
+pub fn dots<const F: bool, const W: usize, const N: usize>(
+    values: &[f32],
+    columns: usize,
+    table: &[[f64; W]],
+    margins: &mut [[f64; W]],
+) {
+    assert_eq!(table.len(), columns, "θ must have an entry per column");
+    if columns == 0 {
+        margins.fill([0.0; W]);
+        return;
+    }
+    let (groups, rest) = margins.as_chunks_mut::<N>();
+    let mut blocks = values.chunks_exact(N * columns);
+    for (margins, block) in groups.iter_mut().zip(&mut blocks) {
+        let rows: [&[f32]; N] = std::array::from_fn(|i| &block[i * columns..(i + 1) * columns]);
+        *margins = dots_of(rows, table, fma::<F>);
+    }
+    for (margin, row) in rest.iter_mut().zip(blocks.remainder().chunks_exact(columns)) {
+        [*margin] = dots_of([row], table, fma::<F>);
+    }
+}
+
+#[inline(always)]
+fn dots_of<const W: usize, const N: usize>(
+    rows: [&[f32]; N],
+    table: &[[f64; W]],
+    add: impl Fn(f64, f64, f64) -> f64,
+) -> [[f64; W]; N] {
+    let mut sums = [[0.0; W]; N];
+    let rows = rows.map(|row| &row[..table.len()]);
+    for (j, vector) in table.iter().enumerate() {
+        for (sums, row) in sums.iter_mut().zip(rows) {
+            let x = f64::from(row[j]);
+            for lane in 0..W {
+                sums[lane] = add(x, vector[lane], sums[lane]);
+            }
+        }
+    }
+    sums
+}
+
+/// sums += Σ row i·multipliers[i]ᵀ, laid out as the table of [`dots`]. Four rows go together.
+///
+/// # Panics
+/// As [`dots`].
+#[inline(always)]
+pub fn scatter_all<const F: bool, const W: usize>(
+    values: &[f32],
+    columns: usize,
+    multipliers: &[[f64; W]],
+    sums: &mut [[f64; W]],
+) {
+    assert_eq!(sums.len(), columns, "the sum must have an entry per column");
+    if columns == 0 {
+        return;
+    }
+    let (fours, rest) = multipliers.as_chunks::<4>();
+    let mut blocks = values.chunks_exact(4 * columns);
+    for (m, block) in fours.iter().zip(&mut blocks) {
+        let rows: [&[f32]; 4] = std::array::from_fn(|i| &block[i * columns..(i + 1) * columns]);
+        for (j, sum) in sums.iter_mut().enumerate() {
+            for (m, row) in m.iter().zip(rows) {
+                let x = f64::from(row[j]);
+                for lane in 0..W {
+                    sum[lane] = fma::<F>(m[lane], x, sum[lane]);
+                }
+            }
+        }
+    }
+    for (m, row) in rest.iter().zip(blocks.remainder().chunks_exact(columns)) {
+        for (sum, &x) in sums.iter_mut().zip(row) {
+            for lane in 0..W {
+                sum[lane] = fma::<F>(m[lane], f64::from(x), sum[lane]);
+            }
+        }
+    }
+}
+
 /// Rows that [`gram`] takes at a time: few enough for the first-level cache at a hundred columns.
 pub const GRAM_ROWS: usize = 32;
 /// A register tile of the Gram matrix: rows × columns.

@@ -5,13 +5,20 @@
 //! | logistic | 1 | 1/4 | −1, +1 | fixed |
 //! | Huber SVM(h) | 1 | 1/(2h) | −1, +1 | fixed |
 //! | squared(clip) | clip | 1 | [−1, 1] | any |
+//! | Huber(w) | 1 | 1/w | [−1, 1] | any |
+//! | quantile(τ, h) | max(τ, 1 − τ) | 1/(2h) | [−1, 1] | any |
+//! | Poisson(least, shift) | 1 | 1 | [−1, 1] | any |
 //!
 //! A record's gradient is ℓ′·x and its Hessian ℓ″·x xᵀ: rank one, with smoothness β = cR² where
 //! ‖x‖₂ ≤ R. Each loss is plain data, with one file for its formulas; the table above is what a
-//! learner needs to know. All losses pass the same battery of tests, at the end of this file.
+//! learner needs to know, and each file derives its row. Labels in [−1, 1] are what
+//! `privet_data::Encoding` makes of a numeric target. All losses pass the same battery of tests, at the end of this file.
 
 mod huber;
+mod huber_regression;
 mod logistic;
+mod poisson;
+mod quantile;
 mod squared;
 
 use crate::double_double::DoubleDouble;
@@ -23,6 +30,18 @@ use serde::{Deserialize, Serialize};
 pub const HUBER_WIDTH: Range = Range::from("h", 1e-6, 1e6);
 /// Limits on the residual beyond which the squared loss is linear.
 pub const SQUARED_CLIP: Range = Range::from("clip", 1e-6, 1e6);
+
+/// Limits on the residual up to which the Huber loss is a square, in units of half the target's span.
+pub const HUBER_RESIDUAL: Range = Range::from("width", 1e-6, 1e6);
+/// Limits on the quantile.
+pub const QUANTILE: Range = Range::open("tau", 0.0, 1.0);
+/// Limits on the half width h over which the quantile loss is rounded, in units of half the target's
+/// span.
+pub const QUANTILE_WIDTH: Range = Range::from("h", 1e-6, 1e6);
+/// Limits on the lower bound of a Poisson target as a share of its upper bound.
+pub const POISSON_LEAST: Range = Range::from("least", 0.0, 1.0);
+/// Limits on ln(upper bound / rate at a score of 0).
+pub const POISSON_SHIFT: Range = Range::from("shift", 0.0, 100.0);
 
 /// A loss. Files cannot hold one outside its limits: deserialising goes through [`Loss::check`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -41,6 +60,28 @@ pub enum Loss {
         /// Where it turns linear; the Lipschitz constant.
         clip: f64,
     },
+    /// (u − y)²/(2·width) while |u − y| ≤ width, |u − y| − width/2 beyond: least squares that
+    /// outliers cannot pull, with slopes of at most 1.
+    Huber {
+        /// Where it turns linear, in units of half the target's span.
+        width: f64,
+    },
+    /// The pinball loss of a quantile, its corner rounded over a width of 2h: the minimiser predicts
+    /// that quantile of the target (h → 0).
+    Quantile {
+        /// τ: the share of targets below the prediction.
+        tau: f64,
+        /// Half width of the rounded part, in units of half the target's span.
+        h: f64,
+    },
+    /// Poisson regression of a target between 0 and an upper bound: the rate is
+    /// bound·e^{min(u − shift, 0)}. [`Loss::poisson`] makes one from the bounds.
+    Poisson {
+        /// The target's lower bound as a share of the upper one.
+        least: f64,
+        /// ln(upper bound / rate at u = 0).
+        shift: f64,
+    },
 }
 
 #[derive(Deserialize)]
@@ -49,6 +90,9 @@ enum Unchecked {
     Logistic,
     HuberSvm { h: f64 },
     Squared { clip: f64 },
+    Huber { width: f64 },
+    Quantile { tau: f64, h: f64 },
+    Poisson { least: f64, shift: f64 },
 }
 
 impl TryFrom<Unchecked> for Loss {
@@ -58,6 +102,9 @@ impl TryFrom<Unchecked> for Loss {
             Unchecked::Logistic => Self::Logistic,
             Unchecked::HuberSvm { h } => Self::HuberSvm { h },
             Unchecked::Squared { clip } => Self::Squared { clip },
+            Unchecked::Huber { width } => Self::Huber { width },
+            Unchecked::Quantile { tau, h } => Self::Quantile { tau, h },
+            Unchecked::Poisson { least, shift } => Self::Poisson { least, shift },
         }
         .check()
     }
@@ -74,9 +121,36 @@ pub struct LossPoint {
     pub second: f64,
 }
 
+impl LossPoint {
+    /// The loss of a row that counts less.
+    #[inline(always)]
+    fn times(self, weight: f64) -> Self {
+        Self {
+            value: self.value * weight,
+            derivative: self.derivative * weight,
+            second: self.second * weight,
+        }
+    }
+}
+
+/// ±1.
+#[inline(always)]
+fn sign(y: f64) -> f64 {
+    1_f64.copysign(y)
+}
+
 impl Loss {
     /// The squared loss with the default clip of 2.
     pub const SQUARED: Self = Self::Squared { clip: 2.0 };
+
+    /// Poisson regression for a target with public bounds 0 ≤ `low` < `high` and the rate
+    /// `at_zero` ≤ `high` at a score of 0, which is where the ridge pulls to.
+    pub fn poisson(low: f64, high: f64, at_zero: f64) -> Result<Self, Error> {
+        Range::from("low", 0.0, f64::INFINITY).check(low)?;
+        Range::open("high", low, f64::INFINITY).check(high)?;
+        Range::open("rate at zero", 0.0, high.next_up()).check(at_zero)?;
+        Self::Poisson { least: low / high, shift: (high / at_zero).ln().max(0.0) }.check()
+    }
 
     /// The word for it in settings and files.
     pub fn name(self) -> &'static str {
@@ -84,6 +158,9 @@ impl Loss {
             Self::Logistic => "logistic",
             Self::HuberSvm { .. } => "huber-svm",
             Self::Squared { .. } => "squared",
+            Self::Huber { .. } => "huber",
+            Self::Quantile { .. } => "quantile",
+            Self::Poisson { .. } => "poisson",
         }
     }
 
@@ -93,6 +170,15 @@ impl Loss {
             Self::Logistic => {}
             Self::HuberSvm { h } => drop(HUBER_WIDTH.check(h)?),
             Self::Squared { clip } => drop(SQUARED_CLIP.check(clip)?),
+            Self::Huber { width } => drop(HUBER_RESIDUAL.check(width)?),
+            Self::Quantile { tau, h } => {
+                QUANTILE.check(tau)?;
+                QUANTILE_WIDTH.check(h)?;
+            }
+            Self::Poisson { least, shift } => {
+                POISSON_LEAST.check(least)?;
+                POISSON_SHIFT.check(shift)?;
+            }
         }
         Ok(self)
     }
@@ -120,8 +206,11 @@ impl Loss {
     /// L: |ℓ′| ≤ L everywhere.
     pub fn lipschitz(self) -> f64 {
         match self {
-            Self::Logistic | Self::HuberSvm { .. } => 1.0,
+            Self::Logistic | Self::HuberSvm { .. } | Self::Huber { .. } | Self::Poisson { .. } => {
+                1.0
+            }
             Self::Squared { clip } => clip,
+            Self::Quantile { tau, .. } => quantile::lipschitz(tau),
         }
     }
 
@@ -129,8 +218,9 @@ impl Loss {
     pub fn curvature(self) -> f64 {
         match self {
             Self::Logistic => 0.25,
-            Self::HuberSvm { h } => 0.5 / h,
-            Self::Squared { .. } => 1.0,
+            Self::HuberSvm { h } | Self::Quantile { h, .. } => 0.5 / h,
+            Self::Squared { .. } | Self::Poisson { .. } => 1.0,
+            Self::Huber { width } => 1.0 / width,
         }
     }
 
@@ -141,7 +231,34 @@ impl Loss {
 
     /// Whether ℓ′(·; y) never changes sign.
     pub fn keeps_sign(self) -> bool {
-        !matches!(self, Self::Squared { .. })
+        matches!(self, Self::Logistic | Self::HuberSvm { .. })
+    }
+
+    /// The largest ℓ(0; y) over the labels accepted: ℓ(0; ·) is convex, so it is at ±1.
+    pub fn largest_at_zero(self) -> f64 {
+        self.value(0.0, 1.0).max(self.value(0.0, -1.0))
+    }
+
+    /// The number on the scale of the labels that a score u predicts: u itself, except for Poisson
+    /// regression, where it is the rate.
+    pub fn prediction(self, u: f64) -> f64 {
+        match self {
+            Self::Poisson { least, shift } => {
+                2.0 * (poisson::share::<false>(u, shift) - least) / (1.0 - least) - 1.0
+            }
+            _ => u,
+        }
+    }
+
+    /// Whether labels are signs. The size of such a label, at most 1, is how much its row counts:
+    /// ℓ(u; wy) = w·ℓ(u; y). It stays convex, L-Lipschitz and c-smooth, and keeps its sign.
+    pub fn needs_classes(self) -> bool {
+        matches!(self, Self::Logistic | Self::HuberSvm { .. })
+    }
+
+    /// Whether labels must be numbers: for classes coded as ±1 this loss has no meaning.
+    pub fn needs_number(self) -> bool {
+        matches!(self, Self::Quantile { .. } | Self::Poisson { .. })
     }
 
     /// Whether ℓ″ ≤ 4c·q(1 − q) where |ℓ′| = L·q, as for the logistic loss.
@@ -157,34 +274,46 @@ impl Loss {
     /// Whether `label` is one this loss is defined for.
     pub fn accepts(self, label: f64) -> bool {
         match self {
-            Self::Logistic | Self::HuberSvm { .. } => label == 1.0 || label == -1.0,
-            Self::Squared { .. } => (-1.0..=1.0).contains(&label),
+            Self::Logistic | Self::HuberSvm { .. } => label != 0.0 && label.abs() <= 1.0,
+            Self::Squared { .. }
+            | Self::Huber { .. }
+            | Self::Quantile { .. }
+            | Self::Poisson { .. } => (-1.0..=1.0).contains(&label),
         }
     }
 
     /// The labels accepted, in words.
     pub fn labels(self) -> &'static str {
         match self {
-            Self::Logistic | Self::HuberSvm { .. } => "-1 and 1",
-            Self::Squared { .. } => "numbers from -1 to 1",
+            Self::Logistic | Self::HuberSvm { .. } => {
+                "-1 and 1, or smaller where a row counts less"
+            }
+            Self::Squared { .. }
+            | Self::Huber { .. }
+            | Self::Quantile { .. }
+            | Self::Poisson { .. } => "numbers from -1 to 1",
         }
     }
 
     /// Bound on |computed − exact| of ℓ′ at a given f64 u: the derivation is in each loss's file.
     pub fn derivative_error(self) -> f64 {
         match self {
-            Self::Logistic => logistic::DERIVATIVE_ERROR,
-            Self::HuberSvm { .. } => 4.0 * UNIT_ROUNDOFF,
+            Self::Logistic => logistic::DERIVATIVE_ERROR + UNIT_ROUNDOFF,
+            Self::HuberSvm { .. } => 5.0 * UNIT_ROUNDOFF,
+            Self::Huber { .. } | Self::Quantile { .. } => 4.0 * UNIT_ROUNDOFF,
             Self::Squared { clip } => 2.0 * UNIT_ROUNDOFF * (clip + 1.0),
+            Self::Poisson { .. } => poisson::DERIVATIVE_ERROR,
         }
     }
 
     /// The same bound for [`Loss::precise_derivative`].
     pub fn precise_derivative_error(self) -> f64 {
         match self {
-            Self::Logistic => logistic::PRECISE_DERIVATIVE_ERROR,
-            Self::HuberSvm { .. } => 2f64.powi(-98),
+            Self::Logistic => logistic::PRECISE_DERIVATIVE_ERROR + 2f64.powi(-100),
+            Self::HuberSvm { .. } => 2f64.powi(-98) + 2f64.powi(-100),
+            Self::Huber { .. } | Self::Quantile { .. } => 2f64.powi(-98),
             Self::Squared { clip } => 2f64.powi(-100) * (clip + 1.0),
+            Self::Poisson { .. } => poisson::PRECISE_DERIVATIVE_ERROR,
         }
     }
 
@@ -192,18 +321,24 @@ impl Loss {
     #[inline(always)]
     pub fn precise_derivative(self, u: DoubleDouble, y: f64) -> DoubleDouble {
         match self {
-            Self::Logistic => logistic::precise_derivative(u, y),
-            Self::HuberSvm { h } => huber::precise_derivative(u, y, h),
+            Self::Logistic => logistic::precise_derivative(u, sign(y)).times(y.abs()),
+            Self::HuberSvm { h } => huber::precise_derivative(u, sign(y), h).times(y.abs()),
             Self::Squared { clip } => squared::precise_derivative(u, y, clip),
+            Self::Huber { width } => huber_regression::precise_derivative(u, y, width),
+            Self::Quantile { tau, h } => quantile::precise_derivative(u, y, tau, h),
+            Self::Poisson { least, shift } => poisson::precise_derivative(u, y, least, shift),
         }
     }
 
     #[inline(always)]
     pub(crate) fn evaluate<const F: bool>(self, u: f64, y: f64) -> LossPoint {
         match self {
-            Self::Logistic => logistic::evaluate::<F>(u, y),
-            Self::HuberSvm { h } => huber::evaluate(u, y, h),
+            Self::Logistic => logistic::evaluate::<F>(u, sign(y)).times(y.abs()),
+            Self::HuberSvm { h } => huber::evaluate(u, sign(y), h).times(y.abs()),
             Self::Squared { clip } => squared::evaluate(u, y, clip),
+            Self::Huber { width } => huber_regression::evaluate(u, y, width),
+            Self::Quantile { tau, h } => quantile::evaluate(u, y, tau, h),
+            Self::Poisson { least, shift } => poisson::evaluate::<F>(u, y, least, shift),
         }
     }
 
@@ -217,13 +352,24 @@ impl Loss {
     ) -> (f64, f64) {
         // One loop per loss, so that each is vectorised on its own.
         match self {
-            Self::Logistic => block(margins, labels, derivatives, logistic::evaluate::<F>),
-            Self::HuberSvm { h } => {
-                block(margins, labels, derivatives, |u, y| huber::evaluate(u, y, h))
-            }
+            Self::Logistic => block(margins, labels, derivatives, |u, y| {
+                logistic::evaluate::<F>(u, sign(y)).times(y.abs())
+            }),
+            Self::HuberSvm { h } => block(margins, labels, derivatives, |u, y| {
+                huber::evaluate(u, sign(y), h).times(y.abs())
+            }),
             Self::Squared { clip } => {
                 block(margins, labels, derivatives, |u, y| squared::evaluate(u, y, clip))
             }
+            Self::Huber { width } => {
+                block(margins, labels, derivatives, |u, y| huber_regression::evaluate(u, y, width))
+            }
+            Self::Quantile { tau, h } => {
+                block(margins, labels, derivatives, |u, y| quantile::evaluate(u, y, tau, h))
+            }
+            Self::Poisson { least, shift } => block(margins, labels, derivatives, |u, y| {
+                poisson::evaluate::<F>(u, y, least, shift)
+            }),
         }
     }
 

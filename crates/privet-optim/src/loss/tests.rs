@@ -10,6 +10,12 @@ fn any_loss() -> impl Strategy<Value = Loss> {
         Just(Loss::HuberSvm { h: 1e-6 }),
         (1e-3..10.0_f64).prop_map(|clip| Loss::Squared { clip }),
         Just(Loss::SQUARED),
+        (1e-3..10.0_f64).prop_map(|width| Loss::Huber { width }),
+        Just(Loss::Huber { width: 1e-6 }),
+        (0.01..0.99_f64, 1e-3..2.0_f64).prop_map(|(tau, h)| Loss::Quantile { tau, h }),
+        (1e-9..1.0_f64).prop_map(|tau| Loss::Quantile { tau, h: 1e-6 }),
+        (0.0..0.99_f64, 0.0..20.0_f64).prop_map(|(least, shift)| Loss::Poisson { least, shift }),
+        Just(Loss::Poisson { least: 0.0, shift: 2.0 }),
     ]
 }
 
@@ -54,7 +60,7 @@ proptest! {
         let slope = (high.value - low.value) / (2.0 * step);
         let at = loss.at(u, y);
         // ℓ′ is c-Lipschitz, so the difference quotient is within c·step; rounding adds 1e-7.
-        prop_assert!((slope - at.derivative).abs() <= loss.curvature() * step + 1e-7);
+        prop_assert!((slope - at.derivative).abs() <= loss.curvature() * step + 1e-7, "{loss:?}");
         // ℓ″ is not continuous: convexity bounds the change of ℓ′ instead.
         let change = high.derivative - low.derivative;
         // u ± step themselves are rounded, by up to 1e-15 each.
@@ -139,4 +145,113 @@ fn settings_outside_their_limits_are_refused() {
     assert_eq!(serde_json::to_string(&Loss::Logistic).unwrap(), r#"{"kind":"logistic"}"#);
     assert!(serde_json::from_str::<Loss>(r#"{"kind":"huber-svm","h":0.0}"#).is_err());
     assert!(serde_json::from_str::<Loss>(r#"{"kind":"huber-svm","h":0.1,"g":1}"#).is_err());
+}
+
+/// By hand: the mean of the pinball loss over a uniform shift, by the midpoint rule.
+#[test]
+fn the_quantile_loss_is_the_smoothed_pinball() {
+    let (tau, h, y) = (0.9, 0.3, 0.25);
+    let pinball = |t: f64| if t > 0.0 { (1.0 - tau) * t } else { -tau * t };
+    let points = 20_000;
+    for u in [-2.0, -0.1, 0.0, 0.2, 0.25, 0.5, 0.56, 3.0] {
+        let shift = |i: u32| h * ((2.0 * f64::from(i) + 1.0) / f64::from(points) - 1.0);
+        let mean = (0..points).map(|i| pinball(u - y + shift(i))).sum::<f64>() / f64::from(points);
+        assert!((Loss::Quantile { tau, h }.value(u, y) - mean).abs() < 1e-8, "{u}");
+    }
+    assert_eq!(Loss::Quantile { tau, h }.lipschitz(), 0.9);
+    assert!(Loss::Quantile { tau: 0.1, h }.lipschitz() >= 0.9);
+}
+
+/// The minimiser of a mean of losses predicts what it should: mean rate, median, quantile.
+#[test]
+fn minimisers_are_the_statistics_they_stand_for() {
+    let targets: Vec<f64> = (0..101).map(|i| f64::from(i) / 50.0 - 1.0).collect();
+    let best = |loss: Loss| {
+        let slope = |u: f64| targets.iter().map(|y| loss.derivative(u, *y)).sum::<f64>();
+        let (mut low, mut high) = (-50.0, 50.0);
+        for _ in 0..200 {
+            let middle = 0.5 * (low + high);
+            if slope(middle) > 0.0 { high = middle } else { low = middle }
+        }
+        loss.prediction(low)
+    };
+    assert!((best(Loss::Quantile { tau: 0.9, h: 0.01 }) - 0.8).abs() < 0.03);
+    assert!(best(Loss::Huber { width: 0.01 }).abs() < 0.01);
+    assert!(best(Loss::Huber { width: 10.0 }).abs() < 1e-9);
+    // Targets of 10 to 50: the best constant rate is the mean, 30, halfway between the bounds.
+    let poisson = Loss::poisson(10.0, 50.0, 5.0).unwrap();
+    assert!(best(poisson).abs() < 1e-9);
+}
+
+/// In the target's own unit: ℓ·high is e^η − kη up to a constant while the rate is below the bound.
+#[test]
+fn the_poisson_loss_is_the_likelihood() {
+    let (low, high, at_zero) = (2.0, 40.0, 7.0);
+    let loss = Loss::poisson(low, high, at_zero).unwrap();
+    for k in [2.0, 11.0, 40.0] {
+        let y = 2.0 * (k - low) / (high - low) - 1.0;
+        let constant = high * loss.value(0.0, y) - at_zero;
+        for u in [-30.0, -2.0, 0.0, 0.5, 1.7] {
+            let rate = at_zero * f64::exp(u);
+            assert!(rate < high);
+            let likelihood = rate - k * u + constant;
+            assert!((high * loss.value(u, y) - likelihood).abs() < 1e-10 * (1.0 + likelihood));
+            let predicted = low + (high - low) * (loss.prediction(u) + 1.0) / 2.0;
+            assert!((predicted - rate).abs() < 1e-12 * high, "{predicted} {rate}");
+        }
+    }
+    assert!((loss.prediction(100.0) - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn new_losses_refuse_what_their_theorems_do_not_cover() {
+    for bad in [0.0, 1.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(Loss::Quantile { tau: bad, h: 0.1 }.check().is_err());
+    }
+    for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(Loss::Quantile { tau: 0.5, h: bad }.check().is_err());
+        assert!(Loss::Huber { width: bad }.check().is_err());
+        assert!(Loss::poisson(0.0, 10.0, bad).is_err());
+        assert!(Loss::poisson(0.0, bad, 1.0).is_err());
+    }
+    for bad in [1.0, -0.1, f64::NAN] {
+        assert!(Loss::Poisson { least: bad, shift: 1.0 }.check().is_err());
+        assert!(
+            Loss::Poisson { least: 0.5, shift: if bad == 1.0 { 1e3 } else { bad } }
+                .check()
+                .is_err()
+        );
+    }
+    assert!(Loss::poisson(-1.0, 10.0, 1.0).unwrap_err().to_string().contains("low"));
+    assert!(Loss::poisson(5.0, 5.0, 1.0).unwrap_err().to_string().contains("high"));
+    assert!(Loss::poisson(5.0, 10.0, 11.0).unwrap_err().to_string().contains("rate"));
+    assert!(Loss::poisson(5.0, 10.0, 10.0).is_ok());
+    for loss in [
+        Loss::Huber { width: 0.5 },
+        Loss::Quantile { tau: 0.5, h: 0.1 },
+        Loss::Poisson { least: 0.0, shift: 2.0 },
+    ] {
+        let text = serde_json::to_string(&loss).unwrap();
+        assert_eq!(serde_json::from_str::<Loss>(&text).unwrap(), loss);
+    }
+    assert!(serde_json::from_str::<Loss>(r#"{"kind":"quantile","tau":1.0,"h":0.1}"#).is_err());
+}
+
+/// A label of size w is the loss w times, and no constant of the loss grows.
+#[test]
+fn the_size_of_a_sign_is_how_much_its_row_counts() {
+    for loss in [Loss::Logistic, Loss::HuberSvm { h: 0.1 }] {
+        for u in [-3.0, -0.4, 0.0, 0.95, 2.0] {
+            for y in [-1.0, 1.0] {
+                let (full, half) = (loss.at(u, y), loss.at(u, y / 2.0));
+                assert_eq!(half.value, full.value / 2.0);
+                assert_eq!(half.derivative, full.derivative / 2.0);
+                assert_eq!(half.second, full.second / 2.0);
+                let precise = loss.precise_derivative(u.into(), y / 2.0).high;
+                assert!((precise - half.derivative).abs() <= loss.derivative_error());
+            }
+        }
+        assert!(loss.accepts(-0.25) && loss.accepts(1.0) && !loss.accepts(0.0));
+        assert!(!loss.accepts(1.5) && !loss.accepts(f64::NAN));
+    }
 }

@@ -17,16 +17,18 @@
 //!
 //! E itself is computed in f64 from non-negative terms, hence multiplied by 1 + 2⁻²⁰; terms lost to
 //! underflow are covered by nR·10⁻²⁹⁰. Where E > γ/10 the pass is repeated in double-double, with
-//! u = 2⁻¹⁰³ in all of the above and ĝ rounded to f64 at the end (u‖ĝ‖).
+//! u = 2⁻¹⁰³ in all of the above and ĝ kept as two f64 each.
 //!
 //! **Distance.** F is λ-strongly convex: ‖θ − θ*‖ ≤ ‖g‖/λ, and with a penalty the same holds for
-//! any subgradient; the smallest is [`Evaluation::residual`], which is 1-Lipschitz in g.
+//! any subgradient; the smallest, and what rounding of θ does to it on a sphere or simplex, is derived
+//! in `penalty::residual`.
 //!
 //! - θ is `theta` + `tail`: where f64 cannot resolve the tolerance (E' = βu‖θ‖ > γ), double-double
 //!   steps keep the part that does not fit into `theta`.
 //! - Only this module makes a [`Certified`].
 //! - Tested by `the_error_bound_is_never_violated` (against double-double and exact rationals).
 
+use super::penalty::Residual;
 use super::point::Point;
 use super::{Penalty, Problem, SolveError, add_scaled, dot, norm};
 use crate::Loss;
@@ -43,7 +45,9 @@ pub(crate) struct Evaluation {
     pub value: f64,
     /// ∇F of the smooth part.
     pub gradient: Vec<f64>,
-    /// E.
+    /// What f64 could not hold of it; empty unless `precise`.
+    pub gradient_tail: Vec<f64>,
+    /// E, of the two together.
     pub error: f64,
     pub precise: bool,
 }
@@ -88,15 +92,36 @@ impl Sizes {
     /// Any tolerance of at least this can be proved. It grows with every size, so that upper bounds
     /// from public facts show in advance that [`super::minimise`] will not refuse.
     pub fn finest_tolerance(&self) -> f64 {
-        let steepest = self.rows * self.loss.lipschitz();
-        let reach = 2.0 * (steepest * self.radius + self.linear_norm) / self.ridge;
+        self.finest_tolerance_with(&Penalty::None, 0)
+    }
+
+    /// The same with a penalty on θ of `columns` coordinates.
+    pub fn finest_tolerance_with(&self, penalty: &Penalty, columns: usize) -> f64 {
+        let sizes = Self { ridge: self.ridge + penalty.convexity(), ..*self };
+        let beta = sizes.rows * sizes.loss.smoothness(sizes.radius) + sizes.ridge;
+        let steepest = sizes.rows * sizes.loss.lipschitz() * sizes.radius + sizes.linear_norm;
+        let anywhere = steepest / sizes.ridge;
+        // A penalty that is least at zero only brings the minimiser nearer.
+        let reach = 2.0
+            * match penalty.largest_norm(columns) {
+                Some(norm) if penalty.allows_zero() => norm.min(anywhere),
+                Some(norm) => norm,
+                None => anywhere,
+            };
+        let gradient = steepest + sizes.ridge * reach;
+        let rounding = penalty.error(columns as f64, gradient, beta);
+        10.0 * (sizes.error_at(reach) + rounding)
+    }
+
+    /// E in double-double at a point of this norm.
+    fn error_at(&self, reach: f64) -> f64 {
         let roundings = Roundings {
             margin: precise_accumulated(self.longest_row + 10.0),
             sum: precise_accumulated(self.rows + 100.0),
             multiplier: self.loss.precise_derivative_error(),
             last: precise_accumulated(4.0),
         };
-        10.0 * self.error_bound(&roundings, steepest, reach)
+        self.error_bound(&roundings, self.rows * self.loss.lipschitz(), reach)
     }
 
     fn error_bound(&self, roundings: &Roundings, absolute: f64, theta_norm: f64) -> f64 {
@@ -116,7 +141,13 @@ fn precise_accumulated(roundings: f64) -> f64 {
 
 /// [`Sizes::finest_tolerance`] of the records themselves.
 pub(super) fn finest_tolerance<R: Records>(problem: &Problem<'_, R>) -> f64 {
-    Sizes::of(problem).finest_tolerance()
+    Sizes::of(problem).finest_tolerance_with(problem.penalty, problem.records.columns())
+}
+
+/// The smoothness of F: nβ + λ.
+pub(super) fn beta<R: Records>(problem: &Problem<'_, R>) -> f64 {
+    let smoothness = problem.loss.smoothness(problem.records.radius());
+    (problem.records.rows() as f64 * smoothness + problem.ridge) * (1.0 + 1e-12)
 }
 
 /// One pass over all rows.
@@ -155,7 +186,15 @@ fn evaluate_plainly<R: Records>(
         }
         None => add_scaled(&mut gradient, problem.ridge, &theta),
     }
-    Ok(Evaluation { point: Point::new(theta), value, gradient, error, precise: false })
+    let gradient_tail = Vec::new();
+    Ok(Evaluation {
+        point: Point::new(theta),
+        value,
+        gradient,
+        gradient_tail,
+        error,
+        precise: false,
+    })
 }
 
 fn evaluate_precisely<R: Records>(
@@ -175,94 +214,49 @@ fn evaluate_precisely<R: Records>(
         last: precise_accumulated(4.0),
     };
     let error = Sizes::of(problem).error_bound(&roundings, sum.absolute, theta_norm);
-    let gradient: Vec<f64> = (0..theta.len())
-        .map(|j| {
-            let ridge = DoubleDouble { high: theta[j], low: tail[j] }.times(problem.ridge);
-            let b = DoubleDouble::from(problem.linear.map_or(0.0, |b| b[j]));
-            (sum.gradient[j] + (ridge + b)).high
-        })
-        .collect();
-    let error = error + UNIT_ROUNDOFF * norm(&gradient) * (1.0 + 1e-6);
+    let whole = (0..theta.len()).map(|j| {
+        let ridge = DoubleDouble { high: theta[j], low: tail[j] }.times(problem.ridge);
+        let b = DoubleDouble::from(problem.linear.map_or(0.0, |b| b[j]));
+        let g = sum.gradient[j] + (ridge + b);
+        (g.high, g.low)
+    });
+    let (gradient, gradient_tail) = whole.unzip();
     // Values cannot guide at this precision; line searches then use slopes alone.
-    Ok(Evaluation { point: Point { theta, tail }, value: f64::NAN, gradient, error, precise: true })
+    let point = Point { theta, tail };
+    Ok(Evaluation { point, value: f64::NAN, gradient, gradient_tail, error, precise: true })
 }
 
 impl Evaluation {
-    /// The smallest subgradient of F + penalty, and how far the point lies from the one it is a
-    /// subgradient at (not zero only on the ball's sphere, which no f64 point meets exactly).
-    pub fn residual(&self, penalty: Penalty) -> (Vec<f64>, f64) {
-        let (theta, g) = (&self.point.theta, &self.gradient);
-        // A coordinate is at zero or at an end only when nothing is left in its tail.
-        let whole = |j: usize| self.point.tail.get(j).is_none_or(|&l| l == 0.0);
-        match penalty {
-            Penalty::None => (g.clone(), 0.0),
-            Penalty::L1 { weight } => {
-                let smallest = |(_, (&t, &g)): (usize, (&f64, &f64))| {
-                    if t != 0.0 {
-                        g + weight * t.signum()
-                    } else {
-                        g.signum() * (g.abs() - weight).max(0.0)
-                    }
-                };
-                (theta.iter().zip(g).enumerate().map(smallest).collect(), 0.0)
-            }
-            Penalty::Box { low, high } => {
-                let smallest = |(j, (&t, &g)): (usize, (&f64, &f64))| {
-                    if t == low && whole(j) {
-                        g.min(0.0)
-                    } else if t == high && whole(j) {
-                        g.max(0.0)
-                    } else {
-                        g
-                    }
-                };
-                (theta.iter().zip(g).enumerate().map(smallest).collect(), 0.0)
-            }
-            Penalty::Ball { radius } => {
-                let size = norm(theta);
-                if size < radius * (1.0 - 1e-12) {
-                    return (g.clone(), 0.0);
-                }
-                let pull = (-dot(g, theta) / (size * size)).max(0.0);
-                let mut rest = g.clone();
-                add_scaled(&mut rest, pull, theta);
-                let rounding = 1e-15 * (theta.len() as f64 + 4.0) * radius;
-                (rest, (size - radius).abs() + norm(&self.point.tail) + rounding)
-            }
-        }
+    /// The gradient to 106 bits.
+    pub fn gradient_digits(&self) -> Vec<DoubleDouble> {
+        let low = |j: usize| self.gradient_tail.get(j).copied().unwrap_or(0.0);
+        self.gradient
+            .iter()
+            .enumerate()
+            .map(|(j, &high)| DoubleDouble { high, low: low(j) })
+            .collect()
     }
 
-    /// Upper bound on the norm of the smallest subgradient at the certified point.
+    /// The smallest subgradient of F + penalty.
+    pub fn residual(&self, penalty: &Penalty) -> Residual {
+        penalty.residual(&self.point, &self.gradient_digits())
+    }
+
+    /// Upper bound on the norm of the smallest subgradient at the certified point, which is at most
+    /// the second number away.
     fn residual_bound<R: Records>(&self, problem: &Problem<'_, R>) -> (f64, f64) {
-        let (residual, off) = self.residual(problem.penalty);
-        let slack = 1.0 + accumulated(residual.len() as f64 + 16.0);
-        let mut bound = norm(&residual) * slack + self.error;
-        match problem.penalty {
-            Penalty::None | Penalty::Box { .. } => {}
-            Penalty::L1 { weight } => {
-                let scale = norm(&self.gradient) + weight * (residual.len() as f64).sqrt();
-                bound += UNIT_ROUNDOFF * scale * 2.0;
-            }
-            Penalty::Ball { radius } => {
-                // The sphere's point θ′ at distance `off`: g moves by at most (β + pull)·off.
-                let smoothness = problem.loss.smoothness(problem.records.radius());
-                let beta = problem.records.rows() as f64 * smoothness + problem.ridge;
-                let size = norm(&self.gradient);
-                if off > 0.0 {
-                    bound += (beta + 2.0 * size / radius) * off;
-                    bound += accumulated(residual.len() as f64 + 16.0) * 4.0 * size;
-                }
-            }
-        }
+        let Residual { vector, off, slack } = self.residual(problem.penalty);
+        // The last rounding of each coordinate, and those of the norm.
+        let relative = 1.0 + accumulated(vector.len() as f64 + 16.0);
+        let moved = if off > 0.0 { beta(problem) * off } else { 0.0 };
+        let bound = norm(&vector) * relative + self.error + slack + moved;
         (bound * (1.0 + 1e-12), off)
     }
 
     /// Whether rounding, of the gradient or of θ itself, is what keeps the gradient from
     /// shrinking; `size` is its norm.
     pub fn at_the_end_of_f64<R: Records>(&self, problem: &Problem<'_, R>, size: f64) -> bool {
-        let smoothness = problem.loss.smoothness(problem.records.radius());
-        let beta = problem.records.rows() as f64 * smoothness + problem.ridge;
-        let resolution = beta * UNIT_ROUNDOFF * norm(&self.point.theta);
+        let resolution = beta(problem) * UNIT_ROUNDOFF * norm(&self.point.theta);
         !self.precise && size <= 4.0 * (self.error + resolution)
     }
 

@@ -8,24 +8,29 @@
 //! - `point`: θ to 106 bits.
 //! - `descent`: the loop all smooth solvers share, with its line search.
 //! - `newton`, `lbfgs`, `newton_cg`: where directions come from.
-//! - `proximal`: ℓ1, box and ball on top of the ridge.
+//! - `penalty`: ℓ1, elastic net, groups, box, ball and simplex: proximal maps, smallest subgradients.
+//! - `proximal`: the loop with a penalty; `model`, `active`: its Newton steps.
 //! - `outside`: any other optimiser; its answer is re-checked and polished.
 //!
 //! F is λ-strongly convex with λ > 0, so the tolerance is always within reach; [`minimise`] refuses
 //! tolerances finer than double-double arithmetic resolves. That refusal reads the records (how many,
 //! how long): who must not show it asks [`Sizes::finest_tolerance`] with public bounds beforehand.
 
+mod active;
 mod certificate;
 mod descent;
 mod lbfgs;
+mod model;
 mod newton;
 mod newton_cg;
 mod outside;
+mod penalty;
 mod point;
 mod proximal;
 
 pub use certificate::{Certified, Sizes};
 pub use outside::{Objective, OutsideOptimizer, minimise_with};
+pub use penalty::{BALL_RADIUS, GROUP_WEIGHT, L1_WEIGHT, L2_WEIGHT, Penalty, SIMPLEX_TOTAL};
 
 use crate::Loss;
 use crate::sum::{Records, RecordsError};
@@ -37,11 +42,6 @@ use std::fmt;
 pub const RIDGE: Range = Range::open("ridge", 0.0, f64::INFINITY);
 /// Limits on γ.
 pub const TOLERANCE: Range = Range::open("gradient_tolerance", 0.0, f64::INFINITY);
-/// Limits on the weight of the ℓ1 norm.
-pub const L1_WEIGHT: Range = Range::open("l1_weight", 0.0, f64::INFINITY);
-/// Limits on the radius of the ball.
-pub const BALL_RADIUS: Range = Range::open("ball_radius", 0.0, f64::INFINITY);
-
 /// F, and what θ is restricted to.
 #[derive(Clone, Copy)]
 pub struct Problem<'a, R: Records> {
@@ -54,7 +54,7 @@ pub struct Problem<'a, R: Records> {
     /// b; `None` is zero.
     pub linear: Option<&'a [f64]>,
     /// What is added on top.
-    pub penalty: Penalty,
+    pub penalty: &'a Penalty,
 }
 
 /// Neither records nor b, which together with θ would give their gradient away.
@@ -71,7 +71,7 @@ impl<R: Records> fmt::Debug for Problem<'_, R> {
 impl<'a, R: Records> Problem<'a, R> {
     /// Σℓ + (λ/2)‖θ‖².
     pub fn new(records: &'a R, loss: Loss, ridge: f64) -> Self {
-        Self { records, loss, ridge, linear: None, penalty: Penalty::None }
+        Self { records, loss, ridge, linear: None, penalty: &Penalty::None }
     }
 
     /// With ⟨b, θ⟩.
@@ -80,7 +80,7 @@ impl<'a, R: Records> Problem<'a, R> {
     }
 
     /// With a penalty or constraint.
-    pub fn with_penalty(self, penalty: Penalty) -> Self {
+    pub fn with_penalty(self, penalty: &'a Penalty) -> Self {
         Self { penalty, ..self }
     }
 
@@ -88,8 +88,10 @@ impl<'a, R: Records> Problem<'a, R> {
         self.loss.check()?;
         RIDGE.check(self.ridge)?;
         TOLERANCE.check(tolerance)?;
-        self.penalty.check()?;
         let columns = self.records.columns();
+        self.penalty.check(columns)?;
+        // With the elastic net's part.
+        RIDGE.check(self.ridge + self.penalty.convexity())?;
         if let Some(linear) = self.linear {
             if linear.len() != columns {
                 return Err(SolveError::Length { what: "linear", columns, given: linear.len() });
@@ -104,48 +106,6 @@ impl<'a, R: Records> Problem<'a, R> {
         let floor = certificate::finest_tolerance(self);
         if tolerance < floor {
             return Err(SolveError::TooFine { tolerance, floor });
-        }
-        Ok(())
-    }
-}
-
-/// A convex function or set on top of the ridge.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Default)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Penalty {
-    /// Nothing.
-    #[default]
-    None,
-    /// weight · ‖θ‖₁.
-    L1 {
-        /// The weight.
-        weight: f64,
-    },
-    /// low ≤ θ_j ≤ high for every j.
-    Box {
-        /// Lower end.
-        low: f64,
-        /// Upper end.
-        high: f64,
-    },
-    /// ‖θ‖₂ ≤ radius.
-    Ball {
-        /// The radius.
-        radius: f64,
-    },
-}
-
-impl Penalty {
-    fn check(self) -> Result<(), SolveError> {
-        match self {
-            Self::None => {}
-            Self::L1 { weight } => drop(L1_WEIGHT.check(weight)?),
-            Self::Ball { radius } => drop(BALL_RADIUS.check(radius)?),
-            Self::Box { low, high } => {
-                if !(low.is_finite() && high.is_finite() && low < high) {
-                    return Err(SolveError::Box { low, high });
-                }
-            }
         }
         Ok(())
     }
@@ -236,6 +196,19 @@ pub enum SolveError {
         /// Upper end.
         high: f64,
     },
+    /// The groups do not partition the coordinates.
+    #[error(
+        "the groups cover {given} columns, but the rows have {columns}: sizes of at least 1 that add up"
+    )]
+    Groups {
+        /// Columns of the rows.
+        columns: usize,
+        /// Sum of the sizes.
+        given: u64,
+    },
+    /// A simplex without coordinates holds no point.
+    #[error("a simplex needs at least one column")]
+    EmptySimplex,
     /// A label does not suit the loss.
     #[error("a label does not suit the loss: accepted are {accepted}")]
     Labels {
@@ -280,6 +253,8 @@ pub fn minimise<R: Records>(
     if let Some(position) = start.iter().position(|t| !t.is_finite()) {
         return Err(SolveError::NotFinite { what: "start", position });
     }
+    let mut left = Penalty::None;
+    let problem = &problem.reduced(&mut left);
     match problem.penalty {
         Penalty::None => descent::descend(problem, tolerance, options, start),
         _ => proximal::descend(problem, tolerance, options, start),

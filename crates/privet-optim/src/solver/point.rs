@@ -4,7 +4,7 @@
 //! double-double and their low parts kept. Penalties act on the whole: a coordinate is at zero, or at
 //! an end of the box, only when its tail is zero too.
 
-use super::{Penalty, add_scaled, norm};
+use super::{Penalty, add_scaled};
 use crate::double_double::DoubleDouble;
 
 /// θ = theta + tail.
@@ -43,47 +43,23 @@ impl Point {
         pairs.map(|(j, (a, b))| (a - b) + (low(self, j) - low(other, j))).collect()
     }
 
-    /// Made to satisfy the penalty: the proximal map of penalty/M, with `inverse_m` = 1/M.
-    pub fn project(&mut self, penalty: Penalty, inverse_m: f64) {
-        self.tail.resize(self.theta.len(), 0.0);
-        let pairs = self.theta.iter_mut().zip(&mut self.tail);
-        match penalty {
-            Penalty::None => {}
-            Penalty::L1 { weight } => {
-                let cut = weight * inverse_m;
-                for (t, l) in pairs {
-                    let cut = DoubleDouble::from(cut.copysign(*t));
-                    let shrunk = DoubleDouble { high: *t, low: *l } - cut;
-                    let stays = shrunk.high * *t > 0.0;
-                    (*t, *l) = if stays { (shrunk.high, shrunk.low) } else { (0.0, 0.0) };
-                }
-            }
-            Penalty::Box { low, high } => {
-                for (t, l) in pairs {
-                    if *t < low || (*t == low && *l < 0.0) {
-                        (*t, *l) = (low, 0.0);
-                    } else if *t > high || (*t == high && *l > 0.0) {
-                        (*t, *l) = (high, 0.0);
-                    }
-                }
-            }
-            Penalty::Ball { radius } => {
-                let size = norm(&self.theta);
-                if size > radius {
-                    for (t, l) in self.theta.iter_mut().zip(&mut self.tail) {
-                        let scaled = DoubleDouble { high: *t, low: *l }.times(radius / size);
-                        (*t, *l) = (scaled.high, scaled.low);
-                    }
-                }
-            }
-        }
-        if self.tail.iter().all(|&l| l == 0.0) {
-            self.tail.clear();
-        }
+    /// Coordinate j.
+    pub fn digits(&self, j: usize) -> DoubleDouble {
+        DoubleDouble { high: self.theta[j], low: self.tail.get(j).copied().unwrap_or(0.0) }
     }
 
-    /// Only what fits into `theta`.
-    pub fn without_tail(self) -> Self {
-        Self::new(self.theta)
+    /// From coordinates, of which only f64 is kept unless `precise`.
+    pub fn from_digits(digits: &[DoubleDouble], precise: bool) -> Self {
+        let theta = digits.iter().map(|t| t.high).collect();
+        let some = precise && digits.iter().any(|t| t.low != 0.0);
+        let tail = if some { digits.iter().map(|t| t.low).collect() } else { Vec::new() };
+        Self { theta, tail }
+    }
+
+    /// Made to satisfy the penalty: the proximal map of penalty/M, with `inverse_m` = 1/M.
+    pub fn mapped(&self, penalty: &Penalty, inverse_m: f64, precise: bool) -> Self {
+        let mut digits: Vec<DoubleDouble> = (0..self.theta.len()).map(|j| self.digits(j)).collect();
+        penalty.map(&mut digits, inverse_m);
+        Self::from_digits(&digits, precise)
     }
 }

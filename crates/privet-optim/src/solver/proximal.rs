@@ -1,25 +1,33 @@
-//! ℓ1, box and ball on top of the ridge: accelerated proximal gradients, with Newton steps on the
-//! part of the problem that has become smooth.
+//! Penalties on top of the ridge: proximal Newton steps and accelerated proximal gradients.
 //!
-//! **FISTA** (Beck & Teboulle 2009) with the momentum of strong convexity and restarts when the
-//! objective's slope turns (O'Donoghue & Candès 2015), step 1/M where M is doubled whenever the
-//! quadratic upper bound fails. F + penalty is λ-strongly convex, so it converges linearly from
-//! anywhere.
+//! Each turn, where a p × p matrix is affordable: one Newton step on the part of the problem that has
+//! become smooth (`active`), kept if it halves the smallest subgradient; else a **proximal Newton step**,
+//! the minimiser of a quadratic model plus the penalty (`model`), with a line search. Where neither
+//! helps, or the matrix is too large, turns of **FISTA** (Beck & Teboulle 2009) with the momentum of
+//! strong convexity and restarts when the objective's slope turns (O'Donoghue & Candès 2015), step 1/M
+//! where M is doubled whenever the quadratic upper bound fails. F + penalty is λ-strongly convex, so it
+//! converges linearly from anywhere; a problem on which it takes long is handed on to Newton steps, as
+//! in `descent`.
 //!
-//! **Newton on the smooth part.** Once the zeros (ℓ1), the active ends (box) or the sphere (ball)
-//! are right, the rest is a smooth problem: one Newton step on the free coordinates (ball: on the
-//! equations g + cθ = 0, ‖θ‖ = r) is tried every few turns and kept if it halves the smallest
-//! subgradient.
+//! **Line search** on slopes φ′(t) = ⟨∇F(θ + td), d⟩ + penalty′(θ + td; d), as in `descent`: φ is convex,
+//! so φ′(t) ≤ 0 proves descent.
 
-use super::certificate::{Certified, Evaluation};
-use super::descent::{Watch, chosen};
-use super::newton::{Factor, gram};
+use super::active;
+use super::certificate::{Certified, Evaluation, beta};
+use super::descent::{Watch, chosen, escalated};
+use super::model::Model;
+use super::newton::gram;
 use super::point::Point;
-use super::{Method, Options, Penalty, Problem, SolveError, add_scaled, dot, norm};
+use super::{Method, Options, Penalty, Problem, SolveError, dot, norm};
+use crate::double_double::DoubleDouble;
 use crate::sum::Records;
 
 /// FISTA turns between Newton steps.
 const TURNS: u32 = 12;
+/// Proximal Newton steps, each a descent, after which FISTA is tried again if they are slow.
+const IN_A_ROW: u32 = 8;
+/// Trials of one line search, at most.
+const TRIALS: u32 = 30;
 
 pub(super) fn descend<R: Records>(
     problem: &Problem<'_, R>,
@@ -28,27 +36,25 @@ pub(super) fn descend<R: Records>(
     start: Vec<f64>,
 ) -> Result<Certified, SolveError> {
     let penalty = problem.penalty;
-    let newton = chosen(options.method, problem.records) == Method::Newton;
+    let mut method = chosen(options.method, problem.records);
     let mut watch = Watch::new(options, tolerance);
-    let mut start = Point::new(start);
-    start.project(penalty, 0.0);
-    let mut here = watch.evaluate(problem, start.without_tail(), false)?;
+    let start = Point::new(start).mapped(penalty, 0.0, false);
+    let mut here = watch.evaluate(problem, start, false)?;
     if here.gradient.iter().any(|g| !g.is_finite()) {
         // The start was so far out that something overflowed.
-        let mut origin = Point::new(vec![0.0; here.gradient.len()]);
-        origin.project(penalty, 0.0);
-        here = watch.evaluate(problem, origin.without_tail(), false)?;
+        let origin = Point::new(vec![0.0; here.gradient.len()]).mapped(penalty, 0.0, false);
+        here = watch.evaluate(problem, origin, false)?;
     }
     let mut turn = Fista::new(problem, &here);
-    let (mut best, mut idle) = (f64::INFINITY, 0);
+    let (mut best, mut idle, mut newtons) = (f64::INFINITY, 0, 0);
     loop {
         if let Some(certified) = here.certify(problem, tolerance, watch.evaluations) {
             return Ok(certified);
         }
-        let size = norm(&here.residual(penalty).0);
+        let size = norm(&here.residual(penalty).vector);
         idle = if size <= 0.9 * best { 0 } else { idle + 1 };
         best = best.min(size);
-        let unproved = !here.precise && here.error > tolerance / 10.0 && size <= tolerance;
+        let unproved = !here.precise && size <= tolerance;
         let stuck = idle >= 3 && here.at_the_end_of_f64(problem, size);
         if unproved || stuck {
             here = watch.evaluate(problem, here.point, true)?;
@@ -56,16 +62,16 @@ pub(super) fn descend<R: Records>(
             (best, idle) = (f64::INFINITY, 0);
             continue;
         }
-        if newton {
-            while let Some(there) = newton_step(problem, &mut watch, &here)? {
-                here = there;
-                turn.restart(&here);
-                if let Some(certified) = here.certify(problem, tolerance, watch.evaluations) {
-                    return Ok(certified);
-                }
-                if !here.precise && here.error > tolerance / 10.0 {
-                    break;
-                }
+        method = escalated(method, watch.evaluations, here.gradient.len());
+        if method == Method::Newton
+            && let Some(there) = newton_turn(problem, &mut watch, &here)?
+        {
+            here = there;
+            turn.restart(&here);
+            newtons += 1;
+            let halved = norm(&here.residual(penalty).vector) <= 0.5 * size;
+            if halved || newtons % IN_A_ROW != 0 {
+                continue;
             }
         }
         for _ in 0..TURNS {
@@ -116,18 +122,20 @@ impl Fista {
             watch.evaluate(problem, here.point.moved(weight, &last, precise), precise)?
         };
         loop {
-            let mut next = from.point.moved(-1.0 / self.m, &from.gradient, precise);
-            next.project(problem.penalty, 1.0 / self.m);
-            let next = if precise { next } else { next.without_tail() };
+            let inverse_m = 1.0 / self.m;
+            let gradient = from.gradient_digits();
+            let mut digits: Vec<DoubleDouble> = (0..gradient.len())
+                .map(|j| from.point.digits(j) - gradient[j].times(inverse_m))
+                .collect();
+            problem.penalty.map(&mut digits, inverse_m);
+            let next = Point::from_digits(&digits, precise);
             let moved = next.minus(&from.point);
             let there = watch.evaluate(problem, next, precise)?;
             // ⟨∇F(there) − ∇F(from), moved⟩ ≤ M‖moved‖²: the bound along this step, by slopes.
             let change: Vec<f64> =
                 there.gradient.iter().zip(&from.gradient).map(|(a, b)| a - b).collect();
             let square = dot(&moved, &moved);
-            let ceiling = problem.records.rows() as f64
-                * problem.loss.smoothness(problem.records.radius())
-                + problem.ridge;
+            let ceiling = beta(problem);
             if dot(&change, &moved) > self.m * square * (1.0 + 1e-9)
                 && self.m < ceiling
                 && square > 0.0
@@ -145,93 +153,110 @@ impl Fista {
     }
 }
 
-/// A Newton step on the part that is smooth around `here`, if it halves the residual.
-fn newton_step<R: Records>(
+/// A Newton step on the smooth part if that halves the smallest subgradient, else a proximal Newton
+/// step; `None` if there is no descent to be had.
+fn newton_turn<R: Records>(
     problem: &Problem<'_, R>,
     watch: &mut Watch<'_>,
     here: &Evaluation,
 ) -> Result<Option<Evaluation>, SolveError> {
+    let (penalty, precise) = (problem.penalty, here.precise);
+    let theta = &here.point.theta;
+    let residual = here.residual(penalty);
+    let size = norm(&residual.vector);
+    let hessian = gram(problem, theta, 1)?;
+    let direction = active::direction(
+        penalty,
+        theta,
+        &here.gradient,
+        &residual,
+        hessian.clone(),
+        problem.ridge,
+    );
+    let next = active::arrive(penalty, &here.point, 1.0, &direction, precise);
+    let there = watch.evaluate(problem, next, precise)?;
+    // Halving alone could go round in circles, uphill and down.
+    let not_higher = precise || total(problem, &there) <= highest(problem, here);
+    if not_higher && norm(&there.residual(penalty).vector) <= 0.5 * size {
+        return Ok(Some(there));
+    }
+    if precise {
+        // The model works in f64, and the rest of its way is below that.
+        return Ok(None);
+    }
+    let model = Model::new(penalty, theta, &here.gradient, &hessian, problem.ridge);
+    let end = model.minimise(0.01 * size);
+    search(problem, watch, here, end)
+}
+
+/// F + penalty, for guidance.
+fn total<R: Records>(problem: &Problem<'_, R>, at: &Evaluation) -> f64 {
+    at.value + problem.penalty.value(&at.point.theta)
+}
+
+/// The same, and what rounding may add to it.
+fn highest<R: Records>(problem: &Problem<'_, R>, at: &Evaluation) -> f64 {
+    let ridge = 0.5 * problem.ridge * dot(&at.point.theta, &at.point.theta);
+    let linear = problem.linear.map_or(0.0, |b| dot(b, &at.point.theta).abs());
+    total(problem, at) + 1e-13 * (at.value.abs() + ridge + linear)
+}
+
+/// A point towards `end` at which F + penalty is lower. Between two points of a sphere the way is
+/// along it: the chord leaves it, and F falls outwards.
+fn search<R: Records>(
+    problem: &Problem<'_, R>,
+    watch: &mut Watch<'_>,
+    here: &Evaluation,
+    end: Vec<f64>,
+) -> Result<Option<Evaluation>, SolveError> {
     let penalty = problem.penalty;
     let theta = &here.point.theta;
-    let (residual, off) = here.residual(penalty);
-    let size = norm(&residual);
-    let hessian = gram(problem, theta, 1)?;
-    let mut direction = match penalty {
-        Penalty::Ball { .. } if off > 0.0 => sphere_step(problem, here, hessian),
-        _ => {
-            let free: Vec<usize> = (0..theta.len())
-                .filter(|&j| match penalty {
-                    Penalty::L1 { .. } => theta[j] != 0.0 || residual[j] != 0.0,
-                    Penalty::Box { low, high } => theta[j] > low && theta[j] < high,
-                    _ => true,
-                })
-                .collect();
-            free_step(problem, &residual, hessian, &free)
+    let direction: Vec<f64> = end.iter().zip(theta).map(|(a, b)| a - b).collect();
+    let backwards: Vec<f64> = direction.iter().map(|d| -d).collect();
+    // Setting out is arriving from the other side.
+    let first = dot(&here.gradient, &direction) - penalty.slope(theta, &backwards);
+    if first.is_nan() || first >= 0.0 {
+        return Ok(None);
+    }
+    let highest = highest(problem, here);
+    let size = norm(&here.residual(penalty).vector);
+    let sphere = match penalty {
+        Penalty::Ball { radius } => {
+            let on = |theta: &[f64]| norm(theta) >= radius * (1.0 - 1e-12);
+            (on(theta) && on(&end)).then_some(*radius)
         }
+        _ => None,
     };
-    direction.iter_mut().for_each(|d| {
-        if !d.is_finite() {
-            *d = 0.0;
-        }
-    });
-    let mut next = here.point.moved(1.0, &direction, here.precise);
-    if let Penalty::L1 { .. } = penalty {
-        // A coordinate that would cross zero stops there.
-        next.tail.resize(theta.len(), 0.0);
-        for ((n, l), t) in next.theta.iter_mut().zip(&mut next.tail).zip(theta) {
-            if *n * *t < 0.0 {
-                (*n, *l) = (0.0, 0.0);
+    let mut step = 1.0;
+    for trial in 1..=TRIALS {
+        let point = if step == 1.0 {
+            Point::new(end.clone())
+        } else {
+            let mut next = here.point.moved(step, &direction, false);
+            if let Some(radius) = sphere {
+                let factor = radius / norm(&next.theta);
+                next.theta.iter_mut().for_each(|t| *t *= factor);
             }
+            next
+        };
+        let there = watch.evaluate(problem, point, false)?;
+        let slope =
+            dot(&there.gradient, &direction) + penalty.slope(&there.point.theta, &direction);
+        let value = total(problem, &there);
+        let accepted = if sphere.is_some() {
+            value <= highest + 0.1 * step * first
+        } else {
+            let smaller = norm(&there.residual(penalty).vector) <= 0.5 * size;
+            slope <= 0.0 || (value <= highest && (slope <= -0.5 * first || smaller))
+        };
+        if accepted {
+            return Ok(Some(there));
         }
-    }
-    next.project(penalty, 0.0);
-    let next = if here.precise { next } else { next.without_tail() };
-    let there = watch.evaluate(problem, next, here.precise)?;
-    let better = norm(&there.residual(penalty).0) <= 0.5 * size;
-    Ok(better.then_some(there))
-}
-
-/// −(H restricted to `free`)⁻¹ · residual.
-fn free_step<R: Records>(
-    problem: &Problem<'_, R>,
-    residual: &[f64],
-    hessian: Vec<f64>,
-    free: &[usize],
-) -> Vec<f64> {
-    let (columns, count) = (residual.len(), free.len());
-    let mut direction = vec![0.0; columns];
-    if count == 0 {
-        return direction;
-    }
-    let mut small = vec![0.0; count * count];
-    for (a, &j) in free.iter().enumerate() {
-        for (b, &k) in free.iter().enumerate().skip(a) {
-            small[a * count + b] = hessian[j * columns + k];
+        if trial == TRIALS {
+            break;
         }
+        let secant = if slope.is_finite() { -first / (slope - first) } else { 0.1 };
+        step *= secant.clamp(0.05, 0.9);
     }
-    let mut step: Vec<f64> = free.iter().map(|&j| -residual[j]).collect();
-    Factor::of(small, count, problem.ridge).solve(&mut step);
-    free.iter().zip(step).for_each(|(&j, s)| direction[j] = s);
-    direction
-}
-
-/// Newton's step for g(θ) + cθ = 0, ‖θ‖ = r: with A = H + cI and the residual ρ = g + cθ,
-/// d = −A⁻¹(ρ + eθ) where e makes ⟨θ, d⟩ vanish.
-fn sphere_step<R: Records>(
-    problem: &Problem<'_, R>,
-    here: &Evaluation,
-    hessian: Vec<f64>,
-) -> Vec<f64> {
-    let theta = &here.point.theta;
-    let pull = (-dot(&here.gradient, theta) / dot(theta, theta)).max(0.0);
-    let mut residual = here.gradient.clone();
-    add_scaled(&mut residual, pull, theta);
-    let factor = Factor::of(hessian, theta.len(), problem.ridge + pull);
-    let mut solved_theta = theta.clone();
-    factor.solve(&mut solved_theta);
-    let mut direction: Vec<f64> = residual.iter().map(|r| -r).collect();
-    factor.solve(&mut direction);
-    let shift = -dot(theta, &direction) / dot(theta, &solved_theta);
-    add_scaled(&mut direction, shift, &solved_theta);
-    direction
+    Ok(None)
 }

@@ -93,4 +93,68 @@ impl<'a> Block<'a> {
             }
         }
     }
+
+    /// margins[i] = ⟨row i, v⟩ for each of `W` vectors that lie side by side, as in [`dense::dots`].
+    #[inline(always)]
+    pub(crate) fn dots<const F: bool, const W: usize>(
+        &self,
+        table: &[[f64; W]],
+        margins: &mut [[f64; W]],
+    ) {
+        match self.dense() {
+            // As many sums as fit 16 registers of four lanes, or nearly so.
+            Some(values) if W <= 8 => {
+                dense::dots::<F, W, 4>(values, self.columns(), table, margins)
+            }
+            Some(values) => dense::dots::<F, W, 2>(values, self.columns(), table, margins),
+            None => {
+                for (row, margins) in self.sparse().zip(margins) {
+                    *margins = row.dots::<F, W>(table);
+                }
+            }
+        }
+    }
+
+    /// sums += Σ row i·multipliers[i]ᵀ, laid out as the table of [`Block::dots`].
+    #[inline(always)]
+    pub(crate) fn scatter_all<const F: bool, const W: usize>(
+        &self,
+        multipliers: &[[f64; W]],
+        sums: &mut [[f64; W]],
+    ) {
+        if let Some(values) = self.dense() {
+            dense::scatter_all::<F, W>(values, self.columns(), multipliers, sums);
+        } else {
+            for (row, m) in self.sparse().zip(multipliers) {
+                row.scatter_all::<F, W>(m, sums);
+            }
+        }
+    }
+
+    /// Whether every feature is a multiple of `unit`, a power of two, and at most 2²³ units large.
+    #[inline(always)]
+    pub(crate) fn on_grid(&self, unit: f64) -> bool {
+        let inverse = 1.0 / unit;
+        let fine = |values: &[f32]| {
+            values.iter().fold(true, |ok, &x| {
+                let k = f64::from(x) * inverse;
+                ok & (k == k.trunc()) & (k.abs() <= 8_388_608.0)
+            })
+        };
+        match self.dense() {
+            Some(values) => fine(values),
+            None => self.entries().is_none_or(fine),
+        }
+    }
+
+    /// The stored values of a sparse block, row after row; `None` for a dense one.
+    fn entries(&self) -> Option<&'a [f32]> {
+        match self.matrix {
+            Matrix::Csr(m) => {
+                let (from, to) = (m.starts()[self.first], m.starts()[self.first + self.rows()]);
+                Some(&m.values()[from..to])
+            }
+            Matrix::Dense(_) => None,
+        }
+    }
 }

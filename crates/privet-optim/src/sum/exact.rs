@@ -53,7 +53,7 @@ pub struct ExactSum {
 }
 
 /// The least exponent e with 2^e ≥ x, for finite x > 0.
-fn exponent_above(x: f64) -> i32 {
+pub(crate) fn exponent_above(x: f64) -> i32 {
     let mut e = x.log2().ceil() as i32;
     while 2f64.powi(e) < x {
         e += 1;
@@ -106,10 +106,21 @@ impl ExactSum {
 
     /// Adds an exact sum over a flight of rows.
     pub(super) fn take(&mut self, sum: &[f64], unit: f64, rows: usize, on_grid: bool) {
+        self.note(rows, on_grid);
+        // At most 2⁵³ units, so nothing is cut off.
+        self.add_units(|index| (sum[index] / unit) as i64);
+    }
+
+    /// Counts rows, and whether their features were on the grid.
+    pub(super) fn note(&mut self, rows: usize, on_grid: bool) {
         self.on_grid &= on_grid;
         self.rows += rows as u64;
-        for (total, s) in self.units.iter_mut().zip(sum) {
-            *total += (s / unit) as i128;
+    }
+
+    /// Adds to every coordinate, in units.
+    pub(super) fn add_units(&mut self, units: impl Fn(usize) -> i64) {
+        for (index, total) in self.units.iter_mut().enumerate() {
+            *total += i128::from(units(index));
         }
     }
 
@@ -179,16 +190,6 @@ struct ExactPass<'a> {
     sum: &'a mut [f64],
 }
 
-/// Whether every value is a multiple of `unit` and at most 2²³ units large.
-#[inline(always)]
-pub(super) fn on_grid(values: &[f32], unit: f64) -> bool {
-    let inverse = 1.0 / unit;
-    values.iter().fold(true, |ok, &x| {
-        let k = f64::from(x) * inverse;
-        ok & (k == k.trunc()) & (k.abs() <= 8_388_608.0)
-    })
-}
-
 impl Kernel for ExactPass<'_> {
     type Output = bool;
 
@@ -203,16 +204,12 @@ impl Kernel for ExactPass<'_> {
             part.margins::<false>(theta, margins);
             loss.values_and_derivatives::<false>(margins, part.labels(), multipliers);
             for m in multipliers.iter_mut() {
-                *m = (m.clamp(-slope, *slope) / self.plan.multiplier_unit).trunc()
+                // Not `clamp`, which would let a NaN pass and spoil the terms of other records.
+                *m = (m.max(-slope).min(*slope) / self.plan.multiplier_unit).trunc()
                     * self.plan.multiplier_unit;
             }
             part.accumulate::<F>(multipliers, self.sum);
-            if let Some(values) = part.dense() {
-                fine &= on_grid(values, self.plan.feature_unit);
-            }
-            for row in part.sparse() {
-                fine &= on_grid(row.values(), self.plan.feature_unit);
-            }
+            fine &= part.on_grid(self.plan.feature_unit);
         }
         fine
     }
@@ -290,6 +287,32 @@ mod tests {
                 }
             }
             prop_assert_eq!(found.units().unwrap(), &expected[..]);
+        }
+    }
+
+    /// Points that no descent reaches, at which margins are infinite or no numbers.
+    #[test]
+    fn no_point_is_too_large() {
+        let values = vec![0.5, -0.5, 0.25, 0.75, -1.0, 0.0, 0.0, 0.0];
+        let matrix = Matrix::Dense(privet_data::matrix::DenseMatrix::new(values, 4, 2));
+        let labels = [1.0, -1.0, -1.0, 1.0];
+        for huge in [1e300, f64::MAX, f64::INFINITY, f64::NAN] {
+            for theta in [vec![huge, huge], vec![-huge, huge], vec![0.0, huge]] {
+                for loss in [Loss::Logistic, Loss::HuberSvm { h: 0.5 }, Loss::SQUARED] {
+                    let statistic =
+                        ExactGradient { loss, theta: theta.clone(), radius: 1.0, slope: 0.375 };
+                    let whole = InMemory::new(&matrix, &labels).unwrap().sum(&statistic).unwrap();
+                    let mut pieces = statistic.zero(2);
+                    for i in 0..4 {
+                        let mut one = statistic.zero(2);
+                        statistic.add(Block::new(&matrix, i, &labels[i..=i]), &mut one);
+                        let vector = one.to_f64(statistic.unit()).unwrap();
+                        assert!(vector[0].hypot(vector[1]) <= statistic.bound(1.0), "{vector:?}");
+                        statistic.merge(&mut pieces, one);
+                    }
+                    assert_eq!(pieces, whole);
+                }
+            }
         }
     }
 

@@ -49,11 +49,7 @@ impl Statistic for LossAndGradient {
     /// ℓ(u) ≤ ℓ(0) + L|u|, and ‖ℓ′x‖ ≤ LR.
     fn bound(&self, radius: f64) -> f64 {
         let norm = self.theta.iter().map(|t| t * t).sum::<f64>().sqrt();
-        let at_zero = match self.loss {
-            Loss::Logistic => std::f64::consts::LN_2,
-            Loss::HuberSvm { .. } => self.loss.value(0.0, 1.0),
-            Loss::Squared { .. } => 0.5,
-        };
+        let at_zero = self.loss.largest_at_zero();
         let slope = self.loss.lipschitz() * radius;
         (at_zero + slope * norm).hypot(slope)
     }

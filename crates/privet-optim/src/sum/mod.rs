@@ -9,18 +9,21 @@
 //! rows and how to merge two partial sums. Floating-point sums carry with them how many roundings
 //! lie between any term and the result ([`GradientSum::depth`]), whatever the back end's order, so
 //! that a certificate can bound their error. Sums that are to be released must not depend on the
-//! order at all: [`ExactGradient`], [`SoftmaxGradient`].
+//! order at all: [`ExactGradient`], [`SoftmaxGradient`], [`ExactGram`].
 
 mod block;
 mod exact;
 mod gradient;
+mod gram;
 mod hessian;
 mod memory;
 mod softmax;
 
 pub use block::Block;
+pub(crate) use exact::exponent_above;
 pub use exact::{ExactGradient, ExactSum};
 pub use gradient::{Gradient, GradientSum, LossAndGradient, PreciseGradient, PreciseSum};
+pub use gram::ExactGram;
 pub use hessian::{Hessian, HessianDiagonal, HessianVector};
 pub use memory::InMemory;
 pub use softmax::SoftmaxGradient;

@@ -1,0 +1,128 @@
+//! Second moments through one mechanism: (Σxxᵀ, w·Σxyᵀ) as one vector.
+//!
+//! The parts are stacked, so that one noise is drawn for one joint sensitivity instead of a share of
+//! the budget for each. The answer, a [`Moments`], carries the public numbers that whoever solves with
+//! it needs: post-processing may be a plain `fn` then, which cannot capture records.
+//!
+//! | law | what of Σxxᵀ | sensitivity in | afterwards |
+//! |---|---|---|---|
+//! | Gaussian σ | the whole matrix | ℓ2 (Frobenius) | (N + Nᵀ)/2: σ on the diagonal, σ/√2 off it |
+//! | Laplace s | the triangle from the diagonal up | ℓ1 | as it is |
+//!
+//! Noising both triangles and taking their mean is the same as noising one whose off-diagonal entries
+//! count √2-fold, and needs no irrational factor: sums stay integers.
+//!
+//! - w `weight`, a power of two, divided out again; p `columns`
+//! - Tested by `tests/moments.rs`.
+
+use super::{Gaussian, Laplace, Units};
+use crate::account::Event;
+use crate::gate::{GateError, Noised, Odometer, Private};
+
+/// Which noise the moments get.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MomentsLaw {
+    /// On p² + p·K numbers.
+    Gaussian(Gaussian),
+    /// On p(p + 1)/2 + p·K numbers.
+    Laplace(Laplace),
+}
+
+/// Adds noise to second moments.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NoisyMoments {
+    /// The noise, with the sensitivity of the stacked vector.
+    pub law: MomentsLaw,
+    /// p.
+    pub columns: usize,
+    /// w.
+    pub weight: f64,
+    /// A public number for whoever solves: the ridge.
+    pub ridge: f64,
+}
+
+/// Noised second moments.
+#[derive(Clone, PartialEq)]
+pub struct Moments {
+    /// p.
+    pub columns: usize,
+    /// Σxxᵀ with noise, symmetric.
+    pub gram: Vec<f64>,
+    /// Σx·y with noise, for each target.
+    pub cross: Vec<Vec<f64>>,
+    /// The public number that came along.
+    pub ridge: f64,
+}
+
+/// Not settled yet when made.
+impl std::fmt::Debug for Moments {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Moments(withheld)")
+    }
+}
+
+impl NoisyMoments {
+    /// What it will cost.
+    pub fn event(&self) -> Result<Event, GateError> {
+        match &self.law {
+            MomentsLaw::Gaussian(gaussian) => gaussian.event(),
+            MomentsLaw::Laplace(laplace) => Ok(laplace.event()),
+        }
+    }
+
+    /// Records the event, draws, and adds. `sums` holds the whole matrix Σxxᵀ, row after row, and
+    /// then w·Σx·y for each target.
+    pub fn run(
+        &self,
+        sums: Private<Units>,
+        odometer: &mut Odometer<'_>,
+    ) -> Result<Noised<Moments>, GateError> {
+        let columns = self.columns;
+        let (square, triangle) = (columns * columns, columns * (columns + 1) / 2);
+        let (noised, first) = match &self.law {
+            MomentsLaw::Gaussian(gaussian) => (gaussian.add_to_units(sums, odometer)?, square),
+            MomentsLaw::Laplace(laplace) => {
+                let sums = sums.map(|units| upper(units, columns));
+                (laplace.add_to_units(sums, odometer)?, triangle)
+            }
+        };
+        // Both laws refuse a vector that is not of the length they were planned for.
+        if noised.len() < first {
+            return Err(GateError::Malformed);
+        }
+        let (matrix, cross) = noised.split_at(first);
+        let gram = if first == square { averaged(matrix, columns) } else { full(matrix, columns) };
+        let unweighted = |row: &[f64]| row.iter().map(|x| x / self.weight).collect();
+        let cross = cross.chunks(columns.max(1)).map(unweighted).collect();
+        Ok(odometer.noised(Moments { columns, gram, cross, ridge: self.ridge }))
+    }
+}
+
+/// With the triangle from the diagonal up in place of the whole matrix.
+fn upper(units: Units, columns: usize) -> Units {
+    let kept = |place: &usize| {
+        let (row, column) = (place / columns.max(1), place % columns.max(1));
+        row >= columns || column >= row
+    };
+    let counts = units.counts.iter().enumerate().filter(|(place, _)| kept(place));
+    Units { counts: counts.map(|(_, count)| *count).collect(), unit: units.unit }
+}
+
+/// (A + Aᵀ)/2.
+fn averaged(matrix: &[f64], columns: usize) -> Vec<f64> {
+    let entry = |j: usize, k: usize| 0.5 * (matrix[j * columns + k] + matrix[k * columns + j]);
+    (0..columns).flat_map(|j| (0..columns).map(move |k| entry(j, k))).collect()
+}
+
+/// The symmetric matrix of which this is the triangle.
+fn full(triangle: &[f64], columns: usize) -> Vec<f64> {
+    let mut matrix = vec![0.0; columns * columns];
+    let mut entries = triangle.iter();
+    for j in 0..columns {
+        for (k, entry) in (j..columns).zip(&mut entries) {
+            matrix[j * columns + k] = *entry;
+            matrix[k * columns + j] = *entry;
+        }
+    }
+    matrix
+}

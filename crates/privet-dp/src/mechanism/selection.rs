@@ -1,0 +1,220 @@
+//! Selecting signed columns, one after the other: each choice is made among scores that the choices
+//! before it have led to.
+//!
+//! Column j of p has an integer score; the vertices are its two signs, (j, +) of score −score_j and
+//! (j, −) of score +score_j, so that the *smallest* inner product ⟨s, gradient⟩ is the best.
+//!
+//! **Theorem.** Let every score, given what was chosen before, be a function of the data that moves by
+//! at most Δ units between neighbours. T choices made one after the other have the curve of
+//! - *exponential*: T mechanisms of bounded range **2Δ·rate**, if (j, s) is drawn with probability
+//!   ∝ e^(−rate·s·score_j);
+//! - *Laplace*: T mechanisms that are **(2Δ/b)-DP**, if the vertex with the largest sum of score and
+//!   discrete Laplace noise of scale b is taken, of equal ones the first.
+//!
+//! So has everything computed from the choices.
+//!
+//! *Proof.* Exponential: let u be the vertex's score; e^(rate·(u(D) − u(D′))) lies between e^(±rate·Δ),
+//! and the normalising constants are the same for all vertices: the loss lies in an interval of length
+//! 2Δ·rate (Durfee & Rogers 2019), whatever was chosen before. Laplace: fix the noise of all other
+//! vertices. Vertex v is taken when its own noise N is at least (or above: ties) an integer threshold,
+//! which moves by at most 2Δ between neighbours; Pr[N ≥ t] ≤ e^(k/b)·Pr[N ≥ t + k] for the two-sided
+//! geometric law and integer k ≥ 0. Averaging over the noise of the others: the ratio of probabilities is
+//! at most e^(2Δ/b). Adaptive composition as for [`super::Descent`]. ∎
+//!
+//! Scores are integers and the draws are exact ([`SignedChoice`], [`DiscreteLaplace`]): both hold for the
+//! program as executed.
+//!
+//! What comes out is θ = Σ coefficientₜ·sₜe_{jₜ}, a fixed function of the choices.
+//!
+//! **The door.** Scores are kept up to date by a [`Scores`], which is told every choice. It comes in as a
+//! [`Private`] value and never leaves; no choice leaves before [`Odometer::settle`].
+//!
+//! - Δ `sensitivity`, T the number of `coefficients`
+//! - Tested by `tests/selection.rs`.
+
+use super::grid::up;
+use crate::account::{Cost, Event};
+use crate::gate::{GateError, Noised, Odometer, Private};
+use crate::noise::{DiscreteLaplace, LAPLACE_SCALE, NoiseError, RATE, SignedChoice, Source};
+use privet_core::{Neighbours, Unit};
+
+/// A column with a sign.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Vertex {
+    /// Which column.
+    pub column: usize,
+    /// Whether the sign is −.
+    pub negative: bool,
+}
+
+/// Scores that follow the choices. Whatever it computes must depend on the records and on the choices
+/// it is told of, and on nothing else that is private; it must keep neither to itself after it is
+/// dropped.
+pub trait Scores {
+    /// Goes on after a choice (`None`: the first step) and reports the score, in units, of every column
+    /// whose score changed since the step before (at first: is not 0). `false` ends the run and
+    /// releases nothing.
+    fn advance(&mut self, chosen: Option<Vertex>, report: &mut dyn FnMut(usize, i64)) -> bool;
+}
+
+/// How a vertex is chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SelectionLaw {
+    /// The exponential mechanism, at this rate per unit of score.
+    Exponential(f64),
+    /// The largest of the scores under discrete Laplace noise of this scale, in units of score.
+    Laplace(f64),
+}
+
+/// A sequence of choices among ±columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Selection {
+    /// The relation the sensitivity was derived for.
+    pub neighbours: Neighbours,
+    /// The unit the sensitivity was derived for.
+    pub unit: Unit,
+    /// How much a score can change between neighbours, in units of score.
+    pub sensitivity: u64,
+    /// The law of each choice.
+    pub law: SelectionLaw,
+    /// p.
+    pub columns: usize,
+    /// What each choice adds to θ: one choice for each.
+    pub coefficients: Vec<f64>,
+}
+
+impl Selection {
+    /// What one choice costs.
+    fn leaf(&self) -> Event {
+        let moves = 2.0 * self.sensitivity as f64;
+        Event::Use {
+            neighbours: self.neighbours,
+            unit: self.unit,
+            cost: match self.law {
+                SelectionLaw::Exponential(rate) => Cost::BoundedRange { range: up(moves * rate) },
+                SelectionLaw::Laplace(scale) => Cost::Pure { epsilon: up(moves / scale) },
+            },
+        }
+    }
+
+    /// What one choice will cost.
+    pub fn choice(&self) -> Result<Event, GateError> {
+        match self.law {
+            SelectionLaw::Exponential(rate) => RATE.check(rate),
+            SelectionLaw::Laplace(scale) => LAPLACE_SCALE.check(scale),
+        }
+        .map_err(NoiseError::Setting)?;
+        Ok(self.leaf())
+    }
+
+    /// What all of them will cost.
+    pub fn event(&self) -> Result<Event, GateError> {
+        let count = u32::try_from(self.coefficients.len()).map_err(|_| GateError::Malformed)?;
+        Ok(Event::Repeat { count, event: Box::new(self.choice()?) })
+    }
+
+    /// The same selection under another law.
+    pub fn with_law(&self, law: SelectionLaw) -> Self {
+        Self { law, ..self.clone() }
+    }
+
+    /// The same selection with the noise that a leaf of [`Self::event`] states; `None` where it is of
+    /// another kind.
+    pub fn with_noise_of(&self, cost: &Cost) -> Option<Self> {
+        let moves = 2.0 * self.sensitivity as f64;
+        // `up` multiplies by 1 + 16ε: its inverse to within the tolerance of a verifier.
+        let law = match (self.law, cost) {
+            (SelectionLaw::Exponential(_), Cost::BoundedRange { range }) => {
+                SelectionLaw::Exponential(range / up(moves))
+            }
+            (SelectionLaw::Laplace(_), Cost::Pure { epsilon }) => {
+                SelectionLaw::Laplace(up(moves) / epsilon)
+            }
+            _ => return None,
+        };
+        Some(self.with_law(law))
+    }
+
+    fn draws(&self) -> Result<Draws, GateError> {
+        Ok(match self.law {
+            SelectionLaw::Exponential(rate) => {
+                Draws::Exponential(SignedChoice::new(self.columns, rate)?)
+            }
+            SelectionLaw::Laplace(scale) if self.columns > 0 => {
+                Draws::Laplace(DiscreteLaplace::new(scale)?, vec![0; self.columns])
+            }
+            SelectionLaw::Laplace(_) => return Err(NoiseError::NoCandidates.into()),
+        })
+    }
+
+    /// Makes every choice and hands out θ.
+    ///
+    /// The scores are private:
+    /// ```compile_fail,E0308
+    /// # use privet_dp::{gate::Odometer, mechanism::{Scores, Selection}};
+    /// fn open<S: Scores>(selection: &Selection, scores: S, odometer: &mut Odometer<'_>) {
+    ///     let _ = selection.run(scores, odometer);
+    /// }
+    /// ```
+    pub fn run<S: Scores>(
+        &self,
+        scores: Private<S>,
+        odometer: &mut Odometer<'_>,
+    ) -> Result<Noised<Vec<f64>>, GateError> {
+        let mut scores = scores.open();
+        let mut draws = self.draws()?;
+        let mut point = vec![0.0; self.columns];
+        let (mut chosen, mut beyond) = (None, false);
+        for coefficient in &self.coefficients {
+            let mut report = |column: usize, score: i64| {
+                // A caller's bug; refused below.
+                if column < self.columns { draws.set(column, score) } else { beyond = true }
+            };
+            if !scores.advance(chosen, &mut report) || beyond {
+                return Err(GateError::Malformed);
+            }
+            let vertex = draws.choose(odometer.record(self.leaf()));
+            point[vertex.column] += if vertex.negative { -coefficient } else { *coefficient };
+            chosen = Some(vertex);
+        }
+        Ok(odometer.noised(point))
+    }
+}
+
+/// Scores as far as they were reported, and the law of a choice among them.
+enum Draws {
+    Exponential(SignedChoice),
+    Laplace(DiscreteLaplace, Vec<i64>),
+}
+
+impl Draws {
+    fn set(&mut self, column: usize, score: i64) {
+        match self {
+            Self::Exponential(choice) => choice.set(column, score),
+            Self::Laplace(_, scores) => scores[column] = score,
+        }
+    }
+
+    fn choose(&self, source: &mut dyn Source) -> Vertex {
+        match self {
+            Self::Exponential(choice) => {
+                // Weights e^(rate·s·score): the vertex is the opposite.
+                let (column, negative) = choice.draw(source);
+                Vertex { column, negative: !negative }
+            }
+            Self::Laplace(noise, scores) => {
+                let mut best = (i128::MIN, Vertex { column: 0, negative: false });
+                for (column, score) in scores.iter().enumerate() {
+                    for negative in [false, true] {
+                        let score = i128::from(*score) * if negative { 1 } else { -1 };
+                        let noisy = score + i128::from(noise.draw(source));
+                        if noisy > best.0 {
+                            best = (noisy, Vertex { column, negative });
+                        }
+                    }
+                }
+                best.1
+            }
+        }
+    }
+}

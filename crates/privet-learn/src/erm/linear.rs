@@ -1,0 +1,161 @@
+//! Linear regression by objective perturbation in a ball (Thakurta 2013, Algorithm 4.1).
+//!
+//! **Theorem.** J(θ) = ½Σ(⟨xᵢ,θ⟩ − yᵢ)² + (λ/2)‖θ‖² + ⟨b,θ⟩ over ‖θ‖₂ ≤ B, ‖xᵢ‖ ≤ R, |yᵢ| ≤ 1. The minimiser
+//! has the curves of [`privet_dp::account`] for objective perturbation with L = 1 + RB, c = 1 and ℓ′ of
+//! any sign.
+//!
+//! *Proof.* In the ball every residual is at most L in size, so that J is there the objective of the
+//! square made linear beyond L ([`Loss::Squared`]), which is convex and C^{1,1} with |ℓ′| ≤ L, ℓ″ ≤ 1: a
+//! generalised linear model. The ball, a data-independent convex set, changes nothing: the limit theorem
+//! of [`super::penalty`]. ∎
+//!
+//! Unlike [`super::objective`] with its loss clipped at 2, the square is a plain one; the noise pays for
+//! that with L = 1 + RB.
+//!
+//! - B `norm`: 2/R unless given: predictions in [−2, 2] for targets in [−1, 1]
+//! - λ `ridge` and noise, `Sound` and `Printed`, as [`super::objective`] with that L: printed are λ = 2R²/ε
+//!   and σ² = ζ²(8 ln(2/δ) + 4ε)/ε² with ζ = LR, doubled under replace-one
+//! - Departs from print: there C is the box ‖θ‖∞ ≤ 1 with ‖x‖ ≤ √p and |y| ≤ p, for ζ = 2p^(3/2), which is
+//!   that of the ball of radius √p around the box. Here the ball itself, of a radius of its own.
+//! - What is released has a proved distance from the exact minimiser, which no theorem covers: real
+//!   arithmetic, as for [`super::objective`].
+//! - Tested by `tests/linear.rs`.
+
+use super::penalty::Regulariser;
+use super::{objective, predicted};
+use crate::LearnError;
+use crate::facts::Facts;
+use crate::learner::{Planned, Procedure, Settings};
+use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
+use crate::request::Calibration;
+use privet_core::{Budget, Range};
+use privet_data::Dataset;
+use privet_dp::account::Event;
+use privet_dp::gate::{Noised, Odometer};
+use privet_optim::loss::Loss;
+use privet_optim::solver::Monitor;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A line about it.
+pub const INFO: MethodInfo = MethodInfo {
+    name: "linear",
+    summary: "linear regression: perturbs plain least squares and minimises in a ball",
+    source: "Thakurta 2013, Algorithm 4.1",
+    guarantee: "(ε, δ) and pure ε in real arithmetic, for the exact minimiser",
+    settings: &[NORM_SETTING, RIDGE_SETTING],
+    scores: Scores::Separate,
+};
+
+/// B, for both algorithms.
+pub(super) const NORM_SETTING: SettingInfo = SettingInfo {
+    name: "norm",
+    meaning: "radius of the ball that weights are kept in; 2 / clipping radius unless given",
+    accepted: "a number above 0, at most 99999 / clipping radius",
+};
+
+/// Limits on RB.
+pub const REACH: Range = Range::open("norm times clipping radius", 0.0, 1e5);
+
+/// B·R of the rule.
+const EXPECTED_REACH: f64 = 2.0;
+
+/// Its settings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Options {
+    /// B.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub norm: Option<f64>,
+    /// λ of the sum form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ridge: Option<f64>,
+}
+
+/// B, checked; refuses what is not least squares.
+pub(super) fn norm(facts: &Facts, norm: Option<f64>) -> Result<f64, LearnError> {
+    if !matches!(facts.loss, Loss::Squared { .. }) {
+        return Err(LearnError::NotCovered {
+            what: format!("linear regression is least squares, not loss {}", facts.loss.name()),
+            instead: "give loss squared (classes are fitted as -1 and 1), or another method",
+        });
+    }
+    let norm = norm.unwrap_or(EXPECTED_REACH / facts.radius);
+    REACH.check(norm * facts.radius)?;
+    Ok(norm)
+}
+
+/// The facts of the square in the ball.
+pub fn in_ball(facts: &Facts, norm: f64) -> Facts {
+    // Pays for the rounding of these few operations.
+    let slope = (1.0 + facts.radius * norm) * (1.0 + 16.0 * f64::EPSILON);
+    let loss = Loss::Squared { clip: slope };
+    let mut facts = Facts { loss, ..facts.clone() };
+    facts.shape.lipschitz = slope;
+    facts
+}
+
+/// Decides everything from public facts.
+pub(crate) fn plan(
+    facts: &Facts,
+    budget: &Budget,
+    calibration: Calibration,
+    options: &Options,
+) -> Result<Planned, LearnError> {
+    let norm = norm(facts, options.norm)?;
+    let facts = in_ball(facts, norm);
+    let penalty = Some(Regulariser::Ball(norm));
+    let asked = objective::Options { ridge: options.ridge, penalty };
+    let Planned { procedure, arithmetic, notes, .. } =
+        objective::plan(&facts, budget, calibration, &asked)?;
+    let ridge = procedure.settings().get("ridge");
+    Ok(Planned {
+        procedure: Arc::new(InBall { facts, norm, procedure }),
+        settled: Method::Linear(Options { norm: Some(norm), ridge }),
+        arithmetic,
+        notes,
+    })
+}
+
+/// Objective perturbation with the facts of the square in the ball.
+#[derive(Debug, Clone)]
+struct InBall {
+    facts: Facts,
+    norm: f64,
+    procedure: Arc<dyn Procedure>,
+}
+
+impl Procedure for InBall {
+    fn event(&self) -> Result<Event, LearnError> {
+        self.procedure.event()
+    }
+
+    fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
+        let procedure = self.procedure.with_noise_of(stated)?;
+        Some(Arc::new(Self { procedure, ..self.clone() }))
+    }
+
+    fn settings(&self) -> Settings {
+        self.procedure.settings().and("norm", Some(self.norm))
+    }
+
+    fn predicted_excess(&self, _facts: &Facts) -> Option<f64> {
+        let settings = self.procedure.settings();
+        let (noise, ridge) = (settings.get("objective_noise")?, settings.get("ridge")?);
+        Some(predicted::perturbed(&self.facts, noise, ridge))
+    }
+
+    fn check(&self, _facts: &Facts) -> Result<(), LearnError> {
+        self.procedure.check(&self.facts)
+    }
+
+    fn run(
+        &self,
+        _facts: &Facts,
+        data: &Dataset,
+        odometer: &mut Odometer<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
+        self.procedure.run(&self.facts, data, odometer, monitor)
+    }
+}

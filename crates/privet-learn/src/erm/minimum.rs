@@ -1,0 +1,285 @@
+//! Learners that minimise: one linear problem after the other, each through its mechanism.
+
+use super::predicted;
+use super::reach::{self, SOLVER_SHARE};
+use crate::facts::Facts;
+use crate::learner::{Procedure, Settings};
+use crate::{LearnError, admit};
+use privet_data::Dataset;
+use privet_dp::account::{Cost, Event, ObjectiveNoise, OutputNoise};
+use privet_dp::gate::{GateError, Noised, Odometer, Private};
+use privet_dp::mechanism::{Distance, Gaussian, L2Laplace, OutputLaw, PerturbedObjective};
+use privet_optim::solver::{Certified, Monitor, Options, Penalty, Problem, SolveError, minimise};
+use privet_optim::sum::InMemory;
+use std::sync::Arc;
+
+/// What is done for each linear problem, and for how many.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Minimum {
+    /// What is done.
+    pub step: Step,
+    /// How often.
+    pub problems: u32,
+    /// n, declared.
+    pub rows: u64,
+    /// What is added to every objective.
+    pub penalty: Penalty,
+}
+
+/// What is done for each linear problem.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Step {
+    /// Minimise to the tolerance, then add Gaussian noise.
+    OutputGaussian {
+        /// λ.
+        ridge: f64,
+        /// γ of the sum form.
+        tolerance: f64,
+        /// The noise.
+        mechanism: Gaussian,
+    },
+    /// Minimise to the tolerance, then add ℓ2-Laplace noise.
+    OutputLaplace {
+        /// λ.
+        ridge: f64,
+        /// γ of the sum form.
+        tolerance: f64,
+        /// The noise.
+        mechanism: L2Laplace,
+    },
+    /// Minimise a perturbed objective.
+    Perturbed(PerturbedObjective),
+}
+
+/// What is asked of the solver.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ask {
+    /// λ.
+    pub ridge: f64,
+    /// γ of the sum form.
+    pub tolerance: f64,
+    /// Bound on ‖b‖ that holds but for a probability that does not matter.
+    pub linear_norm: f64,
+}
+
+impl Minimum {
+    /// For every problem of the facts.
+    pub fn new(facts: &Facts, step: Step, penalty: Penalty) -> Self {
+        Self { step, problems: facts.problems, rows: facts.rows, penalty }
+    }
+}
+
+impl Step {
+    fn event(&self) -> Result<Event, LearnError> {
+        Ok(match self {
+            Self::OutputGaussian { mechanism, .. } => mechanism.event()?,
+            Self::OutputLaplace { mechanism, .. } => mechanism.event(),
+            Self::Perturbed(perturbed) => perturbed.event()?,
+        })
+    }
+
+    fn ask(&self) -> Ask {
+        match self {
+            Self::OutputGaussian { ridge, tolerance, .. }
+            | Self::OutputLaplace { ridge, tolerance, .. } => {
+                Ask { ridge: *ridge, tolerance: *tolerance, linear_norm: 0.0 }
+            }
+            Self::Perturbed(perturbed) => {
+                let columns = perturbed.coordinates as f64;
+                let linear_norm = match perturbed.objective.noise {
+                    ObjectiveNoise::Gaussian { noise_scale, .. } => {
+                        noise_scale * (columns.sqrt() + 40.0)
+                    }
+                    ObjectiveNoise::L2Laplace { noise_scale } => {
+                        noise_scale * (2.0 * columns + 1000.0)
+                    }
+                };
+                let (ridge, tolerance) = (perturbed.objective.ridge, perturbed.tolerance);
+                Ask { ridge, tolerance, linear_norm }
+            }
+        }
+    }
+
+    fn with_noise_of(&self, cost: &Cost) -> Option<Self> {
+        let mut step = self.clone();
+        match (&mut step, cost) {
+            (Self::OutputGaussian { mechanism, .. }, Cost::Gaussian { noise_scale, .. }) => {
+                mechanism.noise_scale = *noise_scale;
+            }
+            (Self::OutputLaplace { mechanism, .. }, Cost::L2Laplace { noise_scale, .. }) => {
+                mechanism.noise_scale = *noise_scale;
+            }
+            (Self::Perturbed(perturbed), Cost::Objective(objective))
+                if perturbed.output.is_none() && perturbed.same_law(objective.noise) =>
+            {
+                perturbed.objective.noise = objective.noise;
+            }
+            (Self::Perturbed(perturbed), Cost::ApproximateMinima { objective, output, .. })
+                if perturbed.same_law(objective.noise) =>
+            {
+                perturbed.objective.noise = objective.noise;
+                let stated = match (perturbed.output?, output) {
+                    (OutputLaw::Gaussian(_), OutputNoise::Gaussian { noise_scale, .. }) => {
+                        OutputLaw::Gaussian(*noise_scale)
+                    }
+                    (OutputLaw::L2Laplace(_), OutputNoise::L2Laplace { noise_scale }) => {
+                        OutputLaw::L2Laplace(*noise_scale)
+                    }
+                    _ => return None,
+                };
+                perturbed.output = Some(stated);
+            }
+            _ => return None,
+        }
+        Some(step)
+    }
+
+    /// One problem through its mechanism.
+    fn run(
+        &self,
+        penalty: &Penalty,
+        facts: &Facts,
+        data: &Dataset,
+        problem: u32,
+        odometer: &mut Odometer<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Vec<f64>>, LearnError> {
+        let ask = self.ask();
+        let solved = |linear| solve(facts, data, problem, ask, penalty, linear, monitor);
+        Ok(match self {
+            Self::OutputGaussian { mechanism, .. } => {
+                mechanism.run(Private::new(certified(solved(None)?, ask)?), odometer)?
+            }
+            Self::OutputLaplace { mechanism, .. } => {
+                mechanism.run(Private::new(certified(solved(None)?, ask)?), odometer)?
+            }
+            Self::Perturbed(perturbed) => {
+                let (noise, token) = perturbed.clone().draw(odometer)?;
+                let linear = Some(noise.as_slice());
+                let solved = solved(linear)?;
+                let distance = Distance(solved.distance_bound());
+                token.release(Private::new(solved.into_theta()), distance, odometer)?
+            }
+        })
+    }
+}
+
+impl Procedure for Minimum {
+    fn event(&self) -> Result<Event, LearnError> {
+        let event = self.step.event()?;
+        Ok(match self.problems {
+            1 => event,
+            count => Event::Repeat { count, event: Box::new(event) },
+        })
+    }
+
+    fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
+        let cost = stated.single_cost()?;
+        Some(Arc::new(Self { step: self.step.with_noise_of(cost)?, ..self.clone() }))
+    }
+
+    fn settings(&self) -> Settings {
+        let ask = self.step.ask();
+        let shown =
+            Settings::of([("ridge", ask.ridge), ("gamma", ask.tolerance / self.rows as f64)]);
+        match &self.step {
+            Step::OutputGaussian { mechanism, .. } => {
+                shown.and("output_noise", Some(mechanism.noise_scale))
+            }
+            Step::OutputLaplace { mechanism, .. } => {
+                shown.and("output_noise", Some(mechanism.noise_scale))
+            }
+            Step::Perturbed(perturbed) => {
+                let objective = match perturbed.objective.noise {
+                    ObjectiveNoise::Gaussian { noise_scale, .. }
+                    | ObjectiveNoise::L2Laplace { noise_scale } => noise_scale,
+                };
+                let output = perturbed.output.map(|law| match law {
+                    OutputLaw::Gaussian(scale) | OutputLaw::L2Laplace(scale) => scale,
+                });
+                shown.and("objective_noise", Some(objective)).and("output_noise", output)
+            }
+        }
+    }
+
+    fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
+        if self.penalty != Penalty::None {
+            // What a penalty costs depends on the best model, which is not known.
+            return None;
+        }
+        let ridge = self.step.ask().ridge;
+        Some(match &self.step {
+            Step::OutputGaussian { mechanism, .. } => {
+                predicted::output(facts, mechanism.noise_scale, ridge)
+            }
+            // A coordinate of ℓ2-Laplace noise in p dimensions has about √p times its scale.
+            Step::OutputLaplace { mechanism, .. } => {
+                let columns = facts.columns as f64;
+                predicted::output(facts, mechanism.noise_scale * columns.sqrt(), ridge)
+            }
+            Step::Perturbed(perturbed) => {
+                let noise = match perturbed.objective.noise {
+                    ObjectiveNoise::Gaussian { noise_scale, .. } => noise_scale,
+                    ObjectiveNoise::L2Laplace { noise_scale } => {
+                        noise_scale * (facts.columns as f64).sqrt()
+                    }
+                };
+                predicted::perturbed(facts, noise, ridge)
+            }
+        })
+    }
+
+    fn check(&self, facts: &Facts) -> Result<(), LearnError> {
+        reach::check(facts, self.step.ask(), &self.penalty)
+    }
+
+    fn run(
+        &self,
+        facts: &Facts,
+        data: &Dataset,
+        odometer: &mut Odometer<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
+        let parts = (0..self.problems)
+            .map(|problem| self.step.run(&self.penalty, facts, data, problem, odometer, monitor))
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(odometer.gather(parts)?)
+    }
+}
+
+/// One problem to its tolerance, with the linear term b.
+pub(super) fn solve(
+    facts: &Facts,
+    data: &Dataset,
+    problem: u32,
+    ask: Ask,
+    penalty: &Penalty,
+    linear: Option<&[f64]>,
+    monitor: &dyn Monitor,
+) -> Result<Certified, LearnError> {
+    let labels = admit::labels(facts, data, problem)?;
+    let records = InMemory::new(&data.features, &labels)
+        .map_err(|_| LearnError::DataShape("a feature or target is not a number in its range"))?;
+    let Ask { ridge, tolerance, .. } = ask;
+    let problem = Problem { records: &records, loss: facts.loss, ridge, linear, penalty };
+    // A little more is asked for than the plan needs: rounding θ to `f64` must fit into the rest.
+    let options = Options { monitor: Some(monitor), ..Options::default() };
+    minimise(&problem, tolerance * SOLVER_SHARE, &options).map_err(withheld)
+}
+
+/// A solver's refusal, without the numbers that it read off the records or the noise.
+fn withheld(error: SolveError) -> LearnError {
+    match error {
+        SolveError::Stopped | SolveError::Setting(_) => LearnError::Solve(error),
+        _ => GateError::NotCertified.into(),
+    }
+}
+
+/// The minimiser, if it is proved to be within γ/λ of the exact one.
+fn certified(solved: Certified, ask: Ask) -> Result<Vec<f64>, LearnError> {
+    if solved.distance_bound() <= ask.tolerance / ask.ridge {
+        Ok(solved.into_theta())
+    } else {
+        Err(GateError::NotCertified.into())
+    }
+}

@@ -1,0 +1,437 @@
+//! What the permutation methods share: slots, rates, sensitivity, and the run.
+//!
+//! **Algorithm.** M = k·N slots are filled with records in a secret random order
+//! ([`ShuffledGaussian`]), N = ⌊n/k⌋ for the declared n. T times over the N batches of k slots, in
+//! their order, θ ← r_tθ − (η_t/k)·Σ_{i in the batch} mᵢ(θ)xᵢ, t counting *updates*. An empty slot adds
+//! nothing; records beyond the slots, chosen by the order and by nothing else, are left out. θ plus
+//! Gaussian noise is released.
+//!
+//! **Theorem.** Let η_t·cR² ≤ 2r_t ≤ 2 for every t, with c ≥ ℓ″ and ‖x‖₂ ≤ R, let |mᵢ| ≤ S, and let a
+//! unit own at most m records. Under *both* relations the result moves, between neighbours and under
+//! the joint law of orders of [`ShuffledGaussian`], by at most
+//!
+//! Δ = √K·( 2mSR·W/k + 2Σ_tρ_t ),  W = Σ_{passes} max_{t in the pass} η_t·Π_{s>t} r_s,
+//!
+//! K the number of problems, ρ_t the rounding of update t.
+//!
+//! *Proof.* Under the joint law at most m slots differ, the same in every pass. Let d_t be the distance
+//! of the two points after update t. The map of an update is r_t-Lipschitz ([`privet_optim::passes`],
+//! Lemma 1); if j_t of the differing slots are in its batch, the two maps differ by at most
+//! (η_t/k)·2SRj_t at any one point. So d_t ≤ r_td_{t−1} + 2SR·j_tη_t/k + 2ρ_t, and j sums to at most m in
+//! each pass; unrolled, with r ≤ 1, that is 2mSR·W/k + 2Σρ_t. The K problems see the same slots, one
+//! block of coordinates each. ∎
+//!
+//! Under add/remove a slot may be exchanged rather than emptied (where there are more records than
+//! slots), so that the factor 2 stays: no less noise than under replace-one.
+//!
+//! *In finite arithmetic.* ρ_t is Lemma 2 of [`privet_optim::passes`], with A = 1.01 times the smaller
+//! of TNη₁SR and of SR/ξ where there is a ridge: points stay within A as long as ρ_t is below 1 % of
+//! η_tSR, which is checked when planning. s_t = η_t/k is rounded down.
+//!
+//! - Slopes are clipped to S as in [`super::gd`]; that keeps ℓ convex and ℓ″ ≤ c.
+//! - Departs from print: slots (there batches overlap by an index, PRIV-8, and a short last batch weighs
+//!   more, PRIV-10), S for L, exact Gaussian noise for √(2 ln(2/δ))/ε (PRIV-11).
+//! - Tested by `tests.rs` beside this file and by `tests/permutation.rs`.
+
+use super::gd::{RADII, separate_slope};
+use super::{calibrated, evenly_split, predicted};
+use crate::facts::Facts;
+use crate::learner::{Procedure, Settings};
+use crate::request::Calibration;
+use crate::{LearnError, admit};
+use privet_core::{Budget, Range};
+use privet_data::Dataset;
+use privet_dp::account::{self, Cost, Event};
+use privet_dp::gate::{Noised, Odometer, Private};
+use privet_dp::mechanism::{Gaussian, ShuffledGaussian};
+use privet_optim::loss::Loss;
+use privet_optim::passes::{Batches, Passes, Rounding, Step};
+use privet_optim::solver::{Monitor, Progress, SolveError};
+use privet_optim::sum::InMemory;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// Limits on the number of passes.
+pub const PASSES: Range = Range::from("passes", 1.0, 100_001.0);
+/// Limits on the rows of a batch; there must be as many.
+pub const BATCH: Range = Range::from("batch", 1.0, 9_007_199_254_740_992.0);
+/// Limits on a rate of the mean form; theorems may demand less.
+pub const RATE: Range = Range::open("rate", 0.0, f64::INFINITY);
+
+/// Rows for which an order can be kept in memory.
+const MOST_ROWS: u64 = 1 << 30;
+/// By which s is rounded down, so that η ≤ 2/β holds for the numbers computed with.
+const DOWN: f64 = 1.0 - 4.0 * f64::EPSILON;
+/// The share of η_tSR that ρ_t may reach.
+const SLACK: f64 = 0.01;
+
+/// η_t and r_t, t from 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rates {
+    /// η.
+    Constant(f64),
+    /// 2/(β(t + offset)).
+    Decreasing {
+        /// β.
+        smoothness: f64,
+        /// At least 0.
+        offset: f64,
+    },
+    /// 2/(β(√t + offset)).
+    SquareRoot {
+        /// β.
+        smoothness: f64,
+        /// At least 0.
+        offset: f64,
+    },
+    /// min{1/(β + ξ), 1/(ξt)}, and r_t = 1 − η_tξ.
+    Strong {
+        /// β, without the ridge.
+        smoothness: f64,
+        /// ξ, of the mean form.
+        ridge: f64,
+    },
+}
+
+impl Rates {
+    /// η_t.
+    pub fn rate(self, update: u64) -> f64 {
+        let t = update as f64;
+        match self {
+            Self::Constant(rate) => rate,
+            Self::Decreasing { smoothness, offset } => 2.0 / (smoothness * (t + offset)),
+            Self::SquareRoot { smoothness, offset } => 2.0 / (smoothness * (t.sqrt() + offset)),
+            Self::Strong { smoothness, ridge } => {
+                (1.0 / (smoothness + ridge)).min(1.0 / (ridge * t))
+            }
+        }
+    }
+
+    /// r_t, without cancellation.
+    pub fn shrink(self, update: u64) -> f64 {
+        let t = update as f64;
+        match self {
+            Self::Strong { smoothness, ridge } if ridge * t > smoothness + ridge => (t - 1.0) / t,
+            Self::Strong { smoothness, ridge } => smoothness / (smoothness + ridge),
+            _ => 1.0,
+        }
+    }
+
+    /// Σ_{t ≤ updates} η_t, about.
+    pub fn time(self, updates: f64) -> f64 {
+        match self {
+            Self::Constant(rate) => rate * updates,
+            Self::Decreasing { smoothness, offset } => {
+                2.0 / smoothness * (updates / (1.0 + offset)).ln_1p()
+            }
+            Self::SquareRoot { smoothness, offset } => {
+                let (root, offset) = (updates.sqrt(), offset.max(1e-9));
+                4.0 / smoothness * (root - offset * (root / offset).ln_1p())
+            }
+            Self::Strong { smoothness, ridge } => {
+                let level = (1.0 + smoothness / ridge).min(updates);
+                level / (smoothness + ridge) + (updates / level).ln() / ridge
+            }
+        }
+    }
+
+    /// W of the theorem, rounded up. Rates never rise, so that without a ridge the first update of each
+    /// pass counts most; with one every update counts at most min{1/(β + ξ), 1/(ξTN)}
+    /// ([`super::psgd_strong`]).
+    fn weight(self, passes: u32, batches: u64) -> f64 {
+        let updates = f64::from(passes) * batches as f64;
+        let sum = match self {
+            Self::Strong { smoothness, ridge } => {
+                f64::from(passes) * (1.0 / (smoothness + ridge)).min(1.0 / (ridge * updates))
+            }
+            Self::Constant(rate) => f64::from(passes) * rate,
+            _ => (0..u64::from(passes)).map(|pass| self.rate(pass * batches + 1)).sum(),
+        };
+        sum * (1.0 + 4.0 * f64::EPSILON * (f64::from(passes) + updates))
+    }
+
+    /// A of the theorem, for gradients of at most `bound`.
+    fn norm(self, updates: f64, bound: f64) -> f64 {
+        let walked = updates * self.rate(1) * bound;
+        (1.0 + SLACK)
+            * match self {
+                Self::Strong { ridge, .. } => walked.min(bound / ridge),
+                _ => walked,
+            }
+    }
+}
+
+/// All that decides the sensitivity.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Walk {
+    /// η_t and r_t.
+    pub rates: Rates,
+    /// T.
+    pub passes: u32,
+    /// k.
+    pub batch: u64,
+    /// S.
+    pub slope: f64,
+}
+
+impl Walk {
+    /// N.
+    pub fn batches(&self, facts: &Facts) -> u64 {
+        facts.rows / self.batch.max(1)
+    }
+
+    /// Δ of the theorem; refused where rounding cannot be bounded.
+    pub fn sensitivity(&self, facts: &Facts) -> Result<f64, LearnError> {
+        let (batch, batches) = (self.batch as f64, self.batches(facts));
+        let updates = f64::from(self.passes) * batches as f64;
+        let gradient = self.slope * facts.radius;
+        let rounding = Rounding {
+            passes: Passes { loss: facts.loss, slope: self.slope },
+            columns: facts.columns,
+            batch: self.batch,
+            radius: facts.radius,
+            norm: self.rates.norm(updates, gradient),
+        };
+        let largest = rounding.of_update(self.rates.rate(1) / batch);
+        let last = self.rates.rate(updates as u64);
+        if !(rounding.of_update(last / batch) <= SLACK * last * gradient
+            && largest <= SLACK * self.rates.rate(1) * gradient)
+        {
+            return Err(LearnError::NotCovered {
+                what: format!("the rounding of {updates} updates cannot be bounded"),
+                instead: "give fewer passes, larger batches or a larger rate",
+            });
+        }
+        let records = f64::from(facts.unit.records());
+        let moved = 2.0 * records * gradient * self.rates.weight(self.passes, batches) / batch;
+        let together = f64::from(facts.problems).sqrt();
+        Ok(together * (moved + 2.0 * updates * largest) * (1.0 + 16.0 * f64::EPSILON))
+    }
+
+    /// Σ of the rates that the papers count: of each pass's first update.
+    pub(super) fn printed_weight(&self, facts: &Facts) -> f64 {
+        self.rates.weight(self.passes, self.batches(facts))
+    }
+
+    /// The procedure: noise of the smallest scale that meets the budget, or as printed.
+    pub(super) fn planned(
+        self,
+        facts: &Facts,
+        budget: &Budget,
+        printed: Option<f64>,
+    ) -> Result<Shuffled, LearnError> {
+        let sensitivity = self.sensitivity(facts)?;
+        let slots = self.batches(facts) * self.batch;
+        let mechanism = |noise_scale| ShuffledGaussian {
+            gaussian: Gaussian {
+                neighbours: facts.neighbours,
+                unit: facts.unit,
+                sensitivity,
+                noise_scale,
+                coordinates: facts.columns * facts.problems as usize,
+            },
+            slots: slots as usize,
+        };
+        let scale = match printed {
+            Some(scale) => scale,
+            None => {
+                // All problems are in one vector, so that nothing is repeated.
+                let single = Facts { problems: 1, ..facts.clone() };
+                let floor = sensitivity / account::gaussian::mu(budget.epsilon(), budget.delta());
+                calibrated(&single, budget, floor, |scale| mechanism(scale).event())?
+            }
+        };
+        Ok(Shuffled { mechanism: mechanism(scale), walk: self, columns: facts.columns })
+    }
+}
+
+/// What all of them refuse, and S.
+pub(super) fn admitted(
+    facts: &Facts,
+    budget: &Budget,
+    calibration: Calibration,
+    method: &'static str,
+) -> Result<f64, LearnError> {
+    if budget.is_pure() {
+        return Err(LearnError::NotCovered {
+            what: format!(
+                "method {method} adds Gaussian noise, which has no finite epsilon at delta = 0"
+            ),
+            instead: "give a delta above 0, or method amp, objective or output",
+        });
+    }
+    if !RADII.contains(&facts.radius) {
+        return Err(LearnError::NotCovered {
+            what: format!("method {method} cannot bound rounding for rows of {:e}", facts.radius),
+            instead: "give a clipping radius from 1e-60 to 1e60",
+        });
+    }
+    if facts.rows > MOST_ROWS {
+        return Err(LearnError::NotCovered {
+            what: format!("method {method} keeps an order of {} rows in memory", facts.rows),
+            instead: "at most 2^30 rows are accepted; method gd or sgd keeps none",
+        });
+    }
+    Ok(match calibration {
+        Calibration::Sound => separate_slope(facts),
+        Calibration::Printed => facts.shape.lipschitz,
+    })
+}
+
+/// The number of passes, given or the default.
+pub(super) fn checked_passes(given: Option<u32>) -> Result<u32, LearnError> {
+    let passes = given.unwrap_or(DEFAULT_PASSES);
+    PASSES.check(f64::from(passes))?;
+    Ok(passes)
+}
+
+/// The passes of the rules: the noise does not depend on them for a given time, and the variance of
+/// batches falls as 1/T.
+pub const DEFAULT_PASSES: u32 = 10;
+
+/// The batch, given or `wanted` within limits that no table jumps at.
+pub(super) fn checked_batch(
+    facts: &Facts,
+    given: Option<u64>,
+    wanted: f64,
+) -> Result<u64, LearnError> {
+    let Some(batch) = given else {
+        let most = (facts.rows as f64 / 10.0).max(1.0);
+        return Ok(wanted.max(10.0).min(most).round() as u64);
+    };
+    BATCH.check(batch as f64)?;
+    if batch > facts.rows {
+        return Err(LearnError::NotCovered {
+            what: format!("batch = {batch}, of {} rows", facts.rows),
+            instead: "each pass takes disjoint batches: give at most the number of rows",
+        });
+    }
+    Ok(batch)
+}
+
+/// The papers' factor √(2 ln(2/δ))/ε, the budget split evenly between problems.
+pub(super) fn printed_factor(facts: &Facts, budget: &Budget) -> f64 {
+    let (epsilon, delta) = evenly_split(facts, budget);
+    (2.0 * (2.0 / delta).ln()).sqrt() / epsilon
+}
+
+/// Passes over shuffled records for all problems at once.
+#[derive(Debug, Clone)]
+pub(super) struct Shuffled {
+    mechanism: ShuffledGaussian,
+    walk: Walk,
+    columns: usize,
+}
+
+impl Shuffled {
+    pub(super) fn noise_scale(&self) -> f64 {
+        self.mechanism.gaussian.noise_scale
+    }
+
+    /// Rows and labels in the order of the slots, and where batches end.
+    fn compute(
+        &self,
+        loss: Loss,
+        data: &Dataset,
+        labels: &[Vec<f64>],
+        slots: &[usize],
+        proceed: impl Fn() -> bool + Sync,
+    ) -> Option<Vec<f64>> {
+        let rows = data.features.rows();
+        let filled = |slot: &&usize| **slot < rows;
+        let mut ends = Vec::with_capacity(slots.len() / self.walk.batch.max(1) as usize);
+        for batch in slots.chunks(self.walk.batch.max(1) as usize) {
+            ends.push(ends.last().unwrap_or(&0) + batch.iter().filter(filled).count());
+        }
+        let order: Vec<usize> = slots.iter().filter(filled).copied().collect();
+        let features = data.features.select(&order);
+        let batches = Batches::new(&features, &ends)?;
+        let Walk { rates, passes, batch, slope } = self.walk;
+        let step = |update| Step {
+            shrink: rates.shrink(update),
+            rate: rates.rate(update) / batch as f64 * DOWN,
+        };
+        let labels: Option<Vec<Vec<f64>>> = labels
+            .iter()
+            .map(|labels| order.iter().map(|place| labels.get(*place).copied()).collect())
+            .collect();
+        Passes { loss, slope }.run_all(batches, &labels?, passes, step, proceed)
+    }
+}
+
+impl Procedure for Shuffled {
+    fn event(&self) -> Result<Event, LearnError> {
+        Ok(self.mechanism.event()?)
+    }
+
+    fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
+        let Cost::Gaussian { noise_scale, .. } = stated.single_cost()? else { return None };
+        let mut other = self.clone();
+        other.mechanism.gaussian.noise_scale = *noise_scale;
+        Some(Arc::new(other))
+    }
+
+    fn settings(&self) -> Settings {
+        let Walk { rates, passes, batch, .. } = self.walk;
+        Settings::of([
+            ("passes", f64::from(passes)),
+            ("batch", batch as f64),
+            ("rate", rates.rate(1)),
+            ("output_noise", self.noise_scale()),
+        ])
+    }
+
+    fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
+        let noise = self.noise_scale();
+        Some(match self.walk.rates {
+            Rates::Strong { ridge, .. } => {
+                predicted::output(facts, noise, ridge * facts.rows as f64)
+            }
+            rates => {
+                let updates = f64::from(self.walk.passes) * self.walk.batches(facts) as f64;
+                predicted::stopped(facts, noise, rates.time(updates))
+            }
+        })
+    }
+
+    fn run(
+        &self,
+        facts: &Facts,
+        data: &Dataset,
+        odometer: &mut Odometer<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
+        let labels = (0..facts.problems)
+            .map(|problem| admit::labels(facts, data, problem))
+            .collect::<Result<Vec<_>, _>>()?;
+        for labels in &labels {
+            InMemory::new(&data.features, labels).map_err(|_| {
+                LearnError::DataShape("a feature or target is not a number in its range")
+            })?;
+        }
+        let (taken, stopped) = (AtomicU32::new(0), AtomicBool::new(false));
+        let proceed = || {
+            let iteration = taken.fetch_add(1, Ordering::Relaxed) + 1;
+            let gradient_norm = f64::INFINITY;
+            let on = monitor.proceed(Progress {
+                iteration,
+                gradient_norm,
+                tolerance: 0.0,
+                precise: false,
+            });
+            stopped.fetch_or(!on, Ordering::Relaxed);
+            on
+        };
+        let records = Private::new(data.features.rows());
+        let noised = self.mechanism.run(records, odometer, |slots| {
+            self.compute(facts.loss, data, &labels, slots, proceed).map(Private::new)
+        });
+        if stopped.load(Ordering::Relaxed) {
+            return Err(LearnError::Solve(SolveError::Stopped));
+        }
+        Ok(noised?.rows_of(self.columns))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+//! No noise and no guarantee: the baseline.
+
+use super::minimum::{Ask, solve};
+use super::penalty::{PENALTY_SETTING, Regulariser, resolved};
+use crate::LearnError;
+use crate::facts::Facts;
+use crate::learner::Settings;
+use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::request::RIDGE;
+use privet_data::Dataset;
+use privet_optim::solver::{Monitor, Penalty};
+use serde::{Deserialize, Serialize};
+
+/// A line about it.
+pub const INFO: MethodInfo = MethodInfo {
+    name: "non-private",
+    summary: "no noise and no guarantee: a baseline for data that are public anyway",
+    source: "–",
+    guarantee: "none",
+    settings: &[RIDGE_SETTING, PENALTY_SETTING],
+    scores: Scores::Separate,
+};
+
+/// Its settings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Options {
+    /// λ of the sum form; 1 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ridge: Option<f64>,
+    /// A penalty or set on top of the ridge ([`super::penalty`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub penalty: Option<Regulariser>,
+}
+
+/// Minimisation, and nothing else.
+#[derive(Debug, Clone)]
+pub(crate) struct Plain {
+    options: Options,
+    penalty: Penalty,
+    ridge: f64,
+    tolerance: f64,
+    rows: f64,
+}
+
+impl Plain {
+    pub fn new(facts: &Facts, options: &Options) -> Result<Self, LearnError> {
+        let (penalty, more) = resolved(options.penalty, facts)?;
+        let ridge = RIDGE.check(options.ridge.unwrap_or(1.0))?;
+        let options = Options { ridge: Some(ridge), ..*options };
+        let ridge = RIDGE.check(ridge + more)?;
+        let (tolerance, rows) = (facts.default_tolerance(), facts.rows as f64);
+        let plain = Self { options, penalty, ridge, tolerance, rows };
+        super::reach::check(facts, plain.ask(), &plain.penalty)?;
+        Ok(plain)
+    }
+
+    fn ask(&self) -> Ask {
+        Ask { ridge: self.ridge, tolerance: self.tolerance, linear_norm: 0.0 }
+    }
+
+    pub fn settled(&self) -> Method {
+        Method::NonPrivate(self.options)
+    }
+
+    pub fn settings(&self) -> Settings {
+        Settings::of([("ridge", self.ridge), ("gamma", self.tolerance / self.rows)])
+    }
+
+    pub fn run(
+        &self,
+        facts: &Facts,
+        data: &Dataset,
+        monitor: &dyn Monitor,
+    ) -> Result<Vec<Vec<f64>>, LearnError> {
+        (0..facts.problems)
+            .map(|problem| {
+                let (ask, penalty) = (self.ask(), &self.penalty);
+                Ok(solve(facts, data, problem, ask, penalty, None, monitor)?.into_theta())
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,378 @@
+//! Noisy descent on a random part of the records at each step.
+//!
+//! After Bassily, Smith & Thakurta 2014 and Abadi et al. 2016; Thakkar 2019, Algorithm 4.
+//!
+//! **Theorem.** Let each record's gradient have norm at most G at every θ ([`super::gd`]: table of S and G)
+//! and let the unit be one record. T steps, each from the sum over a fresh secret sample of the records
+//! plus N(0, σ²I), cost T sampled Gaussian releases of contribution G
+//! ([`privet_dp::mechanism::SampledDescent`]). *Proof.* There. Sums are exact integers, whose rounding to
+//! the noise's grid is charged; step sizes, momentum, ridge and averaging read public numbers and noised
+//! sums alone. Sums are divided by the *expected* size of a sample, a public number. ∎
+//!
+//! | `sampling` | sample | relations | why |
+//! |---|---|---|---|
+//! | `poisson` (default) | each record with probability q = batch/n | both | under replace-one its pair loses 4q²·sinh(μ²) to second order, less than q²(e^{4μ²} − 1) of the other, μ = G/σ |
+//! | `without-replacement` | `batch` of the n records | replace-one | fixed size |
+//!
+//! A unit of several records is refused: sampling *records* brings a group in with a probability that is
+//! not q, and the theorems of the accountant are for one record.
+//!
+//! **How much to sample.** With s = Δ/(μn) as in [`super::gd`], a time τ gathers a variance of ps²τ² from the
+//! noise, whatever T and q, while amplification is nearly free; that is, while the noise multiplier
+//! σ/G ≈ Ew/√T is above [`MULTIPLIER`], E = qT the epochs and w = Δ/(μG). Hence T = 200w within
+//! [`STEPS_TAKEN`] and E = 20, or more where w is so small that the multiplier would not be reached, within
+//! [`EPOCHS`]. Both depend on budget and relation alone, so that a sample is a fixed share of the rows.
+//! Sampling gathers a variance of at most G²τ²/(En): the time τ is that of [`super::gd`]'s balance for a
+//! noise of √(s² + G²/(pEn)). With momentum m = 0.9 and the mean of the last half of the points the rate is
+//! (1 − m)τ/(¾T), at most 1/β.
+//!
+//! - `Printed`: σ² = 16(LR)²T·ln(1/δ)/(nε)² on the *mean* gradient, S = L, one against the rest with an evenly
+//!   split budget, k = 50 and T = 1000 unless given. There samples are drawn *with* replacement; here they
+//!   are `poisson` or `without-replacement`, which the accountant knows. The formula's conditions
+//!   (ε < c₁q²T, σk/LR ≥ 1) are not in print and often fail (PRIV-13): the certificate claims what the
+//!   accountant proves.
+//! - δ = 0 is refused: Gaussian noise has no finite ε there. So is q ≥ 1: that is [`super::gd`].
+//! - Tested by `tests/sampled.rs`.
+
+use super::gd::{self, BALL, Question, RADII};
+use super::permutation::{BATCH, RATE};
+use super::{calibrated, evenly_split, predicted};
+use crate::LearnError;
+use crate::facts::Facts;
+use crate::learner::{Planned, Procedure, Settings};
+use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
+use crate::request::{Calibration, RIDGE, STEPS};
+use privet_core::{Budget, Neighbours, Unit};
+use privet_data::Dataset;
+use privet_dp::account::{self, Cost, Event};
+use privet_dp::gate::{Arithmetic, GateError, Noised, Odometer, Private};
+use privet_dp::mechanism::{Draw, SampledDescent, Schedule};
+use privet_optim::solver::{Monitor, Progress, SolveError};
+use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// A line about it.
+pub const INFO: MethodInfo = MethodInfo {
+    name: "sgd",
+    summary: "gradient descent, at each step on a fresh secret sample of the records under Gaussian \
+              noise; several classes are fitted jointly",
+    source: "Bassily et al. 2014; Abadi et al. 2016; Thakkar 2019, Algorithm 4",
+    guarantee: "(ε, δ) in finite arithmetic; no pure ε; one record a unit",
+    settings: &[
+        SettingInfo {
+            name: "steps",
+            meaning: "noised steps; chosen from public facts unless given",
+            accepted: "a whole number from 1 to 1000000",
+        },
+        SettingInfo {
+            name: "batch",
+            meaning: "expected rows of a sample; chosen from public facts unless given",
+            accepted: "a whole number from 1 to below the number of rows",
+        },
+        SettingInfo {
+            name: "rate",
+            meaning: "rate of the mean gradient; chosen from public facts unless given",
+            accepted: "a number above 0",
+        },
+        SettingInfo {
+            name: "sampling",
+            meaning: "how samples are drawn; poisson unless given",
+            accepted: "poisson, or under replace-one without-replacement",
+        },
+        SettingInfo {
+            meaning: "strength of λ/2·‖θ‖² beside the sum of losses; none unless given",
+            ..RIDGE_SETTING
+        },
+    ],
+    scores: Scores::ClippedJoint,
+};
+
+/// Its settings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Options {
+    /// T.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u32>,
+    /// qn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<u64>,
+    /// η of the mean form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
+    /// How samples are drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<Sampling>,
+    /// λ of the sum form; none unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ridge: Option<f64>,
+}
+
+/// How samples are drawn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sampling {
+    /// Each record on its own.
+    #[default]
+    Poisson,
+    /// A fixed number of records.
+    WithoutReplacement,
+}
+
+/// Epochs that the rule takes.
+pub const EPOCHS: RangeInclusive<f64> = 20.0..=100.0;
+/// Steps that the rule takes.
+pub const STEPS_TAKEN: RangeInclusive<f64> = 200.0..=2000.0;
+/// σ/G that the rule does not go below if it can.
+pub const MULTIPLIER: f64 = 2.0;
+
+/// m.
+const MOMENTUM: f64 = 0.9;
+/// With the mean of the last half of the points, time counts this much.
+const AVERAGED_SHARE: f64 = 0.75;
+/// k and T of `Printed`.
+const PRINTED: (u64, u32) = (50, 1000);
+/// Noise far below what an unsampled descent needs, from which on scales are looked at.
+const FLOOR: f64 = 1e-3;
+
+/// T and the batch of the rule; `noise` is s.
+pub fn sampled_pace(facts: &Facts, noise: f64) -> (u32, u64) {
+    let rows = facts.rows as f64;
+    let within = |x: f64, range: &RangeInclusive<f64>| x.clamp(*range.start(), *range.end());
+    let whole = noise * rows / gd::contribution(facts);
+    let steps = within(200.0 * whole, &STEPS_TAKEN).round();
+    let epochs = within(MULTIPLIER * steps.sqrt() / whole, &EPOCHS);
+    let batch = (epochs * rows / steps).max(16.0).min(rows / 2.0).max(1.0).round();
+    (steps as u32, batch as u64)
+}
+
+/// s, and what sampling adds to it.
+fn total_noise(facts: &Facts, noise: f64, steps: u32, batch: u64) -> f64 {
+    let coordinates = facts.columns as f64 * f64::from(facts.problems);
+    let sampled = gd::contribution(facts).powi(2) / (f64::from(steps) * batch as f64);
+    (noise * noise + sampled / coordinates).sqrt()
+}
+
+/// The rate at which T steps take the time that balances noise and what is left to learn, at most 1/β.
+fn usual_rate(facts: &Facts, noise: f64, steps: u32) -> f64 {
+    let (smoothness, trace) = gd::shape(facts);
+    let time = predicted::settling_time(facts, noise, trace);
+    ((1.0 - MOMENTUM) * time / (AVERAGED_SHARE * f64::from(steps))).min(1.0 / smoothness)
+}
+
+/// Decides everything from public facts.
+pub(crate) fn plan(
+    facts: &Facts,
+    budget: &Budget,
+    calibration: Calibration,
+    options: &Options,
+) -> Result<Planned, LearnError> {
+    covered(facts, budget)?;
+    let printed = calibration == Calibration::Printed;
+    let steps =
+        options.steps.map(|steps| STEPS.check(f64::from(steps)).map(|_| steps)).transpose()?;
+    let ridge = options.ridge.map(|ridge| RIDGE.check(ridge)).transpose()?.unwrap_or(0.0);
+    let rate = options.rate.map(|rate| RATE.check(rate)).transpose()?;
+    let batch = options.batch.map(|batch| BATCH.check(batch as f64).map(|_| batch)).transpose()?;
+    let mu = account::gaussian::mu(budget.epsilon(), budget.delta());
+    let (rows, one_step) = (facts.rows as f64, gd::sensitivity(facts) / mu);
+    let (usual_steps, usual_batch) = if printed {
+        (PRINTED.1, PRINTED.0.min((facts.rows / 2).max(1)))
+    } else {
+        sampled_pace(facts, one_step / rows)
+    };
+    let (steps, batch) = (steps.unwrap_or(usual_steps), batch.unwrap_or(usual_batch));
+    let sampling = options.sampling.unwrap_or_default();
+    let draw = draw(facts, sampling, batch)?;
+    let noise = total_noise(facts, one_step / rows, steps, batch);
+    let rate = rate.unwrap_or_else(|| usual_rate(facts, noise, steps));
+    let (slope, joint, contribution) = if printed {
+        let together = f64::from(facts.problems).sqrt() * (1.0 + 16.0 * f64::EPSILON);
+        (facts.shape.lipschitz, false, facts.gradient_bound() * together)
+    } else {
+        (gd::slope(facts), gd::joint(facts), gd::contribution(facts))
+    };
+    let descent = |noise_scale: f64| SampledDescent {
+        neighbours: facts.neighbours,
+        unit: facts.unit,
+        draw,
+        contribution,
+        noise_scale,
+        coordinates: facts.columns * facts.problems as usize,
+        steps,
+        schedule: Schedule {
+            rate: rate / batch as f64,
+            momentum: MOMENTUM,
+            // Of the sum over all records, of which a sample sees a share.
+            ridge: ridge * batch as f64 / rows,
+            averaged: steps.div_ceil(2),
+            ball: BALL / facts.radius,
+        },
+    };
+    let scale = if printed {
+        let (epsilon, delta) = evenly_split(facts, budget);
+        let variance = 16.0 * f64::from(steps) * (1.0 / delta).ln();
+        variance.sqrt() * facts.gradient_bound() * batch as f64 / (rows * epsilon)
+    } else {
+        // All problems are in one vector, so that nothing is repeated.
+        let single = Facts { problems: 1, ..facts.clone() };
+        let unsampled = one_step * f64::from(steps).sqrt();
+        calibrated(&single, budget, FLOOR * unsampled, |scale| descent(scale).event())?
+    };
+    let notes = if printed { vec![PRINTED_NOTE.into()] } else { vec![] };
+    Ok(Planned {
+        procedure: Arc::new(Sampled {
+            descent: descent(scale),
+            columns: facts.columns,
+            batch,
+            ridge,
+            slope,
+            joint,
+        }),
+        settled: Method::Sgd(Options {
+            steps: Some(steps),
+            batch: Some(batch),
+            rate: Some(rate),
+            sampling: Some(sampling),
+            ridge: options.ridge,
+        }),
+        arithmetic: Arithmetic::Finite,
+        notes,
+    })
+}
+
+/// What a certificate with printed constants says.
+const PRINTED_NOTE: &str = "printed noise; samples are drawn as the events say, not with replacement as \
+     in print, and the claim is the accountant's";
+
+/// Refuses what no theorem covers.
+fn covered(facts: &Facts, budget: &Budget) -> Result<(), LearnError> {
+    if budget.is_pure() {
+        return Err(LearnError::NotCovered {
+            what: "method sgd adds Gaussian noise, which has no finite epsilon at delta = 0".into(),
+            instead: "give a delta above 0, or method amp, objective or output",
+        });
+    }
+    if facts.unit.records() > 1 {
+        return Err(LearnError::NotCovered {
+            what: format!("method sgd samples records, and the unit is {}", facts.unit),
+            instead: "amplification by sampling is proved for one record: take method gd",
+        });
+    }
+    if !RADII.contains(&facts.radius) {
+        return Err(LearnError::NotCovered {
+            what: format!("method sgd cannot sum rows of length {:e} exactly", facts.radius),
+            instead: "give a clipping radius from 1e-60 to 1e60",
+        });
+    }
+    Ok(())
+}
+
+/// The sampler.
+fn draw(facts: &Facts, sampling: Sampling, batch: u64) -> Result<Draw, LearnError> {
+    if batch >= facts.rows {
+        return Err(LearnError::NotCovered {
+            what: format!("batch = {batch} of {} rows: a sampling rate of 1 or more", facts.rows),
+            instead: "give a batch below the number of rows; method gd takes all of them",
+        });
+    }
+    let public_count = facts.neighbours == Neighbours::ReplaceOne && facts.unit == Unit::Record;
+    match sampling {
+        Sampling::Poisson => Ok(Draw::Poisson { rate: batch as f64 / facts.rows as f64 }),
+        Sampling::WithoutReplacement if public_count => {
+            Ok(Draw::WithoutReplacement { population: facts.rows, batch })
+        }
+        Sampling::WithoutReplacement => Err(LearnError::NotCovered {
+            what: format!(
+                "samples of a fixed size under {} neighbours with {} as the unit: they need a \
+                 public number of records",
+                facts.neighbours, facts.unit
+            ),
+            instead: "give sampling = poisson",
+        }),
+    }
+}
+
+/// A descent on samples for all problems at once.
+#[derive(Debug, Clone)]
+struct Sampled {
+    descent: SampledDescent,
+    columns: usize,
+    batch: u64,
+    ridge: f64,
+    slope: f64,
+    joint: bool,
+}
+
+impl Procedure for Sampled {
+    fn event(&self) -> Result<Event, LearnError> {
+        Ok(self.descent.event()?)
+    }
+
+    fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
+        let noise_scale = match (stated.single_cost()?, self.descent.draw) {
+            (Cost::PoissonGaussian { noise_scale, .. }, Draw::Poisson { .. })
+            | (
+                Cost::WithoutReplacementGaussian { noise_scale, .. },
+                Draw::WithoutReplacement { .. },
+            ) => *noise_scale,
+            _ => return None,
+        };
+        let mut other = self.clone();
+        other.descent.noise_scale = noise_scale;
+        Some(Arc::new(other))
+    }
+
+    fn settings(&self) -> Settings {
+        Settings::of([
+            ("steps", f64::from(self.descent.steps)),
+            ("batch", self.batch as f64),
+            ("rate", self.descent.schedule.rate * self.batch as f64),
+            ("gradient_noise", self.descent.noise_scale),
+        ])
+        .and("ridge", (self.ridge > 0.0).then_some(self.ridge))
+    }
+
+    fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
+        let (batch, steps) = (self.batch as f64, f64::from(self.descent.steps));
+        let Schedule { rate, momentum, .. } = self.descent.schedule;
+        let noise = self.descent.noise_scale / (batch * steps.sqrt());
+        let noise = total_noise(facts, noise, self.descent.steps, self.batch);
+        let time = AVERAGED_SHARE * steps * rate * batch / (1.0 - momentum);
+        Some(predicted::descent(facts, noise, time, gd::shape(facts).1))
+    }
+
+    fn run(
+        &self,
+        facts: &Facts,
+        data: &Dataset,
+        odometer: &mut Odometer<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
+        let question = Question::of(facts, data, self.joint, self.slope)?;
+        // Every record is asked for once, unsampled and unreleased: one that cannot be summed exactly
+        // must be refused now, not when a sample brings it in.
+        let start = vec![0.0; self.descent.coordinates];
+        question.ask(&start, &question.records(data)?).ok_or(GateError::Malformed)?;
+        let (taken, stopped) = (AtomicU32::new(0), AtomicBool::new(false));
+        let proceed = || {
+            let iteration = taken.fetch_add(1, Ordering::Relaxed) + 1;
+            let gradient_norm = f64::INFINITY;
+            monitor.proceed(Progress { iteration, gradient_norm, tolerance: 0.0, precise: false })
+        };
+        let records = Private::new(data.features.rows());
+        let noised = self.descent.run(records, odometer, |theta, sample| {
+            if !proceed() {
+                stopped.store(true, Ordering::Relaxed);
+                return None;
+            }
+            question.ask_some(theta, data, sample).map(Private::new)
+        });
+        if stopped.load(Ordering::Relaxed) {
+            return Err(LearnError::Solve(SolveError::Stopped));
+        }
+        Ok(noised?.rows_of(self.columns))
+    }
+}

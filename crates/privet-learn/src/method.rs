@@ -1,0 +1,229 @@
+//! The registry: every learner that can be asked for, one line each.
+//!
+//! A learner is a module with three public names:
+//! - `Options`, its own settings, each of them optional: whatever is left out is chosen by a rule that
+//!   reads public facts alone;
+//! - `INFO`, a line about it;
+//! - `plan`, from facts, budget and options to a [`Planned`].
+
+use crate::facts::Facts;
+use crate::learner::Planned;
+use crate::request::Calibration;
+use crate::{LearnError, auto, erm};
+use privet_core::Budget;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::{fmt, str::FromStr};
+
+/// A line about a method, for `privet methods`.
+#[derive(Debug, Clone, Copy)]
+pub struct MethodInfo {
+    /// The word for `--method`.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// In which arithmetic its guarantee is proved.
+    pub guarantee: &'static str,
+    /// The settings of its own that it accepts.
+    pub settings: &'static [SettingInfo],
+    /// What its scores say of the classes.
+    pub scores: Scores,
+}
+
+/// A setting of a method.
+#[derive(Debug, Clone, Copy)]
+pub struct SettingInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does and what happens without it.
+    pub meaning: &'static str,
+    /// Which values are accepted, in words.
+    pub accepted: &'static str,
+}
+
+/// What the scores of a model with the logistic loss say of the classes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scores {
+    /// Each score is a log-odds of its own.
+    Separate,
+    /// The same, but slopes were clipped ([`crate::erm::gd`]).
+    Clipped,
+    /// Slopes were clipped to that of a model that knows nothing, and more than two classes were
+    /// fitted jointly ([`crate::erm::gd`]).
+    ClippedJoint,
+}
+
+/// The ridge λ, for every learner that has one.
+pub(crate) const RIDGE_SETTING: SettingInfo = SettingInfo {
+    name: "ridge",
+    meaning: "strength of λ/2·‖θ‖² beside the sum of losses; chosen from public facts unless given",
+    accepted: "a number above 0",
+};
+
+macro_rules! methods {
+    ($($(#[$doc:meta])* $variant:ident: $($module:ident)::+;)*) => {
+        /// A learner and its own settings.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "name", rename_all = "kebab-case")]
+        pub enum Method {
+            $($(#[$doc])* $variant($($module)::+::Options),)*
+            /// No noise at all, for comparison.
+            NonPrivate(erm::plain::Options),
+        }
+
+        /// Every method that can be asked for.
+        pub const METHODS: &[MethodInfo] = &[$($($module)::+::INFO,)* erm::plain::INFO];
+
+        impl Method {
+            /// A line about it.
+            pub fn info(&self) -> &'static MethodInfo {
+                match self {
+                    $(Self::$variant(_) => &$($module)::+::INFO,)*
+                    Self::NonPrivate(_) => &erm::plain::INFO,
+                }
+            }
+
+            /// Hands the request to its learner.
+            pub(crate) fn plan(
+                &self,
+                facts: &Facts,
+                budget: &Budget,
+                calibration: Calibration,
+            ) -> Result<Planned, LearnError> {
+                match self {
+                    $(Self::$variant(options) => {
+                        $($module)::+::plan(facts, budget, calibration, options)
+                    })*
+                    Self::NonPrivate(_) => Err(LearnError::NotASetting {
+                        setting: "epsilon".into(),
+                        method: self.name(),
+                    }),
+                }
+            }
+
+            fn named(word: &str) -> Option<Self> {
+                $(if word == $($module)::+::INFO.name {
+                    return Some(Self::$variant(Default::default()));
+                })*
+                (word == erm::plain::INFO.name).then(|| Self::NonPrivate(Default::default()))
+            }
+        }
+    };
+}
+
+methods! {
+    /// Whatever the rule chooses; see [`crate::auto`].
+    Auto: auto;
+    /// Approximate Minima Perturbation.
+    Amp: erm::amp;
+    /// Objective perturbation, the exact minimiser released.
+    Objective: erm::objective;
+    /// Output perturbation.
+    Output: erm::output;
+    /// Noisy gradient descent on all records.
+    Gd: erm::gd;
+    /// Noisy gradient descent on a random part of the records at each step.
+    Sgd: erm::sgd;
+    /// Permutation descent, noise on the result.
+    Psgd: erm::psgd;
+    /// The same with a ridge.
+    PsgdStrong: erm::psgd_strong;
+    /// Least squares from noised second moments.
+    Ssp: erm::ssp;
+    /// Linear regression in a ball.
+    Linear: erm::linear;
+    /// Linear regression with a rotated regulariser.
+    LinearRotated: erm::rotated;
+    /// Sample and aggregate.
+    SampleAggregate: erm::sample_aggregate;
+    /// Frank–Wolfe: a signed column chosen at each step.
+    FrankWolfe: erm::frank_wolfe;
+    /// Entropy-regularised minimisation, released by sampling columns.
+    Simplex: erm::simplex;
+}
+
+impl Method {
+    /// The word for `--method`.
+    pub fn name(&self) -> &'static str {
+        self.info().name
+    }
+
+    /// The words accepted by [`FromStr`], separated by commas.
+    pub fn accepted() -> String {
+        METHODS.iter().map(|method| method.name).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether it is private at all.
+    pub fn is_private(&self) -> bool {
+        !matches!(self, Self::NonPrivate(_))
+    }
+
+    /// Whether it has a setting of that name.
+    pub fn has(&self, setting: &str) -> bool {
+        self.info().settings.iter().any(|known| known.name == setting)
+    }
+
+    /// With one setting given; a value that reads as a number is one.
+    pub fn with(&self, setting: &str, value: &str) -> Result<Self, LearnError> {
+        let known = self.info().settings.iter().find(|known| known.name == setting);
+        let known = known.ok_or_else(|| LearnError::NotASetting {
+            setting: setting.into(),
+            method: self.name(),
+        })?;
+        let refused = || LearnError::SettingValue {
+            setting: known.name,
+            given: value.into(),
+            accepted: known.accepted,
+        };
+        let parsed = match (value.parse::<u64>(), value.parse::<f64>()) {
+            (Ok(whole), _) => Value::from(whole),
+            (_, Ok(number)) if number.is_finite() => Value::from(number),
+            (_, Ok(_)) => return Err(refused()),
+            _ => Value::from(value),
+        };
+        let mut written = serde_json::to_value(self).map_err(|_| refused())?;
+        written[known.name] = parsed;
+        serde_json::from_value(written).map_err(|_| refused())
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Method {
+    type Err = LearnError;
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        Self::named(word).ok_or_else(|| LearnError::UnknownMethod {
+            given: word.into(),
+            accepted: Self::accepted(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_method_is_found_by_its_name_and_knows_its_settings() {
+        for info in METHODS {
+            let method: Method = info.name.parse().unwrap();
+            assert_eq!(method.name(), info.name);
+            let written = serde_json::to_value(&method).unwrap();
+            assert_eq!(written["name"], info.name, "the name in certificates is the one asked for");
+            assert_eq!(serde_json::from_value::<Method>(written).unwrap(), method);
+            let refused = method.with("no-such-setting", "1").unwrap_err();
+            assert!(matches!(refused, LearnError::NotASetting { .. }));
+            for setting in info.settings {
+                let odd = method.with(setting.name, "\u{1}").unwrap_err();
+                assert!(matches!(odd, LearnError::SettingValue { .. }), "{}", setting.name);
+            }
+        }
+        assert!(matches!("ampp".parse::<Method>(), Err(LearnError::UnknownMethod { .. })));
+    }
+}

@@ -1,0 +1,34 @@
+//! Executing a plan: the same few steps for every learner.
+
+use crate::model::LinearWeights;
+use crate::plan::{Plan, Work};
+use crate::{LearnError, admit};
+use privet_data::Dataset;
+use privet_dp::gate::{Odometer, Private, Release};
+use privet_dp::noise::Source;
+use privet_optim::solver::Monitor;
+
+/// Checks the data against the plan, carries it out and settles.
+pub(crate) fn run(
+    plan: &Plan,
+    data: &Dataset,
+    source: &mut dyn Source,
+    monitor: &dyn Monitor,
+) -> Result<Release<LinearWeights>, LearnError> {
+    admit::check(&plan.facts, data)?;
+    let request = serde_json::to_value(&plan.request)
+        .map_err(|_| LearnError::DataShape("the request cannot be written as JSON"))?;
+    match (&plan.work, &plan.events, &plan.guarantee) {
+        (Work::Private(procedure), Some(events), Some(guarantee)) => {
+            let mut odometer = Odometer::start(events.clone(), source);
+            let rows = procedure.run(&plan.facts, data, &mut odometer, monitor)?;
+            let all = rows.map(|weights| LinearWeights { weights });
+            Ok(odometer.settle(all, *guarantee, plan.arithmetic, plan.notes.clone(), request)?)
+        }
+        (Work::Plain(plain), ..) => {
+            let weights = plain.run(&plan.facts, data, monitor)?;
+            Ok(Release::without_privacy(Private::new(LinearWeights { weights }), request))
+        }
+        (Work::Private(_), ..) => Err(LearnError::DataShape("the plan states no events")),
+    }
+}

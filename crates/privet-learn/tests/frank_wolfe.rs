@@ -1,0 +1,316 @@
+//! Frank–Wolfe, from request to verified model.
+
+mod common;
+
+use common::{SCHEMA, accuracy, forged, scale, seeded, train, uniform};
+use privet_core::{Budget, Neighbours, Unit};
+use privet_data::matrix::{CsrMatrix, DenseMatrix, Matrix};
+use privet_data::{Dataset, Schema, Target, read};
+use privet_dp::account::{self, Cost, Event};
+use privet_dp::noise::{FixedSeed, SystemRandom};
+use privet_learn::erm::frank_wolfe::{self, Options, Path, Terms};
+use privet_learn::{Calibration, Facts, LearnError, Method, Request, plan, verify};
+use privet_optim::loss::Loss;
+use privet_optim::vertex::{ColumnScores, GridMatrix, Move};
+use proptest::prelude::*;
+use std::sync::atomic::AtomicBool;
+
+const LOSSES: [Loss; 3] = [Loss::Logistic, Loss::HuberSvm { h: 0.1 }, Loss::SQUARED];
+const RELATIONS: [Neighbours; 2] = [Neighbours::ReplaceOne, Neighbours::AddRemove];
+
+fn schema(classes: u32) -> Schema {
+    let text = match classes {
+        2 => SCHEMA.into(),
+        _ => SCHEMA.replace(r#"["no", "yes"]"#, r#"["no", "yes", "perhaps"]"#),
+    };
+    Schema::from_toml(&text).unwrap()
+}
+
+/// Rows whose label is mostly the sign of 2a − b; with three classes, "perhaps" where b is large.
+fn data(rows: usize, classes: u32, seed: u64) -> Dataset {
+    let mut source = FixedSeed::new(seed);
+    let mut text = String::from("a,b,y\n");
+    for _ in 0..rows {
+        let (a, b, e) = (uniform(&mut source), uniform(&mut source), uniform(&mut source));
+        let label = match 2.0 * a - b + 0.3 * e > 0.0 {
+            _ if classes > 2 && b > 0.4 => "perhaps",
+            true => "yes",
+            false => "no",
+        };
+        text.push_str(&format!("{a},{b},{label}\n"));
+    }
+    read::csv_bytes(text.as_bytes(), &schema(classes)).unwrap()
+}
+
+fn request(epsilon: f64, delta: f64) -> Request {
+    Request {
+        schema: schema(2),
+        rows: 4000,
+        budget: Some(Budget::new(epsilon, delta).unwrap()),
+        neighbours: Neighbours::ReplaceOne,
+        loss: Loss::Logistic,
+        method: Method::FrankWolfe(Options::default()),
+        calibration: Calibration::Sound,
+    }
+}
+
+fn with(options: Options) -> Request {
+    Request { method: Method::FrankWolfe(options), ..request(1.0, 1e-6) }
+}
+
+/// Every loss, relation and number of classes trains, verifies and claims what was asked for.
+#[test]
+fn every_combination_trains_and_verifies() {
+    for classes in [2, 3] {
+        let (training, test) = (data(4000, classes, 1), data(2000, classes, 2));
+        for loss in LOSSES {
+            for (neighbours, delta) in RELATIONS.into_iter().zip([1e-6, 0.0]) {
+                let schema = schema(classes);
+                let options = Options { steps: Some(12), ..Options::default() };
+                let method = Method::FrankWolfe(options);
+                let request = Request { loss, neighbours, schema, method, ..request(4.0, delta) };
+                let model = train(&request, &training);
+                let verdict = verify(&model);
+                let what = format!("{loss:?} {neighbours} {classes} classes");
+                assert!(verdict.valid, "{what}: {:?}", verdict.checks);
+                let claimed = verdict.guarantee.unwrap();
+                assert_eq!((claimed.epsilon, claimed.delta), (4.0, delta), "{what}");
+                let found = accuracy(&seeded(&request, &training), &test);
+                assert!(found > 0.75 - 0.15 * f64::from(classes - 2), "{what}: accuracy {found}");
+            }
+        }
+    }
+}
+
+/// The same choices for the same coins, whether rows are stored with their zeros or without, on both
+/// paths.
+#[test]
+fn sparse_and_dense_rows_give_the_same_model() {
+    let dense = data(4000, 2, 5);
+    let Matrix::Dense(matrix) = &dense.features else { panic!("not dense") };
+    let (columns, mut values) = (matrix.columns(), matrix.values().to_vec());
+    // Some zeros, so that storages differ.
+    values.iter_mut().enumerate().filter(|(at, _)| at % 7 < 3).for_each(|(_, x)| *x = 0.0);
+    let features = Matrix::Dense(DenseMatrix::new(values, 4000, columns));
+    let one = Dataset { features, ..dense };
+    let two = as_csr(&one);
+    for path in [Path::Forward, Path::FrankWolfe] {
+        let options = Options { steps: Some(40), path: Some(path), ..Options::default() };
+        let request = with(options);
+        let (one, two) = (seeded(&request, &one), seeded(&request, &two));
+        assert_eq!(one.weights().weights, two.weights().weights);
+    }
+}
+
+#[test]
+fn settings_are_checked_and_what_is_not_covered_is_refused() {
+    let options = Options::default();
+    let bad = [
+        Options { steps: Some(0), ..options },
+        Options { steps: Some(1_000_001), ..options },
+        Options { radius: Some(0.0), ..options },
+        Options { radius: Some(f64::NAN), ..options },
+        Options { clip: Some(-1.0), ..options },
+        Options { clip: Some(f64::INFINITY), ..options },
+    ];
+    for bad in bad {
+        assert!(matches!(plan(&with(bad)), Err(LearnError::Setting(_))), "{bad:?}");
+    }
+    let printed = |options, delta| Request {
+        calibration: Calibration::Printed,
+        method: Method::FrankWolfe(options),
+        ..request(1.0, delta)
+    };
+    for (options, delta) in [
+        (options, 0.0),
+        (Options { steps: Some(1), ..options }, 1e-6),
+        (Options { steps: Some(9), path: Some(Path::Forward), ..options }, 1e-6),
+    ] {
+        let refused = plan(&printed(options, delta));
+        assert!(matches!(refused, Err(LearnError::NotCovered { .. })), "{options:?}");
+    }
+    let method: Method = "frank-wolfe".parse().unwrap();
+    assert!(method.with("path", "forward").is_ok() && method.with("path", "back").is_err());
+}
+
+/// Pure: T choices of range ε/T. With δ the ranges are larger once T is.
+#[test]
+fn the_budget_is_spent_to_the_end() {
+    for (delta, steps, least) in [(0.0, 5, 0.2), (1e-6, 5, 0.2), (1e-6, 400, 0.01)] {
+        let options = Options { steps: Some(steps), ..Options::default() };
+        let method = Method::FrankWolfe(options);
+        let planned = plan(&Request { method, ..request(1.0, delta) }).unwrap();
+        let Some(Event::Repeat { count, event }) = planned.events() else { panic!("no steps") };
+        assert_eq!(*count, steps);
+        let Some(Cost::BoundedRange { range }) = event.single_cost() else { panic!("no range") };
+        assert!(*range >= least * (1.0 - 1e-5), "{delta} {steps}: {range}");
+        let spent = account::epsilon(planned.events().unwrap(), delta).unwrap();
+        assert!(spent <= 1.0 && spent > 0.99, "{spent}");
+    }
+}
+
+/// Where few records are seen through much noise few steps are taken; nothing jumps between tables that
+/// are nearly alike.
+#[test]
+fn the_pace_moves_gently() {
+    for rows in [300.0, 4e3, 5e4, 1e6] {
+        for columns in [10, 2000, 100_000] {
+            for (epsilon, problems) in [(0.05, 1), (0.5, 7), (5.0, 1)] {
+                let pace = |rows: f64, columns: usize| {
+                    let facts = Facts::of(&request(1.0, 1e-6)).unwrap();
+                    let facts = Facts { rows: rows as u64, columns, problems, ..facts };
+                    frank_wolfe::pace(&facts, &Budget::new(epsilon, 1e-9).unwrap())
+                };
+                let here = pace(rows, columns);
+                for (n, p) in [(1.2, 1.0), (0.8, 1.0), (1.0, 1.2), (1.0, 0.8)] {
+                    let there = pace(rows * n, (columns as f64 * p) as usize);
+                    let (steps, reach) = (there.steps / here.steps, there.reach / here.reach);
+                    assert!((0.7..1.3).contains(&steps), "{steps}");
+                    assert!((0.7..1.3).contains(&reach), "{reach}");
+                }
+            }
+        }
+    }
+}
+
+/// PRIV-14: the printed noise composes to ε(1 + ε/(4 ln(1/δ))) by the argument it rests on; what is
+/// claimed is what the accountant proves.
+#[test]
+fn printed_noise_claims_what_is_proved() {
+    let options = Options { steps: Some(30), ..Options::default() };
+    let asked = Request {
+        calibration: Calibration::Printed,
+        method: Method::FrankWolfe(options),
+        ..request(1.0, 1e-8)
+    };
+    let planned = plan(&asked).unwrap();
+    let Some(Event::Repeat { count: 29, event }) = planned.events() else { panic!("not 29") };
+    let Some(Cost::Pure { epsilon }) = event.single_cost() else { panic!("not pure") };
+    // ε₀ = ε/√(2T·ln(1/δ)), T = 30.
+    let printed = 1.0 / (60.0 * 1e8_f64.ln()).sqrt();
+    // Truncation of the bounds to their grids makes the sensitivity smaller by up to 2⁻¹³.
+    assert!((epsilon / printed - 1.0).abs() < 2e-4, "{epsilon} {printed}");
+    let tail = 1e8_f64.ln();
+    let composed = (2.0 * 30.0 * tail).sqrt() * printed + 30.0 * printed * printed / 2.0;
+    assert!((composed / (1.0 + 1.0 / (4.0 * tail)) - 1.0).abs() < 1e-9);
+    assert!(composed > 1.013, "{composed}");
+    let model = train(&asked, &data(4000, 2, 1));
+    let verdict = verify(&model);
+    assert!(verdict.valid, "{:?}", verdict.checks);
+    let claimed = verdict.guarantee.unwrap().epsilon;
+    assert!(claimed < 1.0, "the accountant is tighter than the theorem: {claimed}");
+    assert!(model.certificate().notes.iter().any(|note| note.contains("PRIV-14")));
+    // Not so at a large ε and many steps.
+    let method = Method::FrankWolfe(Options { steps: Some(300), ..Options::default() });
+    let large = Budget::new(10.0, 1e-8).unwrap();
+    let planned = plan(&Request { budget: Some(large), method, ..asked }).unwrap();
+    let claimed = planned.guarantee().unwrap().epsilon;
+    assert!((10.0..10.1).contains(&claimed), "{claimed}");
+}
+
+#[test]
+fn less_noise_fewer_steps_or_a_stopped_run_is_found_out() {
+    const COST: &str = "/events/repeat/event/use/cost";
+    let chosen = train(&request(1.0, 1e-6), &data(4000, 2, 1));
+    let Method::FrankWolfe(settled) = chosen.request().method else { panic!("another method") };
+    assert!(settled.steps.is_some() && settled.radius.is_some() && settled.clip.is_some());
+    assert!(verify(&chosen).valid);
+    let verdict = verify(&forged(&chosen, |certificate| {
+        scale(certificate, &format!("{COST}/range"), 2.0);
+    }));
+    assert!(!verdict.valid && !verdict.checks[0].holds);
+    let verdict = verify(&forged(&chosen, |certificate| {
+        scale(certificate, &format!("{COST}/range"), 1.5);
+        certificate["events"]["repeat"]["count"] = 2.into();
+    }));
+    assert!(!verdict.valid && verdict.checks[0].holds && !verdict.checks[1].holds);
+    let planned = plan(&request(1.0, 1e-6)).unwrap();
+    let mut source = SystemRandom::new().unwrap();
+    let stopped = planned.run(&data(4000, 2, 1), &mut source, &AtomicBool::new(true));
+    assert!(matches!(stopped, Err(LearnError::Solve(_))));
+}
+
+/// Scores along a path of choices.
+fn scores(terms: &Terms, facts: &Facts, data: &Dataset, path: &[Move]) -> Vec<i64> {
+    let features = GridMatrix::new(&data.features, terms.features).unwrap();
+    let labels = data.target.signed().unwrap();
+    let mut scores = ColumnScores::new(&features, &labels, facts.loss, terms.slopes).unwrap();
+    path.iter().for_each(|step| scores.make(*step, |_, _| {}));
+    scores.scores().to_vec()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The sensitivity of each step, after random choices, with random and extreme neighbours: records
+    /// replaced by others, by their opposites, by duplicates, by zeros; removed.
+    #[test]
+    fn neighbouring_tables_move_every_score_within_the_bound(
+        seed in any::<u64>(), kind in 0_usize..5, records in 1_u32..4, steps in 0_usize..8,
+        shrinks in any::<bool>(), clip in prop::sample::select(vec![0.05, 0.3, 1.0]), sparse in any::<bool>(),
+    ) {
+        let rows = 12;
+        let whole = data(rows, 2, seed);
+        let columns = whole.features.columns();
+        let neighbours = if kind == 0 { Neighbours::AddRemove } else { Neighbours::ReplaceOne };
+        let Matrix::Dense(dense) = &whole.features else { panic!("not dense") };
+        let Target::Class { codes, count } = &whole.target else { panic!("no classes") };
+        let (mut values, mut other) = (dense.values().to_vec(), codes.clone());
+        let fresh = data(rows, 2, seed ^ 0x5555);
+        let Matrix::Dense(fresh) = &fresh.features else { panic!("not dense") };
+        for (record, code) in other.iter_mut().enumerate().take(records as usize) {
+            let place = record * columns..(record + 1) * columns;
+            match kind {
+                1 => values[place.clone()].copy_from_slice(&fresh.values()[place]),
+                2 => values[place].iter_mut().for_each(|x| *x = -*x),
+                3 => values.copy_within((columns * 5)..(columns * 6), place.start),
+                _ => values[place].fill(0.0),
+            }
+            *code = 1 - *code;
+        }
+        let changed = if kind == 0 {
+            whole.select(&(records as usize..rows).collect::<Vec<_>>())
+        } else {
+            let features = Matrix::Dense(DenseMatrix::new(values, rows, columns));
+            Dataset { features, target: Target::Class { codes: other, count: *count }, ..whole.clone() }
+        };
+        let stored = |data: &Dataset| if sparse { as_csr(data) } else { data.clone() };
+        let mut source = FixedSeed::new(seed);
+        let path: Vec<Move> = (0..steps).map(|at| Move {
+            column: (uniform(&mut source).abs() * columns as f64) as usize % columns,
+            negative: uniform(&mut source) > 0.0,
+            shrink: if shrinks { 1.0 - 1.0 / (at as f64 + 2.0) } else { 1.0 },
+            add: 30.0 * uniform(&mut source).abs(),
+            revise_all: shrinks && at % 3 == 0,
+        }).collect();
+        for loss in LOSSES {
+            let asked = Request { loss, neighbours, ..request(1.0, 1e-6) };
+            let mut facts = Facts::of(&asked).unwrap();
+            facts.unit = Unit::User { max_records: records };
+            let terms = Terms::new(&facts, clip, frank_wolfe::slope(&facts));
+            let one = scores(&terms, &facts, &stored(&whole), &path);
+            let two = scores(&terms, &facts, &stored(&changed), &path);
+            for (a, b) in one.iter().zip(&two) {
+                prop_assert!(a.abs_diff(*b) <= terms.sensitivity, "{} > {}", a.abs_diff(*b), terms.sensitivity);
+            }
+        }
+    }
+}
+
+fn as_csr(data: &Dataset) -> Dataset {
+    let columns = data.features.columns();
+    let (mut starts, mut indices, mut values) = (vec![0], vec![], vec![]);
+    for row in 0..data.rows() {
+        for (column, x) in data.features.dense_row(row).into_iter().enumerate() {
+            if x != 0.0 {
+                indices.push(column as u32);
+                values.push(x);
+            }
+        }
+        starts.push(indices.len());
+    }
+    Dataset {
+        features: Matrix::Csr(CsrMatrix::new(starts, indices, values, columns)),
+        ..data.clone()
+    }
+}

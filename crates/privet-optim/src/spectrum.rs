@@ -1,0 +1,101 @@
+//! Symmetric matrices by their eigenvalues: solving with a filtered spectrum.
+//!
+//! A = QΛQᵀ. Where A is known with noise only, A⁻¹b is useless in the directions that noise fills; a
+//! filter h says what is made of each eigenvalue: Q·h(Λ)·Qᵀb.
+
+use faer::linalg::solvers::SelfAdjointEigen;
+use faer::{Mat, MatRef, Side};
+
+/// A = QΛQᵀ.
+#[derive(Debug)]
+pub struct Spectrum {
+    values: Vec<f64>,
+    vectors: Mat<f64>,
+}
+
+impl Spectrum {
+    /// Of a symmetric row-major matrix, of which the lower triangle is read; `None` when it is
+    /// empty or has an entry that is not finite, or when the iteration does not converge.
+    pub fn of(matrix: &[f64], columns: usize) -> Option<Self> {
+        if columns == 0
+            || matrix.len() != columns * columns
+            || !matrix.iter().all(|x| x.is_finite())
+        {
+            return None;
+        }
+        let matrix = MatRef::from_row_major_slice(matrix, columns, columns);
+        let found = SelfAdjointEigen::new(matrix, Side::Lower).ok()?;
+        let values = (0..columns).map(|i| found.S()[i]).collect();
+        Some(Self { values, vectors: found.U().to_owned() })
+    }
+
+    /// The eigenvalues, ascending.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// Qᵀ·vector.
+    pub fn coordinates(&self, vector: &[f64]) -> Vec<f64> {
+        let column = |i: usize| self.vectors.col(i).iter().zip(vector).map(|(q, x)| q * x).sum();
+        (0..self.values.len()).map(column).collect()
+    }
+
+    /// Q·coordinates.
+    pub fn combination(&self, coordinates: &[f64]) -> Vec<f64> {
+        let mut sum = vec![0.0; self.values.len()];
+        for (i, c) in coordinates.iter().enumerate() {
+            sum.iter_mut().zip(self.vectors.col(i).iter()).for_each(|(s, q)| *s += c * q);
+        }
+        sum
+    }
+
+    /// Q·h(Λ)·Qᵀ·vector.
+    pub fn filtered(&self, vector: &[f64], filter: impl Fn(f64) -> f64) -> Vec<f64> {
+        let mut coordinates = self.coordinates(vector);
+        coordinates.iter_mut().zip(&self.values).for_each(|(c, value)| *c *= filter(*value));
+        self.combination(&coordinates)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Lcg;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        /// h(λ) = λ multiplies by A; h(λ) = 1/λ undoes it.
+        #[test]
+        fn a_filter_acts_on_eigenvalues(seed in any::<u64>(), columns in 1_usize..40) {
+            let mut random = Lcg(seed);
+            let mut matrix = vec![0.0; columns * columns];
+            for j in 0..columns {
+                for k in 0..=j {
+                    let x = random.centred() + if j == k { 2.0 * columns as f64 } else { 0.0 };
+                    matrix[j * columns + k] = x;
+                    matrix[k * columns + j] = x;
+                }
+            }
+            let vector: Vec<f64> = (0..columns).map(|_| random.centred()).collect();
+            let spectrum = Spectrum::of(&matrix, columns).unwrap();
+            prop_assert!(spectrum.values().is_sorted());
+            let product = spectrum.filtered(&vector, |value| value);
+            for (row, found) in matrix.chunks(columns).zip(&product) {
+                let expected: f64 = row.iter().zip(&vector).map(|(a, x)| a * x).sum();
+                prop_assert!((found - expected).abs() < 1e-9 * columns as f64);
+            }
+            let back = spectrum.filtered(&product, |value| 1.0 / value);
+            for (found, expected) in back.iter().zip(&vector) {
+                prop_assert!((found - expected).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_matrix_is_refused() {
+        assert!(Spectrum::of(&[1.0, 2.0], 1).is_none());
+        assert!(Spectrum::of(&[f64::NAN], 1).is_none());
+        assert!(Spectrum::of(&[], 0).is_none());
+    }
+}

@@ -1,0 +1,13 @@
+//! Scores of single columns along a path of vertices, kept up to date at the cost of what changes.
+//!
+//! - [`FeatureGrid`], [`GridMatrix`]: features as small integers, by row and by column.
+//! - [`ColumnScores`]: Σ ℓ′·x in integers, updated after every move.
+//! - [`Entropic`]: the same sums at the minimiser of an entropy-regularised problem.
+
+mod entropic;
+mod grid;
+mod scores;
+
+pub use entropic::Entropic;
+pub use grid::{FeatureGrid, GridMatrix};
+pub use scores::{ColumnScores, Move, SlopeGrid};
