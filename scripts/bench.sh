@@ -27,6 +27,10 @@ else
     echo "SKIPPED: the fit race needs the originals of Adult in $data/adult (privet data list)"
 fi
 
+echo "== accuracy of the default"
+cargo run --locked --quiet -p privet-bench -- accuracy "$data" "$work" "${RUNS:-10}" | tee "$work/accuracy.jsonl"
+cat "$work/accuracy.jsonl" >> "$lines"
+
 cpu="$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)"
 head="$(date -u +%Y-%m-%d), commit $(git rev-parse --short HEAD), $(nproc) cores (${cpu:-unknown}), $(rustc --version)."
 cargo run --locked --quiet -p privet-bench -- report "$lines" "$head" > "$work/results.md"

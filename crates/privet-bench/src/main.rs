@@ -37,7 +37,7 @@ fn table(
     accuracy::run(&accuracy::Settings {
         from: from.into(),
         work: work.into(),
-        method: rest.first().unwrap_or(&"gd").parse()?,
+        method: rest.first().unwrap_or(&"auto").parse()?,
         runs: runs.ok_or("RUNS: accepted is a whole number from 2")?,
         only: rest.get(1).map(ToString::to_string),
     })
