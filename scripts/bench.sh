@@ -16,6 +16,12 @@ scripts/venv.sh scripts/requirements-bench.txt
 echo "== samplers, peers"
 .venv/bin/python crates/privet-bench/peers/samplers_opendp.py | tee -a "$lines"
 
+echo "== accountant"
+cargo run --locked --quiet -p privet-bench -- accountant | tee "$work/accountant.jsonl"
+echo "== accountant, peers"
+.venv/bin/python crates/privet-bench/peers/accountant.py "$work/accountant.jsonl" | tee -a "$work/accountant.jsonl"
+cat "$work/accountant.jsonl" >> "$lines"
+
 if [ -d "$data/adult" ]; then
     echo "== fit"
     cargo run --locked --quiet -p privet-cli -- data prepare adult --from "$data" --out "$work/adult"
@@ -26,6 +32,10 @@ if [ -d "$data/adult" ]; then
 else
     echo "SKIPPED: the fit race needs the originals of Adult in $data/adult (privet data list)"
 fi
+
+echo "== accuracy of the default"
+cargo run --locked --quiet -p privet-bench -- accuracy "$data" "$work" "${RUNS:-10}" | tee "$work/accuracy.jsonl"
+cat "$work/accuracy.jsonl" >> "$lines"
 
 cpu="$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)"
 head="$(date -u +%Y-%m-%d), commit $(git rev-parse --short HEAD), $(nproc) cores (${cpu:-unknown}), $(rustc --version)."

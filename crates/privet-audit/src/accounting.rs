@@ -15,8 +15,9 @@
 use crate::AuditError;
 use crate::bits::noise_failed;
 use privet_core::{Neighbours, Unit};
+use privet_dp::account::distribution::{self, Effort};
 use privet_dp::account::parts::Parts;
-use privet_dp::account::{self, Cost, Event, distribution, renyi};
+use privet_dp::account::{self, Cost, Event, renyi};
 use privet_dp::noise::{FixedSeed, GridGaussian, Source};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -100,13 +101,14 @@ fn compare(
     let mean = |losses: &Vec<f64>| mean_excess(losses, epsilon);
     let (forward, backward) = (mean(&losses[0]), mean(&losses[1]));
     let simulated = if forward.0 >= backward.0 { forward } else { backward };
+    let (lost, stated) = account::bracket(event, epsilon)?;
     Ok(Comparison {
         event: event.clone(),
         epsilon,
-        stated: account::delta(event, epsilon)?,
-        lost: 0.0,
+        stated,
+        lost,
         renyi: renyi::delta(&parts.rest, parts.mu(), epsilon),
-        distribution: distribution::delta(&parts.rest, parts.mu(), epsilon),
+        distribution: distribution::delta(&parts.rest, parts.mu(), epsilon, Effort::Full),
         simulated,
     })
 }

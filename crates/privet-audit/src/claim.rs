@@ -1,11 +1,8 @@
 //! What is claimed, as a trade-off between an attacker's two errors.
 //!
-//! **Theorem** (Wasserman & Zhou 2010; Dong, Roth & Su 2022, Prop. 2.12). If neighbours are
-//! (ε, δ(ε))-indistinguishable in both directions for each ε of a set, then every test that errs with
-//! probability α on one and β on the other has β ≥ f(α),
-//! f(α) = max over those ε of { 0, 1 − δ(ε) − e^ε·α, e^{−ε}(1 − δ(ε) − α) }.
-//! *Proof.* "Decide for the second" has probability at most δ + e^ε·α on the second, so
-//! 1 − β ≤ δ + e^ε·α; and its complement on the first, so 1 − α ≤ δ + e^ε·β. ∎
+//! A certificate claims a whole curve f ([`TradeOff`], with its theorem): every test that errs with
+//! probability α on one neighbour errs with at least f(α) on the other. A printed (ε, δ) claims the two
+//! lines 1 − δ − e^ε·α and e^{−ε}(1 − δ − α).
 //!
 //! A claim is refuted when a box that holds (α, β) with the stated confidence lies wholly below f:
 //! f falls, so that is decided by the box's upper right corner.
@@ -14,7 +11,7 @@
 
 use crate::AuditError;
 use privet_core::{Budget, Range};
-use privet_dp::account::{self, Cost, Event, Guarantee};
+use privet_dp::account::{self, Cost, Event, Guarantee, TradeOff};
 
 /// Limits on the confidence of a finding.
 pub const CONFIDENCE: Range = Range::open("confidence", 0.5, 1.0);
@@ -28,8 +25,8 @@ pub struct Claim {
     pub epsilon: f64,
     /// δ as stated.
     pub delta: f64,
-    /// (ε, δ) that are claimed to hold, the stated one among them.
-    profile: Vec<(f64, f64)>,
+    /// What the events claim besides.
+    curve: Option<TradeOff>,
     /// √Σ(Δ/σ)² where every event is a Gaussian release.
     gaussian: Option<f64>,
 }
@@ -38,7 +35,7 @@ impl Claim {
     /// A printed (ε, δ), nothing else.
     pub fn stated(budget: Budget) -> Self {
         let (epsilon, delta) = (budget.epsilon(), budget.delta());
-        Self { epsilon, delta, profile: vec![(epsilon, delta)], gaussian: None }
+        Self { epsilon, delta, curve: None, gaussian: None }
     }
 
     /// A printed (ε, δ) of a mechanism that is a Gaussian release of some multiplier μ, so that the
@@ -51,25 +48,17 @@ impl Claim {
     /// What a certificate states: its guarantee and the whole curve of its events.
     pub fn certified(guarantee: &Guarantee, events: &Event) -> Result<Self, AuditError> {
         let (epsilon, delta) = (guarantee.epsilon, guarantee.delta);
-        // Beyond δ = 1e-4 of the stated ε's reach no feasible number of runs sees anything.
-        let most = account::epsilon(events, delta.max(1e-4))?.min(epsilon.max(0.1));
-        let mut profile = Vec::with_capacity(POINTS as usize + 2);
-        for point in 0..=POINTS {
-            let at = most * f64::from(point) / f64::from(POINTS);
-            profile.push((at, account::delta(events, at)?));
-        }
-        profile.push((epsilon, delta));
-        Ok(Self { epsilon, delta, profile, gaussian: multiplier(events) })
+        let curve = Some(TradeOff::with_points(events, POINTS)?);
+        Ok(Self { epsilon, delta, curve, gaussian: multiplier(events) })
     }
 
     /// f(α): the least second error that the claim allows.
     pub fn least_second_error(&self, alpha: f64) -> f64 {
-        let lines = self.profile.iter().map(|(epsilon, delta)| {
-            let kept = 1.0 - delta;
-            let steep = kept - libm::exp(*epsilon) * alpha;
-            steep.max(libm::exp(-epsilon) * (kept - alpha))
-        });
-        lines.fold(0.0, f64::max)
+        let kept = 1.0 - self.delta;
+        let steep = kept - libm::exp(self.epsilon) * alpha;
+        let flat = libm::exp(-self.epsilon) * (kept - alpha);
+        let curve = self.curve.as_ref().and_then(|curve| curve.at(alpha).ok()).unwrap_or(0.0);
+        steep.max(flat).max(curve).max(0.0)
     }
 
     /// The claimed μ, where every event is Gaussian: only there may the μ form be used.

@@ -40,6 +40,8 @@ use super::sampled::Sampler;
 
 /// Rounding margin on a logarithm of a moment.
 const MARGIN: f64 = 1e-13;
+/// Exponents whose exponential is far from overflow.
+const LARGE_EXPONENT: f64 = 600.0;
 
 /// αμ²/2.
 pub fn gaussian(order: f64, mu: f64) -> f64 {
@@ -116,9 +118,16 @@ pub fn poisson_gaussian(order: f64, rate: f64, shift: f64) -> f64 {
     }
     // d = π/max(μ,1): 2πd/h ≥ 32, and e^{d²/2} ≤ e⁵.
     let step = 0.6 / shift.max(1.0);
+    let (ln_rate, ln_rest) = (libm::log(rate), libm::log1p(-rate));
     let ln_value = |x: f64| {
-        let odds = rate * libm::expm1(x * shift - shift * shift / 2.0);
-        -x * x / 2.0 + order * libm::log1p(odds)
+        let y = x * shift - shift * shift / 2.0;
+        // Where e^y is about to overflow, in logarithms.
+        let ln_mixed = if y < LARGE_EXPONENT {
+            libm::log1p(rate * libm::expm1(y))
+        } else {
+            ln_add_exp(ln_rest, ln_rate + y)
+        };
+        -x * x / 2.0 + order * ln_mixed
     };
     let points = libm::ceil((farthest + 9.0) / step) as usize;
     let logarithms: Vec<f64> = (0..=points).map(|k| ln_value(-9.0 + k as f64 * step)).collect();
@@ -150,7 +159,11 @@ pub fn without_replacement(order: f64, rate: f64, shift: f64) -> f64 {
     moment(ln_sum + 1e-12, order - 1.0).min(plain)
 }
 
+/// A moment that is no number proves nothing: `max` alone would make it 0, perfect privacy.
 fn moment(ln_moment: f64, s: f64) -> f64 {
+    if ln_moment.is_nan() {
+        return f64::INFINITY;
+    }
     (ln_moment + MARGIN * (1.0 + ln_moment.abs())).max(0.0) / s
 }
 
@@ -158,7 +171,8 @@ fn moment(ln_moment: f64, s: f64) -> f64 {
 /// parameter ν.
 pub fn delta(rest: &[(Part, u64)], nu: f64, e: f64) -> f64 {
     let forward = one_way(rest, nu, e, Direction::Forward);
-    if rest.iter().any(|(part, _)| part.directed()) {
+    let differ = |part: &Part| matches!(part, Part::Objective(objective) if objective.directed());
+    if rest.iter().any(|(part, _)| differ(part)) {
         forward.max(one_way(rest, nu, e, Direction::Backward))
     } else {
         forward

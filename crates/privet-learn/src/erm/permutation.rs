@@ -51,6 +51,10 @@ use privet_optim::sum::InMemory;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+mod rates;
+
+pub use rates::Rates;
+
 /// Limits on the number of passes.
 pub const PASSES: Range = Range::from("passes", 1.0, 100_001.0);
 /// Limits on the rows of a batch; there must be as many.
@@ -64,102 +68,6 @@ const MOST_ROWS: u64 = 1 << 30;
 const DOWN: f64 = 1.0 - 4.0 * f64::EPSILON;
 /// The share of η_tSR that ρ_t may reach.
 const SLACK: f64 = 0.01;
-
-/// η_t and r_t, t from 1.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Rates {
-    /// η.
-    Constant(f64),
-    /// 2/(β(t + offset)).
-    Decreasing {
-        /// β.
-        smoothness: f64,
-        /// At least 0.
-        offset: f64,
-    },
-    /// 2/(β(√t + offset)).
-    SquareRoot {
-        /// β.
-        smoothness: f64,
-        /// At least 0.
-        offset: f64,
-    },
-    /// min{1/(β + ξ), 1/(ξt)}, and r_t = 1 − η_tξ.
-    Strong {
-        /// β, without the ridge.
-        smoothness: f64,
-        /// ξ, of the mean form.
-        ridge: f64,
-    },
-}
-
-impl Rates {
-    /// η_t.
-    pub fn rate(self, update: u64) -> f64 {
-        let t = update as f64;
-        match self {
-            Self::Constant(rate) => rate,
-            Self::Decreasing { smoothness, offset } => 2.0 / (smoothness * (t + offset)),
-            Self::SquareRoot { smoothness, offset } => 2.0 / (smoothness * (t.sqrt() + offset)),
-            Self::Strong { smoothness, ridge } => {
-                (1.0 / (smoothness + ridge)).min(1.0 / (ridge * t))
-            }
-        }
-    }
-
-    /// r_t, without cancellation.
-    pub fn shrink(self, update: u64) -> f64 {
-        let t = update as f64;
-        match self {
-            Self::Strong { smoothness, ridge } if ridge * t > smoothness + ridge => (t - 1.0) / t,
-            Self::Strong { smoothness, ridge } => smoothness / (smoothness + ridge),
-            _ => 1.0,
-        }
-    }
-
-    /// Σ_{t ≤ updates} η_t, about.
-    pub fn time(self, updates: f64) -> f64 {
-        match self {
-            Self::Constant(rate) => rate * updates,
-            Self::Decreasing { smoothness, offset } => {
-                2.0 / smoothness * (updates / (1.0 + offset)).ln_1p()
-            }
-            Self::SquareRoot { smoothness, offset } => {
-                let (root, offset) = (updates.sqrt(), offset.max(1e-9));
-                4.0 / smoothness * (root - offset * (root / offset).ln_1p())
-            }
-            Self::Strong { smoothness, ridge } => {
-                let level = (1.0 + smoothness / ridge).min(updates);
-                level / (smoothness + ridge) + (updates / level).ln() / ridge
-            }
-        }
-    }
-
-    /// W of the theorem, rounded up. Rates never rise, so that without a ridge the first update of each
-    /// pass counts most; with one every update counts at most min{1/(β + ξ), 1/(ξTN)}
-    /// ([`super::psgd_strong`]).
-    fn weight(self, passes: u32, batches: u64) -> f64 {
-        let updates = f64::from(passes) * batches as f64;
-        let sum = match self {
-            Self::Strong { smoothness, ridge } => {
-                f64::from(passes) * (1.0 / (smoothness + ridge)).min(1.0 / (ridge * updates))
-            }
-            Self::Constant(rate) => f64::from(passes) * rate,
-            _ => (0..u64::from(passes)).map(|pass| self.rate(pass * batches + 1)).sum(),
-        };
-        sum * (1.0 + 4.0 * f64::EPSILON * (f64::from(passes) + updates))
-    }
-
-    /// A of the theorem, for gradients of at most `bound`.
-    fn norm(self, updates: f64, bound: f64) -> f64 {
-        let walked = updates * self.rate(1) * bound;
-        (1.0 + SLACK)
-            * match self {
-                Self::Strong { ridge, .. } => walked.min(bound / ridge),
-                _ => walked,
-            }
-    }
-}
 
 /// All that decides the sensitivity.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -241,7 +149,8 @@ impl Walk {
                 calibrated(&single, budget, floor, |scale| mechanism(scale).event())?
             }
         };
-        Ok(Shuffled { mechanism: mechanism(scale), walk: self, columns: facts.columns })
+        let rows = facts.rows as f64;
+        Ok(Shuffled { mechanism: mechanism(scale), walk: self, columns: facts.columns, rows })
     }
 }
 
@@ -321,6 +230,8 @@ pub(super) struct Shuffled {
     mechanism: ShuffledGaussian,
     walk: Walk,
     columns: usize,
+    /// n, declared.
+    rows: f64,
 }
 
 impl Shuffled {
@@ -379,14 +290,19 @@ impl Procedure for Shuffled {
             ("rate", rates.rate(1)),
             ("output_noise", self.noise_scale()),
         ])
+        .and(
+            "ridge",
+            match rates {
+                Rates::Strong { ridge, .. } => Some(ridge * self.rows),
+                _ => None,
+            },
+        )
     }
 
     fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
         let noise = self.noise_scale();
         Some(match self.walk.rates {
-            Rates::Strong { ridge, .. } => {
-                predicted::output(facts, noise, ridge * facts.rows as f64)
-            }
+            Rates::Strong { ridge, .. } => predicted::output(facts, noise, ridge * self.rows),
             rates => {
                 let updates = f64::from(self.walk.passes) * self.walk.batches(facts) as f64;
                 predicted::stopped(facts, noise, rates.time(updates))

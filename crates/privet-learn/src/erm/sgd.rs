@@ -124,7 +124,7 @@ pub enum Sampling {
 /// Epochs that the rule takes.
 pub const EPOCHS: RangeInclusive<f64> = 20.0..=100.0;
 /// Steps that the rule takes.
-pub const STEPS_TAKEN: RangeInclusive<f64> = 200.0..=2000.0;
+pub const STEPS_TAKEN: RangeInclusive<f64> = 200.0..=1000.0;
 /// σ/G that the rule does not go below if it can.
 pub const MULTIPLIER: f64 = 2.0;
 

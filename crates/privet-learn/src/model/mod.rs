@@ -97,7 +97,9 @@ impl Model {
             None => Predictions::Numbers(
                 scores
                     .iter()
-                    .map(|score| encoding.decode_target(self.request.loss.prediction(*score)))
+                    // The target's bounds are public: nothing beyond them can be right.
+                    .map(|score| self.request.loss.prediction(*score).clamp(-1.0, 1.0))
+                    .map(|number| encoding.decode_target(number))
                     .collect(),
             ),
             Some(_) if problems == 1 => {
