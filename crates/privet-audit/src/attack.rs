@@ -268,10 +268,10 @@ impl Search<'_> {
         };
         let mut rated: Vec<(f64, Statistic<'a>)> =
             all.into_iter().map(|statistic| (worth(&statistic), statistic)).collect();
-        // The first of equals: the simpler one. `candidates` gives at least one.
+        // The first unless another is clearly better: the simpler one. `candidates` gives at least one.
         let mut best = rated.remove(0);
         for other in rated {
-            if other.0 > best.0 * 1.02 + 1e-9 {
+            if other.0 > best.0 * 1.05 + 0.05 {
                 best = other;
             }
         }
