@@ -31,14 +31,21 @@ pub struct TradeOff {
 impl TradeOff {
     /// From the privacy profile of an event, at some hundred ε.
     pub fn new(event: &Event) -> Result<Self, AccountError> {
+        Self::with_points(event, POINTS)
+    }
+
+    /// The same at this many ε, at least one: fewer are quicker and give a lower bound that is less
+    /// tight.
+    pub fn with_points(event: &Event, points: u32) -> Result<Self, AccountError> {
+        let points = points.max(1);
         let parts = Parts::new(event)?;
         let most = match parts.epsilon(NEGLIGIBLE.max(2.0 * parts.leak).min(1.0)) {
             most if most.is_finite() => most,
             // Grids whose distance rules, or no protection at all.
             _ => 50.0,
         };
-        let profile = (0..=POINTS)
-            .map(|k| most * f64::from(k) / f64::from(POINTS))
+        let profile = (0..=points)
+            .map(|k| most * f64::from(k) / f64::from(points))
             .map(|epsilon| (epsilon, parts.delta(epsilon)))
             .collect();
         Ok(Self { profile })
