@@ -13,7 +13,7 @@ FUZZ_SECONDS ?= 600
 FUZZ_TARGETS := schema csv libsvm parquet model
 PRIVET := $(CARGO) run --quiet -p privet-cli --
 
-.PHONY: help demo test fmt lint doc fuzz fuzz-replay bench vectors deny clean
+.PHONY: help demo test fmt lint doc fuzz fuzz-replay bench audit peers vectors deny clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,12 @@ fuzz: ## fuzz each target for FUZZ_SECONDS (600): needs nightly; installs cargo-
 
 bench: ## samplers, fit and the race against peers (peers are installed into .venv)
 	@scripts/bench.sh
+
+audit: ## attack every learner and mechanism, RUNS (50000) a world, and write docs/audit.md
+	@scripts/audit.sh
+
+peers: ## the true epsilon of published settings, written to docs/peers.md
+	@scripts/peers.sh
 
 vectors: ## regenerate the golden vectors in .venv and compare with the committed ones
 	@scripts/vectors.sh

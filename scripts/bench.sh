@@ -16,6 +16,12 @@ scripts/venv.sh scripts/requirements-bench.txt
 echo "== samplers, peers"
 .venv/bin/python crates/privet-bench/peers/samplers_opendp.py | tee -a "$lines"
 
+echo "== accountant"
+cargo run --locked --quiet -p privet-bench -- accountant | tee "$work/accountant.jsonl"
+echo "== accountant, peers"
+.venv/bin/python crates/privet-bench/peers/accountant.py "$work/accountant.jsonl" | tee -a "$work/accountant.jsonl"
+cat "$work/accountant.jsonl" >> "$lines"
+
 if [ -d "$data/adult" ]; then
     echo "== fit"
     cargo run --locked --quiet -p privet-cli -- data prepare adult --from "$data" --out "$work/adult"

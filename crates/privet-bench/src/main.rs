@@ -1,5 +1,5 @@
-//! `privet-bench fit FOLDER EXPORT`, `privet-bench accuracy ORIGINALS WORK RUNS [METHOD [SET]]` and
-//! `privet-bench report LINES HEAD`; see `scripts/bench.sh`.
+//! `privet-bench fit FOLDER EXPORT`, `privet-bench accuracy ORIGINALS WORK RUNS [METHOD [SET]]`,
+//! `privet-bench accountant` and `privet-bench report LINES HEAD`; see `scripts/bench.sh`.
 
 use privet_bench::accuracy;
 
@@ -11,12 +11,13 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words[..] {
         ["fit", folder, export] => privet_bench::fit::run(Path::new(folder), Path::new(export)),
+        ["accountant"] => privet_bench::accountant::run(),
         ["accuracy", from, work, runs, ref rest @ ..] => table(from, work, runs, rest),
         ["report", lines, head] => std::fs::read_to_string(lines)
             .map(|lines| print!("{}", privet_bench::report::page(&lines, head)))
             .map_err(Into::into),
         _ => Err("usage: privet-bench fit FOLDER EXPORT | accuracy ORIGINALS WORK RUNS [METHOD [SET]] | \
-                  report LINES HEAD".into()),
+                  accountant | report LINES HEAD".into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -14,6 +14,7 @@ pub fn page(lines: &str, head: &str) -> String {
     );
     accuracies(&measured, &mut page);
     fits(&measured, &mut page);
+    accountants(&measured, &mut page);
     samplers(&measured, &mut page);
     page
 }
@@ -121,6 +122,41 @@ fn fits(measured: &[Value], page: &mut String) {
     let _ = writeln!(page, "\nPlanning, once, before any data: {}.", plans.join(", "));
 }
 
+/// Each question with our time, then the peers' on the same question.
+fn accountants(measured: &[Value], page: &mut String) {
+    let answers: Vec<&Value> =
+        measured.iter().filter(|line| line["race"] == "accountant").collect();
+    let ours: Vec<&&Value> = answers.iter().filter(|line| line["who"] == "privet").collect();
+    if ours.is_empty() {
+        return;
+    }
+    page.push_str(
+        "\n## Accountant\n\nThe ε of a composition at δ = 1e-5, or the noise scale σ that meets a \
+         budget, from nothing: both sides certify an upper bound by composing privacy-loss \
+         distributions. `step` is the peer's discretisation, 1e-4 its default. Ratio: their time over \
+         ours.\n\n| question | who | answer | milliseconds | ratio |\n|---|---|---|---|---|\n",
+    );
+    let mut least = f64::INFINITY;
+    for own in &ours {
+        for line in answers.iter().filter(|line| line["question"] == own["question"]) {
+            let ratio = number(line, "seconds") / number(own, "seconds");
+            if line["who"] != own["who"] {
+                least = least.min(ratio);
+            }
+            let _ = writeln!(
+                page,
+                "| {} | {} | {:.5} | {:.2} | {:.0} |",
+                line["question"].as_str().unwrap_or("?"),
+                line["who"].as_str().unwrap_or("?"),
+                number(line, "answer"),
+                1e3 * number(line, "seconds"),
+                ratio,
+            );
+        }
+    }
+    let _ = writeln!(page, "\nSmallest ratio: {least:.0}.");
+}
+
 fn samplers(measured: &[Value], page: &mut String) {
     let draws: Vec<&Value> = measured.iter().filter(|line| line["sampler"].is_string()).collect();
     if draws.is_empty() {
@@ -165,12 +201,17 @@ mod tests {
 {"race":"fit","who":"liblinear","storage":"csr","epsilon":1.0,"ridge":4.0,"seconds":0.04,"accuracy":0.85}
 {"race":"fit","who":"liblinear","storage":"dense","epsilon":1.0,"ridge":4.0,"seconds":9.0,"accuracy":0.85}
 not json
+{"race":"accountant","who":"privet","question":"what?","answer":1.5,"seconds":0.001}
+{"race":"accountant","who":"peer 1, step 0.0001","question":"what?","answer":1.50001,"seconds":0.03}
+{"race":"accountant","who":"peer 1, step 0.0001","question":"another","answer":7.0,"seconds":0.01}
 {"sampler":"discrete-gaussian","scale":1.0,"draws_per_second":1e8}
 {"sampler":"discrete-gaussian","scale":1.0,"draws_per_second":1e5,"peer":"other 1.0"}
 "#;
         let page = page(lines, "head");
         assert!(page.contains("| liblinear | csr | 1.0 | 4.00 | 0.0400 | 4.00 | 0.8500 | – |"));
         assert!(!page.contains("9.0000"), "another storage is another race");
+        assert!(page.contains("| what? | peer 1, step 0.0001 | 1.50001 | 30.00 | 30 |"));
+        assert!(page.contains("Smallest ratio: 30.") && !page.contains("7.00000"));
         assert!(page.contains("| discrete-gaussian | 1.0 | 100.0 | other 1.0 | 0.100 | 1000 |"));
     }
 }

@@ -120,7 +120,9 @@ pub enum LossName {
 }
 
 /// A parser that accepts exactly what the library accepts.
-fn within(range: Range) -> impl Fn(&str) -> Result<f64, String> + Clone + Send + Sync + 'static {
+pub fn within(
+    range: Range,
+) -> impl Fn(&str) -> Result<f64, String> + Clone + Send + Sync + 'static {
     move |text: &str| {
         let value: f64 = text.parse().map_err(|_| format!("accepted is {range}"))?;
         range.check(value).map_err(|error| error.to_string())
@@ -142,7 +144,7 @@ fn steps(text: &str) -> Result<u32, String> {
 }
 
 /// NAME=VALUE.
-fn assignment(text: &str) -> Result<(String, String), String> {
+pub fn assignment(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() && !value.is_empty() => {
             Ok((name.into(), value.into()))

@@ -48,3 +48,34 @@ fn nearly_no_noise_is_worth_nothing() {
         }
     }
 }
+
+/// Thousands of different parts, and parts on very different scales: merged and coarsened upwards, so
+/// that the work is bounded. The answer is at least that of a few of them, and no certificate is
+/// refused for it.
+#[test]
+fn odd_mixtures_are_answered_from_above() {
+    let used =
+        |cost: Cost| Event::Use { neighbours: Neighbours::AddRemove, unit: Unit::Record, cost };
+    let laplace = |sensitivity| used(Cost::Laplace { sensitivity, noise_scale: 1.0, step: None });
+    let sampled = |rate, noise_scale| {
+        used(Cost::PoissonGaussian { rate, sensitivity: 1.0, noise_scale, grid: None })
+    };
+    let repeated = |count, event| Event::Repeat { count, event: Box::new(event) };
+    let all: Vec<Event> = (1..=1_500)
+        .map(f64::from)
+        .map(|k| if k % 2.0 == 0.0 { laplace(1e-3 * k) } else { sampled(6e-4 * k, 1.0 + 0.01 * k) })
+        .collect();
+    let few = Event::All(all.iter().rev().take(40).cloned().collect());
+    for epsilon in [5.0, 15.0] {
+        let (part, whole) =
+            (delta(&few, epsilon).unwrap(), delta(&Event::All(all.clone()), epsilon).unwrap());
+        assert!((part * (1.0 - 5e-3)..=1.0).contains(&whole), "{epsilon}: {part} {whole}");
+    }
+    // One large loss beside a million tiny ones, and beside sampled ones: at least what it costs alone.
+    for others in [repeated(1_000_000, laplace(1e-6)), repeated(1_000, sampled(1e-3, 0.3))] {
+        let event = Event::All(vec![others, laplace(20.0), laplace(1e-9)]);
+        let alone = -(-2.5_f64).exp_m1();
+        let found = delta(&event, 15.0).unwrap();
+        assert!((alone * (1.0 - 1e-9)..=1.0).contains(&found), "{found} {alone}");
+    }
+}

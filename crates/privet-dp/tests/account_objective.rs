@@ -313,3 +313,45 @@ fn the_gaussian_regime_reaches_the_gaussian_floor() {
         }
     }
 }
+
+/// Below its determinant's share C a lone objective is bounded by lines (Lemma H): never above the
+/// closed forms, far below them, never below the Gaussian that is attained, and no worse than what
+/// composing the same curve with next to nothing gives.
+#[test]
+fn below_its_determinant_an_objective_is_bounded_by_lines() {
+    let replaced = Neighbours::ReplaceOne;
+    for (sign, sigma) in [(Sign::Any, 20.0), (Sign::Any, 100.0), (Sign::Fixed, 20.0)] {
+        for ridge in [0.2, 1.0, 10.0] {
+            let share = (1.0 + 0.25_f64 / ridge).ln();
+            let mu = 2.0 / sigma;
+            let cost = Cost::Objective(objective(
+                shape(1.0, 0.25, sign, false),
+                1.0,
+                ridge,
+                gaussian(sigma),
+            ));
+            let lone = Event::Use { neighbours: replaced, unit: RECORD, cost };
+            let nothing = Event::Use {
+                neighbours: replaced,
+                unit: RECORD,
+                cost: Cost::Pure { epsilon: 1e-9 },
+            };
+            let beside = Event::All(vec![lone.clone(), nothing]);
+            for part in [0.0, 0.3, 0.6, 0.9, 1.0, 1.1] {
+                let e = part * share;
+                let found = account::delta(&lone, e).unwrap();
+                let closed = match sign {
+                    Sign::Any => account::gaussian::delta_abs(e - share, mu),
+                    Sign::Fixed => account::gaussian::delta_plus(e - share, mu),
+                };
+                assert!(found <= closed * (1.0 + 1e-9), "{sign:?} {ridge} {part}");
+                assert!(found >= account::gaussian::delta(e, mu) * (1.0 - 1e-9));
+                let composed = account::delta(&beside, e).unwrap();
+                assert!(found <= 1.02 * composed, "{sign:?} {ridge} {part}: {found} {composed}");
+                if part < 0.95 && share > 2.0 * mu {
+                    assert!(found < 0.9 * closed, "{sign:?} {ridge} {part}: {found} {closed}");
+                }
+            }
+        }
+    }
+}

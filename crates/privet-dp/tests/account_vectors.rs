@@ -1,5 +1,8 @@
 //! Accounting against independent sources: `vectors/*.json`, each with the script that wrote it.
 
+mod account_common;
+
+use account_common::Composition;
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Cost, Event, concentrated, gaussian, pure};
 use serde::Deserialize;
@@ -53,25 +56,39 @@ fn curves_and_events_agree() {
     }
 }
 
-#[derive(Debug, Deserialize)]
-struct Composition {
-    event: Event,
-    epsilon: f64,
-    low: f64,
-    high: f64,
-}
-
-/// `composition.json` by `composition.py` (dp-accounting at discretisation 1e-5).
-#[test]
-fn compositions_lie_between_optimist_and_pessimist() {
-    let cases: Vec<Composition> =
-        serde_json::from_str(include_str!("../vectors/composition.json")).expect("composition");
-    assert!(cases.len() >= 30, "{}", cases.len());
+/// δ at every point is inside [L(1−1e-9), 1.005·U] of the reference's optimist and pessimist, and the ε
+/// at that δ is the ε asked for. Says how many points there were.
+fn bracketed(name: &str, text: &str) -> usize {
+    let cases: Vec<Composition> = serde_json::from_str(text).expect(name);
+    let mut wrong = Vec::new();
     for case in &cases {
         let delta = account::delta(&case.event, case.epsilon).unwrap();
-        assert!(delta >= case.low * (1.0 - 1e-9), "below: {delta:e} for {case:?}");
-        assert!(delta <= case.high * 1.005, "loose: {delta:e} for {case:?}");
-        // And back: the ε at the reference's own δ is at most the reference's ε, nearly.
+        if !(case.low * (1.0 - 1e-9)..=case.high * 1.005).contains(&delta) {
+            wrong.push(format!("{delta:e} for {case:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{name}, {} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+    cases.len()
+}
+
+/// `composition.json`, `sampled.json` and `batches.json` by the scripts of the same names
+/// (`dp-accounting` at discretisation 1e-5).
+#[test]
+fn compositions_lie_between_optimist_and_pessimist() {
+    let plain = bracketed("composition.json", include_str!("../vectors/composition.json"));
+    let sampled = bracketed("sampled.json", include_str!("../vectors/sampled.json"));
+    let batches = bracketed("batches.json", include_str!("../vectors/batches.json"));
+    assert!(plain >= 70 && sampled >= 120 && batches >= 50, "{plain} {sampled} {batches}");
+    assert!(plain + sampled + batches >= 200);
+}
+
+/// And back: the ε at the δ found is the ε asked for, nearly.
+#[test]
+fn epsilons_of_compositions_lead_back() {
+    let cases: Vec<Composition> =
+        serde_json::from_str(include_str!("../vectors/composition.json")).expect("composition");
+    for case in &cases {
+        let delta = account::delta(&case.event, case.epsilon).unwrap();
         let epsilon = account::epsilon(&case.event, delta).unwrap();
         assert!(epsilon <= case.epsilon * (1.0 + 1e-6), "{epsilon} for {case:?}");
     }

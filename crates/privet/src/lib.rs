@@ -63,6 +63,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub use privet_audit as audit;
 pub use privet_core as core;
 pub use privet_data as data;
 pub use privet_dp as dp;

@@ -1,6 +1,7 @@
 //! The real binary, from outside: what a user types and what comes back.
 //!
 //! - `happy`: every kind of file, target, method and unit, to a verified model.
+//! - `audit`: what the auditor says, and to whom it refuses.
 //! - `bad_input`: what is refused, with which words, and that nothing is written.
 //! - `certificates`: models that were edited, cut, weakened, signed by others or never private.
 //! - `private_count`: under add-remove, no trace of the file's length.
@@ -8,6 +9,7 @@
 
 #![cfg(unix)]
 
+mod audit;
 mod bad_input;
 mod certificates;
 mod environment;

@@ -4,16 +4,17 @@
 //! - the exact Gaussian curve when nothing else is there; the part's own curve, averaged over the
 //!   Gaussian parts' loss, when there is one part; K-fold randomised response; one-versus-all;
 //! - the composition of loss distributions ([`super::distribution`]);
-//! - Rényi bounds ([`super::renyi`]) and advanced composition.
+//! - where that is not tight, Rényi bounds ([`super::renyi`]) and advanced composition.
 //!
 //! Then the leak and the distance of grids from ideal laws are added. The latter grows with e^ε; where
 //! it dominates, the grid is charged by its ratio instead ([`super::parts`]), and since (ε,δ)-DP
 //! implies (ε′,δ)-DP for ε′ > ε a few smaller ε are tried as well.
 
+use super::distribution::{Composed, Effort};
 use super::error::{AccountError, probability};
 use super::event::Event;
 use super::parts::{Part, Parts};
-use super::{classes, compose, concentrated, distribution, gaussian, pure, renyi};
+use super::{classes, compose, concentrated, distribution, gaussian, merge, pure, renyi};
 use privet_core::{Budget, Neighbours, Unit};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -71,21 +72,42 @@ pub fn meets(event: &Event, budget: Budget) -> Result<bool, AccountError> {
     Ok(delta(event, budget.epsilon())? <= budget.delta())
 }
 
+/// How good a bound on δ is wanted; each is valid.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Wanted<'a> {
+    /// As tight as it gets, unless a cheap one is well below this.
+    Below(f64),
+    /// A rough one, to find one's way; cheaper still if it is well below this.
+    Rough(f64),
+    /// One from a composition at hand.
+    From(&'a Composed),
+}
+
+impl Wanted<'_> {
+    fn enough(self) -> f64 {
+        match self {
+            Self::Below(enough) | Self::Rough(enough) => enough,
+            Self::From(_) => 0.0,
+        }
+    }
+}
+
 impl Parts {
     /// Upper bound on δ at ε ≥ 0.
     pub fn delta(&self, epsilon: f64) -> f64 {
-        self.delta_until(epsilon, 0.0)
+        self.bound_delta(epsilon, Wanted::Below(0.0))
     }
 
-    /// Upper bound on δ at ε ≥ 0; not the best one if a cheap one is well below `enough`.
-    pub(super) fn delta_until(&self, epsilon: f64, enough: f64) -> f64 {
+    /// Upper bound on δ at ε ≥ 0.
+    pub(super) fn bound_delta(&self, epsilon: f64, wanted: Wanted) -> f64 {
         if self.distance == 0.0 || self.leak >= 1.0 {
-            return self.leaky(epsilon, enough);
+            return self.leaky(epsilon, wanted);
         }
+        let enough = wanted.enough();
         let epsilon = epsilon.min(FARTHEST);
         let charged = |e: f64| {
             let charge = (1.0 + libm::exp(e)) * self.distance * (1.0 + 1e-14);
-            (self.leaky(e, enough) + charge).min(1.0)
+            (self.leaky(e, wanted) + charge).min(1.0)
         };
         let here = charged(epsilon);
         if here <= enough || (1.0 + libm::exp(epsilon)) * self.distance <= 1e-3 * here {
@@ -95,7 +117,7 @@ impl Parts {
         let close = (epsilon - 2.0 * self.ratio) * (1.0 - 2.0 * f64::EPSILON);
         let by_ratio = if self.ratio < CLOSE && close >= 0.0 {
             let rare = (1.0 + libm::exp(epsilon)) * self.outside;
-            (libm::exp(self.ratio) * self.leaky(close, enough) + rare) * (1.0 + 1e-14)
+            (libm::exp(self.ratio) * self.leaky(close, wanted) + rare) * (1.0 + 1e-14)
         } else {
             1.0
         };
@@ -124,35 +146,46 @@ impl Parts {
         if self.rest.is_empty() && self.distance == 0.0 && self.leak == 0.0 {
             return gaussian::epsilon(delta, self.mu());
         }
-        // Bracket by doubling, then a secant in ln δ kept inside the bracket; `high` always holds.
+        // `high` always holds, so stopping anywhere is safe.
         let most = pure.unwrap_or(FARTHEST);
-        let probe = |e: f64| {
-            let d = self.delta_until(e, delta);
+        let probe = |e: f64, wanted: Wanted| {
+            let d = self.bound_delta(e, wanted);
             (d <= delta, libm::log(d.max(1e-320)) - libm::log(delta.max(1e-320)))
         };
-        let mut low = (0.0, probe(0.0));
-        if low.1.0 {
-            return 0.0;
+        let full = |e: f64| probe(e, Wanted::Below(delta));
+        if self.smooth() {
+            return crossing(most, 1e-13, full);
         }
-        let first = most.min(0.125);
-        let mut high = (first, probe(first));
-        while !high.1.0 {
-            if high.0 >= most {
-                return f64::INFINITY;
+        // Compositions are costly, but one answers at every ε: find the way on a rough one, then
+        // compose anew where the last one led, until one leads to where it was made: that one is
+        // what anybody who asks for δ there will compose.
+        let (Some(rest), nu) = (self.lossy(), self.mu()) else { return f64::INFINITY };
+        let mut near = distribution::guess(&rest, nu, delta).min(most);
+        for effort in [Effort::Rough, Effort::Full, Effort::Full, Effort::Full, Effort::Full] {
+            let Some(composed) = Composed::new(&rest, nu, near, effort) else { break };
+            let inside = |e: f64| probe(e, Wanted::From(&composed));
+            let found = crossing_near(near, most, inside);
+            let here = distribution::cell(found) == distribution::cell(near);
+            near = found;
+            if effort == Effort::Full && here && inside(found).0 {
+                // Grids are charged with the help of other ε, which have compositions of their own.
+                if self.distance == 0.0 {
+                    return found;
+                }
+                break;
             }
-            low = high;
-            let next = (2.0 * high.0).min(most);
-            high = (next, probe(next));
         }
-        let tolerance = if self.smooth() { 1e-13 } else { 1e-8 };
-        super::calibrate::shrink((low.0, low.1.1), (high.0, high.1.1), tolerance, probe)
+        if full(near).0 {
+            return near;
+        }
+        crossing(most, 1e-8, full)
     }
 
-    fn leaky(&self, e: f64, enough: f64) -> f64 {
+    fn leaky(&self, e: f64, wanted: Wanted) -> f64 {
         if self.leak >= 1.0 {
             return 1.0;
         }
-        let ideal = self.ideal(e, enough);
+        let ideal = self.ideal(e, wanted);
         if self.leak == 0.0 {
             return ideal;
         }
@@ -161,7 +194,7 @@ impl Parts {
 
     /// The curve of the composition, never below what is known to be attained: a computation that
     /// comes out lower has gone wrong, whatever the reason (NaN included).
-    fn ideal(&self, e: f64, enough: f64) -> f64 {
+    fn ideal(&self, e: f64, wanted: Wanted) -> f64 {
         let squares = self.rest.iter().map(|(part, count)| *count as f64 * part.attained().powi(2));
         let floor = gaussian::delta(e, libm::sqrt(self.mu().powi(2) + squares.sum::<f64>()));
         // Nor below the curve of one use of a sampled release, which is attained; below every budget
@@ -176,16 +209,15 @@ impl Parts {
         if composed && objectives && floor > 0.3 {
             return 1.0; // worthless; composing distributions would only say so slowly
         }
-        match self.bounded_above(e, enough) {
+        match self.bounded_above(e, wanted) {
             found if found >= floor * (1.0 - 1e-9) => found.min(1.0),
             _ => 1.0,
         }
     }
 
-    fn bounded_above(&self, e: f64, enough: f64) -> f64 {
+    fn bounded_above(&self, e: f64, wanted: Wanted) -> f64 {
         let nu = self.mu();
-        let rest: Vec<(Part, u64)> =
-            self.rest.iter().copied().filter(|(part, _)| part.bound() != Some(0.0)).collect();
+        let Some(rest) = self.lossy() else { return 1.0 };
         if rest.is_empty() {
             return gaussian::delta(e, nu);
         }
@@ -208,7 +240,20 @@ impl Parts {
                 _ => {}
             }
         }
-        let mut least = renyi::delta(&rest, nu, e);
+        if let Wanted::From(composed) = wanted {
+            return composed.delta(e);
+        }
+        // Composing distributions takes milliseconds: not where it cannot matter.
+        if wanted.enough() > 0.0 {
+            let quick = distribution::quick_delta(&rest, nu, e);
+            if quick <= 1e-3 * wanted.enough() {
+                return quick;
+            }
+        }
+        if let Wanted::Rough(_) = wanted {
+            return distribution::delta(&rest, nu, e, Effort::Rough);
+        }
+        let (mut least, tight) = distribution::tight_delta(&rest, nu, e);
         if let [(Part::Objective(objective), 1)] = rest[..] {
             least = least.min(objective.worst(e, nu));
         }
@@ -218,13 +263,66 @@ impl Parts {
         {
             least = least.min(classes::one_versus_all(e, determinant, mu, count, nu));
         }
+        if tight {
+            return least; // what follows is looser by its nature
+        }
         if nu == 0.0 && rest.iter().all(|(part, _)| part.bound().is_some()) {
             let parts = rest.iter().map(|(part, count)| (part.bound().unwrap_or(0.0), *count));
             least = least.min(compose::advanced_delta(parts, e));
         }
-        // Composing distributions takes milliseconds: not where it cannot matter.
-        if least <= 1e-3 * enough { least } else { least.min(distribution::delta(&rest, nu, e)) }
+        least.min(renyi::delta(&rest, nu, e))
     }
+
+    /// The parts that are not Gaussian and lose anything at all; `None` if there are too many.
+    fn lossy(&self) -> Option<Vec<(Part, u64)>> {
+        let lossy = self.rest.iter().copied().filter(|(part, _)| part.bound() != Some(0.0));
+        merge::merged(lossy.collect())
+    }
+}
+
+/// A point just above the smallest ε up to `most` where a condition begins to hold, infinite if there
+/// is none; `probe` as in [`super::calibrate::shrink`]. Doubles until it holds, then a secant.
+fn crossing(most: f64, tolerance: f64, probe: impl Fn(f64) -> (bool, f64)) -> f64 {
+    let mut low = (0.0, probe(0.0));
+    if low.1.0 {
+        return 0.0;
+    }
+    let first = most.min(0.125);
+    let mut high = (first, probe(first));
+    while !high.1.0 {
+        if high.0 >= most {
+            return f64::INFINITY;
+        }
+        low = high;
+        let next = (2.0 * high.0).min(most);
+        high = (next, probe(next));
+    }
+    super::calibrate::shrink((low.0, low.1.1), (high.0, high.1.1), tolerance, probe)
+}
+
+/// As [`crossing`], in the neighbourhood of a point; the point itself if nothing is found there.
+fn crossing_near(point: f64, most: f64, probe: impl Fn(f64) -> (bool, f64)) -> f64 {
+    let start = (point, probe(point));
+    let (mut low, mut high) = (start, start);
+    let mut reach = 1e-3 * (1.0 + point);
+    for _ in 0..8 {
+        if low.0 == 0.0 && low.1.0 {
+            return 0.0;
+        }
+        if high.1.0 && !low.1.0 {
+            let (low, high) = ((low.0, low.1.1), (high.0, high.1.1));
+            return super::calibrate::shrink(low, high, 1e-10, probe);
+        }
+        if high.1.0 {
+            let next = (low.0 - reach).max(0.0);
+            (high, low) = (low, (next, probe(next)));
+        } else {
+            let next = (high.0 + reach).min(most);
+            (low, high) = (high, (next, probe(next)));
+        }
+        reach *= 3.0;
+    }
+    point
 }
 
 impl Part {

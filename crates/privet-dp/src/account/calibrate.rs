@@ -4,6 +4,7 @@
 //! its high end meets the budget at every moment, so stopping anywhere is safe. Secant steps in
 //! ln δ against ln scale make it quick; a bisection step follows whenever they stall.
 
+use super::accountant::Wanted;
 use super::error::AccountError;
 use super::event::Event;
 use super::parts::Parts;
@@ -12,6 +13,9 @@ use std::ops::RangeInclusive;
 
 /// Relative width of the final bracket; wider where δ itself is known on a grid only.
 const TOLERANCE: (f64, f64) = (1e-12, 1e-6);
+
+/// Width of the bracket up to which rough bounds are good enough.
+const ROUGH: f64 = 1e-3;
 
 /// The smallest noise scale in `search`, to a relative 1e-12 (1e-6 where loss distributions have to be
 /// composed), at which `event_for(scale)` meets the budget. The answer itself has been checked to meet it. δ must not grow with the scale.
@@ -24,7 +28,7 @@ pub fn calibrate(
     if !(from > 0.0 && from <= to && to < f64::INFINITY) {
         return Err(AccountError::SearchRange { from, to });
     }
-    let probe = |scale: f64| -> Result<(bool, f64), AccountError> {
+    let probe = |scale: f64, wanted: Wanted| -> Result<(bool, f64), AccountError> {
         let parts = Parts::new(&event_for(scale))?;
         if budget.is_pure() {
             // A step function of δ is useless to a secant; compare ε instead.
@@ -32,36 +36,68 @@ pub fn calibrate(
             let excess = if epsilon > 0.0 { libm::log(epsilon / budget.epsilon()) } else { -700.0 };
             return Ok((epsilon <= budget.epsilon(), excess.min(700.0)));
         }
-        let delta = parts.delta_until(budget.epsilon(), budget.delta());
+        let delta = parts.bound_delta(budget.epsilon(), wanted);
         Ok((delta <= budget.delta(), libm::log(delta.max(1e-320) / budget.delta())))
     };
-    let at_end = probe(to)?;
+    let (full, rough) = (Wanted::Below(budget.delta()), Wanted::Rough(budget.delta()));
+    let at_end = probe(to, full)?;
     if !at_end.0 {
         let (epsilon, delta) = (budget.epsilon(), budget.delta());
         return Err(AccountError::OutOfReach { largest: to, epsilon, delta });
     }
-    // Halve first: far from the answer δ says little. The low end is only looked at if it is reached.
+    // Halve first: far from the answer δ says little, and a rough bound says as much. The low end is
+    // only looked at if it is reached.
     let (mut low, mut high) = ((libm::log(from), f64::NAN), (libm::log(to), at_end.1));
     while high.0 - low.0 > 0.5 {
         let middle = 0.5 * (low.0 + high.0);
-        let (holds, excess) = probe(libm::exp(middle))?;
+        let (holds, excess) = probe(libm::exp(middle), rough)?;
         if holds { high = (middle, excess) } else { low = (middle, excess) }
     }
     if low.1.is_nan() {
-        let (holds, excess) = probe(from)?;
+        let (holds, excess) = probe(from, full)?;
         if holds {
             return Ok(from);
         }
         low.1 = excess;
     }
     // Errors depend on the event's shape, not on the scale; should one arise, keep away from there.
-    let smooth = Parts::new(&event_for(libm::exp(high.0)))?.smooth();
-    let tolerance = if smooth { TOLERANCE.0 } else { TOLERANCE.1 };
-    let found = shrink(low, high, tolerance, |ln_scale| {
-        probe(libm::exp(ln_scale)).unwrap_or((false, 700.0))
-    });
-    let scale = libm::exp(found);
-    if super::meets(&event_for(scale), *budget)? { Ok(scale) } else { Ok(to) }
+    let at = |ln_scale: f64, wanted: Wanted| {
+        probe(libm::exp(ln_scale), wanted).unwrap_or((false, 700.0))
+    };
+    if Parts::new(&event_for(libm::exp(high.0)))?.smooth() {
+        return checked(shrink(low, high, TOLERANCE.0, |x| at(x, full)), to, budget, event_for);
+    }
+    // A rough crossing, then the bracket around it that the full bound confirms.
+    let near = shrink(low, high, ROUGH, |x| at(x, rough));
+    let ends = (libm::log(from), libm::log(to));
+    let mut high = (near, at(near, full));
+    let mut reach = ROUGH;
+    while !high.1.0 && high.0 < ends.1 {
+        let next = (high.0 + reach).min(ends.1);
+        (high, reach) = ((next, at(next, full)), 4.0 * reach);
+    }
+    let mut low = (high.0 - ROUGH, at(high.0 - ROUGH, full));
+    while low.1.0 && low.0 > ends.0 {
+        let next = (low.0 - reach).max(ends.0);
+        (high, low, reach) = (low, (next, at(next, full)), 4.0 * reach);
+    }
+    let found = if high.1.0 && !low.1.0 {
+        shrink((low.0, low.1.1), (high.0, high.1.1), TOLERANCE.1, |x| at(x, full))
+    } else {
+        high.0
+    };
+    checked(found, to, budget, event_for)
+}
+
+/// The scale, if it meets the budget as everybody else will compute it; else the largest one.
+fn checked(
+    ln_scale: f64,
+    largest: f64,
+    budget: &Budget,
+    event_for: impl Fn(f64) -> Event,
+) -> Result<f64, AccountError> {
+    let scale = libm::exp(ln_scale);
+    if super::meets(&event_for(scale), *budget)? { Ok(scale) } else { Ok(largest) }
 }
 
 /// Given that the condition fails at `low` and holds at `high` (each with its excess), a point just above where it begins

@@ -55,6 +55,14 @@ impl HalfCurves {
         matches!(self, Self::Part(Part::Sampled(_)))
     }
 
+    /// The largest value of the loss, if it has one.
+    pub fn bound(&self) -> Option<f64> {
+        match self {
+            Self::Gaussian(_) => None,
+            Self::Part(part) => part.bound(),
+        }
+    }
+
     /// The bound at one e ≥ 0.
     pub fn at(&self, direction: Direction, e: f64) -> f64 {
         match self {

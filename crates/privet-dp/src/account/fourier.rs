@@ -8,7 +8,7 @@
 use std::sync::OnceLock;
 
 /// Largest transform: 2^LARGEST points.
-pub const LARGEST: usize = 18;
+pub const LARGEST: usize = 20;
 
 /// A complex number.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,6 +20,9 @@ pub struct Complex {
 }
 
 impl Complex {
+    /// 1.
+    pub const ONE: Self = Self { re: 1.0, im: 0.0 };
+
     /// Product.
     pub fn times(self, other: Self) -> Self {
         Self {
@@ -36,7 +39,7 @@ impl Complex {
     /// zⁿ by squaring.
     pub fn power(self, exponent: u64) -> Self {
         let (mut base, mut left) = (self, exponent);
-        let mut result = Self { re: 1.0, im: 0.0 };
+        let mut result = Self::ONE;
         while left > 0 {
             if left & 1 == 1 {
                 result = result.times(base);
@@ -84,17 +87,77 @@ pub fn transform(data: &mut [Complex]) {
             data.swap(k, mirrored);
         }
     }
-    for stage in 1..=bits {
+    // Two stages at a time: half as many passes over memory, the same arithmetic.
+    let mut stage = 1;
+    if bits % 2 == 1 {
+        for pair in data.chunks_exact_mut(2) {
+            (pair[0], pair[1]) = butterfly(pair[0], pair[1], Complex::ONE);
+        }
+        stage = 2;
+    }
+    while stage < bits {
         let half = 1_usize << (stage - 1);
-        let table = twiddles(stage);
-        for block in data.chunks_exact_mut(2 * half) {
-            let (low, high) = block.split_at_mut(half);
-            for ((a, b), w) in low.iter_mut().zip(high.iter_mut()).zip(table) {
-                let turned = b.times(*w);
-                *b = Complex { re: a.re - turned.re, im: a.im - turned.im };
-                *a = Complex { re: a.re + turned.re, im: a.im + turned.im };
+        let (first, second) = (twiddles(stage), twiddles(stage + 1));
+        let (second, later) = second.split_at(half);
+        for block in data.chunks_exact_mut(4 * half) {
+            let (low, high) = block.split_at_mut(2 * half);
+            let ((a, b), (c, d)) = (low.split_at_mut(half), high.split_at_mut(half));
+            for k in 0..half {
+                let (a0, b0) = butterfly(a[k], b[k], first[k]);
+                let (c0, d0) = butterfly(c[k], d[k], first[k]);
+                (a[k], c[k]) = butterfly(a0, c0, second[k]);
+                (b[k], d[k]) = butterfly(b0, d0, later[k]);
             }
         }
+        stage += 2;
+    }
+}
+
+/// (a + wb, a − wb).
+fn butterfly(a: Complex, b: Complex, w: Complex) -> (Complex, Complex) {
+    let turned = b.times(w);
+    (
+        Complex { re: a.re + turned.re, im: a.im + turned.im },
+        Complex { re: a.re - turned.re, im: a.im - turned.im },
+    )
+}
+
+/// e^{+2πik/N}, N = 2^`bits`, for any k.
+pub fn turn(bits: usize, k: u64) -> Complex {
+    if bits == 0 {
+        return Complex::ONE;
+    }
+    let half = 1_usize << (bits - 1);
+    let place = (k & ((1 << bits) - 1)) as usize;
+    let table = twiddles(bits);
+    if place < half {
+        Complex { re: table[place].re, im: -table[place].im }
+    } else {
+        Complex { re: -table[place - half].re, im: table[place - half].im }
+    }
+}
+
+/// The first N/2+1 values of the transform of N real numbers; the others are their conjugates.
+///
+/// Even and odd places come as real and imaginary parts of N/2 complex numbers and travel through one
+/// transform; a last butterfly takes them apart, so the error is still within [`error_bound`].
+pub fn real_transform(packed: &mut Vec<Complex>) {
+    let half = packed.len();
+    transform(packed);
+    packed.push(packed[0]);
+    let table = twiddles(half.trailing_zeros() as usize + 1);
+    let apart = |here: Complex, there: Complex, w: Complex| {
+        let even = Complex { re: 0.5 * (here.re + there.re), im: 0.5 * (here.im - there.im) };
+        // (here − conj there)/2i.
+        let odd = Complex { re: 0.5 * (here.im + there.im), im: 0.5 * (there.re - here.re) };
+        butterfly(even, odd, w).0
+    };
+    for k in 0..=half / 2 {
+        let (here, there) = (packed[k], packed[half - k]);
+        // e^{−2πi(N/2−k)/N} = −conj(e^{−2πik/N}).
+        let w = table[k];
+        packed[k] = apart(here, there, w);
+        packed[half - k] = apart(there, here, Complex { re: -w.re, im: w.im });
     }
 }
 
@@ -121,6 +184,35 @@ mod tests {
         transform(&mut data);
         for (want, got) in direct.iter().zip(&data) {
             assert!((want - got.re / 16.0).abs() < 2.0 * error_bound(4), "{want} {got:?}");
+        }
+    }
+
+    #[test]
+    fn real_numbers_have_the_same_transform() {
+        for bits in [1, 2, 5, 10] {
+            let points = 1_usize << bits;
+            let data: Vec<f64> = (0..points).map(|k| libm::sin(1.0 + (k * k) as f64)).collect();
+            let mut whole: Vec<Complex> =
+                data.iter().map(|re| Complex { re: *re, im: 0.0 }).collect();
+            transform(&mut whole);
+            let total: f64 = data.iter().map(|x| x.abs()).sum();
+            let mut packed: Vec<Complex> =
+                data.chunks_exact(2).map(|pair| Complex { re: pair[0], im: pair[1] }).collect();
+            real_transform(&mut packed);
+            assert_eq!(packed.len(), points / 2 + 1);
+            for (k, got) in packed.iter().enumerate() {
+                let gap = (got.re - whole[k].re).abs().max((got.im - whole[k].im).abs());
+                assert!(gap <= error_bound(bits) * total, "{bits} {k}: {gap}");
+            }
+        }
+    }
+
+    #[test]
+    fn turns_go_round() {
+        for k in [0_u32, 1, 7, 8, 15, 16, 1_000_003] {
+            let (sin, cos) = libm::sincos(std::f64::consts::PI * f64::from(k % 16) / 8.0);
+            let got = turn(4, k.into());
+            assert!((got.re - cos).abs() < 1e-15 && (got.im - sin).abs() < 1e-15, "{k}");
         }
     }
 }

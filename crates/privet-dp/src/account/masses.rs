@@ -21,6 +21,8 @@ pub struct Masses {
     pub infinite: f64,
     /// How often.
     pub count: u64,
+    /// η: the true loss dominates this one less η, see [`super::optimist`].
+    pub excess: f64,
 }
 
 impl Masses {
@@ -51,13 +53,13 @@ impl Masses {
         Self::connected(index, &x, &v, step, count)
     }
 
-    /// A coarse look at losses of many sizes, in the forward direction.
-    pub fn on_scales(curve: &HalfCurves, reach: f64, count: u64) -> Self {
+    /// A coarse look at losses of many sizes.
+    pub fn on_scales(curve: &HalfCurves, direction: Direction, reach: f64, count: u64) -> Self {
         let step = reach * 1e-12;
         let grow =
             (0..260).rev().map(|k| libm::round(1e12 * libm::exp(-0.1 * f64::from(k))) as i64);
         let dots: Vec<i64> = std::iter::once(0).chain(grow).collect();
-        Self::on_dots(curve, Direction::Forward, &dots, step, count)
+        Self::on_dots(curve, direction, &dots, step, count)
     }
 
     fn connected(index: Vec<i64>, x: &[f64], v: &[f64], step: f64, count: u64) -> Self {
@@ -66,9 +68,11 @@ impl Masses {
         // Nothing may get lost: where e^loss overflows (huge losses), all mass goes to ∞.
         let total = mass.iter().sum::<f64>() + infinite;
         if (total - 1.0).abs() <= 1e-9 {
-            Self { index, step, mass, infinite, count }
+            let excess = super::optimist::excess(x, v, &mass);
+            Self { index, step, mass, infinite, count, excess }
         } else {
-            Self { index: vec![0], step, mass: vec![0.0], infinite: 1.0, count }
+            let excess = f64::INFINITY;
+            Self { index: vec![0], step, mass: vec![0.0], infinite: 1.0, count, excess }
         }
     }
 
@@ -100,10 +104,14 @@ impl Masses {
         self.index.last().copied().unwrap_or(0)
     }
 
+    /// The largest loss.
+    pub fn top(&self) -> f64 {
+        self.highest() as f64 * self.step
+    }
+
     /// (ln Σ mass·e^{s·loss}, mean and variance of the tilted loss).
     pub fn tilted(&self, tilt: f64) -> (f64, f64, f64) {
-        let top = self.highest() as f64 * self.step;
-        let scale = tilt * top;
+        let scale = tilt * self.top();
         let (mut sum, mut mean, mut square) = (0.0, 0.0, 0.0);
         for (index, mass) in self.index.iter().zip(&self.mass) {
             if *mass > 0.0 {
@@ -120,6 +128,18 @@ impl Masses {
         } else {
             (f64::NEG_INFINITY, 0.0, 0.0)
         }
+    }
+
+    /// As [`Masses::tilted`], handing every index and tilted mass, up to the factor that makes them
+    /// sum to 1, to `take`: the logarithm is of that very factor.
+    pub fn tilt_by(&self, tilt: f64, mut take: impl FnMut(i64, f64)) -> (f64, f64, f64) {
+        let (ln_moment, mean, variance) = self.tilted(tilt);
+        for (index, mass) in self.index.iter().zip(&self.mass) {
+            if *mass > 0.0 {
+                take(*index, mass * libm::exp(tilt * (*index as f64 * self.step) - ln_moment));
+            }
+        }
+        (ln_moment, mean, variance)
     }
 }
 
@@ -170,11 +190,14 @@ pub fn chernoff(masses: &[Masses], e: f64) -> (f64, f64) {
     // Newton's steps on K′(s) = e from below, halved into the bracket when they leave it.
     let (mut low, mut high) = (0.0, f64::INFINITY);
     let mut tilt = (e - start.1) / start.2.max(1e-300);
-    let mut least = 0.0;
-    for _ in 0..30 {
+    let mut best = (0.0, 0.0);
+    for round in 0..40 {
         let (ln_moment, mean, variance) = moments(masses, tilt);
-        least = ln_moment - tilt * e;
-        if (mean - e).abs() <= 0.02 * libm::sqrt(variance) || tilt > 1e9 {
+        let least = ln_moment - tilt * e;
+        if least < best.1 {
+            best = (tilt, least);
+        }
+        if (mean - e).abs() <= 0.02 * libm::sqrt(variance) && least <= best.1 || tilt > 1e9 {
             break;
         }
         if mean < e {
@@ -182,8 +205,10 @@ pub fn chernoff(masses: &[Masses], e: f64) -> (f64, f64) {
         } else {
             high = tilt
         }
+        // Where few large losses begin to rule, the mean leaps and Newton's steps go back and forth.
         let newton = tilt + (e - mean) / variance.max(1e-300);
-        tilt = if newton > low && newton < high {
+        let leaps = round % 3 == 2 && high.is_finite();
+        tilt = if newton > low && newton < high && !leaps {
             newton.min(4.0 * tilt)
         } else if high.is_finite() {
             0.5 * (low + high)
@@ -191,12 +216,13 @@ pub fn chernoff(masses: &[Masses], e: f64) -> (f64, f64) {
             2.0 * tilt
         };
     }
-    (tilt, least.min(0.0))
+    best
 }
 
-/// (how far below e losses may be cut, how far above): by Chernoff's bounds on the tilted loss below,
-/// so that little wraps around to what counts, and on the mass itself above.
-pub fn margins(masses: &[Masses], tilt: f64, e: f64, spread: f64) -> (f64, f64) {
+/// (how far below e losses may be cut, how far above, the least width of the window): by Chernoff's
+/// bounds on the tilted loss below, so that little wraps around to what counts; on the mass itself
+/// above; and on the tilted loss that is more than a window above e and would count again.
+pub fn margins(masses: &[Masses], tilt: f64, e: f64, spread: f64) -> (f64, f64, f64) {
     let unit = 1.0 / libm::sqrt(spread.max(1e-300));
     let here = moments(masses, tilt).0;
     let least = |away: &dyn Fn(f64) -> f64| {
@@ -209,5 +235,6 @@ pub fn margins(masses: &[Masses], tilt: f64, e: f64, spread: f64) -> (f64, f64) 
     let below = least(&|s| (moments(masses, tilt - s).0 - here + s * e + 12.0) / s);
     let above =
         least(&|s| (moments(masses, tilt + s).0 - here + 15.0) / (tilt + s) - e * s / (tilt + s));
-    (below, above)
+    let window = least(&|s| (moments(masses, tilt + s).0 - here + 12.0) / s - e);
+    (below, above, window)
 }

@@ -4,16 +4,19 @@
 //! |---|---|
 //! | what happened? | [`Event`], plain data |
 //! | what ε, δ does it cost? | [`epsilon`], [`delta`], [`guarantee`], [`meets`] |
+//! | what does it cost at least? | [`bracket()`] |
+//! | what can an attacker tell? | [`TradeOff`] |
 //! | how much noise for a budget? | [`calibrate()`] |
 //! | the curves behind them | [`gaussian`], [`pure`], [`concentrated`], [`renyi`], [`compose`] |
 //! | objective perturbation and AMP | [`objective`], [`logistic`], [`minima`], [`classes`] |
 //! | Gaussian releases of sampled records | [`sampled`] |
 //! | anything composed with anything | [`parts`], [`distribution`] |
 //!
-//! Everything here is an upper bound, rounded to the safe side, in f64 with `libm`'s functions, so
+//! Everything here is an upper bound (but for the lower end of a bracket), rounded to the safe side, in f64 with `libm`'s functions, so
 //! that a verifier on another machine finds the same numbers.
 
 mod accountant;
+mod bracket;
 mod calibrate;
 pub mod classes;
 pub mod compose;
@@ -26,17 +29,24 @@ mod fourier;
 pub mod gaussian;
 pub mod logistic;
 mod masses;
+mod merge;
 pub mod minima;
 mod normal;
 pub mod objective;
+mod optimist;
 pub mod parts;
+mod plan;
 pub mod pure;
 mod quadrature;
 pub mod renyi;
 pub mod sampled;
+mod spectrum;
 mod spherical;
+mod tradeoff;
 
 pub use accountant::{Guarantee, delta, epsilon, guarantee, meets, relation};
+pub use bracket::bracket;
 pub use calibrate::calibrate;
 pub use error::AccountError;
 pub use event::{Cost, Event, Grid, LossShape, ObjectiveCost, ObjectiveNoise, OutputNoise, Sign};
+pub use tradeoff::TradeOff;

@@ -48,6 +48,14 @@
 //! vanishes. Theorems 1 and 3 with C = 0 give δ_G for ε ≥ 0 in both directions;
 //! H_ε(P‖Q) = 1−e^ε+e^εH_{−ε}(Q‖P) gives it for ε < 0. ∎
 //!
+//! **Lemma H (lines).** A mechanism that is (e₂, δ₂)-DP in both directions has, for 0 ≤ e ≤ e₂,
+//! δ(e) ≤ (δ₂+e^{e₂})(1+e^e)/(1+e^{e₂}) − e^e. *Proof.* As a function of x = e^e its curve H is convex; it
+//! is at most δ₂ at x₂ = e^{e₂} and, by H_{−e}(P‖Q) = 1−e^{−e}+e^{−e}H_e(Q‖P), at most 1−(1−δ₂)/x₂ at
+//! 1/x₂. Both points lie on this line (the one through (−1, 1) and (x₂, δ₂)), and H below the chord. ∎
+//! Add/remove, with → without: the chord from the mirrored bound of the other direction, which has no
+//! determinant, at some −e₁ ≤ 0 to (x₂, δ₂). The majorants above give δ ≥ 1−e^{e−C} for e < C however
+//! small μ is; the lines to e₂ ≥ C do not. Replace-one, fixed sign: the best e₂ is C itself.
+//!
 //! **Units of k records.** g lies in the span of the 2k (add/remove: k) vectors that change, a
 //! subspace fixed before the noise, ‖g‖ ≤ 2kLR (kLR); k rank-one updates of the determinant cost at
 //! most C each, those of the other data set have the good sign. Hence ℒ ≤ kC+μ²/2+μχ_d, with μ =
@@ -210,9 +218,47 @@ impl Objective {
         (shift, touched * k * self.ratio * (1.0 + MARGIN), touched * k)
     }
 
+    /// Both directions, e ≥ 0, together with a Gaussian release of parameter ν. About C and below it
+    /// the theorems' majorants are poor, and Lemma H is better.
+    pub fn worst(&self, e: f64, nu: f64) -> f64 {
+        let plain = self.by_theorems(e, nu);
+        let (determinant, mu, _) = self.unit_law(Direction::Forward);
+        let wide = libm::hypot(mu, nu);
+        // Beyond this nothing is gained; and for units a search would take many integrals.
+        if e >= determinant + mu * mu + 8.0 * wide || self.records > 1 {
+            return plain;
+        }
+        // Theorem 4's curves are integrals, too: Theorems 1 to 3 alone will do for the lines.
+        let cheap = Self { kappa: None, ..*self };
+        let farthest = determinant + mu * mu + 16.0 * wide;
+        let lines = match self.neighbours {
+            Neighbours::ReplaceOne => least(e, farthest, |ahead| {
+                let far = cheap.by_theorems(ahead, nu);
+                // Nothing cancels: (δ₂(1+x)+x₂−x)/(1+x₂).
+                let (x, between) = (libm::exp(e), libm::expm1(ahead - e));
+                (far * (1.0 + x) + x * between) / (1.0 + libm::exp(ahead))
+            }),
+            Neighbours::AddRemove => {
+                let behind = [0.0, 0.5, 1.0, 2.0].map(|part| part * wide);
+                let forward = behind.into_iter().fold(1.0, |found: f64, behind| {
+                    let reverse = cheap.delta(Direction::Backward, behind, nu);
+                    let near = -libm::expm1(-behind) + libm::exp(-behind) * reverse;
+                    found.min(least(e, farthest, |ahead| {
+                        let far = cheap.delta(Direction::Forward, ahead, nu);
+                        let whole = libm::expm1(ahead + behind);
+                        let left = libm::exp(e + behind) * libm::expm1(ahead - e) / whole;
+                        near * left + far * (libm::expm1(e + behind) / whole)
+                    }))
+                });
+                forward.max(cheap.delta(Direction::Backward, e, nu))
+            }
+        };
+        plain.min(lines * (1.0 + 8.0 * MARGIN))
+    }
+
     /// Both directions, e ≥ 0. At e = 0 both are the total-variation distance, so the smaller bound
     /// there limits either direction from there on (it matters at large δ only).
-    pub fn worst(&self, e: f64, nu: f64) -> f64 {
+    fn by_theorems(&self, e: f64, nu: f64) -> f64 {
         let forward = self.delta(Direction::Forward, e, nu);
         match self.neighbours {
             Neighbours::ReplaceOne => forward,
@@ -274,7 +320,7 @@ impl Objective {
         }
         let plain = Self { kappa: None, ..*self };
         let mut high = 1e-3;
-        while plain.worst(high, 0.0) > tail && high < 1e4 {
+        while plain.by_theorems(high, 0.0) > tail && high < 1e4 {
             high *= 1.25;
         }
         high
@@ -308,6 +354,21 @@ impl Objective {
         }
         values
     }
+}
+
+/// The least value of a function on [low, high] that falls, then rises, by golden section; any point
+/// of it is valid, so it need not be found exactly.
+fn least(low: f64, high: f64, value: impl Fn(f64) -> f64) -> f64 {
+    let (mut low, mut high) = (low, high);
+    let mut found = f64::INFINITY;
+    let inner = |low: f64, high: f64| (low + 0.382 * (high - low), low + 0.618 * (high - low));
+    for _ in 0..40 {
+        let (left, right) = inner(low, high);
+        let (at_left, at_right) = (value(left), value(right));
+        found = found.min(at_left).min(at_right);
+        if at_left < at_right { high = right } else { low = left }
+    }
+    found
 }
 
 /// E(1−e^{e−max(G,0)−L₂})₊, G ~ N(μ²/2,μ²), L₂ ~ N(ν²/2,ν²), or a bound on it: split on G ≥ 0.

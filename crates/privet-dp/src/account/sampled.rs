@@ -50,7 +50,8 @@
 //!   use of [`super::Cost::Gaussian`]: batches are disjoint, so one record changes one of them, and
 //!   what follows is post-processing or has the same law.
 //! - Sampling is by record: a unit of several records is refused.
-//! - Tested against `vectors/sampled.json` (`dp-accounting`), and by `tests/account_sampled.rs`.
+//! - Tested against `vectors/sampled.json` and `vectors/batches.json` (`dp-accounting`), and by
+//!   `tests/account_sampled.rs`.
 
 use super::error::AccountError;
 use super::gaussian;

@@ -1,0 +1,280 @@
+//! The black-box audit: can two worlds be told apart better than claimed?
+//!
+//! Half of the runs, at most [`CHOOSING`], choose: a statistic, and thresholds for three questions. The
+//! others, which decided nothing, count how often each chosen rule errs; Clopper–Pearson bounds turn the
+//! counts into boxes around (false positive, false negative). All bounds of one audit hold together with the stated
+//! confidence (each gets an equal share of what is left of 1).
+//!
+//! - `epsilon_lower`: (ε, δ)-DP both ways makes 1 − β ≤ δ + e^ε·α and 1 − α ≤ δ + e^ε·β, so that
+//!   ε ≥ ln max{ (1 − β̄ − δ)/ᾱ, (1 − ᾱ − δ)/β̄ } with upper bounds ᾱ, β̄: whatever the noise.
+//! - `refuted`: a box lies wholly below the claimed trade-off curve ([`crate::claim`]).
+//! - `mu_lower`: Φ⁻¹(1 − ᾱ) − Φ⁻¹(β̄), a lower bound on the μ of a *Gaussian* release; reported only where
+//!   every event is Gaussian, since any other noise would look worse through it than it is.
+//!
+//! **A false alarm** (a true claim refuted) has probability at most 1 − confidence for each audit.
+//!
+//! Tested by `tests/audit/soundness.rs`, `tests/audit/power.rs`.
+
+use crate::claim::{CONFIDENCE, Claim};
+use crate::interval::{roughly_upper, upper};
+use crate::membership::area;
+use crate::runs::{self, Target, Watch};
+use crate::statistic::{Kind, Statistic, candidates};
+use crate::{AuditError, normal};
+use privet_core::Range;
+use privet_dp::account::gaussian;
+use serde::Serialize;
+
+/// Limits on the number of runs a world.
+pub const RUNS: Range = Range::from("runs", 40.0, 1e9);
+/// Runs of each world, at most, that choose the attack: more would not make a better choice.
+pub const CHOOSING: usize = 10_000;
+/// Thresholds that are tried.
+const THRESHOLDS: usize = 256;
+/// Boxes of one audit, each with two bounds.
+const BOUNDS: f64 = 6.0;
+
+/// How hard to try.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// Runs of each world; half of them, at most [`CHOOSING`], choose the attack.
+    pub runs: u64,
+    /// Confidence of everything that is found, together.
+    pub confidence: f64,
+    /// Where all randomness comes from.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { runs: 10_000, confidence: 0.999, seed: 1 }
+    }
+}
+
+/// Upper bounds on an attacker's two errors.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Errors {
+    /// The first world taken for the second.
+    pub false_positive: f64,
+    /// The second world taken for the first.
+    pub false_negative: f64,
+}
+
+/// What an audit found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Finding {
+    /// ε as claimed.
+    pub epsilon_claimed: f64,
+    /// δ as claimed.
+    pub delta: f64,
+    /// The true ε at this δ is at least this much.
+    pub epsilon_lower: f64,
+    /// Whether the claim is false.
+    pub refuted: bool,
+    /// Runs of each world.
+    pub runs: u64,
+    /// Confidence of all bounds together.
+    pub confidence: f64,
+    /// How releases were scored.
+    pub statistic: Kind,
+    /// Upper bounds on the errors of the most telling rule.
+    pub errors: Errors,
+    /// Gaussian events only: the true μ is at least this much.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mu_lower: Option<f64>,
+    /// Gaussian events only: the claimed μ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mu_claimed: Option<f64>,
+    /// Gaussian events only: the ε of `mu_lower` at this δ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epsilon_lower_gaussian: Option<f64>,
+}
+
+/// Attacks a target and judges its claim.
+pub fn audit(
+    target: &dyn Target,
+    claim: &Claim,
+    options: &Options,
+    watch: &dyn Watch,
+) -> Result<Finding, AuditError> {
+    RUNS.check(options.runs as f64)?;
+    CONFIDENCE.check(options.confidence)?;
+    let worlds = runs::collect(target, options.runs, options.seed, watch)?;
+    Ok(judge(target, &worlds, claim, options.confidence))
+}
+
+/// The same on releases that were made elsewhere; each world needs at least four.
+pub fn judge(
+    target: &dyn Target,
+    worlds: &[Vec<Vec<f64>>; 2],
+    claim: &Claim,
+    confidence: f64,
+) -> Finding {
+    let runs = worlds[0].len().min(worlds[1].len());
+    let split = (runs / 2).min(CHOOSING);
+    let choosing = worlds.each_ref().map(|world| &world[..split]);
+    let judging = worlds.each_ref().map(|world| &world[split..runs]);
+    let alpha = (1.0 - confidence) / BOUNDS;
+    let search = Search { claim, z: normal::quantile(1.0 - alpha), trials: split as f64 };
+
+    let statistic = search.best_statistic(target, choosing);
+    let choosing = choosing.map(|world| scores(&statistic, world));
+    let judging = judging.map(|world| scores(&statistic, world));
+    let found = |goal: Goal| {
+        let rule = search.best_rule(&choosing, goal).1;
+        let errors = rule.errors(&judging);
+        let bound = |count: usize, of: &[f64]| upper(count as u64, of.len() as u64, alpha);
+        Errors {
+            false_positive: bound(errors.0, &judging[0]),
+            false_negative: bound(errors.1, &judging[1]),
+        }
+    };
+    let (plain, curve) = (found(Goal::Epsilon), found(Goal::Curve));
+    let below = |e: &Errors| e.false_negative < claim.least_second_error(e.false_positive);
+    let epsilon_lower = lower_epsilon(&plain, claim.delta).max(lower_epsilon(&curve, claim.delta));
+    let mu_lower = claim.gaussian().map(|_| lower_mu(&found(Goal::Multiplier)).max(0.0));
+    Finding {
+        epsilon_claimed: claim.epsilon,
+        delta: claim.delta,
+        epsilon_lower,
+        refuted: below(&plain)
+            || below(&curve)
+            || epsilon_lower > claim.epsilon
+            || mu_lower.zip(claim.gaussian()).is_some_and(|(found, claimed)| found > claimed),
+        runs: runs as u64,
+        confidence,
+        statistic: statistic.kind(),
+        errors: if below(&curve) { curve } else { plain },
+        mu_lower,
+        mu_claimed: claim.gaussian(),
+        epsilon_lower_gaussian: mu_lower.map(|mu| gaussian::epsilon(claim.delta, mu)),
+    }
+}
+
+/// How far apart two worlds seem, from 0 to ½: a statistic is trained on half of the releases and the
+/// area under its curve taken on the other half. For choosing what to attack, not for judging.
+pub fn apart(target: &dyn Target, worlds: &[Vec<Vec<f64>>; 2]) -> f64 {
+    let half = worlds[0].len().min(worlds[1].len()) / 2;
+    let training = worlds.each_ref().map(|world| &world[..half]);
+    let areas = candidates(target, training).into_iter().map(|statistic| {
+        let [first, second] = worlds.each_ref().map(|world| scores(&statistic, &world[half..]));
+        (area(&second, &first) - 0.5).abs()
+    });
+    areas.fold(0.0, f64::max)
+}
+
+/// The distribution-free bound; 0 when the errors say nothing.
+fn lower_epsilon(errors: &Errors, delta: f64) -> f64 {
+    let (alpha, beta) = (errors.false_positive, errors.false_negative);
+    let ratio = |detected: f64, mistaken: f64| (detected / mistaken).max(1.0);
+    let best = ratio(1.0 - beta - delta, alpha).max(ratio(1.0 - alpha - delta, beta));
+    libm::log(best)
+}
+
+fn lower_mu(errors: &Errors) -> f64 {
+    normal::quantile(1.0 - errors.false_positive) - normal::quantile(errors.false_negative)
+}
+
+fn scores(statistic: &Statistic<'_>, world: &[Vec<f64>]) -> Vec<f64> {
+    let mut scores: Vec<f64> = world.iter().map(|release| statistic.score(release)).collect();
+    scores.sort_by(f64::total_cmp);
+    scores
+}
+
+/// What a threshold is chosen for.
+#[derive(Clone, Copy)]
+enum Goal {
+    Epsilon,
+    Curve,
+    Multiplier,
+}
+
+/// "Second" when the score is above (or not above) the threshold.
+#[derive(Clone, Copy)]
+struct Rule {
+    threshold: f64,
+    above: bool,
+}
+
+impl Rule {
+    /// How often it errs on the first and on the second world; scores are sorted.
+    fn errors(&self, worlds: &[Vec<f64>; 2]) -> (usize, usize) {
+        let low = worlds.each_ref().map(|scores| scores.partition_point(|s| *s <= self.threshold));
+        if self.above {
+            (worlds[0].len() - low[0], low[1])
+        } else {
+            (low[0], worlds[1].len() - low[1])
+        }
+    }
+}
+
+struct Search<'a> {
+    claim: &'a Claim,
+    z: f64,
+    /// Runs that choose: bounds as wide as these allow keep lucky thresholds from being taken.
+    trials: f64,
+}
+
+impl Search<'_> {
+    /// What a rule would be worth if as many other runs looked like these.
+    fn worth(&self, rule: Rule, worlds: &[Vec<f64>; 2], goal: Goal) -> f64 {
+        let (first, second) = rule.errors(worlds);
+        let expected = |count: usize, of: usize| {
+            let share = count as f64 / of.max(1) as f64;
+            roughly_upper(share * self.trials, self.trials, self.z)
+        };
+        let errors = Errors {
+            false_positive: expected(first, worlds[0].len()),
+            false_negative: expected(second, worlds[1].len()),
+        };
+        match goal {
+            Goal::Epsilon => lower_epsilon(&errors, self.claim.delta),
+            Goal::Curve => {
+                self.claim.least_second_error(errors.false_positive) - errors.false_negative
+            }
+            Goal::Multiplier => lower_mu(&errors),
+        }
+    }
+
+    fn best_rule(&self, worlds: &[Vec<f64>; 2], goal: Goal) -> (f64, Rule) {
+        let mut best = (f64::NEG_INFINITY, Rule { threshold: 0.0, above: true });
+        for scores in worlds {
+            let step = (scores.len() / THRESHOLDS).max(1);
+            for threshold in scores.iter().step_by(step).copied() {
+                for above in [true, false] {
+                    let rule = Rule { threshold, above };
+                    let worth = self.worth(rule, worlds, goal);
+                    if worth > best.0 {
+                        best = (worth, rule);
+                    }
+                }
+            }
+        }
+        best
+    }
+
+    /// Trained on one half of these runs, compared on the other.
+    fn best_statistic<'a>(
+        &self,
+        target: &'a dyn Target,
+        choosing: [&[Vec<f64>]; 2],
+    ) -> Statistic<'a> {
+        let half = choosing[0].len() / 2;
+        let all = candidates(target, choosing.map(|world| &world[..half]));
+        let goal = if self.claim.gaussian().is_some() { Goal::Multiplier } else { Goal::Epsilon };
+        let worth = |statistic: &Statistic<'_>| {
+            let worlds = choosing.map(|world| scores(statistic, &world[half..]));
+            self.best_rule(&worlds, goal).0
+        };
+        let mut rated: Vec<(f64, Statistic<'a>)> =
+            all.into_iter().map(|statistic| (worth(&statistic), statistic)).collect();
+        // The first of equals: the simpler one. `candidates` gives at least one.
+        let mut best = rated.remove(0);
+        for other in rated {
+            if other.0 > best.0 * 1.02 + 1e-9 {
+                best = other;
+            }
+        }
+        best.1
+    }
+}

@@ -1,0 +1,121 @@
+//! What is claimed, as a trade-off between an attacker's two errors.
+//!
+//! A certificate claims a whole curve f ([`TradeOff`], with its theorem): every test that errs with
+//! probability α on one neighbour errs with at least f(α) on the other. A printed (ε, δ) claims the two
+//! lines 1 − δ − e^ε·α and e^{−ε}(1 − δ − α).
+//!
+//! A claim is refuted when a box that holds (α, β) with the stated confidence lies wholly below f:
+//! f falls, so that is decided by the box's upper right corner.
+//!
+//! Tested by `the_curve_of_a_gaussian_release_is_the_known_one`.
+
+use crate::AuditError;
+use privet_core::{Budget, Range};
+use privet_dp::account::{self, Cost, Event, Guarantee, TradeOff};
+
+/// Limits on the confidence of a finding.
+pub const CONFIDENCE: Range = Range::open("confidence", 0.5, 1.0);
+/// How many ε of an event's curve are used.
+const POINTS: u32 = 24;
+
+/// A stated (ε, δ) and, where the events are known, the curve that they imply.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claim {
+    /// ε as stated.
+    pub epsilon: f64,
+    /// δ as stated.
+    pub delta: f64,
+    /// What the events claim besides.
+    curve: Option<TradeOff>,
+    /// √Σ(Δ/σ)² where every event is a Gaussian release.
+    gaussian: Option<f64>,
+}
+
+impl Claim {
+    /// A printed (ε, δ), nothing else.
+    pub fn stated(budget: Budget) -> Self {
+        let (epsilon, delta) = (budget.epsilon(), budget.delta());
+        Self { epsilon, delta, curve: None, gaussian: None }
+    }
+
+    /// A printed (ε, δ) of a mechanism that is a Gaussian release of some multiplier μ, so that the
+    /// μ form applies; its curve is left out.
+    pub fn stated_gaussian(budget: Budget) -> Self {
+        let mu = account::gaussian::mu(budget.epsilon(), budget.delta());
+        Self { gaussian: Some(mu), ..Self::stated(budget) }
+    }
+
+    /// What a certificate states: its guarantee and the whole curve of its events.
+    pub fn certified(guarantee: &Guarantee, events: &Event) -> Result<Self, AuditError> {
+        let (epsilon, delta) = (guarantee.epsilon, guarantee.delta);
+        let curve = Some(TradeOff::with_points(events, POINTS)?);
+        Ok(Self { epsilon, delta, curve, gaussian: multiplier(events) })
+    }
+
+    /// f(α): the least second error that the claim allows.
+    pub fn least_second_error(&self, alpha: f64) -> f64 {
+        let kept = 1.0 - self.delta;
+        let steep = kept - libm::exp(self.epsilon) * alpha;
+        let flat = libm::exp(-self.epsilon) * (kept - alpha);
+        let curve = self.curve.as_ref().and_then(|curve| curve.at(alpha).ok()).unwrap_or(0.0);
+        steep.max(flat).max(curve).max(0.0)
+    }
+
+    /// The claimed μ, where every event is Gaussian: only there may the μ form be used.
+    pub fn gaussian(&self) -> Option<f64> {
+        self.gaussian
+    }
+}
+
+/// √Σμ² if every leaf is a Gaussian release.
+fn multiplier(events: &Event) -> Option<f64> {
+    fn squares(event: &Event) -> Option<f64> {
+        match event {
+            Event::Use { cost: Cost::Gaussian { sensitivity, noise_scale, .. }, .. } => {
+                Some((sensitivity / noise_scale).powi(2))
+            }
+            Event::Use { .. } => None,
+            Event::All(events) => events.iter().map(squares).sum(),
+            Event::Repeat { count, event } => Some(f64::from(*count) * squares(event)?),
+        }
+    }
+    squares(events).map(libm::sqrt)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::normal;
+    use privet_core::{Neighbours, Unit};
+
+    fn release(cost: Cost) -> Event {
+        Event::Use { neighbours: Neighbours::ReplaceOne, unit: Unit::Record, cost }
+    }
+
+    #[test]
+    fn the_curve_of_a_gaussian_release_is_the_known_one() {
+        let cost = Cost::Gaussian { sensitivity: 1.0, noise_scale: 1.0, grid: None };
+        let events = release(cost);
+        let guarantee = account::guarantee(&events, 1e-5).unwrap();
+        let claim = Claim::certified(&guarantee, &events).unwrap();
+        for alpha in [0.01_f64, 0.1, 0.3, 0.5, 0.9] {
+            let exact = normal::cdf(normal::quantile(1.0 - alpha) - 1.0);
+            let claimed = claim.least_second_error(alpha);
+            assert!(claimed <= exact && claimed > exact - 0.02, "{alpha}: {claimed} of {exact}");
+        }
+        assert!((claim.gaussian().unwrap() - 1.0).abs() < 1e-12);
+        let repeated = Event::Repeat { count: 4, event: Box::new(events) };
+        assert!((multiplier(&repeated).unwrap() - 2.0).abs() < 1e-12);
+        let cost = Cost::Laplace { sensitivity: 1.0, noise_scale: 1.0, step: None };
+        assert_eq!(multiplier(&Event::All(vec![repeated, release(cost)])), None);
+    }
+
+    #[test]
+    fn a_stated_pair_is_two_lines() {
+        let claim = Claim::stated(Budget::new(1.0, 0.0).unwrap());
+        assert!((claim.least_second_error(0.0) - 1.0).abs() < 1e-15);
+        let corner = 1.0 / (1.0 + 1_f64.exp());
+        assert!((claim.least_second_error(corner) - corner).abs() < 1e-12);
+        assert_eq!(claim.least_second_error(1.0), 0.0);
+    }
+}

@@ -1,0 +1,202 @@
+//! The audit of a learner: its certificate against its behaviour on built-in neighbours.
+//!
+//! A learner is asked for with its method, budget and neighbour relation, as anybody would; schema, loss
+//! and tables are ours. The Huber hinge comes first: on its straight part a record's gradient has
+//! exactly the bound that the theorem charges, so little of the claim is slack. Methods that refuse it
+//! are tried with other losses and clipping norms.
+//!
+//! A pilot with few runs finds the pair of tables that is worst for this learner; the audit itself uses
+//! fresh runs. Where a learner has a ridge and the caller gives none, one is tried that keeps the
+//! minimiser on the straight part of the loss, beside the one that the learner's own rule chooses. A
+//! number of steps that is not given is small: the events, and what can be seen of them, are of the same
+//! kind, and thousands of runs take minutes.
+
+use crate::AuditError;
+use crate::attack::{self, Finding, Options, RUNS};
+use crate::claim::Claim;
+use crate::pairs::{self, Pair, Tables};
+use crate::runs::{self, Target, Watch, World};
+use privet_core::{Budget, Neighbours};
+use privet_data::Dataset;
+use privet_dp::noise::Source;
+use privet_learn::{Calibration, Method, Plan, Request, Settings, plan};
+use privet_optim::loss::Loss;
+use serde::Serialize;
+use std::sync::atomic::AtomicBool;
+
+/// Columns of the built-in tables.
+pub const COLUMNS: usize = 3;
+/// Rows of the built-in tables, unless asked otherwise.
+pub const ROWS: u64 = 64;
+/// Runs a world of the pilot, at most.
+const PILOT: u64 = 2_000;
+/// Keeps 1/λ, where a lone row at the bound puts the minimiser, inside the hinge's straight part.
+const STRAIGHT_RIDGE: &str = "4";
+/// Steps of a descent, unless given.
+const FEW_STEPS: &str = "16";
+
+/// Which learner, and what it is to claim.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Subject {
+    /// The learner and its settings.
+    pub method: Method,
+    /// What it is asked for.
+    pub budget: Budget,
+    /// Under which relation.
+    pub neighbours: Neighbours,
+    /// Rows of the tables.
+    pub rows: u64,
+    /// Whose constants; a printed one claims what the accountant proves.
+    pub calibration: Calibration,
+}
+
+impl Subject {
+    /// With the usual number of rows and sound constants.
+    pub fn new(method: Method, budget: Budget, neighbours: Neighbours) -> Self {
+        Self { method, budget, neighbours, rows: ROWS, calibration: Calibration::Sound }
+    }
+}
+
+/// What was found, and on what.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// The method.
+    pub method: &'static str,
+    /// The loss it was given.
+    pub loss: &'static str,
+    /// The relation.
+    pub neighbours: Neighbours,
+    /// The numbers of its plan.
+    pub settings: Settings,
+    /// The pair of tables that told most.
+    pub pair: Pair,
+    /// What was found there.
+    #[serde(flatten)]
+    pub finding: Finding,
+}
+
+/// A plan on two neighbouring tables.
+pub struct Learner<'a> {
+    plan: &'a Plan,
+    worlds: [Dataset; 2],
+    axis: usize,
+    stop: AtomicBool,
+}
+
+impl<'a> Learner<'a> {
+    /// A plan made for a schema of [`pairs::schema`] with [`COLUMNS`] columns.
+    pub fn new(plan: &'a Plan, pair: Pair) -> Result<Self, AuditError> {
+        let request = plan.request();
+        let Tables { worlds, axis } =
+            pairs::build(pair, &request.schema, COLUMNS, request.rows, request.neighbours)?;
+        Ok(Self { plan, worlds, axis, stop: AtomicBool::new(false) })
+    }
+}
+
+impl Target for Learner<'_> {
+    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+        let data = &self.worlds[usize::from(world == World::Second)];
+        let (weights, _) = self.plan.run(data, source, &self.stop)?.into_parts();
+        Ok(weights.weights.into_iter().flatten().collect())
+    }
+
+    fn direction(&self) -> Option<Vec<f64>> {
+        Some((0..COLUMNS).map(|axis| f64::from(u8::from(axis == self.axis))).collect())
+    }
+}
+
+/// The first plan that the method accepts.
+pub fn planned(subject: &Subject, columns: usize) -> Result<Plan, AuditError> {
+    let method = subject.method.name();
+    if !subject.method.is_private() {
+        return Err(AuditError::NothingClaimed { method });
+    }
+    let losses = [Loss::HuberSvm { h: 0.1 }, Loss::Logistic, Loss::SQUARED];
+    let mut reason = String::new();
+    for classes in [true, false] {
+        for norm in ["l2", "linf", "l1"] {
+            for loss in losses {
+                // A number needs the squared loss; asking otherwise would only repeat that.
+                if !classes && loss != Loss::SQUARED {
+                    continue;
+                }
+                let Ok(schema) = pairs::schema(columns, norm, classes) else { continue };
+                let request = Request {
+                    schema,
+                    rows: subject.rows,
+                    budget: Some(subject.budget),
+                    neighbours: subject.neighbours,
+                    loss,
+                    method: subject.method.clone(),
+                    calibration: subject.calibration,
+                };
+                match plan(&request) {
+                    Ok(plan) => return Ok(plan),
+                    Err(error) if reason.is_empty() => reason = error.to_string(),
+                    Err(_) => {}
+                }
+            }
+        }
+    }
+    Err(AuditError::NoTable { method, reason })
+}
+
+/// Audits a learner on the pair that is worst for it.
+pub fn audit(
+    subject: &Subject,
+    options: &Options,
+    watch: &dyn Watch,
+) -> Result<Report, AuditError> {
+    RUNS.check(options.runs as f64)?;
+    let method = subject.method.name();
+    let quick = unless_given(&subject.method, "steps", FEW_STEPS);
+    let quick = Subject { method: quick.unwrap_or(subject.method.clone()), ..subject.clone() };
+    let mut plans = vec![planned(&quick, COLUMNS)?];
+    if let Some(straight) = unless_given(&quick.method, "ridge", STRAIGHT_RIDGE) {
+        plans.extend(planned(&Subject { method: straight, ..quick }, COLUMNS));
+    }
+    let pilot = (options.runs / 5).clamp(40, PILOT);
+    let seed = runs::scramble(options.seed);
+    let mut worst = (f64::NEG_INFINITY, &plans[0], Pair::AllEqual);
+    for plan in &plans {
+        for pair in Pair::ALL {
+            let target = Learner::new(plan, pair)?;
+            let releases = runs::collect(&target, pilot, seed, &Quiet(watch))?;
+            let apart = attack::apart(&target, &releases);
+            if apart > worst.0 {
+                worst = (apart, plan, pair);
+            }
+        }
+    }
+    let (_, plan, pair) = worst;
+    let (Some(guarantee), Some(events)) = (plan.guarantee(), plan.events()) else {
+        return Err(AuditError::NothingClaimed { method });
+    };
+    let claim = Claim::certified(guarantee, events)?;
+    let finding = attack::audit(&Learner::new(plan, pair)?, &claim, options, watch)?;
+    let request = plan.request();
+    Ok(Report {
+        method,
+        loss: request.loss.name(),
+        neighbours: request.neighbours,
+        settings: plan.settings(),
+        pair,
+        finding,
+    })
+}
+
+/// The method with a setting, if it has that one and none was given.
+fn unless_given(method: &Method, setting: &str, value: &str) -> Option<Method> {
+    let written = serde_json::to_value(method).ok()?;
+    let given = written.get(setting).is_some_and(|value| !value.is_null());
+    if given { None } else { method.with(setting, value).ok() }
+}
+
+/// Lets a stop through, but no progress: the pilot is short.
+struct Quiet<'a>(&'a dyn Watch);
+
+impl Watch for Quiet<'_> {
+    fn proceed(&self, _done: u64, total: u64) -> bool {
+        self.0.proceed(0, total)
+    }
+}

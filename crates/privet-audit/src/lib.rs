@@ -1,0 +1,44 @@
+//! An auditor that tries to refute every certificate.
+//!
+//! A proof says what cannot happen; an audit looks whether it happens. Nothing here can show that a
+//! learner is private: a claim that survives was not refuted *by these attacks*, at the stated
+//! confidence.
+//!
+//! | question | file |
+//! |---|---|
+//! | can neighbours be told apart better than claimed? | [`attack`], on whatever is a [`Target`] |
+//! | … for a learner, on built-in worst cases | [`learner`], [`pairs`] |
+//! | … from a single run | [`one_run`] |
+//! | do samplers have their laws? | [`samplers`] |
+//! | do low bits give a neighbour away? | [`bits`] |
+//! | is the accountant's arithmetic consistent? | [`accounting`] |
+//! | does a finished model betray who was in its table? | [`membership`] |
+//! | mechanisms as printed, to be refuted | [`printed`] |
+//! | true ε of published settings | [`peers`] |
+//!
+//! Every random choice comes from one seed, so an audit can be repeated bit for bit on any number of
+//! cores.
+#![forbid(unsafe_code)]
+
+pub mod accounting;
+pub mod attack;
+pub mod bits;
+pub mod claim;
+mod error;
+pub mod interval;
+pub mod learner;
+pub mod membership;
+pub mod normal;
+pub mod one_run;
+pub mod page;
+pub mod pairs;
+pub mod peers;
+pub mod printed;
+pub mod runs;
+pub mod samplers;
+pub mod statistic;
+
+pub use attack::{Finding, Options};
+pub use claim::Claim;
+pub use error::AuditError;
+pub use runs::{Target, Watch, World};

@@ -1,0 +1,169 @@
+//! Neighbouring tables built to be told apart.
+//!
+//! Rows live in a few symmetric numeric columns, no bias, clipped to norm R = 1; one row differs. What
+//! makes a pair hard on a learner depends on the learner, so there are several, and
+//! [`crate::learner`] finds out which is worst.
+//!
+//! | pair | rest of the table | the row |
+//! |---|---|---|
+//! | canary | on the other axes, labels in turn | at the bound on an axis of its own |
+//! | label flip | on the other axes, labels in turn | at the bound on its axis; labels differ |
+//! | heavy row | small rows along the same axis | at the bound, opposite ends |
+//! | all equal | zero rows of one label | at the bound; labels differ |
+//!
+//! Under replace-one both tables have as many rows; what stands in the row's place is said above.
+//! Under add-remove the first table lacks the row.
+
+use crate::AuditError;
+use privet_core::Neighbours;
+use privet_data::{Dataset, Schema, read};
+use serde::Serialize;
+use std::fmt::{self, Write as _};
+
+/// A way to build neighbours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pair {
+    /// A row orthogonal to all others, against an ordinary one.
+    Canary,
+    /// A row orthogonal to all others with one label, against the other.
+    LabelFlip,
+    /// A row at the clipping bound, against its opposite.
+    HeavyRow,
+    /// The only row that is not zero, with one label against the other.
+    AllEqual,
+}
+
+impl Pair {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::AllEqual, Self::Canary, Self::LabelFlip, Self::HeavyRow];
+}
+
+impl fmt::Display for Pair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Canary => "canary",
+            Self::LabelFlip => "label-flip",
+            Self::HeavyRow => "heavy-row",
+            Self::AllEqual => "all-equal",
+        })
+    }
+}
+
+/// A public schema of `columns` numbers in \[−1, 1\], clipped to norm 1, and two classes or a number.
+pub fn schema(columns: usize, norm: &str, classes: bool) -> Result<Schema, AuditError> {
+    let mut text = format!("[clip]\nnorm = \"{norm}\"\nradius = 1.0\n[target]\ncolumn = \"y\"\n");
+    text.push_str(if classes { "classes = [\"no\", \"yes\"]\n" } else { "bounds = [-1, 1]\n" });
+    for column in 0..columns {
+        let _ = write!(
+            text,
+            "[[columns]]\nname = \"x{column}\"\ntype = \"number\"\nbounds = [-1, 1]\n\
+             scale = \"symmetric\"\n"
+        );
+    }
+    Schema::from_toml(&text).map_err(|error| AuditError::Table(error.to_string()))
+}
+
+/// A row: its entry on one axis, and its label.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Row {
+    pub axis: usize,
+    pub value: f64,
+    pub positive: bool,
+}
+
+const fn row(axis: usize, value: f64, positive: bool) -> Row {
+    Row { axis, value, positive }
+}
+
+/// Two neighbouring tables of `rows` rows and the axis in which they differ.
+pub(crate) struct Tables {
+    pub worlds: [Dataset; 2],
+    pub axis: usize,
+}
+
+/// Builds a pair for a schema of [`schema`].
+pub(crate) fn build(
+    pair: Pair,
+    schema: &Schema,
+    columns: usize,
+    rows: u64,
+    neighbours: Neighbours,
+) -> Result<Tables, AuditError> {
+    let axis = match pair {
+        Pair::Canary | Pair::LabelFlip => columns - 1,
+        Pair::HeavyRow | Pair::AllEqual => 0,
+    };
+    let others = columns.saturating_sub(1).max(1);
+    let rest = (1..rows).map(|i| {
+        let turn = i % 2 == 0;
+        match pair {
+            Pair::Canary | Pair::LabelFlip => row(i as usize % others, 1.0, turn),
+            Pair::HeavyRow => row(0, if turn { 0.125 } else { -0.125 }, true),
+            Pair::AllEqual => row(0, 0.0, true),
+        }
+    });
+    let rest: Vec<Row> = rest.collect();
+    let with = |last: Option<Row>| {
+        let all: Vec<Row> = rest.iter().copied().chain(last).collect();
+        table(schema, columns, &all)
+    };
+    let second = row(axis, 1.0, true);
+    let first = match (neighbours, pair) {
+        (Neighbours::AddRemove, _) => None,
+        (_, Pair::Canary) => Some(row(0, 1.0, true)),
+        (_, Pair::LabelFlip | Pair::AllEqual) => Some(row(axis, 1.0, false)),
+        (_, Pair::HeavyRow) => Some(row(axis, -1.0, true)),
+    };
+    Ok(Tables { worlds: [with(first)?, with(Some(second))?], axis })
+}
+
+/// Rows as a table, read as any other.
+pub(crate) fn table(schema: &Schema, columns: usize, rows: &[Row]) -> Result<Dataset, AuditError> {
+    let classes = schema.classes().is_some();
+    let mut text = String::new();
+    for column in 0..columns {
+        let _ = write!(text, "x{column},");
+    }
+    text.push_str("y\n");
+    for row in rows {
+        for column in 0..columns {
+            let value = if column == row.axis { row.value } else { 0.0 };
+            let _ = write!(text, "{value},");
+        }
+        text.push_str(match (classes, row.positive) {
+            (true, true) => "yes\n",
+            (true, false) => "no\n",
+            (false, true) => "1\n",
+            (false, false) => "-1\n",
+        });
+    }
+    read::csv_bytes(text.as_bytes(), schema).map_err(|error| AuditError::Table(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_differ_in_one_row() {
+        for classes in [true, false] {
+            let schema = schema(3, "l2", classes).unwrap();
+            for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
+                for pair in Pair::ALL {
+                    let built = build(pair, &schema, 3, 9, neighbours).unwrap();
+                    let rows = built.worlds.each_ref().map(Dataset::rows);
+                    let absent = usize::from(neighbours == Neighbours::AddRemove);
+                    assert_eq!(rows, [9 - absent, 9], "{pair}, {neighbours}");
+                    for row in 0..8 {
+                        let both =
+                            built.worlds.each_ref().map(|world| world.features.dense_row(row));
+                        assert_eq!(both[0], both[1], "{pair}");
+                    }
+                    let last = built.worlds[1].features.dense_row(8);
+                    assert_eq!(last[built.axis], 1.0, "{pair}: at the bound");
+                }
+            }
+        }
+    }
+}

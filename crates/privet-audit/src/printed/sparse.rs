@@ -1,0 +1,56 @@
+//! DP-IGHT and MPC output perturbation of Wang (PhD thesis), chapters 2 and 6.
+//!
+//! **DP-IGHT.** Theorem 2.5.2 claims ρ-zCDP for T full-gradient steps with σ² = TG²/(n²ρ). The replace-one
+//! sensitivity of the mean gradient is 2G/n, attained by linear losses ±G; then the T steps are one
+//! Gaussian release of μ = 2√ρ, whose Rényi divergence of order α is 2ρα, twice the claim. Its (ε, δ)
+//! form, ρ = (√(ln(1/δ) + ε) − √ln(1/δ))², is false where the slack of that conversion is less than a
+//! factor √2 in μ. With one coordinate nothing is thresholded, and with linear losses θ_T is the sum of
+//! the steps: μ is attained by the output itself.
+//!
+//! **MPC Out P.** Theorem 6.3.1 needs noise of density ∝ exp(−‖η‖₂/b); independent Laplace(b)
+//! coordinates (Lemma 6.5.1, §6.7 and the public code) against an ℓ2 sensitivity cost √d·ε, attained by
+//! a movement along (1, …, 1).
+
+use super::{Erratum, Verdict};
+use privet_dp::account::gaussian;
+
+/// ρ of Remark 2.5.3.
+pub fn concentrated(epsilon: f64, delta: f64) -> f64 {
+    let ln = libm::log(1.0 / delta);
+    (libm::sqrt(ln + epsilon) - libm::sqrt(ln)).powi(2)
+}
+
+/// The multiplier μ of the printed DP-IGHT that claims (ε, δ).
+pub fn hard_thresholding_multiplier(epsilon: f64, delta: f64) -> f64 {
+    2.0 * libm::sqrt(concentrated(epsilon, delta))
+}
+
+/// A movement of ℓ2 length 1 that costs independent Laplace coordinates most.
+pub fn diagonal(dimensions: usize) -> Vec<f64> {
+    vec![1.0 / libm::sqrt(dimensions as f64); dimensions]
+}
+
+pub(super) fn errata() -> Vec<Erratum> {
+    let mut all = Vec::new();
+    for (epsilon, delta) in [(2.0, 1e-6), (10.0, 1e-6)] {
+        all.push(Erratum {
+            id: "DP-IGHT",
+            what: "σ² = TG²/(n²ρ) for sensitivity 2G/n: linear losses ±G".into(),
+            epsilon,
+            delta,
+            recomputed: gaussian::epsilon(delta, hard_thresholding_multiplier(epsilon, delta)),
+            verdict: Verdict::ClaimFalse,
+        });
+    }
+    for dimensions in [104.0, 122.0] {
+        all.push(Erratum {
+            id: "MPC-OUT",
+            what: format!("Laplace noise per coordinate, ℓ2 sensitivity, d = {dimensions}"),
+            epsilon: 1.0,
+            delta: 0.0,
+            recomputed: libm::sqrt(dimensions),
+            verdict: Verdict::ClaimFalse,
+        });
+    }
+    all
+}

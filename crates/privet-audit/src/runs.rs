@@ -1,0 +1,88 @@
+//! Many runs of one thing on two neighbouring worlds, on all cores, from one seed.
+//!
+//! Run `index` of a world draws from a stream of its own, whose seed is a bijective scramble
+//! (SplitMix64) of the audit's seed, the world and the index: the releases do not depend on how runs
+//! are spread over cores.
+
+use crate::AuditError;
+use privet_dp::noise::{FixedSeed, Source};
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// One of two neighbouring data sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum World {
+    /// Without the canary, or with what stands in its place.
+    First,
+    /// With it.
+    Second,
+}
+
+/// Whatever can be attacked: something that releases numbers on either of two neighbours.
+pub trait Target: Sync {
+    /// One release. Everything random comes from `source`.
+    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError>;
+
+    /// ln of (density on the second world / on the first), up to a growing function, where it is known.
+    fn likelihood_ratio(&self, _release: &[f64]) -> Option<f64> {
+        None
+    }
+
+    /// The direction in which the two worlds differ, where it is known.
+    fn direction(&self) -> Option<Vec<f64>> {
+        None
+    }
+}
+
+/// Told how far the work is; says whether to go on.
+pub trait Watch: Sync {
+    /// `done` of `total` runs; `false` stops.
+    fn proceed(&self, done: u64, total: u64) -> bool;
+}
+
+/// Nobody watches.
+impl Watch for () {
+    fn proceed(&self, _done: u64, _total: u64) -> bool {
+        true
+    }
+}
+
+/// SplitMix64's finaliser, a bijection of the words.
+pub(crate) fn scramble(word: u64) -> u64 {
+    let mut z = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// The stream of one run.
+pub fn stream(seed: u64, world: World, index: u64) -> FixedSeed {
+    FixedSeed::new(scramble(
+        scramble(seed) ^ scramble(2 * index + u64::from(world == World::Second)),
+    ))
+}
+
+/// `runs` releases of each world.
+pub fn collect(
+    target: &dyn Target,
+    runs: u64,
+    seed: u64,
+    watch: &dyn Watch,
+) -> Result<[Vec<Vec<f64>>; 2], AuditError> {
+    let done = AtomicU64::new(0);
+    let one = |world: World| {
+        (0..runs)
+            .into_par_iter()
+            .map(|index| {
+                let release = target.release(world, &mut stream(seed, world, index))?;
+                let finished = done.fetch_add(1, Ordering::Relaxed) + 1;
+                if watch.proceed(finished, 2 * runs) {
+                    Ok(release)
+                } else {
+                    Err(AuditError::Stopped)
+                }
+            })
+            .collect::<Result<Vec<_>, AuditError>>()
+    };
+    Ok([one(World::First)?, one(World::Second)?])
+}

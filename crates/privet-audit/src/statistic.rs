@@ -1,0 +1,192 @@
+//! From a release to one number that is larger on the second world.
+//!
+//! Where the two densities are known their ratio is the best there is (Neyman & Pearson). Otherwise two
+//! are tried on releases that decide nothing else: the projection on the direction in which the worlds
+//! differ, and a linear discriminant of the coordinates and their squares, which also sees a change of
+//! spread. Whatever is chosen here is judged on other runs, so a bad choice costs power and never
+//! validity.
+
+use crate::runs::Target;
+use serde::Serialize;
+
+/// More features than this: their covariance is taken to be diagonal.
+const LARGEST_SYSTEM: usize = 64;
+/// Keeps standardised features from ruling the rest.
+const FARTHEST: f64 = 50.0;
+
+/// How a release is made one number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// The known ratio of densities.
+    LikelihoodRatio,
+    /// Inner product with the direction in which the worlds differ.
+    Projection,
+    /// A linear discriminant of the coordinates and their squares.
+    Classifier,
+}
+
+/// A way to score releases.
+pub(crate) enum Statistic<'a> {
+    LikelihoodRatio(&'a dyn Target),
+    Projection(Vec<f64>),
+    Classifier(Discriminant),
+}
+
+impl Statistic<'_> {
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::LikelihoodRatio(_) => Kind::LikelihoodRatio,
+            Self::Projection(_) => Kind::Projection,
+            Self::Classifier(_) => Kind::Classifier,
+        }
+    }
+
+    /// NaN counts as the lowest score.
+    pub fn score(&self, release: &[f64]) -> f64 {
+        let score = match self {
+            Self::LikelihoodRatio(target) => target.likelihood_ratio(release).unwrap_or(f64::NAN),
+            Self::Projection(direction) => dot(direction, release),
+            Self::Classifier(discriminant) => discriminant.score(release),
+        };
+        if score.is_nan() { f64::NEG_INFINITY } else { score }
+    }
+}
+
+/// Every statistic that applies, trained on these releases.
+pub(crate) fn candidates<'a>(
+    target: &'a dyn Target,
+    training: [&[Vec<f64>]; 2],
+) -> Vec<Statistic<'a>> {
+    let sample = training[0].first();
+    if sample.is_some_and(|release| target.likelihood_ratio(release).is_some()) {
+        return vec![Statistic::LikelihoodRatio(target)];
+    }
+    let mut all: Vec<Statistic<'a>> =
+        target.direction().map(Statistic::Projection).into_iter().collect();
+    all.push(Statistic::Classifier(Discriminant::train(training)));
+    all
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Fisher's linear discriminant of standardised coordinates and their squares.
+pub(crate) struct Discriminant {
+    centre: Vec<f64>,
+    spread: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+impl Discriminant {
+    fn train(worlds: [&[Vec<f64>]; 2]) -> Self {
+        let width = worlds.iter().flat_map(|world| world.iter()).map(Vec::len).max().unwrap_or(0);
+        let all = || worlds.iter().flat_map(|world| world.iter());
+        let count = all().count().max(1) as f64;
+        let at = |release: &[f64], j: usize| {
+            release.get(j).copied().filter(|x| x.is_finite()).unwrap_or(0.0)
+        };
+        let centre: Vec<f64> =
+            (0..width).map(|j| all().map(|release| at(release, j)).sum::<f64>() / count).collect();
+        let spread = (0..width)
+            .map(|j| {
+                let square = |release: &Vec<f64>| (at(release, j) - centre[j]).powi(2);
+                libm::sqrt(all().map(square).sum::<f64>() / count).max(f64::MIN_POSITIVE)
+            })
+            .collect();
+        let mut trained = Self { centre, spread, weights: Vec::new() };
+        let features: [Vec<Vec<f64>>; 2] =
+            worlds.map(|world| world.iter().map(|release| trained.features(release)).collect());
+        trained.weights = fisher(&features, 2 * width);
+        trained
+    }
+
+    fn features(&self, release: &[f64]) -> Vec<f64> {
+        let standard =
+            self.centre.iter().zip(&self.spread).enumerate().map(|(j, (mean, spread))| {
+                let value = (release.get(j).copied().unwrap_or(0.0) - mean) / spread;
+                if value.is_nan() { 0.0 } else { value.clamp(-FARTHEST, FARTHEST) }
+            });
+        let coordinates: Vec<f64> = standard.collect();
+        let squares = coordinates.iter().map(|x| x * x).collect::<Vec<f64>>();
+        coordinates.into_iter().chain(squares).collect()
+    }
+
+    fn score(&self, release: &[f64]) -> f64 {
+        dot(&self.weights, &self.features(release))
+    }
+}
+
+/// S⁻¹(m₂ − m₁), S the pooled covariance with a little ridge.
+fn fisher(worlds: &[Vec<Vec<f64>>; 2], width: usize) -> Vec<f64> {
+    let mean = |world: &[Vec<f64>]| -> Vec<f64> {
+        let count = world.len().max(1) as f64;
+        (0..width).map(|j| world.iter().map(|row| row[j]).sum::<f64>() / count).collect()
+    };
+    let means = [mean(&worlds[0]), mean(&worlds[1])];
+    let difference: Vec<f64> = means[1].iter().zip(&means[0]).map(|(b, a)| b - a).collect();
+    let count = (worlds[0].len() + worlds[1].len()).max(1) as f64;
+    let covariance = |i: usize, j: usize| {
+        let both = worlds.iter().zip(&means);
+        both.map(|(world, mean)| {
+            world.iter().map(|row| (row[i] - mean[i]) * (row[j] - mean[j])).sum::<f64>()
+        })
+        .sum::<f64>()
+            / count
+    };
+    if width > LARGEST_SYSTEM {
+        return (0..width).map(|j| difference[j] / (covariance(j, j) + 1e-6)).collect();
+    }
+    let mut system: Vec<Vec<f64>> = (0..width)
+        .map(|i| (0..width).map(|j| covariance(i, j) + if i == j { 1e-6 } else { 0.0 }).collect())
+        .collect();
+    solve(&mut system, difference)
+}
+
+/// Gaussian elimination of a positive definite system.
+fn solve(system: &mut [Vec<f64>], mut right: Vec<f64>) -> Vec<f64> {
+    let width = right.len();
+    for pivot in 0..width {
+        let (above, below) = system.split_at_mut(pivot + 1);
+        let row = &above[pivot];
+        for (offset, other) in below.iter_mut().enumerate() {
+            let factor = other[pivot] / row[pivot];
+            for (entry, base) in other.iter_mut().zip(row).skip(pivot) {
+                *entry -= factor * base;
+            }
+            right[pivot + 1 + offset] -= factor * right[pivot];
+        }
+    }
+    for pivot in (0..width).rev() {
+        let known: f64 = (pivot + 1..width).map(|j| system[pivot][j] * right[j]).sum();
+        right[pivot] = (right[pivot] - known) / system[pivot][pivot];
+    }
+    right
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_discriminant_sees_a_shift_and_a_spread() {
+        let world = |shift: f64, spread: f64| -> Vec<Vec<f64>> {
+            (0..400)
+                .map(|i| {
+                    let z = crate::normal::quantile((f64::from(i) + 0.5) / 400.0);
+                    vec![7.0, z * spread + shift, f64::NAN]
+                })
+                .collect()
+        };
+        for (first, second, more, less) in [
+            (world(0.0, 1.0), world(1.0, 1.0), 3.0, -3.0),
+            (world(0.0, 1.0), world(0.0, 2.0), 3.0, 0.0),
+        ] {
+            let trained = Discriminant::train([&first, &second]);
+            let score = |x: f64| trained.score(&[7.0, x, f64::NAN]);
+            assert!(score(more) > score(less), "{} against {}", score(more), score(less));
+        }
+        assert!(Discriminant::train([&[], &[]]).weights.is_empty());
+    }
+}

@@ -1,0 +1,12 @@
+//! The auditor at work, a fast selection; `make audit` is the long one.
+//!
+//! All seeds are fixed: nothing here fails by bad luck, and each file says how likely another seed would
+//! have failed.
+
+mod accounting;
+mod errata;
+mod learners;
+mod membership;
+mod power;
+mod samplers;
+mod soundness;

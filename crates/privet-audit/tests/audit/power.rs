@@ -1,0 +1,89 @@
+//! False claims are refuted, and true ones nearly reached.
+
+use privet_audit::Claim;
+use privet_audit::attack::{Options, audit};
+use privet_audit::learner::{self, Subject};
+use privet_audit::page::cases;
+use privet_audit::printed::Shift;
+use privet_core::{Budget, Neighbours};
+
+/// At least 80 % of the claim, in the distribution-free form.
+#[test]
+fn laplace_is_reached_from_below() {
+    let claim = Claim::stated(Budget::new(1.0, 0.0).unwrap());
+    let options = Options { runs: 50_000, confidence: 0.999, seed: 11 };
+    let target = Shift::laplace(vec![1.0], 1.0).unwrap();
+    let found = audit(&target, &claim, &options, &()).unwrap();
+    assert!(!found.refuted && found.epsilon_lower > 0.8, "{found:?}");
+    assert_eq!(found.mu_lower, None, "no μ form where noise is not Gaussian");
+}
+
+/// At least 80 % of the claim, in the μ form.
+#[test]
+fn a_gaussian_release_is_reached_from_below() {
+    let budget = Budget::new(1.0, 1e-5).unwrap();
+    let sigma = 1.0 / privet_dp::account::gaussian::mu(1.0, 1e-5);
+    let target = Shift::gaussian(vec![1.0], sigma).unwrap();
+    let options = Options { runs: 50_000, confidence: 0.999, seed: 12 };
+    let found = audit(&target, &Claim::stated_gaussian(budget), &options, &()).unwrap();
+    assert!(!found.refuted, "{found:?}");
+    assert!(found.epsilon_lower_gaussian.unwrap() > 0.8, "{found:?}");
+}
+
+/// Output perturbation, the whole learner: at least 80 % of the claim with 5·10⁴ runs a world
+/// (`make audit`); here fewer runs, and correspondingly less.
+#[test]
+fn output_perturbation_is_reached_from_below() {
+    let budget = Budget::new(1.0, 1e-5).unwrap();
+    let subject = Subject::new("output".parse().unwrap(), budget, Neighbours::ReplaceOne);
+    let options = Options { runs: 10_000, confidence: 0.999, seed: 13 };
+    let report = learner::audit(&subject, &options, &()).unwrap();
+    assert!(!report.finding.refuted, "{report:?}");
+    assert!(report.finding.epsilon_lower_gaussian.unwrap() > 0.4, "{report:?}");
+}
+
+/// The auditor can fail a mechanism: with half the noise, hence twice the stated ε, every one of 100
+/// audits refutes. If it did so with a probability of 0.99 or less, all 100 would with at most 0.37; the
+/// seeds are fixed.
+#[test]
+fn twice_the_stated_epsilon_is_refuted() {
+    let claim = Claim::stated(Budget::new(1.0, 0.0).unwrap());
+    let laplace = Shift::laplace(vec![1.0], 0.5).unwrap();
+    let refuted = (0..100).filter(|seed| {
+        let options = Options { runs: 3_000, confidence: 0.999, seed: *seed };
+        audit(&laplace, &claim, &options, &()).unwrap().refuted
+    });
+    assert_eq!(refuted.count(), 100);
+}
+
+/// Mechanisms whose truth is known: exactly the false claims are refuted.
+#[test]
+fn exactly_the_false_claims_are_refuted() {
+    let options = Options { runs: 12_000, confidence: 0.999, seed: 14 };
+    for case in cases().unwrap() {
+        let found = audit(case.target.as_ref(), &case.claim, &options, &()).unwrap();
+        assert_eq!(found.refuted, case.is_false, "{}: {found:?}", case.what);
+    }
+}
+
+#[test]
+fn one_seed_one_finding() {
+    let claim = Claim::stated(Budget::new(1.0, 0.0).unwrap());
+    let target = Shift::laplace(vec![1.0], 1.0).unwrap();
+    let find = |seed| {
+        let options = Options { runs: 1_000, confidence: 0.99, seed };
+        audit(&target, &claim, &options, &()).unwrap()
+    };
+    assert_eq!(find(3), find(3));
+    assert_ne!(find(3), find(4));
+}
+
+#[test]
+fn settings_out_of_range_are_refused() {
+    let claim = Claim::stated(Budget::new(1.0, 0.0).unwrap());
+    let target = Shift::laplace(vec![1.0], 1.0).unwrap();
+    for (runs, confidence) in [(0, 0.9), (39, 0.9), (100, 1.0), (100, 0.4), (100, f64::NAN)] {
+        let options = Options { runs, confidence, seed: 1 };
+        assert!(audit(&target, &claim, &options, &()).is_err(), "{options:?}");
+    }
+}

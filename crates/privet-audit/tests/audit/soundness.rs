@@ -1,0 +1,38 @@
+//! True claims are not refuted.
+//!
+//! At confidence 0.999 an audit of a true claim refutes it with probability at most 0.001; the bounds are
+//! far from attained together, and over 600 audits none is expected to. The seeds are fixed.
+
+use privet_audit::attack::{Options, audit};
+use privet_audit::printed::{Choice, Shift};
+use privet_audit::{Claim, Target};
+use privet_core::Budget;
+
+fn never_refuted(target: &dyn Target, what: &str) {
+    let claim = Claim::stated(Budget::new(1.0, 0.0).unwrap());
+    let mut closest = 0.0_f64;
+    for seed in 0..200 {
+        let options = Options { runs: 600, confidence: 0.999, seed };
+        let found = audit(target, &claim, &options, &()).unwrap();
+        assert!(!found.refuted, "{what}, seed {seed}: {found:?}");
+        closest = closest.max(found.epsilon_lower);
+    }
+    assert!(closest > 0.3, "{what}: no attack at all would pass this test: {closest}");
+}
+
+#[test]
+fn laplace_is_not_refuted_in_200_audits() {
+    never_refuted(&Shift::laplace(vec![1.0], 1.0).unwrap(), "Laplace");
+}
+
+#[test]
+fn l2_laplace_is_not_refuted_in_200_audits() {
+    never_refuted(&Shift::l2_laplace(vec![0.6, 0.8], 1.0).unwrap(), "ℓ2-Laplace");
+}
+
+#[test]
+fn the_exponential_mechanism_is_not_refuted_in_200_audits() {
+    let scores = [vec![0.0; 2], vec![1.0, -1.0]];
+    let [first, second] = scores;
+    never_refuted(&Choice::new(first, second, 2.0), "exponential");
+}

@@ -1,0 +1,307 @@
+//! `privet audit`: try to refute a claim.
+
+use super::predict::{fitting_schema, tell_unknown};
+use crate::failure::Failure;
+use crate::output::{self, json_number, number};
+use crate::progress::Meter;
+use crate::say;
+use crate::settings::{rows, within};
+use clap::Args;
+use privet_audit::attack::RUNS;
+use privet_audit::claim::CONFIDENCE;
+use privet_audit::learner::{self, Subject};
+use privet_audit::membership::{self, Membership};
+use privet_audit::one_run::{self, CANARIES, OneRun};
+use privet_audit::{AuditError, Options, Watch};
+use privet_core::{Budget, DELTA, EPSILON, Neighbours};
+use privet_data::Dataset;
+use privet_data::read::{self, Purpose, read};
+use privet_learn::model::file::{self, Seal};
+use privet_learn::{Calibration, Method};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// Try to refute a learner's guarantee, or to tell who a model was trained on
+#[derive(Args, Debug)]
+#[command(
+    long_about = "\
+With --method: runs a learner many times on two neighbouring tables that are built to be told apart,
+attacks its releases, and gives a lower bound on its true ε with a stated confidence. If that lies
+above what its certificate claims, the certificate is refuted and the exit code is 1. No data are
+needed: the tables are built in. --one-run trains once, with many canary rows, instead.
+
+With --model and --data: membership inference against a finished model. Rows on which its loss is
+small are guessed to have been trained on. Give rows that were not with --holdout; without, stand-ins
+are made by shuffling columns within each class, which is rough.
+
+A claim that is not refuted was not refuted by these attacks; proofs are another matter. What is
+measured on your own rows is itself not private.",
+    after_help = "\
+Examples:
+  privet audit --method output --epsilon 1 --delta 1e-5
+  privet audit --method amp --epsilon 1 --delta 1e-5 --neighbours add-remove --runs 50000 --json
+  privet audit --method gd --epsilon 4 --delta 1e-5 --one-run
+  privet audit --model model.json --data train.csv --holdout test.csv"
+)]
+pub struct Audit {
+    /// The learner to attack; `privet methods` lists them
+    #[arg(
+        long,
+        value_name = "METHOD",
+        required_unless_present = "model",
+        conflicts_with = "model"
+    )]
+    method: Option<Method>,
+    #[arg(
+        long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
+        requires = "method", help = format!("The ε it is asked for: {EPSILON}"),
+    )]
+    epsilon: Option<f64>,
+    #[arg(
+        long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
+        requires = "method", help = format!("The δ it is asked for: {DELTA} [default: 1e-5]"),
+    )]
+    delta: Option<f64>,
+    /// Under which relation [default: replace-one]
+    #[arg(long, value_name = "RELATION", requires = "method")]
+    neighbours: Option<Neighbours>,
+    /// A setting of the method, by name; may be given several times. Descents take 16 steps unless told
+    /// otherwise
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = crate::settings::assignment,
+          requires = "method")]
+    set: Vec<(String, String)>,
+    /// Rows of the built-in tables [default: 64]
+    #[arg(long, value_name = "N", value_parser = rows, requires = "method")]
+    rows: Option<u64>,
+    #[arg(
+        long, value_name = "N", value_parser = runs, requires = "method",
+        help = format!("Runs on each of the two tables, a whole number: {RUNS} [default: 10000]"),
+    )]
+    runs: Option<u64>,
+    #[arg(
+        long, value_name = "C", value_parser = within(CONFIDENCE), allow_hyphen_values = true,
+        default_value_t = 0.999, help = format!("Confidence of the bounds: {CONFIDENCE}"),
+    )]
+    confidence: f64,
+    /// Where all randomness comes from: the same seed, the same finding
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// Train once with many canaries, instead of many times with one
+    #[arg(long, requires = "method", conflicts_with = "runs")]
+    one_run: bool,
+    #[arg(
+        long, value_name = "N", value_parser = canaries, requires = "one_run",
+        help = format!("Canaries of --one-run, a whole number: {CANARIES} [default: 400]"),
+    )]
+    canaries: Option<u64>,
+    /// A model file, for membership inference
+    #[arg(long, value_name = "MODEL", requires = "data")]
+    model: Option<PathBuf>,
+    /// The rows it was trained on
+    #[arg(long, value_name = "DATA", requires = "model")]
+    data: Option<PathBuf>,
+    /// Rows that it was not trained on
+    #[arg(long, value_name = "DATA", requires = "model")]
+    holdout: Option<PathBuf>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A number of runs.
+fn runs(text: &str) -> Result<u64, String> {
+    whole(text, RUNS)
+}
+
+/// A number of canaries.
+fn canaries(text: &str) -> Result<u64, String> {
+    whole(text, CANARIES)
+}
+
+fn whole(text: &str, range: privet_core::Range) -> Result<u64, String> {
+    let count: u64 = text.parse().map_err(|_| format!("accepted is a whole number, {range}"))?;
+    range.check(count as f64).map_err(|error| error.to_string())?;
+    Ok(count)
+}
+
+impl From<AuditError> for Failure {
+    fn from(error: AuditError) -> Self {
+        match error {
+            AuditError::Learn(error) => error.into(),
+            AuditError::Stopped => Self::Interrupted,
+            error => Self::input(error.to_string()),
+        }
+    }
+}
+
+struct Shown(Meter);
+
+impl Watch for Shown {
+    fn proceed(&self, done: u64, total: u64) -> bool {
+        if done.is_multiple_of(64) {
+            self.0.at(done, total);
+        }
+        true
+    }
+}
+
+impl Audit {
+    /// Attacks, and says what was found.
+    pub fn run(self) -> Result<(), Failure> {
+        match (&self.method, &self.model, &self.data) {
+            (Some(method), ..) => self.learner(method),
+            (None, Some(model), Some(data)) => self.membership(model, data),
+            _ => Err(Failure::input("accepted is --method METHOD, or --model MODEL --data DATA")),
+        }
+    }
+
+    fn learner(&self, method: &Method) -> Result<(), Failure> {
+        let epsilon = self.epsilon.ok_or_else(|| {
+            Failure::input(format!("--epsilon is missing: what is to be claimed, {EPSILON}"))
+        })?;
+        let method = self
+            .set
+            .iter()
+            .try_fold(method.clone(), |method, (name, value)| method.with(name, value))?;
+        let subject = Subject {
+            method,
+            budget: Budget::new(epsilon, self.delta.unwrap_or(1e-5))?,
+            neighbours: self.neighbours.unwrap_or(Neighbours::ReplaceOne),
+            rows: self.rows.unwrap_or(learner::ROWS),
+            calibration: Calibration::Sound,
+        };
+        if self.one_run {
+            let canaries = self.canaries.unwrap_or(400);
+            let meter = Meter::spinner("training once");
+            let found = one_run::audit(&subject, canaries, self.confidence, self.seed)?;
+            drop(meter);
+            return self.told(found.refuted, as_json(&found)?, || once_in_words(&found));
+        }
+        let options = Options {
+            runs: self.runs.unwrap_or(Options::default().runs),
+            confidence: self.confidence,
+            seed: self.seed,
+        };
+        let meter = Shown(Meter::bar("auditing"));
+        let report = learner::audit(&subject, &options, &meter)?;
+        drop(meter);
+        self.told(report.finding.refuted, as_json(&report)?, || in_words(&report))
+    }
+
+    fn told(
+        &self,
+        refuted: bool,
+        json: Value,
+        words: impl FnOnce() -> String,
+    ) -> Result<(), Failure> {
+        if self.json {
+            output::print_json(&json)?;
+        } else {
+            output::print(&words())?;
+        }
+        if refuted { Err(Failure::Told) } else { Ok(()) }
+    }
+
+    fn membership(&self, model: &Path, data: &Path) -> Result<(), Failure> {
+        let model = file::load(model, Seal::Required)?;
+        let schema = fitting_schema(&model, None)?;
+        let table = |path: &Path| -> Result<Dataset, Failure> {
+            let meter = Meter::bar(&format!("reading {}", path.display()));
+            let tell = |done, total| meter.at(done, total);
+            let options = read::Options {
+                purpose: Purpose::Evaluate,
+                progress: Some(&tell),
+                ..read::Options::default()
+            };
+            let data = read(path, &schema, &options)?;
+            drop(meter);
+            tell_unknown(&data.report);
+            Ok(data)
+        };
+        let members = table(data)?;
+        let others = self.holdout.as_deref().map(table).transpose()?;
+        if others.is_none() {
+            say!(
+                "no --holdout: non-members are stand-ins, made by shuffling columns within each class; \
+                 their scores differ from true ones, so take the result as a hint"
+            );
+        }
+        let found = membership::audit(&model, &members, others.as_ref(), self.seed)?;
+        say!(
+            "these numbers are themselves not private: they are computed from these rows without noise"
+        );
+        let epsilon = model.certificate().guarantee.as_ref().map(|g| g.epsilon);
+        if self.json {
+            let mut json = as_json(&found)?;
+            json["epsilon_claimed"] = epsilon.map_or(Value::Null, json_number);
+            output::print_json(&json)
+        } else {
+            output::print(&membership_in_words(&found))
+        }
+    }
+}
+
+/// JSON has no infinity of its own.
+fn as_json(found: &impl serde::Serialize) -> Result<Value, Failure> {
+    serde_json::to_value(found)
+        .map_err(|error| Failure::input(format!("the finding cannot be written as JSON: {error}")))
+}
+
+fn in_words(report: &learner::Report) -> String {
+    let found = &report.finding;
+    let gaussian = found.epsilon_lower_gaussian.map_or_else(String::new, |epsilon| {
+        format!("by the shape of Gaussian noise: ε ≥ {}\n", number(epsilon))
+    });
+    format!(
+        "method {}, {} neighbours, loss {}, tables '{}', {} runs on each\n\
+         claimed: ε = {}, δ = {}\n\
+         found:   ε ≥ {} at confidence {}\n{gaussian}{}",
+        report.method,
+        report.neighbours,
+        report.loss,
+        report.pair,
+        found.runs,
+        number(found.epsilon_claimed),
+        number(found.delta),
+        number(found.epsilon_lower),
+        found.confidence,
+        verdict(found.refuted)
+    )
+}
+
+fn once_in_words(found: &OneRun) -> String {
+    format!(
+        "method {}, one run with {} canaries: {} of {} guesses right\n\
+         claimed: ε = {}, δ = {}\n\
+         found:   ε ≥ {} at confidence {}\n{}",
+        found.method,
+        found.canaries,
+        found.right,
+        found.guesses,
+        number(found.epsilon_claimed),
+        number(found.delta),
+        number(found.epsilon_lower),
+        found.confidence,
+        verdict(found.refuted)
+    )
+}
+
+fn verdict(refuted: bool) -> &'static str {
+    if refuted {
+        "REFUTED: this learner does not keep what it claims; please report it\n"
+    } else {
+        "not refuted\n"
+    }
+}
+
+fn membership_in_words(found: &Membership) -> String {
+    format!(
+        "AUC {} ({} members, {} non-members from {})\n\
+         {} % of members found at 0.1 % false positives (blind guessing: 0.1 %)\n",
+        number(found.auc),
+        found.members,
+        found.non_members,
+        found.non_members_from,
+        number(100.0 * found.tpr_at_fpr_0_001)
+    )
+}
