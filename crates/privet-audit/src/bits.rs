@@ -7,7 +7,7 @@
 //! The audit sorts releases by (exponent, place of the last set bit) of each coordinate, learns on one
 //! half of the runs which cells belong to which world, and judges on the other half by the same bounds
 //! as any attack ([`crate::attack`]). It finds the hole of a plain f64 Laplace mechanism, kept here as
-//! [`PlainLaplace`], and must find none where noise and values lie on one grid.
+//! `PlainLaplace`, and must find none where noise and values lie on one grid.
 //!
 //! Tested by `tests/audit/samplers.rs`.
 

@@ -58,7 +58,7 @@ def answer(own, step):
         lambda scale: translated(own["event"], scale)[0],
         own["epsilon"],
         own["delta"],
-        # Its own default bracket would start from no noise at all.
+        # Close around the answers, in its favour: it takes much longer where there is little noise.
         dp_accounting.ExplicitBracketInterval(0.5, 4.0),
         tol=1e-6,
     )

@@ -126,9 +126,14 @@ fn settings_are_checked_and_what_is_not_covered_is_refused() {
     {
         assert!(with(setting, value).is_ok(), "{setting} = {value}");
     }
-    for (setting, value) in
-        [("blocks", "0"), ("blocks", "1000001"), ("bound", "0"), ("bound", "-1"), ("ridge", "0")]
-    {
+    for (setting, value) in [
+        ("blocks", "0"),
+        ("blocks", "1000001"),
+        ("bound", "0"),
+        ("bound", "-1"),
+        ("bound", "1e307"),
+        ("ridge", "0"),
+    ] {
         assert!(matches!(with(setting, value), Err(LearnError::Setting(_))), "{setting} = {value}");
     }
     for (setting, value) in [("blocks", "2.5"), ("bound", "nan"), ("blocks", "many")] {

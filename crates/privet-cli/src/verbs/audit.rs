@@ -138,7 +138,7 @@ struct Shown(Meter);
 
 impl Watch for Shown {
     fn proceed(&self, done: u64, total: u64) -> bool {
-        if done % 64 == 0 {
+        if done.is_multiple_of(64) {
             self.0.at(done, total);
         }
         true

@@ -197,11 +197,13 @@ impl Parts {
     fn ideal(&self, e: f64, wanted: Wanted) -> f64 {
         let squares = self.rest.iter().map(|(part, count)| *count as f64 * part.attained().powi(2));
         let floor = gaussian::delta(e, libm::sqrt(self.mu().powi(2) + squares.sum::<f64>()));
-        // Nor below the curve of one use of a sampled release, which is attained.
-        let floor = self.rest.iter().fold(floor, |floor, (part, _)| match part {
-            Part::Sampled(sampled) => floor.max(sampled.worst(e)),
-            _ => floor,
+        // Nor below the curve of one use of a sampled release, which is attained; below every budget
+        // both are rounded up from nothing.
+        let alone = self.rest.iter().fold(0.0, |most: f64, (part, _)| match part {
+            Part::Sampled(sampled) => most.max(sampled.worst(e)),
+            _ => most,
         });
+        let floor = if alone > 1e-300 { floor.max(alone) } else { floor };
         let composed = self.rest.len() > 1 || self.rest.iter().any(|(_, count)| *count > 1);
         let objectives = self.rest.iter().any(|(part, _)| part.attained() > 0.0);
         if composed && objectives && floor > 0.3 {

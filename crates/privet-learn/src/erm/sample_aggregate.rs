@@ -64,7 +64,7 @@ pub const INFO: MethodInfo = MethodInfo {
             name: "bound",
             meaning: "length that a block's model is clipped to; 4√problems / clipping radius \
                       unless given",
-            accepted: "a number above 0",
+            accepted: "a number above 0 and below 1e100",
         },
         SettingInfo {
             meaning: "strength of λ/2·‖θ‖² beside the sum of losses of one block; chosen from \
@@ -77,8 +77,9 @@ pub const INFO: MethodInfo = MethodInfo {
 
 /// Limits on the number of blocks.
 pub const BLOCKS: Range = Range::from("blocks", 1.0, 1_000_001.0);
-/// Limits on the length of a block's model.
-pub const BOUND: Range = Range::open("bound", 0.0, f64::INFINITY);
+/// Limits on the length of a block's model: the sum over all blocks must not overflow, since that
+/// would show.
+pub const BOUND: Range = Range::open("bound", 0.0, 1e100);
 
 /// B·R of the rule, for one problem.
 const EXPECTED_NORM: f64 = 4.0;

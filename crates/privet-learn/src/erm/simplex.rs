@@ -18,8 +18,11 @@
 //!
 //! *In finite arithmetic.* Scores are integers; what truncation and rounding move between neighbours, at most
 //! twice [`Entropic::slope_error`] a record, is added to Δ, and their part in e to e
-//! ([`Entropic::slack`]). e is a hundredth of a record's weight, fixed beforehand, proved before anything is
-//! drawn, and always reached.
+//! ([`Entropic::slack`]). e is a hundredth of a record's weight, fixed beforehand, and proved before anything is
+//! drawn. It is reached in a known number of rounds ([`Entropic::rounds`]) if the rounds are exact;
+//! rounded slopes may keep the iteration (4B/λ + 2)·n·slope_error·κ/λ away, which is above e for large n,
+//! and no table is known on which they do. Such a table would end in an error, without a draw: the
+//! certificate's note says that this is not proved impossible.
 //!
 //! **Choices.** λ by calibration; or, where λ is given, m as large as the budget allows. Without either, with
 //! λ ≈ √(4Scnκ³m/ε): a column whose slope is s₀ = [`SIGNAL`] a record stands out, ns₀κ/λ ≥ 2 ln 2p, as long as
@@ -104,6 +107,10 @@ pub struct Options {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clip: Option<f64>,
 }
+
+/// The note of its certificates.
+const UNPROVED: &str = "the guarantee is that of a run that ends in a model: that the minimum is always found \
+     to the distance planned, with rounded slopes, is observed and not proved";
 
 /// s₀ of the rule.
 pub const SIGNAL: f64 = 0.2;
@@ -245,7 +252,7 @@ pub(crate) fn plan(
             clip,
         }),
         arithmetic: Arithmetic::Finite,
-        notes: vec![],
+        notes: vec![UNPROVED.into()],
     })
 }
 

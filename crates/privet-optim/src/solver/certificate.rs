@@ -250,6 +250,10 @@ impl Evaluation {
         let relative = 1.0 + accumulated(vector.len() as f64 + 16.0);
         let moved = if off > 0.0 { beta(problem) * off } else { 0.0 };
         let bound = norm(&vector) * relative + self.error + slack + moved;
+        let plain = norm(&self.gradient) * relative + self.error;
+        if plain < bound && problem.penalty.inside(&self.point) {
+            return (plain * (1.0 + 1e-12), 0.0);
+        }
         (bound * (1.0 + 1e-12), off)
     }
 

@@ -238,6 +238,22 @@ fn fine_tolerances_are_met_with_penalties() {
     }
 }
 
+/// A minimiser inside a ball by less than a sphere's rounding is one of the inside: where it lies must
+/// not decide whether there is a proof.
+#[test]
+fn minima_just_inside_a_ball_are_certified() {
+    let matrix = Matrix::Dense(DenseMatrix::new(vec![1000.0; 10], 10, 1));
+    let labels = [0.5; 10];
+    let records = InMemory::new(&matrix, &labels).unwrap();
+    let plain = Problem::new(&records, Loss::SQUARED, 1.0);
+    let minimiser: f64 = 5000.0 / (1e7 + 1.0);
+    for room in [-1e-9, -8e-13, -1e-16, 0.0, 1e-16, 1e-14, 8e-13, 1e-9] {
+        let penalty = Penalty::Ball { radius: minimiser * (1.0 + room) };
+        let found = minimise(&plain.with_penalty(&penalty), 1e-9, &Options::default()).unwrap();
+        assert!((found.theta()[0] / minimiser - 1.0).abs() < 2e-9, "{room}");
+    }
+}
+
 #[test]
 fn a_tolerance_beyond_double_double_is_refused_beforehand() {
     let (matrix, labels, _) = table(3, 100, 4, false);

@@ -97,7 +97,8 @@ impl Entropic {
     }
 
     /// The scores Σ mᵢkᵢⱼ at a θ whose weights are within `distance` of the minimiser's. `None` where that
-    /// is not reached, which is a bug if `distance` is at least twice the [`Self::slack`]; or where `monitor`
+    /// is not reached, which exact rounds exclude if `distance` is at least twice the [`Self::slack`] (rounded
+    /// ones have not been seen to fail); or where `monitor`
     /// stops, or the records are not of the stated shape.
     pub fn solve(
         &self,

@@ -17,6 +17,8 @@
 //! - box: s_j ≤ 0 at the lower end, ≥ 0 at the upper.
 //! - ball: s = cθ′ with c ≥ 0 where ‖θ′‖ = r; c = (−⟨g, θ⟩/‖θ‖²)₊. θ′ = θr/‖θ‖ where ‖θ‖ is r but
 //!   for rounding; s at θ and at θ′ differ by c·off, part of `slack`.
+//!   Strictly inside s = 0 will do as well, and then θ′ = θ ([`Penalty::inside`]): a minimiser just
+//!   inside the sphere is not measured by its distance from it.
 //! - simplex: s_j = ν where θ_j > 0, s_j ≤ ν where θ_j = 0, any ν. The best ν makes
 //!   Σ_{θ_j>0}(g_j + ν) + Σ_{θ_j=0} min(g_j + ν, 0) vanish: minus the mean over the positive
 //!   coordinates and those zeros whose g_j lies below it. θ′ has the largest coordinate changed so
@@ -46,6 +48,14 @@ impl Residual {
 }
 
 impl Penalty {
+    /// Whether zero is proved to be a normal vector at `point`: in the ball, beyond rounding.
+    pub(in crate::solver) fn inside(&self, point: &Point) -> bool {
+        let Self::Ball { radius } = self else { return false };
+        let theta: Vec<DoubleDouble> = (0..point.theta.len()).map(|j| point.digits(j)).collect();
+        let room = DoubleDouble::from(*radius) - precise_norm(&theta);
+        room.high > 16.0 * (theta.len() as f64 + 16.0) * ROUNDOFF * radius
+    }
+
     /// At `point`, where ∇F is `gradient`.
     pub(in crate::solver) fn residual(&self, point: &Point, gradient: &[DoubleDouble]) -> Residual {
         if gradient.iter().any(|g| !g.high.is_finite()) {
