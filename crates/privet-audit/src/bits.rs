@@ -14,8 +14,11 @@
 use crate::attack::{self, Finding, Options};
 use crate::runs::{self, Target, Watch, World};
 use crate::{AuditError, Claim};
-use privet_core::Budget;
-use privet_dp::noise::{DiscreteLaplace, GridGaussian, L2Laplace, Source};
+use privet_core::{Budget, Neighbours, Unit};
+use privet_dp::account::Guarantee;
+use privet_dp::gate::{Arithmetic, GateError, Odometer, Private};
+use privet_dp::mechanism::L2Laplace;
+use privet_dp::noise::{DiscreteLaplace, GridGaussian, Source};
 use std::collections::HashMap;
 
 /// (exponent, place of the last set bit) of a number; the same for all zeros.
@@ -89,7 +92,7 @@ pub enum Scalar {
     GridLaplace,
     /// Ours: Gaussian on a grid.
     GridGaussian,
-    /// Ours: ℓ2-Laplace, proved on real numbers only.
+    /// Ours: ℓ2-Laplace, proved on real numbers only, its last bits rounded away.
     L2Laplace,
 }
 
@@ -131,14 +134,27 @@ impl Target for FloatingPoint {
                 GridGaussian::new(sigma).map_err(noise_failed)?.fill(&mut noise, source);
                 noise[0]
             }
-            Scalar::L2Laplace => {
-                let mut noise = [0.0];
-                L2Laplace::new(scale).map_err(noise_failed)?.fill(&mut noise, source);
-                noise[0]
-            }
+            Scalar::L2Laplace => return l2_laplace(value, scale, source),
         };
         Ok(vec![value + noise])
     }
+}
+
+/// The mechanism itself, gate and all: what it rounds matters here.
+fn l2_laplace(value: f64, scale: f64, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    let (neighbours, unit) = (Neighbours::ReplaceOne, Unit::Record);
+    let mechanism =
+        L2Laplace { neighbours, unit, sensitivity: 1.0, noise_scale: scale, coordinates: 1 };
+    let mut odometer = Odometer::start(mechanism.event(), source);
+    let noised = mechanism.run(Private::new(vec![value]), &mut odometer).map_err(gate_failed)?;
+    let claim = Guarantee { neighbours, unit, epsilon: 1.0 / scale, delta: 0.0 };
+    let release =
+        odometer.settle(noised, claim, Arithmetic::Real, Vec::new(), serde_json::Value::Null);
+    Ok(release.map_err(gate_failed)?.into_parts().0)
+}
+
+fn gate_failed(error: GateError) -> AuditError {
+    AuditError::Table(error.to_string())
 }
 
 pub(crate) fn noise_failed(error: privet_dp::noise::NoiseError) -> AuditError {

@@ -25,7 +25,7 @@ fn a_scale_ten_per_cent_off_is_caught() {
     assert!(gap(&mut drawn, privet_audit::normal::cdf) > allowed(draws));
 }
 
-/// The hole of textbook Laplace noise is found, by its last bits alone; none in noise on a grid.
+/// The hole of textbook Laplace noise is found, by its last bits alone; none in ours.
 #[test]
 fn low_bits_betray_plain_noise_and_not_ours() {
     let options = Options { runs: 20_000, confidence: 0.999, seed: 3 };
@@ -35,7 +35,7 @@ fn low_bits_betray_plain_noise_and_not_ours() {
     };
     let plain = find(Scalar::PlainLaplace);
     assert!(plain.refuted && plain.epsilon_lower > 1.0, "{plain:?}");
-    for kind in [Scalar::GridLaplace, Scalar::GridGaussian] {
+    for kind in [Scalar::GridLaplace, Scalar::GridGaussian, Scalar::L2Laplace] {
         let found = find(kind);
         assert!(!found.refuted, "{kind:?}: {found:?}");
     }

@@ -2,8 +2,11 @@
 //!
 //! **Theorem.** ‖f(D) − f(D′)‖₂ ≤ Δ. f(D) + b is (Δ/s)-DP, because the ratio of densities at any
 //! point is exp((‖v − f(D′)‖ − ‖v − f(D)‖)/s) ≤ exp(Δ/s). ‖b‖ is Gamma(p, s) and the direction
-//! uniform. The noise is continuous: the guarantee is in real arithmetic.
+//! uniform. The noise is continuous: the guarantee is in real arithmetic. The sum is rounded to a grid of
+//! about s·2⁻³⁰, so that the last bits of floating-point sums, which such a proof knows nothing of, are
+//! not released.
 
+use super::grid::blurred;
 use crate::account::{Cost, Event};
 use crate::gate::{GateError, Noised, Odometer, Private};
 use crate::noise::L2Laplace as Law;
@@ -47,6 +50,6 @@ impl L2Laplace {
         if value.len() != self.coordinates || !value.iter().all(|x| x.is_finite()) {
             return Err(GateError::Malformed);
         }
-        Ok(odometer.noised(value.iter().zip(noise.iter()).map(|(x, b)| x + b).collect()))
+        Ok(odometer.noised(blurred(&value, &noise, self.noise_scale)))
     }
 }

@@ -21,7 +21,7 @@
 //! The distance must be proved for the very numbers handed in: evaluation error of the gradient and
 //! rounding of θ̃ included.
 
-use super::grid::{from_grid, rounding, to_grid, up};
+use super::grid::{blurred, from_grid, rounding, to_grid, up};
 use crate::account::{Cost, Event, Grid, ObjectiveCost, ObjectiveNoise, OutputNoise};
 use crate::gate::{GateError, Noised, Odometer, Private};
 use crate::noise::{GridGaussian, L2Laplace};
@@ -202,7 +202,7 @@ impl ObjectiveToken {
             Some(OutputLaw::L2Laplace(noise_scale)) => {
                 let mut noise = Zeroizing::new(vec![0.0; expected]);
                 L2Laplace::new(noise_scale)?.fill(&mut noise, odometer.source());
-                minimiser.iter().zip(noise.iter()).map(|(x, b)| x + b).collect()
+                blurred(&minimiser, &noise, noise_scale)
             }
         };
         Ok(odometer.noised(released))
