@@ -4,6 +4,7 @@ use crate::attack::{self, Options};
 use crate::bits::{self, FloatingPoint, Scalar};
 use crate::claim::Claim;
 use crate::learner::{self, Subject};
+use crate::peers::short;
 use crate::printed::descent::{LastStep, PrivateSgd};
 use crate::printed::minima::{Amp, Ending, OneByte};
 use crate::printed::{self, Choice, Shift, Verdict, sparse};
@@ -68,7 +69,7 @@ fn learners(page: &mut Page, options: &Options, tell: &dyn Fn(&str)) -> Result<(
             for (epsilon, delta) in BUDGETS {
                 let budget = Budget::new(epsilon, delta)?;
                 let subject = Subject::new(method.clone(), budget, neighbours);
-                let claimed = format!("({epsilon}, {delta:e})");
+                let claimed = format!("({}, {})", short(epsilon), short(delta));
                 tell(&format!("{} {neighbours} {claimed}", info.name));
                 let row = match learner::audit(&subject, options, &()) {
                     Ok(report) => {
@@ -253,10 +254,10 @@ fn mechanisms(page: &mut Page, options: &Options, tell: &dyn Fn(&str)) -> Result
         });
         let _ = writeln!(
             page.text,
-            "| {} | ({}, {:e}) | {} | {:.3} | {} | {} |",
+            "| {} | ({}, {}) | {} | {:.3} | {} | {} |",
             case.what,
-            found.epsilon_claimed,
-            found.delta,
+            short(found.epsilon_claimed),
+            short(found.delta),
             if case.is_false { "false" } else { "true" },
             found.epsilon_lower,
             by_mu(&found),
@@ -279,8 +280,16 @@ fn errata(page: &mut Page) -> Result<(), AuditError> {
         for erratum in printed::errata()?.iter().filter(|erratum| erratum.verdict == verdict) {
             let _ = writeln!(
                 page.text,
-                "| {} | {} | ({}, {:.1e}) | {:.3} |",
-                erratum.id, erratum.what, erratum.epsilon, erratum.delta, erratum.recomputed
+                "| {} | {} | ({}, {}) | {} |",
+                erratum.id,
+                erratum.what,
+                short(erratum.epsilon),
+                short(erratum.delta),
+                if erratum.recomputed.is_finite() {
+                    short(erratum.recomputed)
+                } else {
+                    "∞".into()
+                }
             );
         }
         page.text.push('\n');

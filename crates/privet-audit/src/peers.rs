@@ -117,11 +117,14 @@ fn number(value: f64) -> String {
 }
 
 /// As written in a claim.
-fn short(value: f64) -> String {
+pub(crate) fn short(value: f64) -> String {
     match value {
         0.0 => "0".into(),
-        value if value < 1e-3 => format!("{value:.0e}"),
-        value => format!("{}", (value * 1e6).round() / 1e6),
+        value if value < 1e-2 => {
+            let text = format!("{value:.1e}");
+            text.replace(".0e", "e")
+        }
+        value => format!("{}", (value * 1e3).round() / 1e3),
     }
 }
 
