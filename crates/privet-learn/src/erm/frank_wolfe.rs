@@ -41,6 +41,7 @@
 //!   clamped and T − 1 choices, and claims what the accountant proves.
 //! - Tested by `tests/frank_wolfe.rs`.
 
+use super::watch::Watch;
 use super::{calibrated, evenly_split, predicted};
 use crate::facts::Facts;
 use crate::learner::{Planned, Procedure, Settings};
@@ -52,11 +53,10 @@ use privet_data::Dataset;
 use privet_dp::account::Event;
 use privet_dp::gate::{Arithmetic, Noised, Odometer, Private};
 use privet_dp::mechanism::{Scores, Selection, SelectionLaw, Vertex};
-use privet_optim::solver::{Monitor, Progress, SolveError};
+use privet_optim::solver::Monitor;
 use privet_optim::vertex::{ColumnScores, FeatureGrid, GridMatrix, Move, SlopeGrid};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Limits on the ℓ1 radius.
 pub const RADIUS: Range = Range::open("radius", 0.0, 1e60);
@@ -427,17 +427,15 @@ impl Procedure for Choosing {
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
         let features = GridMatrix::new(&data.features, self.terms.features)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
-        let stopped = AtomicBool::new(false);
+        let watch = Watch::new(monitor);
         let mut parts = Vec::new();
         for problem in 0..facts.problems {
             let labels = admit::labels(facts, data, problem)?;
             let scores = ColumnScores::new(&features, &labels, facts.loss, self.terms.slopes)
                 .ok_or(LearnError::DataShape("there is not one target for each row"))?;
-            let walk = Walk { scores, moves: &self.moves, at: 0, monitor, stopped: &stopped };
+            let walk = Walk { scores, moves: &self.moves, at: 0, watch: &watch };
             let noised = self.selection.run(Private::new(walk), odometer);
-            if stopped.load(Ordering::Relaxed) {
-                return Err(LearnError::Solve(SolveError::Stopped));
-            }
+            watch.went_on()?;
             parts.push(noised?);
         }
         Ok(odometer.gather(parts)?)
@@ -449,17 +447,12 @@ struct Walk<'a> {
     scores: ColumnScores<'a>,
     moves: &'a [(f64, f64, bool)],
     at: usize,
-    monitor: &'a dyn Monitor,
-    stopped: &'a AtomicBool,
+    watch: &'a Watch<'a>,
 }
 
 impl Scores for Walk<'_> {
     fn advance(&mut self, chosen: Option<Vertex>, report: &mut dyn FnMut(usize, i64)) -> bool {
-        let iteration = self.at as u32 + 1;
-        let (gradient_norm, tolerance) = (f64::INFINITY, 0.0);
-        let progress = Progress { iteration, gradient_norm, tolerance, precise: false };
-        if !self.monitor.proceed(progress) {
-            self.stopped.store(true, Ordering::Relaxed);
+        if !self.watch.step() {
             return false;
         }
         match (chosen, self.moves.get(self.at)) {

@@ -52,6 +52,7 @@
 //! - δ = 0 is refused: Gaussian noise has no finite ε there.
 //! - Tested by `tests/descent.rs`.
 
+use super::watch::Watch;
 use super::{calibrated, predicted};
 use crate::facts::Facts;
 use crate::learner::{Planned, Procedure, Settings};
@@ -64,11 +65,10 @@ use privet_dp::account::{self, Cost, Event};
 use privet_dp::gate::{Arithmetic, Noised, Odometer, Private};
 use privet_dp::mechanism::{Descent, Gaussian, Schedule, Units};
 use privet_optim::loss::Loss;
-use privet_optim::solver::{Monitor, Progress, SolveError};
+use privet_optim::solver::Monitor;
 use privet_optim::sum::{ExactGradient, InMemory, Records, SoftmaxGradient};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// A line about it.
 pub const INFO: MethodInfo = MethodInfo {
@@ -319,22 +319,14 @@ impl Procedure for Descending {
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
         let question = Question::new(facts, data)?;
         let records = question.records(data)?;
-        let (taken, stopped) = (AtomicU32::new(0), AtomicBool::new(false));
-        let proceed = || {
-            let iteration = taken.fetch_add(1, Ordering::Relaxed) + 1;
-            let gradient_norm = f64::INFINITY;
-            monitor.proceed(Progress { iteration, gradient_norm, tolerance: 0.0, precise: false })
-        };
+        let watch = Watch::new(monitor);
         let noised = self.descent.run(odometer, |theta| {
-            if !proceed() {
-                stopped.store(true, Ordering::Relaxed);
+            if !watch.step() {
                 return None;
             }
             question.ask(theta, &records).map(Private::new)
         });
-        if stopped.load(Ordering::Relaxed) {
-            return Err(LearnError::Solve(SolveError::Stopped));
-        }
+        watch.went_on()?;
         Ok(noised?.rows_of(self.columns))
     }
 }

@@ -45,6 +45,7 @@ pub mod sample_aggregate;
 pub mod sgd;
 pub mod simplex;
 pub mod ssp;
+mod watch;
 
 use crate::LearnError;
 use crate::facts::Facts;

@@ -34,6 +34,7 @@
 //! - Tested by `tests.rs` beside this file and by `tests/permutation.rs`.
 
 use super::gd::{RADII, separate_slope};
+use super::watch::Watch;
 use super::{calibrated, evenly_split, predicted};
 use crate::facts::Facts;
 use crate::learner::{Procedure, Settings};
@@ -46,10 +47,9 @@ use privet_dp::gate::{Noised, Odometer, Private};
 use privet_dp::mechanism::{Gaussian, ShuffledGaussian};
 use privet_optim::loss::Loss;
 use privet_optim::passes::{Batches, Passes, Rounding, Step};
-use privet_optim::solver::{Monitor, Progress, SolveError};
+use privet_optim::solver::Monitor;
 use privet_optim::sum::InMemory;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 mod rates;
 
@@ -325,26 +325,12 @@ impl Procedure for Shuffled {
                 LearnError::DataShape("a feature or target is not a number in its range")
             })?;
         }
-        let (taken, stopped) = (AtomicU32::new(0), AtomicBool::new(false));
-        let proceed = || {
-            let iteration = taken.fetch_add(1, Ordering::Relaxed) + 1;
-            let gradient_norm = f64::INFINITY;
-            let on = monitor.proceed(Progress {
-                iteration,
-                gradient_norm,
-                tolerance: 0.0,
-                precise: false,
-            });
-            stopped.fetch_or(!on, Ordering::Relaxed);
-            on
-        };
+        let watch = Watch::new(monitor);
         let records = Private::new(data.features.rows());
         let noised = self.mechanism.run(records, odometer, |slots| {
-            self.compute(facts.loss, data, &labels, slots, proceed).map(Private::new)
+            self.compute(facts.loss, data, &labels, slots, || watch.step()).map(Private::new)
         });
-        if stopped.load(Ordering::Relaxed) {
-            return Err(LearnError::Solve(SolveError::Stopped));
-        }
+        watch.went_on()?;
         Ok(noised?.rows_of(self.columns))
     }
 }

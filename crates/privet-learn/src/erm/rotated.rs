@@ -18,6 +18,7 @@
 
 use super::linear::{NORM_SETTING, norm};
 use super::predicted;
+use super::watch::Watch;
 use crate::facts::Facts;
 use crate::learner::{Planned, Procedure, Settings};
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
@@ -29,7 +30,7 @@ use privet_dp::account::{Cost, Event};
 use privet_dp::gate::{Arithmetic, GateError, Noised, Odometer, Private};
 use privet_dp::mechanism::RotatedObjective;
 use privet_optim::loss::Loss;
-use privet_optim::solver::{Monitor, Progress, SolveError};
+use privet_optim::solver::Monitor;
 use privet_optim::spectrum::Spectrum;
 use privet_optim::sum::{Hessian, InMemory, LossAndGradient, Records};
 use serde::{Deserialize, Serialize};
@@ -184,11 +185,9 @@ impl Procedure for Rotating {
         odometer: &mut Odometer<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
-        let start =
-            Progress { iteration: 0, gradient_norm: f64::INFINITY, tolerance: 0.0, precise: false };
-        if !monitor.proceed(start) {
-            return Err(LearnError::Solve(SolveError::Stopped));
-        }
+        let watch = Watch::new(monitor);
+        watch.step();
+        watch.went_on()?;
         let odd = || LearnError::DataShape("a feature or target is not a number in its range");
         let labels = admit::labels(facts, data, 0)?;
         let records = InMemory::new(&data.features, &labels).map_err(|_| odd())?;

@@ -36,6 +36,7 @@
 
 use super::gd::{self, BALL, Question, RADII};
 use super::permutation::{BATCH, RATE};
+use super::watch::Watch;
 use super::{calibrated, evenly_split, predicted};
 use crate::LearnError;
 use crate::facts::Facts;
@@ -47,11 +48,10 @@ use privet_data::Dataset;
 use privet_dp::account::{self, Cost, Event};
 use privet_dp::gate::{Arithmetic, GateError, Noised, Odometer, Private};
 use privet_dp::mechanism::{Draw, SampledDescent, Schedule};
-use privet_optim::solver::{Monitor, Progress, SolveError};
+use privet_optim::solver::Monitor;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// A line about it.
 pub const INFO: MethodInfo = MethodInfo {
@@ -356,23 +356,15 @@ impl Procedure for Sampled {
         // must be refused now, not when a sample brings it in.
         let start = vec![0.0; self.descent.coordinates];
         question.ask(&start, &question.records(data)?).ok_or(GateError::Malformed)?;
-        let (taken, stopped) = (AtomicU32::new(0), AtomicBool::new(false));
-        let proceed = || {
-            let iteration = taken.fetch_add(1, Ordering::Relaxed) + 1;
-            let gradient_norm = f64::INFINITY;
-            monitor.proceed(Progress { iteration, gradient_norm, tolerance: 0.0, precise: false })
-        };
+        let watch = Watch::new(monitor);
         let records = Private::new(data.features.rows());
         let noised = self.descent.run(records, odometer, |theta, sample| {
-            if !proceed() {
-                stopped.store(true, Ordering::Relaxed);
+            if !watch.step() {
                 return None;
             }
             question.ask_some(theta, data, sample).map(Private::new)
         });
-        if stopped.load(Ordering::Relaxed) {
-            return Err(LearnError::Solve(SolveError::Stopped));
-        }
+        watch.went_on()?;
         Ok(noised?.rows_of(self.columns))
     }
 }

@@ -36,6 +36,7 @@
 
 use super::calibrated;
 use super::frank_wolfe::{CLIP, RADIUS, slope};
+use super::watch::Watch;
 use crate::facts::Facts;
 use crate::learner::{Planned, Procedure, Settings};
 use crate::method::{Method, MethodInfo, Scores as ClassScores, SettingInfo};
@@ -46,11 +47,10 @@ use privet_data::Dataset;
 use privet_dp::account::{self, Cost, Event};
 use privet_dp::gate::{Arithmetic, GateError, Noised, Odometer, Private};
 use privet_dp::mechanism::{Scores, Selection, SelectionLaw, Vertex};
-use privet_optim::solver::{Monitor, Progress, SolveError};
+use privet_optim::solver::Monitor;
 use privet_optim::vertex::{Entropic, FeatureGrid, GridMatrix, SlopeGrid};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Limits on λ.
 pub const ENTROPY: Range = Range::open("entropy", 0.0, 1e100);
@@ -352,33 +352,17 @@ impl Procedure for Drawing {
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
         let Terms { problem, distance, .. } = self.terms;
         // Every problem is solved before the first draw: nothing can fail after it.
-        let watch = Watch { monitor, stopped: AtomicBool::new(false) };
+        let watch = Watch::new(monitor);
         let mut solved = Vec::new();
         for number in 0..facts.problems {
             let labels = admit::labels(facts, data, number)?;
             let scores = problem.solve(&features, &labels, distance, &watch);
-            if watch.stopped.load(Ordering::Relaxed) {
-                return Err(LearnError::Solve(SolveError::Stopped));
-            }
+            watch.went_on()?;
             solved.push(scores.ok_or(GateError::NotCertified)?);
         }
         let draw = |scores| self.selection.run(Private::new(Constant(scores)), odometer);
         let parts = solved.into_iter().map(draw).collect::<Result<_, _>>()?;
         Ok(odometer.gather(parts)?)
-    }
-}
-
-/// Remembers whether the run was stopped.
-struct Watch<'a> {
-    monitor: &'a dyn Monitor,
-    stopped: AtomicBool,
-}
-
-impl Monitor for Watch<'_> {
-    fn proceed(&self, progress: Progress) -> bool {
-        let goes_on = self.monitor.proceed(progress);
-        self.stopped.fetch_or(!goes_on, Ordering::Relaxed);
-        goes_on
     }
 }
 

@@ -44,6 +44,7 @@
 //!   moved by κ, which is several times smaller. See `docs/errata.md`, SSP.
 //! - Tested by `tests/ssp.rs`.
 
+use super::watch::Watch;
 use super::{calibrated, predicted};
 use crate::facts::Facts;
 use crate::learner::{Planned, Procedure, Settings};
@@ -56,7 +57,7 @@ use privet_dp::account::{self, Cost, Event};
 use privet_dp::gate::{Arithmetic, Noised, Odometer, Private};
 use privet_dp::mechanism::{Gaussian, Laplace, Moments, MomentsLaw, NoisyMoments, Units};
 use privet_optim::loss::Loss;
-use privet_optim::solver::{Monitor, Progress, SolveError};
+use privet_optim::solver::Monitor;
 use privet_optim::spectrum::Spectrum;
 use privet_optim::sum::{ExactGradient, ExactGram, InMemory, Records};
 use serde::{Deserialize, Serialize};
@@ -272,11 +273,9 @@ impl Procedure for Solving {
         odometer: &mut Odometer<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
-        let start =
-            Progress { iteration: 0, gradient_norm: f64::INFINITY, tolerance: 0.0, precise: false };
-        if !monitor.proceed(start) {
-            return Err(LearnError::Solve(SolveError::Stopped));
-        }
+        let watch = Watch::new(monitor);
+        watch.step();
+        watch.went_on()?;
         // Refused, if at all, before any noise is drawn.
         let sums = stacked(facts, data)?;
         Ok(self.moments.run(Private::new(sums), odometer)?.map(solved))
