@@ -9,5 +9,6 @@
 pub mod accountant;
 pub mod accuracy;
 pub mod fit;
+pub mod line;
 pub mod memory;
 pub mod report;
