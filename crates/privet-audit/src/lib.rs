@@ -36,6 +36,7 @@ pub mod peers;
 pub mod printed;
 pub mod runs;
 pub mod samplers;
+mod sharp;
 pub mod statistic;
 
 pub use attack::{Finding, Options};
