@@ -12,12 +12,12 @@
 //! is not given is small: the events, and what can be seen of them, are of the same kind, and thousands
 //! of runs take minutes.
 
-use crate::AuditError;
 use crate::attack::{self, Finding, Options, RUNS};
 use crate::claim::Claim;
 use crate::pairs::{self, Pair, Tables};
 use crate::runs::{self, Target, Watch, World};
 use crate::sharp::{sharp, with_unless_given};
+use crate::{AuditError, bits};
 use privet_core::{Budget, Neighbours};
 use privet_data::Dataset;
 use privet_dp::noise::Source;
@@ -200,6 +200,27 @@ pub fn audit(
         pair,
         finding,
     })
+}
+
+/// Searches the low bits of a learner's releases on a pair of tables ([`crate::bits`]), with the ridge
+/// that is a power of two where none is given: quotients by it keep the bits of what is divided.
+pub fn low_bits(
+    subject: &Subject,
+    pair: Pair,
+    options: &Options,
+    watch: &dyn Watch,
+) -> Result<Finding, AuditError> {
+    let method = subject.method.name();
+    let straight = [("ridge", STRAIGHT_RIDGE.into()), ("steps", FEW_STEPS.into())];
+    let changed = with_unless_given(&subject.method, &straight[..1])
+        .or_else(|| with_unless_given(&subject.method, &straight[1..]))
+        .unwrap_or(subject.method.clone());
+    let plan = planned(&Subject { method: changed, ..subject.clone() }, COLUMNS)?;
+    let (Some(guarantee), Some(events)) = (plan.guarantee(), plan.events()) else {
+        return Err(AuditError::NothingClaimed { method });
+    };
+    let claim = Claim::certified(guarantee, events)?;
+    bits::audit(&Learner::new(&plan, COLUMNS, pair)?, &claim, options, watch)
 }
 
 /// Lets a stop through, but no progress: the pilot is short.
