@@ -66,7 +66,7 @@ fn sharp_settings_have_power() {
         ("frank-wolfe", Neighbours::ReplaceOne, 4.0, 1e-5, 1.8),
         ("simplex", Neighbours::ReplaceOne, 4.0, 1e-5, 1.8),
         ("psgd", Neighbours::AddRemove, 4.0, 1e-5, 0.3),
-        ("linear-rotated", Neighbours::ReplaceOne, 4.0, 1e-5, 0.1),
+        ("linear-rotated", Neighbours::ReplaceOne, 8.0, 1e-5, 0.5),
     ] {
         let budget = Budget::new(epsilon, delta).unwrap();
         let subject = Subject::new(method.parse().unwrap(), budget, neighbours);
