@@ -5,9 +5,9 @@
 //! published non-private one ([`crate::synth::Logistic`]). The share of the larger class is not
 //! published; the lowest accuracy reported for any private method at ε = 0.1 stands in, since
 //! that is what guessing the larger class gets. Columns are independent and normal, which the
-//! originals surely are not. They have a tenth to a hundredth of the rows (4, 18, 18 and 19
-//! million in full), so noise weighs that much more than in the papers: figures from them are
-//! not comparable with the published ones.
+//! originals surely are not. They have 1/10, 1/200, 1/20 and 1/50 of the rows (4, 18, 18
+//! and 19 million in full), so noise weighs that much more than in the papers: figures from them
+//! are not comparable with the published ones.
 
 use super::{
     Entry, Lines, Split, Task,
