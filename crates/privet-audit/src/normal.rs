@@ -7,6 +7,15 @@ pub fn cdf(x: f64) -> f64 {
     0.5 * libm::erfc(-x / std::f64::consts::SQRT_2)
 }
 
+/// ln Φ(x), from above where Φ would underflow: Φ(x) ≤ φ(x)/|x| (Mills).
+pub fn ln_cdf(x: f64) -> f64 {
+    if x < -30.0 {
+        -0.5 * x * x - libm::log(-x) - 0.5 * libm::log(std::f64::consts::TAU)
+    } else {
+        libm::log(cdf(x))
+    }
+}
+
 /// Φ⁻¹(p), by bisection; ∓∞ at 0 and 1, NaN outside.
 pub fn quantile(p: f64) -> f64 {
     if !(0.0..=1.0).contains(&p) {
@@ -39,5 +48,7 @@ mod tests {
         assert!((quantile(0.975) - 1.959_963_984_540_054).abs() < 1e-9);
         assert!(quantile(f64::NAN).is_nan() && quantile(1.5).is_nan());
         assert_eq!(quantile(0.0), f64::NEG_INFINITY);
+        assert!((ln_cdf(-30.0 - 1e-9) - ln_cdf(-30.0 + 1e-9)).abs() < 2e-3);
+        assert!((ln_cdf(-2.0) - libm::log(cdf(-2.0))).abs() < 1e-15);
     }
 }

@@ -229,10 +229,13 @@ fn errata(page: &mut Page) -> Result<(), AuditError> {
     for (verdict, title) in [
         (Verdict::ClaimFalse, "## Printed claims that are false, by direct computation"),
         (Verdict::LemmaFalse, "## Printed lemmas that are false, where the claim survives"),
+        (Verdict::Open, "## Printed lemmas that are false, where the claim is open"),
     ] {
+        let recomputed =
+            if verdict == Verdict::ClaimFalse { "ε, at least" } else { "ε that is proved" };
         let _ = writeln!(
             page.text,
-            "{title}\n\n| id | what | printed (ε, δ) | ε recomputed |\n|---|---|---|---|"
+            "{title}\n\n| id | what | printed (ε, δ) | {recomputed} |\n|---|---|---|---|"
         );
         for erratum in printed::errata()?.iter().filter(|erratum| erratum.verdict == verdict) {
             let _ = writeln!(

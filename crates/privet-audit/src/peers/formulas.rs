@@ -21,16 +21,9 @@ struct Line {
 }
 
 impl Line {
-    /// Whether the claim holds, by the bracket alone; rounding is given away both ways.
     fn verdict(&self) -> &'static str {
-        let claimed = self.claimed.0;
-        if self.least.is_some_and(|least| least > claimed * (1.0 + 1e-9)) {
-            "**false**"
-        } else if self.most.is_some_and(|most| most <= claimed * (1.0 + 1e-9)) {
-            "survives"
-        } else {
-            "open"
-        }
+        let (least, most) = (self.least.unwrap_or(0.0), self.most.unwrap_or(f64::INFINITY));
+        judged(self.claimed.0, least, most)
     }
 
     fn write(&self, page: &mut String) {
@@ -46,6 +39,16 @@ impl Line {
             bound(self.most),
             self.verdict()
         );
+    }
+}
+
+/// Whether a claim holds, by the bracket alone; rounding is given away both ways.
+pub(super) fn judged(claimed: f64, least: f64, most: f64) -> &'static str {
+    let slack = claimed * (1.0 + 1e-9);
+    match (least > slack, most <= slack) {
+        (true, _) => "**false**",
+        (_, true) => "survives",
+        _ => "open",
     }
 }
 
@@ -311,12 +314,14 @@ fn wang_lines() -> Result<Vec<Line>, AuditError> {
         });
     }
     let (epsilon, delta) = (0.5, 1e-3);
-    let ln = libm::log(1.0 / delta);
     for (formula, mu) in [
         // T steps of sensitivity 2G/(mn): √T·2G/(mn)/σ.
-        ("MPC Grad P, (6.3.1), σ² = 8G²T·ln(1/δ)/(mnε)²", epsilon / libm::sqrt(2.0 * ln)),
+        (
+            "MPC Grad P, (6.3.1), σ² = 8G²T·ln(1/δ)/(mnε)²",
+            sparse::gradient_multiplier(epsilon, delta),
+        ),
         ("MPC Grad P, public code, by ρ", libm::sqrt(2.0 * sparse::concentrated(epsilon, delta))),
-        ("MPC Grad P, Table 6.1, σ = √(2T)·G/(mnε)", std::f64::consts::SQRT_2 * epsilon),
+        ("MPC Grad P, Table 6.1, σ = √(2T)·G/(mnε)", sparse::tabled_gradient_multiplier(epsilon)),
     ] {
         all.push(exact(formula, "any m, n, T".into(), (epsilon, delta), mu));
     }

@@ -1,4 +1,4 @@
-//! Private SGD, permutation SGD: PRIV-13, PRIV-12, PRIV-9 (Thakkar 2019, Algorithms 4, 3 and 2).
+//! Private SGD, permutation SGD: PRIV-13 and PRIV-9 (Thakkar 2019, Algorithms 4 and 2).
 //!
 //! **PRIV-13.** Algorithm 4 sets σ² = 16Δ²T·ln(1/δ)/(m²ε²) for T batches of k drawn with replacement.
 //! Its rate function is free; let the last step dwarf all before it, so that the output is that step's
@@ -8,15 +8,10 @@
 //! δ(ε) ≥ (1 − q)Q(t/σ) + q·Q((t − Δ/k)/σ) − e^ε·Q(t/σ), Q = 1 − Φ,
 //! since on the other neighbour every draw moves away from t.
 //!
-//! **PRIV-12.** Algorithm 3 with t counting passes. Losses gᵢθ + (ξ/2)θ² in one dimension contract by
-//! 1 − η_tξ an update, and a record ±Δ in the last batch moves θ by 2Δη_t/k once a pass: the printed
-//! algorithm is run on both neighbours.
-//!
 //! **PRIV-9.** Algorithm 2 with a rate above 2/β. Huber hinge, records x = 1 of both labels, so that the
 //! mean loss has its minimum where it curves; one label flips. There an update multiplies differences by
-//! 1 − ηβ′ < −1, β′ the curvature of the mean.
-//!
-//! Noise of Algorithms 2 and 3 is Gaussian, so the ε of a computed movement is exact.
+//! 1 − ηβ′ < −1, β′ the curvature of the mean. All records are in one batch, so that their order, which
+//! is secret, does not matter, and noise is Gaussian: the ε of the computed movement is exact.
 
 use super::{Erratum, Verdict};
 use crate::AuditError;
@@ -112,43 +107,6 @@ impl Target for LastStep {
     }
 }
 
-/// What the step counter of Algorithm 3 counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Counter {
-    /// Passes, as printed.
-    Passes,
-    /// Updates, as in the original proof.
-    Updates,
-}
-
-/// How far Algorithm 3's point moves when the record in the last batch goes from +1 to −1; ξ strong
-/// convexity, β = 1 + ξ.
-pub fn strongly_convex_movement(
-    rows: u64,
-    batch: u64,
-    passes: u64,
-    strength: f64,
-    counter: Counter,
-) -> f64 {
-    let updates = rows / batch;
-    let run = |gradient: f64| {
-        let mut theta = 0.0;
-        for pass in 1..=passes {
-            for update in 1..=updates {
-                let count = match counter {
-                    Counter::Passes => pass,
-                    Counter::Updates => (pass - 1) * updates + update,
-                };
-                let rate = (1.0 / (1.0 + strength)).min(1.0 / (strength * count as f64));
-                let data = if update == updates { gradient / batch as f64 } else { 0.0 };
-                theta -= rate * (data + strength * theta);
-            }
-        }
-        theta
-    };
-    (run(1.0) - run(-1.0)).abs()
-}
-
 /// How far Algorithm 2's point moves when one of `negative` labels among `batch` records x = 1 (a single
 /// batch, so order does not matter) becomes positive; Huber hinge of width h.
 pub fn permutation_movement(batch: u64, negative: u64, passes: u64, rate: f64, h: f64) -> f64 {
@@ -187,21 +145,6 @@ pub(super) fn errata() -> Vec<Erratum> {
             epsilon,
             delta,
             recomputed: settings.lower_epsilon(),
-            verdict: Verdict::ClaimFalse,
-        });
-    }
-    for (rows, passes) in [(8_000_u64, 10), (36_150, 20), (464_800, 10)] {
-        let (epsilon, delta, strength) = (1.0, (rows as f64).powi(-2), 1e-2);
-        let printed = 2.0 / (strength * rows as f64) * multiplier(epsilon, delta);
-        let moved = strongly_convex_movement(rows, 50, passes, strength, Counter::Passes);
-        all.push(Erratum {
-            id: "PRIV-12",
-            what: format!(
-                "strongly convex PSGD, t counts passes: m = {rows}, k = 50, T = {passes}, ξ = 0.01"
-            ),
-            epsilon,
-            delta,
-            recomputed: gaussian::epsilon(delta, moved / printed),
             verdict: Verdict::ClaimFalse,
         });
     }

@@ -11,6 +11,9 @@
 //! coordinates (Lemma 6.5.1, §6.7 and the public code) against an ℓ2 sensitivity cost √d·ε, attained by
 //! a movement along (1, …, 1).
 //!
+//! **MPC Grad P.** Table 6.1 has σ = √(2T)·G/(mnε), where (6.3.1) says σ² = 8G²T·ln(1/δ)/(mnε)²: T mean
+//! gradients that move by 2G/(mn) are one Gaussian release of μ = √2·ε by the table.
+//!
 //! **DP-LSSGD** (chapter 5). Theorem 5.3.2: ν² = 20TαG²/(μn²ε), α = ln(1/δ)/((1 − μ)ε) + 1, for the mean gradient
 //! of batches of b; its condition on α is not met at the settings of the experiments.
 
@@ -26,6 +29,16 @@ pub fn concentrated(epsilon: f64, delta: f64) -> f64 {
 /// The multiplier μ of the printed DP-IGHT that claims (ε, δ).
 pub fn hard_thresholding_multiplier(epsilon: f64, delta: f64) -> f64 {
     2.0 * libm::sqrt(concentrated(epsilon, delta))
+}
+
+/// μ of MPC Grad P with the σ of Table 6.1 for ε.
+pub fn tabled_gradient_multiplier(epsilon: f64) -> f64 {
+    std::f64::consts::SQRT_2 * epsilon
+}
+
+/// μ of MPC Grad P with the σ of (6.3.1) for (ε, δ).
+pub fn gradient_multiplier(epsilon: f64, delta: f64) -> f64 {
+    epsilon / libm::sqrt(2.0 * libm::log(1.0 / delta))
 }
 
 /// A movement of ℓ2 length 1 that costs independent Laplace coordinates most.
@@ -71,5 +84,14 @@ pub(super) fn errata() -> Vec<Erratum> {
             verdict: Verdict::ClaimFalse,
         });
     }
+    let (epsilon, delta) = (0.5, 1e-3);
+    all.push(Erratum {
+        id: "MPC-GRAD",
+        what: "Table 6.1, σ = √(2T)·G/(mnε) for T steps of sensitivity 2G/(mn)".into(),
+        epsilon,
+        delta,
+        recomputed: gaussian::epsilon(delta, tabled_gradient_multiplier(epsilon)),
+        verdict: Verdict::ClaimFalse,
+    });
     all
 }
