@@ -24,7 +24,7 @@ pub struct Case {
 
 /// Enough for most.
 const FEW: u64 = 6_000;
-/// For a Gaussian at twice its ε, and for a record that is drawn in one step of twenty.
+/// For a Gaussian at twice its ε, and for a record that is drawn in one step of forty.
 const MANY: u64 = 30_000;
 
 /// Mechanisms whose truth is known: sound ones, ones with twice the stated ε, and printed ones.
@@ -68,9 +68,10 @@ pub fn cases() -> Result<Vec<Case>, AuditError> {
             is_false,
         );
     }
-    let sgd = PrivateSgd { rows: 1000.0, batch: 50.0, steps: 1.0, epsilon: 2.0, delta: 1e-3 };
+    // T = 2: the printed loop ends at T − 1, so that there is one step, and σ is made for two.
+    let sgd = PrivateSgd { rows: 2000.0, batch: 50.0, steps: 2.0, epsilon: 2.0, delta: 1e-3 };
     for (times, what, is_false) in [
-        (1.0, "PRIV-13, closed-form σ, m = 1000, k = 50, T = 1", true),
+        (1.0, "PRIV-13, closed-form σ, m = 2000, k = 50, T = 2", true),
         (4.0, "PRIV-13, four times that σ", false),
     ] {
         let claim = Claim::stated(Budget::new(sgd.epsilon, sgd.delta)?);
