@@ -150,6 +150,17 @@ pub fn audit(
     options: &Options,
     watch: &dyn Watch,
 ) -> Result<Report, AuditError> {
+    audit_against(subject, subject.budget, options, watch)
+}
+
+/// The same, judged by the certificate that it would have with another budget: with a smaller one that
+/// certificate is false, and an audit with power refutes it.
+pub fn audit_against(
+    subject: &Subject,
+    stated: Budget,
+    options: &Options,
+    watch: &dyn Watch,
+) -> Result<Report, AuditError> {
     RUNS.check(options.runs as f64)?;
     let method = subject.method.name();
     let few = [("steps", FEW_STEPS.into())];
@@ -172,10 +183,16 @@ pub fn audit(
     let seed = runs::scramble(options.seed);
     let mut worst: Option<((f64, f64), Learner<'_>, Pair, Claim)> = None;
     for (plan, columns, pairs) in &tried {
-        let (Some(guarantee), Some(events)) = (plan.guarantee(), plan.events()) else {
-            return Err(AuditError::NothingClaimed { method });
+        let request = plan.request();
+        let claim = if Some(stated) == request.budget {
+            certificate(plan)?
+        } else {
+            let method = request.method.clone();
+            certificate(&planned(
+                &Subject { method, budget: stated, ..subject.clone() },
+                *columns,
+            )?)?
         };
-        let claim = Claim::certified(guarantee, events)?;
         for pair in *pairs {
             let target = Learner::new(plan, *columns, *pair)?;
             let releases = runs::collect(&target, pilot, seed, &Quiet(watch))?;
@@ -202,6 +219,14 @@ pub fn audit(
     })
 }
 
+/// What a plan claims.
+fn certificate(plan: &Plan) -> Result<Claim, AuditError> {
+    match (plan.guarantee(), plan.events()) {
+        (Some(guarantee), Some(events)) => Claim::certified(guarantee, events),
+        _ => Err(AuditError::NothingClaimed { method: plan.request().method.name() }),
+    }
+}
+
 /// Searches the low bits of a learner's releases on a pair of tables ([`crate::bits`]), with the ridge
 /// that is a power of two where none is given: quotients by it keep the bits of what is divided.
 pub fn low_bits(
@@ -210,16 +235,12 @@ pub fn low_bits(
     options: &Options,
     watch: &dyn Watch,
 ) -> Result<Finding, AuditError> {
-    let method = subject.method.name();
     let straight = [("ridge", STRAIGHT_RIDGE.into()), ("steps", FEW_STEPS.into())];
     let changed = with_unless_given(&subject.method, &straight[..1])
         .or_else(|| with_unless_given(&subject.method, &straight[1..]))
         .unwrap_or(subject.method.clone());
     let plan = planned(&Subject { method: changed, ..subject.clone() }, COLUMNS)?;
-    let (Some(guarantee), Some(events)) = (plan.guarantee(), plan.events()) else {
-        return Err(AuditError::NothingClaimed { method });
-    };
-    let claim = Claim::certified(guarantee, events)?;
+    let claim = certificate(&plan)?;
     bits::audit(&Learner::new(&plan, COLUMNS, pair)?, &claim, options, watch)
 }
 
