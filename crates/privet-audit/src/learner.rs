@@ -32,8 +32,10 @@ pub const COLUMNS: usize = 3;
 pub const ROWS: u64 = 64;
 /// Runs a world of the pilot, at most.
 const PILOT: u64 = 1_000;
-/// Keeps 1/λ, where a lone row at the bound puts the minimiser, inside the hinge's straight part.
-const STRAIGHT_RIDGE: &str = "4";
+/// Keeps the minimiser inside the hinge's straight part, and what determinants cost small.
+const STRAIGHT_RIDGE: &str = "65536";
+/// Keeps the bits of what is divided by it.
+const EVEN_RIDGE: &str = "4";
 /// Steps of a descent, unless given.
 const FEW_STEPS: &str = "16";
 
@@ -235,7 +237,7 @@ pub fn low_bits(
     options: &Options,
     watch: &dyn Watch,
 ) -> Result<Finding, AuditError> {
-    let straight = [("ridge", STRAIGHT_RIDGE.into()), ("steps", FEW_STEPS.into())];
+    let straight = [("ridge", EVEN_RIDGE.into()), ("steps", FEW_STEPS.into())];
     let changed = with_unless_given(&subject.method, &straight[..1])
         .or_else(|| with_unless_given(&subject.method, &straight[1..]))
         .unwrap_or(subject.method.clone());
