@@ -60,6 +60,18 @@ pub struct Errors {
     pub false_negative: f64,
 }
 
+/// Why a claim is false.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Grounds {
+    /// `epsilon_lower` exceeds the claimed ε.
+    Epsilon,
+    /// The errors lie below the claimed trade-off curve, which says more than its (ε, δ).
+    TradeOff,
+    /// `mu_lower` exceeds the claimed μ.
+    Multiplier,
+}
+
 /// What an audit found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
@@ -71,6 +83,10 @@ pub struct Finding {
     pub epsilon_lower: f64,
     /// Whether the claim is false.
     pub refuted: bool,
+    /// By what, if it is.
+    pub refuted_by: Option<Grounds>,
+    /// No attack, however good, could have shown more with so many runs.
+    pub epsilon_reachable: f64,
     /// Runs of each world.
     pub runs: u64,
     /// Confidence of all bounds together.
@@ -133,14 +149,21 @@ pub fn judge(
     let below = |e: &Errors| e.false_negative < claim.least_second_error(e.false_positive);
     let epsilon_lower = lower_epsilon(&plain, claim.delta).max(lower_epsilon(&curve, claim.delta));
     let mu_lower = claim.gaussian().map(|_| lower_mu(&found(Goal::Multiplier)).max(0.0));
+    let found_mu = mu_lower.zip(claim.gaussian());
+    let refuted_by = if epsilon_lower > claim.epsilon {
+        Some(Grounds::Epsilon)
+    } else if below(&plain) || below(&curve) {
+        Some(Grounds::TradeOff)
+    } else {
+        found_mu.filter(|(found, claimed)| found > claimed).map(|_| Grounds::Multiplier)
+    };
     Finding {
         epsilon_claimed: claim.epsilon,
         delta: claim.delta,
         epsilon_lower,
-        refuted: below(&plain)
-            || below(&curve)
-            || epsilon_lower > claim.epsilon
-            || mu_lower.zip(claim.gaussian()).is_some_and(|(found, claimed)| found > claimed),
+        refuted: refuted_by.is_some(),
+        refuted_by,
+        epsilon_reachable: reachable((runs - split) as u64, claim.delta, confidence),
         runs: runs as u64,
         confidence,
         statistic: statistic.kind(),
@@ -172,6 +195,12 @@ pub fn promise(
         best.1 = best.1.max((area(&worlds[1], &worlds[0]) - 0.5).abs());
     }
     best
+}
+
+/// The ε that an attack without a single error would show with so many judging runs a world.
+fn reachable(judging: u64, delta: f64, confidence: f64) -> f64 {
+    let least = upper(0, judging, (1.0 - confidence) / BOUNDS);
+    lower_epsilon(&Errors { false_positive: least, false_negative: least }, delta)
 }
 
 /// The distribution-free bound; 0 when the errors say nothing.
