@@ -169,12 +169,12 @@ fn simulate(
     let mut leaves = Vec::new();
     flatten(event, 1, &mut leaves);
     let normal = GridGaussian::new(1.0).map_err(noise_failed)?;
-    let mut one = |forward: bool| -> Vec<f64> {
+    let mut one = |forward: bool| -> Result<Vec<f64>, AuditError> {
         (0..draws)
             .map(|_| leaves.iter().map(|cost| loss(cost, forward, &normal, source)).sum())
             .collect()
     };
-    Ok([one(true), one(false)])
+    Ok([one(true)?, one(false)?])
 }
 
 fn flatten<'a>(event: &'a Event, count: u32, into: &mut Vec<&'a Cost>) {
@@ -185,9 +185,14 @@ fn flatten<'a>(event: &'a Event, count: u32, into: &mut Vec<&'a Cost>) {
     }
 }
 
-/// One draw of the privacy loss of a leaf; unknown kinds, which the trees have not, count as 0.
-fn loss(cost: &Cost, forward: bool, normal: &GridGaussian, source: &mut dyn Source) -> f64 {
-    match cost {
+/// One draw of the privacy loss of a leaf, of the kinds that the trees have.
+fn loss(
+    cost: &Cost,
+    forward: bool,
+    normal: &GridGaussian,
+    source: &mut dyn Source,
+) -> Result<f64, AuditError> {
+    Ok(match cost {
         Cost::Gaussian { sensitivity, noise_scale, .. } => {
             let mu = sensitivity / noise_scale;
             0.5 * mu * mu + mu * standard(normal, source)
@@ -209,12 +214,25 @@ fn loss(cost: &Cost, forward: bool, normal: &GridGaussian, source: &mut dyn Sour
             let ratio = libm::log(1.0 - rate + rate * libm::exp(mu * x - 0.5 * mu * mu));
             if forward { ratio } else { -ratio }
         }
-        _ => 0.0,
-    }
+        other => return Err(AuditError::NotSimulated { cost: format!("{other:?}") }),
+    })
 }
 
 fn standard(normal: &GridGaussian, source: &mut dyn Source) -> f64 {
     let mut value = [0.0];
     normal.fill(&mut value, source);
     value[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_without_a_simulation_is_refused() {
+        let cost = Cost::Approximate { epsilon: 1.0, delta: 1e-6 };
+        let event = Event::Use { neighbours: Neighbours::AddRemove, unit: Unit::Record, cost };
+        let refused = simulate(&event, 3, &mut FixedSeed::new(1));
+        assert!(matches!(refused, Err(AuditError::NotSimulated { .. })), "{refused:?}");
+    }
 }

@@ -41,6 +41,14 @@ pub enum AuditError {
         /// Which table.
         what: &'static str,
     },
+    /// A mechanism whose loss the accounting audit cannot draw: taking it for nothing would hide it.
+    #[error(
+        "losses of {cost} cannot be simulated; accepted are Gaussian, Laplace, pure and Poisson-sampled ones"
+    )]
+    NotSimulated {
+        /// Its cost.
+        cost: String,
+    },
     /// Stopped by the user.
     #[error("stopped")]
     Stopped,
