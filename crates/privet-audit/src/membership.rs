@@ -26,6 +26,9 @@ use serde::Serialize;
 /// The false-positive rate at which the true-positive rate is reported.
 pub const FALSE_POSITIVES: f64 = 0.001;
 
+/// Non-members from which on 0.1 % of them is at least one.
+const FEWEST: usize = 1_000;
+
 /// Entries of the table of stand-ins, at most: beyond, a random sample of rows is taken.
 const LARGEST: usize = 1 << 26;
 
@@ -36,6 +39,11 @@ pub struct Membership {
     pub auc: f64,
     /// Share of members found at 0.1 % false positives.
     pub tpr_at_fpr_0_001: f64,
+    /// What is expected of that where members and non-members are alike: with n non-members
+    /// (⌊0.001·n⌋ + 1)/(n + 1), more than 0.1 % where n is small.
+    pub tpr_by_chance: f64,
+    /// Fewer than 1,000 non-members: a rate at 0.1 % says little.
+    pub too_few_non_members: bool,
     /// Rows that were trained on.
     pub members: u64,
     /// Rows that were not.
@@ -70,6 +78,8 @@ pub fn audit(
     Ok(Membership {
         auc: area(&inside, &outside),
         tpr_at_fpr_0_001: found_at(&inside, &outside, FALSE_POSITIVES),
+        tpr_by_chance: by_chance(outside.len()),
+        too_few_non_members: outside.len() < FEWEST,
         members: inside.len() as u64,
         non_members: outside.len() as u64,
         non_members_from: from,
@@ -113,6 +123,11 @@ pub(crate) fn area(inside: &[f64], outside: &[f64]) -> f64 {
     };
     let total: f64 = inside.iter().map(|score| below(*score)).sum();
     total / (inside.len() as f64 * outside.len() as f64)
+}
+
+/// The chance that a member exceeds the (⌊0.001·n⌋ + 1)-th of n others that are like it.
+fn by_chance(others: usize) -> f64 {
+    ((FALSE_POSITIVES * others as f64).floor() + 1.0) / (others as f64 + 1.0)
 }
 
 /// Share of members above the smallest threshold that at most this share of non-members exceeds.
@@ -165,6 +180,8 @@ mod tests {
         assert_eq!(area(&[0.0, 1.0], &[0.0, 1.0]), 0.5);
         assert_eq!(found_at(&[2.0, 0.5], &[0.0, 1.0], 0.001), 0.5);
         let outside: Vec<f64> = (0..2000).map(f64::from).collect();
+        assert_eq!(by_chance(9), 0.1);
+        assert_eq!(by_chance(1999), 2.0 / 2000.0);
         assert_eq!(found_at(&[1998.5, 1997.0], &outside, 0.001), 0.5);
     }
 }
