@@ -7,7 +7,7 @@ use crate::progress::Meter;
 use crate::say;
 use crate::settings::{rows, within};
 use clap::Args;
-use privet_audit::attack::RUNS;
+use privet_audit::attack::{Finding, Grounds, RUNS};
 use privet_audit::claim::CONFIDENCE;
 use privet_audit::learner::{self, Subject};
 use privet_audit::membership::{self, Membership};
@@ -148,10 +148,40 @@ impl Watch for Shown {
 impl Audit {
     /// Attacks, and says what was found.
     pub fn run(self) -> Result<(), Failure> {
+        self.refuse_what_would_be_ignored()?;
         match (&self.method, &self.model, &self.data) {
             (Some(method), ..) => self.learner(method),
             (None, Some(model), Some(data)) => self.membership(model, data),
             _ => Err(Failure::input("accepted is --method METHOD, or --model MODEL --data DATA")),
+        }
+    }
+
+    /// The parser lets an option pass whose partner conflicts with what is given.
+    fn refuse_what_would_be_ignored(&self) -> Result<(), Failure> {
+        let of_learners = [
+            ("--epsilon", self.epsilon.is_some()),
+            ("--delta", self.delta.is_some()),
+            ("--neighbours", self.neighbours.is_some()),
+            ("--set", !self.set.is_empty()),
+            ("--rows", self.rows.is_some()),
+            ("--runs", self.runs.is_some()),
+            ("--one-run", self.one_run),
+            ("--canaries", self.canaries.is_some()),
+        ];
+        let of_models = [("--data", self.data.is_some()), ("--holdout", self.holdout.is_some())];
+        let given = |options: &[(&'static str, bool)]| {
+            options.iter().find(|(_, given)| *given).map(|(name, _)| *name)
+        };
+        let refuse = |name: &str, with: &str| {
+            Err(Failure::input(format!("{name} says nothing here; it is accepted with {with}")))
+        };
+        if self.method.is_none() {
+            return given(&of_learners).map_or(Ok(()), |name| refuse(name, "--method"));
+        }
+        match given(&of_models) {
+            Some(name) => refuse(name, "--model"),
+            None if self.canaries.is_some() && !self.one_run => refuse("--canaries", "--one-run"),
+            None => Ok(()),
         }
     }
 
@@ -255,7 +285,7 @@ fn in_words(report: &learner::Report) -> String {
     format!(
         "method {}, {} neighbours, loss {}, tables '{}', {} runs on each\n\
          claimed: ε = {}, δ = {}\n\
-         found:   ε ≥ {} at confidence {}\n{gaussian}{}",
+         found:   ε ≥ {} at confidence {}\n{gaussian}{}{}",
         report.method,
         report.neighbours,
         report.loss,
@@ -265,8 +295,34 @@ fn in_words(report: &learner::Report) -> String {
         number(found.delta),
         number(found.epsilon_lower),
         found.confidence,
+        reach(found),
         verdict(found.refuted)
     )
+}
+
+/// On what grounds a claim fell, or how much could have been shown at all.
+fn reach(found: &Finding) -> String {
+    match found.refuted_by {
+        Some(Grounds::Epsilon) => "the bound exceeds the claimed ε\n".into(),
+        Some(Grounds::TradeOff) => {
+            "the errors lie below the certificate's trade-off curve, which says more than its (ε, δ)\n"
+                .into()
+        }
+        Some(Grounds::Multiplier) => {
+            "the certificate's noise is Gaussian, and the releases differ by more than it allows\n"
+                .into()
+        }
+        None if found.epsilon_reachable <= found.epsilon_claimed => format!(
+            "with {} runs no attack could show more than ε ≥ {}: too few for this claim; give --runs\n",
+            found.runs,
+            number(found.epsilon_reachable)
+        ),
+        None => format!(
+            "with {} runs no attack could show more than ε ≥ {}\n",
+            found.runs,
+            number(found.epsilon_reachable)
+        ),
+    }
 }
 
 fn once_in_words(found: &OneRun) -> String {
@@ -295,13 +351,19 @@ fn verdict(refuted: bool) -> &'static str {
 }
 
 fn membership_in_words(found: &Membership) -> String {
+    let few = if found.too_few_non_members {
+        "fewer than 1,000 non-members: a rate at 0.1 % says little\n"
+    } else {
+        ""
+    };
     format!(
         "AUC {} ({} members, {} non-members from {})\n\
-         {} % of members found at 0.1 % false positives (blind guessing: 0.1 %)\n",
+         {} % of members found at 0.1 % false positives (by chance: {} %)\n{few}",
         number(found.auc),
         found.members,
         found.non_members,
         found.non_members_from,
-        number(100.0 * found.tpr_at_fpr_0_001)
+        number(100.0 * found.tpr_at_fpr_0_001),
+        number(100.0 * found.tpr_by_chance)
     )
 }

@@ -17,6 +17,10 @@ fn a_sound_learner_is_not_refuted_and_the_finding_is_repeatable() {
     let words =
         world.ok("audit --method output --epsilon 1 --runs 200 --seed 3 --neighbours add-remove");
     assert!(words.contains("not refuted") && words.contains("add-remove"), "{words}");
+    assert!(found["epsilon_reachable"].as_f64().unwrap() > 4.0, "{found}");
+    assert!(found["refuted_by"].is_null(), "{found}");
+    let words = world.ok("audit --method output --epsilon 4 --runs 40");
+    assert!(words.contains("no attack could show more") && words.contains("too few"), "{words}");
 }
 
 #[test]
@@ -44,7 +48,8 @@ fn membership_inference_reports_area_and_rate() {
     let found = world.ok_json("audit --model model.json --data table.csv --json");
     assert_eq!(found["non_members_from"], "stand-ins");
     let words = world.ok("audit --model model.json --data table.csv --holdout other.csv");
-    assert!(words.contains("AUC"), "{words}");
+    assert!(words.contains("AUC") && words.contains("fewer than 1,000"), "{words}");
+    assert_eq!(found["too_few_non_members"], true);
 }
 
 #[test]
@@ -65,6 +70,13 @@ fn what_cannot_be_audited_is_refused() {
         ("audit --method output --epsilon 1 --one-run --canaries 3", &["canaries"]),
         ("audit --method output --epsilon 1 --model model.json", &["--model"]),
         ("audit --model model.json", &["--data"]),
+        ("audit --model model.json --data table.csv --epsilon 1", &["--epsilon", "--method"]),
+        ("audit --model model.json --data table.csv --runs 100", &["--runs", "--method"]),
+        ("audit --model model.json --data table.csv --one-run", &["--one-run", "--method"]),
+        ("audit --model model.json --data table.csv --set ridge=1", &["--set", "--method"]),
+        ("audit --model model.json --data table.csv --rows 9", &["--rows", "--method"]),
+        ("audit --method output --epsilon 1 --canaries 64", &["--canaries", "--one-run"]),
+        ("audit --method output --epsilon 1 --data table.csv", &["--data", "--model"]),
         ("audit --model absent.json --data table.csv", &["absent.json"]),
         ("audit --model model.json --data absent.csv", &["absent.csv"]),
     ] {
