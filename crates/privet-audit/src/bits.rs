@@ -15,10 +15,10 @@ use crate::attack::{self, Finding, Options};
 use crate::runs::{self, Target, Watch, World};
 use crate::{AuditError, Claim};
 use privet_core::{Budget, Neighbours, Unit};
-use privet_dp::account::Guarantee;
-use privet_dp::gate::{Arithmetic, GateError, Odometer, Private};
-use privet_dp::mechanism::L2Laplace;
-use privet_dp::noise::{DiscreteLaplace, GridGaussian, Source};
+use privet_dp::account::{self, Event, Guarantee};
+use privet_dp::gate::{Arithmetic, GateError, Noised, Odometer, Private};
+use privet_dp::mechanism::{Gaussian, L2Laplace, Laplace};
+use privet_dp::noise::Source;
 use std::collections::HashMap;
 
 /// (exponent, place of the last set bit) of a number; the same for all zeros.
@@ -83,7 +83,8 @@ pub fn audit(
     attack::audit(&cells, claim, options, watch)
 }
 
-/// Scalar mechanisms whose neighbours are 0 and 1; each is ε-DP, or nearly so, on real numbers.
+/// Scalar mechanisms, each ε-DP, or nearly so, on real numbers. Ours run whole, from the gate to the
+/// released number: what they round, and how, matters here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scalar {
     /// Textbook f64 Laplace noise, −s·ln U: broken in floating point.
@@ -101,53 +102,105 @@ pub enum Scalar {
 pub struct FloatingPoint {
     /// Which.
     pub kind: Scalar,
-    /// Its ε at sensitivity 1.
+    /// Its ε for these neighbours, but for the rounding to a grid.
     pub epsilon: f64,
+    /// The values of the two neighbours.
+    pub values: [f64; 2],
 }
 
+/// δ of the Gaussian.
+const DELTA: f64 = 1e-5;
+/// Grid of the Laplace mechanism.
+const STEP: f64 = 1.0 / (1 << 30) as f64;
+const NEIGHBOURS: Neighbours = Neighbours::ReplaceOne;
+const UNIT: Unit = Unit::Record;
+
 impl FloatingPoint {
-    /// What it claims: for the Gaussian, at δ = 1e-5.
+    fn sensitivity(&self) -> f64 {
+        (self.values[1] - self.values[0]).abs()
+    }
+
+    fn laplace(&self) -> Laplace {
+        let sensitivity = self.sensitivity();
+        Laplace {
+            neighbours: NEIGHBOURS,
+            unit: UNIT,
+            sensitivity,
+            noise_scale: sensitivity / self.epsilon,
+            step: STEP,
+            on_grid: false,
+            coordinates: 1,
+        }
+    }
+
+    fn gaussian(&self) -> Gaussian {
+        let sensitivity = self.sensitivity();
+        Gaussian {
+            neighbours: NEIGHBOURS,
+            unit: UNIT,
+            sensitivity,
+            noise_scale: sensitivity / account::gaussian::mu(self.epsilon, DELTA),
+            coordinates: 1,
+        }
+    }
+
+    /// What it claims: by its events where it runs on a grid, for the Gaussian at δ = 1e-5.
     pub fn claim(&self) -> Result<Claim, AuditError> {
-        let delta = if self.kind == Scalar::GridGaussian { 1e-5 } else { 0.0 };
-        Ok(Claim::stated(Budget::new(self.epsilon, delta)?))
+        let (event, delta) = match self.kind {
+            Scalar::PlainLaplace | Scalar::L2Laplace => {
+                return Ok(Claim::stated(Budget::new(self.epsilon, 0.0)?));
+            }
+            Scalar::GridLaplace => (self.laplace().event(), 0.0),
+            Scalar::GridGaussian => (self.gaussian().event().map_err(gate_failed)?, DELTA),
+        };
+        Ok(Claim::stated(Budget::new(account::epsilon(&event, delta)?, delta)?))
     }
 }
 
 impl Target for FloatingPoint {
     fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
-        let value = f64::from(u8::from(world == World::Second));
-        let scale = 1.0 / self.epsilon;
-        let noise = match self.kind {
+        let value = self.values[usize::from(world == World::Second)];
+        let private = Private::new(vec![value]);
+        let scale = self.sensitivity() / self.epsilon;
+        match self.kind {
             Scalar::PlainLaplace => {
                 let uniform = (source.bits(53) as f64 + 1.0) * 2f64.powi(-53);
                 let size = -scale * uniform.ln();
-                if source.bits(1) == 1 { size } else { -size }
+                Ok(vec![value + if source.bits(1) == 1 { size } else { -size }])
             }
             Scalar::GridLaplace => {
-                let step = 2f64.powi(-30);
-                let law = DiscreteLaplace::new(scale / step).map_err(noise_failed)?;
-                law.draw(source) as f64 * step
+                let laplace = self.laplace();
+                gated(laplace.event(), source, |odometer| laplace.run(private, odometer))
             }
             Scalar::GridGaussian => {
-                let sigma = 1.0 / privet_dp::account::gaussian::mu(self.epsilon, 1e-5);
-                let mut noise = [0.0];
-                GridGaussian::new(sigma).map_err(noise_failed)?.fill(&mut noise, source);
-                noise[0]
+                let gaussian = self.gaussian();
+                let event = gaussian.event().map_err(gate_failed)?;
+                gated(event, source, |odometer| gaussian.run(private, odometer))
             }
-            Scalar::L2Laplace => return l2_laplace(value, scale, source),
-        };
-        Ok(vec![value + noise])
+            Scalar::L2Laplace => {
+                let mechanism = L2Laplace {
+                    neighbours: NEIGHBOURS,
+                    unit: UNIT,
+                    sensitivity: self.sensitivity(),
+                    noise_scale: scale,
+                    coordinates: 1,
+                };
+                gated(mechanism.event(), source, |odometer| mechanism.run(private, odometer))
+            }
+        }
     }
 }
 
-/// The mechanism itself, gate and all: what it rounds matters here.
-fn l2_laplace(value: f64, scale: f64, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
-    let (neighbours, unit) = (Neighbours::ReplaceOne, Unit::Record);
-    let mechanism =
-        L2Laplace { neighbours, unit, sensitivity: 1.0, noise_scale: scale, coordinates: 1 };
-    let mut odometer = Odometer::start(mechanism.event(), source);
-    let noised = mechanism.run(Private::new(vec![value]), &mut odometer).map_err(gate_failed)?;
-    let claim = Guarantee { neighbours, unit, epsilon: 1.0 / scale, delta: 0.0 };
+/// Through the gate and out. Streams of an audit are fixed, so that what is claimed at the gate is not
+/// recomputed there.
+fn gated(
+    event: Event,
+    source: &mut dyn Source,
+    run: impl FnOnce(&mut Odometer<'_>) -> Result<Noised<Vec<f64>>, GateError>,
+) -> Result<Vec<f64>, AuditError> {
+    let claim = Guarantee { neighbours: NEIGHBOURS, unit: UNIT, epsilon: 1.0, delta: 0.5 };
+    let mut odometer = Odometer::start(event, source);
+    let noised = run(&mut odometer).map_err(gate_failed)?;
     let release =
         odometer.settle(noised, claim, Arithmetic::Real, Vec::new(), serde_json::Value::Null);
     Ok(release.map_err(gate_failed)?.into_parts().0)

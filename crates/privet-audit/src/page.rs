@@ -48,7 +48,7 @@ impl<'a> Progress<'a> {
     fn new(tell: &'a dyn Fn(&str)) -> Result<Self, AuditError> {
         let rows = 2.0 * METHODS.iter().filter(|info| info.name != "non-private").count() as f64;
         let others = cases()?.len() + SCALARS.len() + 2 * LOW_BITS.len() + 2;
-        let all = rows * (BUDGETS.len() as f64 * LEARNER + SINGLE) + others as f64 * OTHER;
+        let all = rows * ((BUDGETS.len() + 1) as f64 * LEARNER + SINGLE) + others as f64 * OTHER;
         Ok(Self { tell, started: Instant::now(), done: Cell::new(0.0), all })
     }
 
@@ -79,6 +79,7 @@ pub fn page(head: &str, runs: u64, seed: u64, tell: &dyn Fn(&str)) -> Result<Pag
     );
     let progress = Progress::new(tell)?;
     learners(&mut page, &options, &progress)?;
+    doubled(&mut page, &options, &progress)?;
     single_runs(&mut page, seed, &progress)?;
     mechanisms(&mut page, &options, &progress)?;
     errata(&mut page)?;
@@ -153,6 +154,42 @@ fn by_mu(found: &attack::Finding) -> String {
 
 fn answer(refuted: bool) -> &'static str {
     if refuted { "**yes**" } else { "no" }
+}
+
+/// Which certificates would be refuted if a learner had twice the ε that it states: what the rows
+/// above would show of such a mistake.
+fn doubled(page: &mut Page, options: &Options, progress: &Progress<'_>) -> Result<(), AuditError> {
+    page.text.push_str(
+        "## Learners at twice the stated ε\n\nEach is asked for (8, 1e-5) and judged by its certificate for (4, \
+         1e-5): an audit with power refutes it. `linear-rotated` states (ε, δ) without a curve, of which \
+         Gaussian noise shows little at a factor of 2; `auto` plans one of the others, with more steps.\n\n\
+         | method | neighbours | pair | ε at least | by μ | refuted |\n|---|---|---|---|---|---|\n",
+    );
+    let (stated, asked) = (Budget::new(4.0, 1e-5)?, Budget::new(8.0, 1e-5)?);
+    for info in METHODS {
+        let method: Method = info.name.parse()?;
+        if !method.is_private() {
+            continue;
+        }
+        for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
+            progress.step(LEARNER, &format!("{} {neighbours} at twice its ε", info.name));
+            let subject = Subject::new(method.clone(), asked, neighbours);
+            let row = match learner::audit_against(&subject, stated, options, &()) {
+                Ok(report) => format!(
+                    "{} | {:.3} | {} | {}",
+                    report.pair,
+                    report.finding.epsilon_lower,
+                    by_mu(&report.finding),
+                    answer(report.finding.refuted)
+                ),
+                Err(AuditError::NoTable { .. }) => "– | – | – | not offered".into(),
+                Err(error) => return Err(error),
+            };
+            let _ = writeln!(page.text, "| {} | {neighbours} | {row} |", info.name);
+        }
+    }
+    page.text.push('\n');
+    Ok(())
 }
 
 fn single_runs(page: &mut Page, seed: u64, progress: &Progress<'_>) -> Result<(), AuditError> {
@@ -262,13 +299,37 @@ fn sampler_table(page: &mut Page, seed: u64, progress: &Progress<'_>) -> Result<
     page.text.push_str(
         "## Samplers\n\n| law | scale | largest gap | allowed | fits |\n|---|---|---|---|---|\n",
     );
-    for fit in samplers::audit(1_000_000, seed)? {
+    let found = samplers::audit(1_000_000, seed)?;
+    let verdict = |passes: bool| if passes { "yes" } else { "**no**" };
+    for fit in &found.fits {
         page.expect(fit.passes(), || format!("{} at {} does not fit", fit.law, fit.scale));
-        let verdict = if fit.passes() { "yes" } else { "**no**" };
         let _ = writeln!(
             page.text,
-            "| {} | {} | {:.6} | {:.6} | {verdict} |",
-            fit.law, fit.scale, fit.gap, fit.allowed
+            "| {} | {} | {:.6} | {:.6} | {} |",
+            fit.law,
+            fit.scale,
+            fit.gap,
+            fit.allowed,
+            verdict(fit.passes())
+        );
+    }
+    page.text.push_str(
+        "\nTails, and pairs of successive draws: exact binomial tests.\n\n\
+         | law | scale | what | seen | expected | fits |\n|---|---|---|---|---|---|\n",
+    );
+    for count in &found.counts {
+        page.expect(count.passes(), || {
+            format!("{} of {} at {} do not fit", count.what, count.law, count.scale)
+        });
+        let _ = writeln!(
+            page.text,
+            "| {} | {} | {} | {} | {:.1} | {} |",
+            count.law,
+            count.scale,
+            count.what,
+            count.seen,
+            count.of as f64 * count.probability,
+            verdict(count.passes())
         );
     }
     page.text.push('\n');
@@ -276,11 +337,14 @@ fn sampler_table(page: &mut Page, seed: u64, progress: &Progress<'_>) -> Result<
 }
 
 /// Scalar mechanisms whose last bits are looked at.
-const SCALARS: [(Scalar, &str); 4] = [
-    (Scalar::PlainLaplace, "plain f64 Laplace (fixture, broken)"),
-    (Scalar::GridLaplace, "ours: Laplace on a grid"),
-    (Scalar::GridGaussian, "ours: Gaussian on a grid"),
-    (Scalar::L2Laplace, "ours: ℓ2-Laplace, rounded after the sum"),
+const SCALARS: [(Scalar, [f64; 2], &str); 7] = [
+    (Scalar::PlainLaplace, [0.0, 1.0], "plain f64 Laplace (fixture, broken)"),
+    (Scalar::GridLaplace, [0.0, 1.0], "ours: Laplace on a grid"),
+    (Scalar::GridLaplace, [0.1, 0.7], "ours: Laplace on a grid"),
+    (Scalar::GridGaussian, [0.0, 1.0], "ours: Gaussian on a grid"),
+    (Scalar::GridGaussian, [0.1, 0.7], "ours: Gaussian on a grid"),
+    (Scalar::L2Laplace, [0.0, 1.0], "ours: ℓ2-Laplace, rounded after the sum"),
+    (Scalar::L2Laplace, [0.1, 0.7], "ours: ℓ2-Laplace, rounded after the sum"),
 ];
 
 /// Learners whose last bits are looked at: those that release what a solver found, and what hides it.
@@ -288,18 +352,21 @@ const LOW_BITS: [&str; 5] = ["objective", "linear", "linear-rotated", "amp", "ou
 
 fn low_bits(page: &mut Page, options: &Options, progress: &Progress<'_>) -> Result<(), AuditError> {
     page.text.push_str(
-        "## Low bits\n\nNeighbours 0 and 1, ε = 0.5: can the last bits of a release tell them apart?\n\n\
-         | mechanism | ε at least | refuted |\n|---|---|---|\n",
+        "## Low bits\n\nNeighbours 0 and 1, which lie on every grid, or 0.1 and 0.7, which lie on none; ε = 0.5: can \
+         the last bits of a release tell them apart?\n\n\
+         | mechanism | neighbours | ε at least | refuted |\n|---|---|---|---|\n",
     );
-    for (kind, what) in SCALARS {
+    for (kind, values, what) in SCALARS {
         progress.step(OTHER, what);
-        let target = FloatingPoint { kind, epsilon: 0.5 };
+        let target = FloatingPoint { kind, epsilon: 0.5, values };
         let found = bits::audit(&target, &target.claim()?, options, &())?;
         let expected = found.refuted == (kind == Scalar::PlainLaplace);
         page.expect(expected, || format!("{what}: refuted is {}", found.refuted));
         let _ = writeln!(
             page.text,
-            "| {what} | {:.3} | {} |",
+            "| {what} | {} and {} | {:.3} | {} |",
+            values[0],
+            values[1],
             found.epsilon_lower,
             answer(found.refuted)
         );

@@ -37,7 +37,8 @@ fn tail(delta: f64) -> f64 {
 /// How the solver ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// After this many steps, γ doubled until the gradient passes: as released.
+    /// After this many steps, γ doubled until the gradient passes. The released code does so, and draws its noise anew as well,
+    /// which is left out here.
     Raised(u32),
     /// When the gradient passes, and not before.
     Converged,
@@ -56,7 +57,7 @@ pub struct Amp {
 }
 
 impl Amp {
-    /// The thesis's constants at (ε, δ), half of the objective's share each to noise and ridge.
+    /// The thesis's constants at (ε, δ), nine tenths of the objective's share for the noise, the rest for the ridge.
     pub fn new(
         epsilon: f64,
         delta: f64,
@@ -235,7 +236,7 @@ pub(super) fn errata() -> Result<Vec<Erratum>, AuditError> {
     for (epsilon, delta) in [(1.0, 1e-5), (8.0, 1e-6)] {
         all.push(Erratum {
             id: "OBJ",
-            what: "Objective-Gauss: Huber hinge, x = 1 against x = −1, λ large".into(),
+            what: "Objective-Gauss, σ as read: Huber hinge, x = 1 against x = −1, λ large".into(),
             epsilon,
             delta,
             recomputed: gaussian::epsilon(delta, 2.0 / objective_gauss(epsilon, delta)),

@@ -2,7 +2,8 @@
 //!
 //! **C1.** Algorithm 5.4 averages the points of implicit gradient descent on ℓ = gθ + (Ψ/2)θ² and adds
 //! N(0, β²), β = 2√2(L + Ψ‖θ*‖)·ln T·√(ln(1/δ) + ε)/(Tε): the 1/Ψ of Lemma 5.9 is lost. It is run here
-//! on both neighbours, C = \[−10, 10\], |g| ≤ 1.
+//! on both neighbours, C = \[−10, 10\], |g| ≤ 1, from θ₁ = 0 (the text lets it be any point of C, public
+//! or drawn without the data).
 //!
 //! **C2.** Lemma 5.12 bounds a step of Algorithm 5.3 by 2G/(Ψt) with rate 2/(Ψt); gradients of two
 //! neighbours differ by up to 2G, so that one step moves by up to 4G/(Ψt). Noise N(0, β²/t²) of all

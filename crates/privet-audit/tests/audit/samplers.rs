@@ -4,16 +4,53 @@ use privet_audit::attack::Options;
 use privet_audit::bits::{self, FloatingPoint, Scalar};
 use privet_audit::learner::{Subject, low_bits};
 use privet_audit::pairs::Pair;
-use privet_audit::samplers::{allowed, audit, gap, gap_of_integers};
+use privet_audit::samplers::{
+    Cell, allowed, audit, counted, gap, gap_of_integers, share_of_integers,
+};
 use privet_core::{Budget, Neighbours};
 use privet_dp::noise::{DiscreteLaplace, FixedSeed, GridGaussian};
 
 /// Fixed seed; any other fails with probability at most 1e-9.
 #[test]
 fn every_sampler_has_its_law() {
-    for fit in audit(60_000, 1).unwrap() {
+    let found = audit(60_000, 1).unwrap();
+    for fit in &found.fits {
         assert!(fit.passes(), "{fit:?}");
     }
+    for count in &found.counts {
+        assert!(count.passes(), "{count:?}");
+    }
+    assert!(found.fits.len().max(found.counts.len()) <= 64, "the share of each is for 64");
+}
+
+/// What a gap of distribution functions cannot see: an atom beside 0 that never comes, a coin that never
+/// falls, a Gaussian that ends at 3σ, draws that come twice.
+#[test]
+fn tails_and_repetitions_are_caught() {
+    let never = Cell { holds: |head: bool, _| head, probability: 0.001 };
+    let always = Cell { holds: |head: bool, _| !head, probability: 0.999 };
+    let [rare, _] = counted("coin", 0.001, &[false; 60_000], &never, &always);
+    assert!(!rare.passes(), "{rare:?}");
+
+    let weight = |k: f64| (-0.5 * (k / 0.25).powi(2)).exp();
+    let beside = share_of_integers(5, weight, |k| k != 0);
+    let beside = Cell { holds: |k: i64, _| k != 0, probability: beside };
+    let any = Cell { holds: |_: i64, _| true, probability: 1.0 };
+    let [rare, _] = counted("discrete Gaussian", 0.25, &[0; 60_000], &beside, &any);
+    assert!(!rare.passes(), "{rare:?}");
+
+    let mut source = FixedSeed::new(8);
+    let mut drawn = vec![0.0; 60_000];
+    GridGaussian::new(1.0).unwrap().fill(&mut drawn, &mut source);
+    let tail = 2.0 * privet_audit::normal::cdf(-3.0);
+    let tail = Cell { holds: |x: f64, _| x.abs() > 3.0, probability: tail };
+    let positive = Cell { holds: |x: f64, _| x > 0.0, probability: 0.5 };
+    let [rare, pairs] = counted("Gaussian", 1.0, &drawn, &tail, &positive);
+    assert!(rare.passes() && pairs.passes(), "{rare:?}, {pairs:?}");
+    let cut: Vec<f64> = drawn.iter().map(|x| x.clamp(-3.0, 3.0)).collect();
+    assert!(!counted("Gaussian", 1.0, &cut, &tail, &positive)[0].passes());
+    let twice: Vec<f64> = drawn[..30_000].iter().flat_map(|x| [*x, *x]).collect();
+    assert!(!counted("Gaussian", 1.0, &twice, &tail, &positive)[1].passes());
 }
 
 #[test]
@@ -32,15 +69,18 @@ fn a_scale_ten_per_cent_off_is_caught() {
 #[test]
 fn low_bits_betray_plain_noise_and_not_ours() {
     let options = Options { runs: 20_000, confidence: 0.999, seed: 3 };
-    let find = |kind| {
-        let target = FloatingPoint { kind, epsilon: 0.5 };
+    let find = |kind, values| {
+        let target = FloatingPoint { kind, epsilon: 0.5, values };
         bits::audit(&target, &target.claim().unwrap(), &options, &()).unwrap()
     };
-    let plain = find(Scalar::PlainLaplace);
+    let plain = find(Scalar::PlainLaplace, [0.0, 1.0]);
     assert!(plain.refuted && plain.epsilon_lower > 1.0, "{plain:?}");
     for kind in [Scalar::GridLaplace, Scalar::GridGaussian, Scalar::L2Laplace] {
-        let found = find(kind);
-        assert!(!found.refuted, "{kind:?}: {found:?}");
+        // Values that no grid holds, too.
+        for values in [[0.0, 1.0], [0.1, 0.7]] {
+            let found = find(kind, values);
+            assert!(!found.refuted, "{kind:?}, {values:?}: {found:?}");
+        }
     }
 }
 
