@@ -216,7 +216,7 @@ mod tests {
     fn times_are_kept_in_order() {
         let mut times = Times::default();
         assert!(times.fastest().is_nan());
-        [3.0, 1.0, 2.0].map(|seconds| times.push(seconds));
+        [3.0, 1.0, 2.0].into_iter().for_each(|seconds| times.push(seconds));
         assert_eq!((times.fastest(), times.median(), times.total()), (1.0, 2.0, 6.0));
     }
 }

@@ -154,20 +154,32 @@ impl Turn<'_> {
         if self.export.is_none() {
             // Made first: what is written only in part is removed too.
             let stem = self.settings.work.join("growth-rows-to-fit");
-            let export = self.export.insert(Export(stem)).0.clone();
+            let export = self.export.insert(Export::new(stem)).0.clone();
             self.ask(None, Some(&export))?;
         }
         Ok(self.export.as_ref().map(|export| export.0.clone()).unwrap_or_default())
     }
 }
 
-/// Files with this stem, removed when dropped.
+/// Files with this stem, removed when dropped, and before: an interrupted race may have left some.
 struct Export(PathBuf);
 
-impl Drop for Export {
-    fn drop(&mut self) {
+impl Export {
+    fn new(stem: PathBuf) -> Self {
+        let export = Self(stem);
+        export.remove();
+        export
+    }
+
+    fn remove(&self) {
         for extension in rows::EXTENSIONS {
             let _ = std::fs::remove_file(self.0.with_extension(extension));
         }
+    }
+}
+
+impl Drop for Export {
+    fn drop(&mut self) {
+        self.remove();
     }
 }

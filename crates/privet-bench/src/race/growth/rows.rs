@@ -44,11 +44,12 @@ impl Size {
 
     /// Bytes of its matrix.
     pub fn bytes(self) -> u64 {
-        let entry = match self.storage {
-            Storage::Dense => 4,
-            Storage::Csr => 8,
-        };
-        (self.rows * self.entries() * entry) as u64
+        let entries = self.rows * self.entries();
+        (match self.storage {
+            Storage::Dense => 4 * entries,
+            // A value and a column each, and where rows start.
+            Storage::Csr => 8 * entries + 8 * (self.rows + 1),
+        }) as u64
     }
 
     /// What a request says about such rows.
@@ -166,7 +167,7 @@ mod tests {
         for storage in [Storage::Dense, Storage::Csr] {
             let size = Size { rows: 40, columns: 70, storage };
             let data = size.draw().unwrap();
-            assert_eq!(data.features.bytes() as u64 / 64, size.bytes() / 64, "up to the starts");
+            assert_eq!(data.features.bytes() as u64, size.bytes());
             let labels = data.target.signed().unwrap();
             assert!(labels.contains(&1.0) && labels.contains(&-1.0));
             for row in 0..40 {
