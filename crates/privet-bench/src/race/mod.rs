@@ -103,6 +103,10 @@ pub fn run(
     settings: &Settings,
     emit: &mut dyn FnMut(Line) -> Result<(), BenchError>,
 ) -> Result<(), BenchError> {
+    let busy = busy().filter(|_| !settings.quick);
+    if let Some(busy) = &busy {
+        eprintln!("race: {busy}");
+    }
     std::fs::create_dir_all(&settings.work).map_err(RaceError::file(&settings.work))?;
     let mut rivals: Vec<Rival> = Vec::new();
     for rival in settings.races.iter().flat_map(|race| race.rivals()).filter(|_| !settings.quick) {
@@ -112,6 +116,9 @@ pub fn run(
     }
     let environment = Environment::make(settings, &rivals)?;
     for race in &settings.races {
+        if let Some(busy) = &busy {
+            emit(notice(&race.to_string(), "machine", busy))?;
+        }
         for (rival, reason) in &environment.missing {
             if race.rivals().contains(rival) {
                 emit(notice(&race.to_string(), rival.name(), reason))?;
@@ -126,6 +133,23 @@ pub fn run(
         }
     }
     Ok(())
+}
+
+/// Above this share of the cores, others' work is worth a notice.
+const BUSY: f64 = 0.5;
+
+/// A warning where the machine has other work: taking turns evens out slow moments, but threads that
+/// wait for each other, as those of BLAS do, lose more than their share.
+fn busy() -> Option<String> {
+    let load = std::fs::read_to_string("/proc/loadavg").ok()?;
+    let load: f64 = load.split_whitespace().next()?.parse().ok()?;
+    let cores = std::thread::available_parallelism().ok()?.get();
+    (load > BUSY * cores as f64).then(|| {
+        format!(
+            "{load} other processes were running on {cores} cores when the race began: entrants with \
+             several threads lose more by that than others, so ratios need a run on an idle machine"
+        )
+    })
 }
 
 /// An entrant's line; what is measured must be an object.

@@ -1,6 +1,6 @@
 //! How time and memory of a fit grow with the rows and with the columns, beside scikit-learn's lbfgs.
 //!
-//! Each size is fitted in a process of its own ([`serve`]), on made-up rows ([`rows`]); the peer reads the
+//! Each size is fitted in a process of its own ([`serve()`]), on made-up rows ([`rows`]); the peer reads the
 //! same rows from a file. A curve ends where the next size would need more than half of the machine's memory, or
 //! took too long, and a line with a `notice` says so. The slopes of the curves on a doubly logarithmic scale
 //! are the exponents of the growth.
