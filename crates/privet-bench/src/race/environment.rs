@@ -134,10 +134,13 @@ impl Environment {
             return Ok(());
         }
         let inside = python_of(&folder);
-        if !inside.exists() {
+        // Interrupted half-way, an environment may have an interpreter and no installer.
+        let whole = folder.join("made");
+        if !whole.exists() {
             eprintln!("race: making {}", folder.display());
             let made = finished(Command::new(python).args(["-m", "venv"]).arg(&folder));
             made.map_err(|reason| RaceError::NoPython { program: python.into(), reason })?;
+            fs::write(&whole, "").map_err(RaceError::file(&whole))?;
         }
         eprintln!("race: installing {}", rival.packages().join(", "));
         let list = self.folder.join(format!("{place}.txt"));

@@ -146,8 +146,8 @@ fn busy() -> Option<String> {
     let cores = std::thread::available_parallelism().ok()?.get();
     (load > BUSY * cores as f64).then(|| {
         format!(
-            "{load} other processes were running on {cores} cores when the race began: entrants with \
-             several threads lose more by that than others, so ratios need a run on an idle machine"
+            "the load was {load} on {cores} cores before the race began: entrants with several threads lose \
+             more by others' work, so ratios and slopes need an idle machine"
         )
     })
 }

@@ -30,7 +30,7 @@ const METHODS: [&str; 2] = ["amp", "gd"];
 /// A fit is repeated for so long.
 const REPEATED: f64 = 5.0;
 /// The longest that one size may take, drawing or reading the rows included.
-const LIMIT: Duration = Duration::from_secs(300);
+const LIMIT: Duration = Duration::from_secs(600);
 /// The peer's λ where ours has none to share.
 const RIDGE: f64 = 1.0;
 
