@@ -19,7 +19,8 @@ const PEER_ROUNDS: usize = 3;
 const PEER_SECONDS: f64 = 20.0;
 /// The peer's discretisations: its default, and a finer one.
 const STEPS: [f64; 2] = [1e-4, 1e-5];
-const LIMIT: Duration = Duration::from_secs(180);
+const LIMIT: Duration = Duration::from_secs(600);
+const SCRIPT: &str = "accountant.py";
 /// δ of every question.
 const DELTA: f64 = 1e-5;
 
@@ -103,7 +104,7 @@ pub fn run(
     emit: &mut dyn FnMut(Line) -> Result<(), BenchError>,
 ) -> Result<(), BenchError> {
     let rounds = if settings.quick { 1 } else { ROUNDS };
-    let mut peer = environment.start(Rival::DpAccounting, "accountant.py", &[])?;
+    let mut peer = environment.start(Rival::DpAccounting, SCRIPT, &[])?;
     for (name, question) in questions() {
         // Ours once beforehand: the peer is asked about the noise scale that was found.
         let value = answer(&question)?;
@@ -156,7 +157,7 @@ pub fn run(
         }
         if let Some(error) = failed {
             emit(notice("accountant", Rival::DpAccounting.name(), &error.to_string()))?;
-            peer = None;
+            peer = environment.start(Rival::DpAccounting, SCRIPT, &[])?;
         }
     }
     Ok(())
