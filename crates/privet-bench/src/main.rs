@@ -1,5 +1,5 @@
 //! `privet-bench fit FOLDER EXPORT`, `privet-bench accuracy ORIGINALS WORK RUNS [METHOD [SET]]`,
-//! `privet-bench accountant` and `privet-bench report LINES HEAD`; see `scripts/bench.sh`.
+//! and `privet-bench accountant`; see `scripts/bench.sh`.
 
 use privet_bench::accuracy;
 
@@ -13,11 +13,8 @@ fn main() -> ExitCode {
         ["fit", folder, export] => privet_bench::fit::run(Path::new(folder), Path::new(export)),
         ["accountant"] => privet_bench::accountant::run(),
         ["accuracy", from, work, runs, ref rest @ ..] => table(from, work, runs, rest),
-        ["report", lines, head] => std::fs::read_to_string(lines)
-            .map(|lines| print!("{}", privet_bench::report::page(&lines, head)))
-            .map_err(Into::into),
         _ => Err("usage: privet-bench fit FOLDER EXPORT | accuracy ORIGINALS WORK RUNS [METHOD [SET]] | \
-                  accountant | report LINES HEAD".into()),
+                  accountant".into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
