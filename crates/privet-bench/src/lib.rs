@@ -2,8 +2,8 @@
 //!
 //! A race is one run: our side ([`fit`], [`accuracy`], [`accountant`], and the benches of the crates)
 //! and the peers' scripts (`peers/*.py`, in a virtual environment that `scripts/bench.sh` makes) print one JSON object a
-//! line on the same machine, one after the other; [`report`] turns the lines into a page. Nothing
-//! on that page is typed by hand.
+//! line on the same machine, one after the other; [`report`] turns results files ([`line`]) into a page.
+//! Nothing measured on that page is typed by hand.
 #![forbid(unsafe_code)]
 
 pub mod accountant;

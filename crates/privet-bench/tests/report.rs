@@ -26,7 +26,10 @@ fn means_and_errors_are_those_computed_by_hand() {
     let runs: Vec<Run> = [80.0, 82.0, 84.0]
         .into_iter()
         .zip(0..)
-        .map(|(score, number)| Run { certified: Some(0.1 + score / 1e3), ..run(place.clone(), number, score) })
+        .map(|(score, number)| Run {
+            certified: Some(0.1 + score / 1e3),
+            ..run(place.clone(), number, score)
+        })
         .collect();
     let found = summaries(&runs);
     assert_eq!(found.len(), 1);
@@ -91,17 +94,24 @@ fn differences_are_judged_and_explained() {
     };
     let mut lines = vec![head("iyengar-logistic")];
     lines.extend(scores("amp", "amp", Calibration::Sound, 81.0));
-    lines.extend(scores("amp", "amp", Calibration::Printed, 78.75));
+    lines.extend(scores("amp", "amp", Calibration::Printed, 78.74));
     lines.extend(scores("auto", "auto", Calibration::Sound, 82.0));
     let page = page(&lines, Format::Markdown);
-    // Standard error: √(10·0.09/9/10) = 0.1. 81.0 − 78.7 = 2.3; 78.75 − 78.7 is within rounding.
+    // Standard error: √(10·0.09/9/10) = 0.1. 81.0 − 78.7 = 2.3; 78.74 − 78.7 is within rounding.
     assert!(
-        page.contains("| H-F AMP (amp) | 78.7 | 78.8 ± 0.1 | +0.1 | 0.5 | 81.0 ± 0.1 | **+2.3** | 23.0 | a |"),
+        page.contains(
+            "| H-F AMP (amp) | 78.7 | 78.7 ± 0.1 | ±0.0 | 0.4 | 81.0 ± 0.1 | **+2.3** | 23.0 | a |"
+        ),
         "{page}"
     );
     assert!(page.contains("- (a) Our bound: the noise follows from one curve"));
-    assert!(page.contains("| auto (gd), beside their best | 79.1 (AMP) |  |  |  | 82.0 ± 0.1 | **+2.9** | 29.0 | b |"));
-    assert!(page.contains("| AMP (amp) | **79.1** |  |  |  |  |  |  |  |"), "nothing tuned was run");
+    assert!(page.contains(
+        "| auto (gd), beside their best | 79.1 (AMP) |  |  |  | 82.0 ± 0.1 | **+2.9** | 29.0 | b |"
+    ));
+    assert!(
+        page.contains("| AMP (amp) | **79.1** |  |  |  |  |  |  |  |"),
+        "nothing tuned was run"
+    );
 }
 
 #[test]
@@ -135,7 +145,9 @@ fn what_cannot_be_reported_says_why() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("nowhere");
     let html = Format::Html;
-    assert!(matches!(report(&[&missing], html), Err(ReportError::NoFolder(path)) if path == missing));
+    assert!(
+        matches!(report(&[&missing], html), Err(ReportError::NoFolder(path)) if path == missing)
+    );
     assert!(matches!(report(&[folder.path()], html), Err(ReportError::NoFile(_))));
     assert!(matches!(report::<&Path>(&[], html), Err(ReportError::Nothing)));
     let file = folder.path().join("results.jsonl");
@@ -160,7 +172,8 @@ fn hostile_names_do_no_harm() {
     let html = page(&lines, Format::Html);
     assert!(!html.contains("<script") && html.contains("&lt;script&gt;"));
     let markdown = page(&lines, Format::Markdown);
-    assert!(!markdown.contains("<script") && !markdown.contains("\"|,"));
+    let bare = markdown.replace("\\<", "").replace("\\|", "");
+    assert!(!bare.contains('<') && !bare.contains("\"|"));
     let csv = page(&lines, Format::Csv);
     assert!(csv.contains(&format!("\"{}\"", HOSTILE.replace('"', "\"\""))), "{csv}");
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
@@ -183,7 +196,9 @@ fn csv_has_a_line_a_cell_with_all_digits() {
     let wanted = found.iter().find(|one| one.cell.entry == "amp-tuned" && one.counts).unwrap();
     let record = records
         .iter()
-        .find(|record| &record[column("entry")] == "amp-tuned" && &record[column("counts")] == "yes")
+        .find(|record| {
+            &record[column("entry")] == "amp-tuned" && &record[column("counts")] == "yes"
+        })
         .unwrap();
     assert_eq!(record[column("mean")].parse::<f64>().unwrap(), wanted.mean);
     assert_eq!(record[column("settings")], *"passes=5");
@@ -195,7 +210,9 @@ fn csv_has_a_line_a_cell_with_all_digits() {
 fn regression_is_shown_by_its_own_measure() {
     let lines = suite("own", &[("california", 0.61)], "r-squared");
     let html = page(&lines, Format::Html);
-    assert!(html.contains(">R² on held-out records</text>") && html.contains("36,177 training records"));
+    assert!(
+        html.contains(">R² on held-out records</text>") && html.contains("36,177 training records")
+    );
     assert!(!html.contains("accuracy,"));
     assert!(page(&lines, Format::Markdown).contains("0.610"));
 }
@@ -203,8 +220,16 @@ fn regression_is_shown_by_its_own_measure() {
 #[test]
 fn ratios_of_a_race_come_from_the_same_setting() {
     let page = page(&races(), Format::Markdown);
-    assert!(page.contains("| scikit-learn 1.9.1 liblinear | csr | 0.1 | 64.62 | 0.0256 | 4.00 | 82.1 | – |"), "{page}");
-    assert!(page.contains("| scikit-learn 1.9.1 lbfgs | dense | 0.1 | 64.62 | 9.0000 | – |"), "no peer of that storage");
+    assert!(
+        page.contains(
+            "| scikit-learn 1.9.1 liblinear | csr | 0.1 | 64.62 | 0.0256 | 4.00 | 82.1 | – |"
+        ),
+        "{page}"
+    );
+    assert!(
+        page.contains("| scikit-learn 1.9.1 lbfgs | dense | 0.1 | 64.62 | 9.0000 | – |"),
+        "no peer of that storage"
+    );
     assert!(page.contains("| what? | peer 1, step 0.0001 | 1.50000 | 30.00 | 30 |"));
     assert!(page.contains("Smallest ratio: 30.") && !page.contains("7.00000"));
     assert!(page.contains("| discrete-gaussian | 1 | other 1.0 | 0.1 | 1000 |"));

@@ -120,8 +120,7 @@ pub fn summaries(runs: &[Run]) -> Vec<Summary> {
         let point: Vec<_> = run.cell.settings.clone().into_iter().collect();
         (grid(&run.cell), run.measure.clone(), point)
     });
-    let mut found: Vec<Summary> =
-        cells.iter().filter_map(|(_, runs)| Summary::new(runs)).collect();
+    let mut found: Vec<Summary> = cells.iter().filter_map(|(_, runs)| Summary::new(runs)).collect();
     choose(&mut found);
     found
 }

@@ -40,10 +40,13 @@ impl Gap {
     fn cells(self, measure: Measure<'_>) -> [Cell; 2] {
         let tone = if self.differs() { Tone::Strong } else { Tone::Plain };
         let errors = self.errors.filter(|errors| errors.is_finite());
-        let errors = errors.map_or_else(|| "–".into(), |errors| match errors {
-            errors if errors >= 100.0 => short(errors.round()),
-            errors => super::words::fixed(errors, 1),
-        });
+        let errors = errors.map_or_else(
+            || "–".into(),
+            |errors| match errors {
+                errors if errors >= 100.0 => short(errors.round()),
+                errors => super::words::fixed(errors, 1),
+            },
+        );
         [Cell::new(measure.difference(self.points), tone), errors.into()]
     }
 }
@@ -120,7 +123,10 @@ pub fn set(group: &Group, published: &Published, document: &mut Document) {
             CALIBRATIONS.into_iter().filter(|one| printed || *one == Calibration::Sound).collect();
         let measure = Measure(&group.measure);
         let mut table = Table::new(
-            format!("Published and ours at ε = {} (difference: ours less published)", short(epsilon)),
+            format!(
+                "Published and ours at ε = {} (difference: ours less published)",
+                short(epsilon)
+            ),
             &["method", "#published"],
         );
         for calibration in &shown {
@@ -155,9 +161,8 @@ pub fn set(group: &Group, published: &Published, document: &mut Document) {
                 chosen => format!("auto ({chosen}), beside their best"),
             };
             let theirs_cell = format!("{} ({name})", measure.score(theirs)).into();
-            let place = |calibration: &Calibration| {
-                (*calibration == ours.cell.calibration).then_some(ours)
-            };
+            let place =
+                |calibration: &Calibration| (*calibration == ours.cell.calibration).then_some(ours);
             let ours: Vec<Option<&Summary>> = shown.iter().map(place).collect();
             table.rows.push(self::row(&label, theirs_cell, theirs, &ours, published, &mut notes));
         }
@@ -212,8 +217,16 @@ pub fn overview(groups: &[Group], published: &Published) -> Table {
     let mut table = Table::new(
         format!("At the published ε: best of each, beside {}", published.source),
         &[
-            "data set", "#ε", "#published", "#printed", "#difference", "#sound", "#difference", "#auto",
-            "#difference", "#without privacy",
+            "data set",
+            "#ε",
+            "#published",
+            "#printed",
+            "#difference",
+            "#sound",
+            "#difference",
+            "#auto",
+            "#difference",
+            "#without privacy",
         ],
     );
     for group in groups.iter().filter(|group| published.comparable(group)) {
@@ -224,9 +237,16 @@ pub fn overview(groups: &[Group], published: &Published) -> Table {
                 let wanted = move |series: &&Series| {
                     series.method != "auto" && series.calibration == calibration
                 };
-                best(group.series.iter().filter(wanted).filter_map(|series| series.at(Some(epsilon))))
+                best(
+                    group
+                        .series
+                        .iter()
+                        .filter(wanted)
+                        .filter_map(|series| series.at(Some(epsilon))),
+                )
             };
-            let found = [ours(Calibration::Printed), ours(Calibration::Sound), auto(group, epsilon)];
+            let found =
+                [ours(Calibration::Printed), ours(Calibration::Sound), auto(group, epsilon)];
             if found.iter().all(Option::is_none) {
                 continue;
             }

@@ -39,7 +39,8 @@ const CELLS: [&str; 26] = [
 pub fn page(results: &[Results]) -> Result<String, ReportError> {
     let cells = results.iter().any(|one| !one.runs.is_empty() || !one.refused.is_empty());
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let written = if cells { write_cells(results, &mut writer) } else { write_races(results, &mut writer) };
+    let written =
+        if cells { write_cells(results, &mut writer) } else { write_races(results, &mut writer) };
     written.map_err(ReportError::from)?;
     let bytes = writer.into_inner().map_err(|error| ReportError::Write(error.to_string()))?;
     String::from_utf8(bytes).map_err(|error| ReportError::Write(error.to_string()))
@@ -136,7 +137,14 @@ fn write_races(results: &[Results], writer: &mut Writer) -> Result<(), csv::Erro
                     Value::String(text) => text.clone(),
                     other => other.to_string(),
                 };
-                writer.write_record([&one.suite, &race.race, &entrant.to_string(), &race.who, key, &value])?;
+                writer.write_record([
+                    &one.suite,
+                    &race.race,
+                    &entrant.to_string(),
+                    &race.who,
+                    key,
+                    &value,
+                ])?;
             }
         }
     }

@@ -43,11 +43,11 @@ pub fn page(title: &str, document: &Document) -> String {
                 }
                 page.push_str("</ol>\n");
             }
-            Block::Table(one) => table(one, &mut page),
+            Block::Table(one) => table(one, true, &mut page),
             Block::Folded(one) => {
                 let caption = escape(&one.caption);
                 let _ = writeln!(page, "<details>\n<summary>{caption}</summary>");
-                table(one, &mut page);
+                table(one, false, &mut page);
                 page.push_str("</details>\n");
             }
             Block::Figure(one) => figure(one, &mut page),
@@ -89,16 +89,25 @@ fn contents(document: &Document, page: &mut String) {
     page.push_str("</ul>\n</nav>\n");
 }
 
-fn table(table: &Table, page: &mut String) {
-    // A wide table scrolls in its own box, which the keyboard can reach.
+fn table(table: &Table, shown: bool, page: &mut String) {
+    // A wide table scrolls in its own box, which the keyboard can reach. Its caption would scroll away
+    // and is shown above; the one inside is for whoever listens.
     let caption = escape(&table.caption);
+    if shown {
+        let _ = writeln!(page, "<p class=\"caption\" aria-hidden=\"true\">{caption}</p>");
+    }
     let _ = writeln!(
         page,
         "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"{caption}\">\n<table>\n\
          <caption>{caption}</caption>\n<thead><tr>"
     );
     for (name, numeric) in table.columns.iter().zip(&table.numeric) {
-        let _ = write!(page, "<th scope=\"col\"{}>{}</th>", aligned(*numeric, Tone::Plain), escape(name));
+        let _ = write!(
+            page,
+            "<th scope=\"col\"{}>{}</th>",
+            aligned(*numeric, Tone::Plain),
+            escape(name)
+        );
     }
     page.push_str("</tr></thead>\n<tbody>\n");
     for row in &table.rows {
@@ -139,7 +148,8 @@ fn figure(figure: &Figure, page: &mut String) {
     for (style, name) in &figure.legend {
         let _ = writeln!(page, "<li>{}{}</li>", style.sample(), escape(name));
     }
-    let _ = writeln!(page, "</ul>\n<figcaption>{}</figcaption>\n</figure>", escape(&figure.caption));
+    let _ =
+        writeln!(page, "</ul>\n<figcaption>{}</figcaption>\n</figure>", escape(&figure.caption));
 }
 
 /// Text that means nothing but itself, in an element or an attribute.
@@ -153,7 +163,9 @@ pub fn escape(text: &str) -> String {
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
             // Not allowed in a page, even as a reference.
-            character if character.is_control() && !character.is_whitespace() => escaped.push('\u{fffd}'),
+            character if character.is_control() && !character.is_whitespace() => {
+                escaped.push('\u{fffd}')
+            }
             character => escaped.push(character),
         }
     }
@@ -178,7 +190,9 @@ mod tests {
         document.folded(one);
         let page = page(hostile, &document);
         assert!(!page.contains("<script") && !page.contains("onload=\""));
-        assert!(page.contains("&lt;script&gt;alert(&#39;x&#39;)") && page.contains("&amp;amp;\u{fffd}"));
+        assert!(
+            page.contains("&lt;script&gt;alert(&#39;x&#39;)") && page.contains("&amp;amp;\u{fffd}")
+        );
         assert_eq!(page.matches("</title>").count(), 1);
     }
 
@@ -204,6 +218,8 @@ mod tests {
                 "{tag}"
             );
         }
-        assert!(page.contains("<a href=\"#part-2\">c</a>") && page.contains("<h3 id=\"part-2\">c</h3>"));
+        assert!(
+            page.contains("<a href=\"#part-2\">c</a>") && page.contains("<h3 id=\"part-2\">c</h3>")
+        );
     }
 }

@@ -69,7 +69,9 @@ fn notices(results: &[Results], format: Format) -> Vec<String> {
     let mut notices: Vec<String> = results.iter().flat_map(|one| one.notices.clone()).collect();
     let cells = results.iter().any(|one| !one.runs.is_empty() || !one.refused.is_empty());
     if format == Format::Csv && cells && results.iter().any(|one| !one.races.is_empty()) {
-        notices.push("races are left out of a table of cells; give their folder alone to have them".into());
+        notices.push(
+            "races are left out of a table of cells; give their folder alone to have them".into(),
+        );
     }
     notices
 }

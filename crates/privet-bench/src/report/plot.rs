@@ -124,12 +124,15 @@ impl Axis {
     /// Over values of one size, ticks at round numbers.
     pub fn linear(name: impl Into<String>, values: &[f64]) -> Self {
         let known = values.iter().copied().filter(|value| value.is_finite());
-        let (low, high) = known
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-                (low.min(value), high.max(value))
-            });
+        let (low, high) = known.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+            (low.min(value), high.max(value))
+        });
         let (low, high) = if low <= high { (low, high) } else { (0.0, 1.0) };
-        let pad = if high - low < 1e-9 { 0.5_f64.min(0.1 * high.abs().max(0.1)) } else { 0.06 * (high - low) };
+        let pad = if high - low < 1e-9 {
+            0.5_f64.min(0.1 * high.abs().max(0.1))
+        } else {
+            0.06 * (high - low)
+        };
         let (low, high) = (low - pad, high + pad);
         let step = round_step((high - low) / 6.0);
         let digits = (-step.log10().floor()).max(0.0) as usize;
@@ -177,12 +180,15 @@ impl Style {
     fn mark(self, x: f64, y: f64) -> String {
         let class = self.class();
         let kind = if matches!(self, Self::Series(_, 1..)) { "open" } else { "mark" };
-        let path = |moves: &str| format!("<path class=\"{class} {kind}\" d=\"M{x:.1} {y:.1}{moves}z\"/>");
+        let path =
+            |moves: &str| format!("<path class=\"{class} {kind}\" d=\"M{x:.1} {y:.1}{moves}z\"/>");
         let strokes =
             |moves: &str| format!("<path class=\"{class} cross\" d=\"M{x:.1} {y:.1}{moves}\"/>");
         match self {
             Self::Series(colour, _) => match colour % STYLES {
-                0 => format!("<circle class=\"{class} {kind}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.2\"/>"),
+                0 => format!(
+                    "<circle class=\"{class} {kind}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.2\"/>"
+                ),
                 1 => path("m-3-3h6v6h-6"),
                 2 => path("m0-4l4 7h-8"),
                 3 => path("m0-4.4l4.4 4.4-4.4 4.4-4.4-4.4"),
@@ -211,7 +217,9 @@ impl Style {
                 style.mark(14.0, 7.0)
             ),
         };
-        format!("<svg class=\"sample\" width=\"28\" height=\"14\" viewBox=\"0 0 28 14\" aria-hidden=\"true\">{line}</svg>")
+        format!(
+            "<svg class=\"sample\" width=\"28\" height=\"14\" viewBox=\"0 0 28 14\" aria-hidden=\"true\">{line}</svg>"
+        )
     }
 }
 
@@ -260,7 +268,11 @@ impl Panel {
     }
 
     fn frame(&self, svg: &mut String) {
-        let _ = write!(svg, "<text class=\"panel\" x=\"{LEFT}\" y=\"15\">{}</text>", escape(&self.title));
+        let _ = write!(
+            svg,
+            "<text class=\"panel\" x=\"{LEFT}\" y=\"15\">{}</text>",
+            escape(&self.title)
+        );
         let scale = |axis: &Axis, tick: f64| (tick - axis.low) / (axis.high - axis.low);
         let bottom = HEIGHT - BOTTOM;
         for (tick, words) in &self.y.ticks {
@@ -344,7 +356,8 @@ mod tests {
         let words: Vec<&str> = axis.ticks.iter().map(|(_, words)| words.as_str()).collect();
         assert_eq!(words, ["65", "70", "75", "80", "85"]);
         assert!((0.0..1.0).contains(&axis.place(62.3)) && axis.place(84.8) < 1.0);
-        let epsilons: Vec<f64> = (-4..=2).map(|power| 10_f64.powf(f64::from(power) / 2.0)).collect();
+        let epsilons: Vec<f64> =
+            (-4..=2).map(|power| 10_f64.powf(f64::from(power) / 2.0)).collect();
         let axis = Axis::logarithmic("ε", &epsilons);
         let words: Vec<&str> = axis.ticks.iter().map(|(_, words)| words.as_str()).collect();
         assert_eq!(words, ["0.01", "0.0316", "0.1", "0.316", "1", "3.16", "10"]);
@@ -369,7 +382,12 @@ mod tests {
             y: Axis::linear("%", &[50.0, 90.0]),
             lines: vec![PlotLine {
                 style: Style::Series(1, 0),
-                points: vec![point(0.1, 60.0), point(1.0, 80.0), point(0.0, 70.0), point(1.0, f64::NAN)],
+                points: vec![
+                    point(0.1, 60.0),
+                    point(1.0, 80.0),
+                    point(0.0, 70.0),
+                    point(1.0, f64::NAN),
+                ],
             }],
             level: Some((85.0, "without".into())),
             bars: vec![(0.1, 70.0, Style::Series(1, 0), "published".into())],

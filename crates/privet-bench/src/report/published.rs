@@ -119,7 +119,9 @@ impl Published {
 
     /// The numbers at an ε.
     pub fn at(&self, dataset: &str, epsilon: f64) -> Option<&BTreeMap<String, f64>> {
-        self.of_set(dataset).find(|(known, _)| same(Some(*known), Some(epsilon))).map(|(_, row)| row)
+        self.of_set(dataset)
+            .find(|(known, _)| same(Some(*known), Some(epsilon)))
+            .map(|(_, row)| row)
     }
 
     /// How the data behind the numbers differ from ours.
@@ -135,15 +137,14 @@ impl Published {
     /// The best number with privacy of a row, with its column.
     pub fn best<'a>(&'a self, row: &'a BTreeMap<String, f64>) -> Option<(&'a str, f64)> {
         let private = row.iter().filter(|(name, _)| self.private(name));
-        private
-            .max_by(|a, b| a.1.total_cmp(b.1))
-            .map(|(name, value)| (name.as_str(), *value))
+        private.max_by(|a, b| a.1.total_cmp(b.1)).map(|(name, value)| (name.as_str(), *value))
     }
 
     /// Why a result differs.
     pub fn why(&self, asked: Difference<'_>) -> Option<&str> {
         let side = if asked.points < 0.0 { Side::Below } else { Side::Above };
-        let named = |list: &[String], name: &str| list.is_empty() || list.iter().any(|one| one == name);
+        let named =
+            |list: &[String], name: &str| list.is_empty() || list.iter().any(|one| one == name);
         let fits = |reason: &&Reason| {
             named(&reason.methods, asked.method)
                 && named(&reason.datasets, asked.dataset)
@@ -206,7 +207,9 @@ mod tests {
             for dataset in published.table.keys() {
                 for column in &published.column {
                     for calibration in [Calibration::Sound, Calibration::Printed] {
-                        for (tuned, points) in [(true, 1.0), (true, -1.0), (false, 1.0), (false, -1.0)] {
+                        for (tuned, points) in
+                            [(true, 1.0), (true, -1.0), (false, 1.0), (false, -1.0)]
+                        {
                             let asked = Difference {
                                 dataset,
                                 method: &column.method,

@@ -17,9 +17,8 @@ pub fn sections(races: &[Race], document: &mut Document) {
             document.blocks.push(Block::Notice(format!("{race}, {who}{}: {reason}", size(line))));
         }
     }
-    let measured = |line: &&Race| {
-        !line.measured.contains_key("notice") || number(line, "seconds").is_finite()
-    };
+    let measured =
+        |line: &&Race| !line.measured.contains_key("notice") || number(line, "seconds").is_finite();
     for (name, lines) in grouped(races.iter().filter(measured), |line| line.race.clone()) {
         match name.as_str() {
             "fit" => fits(&lines, document),
@@ -84,18 +83,27 @@ fn fits(lines: &[&Race], document: &mut Document) {
         let mut table = Table::new(
             format!("Fit: {name}{size}"),
             &[
-                "who", "storage", "#ε", "#λ", "#seconds", "#ratio", "#test accuracy, %",
+                "who",
+                "storage",
+                "#ε",
+                "#λ",
+                "#seconds",
+                "#ratio",
+                "#test accuracy, %",
                 "#memory / matrix",
             ],
         );
         let mut plans = Vec::new();
         for (_, lines) in grouped(lines.iter().copied(), |line| setting(line)) {
             let own = lines.iter().find(|line| ours(line));
-            plans.extend(own.map(|own| number(own, "plan_seconds")).filter(|time| time.is_finite()));
-            let (mut first, rest): (Vec<&Race>, Vec<&Race>) = lines.iter().partition(|line| ours(line));
+            plans
+                .extend(own.map(|own| number(own, "plan_seconds")).filter(|time| time.is_finite()));
+            let (mut first, rest): (Vec<&Race>, Vec<&Race>) =
+                lines.iter().partition(|line| ours(line));
             first.extend(rest);
             for line in first {
-                let ratio = own.map_or(f64::NAN, |own| number(line, "seconds") / number(own, "seconds"));
+                let ratio =
+                    own.map_or(f64::NAN, |own| number(line, "seconds") / number(own, "seconds"));
                 table.rows.push(vec![
                     who(line),
                     word(line, "storage").into(),
@@ -216,9 +224,8 @@ fn growth(lines: &[&Race], along: &str, document: &mut Document) {
     );
     for (name, lines) in &entrants {
         let sizes = lines.iter().map(|line| number(line, along));
-        let (low, high) = sizes.fold((f64::INFINITY, 0.0_f64), |(low, high), size| {
-            (low.min(size), high.max(size))
-        });
+        let (low, high) = sizes
+            .fold((f64::INFINITY, 0.0_f64), |(low, high), size| (low.min(size), high.max(size)));
         let told = |key| fixed(slope(&points(lines, key)).unwrap_or(f64::NAN), 2);
         slopes.rows.push(vec![
             Cell::new(name, who(lines[0]).tone),
@@ -248,7 +255,9 @@ fn growth(lines: &[&Race], along: &str, document: &mut Document) {
             });
             Panel {
                 title: name.into(),
-                label: format!("{name} against {along}, both axes logarithmic, one line an entrant"),
+                label: format!(
+                    "{name} against {along}, both axes logarithmic, one line an entrant"
+                ),
                 x: Axis::logarithmic(along, &all(along)),
                 y: Axis::logarithmic("", &all(key)),
                 lines: drawn.collect(),
@@ -257,7 +266,8 @@ fn growth(lines: &[&Race], along: &str, document: &mut Document) {
             }
         })
         .collect();
-    let legend = entrants.iter().enumerate().map(|(place, (who, _))| (style(place, who), who.clone()));
+    let legend =
+        entrants.iter().enumerate().map(|(place, (who, _))| (style(place, who), who.clone()));
     document.blocks.push(Block::Figure(Figure {
         caption: format!("Time and memory against the number of {along}."),
         legend: legend.collect(),

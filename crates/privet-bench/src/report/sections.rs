@@ -35,7 +35,17 @@ pub fn document(results: &[Results]) -> Document {
 fn circumstances(results: &[Results]) -> Table {
     let mut table = Table::new(
         "Circumstances; a suite that was taken up again has several lines",
-        &["suite", "started (UTC)", "commit", "privet", "compiler", "processor", "#cores", "#memory", "system"],
+        &[
+            "suite",
+            "started (UTC)",
+            "commit",
+            "privet",
+            "compiler",
+            "processor",
+            "#cores",
+            "#memory",
+            "system",
+        ],
     );
     for head in results.iter().flat_map(|one| &one.heads) {
         let Head { suite, started, version, commit, compiler, machine } = head;
@@ -76,7 +86,8 @@ fn suite(results: &Results, document: &mut Document) {
 
 /// How the numbers came about.
 fn method(summaries: &[Summary], published: Option<&Published>) -> String {
-    let runs = summaries.iter().filter(|one| one.counts).map(|one| one.runs);
+    let private = summaries.iter().filter(|one| one.counts && one.cell.epsilon.is_some());
+    let runs = private.map(|one| one.runs);
     let (least, most) = (runs.clone().min().unwrap_or(0), runs.max().unwrap_or(0));
     let runs = if least == most { most.to_string() } else { format!("{least} to {most}") };
     let tuned = if summaries.iter().any(|one| !one.cell.settings.is_empty()) {
@@ -145,8 +156,7 @@ fn set(group: &Group, published: Option<&Published>, palette: &Palette, document
             classes => format!("{classes} classes"),
         };
         let points = group.series.iter().flat_map(|one| &one.points);
-        let mut deltas: Vec<String> =
-            points.filter_map(|one| one.cell.delta).map(short).collect();
+        let mut deltas: Vec<String> = points.filter_map(|one| one.cell.delta).map(short).collect();
         deltas.sort();
         deltas.dedup();
         let delta = match deltas.join(" or ") {
@@ -264,7 +274,13 @@ fn lines(group: &Group, calibration: Calibration, palette: &Palette) -> Vec<Plot
                         x,
                         y: point.mean,
                         error: point.standard_error,
-                        title: format!("{}, ε = {}: {}{}", series.entry, short(x), score(point), setting(point)),
+                        title: format!(
+                            "{}, ε = {}: {}{}",
+                            series.entry,
+                            short(x),
+                            score(point),
+                            setting(point)
+                        ),
                     })
                 })
                 .collect(),
@@ -294,7 +310,8 @@ fn numbers(group: &Group) -> Table {
         table.column(short(*epsilon), true);
     }
     for series in &group.series {
-        let mut row: Vec<Cell> = vec![series.entry.as_str().into(), series.calibration.to_string().into()];
+        let mut row: Vec<Cell> =
+            vec![series.entry.as_str().into(), series.calibration.to_string().into()];
         row.extend(epsilons.iter().map(|epsilon| {
             series.at(Some(*epsilon)).map_or_else(Cell::default, |point| score(point).into())
         }));

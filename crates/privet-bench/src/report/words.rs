@@ -59,11 +59,7 @@ pub fn short(value: f64) -> String {
     }
     let digits = (2.0 - magnitude).max(0.0) as usize;
     let text = fixed(value, digits);
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').into()
-    } else {
-        text
-    }
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
 }
 
 /// A number as a multiple of a power of ten.
@@ -73,7 +69,9 @@ fn power(value: f64) -> String {
     let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.').replace('-', "−");
     let raised = exponent.chars().map(|digit| match digit {
         '-' => '⁻',
-        digit => "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().nth(digit.to_digit(10).unwrap_or(0) as usize).unwrap_or(digit),
+        digit => {
+            "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().nth(digit.to_digit(10).unwrap_or(0) as usize).unwrap_or(digit)
+        }
     });
     let raised: String = raised.collect();
     if mantissa == "1" { format!("10{raised}") } else { format!("{mantissa}·10{raised}") }
