@@ -5,7 +5,7 @@
 //! help. Every mark carries its numbers as a tooltip.
 
 use super::html::escape;
-use super::words::short;
+use super::words::{power, short};
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 420.0;
@@ -111,12 +111,12 @@ impl Axis {
         let pad = if high - low < 1e-6 { 0.5 } else { 0.06 * (high - low) };
         let spread = known.windows(2).all(|pair| (pair[1] / pair[0]).log10() > (high - low) / 9.0);
         let ticks = if known.len() <= 8 && spread {
-            known.iter().map(|value| (value.log10(), short(*value))).collect()
+            known.iter().map(|value| (value.log10(), tick(*value))).collect()
         } else {
             let step = ((high - low) / 6.0).ceil().max(1.0) as usize;
             let (first, last) = ((low - pad).ceil() as i32, (high + pad).floor() as i32);
             let decades = (first..=last).step_by(step);
-            decades.map(|power| (f64::from(power), short(10_f64.powi(power)))).collect()
+            decades.map(|power| (f64::from(power), tick(10_f64.powi(power)))).collect()
         };
         Self { name: name.into(), logarithmic: true, low: low - pad, high: high + pad, ticks }
     }
@@ -149,6 +149,11 @@ impl Axis {
         let value = if self.logarithmic { value.log10() } else { value };
         (value - self.low) / (self.high - self.low)
     }
+}
+
+/// A tick's words: far from 1, all as powers of ten.
+fn tick(value: f64) -> String {
+    if (1e-4..1e4).contains(&value) { short(value) } else { power(value) }
 }
 
 /// The smallest of 1, 2, 5 times a power of ten that is at least `rough`.

@@ -63,7 +63,7 @@ pub fn short(value: f64) -> String {
 }
 
 /// A number as a multiple of a power of ten.
-fn power(value: f64) -> String {
+pub fn power(value: f64) -> String {
     let text = format!("{value:.2e}");
     let Some((mantissa, exponent)) = text.split_once('e') else { return text };
     let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.').replace('-', "−");
