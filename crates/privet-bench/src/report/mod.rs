@@ -2,7 +2,7 @@
 //! compute with.
 //!
 //! [`read`] takes the good lines of the files, [`aggregate`] makes means of them, [`sections`] says what
-//! they show as a [`document::Document`], with [`compare`] setting [`published`] numbers beside ours and
+//! they show as a [`document::Document`] (with [`tables`]), with [`compare`] setting [`published`] numbers beside ours and
 //! [`race`] the peers; [`html`] and [`markdown`] write it down, [`csv`] writes the means alone.
 
 pub mod aggregate;
@@ -16,6 +16,7 @@ pub mod published;
 pub mod race;
 pub mod read;
 pub mod sections;
+pub mod tables;
 pub mod words;
 
 pub use read::{ReportError, Results};
