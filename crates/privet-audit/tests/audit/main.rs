@@ -9,4 +9,5 @@ mod learners;
 mod membership;
 mod power;
 mod samplers;
+mod schemas;
 mod soundness;
