@@ -136,7 +136,8 @@ fn ln_sum(terms: impl Iterator<Item = f64> + Clone) -> f64 {
 }
 
 pub(super) fn errata() -> Vec<Erratum> {
-    let cases = [(8_000_u64, 10, 1e-3), (8_000, 10, 1e-2), (36_150, 20, 1e-2), (464_800, 10, 1e-2)];
+    let cases =
+        [(8_000_u64, 100, 1e-3), (8_000, 10, 1e-2), (36_150, 20, 1e-2), (464_800, 10, 1e-2)];
     let erratum = |(rows, passes, strength)| {
         let settings = StronglyConvex { rows, batch: 50, passes, strength };
         let (epsilon, delta) = (1.0, (rows as f64).powi(-2));

@@ -1,0 +1,42 @@
+//! How far the long audit is.
+
+use super::{BUDGETS, LOW_BITS, SCALARS};
+use crate::AuditError;
+use crate::cases::cases;
+use privet_learn::METHODS;
+use std::cell::Cell;
+use std::time::Instant;
+
+/// Says what comes next, how much of the work is done and about how long the rest will take.
+pub(super) struct Progress<'a> {
+    tell: &'a dyn Fn(&str),
+    started: Instant,
+    done: Cell<f64>,
+    all: f64,
+}
+
+/// What rows weigh in the time left, by how long they take: learners, single runs, anything else.
+pub(super) const LEARNER: f64 = 10.0;
+pub(super) const SINGLE: f64 = 2.0;
+pub(super) const OTHER: f64 = 1.0;
+
+impl<'a> Progress<'a> {
+    pub(super) fn new(tell: &'a dyn Fn(&str)) -> Result<Self, AuditError> {
+        let rows = 2.0 * METHODS.iter().filter(|info| info.name != "non-private").count() as f64;
+        let others = cases()?.len() + SCALARS.len() + 2 * LOW_BITS.len() + 2;
+        let all = rows * ((BUDGETS.len() + 1) as f64 * LEARNER + SINGLE) + others as f64 * OTHER;
+        Ok(Self { tell, started: Instant::now(), done: Cell::new(0.0), all })
+    }
+
+    pub(super) fn step(&self, weight: f64, what: &str) {
+        let (gone, done) = (self.started.elapsed().as_secs_f64(), self.done.get());
+        let share = (done / self.all).min(1.0);
+        let left = if share > 0.02 {
+            format!(", about {:.0} min left", (gone * (1.0 / share - 1.0) / 60.0).ceil())
+        } else {
+            String::new()
+        };
+        (self.tell)(&format!("[{:3.0} %{left}] {what}", 100.0 * share));
+        self.done.set(done + weight);
+    }
+}
