@@ -8,7 +8,10 @@
 
 pub mod accountant;
 pub mod accuracy;
+pub mod error;
 pub mod fit;
+pub mod head;
 pub mod line;
 pub mod memory;
 pub mod report;
+pub mod suite;

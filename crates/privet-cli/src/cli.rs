@@ -56,6 +56,7 @@ pub enum Command {
     Methods(verbs::methods::Methods),
     Schema(verbs::schema::Schema),
     Data(verbs::data::Data),
+    Bench(verbs::bench::Bench),
     Keygen(verbs::keygen::Keygen),
 }
 
@@ -74,6 +75,7 @@ impl Command {
             Self::Methods(verb) => verb.run(),
             Self::Schema(verb) => verb.run(),
             Self::Data(verb) => verb.run(),
+            Self::Bench(verb) => verb.run(),
             Self::Keygen(verb) => verb.run(),
         }
     }

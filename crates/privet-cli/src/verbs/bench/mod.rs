@@ -1,0 +1,43 @@
+//! `privet bench`: measure learners on data sets, beside the published numbers.
+
+mod list;
+mod run;
+
+use crate::failure::Failure;
+use clap::{Args, Subcommand};
+use privet_bench::error::BenchError;
+
+/// Measure learners on public data sets, beside the papers' numbers
+#[derive(Args, Debug)]
+pub struct Bench {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand, Debug)]
+enum Verb {
+    Run(run::Run),
+    List(list::List),
+}
+
+impl Bench {
+    /// Does it.
+    pub fn run(self) -> Result<(), Failure> {
+        match self.verb {
+            Verb::Run(run) => run.run(),
+            Verb::List(list) => list.run(),
+        }
+    }
+}
+
+impl From<BenchError> for Failure {
+    fn from(error: BenchError) -> Self {
+        match error {
+            BenchError::File { path, source } => Self::file(&path.display().to_string(), &source),
+            BenchError::Data(error) => error.into(),
+            BenchError::Learn(error) => error.into(),
+            BenchError::Noise(_) => Self::Environment(error.to_string()),
+            error => Self::input(error.to_string()),
+        }
+    }
+}
