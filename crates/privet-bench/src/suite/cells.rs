@@ -1,7 +1,7 @@
 //! The cells of one data set, which of their runs are still to be made, and which points of a grid are
 //! looked at again.
 
-use super::file::{Entry, Suite};
+use super::file::{Entry, Source, Suite};
 use super::grid::Point;
 use super::select::Wanted;
 use crate::line::{Cell, Line, Stage};
@@ -26,19 +26,19 @@ pub struct Group<'a> {
 }
 
 /// Every group of a data set with so many rows, in the order of the suite.
-pub fn groups<'a>(suite: &'a Suite, wanted: &Wanted, dataset: &str, rows: u64) -> Vec<Group<'a>> {
+pub fn groups<'a>(suite: &'a Suite, wanted: &Wanted, source: &Source, rows: u64) -> Vec<Group<'a>> {
     let mut groups = Vec::new();
-    for entry in suite.entries.iter().filter(|entry| wanted.entry(entry, dataset)) {
+    for entry in suite.entries.iter().filter(|entry| wanted.entry(entry, &source.name)) {
         let private = entry.method.is_private();
         let epsilons: Vec<Option<f64>> = match private {
-            true => wanted.epsilons(entry).into_iter().map(Some).collect(),
+            true => wanted.epsilons(entry, source).into_iter().map(Some).collect(),
             false => vec![None],
         };
         for calibration in wanted.calibrations(entry) {
             for epsilon in &epsilons {
                 let place = |point: &Point| Place {
                     cell: Cell {
-                        dataset: dataset.into(),
+                        dataset: source.name.clone(),
                         entry: entry.name.clone(),
                         method: entry.method.name().into(),
                         calibration,
@@ -185,7 +185,7 @@ method = "non-private"
     #[test]
     fn tuning_looks_at_the_mean_of_the_screen_and_at_nothing_else() {
         let suite = parse(SUITE, "t", Path::new("")).unwrap();
-        let groups = groups(&suite, &Wanted::all(&suite), "synthetic-l", 100);
+        let groups = groups(&suite, &Wanted::all(&suite), &suite.datasets[0], 100);
         assert_eq!(groups.len(), 2 * 2 + 1);
         assert_eq!(groups[4].places.len(), 1);
         assert_eq!((groups[4].runs, groups[0].runs), (1, 3));
@@ -214,7 +214,7 @@ method = "non-private"
     #[test]
     fn a_line_read_back_is_the_same_cell() {
         let suite = parse(SUITE, "t", Path::new("")).unwrap();
-        for group in groups(&suite, &Wanted::all(&suite), "synthetic-l", 36_177) {
+        for group in groups(&suite, &Wanted::all(&suite), &suite.datasets[0], 36_177) {
             for place in &group.places {
                 let text = serde_json::to_string(&run(&place.cell, Stage::Final, 0, 1.0)).unwrap();
                 let known = Known::of(&[serde_json::from_str(&text).unwrap()]);

@@ -11,6 +11,7 @@
 //!
 //! [[datasets]]
 //! name = "adult"                    # of the catalog: privet data list
+//! tuned-epsilons = [0.1]            # methods with a grid run at these budgets only
 //!
 //! [[datasets]]
 //! name = "ours"                     # paths are relative to this file
@@ -73,6 +74,8 @@ pub struct Source {
     pub name: String,
     /// Schema, training and test file of one's own; none for the catalog.
     pub own: Option<[PathBuf; 3]>,
+    /// Budgets of tuned entries on it, where they take too long for all.
+    pub tuned_epsilons: Option<Vec<f64>>,
 }
 
 /// A learner as a suite asks for it.
@@ -183,12 +186,13 @@ enum DeltaDraft {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct SourceDraft {
     name: String,
     schema: Option<PathBuf>,
     train: Option<PathBuf>,
     test: Option<PathBuf>,
+    tuned_epsilons: Option<Vec<f64>>,
 }
 
 #[derive(Deserialize)]
@@ -359,7 +363,7 @@ impl Check<'_> {
         start: usize,
         folder: &Path,
     ) -> Result<Source, BenchError> {
-        let SourceDraft { name, schema, train, test } = draft;
+        let SourceDraft { name, schema, train, test, tuned_epsilons } = draft;
         let safe = |c: char| c.is_alphanumeric() || "-_.".contains(c);
         if name.is_empty() || name.starts_with('.') || !name.chars().all(safe) {
             let words =
@@ -382,7 +386,11 @@ impl Check<'_> {
                 return Err(self.refused(Some(start), words));
             }
         };
-        Ok(Source { name: name.clone(), own })
+        let tuned_epsilons = match tuned_epsilons {
+            Some(epsilons) => Some(self.epsilons(epsilons, start)?),
+            None => None,
+        };
+        Ok(Source { name: name.clone(), own, tuned_epsilons })
     }
 
     fn entry(

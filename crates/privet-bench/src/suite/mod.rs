@@ -79,7 +79,7 @@ pub fn forecast(suite: &Suite, filter: &Filter) -> Result<Forecast, BenchError> 
     let (mut ahead, known) = (Ahead::default(), Known::default());
     for source in suite.datasets.iter().filter(|source| wanted.dataset(&source.name)) {
         let size = Size::of(source)?;
-        let groups = groups(suite, &wanted, &source.name, size.rows);
+        let groups = groups(suite, &wanted, source, size.rows);
         ahead.count(&source.name, &groups, &known, size);
     }
     Ok(ahead.total(&Measured::default()))

@@ -33,11 +33,14 @@ pub struct Job<'a> {
     pub table: Arc<Table>,
 }
 
+/// A line, and the seconds that a worker spent on it, planning and judging included.
+pub type Made = (Line, f64);
+
 /// Makes every run on so many threads; `take` gets each line at once, and ends everything by an error.
 pub fn work(
     jobs: &[Job<'_>],
     threads: usize,
-    take: &mut dyn FnMut(Line) -> Result<(), BenchError>,
+    take: &mut dyn FnMut(Made) -> Result<(), BenchError>,
 ) -> Result<(), BenchError> {
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     let (sender, receiver) = mpsc::channel();
@@ -64,20 +67,22 @@ pub fn work(
             });
         }
         drop(sender);
-        let ended = receiver.iter().try_for_each(|line| take(line?));
+        let ended = receiver.iter().try_for_each(|made: Result<Made, BenchError>| take(made?));
         stop.store(true, Ordering::Relaxed);
         ended
     })
 }
 
 impl Job<'_> {
-    fn make(&self, stop: &AtomicBool, tell: &(dyn Fn(Result<Line, BenchError>) + Sync)) {
-        if let Err(error) = self.tried(stop, tell) {
+    fn make(&self, stop: &AtomicBool, tell: &(dyn Fn(Result<Made, BenchError>) + Sync)) {
+        let mut begun = Instant::now();
+        if let Err(error) = self.tried(stop, &mut begun, tell) {
             match error {
                 BenchError::Learn(LearnError::Solve(SolveError::Stopped)) => {}
                 BenchError::Learn(refused) => {
                     let (cell, reason) = (self.place.cell.clone(), refused.to_string());
-                    tell(Ok(Line::Refused(Refused { cell, reason })));
+                    let line = Line::Refused(Refused { cell, reason });
+                    tell(Ok((line, begun.elapsed().as_secs_f64())));
                 }
                 error => tell(Err(error)),
             }
@@ -87,7 +92,8 @@ impl Job<'_> {
     fn tried(
         &self,
         stop: &AtomicBool,
-        tell: &(dyn Fn(Result<Line, BenchError>) + Sync),
+        begun: &mut Instant,
+        tell: &(dyn Fn(Result<Made, BenchError>) + Sync),
     ) -> Result<(), BenchError> {
         let (plan, mut source) = (self.plan()?, SystemRandom::new()?);
         let (asked, planned) = (self.place.entry.method.name(), plan.request().method.name());
@@ -100,7 +106,7 @@ impl Job<'_> {
             let seconds = started.elapsed().as_secs_f64();
             let (measure, score) = score(&Model::from_release(release)?, &self.table);
             let facts = plan.facts();
-            tell(Ok(Line::Run(Run {
+            let line = Line::Run(Run {
                 cell: self.place.cell.clone(),
                 stage: self.stage,
                 run: *run,
@@ -113,7 +119,9 @@ impl Job<'_> {
                 certified: plan.guarantee().map(|guarantee| guarantee.epsilon),
                 seconds,
                 peak_memory: memory::peak(),
-            })));
+            });
+            tell(Ok((line, begun.elapsed().as_secs_f64())));
+            *begun = Instant::now();
         }
         Ok(())
     }

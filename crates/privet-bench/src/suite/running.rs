@@ -72,12 +72,16 @@ impl<'a> Running<'a> {
             told: None,
         };
         for line in &past.lines {
-            running.learn(line);
+            if let Line::Run(run) = line {
+                running.learn(line, run.seconds);
+            }
         }
         running.write(&Line::Head(head::now(&suite.name)))?;
-        for (name, size) in &running.sizes {
-            let groups = groups(suite, &running.wanted, name, size.rows);
-            running.ahead.count(name, &groups, &running.known, *size);
+        for source in &suite.datasets {
+            if let Some(size) = running.sizes.get(&source.name) {
+                let groups = groups(suite, &running.wanted, source, size.rows);
+                running.ahead.count(&source.name, &groups, &running.known, *size);
+            }
         }
         let ahead = running.ahead.total(&running.measured);
         watch.say(&format!(
@@ -130,13 +134,13 @@ impl<'a> Running<'a> {
     }
 
     /// Remembers how long a model took; returns how long it was modelled to take.
-    fn learn(&mut self, line: &Line) -> f64 {
+    fn learn(&mut self, line: &Line, seconds: f64) -> f64 {
         let Line::Run(run) = line else { return 0.0 };
         let (dataset, entry) = (&run.cell.dataset, &run.cell.entry);
         let asked = self.suite.entries.iter().find(|known| known.name == *entry);
         let (Some(asked), Some(size)) = (asked, self.sizes.get(dataset)) else { return 0.0 };
         let modelled = model(asked, &run.cell.settings, *size);
-        self.measured.add(dataset, entry, modelled, run.seconds);
+        self.measured.add(dataset, entry, modelled, seconds);
         modelled
     }
 
@@ -153,7 +157,7 @@ impl<'a> Running<'a> {
         };
         self.sizes.insert(name.into(), size);
         let (suite, wanted) = (self.suite, self.wanted.clone());
-        let groups = groups(suite, &wanted, name, size.rows);
+        let groups = groups(suite, &wanted, source, size.rows);
         let mut tables = vec![(Clip::Schema, base)];
         for stage in [Stage::Screen, Stage::Final] {
             self.ahead.count(name, &groups, &self.known, size);
@@ -169,16 +173,16 @@ impl<'a> Running<'a> {
                 model(job.place.entry, &job.place.cell.settings, size) * job.runs.len() as f64
             };
             jobs.sort_by(|a, b| seconds(b).total_cmp(&seconds(a)));
-            work(&jobs, options.threads, &mut |line| self.take(&line))?;
+            work(&jobs, options.threads, &mut |(line, busy)| self.take(&line, busy))?;
         }
         Ok(())
     }
 
     /// A line that a worker made.
-    fn take(&mut self, line: &Line) -> Result<(), BenchError> {
+    fn take(&mut self, line: &Line, busy: f64) -> Result<(), BenchError> {
         self.write(line)?;
         self.known.add(line);
-        let modelled = self.learn(line);
+        let modelled = self.learn(line, busy);
         match line {
             Line::Run(run) => {
                 self.outcome.made += 1;

@@ -1,6 +1,6 @@
 //! What of a suite is wanted this time.
 
-use super::file::{Entry, Suite};
+use super::file::{Entry, Source, Suite};
 use crate::error::BenchError;
 use privet_core::EPSILON;
 use privet_learn::Calibration;
@@ -72,11 +72,12 @@ impl Wanted {
         entry.is_for(dataset) && (named.is_empty() || named.contains(&entry.name))
     }
 
-    /// Its budgets.
-    pub fn epsilons(&self, entry: &Entry) -> Vec<f64> {
-        match self.filter.epsilons.as_slice() {
-            [] => entry.epsilons.clone(),
-            given => given.to_vec(),
+    /// Its budgets on a data set.
+    pub fn epsilons(&self, entry: &Entry, source: &Source) -> Vec<f64> {
+        match (self.filter.epsilons.as_slice(), &source.tuned_epsilons) {
+            ([], Some(tuned)) if entry.is_tuned() => tuned.clone(),
+            ([], _) => entry.epsilons.clone(),
+            (given, _) => given.to_vec(),
         }
     }
 
