@@ -28,7 +28,7 @@ pub struct Group<'a> {
 /// Every group of a data set with so many rows, in the order of the suite.
 pub fn groups<'a>(suite: &'a Suite, wanted: &Wanted, source: &Source, rows: u64) -> Vec<Group<'a>> {
     let mut groups = Vec::new();
-    for entry in suite.entries.iter().filter(|entry| wanted.entry(entry, &source.name)) {
+    for entry in suite.entries.iter().filter(|entry| wanted.entry(entry, source)) {
         let private = entry.method.is_private();
         let epsilons: Vec<Option<f64>> = match private {
             true => wanted.epsilons(entry, source).into_iter().map(Some).collect(),

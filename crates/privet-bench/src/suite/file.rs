@@ -11,7 +11,9 @@
 //!
 //! [[datasets]]
 //! name = "adult"                    # of the catalog: privet data list
-//! tuned-epsilons = [0.1]            # methods with a grid run at these budgets only
+//! epsilons = [0.1]                  # if need be: these budgets, and for methods with a grid these,
+//! tuned-epsilons = []               # here none at all
+//! methods = ["auto"]                # if need be: these methods only
 //!
 //! [[datasets]]
 //! name = "ours"                     # paths are relative to this file
@@ -74,8 +76,12 @@ pub struct Source {
     pub name: String,
     /// Schema, training and test file of one's own; none for the catalog.
     pub own: Option<[PathBuf; 3]>,
-    /// Budgets of tuned entries on it, where they take too long for all.
+    /// Budgets on it instead of the methods' own.
+    pub epsilons: Option<Vec<f64>>,
+    /// The same for tuned methods, where they take too long for all; nothing in it: they do not run.
     pub tuned_epsilons: Option<Vec<f64>>,
+    /// The methods for it; all of them if none.
+    pub methods: Option<Vec<String>>,
 }
 
 /// A learner as a suite asks for it.
@@ -192,7 +198,9 @@ struct SourceDraft {
     schema: Option<PathBuf>,
     train: Option<PathBuf>,
     test: Option<PathBuf>,
+    epsilons: Option<Vec<f64>>,
     tuned_epsilons: Option<Vec<f64>>,
+    methods: Option<Vec<String>>,
 }
 
 #[derive(Deserialize)]
@@ -289,7 +297,15 @@ pub fn parse(text: &str, file: &str, folder: &Path) -> Result<Suite, BenchError>
         .iter()
         .map(|entry| check.entry(entry.get_ref(), entry.span().start, &usual))
         .collect::<Result<Vec<_>, _>>()?;
-    check.different(&entries.iter().map(|e| e.name.as_str()).collect::<Vec<_>>(), "method")?;
+    let methods: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+    check.different(&methods, "method")?;
+    for (source, draft) in datasets.iter().zip(&draft.datasets) {
+        let odd = |name: &&String| !methods.contains(&name.as_str());
+        if let Some(name) = source.methods.iter().flatten().find(odd) {
+            let why = format!("method '{name}': this suite has {}", methods.join(", "));
+            return Err(check.refused(Some(draft.span().start), why));
+        }
+    }
     if entries.is_empty() || names.is_empty() {
         return Err(check.refused(None, "accepted is one of [[datasets]] and [[methods]] or more"));
     }
@@ -363,7 +379,7 @@ impl Check<'_> {
         start: usize,
         folder: &Path,
     ) -> Result<Source, BenchError> {
-        let SourceDraft { name, schema, train, test, tuned_epsilons } = draft;
+        let SourceDraft { name, schema, train, test, .. } = draft;
         let safe = |c: char| c.is_alphanumeric() || "-_.".contains(c);
         if name.is_empty() || name.starts_with('.') || !name.chars().all(safe) {
             let words =
@@ -386,11 +402,17 @@ impl Check<'_> {
                 return Err(self.refused(Some(start), words));
             }
         };
-        let tuned_epsilons = match tuned_epsilons {
-            Some(epsilons) => Some(self.epsilons(epsilons, start)?),
-            None => None,
+        let checked = |epsilons: &Option<Vec<f64>>| match epsilons {
+            Some(epsilons) if !epsilons.is_empty() => self.epsilons(epsilons, start).map(Some),
+            other => Ok(other.clone()),
         };
-        Ok(Source { name: name.clone(), own, tuned_epsilons })
+        Ok(Source {
+            name: name.clone(),
+            own,
+            epsilons: checked(&draft.epsilons)?,
+            tuned_epsilons: checked(&draft.tuned_epsilons)?,
+            methods: draft.methods.clone(),
+        })
     }
 
     fn entry(

@@ -43,8 +43,7 @@ impl Wanted {
         let wanted = Self { filter, runs };
         let any =
             suite.datasets.iter().filter(|source| wanted.dataset(&source.name)).any(|source| {
-                let entries =
-                    suite.entries.iter().filter(|entry| wanted.entry(entry, &source.name));
+                let entries = suite.entries.iter().filter(|entry| wanted.entry(entry, source));
                 entries.into_iter().any(|entry| !wanted.calibrations(entry).is_empty())
             });
         match any && runs > 0 {
@@ -67,16 +66,19 @@ impl Wanted {
     }
 
     /// Whether an entry is, on this data set.
-    pub fn entry(&self, entry: &Entry, dataset: &str) -> bool {
+    pub fn entry(&self, entry: &Entry, source: &Source) -> bool {
         let named = &self.filter.methods;
-        entry.is_for(dataset) && (named.is_empty() || named.contains(&entry.name))
+        let taken = source.methods.as_ref().is_none_or(|names| names.contains(&entry.name));
+        taken && entry.is_for(&source.name) && (named.is_empty() || named.contains(&entry.name))
     }
 
     /// Its budgets on a data set.
     pub fn epsilons(&self, entry: &Entry, source: &Source) -> Vec<f64> {
-        match (self.filter.epsilons.as_slice(), &source.tuned_epsilons) {
-            ([], Some(tuned)) if entry.is_tuned() => tuned.clone(),
-            ([], _) => entry.epsilons.clone(),
+        let tuned = source.tuned_epsilons.as_ref().filter(|_| entry.is_tuned());
+        match (self.filter.epsilons.as_slice(), tuned.or(source.epsilons.as_ref())) {
+            (_, Some(none)) if none.is_empty() => Vec::new(),
+            ([], Some(other)) => other.clone(),
+            ([], None) => entry.epsilons.clone(),
             (given, _) => given.to_vec(),
         }
     }
