@@ -1,5 +1,6 @@
 //! Why a benchmark did not run.
 
+use crate::race::RaceError;
 use privet_data::DataError;
 use privet_learn::LearnError;
 use std::io;
@@ -104,6 +105,9 @@ pub enum BenchError {
     /// A setting.
     #[error(transparent)]
     Setting(#[from] privet_core::Error),
+    /// In a race.
+    #[error(transparent)]
+    Race(#[from] RaceError),
     /// The operating system gives no randomness.
     #[error(transparent)]
     Noise(#[from] privet_dp::noise::NoiseError),

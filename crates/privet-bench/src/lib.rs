@@ -1,17 +1,15 @@
-//! The races against peers, and the tables they leave in `docs/`.
+//! The benchmark: suites of learners and data sets, races against peers, and what is made of them.
 //!
-//! A race is one run: our side ([`fit`], [`accuracy`], [`accountant`], and the benches of the crates)
-//! and the peers' scripts (`peers/*.py`, in a virtual environment that `scripts/bench.sh` makes) print one JSON object a
-//! line on the same machine, one after the other; [`report`] turns the lines into a page. Nothing
-//! on that page is typed by hand.
+//! [`suite`] measures learners on data sets, [`race`] our speed beside that of peers, [`accuracy`] the
+//! default learner for `docs/results.md`; all leave one JSON object a line ([`line`]), and [`report`]
+//! turns lines into a page. Nothing on that page is typed by hand.
 #![forbid(unsafe_code)]
 
-pub mod accountant;
 pub mod accuracy;
 pub mod error;
-pub mod fit;
 pub mod head;
 pub mod line;
 pub mod memory;
+pub mod race;
 pub mod report;
 pub mod suite;

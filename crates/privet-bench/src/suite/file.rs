@@ -265,7 +265,8 @@ pub fn find(name: &str) -> Result<Suite, BenchError> {
     }
     let path = Path::new(name);
     if !path.is_file() {
-        let accepted = BUILT_IN.iter().map(|known| known.name).collect::<Vec<_>>().join(", ");
+        let names = BUILT_IN.iter().map(|known| known.name).chain([super::races::NAME]);
+        let accepted = names.collect::<Vec<_>>().join(", ");
         return Err(BenchError::UnknownSuite { given: name.into(), accepted });
     }
     let text = std::fs::read_to_string(path).map_err(BenchError::at(path))?;

@@ -16,6 +16,7 @@ mod file;
 mod grid;
 pub mod journal;
 mod pool;
+pub mod races;
 mod running;
 mod select;
 mod table;

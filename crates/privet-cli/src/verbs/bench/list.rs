@@ -3,7 +3,8 @@
 use crate::failure::Failure;
 use crate::output;
 use clap::Args;
-use privet_bench::suite::{self, BUILT_IN, Filter, Suite};
+use privet_bench::race::Kind;
+use privet_bench::suite::{self, BUILT_IN, Filter, Suite, races};
 use serde_json::{Value, json};
 
 /// List the suites, or what is in one
@@ -38,7 +39,12 @@ impl List {
         }
         let whole = self.suite.is_some();
         let text = suites.iter().map(|suite| in_words(suite, whole));
-        output::print(&text.collect::<Result<Vec<_>, _>>()?.concat())
+        let mut text = text.collect::<Result<Vec<_>, _>>()?.concat();
+        if !whole {
+            let races = Kind::ALL.map(|kind| kind.to_string()).join(", ");
+            text.push_str(&format!("{}: {}\n    races: {races}\n", races::NAME, races::TITLE));
+        }
+        output::print(&text)
     }
 }
 

@@ -18,6 +18,9 @@ pub struct Bench {
 enum Verb {
     Run(run::Run),
     List(list::List),
+    /// One size of the growth race, in a process of its own
+    #[command(hide = true)]
+    ServeGrowth,
 }
 
 impl Bench {
@@ -26,6 +29,10 @@ impl Bench {
         match self.verb {
             Verb::Run(run) => run.run(),
             Verb::List(list) => list.run(),
+            Verb::ServeGrowth => {
+                privet_bench::race::growth::serve();
+                Ok(())
+            }
         }
     }
 }
@@ -36,7 +43,7 @@ impl From<BenchError> for Failure {
             BenchError::File { path, source } => Self::file(&path.display().to_string(), &source),
             BenchError::Data(error) => error.into(),
             BenchError::Learn(error) => error.into(),
-            BenchError::Noise(_) => Self::Environment(error.to_string()),
+            BenchError::Noise(_) | BenchError::Race(_) => Self::Environment(error.to_string()),
             error => Self::input(error.to_string()),
         }
     }

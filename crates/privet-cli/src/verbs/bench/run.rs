@@ -6,10 +6,13 @@ use crate::progress::Meter;
 use crate::settings::within;
 use crate::{interrupt, say};
 use clap::Args;
+use privet_bench::error::BenchError;
 use privet_bench::head;
-use privet_bench::suite::{self, Filter, Options, Suite, Watch, words};
+use privet_bench::race::{Kind, Settings};
+use privet_bench::suite::{self, Filter, Options, Suite, Watch, races, words};
 use privet_core::EPSILON;
 use privet_learn::Calibration;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Where the originals are looked for where nothing is said.
@@ -42,7 +45,7 @@ pub struct Run {
     /// Only these data sets of the suite
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     datasets: Vec<String>,
-    /// Only these of the suite's methods, by the name they have there
+    /// Only these of the suite's methods, by the name they have there; of suite race, the races
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     methods: Vec<String>,
     #[arg(
@@ -79,6 +82,9 @@ pub struct Run {
 impl Run {
     /// Measures.
     pub fn run(self) -> Result<(), Failure> {
+        if self.suite == races::NAME {
+            return self.race();
+        }
         let suite = suite::find(&self.suite)?;
         let out = self.out.clone().unwrap_or_else(|| format!("privet-bench-{}", suite.name).into());
         let options = Options {
@@ -110,6 +116,32 @@ impl Run {
         for missing in &outcome.missing {
             say!("left out {missing}");
         }
+        Ok(())
+    }
+
+    /// The races; `--methods` names them.
+    fn race(self) -> Result<(), Failure> {
+        let named = self.methods.iter().map(|name| name.parse::<Kind>());
+        let named = named.collect::<Result<Vec<_>, _>>().map_err(BenchError::from)?;
+        let out = self.out.unwrap_or_else(|| format!("privet-bench-{}", races::NAME).into());
+        let program = std::env::current_exe()
+            .map_err(|error| Failure::Environment(format!("this program: {error}")))?;
+        let settings = Settings {
+            originals: self.data,
+            work: self.cache.unwrap_or_else(|| out.join("data")),
+            races: if named.is_empty() { Kind::ALL.into() } else { named },
+            python: std::env::var_os("PYTHON").map_or_else(|| "python3".into(), PathBuf::from),
+            server: (program, ["bench", "serve-growth"].map(OsString::from).to_vec()),
+            quick: false,
+        };
+        if self.dry_run {
+            let races: Vec<String> = settings.races.iter().map(ToString::to_string).collect();
+            return crate::output::print(&format!("race: {}\n", races.join(", ")));
+        }
+        let shown = Shown(Meter::spinner("racing"));
+        let outcome = races::run(&settings, &out, self.resume, &shown)?;
+        drop(shown);
+        say!("{} lines; results in {}", outcome.made, quoted(&out));
         Ok(())
     }
 
@@ -145,6 +177,9 @@ impl Watch for Shown {
 
     fn progress(&self, done: u64, total: u64, seconds_left: f64) {
         self.0.at(done, total);
+        if seconds_left.is_nan() {
+            return;
+        }
         self.0.words(format!("{done} of {total} models, about {} left", words(seconds_left)));
     }
 
