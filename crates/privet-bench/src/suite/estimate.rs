@@ -13,19 +13,23 @@ pub fn model(entry: &Entry, point: &Point, size: Size) -> f64 {
     };
     let (rows, columns) = (size.rows as f64, (size.columns as f64).min(SEEN));
     let problems = if size.classes > 2 { size.classes as f64 } else { 1.0 };
-    let looks = match entry.method.name() {
-        "gd" | "auto" => number("steps").unwrap_or(200.0) * rows,
-        "sgd" => number("steps").unwrap_or(500.0) * number("batch").unwrap_or(rows / 10.0),
-        "psgd" | "psgd-strong" => number("passes").unwrap_or(10.0) * rows,
-        "frank-wolfe" => 0.25 * number("steps").unwrap_or(100.0) * rows,
-        "simplex" => 100.0 * rows,
-        _ => 20.0 * rows,
+    // Passes over the rows, about; and planning, where the accountant is asked many times.
+    let (passes, planning) = match entry.method.name() {
+        "gd" | "auto" => (number("steps").unwrap_or(200.0), 0.0),
+        "sgd" => {
+            let batch = number("batch").unwrap_or(rows / 20.0);
+            (number("steps").unwrap_or(500.0) * batch / rows, 0.1)
+        }
+        "psgd" | "psgd-strong" => (number("passes").unwrap_or(10.0), 0.0),
+        "frank-wolfe" => (0.5 * number("steps").unwrap_or(300.0), 0.05),
+        "simplex" => (100.0, 0.0),
+        _ => (12.0, 0.0),
     };
-    LEAST + SECONDS * looks * columns * problems
+    LEAST + planning + SECONDS * passes * rows * columns * problems
 }
 
 /// Entries that rows are taken to have at most: wider ones are sparse.
-const SEEN: f64 = 100.0;
+const SEEN: f64 = 50.0;
 /// Seconds an entry.
 const SECONDS: f64 = 1.5e-9;
 /// Seconds for planning and judging.
