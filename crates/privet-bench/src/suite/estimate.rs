@@ -25,13 +25,16 @@ pub fn model(entry: &Entry, point: &Point, size: Size) -> f64 {
         "simplex" => (100.0, 0.0),
         _ => (12.0, 0.0),
     };
-    LEAST + planning + SECONDS * passes * rows * columns * problems
+    let noise = COORDINATE * size.columns as f64 * problems;
+    LEAST + planning + noise + SECONDS * passes * rows * columns * problems
 }
 
 /// Entries that rows are taken to have at most: wider ones are sparse.
 const SEEN: f64 = 50.0;
 /// Seconds an entry.
 const SECONDS: f64 = 1.5e-9;
+/// Seconds a coordinate: noise, and what is kept of it.
+const COORDINATE: f64 = 1.2e-5;
 /// Seconds for planning and judging.
 const LEAST: f64 = 0.01;
 
