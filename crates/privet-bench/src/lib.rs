@@ -2,7 +2,7 @@
 //!
 //! [`suite`] measures learners on data sets, [`race`] our speed beside that of peers, [`accuracy`] the
 //! default learner for `docs/results.md`; all leave one JSON object a line ([`line`]), and [`report`]
-//! turns lines into a page. Nothing on that page is typed by hand.
+//! turns results files into a page. Nothing measured on that page is typed by hand.
 #![forbid(unsafe_code)]
 
 pub mod accuracy;

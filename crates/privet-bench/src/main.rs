@@ -1,5 +1,5 @@
 //! `privet-bench accuracy ORIGINALS WORK RUNS [METHOD [SET]]`, `privet-bench race ORIGINALS WORK [RACE…]
-//! [--quick]` and `privet-bench report LINES HEAD`; see `scripts/bench.sh`.
+//! [--quick]`; see `scripts/bench.sh`.
 
 use privet_bench::accuracy;
 use privet_bench::race::{self, Kind, growth};
@@ -16,11 +16,9 @@ fn main() -> ExitCode {
             Ok(())
         }
         ["accuracy", from, work, runs, ref rest @ ..] => table(from, work, runs, rest),
-        ["report", lines, head] => std::fs::read_to_string(lines)
-            .map(|lines| print!("{}", privet_bench::report::page(&lines, head)))
-            .map_err(Into::into),
         _ => Err("usage: privet-bench accuracy ORIGINALS WORK RUNS [METHOD [SET]] | \
-                  race ORIGINALS WORK [fit | accountant | samplers | growth]… [--quick] | report LINES HEAD".into()),
+                  race ORIGINALS WORK [fit | accountant | samplers | growth]… [--quick]"
+            .into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

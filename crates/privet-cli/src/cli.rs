@@ -52,11 +52,11 @@ pub enum Command {
     Evaluate(verbs::evaluate::Evaluate),
     Verify(verbs::verify::Verify),
     Audit(verbs::audit::Audit),
+    Bench(verbs::bench::Bench),
     Inspect(verbs::inspect::Inspect),
     Methods(verbs::methods::Methods),
     Schema(verbs::schema::Schema),
     Data(verbs::data::Data),
-    Bench(verbs::bench::Bench),
     Keygen(verbs::keygen::Keygen),
 }
 
@@ -71,11 +71,11 @@ impl Command {
             Self::Evaluate(verb) => verb.run(),
             Self::Verify(verb) => verb.run(),
             Self::Audit(verb) => verb.run(),
+            Self::Bench(verb) => verb.run(),
             Self::Inspect(verb) => verb.run(),
             Self::Methods(verb) => verb.run(),
             Self::Schema(verb) => verb.run(),
             Self::Data(verb) => verb.run(),
-            Self::Bench(verb) => verb.run(),
             Self::Keygen(verb) => verb.run(),
         }
     }

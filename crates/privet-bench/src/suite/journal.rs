@@ -80,13 +80,6 @@ impl Journal {
     }
 }
 
-/// The good lines of a results file for whoever only reads it, and whether a last line was cut.
-pub fn read(path: &Path) -> Result<Past, BenchError> {
-    let bytes = fs::read(path).map_err(BenchError::at(path))?;
-    let (lines, good) = parse(&bytes, path)?;
-    Ok(Past { lines, cut: good < bytes.len() })
-}
-
 /// The good lines, and where they end.
 fn parse(bytes: &[u8], path: &Path) -> Result<(Vec<Line>, usize), BenchError> {
     let mut lines = Vec::new();
@@ -146,7 +139,6 @@ mod tests {
             journal.append(&line).unwrap();
             drop(journal);
             assert_eq!(fs::read(&path).unwrap(), whole, "cut at {length}");
-            assert_eq!(read(&path).unwrap().lines.len(), 2);
         }
     }
 

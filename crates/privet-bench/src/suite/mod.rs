@@ -14,7 +14,7 @@ mod cells;
 mod estimate;
 mod file;
 mod grid;
-pub mod journal;
+mod journal;
 mod pool;
 pub mod races;
 mod running;

@@ -1,6 +1,7 @@
 //! `privet bench`: measure learners on data sets, beside the published numbers.
 
 mod list;
+mod report;
 mod run;
 
 use crate::failure::Failure;
@@ -18,6 +19,7 @@ pub struct Bench {
 enum Verb {
     Run(run::Run),
     List(list::List),
+    Report(report::Report),
     /// One size of the growth race, in a process of its own
     #[command(hide = true)]
     ServeGrowth,
@@ -29,6 +31,7 @@ impl Bench {
         match self.verb {
             Verb::Run(run) => run.run(),
             Verb::List(list) => list.run(),
+            Verb::Report(report) => report.run(),
             Verb::ServeGrowth => {
                 privet_bench::race::growth::serve();
                 Ok(())
