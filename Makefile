@@ -39,8 +39,8 @@ fuzz-replay: ## replay the committed fuzz corpus on the stable compiler
 fuzz: ## fuzz each target for FUZZ_SECONDS (600): needs nightly; installs cargo-fuzz
 	@scripts/fuzz.sh $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
-bench: ## accuracy, and the races against peers (installed under target/bench)
-	@scripts/bench.sh
+bench: ## SUITES (default race) of learners and races, then docs/results.md; hours for the papers' suites
+	@scripts/bench.sh $(SUITES)
 
 audit: ## attack every learner and mechanism, RUNS (50000) a world, and write docs/audit.md
 	@scripts/audit.sh

@@ -8,10 +8,10 @@
 use super::environment::{Environment, Rival};
 use super::peer::Peer;
 use super::{RaceError, Settings, Times, line, notice, number};
-use crate::accuracy::accuracy;
 use crate::error::BenchError;
 use crate::line::Line;
 use crate::memory;
+use crate::score::score;
 use privet_core::{Budget, Neighbours};
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::{Dataset, Schema, catalog, read};
@@ -271,7 +271,8 @@ impl<'a> Entrant<'a> {
                 self.times.push(started.elapsed().as_secs_f64());
                 let more = before.zip(memory::peak()).map(|(from, to)| to.saturating_sub(from));
                 *extra = more.max(*extra);
-                self.accuracies.push(accuracy(&Model::from_release(release)?, test));
+                let model = Model::from_release(release)?;
+                self.accuracies.push(score(&model, &plan.request().schema, test).1 / 100.0);
             }
             Fitter::Theirs { rival, question } => {
                 let Some(peer) = peers.get(*rival) else { return Ok(()) };

@@ -42,7 +42,7 @@ pub fn groups<'a>(suite: &'a Suite, wanted: &Wanted, source: &Source, rows: u64)
                         entry: entry.name.clone(),
                         method: entry.method.name().into(),
                         calibration,
-                        neighbours: suite.neighbours,
+                        neighbours: entry.neighbours,
                         epsilon: *epsilon,
                         delta: epsilon.map(|_| entry.delta.of(rows)),
                         settings: point.clone(),

@@ -35,8 +35,8 @@
 //! keep = 5                          # and of how many points `runs` are made
 //! ```
 //!
-//! A method may also have its own `loss`, `delta`, `epsilons` and `datasets`, and `set`: settings that
-//! are the same everywhere. [`super::grid`] lists the keys of `set` and `grid` beyond the learner's own.
+//! A method may also have its own `loss`, `delta`, `epsilons`, `neighbours` and `datasets`, and `set`:
+//! settings that are the same everywhere. [`super::grid`] lists the keys of `set` and `grid` beyond the learner's own.
 
 use super::grid::{self, OWN_KEYS, Point, Value};
 use crate::error::BenchError;
@@ -57,8 +57,6 @@ pub struct Suite {
     pub name: String,
     /// What it shows, in a line.
     pub title: String,
-    /// Which data sets are neighbours.
-    pub neighbours: Neighbours,
     /// Models that count, for each cell.
     pub runs: u32,
     /// Data sets, in order.
@@ -101,6 +99,8 @@ pub struct Entry {
     pub epsilons: Vec<f64>,
     /// δ.
     pub delta: Delta,
+    /// Which data sets are neighbours.
+    pub neighbours: Neighbours,
     /// Whose constants.
     pub calibrations: Vec<Calibration>,
     /// Its column in the published tables.
@@ -214,6 +214,7 @@ struct EntryDraft {
     loss: Option<LossDraft>,
     epsilons: Option<Vec<f64>>,
     delta: Option<DeltaDraft>,
+    neighbours: Option<Neighbours>,
     #[serde(default = "sound")]
     calibrations: Vec<Calibration>,
     published: Option<String>,
@@ -292,7 +293,8 @@ pub fn parse(text: &str, file: &str, folder: &Path) -> Result<Suite, BenchError>
         .collect::<Result<Vec<_>, _>>()?;
     let names: Vec<&str> = datasets.iter().map(|source| source.name.as_str()).collect();
     check.different(&names, "data set")?;
-    let usual = Usual { loss: draft.loss.get_ref().loss(), epsilons, delta, datasets: &names };
+    let (loss, neighbours) = (draft.loss.get_ref().loss(), draft.neighbours);
+    let usual = Usual { loss, epsilons, delta, neighbours, datasets: &names };
     let entries = draft
         .methods
         .iter()
@@ -311,8 +313,8 @@ pub fn parse(text: &str, file: &str, folder: &Path) -> Result<Suite, BenchError>
         return Err(check.refused(None, "accepted is one of [[datasets]] and [[methods]] or more"));
     }
     let (name, title, text) = (draft.name, draft.title, text.to_owned());
-    let (neighbours, runs) = (draft.neighbours, draft.runs.into_inner());
-    Ok(Suite { name, title, neighbours, runs, datasets, entries, text })
+    let runs = draft.runs.into_inner();
+    Ok(Suite { name, title, runs, datasets, entries, text })
 }
 
 /// What a method has unless it says otherwise.
@@ -320,6 +322,7 @@ struct Usual<'a> {
     loss: Loss,
     epsilons: Vec<f64>,
     delta: Delta,
+    neighbours: Neighbours,
     datasets: &'a [&'a str],
 }
 
@@ -461,6 +464,7 @@ impl Check<'_> {
                 Some(delta) => self.delta(delta, start)?,
                 None => usual.delta,
             },
+            neighbours: draft.neighbours.unwrap_or(usual.neighbours),
             calibrations: draft.calibrations.clone(),
             published: draft.published.clone(),
             points,

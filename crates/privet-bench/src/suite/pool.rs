@@ -6,10 +6,11 @@
 
 use super::cells::Place;
 use super::grid;
-use super::table::{Table, score};
+use super::table::Table;
 use crate::error::BenchError;
 use crate::line::{Line, Refused, Run, Stage};
 use crate::memory;
+use crate::score::score;
 use privet_core::Budget;
 use privet_dp::noise::SystemRandom;
 use privet_learn::model::Model;
@@ -104,7 +105,8 @@ impl Job<'_> {
             let started = Instant::now();
             let release = plan.run(&self.table.training, &mut source, stop)?;
             let seconds = started.elapsed().as_secs_f64();
-            let (measure, score) = score(&Model::from_release(release)?, &self.table);
+            let Table { schema, test, .. } = &*self.table;
+            let (measure, score) = score(&Model::from_release(release)?, schema, test);
             let facts = plan.facts();
             let line = Line::Run(Run {
                 cell: self.place.cell.clone(),

@@ -3,6 +3,7 @@
 //! - `happy`: every kind of file, target, method and unit, to a verified model.
 //! - `audit`: what the auditor says, and to whom it refuses.
 //! - `bench`: suites, measured, killed, resumed and refused.
+//! - `growth`: the growth race, with the program as the process that fits.
 //! - `bad_input`: what is refused, with which words, and that nothing is written.
 //! - `certificates`: models that were edited, cut, weakened, signed by others or never private.
 //! - `private_count`: under add-remove, no trace of the file's length.
@@ -16,6 +17,7 @@ mod bad_input;
 mod bench;
 mod certificates;
 mod environment;
+mod growth;
 mod happy;
 mod private_count;
 mod report;

@@ -63,6 +63,7 @@ fn as_json(suite: &Suite) -> Result<Value, Failure> {
             "calibrations": entry.calibrations,
             "published": entry.published,
             "epsilons": entry.epsilons,
+            "neighbours": entry.neighbours,
             "points": entry.points.len(),
             "datasets": entry.datasets,
         })
@@ -70,7 +71,6 @@ fn as_json(suite: &Suite) -> Result<Value, Failure> {
     Ok(json!({
         "name": suite.name,
         "title": suite.title,
-        "neighbours": suite.neighbours,
         "runs": suite.runs,
         "datasets": names(suite).0,
         "methods": methods.collect::<Vec<_>>(),
