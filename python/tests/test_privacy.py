@@ -63,11 +63,11 @@ def test_a_private_count_is_declared_and_never_used(table):
     X, y = table
     with pytest.raises(ValueError, match="n_rows is missing.*number of rows is private"):
         logistic(neighbours="add-remove").fit(X, y)
-    add_remove = logistic(neighbours="add-remove", n_rows=1900)
-    plans = [add_remove.fit(X[:count], y[:count]).plan_ for count in (2000, 3)]
+    declared = {"neighbours": "add-remove", "n_rows": 1900}
+    plans = [logistic(**declared).fit(X[:count], y[:count]).plan_ for count in (2000, 3)]
     assert plans[0] == plans[1] and plans[0].rows == 1900
     # Not even an empty table is told from its neighbours.
-    empty = logistic(neighbours="add-remove", n_rows=1900).fit(X[:0], y[:0])
+    empty = logistic(**declared).fit(X[:0], y[:0])
     assert privet.verify(empty).epsilon == 2.0
     with pytest.raises(ValueError, match="2000 rows, but 1900 were declared"):
         logistic(n_rows=1900).fit(X, y)
@@ -93,15 +93,22 @@ def test_groups_are_the_privacy_unit(table):
 
 
 def test_the_rows_kept_of_a_group_do_not_depend_on_the_others(table):
-    """With repeatable noise, a group whose rows are all beyond the cap changes nothing."""
+    """One of four rows of each person is kept. Among strangers with rows of zeros, which add nothing to a sum
+    without intercept, the same ones are: noise repeated, the models agree."""
     X, y = table
     people = np.arange(len(X)) // 4
     fit = {"max_records": 1, "n_rows": 500, "random_state": 5, "neighbours": "add-remove"}
+    fit |= {"fit_intercept": False}
     with pytest.warns(privet.NotPrivateWarning):
-        one = logistic(**fit).fit(X, y, groups=people)
-        # Others come first and are named so that any numbering by order or rank would shift.
-        named = logistic(**fit).fit(X, y, groups=people)
-    assert np.array_equal(one.coef_, named.coef_)
+        alone = logistic(**fit).fit(X, y, groups=people)
+        strangers = np.vstack([np.zeros((300, 3)), X])
+        labels = np.concatenate([np.zeros(300, dtype=int), y])
+        # Strangers come first, and their names sort before the others.
+        names = np.concatenate([-1 - np.arange(300) // 2, people])
+        among = logistic(**fit).fit(strangers, labels, groups=names)
+        other = logistic(**fit).fit(X, y, groups=people + 1)
+    assert np.array_equal(alone.coef_, among.coef_)
+    assert not np.array_equal(alone.coef_, other.coef_)
 
 
 def test_sample_weights_are_refused_with_the_reason(table):

@@ -61,8 +61,11 @@ def column_bounds(bounds: Any, n_features: int) -> tuple[np.ndarray, np.ndarray]
             f"bounds are not (low, high) for {n_features} features; accepted are two numbers, or two "
             "arrays with a number for each feature"
         ) from None
-    if not np.all(low < high):
-        raise ValueError("bounds have a low that is not below its high; accepted is low < high")
+    if not np.all((-UNBOUNDED <= low) & (low < high) & (high <= UNBOUNDED)):
+        raise ValueError(
+            f"bounds have a low that is not below its high, or are not finite; accepted is low < high, both "
+            f"within ±{UNBOUNDED:g}"
+        )
     return low, high
 
 
@@ -84,6 +87,8 @@ def array_schema(
     if any(text != text.strip() for text in target.get("classes", ())):
         draft["file"]["trim"] = False
     if data_norm is not None:
+        if not 0 < data_norm < np.inf:
+            raise ValueError(f"data_norm is {data_norm!r}; a finite number above 0 is accepted")
         radius, bias = float(data_norm), BIAS_SHARE * float(data_norm)
         radius = float(np.hypot(radius, bias)) if fit_intercept else radius
     else:

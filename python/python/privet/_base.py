@@ -19,6 +19,11 @@ from privet._seeds import seed_of
 from privet._spending import Spending
 from privet.schema import Schema, as_schema
 
+WHY_EPSILON = (
+    "epsilon is missing: privet picks no privacy budget for you; a number above 0 is accepted, and smaller is "
+    "more private"
+)
+
 WHY_NO_WEIGHTS = (
     "sample_weight is refused: a guarantee rests on a bound on what one record can change, and weights "
     "that come with the records would change that bound from record to record. Public weights of the "
@@ -168,6 +173,8 @@ class PrivateEstimator(BaseEstimator):
             raise ValueError(WHY_NO_WEIGHTS)
         if refused:
             raise TypeError(f"fit() got an unexpected keyword argument {next(iter(refused))!r}")
+        if self.epsilon is None and self.method != "non-private":
+            raise ValueError(WHY_EPSILON)
         schema_given = as_schema(self.schema) if self.schema is not None else None
         unit_column = schema_given.unit if schema_given is not None else None
         grouped = groups is not None or unit_column is not None

@@ -124,6 +124,8 @@ class Schema:
         The column that says whose a row is, and how many rows of each are used.
     weights : sequence, optional
         How much each class counts.
+    missing_values : sequence of str
+        Texts that count as missing, beside a frame's own nulls.
     """
 
     def __init__(
@@ -138,6 +140,7 @@ class Schema:
         unit: str | None = None,
         max_records: int | None = None,
         weights: Sequence[float] | None = None,
+        missing_values: Sequence[str] = ("",),
     ) -> None:
         draft: dict[str, Any] = {
             "bias": bias,
@@ -145,6 +148,8 @@ class Schema:
             "target": {"column": target},
             "columns": [{"name": name, **column} for name, column in columns.items()],
         }
+        if any("missing" in column for column in columns.values()):
+            draft["file"] = {"missing_values": [str(text) for text in missing_values]}
         if classes is not None:
             draft["target"]["classes"] = [label_text(label) for label in classes]
         if target_bounds is not None:
