@@ -1,9 +1,9 @@
 //! The extension behind the Python package `privet`: conversion only.
 //!
 //! What a learner does is decided in the crates that this one calls; what a Python programmer sees is
-//! written in Python beside it (`python/privet`). Here arrays become data sets ([`input`]), requests
-//! plans and releases ([`plan`], [`model`]), errors exceptions ([`error`]), and the interpreter is
-//! set free while records are worked on ([`watched`]).
+//! written in Python beside it (`python/privet`). Here arrays become data sets (`input`), requests
+//! plans and releases (`plan`, `model`), errors exceptions (`error`), and the interpreter is set free
+//! while records are worked on (`watched`).
 
 mod account;
 mod audit;

@@ -9,14 +9,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import privet
 
-BOUNDS = {"epsilon": 1000.0, "bounds": (-5.0, 5.0)}
+BOUNDS = {"epsilon": 100.0, "bounds": (-5.0, 5.0)}
 
 ESTIMATORS = [
     privet.PrivateLogisticRegression(**BOUNDS),
     privet.PrivateLinearSVC(**BOUNDS),
     privet.PrivateClassifier(**BOUNDS, method="amp"),
-    privet.PrivateLinearRegression(**BOUNDS, target_bounds=(-300.0, 300.0)),
-    privet.PrivateRidge(**BOUNDS, target_bounds=(-300.0, 300.0)),
+    privet.PrivateLinearRegression(**BOUNDS, target_bounds=(-5.0, 5.0)),
+    privet.PrivateRidge(**BOUNDS, target_bounds=(-5.0, 5.0)),
 ]
 
 # Each check that contradicts privacy, and why.

@@ -65,6 +65,11 @@ class PrivateEstimator(BaseEstimator):
         raise NotImplementedError
 
     def _make_plan(self, schema: Schema, rows: int, notes: list[str]) -> _privet.Plan:
+        if rows == 1 and self.delta is None and self.method != "non-private":
+            raise ValueError(
+                "n_samples=1: delta, which is 1/n_samples² unless given, would be 1 and promise nothing; give "
+                "delta, or more rows"
+            )
         return _privet.Plan(
             schema._json,
             rows,

@@ -9,7 +9,7 @@ use crate::{
     dataset::{Dataset, Features, Target},
     encode::{Cell, Encoding, NumberRows, NumbersError, UnknownIn},
     error::{DataError, Place, Problem},
-    matrix::MatrixBuilder,
+    matrix::{Matrix, MatrixBuilder},
     schema::{Schema, TargetKind},
 };
 
@@ -43,6 +43,11 @@ pub fn numbers(table: &impl NumberRows, schema: &Schema) -> Result<Features, Dat
             accepted: "a table whose columns have the schema's names",
         },
     })?;
+    // Where the schema leaves the storage open, whatever is passed over quicker.
+    let matrix = match matrix {
+        Matrix::Dense(dense) if schema.storage().is_none() => dense.compacted(),
+        matrix => matrix,
+    };
     Ok(Features { matrix, report: Report::default() })
 }
 
