@@ -28,9 +28,10 @@ pub fn schema_to_toml(schema: &str) -> Outcome<String> {
     Ok(checked(schema)?.to_toml())
 }
 
-/// What follows from a schema, as JSON: its features, encoded columns, classes or bounds, unit.
+/// A schema's one form, and what follows from it (features, encoded columns, classes or bounds, unit),
+/// both as JSON.
 #[pyfunction]
-pub fn schema_facts(schema: &str) -> Outcome<String> {
+pub fn schema_checked(schema: &str) -> Outcome<(String, String)> {
     let schema = checked(schema)?;
     let encoding = Encoding::new(&schema);
     let is_feature = |kind: &ColumnKind| {
@@ -41,7 +42,7 @@ pub fn schema_facts(schema: &str) -> Outcome<String> {
         TargetKind::Classes(_) => None,
         TargetKind::Number { low, high } => Some([low, high]),
     };
-    Ok(json!({
+    let facts = json!({
         "features": names.map(|column| &column.name).collect::<Vec<_>>(),
         "sparse_features": schema.libsvm().map(|facts| facts.features),
         "numbers_only": encoding.number_features().is_some(),
@@ -53,8 +54,8 @@ pub fn schema_facts(schema: &str) -> Outcome<String> {
         "unit": schema.unit_column().map(|unit| &unit.column),
         "max_records": schema.unit_column().map(|unit| unit.max_records),
         "bias": schema.bias(),
-    })
-    .to_string())
+    });
+    Ok((serde_json::to_string(&schema)?, facts.to_string()))
 }
 
 /// Encoded, clipped rows as a `float32` array.

@@ -19,7 +19,7 @@ def blocks():
             yield pytest.param(block, id=f"{page}-{place}")
 
 
-@pytest.mark.parametrize("block", blocks())
+@pytest.mark.parametrize("block", list(blocks()))
 def test_code_on_a_page_runs(block, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     exec(compile(block, "page", "exec"), {"__name__": "page"})

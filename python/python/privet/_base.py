@@ -201,7 +201,7 @@ class PrivateEstimator(BaseEstimator):
         planned = self._make_plan(schema, self._declared_rows(rows, grouped), notes)
         seed = seed_of(self.random_state, stacklevel=3)
         model = planned.run(features, codes, units, seed)
-        self._set_model(model, Plan._from_json(planned.to_json()), labels.dtype)
+        self._set_model(model, Plan._from_json(planned.to_json()), schema, labels.dtype)
         self._spent().add(self.certificate_)
         return self
 
@@ -290,11 +290,12 @@ class PrivateEstimator(BaseEstimator):
             raise ValueError(f"groups have {len(column[2])} entries, X has {rows} rows; as many are accepted")
         return column
 
-    def _set_model(self, model: _privet.Model, plan: Plan, kind: np.dtype | None = None) -> None:
+    def _set_model(
+        self, model: _privet.Model, plan: Plan, schema: Schema, kind: np.dtype | None = None
+    ) -> None:
         self.model_ = model
         self.plan_ = plan
         self.certificate_ = Certificate._from_json(model.certificate())
-        schema = Schema.from_dict(json.loads(model.request())["schema"])
         self._set_target(schema, kind)
         self.coef_, self.intercept_ = coefficients(model.weights(), schema, self._numeric_target())
 

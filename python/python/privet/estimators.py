@@ -7,6 +7,7 @@ guarantee is fixed by the parameters and the number of rows before a record is r
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -61,15 +62,7 @@ class _Classifier(ClassifierMixin, PrivateEstimator):
             raise ValueError("classes differ from the schema's; leave them out, or give the same")
 
     def _encoded_labels(self, y: Any, schema: Schema) -> np.ndarray:
-        check_classification_targets(y)
-        labels, inverse = np.unique(y, return_inverse=True)
-        places = {text: place for place, text in enumerate(schema.classes or ())}
-        codes = [places.get(label_text(label), -1) for label in labels]
-        if -1 in codes:
-            raise ValueError(
-                f"y has a label that is none of the classes; accepted are {', '.join(places)}"
-            )
-        return np.asarray(codes, dtype=np.uint32)[inverse]
+        return _codes(np.asarray(y), schema.classes or ())
 
     def _set_target(self, schema: Schema, kind: np.dtype | None) -> None:
         self.classes_ = _labels(schema.classes or (), kind)
@@ -512,6 +505,37 @@ def _texts(classes: np.ndarray) -> list[str]:
     if len(set(texts)) != len(texts):
         raise ValueError("two classes are written alike; each needs a text of its own")
     return texts
+
+
+FEW_CLASSES = 32
+"""Up to so many classes, labels are compared with each: quicker than sorting them."""
+
+
+def _codes(y: np.ndarray, texts: Sequence[str]) -> np.ndarray:
+    """The place of each label among the classes."""
+    unknown = len(texts)
+    codes = np.full(len(y), unknown, dtype=np.uint32)
+    if y.dtype.kind in "iufU" and len(texts) <= FEW_CLASSES:
+        for place, text in enumerate(texts):
+            label = text if y.dtype.kind == "U" else _number(text)
+            if label is not None:
+                codes[y == label] = place
+    else:
+        labels, inverse = np.unique(y, return_inverse=True)
+        places = {text: place for place, text in enumerate(texts)}
+        found = [places.get(label_text(label), unknown) for label in labels]
+        codes = np.asarray(found, dtype=np.uint32)[inverse]
+    if unknown in codes:
+        # Which label it is stays with the records.
+        raise ValueError(f"y has a label that is none of the classes; accepted are {', '.join(texts)}")
+    return codes
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _labels(texts: Any, kind: np.dtype | None) -> np.ndarray:

@@ -27,7 +27,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from privet._privet import schema_facts, schema_from_toml, schema_to_toml
+from privet._privet import schema_checked, schema_from_toml, schema_to_toml
 
 
 def number(
@@ -162,9 +162,8 @@ class Schema:
 
     def _set(self, draft: Mapping[str, Any]) -> None:
         # One form for equal schemas: as the Rust side writes what it has checked.
-        text = schema_from_toml(schema_to_toml(json.dumps(draft)))
-        self._json = text
-        self._facts = json.loads(schema_facts(text))
+        self._json, facts = schema_checked(json.dumps(draft))
+        self._facts = json.loads(facts)
 
     @classmethod
     def from_dict(cls, draft: Mapping[str, Any]) -> Schema:

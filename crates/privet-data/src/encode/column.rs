@@ -78,6 +78,7 @@ pub(super) struct Number {
 
 impl Number {
     /// The entry of a finite value.
+    #[inline]
     pub(super) fn encode(&self, value: f64) -> f64 {
         let clamped = value.clamp(self.low, self.high);
         let (top, span) = if self.log {

@@ -1,9 +1,9 @@
 //! Whole tables of numbers at once, by all threads.
 //!
-//! A table without categories needs no list of pairs a row: each number goes through its column's map
-//! into a row of `f64`, which is clipped and stored. The arithmetic is that of [`super::RowEncoder`],
-//! entry by entry in the same order, so both give the same bits (a zero that the other way leaves out
-//! adds exactly nothing to a norm): `both_ways_give_the_same_bits`.
+//! A table without categories needs no cells: each number goes through its column's map, and the row is
+//! clipped and stored. The arithmetic is that of [`super::RowEncoder`], entry by entry in the same
+//! order, so both give the same bits (a zero, which is left out here, adds exactly nothing to a norm):
+//! `both_ways_give_the_same_bits`.
 
 use super::column::{MissingRule, Number, Rule};
 use super::{Encoding, Storage, UnknownIn};
@@ -88,23 +88,27 @@ impl Encoding {
         let refused = AtomicUsize::new(usize::MAX);
         values.par_chunks_mut(width * PIECE).enumerate().for_each(|(piece, values)| {
             let mut entries = vec![0.0; width];
+            let mut pairs: Vec<(u32, f64)> = Vec::with_capacity(width);
             for (place, stored) in values.chunks_mut(width).enumerate() {
                 let row = piece * PIECE + place;
                 table.write(row, &mut entries[..features]);
-                if let Some(column) = entries[..features].iter().position(|x| !x.is_finite()) {
-                    refused.fetch_min(row * features + column, Ordering::Relaxed);
+                // All of them, without a way out: the loop is then done several at a time.
+                if entries[..features].iter().fold(false, |odd, x| odd | !x.is_finite()) {
+                    let column = entries[..features].iter().position(|x| !x.is_finite());
+                    let first = row * features + column.unwrap_or(0);
+                    refused.fetch_min(first, Ordering::Relaxed);
                     return;
                 }
-                for (entry, number) in entries.iter_mut().zip(plain) {
-                    *entry = number.encode(*entry);
+                pairs.clear();
+                for ((at, entry), number) in (0_u32..).zip(&entries).zip(plain) {
+                    let encoded = number.encode(*entry);
+                    if encoded != 0.0 {
+                        pairs.push((at, encoded));
+                    }
                 }
-                if let Some(value) = self.bias {
-                    entries[width - 1] = value;
-                }
-                self.clip.apply(&mut entries);
-                for (stored, entry) in stored.iter_mut().zip(&entries) {
-                    *stored = *entry as f32;
-                }
+                pairs.extend(self.bias.map(|value| (width as u32 - 1, value)));
+                self.clip.apply(&mut pairs);
+                pairs.iter().for_each(|(at, value)| stored[*at as usize] = *value as f32);
             }
         });
         match refused.into_inner() {
