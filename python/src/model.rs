@@ -73,7 +73,7 @@ impl Model {
 
     /// A row of weights for each linear problem.
     fn weights<'py>(&self, py: Python<'py>) -> Outcome<Bound<'py, PyArray2<f64>>> {
-        Ok(PyArray2::from_vec2(py, &self.0.weights().weights).map_err(Failure::value)?)
+        PyArray2::from_vec2(py, &self.0.weights().weights).map_err(Failure::value)
     }
 
     /// Names of the encoded columns.
