@@ -39,7 +39,7 @@ fuzz-replay: ## replay the committed fuzz corpus on the stable compiler
 fuzz: ## fuzz each target for FUZZ_SECONDS (600): needs nightly; installs cargo-fuzz
 	@scripts/fuzz.sh $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
-bench: ## samplers, fit and the race against peers (peers are installed into .venv)
+bench: ## accuracy, and the races against peers (installed under target/bench)
 	@scripts/bench.sh
 
 audit: ## attack every learner and mechanism, RUNS (50000) a world, and write docs/audit.md

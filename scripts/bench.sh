@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Every race in one run: ours, then the peers (in .venv), then docs/results.md from both. Give the
-# machine nothing else to do meanwhile. PRIVET_DATA names the folder with the originals of Adult.
+# Accuracy and every race in one run, then docs/results.md. The races make the peers' environments
+# themselves, under target/bench. Give the machine nothing else to do meanwhile. PRIVET_DATA names the
+# folder with the originals.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,28 +11,14 @@ lines="$work/lines.jsonl"
 mkdir -p "$work"
 : > "$lines"
 
-echo "== samplers"
-cargo bench --locked --profile dev -p privet-dp --bench samplers | tee -a "$lines"
-scripts/venv.sh scripts/requirements-bench.txt
-echo "== samplers, peers"
-.venv/bin/python crates/privet-bench/peers/samplers_opendp.py | tee -a "$lines"
-
-echo "== accountant"
-cargo run --locked --quiet -p privet-bench -- accountant | tee "$work/accountant.jsonl"
-echo "== accountant, peers"
-.venv/bin/python crates/privet-bench/peers/accountant.py "$work/accountant.jsonl" | tee -a "$work/accountant.jsonl"
-cat "$work/accountant.jsonl" >> "$lines"
-
+races=(accountant samplers growth)
 if [ -d "$data/adult" ]; then
-    echo "== fit"
-    cargo run --locked --quiet -p privet-cli -- data prepare adult --from "$data" --out "$work/adult"
-    cargo run --locked --quiet -p privet-bench -- fit "$work/adult" "$work/adult.svm" | tee "$work/fit.jsonl"
-    echo "== fit, peers"
-    .venv/bin/python crates/privet-bench/peers/fit.py "$work/adult.svm" "$work/fit.jsonl" | tee -a "$work/fit.jsonl"
-    cat "$work/fit.jsonl" >> "$lines"
+    races=(fit "${races[@]}")
 else
     echo "SKIPPED: the fit race needs the originals of Adult in $data/adult (privet data list)"
 fi
+echo "== races: ${races[*]}"
+cargo run --locked --quiet -p privet-bench -- race "$data" "$work" "${races[@]}" | tee -a "$lines"
 
 echo "== accuracy of the default"
 cargo run --locked --quiet -p privet-bench -- accuracy "$data" "$work" "${RUNS:-10}" | tee "$work/accuracy.jsonl"

@@ -151,16 +151,27 @@ pub fn judge(
     }
 }
 
-/// How far apart two worlds seem, from 0 to ½: a statistic is trained on half of the releases and the
-/// area under its curve taken on the other half. For choosing what to attack, not for judging.
-pub fn apart(target: &dyn Target, worlds: &[Vec<Vec<f64>>; 2]) -> f64 {
+/// How much an attack on these releases promises: what it would prove of ε (of μ, for a Gaussian claim),
+/// and, where that is nothing, how far apart the worlds seem, as the area under the curve above ½. A
+/// statistic is trained on half of the releases and looked at on the other half. For choosing what to
+/// attack, not for judging.
+pub fn promise(
+    target: &dyn Target,
+    worlds: &[Vec<Vec<f64>>; 2],
+    claim: &Claim,
+    confidence: f64,
+) -> (f64, f64) {
     let half = worlds[0].len().min(worlds[1].len()) / 2;
     let training = worlds.each_ref().map(|world| &world[..half]);
-    let areas = candidates(target, training).into_iter().map(|statistic| {
-        let [first, second] = worlds.each_ref().map(|world| scores(&statistic, &world[half..]));
-        (area(&second, &first) - 0.5).abs()
-    });
-    areas.fold(0.0, f64::max)
+    let z = normal::quantile(1.0 - (1.0 - confidence) / BOUNDS);
+    let search = Search { claim, z, trials: half as f64 };
+    let mut best = (0.0_f64, 0.0_f64);
+    for statistic in candidates(target, training) {
+        let worlds = worlds.each_ref().map(|world| scores(&statistic, &world[half..]));
+        best.0 = best.0.max(search.best_rule(&worlds, search.goal()).0);
+        best.1 = best.1.max((area(&worlds[1], &worlds[0]) - 0.5).abs());
+    }
+    best
 }
 
 /// The distribution-free bound; 0 when the errors say nothing.
@@ -216,6 +227,11 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// What tells most of this claim.
+    fn goal(&self) -> Goal {
+        if self.claim.gaussian().is_some() { Goal::Multiplier } else { Goal::Epsilon }
+    }
+
     /// What a rule would be worth if as many other runs looked like these.
     fn worth(&self, rule: Rule, worlds: &[Vec<f64>; 2], goal: Goal) -> f64 {
         let (first, second) = rule.errors(worlds);
@@ -261,7 +277,7 @@ impl Search<'_> {
     ) -> Statistic<'a> {
         let half = choosing[0].len() / 2;
         let all = candidates(target, choosing.map(|world| &world[..half]));
-        let goal = if self.claim.gaussian().is_some() { Goal::Multiplier } else { Goal::Epsilon };
+        let goal = self.goal();
         let worth = |statistic: &Statistic<'_>| {
             let worlds = choosing.map(|world| scores(statistic, &world[half..]));
             self.best_rule(&worlds, goal).0

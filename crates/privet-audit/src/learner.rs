@@ -7,15 +7,17 @@
 //!
 //! A pilot with few runs finds the pair of tables that is worst for this learner; the audit itself uses
 //! fresh runs. Where a learner has a ridge and the caller gives none, one is tried that keeps the
-//! minimiser on the straight part of the loss, beside the one that the learner's own rule chooses. A
-//! number of steps that is not given is small: the events, and what can be seen of them, are of the same
-//! kind, and thousands of runs take minutes.
+//! minimiser on the straight part of the loss, beside the one that the learner's own rule chooses; for
+//! some learners also settings under which the theorem is nearly tight (`sharp.rs`). A number of steps that
+//! is not given is small: the events, and what can be seen of them, are of the same kind, and thousands
+//! of runs take minutes.
 
-use crate::AuditError;
 use crate::attack::{self, Finding, Options, RUNS};
 use crate::claim::Claim;
 use crate::pairs::{self, Pair, Tables};
 use crate::runs::{self, Target, Watch, World};
+use crate::sharp::{sharp, with_unless_given};
+use crate::{AuditError, bits};
 use privet_core::{Budget, Neighbours};
 use privet_data::Dataset;
 use privet_dp::noise::Source;
@@ -29,7 +31,7 @@ pub const COLUMNS: usize = 3;
 /// Rows of the built-in tables, unless asked otherwise.
 pub const ROWS: u64 = 64;
 /// Runs a world of the pilot, at most.
-const PILOT: u64 = 2_000;
+const PILOT: u64 = 1_000;
 /// Keeps 1/λ, where a lone row at the bound puts the minimiser, inside the hinge's straight part.
 const STRAIGHT_RIDGE: &str = "4";
 /// Steps of a descent, unless given.
@@ -79,17 +81,18 @@ pub struct Report {
 pub struct Learner<'a> {
     plan: &'a Plan,
     worlds: [Dataset; 2],
+    columns: usize,
     axis: usize,
     stop: AtomicBool,
 }
 
 impl<'a> Learner<'a> {
-    /// A plan made for a schema of [`pairs::schema`] with [`COLUMNS`] columns.
-    pub fn new(plan: &'a Plan, pair: Pair) -> Result<Self, AuditError> {
+    /// A plan made for a schema of [`pairs::schema`] with so many columns.
+    pub fn new(plan: &'a Plan, columns: usize, pair: Pair) -> Result<Self, AuditError> {
         let request = plan.request();
         let Tables { worlds, axis } =
-            pairs::build(pair, &request.schema, COLUMNS, request.rows, request.neighbours)?;
-        Ok(Self { plan, worlds, axis, stop: AtomicBool::new(false) })
+            pairs::build(pair, &request.schema, columns, request.rows, request.neighbours)?;
+        Ok(Self { plan, worlds, columns, axis, stop: AtomicBool::new(false) })
     }
 }
 
@@ -101,7 +104,7 @@ impl Target for Learner<'_> {
     }
 
     fn direction(&self) -> Option<Vec<f64>> {
-        Some((0..COLUMNS).map(|axis| f64::from(u8::from(axis == self.axis))).collect())
+        Some((0..self.columns).map(|axis| f64::from(u8::from(axis == self.axis))).collect())
     }
 }
 
@@ -149,31 +152,45 @@ pub fn audit(
 ) -> Result<Report, AuditError> {
     RUNS.check(options.runs as f64)?;
     let method = subject.method.name();
-    let quick = unless_given(&subject.method, "steps", FEW_STEPS);
-    let quick = Subject { method: quick.unwrap_or(subject.method.clone()), ..subject.clone() };
-    let mut plans = vec![planned(&quick, COLUMNS)?];
-    if let Some(straight) = unless_given(&quick.method, "ridge", STRAIGHT_RIDGE) {
-        plans.extend(planned(&Subject { method: straight, ..quick }, COLUMNS));
+    let few = [("steps", FEW_STEPS.into())];
+    let quick = with_unless_given(&subject.method, &few).unwrap_or(subject.method.clone());
+    let quick = Subject { method: quick, ..subject.clone() };
+    let mut tried: Vec<(Plan, usize, &[Pair])> =
+        vec![(planned(&quick, COLUMNS)?, COLUMNS, &Pair::GENERAL)];
+    let straight = [("ridge", STRAIGHT_RIDGE.into())];
+    if let Some(method) = with_unless_given(&quick.method, &straight) {
+        let plan = planned(&Subject { method, ..quick }, COLUMNS);
+        tried.extend(plan.ok().map(|plan| (plan, COLUMNS, &Pair::GENERAL[..])));
+    }
+    if let Some(sharp) = sharp(method, subject.rows) {
+        let method = with_unless_given(&subject.method, &sharp.settings);
+        let plan = method
+            .and_then(|method| planned(&Subject { method, ..subject.clone() }, sharp.columns).ok());
+        tried.extend(plan.map(|plan| (plan, sharp.columns, sharp.pairs)));
     }
     let pilot = (options.runs / 5).clamp(40, PILOT);
     let seed = runs::scramble(options.seed);
-    let mut worst = (f64::NEG_INFINITY, &plans[0], Pair::AllEqual);
-    for plan in &plans {
-        for pair in Pair::ALL {
-            let target = Learner::new(plan, pair)?;
+    let mut worst: Option<((f64, f64), Learner<'_>, Pair, Claim)> = None;
+    for (plan, columns, pairs) in &tried {
+        let (Some(guarantee), Some(events)) = (plan.guarantee(), plan.events()) else {
+            return Err(AuditError::NothingClaimed { method });
+        };
+        let claim = Claim::certified(guarantee, events)?;
+        for pair in *pairs {
+            let target = Learner::new(plan, *columns, *pair)?;
             let releases = runs::collect(&target, pilot, seed, &Quiet(watch))?;
-            let apart = attack::apart(&target, &releases);
-            if apart > worst.0 {
-                worst = (apart, plan, pair);
+            let promise = attack::promise(&target, &releases, &claim, options.confidence);
+            if worst.as_ref().is_none_or(|(most, ..)| promise > *most) {
+                worst = Some((promise, target, *pair, claim.clone()));
             }
         }
     }
-    let (_, plan, pair) = worst;
-    let (Some(guarantee), Some(events)) = (plan.guarantee(), plan.events()) else {
+    // There is at least one plan and one pair.
+    let Some((_, target, pair, claim)) = worst else {
         return Err(AuditError::NothingClaimed { method });
     };
-    let claim = Claim::certified(guarantee, events)?;
-    let finding = attack::audit(&Learner::new(plan, pair)?, &claim, options, watch)?;
+    let finding = attack::audit(&target, &claim, options, watch)?;
+    let plan = target.plan;
     let request = plan.request();
     Ok(Report {
         method,
@@ -185,11 +202,25 @@ pub fn audit(
     })
 }
 
-/// The method with a setting, if it has that one and none was given.
-fn unless_given(method: &Method, setting: &str, value: &str) -> Option<Method> {
-    let written = serde_json::to_value(method).ok()?;
-    let given = written.get(setting).is_some_and(|value| !value.is_null());
-    if given { None } else { method.with(setting, value).ok() }
+/// Searches the low bits of a learner's releases on a pair of tables ([`crate::bits`]), with the ridge
+/// that is a power of two where none is given: quotients by it keep the bits of what is divided.
+pub fn low_bits(
+    subject: &Subject,
+    pair: Pair,
+    options: &Options,
+    watch: &dyn Watch,
+) -> Result<Finding, AuditError> {
+    let method = subject.method.name();
+    let straight = [("ridge", STRAIGHT_RIDGE.into()), ("steps", FEW_STEPS.into())];
+    let changed = with_unless_given(&subject.method, &straight[..1])
+        .or_else(|| with_unless_given(&subject.method, &straight[1..]))
+        .unwrap_or(subject.method.clone());
+    let plan = planned(&Subject { method: changed, ..subject.clone() }, COLUMNS)?;
+    let (Some(guarantee), Some(events)) = (plan.guarantee(), plan.events()) else {
+        return Err(AuditError::NothingClaimed { method });
+    };
+    let claim = Claim::certified(guarantee, events)?;
+    bits::audit(&Learner::new(&plan, COLUMNS, pair)?, &claim, options, watch)
 }
 
 /// Lets a stop through, but no progress: the pilot is short.

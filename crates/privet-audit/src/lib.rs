@@ -13,7 +13,7 @@
 //! | do low bits give a neighbour away? | [`bits`] |
 //! | is the accountant's arithmetic consistent? | [`accounting`] |
 //! | does a finished model betray who was in its table? | [`membership`] |
-//! | mechanisms as printed, to be refuted | [`printed`] |
+//! | mechanisms as printed, to be refuted; with sound ones | [`printed`], [`cases`] |
 //! | true ε of published settings | [`peers`] |
 //!
 //! Every random choice comes from one seed, so an audit can be repeated bit for bit on any number of
@@ -23,6 +23,7 @@
 pub mod accounting;
 pub mod attack;
 pub mod bits;
+pub mod cases;
 pub mod claim;
 mod error;
 pub mod interval;
@@ -36,6 +37,7 @@ pub mod peers;
 pub mod printed;
 pub mod runs;
 pub mod samplers;
+mod sharp;
 pub mod statistic;
 
 pub use attack::{Finding, Options};

@@ -2,17 +2,17 @@
 
 use crate::attack::{self, Options};
 use crate::bits::{self, FloatingPoint, Scalar};
-use crate::claim::Claim;
+use crate::cases::cases;
 use crate::learner::{self, Subject};
+use crate::pairs::Pair;
 use crate::peers::short;
-use crate::printed::descent::{LastStep, PrivateSgd};
-use crate::printed::minima::{Amp, Ending, OneByte};
-use crate::printed::{self, Choice, Shift, Verdict, sparse};
-use crate::runs::Target;
+use crate::printed::{self, Verdict};
 use crate::{AuditError, accounting, one_run, samplers};
 use privet_core::{Budget, Neighbours};
 use privet_learn::{METHODS, Method};
+use std::cell::Cell;
 use std::fmt::Write as _;
+use std::time::Instant;
 
 /// The page, and what on it should not be there.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -31,6 +31,40 @@ impl Page {
     }
 }
 
+/// Says what comes next, how much of the work is done and about how long the rest will take.
+struct Progress<'a> {
+    tell: &'a dyn Fn(&str),
+    started: Instant,
+    done: Cell<f64>,
+    all: f64,
+}
+
+/// What rows weigh in the time left, by how long they take: learners, single runs, anything else.
+const LEARNER: f64 = 10.0;
+const SINGLE: f64 = 2.0;
+const OTHER: f64 = 1.0;
+
+impl<'a> Progress<'a> {
+    fn new(tell: &'a dyn Fn(&str)) -> Result<Self, AuditError> {
+        let rows = 2.0 * METHODS.iter().filter(|info| info.name != "non-private").count() as f64;
+        let others = cases()?.len() + SCALARS.len() + 2 * LOW_BITS.len() + 2;
+        let all = rows * (BUDGETS.len() as f64 * LEARNER + SINGLE) + others as f64 * OTHER;
+        Ok(Self { tell, started: Instant::now(), done: Cell::new(0.0), all })
+    }
+
+    fn step(&self, weight: f64, what: &str) {
+        let (gone, done) = (self.started.elapsed().as_secs_f64(), self.done.get());
+        let share = (done / self.all).min(1.0);
+        let left = if share > 0.02 {
+            format!(", about {:.0} min left", (gone * (1.0 / share - 1.0) / 60.0).ceil())
+        } else {
+            String::new()
+        };
+        (self.tell)(&format!("[{:3.0} %{left}] {what}", 100.0 * share));
+        self.done.set(done + weight);
+    }
+}
+
 /// Everything, with `runs` runs a world; a line of progress a row goes to `tell`.
 pub fn page(head: &str, runs: u64, seed: u64, tell: &dyn Fn(&str)) -> Result<Page, AuditError> {
     let options = Options { runs, confidence: 0.999, seed };
@@ -43,21 +77,24 @@ pub fn page(head: &str, runs: u64, seed: u64, tell: &dyn Fn(&str)) -> Result<Pag
          for Gaussian releases, given only where every event is Gaussian. A claim that is not refuted \
          was not refuted by these attacks; the proofs are elsewhere.\n"
     );
-    learners(&mut page, &options, tell)?;
-    single_runs(&mut page, seed, tell)?;
-    mechanisms(&mut page, &options, tell)?;
+    let progress = Progress::new(tell)?;
+    learners(&mut page, &options, &progress)?;
+    single_runs(&mut page, seed, &progress)?;
+    mechanisms(&mut page, &options, &progress)?;
     errata(&mut page)?;
-    sampler_tables(&mut page, &options, tell)?;
-    accounting_table(&mut page, seed, tell)?;
+    sampler_table(&mut page, seed, &progress)?;
+    low_bits(&mut page, &options, &progress)?;
+    accounting_table(&mut page, seed, &progress)?;
     Ok(page)
 }
 
 /// The budgets that every method is asked for, under both relations.
 const BUDGETS: [(f64, f64); 3] = [(1.0, 1e-5), (4.0, 1e-5), (1.0, 0.0)];
 
-fn learners(page: &mut Page, options: &Options, tell: &dyn Fn(&str)) -> Result<(), AuditError> {
+fn learners(page: &mut Page, options: &Options, progress: &Progress<'_>) -> Result<(), AuditError> {
     page.text.push_str(
-        "## Learners\n\n| method | neighbours | loss | pair | claimed (ε, δ) | ε at least | by μ | \
+        "## Learners\n\nOn the pair of tables (`privet_audit::pairs`), and with the settings of those that any user \
+         may choose, that tell most.\n\n| method | neighbours | loss | pair | claimed (ε, δ) | ε at least | by μ | \
          statistic | refuted |\n|---|---|---|---|---|---|---|---|---|\n",
     );
     for info in METHODS {
@@ -70,7 +107,7 @@ fn learners(page: &mut Page, options: &Options, tell: &dyn Fn(&str)) -> Result<(
                 let budget = Budget::new(epsilon, delta)?;
                 let subject = Subject::new(method.clone(), budget, neighbours);
                 let claimed = format!("({}, {})", short(epsilon), short(delta));
-                tell(&format!("{} {neighbours} {claimed}", info.name));
+                progress.step(LEARNER, &format!("{} {neighbours} {claimed}", info.name));
                 let row = match learner::audit(&subject, options, &()) {
                     Ok(report) => {
                         let found = &report.finding;
@@ -118,7 +155,7 @@ fn answer(refuted: bool) -> &'static str {
     if refuted { "**yes**" } else { "no" }
 }
 
-fn single_runs(page: &mut Page, seed: u64, tell: &dyn Fn(&str)) -> Result<(), AuditError> {
+fn single_runs(page: &mut Page, seed: u64, progress: &Progress<'_>) -> Result<(), AuditError> {
     page.text.push_str(
         "## One run each\n\nSteinke, Nasr & Jagielski 2023; 400 canaries.\n\n\
          | method | neighbours | claimed (ε, δ) | right of guessed | ε at least | refuted |\n\
@@ -130,7 +167,7 @@ fn single_runs(page: &mut Page, seed: u64, tell: &dyn Fn(&str)) -> Result<(), Au
             continue;
         }
         for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
-            tell(&format!("one run of {}, {neighbours}", info.name));
+            progress.step(SINGLE, &format!("one run of {}, {neighbours}", info.name));
             let subject = Subject::new(method.clone(), Budget::new(4.0, 1e-5)?, neighbours);
             let row = match one_run::audit(&subject, 400, 0.999, seed) {
                 Ok(found) => {
@@ -153,112 +190,32 @@ fn single_runs(page: &mut Page, seed: u64, tell: &dyn Fn(&str)) -> Result<(), Au
     Ok(())
 }
 
-/// A mechanism, its claim, and whether it must be refuted.
-pub struct Case {
-    /// In words.
-    pub what: &'static str,
-    /// What is attacked.
-    pub target: Box<dyn Target>,
-    /// What is claimed.
-    pub claim: Claim,
-    /// Whether the claim is false.
-    pub is_false: bool,
-}
-
-/// Mechanisms whose truth is known: sound ones, ones with twice the stated ε, and printed ones.
-pub fn cases() -> Result<Vec<Case>, AuditError> {
-    let pure = |epsilon: f64| Budget::new(epsilon, 0.0);
-    let mut all = Vec::new();
-    let mut add = |what, target: Box<dyn Target>, claim, is_false| {
-        all.push(Case { what, target, claim, is_false });
-    };
-    for (times, is_false) in [(1.0, false), (0.5, true)] {
-        let name = |sound, doubled| if is_false { doubled } else { sound };
-        add(
-            name("Laplace", "Laplace, half the noise"),
-            Box::new(Shift::laplace(vec![1.0], times)?),
-            Claim::stated(pure(1.0)?),
-            is_false,
-        );
-        add(
-            name("ℓ2-Laplace", "ℓ2-Laplace, half the noise"),
-            Box::new(Shift::l2_laplace(vec![0.6, 0.8], times)?),
-            Claim::stated(pure(1.0)?),
-            is_false,
-        );
-        // One score up, many down: the loss comes near ε.
-        let mut second = vec![-1.0; 16];
-        second[0] = 1.0;
-        add(
-            name("exponential", "exponential, half the noise"),
-            Box::new(Choice::new(vec![0.0; 16], second, 2.0 * times)),
-            Claim::stated(pure(1.0)?),
-            is_false,
-        );
-        let budget = Budget::new(1.0, 1e-5)?;
-        let sigma = 1.0 / privet_dp::account::gaussian::mu(1.0, 1e-5);
-        add(
-            name("Gaussian", "Gaussian, half the noise"),
-            Box::new(Shift::gaussian(vec![1.0], sigma * times)?),
-            Claim::stated_gaussian(budget),
-            is_false,
-        );
-    }
-    let sgd = PrivateSgd { rows: 1000.0, batch: 50.0, steps: 1.0, epsilon: 2.0, delta: 1e-3 };
-    for (times, what, is_false) in [
-        (1.0, "PRIV-13, closed-form σ, m = 1000, k = 50, T = 1", true),
-        (4.0, "PRIV-13, four times that σ", false),
-    ] {
-        let claim = Claim::stated(Budget::new(sgd.epsilon, sgd.delta)?);
-        add(what, Box::new(LastStep::new(&sgd, times)?), claim, is_false);
-    }
-    for (ending, what, is_false) in [
-        (Ending::Raised(1), "PRIV-4, solver stops early and raises γ", true),
-        (Ending::Converged, "PRIV-4, solver goes on until γ is met", false),
-    ] {
-        let claim = Claim::stated(Budget::new(1.0, 1e-5)?);
-        add(what, Box::new(Amp::new(1.0, 1e-5, 6, ending)?), claim, is_false);
-    }
-    add(
-        "PRIV-7, noise from one byte",
-        Box::new(OneByte::new(4.0)?),
-        Claim::stated(Budget::new(1.0, 1e-5)?),
-        true,
-    );
-    add(
-        "MPC-OUT, Laplace per coordinate, d = 16",
-        Box::new(Shift::laplace(sparse::diagonal(16), 1.0)?),
-        Claim::stated(pure(1.0)?),
-        true,
-    );
-    add(
-        "MPC-OUT repaired, ℓ2-Laplace, d = 16",
-        Box::new(Shift::l2_laplace(sparse::diagonal(16), 1.0)?),
-        Claim::stated(pure(1.0)?),
-        false,
-    );
-    Ok(all)
-}
-
-fn mechanisms(page: &mut Page, options: &Options, tell: &dyn Fn(&str)) -> Result<(), AuditError> {
+fn mechanisms(
+    page: &mut Page,
+    options: &Options,
+    progress: &Progress<'_>,
+) -> Result<(), AuditError> {
     page.text.push_str(
-        "## Mechanisms whose truth is known\n\nThe auditor must refute the false claims and no other.\n\n\
-         | mechanism | claimed (ε, δ) | claim is | ε at least | by μ | refuted |\n\
-         |---|---|---|---|---|---|\n",
+        "## Mechanisms whose truth is known\n\nThe auditor must refute the false claims and no other. \
+         Runs: as many as above, or as the attack needs.\n\n\
+         | mechanism | claimed (ε, δ) | claim is | runs | ε at least | by μ | refuted |\n\
+         |---|---|---|---|---|---|---|\n",
     );
     for case in cases()? {
-        tell(case.what);
-        let found = attack::audit(case.target.as_ref(), &case.claim, options, &())?;
+        progress.step(OTHER, case.what);
+        let options = Options { runs: options.runs.max(case.least_runs), ..*options };
+        let found = attack::audit(case.target.as_ref(), &case.claim, &options, &())?;
         page.expect(found.refuted == case.is_false, || {
             format!("{}: refuted is {}", case.what, found.refuted)
         });
         let _ = writeln!(
             page.text,
-            "| {} | ({}, {}) | {} | {:.3} | {} | {} |",
+            "| {} | ({}, {}) | {} | {} | {:.3} | {} | {} |",
             case.what,
             short(found.epsilon_claimed),
             short(found.delta),
             if case.is_false { "false" } else { "true" },
+            found.runs,
             found.epsilon_lower,
             by_mu(&found),
             answer(found.refuted)
@@ -297,16 +254,12 @@ fn errata(page: &mut Page) -> Result<(), AuditError> {
     Ok(())
 }
 
-fn sampler_tables(
-    page: &mut Page,
-    options: &Options,
-    tell: &dyn Fn(&str),
-) -> Result<(), AuditError> {
-    tell("samplers");
+fn sampler_table(page: &mut Page, seed: u64, progress: &Progress<'_>) -> Result<(), AuditError> {
+    progress.step(OTHER, "samplers");
     page.text.push_str(
         "## Samplers\n\n| law | scale | largest gap | allowed | fits |\n|---|---|---|---|---|\n",
     );
-    for fit in samplers::audit(1_000_000, options.seed)? {
+    for fit in samplers::audit(1_000_000, seed)? {
         page.expect(fit.passes(), || format!("{} at {} does not fit", fit.law, fit.scale));
         let verdict = if fit.passes() { "yes" } else { "**no**" };
         let _ = writeln!(
@@ -315,17 +268,28 @@ fn sampler_tables(
             fit.law, fit.scale, fit.gap, fit.allowed
         );
     }
+    page.text.push('\n');
+    Ok(())
+}
+
+/// Scalar mechanisms whose last bits are looked at.
+const SCALARS: [(Scalar, &str); 4] = [
+    (Scalar::PlainLaplace, "plain f64 Laplace (fixture, broken)"),
+    (Scalar::GridLaplace, "ours: Laplace on a grid"),
+    (Scalar::GridGaussian, "ours: Gaussian on a grid"),
+    (Scalar::L2Laplace, "ours: ℓ2-Laplace, rounded after the sum"),
+];
+
+/// Learners whose last bits are looked at: those that release what a solver found, and what hides it.
+const LOW_BITS: [&str; 5] = ["objective", "linear", "linear-rotated", "amp", "output"];
+
+fn low_bits(page: &mut Page, options: &Options, progress: &Progress<'_>) -> Result<(), AuditError> {
     page.text.push_str(
-        "\n## Low bits\n\nNeighbours 0 and 1, ε = 0.5: can the last bits of a release tell them apart?\n\n\
+        "## Low bits\n\nNeighbours 0 and 1, ε = 0.5: can the last bits of a release tell them apart?\n\n\
          | mechanism | ε at least | refuted |\n|---|---|---|\n",
     );
-    for (kind, what) in [
-        (Scalar::PlainLaplace, "plain f64 Laplace (fixture, broken)"),
-        (Scalar::GridLaplace, "ours: Laplace on a grid"),
-        (Scalar::GridGaussian, "ours: Gaussian on a grid"),
-        (Scalar::L2Laplace, "ours: ℓ2-Laplace, rounded after the sum"),
-    ] {
-        tell(what);
+    for (kind, what) in SCALARS {
+        progress.step(OTHER, what);
         let target = FloatingPoint { kind, epsilon: 0.5 };
         let found = bits::audit(&target, &target.claim()?, options, &())?;
         let expected = found.refuted == (kind == Scalar::PlainLaplace);
@@ -337,12 +301,30 @@ fn sampler_tables(
             answer(found.refuted)
         );
     }
+    page.text.push_str(
+        "\nThe same of learners at (1, 1e-5), add-remove:\n\n\
+         | method | pair | ε at least | refuted |\n|---|---|---|---|\n",
+    );
+    for name in LOW_BITS {
+        let subject = Subject::new(name.parse()?, Budget::new(1.0, 1e-5)?, Neighbours::AddRemove);
+        for pair in [Pair::Canary, Pair::AllEqual] {
+            progress.step(OTHER, &format!("low bits of {name}"));
+            let found = learner::low_bits(&subject, pair, options, &())?;
+            page.expect(!found.refuted, || format!("low bits of {name}, {pair}: refuted"));
+            let _ = writeln!(
+                page.text,
+                "| {name} | {pair} | {:.3} | {} |",
+                found.epsilon_lower,
+                answer(found.refuted)
+            );
+        }
+    }
     page.text.push('\n');
     Ok(())
 }
 
-fn accounting_table(page: &mut Page, seed: u64, tell: &dyn Fn(&str)) -> Result<(), AuditError> {
-    tell("accounting");
+fn accounting_table(page: &mut Page, seed: u64, progress: &Progress<'_>) -> Result<(), AuditError> {
+    progress.step(OTHER, "accounting");
     let all = accounting::audit(200, 200_000, seed)?;
     let faults: Vec<&accounting::Comparison> =
         all.iter().filter(|comparison| !comparison.faults().is_empty()).collect();

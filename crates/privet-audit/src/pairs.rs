@@ -10,9 +10,14 @@
 //! | label flip | on the other axes, labels in turn | at the bound on its axis; labels differ |
 //! | heavy row | small rows along the same axis | at the bound, opposite ends |
 //! | all equal | zero rows of one label | at the bound; labels differ |
+//! | opposed | at the bound of the other end | at the bound |
+//! | tipped | zero rows and one at the bound of the other end | at the bound |
+//! | outvoted | weak rows of the other end, half as strong as the row together | at the bound |
 //!
-//! Under replace-one both tables have as many rows; what stands in the row's place is said above.
-//! Under add-remove the first table lacks the row.
+//! Under replace-one both tables have as many rows; what stands in the row's place is said above, and is
+//! the other end of the axis in the last three. Under add-remove the first table lacks the row. There
+//! an opposed table has the declared number of rows without it, so that a learner with as many slots must push
+//! another row out for it.
 
 use crate::AuditError;
 use privet_core::Neighbours;
@@ -32,11 +37,28 @@ pub enum Pair {
     HeavyRow,
     /// The only row that is not zero, with one label against the other.
     AllEqual,
+    /// A row at the bound, all others at the opposite end.
+    Opposed,
+    /// A row at the bound, one other at the opposite end.
+    Tipped,
+    /// A row at the bound against weak ones that it outweighs.
+    Outvoted,
 }
 
 impl Pair {
+    /// Those that are tried on every learner; the others are for settings of their own
+    /// (`sharp.rs`).
+    pub const GENERAL: [Self; 4] = [Self::AllEqual, Self::Canary, Self::LabelFlip, Self::HeavyRow];
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::AllEqual, Self::Canary, Self::LabelFlip, Self::HeavyRow];
+    pub const ALL: [Self; 7] = [
+        Self::AllEqual,
+        Self::Canary,
+        Self::LabelFlip,
+        Self::HeavyRow,
+        Self::Opposed,
+        Self::Tipped,
+        Self::Outvoted,
+    ];
 }
 
 impl fmt::Display for Pair {
@@ -46,6 +68,9 @@ impl fmt::Display for Pair {
             Self::LabelFlip => "label-flip",
             Self::HeavyRow => "heavy-row",
             Self::AllEqual => "all-equal",
+            Self::Opposed => "opposed",
+            Self::Tipped => "tipped",
+            Self::Outvoted => "outvoted",
         })
     }
 }
@@ -92,15 +117,19 @@ pub(crate) fn build(
 ) -> Result<Tables, AuditError> {
     let axis = match pair {
         Pair::Canary | Pair::LabelFlip => columns - 1,
-        Pair::HeavyRow | Pair::AllEqual => 0,
+        _ => 0,
     };
     let others = columns.saturating_sub(1).max(1);
-    let rest = (1..rows).map(|i| {
+    let surplus = pair == Pair::Opposed && neighbours == Neighbours::AddRemove;
+    let rest = (1..rows + u64::from(surplus)).map(|i| {
         let turn = i % 2 == 0;
         match pair {
             Pair::Canary | Pair::LabelFlip => row(i as usize % others, 1.0, turn),
             Pair::HeavyRow => row(0, if turn { 0.125 } else { -0.125 }, true),
             Pair::AllEqual => row(0, 0.0, true),
+            Pair::Opposed => row(0, -1.0, true),
+            Pair::Tipped => row(0, if i == 1 { -1.0 } else { 0.0 }, true),
+            Pair::Outvoted => row(0, -0.5 / rows as f64, true),
         }
     });
     let rest: Vec<Row> = rest.collect();
@@ -113,7 +142,9 @@ pub(crate) fn build(
         (Neighbours::AddRemove, _) => None,
         (_, Pair::Canary) => Some(row(0, 1.0, true)),
         (_, Pair::LabelFlip | Pair::AllEqual) => Some(row(axis, 1.0, false)),
-        (_, Pair::HeavyRow) => Some(row(axis, -1.0, true)),
+        (_, Pair::HeavyRow | Pair::Opposed | Pair::Tipped | Pair::Outvoted) => {
+            Some(row(axis, -1.0, true))
+        }
     };
     Ok(Tables { worlds: [with(first)?, with(Some(second))?], axis })
 }
@@ -154,13 +185,14 @@ mod tests {
                     let built = build(pair, &schema, 3, 9, neighbours).unwrap();
                     let rows = built.worlds.each_ref().map(Dataset::rows);
                     let absent = usize::from(neighbours == Neighbours::AddRemove);
-                    assert_eq!(rows, [9 - absent, 9], "{pair}, {neighbours}");
-                    for row in 0..8 {
+                    let all = 9 + if pair == Pair::Opposed { absent } else { 0 };
+                    assert_eq!(rows, [all - absent, all], "{pair}, {neighbours}");
+                    for row in 0..all - 1 {
                         let both =
                             built.worlds.each_ref().map(|world| world.features.dense_row(row));
                         assert_eq!(both[0], both[1], "{pair}");
                     }
-                    let last = built.worlds[1].features.dense_row(8);
+                    let last = built.worlds[1].features.dense_row(all - 1);
                     assert_eq!(last[built.axis], 1.0, "{pair}: at the bound");
                 }
             }

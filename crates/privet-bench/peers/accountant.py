@@ -1,24 +1,18 @@
-"""The peer's side of the accountant race: dp-accounting on the questions of `privet-bench accountant`.
+"""dp-accounting, asked what privet's accountant is asked.
 
-    python accountant.py LINES
-
-LINES is the output of `privet-bench accountant`, from which events and budgets are taken. Prints one
-JSON object a line: the same question put to dp-accounting's own accountant of privacy-loss
-distributions (pessimistic) and to its calibration, at its default discretisation 1e-4 and at 1e-5.
+A question is an event (as privet writes it), δ, and either ε (then the noise scale is looked for) or
+nothing, and `step`, the discretisation of the privacy-loss distributions (1e-4 is the peer's
+default). The answer has `seconds` and `answer`. Both sides' bounds are pessimistic.
 """
 
-import json
-import sys
-import time
 from importlib.metadata import version
 
 import dp_accounting
 from dp_accounting import dp_event
 from dp_accounting.pld import PLDAccountant
 
-STEPS = (1e-4, 1e-5)
-ROUNDS = 3
-SECONDS = 20.0
+from serving import serve, timed
+
 RELATIONS = {
     "add-remove": dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE,
     "replace-one": dp_accounting.NeighboringRelation.REPLACE_ONE,
@@ -45,42 +39,29 @@ def translated(event, scale=None):
     return made, RELATIONS[event["use"]["neighbours"]]
 
 
-def answer(own, step):
-    theirs, relation = translated(own["event"])
+def found(question):
+    theirs, relation = translated(question["event"])
 
     def fresh():
-        return PLDAccountant(relation, value_discretization_interval=step)
+        return PLDAccountant(relation, value_discretization_interval=question["step"])
 
-    if own["epsilon"] is None:
-        return fresh().compose(theirs).get_epsilon(own["delta"])
+    if question["epsilon"] is None:
+        return fresh().compose(theirs).get_epsilon(question["delta"])
     return dp_accounting.calibrate_dp_mechanism(
         fresh,
-        lambda scale: translated(own["event"], scale)[0],
-        own["epsilon"],
-        own["delta"],
+        lambda scale: translated(question["event"], scale)[0],
+        question["epsilon"],
+        question["delta"],
         # Close around the answers, in its favour: it takes much longer where there is little noise.
         dp_accounting.ExplicitBracketInterval(0.5, 4.0),
         tol=1e-6,
     )
 
 
-def main():
-    with open(sys.argv[1], encoding="utf-8") as file:
-        ours = [json.loads(line) for line in file if line.startswith("{")]
-    for own in ours:
-        for step in STEPS:
-            seconds = []
-            while len(seconds) < ROUNDS and sum(seconds) < SECONDS:
-                start = time.perf_counter()
-                found = answer(own, step)
-                seconds.append(time.perf_counter() - start)
-            seconds.sort()
-            print(json.dumps({
-                "race": "accountant", "who": f"dp-accounting {version('dp-accounting')}, step {step:g}",
-                "question": own["question"], "answer": found,
-                "seconds": seconds[0], "median_seconds": seconds[len(seconds) // 2],
-            }), flush=True)
+def answer(question):
+    seconds, value = timed(lambda: found(question))
+    return {"seconds": seconds, "answer": value}
 
 
 if __name__ == "__main__":
-    main()
+    serve({"dp-accounting": version("dp-accounting")}, answer)

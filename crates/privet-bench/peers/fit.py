@@ -1,17 +1,15 @@
-"""The peers' side of the fit race, on the rows that `privet-bench fit` exported.
+"""Fits of scikit-learn, and of the papers' AMP through SciPy, on rows that privet exported.
 
-    python fit.py EXPORT LINES
+    python fit.py TRAIN TEST COLUMNS
 
-EXPORT is LIBSVM text (with EXPORT.test beside it), LINES the output of `privet-bench fit`, from which
-λ and ε are taken. Prints one JSON object a line. scikit-learn's liblinear on CSR, its lbfgs and
-newton-cholesky on a dense matrix, all with C = 1/λ and no separate intercept (the bias, if any, is a
-column), at their default tolerances; and Approximate Minima Perturbation as published: SciPy's BFGS on
-the mean objective with the paper's constants until the gradient's norm is at most 1/n².
+TRAIN and TEST are LIBSVM text. A question names the solver, the storage, λ (`ridge`) and ε; the
+answer has `seconds`, `accuracy` on TEST and the λ that was used. scikit-learn fits with C = 1/λ and no
+separate intercept (the bias, if any, is a column), at its default tolerance. `published-amp` is
+Approximate Minima Perturbation as printed: SciPy's BFGS on the mean objective with the paper's
+constants until the gradient's norm is at most 1/n².
 """
 
-import json
 import sys
-import time
 from importlib.metadata import version
 
 import numpy as np
@@ -19,21 +17,10 @@ from scipy.optimize import minimize
 from sklearn.datasets import load_svmlight_file
 from sklearn.linear_model import LogisticRegression
 
-REPEATS = 9
+from serving import serve, timed
 
 
-def timed(fit, repeats=REPEATS):
-    """(fastest, median, last result)."""
-    seconds = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = fit()
-        seconds.append(time.perf_counter() - start)
-    seconds.sort()
-    return seconds[0], seconds[len(seconds) // 2], result
-
-
-def printed_amp(rows, labels, epsilon):
+def published_amp(rows, labels, epsilon):
     """Algorithm 1 of Iyengar et al. (2019), hyper-parameter-free, low-dimensional; the paper's own
     constants, unsound in places (see docs/errata.md)."""
     n, p = rows.shape
@@ -56,39 +43,25 @@ def printed_amp(rows, labels, epsilon):
 
 
 def main():
-    export, lines = sys.argv[1:3]
-    with open(lines, encoding="utf-8") as file:
-        ours = [json.loads(line) for line in file if line.startswith("{")]
-    columns = ours[0]["columns"]
-    csr, labels = load_svmlight_file(export, n_features=columns)
-    test_csr, test_labels = load_svmlight_file(export.rsplit(".", 1)[0] + ".test", n_features=columns)
+    training, test, columns = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    csr, labels = load_svmlight_file(training, n_features=columns)
+    test_rows, test_labels = load_svmlight_file(test, n_features=columns)
     # liblinear takes 32-bit indices only.
     csr.indices, csr.indptr = csr.indices.astype(np.int32), csr.indptr.astype(np.int32)
-    dense = np.ascontiguousarray(csr.toarray())
-    test = test_csr.toarray()
+    stored = {"csr": csr, "dense": np.ascontiguousarray(csr.toarray())}
 
-    def accuracy(theta):
-        return float(((test @ theta > 0) == (test_labels > 0)).mean())
+    def answer(question):
+        rows, ridge = stored[question["storage"]], question["ridge"]
+        if question["solver"] == "published-amp":
+            seconds, (theta, ridge) = timed(lambda: published_amp(rows, labels, question["epsilon"]))
+        else:
+            model = LogisticRegression(solver=question["solver"], C=1 / ridge, fit_intercept=False)
+            seconds, fitted = timed(lambda: model.fit(rows, labels))
+            theta = fitted.coef_[0]
+        right = (test_rows @ theta > 0) == (test_labels > 0)
+        return {"seconds": seconds, "accuracy": float(right.mean()), "ridge": ridge}
 
-    for own in ours:
-        rows = csr if own["storage"] == "csr" else dense
-        solvers = ["liblinear"] if own["storage"] == "csr" else ["lbfgs", "newton-cholesky"]
-        for solver in solvers:
-            model = LogisticRegression(solver=solver, C=1 / own["ridge"], fit_intercept=False)
-            fastest, median, fitted = timed(lambda: model.fit(rows, labels))
-            report(own, f"scikit-learn {version('scikit-learn')} {solver}", own["ridge"], fastest,
-                   median, accuracy(fitted.coef_[0]))
-        if own["storage"] == "dense":
-            fastest, median, (theta, ridge) = timed(lambda: printed_amp(dense, labels, own["epsilon"]), 1)
-            report(own, f"AMP as published (SciPy {version('scipy')} BFGS)", ridge, fastest, median,
-                   accuracy(theta))
-
-
-def report(own, who, ridge, fastest, median, found):
-    print(json.dumps({
-        "race": "fit", "who": who, "storage": own["storage"], "epsilon": own["epsilon"],
-        "ridge": ridge, "seconds": fastest, "median_seconds": median, "accuracy": found,
-    }), flush=True)
+    serve({"scikit-learn": version("scikit-learn"), "scipy": version("scipy")}, answer)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-//! Peak memory of a stretch of this process (Linux; elsewhere unknown).
+//! Peak memory of a stretch of this process, and the memory of the machine (Linux; elsewhere unknown).
 
 use std::fs;
 
@@ -6,6 +6,11 @@ use std::fs;
 pub fn start() -> Option<u64> {
     // 5: reset the peak (man 5 proc, clear_refs).
     fs::write("/proc/self/clear_refs", "5").ok()?;
+    resident()
+}
+
+/// Bytes now resident.
+pub fn resident() -> Option<u64> {
     field("VmRSS")
 }
 
@@ -14,8 +19,18 @@ pub fn peak() -> Option<u64> {
     field("VmHWM")
 }
 
+/// Bytes of memory that the machine has.
+pub fn machine() -> Option<u64> {
+    kilobytes("/proc/meminfo", "MemTotal")
+}
+
 fn field(name: &str) -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with(name))?;
+    kilobytes("/proc/self/status", name)
+}
+
+/// A line `name: 12 kB` of a file, in bytes.
+fn kilobytes(file: &str, name: &str) -> Option<u64> {
+    let text = fs::read_to_string(file).ok()?;
+    let line = text.lines().find(|line| line.starts_with(name))?;
     Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
 }

@@ -21,9 +21,38 @@ pub fn hold_out(rows: usize, share: f64, key: &Key) -> (Vec<usize>, Vec<usize>) 
     (first, rest)
 }
 
+/// The rows of the first ⌊share · units⌋ shuffled units, and the rows of the rest, each part
+/// shuffled. `units` names each row's unit, by any number; no unit is in both parts.
+pub fn hold_out_units(units: &[usize], share: f64, key: &Key) -> (Vec<usize>, Vec<usize>) {
+    let mut names = units.to_vec();
+    names.sort_unstable();
+    names.dedup();
+    let (chosen, _) = hold_out(names.len(), share, key);
+    let mut first = vec![false; names.len()];
+    chosen.into_iter().for_each(|unit| first[unit] = true);
+    // Every row's unit is among the names.
+    let is_first = |row: &usize| names.binary_search(&units[*row]).is_ok_and(|unit| first[unit]);
+    shuffled(units.len(), key).into_iter().partition(is_first)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn a_hold_out_of_units_tears_none_apart() {
+        let units: Vec<usize> = (0..10_000).map(|row| row * row % 1_009 + 5).collect();
+        let (train, test) = hold_out_units(&units, 0.8, &keyed::key(1));
+        let of = |rows: &[usize]| rows.iter().map(|row| units[*row]).collect::<HashSet<_>>();
+        assert!(of(&train).is_disjoint(&of(&test)));
+        // Squares modulo a prime take (1,009 + 1)/2 values, of which ⌊0.8 · 505⌋ are 404.
+        assert_eq!((of(&train).len(), of(&test).len()), (404, 101));
+        let mut all = [train, test].concat();
+        all.sort_unstable();
+        assert_eq!(all, (0..10_000).collect::<Vec<_>>());
+        assert_eq!(hold_out_units(&[], 0.8, &keyed::key(1)), (vec![], vec![]));
+    }
 
     #[test]
     fn a_hold_out_is_a_partition_fixed_by_the_key() {

@@ -155,18 +155,12 @@ pub fn determinant_ratio(rows: f64, epsilon: f64, h: f64) -> (f64, f64, f64) {
     (constants.ridge, allowed, 1.0 + 1.0 / (2.0 * h) / constants.ridge)
 }
 
-/// The event of AMP at those settings, with the Huber hinge's true curvature.
-fn huber_event(rows: f64, epsilon: f64, h: f64) -> Event {
+/// The event of AMP at the hyper-parameter-free settings, with the loss's true curvature.
+pub(crate) fn printed_event(rows: f64, epsilon: f64, loss: Loss) -> Event {
     let delta = rows.powi(-2);
     let constants = printed_constants(rows, false, 1.0, epsilon, delta, rows.powi(-2), 0.01);
-    let loss = Loss::HuberSvm { h };
     let objective = ObjectiveCost {
-        loss: LossShape {
-            lipschitz: loss.lipschitz(),
-            curvature: loss.curvature(),
-            sign: Sign::Fixed,
-            logistic: loss.logistic_like(),
-        },
+        loss: shape(loss),
         radius: 1.0,
         ridge: constants.ridge,
         noise: ObjectiveNoise::Gaussian {
@@ -182,6 +176,33 @@ fn huber_event(rows: f64, epsilon: f64, h: f64) -> Event {
             output_sensitivity: 2.0 / rows / constants.ridge,
             output: OutputNoise::Gaussian { noise_scale: constants.output_noise, grid: None },
         },
+    }
+}
+
+/// Algorithm 3.1 of Thakurta 2013 with the Huber hinge of h = ½ (c = 1), LR = 1, add/remove.
+pub(crate) fn thesis_objective(epsilon: f64, delta: f64) -> Event {
+    let loss = Loss::HuberSvm { h: 0.5 };
+    let variance = (8.0 * libm::log(2.0 / delta) + 4.0 * epsilon) / (epsilon * epsilon);
+    let objective = ObjectiveCost {
+        loss: shape(loss),
+        radius: 1.0,
+        ridge: 2.0 * loss.curvature() / epsilon,
+        noise: ObjectiveNoise::Gaussian { noise_scale: libm::sqrt(variance), grid: None },
+    };
+    Event::Use {
+        neighbours: Neighbours::AddRemove,
+        unit: Unit::Record,
+        cost: Cost::Objective(objective),
+    }
+}
+
+/// What the accountant needs to know of a loss of classes.
+fn shape(loss: Loss) -> LossShape {
+    LossShape {
+        lipschitz: loss.lipschitz(),
+        curvature: loss.curvature(),
+        sign: Sign::Fixed,
+        logistic: loss.logistic_like(),
     }
 }
 
@@ -204,7 +225,10 @@ pub(super) fn errata() -> Result<Vec<Erratum>, AuditError> {
             ),
             epsilon,
             delta,
-            recomputed: account::epsilon(&huber_event(rows, epsilon, h), delta)?,
+            recomputed: account::epsilon(
+                &printed_event(rows, epsilon, Loss::HuberSvm { h }),
+                delta,
+            )?,
             verdict: Verdict::LemmaFalse,
         });
     }

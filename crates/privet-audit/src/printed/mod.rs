@@ -9,6 +9,7 @@
 //!
 //! Tested by `tests/audit/errata.rs`.
 
+pub mod choosing;
 pub mod descent;
 pub mod minima;
 pub mod online;

@@ -10,6 +10,9 @@
 //! **MPC Out P.** Theorem 6.3.1 needs noise of density ∝ exp(−‖η‖₂/b); independent Laplace(b)
 //! coordinates (Lemma 6.5.1, §6.7 and the public code) against an ℓ2 sensitivity cost √d·ε, attained by
 //! a movement along (1, …, 1).
+//!
+//! **DP-LSSGD** (chapter 5). Theorem 5.3.2: ν² = 20TαG²/(μn²ε), α = ln(1/δ)/((1 − μ)ε) + 1, for the mean gradient
+//! of batches of b; its condition on α is not met at the settings of the experiments.
 
 use super::{Erratum, Verdict};
 use privet_dp::account::gaussian;
@@ -28,6 +31,22 @@ pub fn hard_thresholding_multiplier(epsilon: f64, delta: f64) -> f64 {
 /// A movement of ℓ2 length 1 that costs independent Laplace coordinates most.
 pub fn diagonal(dimensions: usize) -> Vec<f64> {
     vec![1.0 / libm::sqrt(dimensions as f64); dimensions]
+}
+
+/// n of the experiment of DP-LSSGD.
+pub const SMOOTHED_ROWS: u64 = 60_000;
+/// b.
+pub const SMOOTHED_BATCH: u64 = 128;
+/// T: 50 passes.
+pub const SMOOTHED_STEPS: u32 = 50 * 469;
+/// δ.
+pub const SMOOTHED_DELTA: f64 = 1e-5;
+
+/// ν of DP-LSSGD with μ = ½, G = 1: `times` is 20 in the theorem, 4 in the public script.
+pub fn smoothed_noise(times: f64, epsilon: f64) -> f64 {
+    let alpha = 2.0 * libm::log(1.0 / SMOOTHED_DELTA) / epsilon + 1.0;
+    let rows = SMOOTHED_ROWS as f64;
+    libm::sqrt(times * f64::from(SMOOTHED_STEPS) * alpha / (0.5 * rows * rows * epsilon))
 }
 
 pub(super) fn errata() -> Vec<Erratum> {

@@ -36,7 +36,7 @@ struct List {
 Turns the original files of a known set into train.*, test.* and schema.toml: the same task and
 dimensions as in the papers, with public bounds instead of the data's own maxima. Originals are
 checked against their published sha256; `privet data list` says where to get them. Sets that are
-made up (synthetic-l, synthetic-h) need no originals.",
+made up (synthetic-l, synthetic-h, and the stand-ins uber-1 to uber-4) need no originals.",
     after_help = "\
 Examples:
   privet data prepare adult --from downloads --out adult
@@ -131,9 +131,13 @@ fn as_json(entry: &Entry) -> Value {
 }
 
 fn in_words(entry: &Entry) -> String {
+    let target = match entry.classes {
+        0 => "a number".to_string(),
+        classes => format!("{classes} classes"),
+    };
     let mut text = format!(
-        "{}: {}\n    {}\n    {} rows, {} encoded columns, {} classes\n",
-        entry.name, entry.title, entry.task, entry.rows, entry.columns, entry.classes
+        "{}: {}\n    {}\n    {} rows, {} encoded columns, {target}\n",
+        entry.name, entry.title, entry.task, entry.rows, entry.columns
     );
     if entry.files.is_empty() {
         text.push_str("    made up: needs no original\n");

@@ -1,6 +1,7 @@
 //! The verbs of the command line, one a file: flags, help, and a short `run`.
 
 pub mod audit;
+pub mod bench;
 pub mod data;
 pub mod demo;
 pub mod evaluate;

@@ -5,6 +5,7 @@
 //! - `bad_input`: what is refused, with which words, and that nothing is written.
 //! - `certificates`: models that were edited, cut, weakened, signed by others or never private.
 //! - `private_count`: under add-remove, no trace of the file's length.
+//! - `report`: from a results file to a page.
 //! - `environment`: disks, permissions, pipes, interruption.
 
 #![cfg(unix)]
@@ -15,4 +16,5 @@ mod certificates;
 mod environment;
 mod happy;
 mod private_count;
+mod report;
 mod world;

@@ -1,6 +1,6 @@
 //! Originals in, prepared files out.
 
-use super::{Entry, Lines, Original, Prepared, TRAIN_SHARE, Task};
+use super::{Entry, Lines, Original, Prepared, Split, TRAIN_SHARE, Task};
 use crate::{
     encode::Encoding,
     error::{DataError, Place},
@@ -22,7 +22,7 @@ pub(super) fn original(
     file: &Original,
     from: &Path,
 ) -> Result<(Vec<u8>, PathBuf), DataError> {
-    let folders = [from.to_path_buf(), from.join(entry.name)];
+    let folders = [from.to_path_buf(), from.join(entry.folder)];
     let candidates = folders.iter().flat_map(|folder| {
         ["", ".gz", ".zst"].map(|ending| folder.join(format!("{}{ending}", file.name)))
     });
@@ -51,9 +51,10 @@ pub(super) fn write(
     key: &Key,
 ) -> Result<Prepared, DataError> {
     let refused = |source| DataError::File { file: Place::Path(out.into()), source };
-    let (train_rows, test_rows) = match task.published_train {
-        Some(count) => ((0..count).collect(), (count..task.rows.len()).collect()),
-        None => split::hold_out(task.rows.len(), TRAIN_SHARE, key),
+    let (train_rows, test_rows) = match &task.split {
+        Split::Published(count) => ((0..*count).collect(), (*count..task.rows.len()).collect()),
+        Split::Rows => split::hold_out(task.rows.len(), TRAIN_SHARE, key),
+        Split::Units(units) => split::hold_out_units(units, TRAIN_SHARE, key),
     };
     let ending = match task.schema.file().format {
         Format::Libsvm => "svm",

@@ -1,13 +1,13 @@
-//! MNIST, from its IDX files.
+//! MNIST and Fashion-MNIST, from their IDX files.
 //!
 //! IDX: four bytes of magic (two zeros, the element type 8 = unsigned byte, the number of
 //! dimensions), each dimension as a big-endian `u32`, then the elements.
 
-use super::{Entry, Lines, Task, files::original, sparse};
+use super::{Entry, Lines, Split, Task, files::original, sparse};
 use crate::error::{DataError, Place};
 use std::{io::Write, path::Path};
 
-/// How many of the training file's images are used, as in the papers' experiments.
+/// How many of MNIST's training images are used, as in the papers' experiments.
 const TRAINING_IMAGES: usize = 55_000;
 
 /// The dimensions and elements of an IDX file of bytes.
@@ -27,10 +27,11 @@ fn idx(bytes: &[u8], dimensions: usize) -> Option<(Vec<usize>, &[u8])> {
 
 /// Both files' images, pooled and split like the other sets. Written sparse: four pixels in five
 /// are blank.
-pub(super) fn mnist(entry: &Entry, from: &Path) -> Result<Task, DataError> {
+pub(super) fn images(entry: &Entry, from: &Path) -> Result<Task, DataError> {
+    let training = if entry.name == "mnist" { TRAINING_IMAGES } else { usize::MAX };
     let mut rows = Lines::default();
     let mut line = Vec::new();
-    for (pair, limit) in entry.files.chunks_exact(2).zip([TRAINING_IMAGES, usize::MAX]) {
+    for (pair, limit) in entry.files.chunks_exact(2).zip([training, usize::MAX]) {
         let (images, path) = original(entry, &pair[0], from)?;
         let (labels, _) = original(entry, &pair[1], from)?;
         let damaged = || DataError::Damaged { file: Place::Path(path.clone()), format: "IDX" };
@@ -51,7 +52,7 @@ pub(super) fn mnist(entry: &Entry, from: &Path) -> Result<Task, DataError> {
     }
     let classes: Vec<String> = (0..10).map(|digit: u8| digit.to_string()).collect();
     let schema = sparse::schema(784, Some([0.0, 255.0]), classes)?;
-    Ok(Task { schema, header: String::new(), rows, published_train: None })
+    Ok(Task { schema, header: String::new(), rows, split: Split::Rows })
 }
 
 #[cfg(test)]

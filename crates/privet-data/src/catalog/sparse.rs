@@ -1,11 +1,11 @@
 //! Sets in sparse text.
 
-use super::{Entry, Lines, Task, files::original};
+use super::{Entry, Lines, Split, Task, columns::cells, files::original, tables::COD_RNA};
 use crate::{
-    error::DataError,
+    error::{DataError, Place},
     schema::{ClipDraft, Draft, FileDraft, Format, LibsvmDraft, Schema, SchemaError, TargetDraft},
 };
-use std::path::Path;
+use std::{io::Write, path::Path};
 
 pub(super) fn schema(
     features: u32,
@@ -22,16 +22,41 @@ pub(super) fn schema(
     draft.check()
 }
 
-/// a9a, with the split it is published with. Its test file stops at feature 122 of 123.
-pub(super) fn a9a(entry: &Entry, from: &Path) -> Result<Task, DataError> {
-    let schema = schema(123, Some([0.0, 1.0]), vec!["-1".into(), "+1".into()])?;
+/// A set in sparse text, with the split it is published with. All values are in [0, 1]. The test
+/// file of a9a stops at feature 122 of 123.
+pub(super) fn published(entry: &Entry, from: &Path) -> Result<Task, DataError> {
+    let schema = schema(entry.columns as u32, Some([0.0, 1.0]), vec!["-1".into(), "+1".into()])?;
     let mut rows = Lines::default();
-    let mut published_train = None;
+    let mut training = None;
     for file in entry.files {
         let (bytes, _) = original(entry, file, from)?;
         let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
         lines.filter(|line| !line.is_empty()).for_each(|line| rows.push(line));
-        published_train = published_train.or(Some(rows.len()));
+        training = training.or(Some(rows.len()));
     }
-    Ok(Task { schema, header: String::new(), rows, published_train })
+    let split = training.map_or(Split::Rows, Split::Published);
+    Ok(Task { schema, header: String::new(), rows, split })
+}
+
+/// Cod-RNA followed by columns of zeros: the first eight columns are those of `cod-rna`, brought to
+/// [0, 1] by the same bounds, and rows are split alike.
+pub(super) fn cod_rna_with_zeros(entry: &Entry, from: &Path) -> Result<Task, DataError> {
+    let schema = schema(entry.columns as u32, Some([0.0, 1.0]), vec!["-1".into(), "1".into()])?;
+    let (bytes, path) = original(entry, &entry.files[0], from)?;
+    let damaged = || DataError::Damaged { file: Place::Path(path.clone()), format: "original" };
+    let (mut rows, mut line) = (Lines::default(), Vec::new());
+    for cells in cells(&bytes, b',', COD_RNA.len() + 1, &path) {
+        let cells = cells?;
+        line.clear();
+        line.extend_from_slice(cells[0]);
+        for ((cell, (_, low, high)), index) in cells[1..].iter().zip(COD_RNA).zip(1..) {
+            let text = std::str::from_utf8(cell).map_err(|_| damaged())?;
+            let value: f64 = text.parse().map_err(|_| damaged())?;
+            let scaled = (value.clamp(low, high) - low) / (high - low);
+            // Writing to memory cannot fail.
+            let _ = write!(line, " {index}:{scaled}");
+        }
+        rows.push(&line);
+    }
+    Ok(Task { schema, header: String::new(), rows, split: Split::Rows })
 }

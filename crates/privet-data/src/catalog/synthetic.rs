@@ -5,8 +5,8 @@
 //! the published 94.9 % (Synthetic-L) and 95.8 % (Synthetic-H) on the test part.
 
 use super::{
-    Lines, Task,
-    tables::{header, number, schema},
+    Lines, Split, Task,
+    columns::{header, number, schema},
 };
 use crate::{
     schema::{ColumnDraft, Scale, SchemaError},
@@ -47,5 +47,5 @@ fn task(settings: Classification) -> Result<Task, SchemaError> {
         line.extend_from_slice(if *label == 0 { b"-1" } else { b"1" });
         rows.push(&line);
     }
-    Ok(Task { header: header(&schema), schema, rows, published_train: None })
+    Ok(Task { header: header(&schema), schema, rows, split: Split::Rows })
 }

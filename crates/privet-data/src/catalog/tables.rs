@@ -1,93 +1,17 @@
 //! The sets that are tables: Adult, KDD Cup 99, Covertype, Cod-RNA.
 
-use super::{Entry, Lines, Task, files::original};
+use super::{
+    Entry, Lines, Task,
+    columns::{binary, category, cells, draft, logarithm, number, schema, task},
+    files::original,
+};
 use crate::{
     error::{DataError, Place},
     keyed::Key,
-    schema::{
-        ClipDraft, ColumnDraft, ColumnType, Draft, Scale, Schema, SchemaError, StandIn, Storage,
-        TargetDraft, Transform, UnknownDraft,
-    },
+    schema::{Draft, StandIn, Storage, UnknownDraft},
     split,
 };
 use std::path::Path;
-
-pub(super) fn number(name: &str, low: f64, high: f64) -> ColumnDraft {
-    ColumnDraft {
-        name: name.into(),
-        kind: ColumnType::Number,
-        bounds: Some([low, high]),
-        scale: Some(Scale::Unit),
-        ..ColumnDraft::default()
-    }
-}
-
-fn logarithm(name: &str, high: f64) -> ColumnDraft {
-    ColumnDraft { transform: Some(Transform::Log1p), ..number(name, 0.0, high) }
-}
-
-fn binary(name: &str) -> ColumnDraft {
-    ColumnDraft { name: name.into(), kind: ColumnType::Binary, ..ColumnDraft::default() }
-}
-
-/// A category with its values separated by blanks.
-fn category(name: &str, values: &str) -> ColumnDraft {
-    ColumnDraft {
-        name: name.into(),
-        kind: ColumnType::Category,
-        categories: Some(values.split_whitespace().map(String::from).collect()),
-        ..ColumnDraft::default()
-    }
-}
-
-pub(super) fn schema(
-    target: &str,
-    classes: &[&str],
-    columns: Vec<ColumnDraft>,
-) -> Result<Schema, SchemaError> {
-    draft(target, classes, columns).check()
-}
-
-fn draft(target: &str, classes: &[&str], columns: Vec<ColumnDraft>) -> Draft {
-    Draft {
-        clip: ClipDraft::default(),
-        target: TargetDraft {
-            column: Some(target.into()),
-            classes: Some(classes.iter().map(|class| (*class).into()).collect()),
-            ..TargetDraft::default()
-        },
-        columns,
-        ..Draft::default()
-    }
-}
-
-/// The header of a table: the schema's columns, then the target.
-pub(super) fn header(schema: &Schema) -> String {
-    let names = schema.columns().iter().map(|column| column.name.as_str());
-    names.chain([schema.target().column.as_str()]).collect::<Vec<_>>().join(",")
-}
-
-fn task(schema: Schema, rows: Lines) -> Task {
-    Task { header: header(&schema), schema, rows, published_train: None }
-}
-
-/// Cells of each line, blanks dropped; lines of another length are refused.
-fn cells<'a>(
-    bytes: &'a [u8],
-    count: usize,
-    path: &Path,
-) -> impl Iterator<Item = Result<Vec<&'a [u8]>, DataError>> {
-    let place = Place::Path(path.into());
-    let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-    lines.filter(|line| !line.is_empty() && !line.starts_with(b"|")).map(move |line| {
-        let cells: Vec<&[u8]> = line.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).collect();
-        if cells.len() == count {
-            Ok(cells)
-        } else {
-            Err(DataError::Damaged { file: place.clone(), format: "original" })
-        }
-    })
-}
 
 /// Adult. Rows with `?` are left out (45,222 remain), as the set's own documentation reports
 /// results. Of the 8 kinds of work *Never-worked* always comes with an unknown occupation, so 7
@@ -137,7 +61,7 @@ pub(super) fn adult(entry: &Entry, from: &Path) -> Result<Task, DataError> {
     let mut rows = Lines::default();
     for file in entry.files {
         let (bytes, path) = original(entry, file, from)?;
-        for cells in cells(&bytes, 15, &path) {
+        for cells in cells(&bytes, b',', 15, &path) {
             let cells = cells?;
             if !cells.contains(&b"?".as_slice()) {
                 let line = cells.join(&b","[..]);
@@ -216,7 +140,7 @@ pub(super) fn kddcup99(entry: &Entry, from: &Path, key: &Key) -> Result<Task, Da
         bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
     let mut rows = Lines::default();
     for chosen in split::shuffled(lines.len(), key).into_iter().take(entry.rows) {
-        for cells in cells(lines[chosen], 42, &path) {
+        for cells in cells(lines[chosen], b',', 42, &path) {
             let mut cells = cells?;
             cells[41] = if cells[41] == b"normal." { b"normal" } else { b"attack" };
             rows.push(&cells.join(&b","[..]));
@@ -253,7 +177,7 @@ pub(super) fn covtype(entry: &Entry, from: &Path) -> Result<Task, DataError> {
         }
     };
     let mut rows = Lines::default();
-    for cells in cells(&bytes, 55, &path) {
+    for cells in cells(&bytes, b',', 55, &path) {
         let cells = cells?;
         let (area, soil) = (place(&cells[10..14])?, place(&cells[14..54])?);
         let tail = [area.as_bytes(), soil.as_bytes(), cells[54]];
@@ -262,17 +186,26 @@ pub(super) fn covtype(entry: &Entry, from: &Path) -> Result<Task, DataError> {
     Ok(task(schema, rows))
 }
 
-/// Cod-RNA: free energy of the common structure (in tenths of kcal/mol), length of the shorter
-/// sequence, and the frequencies of A, U and C in each of the two.
+/// The columns of Cod-RNA with their bounds: free energy of the common structure (in tenths of
+/// kcal/mol), length of the shorter sequence, and the frequencies of A, U and C in each of the two.
+pub(super) const COD_RNA: [(&str, f64, f64); 8] = [
+    ("energy", -2_000.0, 0.0),
+    ("length", 0.0, 200.0),
+    ("A1", 0.0, 1.0),
+    ("U1", 0.0, 1.0),
+    ("C1", 0.0, 1.0),
+    ("A2", 0.0, 1.0),
+    ("U2", 0.0, 1.0),
+    ("C2", 0.0, 1.0),
+];
+
+/// Cod-RNA.
 pub(super) fn cod_rna(entry: &Entry, from: &Path) -> Result<Task, DataError> {
-    let mut columns = vec![number("energy", -2_000.0, 0.0), number("length", 0.0, 200.0)];
-    for name in ["A1", "U1", "C1", "A2", "U2", "C2"] {
-        columns.push(number(name, 0.0, 1.0));
-    }
-    let schema = schema("coding", &["-1", "1"], columns)?;
+    let columns = COD_RNA.map(|(name, low, high)| number(name, low, high));
+    let schema = schema("coding", &["-1", "1"], columns.into())?;
     let (bytes, path) = original(entry, &entry.files[0], from)?;
     let mut rows = Lines::default();
-    for cells in cells(&bytes, 9, &path) {
+    for cells in cells(&bytes, b',', 9, &path) {
         let mut cells = cells?;
         cells.rotate_left(1);
         rows.push(&cells.join(&b","[..]));

@@ -156,8 +156,8 @@ fn planned(
         arithmetic: Arithmetic::Real,
         notes: vec![
             "the theorem speaks of the exact minimiser in real arithmetic; what is released is a \
-             point whose gradient norm is proved to be at most the tolerance. Method amp has no \
-             such gap."
+             point whose gradient norm is proved to be at most the tolerance, rounded so that its \
+             last bits do not tell of the records. Method amp has no such gap."
                 .into(),
         ],
     }

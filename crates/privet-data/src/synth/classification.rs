@@ -14,10 +14,7 @@
 //! - Records are spread evenly over clusters, the first clusters taking the remainder.
 //! - Tested by `a_table_has_the_documented_moments`.
 
-use rand_chacha::{
-    ChaCha20Rng,
-    rand_core::{Rng, SeedableRng},
-};
+use super::draw::Draw;
 
 /// What to make.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -84,7 +81,7 @@ pub fn make_classification(settings: &Classification) -> Table {
     assert!(informative + redundant <= features, "more informative features than features");
     assert!(informative <= 63 && count as u64 <= 1 << informative, "more clusters than vertices");
     assert!(count > 0, "no cluster");
-    let mut draw = Draw { rng: ChaCha20Rng::seed_from_u64(settings.seed), spare: None };
+    let mut draw = Draw::new(settings.seed);
 
     let mut vertices: Vec<u64> = Vec::with_capacity(count);
     while vertices.len() < count {
@@ -136,55 +133,6 @@ pub fn make_classification(settings: &Classification) -> Table {
         values: shuffled.collect(),
         labels: row_order.iter().map(|&row| labels[row]).collect(),
         features,
-    }
-}
-
-/// Uniform and normal numbers.
-struct Draw {
-    rng: ChaCha20Rng,
-    spare: Option<f64>,
-}
-
-impl Draw {
-    /// Uniform on [0, 1).
-    fn uniform(&mut self) -> f64 {
-        (self.rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// Uniform on [−1, 1).
-    fn symmetric(&mut self) -> f64 {
-        2.0 * self.uniform() - 1.0
-    }
-
-    /// Uniform on 0 … bound − 1, by rejection.
-    fn below(&mut self, bound: u64) -> u64 {
-        let last = u64::MAX - u64::MAX % bound;
-        loop {
-            let value = self.rng.next_u64();
-            if value < last {
-                return value % bound;
-            }
-        }
-    }
-
-    /// Standard normal, by Box and Muller.
-    fn normal(&mut self) -> f64 {
-        if let Some(value) = self.spare.take() {
-            return value;
-        }
-        let radius = (-2.0 * libm::log(1.0 - self.uniform())).sqrt();
-        let angle = std::f64::consts::TAU * self.uniform();
-        self.spare = Some(radius * libm::sin(angle));
-        radius * libm::cos(angle)
-    }
-
-    /// A uniformly random order.
-    fn permutation(&mut self, count: usize) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..count).collect();
-        for last in (1..count).rev() {
-            order.swap(last, self.below(last as u64 + 1) as usize);
-        }
-        order
     }
 }
 

@@ -1,0 +1,105 @@
+//! Mechanisms whose truth is known, for the auditor to be tried on.
+
+use crate::AuditError;
+use crate::claim::Claim;
+use crate::printed::descent::{LastStep, PrivateSgd};
+use crate::printed::minima::{Amp, Ending, OneByte};
+use crate::printed::{Choice, Shift, sparse};
+use crate::runs::Target;
+use privet_core::Budget;
+
+/// A mechanism, its claim, and whether it must be refuted.
+pub struct Case {
+    /// In words.
+    pub what: &'static str,
+    /// What is attacked.
+    pub target: Box<dyn Target>,
+    /// What is claimed.
+    pub claim: Claim,
+    /// Whether the claim is false.
+    pub is_false: bool,
+    /// Runs a world that this attack needs: a false claim near its bound takes many to refute.
+    pub least_runs: u64,
+}
+
+/// Enough for most.
+const FEW: u64 = 6_000;
+/// For a Gaussian at twice its ε, and for a record that is drawn in one step of twenty.
+const MANY: u64 = 30_000;
+
+/// Mechanisms whose truth is known: sound ones, ones with twice the stated ε, and printed ones.
+pub fn cases() -> Result<Vec<Case>, AuditError> {
+    let pure = |epsilon: f64| Budget::new(epsilon, 0.0);
+    let mut all = Vec::new();
+    let mut add = |what: &'static str, target: Box<dyn Target>, claim, is_false| {
+        let slow = what.starts_with("PRIV-13") || what.starts_with("Gaussian");
+        let least_runs = if slow { MANY } else { FEW };
+        all.push(Case { what, target, claim, is_false, least_runs });
+    };
+    for (times, is_false) in [(1.0, false), (0.5, true)] {
+        let name = |sound, doubled| if is_false { doubled } else { sound };
+        add(
+            name("Laplace", "Laplace, half the noise"),
+            Box::new(Shift::laplace(vec![1.0], times)?),
+            Claim::stated(pure(1.0)?),
+            is_false,
+        );
+        add(
+            name("ℓ2-Laplace", "ℓ2-Laplace, half the noise"),
+            Box::new(Shift::l2_laplace(vec![0.6, 0.8], times)?),
+            Claim::stated(pure(1.0)?),
+            is_false,
+        );
+        // One score up, many down: the loss comes near ε.
+        let mut second = vec![-1.0; 16];
+        second[0] = 1.0;
+        add(
+            name("exponential", "exponential, half the noise"),
+            Box::new(Choice::new(vec![0.0; 16], second, 2.0 * times)),
+            Claim::stated(pure(1.0)?),
+            is_false,
+        );
+        let budget = Budget::new(1.0, 1e-5)?;
+        let sigma = 1.0 / privet_dp::account::gaussian::mu(1.0, 1e-5);
+        add(
+            name("Gaussian", "Gaussian, half the noise"),
+            Box::new(Shift::gaussian(vec![1.0], sigma * times)?),
+            Claim::stated_gaussian(budget),
+            is_false,
+        );
+    }
+    let sgd = PrivateSgd { rows: 1000.0, batch: 50.0, steps: 1.0, epsilon: 2.0, delta: 1e-3 };
+    for (times, what, is_false) in [
+        (1.0, "PRIV-13, closed-form σ, m = 1000, k = 50, T = 1", true),
+        (4.0, "PRIV-13, four times that σ", false),
+    ] {
+        let claim = Claim::stated(Budget::new(sgd.epsilon, sgd.delta)?);
+        add(what, Box::new(LastStep::new(&sgd, times)?), claim, is_false);
+    }
+    for (ending, what, is_false) in [
+        (Ending::Raised(1), "PRIV-4, solver stops early and raises γ", true),
+        (Ending::Converged, "PRIV-4, solver goes on until γ is met", false),
+    ] {
+        let claim = Claim::stated(Budget::new(1.0, 1e-5)?);
+        add(what, Box::new(Amp::new(1.0, 1e-5, 6, ending)?), claim, is_false);
+    }
+    add(
+        "PRIV-7, noise from one byte",
+        Box::new(OneByte::new(4.0)?),
+        Claim::stated(Budget::new(1.0, 1e-5)?),
+        true,
+    );
+    add(
+        "MPC-OUT, Laplace per coordinate, d = 16",
+        Box::new(Shift::laplace(sparse::diagonal(16), 1.0)?),
+        Claim::stated(pure(1.0)?),
+        true,
+    );
+    add(
+        "MPC-OUT repaired, ℓ2-Laplace, d = 16",
+        Box::new(Shift::l2_laplace(sparse::diagonal(16), 1.0)?),
+        Claim::stated(pure(1.0)?),
+        false,
+    );
+    Ok(all)
+}

@@ -1,0 +1,89 @@
+//! Settings under which a theorem charges hardly more than what happens.
+//!
+//! A sensitivity is a worst case. Ordinary settings keep tables away from it, and an attack there has
+//! little to show even where the theorem is exact. Any user could choose the settings below; where the
+//! caller chose none, they are tried beside the learner's own rules, with the pairs that go with them.
+//! One column is enough: the theorems lose where a movement must be spread over several.
+//!
+//! - **linear**, **linear-rotated**: the charged slope is 1 + RB, met where θ sits at the edge of the
+//!   ball. With B = 0.01 it is 1.01, what a lone row has at θ = 0; a large ridge keeps θ inside the ball
+//!   and the determinants out of the account.
+//! - **sample-aggregate**: a block's model must go from one end of the clipping ball to the other. Clipped at
+//!   0.5 with little ridge, a vote of weak rows decides the end, and one row at the bound outvotes them.
+//!   Four blocks: none is empty.
+//! - **frank-wolfe**, **simplex**: one choice. A bounded range is used up where the row lifts the vertex that
+//!   is otherwise unlikely, so another row speaks against it. For the simplex, a small radius keeps the
+//!   minimiser's own movement, which is charged by smoothness, small.
+//! - **psgd**, **psgd-strong**: one pass, so slowly that no row leaves the hinge's straight part.
+
+use crate::pairs::Pair;
+use privet_learn::Method;
+
+/// Settings, and the pairs worth trying under them.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Sharp {
+    pub columns: usize,
+    pub settings: Vec<(&'static str, String)>,
+    pub pairs: &'static [Pair],
+}
+
+/// What is tried for a method on tables of so many rows.
+pub(crate) fn sharp(method: &str, rows: u64) -> Option<Sharp> {
+    let n = rows as f64;
+    let one = |pairs, settings: &[(&'static str, f64)]| {
+        let settings = settings.iter().map(|(name, value)| (*name, value.to_string())).collect();
+        Some(Sharp { columns: 1, settings, pairs })
+    };
+    match method {
+        "linear" | "linear-rotated" => one(&[Pair::AllEqual], &[("norm", 0.01), ("ridge", 1e5)]),
+        "sample-aggregate" => {
+            one(&[Pair::Outvoted], &[("blocks", 4.0), ("bound", 0.5), ("ridge", 0.25 / n)])
+        }
+        "frank-wolfe" => one(&[Pair::Tipped, Pair::AllEqual], &[("steps", 1.0)]),
+        "simplex" => one(&[Pair::Tipped, Pair::AllEqual], &[("draws", 1.0), ("radius", 1e-3 / n)]),
+        "psgd" => one(&[Pair::Opposed], &[("passes", 1.0), ("batch", 1.0), ("rate", 0.5 / n)]),
+        "psgd-strong" => {
+            one(&[Pair::Opposed], &[("passes", 1.0), ("batch", 1.0), ("ridge", 2.0 * n)])
+        }
+        _ => None,
+    }
+}
+
+/// The method with each setting that it knows and that was not given.
+pub(crate) fn with_unless_given(
+    method: &Method,
+    settings: &[(&'static str, String)],
+) -> Option<Method> {
+    let written = serde_json::to_value(method).ok()?;
+    let free = |name: &str| written.get(name).is_none_or(serde_json::Value::is_null);
+    let mut changed = None;
+    for (name, value) in settings.iter().filter(|(name, _)| free(name)) {
+        changed = Some(changed.as_ref().unwrap_or(method).with(name, value).ok()?);
+    }
+    changed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learner::{ROWS, Subject, planned};
+    use privet_core::{Budget, Neighbours};
+    use privet_learn::METHODS;
+
+    /// A list that names a setting wrongly would silently never be tried.
+    #[test]
+    fn every_list_is_accepted_and_never_overrides_the_caller() {
+        let mut lists = 0;
+        for info in METHODS {
+            let Some(sharp) = sharp(info.name, ROWS) else { continue };
+            lists += 1;
+            let method: Method = info.name.parse().unwrap();
+            let method = with_unless_given(&method, &sharp.settings).unwrap();
+            assert_eq!(with_unless_given(&method, &sharp.settings), None, "nothing is free now");
+            let budget = Budget::new(4.0, 1e-5).unwrap();
+            let subject = Subject::new(method, budget, Neighbours::ReplaceOne);
+            planned(&subject, sharp.columns).unwrap();
+        }
+        assert_eq!(lists, 7, "a method was renamed");
+    }
+}

@@ -1,0 +1,191 @@
+//! The virtual environments of the peers, made by the harness itself.
+//!
+//! Scripts and pinned requirements are part of the program, so that an installed one can race
+//! anywhere. diffprivlib needs an older scikit-learn and lives apart. Each peer is installed on its own,
+//! within the pins of its environment: one that cannot be had does not take the others with it.
+
+use super::peer::{Peer, shortened};
+use super::{RaceError, Settings};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Every script that a peer may be, and what they share.
+const SCRIPTS: [(&str, &str); 6] = [
+    ("serving.py", include_str!("../../peers/serving.py")),
+    ("fit.py", include_str!("../../peers/fit.py")),
+    ("diffprivlib_fit.py", include_str!("../../peers/diffprivlib_fit.py")),
+    ("accountant.py", include_str!("../../peers/accountant.py")),
+    ("samplers.py", include_str!("../../peers/samplers.py")),
+    ("growth.py", include_str!("../../peers/growth.py")),
+];
+const PINS: &str = include_str!("../../peers/requirements.txt");
+const OLDER_PINS: &str = include_str!("../../peers/requirements-diffprivlib.txt");
+
+/// Somebody to race against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rival {
+    /// scikit-learn and SciPy.
+    ScikitLearn,
+    /// diffprivlib.
+    Diffprivlib,
+    /// dp-accounting.
+    DpAccounting,
+    /// OpenDP.
+    OpenDp,
+}
+
+impl Rival {
+    /// Its packages; the first is its name.
+    fn packages(self) -> &'static [&'static str] {
+        match self {
+            Self::ScikitLearn => &["scikit-learn", "scipy"],
+            Self::Diffprivlib => &["diffprivlib", "scikit-learn"],
+            Self::DpAccounting => &["dp-accounting"],
+            Self::OpenDp => &["opendp"],
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.packages()[0]
+    }
+
+    /// The folder of its environment, and the pins there.
+    fn place(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Diffprivlib => ("venv-diffprivlib", OLDER_PINS),
+            _ => ("venv", PINS),
+        }
+    }
+}
+
+/// The rivals that could be had.
+pub struct Environment {
+    folder: PathBuf,
+    ready: Vec<Rival>,
+    /// Those that could not, and why.
+    pub missing: Vec<(Rival, String)>,
+}
+
+impl Environment {
+    /// Nobody to race against.
+    pub fn empty(folder: &Path) -> Self {
+        Self { folder: folder.into(), ready: Vec::new(), missing: Vec::new() }
+    }
+
+    /// Makes the environments of these rivals, or uses those that are there.
+    pub fn make(settings: &Settings, rivals: &[Rival]) -> Result<Self, RaceError> {
+        let mut made = Self::empty(&settings.work.join("peers"));
+        if rivals.is_empty() {
+            return Ok(made);
+        }
+        fs::create_dir_all(&made.folder).map_err(RaceError::file(&made.folder))?;
+        for (name, text) in SCRIPTS {
+            let path = made.folder.join(name);
+            fs::write(&path, text).map_err(RaceError::file(path))?;
+        }
+        for &rival in rivals {
+            match made.install(&settings.python, rival) {
+                Ok(()) => made.ready.push(rival),
+                Err(RaceError::NoPeers { reason }) => {
+                    eprintln!("race: {} cannot be installed: {reason}", rival.name());
+                    made.missing.push((rival, reason));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        match made.missing.last() {
+            Some((_, reason)) if made.ready.is_empty() => {
+                Err(RaceError::NoPeers { reason: reason.clone() })
+            }
+            _ => Ok(made),
+        }
+    }
+
+    /// Whether a rival is there.
+    pub fn has(&self, rival: Rival) -> bool {
+        self.ready.contains(&rival)
+    }
+
+    /// Starts a script of a rival, if that is there.
+    pub fn start(
+        &self,
+        rival: Rival,
+        script: &str,
+        arguments: &[OsString],
+    ) -> Result<Option<Peer>, RaceError> {
+        if !self.has(rival) {
+            return Ok(None);
+        }
+        let log = self.folder.join(script).with_extension("log");
+        let mut all = vec![self.folder.join(script).into_os_string()];
+        all.extend_from_slice(arguments);
+        Peer::start(rival.name(), &python_of(&self.folder.join(rival.place().0)), all, &log)
+            .map(Some)
+    }
+
+    fn install(&self, python: &Path, rival: Rival) -> Result<(), RaceError> {
+        let (place, pins) = rival.place();
+        let folder = self.folder.join(place);
+        let done = folder.join(format!("{}.installed", rival.name()));
+        if fs::read_to_string(&done).is_ok_and(|found| found == pins) {
+            return Ok(());
+        }
+        let inside = python_of(&folder);
+        // Interrupted half-way, an environment may have an interpreter and no installer.
+        let whole = folder.join("made");
+        if !whole.exists() {
+            eprintln!("race: making {}", folder.display());
+            let made = finished(Command::new(python).args(["-m", "venv"]).arg(&folder));
+            made.map_err(|reason| RaceError::NoPython { program: python.into(), reason })?;
+            fs::write(&whole, "").map_err(RaceError::file(&whole))?;
+        }
+        eprintln!("race: installing {}", rival.packages().join(", "));
+        let list = self.folder.join(format!("{place}.txt"));
+        fs::write(&list, pins).map_err(RaceError::file(&list))?;
+        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"];
+        let mut command = Command::new(&inside);
+        command.args(pip).arg("--constraint").arg(&list).args(rival.packages());
+        finished(&mut command).map_err(|reason| RaceError::NoPeers { reason })?;
+        fs::write(&done, pins).map_err(RaceError::file(done))
+    }
+}
+
+fn python_of(environment: &Path) -> PathBuf {
+    environment.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" })
+}
+
+/// Waits for a command; otherwise its last words.
+fn finished(command: &mut Command) -> Result<(), String> {
+    let output = command.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let words = String::from_utf8_lossy(&output.stderr);
+    let last = words.lines().rfind(|line| !line.trim().is_empty());
+    Err(last.map_or_else(|| output.status.to_string(), shortened))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_peer_is_pinned() {
+        use Rival::{Diffprivlib, DpAccounting, OpenDp, ScikitLearn};
+        for rival in [ScikitLearn, Diffprivlib, DpAccounting, OpenDp] {
+            let pins = rival.place().1;
+            for package in rival.packages() {
+                let pinned = pins.lines().filter_map(|line| line.split_once("=="));
+                let version = pinned.into_iter().find(|(name, _)| name == package);
+                let version = version.map(|(_, version)| version).unwrap_or_default();
+                assert!(version.split('.').all(|part| part.parse::<u32>().is_ok()), "{package}");
+            }
+        }
+        for line in PINS.lines().chain(OLDER_PINS.lines()).filter(|line| !line.starts_with('#')) {
+            assert!(line.contains("=="), "{line} is not pinned");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Why a race stopped.
+
+use privet_core::Error as SettingError;
+use privet_data::{DataError, schema::SchemaError};
+use privet_dp::account::AccountError;
+use privet_dp::noise::NoiseError;
+use privet_learn::LearnError;
+use std::path::PathBuf;
+
+/// Why a race stopped.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RaceError {
+    /// No such race.
+    #[error("'{given}' is not a race; accepted: {accepted}")]
+    Unknown {
+        /// What was given.
+        given: String,
+        /// What would be accepted.
+        accepted: String,
+    },
+    /// No interpreter for the peers.
+    #[error(
+        "'{}' cannot make a virtual environment for the peers ({reason}); accepted is a Python from \
+         3.11 with its venv module", program.display()
+    )]
+    NoPython {
+        /// What was tried.
+        program: PathBuf,
+        /// What happened.
+        reason: String,
+    },
+    /// Nothing could be installed.
+    #[error(
+        "no peer could be installed ({reason}); races need the network, or a package index that pip is \
+         configured for"
+    )]
+    NoPeers {
+        /// The last words of the installer.
+        reason: String,
+    },
+    /// A peer gave no answer.
+    #[error("{who} gave no answer: {reason}")]
+    Silent {
+        /// Whose.
+        who: String,
+        /// The last words it had.
+        reason: String,
+    },
+    /// A peer took too long.
+    #[error("{who} did not answer within {seconds} s")]
+    Slow {
+        /// Whose.
+        who: String,
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// A file or folder of the race.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// What happened.
+        source: std::io::Error,
+    },
+    /// The race is for two classes.
+    #[error("the race is for data of two classes")]
+    NotTwoClasses,
+    /// The data.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// A schema.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+    /// A learner.
+    #[error(transparent)]
+    Learn(#[from] LearnError),
+    /// The accountant.
+    #[error(transparent)]
+    Account(#[from] AccountError),
+    /// The randomness.
+    #[error(transparent)]
+    Noise(#[from] NoiseError),
+    /// A setting.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+}
+
+impl RaceError {
+    /// For `map_err`: what happened to a file.
+    pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        |source| Self::File { path, source }
+    }
+}

@@ -1,0 +1,246 @@
+//! Races: the same work done by privet and by its peers, in one run, on one machine, on the same data.
+//!
+//! | race | ours | peers |
+//! |---|---|---|
+//! | [`fit`] | `amp` and `auto` on Adult | scikit-learn, diffprivlib, the papers' AMP through SciPy |
+//! | [`accountant`] | ε of an event, noise for a budget | dp-accounting |
+//! | [`samplers`] | exact draws a second | OpenDP |
+//! | [`growth`] | time and memory against rows and columns | scikit-learn |
+//!
+//! Entrants take turns, round by round, and the fastest round of each counts, so that other work on
+//! the machine troubles all of them alike. Peers come from the package index at pinned versions, in
+//! virtual environments that are made here ([`environment`]).
+
+pub mod accountant;
+pub mod environment;
+mod error;
+pub mod fit;
+pub mod growth;
+pub mod peer;
+pub mod samplers;
+
+use crate::error::BenchError;
+use crate::line::{Line, Race};
+use environment::{Environment, Rival};
+pub use error::RaceError;
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::{fmt, str::FromStr};
+
+/// A race.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Fitting a model.
+    Fit,
+    /// Accounting.
+    Accountant,
+    /// Drawing noise.
+    Samplers,
+    /// Growth against rows and columns.
+    Growth,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Fit, Self::Accountant, Self::Samplers, Self::Growth];
+
+    fn rivals(self) -> &'static [Rival] {
+        match self {
+            Self::Fit => &[Rival::ScikitLearn, Rival::Diffprivlib],
+            Self::Accountant => &[Rival::DpAccounting],
+            Self::Samplers => &[Rival::OpenDp],
+            Self::Growth => &[Rival::ScikitLearn],
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fit => "fit",
+            Self::Accountant => "accountant",
+            Self::Samplers => "samplers",
+            Self::Growth => "growth",
+        })
+    }
+}
+
+impl FromStr for Kind {
+    type Err = RaceError;
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        let found = Self::ALL.into_iter().find(|kind| kind.to_string() == word);
+        found.ok_or_else(|| RaceError::Unknown {
+            given: word.into(),
+            accepted: Self::ALL.map(|kind| kind.to_string()).join(", "),
+        })
+    }
+}
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The folder of the originals ([`privet_data::catalog`]); the fit race needs Adult.
+    pub originals: PathBuf,
+    /// Where environments, prepared data and exports are kept; what is there already is used.
+    pub work: PathBuf,
+    /// Which races.
+    pub races: Vec<Kind>,
+    /// The interpreter that makes the peers' environments.
+    pub python: PathBuf,
+    /// A command that calls [`growth::serve`], for fits in a process of their own: a program and its
+    /// arguments.
+    pub server: (PathBuf, Vec<OsString>),
+    /// Tiny sizes, one round, no peers: to see that everything works.
+    pub quick: bool,
+}
+
+/// Runs the races and hands over a line an entrant.
+///
+/// Peers are installed first, before anything is measured; one that cannot be is named in a line with
+/// a `notice`, and the others race on.
+pub fn run(
+    settings: &Settings,
+    emit: &mut dyn FnMut(Line) -> Result<(), BenchError>,
+) -> Result<(), BenchError> {
+    let busy = busy().filter(|_| !settings.quick);
+    if let Some(busy) = &busy {
+        eprintln!("race: {busy}");
+    }
+    std::fs::create_dir_all(&settings.work).map_err(RaceError::file(&settings.work))?;
+    let mut rivals: Vec<Rival> = Vec::new();
+    for rival in settings.races.iter().flat_map(|race| race.rivals()).filter(|_| !settings.quick) {
+        if !rivals.contains(rival) {
+            rivals.push(*rival);
+        }
+    }
+    let environment = Environment::make(settings, &rivals)?;
+    for race in &settings.races {
+        if let Some(busy) = &busy {
+            emit(notice(&race.to_string(), "machine", busy))?;
+        }
+        for (rival, reason) in &environment.missing {
+            if race.rivals().contains(rival) {
+                emit(notice(&race.to_string(), rival.name(), reason))?;
+            }
+        }
+        eprintln!("race: {race}");
+        match race {
+            Kind::Fit => fit::run(settings, &environment, emit)?,
+            Kind::Accountant => accountant::run(settings, &environment, emit)?,
+            Kind::Samplers => samplers::run(settings, &environment, emit)?,
+            Kind::Growth => growth::run(settings, &environment, emit)?,
+        }
+    }
+    Ok(())
+}
+
+/// Above this share of the cores, others' work is worth a notice.
+const BUSY: f64 = 0.5;
+
+/// A warning where the machine has other work: taking turns evens out slow moments, but threads that
+/// wait for each other, as those of BLAS do, lose more than their share.
+fn busy() -> Option<String> {
+    let load = std::fs::read_to_string("/proc/loadavg").ok()?;
+    let load: f64 = load.split_whitespace().next()?.parse().ok()?;
+    let cores = std::thread::available_parallelism().ok()?.get();
+    (load > BUSY * cores as f64).then(|| {
+        format!(
+            "the load was {load} on {cores} cores before the race began: entrants with several threads lose \
+             more by others' work, so ratios and slopes need an idle machine"
+        )
+    })
+}
+
+/// An entrant's line; what is measured must be an object.
+fn line(race: &str, who: &str, measured: Value) -> Line {
+    let measured = match measured {
+        Value::Object(measured) => measured,
+        _ => serde_json::Map::new(),
+    };
+    Line::Race(Race { race: race.into(), who: who.into(), measured })
+}
+
+/// The line of an entrant that has no result, and why.
+fn notice(race: &str, who: &str, reason: &str) -> Line {
+    line(race, who, json!({ "notice": reason }))
+}
+
+/// Seconds of the rounds of one entrant.
+#[derive(Debug, Clone, Default)]
+struct Times(Vec<f64>);
+
+impl Times {
+    fn push(&mut self, seconds: f64) {
+        let place = self.0.partition_point(|known| *known < seconds);
+        self.0.insert(place, seconds);
+    }
+
+    fn fastest(&self) -> f64 {
+        self.0.first().copied().unwrap_or(f64::NAN)
+    }
+
+    fn median(&self) -> f64 {
+        self.0.get(self.0.len() / 2).copied().unwrap_or(f64::NAN)
+    }
+
+    fn total(&self) -> f64 {
+        self.0.iter().sum()
+    }
+}
+
+/// A number in a peer's answer; NaN where there is none.
+fn number(answer: &Value, key: &str) -> f64 {
+    answer[key].as_f64().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(work: &std::path::Path) -> Settings {
+        Settings {
+            originals: work.join("none"),
+            work: work.into(),
+            races: vec![Kind::Samplers],
+            python: work.join("no-such-python"),
+            server: (PathBuf::new(), Vec::new()),
+            quick: false,
+        }
+    }
+
+    #[test]
+    fn without_python_nothing_is_measured_and_the_error_says_what_is_needed() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut lines = 0;
+        let failure = run(&settings(folder.path()), &mut |_| {
+            lines += 1;
+            Ok(())
+        });
+        let failure = failure.unwrap_err();
+        assert!(matches!(failure, BenchError::Race(RaceError::NoPython { .. })), "{failure:?}");
+        let words = failure.to_string();
+        assert!(words.contains("no-such-python") && words.contains("venv module"), "{words}");
+        assert_eq!(lines, 0);
+    }
+
+    #[test]
+    fn races_are_known_by_their_names() {
+        for kind in Kind::ALL {
+            assert_eq!(kind.to_string().parse::<Kind>().unwrap(), kind);
+        }
+        let unknown = "sprint".parse::<Kind>().unwrap_err().to_string();
+        assert!(
+            unknown.contains("sprint") && unknown.contains("accountant, samplers"),
+            "{unknown}"
+        );
+    }
+
+    #[test]
+    fn times_are_kept_in_order() {
+        let mut times = Times::default();
+        assert!(times.fastest().is_nan());
+        [3.0, 1.0, 2.0].into_iter().for_each(|seconds| times.push(seconds));
+        assert_eq!((times.fastest(), times.median(), times.total()), (1.0, 2.0, 6.0));
+    }
+}

@@ -1,0 +1,225 @@
+//! A document as one page of HTML that needs nothing else: style and plots are inside, there is no
+//! script, and a content policy forbids the page to fetch anything.
+
+use super::document::{Block, Cell, Document, Table, Tone};
+use super::plot::Figure;
+use std::fmt::Write as _;
+
+const STYLE: &str = include_str!("style.css");
+/// The page may show its own style, and nothing else is fetched or run.
+pub const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+/// From so many headings on there is a table of contents.
+const CONTENTS_FROM: usize = 4;
+
+/// The page.
+pub fn page(title: &str, document: &Document) -> String {
+    let title = escape(title);
+    let mut page = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
+    );
+    contents(document, &mut page);
+    let mut anchors = document.headings().map(|(.., anchor)| anchor);
+    for block in &document.blocks {
+        match block {
+            Block::Heading(level, text) => {
+                let level = (*level).clamp(2, 6);
+                let anchor = anchors.next().unwrap_or_default();
+                let _ = writeln!(page, "<h{level} id=\"{anchor}\">{}</h{level}>", escape(text));
+            }
+            Block::Text(text) => {
+                let _ = writeln!(page, "<p>{}</p>", escape(text));
+            }
+            Block::Notice(text) => {
+                let _ = writeln!(page, "<p class=\"notice\" role=\"note\">{}</p>", escape(text));
+            }
+            Block::Notes(notes) => {
+                page.push_str("<ol class=\"notes\" type=\"a\">\n");
+                for note in notes {
+                    let _ = writeln!(page, "<li>{}</li>", escape(note));
+                }
+                page.push_str("</ol>\n");
+            }
+            Block::Table(one) => table(one, true, &mut page),
+            Block::Folded(one) => {
+                let caption = escape(&one.caption);
+                let _ = writeln!(page, "<details>\n<summary>{caption}</summary>");
+                table(one, false, &mut page);
+                page.push_str("</details>\n");
+            }
+            Block::Figure(one) => figure(one, &mut page),
+        }
+    }
+    page.push_str("</main>\n</body>\n</html>\n");
+    page
+}
+
+fn contents(document: &Document, page: &mut String) {
+    if document.headings().count() < CONTENTS_FROM {
+        return;
+    }
+    page.push_str("<nav aria-label=\"Contents\">\n<ul>\n");
+    let mut nested = false;
+    let mut open = false;
+    for (level, text, anchor) in document.headings() {
+        if level > 2 && open && !nested {
+            page.push_str("<ul>");
+            nested = true;
+        } else if level <= 2 {
+            if nested {
+                page.push_str("</ul>");
+                nested = false;
+            }
+            if open {
+                page.push_str("</li>\n");
+            }
+            open = true;
+        }
+        let link = format!("<a href=\"#{anchor}\">{}</a>", escape(text));
+        if nested || level > 2 {
+            let _ = write!(page, "<li>{link}</li>");
+        } else {
+            let _ = write!(page, "<li>{link}");
+        }
+    }
+    page.push_str(if nested { "</ul></li>\n" } else { "</li>\n" });
+    page.push_str("</ul>\n</nav>\n");
+}
+
+fn table(table: &Table, shown: bool, page: &mut String) {
+    // A wide table scrolls in its own box, which the keyboard can reach. Its caption would scroll away
+    // and is shown above; the one inside is for whoever listens.
+    let caption = escape(&table.caption);
+    if shown {
+        let _ = writeln!(page, "<p class=\"caption\" aria-hidden=\"true\">{caption}</p>");
+    }
+    let _ = writeln!(
+        page,
+        "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"{caption}\">\n<table>\n\
+         <caption>{caption}</caption>\n<thead><tr>"
+    );
+    for (name, numeric) in table.columns.iter().zip(&table.numeric) {
+        let _ = write!(
+            page,
+            "<th scope=\"col\"{}>{}</th>",
+            aligned(*numeric, Tone::Plain),
+            escape(name)
+        );
+    }
+    page.push_str("</tr></thead>\n<tbody>\n");
+    for row in &table.rows {
+        page.push_str("<tr>");
+        for (place, (Cell { text, tone }, numeric)) in row.iter().zip(&table.numeric).enumerate() {
+            let class = aligned(*numeric, *tone);
+            let text = escape(text);
+            let _ = match place {
+                0 => write!(page, "<th scope=\"row\"{class}>{text}</th>"),
+                _ => write!(page, "<td{class}>{text}</td>"),
+            };
+        }
+        page.push_str("</tr>\n");
+    }
+    page.push_str("</tbody>\n</table>\n</div>\n");
+}
+
+fn aligned(numeric: bool, tone: Tone) -> String {
+    let mut classes = Vec::new();
+    if numeric {
+        classes.push("number");
+    }
+    match tone {
+        Tone::Plain => {}
+        Tone::Strong => classes.push("strong"),
+        Tone::Warning => classes.push("warning"),
+    }
+    if classes.is_empty() { String::new() } else { format!(" class=\"{}\"", classes.join(" ")) }
+}
+
+fn figure(figure: &Figure, page: &mut String) {
+    page.push_str("<figure>\n<div class=\"panels\">\n");
+    for panel in &figure.panels {
+        page.push_str(&panel.svg());
+        page.push('\n');
+    }
+    page.push_str("</div>\n<ul class=\"legend\" aria-label=\"Legend\">\n");
+    for (style, name) in &figure.legend {
+        let _ = writeln!(page, "<li>{}{}</li>", style.sample(), escape(name));
+    }
+    let _ =
+        writeln!(page, "</ul>\n<figcaption>{}</figcaption>\n</figure>", escape(&figure.caption));
+}
+
+/// Text that means nothing but itself, in an element or an attribute.
+pub fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            // Not allowed in a page, even as a reference.
+            character if character.is_control() && !character.is_whitespace() => {
+                escaped.push('\u{fffd}')
+            }
+            character => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_names_stay_text() {
+        let hostile = "</title><script>alert('x')</script>\" onload=\"y&amp;\u{0}";
+        let mut document = Document::default();
+        for _ in 0..CONTENTS_FROM {
+            document.heading(3, hostile);
+        }
+        document.text(hostile);
+        let mut one = Table::new(hostile, &[hostile]);
+        one.rows.push(vec![Cell::new(hostile, Tone::Warning)]);
+        document.table(one.clone());
+        document.folded(one);
+        let page = page(hostile, &document);
+        assert!(!page.contains("<script") && !page.contains("onload=\""));
+        assert!(
+            page.contains("&lt;script&gt;alert(&#39;x&#39;)") && page.contains("&amp;amp;\u{fffd}")
+        );
+        assert_eq!(page.matches("</title>").count(), 1);
+    }
+
+    #[test]
+    fn the_page_names_nothing_outside_itself() {
+        let page = page("title", &Document::default());
+        for word in ["http:", "https:", "src=", "url(", "@import", "<script", "<link"] {
+            assert!(!page.contains(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn lists_of_contents_are_nested_and_closed() {
+        let mut document = Document::default();
+        for (level, name) in [(2, "a"), (3, "b"), (3, "c"), (2, "d"), (2, "e"), (3, "f")] {
+            document.heading(level, name);
+        }
+        let page = page("title", &document);
+        for tag in ["ul", "li"] {
+            assert_eq!(
+                page.matches(&format!("<{tag}>")).count(),
+                page.matches(&format!("</{tag}>")).count(),
+                "{tag}"
+            );
+        }
+        assert!(
+            page.contains("<a href=\"#part-2\">c</a>") && page.contains("<h3 id=\"part-2\">c</h3>")
+        );
+    }
+}

@@ -1,0 +1,78 @@
+//! From results files to a page: HTML to look at, Markdown for `docs/`, comma-separated values to
+//! compute with.
+//!
+//! [`read`] takes the good lines of the files, [`aggregate`] makes means of them, [`sections`] says what
+//! they show as a [`document::Document`] (with [`tables`]), with [`compare`] setting [`published`] numbers beside ours and
+//! [`race`] the peers; [`html`] and [`markdown`] write it down, [`csv`] writes the means alone.
+
+pub mod aggregate;
+pub mod compare;
+pub mod csv;
+pub mod document;
+pub mod html;
+pub mod markdown;
+pub mod plot;
+pub mod published;
+pub mod race;
+pub mod read;
+pub mod sections;
+pub mod tables;
+pub mod words;
+
+pub use read::{ReportError, Results};
+use std::path::Path;
+
+/// How a report is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// One page that needs nothing else.
+    Html,
+    /// Tables for `docs/`.
+    Markdown,
+    /// A line a cell, full digits.
+    Csv,
+}
+
+/// A report of the results in several folders.
+pub fn report<P: AsRef<Path>>(folders: &[P], format: Format) -> Result<Report, ReportError> {
+    let results: Vec<Results> =
+        folders.iter().map(|folder| Results::read(folder.as_ref())).collect::<Result<_, _>>()?;
+    if results.is_empty() {
+        return Err(ReportError::Nothing);
+    }
+    Ok(Report { text: written(&results, format)?, notices: notices(&results, format) })
+}
+
+/// A report, and what its reader must be told beside it.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The whole of it.
+    pub text: String,
+    /// What is wrong with the results files, and what is not shown.
+    pub notices: Vec<String>,
+}
+
+/// A report of results.
+pub fn written(results: &[Results], format: Format) -> Result<String, ReportError> {
+    match format {
+        Format::Html => Ok(html::page(&title(results), &sections::document(results))),
+        Format::Markdown => Ok(markdown::page("Results", &sections::document(results))),
+        Format::Csv => csv::page(results),
+    }
+}
+
+fn title(results: &[Results]) -> String {
+    let names: Vec<&str> = results.iter().map(|one| one.suite.as_str()).collect();
+    format!("privet benchmark: {}", names.join(", "))
+}
+
+fn notices(results: &[Results], format: Format) -> Vec<String> {
+    let mut notices: Vec<String> = results.iter().flat_map(|one| one.notices.clone()).collect();
+    let cells = results.iter().any(|one| !one.runs.is_empty() || !one.refused.is_empty());
+    if format == Format::Csv && cells && results.iter().any(|one| !one.races.is_empty()) {
+        notices.push(
+            "races are left out of a table of cells; give their folder alone to have them".into(),
+        );
+    }
+    notices
+}
