@@ -23,15 +23,10 @@ from privet._warnings import (
     PublicClassesWarning,
     RepeatedFitWarning,
 )
+from privet.classification import PrivateClassifier, PrivateLinearSVC, PrivateLogisticRegression
 from privet.encoder import SchemaEncoder
-from privet.estimators import (
-    PrivateClassifier,
-    PrivateLinearRegression,
-    PrivateLinearSVC,
-    PrivateLogisticRegression,
-    PrivateRidge,
-)
 from privet.models import load, verify
+from privet.regression import PrivateLinearRegression, PrivateRidge
 from privet.schema import Schema, binary, category, ignore, number
 
 __all__ = [

@@ -2,24 +2,25 @@
 
 from collections.abc import Callable
 from os import PathLike
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 __version__: str
 
-Pairs = list[tuple[str, str]]
-Features = (
+_Pairs = list[tuple[str, str]]
+_Features = (
     NDArray[np.float64]
     | NDArray[np.float32]
     | tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]
     | list[tuple[str, str, NDArray[Any], Any]]
 )
-Labels = NDArray[np.uint32] | NDArray[np.float64]
+_Labels = NDArray[np.uint32] | NDArray[np.float64]
 
 class PrivacyError(ValueError): ...
 
+@final
 class Plan:
     def __new__(
         cls,
@@ -33,19 +34,20 @@ class Plan:
         width: float,
         quantile: float,
         method: str,
-        settings: Pairs,
+        settings: _Pairs,
         calibration: str,
         notes: list[str],
     ) -> Plan: ...
     def to_json(self) -> str: ...
     def run(
         self,
-        features: Features,
-        labels: Labels,
+        features: _Features,
+        labels: _Labels,
         units: tuple[str, str, NDArray[Any], Any] | None,
         seed: int | None,
     ) -> Model: ...
 
+@final
 class Model:
     @staticmethod
     def from_bytes(bytes: bytes, *, sealed: bool = True) -> Model: ...
@@ -58,10 +60,10 @@ class Model:
     def plan(self) -> str: ...
     def weights(self) -> NDArray[np.float64]: ...
     def column_names(self) -> list[str]: ...
-    def scores(self, features: Features) -> NDArray[np.float64]: ...
-    def predict_codes(self, features: Features) -> NDArray[np.uint32]: ...
-    def predict_numbers(self, features: Features) -> NDArray[np.float64]: ...
-    def probabilities(self, features: Features) -> NDArray[np.float64] | None: ...
+    def scores(self, features: _Features) -> NDArray[np.float64]: ...
+    def predict_codes(self, features: _Features) -> NDArray[np.uint32]: ...
+    def predict_numbers(self, features: _Features) -> NDArray[np.float64]: ...
+    def probabilities(self, features: _Features) -> NDArray[np.float64] | None: ...
     def verify(self) -> str: ...
 
 def account_check(json: str) -> None: ...
@@ -79,7 +81,7 @@ def noise_l2_laplace(scale: float, dimension: int, seed: int | None) -> NDArray[
 def noise_exponential_choice(scores: NDArray[np.int64], rate: float, seed: int | None) -> int: ...
 def audit_learner(
     method: str,
-    settings: Pairs,
+    settings: _Pairs,
     epsilon: float,
     delta: float,
     neighbours: str,
@@ -90,7 +92,7 @@ def audit_learner(
 ) -> str: ...
 def audit_one_run(
     method: str,
-    settings: Pairs,
+    settings: _Pairs,
     epsilon: float,
     delta: float,
     neighbours: str,
@@ -100,13 +102,13 @@ def audit_one_run(
 ) -> str: ...
 def audit_membership(
     model: Model,
-    features: Features,
-    labels: Labels,
-    others: tuple[Features, Labels] | None,
+    features: _Features,
+    labels: _Labels,
+    others: tuple[_Features, _Labels] | None,
     seed: int,
 ) -> str: ...
 def schema_from_toml(text: str) -> str: ...
 def schema_to_toml(schema: str) -> str: ...
 def schema_checked(schema: str) -> tuple[str, str]: ...
-def schema_encode(schema: str, features: Features) -> NDArray[np.float32]: ...
+def schema_encode(schema: str, features: _Features) -> NDArray[np.float32]: ...
 def command_line(arguments: list[str]) -> int: ...

@@ -120,7 +120,7 @@ def membership(
     >>> 0.3 < membership(model, X[:200], y[:200], holdout=(X[200:], y[200:])).auc < 0.7
     True
     """
-    members = estimator._labelled(X, y)
+    features, labels = estimator._labelled(X, y)
     others = None if holdout is None else estimator._labelled(*holdout)
-    found = json.loads(_privet.audit_membership(estimator.model_, *members, others, seed))
+    found = json.loads(_privet.audit_membership(estimator.model_, features, labels, others, seed))
     return Membership(**{name: found[name] for name in Membership.__dataclass_fields__})

@@ -12,12 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from privet import _privet
 from privet._base import PrivateEstimator
 from privet._certificate import Plan, Verdict
-from privet.estimators import (
-    PrivateClassifier,
-    PrivateLinearRegression,
-    PrivateLinearSVC,
-    PrivateLogisticRegression,
-)
+from privet.classification import PrivateClassifier, PrivateLinearSVC, PrivateLogisticRegression
+from privet.regression import PrivateLinearRegression
 from privet.schema import Schema
 
 

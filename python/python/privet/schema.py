@@ -46,7 +46,7 @@ def number(
     >>> number(0, 120, missing=38.5)
     {'type': 'number', 'bounds': [0.0, 120.0], 'scale': 'symmetric', 'missing': 38.5}
     """
-    column = {"type": "number", "bounds": [float(low), float(high)], "scale": scale}
+    column: dict[str, Any] = {"type": "number", "bounds": [float(low), float(high)], "scale": scale}
     if missing is not None:
         column["missing"] = missing
     if transform is not None:

@@ -1,4 +1,4 @@
-"""Private linear models for scikit-learn.
+"""Private linear classifiers for scikit-learn.
 
 Each fit is one release: a model under noise with a certificate (``certificate_``). What decides the
 guarantee is fixed by the parameters and the number of rows before a record is read; see ``plan``.
@@ -7,17 +7,17 @@ guarantee is fixed by the parameters and the number of rows before a record is r
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from privet._base import PrivateEstimator
+from privet._labels import codes_of, labels_of, texts_of
 from privet._warnings import PublicClassesWarning
-from privet.schema import Schema, label_text
+from privet.schema import Schema
 
 NOTE_CLASSES = (
     "the list of classes was taken from the labels of the records: the guarantee does not cover which "
@@ -34,7 +34,7 @@ class _Classifier(ClassifierMixin, PrivateEstimator):
     def _target_facts(self, labels: Any) -> tuple[dict[str, Any], list[str]]:
         if self.classes is not None:
             classes = np.unique(np.asarray(self.classes))
-            return {"classes": _texts(classes)}, []
+            return {"classes": texts_of(classes)}, []
         if labels is None:
             return {"classes": ["0", "1"]}, []
         check_classification_targets(labels)
@@ -51,21 +51,21 @@ class _Classifier(ClassifierMixin, PrivateEstimator):
             PublicClassesWarning,
             stacklevel=4,
         )
-        return {"classes": _texts(classes)}, [NOTE_CLASSES]
+        return {"classes": texts_of(classes)}, [NOTE_CLASSES]
 
     def _check_schema_target(self, schema: Schema) -> None:
         if schema.classes is None:
             raise ValueError(
                 "the schema's target is a number; a classifier accepts one with classes, a regressor this one"
             )
-        if self.classes is not None and _texts(np.unique(np.asarray(self.classes))) != sorted(schema.classes):
+        if self.classes is not None and texts_of(np.unique(np.asarray(self.classes))) != sorted(schema.classes):
             raise ValueError("classes differ from the schema's; leave them out, or give the same")
 
     def _encoded_labels(self, y: Any, schema: Schema) -> np.ndarray:
-        return _codes(np.asarray(y), schema.classes or ())
+        return codes_of(np.asarray(y), schema.classes or ())
 
     def _set_target(self, schema: Schema, kind: np.dtype | None) -> None:
-        self.classes_ = _labels(schema.classes or (), kind)
+        self.classes_ = labels_of(schema.classes or (), kind)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores: above zero for the second of two classes; a column for each of more."""
@@ -87,14 +87,14 @@ def _has_probabilities(estimator: Any) -> bool:
     return True
 
 
-class _Probabilities:
+class _Probabilities(_Classifier):
     """Probabilities, where the loss is logistic."""
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
         """A probability for each row and class."""
         features = self._features(X)
-        return self.model_.probabilities(features)
+        return np.asarray(self.model_.probabilities(features))
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:
@@ -102,7 +102,7 @@ class _Probabilities:
         return np.log(self.predict_proba(X))
 
 
-class PrivateLogisticRegression(_Probabilities, _Classifier):
+class PrivateLogisticRegression(_Probabilities):
     """Logistic regression under differential privacy.
 
     Parameters
@@ -263,7 +263,7 @@ class PrivateLinearSVC(_Classifier):
         return "huber-svm"
 
 
-class PrivateClassifier(_Probabilities, _Classifier):
+class PrivateClassifier(_Probabilities):
     """A linear classifier with any learner and any loss, all of them under differential privacy.
 
     Parameters are those of :class:`PrivateLogisticRegression`, and
@@ -321,232 +321,3 @@ class PrivateClassifier(_Probabilities, _Classifier):
         self.settings = settings
         self.fit_intercept = fit_intercept
         self.random_state = random_state
-
-
-class _Regressor(RegressorMixin, PrivateEstimator):
-    """Numbers: their bounds, and how they are predicted."""
-
-    def _numeric_target(self) -> bool:
-        return True
-
-    def _target_facts(self, labels: Any) -> tuple[dict[str, Any], list[str]]:
-        if self.target_bounds is None:
-            raise ValueError(
-                "target_bounds are missing: the noise must hide a record whose y is as large as y can be, and "
-                "that is taken from bounds that you know without the data, since bounds taken from y would "
-                "give its largest values away. Give target_bounds=(low, high), or a schema"
-            )
-        try:
-            low, high = (float(bound) for bound in self.target_bounds)
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"target_bounds are {self.target_bounds!r}; accepted is (low, high), two numbers"
-            ) from None
-        return {"bounds": [low, high]}, []
-
-    def _check_schema_target(self, schema: Schema) -> None:
-        if schema.target_bounds is None:
-            raise ValueError(
-                "the schema's target has classes; a regressor accepts one with bounds, a classifier this one"
-            )
-
-    def _encoded_labels(self, y: Any, schema: Schema) -> np.ndarray:
-        return np.ascontiguousarray(y, dtype=np.float64)
-
-    def _set_target(self, schema: Schema, kind: np.dtype | None) -> None:
-        pass
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The predicted number of each row, within the target's bounds."""
-        features = self._features(X)
-        return self.model_.predict_numbers(features)
-
-
-class PrivateLinearRegression(_Regressor):
-    """Linear regression under differential privacy.
-
-    Parameters are those of :class:`PrivateLogisticRegression` but for ``classes``, and
-
-    Parameters
-    ----------
-    target_bounds : (low, high)
-        Public bounds of ``y``; values outside are moved to the nearest bound.
-    loss : {"squared", "huber", "quantile"}
-        What is minimised; ``"huber"`` for targets with outliers.
-    huber_width : float
-        The width of ``"huber"``, or that of the rounded corner of ``"quantile"``, in units of half the
-        target's span.
-    quantile : float
-        Which quantile ``loss="quantile"`` predicts.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from privet import PrivateLinearRegression
-    >>> X = np.linspace(-1, 1, 5000).reshape(-1, 1)
-    >>> y = 3 * X[:, 0] + 1
-    >>> model = PrivateLinearRegression(epsilon=1, bounds=(-1, 1), target_bounds=(-5, 5)).fit(X, y)
-    >>> model.plan_.method, bool(model.score(X, y) > 0.9)
-    ('ssp', True)
-    """
-
-    def __init__(
-        self,
-        epsilon=None,
-        *,
-        delta=None,
-        method="auto",
-        loss="squared",
-        huber_width=0.1,
-        quantile=0.5,
-        bounds=None,
-        target_bounds=None,
-        data_norm=None,
-        schema=None,
-        neighbours="replace-one",
-        n_rows=None,
-        max_records=None,
-        calibration="sound",
-        settings=None,
-        fit_intercept=True,
-        random_state=None,
-    ):
-        self.epsilon = epsilon
-        self.delta = delta
-        self.method = method
-        self.loss = loss
-        self.huber_width = huber_width
-        self.quantile = quantile
-        self.bounds = bounds
-        self.target_bounds = target_bounds
-        self.data_norm = data_norm
-        self.schema = schema
-        self.neighbours = neighbours
-        self.n_rows = n_rows
-        self.max_records = max_records
-        self.calibration = calibration
-        self.settings = settings
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-
-    def _loss_name(self) -> str:
-        return self.loss
-
-
-class PrivateRidge(_Regressor):
-    """Ridge regression under differential privacy.
-
-    Parameters are those of :class:`PrivateLinearRegression` but for the losses, and
-
-    Parameters
-    ----------
-    alpha : float, optional
-        What is added to the second moments of the encoded columns; chosen from the noise unless given.
-        With ``method="auto"``, a given ``alpha`` means ``method="ssp"``.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_diabetes
-    >>> from privet import PrivateRidge
-    >>> X, y = load_diabetes(return_X_y=True)
-    >>> model = PrivateRidge(epsilon=5, alpha=10.0, bounds=(-0.2, 0.2), target_bounds=(0, 400)).fit(X, y)
-    >>> model.plan_.method, model.plan_.settings["ridge"], model.coef_.shape
-    ('ssp', 10.0, (10,))
-    """
-
-    def __init__(
-        self,
-        epsilon=None,
-        *,
-        alpha=None,
-        delta=None,
-        method="auto",
-        bounds=None,
-        target_bounds=None,
-        data_norm=None,
-        schema=None,
-        neighbours="replace-one",
-        n_rows=None,
-        max_records=None,
-        calibration="sound",
-        settings=None,
-        fit_intercept=True,
-        random_state=None,
-    ):
-        self.epsilon = epsilon
-        self.alpha = alpha
-        self.delta = delta
-        self.method = method
-        self.bounds = bounds
-        self.target_bounds = target_bounds
-        self.data_norm = data_norm
-        self.schema = schema
-        self.neighbours = neighbours
-        self.n_rows = n_rows
-        self.max_records = max_records
-        self.calibration = calibration
-        self.settings = settings
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-
-    def _loss_name(self) -> str:
-        return "squared"
-
-    def _learner(self) -> str:
-        return "ssp" if self.alpha is not None and self.method == "auto" else self.method
-
-    def _settings(self) -> dict[str, Any]:
-        own = {} if self.alpha is None else {"ridge": self.alpha}
-        return own | super()._settings()
-
-
-def _texts(classes: np.ndarray) -> list[str]:
-    texts = [label_text(label) for label in classes]
-    if len(set(texts)) != len(texts):
-        raise ValueError("two classes are written alike; each needs a text of its own")
-    return texts
-
-
-FEW_CLASSES = 32
-"""Up to so many classes, labels are compared with each: quicker than sorting them."""
-
-
-def _codes(y: np.ndarray, texts: Sequence[str]) -> np.ndarray:
-    """The place of each label among the classes."""
-    unknown = len(texts)
-    codes = np.full(len(y), unknown, dtype=np.uint32)
-    if y.dtype.kind in "iufU" and len(texts) <= FEW_CLASSES:
-        for place, text in enumerate(texts):
-            label = text if y.dtype.kind == "U" else _number(text)
-            if label is not None:
-                codes[y == label] = place
-    else:
-        labels, inverse = np.unique(y, return_inverse=True)
-        places = {text: place for place, text in enumerate(texts)}
-        found = [places.get(label_text(label), unknown) for label in labels]
-        codes = np.asarray(found, dtype=np.uint32)[inverse]
-    if unknown in codes:
-        # Which label it is stays with the records.
-        raise ValueError(f"y has a label that is none of the classes; accepted are {', '.join(texts)}")
-    return codes
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
-def _labels(texts: Any, kind: np.dtype | None) -> np.ndarray:
-    """The classes as the caller writes them; from a file, whole numbers are numbers."""
-    if kind is not None and kind.kind in "iufb":
-        values = [text == "True" for text in texts] if kind.kind == "b" else [float(text) for text in texts]
-        return np.asarray(values).astype(kind)
-    if kind is not None:
-        return np.asarray(texts, dtype=object if kind.kind == "O" else None)
-    if all(text.lstrip("-").isdecimal() and str(int(text)) == text for text in texts):
-        return np.asarray([int(text) for text in texts])
-    if set(texts) <= {"True", "False"}:
-        return np.asarray([text == "True" for text in texts])
-    return np.asarray(texts)
