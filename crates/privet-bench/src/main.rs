@@ -17,7 +17,8 @@ fn main() -> ExitCode {
         }
         ["accuracy", from, work, runs, ref rest @ ..] => table(from, work, runs, rest),
         _ => Err("usage: privet-bench accuracy ORIGINALS WORK RUNS [METHOD [SET]] | \
-                  race ORIGINALS WORK [fit | accountant | samplers | growth]… [--quick]".into()),
+                  race ORIGINALS WORK [fit | accountant | samplers | growth]… [--quick]"
+            .into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -10,6 +10,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub const INTERRUPTED: u8 = 130;
 
 static WRITING: Mutex<()> = Mutex::new(());
+static ADVICE: Mutex<String> = Mutex::new(String::new());
+
+/// What to tell whoever interrupts from now on.
+pub fn advise(words: String) {
+    *ADVICE.lock().unwrap_or_else(PoisonError::into_inner) = words;
+}
 
 /// Holds off an interruption while it lives.
 pub fn writing() -> MutexGuard<'static, ()> {
@@ -24,6 +30,10 @@ pub fn install() {
         }
         let _nothing_is_being_written = writing();
         crate::say!("interrupted: nothing is left half-written");
+        let advice = ADVICE.lock().unwrap_or_else(PoisonError::into_inner);
+        if !advice.is_empty() {
+            crate::say!("{advice}");
+        }
         std::process::exit(i32::from(INTERRUPTED));
     });
 }

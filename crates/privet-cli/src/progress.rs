@@ -48,6 +48,16 @@ impl Meter {
         Self { bar, _waiting: Some(sender) }
     }
 
+    /// Other words beside it.
+    pub fn words(&self, words: String) {
+        self.bar.set_message(words);
+    }
+
+    /// A line above it.
+    pub fn say(&self, words: &str) {
+        self.bar.suspend(|| crate::say!("{words}"));
+    }
+
     /// How far the work is.
     pub fn at(&self, done: u64, total: u64) {
         self.bar.set_length(total.max(1));

@@ -264,7 +264,7 @@ fn more_than_two_classes_compose() {
 #[test]
 fn settings_are_checked() {
     let amp = |ridge, gamma, split| Request {
-        method: Method::Amp(amp::Options { ridge, gamma, split, penalty: None }),
+        method: Method::Amp(amp::Options { ridge, gamma, split, fraction: None, penalty: None }),
         ..request("amp", 1.0, 1e-6)
     };
     assert!(plan(&amp(Some(5.0), Some(1e-9), Some(0.1))).is_ok());

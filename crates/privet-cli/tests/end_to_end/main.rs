@@ -2,6 +2,7 @@
 //!
 //! - `happy`: every kind of file, target, method and unit, to a verified model.
 //! - `audit`: what the auditor says, and to whom it refuses.
+//! - `bench`: suites, measured, killed, resumed and refused.
 //! - `bad_input`: what is refused, with which words, and that nothing is written.
 //! - `certificates`: models that were edited, cut, weakened, signed by others or never private.
 //! - `private_count`: under add-remove, no trace of the file's length.
@@ -12,6 +13,7 @@
 
 mod audit;
 mod bad_input;
+mod bench;
 mod certificates;
 mod environment;
 mod happy;

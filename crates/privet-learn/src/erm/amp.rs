@@ -31,7 +31,7 @@ use crate::facts::Facts;
 use crate::learner::Planned;
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
 use crate::request::{Calibration, GAMMA, RIDGE, SPLIT};
-use privet_core::Budget;
+use privet_core::{Budget, Range};
 use privet_dp::gate::Arithmetic;
 use privet_dp::mechanism::{OutputLaw, PerturbedObjective};
 use privet_optim::solver::Penalty;
@@ -57,6 +57,12 @@ pub const INFO: MethodInfo = MethodInfo {
             meaning: "share of the noise budget for the output noise; 0.01 unless given",
             accepted: "a number above 0 and below 1",
         },
+        SettingInfo {
+            name: "fraction",
+            meaning: "of what is left of ε, the share f₁ for the noise; the rest pays for the ridge, \
+                      λ = 2β/((1 − f₁)(1 − split)ε); sets the ridge unless that is given",
+            accepted: "a number above 0 and below 1",
+        },
         PENALTY_SETTING,
     ],
     scores: Scores::Separate,
@@ -75,11 +81,16 @@ pub struct Options {
     /// Share of the noise budget for the output noise; 0.01 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<f64>,
+    /// f₁: the papers' way to choose λ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fraction: Option<f64>,
     /// A penalty or set on top of the ridge ([`super::penalty`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub penalty: Option<Regulariser>,
 }
 
+/// Limits on f₁.
+const FRACTION: Range = Range::open("fraction", 0.0, 1.0);
 /// Share of the noise budget for the output noise.
 pub const DEFAULT_SPLIT: f64 = 0.01;
 
@@ -101,11 +112,17 @@ fn plan_sound(facts: &Facts, budget: &Budget, options: &Options) -> Result<Plann
     let Options { ridge, gamma, split, .. } = *options;
     let (penalty, more) = resolved(options.penalty, facts)?;
     let (scale, norm) = expected_noise(facts, budget)?;
-    let default = rule::for_objective(facts, budget.epsilon(), scale, norm);
+    let split = SPLIT.check(split.unwrap_or(DEFAULT_SPLIT))?;
+    let default = match checked_fraction(options)? {
+        Some(fraction) => {
+            let epsilon = (1.0 - split) * budget.epsilon() / f64::from(facts.problems);
+            2.0 * facts.loss.smoothness(facts.radius) / ((1.0 - fraction) * epsilon)
+        }
+        None => rule::for_objective(facts, budget.epsilon(), scale, norm),
+    };
     let ridge = RIDGE.check(ridge.unwrap_or(default))?;
     let total = RIDGE.check(ridge + more)?;
     let tolerance = sum_tolerance(facts, gamma)?;
-    let split = SPLIT.check(split.unwrap_or(DEFAULT_SPLIT))?;
     let error = 2.0 * tolerance / total;
     let build = |scale: f64| {
         let output = if budget.is_pure() {
@@ -121,6 +138,10 @@ fn plan_sound(facts: &Facts, budget: &Budget, options: &Options) -> Result<Plann
     let scale = calibrated(facts, budget, scale, |scale| build(scale).event())?;
     let settled = settled(facts, options, ridge, tolerance, split);
     Ok(planned(facts, budget, build(scale), penalty, settled, vec![]))
+}
+
+fn checked_fraction(options: &Options) -> Result<Option<f64>, LearnError> {
+    Ok(options.fraction.map(|fraction| FRACTION.check(fraction)).transpose()?)
 }
 
 /// γ of the sum form.
@@ -156,11 +177,25 @@ pub fn printed_constants(
     gamma: f64,
     split: f64,
 ) -> PrintedConstants {
-    let (epsilon_1, delta_1) = ((1.0 - split) * epsilon, (1.0 - split) * delta);
-    let (epsilon_2, delta_2) = (split * epsilon, split * delta);
+    let epsilon_1 = (1.0 - split) * epsilon;
     let fitted =
         if high_dimensional { 0.97 } else { (0.887 + 0.019 / epsilon_1.powf(0.373)).min(0.99) };
     let fraction = fitted.max(1.0 - 0.99 / epsilon_1);
+    printed_at(fraction, rows, lipschitz, epsilon, delta, gamma, split)
+}
+
+/// The same at an f₁ that is given.
+fn printed_at(
+    fraction: f64,
+    rows: f64,
+    lipschitz: f64,
+    epsilon: f64,
+    delta: f64,
+    gamma: f64,
+    split: f64,
+) -> PrintedConstants {
+    let (epsilon_1, delta_1) = ((1.0 - split) * epsilon, (1.0 - split) * delta);
+    let (epsilon_2, delta_2) = (split * epsilon, split * delta);
     let epsilon_3 = fraction * epsilon_1;
     // Λ = rβ/(ε₁ − ε₃), r = 2, β = Δ²
     let ridge = 2.0 * lipschitz * lipschitz / (epsilon_1 - epsilon_3);
@@ -188,15 +223,11 @@ fn plan_printed(facts: &Facts, budget: &Budget, options: &Options) -> Result<Pla
     let split = SPLIT.check(split.unwrap_or(DEFAULT_SPLIT))?;
     let (epsilon, delta) = evenly_split(facts, budget);
     let high_dimensional = 2.0 * facts.columns as f64 >= rows;
-    let printed = printed_constants(
-        rows,
-        high_dimensional,
-        facts.gradient_bound(),
-        epsilon,
-        delta,
-        tolerance / rows,
-        split,
-    );
+    let (lipschitz, gamma) = (facts.gradient_bound(), tolerance / rows);
+    let printed = match checked_fraction(options)? {
+        Some(fraction) => printed_at(fraction, rows, lipschitz, epsilon, delta, gamma, split),
+        None => printed_constants(rows, high_dimensional, lipschitz, epsilon, delta, gamma, split),
+    };
     let ridge = RIDGE.check(ridge.unwrap_or(printed.ridge))?;
     // b of the sum form is n times that of the mean form.
     let noise = law(budget, printed.objective_noise * rows);
@@ -263,5 +294,6 @@ mod tests {
         close(found.ridge, 673.401);
         close(found.objective_noise, 0.0352058);
         close(found.output_noise, 0.00278827);
+        assert_eq!(printed_at(0.97, 4000.0, 1.0, 0.1, square, square, 0.01), found);
     }
 }

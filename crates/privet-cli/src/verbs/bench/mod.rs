@@ -1,9 +1,12 @@
 //! `privet bench`: measure learners on data sets, beside the published numbers.
 
+mod list;
 mod report;
+mod run;
 
 use crate::failure::Failure;
 use clap::{Args, Subcommand};
+use privet_bench::error::BenchError;
 
 /// Measure learners on public data sets, beside the papers' numbers
 #[derive(Args, Debug)]
@@ -14,14 +17,37 @@ pub struct Bench {
 
 #[derive(Subcommand, Debug)]
 enum Verb {
+    Run(run::Run),
+    List(list::List),
     Report(report::Report),
+    /// One size of the growth race, in a process of its own
+    #[command(hide = true)]
+    ServeGrowth,
 }
 
 impl Bench {
     /// Does it.
     pub fn run(self) -> Result<(), Failure> {
         match self.verb {
+            Verb::Run(run) => run.run(),
+            Verb::List(list) => list.run(),
             Verb::Report(report) => report.run(),
+            Verb::ServeGrowth => {
+                privet_bench::race::growth::serve();
+                Ok(())
+            }
+        }
+    }
+}
+
+impl From<BenchError> for Failure {
+    fn from(error: BenchError) -> Self {
+        match error {
+            BenchError::File { path, source } => Self::file(&path.display().to_string(), &source),
+            BenchError::Data(error) => error.into(),
+            BenchError::Learn(error) => error.into(),
+            BenchError::Noise(_) | BenchError::Race(_) => Self::Environment(error.to_string()),
+            error => Self::input(error.to_string()),
         }
     }
 }

@@ -1,0 +1,105 @@
+//! How much is still ahead, and how long that will take.
+
+use super::cells::{Group, Known, Place};
+use super::estimate::{Measured, model};
+use super::table::Size;
+use crate::line::{Run, Stage};
+use std::collections::BTreeMap;
+
+/// How much there is to do.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Forecast {
+    /// Models that only screen.
+    pub screening: u64,
+    /// Models that count.
+    pub counting: u64,
+    /// Seconds on one core.
+    pub seconds: f64,
+}
+
+impl Forecast {
+    /// Models of either kind.
+    pub fn models(&self) -> u64 {
+        self.screening + self.counting
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            screening: self.screening + other.screening,
+            counting: self.counting + other.counting,
+            seconds: self.seconds + other.seconds,
+        }
+    }
+}
+
+/// What is ahead, by data set and entry, in modelled seconds.
+#[derive(Debug, Default)]
+pub struct Ahead {
+    parts: BTreeMap<(String, String), Forecast>,
+}
+
+impl Ahead {
+    /// Counts anew what is left of a data set.
+    pub fn count(&mut self, dataset: &str, groups: &[Group<'_>], known: &Known, size: Size) {
+        self.forget(dataset);
+        for group in groups {
+            let Some(place) = group.places.first() else { continue };
+            let key = (dataset.to_owned(), place.entry.name.clone());
+            let part = self.parts.entry(key).or_default();
+            *part = part.plus(left(group, known, size));
+        }
+    }
+
+    /// A data set that will not be.
+    pub fn forget(&mut self, dataset: &str) {
+        self.parts.retain(|(name, _), _| name != dataset);
+    }
+
+    /// One model less, which was modelled to take so long.
+    pub fn made(&mut self, run: &Run, modelled: f64) {
+        let key = (run.cell.dataset.clone(), run.cell.entry.clone());
+        if let Some(part) = self.parts.get_mut(&key) {
+            let count = match run.stage {
+                Stage::Screen => &mut part.screening,
+                Stage::Final => &mut part.counting,
+            };
+            *count = count.saturating_sub(1);
+            part.seconds = (part.seconds - modelled).max(0.0);
+        }
+    }
+
+    /// All of it, corrected by what was measured.
+    pub fn total(&self, measured: &Measured) -> Forecast {
+        self.parts.iter().fold(Forecast::default(), |total, ((dataset, entry), part)| {
+            let seconds = part.seconds * measured.correction(dataset, entry);
+            total.plus(Forecast { seconds, ..*part })
+        })
+    }
+}
+
+/// What is left of a group.
+fn left(group: &Group<'_>, known: &Known, size: Size) -> Forecast {
+    let seconds = |place: &Place<'_>| model(place.entry, &place.cell.settings, size);
+    let mut total = Forecast::default();
+    let open: Vec<&Place<'_>> =
+        group.places.iter().filter(|place| !known.is_refused(&place.cell)).collect();
+    for place in open.iter().filter(|place| place.entry.is_tuned()) {
+        let runs = known.missing(&place.cell, Stage::Screen, place.entry.screen).len() as u64;
+        let seconds = runs as f64 * seconds(place);
+        total = total.plus(Forecast { screening: runs, counting: 0, seconds });
+    }
+    if total.screening > 0 {
+        // Nobody knows yet which points are chosen: they are taken to be like all of them.
+        let mean = open.iter().map(|place| seconds(place)).sum::<f64>() / open.len() as f64;
+        let keep = open.first().map_or(0, |place| place.entry.keep.min(open.len()));
+        let counting = keep as u64 * u64::from(group.runs);
+        let seconds = counting as f64 * mean;
+        return total.plus(Forecast { screening: 0, counting, seconds });
+    }
+    for place in known.chosen(group) {
+        let counting = known.missing(&place.cell, Stage::Final, group.runs).len() as u64;
+        let seconds = counting as f64 * seconds(place);
+        total = total.plus(Forecast { screening: 0, counting, seconds });
+    }
+    total
+}

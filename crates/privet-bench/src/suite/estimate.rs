@@ -1,0 +1,95 @@
+//! How long it will take: a rough model of each learner, corrected by what was measured.
+
+use super::file::Entry;
+use super::grid::Point;
+use super::table::Size;
+use std::collections::BTreeMap;
+
+/// Seconds that one model takes on one core, by a model: entries looked at, times a constant.
+pub fn model(entry: &Entry, point: &Point, size: Size) -> f64 {
+    let number = |key: &str| {
+        let written = point.get(key).or_else(|| entry.fixed.get(key));
+        written.and_then(|value| value.parse::<f64>().ok())
+    };
+    let (rows, columns) = (size.rows as f64, (size.columns as f64).min(SEEN));
+    let problems = if size.classes > 2 { size.classes as f64 } else { 1.0 };
+    // Passes over the rows, about; and planning, where the accountant is asked many times.
+    let (passes, planning) = match entry.method.name() {
+        "gd" | "auto" => (number("steps").unwrap_or(200.0), 0.0),
+        "sgd" => {
+            let batch = number("batch").unwrap_or(rows / 20.0);
+            (number("steps").unwrap_or(500.0) * batch / rows, 0.1)
+        }
+        "psgd" | "psgd-strong" => (number("passes").unwrap_or(10.0), 0.0),
+        "frank-wolfe" => (0.5 * number("steps").unwrap_or(300.0), 0.05),
+        "simplex" => (100.0, 0.0),
+        _ => (12.0, 0.0),
+    };
+    let noise = COORDINATE * size.columns as f64 * problems;
+    LEAST + planning + noise + SECONDS * passes * rows * columns * problems
+}
+
+/// Entries that rows are taken to have at most: wider ones are sparse.
+const SEEN: f64 = 50.0;
+/// Seconds an entry.
+const SECONDS: f64 = 1.5e-9;
+/// Seconds a coordinate: noise, and what is kept of it.
+const COORDINATE: f64 = 1.2e-5;
+/// Seconds for planning and judging.
+const LEAST: f64 = 0.01;
+
+/// Measured over modelled seconds, by data set and entry.
+#[derive(Debug, Default)]
+pub struct Measured {
+    sums: BTreeMap<(String, String), (f64, f64)>,
+}
+
+impl Measured {
+    /// One model took so long, of which the model had said otherwise.
+    pub fn add(&mut self, dataset: &str, entry: &str, modelled: f64, seconds: f64) {
+        let sum = self.sums.entry((dataset.into(), entry.into())).or_default();
+        (sum.0, sum.1) = (sum.0 + modelled, sum.1 + seconds);
+    }
+
+    /// What to correct the model by: the same data set and entry where there is any, the entry on
+    /// others, or others on the data set.
+    pub fn correction(&self, dataset: &str, entry: &str) -> f64 {
+        let over = |keep: &dyn Fn(&str, &str) -> bool| {
+            let kept = self.sums.iter().filter(|((set, name), _)| keep(set, name));
+            let (modelled, seconds) = kept.fold((0.0, 0.0), |a, (_, b)| (a.0 + b.0, a.1 + b.1));
+            (modelled > 0.0).then_some(seconds / modelled)
+        };
+        over(&|set, name| set == dataset && name == entry)
+            .or_else(|| over(&|_, name| name == entry))
+            .or_else(|| over(&|_, _| true))
+            .unwrap_or(1.0)
+    }
+}
+
+/// A duration for people.
+pub fn words(seconds: f64) -> String {
+    match seconds {
+        s if s < 90.0 => format!("{:.0} s", s.max(1.0)),
+        s if s < 5_400.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3_600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_measured_nearest_counts() {
+        let mut measured = Measured::default();
+        assert_eq!(measured.correction("a", "x"), 1.0);
+        measured.add("b", "y", 1.0, 8.0);
+        assert_eq!(measured.correction("a", "x"), 8.0);
+        measured.add("b", "x", 1.0, 3.0);
+        measured.add("a", "x", 2.0, 1.0);
+        measured.add("a", "x", 2.0, 3.0);
+        assert_eq!(measured.correction("a", "x"), 1.0);
+        assert_eq!(measured.correction("c", "x"), 7.0 / 5.0);
+        assert_eq!((words(0.1), words(600.0), words(9_000.0)).2, "2.5 h");
+    }
+}

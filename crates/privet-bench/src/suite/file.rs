@@ -1,0 +1,489 @@
+//! A suite as a file: which learners on which data sets at which budgets.
+//!
+//! ```toml
+//! name = "mine"
+//! title = "Two learners on a table of our own"
+//! loss = "logistic"
+//! epsilons = [0.1, 1]
+//! delta = "1/n^2"
+//! neighbours = "replace-one"
+//! runs = 10
+//!
+//! [[datasets]]
+//! name = "adult"                    # of the catalog: privet data list
+//! epsilons = [0.1]                  # if need be: these budgets, and for methods with a grid these,
+//! tuned-epsilons = []               # here none at all
+//! methods = ["auto"]                # if need be: these methods only
+//!
+//! [[datasets]]
+//! name = "ours"                     # paths are relative to this file
+//! schema = "schema.toml"
+//! train = "train.csv"
+//! test = "test.csv"
+//!
+//! [[methods]]
+//! name = "auto"                     # as it is called in the results
+//! method = "auto"
+//!
+//! [[methods]]
+//! name = "amp-tuned"
+//! method = "amp"
+//! calibrations = ["sound", "printed"]
+//! published = "AMP"                 # its column in the published tables
+//! grid = { fraction = [0.9, 0.99], row-norm = [0.1, 1, 10] }
+//! screen = 1                        # runs of each point,
+//! keep = 5                          # and of how many points `runs` are made
+//! ```
+//!
+//! A method may also have its own `loss`, `delta`, `epsilons` and `datasets`, and `set`: settings that
+//! are the same everywhere. [`super::grid`] lists the keys of `set` and `grid` beyond the learner's own.
+
+use super::grid::{self, OWN_KEYS, Point, Value};
+use crate::error::BenchError;
+use privet_core::{DELTA, EPSILON, Neighbours};
+use privet_data::catalog;
+use privet_data::schema::RADIUS;
+use privet_learn::{Calibration, Method};
+use privet_optim::loss::Loss;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+
+/// A checked suite.
+#[derive(Debug, Clone)]
+pub struct Suite {
+    /// Its name.
+    pub name: String,
+    /// What it shows, in a line.
+    pub title: String,
+    /// Which data sets are neighbours.
+    pub neighbours: Neighbours,
+    /// Models that count, for each cell.
+    pub runs: u32,
+    /// Data sets, in order.
+    pub datasets: Vec<Source>,
+    /// Learners, in order.
+    pub entries: Vec<Entry>,
+    /// The file as written.
+    pub text: String,
+}
+
+/// Where a data set comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Source {
+    /// Its name in the results.
+    pub name: String,
+    /// Schema, training and test file of one's own; none for the catalog.
+    pub own: Option<[PathBuf; 3]>,
+    /// Budgets on it instead of the methods' own.
+    pub epsilons: Option<Vec<f64>>,
+    /// The same for tuned methods, where they take too long for all; nothing in it: they do not run.
+    pub tuned_epsilons: Option<Vec<f64>>,
+    /// The methods for it; all of them if none.
+    pub methods: Option<Vec<String>>,
+}
+
+/// A learner as a suite asks for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Its name in the results.
+    pub name: String,
+    /// Its name for people.
+    pub label: String,
+    /// The learner.
+    pub method: Method,
+    /// Its settings that are the same everywhere.
+    pub fixed: Point,
+    /// What it minimises.
+    pub loss: Loss,
+    /// Budgets.
+    pub epsilons: Vec<f64>,
+    /// δ.
+    pub delta: Delta,
+    /// Whose constants.
+    pub calibrations: Vec<Calibration>,
+    /// Its column in the published tables.
+    pub published: Option<String>,
+    /// The grid; one empty point if there is none.
+    pub points: Vec<Point>,
+    /// Runs of each point before it is chosen or not.
+    pub screen: u32,
+    /// How many points are chosen.
+    pub keep: usize,
+    /// The data sets it is for; all of them if none.
+    pub datasets: Option<Vec<String>>,
+}
+
+impl Entry {
+    /// Whether points are screened first.
+    pub fn is_tuned(&self) -> bool {
+        self.points.len() > 1
+    }
+
+    /// Whether it is for this data set.
+    pub fn is_for(&self, dataset: &str) -> bool {
+        self.datasets.as_ref().is_none_or(|names| names.iter().any(|name| name == dataset))
+    }
+}
+
+/// How δ follows from the number of rows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Delta {
+    /// 1/n².
+    InverseSquare,
+    /// The same for all.
+    Fixed(f64),
+}
+
+impl Delta {
+    /// For n rows.
+    pub fn of(self, rows: u64) -> f64 {
+        match self {
+            Self::InverseSquare => (rows as f64).powi(-2),
+            Self::Fixed(delta) => delta,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Draft {
+    name: String,
+    title: String,
+    loss: Spanned<LossDraft>,
+    epsilons: Spanned<Vec<f64>>,
+    delta: Spanned<DeltaDraft>,
+    #[serde(default = "replace_one")]
+    neighbours: Neighbours,
+    runs: Spanned<u32>,
+    datasets: Vec<Spanned<SourceDraft>>,
+    methods: Vec<Spanned<EntryDraft>>,
+}
+
+fn replace_one() -> Neighbours {
+    Neighbours::ReplaceOne
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "kebab-case")]
+enum LossDraft {
+    Logistic,
+    HuberSvm,
+    Squared,
+}
+
+impl LossDraft {
+    fn loss(self) -> Loss {
+        match self {
+            Self::Logistic => Loss::Logistic,
+            // As in the papers.
+            Self::HuberSvm => Loss::HuberSvm { h: 0.1 },
+            Self::Squared => Loss::SQUARED,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "`delta` must be a number, or \"1/n^2\"")]
+enum DeltaDraft {
+    Number(f64),
+    Word(String),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct SourceDraft {
+    name: String,
+    schema: Option<PathBuf>,
+    train: Option<PathBuf>,
+    test: Option<PathBuf>,
+    epsilons: Option<Vec<f64>>,
+    tuned_epsilons: Option<Vec<f64>>,
+    methods: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct EntryDraft {
+    name: String,
+    label: Option<String>,
+    method: String,
+    #[serde(default)]
+    set: BTreeMap<String, Value>,
+    loss: Option<LossDraft>,
+    epsilons: Option<Vec<f64>>,
+    delta: Option<DeltaDraft>,
+    #[serde(default = "sound")]
+    calibrations: Vec<Calibration>,
+    published: Option<String>,
+    #[serde(default)]
+    grid: BTreeMap<String, Vec<Value>>,
+    #[serde(default = "one")]
+    screen: u32,
+    #[serde(default = "five")]
+    keep: usize,
+    datasets: Option<Vec<String>>,
+}
+
+fn sound() -> Vec<Calibration> {
+    vec![Calibration::Sound]
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn five() -> usize {
+    5
+}
+
+/// A suite that comes with privet.
+#[derive(Debug, Clone, Copy)]
+pub struct BuiltIn {
+    /// Its name.
+    pub name: &'static str,
+    text: &'static str,
+}
+
+macro_rules! built_in {
+    ($($name:literal),* $(,)?) => {
+        /// The suites that come with privet.
+        pub const BUILT_IN: &[BuiltIn] = &[$(BuiltIn {
+            name: $name,
+            text: include_str!(concat!("../../suites/", $name, ".toml")),
+        }),*];
+    };
+}
+
+built_in!["smoke", "default", "iyengar-logistic", "iyengar-huber", "jain-thakurta"];
+
+/// The suite of that name, or in that file.
+pub fn find(name: &str) -> Result<Suite, BenchError> {
+    if let Some(known) = BUILT_IN.iter().find(|known| known.name == name) {
+        return parse(known.text, &format!("suite {name}"), Path::new(""));
+    }
+    let path = Path::new(name);
+    if !path.is_file() {
+        let names = BUILT_IN.iter().map(|known| known.name).chain([super::races::NAME]);
+        let accepted = names.collect::<Vec<_>>().join(", ");
+        return Err(BenchError::UnknownSuite { given: name.into(), accepted });
+    }
+    let text = std::fs::read_to_string(path).map_err(BenchError::at(path))?;
+    parse(&text, name, path.parent().unwrap_or(Path::new("")))
+}
+
+/// A suite from its text; `file` is for errors, and paths are relative to `folder`.
+pub fn parse(text: &str, file: &str, folder: &Path) -> Result<Suite, BenchError> {
+    let check = Check { text, file };
+    let draft: Draft = toml::from_str(text)
+        .map_err(|error| check.refused(error.span().map(|span| span.start), error.message()))?;
+    let epsilons = check.epsilons(draft.epsilons.get_ref(), draft.epsilons.span().start)?;
+    let delta = check.delta(draft.delta.get_ref(), draft.delta.span().start)?;
+    if *draft.runs.get_ref() == 0 {
+        return Err(
+            check.refused(Some(draft.runs.span().start), "runs: accepted is a number from 1")
+        );
+    }
+    let datasets = draft
+        .datasets
+        .iter()
+        .map(|source| check.source(source.get_ref(), source.span().start, folder))
+        .collect::<Result<Vec<_>, _>>()?;
+    let names: Vec<&str> = datasets.iter().map(|source| source.name.as_str()).collect();
+    check.different(&names, "data set")?;
+    let usual = Usual { loss: draft.loss.get_ref().loss(), epsilons, delta, datasets: &names };
+    let entries = draft
+        .methods
+        .iter()
+        .map(|entry| check.entry(entry.get_ref(), entry.span().start, &usual))
+        .collect::<Result<Vec<_>, _>>()?;
+    let methods: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+    check.different(&methods, "method")?;
+    for (source, draft) in datasets.iter().zip(&draft.datasets) {
+        let odd = |name: &&String| !methods.contains(&name.as_str());
+        if let Some(name) = source.methods.iter().flatten().find(odd) {
+            let why = format!("method '{name}': this suite has {}", methods.join(", "));
+            return Err(check.refused(Some(draft.span().start), why));
+        }
+    }
+    if entries.is_empty() || names.is_empty() {
+        return Err(check.refused(None, "accepted is one of [[datasets]] and [[methods]] or more"));
+    }
+    let (name, title, text) = (draft.name, draft.title, text.to_owned());
+    let (neighbours, runs) = (draft.neighbours, draft.runs.into_inner());
+    Ok(Suite { name, title, neighbours, runs, datasets, entries, text })
+}
+
+/// What a method has unless it says otherwise.
+struct Usual<'a> {
+    loss: Loss,
+    epsilons: Vec<f64>,
+    delta: Delta,
+    datasets: &'a [&'a str],
+}
+
+/// Checks a draft, and says where in the text something is wrong.
+struct Check<'a> {
+    text: &'a str,
+    file: &'a str,
+}
+
+impl Check<'_> {
+    fn refused(&self, start: Option<usize>, why: impl std::fmt::Display) -> BenchError {
+        let line =
+            |start: usize| 1 + self.text.bytes().take(start).filter(|byte| *byte == b'\n').count();
+        let file = match start {
+            Some(start) => format!("{}, line {}", self.file, line(start)),
+            None => self.file.to_owned(),
+        };
+        BenchError::Suite { file, why: why.to_string() }
+    }
+
+    fn different(&self, names: &[&str], what: &str) -> Result<(), BenchError> {
+        let mut seen = BTreeSet::new();
+        match names.iter().find(|name| !seen.insert(**name)) {
+            Some(name) => Err(self.refused(None, format!("two {what}s are called '{name}'"))),
+            None => Ok(()),
+        }
+    }
+
+    fn epsilons(&self, epsilons: &[f64], start: usize) -> Result<Vec<f64>, BenchError> {
+        for epsilon in epsilons {
+            EPSILON.check(*epsilon).map_err(|error| self.refused(Some(start), error))?;
+        }
+        match epsilons {
+            [] => {
+                Err(self.refused(Some(start), format!("epsilons: accepted is a list of {EPSILON}")))
+            }
+            _ => Ok(epsilons.to_vec()),
+        }
+    }
+
+    fn delta(&self, delta: &DeltaDraft, start: usize) -> Result<Delta, BenchError> {
+        match delta {
+            DeltaDraft::Number(delta) => match DELTA.check(*delta) {
+                Ok(delta) => Ok(Delta::Fixed(delta)),
+                Err(error) => Err(self.refused(Some(start), error)),
+            },
+            DeltaDraft::Word(word) if word == "1/n^2" => Ok(Delta::InverseSquare),
+            DeltaDraft::Word(word) => Err(self.refused(
+                Some(start),
+                format!("delta '{word}': accepted is \"1/n^2\", or {DELTA}"),
+            )),
+        }
+    }
+
+    fn source(
+        &self,
+        draft: &SourceDraft,
+        start: usize,
+        folder: &Path,
+    ) -> Result<Source, BenchError> {
+        let SourceDraft { name, schema, train, test, .. } = draft;
+        let safe = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+        if name.is_empty() || name.starts_with('.') || !name.chars().all(safe) {
+            let words =
+                format!("data set '{name}': accepted are letters, digits, '-', '_' and '.'");
+            return Err(self.refused(Some(start), words));
+        }
+        let own = match (schema, train, test) {
+            (Some(schema), Some(train), Some(test)) => {
+                Some([schema, train, test].map(|path| folder.join(path)))
+            }
+            (None, None, None) => {
+                catalog::find(name).map_err(|error| self.refused(Some(start), error))?;
+                None
+            }
+            _ => {
+                let words = format!(
+                    "data set '{name}': accepted is a name of the catalog alone, or schema, train and \
+                     test together"
+                );
+                return Err(self.refused(Some(start), words));
+            }
+        };
+        let checked = |epsilons: &Option<Vec<f64>>| match epsilons {
+            Some(epsilons) if !epsilons.is_empty() => self.epsilons(epsilons, start).map(Some),
+            other => Ok(other.clone()),
+        };
+        Ok(Source {
+            name: name.clone(),
+            own,
+            epsilons: checked(&draft.epsilons)?,
+            tuned_epsilons: checked(&draft.tuned_epsilons)?,
+            methods: draft.methods.clone(),
+        })
+    }
+
+    fn entry(
+        &self,
+        draft: &EntryDraft,
+        start: usize,
+        usual: &Usual<'_>,
+    ) -> Result<Entry, BenchError> {
+        let refused = |why: &dyn std::fmt::Display| {
+            self.refused(Some(start), format!("method '{}': {why}", draft.name))
+        };
+        let method: Method = draft.method.parse().map_err(|error| refused(&error))?;
+        let fixed: Point =
+            draft.set.iter().map(|(key, value)| (key.clone(), value.to_string())).collect();
+        let points = grid::points(&draft.grid);
+        let first =
+            draft.grid.iter().flat_map(|(key, values)| values.iter().map(move |v| (key, v)));
+        for (key, value) in draft.set.iter().chain(first) {
+            self.setting(&method, key, value).map_err(|why| refused(&why))?;
+        }
+        if draft.screen == 0 || draft.keep == 0 || points.is_empty() {
+            return Err(refused(
+                &"accepted are screen and keep from 1, and a value or more of each key",
+            ));
+        }
+        if draft.calibrations.is_empty() {
+            return Err(refused(&format!("calibrations: accepted are {}", Calibration::ACCEPTED)));
+        }
+        let odd = |name: &&String| !usual.datasets.contains(&name.as_str());
+        if let Some(name) = draft.datasets.iter().flatten().find(odd) {
+            let accepted = usual.datasets.join(", ");
+            return Err(refused(&format!("data set '{name}': this suite has {accepted}")));
+        }
+        Ok(Entry {
+            name: draft.name.clone(),
+            label: draft.label.clone().unwrap_or_else(|| draft.name.clone()),
+            method,
+            fixed,
+            loss: draft.loss.map_or(usual.loss, LossDraft::loss),
+            epsilons: match &draft.epsilons {
+                Some(epsilons) => self.epsilons(epsilons, start)?,
+                None => usual.epsilons.clone(),
+            },
+            delta: match &draft.delta {
+                Some(delta) => self.delta(delta, start)?,
+                None => usual.delta,
+            },
+            calibrations: draft.calibrations.clone(),
+            published: draft.published.clone(),
+            points,
+            screen: draft.screen,
+            keep: draft.keep,
+            datasets: draft.datasets.clone(),
+        })
+    }
+
+    /// Refuses a key that the method does not have, and a value that is none of the key's.
+    fn setting(&self, method: &Method, key: &str, value: &Value) -> Result<(), String> {
+        if !OWN_KEYS.contains(&key) && !method.has(key) {
+            let own = method.info().settings.iter().map(|setting| setting.name);
+            let accepted = own.chain(OWN_KEYS).collect::<Vec<_>>().join(", ");
+            return Err(format!("'{key}': accepted are {accepted}"));
+        }
+        let point = Point::from([(key.to_owned(), value.to_string())]);
+        if let grid::Clip::Other(_, radius) = grid::Clip::of(&point) {
+            return RADIUS.check(radius).map(|_| ()).map_err(|error| format!("{key}: {error}"));
+        }
+        if ["row-norm", "entry-bound"].contains(&key) {
+            return Err(format!("{key} '{value}': accepted is {RADIUS}"));
+        }
+        grid::applied(method, &point, 1).map(|_| ()).map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,93 @@
+//! Suites: every learner on every data set at every budget, measured as the papers did.
+//!
+//! ```text
+//!  suite.toml ──► cells ──► jobs ──► workers ──► results.jsonl
+//!  (file, grid)   (cells)            (pool)      (journal)
+//! ```
+//!
+//! One data set is in memory at a time. Of a tuned entry, every point of the grid is screened first;
+//! then the best are run in earnest. What to do next is decided by the lines of the results file alone, so
+//! that a run which was ended anyhow goes on as if it had not been.
+
+mod ahead;
+mod cells;
+mod estimate;
+mod file;
+mod grid;
+mod journal;
+mod pool;
+pub mod races;
+mod running;
+mod select;
+mod table;
+
+pub use ahead::Forecast;
+pub use estimate::words;
+pub use file::{BUILT_IN, BuiltIn, Delta, Entry, Source, Suite, find, parse};
+pub use grid::Point;
+pub use select::Filter;
+
+use crate::error::BenchError;
+use ahead::Ahead;
+use cells::{Known, groups};
+use estimate::Measured;
+use running::Running;
+use select::Wanted;
+use std::path::PathBuf;
+use table::Size;
+
+/// What a run is asked for beside its suite.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Folder of the results.
+    pub out: PathBuf,
+    /// Whether to continue the results that are there.
+    pub resume: bool,
+    /// Folder with the originals of the catalog.
+    pub originals: PathBuf,
+    /// Folder for prepared data sets.
+    pub cache: PathBuf,
+    /// What of the suite is wanted.
+    pub filter: Filter,
+    /// Workers.
+    pub threads: usize,
+}
+
+/// Who looks on.
+pub trait Watch {
+    /// Something a person may want to know.
+    fn say(&self, words: &str);
+    /// So many of so many models are made, and it will take so many seconds more.
+    fn progress(&self, done: u64, total: u64, seconds_left: f64);
+    /// Calls `write`, and does not let the process end meanwhile.
+    fn writing(&self, write: &mut dyn FnMut());
+}
+
+/// What came of a run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Outcome {
+    /// Models made this time.
+    pub made: u64,
+    /// Cells that a learner refused this time.
+    pub refused: u64,
+    /// Data sets that could not be had, each with the reason.
+    pub missing: Vec<String>,
+}
+
+/// How much a suite is, as far as it is wanted, by the model alone: nothing is read or measured.
+pub fn forecast(suite: &Suite, filter: &Filter) -> Result<Forecast, BenchError> {
+    let wanted = Wanted::new(filter.clone(), suite)?;
+    let (mut ahead, known) = (Ahead::default(), Known::default());
+    for source in suite.datasets.iter().filter(|source| wanted.dataset(&source.name)) {
+        let size = Size::of(source)?;
+        let groups = groups(suite, &wanted, source, size.rows);
+        ahead.count(&source.name, &groups, &known, size);
+    }
+    Ok(ahead.total(&Measured::default()))
+}
+
+/// Runs a suite, or what is left of it.
+pub fn run(suite: &Suite, options: &Options, watch: &dyn Watch) -> Result<Outcome, BenchError> {
+    let wanted = Wanted::new(options.filter.clone(), suite)?;
+    Running::start(suite, wanted, options, watch)?.finish()
+}

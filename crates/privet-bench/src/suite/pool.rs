@@ -1,0 +1,147 @@
+//! Workers, one a core, that train and judge models.
+//!
+//! Each worker has a rayon pool of one thread: independent models side by side keep every core busy
+//! without the waiting that one model on all cores would have, and the seconds of a model are those of
+//! one core. Lines are handed to whoever started the workers, in the order in which they are done.
+
+use super::cells::Place;
+use super::grid;
+use super::table::{Table, score};
+use crate::error::BenchError;
+use crate::line::{Line, Refused, Run, Stage};
+use crate::memory;
+use privet_core::Budget;
+use privet_dp::noise::SystemRandom;
+use privet_learn::model::Model;
+use privet_learn::{LearnError, Plan, Request, plan};
+use privet_optim::solver::SolveError;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::Instant;
+
+/// Some runs of one cell, which share a plan.
+#[derive(Debug)]
+pub struct Job<'a> {
+    /// Which cell.
+    pub place: &'a Place<'a>,
+    /// Screening or counting.
+    pub stage: Stage,
+    /// Which runs.
+    pub runs: Vec<u32>,
+    /// On which rows.
+    pub table: Arc<Table>,
+}
+
+/// A line, and the seconds that a worker spent on it, planning and judging included.
+pub type Made = (Line, f64);
+
+/// Makes every run on so many threads; `take` gets each line at once, and ends everything by an error.
+pub fn work(
+    jobs: &[Job<'_>],
+    threads: usize,
+    take: &mut dyn FnMut(Made) -> Result<(), BenchError>,
+) -> Result<(), BenchError> {
+    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (sender, receiver) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..threads.clamp(1, jobs.len().max(1)) {
+            let sender = sender.clone();
+            let (next, stop) = (&next, &stop);
+            scope.spawn(move || {
+                let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+                while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let tell = |line| {
+                        if sender.send(line).is_err() {
+                            stop.store(true, Ordering::Relaxed);
+                        }
+                    };
+                    match &alone {
+                        Ok(alone) => alone.install(|| job.make(stop, &tell)),
+                        Err(_) => job.make(stop, &tell),
+                    }
+                    if stop.load(Ordering::Relaxed) {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let ended = receiver.iter().try_for_each(|made: Result<Made, BenchError>| take(made?));
+        stop.store(true, Ordering::Relaxed);
+        ended
+    })
+}
+
+impl Job<'_> {
+    fn make(&self, stop: &AtomicBool, tell: &(dyn Fn(Result<Made, BenchError>) + Sync)) {
+        let mut begun = Instant::now();
+        if let Err(error) = self.tried(stop, &mut begun, tell) {
+            match error {
+                BenchError::Learn(LearnError::Solve(SolveError::Stopped)) => {}
+                BenchError::Learn(refused) => {
+                    let (cell, reason) = (self.place.cell.clone(), refused.to_string());
+                    let line = Line::Refused(Refused { cell, reason });
+                    tell(Ok((line, begun.elapsed().as_secs_f64())));
+                }
+                error => tell(Err(error)),
+            }
+        }
+    }
+
+    fn tried(
+        &self,
+        stop: &AtomicBool,
+        begun: &mut Instant,
+        tell: &(dyn Fn(Result<Made, BenchError>) + Sync),
+    ) -> Result<(), BenchError> {
+        let (plan, mut source) = (self.plan()?, SystemRandom::new()?);
+        let (asked, planned) = (self.place.entry.method.name(), plan.request().method.name());
+        for run in &self.runs {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            let started = Instant::now();
+            let release = plan.run(&self.table.training, &mut source, stop)?;
+            let seconds = started.elapsed().as_secs_f64();
+            let (measure, score) = score(&Model::from_release(release)?, &self.table);
+            let facts = plan.facts();
+            let line = Line::Run(Run {
+                cell: self.place.cell.clone(),
+                stage: self.stage,
+                run: *run,
+                rows: facts.rows,
+                columns: facts.columns as u64,
+                classes: self.table.schema.classes().map_or(0, <[String]>::len) as u64,
+                measure: measure.into(),
+                score,
+                chosen: (asked != planned).then(|| planned.into()),
+                certified: plan.guarantee().map(|guarantee| guarantee.epsilon),
+                seconds,
+                peak_memory: memory::peak(),
+            });
+            tell(Ok((line, begun.elapsed().as_secs_f64())));
+            *begun = Instant::now();
+        }
+        Ok(())
+    }
+
+    fn plan(&self) -> Result<Plan, LearnError> {
+        let (cell, entry) = (&self.place.cell, self.place.entry);
+        let rows = self.table.training.rows() as u64;
+        let budget = match (cell.epsilon, cell.delta) {
+            (Some(epsilon), Some(delta)) => Some(Budget::new(epsilon, delta)?),
+            _ => None,
+        };
+        let method = grid::applied(&entry.method, &entry.fixed, rows)?;
+        plan(&Request {
+            schema: self.table.schema.clone(),
+            rows,
+            budget,
+            neighbours: cell.neighbours,
+            loss: entry.loss,
+            method: grid::applied(&method, &cell.settings, rows)?,
+            calibration: cell.calibration,
+        })
+    }
+}

@@ -1,0 +1,232 @@
+//! A run under way.
+
+use super::ahead::Ahead;
+use super::cells::{Group, Known, Place, groups};
+use super::estimate::{Measured, model, words};
+use super::file::{Source, Suite};
+use super::grid::Clip;
+use super::journal::Journal;
+use super::pool::{Job, work};
+use super::select::Wanted;
+use super::table::{Files, Size, Table};
+use super::{Options, Outcome, Watch};
+use crate::error::BenchError;
+use crate::line::{Line, Stage};
+use crate::{head, memory};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Between two words on progress.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// A run under way.
+pub(super) struct Running<'a> {
+    suite: &'a Suite,
+    wanted: Wanted,
+    options: &'a Options,
+    watch: &'a dyn Watch,
+    journal: Journal,
+    known: Known,
+    sizes: BTreeMap<String, Size>,
+    measured: Measured,
+    ahead: Ahead,
+    outcome: Outcome,
+    told: Option<Instant>,
+}
+
+impl<'a> Running<'a> {
+    /// Opens the results and says what is ahead.
+    pub fn start(
+        suite: &'a Suite,
+        wanted: Wanted,
+        options: &'a Options,
+        watch: &'a dyn Watch,
+    ) -> Result<Self, BenchError> {
+        let sources = suite.datasets.iter().filter(|source| wanted.dataset(&source.name));
+        let mut sizes = sources
+            .map(|source| Ok((source.name.clone(), Size::of(source)?)))
+            .collect::<Result<BTreeMap<_, _>, BenchError>>()?;
+        let (journal, past) = Journal::open(&options.out, &suite.text, options.resume)?;
+        if past.cut {
+            watch.say("the last line of the results was cut: dropped, and to be measured again");
+        }
+        for line in &past.lines {
+            if let Line::Run(run) = line
+                && let Some(size) = sizes.get_mut(&run.cell.dataset)
+            {
+                size.rows = run.rows;
+            }
+        }
+        let mut running = Self {
+            known: Known::of(&past.lines),
+            suite,
+            wanted,
+            options,
+            watch,
+            journal,
+            sizes,
+            measured: Measured::default(),
+            ahead: Ahead::default(),
+            outcome: Outcome::default(),
+            told: None,
+        };
+        for line in &past.lines {
+            if let Line::Run(run) = line {
+                running.learn(line, run.seconds);
+            }
+        }
+        running.write(&Line::Head(head::now(&suite.name)))?;
+        for source in &suite.datasets {
+            if let Some(size) = running.sizes.get(&source.name) {
+                let groups = groups(suite, &running.wanted, source, size.rows);
+                running.ahead.count(&source.name, &groups, &running.known, *size);
+            }
+        }
+        let ahead = running.ahead.total(&running.measured);
+        watch.say(&format!(
+            "{}: {} models on {} data sets, {} of them to screen; about {} on {} cores{}",
+            suite.name,
+            ahead.models(),
+            running.sizes.len(),
+            ahead.screening,
+            words(ahead.seconds / options.threads as f64),
+            options.threads,
+            if past.lines.is_empty() { " (rough until the first are timed)" } else { "" },
+        ));
+        Ok(running)
+    }
+
+    /// Makes every model that is missing.
+    pub fn finish(mut self) -> Result<Outcome, BenchError> {
+        for source in &self.suite.datasets {
+            if !self.wanted.dataset(&source.name) {
+                continue;
+            }
+            if let Err(error) = self.dataset(source) {
+                // A data set that is not there or not right says nothing about the others.
+                let BenchError::Data(reason) = error else { return Err(error) };
+                let words = format!("{}: {reason}", source.name);
+                self.watch.say(&format!("left out {words}"));
+                self.outcome.missing.push(words);
+                self.sizes.remove(&source.name);
+                self.ahead.forget(&source.name);
+            }
+        }
+        match self.sizes.is_empty() {
+            true => Err(BenchError::NoData { reasons: self.outcome.missing.join("\n") }),
+            false => Ok(self.outcome),
+        }
+    }
+
+    /// Does something while the process may not end.
+    fn guarded<T>(&self, act: impl Fn() -> T) -> T {
+        let mut done = None;
+        self.watch.writing(&mut || done = Some(act()));
+        done.unwrap_or_else(act)
+    }
+
+    /// Adds a line to the results.
+    fn write(&mut self, line: &Line) -> Result<(), BenchError> {
+        let mut written = Ok(());
+        self.watch.writing(&mut || written = self.journal.append(line));
+        written
+    }
+
+    /// Remembers how long a model took; returns how long it was modelled to take.
+    fn learn(&mut self, line: &Line, seconds: f64) -> f64 {
+        let Line::Run(run) = line else { return 0.0 };
+        let (dataset, entry) = (&run.cell.dataset, &run.cell.entry);
+        let asked = self.suite.entries.iter().find(|known| known.name == *entry);
+        let (Some(asked), Some(size)) = (asked, self.sizes.get(dataset)) else { return 0.0 };
+        let modelled = model(asked, &run.cell.settings, *size);
+        self.measured.add(dataset, entry, modelled, seconds);
+        modelled
+    }
+
+    /// All that is left on one data set.
+    fn dataset(&mut self, source: &Source) -> Result<(), BenchError> {
+        let (options, name) = (self.options, source.name.as_str());
+        let files = self.guarded(|| Files::of(source, &options.originals, &options.cache))?;
+        memory::start();
+        let base = files.read(Clip::Schema)?;
+        let size = Size {
+            rows: base.training.rows() as u64,
+            columns: base.training.features.columns() as u64,
+            classes: base.schema.classes().map_or(0, <[String]>::len) as u64,
+        };
+        self.sizes.insert(name.into(), size);
+        let (suite, wanted) = (self.suite, self.wanted.clone());
+        let groups = groups(suite, &wanted, source, size.rows);
+        let mut tables = vec![(Clip::Schema, base)];
+        for stage in [Stage::Screen, Stage::Final] {
+            self.ahead.count(name, &groups, &self.known, size);
+            let mut jobs = Vec::new();
+            for group in &groups {
+                for (place, runs) in self.open(group, stage) {
+                    let table = clipped(&mut tables, &files, place)?;
+                    jobs.push(Job { place, stage, runs, table });
+                }
+            }
+            // The longest first, so that no core is left with one at the end.
+            let seconds = |job: &Job<'_>| {
+                model(job.place.entry, &job.place.cell.settings, size) * job.runs.len() as f64
+            };
+            jobs.sort_by(|a, b| seconds(b).total_cmp(&seconds(a)));
+            work(&jobs, options.threads, &mut |(line, busy)| self.take(&line, busy))?;
+        }
+        Ok(())
+    }
+
+    /// A line that a worker made.
+    fn take(&mut self, line: &Line, busy: f64) -> Result<(), BenchError> {
+        self.write(line)?;
+        self.known.add(line);
+        let modelled = self.learn(line, busy);
+        match line {
+            Line::Run(run) => {
+                self.outcome.made += 1;
+                self.ahead.made(run, modelled);
+            }
+            _ => self.outcome.refused += 1,
+        }
+        if self.told.is_none_or(|told| told.elapsed() > PAUSE) {
+            let ahead = self.ahead.total(&self.measured);
+            let (done, threads) = (self.outcome.made, self.options.threads as f64);
+            self.watch.progress(done, done + ahead.models(), ahead.seconds / threads);
+            self.told = Some(Instant::now());
+        }
+        Ok(())
+    }
+
+    /// The cells of a group with runs that are missing.
+    fn open<'g, 'b>(&self, group: &'g Group<'b>, stage: Stage) -> Vec<(&'g Place<'b>, Vec<u32>)> {
+        let places: Vec<&Place<'b>> = match stage {
+            Stage::Screen => group.places.iter().filter(|place| place.entry.is_tuned()).collect(),
+            Stage::Final => self.known.chosen(group),
+        };
+        let missing = places.into_iter().map(|place| {
+            let count = if stage == Stage::Screen { place.entry.screen } else { group.runs };
+            (place, self.known.missing(&place.cell, stage, count))
+        });
+        missing.filter(|(_, runs)| !runs.is_empty()).collect()
+    }
+}
+
+/// The rows under the clip of a place, read once.
+fn clipped(
+    tables: &mut Vec<(Clip, Arc<Table>)>,
+    files: &Files,
+    place: &Place<'_>,
+) -> Result<Arc<Table>, BenchError> {
+    let clip = match Clip::of(&place.cell.settings) {
+        Clip::Schema => Clip::of(&place.entry.fixed),
+        other => other,
+    };
+    if let Some((_, table)) = tables.iter().find(|(known, _)| *known == clip) {
+        return Ok(table.clone());
+    }
+    let table = files.read(clip)?;
+    tables.push((clip, table.clone()));
+    Ok(table)
+}

@@ -1,0 +1,134 @@
+//! A data set in memory, as a suite's cells want it.
+
+use super::file::Source;
+use super::grid::Clip;
+use crate::error::BenchError;
+use privet_data::{Dataset, Encoding, Schema, Target, catalog, read};
+use privet_learn::model::{Model, Predictions};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Its files.
+#[derive(Debug, Clone)]
+pub struct Files {
+    schema: Schema,
+    train: PathBuf,
+    test: PathBuf,
+}
+
+/// Rows to learn from and rows to judge by, clipped alike.
+#[derive(Debug)]
+pub struct Table {
+    /// The schema that they were read by.
+    pub schema: Schema,
+    /// To learn from.
+    pub training: Dataset,
+    /// To judge by.
+    pub test: Dataset,
+}
+
+/// How large a data set is, from public facts alone.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Size {
+    /// Rows to learn from.
+    pub rows: u64,
+    /// Encoded columns.
+    pub columns: u64,
+    /// Classes; 0 for numbers.
+    pub classes: u64,
+}
+
+impl Size {
+    /// Of a data set that need not be prepared yet.
+    pub fn of(source: &Source) -> Result<Self, BenchError> {
+        let Some([schema, train, _]) = &source.own else {
+            let entry = catalog::find(&source.name)?;
+            let rows = entry.rows as u64 * 4 / 5;
+            return Ok(Self { rows, columns: entry.columns as u64, classes: entry.classes as u64 });
+        };
+        let encoding = Encoding::new(&Schema::load(schema)?);
+        let (columns, classes) = (encoding.width() as u64, encoding.classes().unwrap_or(0) as u64);
+        Ok(Self { rows: lines(train).map_err(BenchError::at(train))?, columns, classes })
+    }
+}
+
+/// Line feeds in a file: about its rows, if it is text.
+fn lines(path: &Path) -> std::io::Result<u64> {
+    let mut file = std::fs::File::open(path)?;
+    let (mut count, mut piece) = (0, vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut piece)? {
+            0 => return Ok(count),
+            length => {
+                count += piece[..length].iter().filter(|byte| **byte == b'\n').count() as u64;
+            }
+        }
+    }
+}
+
+impl Files {
+    /// Finds a data set's files, and prepares them in `cache` if the catalog can and nobody did.
+    pub fn of(source: &Source, originals: &Path, cache: &Path) -> Result<Self, BenchError> {
+        if let Some([schema, train, test]) = source.own.clone() {
+            return Ok(Self { schema: Schema::load(schema)?, train, test });
+        }
+        let folder = cache.join(&source.name);
+        let schema = folder.join("schema.toml");
+        if !schema.is_file() {
+            catalog::prepare(&source.name, originals, &folder, None)?;
+        }
+        let part = |name: &str| {
+            let csv = folder.join(format!("{name}.csv"));
+            if csv.is_file() { csv } else { folder.join(format!("{name}.svm")) }
+        };
+        Ok(Self { schema: Schema::load(schema)?, train: part("train"), test: part("test") })
+    }
+
+    /// Reads them.
+    pub fn read(&self, clip: Clip) -> Result<Arc<Table>, BenchError> {
+        let schema = clip.apply(&self.schema).map_err(privet_data::DataError::from)?;
+        let evaluate =
+            read::Options { purpose: read::Purpose::Evaluate, ..read::Options::default() };
+        let training = read::read(&self.train, &schema, &read::Options::default())?;
+        let test = read::read(&self.test, &schema, &evaluate)?;
+        Ok(Arc::new(Table { schema, training, test }))
+    }
+}
+
+/// What is measured of a model: in per cent of the rows, or R².
+pub fn score(model: &Model, table: &Table) -> (&'static str, f64) {
+    match (model.predict(&table.test.features), &table.test.target) {
+        (Predictions::Classes(found), Target::Class { codes, .. }) => {
+            let right = found.iter().zip(codes).filter(|(a, b)| a == b).count();
+            ("accuracy", 100.0 * right as f64 / codes.len() as f64)
+        }
+        (Predictions::Numbers(found), Target::Number(values)) => {
+            let encoding = Encoding::new(&table.schema);
+            let truth: Vec<f64> = values.iter().map(|v| encoding.decode_target(*v)).collect();
+            ("r-squared", r_squared(&found, &truth))
+        }
+        _ => ("none", f64::NAN),
+    }
+}
+
+/// 1 − Σ(found − truth)² / Σ(truth − mean)².
+fn r_squared(found: &[f64], truth: &[f64]) -> f64 {
+    let mean = truth.iter().sum::<f64>() / truth.len() as f64;
+    let missed: f64 = found.iter().zip(truth).map(|(f, t)| (f - t).powi(2)).sum();
+    let spread: f64 = truth.iter().map(|t| (t - mean).powi(2)).sum();
+    1.0 - missed / spread
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r_squared_of_the_truth_the_mean_and_worse() {
+        let truth = [1.0, 2.0, 3.0];
+        assert_eq!(r_squared(&truth, &truth), 1.0);
+        assert_eq!(r_squared(&[2.0; 3], &truth), 0.0);
+        assert_eq!(r_squared(&[3.0, 2.0, 1.0], &truth), -3.0);
+    }
+}

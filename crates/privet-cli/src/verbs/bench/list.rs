@@ -1,0 +1,119 @@
+//! `privet bench list`: the suites, and what is in them.
+
+use crate::failure::Failure;
+use crate::output;
+use clap::Args;
+use privet_bench::race::Kind;
+use privet_bench::suite::{self, BUILT_IN, Filter, Suite, races};
+use serde_json::{Value, json};
+
+/// List the suites, or what is in one
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  privet bench list
+  privet bench list iyengar-logistic
+  privet bench list mine.toml --json")]
+pub struct List {
+    /// A suite's name, or a TOML file; all that come with privet unless given
+    #[arg(value_name = "SUITE")]
+    suite: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl List {
+    /// Lists.
+    pub fn run(self) -> Result<(), Failure> {
+        let suites = match &self.suite {
+            Some(name) => vec![suite::find(name)?],
+            None => BUILT_IN
+                .iter()
+                .map(|known| suite::find(known.name))
+                .collect::<Result<Vec<_>, _>>()?,
+        };
+        if self.json {
+            let list = suites.iter().map(as_json).collect::<Result<Vec<Value>, Failure>>()?;
+            return output::print_json(&Value::from(list));
+        }
+        let whole = self.suite.is_some();
+        let text = suites.iter().map(|suite| in_words(suite, whole));
+        let mut text = text.collect::<Result<Vec<_>, _>>()?.concat();
+        if !whole {
+            let races = Kind::ALL.map(|kind| kind.to_string()).join(", ");
+            text.push_str(&format!("{}: {}\n    races: {races}\n", races::NAME, races::TITLE));
+        }
+        output::print(&text)
+    }
+}
+
+fn names(suite: &Suite) -> (Vec<&str>, Vec<&str>) {
+    let datasets = suite.datasets.iter().map(|source| source.name.as_str());
+    (datasets.collect(), suite.entries.iter().map(|entry| entry.name.as_str()).collect())
+}
+
+fn as_json(suite: &Suite) -> Result<Value, Failure> {
+    let forecast = suite::forecast(suite, &Filter::default())?;
+    let methods = suite.entries.iter().map(|entry| {
+        json!({
+            "name": entry.name,
+            "label": entry.label,
+            "method": entry.method.name(),
+            "calibrations": entry.calibrations,
+            "published": entry.published,
+            "epsilons": entry.epsilons,
+            "points": entry.points.len(),
+            "datasets": entry.datasets,
+        })
+    });
+    Ok(json!({
+        "name": suite.name,
+        "title": suite.title,
+        "neighbours": suite.neighbours,
+        "runs": suite.runs,
+        "datasets": names(suite).0,
+        "methods": methods.collect::<Vec<_>>(),
+        "models": forecast.models(),
+        "core_seconds": forecast.seconds,
+    }))
+}
+
+fn in_words(suite: &Suite, whole: bool) -> Result<String, Failure> {
+    let forecast = suite::forecast(suite, &Filter::default())?;
+    let cores = privet_bench::head::cores();
+    let (datasets, methods) = names(suite);
+    let mut text = format!(
+        "{}: {}\n    {} models, roughly {} on {cores} cores\n    data sets: {}\n    methods: {}\n",
+        suite.name,
+        suite.title,
+        forecast.models(),
+        suite::words(forecast.seconds / cores as f64),
+        datasets.join(", "),
+        methods.join(", "),
+    );
+    if !whole {
+        return Ok(text);
+    }
+    let mut rows = vec![
+        ["name", "method", "points", "constants", "budgets", "published"]
+            .map(String::from)
+            .to_vec(),
+    ];
+    for entry in &suite.entries {
+        let constants: Vec<String> = entry.calibrations.iter().map(ToString::to_string).collect();
+        let epsilons: Vec<String> = entry.epsilons.iter().map(|e| output::number(*e)).collect();
+        let private = entry.method.is_private();
+        rows.push(vec![
+            entry.name.clone(),
+            entry.method.name().into(),
+            entry.points.len().to_string(),
+            constants.join(", "),
+            if private { epsilons.join(" ") } else { "–".into() },
+            entry.published.clone().unwrap_or_else(|| "–".into()),
+        ]);
+    }
+    text.push('\n');
+    text.push_str(&output::table(&rows));
+    Ok(text)
+}

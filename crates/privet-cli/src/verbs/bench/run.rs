@@ -1,0 +1,190 @@
+//! `privet bench run`: measure, and keep every line.
+
+use crate::failure::Failure;
+use crate::output::quoted;
+use crate::progress::Meter;
+use crate::settings::within;
+use crate::{interrupt, say};
+use clap::Args;
+use privet_bench::error::BenchError;
+use privet_bench::head;
+use privet_bench::race::{Kind, Settings};
+use privet_bench::suite::{self, Filter, Options, Suite, Watch, races, words};
+use privet_core::EPSILON;
+use privet_learn::Calibration;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Where the originals are looked for where nothing is said.
+const ORIGINALS: &str = "../shared/data";
+
+/// Run a suite, and append what is measured to a file
+#[derive(Args, Debug)]
+#[command(
+    long_about = "\
+Trains and judges the models of a suite: learners × constants × data sets × budgets × grid × runs. Each
+model is a line of OUT/results.jsonl as soon as it is done. A run that was ended, in whatever way, goes on
+with --resume: nothing is lost and nothing is measured twice.
+
+SUITE is the name of one that comes with privet (privet bench list) or a TOML file of your own; a data
+set of your own is a schema and two files in it. Grids are tuned on the held-out rows, as the papers did:
+that is not private, and says so in the suite.
+
+Sets of the catalog are prepared once from their originals (privet data list says where to get
+them); one that cannot be found is left out, and said so.",
+    after_help = "\
+Examples:
+  privet bench run smoke
+  privet bench run iyengar-logistic --dry-run
+  privet bench run iyengar-logistic --data downloads --datasets adult --methods auto,amp --epsilons 0.1,1
+  privet bench run mine.toml --out results --resume"
+)]
+pub struct Run {
+    /// A suite's name, or a TOML file
+    suite: String,
+    /// Only these data sets of the suite
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    datasets: Vec<String>,
+    /// Only these of the suite's methods, by the name they have there; of suite race, the races
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    methods: Vec<String>,
+    #[arg(
+        long, value_name = "E,…", value_delimiter = ',', value_parser = within(EPSILON),
+        allow_hyphen_values = true, help = format!("These budgets instead of the suite's: {EPSILON}"),
+    )]
+    epsilons: Vec<f64>,
+    /// Models for each cell instead of the suite's number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    runs: Option<u32>,
+    /// Only these constants: sound, printed
+    #[arg(long, value_name = "WHOSE,…", value_delimiter = ',')]
+    calibration: Vec<Calibration>,
+    /// Folder for the results; made if need be [default: privet-bench-SUITE]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Continue the results in that folder
+    #[arg(long)]
+    resume: bool,
+    /// Folder with the originals of the sets, each in a folder of its name
+    #[arg(long, value_name = "DIR", env = "PRIVET_DATA", default_value = ORIGINALS)]
+    data: PathBuf,
+    /// Folder for prepared sets, which several runs may share [default: OUT/data]
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+    /// Models made at once [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Only say how many models it would be, and about how long it would take
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Run {
+    /// Measures.
+    pub fn run(self) -> Result<(), Failure> {
+        if self.suite == races::NAME {
+            return self.race();
+        }
+        let suite = suite::find(&self.suite)?;
+        let out = self.out.clone().unwrap_or_else(|| format!("privet-bench-{}", suite.name).into());
+        let options = Options {
+            cache: self.cache.clone().unwrap_or_else(|| out.join("data")),
+            out,
+            resume: self.resume,
+            originals: self.data.clone(),
+            threads: self.threads.map_or_else(head::cores, usize::from),
+            filter: self.filter(),
+        };
+        if self.dry_run {
+            return forecast(&suite, &options);
+        }
+        let again = format!(
+            "to go on: privet bench run {} --out {} --resume, and the same other options",
+            quoted(self.suite.as_ref()),
+            quoted(&options.out)
+        );
+        interrupt::advise(again);
+        let shown = Shown(Meter::bar(&suite.name));
+        let outcome = suite::run(&suite, &options, &shown)?;
+        drop(shown);
+        say!(
+            "{} models made, {} cells refused by their learner; results in {}",
+            outcome.made,
+            outcome.refused,
+            quoted(&options.out)
+        );
+        for missing in &outcome.missing {
+            say!("left out {missing}");
+        }
+        Ok(())
+    }
+
+    /// The races; `--methods` names them.
+    fn race(self) -> Result<(), Failure> {
+        let named = self.methods.iter().map(|name| name.parse::<Kind>());
+        let named = named.collect::<Result<Vec<_>, _>>().map_err(BenchError::from)?;
+        let out = self.out.unwrap_or_else(|| format!("privet-bench-{}", races::NAME).into());
+        let program = std::env::current_exe()
+            .map_err(|error| Failure::Environment(format!("this program: {error}")))?;
+        let settings = Settings {
+            originals: self.data,
+            work: self.cache.unwrap_or_else(|| out.join("data")),
+            races: if named.is_empty() { Kind::ALL.into() } else { named },
+            python: std::env::var_os("PYTHON").map_or_else(|| "python3".into(), PathBuf::from),
+            server: (program, ["bench", "serve-growth"].map(OsString::from).to_vec()),
+            quick: false,
+        };
+        if self.dry_run {
+            let races: Vec<String> = settings.races.iter().map(ToString::to_string).collect();
+            return crate::output::print(&format!("race: {}\n", races.join(", ")));
+        }
+        let shown = Shown(Meter::spinner("racing"));
+        let outcome = races::run(&settings, &out, self.resume, &shown)?;
+        drop(shown);
+        say!("{} lines; results in {}", outcome.made, quoted(&out));
+        Ok(())
+    }
+
+    fn filter(&self) -> Filter {
+        Filter {
+            datasets: self.datasets.clone(),
+            methods: self.methods.clone(),
+            epsilons: self.epsilons.clone(),
+            calibrations: self.calibration.clone(),
+            runs: self.runs,
+        }
+    }
+}
+
+fn forecast(suite: &Suite, options: &Options) -> Result<(), Failure> {
+    let forecast = suite::forecast(suite, &options.filter)?;
+    crate::output::print(&format!(
+        "{}: {} models, {} of them to screen; roughly {} on {} cores\n",
+        suite.name,
+        forecast.models(),
+        forecast.screening,
+        words(forecast.seconds / options.threads as f64),
+        options.threads
+    ))
+}
+
+struct Shown(Meter);
+
+impl Watch for Shown {
+    fn say(&self, words: &str) {
+        self.0.say(words);
+    }
+
+    fn progress(&self, done: u64, total: u64, seconds_left: f64) {
+        self.0.at(done, total);
+        if seconds_left.is_nan() {
+            return;
+        }
+        self.0.words(format!("{done} of {total} models, about {} left", words(seconds_left)));
+    }
+
+    fn writing(&self, write: &mut dyn FnMut()) {
+        let _guard = interrupt::writing();
+        write();
+    }
+}

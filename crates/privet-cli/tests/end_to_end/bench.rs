@@ -1,0 +1,204 @@
+//! Suites: measured, interrupted, resumed, refused.
+
+use crate::world::{Ended, World, table};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::process::Stdio;
+use std::time::Duration;
+
+/// Two learners, a grid and a learner without printed constants on the small table.
+const SUITE: &str = r#"
+name = "mine"
+title = "Mine"
+loss = "logistic"
+epsilons = [1, 5]
+delta = 1e-6
+runs = 3
+[[datasets]]
+name = "ours"
+schema = "schema.toml"
+train = "table.csv"
+test = "test.csv"
+[[methods]]
+name = "plain"
+method = "non-private"
+[[methods]]
+name = "amp-tuned"
+method = "amp"
+calibrations = ["sound", "printed"]
+grid = { split = [0.01, 0.1, 0.5], row-norm = [0.5, 1] }
+keep = 2
+[[methods]]
+name = "gd"
+method = "gd"
+calibrations = ["sound", "printed"]
+"#;
+
+const RUN: &str = "bench run mine.toml --out results";
+
+fn world() -> World {
+    let world = World::new();
+    world.write("mine.toml", SUITE);
+    world.write("test.csv", table(100));
+    world
+}
+
+fn lines(world: &World) -> Vec<Value> {
+    let text = world.read("results/results.jsonl");
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// How often each cell, stage and run is there, with scores and times left out.
+fn runs(world: &World) -> BTreeMap<String, u32> {
+    let mut counted = BTreeMap::new();
+    for mut line in lines(world).into_iter().filter(|line| line["kind"] != "head") {
+        for varying in ["score", "seconds", "peak_memory"] {
+            line.as_object_mut().unwrap().remove(varying);
+        }
+        *counted.entry(line.to_string()).or_default() += 1;
+    }
+    counted
+}
+
+/// 1 plain; 6 points × 2 constants × 2 budgets to screen, 2 of each kept for 3; 2 budgets of gd, and its
+/// refusal of printed constants.
+fn check_whole(world: &World) {
+    let runs = runs(world);
+    assert!(runs.values().all(|times| *times == 1), "something was measured twice");
+    let count = |words: &[&str]| {
+        runs.keys().filter(|line| words.iter().all(|word| line.contains(word))).count()
+    };
+    assert_eq!(count(&["\"kind\":\"run\"", "\"plain\""]), 1);
+    assert_eq!(count(&["\"stage\":\"screen\"", "amp-tuned"]), 24);
+    assert_eq!(count(&["\"stage\":\"final\"", "amp-tuned"]), 2 * 2 * 2 * 3);
+    assert_eq!(count(&["\"kind\":\"run\"", "\"gd\""]), 2 * 3);
+    assert_eq!(count(&["\"kind\":\"refused\""]), 2);
+    assert_eq!(runs.len(), 1 + 24 + 24 + 6 + 2);
+}
+
+#[test]
+fn a_suite_from_end_to_end() {
+    let world = world();
+    assert!(world.ok(&format!("{RUN} --dry-run")).contains("61 models, 24 of them to screen"));
+    assert!(!world.path("results").exists(), "a dry run leaves nothing");
+    world.ok(RUN);
+    check_whole(&world);
+    let lines = lines(&world);
+    assert_eq!(lines[0]["kind"], "head");
+    assert!(lines[0]["commit"].is_string() && lines[0]["suite"] == "mine");
+    assert_eq!(world.read("results/suite.toml"), SUITE);
+    let plain = lines.iter().find(|line| line["entry"] == "plain").unwrap();
+    assert!(plain["score"].as_f64().unwrap() > 80.0 && plain["epsilon"].is_null(), "{plain}");
+    assert!(plain["measure"] == "accuracy" && plain["rows"] == 400, "{plain}");
+    world.refused(2, RUN, &["--resume", "holds results already"]);
+    let before = world.read("results/results.jsonl");
+    world.ok(&format!("{RUN} --resume"));
+    let after = world.read("results/results.jsonl");
+    assert!(after.starts_with(&before) && after.lines().count() == before.lines().count() + 1);
+    world.ok(&format!("{RUN} --resume --methods gd --calibration sound --epsilons 5 --runs 5"));
+    assert_eq!(runs(&world).len(), 57 + 2);
+    world.write("mine.toml", SUITE.replace("runs = 3", "runs = 4"));
+    world.refused(2, &format!("{RUN} --resume"), &["no longer the one", "suite.toml"]);
+}
+
+/// Killed in the middle, and the file cut within a line on top: nothing else is lost, nothing is made
+/// twice.
+#[test]
+fn a_killed_run_goes_on() {
+    let world = world();
+    for resume in ["", " --resume", " --resume"] {
+        let before = lines_so_far(&world);
+        let mut child = world
+            .command(&format!("{RUN} --threads 2{resume}"))
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        while lines_so_far(&world) < before + 12 && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let bytes = std::fs::read(world.path("results/results.jsonl")).unwrap();
+        world.write("results/results.jsonl", &bytes[..bytes.len() - 7]);
+    }
+    let ended = world.run(&format!("{RUN} --resume"));
+    assert!(ended.code == 0 && ended.stderr.contains("was cut"), "{}", ended.stderr);
+    check_whole(&world);
+}
+
+fn lines_so_far(world: &World) -> usize {
+    let bytes = std::fs::read(world.path("results/results.jsonl")).unwrap_or_default();
+    bytes.iter().filter(|byte| **byte == b'\n').count()
+}
+
+#[test]
+fn an_interrupt_keeps_what_was_measured() {
+    let world = world();
+    let line = format!("{RUN} --methods gd --runs 10000");
+    let child = world.command(&line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while lines_so_far(&world) < 5 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let stopped =
+        std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(stopped.unwrap().success());
+    let ended = Ended::of(&line, child.wait_with_output().unwrap());
+    assert!(ended.code == 130 && ended.stderr.contains("--resume"), "{}", ended.stderr);
+    assert!(world.read("results/results.jsonl").ends_with('\n') && lines(&world).len() >= 5);
+}
+
+#[test]
+fn two_at_once() {
+    let world = world();
+    std::fs::create_dir(world.path("results")).unwrap();
+    let file = std::fs::File::create(world.path("results/results.jsonl")).unwrap();
+    file.lock().unwrap();
+    world.refused(2, RUN, &["another run is writing", "results.jsonl"]);
+    world.refused(2, &format!("{RUN} --resume"), &["another run is writing"]);
+    drop(file);
+    world.ok(&format!("{RUN} --methods plain"));
+}
+
+#[test]
+fn bad_input() {
+    let world = world();
+    world.refused(2, "bench run nothing", &["'nothing'", "smoke", "iyengar-logistic"]);
+    world.refused(2, &format!("{RUN} --datasets adult"), &["'adult'", "ours"]);
+    world.refused(2, &format!("{RUN} --methods amp"), &["'amp'", "amp-tuned"]);
+    world.refused(2, &format!("{RUN} --epsilons 0"), &["--epsilons"]);
+    world.refused(2, &format!("{RUN} --runs 0"), &["--runs"]);
+    world.refused(2, &format!("{RUN} --calibration exact"), &["sound, printed"]);
+    world.write("odd.toml", SUITE.replace("runs = 3", "runs = -3"));
+    world.refused(2, "bench run odd.toml", &["odd.toml, line 7"]);
+    world.write("file", "");
+    let ended = world.run(&RUN.replace("results", "file"));
+    assert!(ended.code == 2 || ended.code == 3, "{}", ended.stderr);
+}
+
+/// Others go on; with none left it is an error. Either way one learns where to get it.
+#[test]
+fn a_data_set_that_is_not_there() {
+    let world = world();
+    let adult = "[[datasets]]\nname = \"adult\"\n[[datasets]]";
+    world.write("both.toml", SUITE.replacen("[[datasets]]", adult, 1));
+    let line = "bench run both.toml --out both --methods plain --data nowhere";
+    let ended = world.run(line);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    for words in ["left out adult", "adult.data not found", "https://archive.ics.uci.edu"] {
+        assert!(ended.stderr.contains(words), "{}", ended.stderr);
+    }
+    let ended = world.run(&format!("{line} --resume --datasets adult"));
+    assert!(ended.code == 2 && ended.stderr.contains("no data set could be used"));
+    assert!(ended.stderr.contains("https://archive.ics.uci.edu"), "{}", ended.stderr);
+}
+
+#[test]
+fn suites_are_listed() {
+    let world = World::new();
+    let text = world.ok("bench list");
+    assert!(text.contains("smoke: ") && text.contains("iyengar-huber: "), "{text}");
+    let list = world.ok_json("bench list iyengar-logistic --json");
+    let methods = list[0]["methods"].as_array().unwrap();
+    assert!(methods.iter().any(|method| method["published"] == "AMP" && method["points"] == 48));
+    assert!(world.ok("bench list iyengar-logistic").contains("amp-tuned"));
+}
