@@ -13,10 +13,10 @@ FUZZ_SECONDS ?= 600
 FUZZ_TARGETS := schema csv libsvm parquet model
 PRIVET := $(CARGO) run --quiet -p privet-cli --
 
-.PHONY: help demo test fmt lint doc fuzz fuzz-replay bench audit peers vectors deny clean
+.PHONY: help demo test fmt lint doc fuzz fuzz-replay bench bench-python audit peers vectors deny clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## build, then make a synthetic census, plan, train, evaluate and verify (leaves ./demo)
 	$(PRIVET) demo --out demo
@@ -41,6 +41,9 @@ fuzz: ## fuzz each target for FUZZ_SECONDS (600): needs nightly; installs cargo-
 
 bench: ## SUITES (default race) of learners and races, then docs/results.md; hours for the papers' suites
 	@scripts/bench.sh $(SUITES)
+
+bench-python: ## Adult from Python beside diffprivlib, written to docs/python.md
+	@scripts/bench_python.sh
 
 audit: ## attack every learner and mechanism, RUNS (50000) a world, and write docs/audit.md
 	@scripts/audit.sh

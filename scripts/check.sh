@@ -20,8 +20,9 @@ stage_doc() {
 }
 
 # Unit, property, statistical, golden-vector and end-to-end tests, and the replay of the fuzz corpus.
+# The Python extension has no test program of its own: it is tested from Python.
 stage_test() {
-    "$CARGO" test --locked --workspace --lib --bins --tests --examples
+    "$CARGO" test --locked --workspace --exclude privet-python --lib --bins --tests --examples
 }
 
 # Compile-fail tests of the gate included.
@@ -34,13 +35,11 @@ stage_fuzz-replay() {
     "$CARGO" test --locked --workspace --test replay --test mutate
 }
 
+# The wheel, built with the profile of every other stage into .venv; then its tests, scikit-learn's own
+# checks among them, and the examples in its documentation.
 stage_python() {
-    local scripts
-    mapfile -t scripts < <(find crates fuzz scripts -name '*.py' -not -path '*/target/*' | sort)
-    if [ "${#scripts[@]}" -eq 0 ]; then
-        echo "no Python scripts"
-        return
-    fi
+    local scripts wheels=target/wheels
+    mapfile -t scripts < <(find crates fuzz python scripts -name '*.py' -not -path '*/target/*' | sort)
     "$PYTHON" - "${scripts[@]}" <<'PY'
 import ast, pathlib, sys
 
@@ -48,6 +47,15 @@ for name in sys.argv[1:]:
     ast.parse(pathlib.Path(name).read_text(encoding="utf-8"), filename=name)
 print(f"{len(sys.argv) - 1} Python scripts parse")
 PY
+    scripts/venv.sh python/requirements-test.txt
+    rm -rf "$wheels"
+    .venv/bin/maturin build --quiet --profile dev --manifest-path python/Cargo.toml --out "$wheels"
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$wheels"/privet-*.whl
+    (
+        cd python
+        ../.venv/bin/python -m pytest -q -p no:cacheprovider tests
+        ../.venv/bin/python -m pytest -q -p no:cacheprovider --doctest-modules --pyargs privet
+    )
 }
 
 # Licences, bans and sources need no network. The advisory database does; without it that one

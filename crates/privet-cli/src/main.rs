@@ -1,59 +1,8 @@
-//! The `privet` command: parse, do, map the outcome to an exit code.
-//!
-//! | code | meaning |
-//! |---|---|
-//! | 0 | done |
-//! | 1 | refused on privacy grounds: certificate, proof or budget |
-//! | 2 | bad input or usage, data and model files included |
-//! | 3 | the environment: disk, permission |
-//! | 130 | interrupted; nothing half-written |
-//!
-//! Results go to standard output, prose and progress to standard error. A verb is a file of
-//! [`verbs`]; what several verbs share is here beside it.
+//! The `privet` command. What it does is in the library beside it.
 #![forbid(unsafe_code)]
 
-mod census;
-mod cli;
-mod failure;
-mod interrupt;
-mod keys;
-mod output;
-mod progress;
-mod settings;
-mod verbs;
-mod words;
-
-use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    interrupt::install();
-    quiet_inside_the_fence();
-    let outcome = match cli::Cli::try_parse() {
-        Ok(cli) => cli.command.run(),
-        Err(usage) => {
-            // Help and version go to standard output with code 0, mistakes to standard error.
-            let code = usage.exit_code();
-            let _ = usage.print();
-            return ExitCode::from(u8::try_from(code).unwrap_or(2));
-        }
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            failure.tell();
-            ExitCode::from(failure.code())
-        }
-    }
-}
-
-/// A decoder that panics on a damaged file is caught by the reader, which says what is wrong; the
-/// panic's own words would only frighten, and may repeat a value of a record.
-fn quiet_inside_the_fence() {
-    let usual = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |panic| {
-        if !privet_data::read::inside_fence() {
-            usual(panic);
-        }
-    }));
+    ExitCode::from(privet_cli::main(std::env::args_os()))
 }

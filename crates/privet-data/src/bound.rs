@@ -86,7 +86,7 @@ impl Clip {
                 let bound = self.grid_radius;
                 for entry in row {
                     let value = entry.get();
-                    let steps = (value * self.per_grid).clamp(-bound, bound).trunc();
+                    let steps = truncated((value * self.per_grid).clamp(-bound, bound));
                     entry.set(if value.is_finite() { steps / self.per_grid } else { 0.0 });
                 }
             }
@@ -119,7 +119,7 @@ impl Clip {
             if largest > LARGE || norm > self.radius { self.radius / norm } else { 1.0 };
         for _ in 0..64 {
             let scale = factor * self.per_grid;
-            let steps = |value: f64| (value * scale).trunc();
+            let steps = |value: f64| truncated(value * scale);
             let total = row.iter().map(|entry| steps(entry.get())).try_fold(0_u128, |sum, k| {
                 // ρ < 2²⁴: a larger entry alone breaks the bound (and would overflow below).
                 (k.abs() <= 16_777_216.0).then(|| sum + u128::from((k.abs() as u64).pow(2)))
@@ -145,6 +145,12 @@ impl Clip {
         }
         DenseMatrix::new(clipped.iter().map(|&value| value as f32).collect(), rows, columns)
     }
+}
+
+/// A number truncated toward zero: exactly below 2⁶³, and beyond that 2⁶³, which no grid reaches. One
+/// instruction on every machine, which `f64::trunc` is not.
+fn truncated(value: f64) -> f64 {
+    (value as i64) as f64
 }
 
 /// The least e with 2^e ≥ value, for positive normal values.

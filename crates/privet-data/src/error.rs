@@ -214,6 +214,8 @@ pub enum Place {
     Path(PathBuf),
     /// Bytes in memory.
     Memory,
+    /// A table that another program holds in memory; its rows count from 0.
+    Table,
 }
 
 impl fmt::Display for Place {
@@ -221,6 +223,7 @@ impl fmt::Display for Place {
         match self {
             Self::Path(path) => write!(f, "{}", path.display()),
             Self::Memory => f.write_str("(bytes in memory)"),
+            Self::Table => f.write_str("table"),
         }
     }
 }

@@ -154,6 +154,13 @@ impl Plan {
         &self.notes
     }
 
+    /// With one more condition in words, which the certificate will state: what the caller knows of how
+    /// the public facts came about.
+    pub fn noting(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
     /// The numbers a person wants to see.
     pub fn settings(&self) -> Settings {
         match &self.work {

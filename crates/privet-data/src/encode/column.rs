@@ -46,12 +46,12 @@ pub(super) struct ColumnEncoder {
     pub(super) width: u32,
     /// Largest magnitude of its entries before clipping.
     pub(super) largest: f64,
-    missing: MissingRule,
-    rule: Rule,
+    pub(super) missing: MissingRule,
+    pub(super) rule: Rule,
 }
 
 #[derive(Debug, Clone)]
-enum MissingRule {
+pub(super) enum MissingRule {
     Refuse,
     /// This entry alone.
     Entry(u32, f64),
@@ -60,7 +60,7 @@ enum MissingRule {
 }
 
 #[derive(Debug, Clone)]
-enum Rule {
+pub(super) enum Rule {
     Number(Number),
     Listed { lookup: Lookup, unknown: Option<Option<u32>> },
     Hashed { buckets: u32 },
@@ -78,6 +78,7 @@ pub(super) struct Number {
 
 impl Number {
     /// The entry of a finite value.
+    #[inline]
     pub(super) fn encode(&self, value: f64) -> f64 {
         let clamped = value.clamp(self.low, self.high);
         let (top, span) = if self.log {

@@ -12,9 +12,11 @@
 //! - Number target: 2t − 1, truncated toward zero to a multiple of 2⁻²³.
 
 mod column;
+mod numbers;
 mod row;
 
 pub use column::{Cell, UnknownIn};
+pub use numbers::{NumberRows, NumbersError};
 pub use row::{EncodeError, RowEncoder};
 
 use crate::{

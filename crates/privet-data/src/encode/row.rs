@@ -67,6 +67,16 @@ impl<'a> RowEncoder<'a> {
         self.finish()
     }
 
+    /// Clips one row of entries that are encoded already, columns increasing.
+    pub(super) fn encode_pairs(
+        &mut self,
+        pairs: impl Iterator<Item = (u32, f64)>,
+    ) -> &[(u32, f64)] {
+        self.row.clear();
+        self.row.extend(pairs);
+        self.finish()
+    }
+
     fn finish(&mut self) -> &[(u32, f64)] {
         self.row.extend(self.encoding.bias.map(|value| (self.encoding.width as u32 - 1, value)));
         self.encoding.clip.apply(&mut self.row);

@@ -58,6 +58,18 @@ impl<'a> Collector<'a> {
         }
     }
 
+    /// Features alone, labels coming from elsewhere; to learn from or to predict for.
+    pub(super) fn features(
+        schema: &'a Schema,
+        encoding: &'a Encoding,
+        place: &'a Place,
+        options: &Options<'_>,
+    ) -> Self {
+        let strict = options.purpose == Purpose::Train;
+        let refuse_empty = !options.allow_empty;
+        Self { refuse_empty, ..Self::new(schema, encoding, place, false, strict) }
+    }
+
     pub(super) fn for_prediction(
         schema: &'a Schema,
         encoding: &'a Encoding,

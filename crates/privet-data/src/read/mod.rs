@@ -15,6 +15,7 @@ mod collect;
 mod csv;
 mod fence;
 mod libsvm;
+pub mod memory;
 mod open;
 #[cfg(feature = "parquet")]
 mod parquet;

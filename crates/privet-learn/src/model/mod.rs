@@ -123,7 +123,9 @@ impl Model {
         // e^z = p/(S(1 − p)) − 1 for p > ½ ([`crate::erm::gd`]), so that 1 − p = 1/(1 + S(1 + e^z)).
         let clipped = |score: f64| {
             let odds = crate::erm::gd::LOGISTIC_SLOPE * (1.0 + score.abs().exp());
-            let wrong = (1.0 / (1.0 + odds)).min(0.5);
+            // Where clipping leaves no more to say than ½, the predicted class is still the likelier one.
+            let even = if score == 0.0 { 0.5 } else { 0.5 - f64::EPSILON };
+            let wrong = (1.0 / (1.0 + odds)).min(even);
             if score > 0.0 { 1.0 - wrong } else { wrong }
         };
         let sigmoid = |score| if slopes_clipped { clipped(score) } else { sigmoid(score) };

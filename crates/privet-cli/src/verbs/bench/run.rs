@@ -13,7 +13,7 @@ use privet_bench::suite::{self, Filter, Options, Suite, Watch, races, words};
 use privet_core::EPSILON;
 use privet_learn::Calibration;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where the originals are looked for where nothing is said.
 const ORIGINALS: &str = "../shared/data";
@@ -131,7 +131,7 @@ impl Run {
             work: self.cache.unwrap_or_else(|| out.join("data")),
             races: if named.is_empty() { Kind::ALL.into() } else { named },
             python: std::env::var_os("PYTHON").map_or_else(|| "python3".into(), PathBuf::from),
-            server: (program, ["bench", "serve-growth"].map(OsString::from).to_vec()),
+            server: (program.clone(), server_arguments(&program)),
             quick: false,
         };
         if self.dry_run {
@@ -154,6 +154,14 @@ impl Run {
             runs: self.runs,
         }
     }
+}
+
+/// What starts this program again to answer questions about growth. Where it runs inside Python
+/// (`python -m privet`), the program is the interpreter.
+fn server_arguments(program: &Path) -> Vec<OsString> {
+    let stem = program.file_stem().unwrap_or_default().to_string_lossy();
+    let module: &[&str] = if stem.starts_with("python") { &["-m", "privet"] } else { &[] };
+    module.iter().chain(&["bench", "serve-growth"]).map(OsString::from).collect()
 }
 
 fn forecast(suite: &Suite, options: &Options) -> Result<(), Failure> {

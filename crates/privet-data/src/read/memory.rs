@@ -1,0 +1,230 @@
+//! Tables that another program holds in memory: arrays and frames handed over by a caller.
+//!
+//! Features come as rows of numbers ([`numbers`]), as sparse rows ([`sparse`]) or as named columns of
+//! cells ([`columns`]); [`labelled`] joins them with labels and, where the schema has a unit, with
+//! whose each row is. The rules are those of the file readers; rows count from 0.
+
+use super::{Options, Report, collect::Collector, collect::Record, here, unit::UnitCap};
+use crate::{
+    dataset::{Dataset, Features, Target},
+    encode::{Cell, Encoding, NumberRows, NumbersError, UnknownIn},
+    error::{DataError, Place, Problem},
+    matrix::{Matrix, MatrixBuilder},
+    schema::{Schema, TargetKind},
+};
+
+/// One column: a cell for each row.
+pub trait Cells {
+    /// The cell of a row.
+    fn cell(&self, row: usize) -> Cell<'_>;
+}
+
+/// Labels, one a row.
+#[derive(Clone, Copy)]
+pub enum Labels<'a> {
+    /// Places in the schema's list of classes.
+    Codes(&'a [u32]),
+    /// Numbers in the target's own unit.
+    Numbers(&'a [f64]),
+}
+
+/// Numbers only, a column for each feature of the schema in its order.
+pub fn numbers(table: &impl NumberRows, schema: &Schema) -> Result<Features, DataError> {
+    let matrix = Encoding::new(schema).encode_numbers(table).map_err(|refused| match refused {
+        NumbersError::NotFinite { row, column } => {
+            cell(row, column, Problem::NotFinite, "finite numbers")
+        }
+        NumbersError::Columns { expected, found } => {
+            DataError::Ragged { file: Place::Table, row: 0, found, expected }
+        }
+        NumbersError::NotNumbers => DataError::Unsupported {
+            file: Place::Table,
+            what: "numbers alone, though the schema has columns of other kinds",
+            accepted: "a table whose columns have the schema's names",
+        },
+    })?;
+    // Where the schema leaves the storage open, whatever is passed over quicker.
+    let matrix = match matrix {
+        Matrix::Dense(dense) if schema.storage().is_none() => dense.compacted(),
+        matrix => matrix,
+    };
+    Ok(Features { matrix, report: Report::default() })
+}
+
+/// Sparse rows of numbers: column indices, from 0 and increasing, and as many values.
+pub fn sparse<'a, I, V>(
+    rows: impl Iterator<Item = (I, V)>,
+    schema: &Schema,
+) -> Result<Features, DataError>
+where
+    I: Iterator<Item = u64> + 'a,
+    V: Iterator<Item = f64> + 'a,
+{
+    let encoding = Encoding::new(schema);
+    let accepted = "a schema of plain numbers";
+    let Some(features) = encoding.number_features() else {
+        let what = "sparse numbers, though the schema has columns of other kinds";
+        return Err(DataError::Unsupported { file: Place::Table, what, accepted });
+    };
+    let mut builder = MatrixBuilder::new(encoding.storage(), encoding.width());
+    let mut encoder = encoding.rows(UnknownIn::Training);
+    let places = feature_places(schema);
+    let (mut pairs, mut entries): (Vec<(u32, f64)>, Vec<f64>) = (Vec::new(), Vec::new());
+    for (row, (indices, values)) in rows.enumerate() {
+        pairs.clear();
+        for (index, value) in indices.zip(values) {
+            let problem = match (pairs.last(), value.is_finite()) {
+                _ if index >= features as u64 => Some(Problem::IndexOutOfRange),
+                (Some((last, _)), _) if u64::from(*last) >= index => {
+                    Some(Problem::IndexNotIncreasing)
+                }
+                (_, false) => Some(Problem::NotFinite),
+                (_, true) => None,
+            };
+            if let Some(problem) = problem {
+                return Err(cell(row, index as usize, problem, "finite numbers, columns in order"));
+            }
+            pairs.push((index as u32, value));
+        }
+        if schema.libsvm().is_some() {
+            builder.push(encoder.encode_sparse(pairs.iter().copied()));
+            continue;
+        }
+        entries.clear();
+        entries.resize(features, 0.0);
+        pairs.iter().for_each(|(at, value)| entries[*at as usize] = *value);
+        let number = |source: usize| Cell::Number(places[source].map_or(0.0, |at| entries[at]));
+        let encoded = encoder.encode(number).map_err(|(source, error)| {
+            cell(row, source, error.problem, "finite numbers, columns in order")
+        })?;
+        builder.push(encoded);
+    }
+    Ok(Features { matrix: builder.finish(), report: Report::default() })
+}
+
+/// For each of the schema's columns, its place among the features.
+fn feature_places(schema: &Schema) -> Vec<Option<usize>> {
+    let mut next = 0..;
+    let columns = schema.columns().iter();
+    columns.map(|column| if column.kind.width() > 0 { next.next() } else { None }).collect()
+}
+
+fn cell(row: usize, column: usize, problem: Problem, accepted: &str) -> DataError {
+    DataError::Cell {
+        file: Place::Table,
+        row: row as u64,
+        column: format!("column {column}"),
+        problem,
+        accepted: accepted.into(),
+    }
+}
+
+/// One row of named columns.
+struct Row<'a> {
+    columns: &'a [(&'a str, &'a dyn Cells)],
+    row: usize,
+    missing: &'a [String],
+    missing_numbers: &'a [f64],
+}
+
+impl Record for Row<'_> {
+    fn cell(&self, position: usize) -> Cell<'_> {
+        let Some((_, column)) = self.columns.get(position) else { return Cell::Missing };
+        let number = |value: f64| {
+            self.missing_numbers.iter().any(|m| *m == value || (m.is_nan() && value.is_nan()))
+        };
+        match column.cell(self.row) {
+            Cell::Text(text) if self.missing.iter().any(|word| word.as_bytes() == text) => {
+                Cell::Missing
+            }
+            Cell::Number(value) if number(value) => Cell::Missing,
+            Cell::Integer(value) if number(value as f64) => Cell::Missing,
+            cell => cell,
+        }
+    }
+}
+
+/// Named columns of `rows` cells each; those of the schema are found by name.
+pub fn columns(
+    table: &[(&str, &dyn Cells)],
+    rows: usize,
+    schema: &Schema,
+    options: &Options<'_>,
+) -> Result<Features, DataError> {
+    let (encoding, place) = (Encoding::new(schema), Place::Table);
+    let mut collector = Collector::features(schema, &encoding, &place, options);
+    let names: Vec<&[u8]> = table.iter().map(|(name, _)| name.as_bytes()).collect();
+    let layout = collector.layout(&names)?;
+    let missing = schema.file().missing_values.as_slice();
+    let missing_numbers: Vec<f64> = missing.iter().filter_map(|text| text.parse().ok()).collect();
+    for row in 0..rows {
+        let cells = Row { columns: table, row, missing, missing_numbers: &missing_numbers };
+        collector.record(row as u64, &layout, &cells)?;
+    }
+    collector.into_features()
+}
+
+/// Features with their labels, and with at most `max_records` rows of each unit where the schema has
+/// one.
+pub fn labelled(
+    features: Features,
+    labels: Labels<'_>,
+    units: Option<&dyn Cells>,
+    schema: &Schema,
+    options: &Options<'_>,
+) -> Result<Dataset, DataError> {
+    let Features { matrix, report } = features;
+    let rows = matrix.rows();
+    let found = match labels {
+        Labels::Codes(codes) => codes.len(),
+        Labels::Numbers(numbers) => numbers.len(),
+    };
+    let label = |row: usize, problem, accepted: &str| DataError::Cell {
+        file: Place::Table,
+        row: row as u64,
+        column: "label".into(),
+        problem,
+        accepted: accepted.into(),
+    };
+    if found != rows {
+        return Err(label(found.min(rows), Problem::Missing, "one label for each row"));
+    }
+    let encoding = Encoding::new(schema);
+    let target = match (labels, &schema.target().kind) {
+        (Labels::Codes(codes), TargetKind::Classes(classes)) => {
+            let count = classes.len();
+            if let Some(row) = codes.iter().position(|code| *code as usize >= count) {
+                return Err(label(row, Problem::UnknownClass, "one of the schema's classes"));
+            }
+            Target::Class { codes: codes.to_vec(), count }
+        }
+        (Labels::Numbers(numbers), TargetKind::Number { .. }) => {
+            let encoder = encoding.rows(UnknownIn::Training);
+            let encode = |(row, value): (usize, &f64)| {
+                let encoded = encoder.number_target(Cell::Number(*value));
+                encoded.map_err(|error| label(row, error.problem, &error.accepted))
+            };
+            Target::Number(numbers.iter().enumerate().map(encode).collect::<Result<_, _>>()?)
+        }
+        _ => {
+            return Err(DataError::Unsupported {
+                file: here(&Place::Table),
+                what: "labels of another kind than the schema's target",
+                accepted: "classes for a target of classes, numbers for one with bounds",
+            });
+        }
+    };
+    let dataset = Dataset { features: matrix, target, units: None, report };
+    let (Some(unit), Some(units)) = (schema.unit_column(), units) else { return Ok(dataset) };
+    let mut cap = UnitCap::new(unit.max_records, options.unit_key);
+    for row in 0..rows {
+        cap.row(units.cell(row)).map_err(|error| DataError::Cell {
+            file: Place::Table,
+            row: row as u64,
+            column: format!("column \"{}\"", unit.column),
+            problem: error.problem,
+            accepted: error.accepted,
+        })?;
+    }
+    Ok(cap.apply(dataset))
+}

@@ -1,0 +1,59 @@
+"""Differentially private machine learning with certificates that anyone can re-check.
+
+>>> import numpy as np
+>>> from privet import PrivateLogisticRegression
+>>> rng = np.random.default_rng(0)
+>>> X = rng.uniform(-1, 1, size=(2000, 2))
+>>> y = (X[:, 0] > 0).astype(int)
+>>> model = PrivateLogisticRegression(epsilon=1, bounds=(-1, 1), classes=[0, 1]).fit(X, y)
+>>> model.certificate_.epsilon, bool(model.score(X, y) > 0.9)
+(1.0, True)
+
+The estimators are scikit-learn's kind; :mod:`privet.account` is the accountant, :mod:`privet.noise`
+draws noise, :mod:`privet.audit` tries to refute a guarantee, and :func:`privet.verify` checks a
+model without its data. ``python -m privet`` is the command line.
+"""
+
+from privet import account, audit, noise
+from privet._certificate import Certificate, Check, Plan, Verdict
+from privet._privet import PrivacyError, __version__
+from privet._warnings import (
+    NotPrivateWarning,
+    PrivacyWarning,
+    PublicClassesWarning,
+    RepeatedFitWarning,
+)
+from privet.classification import PrivateClassifier, PrivateLinearSVC, PrivateLogisticRegression
+from privet.encoder import SchemaEncoder
+from privet.models import load, verify
+from privet.regression import PrivateLinearRegression, PrivateRidge
+from privet.schema import Schema, binary, category, ignore, number
+
+__all__ = [
+    "Certificate",
+    "Check",
+    "NotPrivateWarning",
+    "Plan",
+    "PrivacyError",
+    "PrivacyWarning",
+    "PrivateClassifier",
+    "PrivateLinearRegression",
+    "PrivateLinearSVC",
+    "PrivateLogisticRegression",
+    "PrivateRidge",
+    "PublicClassesWarning",
+    "RepeatedFitWarning",
+    "Schema",
+    "SchemaEncoder",
+    "Verdict",
+    "__version__",
+    "account",
+    "audit",
+    "binary",
+    "category",
+    "ignore",
+    "load",
+    "noise",
+    "number",
+    "verify",
+]

@@ -1,0 +1,137 @@
+"""The schema that an array's bounds amount to.
+
+- ``bounds``: each column is clamped to its bounds and scaled to [-1, 1], a constant 1 is added for the
+  intercept, and rows longer than 1 are scaled to that length.
+- ``data_norm``: columns are taken as they are and rows longer than ``data_norm`` are scaled down; the
+  constant column is half as long, so that a model changes with the unit of ``X`` as it should.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+CLIP_WITH_BOUNDS = 1.0
+"""The largest norm of a row whose columns were scaled to [-1, 1]."""
+BIAS_SHARE = 0.5
+"""The constant column in relation to ``data_norm``."""
+UNBOUNDED = 1e150
+"""What a schema accepts as the largest bound."""
+
+WHY_BOUNDS = (
+    "the noise that hides a record must be as large as a record can be, and that is taken from bounds "
+    "that you know without the data, such as those of a data dictionary: privet does not look at the "
+    "records for them, since bounds taken from the records would give them away. Give bounds=(low, high) "
+    "(numbers, or one of each for every feature), data_norm=the largest norm of a row, or a schema"
+)
+
+
+def check_exclusive(bounds: Any, data_norm: Any, schema: Any) -> None:
+    """Exactly one of the three must say how large a record can be."""
+    given = [
+        name
+        for name, value in (("bounds", bounds), ("data_norm", data_norm), ("schema", schema))
+        if value is not None
+    ]
+    if not given:
+        raise ValueError(f"bounds are missing: {WHY_BOUNDS}")
+    if len(given) > 1:
+        raise ValueError(f"{' and '.join(given)} are given; one of them is accepted")
+
+
+def feature_names(n_features: int, names: Sequence[Any] | None) -> list[str]:
+    """Names for a schema's columns: the frame's own, where they are texts and differ."""
+    if names is not None:
+        texts = [str(name) for name in names]
+        if len(set(texts)) == n_features and all(text == text.strip() != "" for text in texts):
+            return texts
+    return [f"x{place}" for place in range(n_features)]
+
+
+def column_bounds(bounds: Any, n_features: int) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper bounds of every feature."""
+    try:
+        low, high = bounds
+        low = np.broadcast_to(np.asarray(low, dtype=np.float64), (n_features,))
+        high = np.broadcast_to(np.asarray(high, dtype=np.float64), (n_features,))
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"bounds are not (low, high) for {n_features} features; accepted are two numbers, or two "
+            "arrays with a number for each feature"
+        ) from None
+    if not np.all((-UNBOUNDED <= low) & (low < high) & (high <= UNBOUNDED)):
+        raise ValueError(
+            f"bounds have a low that is not below its high, or are not finite; accepted is low < high, both "
+            f"within ±{UNBOUNDED:g}"
+        )
+    return low, high
+
+
+def array_schema(
+    *,
+    n_features: int,
+    names: Sequence[Any] | None,
+    bounds: Any,
+    data_norm: float | None,
+    fit_intercept: bool,
+    sparse: bool,
+    target: dict[str, Any],
+    max_records: int | None,
+) -> dict[str, Any]:
+    """A schema's keys; ``target`` holds ``classes`` or ``bounds``."""
+    columns = feature_names(n_features, names)
+    as_libsvm = sparse and max_records is None
+    draft: dict[str, Any] = {"target": dict(target), "file": {}}
+    if any(text != text.strip() for text in target.get("classes", ())):
+        draft["file"]["trim"] = False
+    if data_norm is not None:
+        if not 0 < data_norm < np.inf:
+            raise ValueError(f"data_norm is {data_norm!r}; a finite number above 0 is accepted")
+        radius, bias = float(data_norm), BIAS_SHARE * float(data_norm)
+        radius = float(np.hypot(radius, bias)) if fit_intercept else radius
+    else:
+        radius, bias = CLIP_WITH_BOUNDS, 1.0
+    draft["clip"] = {"norm": "l2", "radius": radius}
+    if fit_intercept:
+        draft["bias"] = bias
+    if as_libsvm:
+        draft["file"]["format"] = "libsvm"
+        draft["libsvm"] = {"features": n_features}
+        if bounds is not None:
+            draft["libsvm"]["bounds"] = _sparse_bounds(bounds)
+        return draft
+    if bounds is not None:
+        low, high = column_bounds(bounds, n_features)
+        scale = "symmetric"
+    else:
+        low, high = np.full(n_features, -UNBOUNDED), np.full(n_features, UNBOUNDED)
+        scale = "none"
+    draft["columns"] = [
+        {"name": name, "type": "number", "bounds": [float(low[place]), float(high[place])], "scale": scale}
+        for place, name in enumerate(columns)
+    ]
+    draft["target"]["column"] = _free("target", columns)
+    if sparse:
+        draft["storage"] = "csr"
+    if max_records is not None:
+        draft["unit"] = {"column": _free("group", columns), "max_records": max_records}
+    return draft
+
+
+def _sparse_bounds(bounds: Any) -> list[float]:
+    try:
+        low, high = (float(bound) for bound in bounds)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "bounds for sparse X are not two numbers; accepted is (low, high) with low <= 0 <= high, the "
+            "same for all features, so that zeros stay zeros"
+        ) from None
+    return [low, high]
+
+
+def _free(name: str, taken: Sequence[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name

@@ -1,0 +1,376 @@
+"""What all estimators share: settings, plans, reading, fitting, saving."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from privet import _privet, _tables
+from privet._array_schema import array_schema, check_exclusive
+from privet._certificate import Certificate, Plan
+from privet._coefficients import coefficients
+from privet._seeds import seed_of
+from privet._spending import Spending
+from privet.schema import Schema, as_schema
+
+WHY_EPSILON = (
+    "epsilon is missing: privet picks no privacy budget for you; a number above 0 is accepted, and smaller is "
+    "more private"
+)
+
+WHY_NO_WEIGHTS = (
+    "sample_weight is refused: a guarantee rests on a bound on what one record can change, and weights "
+    "that come with the records would change that bound from record to record. Public weights of the "
+    "classes can be declared in a schema (weights=...)"
+)
+
+
+class PrivateEstimator(BaseEstimator):
+    """The base of the estimators; not for use itself."""
+
+    _loss_width = 0.1
+    _loss_quantile = 0.5
+
+    # What the two kinds of estimator say of their target.
+
+    def _target_facts(self, labels: Any) -> tuple[dict[str, Any], list[str]]:
+        """The schema's ``target``, and notes for the certificate; ``labels`` is ``None`` before data."""
+        raise NotImplementedError
+
+    def _encoded_labels(self, y: Any, schema: Schema) -> np.ndarray:
+        raise NotImplementedError
+
+    def _set_target(self, schema: Schema, kind: np.dtype | None) -> None:
+        """Attributes of the target; ``kind`` is the labels' type, unknown for a file."""
+        raise NotImplementedError
+
+    def _check_schema_target(self, schema: Schema) -> None:
+        raise NotImplementedError
+
+    # Plans.
+
+    def _settings(self) -> dict[str, Any]:
+        return dict(getattr(self, "settings", None) or {})
+
+    def _learner(self) -> str:
+        return self.method
+
+    def _loss_name(self) -> str:
+        raise NotImplementedError
+
+    def _make_plan(self, schema: Schema, rows: int, notes: list[str]) -> _privet.Plan:
+        if rows == 1 and self.delta is None and self.method != "non-private":
+            raise ValueError(
+                "n_samples=1: delta, which is 1/n_samples² unless given, would be 1 and promise nothing; give "
+                "delta, or more rows"
+            )
+        return _privet.Plan(
+            schema._json,
+            rows,
+            epsilon=_optional_number("epsilon", self.epsilon),
+            delta=_optional_number("delta", self.delta),
+            neighbours=self.neighbours,
+            loss=self._loss_name(),
+            width=float(getattr(self, "huber_width", self._loss_width)),
+            quantile=float(getattr(self, "quantile", self._loss_quantile)),
+            method=self._learner(),
+            settings=[(str(name), str(value)) for name, value in self._settings().items()],
+            calibration=self.calibration,
+            notes=notes,
+        )
+
+    def _schema_for(
+        self,
+        *,
+        n_features: int,
+        names: Any,
+        is_sparse: bool,
+        labels: Any,
+        max_records: int | None,
+    ) -> tuple[Schema, list[str]]:
+        check_exclusive(self.bounds, self.data_norm, self.schema)
+        if self.schema is not None:
+            schema = as_schema(self.schema)
+            self._check_schema_target(schema)
+            return schema, []
+        target, notes = self._target_facts(labels)
+        draft = array_schema(
+            n_features=n_features,
+            names=names,
+            bounds=self.bounds,
+            data_norm=_optional_number("data_norm", self.data_norm),
+            fit_intercept=bool(self.fit_intercept),
+            sparse=is_sparse,
+            target=target,
+            max_records=max_records,
+        )
+        return Schema.from_dict(draft), notes
+
+    def plan(self, n_rows: int | None = None, n_features: int | None = None) -> Plan:
+        """Everything that decides the guarantee, without data.
+
+        Parameters
+        ----------
+        n_rows : int, optional
+            How many rows there will be; the parameter ``n_rows`` unless given.
+        n_features : int, optional
+            How many columns ``X`` will have; needed unless there is a schema.
+        """
+        rows = n_rows if n_rows is not None else self.n_rows
+        if rows is None:
+            raise ValueError("n_rows is missing: how many rows there will be")
+        if n_features is None and self.schema is None:
+            raise ValueError("n_features is missing: how many columns X will have")
+        schema, notes = self._schema_for(
+            n_features=n_features or 0,
+            names=None,
+            is_sparse=False,
+            labels=None,
+            max_records=self.max_records,
+        )
+        return Plan._from_json(self._make_plan(schema, _whole("n_rows", rows), notes).to_json())
+
+    # Fitting.
+
+    def _count_is_private(self, grouped: bool) -> bool:
+        return self.neighbours == "add-remove" or grouped
+
+    def _declared_rows(self, found: int, grouped: bool) -> int:
+        if self.n_rows is not None:
+            return _whole("n_rows", self.n_rows)
+        if self._count_is_private(grouped):
+            why = (
+                "where the privacy unit is a group of rows"
+                if self.neighbours != "add-remove"
+                else 'under neighbours="add-remove"'
+            )
+            raise ValueError(
+                f"n_rows is missing: {why} the number of rows is private; declare about how many there are, "
+                "from public knowledge"
+            )
+        return found
+
+    def fit(self, X: Any, y: Any, *, groups: Any = None, **refused: Any) -> Any:
+        """Fit one private model.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            NumPy arrays (``float32`` and ``float64`` are read in place, in any order), SciPy sparse
+            matrices, and pandas, polars or PyArrow tables.
+        y : array of shape (n_samples,)
+            The labels.
+        groups : array of shape (n_samples,), optional
+            Whose each row is: the guarantee is then about all rows of one of them, of which at most
+            ``max_records`` are used.
+
+        Returns
+        -------
+        self
+        """
+        if refused.pop("sample_weight", None) is not None:
+            raise ValueError(WHY_NO_WEIGHTS)
+        if refused:
+            raise TypeError(f"fit() got an unexpected keyword argument {next(iter(refused))!r}")
+        if self.epsilon is None and self.method != "non-private":
+            raise ValueError(WHY_EPSILON)
+        schema_given = as_schema(self.schema) if self.schema is not None else None
+        unit_column = schema_given.unit if schema_given is not None else None
+        grouped = groups is not None or unit_column is not None
+        self._check_groups(groups, schema_given)
+        check_exclusive(self.bounds, self.data_norm, self.schema)
+        private_count = self._count_is_private(grouped)
+        if private_count:
+            self._declared_rows(0, grouped)  # refused before a record is read
+        features, labels, rows = self._read(X, y, schema_given, private_count)
+        schema, notes = self._schema_for(
+            n_features=self.n_features_in_,
+            names=getattr(self, "feature_names_in_", None),
+            is_sparse=isinstance(features, tuple),
+            labels=labels,
+            max_records=self.max_records if groups is not None else None,
+        )
+        codes = self._encoded_labels(labels, schema)
+        units = self._units(features, groups, schema, rows)
+        planned = self._make_plan(schema, self._declared_rows(rows, grouped), notes)
+        seed = seed_of(self.random_state, stacklevel=3)
+        model = planned.run(features, codes, units, seed)
+        self._set_model(model, Plan._from_json(planned.to_json()), schema, labels.dtype)
+        self._spent().add(self.certificate_)
+        return self
+
+    def _check_groups(self, groups: Any, schema: Schema | None) -> None:
+        if schema is not None:
+            if groups is not None and schema.unit is None:
+                raise ValueError(
+                    "groups are given, but the schema has no unit; accepted is a schema with unit=... and "
+                    "max_records=..."
+                )
+            return
+        if groups is not None and self.max_records is None:
+            raise ValueError(
+                "max_records is missing: with groups, the noise hides all rows of one group, so how many rows "
+                "of a group are used must be fixed in advance; give max_records=a whole number from 1"
+            )
+        if groups is None and self.max_records is not None:
+            raise ValueError(
+                "groups are missing: max_records says how many rows of a group are used; name the group of "
+                "each row with fit(X, y, groups=...), or leave max_records out"
+            )
+
+    def _read(
+        self, X: Any, y: Any, schema: Schema | None, private_count: bool
+    ) -> tuple[Any, np.ndarray, int]:
+        """Features as the extension reads them, labels, and how many rows there are."""
+        least = 0 if private_count else 1
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
+            )
+        if schema is not None and not _plain_numbers(schema, X):
+            validate_data(self, X, reset=True, skip_check_array=True)
+            columns = self._named_columns(X, schema)
+            labels = np.asarray(y)
+            if labels.ndim == 2 and labels.shape[1] == 1:
+                labels = labels[:, 0]
+            if labels.ndim != 1:
+                raise ValueError(f"y has {labels.ndim} dimensions; one label for each row is accepted")
+            rows = len(columns[0][2]) if columns else 0
+            if rows == 0 and least:
+                raise ValueError("X has 0 rows; at least one is needed")
+            if len(labels) != rows:
+                raise ValueError(f"X has {rows} rows and y has {len(labels)} labels; as many are accepted")
+            return columns, labels, rows
+        X, labels = validate_data(
+            self,
+            X,
+            y,
+            reset=True,
+            accept_sparse="csr",
+            dtype=(np.float64, np.float32),
+            ensure_all_finite=False,
+            ensure_min_samples=least,
+            y_numeric=self._numeric_target(),
+        )
+        if schema is not None and X.shape[1] != len(schema.features) + (_sparse_width(schema)):
+            expected = len(schema.features) + _sparse_width(schema)
+            raise ValueError(f"X has {X.shape[1]} features; the schema has {expected}")
+        rows = X.shape[0]
+        return (_tables.csr_parts(X) if sparse.issparse(X) else X), labels, rows
+
+    def _numeric_target(self) -> bool:
+        return False
+
+    def _named_columns(self, X: Any, schema: Schema) -> list[Any]:
+        if _tables.is_frame(X):
+            return _tables.frame_columns(X)
+        return _tables.array_columns(X, schema.features)
+
+    def _units(self, features: Any, groups: Any, schema: Schema, rows: int) -> Any:
+        if schema.unit is None:
+            return None
+        if groups is not None:
+            column = _tables.one_column(schema.unit, groups)
+        else:
+            named = features if isinstance(features, list) else []
+            found = [column for column in named if column[0] == schema.unit]
+            if not found:
+                raise ValueError(
+                    f"groups are missing: the schema's unit is {schema.unit!r}; give fit(X, y, groups=...) or "
+                    "a frame with that column"
+                )
+            column = found[0]
+        if len(column[2]) != rows:
+            raise ValueError(f"groups have {len(column[2])} entries, X has {rows} rows; as many are accepted")
+        return column
+
+    def _set_model(
+        self, model: _privet.Model, plan: Plan, schema: Schema, kind: np.dtype | None = None
+    ) -> None:
+        self.model_ = model
+        self.plan_ = plan
+        self.certificate_ = Certificate._from_json(model.certificate())
+        self._set_target(schema, kind)
+        self.coef_, self.intercept_ = coefficients(model.weights(), schema, self._numeric_target())
+
+    # Using.
+
+    def _features(self, X: Any) -> Any:
+        check_is_fitted(self)
+        schema = as_schema(self.schema) if self.schema is not None else None
+        if schema is not None and not _plain_numbers(schema, X):
+            if _tables.is_frame(X):
+                return _tables.frame_columns(X)
+            return _tables.array_columns(X, schema.features)
+        X = validate_data(
+            self,
+            X,
+            reset=False,
+            accept_sparse="csr",
+            dtype=(np.float64, np.float32),
+            ensure_all_finite=False,
+        )
+        return _tables.csr_parts(X) if sparse.issparse(X) else X
+
+    def _labelled(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+        """Rows and labels to compare with, as the extension reads them."""
+        features = self._features(X)
+        schema = Schema.from_dict(json.loads(self.model_.request())["schema"])
+        return features, self._encoded_labels(np.asarray(y), schema)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write model and certificate into one file, which ``privet verify`` and :func:`privet.load` read.
+
+        The file is written whole or not at all, readable by its owner alone. It holds no records.
+        """
+        check_is_fitted(self)
+        self.model_.save(os.fspath(path))
+
+    # Counting fits.
+
+    def _spent(self) -> Spending:
+        spending = self.__dict__.get("_spending")
+        if spending is None:
+            spending = self._spending = Spending()
+        return spending
+
+    def __sklearn_clone__(self) -> Any:
+        twin = super().__sklearn_clone__()
+        twin._spending = self._spent()
+        return twin
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+def _plain_numbers(schema: Schema, X: Any) -> bool:
+    """Whether rows can be read by position as numbers."""
+    return schema._facts["numbers_only"] and not _tables.is_frame(X)
+
+
+def _sparse_width(schema: Schema) -> int:
+    return schema._facts["sparse_features"] or 0
+
+
+def _optional_number(name: str, value: Any) -> float | None:
+    if value is None:
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} is {value!r}; a number is accepted") from None
+
+
+def _whole(name: str, value: Any) -> int:
+    if isinstance(value, (bool, np.bool_)) or int(value) != value or value < 1:
+        raise ValueError(f"{name} is {value!r}; a whole number from 1 is accepted")
+    return int(value)

@@ -1,0 +1,169 @@
+"""What is promised: plans before data, certificates after, verdicts on files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+
+def _number(value: Any) -> float | None:
+    """JSON has no infinity of its own."""
+    return float("inf") if value == "infinity" else value
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that decides a guarantee, fixed before any record is read.
+
+    >>> from privet import PrivateLogisticRegression
+    >>> plan = PrivateLogisticRegression(epsilon=1, bounds=(0, 1)).plan(n_rows=10_000, n_features=20)
+    >>> plan.method, plan.epsilon, plan.delta
+    ('gd', 1.0, 1e-08)
+    """
+
+    method: str
+    """The learner; the one that was chosen, where ``method="auto"`` left it open."""
+    epsilon: float | None
+    """What the certificate will claim; ``None`` without privacy."""
+    delta: float | None
+    """Probability with which epsilon may fail."""
+    neighbours: str
+    """``"replace-one"`` or ``"add-remove"``."""
+    max_records: int
+    """How many rows the privacy unit may own; 1: a row."""
+    rows: int
+    """The declared number of rows."""
+    columns: int
+    """Encoded columns, the constant one included."""
+    radius: float
+    """The largest norm of an encoded row."""
+    loss: str
+    """What is minimised."""
+    calibration: str
+    """Whose constants."""
+    arithmetic: str
+    """``"finite"``: proved for the program as executed; ``"real"``: for real numbers."""
+    settings: dict[str, float]
+    """The numbers of the learner; names ending in ``_noise`` are scales of noise."""
+    predicted_excess: float | None
+    """Expected excess of the mean loss, from public facts; ``None`` where nothing is known."""
+    notes: tuple[str, ...]
+    """Conditions and gaps."""
+    events: Any = field(repr=False, default=None)
+    """What the accountant is told; see :class:`privet.account.Event`."""
+
+    @classmethod
+    def _from_json(cls, text: str) -> Plan:
+        facts = json.loads(text)
+        guarantee = facts["guarantee"] or {}
+        return cls(
+            method=facts["method"],
+            epsilon=_number(guarantee.get("epsilon")),
+            delta=guarantee.get("delta"),
+            neighbours=facts["neighbours"],
+            max_records=facts["unit"].get("max_records", 1),
+            rows=facts["rows"],
+            columns=facts["columns"],
+            radius=facts["radius"],
+            loss=facts["loss"],
+            calibration=facts["calibration"],
+            arithmetic=facts["arithmetic"],
+            settings=facts["settings"],
+            predicted_excess=facts["predicted_excess"],
+            notes=tuple(facts["notes"]),
+            events=facts["events"],
+        )
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What a model can reveal about a record, and why.
+
+    >>> from privet import PrivateLogisticRegression
+    >>> X, y = [[0.1], [0.9]] * 50, [0, 1] * 50
+    >>> fitted = PrivateLogisticRegression(epsilon=2, bounds=(0, 1), classes=[0, 1]).fit(X, y)
+    >>> fitted.certificate_.private, fitted.certificate_.epsilon, fitted.certificate_.delta
+    (True, 2.0, 0.0001)
+    """
+
+    epsilon: float | None
+    """The claim; infinite if the noise was repeatable, ``None`` if there was none."""
+    delta: float | None
+    """Probability with which epsilon may fail."""
+    neighbours: str
+    """``"replace-one"`` or ``"add-remove"``."""
+    max_records: int
+    """How many rows the privacy unit may own; 1: a row."""
+    arithmetic: str
+    """``"finite"``: proved for the program as executed; ``"real"``: for real numbers."""
+    notes: tuple[str, ...]
+    """Conditions and gaps."""
+    document: dict[str, Any] = field(repr=False)
+    """The whole certificate, as in the model's file."""
+
+    @property
+    def private(self) -> bool:
+        """Whether anything finite is claimed."""
+        return self.epsilon is not None and self.epsilon < float("inf")
+
+    @property
+    def events(self) -> Any:
+        """What was done, as the accountant is told it."""
+        return self.document["events"]
+
+    @classmethod
+    def _from_json(cls, text: str) -> Certificate:
+        document = json.loads(text)
+        request = document["request"]
+        guarantee = document["guarantee"] or {}
+        unit = request["schema"].get("unit") or {}
+        return cls(
+            epsilon=_number(guarantee.get("epsilon")),
+            delta=guarantee.get("delta"),
+            neighbours=request["neighbours"],
+            max_records=unit.get("max_records", 1),
+            arithmetic=document["arithmetic"],
+            notes=tuple(document["notes"]),
+            document=document,
+        )
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was checked."""
+
+    what: str
+    holds: bool
+    detail: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a model's certificate holds; true as a condition if it does."""
+
+    valid: bool
+    """Whether there is a finite guarantee and every check holds."""
+    epsilon: float | None
+    """What may be relied on; ``None`` when nothing is."""
+    delta: float | None
+    """Its probability of failure."""
+    checks: tuple[Check, ...]
+    """Each check in words."""
+    signer: str | None
+    """Public key of the signer, if the file is signed and the signature holds."""
+
+    def __bool__(self) -> bool:
+        return self.valid
+
+    @classmethod
+    def _from_json(cls, text: str) -> Verdict:
+        found = json.loads(text)
+        guarantee = found["guarantee"] or {}
+        return cls(
+            valid=found["valid"],
+            epsilon=_number(guarantee.get("epsilon")),
+            delta=guarantee.get("delta"),
+            checks=tuple(Check(**check) for check in found["checks"]),
+            signer=found["signer"],
+        )

@@ -1,0 +1,250 @@
+"""The accountant: what a mechanism costs, and how much noise a budget needs.
+
+Everything is an upper bound, rounded to the safe side.
+
+>>> from privet import account
+>>> step = account.sampled_gaussian(rate=0.01, sensitivity=1.0, noise_scale=1.0, neighbours="add-remove")
+>>> round((1000 * step).epsilon(1e-5), 3)
+1.828
+>>> both = account.laplace(sensitivity=1.0, noise_scale=2.0) + account.pure(0.5)
+>>> round(both.epsilon(0.0), 6)
+1.0
+>>> account.calibrate(lambda scale: account.gaussian(1.0, scale), epsilon=1.0, delta=1e-5) < 3.74
+True
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from privet import _privet
+
+
+class Event:
+    """What happened, as far as privacy is concerned.
+
+    ``a + b`` is both, ``n * a`` is ``a`` n times with fresh noise. Made by the functions of this module.
+    """
+
+    def __init__(self, tree: Mapping[str, Any]) -> None:
+        self._json = json.dumps(tree)
+        _privet.account_check(self._json)
+
+    @property
+    def tree(self) -> dict[str, Any]:
+        """As certificates write it."""
+        return json.loads(self._json)
+
+    def epsilon(self, delta: float) -> float:
+        """An upper bound on the smallest epsilon at this delta; infinite when there is none."""
+        return _privet.account_epsilon(self._json, float(delta))
+
+    def delta(self, epsilon: float) -> float:
+        """An upper bound on delta at this epsilon."""
+        return _privet.account_delta(self._json, float(epsilon))
+
+    def bracket(self, epsilon: float) -> tuple[float, float]:
+        """Certified lower and upper bounds on delta at this epsilon."""
+        return _privet.account_bracket(self._json, float(epsilon))
+
+    def trade_off(self, alpha: Any) -> Any:
+        """The least second error of an attacker whose first error is alpha.
+
+        >>> gaussian(1.0, 1.0).trade_off([0.0, 1.0])
+        array([1., 0.])
+        """
+        alphas = np.asarray(alpha, dtype=np.float64)
+        betas = _privet.account_trade_off(self._json, alphas.ravel().tolist())
+        found = np.asarray(betas).round(15).reshape(alphas.shape)
+        return found if alphas.ndim else float(found)
+
+    def __add__(self, other: Event) -> Event:
+        if not isinstance(other, Event):
+            return NotImplemented
+        parts = [part for event in (self, other) for part in event.tree.get("all", [event.tree])]
+        return Event({"all": parts})
+
+    def __mul__(self, count: int) -> Event:
+        return Event({"repeat": {"count": int(count), "event": self.tree}})
+
+    __rmul__ = __mul__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Event) and self.tree == other.tree
+
+    def __hash__(self) -> int:
+        return hash(self._json)
+
+    def __repr__(self) -> str:
+        return f"Event({self._json})"
+
+
+def _use(neighbours: str, max_records: int, kind: str, **cost: Any) -> Event:
+    unit = {"kind": "record"} if max_records == 1 else {"kind": "user", "max_records": int(max_records)}
+    return Event({"use": {"neighbours": neighbours, "unit": unit, "cost": {"kind": kind, **cost}}})
+
+
+def gaussian(
+    sensitivity: float, noise_scale: float, *, neighbours: str = "replace-one", max_records: int = 1
+) -> Event:
+    """Gaussian noise of this standard deviation on what moves by at most ``sensitivity`` (Euclidean).
+
+    >>> round(gaussian(1.0, 2.0).epsilon(1e-6), 3)
+    2.254
+    """
+    cost = {"sensitivity": float(sensitivity), "noise_scale": float(noise_scale), "grid": None}
+    return _use(neighbours, max_records, "gaussian", **cost)
+
+
+def sampled_gaussian(
+    rate: float, sensitivity: float, noise_scale: float, *, neighbours: str = "replace-one"
+) -> Event:
+    """A Gaussian release of a sum over records that are each drawn with probability ``rate``.
+
+    ``sensitivity`` bounds the contribution of one record under both relations. Not for batches cut from a
+    shuffled table.
+
+    >>> event = sampled_gaussian(0.1, 1.0, 2.0, neighbours="add-remove")
+    >>> event.epsilon(1e-5) < gaussian(1.0, 2.0).epsilon(1e-5)
+    True
+    """
+    cost = {"sensitivity": float(sensitivity), "noise_scale": float(noise_scale), "grid": None}
+    return _use(neighbours, 1, "poisson-gaussian", rate=float(rate), **cost)
+
+
+def batch_gaussian(population: int, batch: int, sensitivity: float, noise_scale: float) -> Event:
+    """A Gaussian release of a sum over ``batch`` of ``population`` records, drawn anew without replacement.
+
+    ``sensitivity`` bounds the difference of two records' contributions. Replace-one neighbours.
+
+    >>> batch_gaussian(1000, 10, 2.0, 4.0).epsilon(1e-5) < gaussian(2.0, 4.0).epsilon(1e-5)
+    True
+    """
+    cost = {"sensitivity": float(sensitivity), "noise_scale": float(noise_scale), "grid": None}
+    sizes = {"population": int(population), "batch": int(batch)}
+    return _use("replace-one", 1, "without-replacement-gaussian", **sizes, **cost)
+
+
+def laplace(
+    sensitivity: float,
+    noise_scale: float,
+    *,
+    step: float | None = None,
+    neighbours: str = "replace-one",
+    max_records: int = 1,
+) -> Event:
+    """Laplace noise of this scale on what moves by at most ``sensitivity`` (sum of absolute values).
+
+    ``step``: values and noise are multiples of it (discrete Laplace).
+
+    >>> round(laplace(1.0, 2.0).epsilon(0.0), 6)
+    0.5
+    """
+    cost: dict[str, Any] = {"sensitivity": float(sensitivity), "noise_scale": float(noise_scale)}
+    if step is not None:
+        cost["step"] = float(step)
+    return _use(neighbours, max_records, "laplace", **cost)
+
+
+def l2_laplace(
+    sensitivity: float, noise_scale: float, *, neighbours: str = "replace-one", max_records: int = 1
+) -> Event:
+    """A vector of density ∝ exp(−‖b‖/noise_scale) on what moves by at most ``sensitivity`` (Euclidean).
+
+    >>> round(l2_laplace(1.0, 4.0).epsilon(0.0), 6)
+    0.25
+    """
+    cost = {"sensitivity": float(sensitivity), "noise_scale": float(noise_scale)}
+    return _use(neighbours, max_records, "l2-laplace", **cost)
+
+
+def pure(epsilon: float, *, neighbours: str = "replace-one", max_records: int = 1) -> Event:
+    """Any mechanism of pure epsilon.
+
+    >>> round((2 * pure(0.5)).epsilon(0.0), 6)
+    1.0
+    """
+    return _use(neighbours, max_records, "pure", epsilon=float(epsilon))
+
+
+def bounded_range(width: float, *, neighbours: str = "replace-one", max_records: int = 1) -> Event:
+    """The exponential mechanism and its kin: the privacy loss has a range of at most ``width``.
+
+    >>> round(bounded_range(0.5).epsilon(0.0), 6)
+    0.5
+    """
+    return _use(neighbours, max_records, "bounded-range", range=float(width))
+
+
+def zero_concentrated(rho: float, *, neighbours: str = "replace-one", max_records: int = 1) -> Event:
+    """Any mechanism of rho zero-concentrated privacy.
+
+    >>> zero_concentrated(0.1).epsilon(1e-6) < 2.5
+    True
+    """
+    return _use(neighbours, max_records, "zero-concentrated", rho=float(rho))
+
+
+def approximate(
+    epsilon: float, delta: float, *, neighbours: str = "replace-one", max_records: int = 1
+) -> Event:
+    """Any mechanism of (epsilon, delta).
+
+    >>> approximate(1.0, 1e-6).epsilon(2e-6) <= 1.0
+    True
+    """
+    return _use(neighbours, max_records, "approximate", epsilon=float(epsilon), delta=float(delta))
+
+
+def calibrate(
+    event_for: Callable[[float], Event],
+    *,
+    epsilon: float,
+    delta: float,
+    search: tuple[float, float] = (1e-6, 1e9),
+) -> float:
+    """The smallest noise scale within ``search`` at which ``event_for(scale)`` meets the budget.
+
+    >>> scale = calibrate(lambda scale: 100 * gaussian(1.0, scale), epsilon=1.0, delta=1e-6)
+    >>> (100 * gaussian(1.0, scale)).delta(1.0) <= 1e-6
+    True
+    """
+    low, high = search
+    return _privet.account_calibrate(
+        lambda scale: event_for(scale)._json, float(epsilon), float(delta), float(low), float(high)
+    )
+
+
+def of(released: Any) -> Event:
+    """The event of a plan, a certificate or a fitted estimator.
+
+    >>> from privet import PrivateLogisticRegression
+    >>> plan = PrivateLogisticRegression(epsilon=1, bounds=(0, 1)).plan(n_rows=1000, n_features=3)
+    >>> of(plan).epsilon(plan.delta) <= 1.0
+    True
+    """
+    tree = getattr(released, "certificate_", released).events
+    if tree is None:
+        raise ValueError("it adds no noise: there is no event, and no guarantee")
+    return Event(tree)
+
+
+def total(released: Iterable[Any], *, delta: float) -> float:
+    """The epsilon of several releases on the same records at ``delta``: estimators, certificates or plans.
+
+    >>> from privet import PrivateLogisticRegression
+    >>> plan = PrivateLogisticRegression(epsilon=1, bounds=(0, 1)).plan(n_rows=1000, n_features=3)
+    >>> 1.0 < total([plan, plan], delta=1e-5) < 2.0
+    True
+    """
+    events: Sequence[Event] = [of(release) for release in released]
+    if not events:
+        return 0.0
+    whole = events[0]
+    for event in events[1:]:
+        whole = whole + event
+    return whole.epsilon(delta)

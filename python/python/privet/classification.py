@@ -1,0 +1,323 @@
+"""Private linear classifiers for scikit-learn.
+
+Each fit is one release: a model under noise with a certificate (``certificate_``). What decides the
+guarantee is fixed by the parameters and the number of rows before a record is read; see ``plan``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+
+from privet._base import PrivateEstimator
+from privet._labels import codes_of, labels_of, texts_of
+from privet._warnings import PublicClassesWarning
+from privet.schema import Schema
+
+NOTE_CLASSES = (
+    "the list of classes was taken from the labels of the records: the guarantee does not cover which "
+    "classes occur"
+)
+
+
+class _Classifier(ClassifierMixin, PrivateEstimator):
+    """Classes: what they are, and how they are predicted."""
+
+    def _loss_name(self) -> str:
+        return self.loss
+
+    def _target_facts(self, labels: Any) -> tuple[dict[str, Any], list[str]]:
+        if self.classes is not None:
+            classes = np.unique(np.asarray(self.classes))
+            return {"classes": texts_of(classes)}, []
+        if labels is None:
+            return {"classes": ["0", "1"]}, []
+        check_classification_targets(labels)
+        classes = np.unique(labels)
+        if len(classes) < 2:
+            raise ValueError(
+                f"y has {len(classes)} class only; a classifier needs two classes or more. If there are others "
+                "that happen not to occur, declare them with classes=[...]"
+            )
+        warnings.warn(
+            "classes were taken from y: which labels occur is then known to whoever sees the model, and the "
+            "guarantee does not cover it. Declare them with classes=[...] if that could say something about a "
+            "record.",
+            PublicClassesWarning,
+            stacklevel=4,
+        )
+        return {"classes": texts_of(classes)}, [NOTE_CLASSES]
+
+    def _check_schema_target(self, schema: Schema) -> None:
+        if schema.classes is None:
+            raise ValueError(
+                "the schema's target is a number; a classifier accepts one with classes, a regressor this one"
+            )
+        if self.classes is not None and texts_of(np.unique(np.asarray(self.classes))) != sorted(schema.classes):
+            raise ValueError("classes differ from the schema's; leave them out, or give the same")
+
+    def _encoded_labels(self, y: Any, schema: Schema) -> np.ndarray:
+        return codes_of(np.asarray(y), schema.classes or ())
+
+    def _set_target(self, schema: Schema, kind: np.dtype | None) -> None:
+        self.classes_ = labels_of(schema.classes or (), kind)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores: above zero for the second of two classes; a column for each of more."""
+        features = self._features(X)
+        scores = self.model_.scores(features)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most likely class of each row."""
+        features = self._features(X)
+        return self.classes_[self.model_.predict_codes(features)]
+
+
+def _has_probabilities(estimator: Any) -> bool:
+    if estimator._loss_name() != "logistic":
+        raise AttributeError(
+            f"loss {estimator._loss_name()!r} gives no probabilities; loss 'logistic' does"
+        )
+    return True
+
+
+class _Probabilities(_Classifier):
+    """Probabilities, where the loss is logistic."""
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """A probability for each row and class."""
+        features = self._features(X)
+        return np.asarray(self.model_.probabilities(features))
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithm of the probability of each row and class."""
+        return np.log(self.predict_proba(X))
+
+
+class PrivateLogisticRegression(_Probabilities):
+    """Logistic regression under differential privacy.
+
+    Parameters
+    ----------
+    epsilon : float
+        The privacy budget. Smaller is more private; privet picks none for you.
+    delta : float, optional
+        Probability with which epsilon may fail; 0 asks for pure epsilon. 1/n_rows² unless given.
+    method : str
+        The learner; ``"auto"`` chooses by a fixed rule from public facts. ``python -m privet methods``
+        lists them.
+    bounds : (low, high), optional
+        Public bounds of the features: two numbers, or two arrays. Values outside are moved to the nearest
+        bound. One of ``bounds``, ``data_norm`` and ``schema`` is needed.
+    data_norm : float, optional
+        A public bound on the Euclidean norm of a row; longer rows are scaled down to it.
+    schema : Schema, path or mapping, optional
+        Public facts about a table with named columns; see :class:`privet.Schema`.
+    classes : array, optional
+        The classes, which are public. Taken from ``y`` unless given, with a warning and a note in the
+        certificate, since that says which labels occur.
+    neighbours : {"replace-one", "add-remove"}
+        Which tables must look alike: one record exchanged for another (the number of rows is public), or
+        one added or removed (the number of rows is private, and ``n_rows`` declared).
+    n_rows : int, optional
+        The declared number of rows, where it is private; about right is enough.
+    max_records : int, optional
+        With ``fit(X, y, groups=...)``: how many rows of each group are used.
+    calibration : {"sound", "printed"}
+        Whose constants: proved ones, or a paper's own (the certificate claims what is proved either way).
+    settings : mapping, optional
+        Settings of the method by name, such as ``{"ridge": 2.0}``.
+    fit_intercept : bool
+        Whether there is a constant column. It is part of the bounded row.
+    random_state : int, optional
+        For tests only: repeatable noise. Warns, and the certificate says NOT PRIVATE.
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays
+        The noised weights, in the units of ``X`` where every feature is a plain number.
+    classes_ : array
+        The classes.
+    n_features_in_ : int
+        How many columns ``X`` had.
+    certificate_ : Certificate
+        What the model can reveal, and why.
+    plan_ : Plan
+        What was decided before data.
+    model_ : object
+        The released model; see ``save``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from privet import PrivateLogisticRegression
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> low, high = [0.0] * 30, [40, 50, 250, 3000, 1, 1, 1, 1, 1, 1] * 3
+    >>> model = PrivateLogisticRegression(epsilon=5, bounds=(low, high), classes=[0, 1]).fit(X, y)
+    >>> model.certificate_.epsilon, model.predict_proba(X[:3]).shape
+    (5.0, (3, 2))
+    """
+
+    def __init__(
+        self,
+        epsilon=None,
+        *,
+        delta=None,
+        method="auto",
+        bounds=None,
+        data_norm=None,
+        schema=None,
+        classes=None,
+        neighbours="replace-one",
+        n_rows=None,
+        max_records=None,
+        calibration="sound",
+        settings=None,
+        fit_intercept=True,
+        random_state=None,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.method = method
+        self.bounds = bounds
+        self.data_norm = data_norm
+        self.schema = schema
+        self.classes = classes
+        self.neighbours = neighbours
+        self.n_rows = n_rows
+        self.max_records = max_records
+        self.calibration = calibration
+        self.settings = settings
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+
+    def _loss_name(self) -> str:
+        return "logistic"
+
+
+class PrivateLinearSVC(_Classifier):
+    """A linear support vector machine under differential privacy: the hinge with its corner rounded.
+
+    Parameters are those of :class:`PrivateLogisticRegression`, and
+
+    Parameters
+    ----------
+    huber_width : float
+        Half the width over which the hinge's corner is rounded.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privet import PrivateLinearSVC
+    >>> X = np.linspace(-1, 1, 2000).reshape(-1, 1)
+    >>> y = np.where(X[:, 0] > 0, "right", "left")
+    >>> model = PrivateLinearSVC(epsilon=1, bounds=(-1, 1), classes=["left", "right"]).fit(X, y)
+    >>> model.predict([[-0.9], [0.9]])
+    array(['left', 'right'], dtype='<U5')
+    """
+
+    def __init__(
+        self,
+        epsilon=None,
+        *,
+        delta=None,
+        method="auto",
+        huber_width=0.1,
+        bounds=None,
+        data_norm=None,
+        schema=None,
+        classes=None,
+        neighbours="replace-one",
+        n_rows=None,
+        max_records=None,
+        calibration="sound",
+        settings=None,
+        fit_intercept=True,
+        random_state=None,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.method = method
+        self.huber_width = huber_width
+        self.bounds = bounds
+        self.data_norm = data_norm
+        self.schema = schema
+        self.classes = classes
+        self.neighbours = neighbours
+        self.n_rows = n_rows
+        self.max_records = max_records
+        self.calibration = calibration
+        self.settings = settings
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+
+    def _loss_name(self) -> str:
+        return "huber-svm"
+
+
+class PrivateClassifier(_Probabilities):
+    """A linear classifier with any learner and any loss, all of them under differential privacy.
+
+    Parameters are those of :class:`PrivateLogisticRegression`, and
+
+    Parameters
+    ----------
+    loss : {"logistic", "huber-svm", "squared"}
+        What is minimised.
+    huber_width : float
+        Half the width over which the corner of ``"huber-svm"`` is rounded.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from privet import PrivateClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = PrivateClassifier(epsilon=4, method="auto", bounds=(0, 16), classes=range(10)).fit(X, y)
+    >>> model.plan_.method, bool(model.score(X, y) > 0.6)
+    ('gd', True)
+    """
+
+    def __init__(
+        self,
+        epsilon=None,
+        *,
+        delta=None,
+        method="auto",
+        loss="logistic",
+        huber_width=0.1,
+        bounds=None,
+        data_norm=None,
+        schema=None,
+        classes=None,
+        neighbours="replace-one",
+        n_rows=None,
+        max_records=None,
+        calibration="sound",
+        settings=None,
+        fit_intercept=True,
+        random_state=None,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.method = method
+        self.loss = loss
+        self.huber_width = huber_width
+        self.bounds = bounds
+        self.data_norm = data_norm
+        self.schema = schema
+        self.classes = classes
+        self.neighbours = neighbours
+        self.n_rows = n_rows
+        self.max_records = max_records
+        self.calibration = calibration
+        self.settings = settings
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state

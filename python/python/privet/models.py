@@ -1,0 +1,99 @@
+"""Model files: reading, and checking without data."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from privet import _privet
+from privet._base import PrivateEstimator
+from privet._certificate import Plan, Verdict
+from privet.classification import PrivateClassifier, PrivateLinearSVC, PrivateLogisticRegression
+from privet.regression import PrivateLinearRegression
+from privet.schema import Schema
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a model file, whoever wrote it, as a fitted estimator.
+
+    A file whose seal is broken is refused.
+
+    >>> import os, tempfile
+    >>> from privet import PrivateLogisticRegression, load
+    >>> X, y = [[0.1], [0.9]] * 50, [0, 1] * 50
+    >>> fitted = PrivateLogisticRegression(epsilon=2, bounds=(0, 1), classes=[0, 1]).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.json")
+    ...     fitted.save(path)
+    ...     again = load(path)
+    >>> bool((again.coef_ == fitted.coef_).all()), again.classes_
+    (True, array([0, 1]))
+    """
+    return _estimator(_privet.Model.load(os.fspath(path)))
+
+
+def _estimator(model: _privet.Model) -> Any:
+    request = json.loads(model.request())
+    schema = Schema.from_dict(request["schema"])
+    budget = request["budget"] or {}
+    method = dict(request["method"])
+    common = {
+        "epsilon": budget.get("epsilon"),
+        "delta": budget.get("delta"),
+        "method": method.pop("name"),
+        "schema": schema,
+        "neighbours": request["neighbours"],
+        "n_rows": request["rows"],
+        "calibration": request["calibration"],
+        "settings": method or None,
+    }
+    loss = _loss(request["loss"])
+    if schema.classes is None:
+        estimator: PrivateEstimator = PrivateLinearRegression(**common, **loss)
+    elif loss["loss"] == "logistic":
+        estimator = PrivateLogisticRegression(**common)
+    elif loss["loss"] == "huber-svm":
+        estimator = PrivateLinearSVC(**common, huber_width=loss["huber_width"])
+    else:
+        estimator = PrivateClassifier(**common, loss=loss["loss"])
+    features = schema.features
+    estimator.n_features_in_ = len(features) or schema._facts["sparse_features"]
+    if features and features != tuple(f"x{place}" for place in range(len(features))):
+        estimator.feature_names_in_ = np.asarray(features, dtype=object)
+    estimator._set_model(model, Plan._from_json(model.plan()), schema)
+    return estimator
+
+
+def _loss(loss: Any) -> dict[str, Any]:
+    """The parameters that mean this loss."""
+    found = {"loss": loss["kind"]}
+    width = loss.get("h", loss.get("width"))
+    if width is not None:
+        found["huber_width"] = width
+    if "tau" in loss:
+        found["quantile"] = loss["tau"]
+    return found
+
+
+def verify(model: Any) -> Verdict:
+    """Check a model without its data: a fitted estimator, or the path of a model file.
+
+    The guarantee is recomputed from the certificate's events, the plan made again from its public facts,
+    and the digest that binds model and certificate compared.
+
+    >>> from privet import PrivateLogisticRegression, verify
+    >>> X, y = [[0.1], [0.9]] * 50, [0, 1] * 50
+    >>> verdict = verify(PrivateLogisticRegression(epsilon=2, bounds=(0, 1), classes=[0, 1]).fit(X, y))
+    >>> verdict.valid, verdict.epsilon
+    (True, 2.0)
+    """
+    if isinstance(model, PrivateEstimator):
+        check_is_fitted(model)
+        model = model.model_
+    elif not isinstance(model, _privet.Model):
+        model = _privet.Model.load(os.fspath(model), sealed=False)
+    return Verdict._from_json(model.verify())

@@ -1,0 +1,188 @@
+"""Private linear regression for scikit-learn; see :mod:`privet.classification` for what all share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from privet._base import PrivateEstimator
+from privet.schema import Schema
+
+
+class _Regressor(RegressorMixin, PrivateEstimator):
+    """Numbers: their bounds, and how they are predicted."""
+
+    def _numeric_target(self) -> bool:
+        return True
+
+    def _target_facts(self, labels: Any) -> tuple[dict[str, Any], list[str]]:
+        if self.target_bounds is None:
+            raise ValueError(
+                "target_bounds are missing: the noise must hide a record whose y is as large as y can be, and "
+                "that is taken from bounds that you know without the data, since bounds taken from y would "
+                "give its largest values away. Give target_bounds=(low, high), or a schema"
+            )
+        try:
+            low, high = (float(bound) for bound in self.target_bounds)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"target_bounds are {self.target_bounds!r}; accepted is (low, high), two numbers"
+            ) from None
+        return {"bounds": [low, high]}, []
+
+    def _check_schema_target(self, schema: Schema) -> None:
+        if schema.target_bounds is None:
+            raise ValueError(
+                "the schema's target has classes; a regressor accepts one with bounds, a classifier this one"
+            )
+
+    def _encoded_labels(self, y: Any, schema: Schema) -> np.ndarray:
+        return np.ascontiguousarray(y, dtype=np.float64)
+
+    def _set_target(self, schema: Schema, kind: np.dtype | None) -> None:
+        pass
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The predicted number of each row, within the target's bounds."""
+        features = self._features(X)
+        return self.model_.predict_numbers(features)
+
+
+class PrivateLinearRegression(_Regressor):
+    """Linear regression under differential privacy.
+
+    Parameters are those of :class:`PrivateLogisticRegression` but for ``classes``, and
+
+    Parameters
+    ----------
+    target_bounds : (low, high)
+        Public bounds of ``y``; values outside are moved to the nearest bound.
+    loss : {"squared", "huber", "quantile"}
+        What is minimised; ``"huber"`` for targets with outliers.
+    huber_width : float
+        The width of ``"huber"``, or that of the rounded corner of ``"quantile"``, in units of half the
+        target's span.
+    quantile : float
+        Which quantile ``loss="quantile"`` predicts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privet import PrivateLinearRegression
+    >>> X = np.linspace(-1, 1, 5000).reshape(-1, 1)
+    >>> y = 3 * X[:, 0] + 1
+    >>> model = PrivateLinearRegression(epsilon=1, bounds=(-1, 1), target_bounds=(-5, 5)).fit(X, y)
+    >>> model.plan_.method, bool(model.score(X, y) > 0.9)
+    ('ssp', True)
+    """
+
+    def __init__(
+        self,
+        epsilon=None,
+        *,
+        delta=None,
+        method="auto",
+        loss="squared",
+        huber_width=0.1,
+        quantile=0.5,
+        bounds=None,
+        target_bounds=None,
+        data_norm=None,
+        schema=None,
+        neighbours="replace-one",
+        n_rows=None,
+        max_records=None,
+        calibration="sound",
+        settings=None,
+        fit_intercept=True,
+        random_state=None,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.method = method
+        self.loss = loss
+        self.huber_width = huber_width
+        self.quantile = quantile
+        self.bounds = bounds
+        self.target_bounds = target_bounds
+        self.data_norm = data_norm
+        self.schema = schema
+        self.neighbours = neighbours
+        self.n_rows = n_rows
+        self.max_records = max_records
+        self.calibration = calibration
+        self.settings = settings
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+
+    def _loss_name(self) -> str:
+        return self.loss
+
+
+class PrivateRidge(_Regressor):
+    """Ridge regression under differential privacy.
+
+    Parameters are those of :class:`PrivateLinearRegression` but for the losses, and
+
+    Parameters
+    ----------
+    alpha : float, optional
+        What is added to the second moments of the encoded columns; chosen from the noise unless given.
+        With ``method="auto"``, a given ``alpha`` means ``method="ssp"``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from privet import PrivateRidge
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = PrivateRidge(epsilon=5, alpha=10.0, bounds=(-0.2, 0.2), target_bounds=(0, 400)).fit(X, y)
+    >>> model.plan_.method, model.plan_.settings["ridge"], model.coef_.shape
+    ('ssp', 10.0, (10,))
+    """
+
+    def __init__(
+        self,
+        epsilon=None,
+        *,
+        alpha=None,
+        delta=None,
+        method="auto",
+        bounds=None,
+        target_bounds=None,
+        data_norm=None,
+        schema=None,
+        neighbours="replace-one",
+        n_rows=None,
+        max_records=None,
+        calibration="sound",
+        settings=None,
+        fit_intercept=True,
+        random_state=None,
+    ):
+        self.epsilon = epsilon
+        self.alpha = alpha
+        self.delta = delta
+        self.method = method
+        self.bounds = bounds
+        self.target_bounds = target_bounds
+        self.data_norm = data_norm
+        self.schema = schema
+        self.neighbours = neighbours
+        self.n_rows = n_rows
+        self.max_records = max_records
+        self.calibration = calibration
+        self.settings = settings
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+
+    def _loss_name(self) -> str:
+        return "squared"
+
+    def _learner(self) -> str:
+        return "ssp" if self.alpha is not None and self.method == "auto" else self.method
+
+    def _settings(self) -> dict[str, Any]:
+        own = {} if self.alpha is None else {"ridge": self.alpha}
+        return own | super()._settings()

@@ -1,0 +1,259 @@
+"""Schemas: what may be known of a table without looking at it.
+
+A schema names columns with their bounds or categories. Whatever decides a guarantee follows from it
+and never from the records, so take its numbers from a data dictionary, not from the table.
+
+>>> from privet import Schema, number, category, binary
+>>> schema = Schema(
+...     columns={
+...         "age": number(0, 100),
+...         "work": category(["private", "public"], unknown="other"),
+...         "smokes": binary("no", "yes"),
+...     },
+...     target="income",
+...     classes=["<=50K", ">50K"],
+... )
+>>> schema.encoded_columns
+('age', 'work=private', 'work=public', 'work=(other)', 'smokes', '(bias)')
+>>> Schema.from_toml(schema.to_toml()) == schema
+True
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from privet._privet import schema_checked, schema_from_toml, schema_to_toml
+
+
+def number(
+    low: float,
+    high: float,
+    *,
+    scale: str = "symmetric",
+    missing: float | str | None = None,
+    transform: str | None = None,
+) -> dict[str, Any]:
+    """A number from ``low`` to ``high``; values outside are moved to the nearest of them.
+
+    ``scale``: ``"symmetric"`` (to [-1, 1]), ``"unit"`` (to [0, 1]) or ``"none"``. ``missing``: a number
+    that stands in, ``"category"`` for an indicator, ``None`` to refuse. ``transform``: ``"log1p"``.
+
+    >>> number(0, 120, missing=38.5)
+    {'type': 'number', 'bounds': [0.0, 120.0], 'scale': 'symmetric', 'missing': 38.5}
+    """
+    column: dict[str, Any] = {"type": "number", "bounds": [float(low), float(high)], "scale": scale}
+    if missing is not None:
+        column["missing"] = missing
+    if transform is not None:
+        column["transform"] = transform
+    return column
+
+
+def category(
+    categories: Sequence[str] | int,
+    *,
+    unknown: str | None = None,
+    missing: str | None = None,
+) -> dict[str, Any]:
+    """One of a list of texts, or any text hashed to so many columns.
+
+    ``unknown``: ``"other"`` (a column of its own), ``"none"``, a listed category, or ``None`` to refuse.
+    ``missing``: ``"category"`` (a column of its own), a listed category, or ``None`` to refuse.
+
+    >>> category(["red", "green"], unknown="red")
+    {'type': 'category', 'categories': ['red', 'green'], 'unknown': {'as': 'red'}}
+    >>> category(64)
+    {'type': 'category', 'hash_buckets': 64}
+    """
+    column: dict[str, Any] = {"type": "category"}
+    if isinstance(categories, int):
+        column["hash_buckets"] = categories
+    else:
+        column["categories"] = [str(text) for text in categories]
+    if unknown is not None:
+        column["unknown"] = unknown if unknown in ("error", "other", "none") else {"as": unknown}
+    if missing is not None:
+        column["missing"] = missing if missing in ("error", "category") else {"as": missing}
+    return column
+
+
+def binary(zero: str = "0", one: str = "1", *, missing: str | None = None) -> dict[str, Any]:
+    """One of two texts, as 0 and 1.
+
+    >>> binary("no", "yes")
+    {'type': 'binary', 'values': ['no', 'yes']}
+    """
+    column: dict[str, Any] = {"type": "binary", "values": [str(zero), str(one)]}
+    if missing is not None:
+        column["missing"] = missing if missing in ("error", "category") else {"as": missing}
+    return column
+
+
+def ignore() -> dict[str, Any]:
+    """A column that is left out.
+
+    >>> ignore()
+    {'type': 'ignore'}
+    """
+    return {"type": "ignore"}
+
+
+class Schema:
+    """Checked public facts about a table; see the module's documentation for an example.
+
+    Parameters
+    ----------
+    columns : mapping
+        From a column's name to :func:`number`, :func:`category`, :func:`binary` or :func:`ignore`.
+    target : str
+        The name of what is predicted.
+    classes : sequence, optional
+        Its labels in order; or
+    target_bounds : (low, high), optional
+        for a number.
+    clip : float
+        The largest Euclidean norm of an encoded row; longer rows are scaled down.
+    bias : bool or float
+        The constant column's value inside the clipped row.
+    unit, max_records : optional
+        The column that says whose a row is, and how many rows of each are used.
+    weights : sequence, optional
+        How much each class counts.
+    missing_values : sequence of str
+        Texts that count as missing, beside a frame's own nulls.
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, Mapping[str, Any]],
+        *,
+        target: str,
+        classes: Sequence[Any] | None = None,
+        target_bounds: tuple[float, float] | None = None,
+        clip: float = 1.0,
+        bias: bool | float = True,
+        unit: str | None = None,
+        max_records: int | None = None,
+        weights: Sequence[float] | None = None,
+        missing_values: Sequence[str] = ("",),
+    ) -> None:
+        draft: dict[str, Any] = {
+            "bias": bias,
+            "clip": {"norm": "l2", "radius": float(clip)},
+            "target": {"column": target},
+            "columns": [{"name": name, **column} for name, column in columns.items()],
+        }
+        if any("missing" in column for column in columns.values()):
+            draft["file"] = {"missing_values": [str(text) for text in missing_values]}
+        if classes is not None:
+            draft["target"]["classes"] = [label_text(label) for label in classes]
+        if target_bounds is not None:
+            draft["target"]["bounds"] = [float(bound) for bound in target_bounds]
+        if weights is not None:
+            draft["target"]["weights"] = [float(weight) for weight in weights]
+        if unit is not None:
+            draft["unit"] = {"column": unit, "max_records": max_records or 1}
+        self._set(draft)
+
+    def _set(self, draft: Mapping[str, Any]) -> None:
+        # One form for equal schemas: as the Rust side writes what it has checked.
+        self._json, facts = schema_checked(json.dumps(draft))
+        self._facts = json.loads(facts)
+
+    @classmethod
+    def from_dict(cls, draft: Mapping[str, Any]) -> Schema:
+        """From a mapping with the keys of a schema file."""
+        schema = cls.__new__(cls)
+        schema._set(draft)
+        return schema
+
+    @classmethod
+    def from_toml(cls, text: str) -> Schema:
+        """From the text of a schema file."""
+        return cls.from_dict(json.loads(schema_from_toml(text)))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Schema:
+        """From a schema file."""
+        return cls.from_toml(Path(path).read_text(encoding="utf-8"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """A mapping with the keys of a schema file."""
+        return json.loads(self._json)
+
+    def to_toml(self) -> str:
+        """The text of a schema file, for the command line."""
+        return schema_to_toml(self._json)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the columns that are features."""
+        return tuple(self._facts["features"])
+
+    @property
+    def encoded_columns(self) -> tuple[str, ...]:
+        """Names of the encoded columns, the constant one last."""
+        return tuple(self._facts["encoded"])
+
+    @property
+    def target(self) -> str:
+        """The name of what is predicted."""
+        return self._facts["target"]
+
+    @property
+    def classes(self) -> tuple[str, ...] | None:
+        """The labels in order, unless the target is a number."""
+        classes = self._facts["classes"]
+        return None if classes is None else tuple(classes)
+
+    @property
+    def target_bounds(self) -> tuple[float, float] | None:
+        """Bounds of the target, if it is a number."""
+        bounds = self._facts["target_bounds"]
+        return None if bounds is None else (bounds[0], bounds[1])
+
+    @property
+    def unit(self) -> str | None:
+        """The column that says whose a row is."""
+        return self._facts["unit"]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Schema) and self._json == other._json
+
+    def __hash__(self) -> int:
+        return hash(self._json)
+
+    def __repr__(self) -> str:
+        kind = "classes" if self.classes is not None else "a number"
+        return f"Schema({len(self.features)} features, target {self.target!r}: {kind})"
+
+
+def label_text(label: Any) -> str:
+    """A label as schemas and files write it: whole numbers without a point.
+
+    >>> label_text(1.0), label_text(True), label_text("a")
+    ('1', 'True', 'a')
+    """
+    item = label.item() if hasattr(label, "item") else label
+    if isinstance(item, float) and item.is_integer():
+        item = int(item)
+    return str(item)
+
+
+def as_schema(given: Any) -> Schema:
+    """A schema from whatever stands for one."""
+    if isinstance(given, Schema):
+        return given
+    if isinstance(given, Mapping):
+        return Schema.from_dict(given)
+    if isinstance(given, (str, os.PathLike)):
+        return Schema.load(given)
+    raise TypeError(
+        f"schema is a {type(given).__name__}; accepted are a privet.Schema, the path of a schema "
+        "file, or a mapping with its keys"
+    )

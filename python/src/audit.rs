@@ -1,0 +1,98 @@
+//! The auditor: attacks on learners and on finished models, findings as JSON.
+
+use crate::error::Outcome;
+use crate::input;
+use crate::model::Model;
+use crate::watched::watched;
+use privet_audit::learner::{self, Subject};
+use privet_audit::{Options, Watch, membership, one_run};
+use privet_core::Budget;
+use privet_learn::{Calibration, Method};
+use pyo3::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+struct Flag<'a>(&'a AtomicBool);
+
+impl Watch for Flag<'_> {
+    fn proceed(&self, _done: u64, _total: u64) -> bool {
+        !self.0.load(Ordering::Relaxed)
+    }
+}
+
+fn subject(
+    method: &str,
+    settings: &[(String, String)],
+    epsilon: f64,
+    delta: f64,
+    neighbours: &str,
+    rows: Option<u64>,
+) -> Outcome<Subject> {
+    let method: Method = method.parse()?;
+    let method =
+        settings.iter().try_fold(method, |method, (name, value)| method.with(name, value))?;
+    Ok(Subject {
+        method,
+        budget: Budget::new(epsilon, delta)?,
+        neighbours: neighbours.parse()?,
+        rows: rows.unwrap_or(learner::ROWS),
+        calibration: Calibration::Sound,
+    })
+}
+
+/// Many runs of a learner on built-in neighbours.
+#[pyfunction]
+pub fn audit_learner(
+    py: Python<'_>,
+    method: &str,
+    settings: Vec<(String, String)>,
+    epsilon: f64,
+    delta: f64,
+    neighbours: &str,
+    rows: Option<u64>,
+    runs: u64,
+    confidence: f64,
+    seed: u64,
+) -> Outcome<String> {
+    let subject = subject(method, &settings, epsilon, delta, neighbours, rows)?;
+    let options = Options { runs, confidence, seed };
+    let report = watched(py, |stop| learner::audit(&subject, &options, &Flag(stop)))??;
+    Ok(serde_json::to_string(&report)?)
+}
+
+/// One run of a learner with many canaries.
+#[pyfunction]
+pub fn audit_one_run(
+    py: Python<'_>,
+    method: &str,
+    settings: Vec<(String, String)>,
+    epsilon: f64,
+    delta: f64,
+    neighbours: &str,
+    canaries: u64,
+    confidence: f64,
+    seed: u64,
+) -> Outcome<String> {
+    let subject = subject(method, &settings, epsilon, delta, neighbours, None)?;
+    let found = watched(py, |_| one_run::audit(&subject, canaries, confidence, seed))??;
+    Ok(serde_json::to_string(&found)?)
+}
+
+/// Who was a model trained on? `others` are rows that it was not trained on, with their labels.
+#[pyfunction]
+pub fn audit_membership(
+    py: Python<'_>,
+    model: &Model,
+    features: &Bound<'_, PyAny>,
+    labels: &Bound<'_, PyAny>,
+    others: Option<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
+    seed: u64,
+) -> Outcome<String> {
+    let schema = &model.0.request().schema;
+    let options = input::to_use();
+    let members = input::dataset(features, labels, None, schema, &options)?;
+    let others = others
+        .map(|(features, labels)| input::dataset(&features, &labels, None, schema, &options))
+        .transpose()?;
+    let found = watched(py, |_| membership::audit(&model.0, &members, others.as_ref(), seed))??;
+    Ok(serde_json::to_string(&found)?)
+}

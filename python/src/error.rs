@@ -1,0 +1,115 @@
+//! Errors as exceptions: `ValueError` for what the caller gave, `PrivacyError` (a `ValueError` too)
+//! for what no proof covers, `OSError` for files, `KeyboardInterrupt` for a fit that was stopped.
+//!
+//! The words are those of the crates, which never repeat a value read from a record.
+
+use privet_audit::AuditError;
+use privet_data::DataError;
+use privet_dp::account::AccountError;
+use privet_dp::noise::NoiseError;
+use privet_learn::LearnError;
+use privet_optim::solver::SolveError;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+pyo3::create_exception!(
+    privet,
+    PrivacyError,
+    PyValueError,
+    "Refused on privacy grounds: no proof covers what was asked for, or a certificate does not hold."
+);
+
+/// An error of the crates below, on its way to Python.
+pub struct Failure(PyErr);
+
+/// What every function of the extension returns.
+pub type Outcome<T> = Result<T, Failure>;
+
+impl Failure {
+    /// Something the caller gave.
+    pub fn value(words: impl std::fmt::Display) -> Self {
+        Self(PyValueError::new_err(words.to_string()))
+    }
+}
+
+impl From<Failure> for PyErr {
+    fn from(failure: Failure) -> Self {
+        failure.0
+    }
+}
+
+impl From<PyErr> for Failure {
+    fn from(error: PyErr) -> Self {
+        Self(error)
+    }
+}
+
+impl From<privet_core::Error> for Failure {
+    fn from(error: privet_core::Error) -> Self {
+        Self::value(error)
+    }
+}
+
+impl From<privet_data::schema::SchemaError> for Failure {
+    fn from(error: privet_data::schema::SchemaError) -> Self {
+        Self::value(error)
+    }
+}
+
+impl From<DataError> for Failure {
+    fn from(error: DataError) -> Self {
+        match error {
+            DataError::File { .. } => Self(PyOSError::new_err(error.to_string())),
+            error => Self::value(error),
+        }
+    }
+}
+
+impl From<LearnError> for Failure {
+    fn from(error: LearnError) -> Self {
+        let words = error.to_string();
+        Self(match error {
+            LearnError::File { .. } => PyOSError::new_err(words),
+            LearnError::Solve(SolveError::Stopped) => PyKeyboardInterrupt::new_err(words),
+            LearnError::Solve(SolveError::Setting(_) | SolveError::TooFine { .. }) => {
+                PyValueError::new_err(words)
+            }
+            LearnError::NotCovered { .. } | LearnError::Account(_) | LearnError::Gate(_) => {
+                PrivacyError::new_err(words)
+            }
+            LearnError::Solve(_) => PyRuntimeError::new_err(words),
+            _ => PyValueError::new_err(words),
+        })
+    }
+}
+
+impl From<AccountError> for Failure {
+    fn from(error: AccountError) -> Self {
+        Self::value(error)
+    }
+}
+
+impl From<NoiseError> for Failure {
+    fn from(error: NoiseError) -> Self {
+        match error {
+            NoiseError::NoEntropy { .. } => Self(PyOSError::new_err(error.to_string())),
+            error => Self::value(error),
+        }
+    }
+}
+
+impl From<AuditError> for Failure {
+    fn from(error: AuditError) -> Self {
+        match error {
+            AuditError::Learn(error) => error.into(),
+            AuditError::Stopped => Self(PyKeyboardInterrupt::new_err("stopped")),
+            error => Self::value(error),
+        }
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        Self::value(error)
+    }
+}

@@ -1,0 +1,224 @@
+//! From arrays and columns to bounded rows, in one pass and without a copy in between.
+//!
+//! Features are one of
+//! - a NumPy array of two dimensions, `float64` or `float32`, in any order and with any strides;
+//! - a tuple `(data, indices, indptr, columns)` of a CSR matrix;
+//! - a list of columns `(name, kind, values, more)`: see [`Column`].
+
+use crate::error::{Failure, Outcome};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use privet_data::encode::{Cell, NumberRows};
+use privet_data::read::memory::{self, Cells, Labels};
+use privet_data::read::{Options, Purpose};
+use privet_data::{Dataset, Features, Schema};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+
+/// Numbers of an array of either width.
+enum Table<'py> {
+    Double(PyReadonlyArray2<'py, f64>),
+    Single(PyReadonlyArray2<'py, f32>),
+}
+
+/// The same, as threads that know nothing of Python may see it.
+struct View<'a, T>(numpy::ndarray::ArrayView2<'a, T>);
+
+impl<T: Copy + Into<f64> + Sync> NumberRows for View<'_, T> {
+    fn rows(&self) -> usize {
+        self.0.nrows()
+    }
+    fn columns(&self) -> usize {
+        self.0.ncols()
+    }
+    fn write(&self, row: usize, entries: &mut [f64]) {
+        let row = self.0.row(row);
+        match row.as_slice() {
+            Some(values) => {
+                entries.iter_mut().zip(values).for_each(|(entry, value)| *entry = (*value).into());
+            }
+            None => {
+                entries.iter_mut().zip(row).for_each(|(entry, value)| *entry = (*value).into());
+            }
+        }
+    }
+}
+
+/// One column of a frame: `(name, "number" | "integer", values, is_missing or None)`, or
+/// `(name, "text", codes, texts)` where a negative code means missing.
+struct Column {
+    name: String,
+    values: Values,
+}
+
+enum Values {
+    Numbers(Vec<f64>, Option<Vec<bool>>),
+    Integers(Vec<i64>, Option<Vec<bool>>),
+    Texts(Vec<i64>, Vec<String>),
+}
+
+impl Column {
+    fn new(given: &Bound<'_, PyAny>) -> Outcome<Self> {
+        let (name, kind, values, more): (String, String, Bound<'_, PyAny>, Bound<'_, PyAny>) =
+            given.extract()?;
+        let missing = || -> Outcome<Option<Vec<bool>>> {
+            let mask: Option<PyReadonlyArray1<'_, bool>> = more.extract()?;
+            Ok(mask.map(|mask| mask.as_array().to_vec()))
+        };
+        let values = match kind.as_str() {
+            "number" => Values::Numbers(vector(&values)?, missing()?),
+            "integer" => Values::Integers(vector(&values)?, missing()?),
+            "text" => Values::Texts(vector(&values)?, more.extract()?),
+            other => return Err(Failure::value(format!("'{other}' is not a kind of column"))),
+        };
+        Ok(Self { name, values })
+    }
+
+    fn len(&self) -> usize {
+        match &self.values {
+            Values::Numbers(values, _) => values.len(),
+            Values::Integers(values, _) => values.len(),
+            Values::Texts(codes, _) => codes.len(),
+        }
+    }
+}
+
+impl Cells for Column {
+    fn cell(&self, row: usize) -> Cell<'_> {
+        let missing = |mask: &Option<Vec<bool>>| {
+            mask.as_ref().is_some_and(|mask| mask.get(row).copied().unwrap_or(true))
+        };
+        match &self.values {
+            Values::Numbers(_, mask) | Values::Integers(_, mask) if missing(mask) => Cell::Missing,
+            Values::Numbers(values, _) => {
+                values.get(row).map_or(Cell::Missing, |value| Cell::Number(*value))
+            }
+            Values::Integers(values, _) => {
+                values.get(row).map_or(Cell::Missing, |value| Cell::Integer(*value))
+            }
+            Values::Texts(codes, texts) => codes
+                .get(row)
+                .and_then(|code| texts.get(usize::try_from(*code).ok()?))
+                .map_or(Cell::Missing, |text| Cell::Text(text.as_bytes())),
+        }
+    }
+}
+
+/// One dimension, copied.
+fn vector<'py, T: numpy::Element + Clone>(values: &Bound<'py, PyAny>) -> Outcome<Vec<T>> {
+    let array: PyReadonlyArray1<'py, T> = values.extract()?;
+    Ok(array.as_array().to_vec())
+}
+
+/// Bounded rows from whatever the caller holds.
+pub fn features(
+    given: &Bound<'_, PyAny>,
+    schema: &Schema,
+    options: &Options<'_>,
+) -> Outcome<Features> {
+    if let Ok(list) = given.cast::<PyList>() {
+        return frame(list, schema, options);
+    }
+    if let Ok(parts) = given.cast::<PyTuple>() {
+        return sparse(parts, schema);
+    }
+    let table = match given.extract::<PyReadonlyArray2<'_, f64>>() {
+        Ok(table) => Table::Double(table),
+        Err(_) => Table::Single(given.extract()?),
+    };
+    let pool = crate::watched::pool()?;
+    // The interpreter's lock is held meanwhile, so that nobody writes into the array.
+    Ok(match &table {
+        Table::Double(table) => {
+            let view = View(table.as_array());
+            pool.install(|| memory::numbers(&view, schema))?
+        }
+        Table::Single(table) => {
+            let view = View(table.as_array());
+            pool.install(|| memory::numbers(&view, schema))?
+        }
+    })
+}
+
+fn frame(list: &Bound<'_, PyList>, schema: &Schema, options: &Options<'_>) -> Outcome<Features> {
+    let columns = list.iter().map(|column| Column::new(&column)).collect::<Outcome<Vec<_>>>()?;
+    let rows = columns.first().map_or(0, Column::len);
+    if let Some(odd) = columns.iter().find(|column| column.len() != rows) {
+        let (name, found) = (&odd.name, odd.len());
+        return Err(Failure::value(format!("column \"{name}\" has {found} rows; others {rows}")));
+    }
+    let named: Vec<(&str, &dyn Cells)> =
+        columns.iter().map(|column| (column.name.as_str(), column as &dyn Cells)).collect();
+    Ok(memory::columns(&named, rows, schema, options)?)
+}
+
+fn sparse(parts: &Bound<'_, PyTuple>, schema: &Schema) -> Outcome<Features> {
+    type Parts<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, usize);
+    let (data, indices, starts, columns): Parts<'_> = parts.extract()?;
+    let expected = privet_data::Encoding::new(schema).number_features();
+    if expected.is_some_and(|expected| expected != columns) {
+        let expected = expected.unwrap_or(0);
+        return Err(Failure::value(format!("X has {columns} features; {expected} are accepted")));
+    }
+    // Integers of either width are widened; no value is copied.
+    let (indices, starts): (Vec<i64>, Vec<i64>) = (integers(&indices)?, integers(&starts)?);
+    let starts: Vec<usize> =
+        starts.iter().map(|start| usize::try_from(*start).unwrap_or(0)).collect();
+    let length = indices.len();
+    let rows = starts.windows(2).map(|w| w[0].min(length)..w[1].clamp(w[0], length).min(length));
+    let place = |index: &i64| u64::try_from(*index).unwrap_or(u64::MAX);
+    if let Ok(data) = data.extract::<PyReadonlyArray1<'_, f64>>() {
+        let data = contiguous(data.as_slice().ok(), length)?;
+        let rows =
+            rows.map(|row| (indices[row.clone()].iter().map(place), data[row].iter().copied()));
+        return Ok(memory::sparse(rows, schema)?);
+    }
+    let data: PyReadonlyArray1<'_, f32> = data.extract()?;
+    let data = contiguous(data.as_slice().ok(), length)?;
+    let rows = rows.map(|row| {
+        (indices[row.clone()].iter().map(place), data[row].iter().map(|value| f64::from(*value)))
+    });
+    Ok(memory::sparse(rows, schema)?)
+}
+
+fn contiguous<T>(values: Option<&[T]>, length: usize) -> Outcome<&[T]> {
+    values
+        .filter(|values| values.len() == length)
+        .ok_or_else(|| Failure::value("a CSR matrix with as many indices as values is accepted"))
+}
+
+fn integers(values: &Bound<'_, PyAny>) -> Outcome<Vec<i64>> {
+    match values.extract::<PyReadonlyArray1<'_, i32>>() {
+        Ok(narrow) => Ok(narrow.as_array().iter().map(|value| i64::from(*value)).collect()),
+        Err(_) => vector(values),
+    }
+}
+
+/// Labelled rows: `labels` is a `uint32` array of places among the classes, or a `float64` one of
+/// numbers; `units` a column that says whose each row is.
+pub fn dataset(
+    given: &Bound<'_, PyAny>,
+    labels: &Bound<'_, PyAny>,
+    units: Option<&Bound<'_, PyAny>>,
+    schema: &Schema,
+    options: &Options<'_>,
+) -> Outcome<Dataset> {
+    let features = features(given, schema, options)?;
+    let units = units.map(Column::new).transpose()?;
+    let units = units.as_ref().map(|column| column as &dyn Cells);
+    if let Ok(codes) = labels.extract::<PyReadonlyArray1<'_, u32>>() {
+        let codes = codes.as_array().to_vec();
+        return Ok(memory::labelled(features, Labels::Codes(&codes), units, schema, options)?);
+    }
+    let numbers: Vec<f64> = vector(labels)?;
+    Ok(memory::labelled(features, Labels::Numbers(&numbers), units, schema, options)?)
+}
+
+/// How a table is read to learn from it.
+pub fn to_learn(allow_empty: bool) -> Options<'static> {
+    Options { allow_empty, ..Options::default() }
+}
+
+/// How a table is read to predict for it, or to compare with.
+pub fn to_use() -> Options<'static> {
+    Options { purpose: Purpose::Evaluate, allow_empty: true, ..Options::default() }
+}

@@ -1,0 +1,57 @@
+//! The extension behind the Python package `privet`: conversion only.
+//!
+//! What a learner does is decided in the crates that this one calls; what a Python programmer sees is
+//! written in Python beside it (`python/privet`). Here arrays become data sets (`input`), requests
+//! plans and releases (`plan`, `model`), errors exceptions (`error`), and the interpreter is set free
+//! while records are worked on (`watched`).
+
+mod account;
+mod audit;
+mod error;
+mod input;
+mod model;
+mod noise;
+mod plan;
+mod schema;
+mod watched;
+
+use pyo3::prelude::*;
+use std::ffi::OsString;
+
+/// Runs the command line; the first argument is the program's name.
+#[pyfunction]
+fn command_line(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| privet_cli::main(arguments))
+}
+
+/// The compiled part of `privet`; see the Python modules for documentation.
+#[pymodule]
+mod _privet {
+    use super::*;
+
+    #[pymodule_export]
+    use super::account::{account_bracket, account_calibrate, account_delta, account_epsilon};
+    #[pymodule_export]
+    use super::account::{account_check, account_trade_off};
+    #[pymodule_export]
+    use super::audit::{audit_learner, audit_membership, audit_one_run};
+    #[pymodule_export]
+    use super::command_line;
+    #[pymodule_export]
+    use super::error::PrivacyError;
+    #[pymodule_export]
+    use super::model::Model;
+    #[pymodule_export]
+    use super::noise::{noise_discrete_gaussian, noise_discrete_laplace};
+    #[pymodule_export]
+    use super::noise::{noise_exponential_choice, noise_gaussian, noise_l2_laplace};
+    #[pymodule_export]
+    use super::plan::Plan;
+    #[pymodule_export]
+    use super::schema::{schema_checked, schema_encode, schema_from_toml, schema_to_toml};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,82 @@
+//! Samplers: exact laws, in bulk.
+
+use crate::error::Outcome;
+use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
+use privet_dp::noise::{
+    DiscreteGaussian, DiscreteLaplace, FixedSeed, GridGaussian, L2Laplace, Source, SystemRandom,
+    choose_by_weight,
+};
+use pyo3::prelude::*;
+
+fn source(seed: Option<u64>) -> Outcome<Box<dyn Source>> {
+    Ok(match seed {
+        Some(seed) => Box::new(FixedSeed::new(seed)),
+        None => Box::new(SystemRandom::new()?),
+    })
+}
+
+/// P(k) ∝ e^(−|k|/scale).
+#[pyfunction]
+pub fn noise_discrete_laplace<'py>(
+    py: Python<'py>,
+    scale: f64,
+    count: usize,
+    seed: Option<u64>,
+) -> Outcome<Bound<'py, PyArray1<i64>>> {
+    let (law, mut source, mut drawn) =
+        (DiscreteLaplace::new(scale)?, source(seed)?, vec![0; count]);
+    py.detach(|| law.fill(&mut drawn, source.as_mut()));
+    Ok(drawn.to_pyarray(py))
+}
+
+/// P(k) ∝ e^(−k²/2σ²).
+#[pyfunction]
+pub fn noise_discrete_gaussian<'py>(
+    py: Python<'py>,
+    sigma: f64,
+    count: usize,
+    seed: Option<u64>,
+) -> Outcome<Bound<'py, PyArray1<i64>>> {
+    let (law, mut source, mut drawn) =
+        (DiscreteGaussian::new(sigma)?, source(seed)?, vec![0; count]);
+    py.detach(|| law.fill(&mut drawn, source.as_mut()));
+    Ok(drawn.to_pyarray(py))
+}
+
+/// A discrete Gaussian on a fine grid; also returns the grid's step.
+#[pyfunction]
+pub fn noise_gaussian<'py>(
+    py: Python<'py>,
+    scale: f64,
+    count: usize,
+    seed: Option<u64>,
+) -> Outcome<(Bound<'py, PyArray1<f64>>, f64)> {
+    let (law, mut source, mut drawn) = (GridGaussian::new(scale)?, source(seed)?, vec![0.0; count]);
+    py.detach(|| law.fill(&mut drawn, source.as_mut()));
+    Ok((drawn.to_pyarray(py), law.step()))
+}
+
+/// One vector, density ∝ e^(−‖b‖/scale).
+#[pyfunction]
+pub fn noise_l2_laplace<'py>(
+    py: Python<'py>,
+    scale: f64,
+    dimension: usize,
+    seed: Option<u64>,
+) -> Outcome<Bound<'py, PyArray1<f64>>> {
+    let (law, mut source, mut drawn) =
+        (L2Laplace::new(scale)?, source(seed)?, vec![0.0; dimension]);
+    py.detach(|| law.fill(&mut drawn, source.as_mut()));
+    Ok(drawn.to_pyarray(py))
+}
+
+/// A place among integer scores with probability ∝ e^(rate·score), exactly.
+#[pyfunction]
+pub fn noise_exponential_choice(
+    scores: PyReadonlyArray1<'_, i64>,
+    rate: f64,
+    seed: Option<u64>,
+) -> Outcome<usize> {
+    let scores = scores.as_array().to_vec();
+    Ok(choose_by_weight(&scores, rate, source(seed)?.as_mut())?)
+}

@@ -1,0 +1,131 @@
+"""Bad input: refused with words that say what would be accepted, and never with a panic."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import privet
+from privet import PrivateLinearRegression, PrivateLogisticRegression
+
+
+def logistic(**more):
+    return PrivateLogisticRegression(**({"epsilon": 2.0, "bounds": (-1, 1), "classes": [0, 1]} | more))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"epsilon": -1}, "-1 is not accepted for epsilon: a finite number above 0"),
+        ({"epsilon": 0}, "not accepted for epsilon"),
+        ({"epsilon": float("nan")}, "not accepted for epsilon"),
+        ({"epsilon": "much"}, "epsilon is 'much'; a number is accepted"),
+        ({"delta": 1.5}, "not accepted for delta"),
+        ({"method": "magic"}, "'magic' is not a method; accepted: auto"),
+        ({"neighbours": "cousins"}, "'cousins' is not a neighbour relation"),
+        ({"calibration": "loose"}, "'loose' is not a calibration"),
+        ({"bounds": (1, -1)}, "low that is not below its high"),
+        ({"bounds": (0, 1, 2)}, "bounds are not \\(low, high\\)"),
+        ({"bounds": ([0, 0], [1, 1])}, "not \\(low, high\\) for 3 features"),
+        ({"bounds": None, "data_norm": -2}, "data_norm is -2.0; a finite number above 0"),
+        ({"bounds": (float("-inf"), 1)}, "bounds have a low.*or are not finite"),
+        ({"n_rows": 2.5}, "n_rows is 2.5; a whole number"),
+        ({"settings": {"nonsense": 1}}, "'nonsense' is not a setting"),
+        ({"bounds": None, "schema": 7}, "schema is a int; accepted are"),
+    ],
+)
+def test_parameters(table, parameters, words):
+    X, y = table
+    with pytest.raises((ValueError, TypeError), match=words):
+        logistic(**parameters).fit(X, y)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_entries_that_are_no_numbers(table, bad):
+    X, y = table
+    broken = X.copy()
+    broken[1234, 2] = bad
+    with pytest.raises(ValueError, match="row 1234, column 2: NaN or infinite"):
+        logistic().fit(broken, y)
+    with pytest.raises(ValueError, match="row 1234, column 2: NaN or infinite"):
+        logistic().fit(sparse.csr_array(broken), y)
+    model = logistic().fit(X, y)
+    with pytest.raises(ValueError, match="NaN or infinite"):
+        model.predict(broken)
+    with pytest.raises(ValueError, match="NaN|infinity"):
+        PrivateLinearRegression(epsilon=1, bounds=(-1, 1), target_bounds=(0, 1)).fit(X, broken[:, 2])
+
+
+def test_shapes(table):
+    X, y = table
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        logistic().fit(X, y[:-1])
+    with pytest.raises(ValueError, match="2D array"):
+        logistic().fit(X[:, 0], y)
+    with pytest.raises(ValueError, match="0 sample"):
+        logistic().fit(X[:0], y[:0])
+    model = logistic().fit(X, y)
+    with pytest.raises(ValueError, match="2 features, but PrivateLogisticRegression is expecting 3"):
+        model.predict(X[:, :2])
+
+
+def test_texts_where_numbers_belong(table):
+    X, y = table
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        logistic().fit([["a", "b", "c"]] * 10, y[:10])
+
+
+def test_labels(table):
+    X, y = table
+    with pytest.raises(ValueError, match="label that is none of the classes; accepted are 0, 1"):
+        logistic().fit(X, y + 1)
+    with pytest.raises(ValueError, match="1 class only"):
+        logistic(classes=None).fit(X, np.ones(len(X)))
+    with pytest.raises(ValueError, match="Unknown label type"):
+        logistic(classes=None).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        logistic().fit(X, None)
+    # The refusal does not repeat what a label holds.
+    with pytest.raises(ValueError) as refused:
+        logistic().fit(X, np.where(y == 0, "0", "secret"))
+    assert "secret" not in str(refused.value)
+
+
+def test_not_fitted(table, tmp_path):
+    from sklearn.exceptions import NotFittedError
+
+    for call in ("predict", "predict_proba", "decision_function"):
+        with pytest.raises(NotFittedError):
+            getattr(logistic(), call)(table[0])
+    with pytest.raises(NotFittedError):
+        logistic().save(tmp_path / "x")
+    with pytest.raises(NotFittedError):
+        privet.verify(logistic())
+
+
+def test_files(tmp_path):
+    with pytest.raises(OSError, match="missing.json"):
+        privet.load(tmp_path / "missing.json")
+    (tmp_path / "odd.json").write_text("{}")
+    with pytest.raises(ValueError, match="not a privet model"):
+        privet.load(tmp_path / "odd.json")
+    with pytest.raises(ValueError, match="not a privet model"):
+        privet.verify(tmp_path / "odd.json")
+
+
+def test_sparse_rows_out_of_order_are_put_in_order(table):
+    X, y = table
+    rows = sparse.csr_array(X)
+    shuffled = sparse.csr_array(
+        (
+            rows.data.reshape(-1, 3)[:, ::-1].ravel(),
+            rows.indices.reshape(-1, 3)[:, ::-1].ravel(),
+            rows.indptr,
+        ),
+        shape=X.shape,
+    )
+    with pytest.warns(privet.NotPrivateWarning):
+        a = logistic(random_state=1).fit(rows, y)
+        b = logistic(random_state=1).fit(shuffled, y)
+    assert np.array_equal(a.coef_, b.coef_)
+    with pytest.raises(ValueError, match="sparse X are not two numbers"):
+        logistic(bounds=([-1] * 3, [1] * 3)).fit(rows, y)

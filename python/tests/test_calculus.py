@@ -1,0 +1,115 @@
+"""The accountant, the samplers and the auditor."""
+
+import math
+
+import numpy as np
+import pytest
+
+import privet
+from privet import account, audit, noise
+
+
+def test_events_compose():
+    one = account.gaussian(1.0, 2.0)
+    assert (4 * one).epsilon(1e-6) == pytest.approx(account.gaussian(2.0, 2.0).epsilon(1e-6), rel=1e-9)
+    assert (one + one).epsilon(1e-6) == pytest.approx((2 * one).epsilon(1e-6), rel=1e-9)
+    assert (account.pure(0.25) + account.pure(0.5)).epsilon(0.0) == pytest.approx(0.75)
+    assert account.pure(1.0).delta(1.0) < 1e-300
+    assert account.approximate(1.0, 1e-6).epsilon(1e-7) == math.inf
+    low, high = one.bracket(1.0)
+    assert 0 < low <= one.delta(1.0) <= high * (1 + 1e-12)
+    assert one == account.gaussian(1.0, 2.0) and one != account.gaussian(1.0, 3.0)
+    assert one.trade_off(0.1) < 0.9
+
+
+def test_the_gaussian_curve_is_the_known_one():
+    """Balle & Wang 2018, Theorem 8, by SciPy."""
+    from scipy.stats import norm
+
+    for scale, epsilon in ((1.0, 1.0), (3.0, 0.5), (0.5, 4.0)):
+        a, b = 1 / (2 * scale), epsilon * scale
+        expected = norm.cdf(a - b) - math.exp(epsilon) * norm.cdf(-a - b)
+        assert account.gaussian(1.0, scale).delta(epsilon) == pytest.approx(expected, rel=1e-6)
+
+
+def test_calibration_ends_on_the_safe_side():
+    def event(scale):
+        return 10 * account.gaussian(2.0, scale)
+
+    scale = account.calibrate(event, epsilon=0.5, delta=1e-6)
+    assert event(scale).delta(0.5) <= 1e-6 < event(0.999 * scale).delta(0.5)
+
+    def raises(scale):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        account.calibrate(raises, epsilon=0.5, delta=1e-6)
+    with pytest.raises(ValueError, match="still exceeds"):
+        account.calibrate(event, epsilon=0.5, delta=1e-6, search=(0.1, 1.0))
+
+
+def test_bad_events_are_refused():
+    with pytest.raises(ValueError, match="noise_scale = -1"):
+        account.gaussian(1.0, -1.0)
+    with pytest.raises(ValueError, match="rate = 2"):
+        account.sampled_gaussian(2.0, 1.0, 1.0)
+    with pytest.raises(ValueError, match="replace-one and for|for replace-one"):
+        account.pure(1.0) + account.pure(1.0, neighbours="add-remove")
+    with pytest.raises(ValueError):
+        account.pure(1.0).epsilon(2.0)
+    with pytest.raises(ValueError):
+        0 * account.pure(1.0)
+    with pytest.raises(ValueError):
+        account.Event({"use": {}})
+
+
+def test_samplers_have_their_moments():
+    """Means and variances within 8 standard errors: false failure below 1e-14 each."""
+    count = 200_000
+    for drawn, variance in (
+        (noise.discrete_gaussian(5.0, size=count), 25.0),
+        (noise.gaussian(2.0, size=count), 4.0),
+        (noise.discrete_laplace(3.0, size=count), 1 / (2 * math.sinh(1 / 6) ** 2)),
+    ):
+        error = 8 * math.sqrt(variance / count)
+        assert abs(drawn.mean()) < error
+        fourth = 6 if variance not in (25.0, 4.0) else 3
+        assert abs(drawn.var() / variance - 1) < 8 * math.sqrt((fourth - 1) / count)
+    assert noise.discrete_laplace(1.0, size=(2, 3)).shape == (2, 3)
+    assert isinstance(noise.discrete_laplace(1.0), int)
+    step = noise.grid_step(2.0)
+    assert np.all(noise.gaussian(2.0, size=100) % step == 0)
+
+
+def test_samplers_repeat_only_when_asked():
+    with pytest.warns(privet.NotPrivateWarning):
+        a, b = noise.l2_laplace(1.0, 4, random_state=1), noise.l2_laplace(1.0, 4, random_state=1)
+    assert np.array_equal(a, b)
+    assert not np.array_equal(noise.l2_laplace(1.0, 4), noise.l2_laplace(1.0, 4))
+    with pytest.raises(ValueError, match="sigma"):
+        noise.discrete_gaussian(-1.0)
+    with pytest.raises(ValueError, match="size is -3"):
+        noise.discrete_gaussian(1.0, size=-3)
+    with pytest.raises(ValueError, match="whole numbers"):
+        noise.exponential_choice([0.5, 1.0], rate=1.0)
+    with pytest.raises(ValueError, match="candidate"):
+        noise.exponential_choice(np.zeros(0, dtype=int), rate=1.0)
+
+
+def test_the_auditor_finds_what_there_is():
+    found = audit.learner("output", epsilon=1.0, runs=1000)
+    assert not found.refuted and 0 <= found.epsilon_lower <= found.epsilon_claimed == 1.0
+    assert found.details["runs"] == 1000
+    assert not audit.one_run("output", epsilon=1.0, canaries=100).refuted
+    with pytest.raises(ValueError, match="claims no privacy"):
+        audit.learner("non-private", epsilon=1.0, runs=100)
+    with pytest.raises(ValueError):
+        audit.learner("output", epsilon=1.0, runs=1)
+
+
+def test_membership_inference_on_a_model_without_privacy_is_told(table):
+    X, y = table
+    model = privet.PrivateLogisticRegression(epsilon=1.0, bounds=(-1, 1), classes=[0, 1]).fit(X[:1000], y[:1000])
+    found = audit.membership(model, X[:1000], y[:1000], holdout=(X[1000:], y[1000:]))
+    assert 0.4 < found.auc < 0.6 and (found.members, found.non_members_from) == (1000, "holdout")
+    assert audit.membership(model, X[:1000], y[:1000]).non_members_from == "stand-ins"

@@ -1,0 +1,29 @@
+"""scikit-learn's own checks.
+
+They fit toy tables of 20 to 300 rows, on which no useful budget leaves anything to learn, so the checks
+run at a large epsilon: the same code with less noise. ``random_state`` is set by the checks themselves.
+"""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import privet
+
+BOUNDS = {"epsilon": 100.0, "bounds": (-5.0, 5.0)}
+
+ESTIMATORS = [
+    privet.PrivateLogisticRegression(**BOUNDS),
+    privet.PrivateLinearSVC(**BOUNDS),
+    privet.PrivateClassifier(**BOUNDS, method="amp"),
+    privet.PrivateLinearRegression(**BOUNDS, target_bounds=(-5.0, 5.0)),
+    privet.PrivateRidge(**BOUNDS, target_bounds=(-5.0, 5.0)),
+]
+
+# Each check that contradicts privacy, and why.
+CONTRADICT_PRIVACY: dict[str, str] = {}
+
+
+@pytest.mark.filterwarnings("ignore::privet.PrivacyWarning")
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: CONTRADICT_PRIVACY)
+def test_check_estimator(estimator, check):
+    check(estimator)

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Adult from Python beside diffprivlib, written into docs/python.md. Builds the package as users get it
+# (release). Give the machine nothing else to do meanwhile. PRIVET_DATA names the folder with the originals.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+data="${PRIVET_DATA:-../shared/data}"
+peer="target/bench/diffprivlib"
+scripts/venv.sh python/requirements-test.txt
+.venv/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps ./python
+[ -x "$peer/bin/python" ] || "${PYTHON:-python3}" -m venv "$peer"
+"$peer/bin/python" -m pip install --quiet --disable-pip-version-check -r python/benchmarks/requirements-peer.txt
+.venv/bin/python python/benchmarks/adult.py --data "$data" --peer "$peer/bin/python" --runs "${RUNS:-10}" --page docs/python.md
