@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import privet
 from privet import account, audit, noise
@@ -61,6 +62,45 @@ def test_bad_events_are_refused():
         0 * account.pure(1.0)
     with pytest.raises(ValueError):
         account.Event({"use": {}})
+
+
+def test_counts_are_whole_numbers():
+    event = account.pure(1.0)
+    for count in (2.7, np.float64(2.7), True, "2", -1, math.inf, math.nan):
+        with pytest.raises(ValueError, match="count is .*; a whole number from 1 is accepted"):
+            count * event
+    assert 3 * event == np.int64(3) * event == event * 3.0
+    for records in (0, -1, 1.5, None):
+        with pytest.raises(ValueError, match="max_records is .*; a whole number from 1 is accepted"):
+            account.gaussian(1.0, 1.0, max_records=records)
+    assert account.pure(1.0, max_records=np.int64(2)) == account.pure(1.0, max_records=2)
+
+
+def test_trade_offs_are_never_rounded_up():
+    """Next to alpha = 1 the curve of pure epsilon is (1 - alpha) e^-epsilon, far below 1e-15."""
+    alpha = 1 - 2.0**-50
+    for epsilon in (0.5, 1.0, 3.0):
+        beta = account.pure(epsilon).trade_off(alpha)
+        assert beta <= (1 - alpha) * math.exp(-epsilon) * (1 + 1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::privet.NotPrivateWarning")
+def test_what_is_not_private_has_no_event(table):
+    X, y = table
+    given = {"epsilon": 1.0, "bounds": (-1, 1), "classes": [0, 1]}
+    private = privet.PrivateLogisticRegression(**given).fit(X, y)
+    seeded = privet.PrivateLogisticRegression(**given, random_state=1).fit(X, y)
+    plain = privet.PrivateLogisticRegression(**(given | {"epsilon": None}), method="non-private").fit(X, y)
+    assert account.of(private).epsilon(private.certificate_.delta) <= 1.0
+    for released in (seeded, seeded.certificate_, plain, plain.certificate_, plain.plan_):
+        with pytest.raises(ValueError, match="NOT PRIVATE"):
+            account.of(released)
+        assert account.total([private, released], delta=1e-6) == math.inf
+    assert account.total([], delta=1e-6) == 0.0
+    with pytest.raises(NotFittedError):
+        account.of(privet.PrivateLogisticRegression(**given))
+    with pytest.raises(TypeError, match="it is a float; accepted are a plan"):
+        account.total([private, 1.0], delta=1e-6)
 
 
 def test_samplers_have_their_moments():

@@ -16,12 +16,21 @@ True
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from privet import _privet
+from privet._base import PrivateEstimator
+from privet._certificate import Certificate, Plan
+from privet._numbers import whole
+
+NO_EVENT = (
+    "it is NOT PRIVATE: there was no noise, or a seed by which it can be taken off again; there is no event to "
+    "account for, and no guarantee"
+)
 
 
 class Event:
@@ -29,6 +38,9 @@ class Event:
 
     ``a + b`` is both, ``n * a`` is ``a`` n times with fresh noise. Made by the functions of this module.
     """
+
+    # NumPy's numbers leave ``count * event`` to the event.
+    __array_ufunc__ = None
 
     def __init__(self, tree: Mapping[str, Any]) -> None:
         self._json = json.dumps(tree)
@@ -59,7 +71,7 @@ class Event:
         """
         alphas = np.asarray(alpha, dtype=np.float64)
         betas = _privet.account_trade_off(self._json, alphas.ravel().tolist())
-        found = np.asarray(betas).round(15).reshape(alphas.shape)
+        found = np.asarray(betas).reshape(alphas.shape)
         return found if alphas.ndim else float(found)
 
     def __add__(self, other: Event) -> Event:
@@ -69,7 +81,7 @@ class Event:
         return Event({"all": parts})
 
     def __mul__(self, count: int) -> Event:
-        return Event({"repeat": {"count": int(count), "event": self.tree}})
+        return Event({"repeat": {"count": whole("count", count), "event": self.tree}})
 
     __rmul__ = __mul__
 
@@ -84,7 +96,8 @@ class Event:
 
 
 def _use(neighbours: str, max_records: int, kind: str, **cost: Any) -> Event:
-    unit = {"kind": "record"} if max_records == 1 else {"kind": "user", "max_records": int(max_records)}
+    records = whole("max_records", max_records)
+    unit = {"kind": "record"} if records == 1 else {"kind": "user", "max_records": records}
     return Event({"use": {"neighbours": neighbours, "unit": unit, "cost": {"kind": kind, **cost}}})
 
 
@@ -227,24 +240,43 @@ def of(released: Any) -> Event:
     >>> of(plan).epsilon(plan.delta) <= 1.0
     True
     """
-    tree = getattr(released, "certificate_", released).events
-    if tree is None:
-        raise ValueError("it adds no noise: there is no event, and no guarantee")
-    return Event(tree)
+    document = _document(released)
+    if not _promises(document):
+        raise ValueError(NO_EVENT)
+    return Event(document.events)
+
+
+def _document(released: Any) -> Plan | Certificate:
+    if isinstance(released, PrivateEstimator):
+        check_is_fitted(released)
+        return released.certificate_
+    if isinstance(released, (Plan, Certificate)):
+        return released
+    raise TypeError(
+        f"it is a {type(released).__name__}; accepted are a plan, a certificate and a fitted estimator of privet"
+    )
+
+
+def _promises(document: Plan | Certificate) -> bool:
+    """Whether noise was drawn that nobody can repeat, or will be."""
+    private = document.private if isinstance(document, Certificate) else document.epsilon is not None
+    return private and document.events is not None
 
 
 def total(released: Iterable[Any], *, delta: float) -> float:
     """The epsilon of several releases on the same records at ``delta``: estimators, certificates or plans.
+
+    Infinite if one of them is not private.
 
     >>> from privet import PrivateLogisticRegression
     >>> plan = PrivateLogisticRegression(epsilon=1, bounds=(0, 1)).plan(n_rows=1000, n_features=3)
     >>> 1.0 < total([plan, plan], delta=1e-5) < 2.0
     True
     """
-    events: Sequence[Event] = [of(release) for release in released]
-    if not events:
+    documents = [_document(release) for release in released]
+    if not documents:
         return 0.0
-    whole = events[0]
-    for event in events[1:]:
-        whole = whole + event
-    return whole.epsilon(delta)
+    if not all(map(_promises, documents)):
+        return float("inf")
+    first, *others = (of(document) for document in documents)
+    return sum(others, start=first).epsilon(delta)

@@ -27,6 +27,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from privet._numbers import whole
 from privet._privet import schema_checked, schema_from_toml, schema_to_toml
 
 
@@ -157,7 +158,7 @@ class Schema:
         if weights is not None:
             draft["target"]["weights"] = [float(weight) for weight in weights]
         if unit is not None:
-            draft["unit"] = {"column": unit, "max_records": max_records or 1}
+            draft["unit"] = {"column": unit, "max_records": 1 if max_records is None else whole("max_records", max_records)}
         self._set(draft)
 
     def _set(self, draft: Mapping[str, Any]) -> None:
