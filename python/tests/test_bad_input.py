@@ -1,6 +1,9 @@
 """Bad input: refused with words that say what would be accepted, and never with a panic."""
 
+import traceback
+
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -29,6 +32,8 @@ def logistic(**more):
         ({"bounds": None, "data_norm": -2}, "data_norm is -2.0; a finite number above 0"),
         ({"bounds": (float("-inf"), 1)}, "bounds have a low.*or are not finite"),
         ({"n_rows": 2.5}, "n_rows is 2.5; a whole number"),
+        ({"n_rows": float("inf")}, "n_rows is inf; a whole number"),
+        ({"n_rows": "many"}, "n_rows is 'many'; a whole number"),
         ({"settings": {"nonsense": 1}}, "'nonsense' is not a setting"),
         ({"bounds": None, "schema": 7}, "schema is a int; accepted are"),
     ],
@@ -70,8 +75,42 @@ def test_shapes(table):
 
 def test_texts_where_numbers_belong(table):
     X, y = table
-    with pytest.raises(ValueError, match="could not convert string to float"):
+    with pytest.raises(ValueError, match="has an entry that is not a number"):
         logistic().fit([["a", "b", "c"]] * 10, y[:10])
+
+
+def test_refusals_do_not_repeat_values(table):
+    X, y = table
+    model = logistic().fit(X, y)
+    ridge = PrivateLinearRegression(epsilon=1, bounds=(-1, 1), target_bounds=(0, 1)).fit(X, y)
+    secret, marked = 0.4271828, X.copy()
+    marked[0, 0] = secret
+    frame = pd.DataFrame(marked, columns=["a", "b", "c"]).astype(object)
+    frame.loc[0, "a"] = "secret 4271828"
+    texts = ["secret 4271828"] + ["0"] * (len(y) - 1)
+    for call in (
+        lambda: logistic().fit(marked[:, 0], y),
+        lambda: logistic().fit(secret, y),
+        lambda: logistic().fit(marked * 1j, y),
+        lambda: logistic().fit(X, marked[:, 0] * 1j),
+        lambda: logistic().fit(frame, y),
+        lambda: logistic().fit(X, texts),
+        lambda: ridge.fit(X, texts),
+        lambda: ridge.fit(X, np.array(texts, dtype=object)),
+        lambda: ridge.fit(X, marked[:, 0] * 1j),
+        lambda: ridge.score(X, texts),
+        lambda: model.score(X, texts),
+        lambda: model.score(X, np.array(texts, dtype=object)),
+        lambda: model.predict(marked[0]),
+        lambda: model.predict(marked * 1j),
+        lambda: model.predict(frame.to_numpy()),
+        lambda: privet.audit.membership(ridge, X, texts),
+    ):
+        with pytest.raises((ValueError, TypeError)) as refused:
+            call()
+        shown = "".join(traceback.format_exception_only(refused.value))
+        assert "4271828" not in shown and "e-0" not in shown
+        assert refused.value.__cause__ is None and refused.value.__context__ is None
 
 
 def test_labels(table):

@@ -1,5 +1,6 @@
 """The estimators among scikit-learn's own tools."""
 
+import copy
 import pickle
 import threading
 import warnings
@@ -135,9 +136,30 @@ def test_cross_validation_says_what_it_costs(table):
     assert scores.min() > 0.8
     words = [str(warning.message) for warning in told if warning.category is privet.RepeatedFitWarning]
     assert len(words) == 2  # at two fits and at four, not at every one
-    assert "4 models" in words[1] and "epsilon = 8" in words[1]
+    assert "So far 4 models" in words[1] and "epsilon = 8" in words[1]
+    assert "each further fit adds its own, the last one epsilon = 2" in words[1]
     with pytest.warns(privet.RepeatedFitWarning):
         GridSearchCV(logistic(), {"epsilon": [1.0, 2.0]}, cv=2).fit(X, y)
+
+
+def test_copies_share_the_count(table):
+    X, y = table
+    first = logistic()
+    second, third = copy.deepcopy(first), copy.copy(first)
+    first.fit(X, y)
+    with pytest.warns(privet.RepeatedFitWarning, match="So far 2 models"):
+        second.fit(X, y)
+    third.fit(X, y)
+    with pytest.warns(privet.RepeatedFitWarning, match="So far 4 models"):
+        clone(copy.deepcopy([third])[0]).fit(X, y)
+    assert np.array_equal(copy.deepcopy(second).coef_, second.coef_)
+
+
+def test_budgets_of_other_neighbours_are_not_added(table):
+    X, y = table
+    model = logistic().fit(X, y)
+    with pytest.warns(privet.RepeatedFitWarning, match="for replace-one.*for add-remove.*have no sum"):
+        model.set_params(neighbours="add-remove", n_rows=2000).fit(X, y)
 
 
 def test_one_fit_warns_of_nothing(table):

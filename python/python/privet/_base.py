@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from typing import Any
@@ -9,12 +10,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from privet import _privet, _tables
 from privet._array_schema import array_schema, check_exclusive
 from privet._certificate import Certificate, Plan
 from privet._coefficients import coefficients
+from privet._numbers import optional_number, whole
+from privet._refusals import validate_data
 from privet._seeds import seed_of
 from privet._spending import Spending
 from privet.schema import Schema, as_schema
@@ -46,8 +49,12 @@ class PrivateEstimator(BaseEstimator):
     def _encoded_labels(self, y: Any, schema: Schema) -> np.ndarray:
         raise NotImplementedError
 
-    def _set_target(self, schema: Schema, kind: np.dtype | None) -> None:
-        """Attributes of the target; ``kind`` is the labels' type, unknown for a file."""
+    def _class_labels(self, schema: Schema, labels: np.ndarray | None) -> np.ndarray | None:
+        """The classes in the schema's order, as the caller writes them; ``labels`` is ``None`` for a file."""
+        return None
+
+    def _set_target(self, schema: Schema, classes: np.ndarray | None) -> None:
+        """Attributes of the target; ``classes`` in the schema's order."""
         raise NotImplementedError
 
     def _check_schema_target(self, schema: Schema) -> None:
@@ -73,8 +80,8 @@ class PrivateEstimator(BaseEstimator):
         return _privet.Plan(
             schema._json,
             rows,
-            epsilon=_optional_number("epsilon", self.epsilon),
-            delta=_optional_number("delta", self.delta),
+            epsilon=optional_number("epsilon", self.epsilon),
+            delta=optional_number("delta", self.delta),
             neighbours=self.neighbours,
             loss=self._loss_name(),
             width=float(getattr(self, "huber_width", self._loss_width)),
@@ -104,11 +111,11 @@ class PrivateEstimator(BaseEstimator):
             n_features=n_features,
             names=names,
             bounds=self.bounds,
-            data_norm=_optional_number("data_norm", self.data_norm),
+            data_norm=optional_number("data_norm", self.data_norm),
             fit_intercept=bool(self.fit_intercept),
             sparse=is_sparse,
             target=target,
-            max_records=max_records,
+            max_records=None if max_records is None else whole("max_records", max_records),
         )
         return Schema.from_dict(draft), notes
 
@@ -134,7 +141,7 @@ class PrivateEstimator(BaseEstimator):
             labels=None,
             max_records=self.max_records,
         )
-        return Plan._from_json(self._make_plan(schema, _whole("n_rows", rows), notes).to_json())
+        return Plan._from_json(self._make_plan(schema, whole("n_rows", rows), notes).to_json())
 
     # Fitting.
 
@@ -143,7 +150,7 @@ class PrivateEstimator(BaseEstimator):
 
     def _declared_rows(self, found: int, grouped: bool) -> int:
         if self.n_rows is not None:
-            return _whole("n_rows", self.n_rows)
+            return whole("n_rows", self.n_rows)
         if self._count_is_private(grouped):
             why = (
                 "where the privacy unit is a group of rows"
@@ -174,6 +181,19 @@ class PrivateEstimator(BaseEstimator):
         -------
         self
         """
+        spending = self._spent()
+        before = dict(self.__dict__)
+        try:
+            self._fit(X, y, groups, refused)
+            spending.add(self.certificate_)
+        except BaseException:
+            # What was fitted before stays as it was.
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        return self
+
+    def _fit(self, X: Any, y: Any, groups: Any, refused: dict[str, Any]) -> None:
         if refused.pop("sample_weight", None) is not None:
             raise ValueError(WHY_NO_WEIGHTS)
         if refused:
@@ -199,11 +219,11 @@ class PrivateEstimator(BaseEstimator):
         codes = self._encoded_labels(labels, schema)
         units = self._units(features, groups, schema, rows)
         planned = self._make_plan(schema, self._declared_rows(rows, grouped), notes)
-        seed = seed_of(self.random_state, stacklevel=3)
+        # All that can be refused is refused before the model is drawn.
+        classes = self._class_labels(schema, labels)
+        seed = seed_of(self.random_state, stacklevel=4)
         model = planned.run(features, codes, units, seed)
-        self._set_model(model, Plan._from_json(planned.to_json()), schema, labels.dtype)
-        self._spent().add(self.certificate_)
-        return self
+        self._set_model(model, Plan._from_json(planned.to_json()), schema, classes)
 
     def _check_groups(self, groups: Any, schema: Schema | None) -> None:
         if schema is not None:
@@ -291,13 +311,13 @@ class PrivateEstimator(BaseEstimator):
         return column
 
     def _set_model(
-        self, model: _privet.Model, plan: Plan, schema: Schema, kind: np.dtype | None = None
+        self, model: _privet.Model, plan: Plan, schema: Schema, classes: np.ndarray | None
     ) -> None:
         self.model_ = model
         self.plan_ = plan
         self.certificate_ = Certificate._from_json(model.certificate())
-        self._set_target(schema, kind)
         self.coef_, self.intercept_ = coefficients(model.weights(), schema, self._numeric_target())
+        self._set_target(schema, classes)
 
     # Using.
 
@@ -341,8 +361,22 @@ class PrivateEstimator(BaseEstimator):
         return spending
 
     def __sklearn_clone__(self) -> Any:
+        spending = self._spent()
         twin = super().__sklearn_clone__()
-        twin._spending = self._spent()
+        twin._spending = spending
+        return twin
+
+    def __copy__(self) -> Any:
+        self._spent()
+        twin = type(self).__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        self._spent()
+        twin = type(self).__new__(type(self))
+        memo[id(self)] = twin
+        twin.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return twin
 
     def __sklearn_tags__(self) -> Any:
@@ -359,18 +393,3 @@ def _plain_numbers(schema: Schema, X: Any) -> bool:
 
 def _sparse_width(schema: Schema) -> int:
     return schema._facts["sparse_features"] or 0
-
-
-def _optional_number(name: str, value: Any) -> float | None:
-    if value is None:
-        return None
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} is {value!r}; a number is accepted") from None
-
-
-def _whole(name: str, value: Any) -> int:
-    if isinstance(value, (bool, np.bool_)) or int(value) != value or value < 1:
-        raise ValueError(f"{name} is {value!r}; a whole number from 1 is accepted")
-    return int(value)

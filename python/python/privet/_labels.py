@@ -1,4 +1,8 @@
-"""Labels: as callers write them, as schemas do, and as places among the classes."""
+"""Labels: as callers write them, as schemas do, and as places among the classes.
+
+A schema has classes in an order of its own; scikit-learn expects ``classes_`` sorted. What is fitted and
+saved keeps the schema's order, and estimators show everything in the sorted one.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,24 @@ import numpy as np
 
 from privet.schema import label_text
 
+WHY_ENCODED = (
+    ". y holds whole numbers and the classes are texts: tools that encode labels themselves (stacking, voting, "
+    "cross_val_predict with probabilities) need classes declared as 0, 1, ... and y in these numbers"
+)
+
 
 def texts_of(classes: np.ndarray) -> list[str]:
     """How a schema writes the classes."""
+    if any(isinstance(label, bytes) for label in classes):
+        raise ValueError("the classes are bytes; accepted are numbers and texts: decode them")
     texts = [label_text(label) for label in classes]
-    if len(set(texts)) != len(texts):
-        raise ValueError("two classes are written alike; each needs a text of its own")
+    _check_different(texts)
     return texts
+
+
+def _check_different(labels: Any) -> None:
+    if len(set(labels)) != len(labels):
+        raise ValueError("two classes are written alike; each needs a text of its own")
 
 
 FEW_CLASSES = 32
@@ -25,39 +40,82 @@ FEW_CLASSES = 32
 def codes_of(y: np.ndarray, texts: Sequence[str]) -> np.ndarray:
     """The place of each label among the classes."""
     unknown = len(texts)
-    codes = np.full(len(y), unknown, dtype=np.uint32)
-    if y.dtype.kind in "iufU" and len(texts) <= FEW_CLASSES:
-        for place, text in enumerate(texts):
-            label = text if y.dtype.kind == "U" else _number(text)
-            if label is not None:
-                codes[y == label] = place
+    numeric = y.dtype.kind in "iuf"
+    classes = [_number(text) for text in texts] if numeric else list(texts)
+    places = {label: place for place, label in enumerate(classes) if label is not None}
+    if not numeric and y.dtype.kind != "U":
+        found = (places.get(label_text(label), unknown) for label in y.tolist())
+        codes = np.fromiter(found, dtype=np.uint32, count=len(y))
+    elif len(texts) <= FEW_CLASSES:
+        codes = np.full(len(y), unknown, dtype=np.uint32)
+        for label, place in places.items():
+            codes[y == label] = place
     else:
         labels, inverse = np.unique(y, return_inverse=True)
-        places = {text: place for place, text in enumerate(texts)}
-        found = [places.get(label_text(label), unknown) for label in labels]
-        codes = np.asarray(found, dtype=np.uint32)[inverse]
+        codes = np.asarray([places.get(label, unknown) for label in labels.tolist()], dtype=np.uint32)[inverse]
     if unknown in codes:
         # Which label it is stays with the records.
-        raise ValueError(f"y has a label that is none of the classes; accepted are {', '.join(texts)}")
+        encoded = WHY_ENCODED if y.dtype.kind in "iu" and not places else ""
+        raise ValueError(f"y has a label that is none of the classes; accepted are {', '.join(texts)}{encoded}")
     return codes
 
 
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
+def _number(text: str) -> int | float | None:
+    """The number that a text is; whole ones of any size exactly."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return None
 
 
-def labels_of(texts: Any, kind: np.dtype | None) -> np.ndarray:
-    """The classes as the caller writes them; from a file, whole numbers are numbers."""
-    if kind is not None and kind.kind in "iufb":
-        values = [text == "True" for text in texts] if kind.kind == "b" else [float(text) for text in texts]
-        return np.asarray(values).astype(kind)
-    if kind is not None:
-        return np.asarray(texts, dtype=object if kind.kind == "O" else None)
-    if all(text.lstrip("-").isdecimal() and str(int(text)) == text for text in texts):
-        return np.asarray([int(text) for text in texts])
-    if set(texts) <= {"True", "False"}:
-        return np.asarray([text == "True" for text in texts])
-    return np.asarray(texts)
+def labels_of(texts: Sequence[str], kind: np.dtype | None) -> np.ndarray:
+    """The classes as the caller writes labels; from a file, whole numbers are numbers."""
+    numbers = [_number(text) for text in texts]
+    if kind is None:
+        if all(isinstance(number, int) and str(number) == text for number, text in zip(numbers, texts, strict=True)):
+            return np.asarray(numbers)
+        return _truths(texts) if set(texts) <= {"True", "False"} else np.asarray(texts)
+    if kind.kind == "b" and set(texts) <= {"True", "False"}:
+        return _truths(texts)
+    if kind.kind in "iufb":
+        if None in numbers or kind.kind == "b":
+            raise ValueError(
+                f"y is of type {kind} and the classes are {', '.join(texts)}; accepted are labels of one kind: "
+                "give y as texts, or classes that are all numbers"
+            )
+        _check_different(numbers)
+        found = np.asarray(numbers)
+        if found.dtype == object:
+            return found
+        cast = found.astype(kind)
+        return cast if np.array_equal(cast, found) else found
+    return np.asarray(texts, dtype=object if kind.kind == "O" else None)
+
+
+def _truths(texts: Sequence[str]) -> np.ndarray:
+    return np.asarray([text == "True" for text in texts])
+
+
+def declared_labels(values: np.ndarray, texts: Sequence[str], kind: np.dtype | None) -> np.ndarray:
+    """The labels ``values`` in the order of ``texts``, unless ``y`` writes them as another kind."""
+    if kind is not None and kind.kind in "iufbU" and (kind.kind == "U") != (values.dtype.kind in "UO"):
+        return labels_of(texts, kind)
+    places = {label_text(value): place for place, value in enumerate(values)}
+    return values[[places[text] for text in texts]]
+
+
+def check_alike(labels: np.ndarray, classes: np.ndarray) -> None:
+    """Refuses texts among labels where classes are numbers, and the other way round."""
+    text = _are_texts(classes)[0]
+    if any(found != text for found in _are_texts(labels)):
+        accepted = "texts" if text else "numbers"
+        raise ValueError(f"y has labels of another kind than the classes, which are {accepted}; accepted are {accepted}")
+
+
+def _are_texts(labels: np.ndarray) -> list[bool]:
+    """Whether labels are texts: one answer, or one for each where they can differ."""
+    if labels.dtype.kind != "O" or not labels.size:
+        return [labels.dtype.kind == "U"]
+    return [isinstance(label, str) for label in labels.ravel().tolist()]

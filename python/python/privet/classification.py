@@ -13,9 +13,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from privet._base import PrivateEstimator
-from privet._labels import codes_of, labels_of, texts_of
+from privet._labels import check_alike, codes_of, declared_labels, labels_of, texts_of
+from privet._refusals import check_labels
 from privet._warnings import PublicClassesWarning
 from privet.schema import Schema
 
@@ -49,7 +51,7 @@ class _Classifier(ClassifierMixin, PrivateEstimator):
             "guarantee does not cover it. Declare them with classes=[...] if that could say something about a "
             "record.",
             PublicClassesWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
         return {"classes": texts_of(classes)}, [NOTE_CLASSES]
 
@@ -58,25 +60,51 @@ class _Classifier(ClassifierMixin, PrivateEstimator):
             raise ValueError(
                 "the schema's target is a number; a classifier accepts one with classes, a regressor this one"
             )
-        if self.classes is not None and texts_of(np.unique(np.asarray(self.classes))) != sorted(schema.classes):
+        if self.classes is not None and set(texts_of(np.unique(np.asarray(self.classes)))) != set(schema.classes):
             raise ValueError("classes differ from the schema's; leave them out, or give the same")
 
     def _encoded_labels(self, y: Any, schema: Schema) -> np.ndarray:
         return codes_of(np.asarray(y), schema.classes or ())
 
-    def _set_target(self, schema: Schema, kind: np.dtype | None) -> None:
-        self.classes_ = labels_of(schema.classes or (), kind)
+    def _class_labels(self, schema: Schema, labels: np.ndarray | None) -> np.ndarray:
+        texts = schema.classes or ()
+        kind = None if labels is None else labels.dtype
+        if self.classes is not None:
+            return declared_labels(np.unique(np.asarray(self.classes)), texts, kind)
+        if self.schema is None and labels is not None:
+            return declared_labels(np.unique(labels), texts, kind)
+        return labels_of(texts, kind)
+
+    def _set_target(self, schema: Schema, classes: np.ndarray | None) -> None:
+        # From a place among the sorted classes to one in the schema's order.
+        self._order = np.argsort(classes)
+        self.classes_ = classes[self._order]
+        self.coef_ = self._sorted(self.coef_.T).T
+        self.intercept_ = self._sorted(self.intercept_[None, :])[0]
+
+    def _sorted(self, columns: np.ndarray) -> np.ndarray:
+        """A column for each class, or one that speaks for the second of two, in the order of ``classes_``."""
+        if columns.shape[1] == 1:
+            return columns if self._order[0] == 0 else -columns
+        return columns[:, self._order]
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores: above zero for the second of two classes; a column for each of more."""
         features = self._features(X)
-        scores = self.model_.scores(features)
+        scores = self._sorted(self.model_.scores(features))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> np.ndarray:
         """The most likely class of each row."""
         features = self._features(X)
-        return self.classes_[self.model_.predict_codes(features)]
+        return self.classes_[np.argsort(self._order)][self.model_.predict_codes(features)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted. Of private rows, it is itself not private."""
+        check_labels(y)
+        check_is_fitted(self)
+        check_alike(np.asarray(y), self.classes_)
+        return super().score(X, y, sample_weight)
 
 
 def _has_probabilities(estimator: Any) -> bool:
@@ -94,7 +122,7 @@ class _Probabilities(_Classifier):
     def predict_proba(self, X: Any) -> np.ndarray:
         """A probability for each row and class."""
         features = self._features(X)
-        return np.asarray(self.model_.probabilities(features))
+        return self._sorted(np.asarray(self.model_.probabilities(features)))
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:
@@ -145,7 +173,7 @@ class PrivateLogisticRegression(_Probabilities):
     coef_, intercept_ : arrays
         The noised weights, in the units of ``X`` where every feature is a plain number.
     classes_ : array
-        The classes.
+        The classes, sorted, whatever their order in a schema.
     n_features_in_ : int
         How many columns ``X`` had.
     certificate_ : Certificate

@@ -64,7 +64,8 @@ def _estimator(model: _privet.Model) -> Any:
     estimator.n_features_in_ = len(features) or schema._facts["sparse_features"]
     if features and features != tuple(f"x{place}" for place in range(len(features))):
         estimator.feature_names_in_ = np.asarray(features, dtype=object)
-    estimator._set_model(model, Plan._from_json(model.plan()), schema)
+    classes = estimator._class_labels(schema, None)
+    estimator._set_model(model, Plan._from_json(model.plan()), schema, classes)
     return estimator
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from privet._base import PrivateEstimator
+from privet._refusals import numbers
 from privet.schema import Schema
 
 
@@ -39,15 +40,19 @@ class _Regressor(RegressorMixin, PrivateEstimator):
             )
 
     def _encoded_labels(self, y: Any, schema: Schema) -> np.ndarray:
-        return np.ascontiguousarray(y, dtype=np.float64)
+        return numbers("y", y)
 
-    def _set_target(self, schema: Schema, kind: np.dtype | None) -> None:
+    def _set_target(self, schema: Schema, classes: np.ndarray | None) -> None:
         pass
 
     def predict(self, X: Any) -> np.ndarray:
         """The predicted number of each row, within the target's bounds."""
         features = self._features(X)
         return self.model_.predict_numbers(features)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of the variance that is predicted (R²). Of private rows, it is itself not private."""
+        return super().score(X, numbers("y", y), sample_weight)
 
 
 class PrivateLinearRegression(_Regressor):
