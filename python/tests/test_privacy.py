@@ -27,14 +27,22 @@ def test_a_missing_budget_is_refused(table):
         PrivateLogisticRegression(bounds=(-1, 1)).fit(X, y)
 
 
-def test_classes_taken_from_labels_are_told(table):
+def test_classes_taken_from_labels_are_told(table, tmp_path):
     X, y = table
     with pytest.warns(privet.PublicClassesWarning, match="classes=\\[...\\]"):
         model = logistic(classes=None).fit(X, y)
     assert any("taken from the labels" in note for note in model.certificate_.notes)
     assert privet.verify(model)
+    model.save(tmp_path / "model.json")
+    assert privet.load(tmp_path / "model.json").plan_ == model.plan_
     declared = logistic().fit(X, y)
     assert not any("taken from the labels" in note for note in declared.certificate_.notes)
+
+
+def test_a_plan_says_that_it_assumes_two_classes():
+    notes = {"n_rows": 1000, "n_features": 3}
+    assert any("for two classes" in note for note in logistic(classes=None).plan(**notes).notes)
+    assert not any("for two classes" in note for note in logistic().plan(**notes).notes)
 
 
 def test_a_declared_class_need_not_occur(table):

@@ -2,7 +2,8 @@
 
 Where every feature is a number, its encoding is a straight line within its bounds, and the coefficients
 are those of ``X`` itself: for a row that no bound touches, a classifier's ``decision_function`` and a
-regressor's ``predict`` are ``X @ coef_.T + intercept_``. Where there are categories or logarithms, the
+regressor's ``predict`` are ``X @ coef_.T + intercept_``. The bound on a row's norm is one of them: with
+``bounds`` and an intercept it touches every row. Where there are categories or logarithms, the
 coefficients are those of the encoded columns.
 """
 

@@ -111,7 +111,7 @@ def check_alike(labels: np.ndarray, classes: np.ndarray) -> None:
     text = _are_texts(classes)[0]
     if any(found != text for found in _are_texts(labels)):
         accepted = "texts" if text else "numbers"
-        raise ValueError(f"y has labels of another kind than the classes, which are {accepted}; accepted are {accepted}")
+        raise ValueError(f"y has labels of another kind than the classes; accepted are {accepted}")
 
 
 def _are_texts(labels: np.ndarray) -> list[bool]:

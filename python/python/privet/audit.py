@@ -110,7 +110,7 @@ def membership(
     """Try to tell from a fitted model which rows it was trained on.
 
     ``holdout``: rows and labels that it was not trained on; without, stand-ins are made by shuffling
-    columns within each class, which is rough.
+    columns within each class, which is rough and for classifiers only: a regressor needs ``holdout``.
 
     >>> import numpy as np
     >>> from privet import PrivateLogisticRegression

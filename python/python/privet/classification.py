@@ -25,6 +25,7 @@ NOTE_CLASSES = (
     "the list of classes was taken from the labels of the records: the guarantee does not cover which "
     "classes occur"
 )
+NOTE_TWO_CLASSES = "classes are not declared: the plan is one for two classes"
 
 
 class _Classifier(ClassifierMixin, PrivateEstimator):
@@ -38,7 +39,7 @@ class _Classifier(ClassifierMixin, PrivateEstimator):
             classes = np.unique(np.asarray(self.classes))
             return {"classes": texts_of(classes)}, []
         if labels is None:
-            return {"classes": ["0", "1"]}, []
+            return {"classes": ["0", "1"]}, [NOTE_TWO_CLASSES]
         check_classification_targets(labels)
         classes = np.unique(labels)
         if len(classes) < 2:
@@ -151,7 +152,8 @@ class PrivateLogisticRegression(_Probabilities):
         Public facts about a table with named columns; see :class:`privet.Schema`.
     classes : array, optional
         The classes, which are public. Taken from ``y`` unless given, with a warning and a note in the
-        certificate, since that says which labels occur.
+        certificate, since that says which labels occur. Tools that encode labels themselves (stacking,
+        voting, ``cross_val_predict`` with probabilities) need them declared as 0, 1, ..., and ``y`` so.
     neighbours : {"replace-one", "add-remove"}
         Which tables must look alike: one record exchanged for another (the number of rows is public), or
         one added or removed (the number of rows is private, and ``n_rows`` declared).
@@ -171,7 +173,10 @@ class PrivateLogisticRegression(_Probabilities):
     Attributes
     ----------
     coef_, intercept_ : arrays
-        The noised weights, in the units of ``X`` where every feature is a plain number.
+        The noised weights, in the units of ``X`` where every feature is a plain number. ``X @ coef_.T +
+        intercept_`` is ``decision_function`` for rows that no bound touches only. With ``bounds`` and an
+        intercept there are next to none: the constant column alone is as long as a row may be, so every row is
+        scaled down to length 1, and its score with it. Signs and classes stay.
     classes_ : array
         The classes, sorted, whatever their order in a schema.
     n_features_in_ : int

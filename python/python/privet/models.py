@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from privet import _privet
 from privet._base import PrivateEstimator
 from privet._certificate import Plan, Verdict
-from privet.classification import PrivateClassifier, PrivateLinearSVC, PrivateLogisticRegression
+from privet.classification import NOTE_CLASSES, PrivateClassifier, PrivateLinearSVC, PrivateLogisticRegression
 from privet.regression import PrivateLinearRegression
 from privet.schema import Schema
 
@@ -66,6 +67,9 @@ def _estimator(model: _privet.Model) -> Any:
         estimator.feature_names_in_ = np.asarray(features, dtype=object)
     classes = estimator._class_labels(schema, None)
     estimator._set_model(model, Plan._from_json(model.plan()), schema, classes)
+    if NOTE_CLASSES in estimator.certificate_.notes:
+        # A plan made again from public facts does not know where the classes came from.
+        estimator.plan_ = replace(estimator.plan_, notes=(*estimator.plan_.notes, NOTE_CLASSES))
     return estimator
 
 

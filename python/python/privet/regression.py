@@ -58,6 +58,10 @@ class _Regressor(RegressorMixin, PrivateEstimator):
 class PrivateLinearRegression(_Regressor):
     """Linear regression under differential privacy.
 
+    ``X @ coef_ + intercept_`` is ``predict`` for rows that no bound touches only. With ``bounds`` and an
+    intercept there are next to none: the constant column alone is as long as a row may be, so every row is scaled
+    down to length 1. Use ``predict``, or ``data_norm``, which leaves room for the constant column.
+
     Parameters are those of :class:`PrivateLogisticRegression` but for ``classes``, and
 
     Parameters

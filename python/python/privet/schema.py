@@ -158,7 +158,8 @@ class Schema:
         if weights is not None:
             draft["target"]["weights"] = [float(weight) for weight in weights]
         if unit is not None:
-            draft["unit"] = {"column": unit, "max_records": 1 if max_records is None else whole("max_records", max_records)}
+            records = 1 if max_records is None else whole("max_records", max_records)
+            draft["unit"] = {"column": unit, "max_records": records}
         self._set(draft)
 
     def _set(self, draft: Mapping[str, Any]) -> None:
