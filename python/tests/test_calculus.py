@@ -145,6 +145,10 @@ def test_the_auditor_finds_what_there_is():
         audit.learner("non-private", epsilon=1.0, runs=100)
     with pytest.raises(ValueError):
         audit.learner("output", epsilon=1.0, runs=1)
+    with pytest.raises(ValueError, match="runs is -1; a whole number from 1"):
+        audit.learner("output", epsilon=1.0, runs=-1)
+    with pytest.raises(ValueError, match="canaries is 0.5; a whole number from 1"):
+        audit.one_run("output", epsilon=1.0, canaries=0.5)
 
 
 def test_membership_inference_on_a_model_without_privacy_is_told(table):
