@@ -262,7 +262,7 @@ class PrivateEstimator(BaseEstimator):
             expected = len(schema.features) + _sparse_width(schema)
             raise ValueError(f"X has {X.shape[1]} features; the schema has {expected}")
         rows = X.shape[0]
-        return (_tables.csr_parts(X) if sparse.issparse(X) else X), labels, rows
+        return (_tables.csr_parts(X) if sparse.issparse(X) else _tables.readable(X)), labels, rows
 
     def _numeric_target(self) -> bool:
         return False
@@ -276,7 +276,7 @@ class PrivateEstimator(BaseEstimator):
         if schema.unit is None:
             return None
         if groups is not None:
-            column = _tables.one_column(schema.unit, groups)
+            column = _tables.unit_column(schema.unit, groups)
         else:
             named = features if isinstance(features, list) else []
             found = [column for column in named if column[0] == schema.unit]
@@ -285,7 +285,7 @@ class PrivateEstimator(BaseEstimator):
                     f"groups are missing: the schema's unit is {schema.unit!r}; give fit(X, y, groups=...) or "
                     "a frame with that column"
                 )
-            column = found[0]
+            column = _tables.whole_units(found[0])
         if len(column[2]) != rows:
             raise ValueError(f"groups have {len(column[2])} entries, X has {rows} rows; as many are accepted")
         return column
@@ -307,7 +307,8 @@ class PrivateEstimator(BaseEstimator):
         if schema is not None and not _plain_numbers(schema, X):
             if _tables.is_frame(X):
                 return _tables.frame_columns(X)
-            return _tables.array_columns(X, schema.features)
+            # Without names, columns are in the order of the frame that was fitted on.
+            return _tables.array_columns(X, getattr(self, "feature_names_in_", schema.features))
         X = validate_data(
             self,
             X,
@@ -316,7 +317,12 @@ class PrivateEstimator(BaseEstimator):
             dtype=(np.float64, np.float32),
             ensure_all_finite=False,
         )
-        return _tables.csr_parts(X) if sparse.issparse(X) else X
+        names = getattr(self, "feature_names_in_", None)
+        if schema is not None and schema.features and names is not None:
+            places = {name.strip(): place for place, name in enumerate(names)}
+            places |= {name: place for place, name in enumerate(names)}
+            X = X[:, [places[name] for name in schema.features]]
+        return _tables.csr_parts(X) if sparse.issparse(X) else _tables.readable(X)
 
     def _labelled(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """Rows and labels to compare with, as the extension reads them."""
@@ -371,6 +377,10 @@ def _optional_number(name: str, value: Any) -> float | None:
 
 
 def _whole(name: str, value: Any) -> int:
-    if isinstance(value, (bool, np.bool_)) or int(value) != value or value < 1:
+    try:
+        whole = int(value)
+    except (TypeError, ValueError, OverflowError):
+        whole = 0
+    if isinstance(value, (bool, np.bool_)) or whole != value or not 1 <= whole < 2**63:
         raise ValueError(f"{name} is {value!r}; a whole number from 1 is accepted")
-    return int(value)
+    return whole

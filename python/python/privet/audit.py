@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from privet import _privet
+from privet._base import _whole
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,8 @@ def learner(
     >>> learner("gd", epsilon=0.5, runs=200).refuted
     False
     """
+    runs = _whole("runs", runs)
+    rows = None if rows is None else _whole("rows", rows)
     return Finding._from_json(
         _privet.audit_learner(
             method, _pairs(settings), float(epsilon), float(delta), neighbours, rows, runs, confidence, seed
@@ -97,6 +100,7 @@ def one_run(
     >>> one_run("output", epsilon=1.0, canaries=100).refuted
     False
     """
+    canaries = _whole("canaries", canaries)
     return Finding._from_json(
         _privet.audit_one_run(
             method, _pairs(settings), float(epsilon), float(delta), neighbours, canaries, confidence, seed

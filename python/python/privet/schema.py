@@ -157,12 +157,16 @@ class Schema:
         if weights is not None:
             draft["target"]["weights"] = [float(weight) for weight in weights]
         if unit is not None:
-            draft["unit"] = {"column": unit, "max_records": max_records or 1}
+            draft["unit"] = {"column": unit, "max_records": 1 if max_records is None else max_records}
         self._set(draft)
 
     def _set(self, draft: Mapping[str, Any]) -> None:
         # One form for equal schemas: as the Rust side writes what it has checked.
-        self._json, facts = schema_checked(json.dumps(draft))
+        try:
+            text = json.dumps(draft, allow_nan=False, default=_plain)
+        except ValueError:
+            raise ValueError("schema: a number is NaN or infinite; finite numbers are accepted") from None
+        self._json, facts = schema_checked(text)
         self._facts = json.loads(facts)
 
     @classmethod
@@ -231,6 +235,13 @@ class Schema:
     def __repr__(self) -> str:
         kind = "classes" if self.classes is not None else "a number"
         return f"Schema({len(self.features)} features, target {self.target!r}: {kind})"
+
+
+def _plain(value: Any) -> Any:
+    """A NumPy number as a plain one."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"schema: a {type(value).__name__} is not accepted; accepted are numbers, texts and lists")
 
 
 def label_text(label: Any) -> str:
