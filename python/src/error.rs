@@ -9,7 +9,9 @@ use privet_dp::account::AccountError;
 use privet_dp::noise::NoiseError;
 use privet_learn::LearnError;
 use privet_optim::solver::SolveError;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{
+    PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyValueError,
+};
 use pyo3::prelude::*;
 
 pyo3::create_exception!(
@@ -29,6 +31,17 @@ impl Failure {
     /// Something the caller gave.
     pub fn value(words: impl std::fmt::Display) -> Self {
         Self(PyValueError::new_err(words.to_string()))
+    }
+
+    /// More numbers than there is memory for.
+    pub fn memory(count: usize) -> Self {
+        Self(PyMemoryError::new_err(format!("no memory for {count} numbers; fewer are accepted")))
+    }
+
+    /// JSON that the Python side wrote: what is wrong with it, without a place that nobody can see.
+    pub fn json(error: &serde_json::Error) -> Self {
+        let words = error.to_string();
+        Self::value(words.split(" at line ").next().unwrap_or_default())
     }
 }
 
@@ -110,6 +123,6 @@ impl From<AuditError> for Failure {
 
 impl From<serde_json::Error> for Failure {
     fn from(error: serde_json::Error) -> Self {
-        Self::value(error)
+        Self::json(&error)
     }
 }

@@ -6,10 +6,14 @@
 //! - a list of columns `(name, kind, values, more)`: see [`Column`].
 
 use crate::error::{Failure, Outcome};
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{
+    Element, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray,
+    PyUntypedArrayMethods,
+};
 use privet_data::encode::{Cell, NumberRows};
 use privet_data::read::memory::{self, Cells, Labels};
 use privet_data::read::{Options, Purpose};
+use privet_data::schema::{Categories, ColumnKind};
 use privet_data::{Dataset, Features, Schema};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -44,7 +48,8 @@ impl<T: Copy + Into<f64> + Sync> NumberRows for View<'_, T> {
 }
 
 /// One column of a frame: `(name, "number" | "integer", values, is_missing or None)`, or
-/// `(name, "text", codes, texts)` where a negative code means missing.
+/// `(name, "text", codes, texts)` where a negative code means missing and a text may be a boolean, which
+/// is written as the schema's column of that name writes it.
 struct Column {
     name: String,
     values: Values,
@@ -57,17 +62,23 @@ enum Values {
 }
 
 impl Column {
-    fn new(given: &Bound<'_, PyAny>) -> Outcome<Self> {
+    fn new(given: &Bound<'_, PyAny>, schema: &Schema) -> Outcome<Self> {
         let (name, kind, values, more): (String, String, Bound<'_, PyAny>, Bound<'_, PyAny>) =
             given.extract()?;
         let missing = || -> Outcome<Option<Vec<bool>>> {
-            let mask: Option<PyReadonlyArray1<'_, bool>> = more.extract()?;
-            Ok(mask.map(|mask| mask.as_array().to_vec()))
+            if more.is_none() { Ok(None) } else { vector(&more).map(Some) }
         };
         let values = match kind.as_str() {
             "number" => Values::Numbers(vector(&values)?, missing()?),
             "integer" => Values::Integers(vector(&values)?, missing()?),
-            "text" => Values::Texts(vector(&values)?, more.extract()?),
+            "text" => {
+                let spelling = truths(schema, &name);
+                let texts = more.extract::<Vec<Text>>()?.into_iter().map(|text| match text {
+                    Text::Truth(truth) => spelling[usize::from(truth)].to_owned(),
+                    Text::Words(words) => words,
+                });
+                Values::Texts(vector(&values)?, texts.collect())
+            }
             other => return Err(Failure::value(format!("'{other}' is not a kind of column"))),
         };
         Ok(Self { name, values })
@@ -103,10 +114,71 @@ impl Cells for Column {
     }
 }
 
-/// One dimension, copied.
-fn vector<'py, T: numpy::Element + Clone>(values: &Bound<'py, PyAny>) -> Outcome<Vec<T>> {
+/// A distinct cell of a column of texts.
+#[derive(FromPyObject)]
+enum Text {
+    Truth(bool),
+    Words(String),
+}
+
+/// How a column writes false and true: whichever spelling its schema lists, and 0 and 1 among numbers.
+fn truths(schema: &Schema, name: &str) -> [&'static str; 2] {
+    const SPELLINGS: [[&str; 2]; 4] =
+        [["false", "true"], ["False", "True"], ["FALSE", "TRUE"], ["0", "1"]];
+    let listed = |text: &str| {
+        let column = schema.columns().iter().find(|column| column.name == name);
+        match column.map(|column| &column.kind) {
+            Some(ColumnKind::Number { .. }) => text == "0" || text == "1",
+            Some(ColumnKind::Binary { values, .. }) => values.iter().any(|value| value == text),
+            Some(ColumnKind::Category { categories: Categories::Listed(texts), .. }) => {
+                texts.iter().any(|listed| listed == text)
+            }
+            _ => false,
+        }
+    };
+    let spelled = |spelling: &&[&str; 2]| spelling.iter().any(|text| listed(text));
+    SPELLINGS.iter().find(spelled).copied().unwrap_or(SPELLINGS[0])
+}
+
+/// Refuses memory that would be read beside its entries: steps from entry to entry that are no
+/// multiple of an entry's length, or an address that an entry may not have. A field of a packed
+/// record array has both, and read in whole steps it would put one record into several rows.
+fn readable<T>(array: &Bound<'_, PyUntypedArray>, start: *const T) -> Outcome<()> {
+    let size = size_of::<T>().max(1) as isize;
+    let mut axes = array.shape().iter().zip(array.strides());
+    if array.is_empty()
+        || (start.is_aligned() && axes.all(|(length, step)| *length < 2 || step % size == 0))
+    {
+        return Ok(());
+    }
+    Err(Failure::value(
+        "an array's entries are not in steps of their own length, or not aligned; a copy of it \
+         (numpy.array(X, order=\"C\")) is accepted",
+    ))
+}
+
+/// One dimension, in place.
+fn entries<'py, T: Element>(values: &Bound<'py, PyAny>) -> Outcome<PyReadonlyArray1<'py, T>> {
     let array: PyReadonlyArray1<'py, T> = values.extract()?;
-    Ok(array.as_array().to_vec())
+    readable::<T>(array.as_untyped(), array.data())?;
+    Ok(array)
+}
+
+/// Two dimensions, in place.
+fn table<'py, T: Element>(values: &Bound<'py, PyAny>) -> Outcome<PyReadonlyArray2<'py, T>> {
+    let array: PyReadonlyArray2<'py, T> = values.extract()?;
+    readable::<T>(array.as_untyped(), array.data())?;
+    Ok(array)
+}
+
+/// One dimension, copied.
+fn vector<T: Element + Clone>(values: &Bound<'_, PyAny>) -> Outcome<Vec<T>> {
+    Ok(entries(values)?.as_array().to_vec())
+}
+
+/// Whether it is an array of this many dimensions and this type.
+fn is_of<'a, 'py, A: FromPyObject<'a, 'py>>(values: &'a Bound<'py, PyAny>) -> bool {
+    values.extract::<A>().is_ok()
 }
 
 /// Bounded rows from whatever the caller holds.
@@ -121,9 +193,10 @@ pub fn features(
     if let Ok(parts) = given.cast::<PyTuple>() {
         return sparse(parts, schema);
     }
-    let table = match given.extract::<PyReadonlyArray2<'_, f64>>() {
-        Ok(table) => Table::Double(table),
-        Err(_) => Table::Single(given.extract()?),
+    let table = if is_of::<PyReadonlyArray2<'_, f64>>(given) {
+        Table::Double(table(given)?)
+    } else {
+        Table::Single(table(given)?)
     };
     let pool = crate::watched::pool()?;
     // The interpreter's lock is held meanwhile, so that nobody writes into the array.
@@ -140,7 +213,8 @@ pub fn features(
 }
 
 fn frame(list: &Bound<'_, PyList>, schema: &Schema, options: &Options<'_>) -> Outcome<Features> {
-    let columns = list.iter().map(|column| Column::new(&column)).collect::<Outcome<Vec<_>>>()?;
+    let columns =
+        list.iter().map(|column| Column::new(&column, schema)).collect::<Outcome<Vec<_>>>()?;
     let rows = columns.first().map_or(0, Column::len);
     if let Some(odd) = columns.iter().find(|column| column.len() != rows) {
         let (name, found) = (&odd.name, odd.len());
@@ -161,18 +235,26 @@ fn sparse(parts: &Bound<'_, PyTuple>, schema: &Schema) -> Outcome<Features> {
     }
     // Integers of either width are widened; no value is copied.
     let (indices, starts): (Vec<i64>, Vec<i64>) = (integers(&indices)?, integers(&starts)?);
-    let starts: Vec<usize> =
-        starts.iter().map(|start| usize::try_from(*start).unwrap_or(0)).collect();
     let length = indices.len();
-    let rows = starts.windows(2).map(|w| w[0].min(length)..w[1].clamp(w[0], length).min(length));
+    // Rows that overlapped would hold one record twice.
+    let in_order = starts.windows(2).all(|pair| pair[0] <= pair[1]);
+    let within = |start: &i64| usize::try_from(*start).is_ok_and(|start| start <= length);
+    if !(in_order && starts.iter().all(within)) {
+        return Err(Failure::value(
+            "the rows of a CSR matrix overlap or reach beyond its values; accepted is an indptr that \
+             rises from 0 to at most as many values as there are",
+        ));
+    }
+    let rows = starts.windows(2).map(|pair| pair[0] as usize..pair[1] as usize);
     let place = |index: &i64| u64::try_from(*index).unwrap_or(u64::MAX);
-    if let Ok(data) = data.extract::<PyReadonlyArray1<'_, f64>>() {
+    if is_of::<PyReadonlyArray1<'_, f64>>(&data) {
+        let data = entries::<f64>(&data)?;
         let data = contiguous(data.as_slice().ok(), length)?;
         let rows =
             rows.map(|row| (indices[row.clone()].iter().map(place), data[row].iter().copied()));
         return Ok(memory::sparse(rows, schema)?);
     }
-    let data: PyReadonlyArray1<'_, f32> = data.extract()?;
+    let data = entries::<f32>(&data)?;
     let data = contiguous(data.as_slice().ok(), length)?;
     let rows = rows.map(|row| {
         (indices[row.clone()].iter().map(place), data[row].iter().map(|value| f64::from(*value)))
@@ -187,10 +269,14 @@ fn contiguous<T>(values: Option<&[T]>, length: usize) -> Outcome<&[T]> {
 }
 
 fn integers(values: &Bound<'_, PyAny>) -> Outcome<Vec<i64>> {
-    match values.extract::<PyReadonlyArray1<'_, i32>>() {
-        Ok(narrow) => Ok(narrow.as_array().iter().map(|value| i64::from(*value)).collect()),
-        Err(_) => vector(values),
+    if is_of::<PyReadonlyArray1<'_, i32>>(values) {
+        return Ok(entries::<i32>(values)?
+            .as_array()
+            .iter()
+            .map(|value| i64::from(*value))
+            .collect());
     }
+    vector(values)
 }
 
 /// Labelled rows: `labels` is a `uint32` array of places among the classes, or a `float64` one of
@@ -203,10 +289,10 @@ pub fn dataset(
     options: &Options<'_>,
 ) -> Outcome<Dataset> {
     let features = features(given, schema, options)?;
-    let units = units.map(Column::new).transpose()?;
+    let units = units.map(|units| Column::new(units, schema)).transpose()?;
     let units = units.as_ref().map(|column| column as &dyn Cells);
-    if let Ok(codes) = labels.extract::<PyReadonlyArray1<'_, u32>>() {
-        let codes = codes.as_array().to_vec();
+    if is_of::<PyReadonlyArray1<'_, u32>>(labels) {
+        let codes: Vec<u32> = vector(labels)?;
         return Ok(memory::labelled(features, Labels::Codes(&codes), units, schema, options)?);
     }
     let numbers: Vec<f64> = vector(labels)?;

@@ -1,7 +1,7 @@
 //! Samplers: exact laws, in bulk.
 
-use crate::error::Outcome;
-use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
+use crate::error::{Failure, Outcome};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use privet_dp::noise::{
     DiscreteGaussian, DiscreteLaplace, FixedSeed, GridGaussian, L2Laplace, Source, SystemRandom,
     choose_by_weight,
@@ -15,6 +15,14 @@ fn source(seed: Option<u64>) -> Outcome<Box<dyn Source>> {
     })
 }
 
+/// So many zeros to be drawn over, unless there is no memory for them.
+fn zeros<T: Default + Clone>(count: usize) -> Outcome<Vec<T>> {
+    let mut zeros = Vec::new();
+    zeros.try_reserve_exact(count).map_err(|_| Failure::memory(count))?;
+    zeros.resize(count, T::default());
+    Ok(zeros)
+}
+
 /// P(k) ∝ e^(−|k|/scale).
 #[pyfunction]
 pub fn noise_discrete_laplace<'py>(
@@ -23,10 +31,9 @@ pub fn noise_discrete_laplace<'py>(
     count: usize,
     seed: Option<u64>,
 ) -> Outcome<Bound<'py, PyArray1<i64>>> {
-    let (law, mut source, mut drawn) =
-        (DiscreteLaplace::new(scale)?, source(seed)?, vec![0; count]);
+    let (law, mut source, mut drawn) = (DiscreteLaplace::new(scale)?, source(seed)?, zeros(count)?);
     py.detach(|| law.fill(&mut drawn, source.as_mut()));
-    Ok(drawn.to_pyarray(py))
+    Ok(drawn.into_pyarray(py))
 }
 
 /// P(k) ∝ e^(−k²/2σ²).
@@ -38,9 +45,9 @@ pub fn noise_discrete_gaussian<'py>(
     seed: Option<u64>,
 ) -> Outcome<Bound<'py, PyArray1<i64>>> {
     let (law, mut source, mut drawn) =
-        (DiscreteGaussian::new(sigma)?, source(seed)?, vec![0; count]);
+        (DiscreteGaussian::new(sigma)?, source(seed)?, zeros(count)?);
     py.detach(|| law.fill(&mut drawn, source.as_mut()));
-    Ok(drawn.to_pyarray(py))
+    Ok(drawn.into_pyarray(py))
 }
 
 /// A discrete Gaussian on a fine grid; also returns the grid's step.
@@ -51,9 +58,9 @@ pub fn noise_gaussian<'py>(
     count: usize,
     seed: Option<u64>,
 ) -> Outcome<(Bound<'py, PyArray1<f64>>, f64)> {
-    let (law, mut source, mut drawn) = (GridGaussian::new(scale)?, source(seed)?, vec![0.0; count]);
+    let (law, mut source, mut drawn) = (GridGaussian::new(scale)?, source(seed)?, zeros(count)?);
     py.detach(|| law.fill(&mut drawn, source.as_mut()));
-    Ok((drawn.to_pyarray(py), law.step()))
+    Ok((drawn.into_pyarray(py), law.step()))
 }
 
 /// One vector, density ∝ e^(−‖b‖/scale).
@@ -64,10 +71,9 @@ pub fn noise_l2_laplace<'py>(
     dimension: usize,
     seed: Option<u64>,
 ) -> Outcome<Bound<'py, PyArray1<f64>>> {
-    let (law, mut source, mut drawn) =
-        (L2Laplace::new(scale)?, source(seed)?, vec![0.0; dimension]);
+    let (law, mut source, mut drawn) = (L2Laplace::new(scale)?, source(seed)?, zeros(dimension)?);
     py.detach(|| law.fill(&mut drawn, source.as_mut()));
-    Ok(drawn.to_pyarray(py))
+    Ok(drawn.into_pyarray(py))
 }
 
 /// A place among integer scores with probability ∝ e^(rate·score), exactly.

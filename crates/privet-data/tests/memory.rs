@@ -136,3 +136,26 @@ fn sparse_rows_and_numbers_read_as_columns_do() {
     let nothing: [(&str, &dyn Cells); 1] = [("x", &column)];
     assert_eq!(memory::columns(&nothing, 0, &schema, &options).unwrap().matrix.rows(), 0);
 }
+
+#[test]
+fn blanks_around_texts_and_names_count_only_where_the_schema_says_so() {
+    let (options, rows) = (Options::default(), 2);
+    let (tidy, loose) = (Texts(vec!["x", "z"]), Texts(vec![" x", "z "]));
+    let ages = Numbers(vec![1.0, 2.0]);
+    let read = |schema: &Schema, name, work: &Texts, who: &Texts| {
+        let table: [(&str, &dyn Cells); 2] = [("age", &ages), (name, work)];
+        let features = memory::columns(&table, rows, schema, &options)?;
+        memory::labelled(features, Labels::Codes(&[0, 1]), Some(who), schema, &options)
+    };
+    let schema = Schema::from_toml(SCHEMA).unwrap();
+    let one_person = Texts(vec!["p", " p "]);
+    let expected = read(&schema, "work", &tidy, &Texts(vec!["p", "p"])).unwrap();
+    assert_eq!(expected.features.rows(), 1, "one row of each person");
+    let found = read(&schema, " work", &loose, &one_person).unwrap();
+    assert_eq!(found.features.rows(), 1);
+    assert_eq!(found.features.dense_row(0), expected.features.dense_row(0));
+    let exact = SCHEMA.replace("[file]", "[file]\ntrim = false");
+    let exact = Schema::from_toml(&exact).unwrap();
+    assert!(read(&exact, " work", &loose, &one_person).is_err());
+    assert_eq!(read(&exact, "work", &loose, &one_person).unwrap().features.rows(), 2);
+}

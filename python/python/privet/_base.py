@@ -282,7 +282,7 @@ class PrivateEstimator(BaseEstimator):
             expected = len(schema.features) + _sparse_width(schema)
             raise ValueError(f"X has {X.shape[1]} features; the schema has {expected}")
         rows = X.shape[0]
-        return (_tables.csr_parts(X) if sparse.issparse(X) else X), labels, rows
+        return (_tables.csr_parts(X) if sparse.issparse(X) else _tables.readable(X)), labels, rows
 
     def _numeric_target(self) -> bool:
         return False
@@ -296,7 +296,7 @@ class PrivateEstimator(BaseEstimator):
         if schema.unit is None:
             return None
         if groups is not None:
-            column = _tables.one_column(schema.unit, groups)
+            column = _tables.unit_column(schema.unit, groups)
         else:
             named = features if isinstance(features, list) else []
             found = [column for column in named if column[0] == schema.unit]
@@ -305,7 +305,7 @@ class PrivateEstimator(BaseEstimator):
                     f"groups are missing: the schema's unit is {schema.unit!r}; give fit(X, y, groups=...) or "
                     "a frame with that column"
                 )
-            column = found[0]
+            column = _tables.whole_units(found[0])
         if len(column[2]) != rows:
             raise ValueError(f"groups have {len(column[2])} entries, X has {rows} rows; as many are accepted")
         return column
@@ -327,7 +327,8 @@ class PrivateEstimator(BaseEstimator):
         if schema is not None and not _plain_numbers(schema, X):
             if _tables.is_frame(X):
                 return _tables.frame_columns(X)
-            return _tables.array_columns(X, schema.features)
+            # Without names, columns are in the order of the frame that was fitted on.
+            return _tables.array_columns(X, getattr(self, "feature_names_in_", schema.features))
         X = validate_data(
             self,
             X,
@@ -336,7 +337,12 @@ class PrivateEstimator(BaseEstimator):
             dtype=(np.float64, np.float32),
             ensure_all_finite=False,
         )
-        return _tables.csr_parts(X) if sparse.issparse(X) else X
+        names = getattr(self, "feature_names_in_", None)
+        if schema is not None and schema.features and names is not None:
+            places = {name.strip(): place for place, name in enumerate(names)}
+            places |= {name: place for place, name in enumerate(names)}
+            X = X[:, [places[name] for name in schema.features]]
+        return _tables.csr_parts(X) if sparse.issparse(X) else _tables.readable(X)
 
     def _labelled(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """Rows and labels to compare with, as the extension reads them."""

@@ -17,7 +17,7 @@ def whole(name: str, value: Any) -> int:
         number = None if isinstance(value, (bool, np.bool_, str)) else int(value)
     except (TypeError, ValueError, OverflowError):
         number = None
-    if number is None or number != value or number < 1:
+    if number is None or number != value or not 1 <= number < 2**63:
         raise ValueError(f"{name} is {value!r}; a whole number from 1 is accepted")
     return number
 

@@ -55,7 +55,7 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
         columns = (
             _tables.frame_columns(X)
             if _tables.is_frame(X)
-            else _tables.array_columns(X, self.schema_.features)
+            else _tables.array_columns(X, getattr(self, "feature_names_in_", self.schema_.features))
         )
         return _privet.schema_encode(self.schema_._json, columns)
 

@@ -164,7 +164,11 @@ class Schema:
 
     def _set(self, draft: Mapping[str, Any]) -> None:
         # One form for equal schemas: as the Rust side writes what it has checked.
-        self._json, facts = schema_checked(json.dumps(draft))
+        try:
+            text = json.dumps(draft, allow_nan=False, default=_plain)
+        except ValueError:
+            raise ValueError("schema: a number is NaN or infinite; finite numbers are accepted") from None
+        self._json, facts = schema_checked(text)
         self._facts = json.loads(facts)
 
     @classmethod
@@ -233,6 +237,13 @@ class Schema:
     def __repr__(self) -> str:
         kind = "classes" if self.classes is not None else "a number"
         return f"Schema({len(self.features)} features, target {self.target!r}: {kind})"
+
+
+def _plain(value: Any) -> Any:
+    """A NumPy number as a plain one."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"schema: a {type(value).__name__} is not accepted; accepted are numbers, texts and lists")
 
 
 def label_text(label: Any) -> str:

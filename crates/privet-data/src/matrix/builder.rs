@@ -80,8 +80,9 @@ const LOOKED_AT: usize = 1024;
 
 impl DenseMatrix {
     /// The same rows in whichever storage takes less time to pass over, as far as a look at some of them
-    /// tells. It changes no entry; sums over entries may be added up in another order, and differ by rounding
-    /// then. The time taken tells how many entries are zero.
+    /// tells. Sums are those of the same entries, but sparse rows may be added up in another order, so what
+    /// depends on the last bits of a sum (a solver's path and the model it ends at, within its proved
+    /// tolerance) may differ; the time taken tells how many entries are zero.
     pub fn compacted(self) -> Matrix {
         let apart = (self.rows() / LOOKED_AT).max(1);
         let looked_at = (0..self.rows()).step_by(apart);

@@ -125,6 +125,7 @@ struct Row<'a> {
     row: usize,
     missing: &'a [String],
     missing_numbers: &'a [f64],
+    trim: bool,
 }
 
 impl Record for Row<'_> {
@@ -133,7 +134,11 @@ impl Record for Row<'_> {
         let number = |value: f64| {
             self.missing_numbers.iter().any(|m| *m == value || (m.is_nan() && value.is_nan()))
         };
-        match column.cell(self.row) {
+        let cell = match column.cell(self.row) {
+            Cell::Text(text) if self.trim => Cell::Text(text.trim_ascii()),
+            cell => cell,
+        };
+        match cell {
             Cell::Text(text) if self.missing.iter().any(|word| word.as_bytes() == text) => {
                 Cell::Missing
             }
@@ -153,12 +158,14 @@ pub fn columns(
 ) -> Result<Features, DataError> {
     let (encoding, place) = (Encoding::new(schema), Place::Table);
     let mut collector = Collector::features(schema, &encoding, &place, options);
-    let names: Vec<&[u8]> = table.iter().map(|(name, _)| name.as_bytes()).collect();
+    let trim = schema.file().trim;
+    let names = table.iter().map(|(name, _)| if trim { name.trim_ascii() } else { name });
+    let names: Vec<&[u8]> = names.map(str::as_bytes).collect();
     let layout = collector.layout(&names)?;
     let missing = schema.file().missing_values.as_slice();
     let missing_numbers: Vec<f64> = missing.iter().filter_map(|text| text.parse().ok()).collect();
     for row in 0..rows {
-        let cells = Row { columns: table, row, missing, missing_numbers: &missing_numbers };
+        let cells = Row { columns: table, row, missing, missing_numbers: &missing_numbers, trim };
         collector.record(row as u64, &layout, &cells)?;
     }
     collector.into_features()
@@ -218,7 +225,11 @@ pub fn labelled(
     let (Some(unit), Some(units)) = (schema.unit_column(), units) else { return Ok(dataset) };
     let mut cap = UnitCap::new(unit.max_records, options.unit_key);
     for row in 0..rows {
-        cap.row(units.cell(row)).map_err(|error| DataError::Cell {
+        let cell = match units.cell(row) {
+            Cell::Text(text) if schema.file().trim => Cell::Text(text.trim_ascii()),
+            cell => cell,
+        };
+        cap.row(cell).map_err(|error| DataError::Cell {
             file: Place::Table,
             row: row as u64,
             column: format!("column \"{}\"", unit.column),
