@@ -38,10 +38,11 @@ impl Failure {
         Self(PyMemoryError::new_err(format!("no memory for {count} numbers; fewer are accepted")))
     }
 
-    /// JSON that the Python side wrote: what is wrong with it, without a place that nobody can see.
-    pub fn json(error: &serde_json::Error) -> Self {
+    /// JSON that the Python side wrote as `what`: what is wrong with it, without a place in a text that
+    /// nobody sees.
+    pub fn json(what: &str, error: &serde_json::Error) -> Self {
         let words = error.to_string();
-        Self::value(words.split(" at line ").next().unwrap_or_default())
+        Self::value(format!("{what}{}", words.split(" at line ").next().unwrap_or_default()))
     }
 }
 
@@ -123,6 +124,6 @@ impl From<AuditError> for Failure {
 
 impl From<serde_json::Error> for Failure {
     fn from(error: serde_json::Error) -> Self {
-        Self::json(&error)
+        Self::json("", &error)
     }
 }

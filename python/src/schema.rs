@@ -11,10 +11,8 @@ use serde_json::json;
 
 /// A schema from JSON, checked.
 pub fn checked(json: &str) -> Outcome<Schema> {
-    let draft: Draft = serde_json::from_str(json).map_err(|error| {
-        let error = error.to_string();
-        Failure::value(format!("schema: {}", error.split(" at line ").next().unwrap_or_default()))
-    })?;
+    let draft: Draft =
+        serde_json::from_str(json).map_err(|error| Failure::json("schema: ", &error))?;
     Ok(draft.check()?)
 }
 

@@ -8,8 +8,19 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from privet import PrivateLogisticRegression, PrivateRidge, Schema, SchemaEncoder, _privet, _tables
-from privet import audit, binary, category, noise, number
+from privet import (
+    PrivateLogisticRegression,
+    PrivateRidge,
+    Schema,
+    SchemaEncoder,
+    _privet,
+    _tables,
+    audit,
+    binary,
+    category,
+    noise,
+    number,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::privet.NotPrivateWarning", "ignore::UserWarning")
 
@@ -239,3 +250,5 @@ def test_more_noise_than_memory():
     for draw in (noise.gaussian, noise.discrete_gaussian, noise.discrete_laplace, noise.l2_laplace):
         with pytest.raises(MemoryError, match="fewer are accepted"):
             draw(1.0, 10**15)
+    with pytest.raises(ValueError, match="2\\*\\*63 or more"):
+        noise.exponential_choice(np.array([2**63, 1], dtype=np.uint64), 1.0)

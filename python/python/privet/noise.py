@@ -89,4 +89,6 @@ def exponential_choice(scores: Any, rate: float, *, random_state: Any = None) ->
     whole = np.asarray(scores)
     if whole.ndim != 1 or whole.dtype.kind not in "iu":
         raise ValueError("scores are not a list of whole numbers, which is what is accepted")
+    if whole.size and whole.max() > np.iinfo(np.int64).max:
+        raise ValueError("scores have a number of 2**63 or more; smaller whole numbers are accepted")
     return _privet.noise_exponential_choice(whole.astype(np.int64), float(rate), seed_of(random_state))
