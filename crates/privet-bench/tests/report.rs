@@ -237,3 +237,18 @@ fn ratios_of_a_race_come_from_the_same_setting() {
     assert!(page.contains("| scikit-learn 1.9.1 lbfgs | 10,000 | 10,000,000 | 1.50 | 1.00 |"));
     assert!(page.contains("stopped: 40 GB expected"));
 }
+
+/// A page of some of a suite does not pass for the whole of it.
+#[test]
+fn what_of_a_suite_was_not_measured_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = privet_bench::suite::find("default").unwrap();
+    std::fs::write(folder.path().join("suite.toml"), &whole.text).unwrap();
+    let place = cell("adult", "auto", "auto", Calibration::Sound, Some(0.1));
+    let lines = [head("default"), Line::Run(run(place, 0, 80.0))];
+    fixture::write(folder.path(), &lines);
+    let notices = Results::read(folder.path()).unwrap().notices;
+    let said = notices.iter().find(|notice| notice.contains("part of the suite")).unwrap();
+    assert!(said.contains(" 1 of its "), "{said}");
+    assert!(said.contains("covtype, mnist") && !said.contains("adult"), "{said}");
+}

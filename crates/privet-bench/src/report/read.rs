@@ -4,6 +4,7 @@
 //! was left out is said in the report.
 
 use crate::line::{Head, Line, Race, Refused, Run};
+use crate::suite;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -86,7 +87,40 @@ impl Results {
             io::ErrorKind::NotFound => ReportError::NoFile(folder.into()),
             _ => ReportError::File { path: path.clone(), source },
         })?;
-        Self::parse(&bytes, &path)
+        let mut results = Self::parse(&bytes, &path)?;
+        if let Ok(text) = std::fs::read_to_string(folder.join("suite.toml")) {
+            results.compare(&text, folder);
+        }
+        Ok(results)
+    }
+
+    /// Says what of a suite, given as text, was not measured.
+    fn compare(&mut self, suite: &str, folder: &Path) {
+        let Ok(suite) = suite::parse(suite, "suite.toml", folder) else { return };
+        let Ok(forecast) = suite::forecast(&suite, &suite::Filter::default()) else { return };
+        let measured = |name: &str| {
+            let mut cells = self.runs.iter().map(|run| &run.cell);
+            cells.any(|cell| cell.dataset == name)
+        };
+        let names = suite.datasets.iter().map(|source| source.name.as_str());
+        let without: Vec<&str> = names.filter(|name| !measured(name)).collect();
+        // A cell that was refused has at most so many models fewer.
+        let refused = self.refused.len() as u64 * u64::from(suite.runs);
+        let made = self.runs.len() as u64;
+        if without.is_empty() && made + refused >= forecast.models() {
+            return;
+        }
+        let missing = match without[..] {
+            [] => String::new(),
+            _ => format!("; nothing of {}", without.join(", ")),
+        };
+        self.notices.push(format!(
+            "{}: part of the suite, {made} of its {} models{missing}. `privet bench run {} --resume` makes the \
+             rest.",
+            self.suite,
+            forecast.models(),
+            self.suite,
+        ));
     }
 
     /// Reads the lines of a file; `path` is for messages.
