@@ -130,6 +130,13 @@ def page(found):
     return "\n".join(lines)
 
 
+def commit():
+    """Of the sources beside this script; ``unknown`` outside a clone."""
+    asked = ["git", "-C", Path(__file__).parent, "rev-parse", "--short", "HEAD"]
+    found = subprocess.run(asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return found.stdout.strip() or "unknown"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
@@ -137,6 +144,7 @@ def main():
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--page", type=Path)
     arguments = parser.parse_args()
+    load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         rows = prepared(arguments.data, folder)
@@ -153,11 +161,10 @@ def main():
             [arguments.peer, script, folder, str(arguments.runs)], check=True, stdout=subprocess.PIPE, text=True
         )
         found["peer"] = json.loads(peer.stdout)
-    day = datetime.now(timezone.utc).date()
-    cores, load = os.cpu_count(), os.getloadavg()[0]
+    day, cores = datetime.now(timezone.utc).date(), os.cpu_count()
     found["machine"] = (
-        f"{day}, {cores} cores ({platform.machine()}), Python {platform.python_version()}, other work on the machine: "
-        f"load {load:.1f}"
+        f"{day}, commit {commit()}, {cores} cores ({platform.machine()}), Python {platform.python_version()}, load of the "
+        f"machine before: {load:.1f}"
     )
     text = page(found)
     print(text)

@@ -279,6 +279,21 @@ fn settings_are_checked() {
     ] {
         assert!(plan(&bad).is_err());
     }
+    // The papers' f₁ chooses λ = 2β/((1 − f₁)(1 − split)ε), β = ¼ of the logistic loss; a ridge wins.
+    let with = |settings: &[(&str, &str)]| {
+        let method = "amp".parse::<Method>().unwrap();
+        let set = |method: Method, (name, value): &(&str, &str)| method.with(name, value).unwrap();
+        let method = settings.iter().fold(method, set);
+        plan(&Request { method, ..request("amp", 1.0, 1e-6) })
+    };
+    let ridge =
+        |settings: &[(&str, &str)]| with(settings).unwrap().settings().get("ridge").unwrap();
+    let found = ridge(&[("fraction", "0.9"), ("split", "0.5")]);
+    assert!((found - 2.0 * 0.25 / (0.1 * 0.5)).abs() < 1e-9, "{found}");
+    assert_eq!(ridge(&[("fraction", "0.9"), ("ridge", "3")]), 3.0);
+    for bad in ["0", "1", "-0.5"] {
+        assert!(with(&[("fraction", bad)]).is_err(), "{bad}");
+    }
     let large_delta = plan(&request("amp", 1.0, 1e-3)).unwrap();
     assert!(large_delta.notes().iter().any(|note| note.contains("1 / rows")));
     let method: Method = "output".parse().unwrap();
