@@ -141,7 +141,7 @@ impl Kernel for Update<'_> {
             let margins = &mut margins[..part.rows()];
             let multipliers = &mut multipliers[..part.rows()];
             part.margins::<F>(self.theta, margins);
-            loss.values_and_derivatives::<F>(margins, part.labels(), multipliers);
+            loss.derivatives::<F>(margins, part.labels(), multipliers);
             multipliers.iter_mut().for_each(|m| *m = m.clamp(-slope, slope));
             part.accumulate::<F>(multipliers, self.sum);
         }

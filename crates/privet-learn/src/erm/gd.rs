@@ -374,7 +374,9 @@ impl Question {
         &'a self,
         data: &'a Dataset,
     ) -> Result<Vec<InMemory<'a>>, LearnError> {
-        let each = |labels| InMemory::new(&data.features, labels);
+        let each = |labels| {
+            InMemory::new(&data.features, labels).map(|records| records.on_grid_of(self.radius))
+        };
         self.labels
             .iter()
             .map(|labels| each(labels))

@@ -332,13 +332,33 @@ impl Loss {
 
     #[inline(always)]
     pub(crate) fn evaluate<const F: bool>(self, u: f64, y: f64) -> LossPoint {
+        struct At(f64, f64);
+        impl Loop for At {
+            type Output = LossPoint;
+            #[inline(always)]
+            fn over(self, loss: impl Fn(f64, f64) -> LossPoint) -> LossPoint {
+                loss(self.0, self.1)
+            }
+        }
+        self.run::<F, _>(At(u, y))
+    }
+
+    /// The loop, compiled for each loss on its own so that each is vectorised.
+    #[inline(always)]
+    fn run<const F: bool, L: Loop>(self, each: L) -> L::Output {
         match self {
-            Self::Logistic => logistic::evaluate::<F>(u, sign(y)).times(y.abs()),
-            Self::HuberSvm { h } => huber::evaluate(u, sign(y), h).times(y.abs()),
-            Self::Squared { clip } => squared::evaluate(u, y, clip),
-            Self::Huber { width } => huber_regression::evaluate(u, y, width),
-            Self::Quantile { tau, h } => quantile::evaluate(u, y, tau, h),
-            Self::Poisson { least, shift } => poisson::evaluate::<F>(u, y, least, shift),
+            Self::Logistic => {
+                each.over(|u, y| logistic::evaluate::<F>(u, sign(y)).times(y.abs()))
+            }
+            Self::HuberSvm { h } => {
+                each.over(|u, y| huber::evaluate(u, sign(y), h).times(y.abs()))
+            }
+            Self::Squared { clip } => each.over(|u, y| squared::evaluate(u, y, clip)),
+            Self::Huber { width } => each.over(|u, y| huber_regression::evaluate(u, y, width)),
+            Self::Quantile { tau, h } => each.over(|u, y| quantile::evaluate(u, y, tau, h)),
+            Self::Poisson { least, shift } => {
+                each.over(|u, y| poisson::evaluate::<F>(u, y, least, shift))
+            }
         }
     }
 
@@ -350,27 +370,19 @@ impl Loss {
         labels: &[f64],
         derivatives: &mut [f64],
     ) -> (f64, f64) {
-        // One loop per loss, so that each is vectorised on its own.
-        match self {
-            Self::Logistic => block(margins, labels, derivatives, |u, y| {
-                logistic::evaluate::<F>(u, sign(y)).times(y.abs())
-            }),
-            Self::HuberSvm { h } => block(margins, labels, derivatives, |u, y| {
-                huber::evaluate(u, sign(y), h).times(y.abs())
-            }),
-            Self::Squared { clip } => {
-                block(margins, labels, derivatives, |u, y| squared::evaluate(u, y, clip))
-            }
-            Self::Huber { width } => {
-                block(margins, labels, derivatives, |u, y| huber_regression::evaluate(u, y, width))
-            }
-            Self::Quantile { tau, h } => {
-                block(margins, labels, derivatives, |u, y| quantile::evaluate(u, y, tau, h))
-            }
-            Self::Poisson { least, shift } => block(margins, labels, derivatives, |u, y| {
-                poisson::evaluate::<F>(u, y, least, shift)
-            }),
-        }
+        self.run::<F, _>(Sums { margins, labels, derivatives })
+    }
+
+    /// Over a block of rows: writes ℓ′.
+    #[inline(always)]
+    pub(crate) fn derivatives<const F: bool>(
+        self,
+        margins: &[f64],
+        labels: &[f64],
+        derivatives: &mut [f64],
+    ) {
+        let of = |point: LossPoint| point.derivative;
+        self.run::<F, _>(Written { margins, labels, written: derivatives, of });
     }
 
     /// Over a block of rows: ℓ′ in double-double, margins replaced by it; returns Σ|ℓ′|.
@@ -392,40 +404,70 @@ impl Loss {
         labels: &[f64],
         second: &mut [f64],
     ) {
-        for ((s, &u), &y) in second.iter_mut().zip(margins).zip(labels) {
-            *s = self.evaluate::<F>(u, y).second;
-        }
+        let of = |point: LossPoint| point.second;
+        self.run::<F, _>(Written { margins, labels, written: second, of });
     }
 }
 
 const LANES: usize = 8;
 
-#[inline(always)]
-fn block(
-    margins: &[f64],
-    labels: &[f64],
-    derivatives: &mut [f64],
-    loss: impl Fn(f64, f64) -> LossPoint,
-) -> (f64, f64) {
-    let (mut values, mut sizes) = ([0.0; LANES], [0.0; LANES]);
-    let (u, u_rest) = margins.as_chunks::<LANES>();
-    let (y, y_rest) = labels.as_chunks::<LANES>();
-    let (d, d_rest) = derivatives.as_chunks_mut::<LANES>();
-    for ((u, y), d) in u.iter().zip(y).zip(d) {
-        for lane in 0..LANES {
-            let point = loss(u[lane], y[lane]);
-            values[lane] += point.value;
-            sizes[lane] += point.derivative.abs();
-            d[lane] = point.derivative;
+/// A loop over rows that can be compiled for each loss.
+trait Loop {
+    type Output;
+    fn over(self, loss: impl Fn(f64, f64) -> LossPoint) -> Self::Output;
+}
+
+/// Writes ℓ′; Σℓ and Σ|ℓ′|.
+struct Sums<'a> {
+    margins: &'a [f64],
+    labels: &'a [f64],
+    derivatives: &'a mut [f64],
+}
+
+impl Loop for Sums<'_> {
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn over(self, loss: impl Fn(f64, f64) -> LossPoint) -> (f64, f64) {
+        let (mut values, mut sizes) = ([0.0; LANES], [0.0; LANES]);
+        let (u, u_rest) = self.margins.as_chunks::<LANES>();
+        let (y, y_rest) = self.labels.as_chunks::<LANES>();
+        let (d, d_rest) = self.derivatives.as_chunks_mut::<LANES>();
+        for ((u, y), d) in u.iter().zip(y).zip(d) {
+            for lane in 0..LANES {
+                let point = loss(u[lane], y[lane]);
+                values[lane] += point.value;
+                sizes[lane] += point.derivative.abs();
+                d[lane] = point.derivative;
+            }
+        }
+        for ((&u, &y), d) in u_rest.iter().zip(y_rest).zip(d_rest) {
+            let point = loss(u, y);
+            values[0] += point.value;
+            sizes[0] += point.derivative.abs();
+            *d = point.derivative;
+        }
+        (values.iter().sum(), sizes.iter().sum())
+    }
+}
+
+/// Writes one number of every row's point; what only the others need is not computed.
+struct Written<'a, O> {
+    margins: &'a [f64],
+    labels: &'a [f64],
+    written: &'a mut [f64],
+    of: O,
+}
+
+impl<O: Fn(LossPoint) -> f64> Loop for Written<'_, O> {
+    type Output = ();
+
+    #[inline(always)]
+    fn over(self, loss: impl Fn(f64, f64) -> LossPoint) {
+        for ((w, &u), &y) in self.written.iter_mut().zip(self.margins).zip(self.labels) {
+            *w = (self.of)(loss(u, y));
         }
     }
-    for ((&u, &y), d) in u_rest.iter().zip(y_rest).zip(d_rest) {
-        let point = loss(u, y);
-        values[0] += point.value;
-        sizes[0] += point.derivative.abs();
-        *d = point.derivative;
-    }
-    (values.iter().sum(), sizes.iter().sum())
 }
 
 #[cfg(test)]

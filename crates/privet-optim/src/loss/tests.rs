@@ -86,8 +86,13 @@ proptest! {
         let labels: Vec<f64> = (0..margins.len()).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
         let mut derivatives = vec![0.0; margins.len()];
         let (sum, _) = loss.values_and_derivatives::<false>(&margins, &labels, &mut derivatives);
+        let (mut only, mut second) = (derivatives.clone(), derivatives.clone());
+        loss.derivatives::<false>(&margins, &labels, &mut only);
+        loss.second_derivatives::<false>(&margins, &labels, &mut second);
+        prop_assert_eq!(&only, &derivatives);
         let mut expected = 0.0;
         for i in 0..margins.len() {
+            prop_assert_eq!(second[i], loss.second_derivative(margins[i], labels[i]));
             expected += loss.value(margins[i], labels[i]);
             prop_assert_eq!(derivatives[i], loss.derivative(margins[i], labels[i]));
         }

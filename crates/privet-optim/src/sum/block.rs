@@ -11,6 +11,8 @@ pub struct Block<'a> {
     matrix: &'a Matrix,
     first: usize,
     labels: &'a [f64],
+    /// A unit that every feature is known to be on the grid of.
+    grid: Option<f64>,
 }
 
 impl<'a> Block<'a> {
@@ -20,7 +22,12 @@ impl<'a> Block<'a> {
     /// When the matrix has fewer rows.
     pub fn new(matrix: &'a Matrix, first: usize, labels: &'a [f64]) -> Self {
         assert!(first + labels.len() <= matrix.rows(), "block exceeds its matrix");
-        Self { matrix, first, labels }
+        Self { matrix, first, labels, grid: None }
+    }
+
+    /// The same rows, all of them known to be on the grid of this unit.
+    pub(super) fn known_on_grid(self, unit: Option<f64>) -> Self {
+        Self { grid: unit, ..self }
     }
 
     /// Number of rows.
@@ -40,7 +47,7 @@ impl<'a> Block<'a> {
 
     /// A part of the block.
     pub fn part(&self, rows: Range<usize>) -> Self {
-        Self { matrix: self.matrix, first: self.first + rows.start, labels: &self.labels[rows] }
+        Self { first: self.first + rows.start, labels: &self.labels[rows], ..*self }
     }
 
     /// Parts of at most `rows` rows.
@@ -134,6 +141,9 @@ impl<'a> Block<'a> {
     /// Whether every feature is a multiple of `unit`, a power of two, and at most 2²³ units large.
     #[inline(always)]
     pub(crate) fn on_grid(&self, unit: f64) -> bool {
+        if self.grid == Some(unit) {
+            return true;
+        }
         let inverse = 1.0 / unit;
         let fine = |values: &[f32]| {
             values.iter().fold(true, |ok, &x| {

@@ -78,8 +78,13 @@ impl ExactPlan {
     pub fn new(lipschitz: f64, radius: f64) -> Self {
         Self {
             multiplier_unit: 2f64.powi(exponent_above(lipschitz) - 21),
-            feature_unit: 2f64.powi(exponent_above(radius) - 23),
+            feature_unit: Self::feature_unit(radius),
         }
+    }
+
+    /// That of features in rows of at most `radius`.
+    pub fn feature_unit(radius: f64) -> f64 {
+        2f64.powi(exponent_above(radius) - 23)
     }
 
     /// The unit of the sum's integers, a power of two.
@@ -202,7 +207,7 @@ impl Kernel for ExactPass<'_> {
             let margins = &mut margins[..part.rows()];
             let multipliers = &mut multipliers[..part.rows()];
             part.margins::<false>(theta, margins);
-            loss.values_and_derivatives::<false>(margins, part.labels(), multipliers);
+            loss.derivatives::<false>(margins, part.labels(), multipliers);
             for m in multipliers.iter_mut() {
                 // Not `clamp`, which would let a NaN pass and spoil the terms of other records.
                 *m = (m.max(-slope).min(*slope) / self.plan.multiplier_unit).trunc()
@@ -323,5 +328,13 @@ mod tests {
             ExactGradient { loss: Loss::Logistic, theta: vec![0.0; 2], radius: 1.0, slope: 1.0 };
         let sum = InMemory::new(&matrix, &[1.0]).unwrap().sum(&statistic).unwrap();
         assert!(sum.units().is_none());
+        let looked_at = InMemory::new(&matrix, &[1.0]).unwrap().on_grid_of(1.0);
+        assert!(looked_at.sum(&statistic).unwrap().units().is_none());
+        // Known for one radius is not known for another.
+        let matrix = Matrix::Dense(privet_data::matrix::DenseMatrix::new(vec![0.5, 1.0], 1, 2));
+        let looked_at = InMemory::new(&matrix, &[1.0]).unwrap().on_grid_of(1.0);
+        assert!(looked_at.sum(&statistic).unwrap().units().is_some());
+        let small = ExactGradient { radius: 0.25, ..statistic };
+        assert!(looked_at.sum(&small).unwrap().units().is_none());
     }
 }

@@ -31,7 +31,7 @@ pub struct ExactGram {
 impl ExactGram {
     fn feature_unit(self) -> f64 {
         // The multiplier is 1.
-        ExactPlan::new(1.0, self.radius).feature_unit
+        ExactPlan::feature_unit(self.radius)
     }
 
     /// The unit of the sum's integers, a power of two.

@@ -4,6 +4,7 @@
 //! the sum, never on the number of threads; pieces are merged in their order. So every sum, also a
 //! floating-point one, is the same on one thread as on sixty-four.
 
+use super::exact::ExactPlan;
 use super::{Block, Records, RecordsError, Statistic};
 use crate::kernel::{Kernel, accumulated, dispatch};
 use crate::loss::Loss;
@@ -18,6 +19,7 @@ pub struct InMemory<'a> {
     radius: f64,
     longest_row: usize,
     only_signs: bool,
+    grid: Option<f64>,
 }
 
 /// Labels are private.
@@ -62,7 +64,21 @@ impl<'a> InMemory<'a> {
             radius: if largest == 0.0 { 0.0 } else { radius },
             longest_row: norms.iter().map(|n| n.1).max().unwrap_or(0),
             only_signs: labels.iter().all(|y| y.abs() == 1.0),
+            grid: None,
         })
+    }
+
+    /// Looks once whether every feature is on the grid of rows of this radius, so that exact sums need
+    /// not look again; one that is off it is left for them to find.
+    pub fn on_grid_of(self, radius: f64) -> Self {
+        let unit = ExactPlan::feature_unit(radius);
+        let blocks: Vec<_> = self.whole().parts(4096).collect();
+        let fine = blocks.par_iter().all(|&block| dispatch(OnGrid { block, unit }));
+        Self { grid: fine.then_some(unit), ..self }
+    }
+
+    fn whole(&self) -> Block<'a> {
+        Block::new(self.features, 0, self.labels).known_on_grid(self.grid)
     }
 
     /// The matrix.
@@ -87,6 +103,21 @@ fn row_is_finite(features: &Matrix, row: usize) -> bool {
     match features {
         Matrix::Dense(m) => m.row(row).iter().all(|x| x.is_finite()),
         Matrix::Csr(m) => m.row(row).1.iter().all(|x| x.is_finite()),
+    }
+}
+
+/// [`Block::on_grid`].
+struct OnGrid<'a> {
+    block: Block<'a>,
+    unit: f64,
+}
+
+impl Kernel for OnGrid<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<const F: bool>(self) -> bool {
+        self.block.on_grid(self.unit)
     }
 }
 
@@ -155,7 +186,7 @@ impl Records for InMemory<'_> {
     fn sum<S: Statistic>(&self, statistic: &S) -> Result<S::Sum, RecordsError> {
         let (rows, columns) = (self.rows(), self.columns());
         let pieces = self.pieces(statistic.bytes(columns));
-        let whole = Block::new(self.features, 0, self.labels);
+        let whole = self.whole();
         let partial = |piece: usize| {
             let mut sum = statistic.zero(columns);
             statistic.add(whole.part(piece * rows / pieces..(piece + 1) * rows / pieces), &mut sum);
