@@ -4,15 +4,25 @@
 //! clipped and stored. The arithmetic is that of [`super::RowEncoder`], entry by entry in the same
 //! order, so both give the same bits (a zero, which is left out here, adds exactly nothing to a norm):
 //! `both_ways_give_the_same_bits`.
+//!
+//! Where the storage is left open, a look at some rows decides what takes less time to pass over. Sums
+//! are those of the same entries, but sparse rows may be added up in another order, so what depends on
+//! the last bits of a sum (a solver's path and the model it ends at, within its proved tolerance) may
+//! differ; the time taken tells how many entries are zero.
 
 use super::column::{MissingRule, Number, Rule};
-use super::{Encoding, Storage, UnknownIn};
-use crate::matrix::{DenseMatrix, Matrix, MatrixBuilder};
+use super::{Encoding, Storage};
+use crate::matrix::{CsrMatrix, DenseMatrix, Matrix};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Rows that a thread takes at a time.
 const PIECE: usize = 256;
+/// A matrix with a smaller share of entries than this that are not zero takes less room and time when it
+/// is sparse.
+const SPARSE_BELOW: f64 = 0.25;
+/// About so many rows are looked at to find that share.
+const LOOKED_AT: usize = 512;
 
 /// Rows of numbers, one for each feature of a schema, in its order.
 pub trait NumberRows: Sync {
@@ -53,18 +63,31 @@ impl Encoding {
         Some(self.libsvm.map_or(plain.len(), |(features, _)| features as usize))
     }
 
-    /// Encodes and clips a table that holds a plain number for each feature.
-    pub fn encode_numbers(&self, table: &impl NumberRows) -> Result<Matrix, NumbersError> {
-        let plain = self.plain().ok_or(NumbersError::NotNumbers)?;
-        let expected = self.libsvm.map_or(plain.len(), |(features, _)| features as usize);
-        let found = table.columns();
+    /// Encodes and clips a table that holds a plain number for each feature. Without a storage, in
+    /// whichever takes less time to pass over as far as a look at some rows tells.
+    pub fn encode_numbers(
+        &self,
+        table: &impl NumberRows,
+        storage: Option<Storage>,
+    ) -> Result<Matrix, NumbersError> {
+        let maps = self.maps().ok_or(NumbersError::NotNumbers)?;
+        let (expected, found) = (maps.features(), table.columns());
         if found != expected {
             return Err(NumbersError::Columns { expected, found });
         }
-        if self.libsvm.is_none() && self.storage == Storage::Dense {
-            self.encode_dense(table, &plain)
-        } else {
-            self.encode_pairs(table, &plain)
+        let storage = storage.unwrap_or_else(|| self.quicker(table, &maps));
+        // The first entry that is refused, counted through all rows.
+        let refused = AtomicUsize::new(usize::MAX);
+        let refuse = |row: usize, column: usize| {
+            refused.fetch_min(row * found + column, Ordering::Relaxed);
+        };
+        let matrix = match storage {
+            Storage::Dense => self.encode_dense(table, &maps, refuse),
+            Storage::Csr => self.encode_sparse_rows(table, &maps, refuse),
+        };
+        match refused.into_inner() {
+            usize::MAX => Ok(matrix),
+            place => Err(NumbersError::NotFinite { row: place / found, column: place % found }),
         }
     }
 
@@ -78,77 +101,190 @@ impl Encoding {
         self.encoders.iter().map(number).collect()
     }
 
+    fn maps(&self) -> Option<Maps> {
+        let plain = self.plain()?;
+        Some(match self.libsvm {
+            Some((features, bounds)) => Maps::Alike { features: features as usize, bounds },
+            None if plain.iter().all(|number| number.encode(0.0) == 0.0) => {
+                Maps::KeepingZero(plain)
+            }
+            None => Maps::Each(plain),
+        })
+    }
+
+    fn quicker(&self, table: &impl NumberRows, maps: &Maps) -> Storage {
+        let mut encoder = OneRow::new(self, maps);
+        let (mut rows, mut entries) = (0, 0);
+        for row in (0..table.rows()).step_by((table.rows() / LOOKED_AT).max(1)) {
+            rows += 1;
+            // One that is not finite is refused soon.
+            entries += encoder.encode(table, row).map_or(0, <[_]>::len);
+        }
+        let sparse = (entries as f64) < SPARSE_BELOW * (rows * self.width) as f64;
+        if sparse { Storage::Csr } else { Storage::Dense }
+    }
+
     fn encode_dense(
         &self,
         table: &impl NumberRows,
-        plain: &[Number],
-    ) -> Result<Matrix, NumbersError> {
-        let (rows, width, features) = (table.rows(), self.width, plain.len());
+        maps: &Maps,
+        refuse: impl Fn(usize, usize) + Sync,
+    ) -> Matrix {
+        let (rows, width) = (table.rows(), self.width);
         let mut values = vec![0.0_f32; rows * width];
-        let refused = AtomicUsize::new(usize::MAX);
-        values.par_chunks_mut(width * PIECE).enumerate().for_each(|(piece, values)| {
-            let mut entries = vec![0.0; width];
-            let mut pairs: Vec<(u32, f64)> = Vec::with_capacity(width);
-            for (place, stored) in values.chunks_mut(width).enumerate() {
+        values.par_chunks_mut((width * PIECE).max(1)).enumerate().for_each(|(piece, values)| {
+            let mut encoder = OneRow::new(self, maps);
+            for (place, stored) in values.chunks_mut(width.max(1)).enumerate() {
                 let row = piece * PIECE + place;
-                table.write(row, &mut entries[..features]);
-                // All of them, without a way out: the loop is then done several at a time.
-                if entries[..features].iter().fold(false, |odd, x| odd | !x.is_finite()) {
-                    let column = entries[..features].iter().position(|x| !x.is_finite());
-                    let first = row * features + column.unwrap_or(0);
-                    refused.fetch_min(first, Ordering::Relaxed);
-                    return;
-                }
-                pairs.clear();
-                for ((at, entry), number) in (0_u32..).zip(&entries).zip(plain) {
-                    let encoded = number.encode(*entry);
-                    if encoded != 0.0 {
-                        pairs.push((at, encoded));
+                match encoder.encode(table, row) {
+                    Ok(pairs) => {
+                        pairs.iter().for_each(|(at, value)| stored[*at as usize] = *value as f32);
                     }
+                    Err(column) => return refuse(row, column),
                 }
-                pairs.extend(self.bias.map(|value| (width as u32 - 1, value)));
-                self.clip.apply(&mut pairs);
-                pairs.iter().for_each(|(at, value)| stored[*at as usize] = *value as f32);
             }
         });
-        match refused.into_inner() {
-            usize::MAX => Ok(Matrix::Dense(DenseMatrix::new(values, rows, width))),
-            place => {
-                Err(NumbersError::NotFinite { row: place / features, column: place % features })
+        Matrix::Dense(DenseMatrix::new(values, rows, width))
+    }
+
+    fn encode_sparse_rows(
+        &self,
+        table: &impl NumberRows,
+        maps: &Maps,
+        refuse: impl Fn(usize, usize) + Sync,
+    ) -> Matrix {
+        let rows = table.rows();
+        let piece = |piece: usize| {
+            let mut encoder = OneRow::new(self, maps);
+            let (mut ends, mut indices, mut values) = (Vec::new(), Vec::new(), Vec::new());
+            for row in piece * PIECE..rows.min((piece + 1) * PIECE) {
+                match encoder.encode(table, row) {
+                    Ok(pairs) => {
+                        for (at, value) in pairs.iter().filter(|(_, value)| *value != 0.0) {
+                            indices.push(*at);
+                            values.push(*value as f32);
+                        }
+                    }
+                    Err(column) => refuse(row, column),
+                }
+                ends.push(indices.len());
             }
+            (ends, indices, values)
+        };
+        let pieces: Vec<(Vec<usize>, Vec<u32>, Vec<f32>)> =
+            (0..rows.div_ceil(PIECE)).into_par_iter().map(piece).collect();
+        let entries = pieces.iter().map(|(_, indices, _)| indices.len()).sum();
+        let mut starts = Vec::with_capacity(rows + 1);
+        let (mut all_indices, mut all_values) =
+            (Vec::with_capacity(entries), Vec::with_capacity(entries));
+        starts.push(0);
+        for (ends, indices, values) in pieces {
+            let before = all_indices.len();
+            starts.extend(ends.into_iter().map(|end| before + end));
+            all_indices.extend(indices);
+            all_values.extend(values);
+        }
+        Matrix::Csr(CsrMatrix::new(starts, all_indices, all_values, self.width))
+    }
+}
+
+/// What becomes of each number of a row.
+enum Maps {
+    /// Each column has its own map.
+    Each(Vec<Number>),
+    /// The same, where all of them take 0 to 0.
+    KeepingZero(Vec<Number>),
+    /// Every entry of a LIBSVM file that is not zero is brought within the bounds, if there are any.
+    Alike { features: usize, bounds: Option<(f64, f64)> },
+}
+
+impl Maps {
+    fn features(&self) -> usize {
+        match self {
+            Self::Each(numbers) | Self::KeepingZero(numbers) => numbers.len(),
+            Self::Alike { features, .. } => *features,
+        }
+    }
+}
+
+/// Encodes one row after the other.
+struct OneRow<'a> {
+    encoding: &'a Encoding,
+    maps: &'a Maps,
+    entries: Vec<f64>,
+    /// Room for the places of those that are not zero, and one more.
+    places: Vec<u32>,
+    pairs: Vec<(u32, f64)>,
+}
+
+impl<'a> OneRow<'a> {
+    fn new(encoding: &'a Encoding, maps: &'a Maps) -> Self {
+        let features = maps.features();
+        Self {
+            encoding,
+            maps,
+            entries: vec![0.0; features],
+            places: vec![0; features + 1],
+            pairs: Vec::with_capacity(features + 1),
         }
     }
 
-    fn encode_pairs(
-        &self,
-        table: &impl NumberRows,
-        plain: &[Number],
-    ) -> Result<Matrix, NumbersError> {
-        let mut builder = MatrixBuilder::new(self.storage, self.width);
-        let mut rows = self.rows(UnknownIn::Training);
-        let mut entries = vec![0.0; table.columns()];
-        for row in 0..table.rows() {
-            table.write(row, &mut entries);
-            if let Some(column) = entries.iter().position(|x| !x.is_finite()) {
-                return Err(NumbersError::NotFinite { row, column });
-            }
-            let numbered = (0_u32..).zip(entries.iter().copied());
-            builder.push(match self.libsvm {
-                Some(_) => rows.encode_sparse(numbered.filter(|(_, value)| *value != 0.0)),
-                None => rows.encode_pairs(
-                    numbered.zip(plain).map(|((at, value), number)| (at, number.encode(value))),
-                ),
-            });
+    /// The clipped entries that were not zero before, or the first column that is not finite.
+    fn encode(&mut self, table: &impl NumberRows, row: usize) -> Result<&[(u32, f64)], usize> {
+        let Self { encoding, maps, entries, places, pairs } = self;
+        table.write(row, entries);
+        // All of them, without a way out: the loop is then done several at a time.
+        if entries.iter().fold(false, |odd, x| odd | !x.is_finite()) {
+            return Err(entries.iter().position(|x| !x.is_finite()).unwrap_or(0));
         }
-        Ok(builder.finish())
+        pairs.clear();
+        match maps {
+            Maps::Each(numbers) => {
+                let encoded = entries.iter().zip(numbers).map(|(x, number)| number.encode(*x));
+                pairs.extend((0..).zip(encoded).filter(|(_, value)| *value != 0.0));
+            }
+            Maps::KeepingZero(numbers) => {
+                let not_zero = not_zero(entries, places).iter();
+                let encode = |at: u32| numbers[at as usize].encode(entries[at as usize]);
+                pairs.extend(not_zero.map(|at| (*at, encode(*at))).filter(|(_, v)| *v != 0.0));
+            }
+            Maps::Alike { bounds, .. } => {
+                let not_zero = not_zero(entries, places).iter();
+                pairs.extend(not_zero.map(|at| (*at, within(*bounds, entries[*at as usize]))));
+            }
+        }
+        pairs.extend(encoding.bias.map(|value| (encoding.width as u32 - 1, value)));
+        encoding.clip.apply(pairs);
+        Ok(pairs)
+    }
+}
+
+/// The places of entries that are not zero, found without branches, which no processor could guess.
+fn not_zero<'p>(entries: &[f64], places: &'p mut [u32]) -> &'p [u32] {
+    let mut count = 0;
+    for (at, entry) in (0..).zip(entries) {
+        places[count] = at;
+        count += usize::from(*entry != 0.0);
+    }
+    &places[..count]
+}
+
+/// An entry of a LIBSVM row, brought within the bounds and divided by the larger of them.
+#[inline]
+pub(super) fn within(bounds: Option<(f64, f64)>, value: f64) -> f64 {
+    match bounds {
+        Some((low, high)) => value.clamp(low, high) / low.abs().max(high.abs()),
+        None => value,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::UnknownIn;
     use super::*;
     use crate::Schema;
     use crate::encode::Cell;
+    use crate::matrix::MatrixBuilder;
     use proptest::prelude::*;
 
     struct Rows(Vec<[f64; 3]>);
@@ -195,10 +331,13 @@ mod tests {
                 builder.push(encoder.encode(|source| Cell::Number(row[source])).unwrap());
             }
             let one_by_one = builder.finish();
-            let at_once = encoding.encode_numbers(&Rows(rows.clone())).unwrap();
+            let at_once = encoding.encode_numbers(&Rows(rows.clone()), None).unwrap();
+            let asked = encoding.encode_numbers(&Rows(rows.clone()), Some(encoding.storage())).unwrap();
+            prop_assert_eq!(matches!(asked, Matrix::Csr(_)), storage == "csr");
             prop_assert_eq!(at_once.rows(), rows.len());
             for row in 0..rows.len() {
                 prop_assert_eq!(at_once.dense_row(row), one_by_one.dense_row(row));
+                prop_assert_eq!(asked.dense_row(row), one_by_one.dense_row(row));
             }
         }
     }
@@ -207,11 +346,27 @@ mod tests {
     fn an_entry_that_is_not_finite_is_named() {
         for storage in ["dense", "csr"] {
             let encoding = Encoding::new(&schema("unit", true, storage, 1.0));
+            let storage = Some(encoding.storage());
             let mut rows = vec![[0.5; 3]; 1000];
             rows[700][1] = f64::NAN;
             rows[900][0] = f64::INFINITY;
-            let refused = encoding.encode_numbers(&Rows(rows)).unwrap_err();
+            let refused = encoding.encode_numbers(&Rows(rows), storage).unwrap_err();
             assert_eq!(refused, NumbersError::NotFinite { row: 700, column: 1 });
         }
+    }
+
+    #[test]
+    fn rows_of_mostly_zeros_are_stored_sparse_where_the_storage_is_open() {
+        let encoding = Encoding::new(&schema("none", false, "dense", 40.0));
+        for (every, sparse) in [(1, false), (3, false), (7, true), (1000, true)] {
+            let value = |at: usize| if at.is_multiple_of(every) { 1.0 } else { 0.0 };
+            let rows = Rows((0..3001).map(|row| [0, 1, 2].map(|at| value(3 * row + at))).collect());
+            let [open, dense] = [None, Some(Storage::Dense)]
+                .map(|storage| encoding.encode_numbers(&rows, storage).unwrap());
+            assert_eq!(matches!(open, Matrix::Csr(_)), sparse, "{every}");
+            assert!((0..3001).all(|row| open.dense_row(row) == dense.dense_row(row)));
+        }
+        let none = encoding.encode_numbers(&Rows(Vec::new()), None).unwrap();
+        assert_eq!((none.rows(), none.columns()), (0, 3));
     }
 }

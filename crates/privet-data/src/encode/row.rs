@@ -2,6 +2,7 @@
 
 use super::{
     column::{Lookup, Number, parse_number, some_of},
+    numbers::within,
     *,
 };
 use crate::error::Problem;
@@ -60,20 +61,7 @@ impl<'a> RowEncoder<'a> {
     pub fn encode_sparse(&mut self, pairs: impl Iterator<Item = (u32, f64)>) -> &[(u32, f64)] {
         let bounds = self.encoding.libsvm.and_then(|(_, bounds)| bounds);
         self.row.clear();
-        self.row.extend(pairs.map(|(index, value)| match bounds {
-            Some((low, high)) => (index, value.clamp(low, high) / low.abs().max(high.abs())),
-            None => (index, value),
-        }));
-        self.finish()
-    }
-
-    /// Clips one row of entries that are encoded already, columns increasing.
-    pub(super) fn encode_pairs(
-        &mut self,
-        pairs: impl Iterator<Item = (u32, f64)>,
-    ) -> &[(u32, f64)] {
-        self.row.clear();
-        self.row.extend(pairs);
+        self.row.extend(pairs.map(|(index, value)| (index, within(bounds, value))));
         self.finish()
     }
 

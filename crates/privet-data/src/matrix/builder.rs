@@ -72,44 +72,6 @@ impl MatrixBuilder {
     }
 }
 
-/// A dense matrix with a smaller share of entries than this that are not zero takes less room and time as
-/// a sparse one.
-const SPARSE_BELOW: f64 = 0.25;
-/// About so many rows are looked at to find that share.
-const LOOKED_AT: usize = 1024;
-
-impl DenseMatrix {
-    /// The same rows in whichever storage takes less time to pass over, as far as a look at some of them
-    /// tells. Sums are those of the same entries, but sparse rows may be added up in another order, so what
-    /// depends on the last bits of a sum (a solver's path and the model it ends at, within its proved
-    /// tolerance) may differ; the time taken tells how many entries are zero.
-    pub fn compacted(self) -> Matrix {
-        let apart = (self.rows() / LOOKED_AT).max(1);
-        let looked_at = (0..self.rows()).step_by(apart);
-        let not_zero = |row: usize| self.row(row).iter().filter(|value| **value != 0.0).count();
-        let (rows, entries) =
-            looked_at.fold((0_usize, 0_usize), |(rows, sum), row| (rows + 1, sum + not_zero(row)));
-        if entries as f64 >= SPARSE_BELOW * (rows * self.columns()) as f64 {
-            return Matrix::Dense(self);
-        }
-        let room = entries / rows.max(1) * self.rows();
-        let (mut starts, mut indices) =
-            (Vec::with_capacity(self.rows() + 1), Vec::with_capacity(room));
-        let mut values = Vec::with_capacity(room);
-        starts.push(0);
-        for row in 0..self.rows() {
-            for (column, value) in (0_u32..).zip(self.row(row)) {
-                if *value != 0.0 {
-                    indices.push(column);
-                    values.push(*value);
-                }
-            }
-            starts.push(indices.len());
-        }
-        Matrix::Csr(CsrMatrix::new(starts, indices, values, self.columns()))
-    }
-}
-
 impl Matrix {
     /// The named rows, in the order given.
     ///
@@ -157,21 +119,6 @@ impl Matrix {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_matrix_of_mostly_zeros_is_stored_sparse_with_the_same_rows() {
-        for (every, sparse) in [(3, false), (5, true), (1000, true)] {
-            let value = |at: usize| if at.is_multiple_of(every) { at as f32 } else { 0.0 };
-            let dense = DenseMatrix::new((0..7 * 3001).map(value).collect(), 3001, 7);
-            let compacted = dense.clone().compacted();
-            assert_eq!(matches!(compacted, Matrix::Csr(_)), sparse, "{every}");
-            assert_eq!((compacted.rows(), compacted.columns()), (3001, 7));
-            for row in 0..3001 {
-                assert_eq!(compacted.dense_row(row), dense.row(row));
-            }
-        }
-        assert_eq!(DenseMatrix::new(Vec::new(), 0, 7).compacted().rows(), 0);
-    }
 
     #[test]
     fn both_storages_hold_the_same_rows() {

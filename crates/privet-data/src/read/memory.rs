@@ -9,7 +9,7 @@ use crate::{
     dataset::{Dataset, Features, Target},
     encode::{Cell, Encoding, NumberRows, NumbersError, UnknownIn},
     error::{DataError, Place, Problem},
-    matrix::{Matrix, MatrixBuilder},
+    matrix::MatrixBuilder,
     schema::{Schema, TargetKind},
 };
 
@@ -30,24 +30,22 @@ pub enum Labels<'a> {
 
 /// Numbers only, a column for each feature of the schema in its order.
 pub fn numbers(table: &impl NumberRows, schema: &Schema) -> Result<Features, DataError> {
-    let matrix = Encoding::new(schema).encode_numbers(table).map_err(|refused| match refused {
-        NumbersError::NotFinite { row, column } => {
-            cell(row, column, Problem::NotFinite, "finite numbers")
-        }
-        NumbersError::Columns { expected, found } => {
-            DataError::Ragged { file: Place::Table, row: 0, found, expected }
-        }
-        NumbersError::NotNumbers => DataError::Unsupported {
-            file: Place::Table,
-            what: "numbers alone, though the schema has columns of other kinds",
-            accepted: "a table whose columns have the schema's names",
-        },
-    })?;
-    // Where the schema leaves the storage open, whatever is passed over quicker.
-    let matrix = match matrix {
-        Matrix::Dense(dense) if schema.storage().is_none() => dense.compacted(),
-        matrix => matrix,
-    };
+    let matrix =
+        Encoding::new(schema).encode_numbers(table, schema.storage()).map_err(|refused| {
+            match refused {
+                NumbersError::NotFinite { row, column } => {
+                    cell(row, column, Problem::NotFinite, "finite numbers")
+                }
+                NumbersError::Columns { expected, found } => {
+                    DataError::Ragged { file: Place::Table, row: 0, found, expected }
+                }
+                NumbersError::NotNumbers => DataError::Unsupported {
+                    file: Place::Table,
+                    what: "numbers alone, though the schema has columns of other kinds",
+                    accepted: "a table whose columns have the schema's names",
+                },
+            }
+        })?;
     Ok(Features { matrix, report: Report::default() })
 }
 

@@ -347,12 +347,8 @@ impl Loss {
     #[inline(always)]
     fn run<const F: bool, L: Loop>(self, each: L) -> L::Output {
         match self {
-            Self::Logistic => {
-                each.over(|u, y| logistic::evaluate::<F>(u, sign(y)).times(y.abs()))
-            }
-            Self::HuberSvm { h } => {
-                each.over(|u, y| huber::evaluate(u, sign(y), h).times(y.abs()))
-            }
+            Self::Logistic => each.over(|u, y| logistic::evaluate::<F>(u, sign(y)).times(y.abs())),
+            Self::HuberSvm { h } => each.over(|u, y| huber::evaluate(u, sign(y), h).times(y.abs())),
             Self::Squared { clip } => each.over(|u, y| squared::evaluate(u, y, clip)),
             Self::Huber { width } => each.over(|u, y| huber_regression::evaluate(u, y, width)),
             Self::Quantile { tau, h } => each.over(|u, y| quantile::evaluate(u, y, tau, h)),
