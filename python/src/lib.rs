@@ -48,7 +48,7 @@ mod _privet {
     #[pymodule_export]
     use super::plan::Plan;
     #[pymodule_export]
-    use super::schema::{schema_checked, schema_encode, schema_from_toml, schema_to_toml};
+    use super::schema::Schema;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -2,6 +2,7 @@
 
 use crate::error::{Failure, Outcome};
 use crate::input;
+use crate::schema::Schema;
 use crate::watched::watched;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, ToPyArray};
 use privet_data::Encoding;
@@ -9,6 +10,7 @@ use privet_learn::model::file::{self, Seal};
 use privet_learn::model::{self, Predictions};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use serde_json::json;
 use std::path::PathBuf;
 
 /// A released model: noised weights with their certificate. Holds nothing else of the records.
@@ -53,6 +55,24 @@ impl Model {
     fn __reduce__<'py>(&self, py: Python<'py>) -> Outcome<(Py<PyAny>, (Bound<'py, PyBytes>,))> {
         let from_bytes = py.get_type::<Self>().getattr("from_bytes")?;
         Ok((from_bytes.unbind(), (self.to_bytes(py)?,)))
+    }
+
+    /// The schema that was asked for.
+    fn schema(&self) -> Schema {
+        Schema(self.0.request().schema.clone())
+    }
+
+    /// What the certificate claims, as JSON: all of it but the request and the proof of its origin.
+    fn claim(&self) -> String {
+        let certificate = self.0.certificate();
+        json!({
+            "guarantee": certificate.guarantee,
+            "neighbours": self.0.request().neighbours,
+            "unit": self.0.request().schema.unit(),
+            "arithmetic": certificate.arithmetic,
+            "notes": certificate.notes,
+        })
+        .to_string()
     }
 
     /// The certificate as JSON.

@@ -3,10 +3,9 @@
 use crate::error::{Failure, Outcome};
 use crate::input;
 use crate::model::Model;
-use crate::schema;
+use crate::schema::Schema;
 use crate::watched::watched;
 use privet_core::{Budget, Neighbours, Unit};
-use privet_data::Schema;
 use privet_data::schema::TargetKind;
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::{Calibration, Method, Request};
@@ -19,7 +18,7 @@ use serde_json::json;
 pub struct Plan(privet_learn::Plan);
 
 /// The loss by its name, with the one number that some have: a width, a quantile or a rate.
-fn loss(name: &str, width: f64, quantile: f64, schema: &Schema) -> Outcome<Loss> {
+fn loss(name: &str, width: f64, quantile: f64, target: &TargetKind) -> Outcome<Loss> {
     let loss = match name {
         "logistic" => Loss::Logistic,
         "huber-svm" => Loss::HuberSvm { h: width },
@@ -27,7 +26,7 @@ fn loss(name: &str, width: f64, quantile: f64, schema: &Schema) -> Outcome<Loss>
         "huber" => Loss::Huber { width },
         "quantile" => Loss::Quantile { tau: quantile, h: width },
         _ => {
-            let accepted = match schema.target().kind {
+            let accepted = match target {
                 TargetKind::Classes(_) => "logistic, huber-svm, squared",
                 TargetKind::Number { .. } => "squared, huber, quantile",
             };
@@ -67,7 +66,7 @@ impl Plan {
                         settings, calibration, notes))]
     fn new(
         py: Python<'_>,
-        schema: &str,
+        schema: &Bound<'_, Schema>,
         rows: u64,
         epsilon: Option<f64>,
         delta: Option<f64>,
@@ -80,7 +79,7 @@ impl Plan {
         calibration: &str,
         notes: Vec<String>,
     ) -> Outcome<Self> {
-        let schema = schema::checked(schema)?;
+        let schema = schema.get().0.clone();
         let method: Method = method.parse()?;
         let method =
             settings.iter().try_fold(method, |method, (name, value)| method.with(name, value))?;
@@ -101,7 +100,7 @@ impl Plan {
                 ));
             }
         };
-        let loss = self::loss(loss, width, quantile, &schema)?;
+        let loss = self::loss(loss, width, quantile, &schema.target().kind)?;
         let (neighbours, calibration) =
             (neighbours.parse::<Neighbours>()?, calibration.parse::<Calibration>()?);
         let request = Request { schema, rows, budget, neighbours, loss, method, calibration };

@@ -2,78 +2,146 @@
 
 use crate::error::{Failure, Outcome};
 use crate::input;
-use numpy::{PyArray2, PyArrayMethods, ToPyArray};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, ToPyArray};
+use privet_data::Encoding;
 use privet_data::matrix::Matrix;
-use privet_data::schema::{ColumnKind, Draft, TargetKind};
-use privet_data::{Encoding, Schema};
+use privet_data::schema::{ColumnDraft, ColumnKind, ColumnType, Draft, Scale, TargetKind};
 use pyo3::prelude::*;
-use serde_json::json;
 
-/// A schema from JSON, checked.
-pub fn checked(json: &str) -> Outcome<Schema> {
-    let draft: Draft =
-        serde_json::from_str(json).map_err(|error| Failure::json("schema: ", &error))?;
-    Ok(draft.check()?)
+/// Checked public facts about a table.
+#[pyclass(module = "privet._privet", frozen)]
+pub struct Schema(pub privet_data::Schema);
+
+fn draft(json: &str) -> Outcome<Draft> {
+    serde_json::from_str(json).map_err(|error| Failure::json("schema: ", &error))
 }
 
-/// TOML to JSON, checked.
-#[pyfunction]
-pub fn schema_from_toml(text: &str) -> Outcome<String> {
-    Ok(serde_json::to_string(&Schema::from_toml(text)?)?)
-}
+#[pymethods]
+impl Schema {
+    /// From JSON, checked.
+    #[new]
+    fn new(json: &str) -> Outcome<Self> {
+        Ok(Self(draft(json)?.check()?))
+    }
 
-/// JSON to TOML, checked.
-#[pyfunction]
-pub fn schema_to_toml(schema: &str) -> Outcome<String> {
-    Ok(checked(schema)?.to_toml())
-}
+    /// From TOML, checked.
+    #[staticmethod]
+    fn from_toml(text: &str) -> Outcome<Self> {
+        Ok(Self(privet_data::Schema::from_toml(text)?))
+    }
 
-/// A schema's one form, and what follows from it (features, encoded columns, classes or bounds, unit),
-/// both as JSON.
-#[pyfunction]
-pub fn schema_checked(schema: &str) -> Outcome<(String, String)> {
-    let schema = checked(schema)?;
-    let encoding = Encoding::new(&schema);
-    let is_feature = |kind: &ColumnKind| {
-        !matches!(kind, ColumnKind::Ignore | ColumnKind::Target | ColumnKind::Unit)
-    };
-    let names = schema.columns().iter().filter(|column| is_feature(&column.kind));
-    let bounds = match schema.target().kind {
-        TargetKind::Classes(_) => None,
-        TargetKind::Number { low, high } => Some([low, high]),
-    };
-    let facts = json!({
-        "features": names.map(|column| &column.name).collect::<Vec<_>>(),
-        "sparse_features": schema.libsvm().map(|facts| facts.features),
-        "numbers_only": encoding.number_features().is_some(),
-        "encoded": encoding.column_names(),
-        "radius": encoding.l2_radius(),
-        "target": schema.target().column,
-        "classes": schema.classes(),
-        "target_bounds": bounds,
-        "unit": schema.unit_column().map(|unit| &unit.column),
-        "max_records": schema.unit_column().map(|unit| unit.max_records),
-        "bias": schema.bias(),
-    });
-    Ok((serde_json::to_string(&schema)?, facts.to_string()))
-}
+    /// From JSON without columns, and a column of numbers for each name; checked.
+    #[staticmethod]
+    fn of_numbers(
+        json: &str,
+        names: Vec<String>,
+        low: Vec<f64>,
+        high: Vec<f64>,
+        symmetric: bool,
+    ) -> Outcome<Self> {
+        let mut draft = draft(json)?;
+        let scale = Some(if symmetric { Scale::Symmetric } else { Scale::None });
+        let bounds = low.into_iter().zip(high);
+        draft.columns.extend(names.into_iter().zip(bounds).map(|(name, (low, high))| {
+            let (kind, bounds) = (ColumnType::Number, Some([low, high]));
+            ColumnDraft { name, kind, bounds, scale, ..ColumnDraft::default() }
+        }));
+        Ok(Self(draft.check()?))
+    }
 
-/// Encoded, clipped rows as a `float32` array.
-#[pyfunction]
-pub fn schema_encode<'py>(
-    py: Python<'py>,
-    schema: &str,
-    features: &Bound<'py, PyAny>,
-) -> Outcome<Bound<'py, PyArray2<f32>>> {
-    let schema = checked(schema)?;
-    let features = input::features(features, &schema, &input::to_use())?;
-    let (rows, columns) = (features.matrix.rows(), features.matrix.columns());
-    let values = match features.matrix {
-        Matrix::Dense(dense) => dense.values().to_pyarray(py),
-        sparse => {
-            let values = (0..rows).flat_map(|row| sparse.dense_row(row)).collect::<Vec<f32>>();
-            values.to_pyarray(py)
+    /// The one form of equal schemas.
+    fn to_json(&self) -> Outcome<String> {
+        Ok(serde_json::to_string(&self.0)?)
+    }
+
+    fn to_toml(&self) -> String {
+        self.0.to_toml()
+    }
+
+    fn __reduce__(slf: &Bound<'_, Self>) -> Outcome<(Py<PyAny>, (String,))> {
+        Ok((slf.get_type().unbind().into_any(), (slf.get().to_json()?,)))
+    }
+
+    /// Names of the columns that are features.
+    #[getter]
+    fn features(&self) -> Vec<&str> {
+        let is_feature = |kind: &ColumnKind| {
+            !matches!(kind, ColumnKind::Ignore | ColumnKind::Target | ColumnKind::Unit)
+        };
+        let columns = self.0.columns().iter().filter(|column| is_feature(&column.kind));
+        columns.map(|column| column.name.as_str()).collect()
+    }
+
+    /// How many features a table without names has: numbers read by position; `None` where there are
+    /// others.
+    #[getter]
+    fn number_features(&self) -> Option<usize> {
+        Encoding::new(&self.0).number_features()
+    }
+
+    /// Names of the encoded columns.
+    #[getter]
+    fn encoded_columns(&self) -> Vec<String> {
+        Encoding::new(&self.0).column_names()
+    }
+
+    #[getter]
+    fn target(&self) -> &str {
+        &self.0.target().column
+    }
+
+    #[getter]
+    fn classes(&self) -> Option<Vec<String>> {
+        self.0.classes().map(<[_]>::to_vec)
+    }
+
+    #[getter]
+    fn target_bounds(&self) -> Option<(f64, f64)> {
+        match self.0.target().kind {
+            TargetKind::Classes(_) => None,
+            TargetKind::Number { low, high } => Some((low, high)),
         }
-    };
-    Ok(values.reshape([rows, columns])?)
+    }
+
+    /// The column that says whose a row is.
+    #[getter]
+    fn unit(&self) -> Option<&str> {
+        self.0.unit_column().map(|unit| unit.column.as_str())
+    }
+
+    /// The value of the constant column.
+    #[getter]
+    fn bias(&self) -> Option<f64> {
+        self.0.bias()
+    }
+
+    /// Slope and offset of each encoded column but the constant one as a line of its feature; `None`
+    /// where some are none.
+    #[expect(clippy::type_complexity, reason = "two arrays")]
+    fn lines<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> Option<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+        let (slopes, offsets): (Vec<f64>, Vec<f64>) =
+            Encoding::new(&self.0).lines()?.into_iter().unzip();
+        Some((slopes.to_pyarray(py), offsets.to_pyarray(py)))
+    }
+
+    /// Encoded, clipped rows as a `float32` array.
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        features: &Bound<'py, PyAny>,
+    ) -> Outcome<Bound<'py, PyArray2<f32>>> {
+        let features = input::features(features, &self.0, &input::to_use())?;
+        let (rows, columns) = (features.matrix.rows(), features.matrix.columns());
+        let values = match features.matrix {
+            Matrix::Dense(dense) => dense.values().to_pyarray(py),
+            sparse => {
+                let values = (0..rows).flat_map(|row| sparse.dense_row(row)).collect::<Vec<f32>>();
+                values.to_pyarray(py)
+            }
+        };
+        Ok(values.reshape([rows, columns])?)
+    }
 }

@@ -190,3 +190,29 @@ def test_the_encoder_uses_public_facts_only():
     assert np.array_equal(one.transform(cells), encoded)
     named = SchemaEncoder(schema).set_output(transform="pandas").fit_transform(cells)
     assert list(named.columns) == list(schema.encoded_columns)
+
+
+def test_arrays_that_are_ready_are_read_as_scikit_learn_would(table):
+    X, y = table
+    y = y.astype(np.int64)
+    ready, looked_at = logistic().fit(X, y), logistic().fit(X.tolist(), y.tolist())
+    assert np.array_equal(ready.coef_, looked_at.coef_)
+    assert ready.n_features_in_ == looked_at.n_features_in_ == X.shape[1]
+    # Names of a frame are forgotten when an array follows, and the shape is checked as ever.
+    named = logistic().fit(pd.DataFrame(X, columns=[f"c{place}" for place in range(X.shape[1])]), y)
+    assert not hasattr(named.fit(X, y), "feature_names_in_")
+    for wrong, labels in ((X[:, :0], y), (X[:0], y[:0]), (X, y[:-1]), (X[:, 0], y), (X, y[:, None, None])):
+        with pytest.raises(ValueError):
+            logistic().fit(wrong, labels)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint16, np.int64, np.float32, np.float64, str, object])
+def test_labels_of_every_type_have_the_same_places(kind):
+    codes = np.asarray([3, 1, 2, 3, 1], dtype=np.int64)
+    schema = {"columns": {"a": number(0, 1)}, "target": "y", "classes": [2, 3, 1]}
+    model = PrivateLogisticRegression(epsilon=1.0, schema=Schema(**schema))
+    places = model._encoded_labels(codes.astype(kind), model.schema)
+    assert places.dtype == np.uint32 and places.tolist() == [1, 2, 0, 1, 2]
+    with pytest.raises(ValueError, match="none of the classes"):
+        model._encoded_labels(np.append(codes, 4).astype(kind), model.schema)
+    assert model._encoded_labels(codes[:0].astype(kind), model.schema).tolist() == []

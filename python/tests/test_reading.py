@@ -64,19 +64,19 @@ def test_labels_and_groups_in_packed_records(numbers):
 def test_the_extension_itself_refuses_odd_steps():
     schema = Schema({"a": number(-1, 1), "b": number(-1, 1)}, target="t", classes=[0, 1])
     X = np.linspace(-1, 1, 20).reshape(10, 2)
-    assert _privet.schema_encode(schema._json, X).shape == (10, 3)
+    assert schema._checked.encode(X).shape == (10, 3)
     for before in ("i4", "u1"):
         with pytest.raises(ValueError, match="not in steps of their own length, or not aligned"):
-            _privet.schema_encode(schema._json, packed(X, before=before))
+            schema._checked.encode(packed(X, before=before))
         column = packed(X[:, 0], before=before)
         with pytest.raises(ValueError, match="not in steps of their own length, or not aligned"):
-            _privet.schema_encode(schema._json, [("a", "number", column, None), ("b", "number", column, None)])
+            schema._checked.encode([("a", "number", column, None), ("b", "number", column, None)])
     data = np.zeros(20 * 8 + 1, dtype="u1")[1:].view("f8")
     rows = sparse.csr_array(np.ones((10, 2)))
     parts = (data, rows.indices, rows.indptr, 2)
     with pytest.raises(ValueError, match="not aligned"):
-        _privet.schema_encode(schema._json, parts)
-    assert _privet.schema_encode(schema._json, tuple(map(_tables.readable, parts[:3])) + (2,)).shape == (10, 3)
+        schema._checked.encode(parts)
+    assert schema._checked.encode(tuple(map(_tables.readable, parts[:3])) + (2,)).shape == (10, 3)
 
 
 @pytest.mark.parametrize("starts", [[0, 30, 4, 6], [0, 4, 2, 6], [-1, 2, 4, 6], [0, 2, 4, 60]])
@@ -84,7 +84,7 @@ def test_sparse_rows_that_overlap_are_refused(starts):
     schema = Schema({"a": number(-1, 1), "b": number(-1, 1)}, target="t", classes=[0, 1])
     parts = (np.ones(6), np.array([0, 1] * 3, dtype=np.int32), np.array(starts, dtype=np.int32), 2)
     with pytest.raises(ValueError, match="overlap or reach beyond"):
-        _privet.schema_encode(schema._json, parts)
+        schema._checked.encode(parts)
 
 
 def partition(column):

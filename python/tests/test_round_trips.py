@@ -118,3 +118,15 @@ def test_the_command_line_is_all_there(tmp_path):
     assert privet_command("--version").startswith("privet ")
     assert "auto" in privet_command("methods")
     assert privet_command("plan", code=2) == ""
+
+
+def test_schemas_and_certificates_survive_pickling(table):
+    X, y = table
+    fitted = PrivateLogisticRegression(epsilon=2.0, bounds=(-1, 1), classes=[0, 1]).fit(X, y)
+    schema = privet.Schema({"a": privet.number(0, 1)}, target="y", classes=["n", "p"])
+    assert pickle.loads(pickle.dumps(schema)) == schema
+    again = pickle.loads(pickle.dumps(fitted.certificate_))
+    assert again.epsilon == fitted.certificate_.epsilon
+    assert {**again.document, "digest": None} == {**fitted.certificate_.document, "digest": None}
+    other = PrivateLogisticRegression(epsilon=2.0, bounds=(-1, 1), classes=[0, 1]).fit(X[:-1], y[:-1])
+    assert fitted.certificate_ == fitted.certificate_ != other.certificate_

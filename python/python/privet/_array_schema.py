@@ -13,6 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from privet import _privet
+from privet.schema import Schema, draft_text
+
 CLIP_WITH_BOUNDS = 1.0
 """The largest norm of a row whose columns were scaled to [-1, 1]."""
 BIAS_SHARE = 0.5
@@ -79,8 +82,8 @@ def array_schema(
     sparse: bool,
     target: dict[str, Any],
     max_records: int | None,
-) -> dict[str, Any]:
-    """A schema's keys; ``target`` holds ``classes`` or ``bounds``."""
+) -> Schema:
+    """The schema; ``target`` holds ``classes`` or ``bounds``."""
     columns = feature_names(n_features, names)
     as_libsvm = sparse and max_records is None
     draft: dict[str, Any] = {"target": dict(target), "file": {}}
@@ -101,23 +104,21 @@ def array_schema(
         draft["libsvm"] = {"features": n_features}
         if bounds is not None:
             draft["libsvm"]["bounds"] = _sparse_bounds(bounds)
-        return draft
+        return Schema.from_dict(draft)
     if bounds is not None:
         low, high = column_bounds(bounds, n_features)
-        scale = "symmetric"
     else:
         low, high = np.full(n_features, -UNBOUNDED), np.full(n_features, UNBOUNDED)
-        scale = "none"
-    draft["columns"] = [
-        {"name": name, "type": "number", "bounds": [float(low[place]), float(high[place])], "scale": scale}
-        for place, name in enumerate(columns)
-    ]
     draft["target"]["column"] = _free("target", columns)
     if sparse:
         draft["storage"] = "csr"
     if max_records is not None:
         draft["unit"] = {"column": _free("group", columns), "max_records": max_records}
-    return draft
+    # The columns are added there: as text, a thousand of them would take longer than many a fit.
+    symmetric = bounds is not None
+    return Schema._of(
+        _privet.Schema.of_numbers(draft_text(draft), columns, low.tolist(), high.tolist(), symmetric)
+    )
 
 
 def _sparse_bounds(bounds: Any) -> list[float]:

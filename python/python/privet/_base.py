@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import os
 from typing import Any
 
@@ -78,7 +77,7 @@ class PrivateEstimator(BaseEstimator):
                 "delta, or more rows"
             )
         return _privet.Plan(
-            schema._json,
+            schema._checked,
             rows,
             epsilon=optional_number("epsilon", self.epsilon),
             delta=optional_number("delta", self.delta),
@@ -107,7 +106,7 @@ class PrivateEstimator(BaseEstimator):
             self._check_schema_target(schema)
             return schema, []
         target, notes = self._target_facts(labels)
-        draft = array_schema(
+        schema = array_schema(
             n_features=n_features,
             names=names,
             bounds=self.bounds,
@@ -117,7 +116,7 @@ class PrivateEstimator(BaseEstimator):
             target=target,
             max_records=None if max_records is None else whole("max_records", max_records),
         )
-        return Schema.from_dict(draft), notes
+        return schema, notes
 
     def plan(self, n_rows: int | None = None, n_features: int | None = None) -> Plan:
         """Everything that decides the guarantee, without data.
@@ -278,8 +277,8 @@ class PrivateEstimator(BaseEstimator):
             ensure_min_samples=least,
             y_numeric=self._numeric_target(),
         )
-        if schema is not None and X.shape[1] != len(schema.features) + (_sparse_width(schema)):
-            expected = len(schema.features) + _sparse_width(schema)
+        expected = None if schema is None else schema._checked.number_features
+        if expected is not None and X.shape[1] != expected:
             raise ValueError(f"X has {X.shape[1]} features; the schema has {expected}")
         rows = X.shape[0]
         return (_tables.csr_parts(X) if sparse.issparse(X) else _tables.readable(X)), labels, rows
@@ -315,7 +314,7 @@ class PrivateEstimator(BaseEstimator):
     ) -> None:
         self.model_ = model
         self.plan_ = plan
-        self.certificate_ = Certificate._from_json(model.certificate())
+        self.certificate_ = Certificate._of(model)
         self.coef_, self.intercept_ = coefficients(model.weights(), schema, self._numeric_target())
         self._set_target(schema, classes)
 
@@ -347,8 +346,7 @@ class PrivateEstimator(BaseEstimator):
     def _labelled(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """Rows and labels to compare with, as the extension reads them."""
         features = self._features(X)
-        schema = Schema.from_dict(json.loads(self.model_.request())["schema"])
-        return features, self._encoded_labels(np.asarray(y), schema)
+        return features, self._encoded_labels(np.asarray(y), Schema._of(self.model_.schema()))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write model and certificate into one file, which ``privet verify`` and :func:`privet.load` read.
@@ -394,8 +392,4 @@ class PrivateEstimator(BaseEstimator):
 
 def _plain_numbers(schema: Schema, X: Any) -> bool:
     """Whether rows can be read by position as numbers."""
-    return schema._facts["numbers_only"] and not _tables.is_frame(X)
-
-
-def _sparse_width(schema: Schema) -> int:
-    return schema._facts["sparse_features"] or 0
+    return schema._checked.number_features is not None and not _tables.is_frame(X)

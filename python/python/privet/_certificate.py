@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
+
+from privet import _privet
 
 
 def _number(value: Any) -> float | None:
@@ -76,7 +79,7 @@ class Plan:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Certificate:
     """What a model can reveal about a record, and why.
 
@@ -99,8 +102,17 @@ class Certificate:
     """``"finite"``: proved for the program as executed; ``"real"``: for real numbers."""
     notes: tuple[str, ...]
     """Conditions and gaps."""
-    document: dict[str, Any] = field(repr=False)
-    """The whole certificate, as in the model's file."""
+    _model: _privet.Model = field(repr=False)
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """The whole certificate, as in the model's file."""
+        return json.loads(self._model.certificate())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Certificate) and self.document == other.document
+
+    __hash__ = None  # type: ignore[assignment]
 
     @property
     def private(self) -> bool:
@@ -113,19 +125,17 @@ class Certificate:
         return self.document["events"]
 
     @classmethod
-    def _from_json(cls, text: str) -> Certificate:
-        document = json.loads(text)
-        request = document["request"]
-        guarantee = document["guarantee"] or {}
-        unit = request["schema"].get("unit") or {}
+    def _of(cls, model: _privet.Model) -> Certificate:
+        claim = json.loads(model.claim())
+        guarantee = claim["guarantee"] or {}
         return cls(
             epsilon=_number(guarantee.get("epsilon")),
             delta=guarantee.get("delta"),
-            neighbours=request["neighbours"],
-            max_records=unit.get("max_records", 1),
-            arithmetic=document["arithmetic"],
-            notes=tuple(document["notes"]),
-            document=document,
+            neighbours=claim["neighbours"],
+            max_records=claim["unit"].get("max_records", 1),
+            arithmetic=claim["arithmetic"],
+            notes=tuple(claim["notes"]),
+            _model=model,
         )
 
 

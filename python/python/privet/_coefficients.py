@@ -20,9 +20,12 @@ def coefficients(
     weights: np.ndarray, schema: Schema, numeric_target: bool
 ) -> tuple[np.ndarray, Any]:
     """``coef_`` and ``intercept_``."""
-    draft = schema.to_dict()
-    bias = draft.get("bias") or 0.0
-    slopes, offsets = _lines(draft, weights.shape[1] - bool(bias))
+    bias = schema._checked.bias or 0.0
+    lines = schema._checked.lines()
+    if lines is None:
+        width = weights.shape[1] - bool(bias)
+        lines = np.ones(width), np.zeros(width)
+    slopes, offsets = lines
     columns = weights[:, : len(slopes)]
     coef = columns * slopes
     intercept = columns @ offsets
@@ -34,25 +37,3 @@ def coefficients(
     half = (high - low) / 2.0
     return coef[0] * half, float(low + half * (intercept[0] + 1.0))
 
-
-def _lines(draft: dict[str, Any], width: int) -> tuple[np.ndarray, np.ndarray]:
-    """Slope and offset of each encoded column as a function of its feature."""
-    slopes, offsets = np.ones(width), np.zeros(width)
-    if "libsvm" in draft:
-        bounds = draft["libsvm"].get("bounds")
-        return (slopes / max(abs(bound) for bound in bounds) if bounds else slopes), offsets
-    columns = [column for column in draft["columns"] if column["type"] not in ("ignore", "target", "unit")]
-    plain = all(
-        column["type"] == "number" and "missing" not in column and "transform" not in column
-        for column in columns
-    )
-    if not plain:
-        return slopes, offsets
-    for place, column in enumerate(columns):
-        low, high = column["bounds"]
-        scale = column.get("scale", "unit")
-        if scale == "unit":
-            slopes[place], offsets[place] = 1.0 / (high - low), -low / (high - low)
-        elif scale == "symmetric":
-            slopes[place], offsets[place] = 2.0 / (high - low), -1.0 - 2.0 * low / (high - low)
-    return slopes, offsets

@@ -23,7 +23,7 @@ Column = tuple[str, str, np.ndarray, Any]
 
 def is_frame(X: Any) -> bool:
     """Whether it is a pandas or polars frame or a PyArrow table."""
-    return nw.dependencies.is_into_dataframe(X)
+    return not isinstance(X, np.ndarray) and nw.dependencies.is_into_dataframe(X)
 
 
 def readable(array: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from privet import _privet, _tables
+from privet import _tables
 from privet.schema import as_schema
 
 
@@ -57,7 +57,7 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
             if _tables.is_frame(X)
             else _tables.array_columns(X, getattr(self, "feature_names_in_", self.schema_.features))
         )
-        return _privet.schema_encode(self.schema_._json, columns)
+        return self.schema_._checked.encode(columns)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the encoded columns."""

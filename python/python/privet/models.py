@@ -39,7 +39,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def _estimator(model: _privet.Model) -> Any:
     request = json.loads(model.request())
-    schema = Schema.from_dict(request["schema"])
+    schema = Schema._of(model.schema())
     budget = request["budget"] or {}
     method = dict(request["method"])
     common = {
@@ -62,7 +62,7 @@ def _estimator(model: _privet.Model) -> Any:
     else:
         estimator = PrivateClassifier(**common, loss=loss["loss"])
     features = schema.features
-    estimator.n_features_in_ = len(features) or schema._facts["sparse_features"]
+    estimator.n_features_in_ = len(features) or schema._checked.number_features
     if features and features != tuple(f"x{place}" for place in range(len(features))):
         estimator.feature_names_in_ = np.asarray(features, dtype=object)
     classes = estimator._class_labels(schema, None)

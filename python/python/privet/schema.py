@@ -27,8 +27,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from privet import _privet
 from privet._numbers import whole
-from privet._privet import schema_checked, schema_from_toml, schema_to_toml
 
 
 def number(
@@ -160,28 +160,23 @@ class Schema:
         if unit is not None:
             records = 1 if max_records is None else whole("max_records", max_records)
             draft["unit"] = {"column": unit, "max_records": records}
-        self._set(draft)
+        self._checked = _privet.Schema(draft_text(draft))
 
-    def _set(self, draft: Mapping[str, Any]) -> None:
-        # One form for equal schemas: as the Rust side writes what it has checked.
-        try:
-            text = json.dumps(draft, allow_nan=False, default=_plain)
-        except ValueError:
-            raise ValueError("schema: a number is NaN or infinite; finite numbers are accepted") from None
-        self._json, facts = schema_checked(text)
-        self._facts = json.loads(facts)
+    @classmethod
+    def _of(cls, checked: _privet.Schema) -> Schema:
+        schema = cls.__new__(cls)
+        schema._checked = checked
+        return schema
 
     @classmethod
     def from_dict(cls, draft: Mapping[str, Any]) -> Schema:
         """From a mapping with the keys of a schema file."""
-        schema = cls.__new__(cls)
-        schema._set(draft)
-        return schema
+        return cls._of(_privet.Schema(draft_text(draft)))
 
     @classmethod
     def from_toml(cls, text: str) -> Schema:
         """From the text of a schema file."""
-        return cls.from_dict(json.loads(schema_from_toml(text)))
+        return cls._of(_privet.Schema.from_toml(text))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Schema:
@@ -190,53 +185,60 @@ class Schema:
 
     def to_dict(self) -> dict[str, Any]:
         """A mapping with the keys of a schema file."""
-        return json.loads(self._json)
+        return json.loads(self._checked.to_json())
 
     def to_toml(self) -> str:
         """The text of a schema file, for the command line."""
-        return schema_to_toml(self._json)
+        return self._checked.to_toml()
 
     @property
     def features(self) -> tuple[str, ...]:
         """Names of the columns that are features."""
-        return tuple(self._facts["features"])
+        return tuple(self._checked.features)
 
     @property
     def encoded_columns(self) -> tuple[str, ...]:
         """Names of the encoded columns, the constant one last."""
-        return tuple(self._facts["encoded"])
+        return tuple(self._checked.encoded_columns)
 
     @property
     def target(self) -> str:
         """The name of what is predicted."""
-        return self._facts["target"]
+        return self._checked.target
 
     @property
     def classes(self) -> tuple[str, ...] | None:
         """The labels in order, unless the target is a number."""
-        classes = self._facts["classes"]
+        classes = self._checked.classes
         return None if classes is None else tuple(classes)
 
     @property
     def target_bounds(self) -> tuple[float, float] | None:
         """Bounds of the target, if it is a number."""
-        bounds = self._facts["target_bounds"]
-        return None if bounds is None else (bounds[0], bounds[1])
+        return self._checked.target_bounds
 
     @property
     def unit(self) -> str | None:
         """The column that says whose a row is."""
-        return self._facts["unit"]
+        return self._checked.unit
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Schema) and self._json == other._json
+        return isinstance(other, Schema) and self._checked.to_json() == other._checked.to_json()
 
     def __hash__(self) -> int:
-        return hash(self._json)
+        return hash(self._checked.to_json())
 
     def __repr__(self) -> str:
         kind = "classes" if self.classes is not None else "a number"
         return f"Schema({len(self.features)} features, target {self.target!r}: {kind})"
+
+
+def draft_text(draft: Mapping[str, Any]) -> str:
+    """A schema's keys as the extension reads them."""
+    try:
+        return json.dumps(draft, allow_nan=False, default=_plain)
+    except ValueError:
+        raise ValueError("schema: a number is NaN or infinite; finite numbers are accepted") from None
 
 
 def _plain(value: Any) -> Any:

@@ -93,6 +93,17 @@ impl Number {
             Scale::None => clamped,
         }
     }
+
+    /// The same as a line, slope and offset, for values within the bounds; `None` for a logarithm.
+    pub(super) fn line(&self) -> Option<(f64, f64)> {
+        let span = self.high - self.low;
+        match self.scale {
+            _ if self.log => None,
+            Scale::Unit => Some((1.0 / span, -self.low / span)),
+            Scale::Symmetric => Some((2.0 / span, -1.0 - 2.0 * self.low / span)),
+            Scale::None => Some((1.0, 0.0)),
+        }
+    }
 }
 
 /// Texts to numbers. A short list is searched from the front, which beats hashing.

@@ -59,8 +59,18 @@ impl Encoding {
     /// How many numbers a row of [`Encoding::encode_numbers`] has; `None` where the schema has features
     /// that are not plain numbers.
     pub fn number_features(&self) -> Option<usize> {
-        let plain = self.plain()?;
-        Some(self.libsvm.map_or(plain.len(), |(features, _)| features as usize))
+        Some(self.maps()?.features())
+    }
+
+    /// Each encoded column but the constant one as a line of its feature, slope and offset, before bounds
+    /// and clip; `None` where some are none.
+    pub fn lines(&self) -> Option<Vec<(f64, f64)>> {
+        match self.maps()? {
+            Maps::Alike { features, bounds } => Some(vec![(within(bounds, 1.0), 0.0); features]),
+            Maps::Each(numbers) | Maps::KeepingZero(numbers) => {
+                numbers.iter().map(Number::line).collect()
+            }
+        }
     }
 
     /// Encodes and clips a table that holds a plain number for each feature. Without a storage, in
