@@ -1,6 +1,7 @@
 """Files travel between Python and the command line; predictions agree to the last bit."""
 
 import json
+import pickle
 import subprocess
 import sys
 
