@@ -128,6 +128,6 @@ def test_schemas_and_certificates_survive_pickling(table):
     assert pickle.loads(pickle.dumps(schema)) == schema
     again = pickle.loads(pickle.dumps(fitted.certificate_))
     assert again.epsilon == fitted.certificate_.epsilon
-    assert {**again.document, "digest": None} == {**fitted.certificate_.document, "digest": None}
+    assert again == fitted.certificate_ and again.document["digest"] is not None
     other = PrivateLogisticRegression(epsilon=2.0, bounds=(-1, 1), classes=[0, 1]).fit(X[:-1], y[:-1])
     assert fitted.certificate_ == fitted.certificate_ != other.certificate_

@@ -110,9 +110,13 @@ class Certificate:
         return json.loads(self._model.certificate())
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Certificate) and self.document == other.document
+        return isinstance(other, Certificate) and self._unsealed() == other._unsealed()
 
     __hash__ = None  # type: ignore[assignment]
+
+    def _unsealed(self) -> dict[str, Any]:
+        """Without what is added where a model becomes a file."""
+        return {key: value for key, value in self.document.items() if key not in ("digest", "signature")}
 
     @property
     def private(self) -> bool:
