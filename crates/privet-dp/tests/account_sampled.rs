@@ -72,6 +72,21 @@ proptest! {
     }
 }
 
+/// Where δ is so small that no grid follows it, it is still no worse than without sampling.
+#[test]
+fn next_to_nothing_is_bounded_by_the_release_of_all_records() {
+    let (count, noise, epsilon) = (13, 19.167508639661143, 1.8462961637703212);
+    for (neighbours, cost, moves) in [
+        (Neighbours::ReplaceOne, poisson(0.001, noise), 2.0),
+        (Neighbours::AddRemove, poisson(0.001, noise), 1.0),
+        (Neighbours::ReplaceOne, batches(1_000_000, 1000, noise), 1.0),
+    ] {
+        let all = Cost::Gaussian { sensitivity: moves, noise_scale: noise, grid: None };
+        let (sampled, all) = (repeated(neighbours, count, cost), repeated(neighbours, count, all));
+        assert!(delta(&sampled, epsilon) <= delta(&all, epsilon) * (1.0 + 1e-12));
+    }
+}
+
 #[test]
 fn at_rate_one_it_is_the_gaussian() {
     for count in [1, 7] {

@@ -270,6 +270,9 @@ impl Parts {
             let parts = rest.iter().map(|(part, count)| (part.bound().unwrap_or(0.0), *count));
             least = least.min(compose::advanced_delta(parts, e));
         }
+        if let Some(mu) = unsampled(&rest, nu) {
+            least = least.min(gaussian::delta(e, mu));
+        }
         least.min(renyi::delta(&rest, nu, e))
     }
 
@@ -278,6 +281,18 @@ impl Parts {
         let lossy = self.rest.iter().copied().filter(|(part, _)| part.bound() != Some(0.0));
         merge::merged(lossy.collect())
     }
+}
+
+/// The Gaussian release that is no better than sampled ones and one of parameter ν together: Theorem 4 of
+/// [`super::sampled`], rounded up; `None` where there are others.
+fn unsampled(rest: &[(Part, u64)], nu: f64) -> Option<f64> {
+    let square = |(part, count): &(Part, u64)| match part {
+        Part::Sampled(sampled) => Some(*count as f64 * sampled.unsampled().powi(2)),
+        _ => None,
+    };
+    let squares: Option<Vec<f64>> = rest.iter().map(square).collect();
+    let total = nu * nu + squares?.iter().sum::<f64>();
+    Some(libm::sqrt(total) * (1.0 + f64::EPSILON * (4.0 + rest.len() as f64)))
 }
 
 /// A point just above the smallest ε up to `most` where a condition begins to hold, infinite if there

@@ -43,6 +43,14 @@
 //! x′). *Both* halves must be used at once: the two directions of Theorem 1 composed on their own
 //! would undercharge this sampler (Lebeda, Regehr, Kamath & Steinke 2024, *Avoiding pitfalls*).
 //!
+//! **Theorem 4** (sampling never costs). At every real e each pair above is dominated by the Gaussian
+//! pair of the whole sum, δ_G of parameter μ, 2μ and ν; so compositions are, by one Gaussian of the root
+//! of the sum of their squares. *Proof.* Whoever sees a draw from N(μ) or N(0) can throw it away with
+//! probability 1−q and draw from N(0) instead: that turns (N(μ), N(0)) into (P, Q) of Theorem 1, and
+//! (N(μ), N(−μ)) into that of Theorem 2. The curve of Theorem 3 is, at e ≥ 0, that of the former with ν
+//! for μ, and at e < 0 follows from it as δ_G's own does. ∎ It serves where grids cannot follow a δ that
+//! is next to nothing.
+//!
 //! - q `rate`, μ or ν `shift`, e′ `amplified`; at q = 1 the three are δ_G(e;μ), δ_G(e;2μ), δ_G(e;ν).
 //! - **No other sampler.** An epoch over a shuffled data set, in disjoint batches, is *not* Poisson
 //!   sampling: each record is used exactly once, and its batches' dependence can cost far more
@@ -128,6 +136,14 @@ impl Sampled {
     /// Whether the two directions have different curves.
     pub fn directed(&self) -> bool {
         self.sampler == Sampler::PoissonAdded
+    }
+
+    /// The parameter of the Gaussian release of the whole sum: Theorem 4.
+    pub fn unsampled(&self) -> f64 {
+        match self.sampler {
+            Sampler::PoissonReplaced => 2.0 * self.shift,
+            Sampler::PoissonAdded | Sampler::WithoutReplacement => self.shift,
+        }
     }
 
     /// An upper bound on δ(e) in one direction, at every real e.
