@@ -85,6 +85,11 @@ fn next_to_nothing_is_bounded_by_the_release_of_all_records() {
         let (sampled, all) = (repeated(neighbours, count, cost), repeated(neighbours, count, all));
         assert!(delta(&sampled, epsilon) <= delta(&all, epsilon) * (1.0 + 1e-12));
     }
+    // Far below what a transform can tell from nothing.
+    for rate in [0.00346, 0.0035, 0.0038] {
+        let event = repeated(Neighbours::ReplaceOne, 1569, poisson(rate, 4.0237));
+        assert!([2.7, 2.8, 2.9].iter().all(|epsilon| delta(&event, *epsilon) <= 1e-40), "{rate}");
+    }
 }
 
 #[test]

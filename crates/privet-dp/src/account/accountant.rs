@@ -270,6 +270,10 @@ impl Parts {
             let parts = rest.iter().map(|(part, count)| (part.bound().unwrap_or(0.0), *count));
             least = least.min(compose::advanced_delta(parts, e));
         }
+        // Where δ is next to nothing, masses are too small for a transform but not for their moments.
+        if rest.iter().any(|(part, _)| matches!(part, Part::Sampled(_))) {
+            least = least.min(distribution::quick_delta(&rest, nu, e).max(distribution::LEAST));
+        }
         if let Some(mu) = unsampled(&rest, nu) {
             least = least.min(gaussian::delta(e, mu));
         }

@@ -29,7 +29,7 @@ use super::spectrum::Spectrum;
 const ROUGHER: f64 = 8.0;
 
 /// Answers below this are not trusted: masses of such size underflow when they are tilted.
-const LEAST: f64 = 1e-150;
+pub const LEAST: f64 = 1e-150;
 
 /// How tight a bound is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -37,6 +37,11 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// No rows.
+    pub fn none() -> Self {
+        Self { starts: &[], indices: &[], values: &[], columns: 0 }
+    }
+
     /// The rows, one after another.
     #[inline(always)]
     pub fn iter(self) -> impl Iterator<Item = Row<'a>> {

@@ -70,11 +70,11 @@ impl<'a> Block<'a> {
     /// Each row of a sparse block; nothing for a dense one.
     #[inline(always)]
     pub(crate) fn sparse(&self) -> impl Iterator<Item = Row<'a>> {
-        let rows = match self.matrix {
-            Matrix::Csr(m) => Some(Rows::new(m, self.first, self.rows())),
-            Matrix::Dense(_) => None,
-        };
-        rows.into_iter().flat_map(Rows::iter)
+        match self.matrix {
+            Matrix::Csr(m) => Rows::new(m, self.first, self.rows()),
+            Matrix::Dense(_) => Rows::none(),
+        }
+        .iter()
     }
 
     /// margins[i] = ⟨row i, vector⟩.

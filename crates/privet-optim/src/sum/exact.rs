@@ -203,6 +203,8 @@ impl Kernel for ExactPass<'_> {
         let ExactGradient { loss, theta, slope, .. } = self.statistic;
         let (mut margins, mut multipliers) = ([0.0; PART], [0.0; PART]);
         let mut fine = true;
+        // Both are powers of two, so that a product with the inverse is the quotient.
+        let (unit, per_unit) = (self.plan.multiplier_unit, 1.0 / self.plan.multiplier_unit);
         for part in self.rows.parts(PART) {
             let margins = &mut margins[..part.rows()];
             let multipliers = &mut multipliers[..part.rows()];
@@ -210,8 +212,7 @@ impl Kernel for ExactPass<'_> {
             loss.derivatives::<false>(margins, part.labels(), multipliers);
             for m in multipliers.iter_mut() {
                 // Not `clamp`, which would let a NaN pass and spoil the terms of other records.
-                *m = (m.max(-slope).min(*slope) / self.plan.multiplier_unit).trunc()
-                    * self.plan.multiplier_unit;
+                *m = (m.max(-slope).min(*slope) * per_unit).trunc() * unit;
             }
             part.accumulate::<F>(multipliers, self.sum);
             fine &= part.on_grid(self.plan.feature_unit);
