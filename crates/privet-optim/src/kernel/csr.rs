@@ -98,7 +98,17 @@ impl<'a> Row<'a> {
     #[inline(always)]
     pub fn scatter<const F: bool>(self, multiplier: f64, sum: &mut [f64]) {
         assert_eq!(sum.len(), self.columns, "the sum must have an entry per column");
-        for (&j, &x) in self.indices.iter().zip(self.values) {
+        let (index_fours, index_rest) = self.indices.as_chunks::<4>();
+        let (value_fours, value_rest) = self.values.as_chunks::<4>();
+        for (j, x) in index_fours.iter().zip(value_fours) {
+            let products = x.map(|x| multiplier * f64::from(x));
+            for lane in 0..4 {
+                // SAFETY: every index is below `columns`, which is the sum's length.
+                let s = unsafe { sum.get_unchecked_mut(j[lane] as usize) };
+                *s += products[lane];
+            }
+        }
+        for (&j, &x) in index_rest.iter().zip(value_rest) {
             // SAFETY: every index is below `columns`, which is the sum's length.
             let s = unsafe { sum.get_unchecked_mut(j as usize) };
             *s = fma::<F>(multiplier, f64::from(x), *s);
