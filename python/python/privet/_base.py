@@ -220,9 +220,9 @@ class PrivateEstimator(BaseEstimator):
         planned = self._make_plan(schema, self._declared_rows(rows, grouped), notes)
         # All that can be refused is refused before the model is drawn.
         classes = self._class_labels(schema, labels)
-        seed = seed_of(self.random_state, stacklevel=4)
+        seed, plan = seed_of(self.random_state, stacklevel=4), Plan._from_json(planned.to_json())
         model = planned.run(features, codes, units, seed)
-        self._set_model(model, Plan._from_json(planned.to_json()), schema, classes)
+        self._set_model(model, plan, schema, classes)
 
     def _check_groups(self, groups: Any, schema: Schema | None) -> None:
         if schema is not None:
