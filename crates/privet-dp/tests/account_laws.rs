@@ -332,3 +332,18 @@ fn a_budget_out_of_reach_is_said_to_be() {
         assert!(calibrate(&budget, bad, event_for).is_err());
     }
 }
+
+/// What is stated as (ε, δ) costs ε at that δ, and infinitely much below it.
+#[test]
+fn a_stated_guarantee_holds_as_stated() {
+    for (epsilon, delta) in [(1.0, 1e-5), (0.3, 1e-12), (7.0, 0.01), (0.0, 0.3)] {
+        let cost = Cost::Approximate { epsilon, delta };
+        let event = Event::Use { neighbours: Neighbours::ReplaceOne, unit: Unit::Record, cost };
+        let found = account::epsilon(&event, delta).unwrap();
+        assert!(found >= epsilon && found <= epsilon * (1.0 + 1e-12), "{found}");
+        assert_eq!(account::delta(&event, found).unwrap(), delta);
+        assert_eq!(account::epsilon(&event, delta * 0.999).unwrap(), f64::INFINITY);
+        let twice = Event::Repeat { count: 2, event: Box::new(event) };
+        assert!(account::delta(&twice, 2.0 * epsilon).unwrap() >= delta * (2.0 - delta));
+    }
+}

@@ -178,8 +178,12 @@ impl Parts {
             Cost::Approximate { epsilon, delta } => {
                 let delta = probability("delta", *delta)?;
                 self.push(Part::Response(non_negative("epsilon", *epsilon)?), count);
-                let ln_kept = libm::log1p(-self.leak) + count as f64 * libm::log1p(-delta);
-                self.leak = (-libm::expm1(ln_kept) * (1.0 + 1e-14)).min(1.0);
+                self.leak = if self.leak == 0.0 && count == 1 {
+                    delta // as stated, so that at this δ the stated ε holds
+                } else {
+                    let ln_kept = libm::log1p(-self.leak) + count as f64 * libm::log1p(-delta);
+                    (-libm::expm1(ln_kept) * (1.0 + 1e-14)).min(1.0)
+                };
             }
             Cost::Objective(objective) => self.add_objective(objective, count)?,
             Cost::ApproximateMinima { objective, output_sensitivity, output } => {
