@@ -181,6 +181,19 @@ fn an_edited_or_cut_file_is_refused() {
     assert!(!verdict.valid);
 }
 
+/// Whoever reads a signed model and writes it again, in a pickle say, hands on the signature.
+#[test]
+fn a_signature_that_holds_is_kept() {
+    let model = train(&request("output", 1.0, 1e-6), &data(4000, 1));
+    let signed = to_json(&model, Some(&[7; 32])).unwrap();
+    let read = from_json(signed.as_bytes(), Seal::Required).unwrap();
+    assert_eq!(to_json(&read, None).unwrap(), signed);
+    assert!(verify(&read).signer.is_some());
+    // Another key's takes its place.
+    let other = to_json(&read, Some(&[8; 32])).unwrap();
+    assert!(other != signed && from_json(other.as_bytes(), Seal::Required).is_ok());
+}
+
 #[test]
 fn a_fixed_seed_or_no_noise_is_never_valid() {
     let training = data(4000, 1);

@@ -34,17 +34,20 @@ pub enum Seal {
     Unchecked,
 }
 
-/// The document as text, signed if a secret key is given.
+/// The document as text, signed if a secret key is given; a signature that the model came with and that
+/// still holds is kept otherwise.
 pub fn to_json(model: &Model, secret: Option<&[u8; 32]>) -> Result<String, LearnError> {
     let not_json = |why: serde_json::Error| LearnError::NotAModel {
         path: "model".into(),
         why: why.to_string(),
     };
     let weights = serde_json::to_value(&model.weights).map_err(not_json)?;
-    let mut certificate = model.certificate.clone().seal(&weights);
-    if let Some(secret) = secret {
-        certificate = sign(certificate, secret);
-    }
+    let certificate = model.certificate.clone();
+    let certificate = match secret {
+        Some(secret) => sign(certificate.seal(&weights), secret),
+        None if certificate.check_seal(&weights).is_ok() => certificate,
+        None => certificate.seal(&weights),
+    };
     let document = Document { format: FORMAT.into(), model: weights, certificate };
     let mut text = serde_json::to_string_pretty(&document).map_err(not_json)?;
     text.push('\n');
