@@ -125,6 +125,13 @@ fn the_pace_moves_gently() {
     }
 }
 
+#[test]
+fn an_epsilon_in_the_hundreds_is_planned_or_refused_in_words() {
+    assert!(plan(&request(600.0, 1e-6)).is_ok());
+    let refused = plan(&request(1000.0, 1e-6)).unwrap_err().to_string();
+    assert!(refused.contains("epsilon = 1000") && refused.contains("up to 600"), "{refused}");
+}
+
 /// Whatever the number of steps, the rate is at most ¾ of what descent with momentum bears, 2(1 + m)/β.
 #[test]
 fn any_number_of_steps_is_stable() {

@@ -50,7 +50,7 @@ mod watch;
 use crate::LearnError;
 use crate::facts::Facts;
 use privet_core::Budget;
-use privet_dp::account::{self, Event};
+use privet_dp::account::{self, AccountError, Event};
 use privet_dp::gate::GateError;
 
 /// The smallest noise scale at which all problems together meet the budget. No scale below `floor`
@@ -65,8 +65,19 @@ pub(crate) fn calibrated(
     // An event that cannot be made at some far scale is one that the accountant refuses.
     let event = |scale| event_for(scale).unwrap_or(Event::All(vec![]));
     let search = floor * (1.0 - 1e-6)..=floor * SEARCH;
-    Ok(account::calibrate(budget, search, |scale| facts.repeated(event(scale)))?)
+    let found = account::calibrate(budget, search, |scale| facts.repeated(event(scale)));
+    found.map_err(|error| match error {
+        AccountError::OutOfReach { epsilon, .. } if epsilon > ACCOUNTED => LearnError::NotCovered {
+            what: format!("epsilon = {epsilon}: e to its power is more than can be accounted for"),
+            instead: "give an epsilon up to 600 (above 20 or so it promises next to nothing), or \
+                      method non-private",
+        },
+        error => error.into(),
+    })
 }
+
+/// Up to here e^ε leaves room for what is multiplied by it.
+const ACCOUNTED: f64 = 600.0;
 
 /// How far above the floor noise scales are looked for, as a factor.
 const SEARCH: f64 = 1e4;
