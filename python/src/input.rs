@@ -198,16 +198,16 @@ pub fn features(
     } else {
         Table::Single(table(given)?)
     };
-    let pool = crate::watched::pool()?;
+    let (pool, any_storage) = (crate::watched::pool()?, options.any_storage);
     // The interpreter's lock is held meanwhile, so that nobody writes into the array.
     Ok(match &table {
         Table::Double(table) => {
             let view = View(table.as_array());
-            pool.install(|| memory::numbers(&view, schema))?
+            pool.install(|| memory::numbers(&view, schema, any_storage))?
         }
         Table::Single(table) => {
             let view = View(table.as_array());
-            pool.install(|| memory::numbers(&view, schema))?
+            pool.install(|| memory::numbers(&view, schema, any_storage))?
         }
     })
 }
@@ -300,11 +300,12 @@ pub fn dataset(
 }
 
 /// How a table is read to learn from it.
-pub fn to_learn(allow_empty: bool) -> Options<'static> {
-    Options { allow_empty, ..Options::default() }
+pub fn to_learn(allow_empty: bool, any_storage: bool) -> Options<'static> {
+    Options { allow_empty, any_storage, ..Options::default() }
 }
 
 /// How a table is read to predict for it, or to compare with.
 pub fn to_use() -> Options<'static> {
-    Options { purpose: Purpose::Evaluate, allow_empty: true, ..Options::default() }
+    let (allow_empty, any_storage) = (true, true);
+    Options { purpose: Purpose::Evaluate, allow_empty, any_storage, ..Options::default() }
 }

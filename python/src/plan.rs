@@ -126,7 +126,7 @@ impl Plan {
         let request = self.0.request();
         let public_count =
             request.neighbours == Neighbours::ReplaceOne && request.schema.unit() == Unit::Record;
-        let options = input::to_learn(!public_count);
+        let options = input::to_learn(!public_count, request.method.any_storage());
         let data = input::dataset(features, labels, units, &request.schema, &options)?;
         let mut source: Box<dyn Source> = match seed {
             Some(seed) => Box::new(FixedSeed::new(seed)),

@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 import privet
+import privet._labels
 from privet import PrivateLogisticRegression, PrivateRidge, Schema, SchemaEncoder, binary, category, number
 
 pytestmark = pytest.mark.filterwarnings("ignore::privet.NotPrivateWarning")
@@ -216,3 +217,20 @@ def test_labels_of_every_type_have_the_same_places(kind):
     with pytest.raises(ValueError, match="none of the classes"):
         model._encoded_labels(np.append(codes, 4).astype(kind), model.schema)
     assert model._encoded_labels(codes[:0].astype(kind), model.schema).tolist() == []
+
+
+@pytest.mark.parametrize("bounds", [(-0.5, 0.5), (0, 0.1), (-0.2, 0.1), (-3, 3)])
+def test_coefficients_of_sparse_rows_are_those_of_the_caller(bounds):
+    rng = np.random.default_rng(3)
+    X = rng.uniform(*bounds, size=(300, 4)) * (rng.uniform(size=(300, 4)) < 0.3)
+    y = np.arange(300) % 2
+    model = logistic(bounds=bounds, fit_intercept=False, epsilon=20.0).fit(sparse.csr_array(X), y)
+    # One entry of at most its bound is never clipped.
+    single = np.diag(np.full(4, 0.9 * bounds[1]))
+    expected = single @ model.coef_.T + model.intercept_
+    assert np.allclose(model.decision_function(sparse.csr_array(single)), expected[:, 0], rtol=1e-5)
+
+
+def test_classes_that_are_one_number_in_the_type_of_y_stay_classes():
+    codes = privet._labels.codes_of(np.asarray([2.0**53]), ["0", str(2**53), str(2**53 + 1), "5"])
+    assert codes.tolist()[0] in (1, 2)

@@ -87,7 +87,7 @@ fn refusals_name_the_row_from_zero_and_never_a_value() {
     assert!(matches!(&refused, DataError::Cell { row: 1, problem: Problem::NotFinite, .. }));
     let refused = memory::columns(&table[..1], 2, &schema, &Options::default()).unwrap_err();
     assert!(matches!(&refused, DataError::MissingColumn { column, .. } if column == "age"));
-    assert!(memory::numbers(&Numbers(vec![1.0]), &schema).is_err(), "it has categories");
+    assert!(memory::numbers(&Numbers(vec![1.0]), &schema, true).is_err(), "it has categories");
     let pair = || std::iter::once((std::iter::once(0_u64), std::iter::once(1.0)));
     assert!(memory::sparse(pair(), &schema).is_err(), "it has categories");
 }
@@ -102,7 +102,7 @@ fn sparse_rows_and_numbers_read_as_columns_do() {
     let column = Numbers(values.clone());
     let named: [(&str, &dyn Cells); 1] = [("x", &column)];
     let by_name = memory::columns(&named, 4, &schema, &options).unwrap();
-    let at_once = memory::numbers(&column, &schema).unwrap();
+    let at_once = memory::numbers(&column, &schema, true).unwrap();
     let pairs = values.iter().map(|value| {
         let kept = (*value != 0.0).then_some(*value);
         (kept.map(|_| 0_u64).into_iter(), kept.into_iter())

@@ -49,6 +49,22 @@ proptest! {
         prop_assert!(allowed(louder), "noise: {here:e} {louder:e}");
     }
 
+    /// A release more never lowers δ, however small it is.
+    #[test]
+    fn a_release_more_never_lowers_the_cost(
+        neighbours in relation(), ln_rate in -12.0..-0.2_f64, ln_noise in -1.0..3.0_f64,
+        count in 1_u32..2_000, epsilon in 0.01..3.0_f64, ln_small in -20.0..-3.0_f64,
+    ) {
+        let sampled = repeated(neighbours, count, poisson(ln_rate.exp(), ln_noise.exp()));
+        let small = gaussian(neighbours, ln_small.exp());
+        // In total variation, which e^ε times bounds what it can add.
+        let moved = delta(&small, 0.0) * epsilon.exp();
+        let (least, most) = account::bracket(&sampled, epsilon).unwrap();
+        let together = delta(&both(sampled, small), epsilon);
+        prop_assert!(least <= together, "{least:e} {together:e}");
+        prop_assert!(together <= (most + moved) * 1.05 + 1e-14, "{most:e} {together:e}");
+    }
+
     /// Sampling gains, never loses; and replace-one costs at least what add/remove does.
     #[test]
     fn amplification_is_never_worse_than_no_sampling(
@@ -69,6 +85,44 @@ proptest! {
         let fixed = delta(&repeated(Neighbours::ReplaceOne, count, batches(1_000_000, batch, noise)), epsilon);
         prop_assert!(added <= fixed * (1.0 + GRID) + 1e-14, "{added:e} {fixed:e}");
         prop_assert!(fixed <= one * (1.0 + GRID) + 1e-14, "{fixed:e} {one:e}");
+    }
+}
+
+fn both(one: Event, other: Event) -> Event {
+    Event::All(vec![one, other])
+}
+
+fn gaussian(neighbours: Neighbours, sensitivity: f64) -> Event {
+    let cost = Cost::Gaussian { sensitivity, noise_scale: 1.0, grid: None };
+    Event::Use { neighbours, unit: Unit::Record, cost }
+}
+
+/// Values below which the truth is not, from thousand single uses and from transforms of our own.
+#[test]
+fn a_small_release_beside_sampled_ones_hides_nothing() {
+    let many = |rate, noise| repeated(Neighbours::AddRemove, 1000, poisson(rate, noise));
+    for (noise, epsilon, least) in [(0.9, 1.0, 1.5e-39), (0.82, 2.0, 8e-39), (0.96, 0.5, 2.4e-39)] {
+        let event = both(gaussian(Neighbours::AddRemove, 1e-6), many(1e-6, noise));
+        assert!(delta(&event, epsilon) >= least, "{noise}: {:e}", delta(&event, epsilon));
+    }
+    let quiet = repeated(Neighbours::ReplaceOne, 1000, poisson(0.01, 1.0540925533894598e5));
+    let event = both(gaussian(Neighbours::ReplaceOne, 5e-7), quiet);
+    assert!(delta(&event, 6.623e-5) >= 1.0e-34);
+    let epsilon = account::epsilon(&event, 1e-26).unwrap();
+    assert!(delta(&event, epsilon) <= 1e-26 && epsilon > 4e-5, "{epsilon:e}");
+    assert!(delta(&event, 2.675e-5) >= 5e-12);
+    let few = repeated(Neighbours::ReplaceOne, 10, poisson(1e-5, 0.5));
+    let event = both(gaussian(Neighbours::ReplaceOne, 1e-5), few);
+    let epsilon = account::epsilon(&event, 1e-9).unwrap();
+    assert!((0.19..0.22).contains(&epsilon), "{epsilon}");
+}
+
+#[test]
+fn next_to_no_release_is_not_none() {
+    for rate in [1e-100, 0.5] {
+        let event = repeated(Neighbours::AddRemove, 2, poisson(rate, 1e200));
+        let found = delta(&event, 0.0);
+        assert!(found > 0.0 && found <= 1e-140, "{found:e}");
     }
 }
 

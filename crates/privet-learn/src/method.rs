@@ -160,6 +160,20 @@ impl Method {
         !matches!(self, Self::NonPrivate(_))
     }
 
+    /// Whether its proof holds although the storage of the rows was chosen from the records, which decides
+    /// in which order a row's entries are added up: because what is released does not depend on it (sums
+    /// that are exact, margins included), because every order is charged for (a proved tolerance, a bound
+    /// on rounding), or because nothing is claimed of finite arithmetic.
+    pub fn any_storage(&self) -> bool {
+        match self {
+            Self::Gd(_) | Self::Sgd(_) | Self::Ssp(_) | Self::FrankWolfe(_) => true,
+            Self::Amp(_) | Self::Output(_) | Self::Psgd(_) | Self::PsgdStrong(_) => true,
+            Self::Objective(_) | Self::Linear(_) | Self::LinearRotated(_) => true,
+            Self::NonPrivate(_) => true,
+            Self::Auto(_) | Self::SampleAggregate(_) | Self::Simplex(_) => false,
+        }
+    }
+
     /// Whether it has a setting of that name.
     pub fn has(&self, setting: &str) -> bool {
         self.info().settings.iter().any(|known| known.name == setting)

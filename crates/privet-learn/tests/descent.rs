@@ -3,7 +3,8 @@
 mod common;
 
 use common::{
-    LOSSES, RELATIONS, accuracy, data, forged, scale, schema, seeded, sum_of, train, uniform,
+    LOSSES, RELATIONS, accuracy, data, forged, scale, schema, seeded, sparse, sum_of, train,
+    uniform,
 };
 use privet_core::{Budget, Neighbours, Unit};
 use privet_data::matrix::{DenseMatrix, Matrix};
@@ -122,6 +123,26 @@ fn the_pace_moves_gently() {
                 }
             }
         }
+    }
+}
+
+/// Where storage is chosen from the records, a model that depended on it would tell of them.
+#[test]
+fn storage_does_not_change_a_model_of_exact_sums() {
+    for (method, classes) in
+        [("gd", 2), ("gd", 3), ("sgd", 2), ("sgd", 3), ("ssp", 2), ("frank-wolfe", 2)]
+    {
+        let method: Method = method.parse().unwrap();
+        assert!(method.any_storage());
+        let loss = if method.name() == "ssp" { Loss::SQUARED } else { Loss::Logistic };
+        let request = Request { schema: schema(classes), method, loss, ..request(2.0, 1e-6) };
+        let dense = data(4000, classes, 1);
+        let compressed = Dataset { features: sparse(&dense.features), ..dense.clone() };
+        let [one, other] = [&dense, &compressed].map(|data| seeded(&request, data));
+        assert_eq!(one.weights(), other.weights(), "{} {classes}", request.method.name());
+    }
+    for method in ["sample-aggregate", "simplex", "auto"] {
+        assert!(!method.parse::<Method>().unwrap().any_storage());
     }
 }
 

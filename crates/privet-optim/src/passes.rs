@@ -194,8 +194,7 @@ impl Rounding {
 mod tests {
     use super::*;
     use crate::double_double::DoubleDouble;
-    use crate::testing::{Lcg, random_csr, random_dense};
-    use privet_data::matrix::DenseMatrix;
+    use crate::testing::{Lcg, dense, random_csr, random_dense};
     use proptest::prelude::*;
 
     const LOSSES: [Loss; 3] = [Loss::Logistic, Loss::HuberSvm { h: 0.1 }, Loss::SQUARED];
@@ -210,11 +209,6 @@ mod tests {
         let labels = (0..rows).map(|_| random.sign()).collect();
         // Batches of unequal sizes, an empty one among them.
         (matrix, labels, vec![0, rows / 3, rows / 2, rows])
-    }
-
-    fn dense(matrix: &Matrix) -> Matrix {
-        let values = (0..matrix.rows()).flat_map(|row| matrix.dense_row(row)).collect();
-        Matrix::Dense(DenseMatrix::new(values, matrix.rows(), matrix.columns()))
     }
 
     fn norm(vector: impl Iterator<Item = f64>) -> f64 {

@@ -38,6 +38,12 @@ pub fn random_dense(random: &mut Lcg, rows: usize, columns: usize) -> Matrix {
     Matrix::Dense(DenseMatrix::new(values, rows, columns))
 }
 
+/// The same rows with their zeros.
+pub fn dense(matrix: &Matrix) -> Matrix {
+    let values = (0..matrix.rows()).flat_map(|row| matrix.dense_row(row)).collect();
+    Matrix::Dense(DenseMatrix::new(values, matrix.rows(), matrix.columns()))
+}
+
 pub fn random_csr(random: &mut Lcg, rows: usize, columns: usize, entries: usize) -> Matrix {
     let scale = 1.0 / (entries as f64).sqrt();
     let (mut starts, mut indices, mut values) = (vec![0], vec![], vec![]);

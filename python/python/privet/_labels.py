@@ -47,18 +47,13 @@ def codes_of(y: np.ndarray, texts: Sequence[str]) -> np.ndarray:
         found = (places.get(label_text(label), unknown) for label in y.tolist())
         codes = np.fromiter(found, dtype=np.uint32, count=len(y))
     elif len(texts) <= FEW_CLASSES:
-        # Sums over masks that do not overlap: a third of the time of an assignment through each.
-        codes, known = np.zeros(len(y), dtype=np.uint32), np.zeros(len(y), dtype=bool)
+        codes = np.full(len(y), unknown, dtype=np.uint32)
         for label, place in places.items():
-            here = y == label
-            known |= here
-            if place:
-                codes += np.multiply(here, place, dtype=np.uint32)
-        codes += np.multiply(~known, unknown, dtype=np.uint32)
+            np.putmask(codes, y == label, np.uint32(place))
     else:
         labels, inverse = np.unique(y, return_inverse=True)
         codes = np.asarray([places.get(label, unknown) for label in labels.tolist()], dtype=np.uint32)[inverse]
-    if len(codes) and codes.max() == unknown:
+    if len(codes) and codes.max() >= unknown:
         # Which label it is stays with the records.
         encoded = WHY_ENCODED if y.dtype.kind in "iu" and not places else ""
         raise ValueError(f"y has a label that is none of the classes; accepted are {', '.join(texts)}{encoded}")

@@ -8,7 +8,7 @@
 //! Where the storage is left open, a look at some rows decides what takes less time to pass over. Sums
 //! are those of the same entries, but sparse rows may be added up in another order, so what depends on
 //! the last bits of a sum (a solver's path and the model it ends at, within its proved tolerance) may
-//! differ; the time taken tells how many entries are zero.
+//! differ: [`crate::read::Options::any_storage`]. The time taken tells how many entries are zero.
 
 use super::column::{MissingRule, Number, Rule};
 use super::{Encoding, Storage};
@@ -66,7 +66,10 @@ impl Encoding {
     /// and clip; `None` where some are none.
     pub fn lines(&self) -> Option<Vec<(f64, f64)>> {
         match self.maps()? {
-            Maps::Alike { features, bounds } => Some(vec![(within(bounds, 1.0), 0.0); features]),
+            Maps::Alike { features, bounds } => {
+                let slope = bounds.map_or(1.0, |(low, high)| 1.0 / low.abs().max(high.abs()));
+                Some(vec![(slope, 0.0); features])
+            }
             Maps::Each(numbers) | Maps::KeepingZero(numbers) => {
                 numbers.iter().map(Number::line).collect()
             }

@@ -28,24 +28,32 @@ pub enum Labels<'a> {
     Numbers(&'a [f64]),
 }
 
-/// Numbers only, a column for each feature of the schema in its order.
-pub fn numbers(table: &impl NumberRows, schema: &Schema) -> Result<Features, DataError> {
-    let matrix =
-        Encoding::new(schema).encode_numbers(table, schema.storage()).map_err(|refused| {
-            match refused {
-                NumbersError::NotFinite { row, column } => {
-                    cell(row, column, Problem::NotFinite, "finite numbers")
-                }
-                NumbersError::Columns { expected, found } => {
-                    DataError::Ragged { file: Place::Table, row: 0, found, expected }
-                }
-                NumbersError::NotNumbers => DataError::Unsupported {
-                    file: Place::Table,
-                    what: "numbers alone, though the schema has columns of other kinds",
-                    accepted: "a table whose columns have the schema's names",
-                },
-            }
-        })?;
+/// Numbers only, a column for each feature of the schema in its order. Where the schema leaves it open and
+/// `any_storage`, the records decide if rows are stored dense or sparse. That decides in which order a
+/// row's entries are added up, so a learner whose proof minds must be given rows stored by public facts.
+pub fn numbers(
+    table: &impl NumberRows,
+    schema: &Schema,
+    any_storage: bool,
+) -> Result<Features, DataError> {
+    let encoding = Encoding::new(schema);
+    let storage = match schema.storage() {
+        None if any_storage => None,
+        _ => Some(encoding.storage()),
+    };
+    let matrix = encoding.encode_numbers(table, storage).map_err(|refused| match refused {
+        NumbersError::NotFinite { row, column } => {
+            cell(row, column, Problem::NotFinite, "finite numbers")
+        }
+        NumbersError::Columns { expected, found } => {
+            DataError::Ragged { file: Place::Table, row: 0, found, expected }
+        }
+        NumbersError::NotNumbers => DataError::Unsupported {
+            file: Place::Table,
+            what: "numbers alone, though the schema has columns of other kinds",
+            accepted: "a table whose columns have the schema's names",
+        },
+    })?;
     Ok(Features { matrix, report: Report::default() })
 }
 

@@ -55,13 +55,22 @@ pub struct Options<'a> {
     /// Whether a table without records is one too. Where the number of rows is private it must be: a
     /// refusal would tell the empty table from its neighbours.
     pub allow_empty: bool,
+    /// Whether the records of a table in memory may decide if rows are stored dense or sparse; see
+    /// [`memory::numbers`].
+    pub any_storage: bool,
     /// Called now and then with bytes read and bytes in all (for Parquet: rows).
     pub progress: Option<&'a dyn Fn(u64, u64)>,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Self { purpose: Purpose::Train, unit_key: UNIT_KEY, allow_empty: false, progress: None }
+        Self {
+            purpose: Purpose::Train,
+            unit_key: UNIT_KEY,
+            allow_empty: false,
+            any_storage: false,
+            progress: None,
+        }
     }
 }
 

@@ -272,7 +272,7 @@ impl Parts {
         }
         // Where δ is next to nothing, masses are too small for a transform but not for their moments.
         if rest.iter().any(|(part, _)| matches!(part, Part::Sampled(_))) {
-            least = least.min(distribution::quick_delta(&rest, nu, e).max(distribution::LEAST));
+            least = least.min(distribution::quick_delta(&rest, nu, e));
         }
         if let Some(mu) = unsampled(&rest, nu) {
             least = least.min(gaussian::delta(e, mu));
@@ -290,13 +290,13 @@ impl Parts {
 /// The Gaussian release that is no better than sampled ones and one of parameter ν together: Theorem 4 of
 /// [`super::sampled`], rounded up; `None` where there are others.
 fn unsampled(rest: &[(Part, u64)], nu: f64) -> Option<f64> {
-    let square = |(part, count): &(Part, u64)| match part {
-        Part::Sampled(sampled) => Some(*count as f64 * sampled.unsampled().powi(2)),
-        _ => None,
-    };
-    let squares: Option<Vec<f64>> = rest.iter().map(square).collect();
-    let total = nu * nu + squares?.iter().sum::<f64>();
-    Some(libm::sqrt(total) * (1.0 + f64::EPSILON * (4.0 + rest.len() as f64)))
+    let mut total = nu;
+    for (part, count) in rest {
+        let Part::Sampled(sampled) = part else { return None };
+        // Squares of small shifts would vanish.
+        total = libm::hypot(total, sampled.unsampled() * libm::sqrt(*count as f64));
+    }
+    Some(total * (1.0 + f64::EPSILON * (4.0 + 4.0 * rest.len() as f64)))
 }
 
 /// A point just above the smallest ε up to `most` where a condition begins to hold, infinite if there

@@ -29,7 +29,7 @@ use super::spectrum::Spectrum;
 const ROUGHER: f64 = 8.0;
 
 /// Answers below this are not trusted: masses of such size underflow when they are tilted.
-pub const LEAST: f64 = 1e-150;
+const LEAST: f64 = 1e-150;
 
 /// How tight a bound is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,11 +56,15 @@ pub fn quick_delta(rest: &[(Part, u64)], nu: f64, e: f64) -> f64 {
         libm::exp(ln_size) * (1.0 + 1e-9 + 1e-13 * uses) + infinite * (1.0 + 1e-12)
     };
     let forward = one_way(Direction::Forward);
-    if rest.iter().any(|(part, _)| part.directed()) {
-        forward.max(one_way(Direction::Backward))
-    } else {
-        forward
+    let backward = match rest.iter().any(|(part, _)| part.directed()) {
+        true => one_way(Direction::Backward),
+        false => 0.0,
+    };
+    // `max` and `min` would lose what is no number.
+    if forward.is_nan() || backward.is_nan() {
+        return 1.0;
     }
+    forward.max(backward).clamp(LEAST, 1.0)
 }
 
 /// As [`delta`], and whether next to nothing of it is due to cut tails and rounding.

@@ -109,18 +109,20 @@ impl Masses {
         self.highest() as f64 * self.step
     }
 
-    /// (ln Σ mass·e^{s·loss}, mean and variance of the tilted loss).
+    /// (ln Σ mass·e^{s·loss}, mean and variance of the tilted loss); −∞ only where there is no mass.
     pub fn tilted(&self, tilt: f64) -> (f64, f64, f64) {
-        let scale = tilt * self.top();
+        // The largest summand, nearly, so that it is the small ones that underflow: the highest dots
+        // may have no mass, or next to none.
+        let scale = self
+            .present()
+            .map(|(loss, mass)| tilt * loss + ln_nearly(mass))
+            .fold(f64::NEG_INFINITY, f64::max);
         let (mut sum, mut mean, mut square) = (0.0, 0.0, 0.0);
-        for (index, mass) in self.index.iter().zip(&self.mass) {
-            if *mass > 0.0 {
-                let loss = *index as f64 * self.step;
-                let weight = mass * libm::exp(tilt * loss - scale);
-                sum += weight;
-                mean += weight * loss;
-                square += weight * loss * loss;
-            }
+        for (loss, mass) in self.present() {
+            let weight = weighed(mass, tilt * loss - scale);
+            sum += weight;
+            mean += weight * loss;
+            square += weight * loss * loss;
         }
         if sum > 0.0 {
             let mean = mean / sum;
@@ -136,10 +138,30 @@ impl Masses {
         let (ln_moment, mean, variance) = self.tilted(tilt);
         for (index, mass) in self.index.iter().zip(&self.mass) {
             if *mass > 0.0 {
-                take(*index, mass * libm::exp(tilt * (*index as f64 * self.step) - ln_moment));
+                take(*index, weighed(*mass, tilt * (*index as f64 * self.step) - ln_moment));
             }
         }
         (ln_moment, mean, variance)
+    }
+
+    /// Losses with their masses, where there are any.
+    fn present(&self) -> impl Iterator<Item = (f64, f64)> {
+        let dots = self.index.iter().zip(&self.mass).filter(|(_, mass)| **mass > 0.0);
+        dots.map(|(index, mass)| (*index as f64 * self.step, *mass))
+    }
+}
+
+/// ln of a positive number, to within 36 (1 where it is normal).
+fn ln_nearly(x: f64) -> f64 {
+    ((x.to_bits() >> 52) as f64 - 1023.0) * std::f64::consts::LN_2
+}
+
+/// mass·e^exponent, also where only the product is in range.
+fn weighed(mass: f64, exponent: f64) -> f64 {
+    if exponent < 700.0 {
+        mass * libm::exp(exponent)
+    } else {
+        libm::exp(exponent + libm::log(mass))
     }
 }
 

@@ -38,9 +38,9 @@
 //! rate to be stable. The momentum's memory 1/(1 − m) is a fixed share 1/κ of the descent, κ =
 //! [`MEMORIES`], and the mean of the last A = T/4 points is released. Under a constant gradient that
 //! mean has gone τ = η·(T − (A − 1)/2 − m/(1 − m))/(1 − m), about ηT²(⅞ − 1/κ)/κ: T need only grow as √τ.
-//! The rate η is kept to 3(1 + m)/(2β), ¾ of where descent with momentum becomes unstable: until there
-//! every direction of curvature h decays as √m^t, and noise settles at 1/(1 − ηh/(2(1 + m))) ≤ 4 times
-//! what a small rate leaves, in the one direction where h can be β (tr H is no larger). So
+//! The rate η is kept to 3(1 + m)/(2β), ¾ of where descent with momentum becomes unstable: there noise
+//! settles at 1/(1 − ηh/(2(1 + m))) ≤ 4 times what a small rate leaves, and only in directions whose
+//! curvature h is near β, of which there are at most tr H/β, one or two. So
 //! T = √(κτ/(η(⅞ − 1/κ))), at least [`FEWEST`] (then η is smaller) and at most [`MOST`] (then so is τ).
 //!
 //! - B: 16/R for each problem. B, κ, ¾ and T/4 are round numbers near which accuracy is flat. They were

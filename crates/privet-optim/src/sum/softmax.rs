@@ -21,12 +21,14 @@
 //! over z stored entries takes 2Kz multiply-adds and reads the matrix once; nothing else is as large.
 //!
 //! - The label of class k of K is k/K ([`SoftmaxGradient::label`]), so that it fits [`super::Records`].
-//! - No fused operations in margins and π: the same on every processor for one storage of the row.
+//! - Margins are exact, as those of [`super::ExactGradient`] are, at θ truncated by the norm of all classes
+//!   together; π is computed without fused operations. So both are the same on every processor and for
+//!   dense and sparse storage of a row: `storage_does_not_matter`.
 //! - The Hessian is at most R²/2, and its trace at most R².
 //! - Tested by `agrees_with_a_plain_gradient`, `agrees_with_integers`, `order_does_not_matter_and_no_record_exceeds_its_bound`,
 //!   `the_largest_terms_do_not_overflow`.
 
-use super::exact::{ExactPlan, ExactSum, FLIGHT};
+use super::exact::{ExactPlan, ExactSum, FLIGHT, exact_point};
 use super::gradient::PART;
 use super::{Block, Statistic};
 use crate::kernel::exponential::exp_nonpositive;
@@ -111,7 +113,8 @@ impl SoftmaxGradient {
         let length = self.classes.div_ceil(W) * columns;
         let place = |class: usize, column: usize| (class / W * columns + column, class % W);
         let mut theta = vec![[0.0; W]; length];
-        for (class, values) in self.theta.chunks_exact(columns.max(1)).enumerate() {
+        let point = exact_point(&self.theta);
+        for (class, values) in point.chunks_exact(columns.max(1)).enumerate() {
             for (column, value) in values.iter().enumerate() {
                 let (entry, lane) = place(class, column);
                 theta[entry][lane] = *value;
@@ -165,7 +168,7 @@ impl<const W: usize> Kernel for SoftmaxPass<'_, W> {
         for part in self.rows.parts(PART) {
             let lanes = &mut lanes[..part.rows()];
             for (theta, table) in self.theta.chunks_exact(columns).zip(table.chunks_mut(W)) {
-                part.dots::<false, W>(theta, lanes);
+                part.dots::<F, W>(theta, lanes);
                 for (lane, margins) in table.iter_mut().enumerate() {
                     margins
                         .iter_mut()
@@ -264,28 +267,14 @@ mod tests {
         )
     }
 
-    fn margin(matrix: &Matrix, row: usize, theta: &[f64]) -> f64 {
-        match matrix {
-            Matrix::Dense(m) => {
-                m.row(row).iter().zip(theta).fold(0.0, |sum, (x, t)| sum + f64::from(*x) * t)
-            }
-            Matrix::Csr(m) => {
-                let (places, values) = m.row(row);
-                let mut halves = [0.0; 2];
-                for (i, (j, x)) in places.iter().zip(values).enumerate() {
-                    // A last one without a partner joins the first half.
-                    halves[i % 2] += f64::from(*x) * theta[*j as usize];
-                }
-                halves[0] + halves[1]
-            }
-        }
-    }
-
     /// The definition, one record and one integer at a time.
     fn slowly(statistic: &SoftmaxGradient, matrix: &Matrix, row: usize, label: f64) -> Vec<i128> {
         let (classes, columns) = (statistic.classes, matrix.columns());
-        let margins: Vec<f64> =
-            statistic.theta.chunks(columns).map(|theta| margin(matrix, row, theta)).collect();
+        let (point, features) = (exact_point(&statistic.theta), matrix.dense_row(row));
+        let margin = |theta: &[f64]| {
+            features.iter().zip(theta).fold(0.0, |sum, (x, t)| sum + f64::from(*x) * t)
+        };
+        let margins: Vec<f64> = point.chunks(columns).map(margin).collect();
         let largest = margins.iter().fold(f64::MIN, |a, &b| if b > a { b } else { a });
         let powers: Vec<f64> =
             margins.iter().map(|m| exp_nonpositive::<false>((m - largest).min(0.0))).collect();
@@ -308,86 +297,96 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(32))]
-        /// Extreme θ as well: then π is 0 and 1 and the bound is met with equality.
-        #[test]
-        fn order_does_not_matter_and_no_record_exceeds_its_bound(
-            seed in any::<u64>(), sparse in any::<bool>(),
-            classes in prop::sample::select(CLASSES.to_vec()), slope in 0.1..1.5_f64,
-            size in prop::sample::select(vec![0.0, 1.0, 1e3, 1e6, f64::MAX, f64::INFINITY, f64::NAN]),
-            cut in 0_usize..1300
-        ) {
-            let (matrix, labels, mut statistic) = case(seed, sparse, classes, size);
-            statistic.slope = slope;
-            let whole = InMemory::new(&matrix, &labels).unwrap().sum(&statistic).unwrap();
-            prop_assert!(whole.units().is_some());
-            let order: Vec<usize> = (0..labels.len()).rev().collect();
-            let reversed = select_rows(&matrix, &order);
-            let reversed_labels: Vec<f64> = order.iter().map(|&i| labels[i]).collect();
-            let mut again = statistic.zero(matrix.columns());
-            statistic.add(Block::new(&reversed, cut, &reversed_labels[cut..]), &mut again);
-            let mut rest = statistic.zero(matrix.columns());
-            statistic.add(Block::new(&reversed, 0, &reversed_labels[..cut]), &mut rest);
-            statistic.merge(&mut again, rest);
-            prop_assert_eq!(&whole, &again);
-            for i in 0..60 {
-                let mut one = statistic.zero(matrix.columns());
-                statistic.add(Block::new(&matrix, i, &labels[i..=i]), &mut one);
-                let vector = one.to_f64(statistic.unit()).unwrap();
-                let norm = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
-                prop_assert!(norm <= statistic.bound(1.0) * (1.0 + 1e-12), "{norm}");
+    #![proptest_config(ProptestConfig::with_cases(32))]
+            #[test]
+            fn storage_does_not_matter(seed in any::<u64>(), pick in 0..CLASSES.len(), size in 0.1..100.0_f64) {
+                let (csr, labels, statistic) = case(seed, true, CLASSES[pick], size);
+                let dense = crate::testing::dense(&csr);
+                let [one, other] = [&csr, &dense]
+                    .map(|matrix| InMemory::new(matrix, &labels).unwrap().sum(&statistic).unwrap());
+                prop_assert!(one.units().is_some());
+                prop_assert_eq!(one, other);
             }
-        }
 
-        #[test]
-        fn agrees_with_integers(
-            seed in any::<u64>(), sparse in any::<bool>(), slope in 0.1..1.5_f64,
-            classes in prop::sample::select(CLASSES.to_vec()), rows in 1_usize..700,
-            size in prop::sample::select(vec![0.0, 3.0, 1e3, 1e6])
-        ) {
-            let (matrix, labels, mut statistic) = case(seed, sparse, classes, size);
-            statistic.slope = slope;
-            if seed % 2 == 0 {
-                statistic.weights = (1..=classes).map(|class| 1.0 / class as f64).collect();
-            }
-            let mut found = statistic.zero(matrix.columns());
-            statistic.add(Block::new(&matrix, 0, &labels[..rows]), &mut found);
-            let mut expected = vec![0; statistic.theta.len()];
-            for (row, label) in labels[..rows].iter().enumerate() {
-                let one = slowly(&statistic, &matrix, row, *label);
-                expected.iter_mut().zip(one).for_each(|(sum, x)| *sum += x);
-            }
-            prop_assert_eq!(found.units().unwrap(), &expected[..]);
-        }
-
-        #[test]
-        fn agrees_with_a_plain_gradient(
-            seed in any::<u64>(), sparse in any::<bool>(),
-            classes in prop::sample::select(CLASSES.to_vec())
-        ) {
-            let (matrix, labels, statistic) = case(seed, sparse, classes, 3.0);
-            let found = InMemory::new(&matrix, &labels).unwrap().sum(&statistic).unwrap();
-            let found = found.to_f64(statistic.unit()).unwrap();
-            let columns = matrix.columns();
-            let mut expected = vec![0.0; classes * columns];
-            for (i, &label) in labels.iter().enumerate() {
-                let row: Vec<f64> = matrix.dense_row(i).iter().map(|x| f64::from(*x)).collect();
-                let score = |k: usize| -> f64 {
-                    row.iter().zip(&statistic.theta[k * columns..]).map(|(x, t)| x * t).sum()
-                };
-                let total: f64 = (0..classes).map(|k| score(k).exp()).sum();
-                for k in 0..classes {
-                    let hit = f64::from(u8::from(SoftmaxGradient::label(k as u32, classes) == label));
-                    let m = score(k).exp() / total - hit;
-                    expected[k * columns..].iter_mut().zip(&row).for_each(|(e, x)| *e += m * x);
+            /// Extreme θ as well: then π is 0 and 1 and the bound is met with equality.
+            #[test]
+            fn order_does_not_matter_and_no_record_exceeds_its_bound(
+                seed in any::<u64>(), sparse in any::<bool>(),
+                classes in prop::sample::select(CLASSES.to_vec()), slope in 0.1..1.5_f64,
+                size in prop::sample::select(vec![0.0, 1.0, 1e3, 1e6, f64::MAX, f64::INFINITY, f64::NAN]),
+                cut in 0_usize..1300
+            ) {
+                let (matrix, labels, mut statistic) = case(seed, sparse, classes, size);
+                statistic.slope = slope;
+                let whole = InMemory::new(&matrix, &labels).unwrap().sum(&statistic).unwrap();
+                prop_assert!(whole.units().is_some());
+                let order: Vec<usize> = (0..labels.len()).rev().collect();
+                let reversed = select_rows(&matrix, &order);
+                let reversed_labels: Vec<f64> = order.iter().map(|&i| labels[i]).collect();
+                let mut again = statistic.zero(matrix.columns());
+                statistic.add(Block::new(&reversed, cut, &reversed_labels[cut..]), &mut again);
+                let mut rest = statistic.zero(matrix.columns());
+                statistic.add(Block::new(&reversed, 0, &reversed_labels[..cut]), &mut rest);
+                statistic.merge(&mut again, rest);
+                prop_assert_eq!(&whole, &again);
+                for i in 0..60 {
+                    let mut one = statistic.zero(matrix.columns());
+                    statistic.add(Block::new(&matrix, i, &labels[i..=i]), &mut one);
+                    let vector = one.to_f64(statistic.unit()).unwrap();
+                    let norm = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
+                    prop_assert!(norm <= statistic.bound(1.0) * (1.0 + 1e-12), "{norm}");
                 }
             }
-            // A unit of 2⁻²¹ for each of 1,300 rows.
-            for (a, b) in found.iter().zip(&expected) {
-                prop_assert!((a - b).abs() <= 1300.0 / ONE, "{a} {b}");
+
+            #[test]
+            fn agrees_with_integers(
+                seed in any::<u64>(), sparse in any::<bool>(), slope in 0.1..1.5_f64,
+                classes in prop::sample::select(CLASSES.to_vec()), rows in 1_usize..700,
+                size in prop::sample::select(vec![0.0, 3.0, 1e3, 1e6])
+            ) {
+                let (matrix, labels, mut statistic) = case(seed, sparse, classes, size);
+                statistic.slope = slope;
+                if seed % 2 == 0 {
+                    statistic.weights = (1..=classes).map(|class| 1.0 / class as f64).collect();
+                }
+                let mut found = statistic.zero(matrix.columns());
+                statistic.add(Block::new(&matrix, 0, &labels[..rows]), &mut found);
+                let mut expected = vec![0; statistic.theta.len()];
+                for (row, label) in labels[..rows].iter().enumerate() {
+                    let one = slowly(&statistic, &matrix, row, *label);
+                    expected.iter_mut().zip(one).for_each(|(sum, x)| *sum += x);
+                }
+                prop_assert_eq!(found.units().unwrap(), &expected[..]);
+            }
+
+            #[test]
+            fn agrees_with_a_plain_gradient(
+                seed in any::<u64>(), sparse in any::<bool>(),
+                classes in prop::sample::select(CLASSES.to_vec())
+            ) {
+                let (matrix, labels, statistic) = case(seed, sparse, classes, 3.0);
+                let found = InMemory::new(&matrix, &labels).unwrap().sum(&statistic).unwrap();
+                let found = found.to_f64(statistic.unit()).unwrap();
+                let columns = matrix.columns();
+                let mut expected = vec![0.0; classes * columns];
+                for (i, &label) in labels.iter().enumerate() {
+                    let row: Vec<f64> = matrix.dense_row(i).iter().map(|x| f64::from(*x)).collect();
+                    let score = |k: usize| -> f64 {
+                        row.iter().zip(&statistic.theta[k * columns..]).map(|(x, t)| x * t).sum()
+                    };
+                    let total: f64 = (0..classes).map(|k| score(k).exp()).sum();
+                    for k in 0..classes {
+                        let hit = f64::from(u8::from(SoftmaxGradient::label(k as u32, classes) == label));
+                        let m = score(k).exp() / total - hit;
+                        expected[k * columns..].iter_mut().zip(&row).for_each(|(e, x)| *e += m * x);
+                    }
+                }
+                // A unit of 2⁻²¹ for each of 1,300 rows.
+                for (a, b) in found.iter().zip(&expected) {
+                    prop_assert!((a - b).abs() <= 1300.0 / ONE, "{a} {b}");
+                }
             }
         }
-    }
 
     /// Every term as large as can be, over more rows than a 64-bit partial sum takes.
     #[test]
