@@ -16,6 +16,7 @@
 //! - e: 2^e is the least power of two that is at least `radius`; a likewise for L.
 //! - L: `slope`. Below the loss's own Lipschitz constant it makes the tails of ℓ linear: the sum is
 //!   still the gradient of a convex loss.
+//!
 //! **Margins** ⟨x, θ⟩ are exact as well, at θ truncated to multiples of 2^(t−30), 2^t ≥ ‖θ‖₂ (which moves
 //! none of its entries by more than 10⁻⁹ of its norm): so they are the same for dense and sparse storage of
 //! a row, in any order of its entries, with fused operations or without. *Proof.* x_jθ_j is a multiple of
