@@ -18,7 +18,7 @@
 //!   still the gradient of a convex loss.
 //!
 //! **Margins** ⟨x, θ⟩ are exact as well, at θ truncated to multiples of 2^(t−30), 2^t ≥ ‖θ‖₂ (which moves
-//! none of its entries by more than 10⁻⁹ of its norm): so they are the same for dense and sparse storage of
+//! none of its entries by more than 2·10⁻⁹ of its norm): so they are the same for dense and sparse storage of
 //! a row, in any order of its entries, with fused operations or without. *Proof.* x_jθ_j is a multiple of
 //! 2^(e−23)·2^(t−30) = 2⁻⁵³·2^(e+t), and whatever the set of entries, the sum of its products is at most
 //! ‖x‖₂‖θ‖₂ ≤ 2^(e+t), so that no partial sum is rounded. ∎ It matters where the storage was chosen from
