@@ -255,6 +255,27 @@ fn spread(low: f64, high: f64) -> f64 {
 mod tests {
     use super::*;
 
+    /// Theorem 4, and that it is sharp where nearly every record is used.
+    #[test]
+    fn sampling_never_costs() {
+        use Sampler::{PoissonAdded, PoissonReplaced, WithoutReplacement};
+        for sampler in [PoissonAdded, PoissonReplaced, WithoutReplacement] {
+            for shift in [0.01, 0.3, 2.0] {
+                for rate in [1e-6, 0.01, 0.5, 0.99999] {
+                    let sampled = Sampled { sampler, rate, shift };
+                    for e in [0.0, 0.1, 1.0, 3.0].map(|e| e * shift) {
+                        let all = gaussian::delta(e, sampled.unsampled());
+                        let part = sampled.worst(e);
+                        assert!(part <= all * (1.0 + 1e-9), "{sampler:?} {shift} {rate} {e}");
+                        if rate > 0.9 {
+                            assert!(part >= 0.99 * all, "{sampler:?} {shift} {rate} {e}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     /// ∫(p − e^e·q)₊ by the midpoint rule.
     fn direct(p: impl Fn(f64) -> f64, q: impl Fn(f64) -> f64, e: f64) -> f64 {
         let step = 1e-3;

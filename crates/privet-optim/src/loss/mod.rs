@@ -19,11 +19,13 @@ mod huber_regression;
 mod logistic;
 mod poisson;
 mod quantile;
+mod rows;
 mod squared;
 
 use crate::double_double::DoubleDouble;
 use crate::kernel::UNIT_ROUNDOFF;
 use privet_core::{Error, Range};
+use rows::{Loop, Sums, Written};
 use serde::{Deserialize, Serialize};
 
 /// Limits on the Huber SVM's half width h.
@@ -402,67 +404,6 @@ impl Loss {
     ) {
         let of = |point: LossPoint| point.second;
         self.run::<F, _>(Written { margins, labels, written: second, of });
-    }
-}
-
-const LANES: usize = 8;
-
-/// A loop over rows that can be compiled for each loss.
-trait Loop {
-    type Output;
-    fn over(self, loss: impl Fn(f64, f64) -> LossPoint) -> Self::Output;
-}
-
-/// Writes ℓ′; Σℓ and Σ|ℓ′|.
-struct Sums<'a> {
-    margins: &'a [f64],
-    labels: &'a [f64],
-    derivatives: &'a mut [f64],
-}
-
-impl Loop for Sums<'_> {
-    type Output = (f64, f64);
-
-    #[inline(always)]
-    fn over(self, loss: impl Fn(f64, f64) -> LossPoint) -> (f64, f64) {
-        let (mut values, mut sizes) = ([0.0; LANES], [0.0; LANES]);
-        let (u, u_rest) = self.margins.as_chunks::<LANES>();
-        let (y, y_rest) = self.labels.as_chunks::<LANES>();
-        let (d, d_rest) = self.derivatives.as_chunks_mut::<LANES>();
-        for ((u, y), d) in u.iter().zip(y).zip(d) {
-            for lane in 0..LANES {
-                let point = loss(u[lane], y[lane]);
-                values[lane] += point.value;
-                sizes[lane] += point.derivative.abs();
-                d[lane] = point.derivative;
-            }
-        }
-        for ((&u, &y), d) in u_rest.iter().zip(y_rest).zip(d_rest) {
-            let point = loss(u, y);
-            values[0] += point.value;
-            sizes[0] += point.derivative.abs();
-            *d = point.derivative;
-        }
-        (values.iter().sum(), sizes.iter().sum())
-    }
-}
-
-/// Writes one number of every row's point; what only the others need is not computed.
-struct Written<'a, O> {
-    margins: &'a [f64],
-    labels: &'a [f64],
-    written: &'a mut [f64],
-    of: O,
-}
-
-impl<O: Fn(LossPoint) -> f64> Loop for Written<'_, O> {
-    type Output = ();
-
-    #[inline(always)]
-    fn over(self, loss: impl Fn(f64, f64) -> LossPoint) {
-        for ((w, &u), &y) in self.written.iter_mut().zip(self.margins).zip(self.labels) {
-            *w = (self.of)(loss(u, y));
-        }
     }
 }
 

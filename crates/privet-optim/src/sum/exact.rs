@@ -371,6 +371,29 @@ mod tests {
         }
     }
 
+    /// Along θ itself, where products reach the bound of the proof: one bit more of θ and they round.
+    #[test]
+    fn margins_are_exact_where_they_are_largest() {
+        let mut random = Lcg(5);
+        for _ in 0..50 {
+            let theta: Vec<f64> = (0..400).map(|_| random.centred()).collect();
+            let norm = theta.iter().map(|x| x * x).sum::<f64>().sqrt();
+            // Just below a power of two, as the row's norm is just below the radius.
+            let theta: Vec<f64> = theta.iter().map(|x| 0.999 * x / norm).collect();
+            let features: Vec<f64> =
+                theta.iter().map(|x| (x * 8_388_608.0).trunc() / 8_388_608.0).collect();
+            let sums = |point: &[f64]| {
+                let terms = || features.iter().zip(point).map(|(x, t)| x * t);
+                (terms().fold(0.0, |a, b| a + b), terms().rev().fold(0.0, |a, b| a + b))
+            };
+            let (one, other) = sums(&exact_point(&theta));
+            assert_eq!(one, other);
+        }
+        let unit = 2f64.powi(-31);
+        let finer = exact_point(&[0.999, 3.0 * unit]);
+        assert_eq!(finer[1], 2.0 * unit, "multiples of 2^-30, not of 2^-31");
+    }
+
     #[test]
     fn features_off_the_grid_are_noticed() {
         let matrix = Matrix::Dense(privet_data::matrix::DenseMatrix::new(vec![1e-9, 0.5], 1, 2));

@@ -297,96 +297,96 @@ mod tests {
     }
 
     proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
-            #[test]
-            fn storage_does_not_matter(seed in any::<u64>(), pick in 0..CLASSES.len(), size in 0.1..100.0_f64) {
-                let (csr, labels, statistic) = case(seed, true, CLASSES[pick], size);
-                let dense = crate::testing::dense(&csr);
-                let [one, other] = [&csr, &dense]
-                    .map(|matrix| InMemory::new(matrix, &labels).unwrap().sum(&statistic).unwrap());
-                prop_assert!(one.units().is_some());
-                prop_assert_eq!(one, other);
-            }
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn storage_does_not_matter(seed in any::<u64>(), pick in 0..CLASSES.len(), size in 0.1..100.0_f64) {
+            let (csr, labels, statistic) = case(seed, true, CLASSES[pick], size);
+            let dense = crate::testing::dense(&csr);
+            let [one, other] = [&csr, &dense]
+                .map(|matrix| InMemory::new(matrix, &labels).unwrap().sum(&statistic).unwrap());
+            prop_assert!(one.units().is_some());
+            prop_assert_eq!(one, other);
+        }
 
-            /// Extreme θ as well: then π is 0 and 1 and the bound is met with equality.
-            #[test]
-            fn order_does_not_matter_and_no_record_exceeds_its_bound(
-                seed in any::<u64>(), sparse in any::<bool>(),
-                classes in prop::sample::select(CLASSES.to_vec()), slope in 0.1..1.5_f64,
-                size in prop::sample::select(vec![0.0, 1.0, 1e3, 1e6, f64::MAX, f64::INFINITY, f64::NAN]),
-                cut in 0_usize..1300
-            ) {
-                let (matrix, labels, mut statistic) = case(seed, sparse, classes, size);
-                statistic.slope = slope;
-                let whole = InMemory::new(&matrix, &labels).unwrap().sum(&statistic).unwrap();
-                prop_assert!(whole.units().is_some());
-                let order: Vec<usize> = (0..labels.len()).rev().collect();
-                let reversed = select_rows(&matrix, &order);
-                let reversed_labels: Vec<f64> = order.iter().map(|&i| labels[i]).collect();
-                let mut again = statistic.zero(matrix.columns());
-                statistic.add(Block::new(&reversed, cut, &reversed_labels[cut..]), &mut again);
-                let mut rest = statistic.zero(matrix.columns());
-                statistic.add(Block::new(&reversed, 0, &reversed_labels[..cut]), &mut rest);
-                statistic.merge(&mut again, rest);
-                prop_assert_eq!(&whole, &again);
-                for i in 0..60 {
-                    let mut one = statistic.zero(matrix.columns());
-                    statistic.add(Block::new(&matrix, i, &labels[i..=i]), &mut one);
-                    let vector = one.to_f64(statistic.unit()).unwrap();
-                    let norm = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
-                    prop_assert!(norm <= statistic.bound(1.0) * (1.0 + 1e-12), "{norm}");
-                }
-            }
-
-            #[test]
-            fn agrees_with_integers(
-                seed in any::<u64>(), sparse in any::<bool>(), slope in 0.1..1.5_f64,
-                classes in prop::sample::select(CLASSES.to_vec()), rows in 1_usize..700,
-                size in prop::sample::select(vec![0.0, 3.0, 1e3, 1e6])
-            ) {
-                let (matrix, labels, mut statistic) = case(seed, sparse, classes, size);
-                statistic.slope = slope;
-                if seed % 2 == 0 {
-                    statistic.weights = (1..=classes).map(|class| 1.0 / class as f64).collect();
-                }
-                let mut found = statistic.zero(matrix.columns());
-                statistic.add(Block::new(&matrix, 0, &labels[..rows]), &mut found);
-                let mut expected = vec![0; statistic.theta.len()];
-                for (row, label) in labels[..rows].iter().enumerate() {
-                    let one = slowly(&statistic, &matrix, row, *label);
-                    expected.iter_mut().zip(one).for_each(|(sum, x)| *sum += x);
-                }
-                prop_assert_eq!(found.units().unwrap(), &expected[..]);
-            }
-
-            #[test]
-            fn agrees_with_a_plain_gradient(
-                seed in any::<u64>(), sparse in any::<bool>(),
-                classes in prop::sample::select(CLASSES.to_vec())
-            ) {
-                let (matrix, labels, statistic) = case(seed, sparse, classes, 3.0);
-                let found = InMemory::new(&matrix, &labels).unwrap().sum(&statistic).unwrap();
-                let found = found.to_f64(statistic.unit()).unwrap();
-                let columns = matrix.columns();
-                let mut expected = vec![0.0; classes * columns];
-                for (i, &label) in labels.iter().enumerate() {
-                    let row: Vec<f64> = matrix.dense_row(i).iter().map(|x| f64::from(*x)).collect();
-                    let score = |k: usize| -> f64 {
-                        row.iter().zip(&statistic.theta[k * columns..]).map(|(x, t)| x * t).sum()
-                    };
-                    let total: f64 = (0..classes).map(|k| score(k).exp()).sum();
-                    for k in 0..classes {
-                        let hit = f64::from(u8::from(SoftmaxGradient::label(k as u32, classes) == label));
-                        let m = score(k).exp() / total - hit;
-                        expected[k * columns..].iter_mut().zip(&row).for_each(|(e, x)| *e += m * x);
-                    }
-                }
-                // A unit of 2⁻²¹ for each of 1,300 rows.
-                for (a, b) in found.iter().zip(&expected) {
-                    prop_assert!((a - b).abs() <= 1300.0 / ONE, "{a} {b}");
-                }
+        /// Extreme θ as well: then π is 0 and 1 and the bound is met with equality.
+        #[test]
+        fn order_does_not_matter_and_no_record_exceeds_its_bound(
+            seed in any::<u64>(), sparse in any::<bool>(),
+            classes in prop::sample::select(CLASSES.to_vec()), slope in 0.1..1.5_f64,
+            size in prop::sample::select(vec![0.0, 1.0, 1e3, 1e6, f64::MAX, f64::INFINITY, f64::NAN]),
+            cut in 0_usize..1300
+        ) {
+            let (matrix, labels, mut statistic) = case(seed, sparse, classes, size);
+            statistic.slope = slope;
+            let whole = InMemory::new(&matrix, &labels).unwrap().sum(&statistic).unwrap();
+            prop_assert!(whole.units().is_some());
+            let order: Vec<usize> = (0..labels.len()).rev().collect();
+            let reversed = select_rows(&matrix, &order);
+            let reversed_labels: Vec<f64> = order.iter().map(|&i| labels[i]).collect();
+            let mut again = statistic.zero(matrix.columns());
+            statistic.add(Block::new(&reversed, cut, &reversed_labels[cut..]), &mut again);
+            let mut rest = statistic.zero(matrix.columns());
+            statistic.add(Block::new(&reversed, 0, &reversed_labels[..cut]), &mut rest);
+            statistic.merge(&mut again, rest);
+            prop_assert_eq!(&whole, &again);
+            for i in 0..60 {
+                let mut one = statistic.zero(matrix.columns());
+                statistic.add(Block::new(&matrix, i, &labels[i..=i]), &mut one);
+                let vector = one.to_f64(statistic.unit()).unwrap();
+                let norm = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
+                prop_assert!(norm <= statistic.bound(1.0) * (1.0 + 1e-12), "{norm}");
             }
         }
+
+        #[test]
+        fn agrees_with_integers(
+            seed in any::<u64>(), sparse in any::<bool>(), slope in 0.1..1.5_f64,
+            classes in prop::sample::select(CLASSES.to_vec()), rows in 1_usize..700,
+            size in prop::sample::select(vec![0.0, 3.0, 1e3, 1e6])
+        ) {
+            let (matrix, labels, mut statistic) = case(seed, sparse, classes, size);
+            statistic.slope = slope;
+            if seed % 2 == 0 {
+                statistic.weights = (1..=classes).map(|class| 1.0 / class as f64).collect();
+            }
+            let mut found = statistic.zero(matrix.columns());
+            statistic.add(Block::new(&matrix, 0, &labels[..rows]), &mut found);
+            let mut expected = vec![0; statistic.theta.len()];
+            for (row, label) in labels[..rows].iter().enumerate() {
+                let one = slowly(&statistic, &matrix, row, *label);
+                expected.iter_mut().zip(one).for_each(|(sum, x)| *sum += x);
+            }
+            prop_assert_eq!(found.units().unwrap(), &expected[..]);
+        }
+
+        #[test]
+        fn agrees_with_a_plain_gradient(
+            seed in any::<u64>(), sparse in any::<bool>(),
+            classes in prop::sample::select(CLASSES.to_vec())
+        ) {
+            let (matrix, labels, statistic) = case(seed, sparse, classes, 3.0);
+            let found = InMemory::new(&matrix, &labels).unwrap().sum(&statistic).unwrap();
+            let found = found.to_f64(statistic.unit()).unwrap();
+            let columns = matrix.columns();
+            let mut expected = vec![0.0; classes * columns];
+            for (i, &label) in labels.iter().enumerate() {
+                let row: Vec<f64> = matrix.dense_row(i).iter().map(|x| f64::from(*x)).collect();
+                let score = |k: usize| -> f64 {
+                    row.iter().zip(&statistic.theta[k * columns..]).map(|(x, t)| x * t).sum()
+                };
+                let total: f64 = (0..classes).map(|k| score(k).exp()).sum();
+                for k in 0..classes {
+                    let hit = f64::from(u8::from(SoftmaxGradient::label(k as u32, classes) == label));
+                    let m = score(k).exp() / total - hit;
+                    expected[k * columns..].iter_mut().zip(&row).for_each(|(e, x)| *e += m * x);
+                }
+            }
+            // A unit of 2⁻²¹ for each of 1,300 rows.
+            for (a, b) in found.iter().zip(&expected) {
+                prop_assert!((a - b).abs() <= 1300.0 / ONE, "{a} {b}");
+            }
+        }
+    }
 
     /// Every term as large as can be, over more rows than a 64-bit partial sum takes.
     #[test]
