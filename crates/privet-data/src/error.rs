@@ -81,6 +81,19 @@ pub enum DataError {
         /// The name.
         column: String,
     },
+    /// A column of a type that cannot say whose a row is.
+    #[error(
+        "{file}: column \"{column}\" is of a type that does not tell users apart; accepted: \
+         {accepted}"
+    )]
+    UnitType {
+        /// Which file.
+        file: Place,
+        /// The column's name.
+        column: String,
+        /// What would be accepted.
+        accepted: &'static str,
+    },
     /// A row with too few or too many cells.
     #[error("{file}, row {row}: {found} cells; {expected} are accepted")]
     Ragged {
@@ -150,6 +163,7 @@ impl DataError {
             Self::MissingColumn { .. } => "column-missing",
             Self::UnknownColumn { .. } => "column-unknown",
             Self::RepeatedColumn { .. } => "column-repeated",
+            Self::UnitType { .. } => "unit-type",
             Self::Ragged { .. } => "row-ragged",
             Self::Cell { .. } => "cell-refused",
             Self::Checksum { .. } => "original-altered",
@@ -175,6 +189,8 @@ pub enum Problem {
     NotANumber,
     /// NaN or ±∞.
     NotFinite,
+    /// A number with a fraction, or too large for its type to be exact, where it says whose a row is.
+    Inexact,
     /// A missing value where the schema gives no policy for one.
     Missing,
     /// A category that the schema does not list.
@@ -196,6 +212,7 @@ impl fmt::Display for Problem {
         f.write_str(match self {
             Self::NotANumber => "not a number",
             Self::NotFinite => "NaN or infinite",
+            Self::Inexact => "a number that is not whole, or too large to be exact",
             Self::Missing => "missing, and the schema has no policy for that",
             Self::UnknownCategory => "a category that the schema does not list",
             Self::UnknownClass => "a label that is none of the classes",

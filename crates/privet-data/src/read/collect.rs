@@ -1,6 +1,6 @@
 //! What every reader hands its records to: encode, clip, store, count.
 
-use super::{Options, Purpose, Report, UnknownCells, here, unit::UnitCap};
+use super::{Options, Purpose, Report, UnknownCells, here, identifier::Identifier, unit::UnitCap};
 use crate::{
     dataset::{Dataset, Features, Target},
     encode::{Cell, EncodeError, Encoding, RowEncoder, UnknownIn},
@@ -23,6 +23,11 @@ pub(super) struct Layout {
 /// One record's cells, by position in the file.
 pub(super) trait Record {
     fn cell(&self, position: usize) -> Cell<'_>;
+
+    /// The same cell, where it says whose the record is.
+    fn identifier(&self, position: usize) -> Identifier<'_> {
+        self.cell(position).into()
+    }
 }
 
 /// Collects records.
@@ -50,9 +55,8 @@ impl<'a> Collector<'a> {
         options: &Options<'_>,
     ) -> Self {
         let strict = options.purpose == Purpose::Train;
-        let cap = schema.unit_column().filter(|_| strict);
         Self {
-            cap: cap.map(|unit| UnitCap::new(unit.max_records, options.unit_key)),
+            cap: UnitCap::new(schema, options.unit_key).filter(|_| strict),
             refuse_empty: !options.allow_empty,
             ..Self::new(schema, encoding, place, true, strict)
         }
@@ -182,7 +186,7 @@ impl<'a> Collector<'a> {
             self.label(row, record.cell(position))?;
         }
         if let (Some(cap), Some(position)) = (&mut self.cap, layout.unit) {
-            cap.row(record.cell(position)).map_err(|error| {
+            cap.row(record.identifier(position)).map_err(|error| {
                 let name = self.schema.unit_column().map_or("", |unit| &unit.column);
                 refuse(self.place, row, &format!("column \"{name}\""), error)
             })?;

@@ -178,7 +178,8 @@ pub fn columns(
 }
 
 /// Features with their labels, and with at most `max_records` rows of each unit where the schema has
-/// one.
+/// one. Whose a row is must be exact in `units`: a number that was rounded on its way into a
+/// [`Cell::Number`] below 2⁵³ can no longer be told from another.
 pub fn labelled(
     features: Features,
     labels: Labels<'_>,
@@ -228,14 +229,12 @@ pub fn labelled(
         }
     };
     let dataset = Dataset { features: matrix, target, units: None, report };
-    let (Some(unit), Some(units)) = (schema.unit_column(), units) else { return Ok(dataset) };
-    let mut cap = UnitCap::new(unit.max_records, options.unit_key);
+    let cap = UnitCap::new(schema, options.unit_key);
+    let (Some(mut cap), Some(unit), Some(units)) = (cap, schema.unit_column(), units) else {
+        return Ok(dataset);
+    };
     for row in 0..rows {
-        let cell = match units.cell(row) {
-            Cell::Text(text) if schema.file().trim => Cell::Text(text.trim_ascii()),
-            cell => cell,
-        };
-        cap.row(cell).map_err(|error| DataError::Cell {
+        cap.row(units.cell(row).into()).map_err(|error| DataError::Cell {
             file: Place::Table,
             row: row as u64,
             column: format!("column \"{}\"", unit.column),

@@ -14,11 +14,14 @@
 mod collect;
 mod csv;
 mod fence;
+mod identifier;
 mod libsvm;
 pub mod memory;
 mod open;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_unit;
 mod unit;
 
 pub use fence::inside_fence;

@@ -8,7 +8,9 @@ use super::{
     collect::{Collector, Record},
     fence::fenced,
     here,
+    identifier::Identifier,
     open::Input,
+    parquet_unit,
 };
 use crate::{
     encode::Cell,
@@ -79,6 +81,12 @@ impl Record for Cells<'_> {
             Some(_) => Cell::Unsupported,
         }
     }
+
+    fn identifier(&self, position: usize) -> Identifier<'_> {
+        self.fields
+            .get(position)
+            .map_or(Identifier::Missing, |field| parquet_unit::identifier(field))
+    }
 }
 
 pub(super) fn read(
@@ -134,6 +142,12 @@ fn read_rows(
     let root = reader.metadata().file_metadata().schema();
     let names: Vec<&[u8]> = root.get_fields().iter().map(|field| field.name().as_bytes()).collect();
     let mut layout = collector.layout(&names)?;
+    if let Some(column) = layout.unit.map(|position| &root.get_fields()[position])
+        && !parquet_unit::names_users(column)
+    {
+        let (file, column) = (here(&place), column.name().into());
+        return Err(DataError::UnitType { file, column, accepted: parquet_unit::ACCEPTED });
+    }
     let total = u64::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
 
     // Decode the wanted columns only, in the file's order; positions then count those.

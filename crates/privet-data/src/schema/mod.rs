@@ -40,7 +40,8 @@
 //!
 //! Further column types: `binary` (`values = ["no", "yes"]`, 0 and 1), `ignore`, and `target` and
 //! `unit`, which mark the place of those two in files without a header. With `[unit]` (`column`,
-//! `max_records`) the guarantee is about all rows of one user. With `format = "libsvm"` there are
+//! `max_records`) the guarantee is about all rows of one user, told apart by exact text or digits
+//! (`7` and `07` are two; numbers that may have lost digits are refused). With `format = "libsvm"` there are
 //! no `[[columns]]` but `[libsvm]` (`features`, and optionally `bounds`).
 //!
 //! [`Draft`] is the file as written; [`Schema`] is what passed [`Draft::check`], and deserialising
