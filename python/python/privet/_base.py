@@ -11,10 +11,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from privet import _privet, _tables
+from privet import _privet, _tables, _units
 from privet._array_schema import array_schema, check_exclusive
 from privet._certificate import Certificate, Plan
 from privet._coefficients import coefficients
+from privet._masks import check_unmasked
 from privet._numbers import optional_number, whole
 from privet._refusals import validate_data
 from privet._seeds import seed_of
@@ -199,6 +200,8 @@ class PrivateEstimator(BaseEstimator):
             raise TypeError(f"fit() got an unexpected keyword argument {next(iter(refused))!r}")
         if self.epsilon is None and self.method != "non-private":
             raise ValueError(WHY_EPSILON)
+        for name, given in (("X", X), ("y", y), ("groups", groups)):
+            check_unmasked(name, given)
         schema_given = as_schema(self.schema) if self.schema is not None else None
         unit_column = schema_given.unit if schema_given is not None else None
         grouped = groups is not None or unit_column is not None
@@ -216,7 +219,7 @@ class PrivateEstimator(BaseEstimator):
             max_records=self.max_records if groups is not None else None,
         )
         codes = self._encoded_labels(labels, schema)
-        units = self._units(features, groups, schema, rows)
+        units = self._units(X, groups, schema, rows)
         planned = self._make_plan(schema, self._declared_rows(rows, grouped), notes)
         # All that can be refused is refused before the model is drawn.
         classes = self._class_labels(schema, labels)
@@ -288,23 +291,21 @@ class PrivateEstimator(BaseEstimator):
 
     def _named_columns(self, X: Any, schema: Schema) -> list[Any]:
         if _tables.is_frame(X):
-            return _tables.frame_columns(X)
+            return _tables.frame_columns(X, without=schema.unit)
         return _tables.array_columns(X, schema.features)
 
-    def _units(self, features: Any, groups: Any, schema: Schema, rows: int) -> Any:
+    def _units(self, X: Any, groups: Any, schema: Schema, rows: int) -> Any:
         if schema.unit is None:
             return None
         if groups is not None:
-            column = _tables.unit_column(schema.unit, groups)
+            column = _units.unit_column(schema.unit, groups)
         else:
-            named = features if isinstance(features, list) else []
-            found = [column for column in named if column[0] == schema.unit]
-            if not found:
+            column = _units.frame_unit(schema.unit, X)
+            if column is None:
                 raise ValueError(
                     f"groups are missing: the schema's unit is {schema.unit!r}; give fit(X, y, groups=...) or "
                     "a frame with that column"
                 )
-            column = _tables.whole_units(found[0])
         if len(column[2]) != rows:
             raise ValueError(f"groups have {len(column[2])} entries, X has {rows} rows; as many are accepted")
         return column
@@ -322,6 +323,7 @@ class PrivateEstimator(BaseEstimator):
 
     def _features(self, X: Any) -> Any:
         check_is_fitted(self)
+        check_unmasked("X", X)
         schema = as_schema(self.schema) if self.schema is not None else None
         if schema is not None and not _plain_numbers(schema, X):
             if _tables.is_frame(X):
@@ -346,6 +348,7 @@ class PrivateEstimator(BaseEstimator):
     def _labelled(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """Rows and labels to compare with, as the extension reads them."""
         features = self._features(X)
+        check_unmasked("y", y)
         return features, self._encoded_labels(np.asarray(y), Schema._of(self.model_.schema()))
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from privet._tables import is_unicode
 from privet.schema import label_text
 
 WHY_ENCODED = (
@@ -24,6 +25,8 @@ def texts_of(classes: np.ndarray) -> list[str]:
     if any(isinstance(label, bytes) for label in classes):
         raise ValueError("the classes are bytes; accepted are numbers and texts: decode them")
     texts = [label_text(label) for label in classes]
+    if not all(is_unicode(text) for text in texts):
+        raise ValueError("a class has half a character (a lone surrogate) in its text; accepted is Unicode")
     _check_different(texts)
     return texts
 

@@ -27,6 +27,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from privet import _privet
 from privet._numbers import whole
 
@@ -254,7 +256,8 @@ def label_text(label: Any) -> str:
     >>> label_text(1.0), label_text(True), label_text("a")
     ('1', 'True', 'a')
     """
-    item = label.item() if hasattr(label, "item") else label
+    # A masked entry has an item too: what the mask hides, or 0.
+    item = label.item() if hasattr(label, "item") and label is not np.ma.masked else label
     if isinstance(item, float) and item.is_integer():
         item = int(item)
     return str(item)
