@@ -26,7 +26,7 @@ from privet._warnings import (
 from privet.classification import PrivateClassifier, PrivateLinearSVC, PrivateLogisticRegression
 from privet.encoder import SchemaEncoder
 from privet.models import load, verify
-from privet.regression import PrivateLinearRegression, PrivateRidge
+from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, PrivateRidge
 from privet.schema import Schema, binary, category, ignore, number
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "PrivateLinearRegression",
     "PrivateLinearSVC",
     "PrivateLogisticRegression",
+    "PrivatePoissonRegressor",
     "PrivateRidge",
     "PublicClassesWarning",
     "RepeatedFitWarning",

@@ -86,6 +86,7 @@ class PrivateEstimator(BaseEstimator):
             loss=self._loss_name(),
             width=float(getattr(self, "huber_width", self._loss_width)),
             quantile=float(getattr(self, "quantile", self._loss_quantile)),
+            rate_at_zero=optional_number("rate_at_zero", getattr(self, "rate_at_zero", None)),
             method=self._learner(),
             settings=[(str(name), str(value)) for name, value in self._settings().items()],
             calibration=self.calibration,
@@ -316,8 +317,11 @@ class PrivateEstimator(BaseEstimator):
         self.model_ = model
         self.plan_ = plan
         self.certificate_ = Certificate._of(model)
-        self.coef_, self.intercept_ = coefficients(model.weights(), schema, self._numeric_target())
+        self.coef_, self.intercept_ = self._coefficients(model, schema)
         self._set_target(schema, classes)
+
+    def _coefficients(self, model: _privet.Model, schema: Schema) -> tuple[np.ndarray, Any]:
+        return coefficients(model.weights(), schema, self._numeric_target())
 
     # Using.
 

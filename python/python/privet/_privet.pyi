@@ -63,6 +63,7 @@ class Plan:
         loss: str,
         width: float,
         quantile: float,
+        rate_at_zero: float | None,
         method: str,
         settings: _Pairs,
         calibration: str,

@@ -14,7 +14,7 @@ from privet import _privet
 from privet._base import PrivateEstimator
 from privet._certificate import Plan, Verdict
 from privet.classification import NOTE_CLASSES, PrivateClassifier, PrivateLinearSVC, PrivateLogisticRegression
-from privet.regression import PrivateLinearRegression
+from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, rate_at_zero
 from privet.schema import Schema
 
 
@@ -53,8 +53,11 @@ def _estimator(model: _privet.Model) -> Any:
         "settings": method or None,
     }
     loss = _loss(request["loss"])
-    if schema.classes is None:
-        estimator: PrivateEstimator = PrivateLinearRegression(**common, **loss)
+    if loss["loss"] == "poisson":
+        rate = rate_at_zero(request["loss"], schema)
+        estimator: PrivateEstimator = PrivatePoissonRegressor(**common, rate_at_zero=rate)
+    elif schema.classes is None:
+        estimator = PrivateLinearRegression(**common, **loss)
     elif loss["loss"] == "logistic":
         estimator = PrivateLogisticRegression(**common)
     elif loss["loss"] == "huber-svm":
