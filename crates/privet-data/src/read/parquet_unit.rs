@@ -20,23 +20,26 @@ pub(super) fn names_users(column: &Type) -> bool {
         return false;
     }
     // Times in nanoseconds and universal identifiers have a logical type alone.
-    let logical = match basic_info.logical_type_ref() {
-        None => true,
-        Some(LogicalType::String | LogicalType::Enum) => true,
-        Some(LogicalType::Integer(_) | LogicalType::Decimal(_)) => true,
-        Some(_) => false,
-    };
+    let logical = matches!(
+        basic_info.logical_type_ref(),
+        None | Some(
+            LogicalType::String
+                | LogicalType::Enum
+                | LogicalType::Integer(_)
+                | LogicalType::Decimal(_)
+        )
+    );
     use ConvertedType as As;
-    let stored = match (physical_type, basic_info.converted_type()) {
-        (Physical::INT32 | Physical::INT64, As::NONE | As::DECIMAL) => true,
-        (Physical::INT32, As::INT_8 | As::INT_16 | As::INT_32) => true,
-        (Physical::INT32, As::UINT_8 | As::UINT_16 | As::UINT_32) => true,
-        (Physical::INT64, As::INT_64 | As::UINT_64) => true,
-        (Physical::DOUBLE, As::NONE) => true,
-        (Physical::BYTE_ARRAY, As::NONE | As::UTF8 | As::ENUM | As::DECIMAL) => true,
-        (Physical::FIXED_LEN_BYTE_ARRAY, As::DECIMAL) => true,
-        _ => false,
-    };
+    let stored = matches!(
+        (physical_type, basic_info.converted_type()),
+        (Physical::INT32 | Physical::INT64, As::NONE | As::DECIMAL)
+            | (Physical::INT32, As::INT_8 | As::INT_16 | As::INT_32)
+            | (Physical::INT32, As::UINT_8 | As::UINT_16 | As::UINT_32)
+            | (Physical::INT64, As::INT_64 | As::UINT_64)
+            | (Physical::DOUBLE, As::NONE)
+            | (Physical::BYTE_ARRAY, As::NONE | As::UTF8 | As::ENUM | As::DECIMAL)
+            | (Physical::FIXED_LEN_BYTE_ARRAY, As::DECIMAL)
+    );
     logical && stored
 }
 
