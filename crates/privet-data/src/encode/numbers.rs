@@ -10,11 +10,11 @@
 //! the last bits of a sum (a solver's path and the model it ends at, within its proved tolerance) may
 //! differ: [`crate::read::Options::any_storage`]. The time taken tells how many entries are zero.
 
-use super::column::{MissingRule, Number, Rule};
+use super::column::{Fallback, Number, Rule};
 use super::{Encoding, Storage};
 use crate::matrix::{CsrMatrix, DenseMatrix, Matrix};
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
 
 /// Rows that a thread takes at a time.
 const PIECE: usize = 256;
@@ -55,6 +55,15 @@ pub enum NumbersError {
     },
 }
 
+/// A table of numbers after encoding.
+#[derive(Debug, Clone)]
+pub struct EncodedNumbers {
+    /// One row a record.
+    pub matrix: Matrix,
+    /// Which rows, from 0 and rising, are the null record; see [`crate::schema::Invalid`].
+    pub null_rows: Vec<usize>,
+}
+
 impl Encoding {
     /// How many numbers a row of [`Encoding::encode_numbers`] has; `None` where the schema has features
     /// that are not plain numbers.
@@ -82,25 +91,32 @@ impl Encoding {
         &self,
         table: &impl NumberRows,
         storage: Option<Storage>,
-    ) -> Result<Matrix, NumbersError> {
+    ) -> Result<EncodedNumbers, NumbersError> {
         let maps = self.maps().ok_or(NumbersError::NotNumbers)?;
         let (expected, found) = (maps.features(), table.columns());
         if found != expected {
             return Err(NumbersError::Columns { expected, found });
         }
         let storage = storage.unwrap_or_else(|| self.quicker(table, &maps));
-        // The first entry that is refused, counted through all rows.
-        let refused = AtomicUsize::new(usize::MAX);
+        // Rows with a bad entry, and its column.
+        let bad = Mutex::new(Vec::new());
         let refuse = |row: usize, column: usize| {
-            refused.fetch_min(row * found + column, Ordering::Relaxed);
+            bad.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((row, column));
         };
         let matrix = match storage {
             Storage::Dense => self.encode_dense(table, &maps, refuse),
             Storage::Csr => self.encode_sparse_rows(table, &maps, refuse),
         };
-        match refused.into_inner() {
-            usize::MAX => Ok(matrix),
-            place => Err(NumbersError::NotFinite { row: place / found, column: place % found }),
+        let mut bad = bad.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        bad.sort_unstable();
+        match bad.first() {
+            Some(&(row, column)) if !self.invalid.is_total() => {
+                Err(NumbersError::NotFinite { row, column })
+            }
+            _ => {
+                let null_rows = bad.into_iter().map(|(row, _)| row).collect();
+                Ok(EncodedNumbers { matrix, null_rows })
+            }
         }
     }
 
@@ -108,7 +124,7 @@ impl Encoding {
     fn plain(&self) -> Option<Vec<Number>> {
         let number =
             |encoder: &super::column::ColumnEncoder| match (&encoder.rule, &encoder.missing) {
-                (Rule::Number(number), MissingRule::Refuse) => Some(*number),
+                (Rule::Number(number), Fallback::Refuse) => Some(*number),
                 _ => None,
             };
         self.encoders.iter().map(number).collect()
@@ -153,7 +169,7 @@ impl Encoding {
                     Ok(pairs) => {
                         pairs.iter().for_each(|(at, value)| stored[*at as usize] = *value as f32);
                     }
-                    Err(column) => return refuse(row, column),
+                    Err(column) => refuse(row, column),
                 }
             }
         });
@@ -218,6 +234,19 @@ impl Maps {
             Self::Alike { features, .. } => *features,
         }
     }
+
+    /// Puts the stand-ins of their columns into the places of entries that are not finite, or tells the
+    /// first column without one.
+    fn mend(&self, entries: &mut [f64]) -> Result<(), usize> {
+        for (column, entry) in entries.iter_mut().enumerate().filter(|(_, x)| !x.is_finite()) {
+            *entry = match self {
+                Self::Each(numbers) | Self::KeepingZero(numbers) => numbers[column].stand_in,
+                Self::Alike { .. } => None,
+            }
+            .ok_or(column)?;
+        }
+        Ok(())
+    }
 }
 
 /// Encodes one row after the other.
@@ -242,13 +271,14 @@ impl<'a> OneRow<'a> {
         }
     }
 
-    /// The clipped entries that were not zero before, or the first column that is not finite.
+    /// The clipped entries that were not zero before, or the first column that is not finite and has no
+    /// stand-in.
     fn encode(&mut self, table: &impl NumberRows, row: usize) -> Result<&[(u32, f64)], usize> {
         let Self { encoding, maps, entries, places, pairs } = self;
         table.write(row, entries);
         // All of them, without a way out: the loop is then done several at a time.
         if entries.iter().fold(false, |odd, x| odd | !x.is_finite()) {
-            return Err(entries.iter().position(|x| !x.is_finite()).unwrap_or(0));
+            maps.mend(entries)?;
         }
         pairs.clear();
         match maps {
@@ -359,9 +389,10 @@ mod tests {
                 builder.push(encoder.encode(|source| Cell::Number(row[source])).unwrap());
             }
             let one_by_one = builder.finish();
-            let at_once = encoding.encode_numbers(&Rows(rows.clone()), None).unwrap();
-            let asked = encoding.encode_numbers(&Rows(rows.clone()), Some(encoding.storage())).unwrap();
-            prop_assert_eq!(matches!(asked, Matrix::Csr(_)), storage == "csr");
+            let at_once = encoding.encode_numbers(&Rows(rows.clone()), None).unwrap().matrix;
+            let storage = Some(encoding.storage());
+            let asked = encoding.encode_numbers(&Rows(rows.clone()), storage).unwrap().matrix;
+            prop_assert_eq!(matches!(asked, Matrix::Csr(_)), storage == Some(Storage::Csr));
             prop_assert_eq!(at_once.rows(), rows.len());
             for row in 0..rows.len() {
                 prop_assert_eq!(at_once.dense_row(row), one_by_one.dense_row(row));
@@ -390,11 +421,11 @@ mod tests {
             let value = |at: usize| if at.is_multiple_of(every) { 1.0 } else { 0.0 };
             let rows = Rows((0..3001).map(|row| [0, 1, 2].map(|at| value(3 * row + at))).collect());
             let [open, dense] = [None, Some(Storage::Dense)]
-                .map(|storage| encoding.encode_numbers(&rows, storage).unwrap());
+                .map(|storage| encoding.encode_numbers(&rows, storage).unwrap().matrix);
             assert_eq!(matches!(open, Matrix::Csr(_)), sparse, "{every}");
             assert!((0..3001).all(|row| open.dense_row(row) == dense.dense_row(row)));
         }
-        let none = encoding.encode_numbers(&Rows(Vec::new()), None).unwrap();
+        let none = encoding.encode_numbers(&Rows(Vec::new()), None).unwrap().matrix;
         assert_eq!((none.rows(), none.columns()), (0, 3));
     }
 }

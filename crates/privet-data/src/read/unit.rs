@@ -27,6 +27,7 @@ pub(super) struct UnitCap {
     key: Key,
     users: HashMap<Vec<u8>, User>,
     units: Vec<u64>,
+    nobodys: u64,
 }
 
 struct User {
@@ -39,7 +40,7 @@ struct User {
 impl UnitCap {
     pub(super) fn new(max_records: u32, key: Key) -> Self {
         let max_records = max_records as usize;
-        Self { max_records, key, users: HashMap::new(), units: Vec::new() }
+        Self { max_records, key, users: HashMap::new(), units: Vec::new(), nobodys: 0 }
     }
 
     /// Takes the next row's user.
@@ -80,7 +81,13 @@ impl UnitCap {
         Ok(())
     }
 
-    /// Drops the surplus; the rest keep their order.
+    /// Takes a row of which it cannot be told whose it is; it is left out.
+    pub(super) fn nobody(&mut self) {
+        self.units.push(u64::MAX);
+        self.nobodys += 1;
+    }
+
+    /// Drops the surplus and the rows of nobody; the rest keep their order.
     pub(super) fn apply(self, mut dataset: Dataset) -> Dataset {
         let mut kept: Vec<usize> =
             self.users.into_values().flat_map(|user| user.kept).map(|(_, row)| row).collect();
@@ -91,7 +98,8 @@ impl UnitCap {
         }
         kept.sort_unstable();
         let mut dataset = dataset.select(&kept);
-        dataset.report.surplus_rows = surplus as u64;
+        dataset.report.surplus_rows = surplus as u64 - self.nobodys;
+        dataset.report.nobodys_rows = self.nobodys;
         dataset
     }
 }
