@@ -99,6 +99,8 @@ impl Records for Quoted<'_> {
 /// Records that are physical lines.
 pub(super) struct PerLine<'a> {
     stream: Stream<'a>,
+    /// A header that is too long is refused, so that the rest of it need not be read.
+    awaits_header: bool,
     reader: csv_core::Reader,
     line: Vec<u8>,
     cells: Vec<u8>,
@@ -113,7 +115,15 @@ impl<'a> PerLine<'a> {
             .quote(facts.quote.unwrap_or(b'"'))
             .terminator(csv_core::Terminator::Any(b'\n'))
             .build();
-        Self { stream, reader, line: Vec::new(), cells: Vec::new(), ends: vec![0; 64] }
+        let awaits_header = facts.header;
+        Self {
+            stream,
+            awaits_header,
+            reader,
+            line: Vec::new(),
+            cells: Vec::new(),
+            ends: vec![0; 64],
+        }
     }
 
     /// The cells of the line. Nothing is left over for the next one.
@@ -149,11 +159,16 @@ impl<'a> PerLine<'a> {
 
 impl Records for PerLine<'_> {
     fn next(&mut self, record: &mut ByteRecord) -> Result<Found, DataError> {
-        let found = next_line(&mut self.stream.bytes, &mut self.line, LONGEST_RECORD, true);
+        let pass_over = !self.awaits_header;
+        let found = next_line(&mut self.stream.bytes, &mut self.line, LONGEST_RECORD, pass_over);
         match found.map_err(|error| self.stream.origin.failed(error))? {
             Line::End => Ok(Found::End),
             Line::TooLong => Ok(Found::TooLong),
-            Line::Whole => Ok(self.split(record)),
+            Line::Whole => {
+                let found = self.split(record);
+                self.awaits_header &= found != Found::Record;
+                Ok(found)
+            }
         }
     }
 }
