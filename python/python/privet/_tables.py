@@ -168,3 +168,8 @@ def _cell(value: Any) -> str | bool | None:
     except TypeError:  # pandas.NA
         missing = True
     return None if missing else label_text(value)
+
+
+def cells_of(values: Any) -> np.ndarray:
+    """One value for each row; those of a list as they are, each of its own type."""
+    return _objects(values)

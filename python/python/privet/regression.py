@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from privet._base import PrivateEstimator
-from privet._refusals import numbers
+from privet._refusals import numbers, numbers_or_nan
 from privet.schema import Schema
 
 
@@ -40,7 +40,7 @@ class _Regressor(RegressorMixin, PrivateEstimator):
             )
 
     def _encoded_labels(self, y: Any, schema: Schema) -> np.ndarray:
-        return numbers("y", y)
+        return numbers_or_nan(y) if schema.is_total else numbers("y", y)
 
     def _set_target(self, schema: Schema, classes: np.ndarray | None) -> None:
         pass
