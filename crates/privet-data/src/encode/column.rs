@@ -1,12 +1,11 @@
 //! One column: its cells to encoded entries.
 
-use super::*;
+use super::{lookup::Lookup, *};
 use crate::{
     error::Problem,
     keyed::{self, Key},
     schema::{Column, InvalidCell},
 };
-use std::collections::HashMap;
 
 /// The fixed key of hashed categories. Models depend on it: it never changes.
 const HASH_KEY: Key = *b"privet: category";
@@ -117,44 +116,6 @@ impl Number {
             Scale::Unit => Some((1.0 / span, -self.low / span)),
             Scale::Symmetric => Some((2.0 / span, -1.0 - 2.0 * self.low / span)),
             Scale::None => Some((1.0, 0.0)),
-        }
-    }
-}
-
-/// Texts to numbers. A short list is searched from the front, which beats hashing.
-#[derive(Debug, Clone)]
-pub(super) struct Lookup {
-    texts: Vec<String>,
-    /// The texts that an integer prints as.
-    integers: Vec<Option<i64>>,
-    places: Option<HashMap<Vec<u8>, u32>>,
-}
-
-impl Lookup {
-    pub(super) fn new(texts: &[String]) -> Self {
-        let place = |(place, text): (u32, &String)| (text.as_bytes().to_vec(), place);
-        let places = (texts.len() > 8).then(|| (0..).zip(texts).map(place).collect());
-        let integer = |text: &String| text.parse().ok().filter(|n: &i64| n.to_string() == *text);
-        Self { texts: texts.to_vec(), integers: texts.iter().map(integer).collect(), places }
-    }
-
-    fn get(&self, text: &[u8]) -> Option<u32> {
-        match &self.places {
-            Some(places) => places.get(text).copied(),
-            None => (0..).zip(&self.texts).find(|(_, t)| t.as_bytes() == text).map(|(at, _)| at),
-        }
-    }
-
-    /// The text's number. A stored number matches the text that Rust prints for it (`1`, `0.5`).
-    pub(super) fn find(&self, cell: Cell<'_>) -> Option<u32> {
-        match cell {
-            Cell::Text(text) => self.get(text),
-            Cell::Number(value) => self.get(value.to_string().as_bytes()),
-            Cell::Integer(value) if self.places.is_none() => {
-                (0..).zip(&self.integers).find(|(_, n)| **n == Some(value)).map(|(at, _)| at)
-            }
-            Cell::Integer(value) => self.get(value.to_string().as_bytes()),
-            Cell::Missing | Cell::Unsupported => None,
         }
     }
 }
@@ -396,19 +357,6 @@ mod tests {
                 prop_assert_eq!(number.encode(low), bottom);
                 prop_assert_eq!(number.encode(low + span), 1.0);
             }
-        }
-    }
-
-    proptest! {
-        /// A stored integer means what its text means, whichever way it is looked up.
-        #[test]
-        fn an_integer_is_found_as_its_text(count in 1..20_i64, value in -3..25_i64) {
-            let mut texts: Vec<String> = (0..count).map(|n| n.to_string()).collect();
-            texts.push("-1".into());
-            texts.push("+2x".into());
-            let lookup = Lookup::new(&texts);
-            let text = value.to_string();
-            prop_assert_eq!(lookup.find(Cell::Integer(value)), lookup.find(Cell::Text(text.as_bytes())));
         }
     }
 }

@@ -12,7 +12,9 @@
 //! - Number target: 2t − 1, truncated toward zero to a multiple of 2⁻²³.
 
 mod column;
+mod lookup;
 mod numbers;
+mod one_row;
 mod row;
 
 pub use column::{Cell, UnknownIn};

@@ -1,8 +1,9 @@
 //! One row: each cell to its encoded columns, then the clip.
 
 use super::{
-    column::{Encoded, Lookup, Number, parse_number, some_of},
-    numbers::within,
+    column::{Encoded, Number, parse_number, some_of},
+    lookup::Lookup,
+    one_row::within,
     *,
 };
 use crate::error::Problem;

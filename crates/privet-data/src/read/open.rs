@@ -108,11 +108,17 @@ impl<'a> Input<'a> {
     }
 }
 
-/// The whole of a file, decompressed where it is gzip or Zstandard.
+/// The most bytes that [`decompressed`] takes; the largest of the catalog's originals has a third of it.
+const LARGEST_WHOLE: usize = 1 << 31;
+
+/// The whole of a file, decompressed where it is gzip or Zstandard; at most 2 GiB.
 pub fn decompressed(path: &Path) -> Result<Vec<u8>, DataError> {
     let mut stream = Input::Path(path).open(KnownBy::Content, None)?;
     let mut bytes = Vec::new();
-    match stream.bytes.read_to_end(&mut bytes) {
+    match stream.bytes.by_ref().take(LARGEST_WHOLE as u64 + 1).read_to_end(&mut bytes) {
+        Ok(count) if count > LARGEST_WHOLE => {
+            Err(DataError::TooLarge { file: Place::Path(path.into()), most: LARGEST_WHOLE })
+        }
         Ok(_) => Ok(bytes),
         Err(error) => Err(stream.origin.failed(error)),
     }
