@@ -30,6 +30,32 @@ pub enum DataError {
         /// What it was read as.
         format: &'static str,
     },
+    /// A record longer than any reader takes.
+    #[error(
+        "{file}, row {row}: longer than {longest} bytes; records up to that length are accepted"
+    )]
+    TooLong {
+        /// Which file.
+        file: Place,
+        /// Which row; the first of the file, header included, is 1.
+        row: u64,
+        /// The longest record that is accepted, in bytes.
+        longest: usize,
+    },
+    /// A file that is larger than anything of its kind.
+    #[error("{file}: larger than {most} bytes; at most that many are accepted")]
+    TooLarge {
+        /// Which file.
+        file: Place,
+        /// The most bytes that are accepted.
+        most: usize,
+    },
+    /// A file of text that is none.
+    #[error("{file}: not text; a file in UTF-8 is accepted")]
+    NotText {
+        /// Which file.
+        file: Place,
+    },
     /// No record at all.
     #[error("{file}: holds no records; at least one is needed")]
     Empty {
@@ -157,6 +183,9 @@ impl DataError {
             Self::Schema(_) => "schema-refused",
             Self::File { .. } => "file-unreadable",
             Self::Damaged { .. } => "file-damaged",
+            Self::TooLong { .. } => "record-too-long",
+            Self::TooLarge { .. } => "file-too-large",
+            Self::NotText { .. } => "file-not-text",
             Self::Empty { .. } => "file-empty",
             Self::Unsupported { .. } => "file-unsupported",
             Self::NotBuilt { .. } => "format-not-built",

@@ -259,28 +259,23 @@ class PrivateEstimator(BaseEstimator):
         if schema is not None and not _plain_numbers(schema, X):
             validate_data(self, X, reset=True, skip_check_array=True)
             columns = self._named_columns(X, schema)
-            labels = np.asarray(y)
-            if labels.ndim == 2 and labels.shape[1] == 1:
-                labels = labels[:, 0]
-            if labels.ndim != 1:
-                raise ValueError(f"y has {labels.ndim} dimensions; one label for each row is accepted")
             rows = len(columns[0][2]) if columns else 0
             if rows == 0 and least:
                 raise ValueError("X has 0 rows; at least one is needed")
-            if len(labels) != rows:
-                raise ValueError(f"X has {rows} rows and y has {len(labels)} labels; as many are accepted")
-            return columns, labels, rows
-        X, labels = validate_data(
-            self,
-            X,
-            y,
-            reset=True,
-            accept_sparse="csr",
-            dtype=(np.float64, np.float32),
-            ensure_all_finite=False,
-            ensure_min_samples=least,
-            y_numeric=self._numeric_target(),
-        )
+            return columns, _one_label_a_row(y, rows, schema), rows
+        options: dict[str, Any] = {
+            "reset": True,
+            "accept_sparse": "csr",
+            "dtype": (np.float64, np.float32),
+            "ensure_all_finite": False,
+            "ensure_min_samples": least,
+        }
+        if schema is not None and schema.is_total:
+            # scikit-learn refuses all labels for one that is missing.
+            X = validate_data(self, X, **options)
+            labels = _one_label_a_row(y, X.shape[0], schema)
+        else:
+            X, labels = validate_data(self, X, y, y_numeric=self._numeric_target(), **options)
         expected = None if schema is None else schema._checked.number_features
         if expected is not None and X.shape[1] != expected:
             raise ValueError(f"X has {X.shape[1]} features; the schema has {expected}")
@@ -397,6 +392,22 @@ class PrivateEstimator(BaseEstimator):
         return tags
 
 
+def _one_label_a_row(y: Any, rows: int, schema: Schema) -> np.ndarray:
+    """The labels, as many as there are rows; of a list each for itself where none may be refused."""
+    labels = _tables.objects(y) if schema.is_total else np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise ValueError(f"y has {labels.ndim} dimensions; one label for each row is accepted")
+    if len(labels) != rows:
+        raise ValueError(f"X has {rows} rows and y has {len(labels)} labels; as many are accepted")
+    return labels
+
+
 def _plain_numbers(schema: Schema, X: Any) -> bool:
-    """Whether rows can be read by position as numbers."""
-    return schema._checked.number_features is not None and not _tables.is_frame(X)
+    """Whether rows can be read by position as numbers. What is no array of numbers is read cell by cell
+    where a bad cell is not refused: as one array, it would make all others bad."""
+    if schema._checked.number_features is None or _tables.is_frame(X):
+        return False
+    numeric = sparse.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "iufb")
+    return numeric or not schema.is_total

@@ -94,3 +94,18 @@ def numbers(name: str, values: Any) -> np.ndarray:
     except (TypeError, ValueError):
         pass
     raise ValueError(f"{name} has an entry that is not a number; numbers are accepted")
+
+
+def numbers_or_nan(values: Any) -> np.ndarray:
+    """An array of numbers, each read for itself; NaN where there is none."""
+    array = _tables.objects(values)
+    if array.dtype.kind in "iuf":
+        return np.ascontiguousarray(array, dtype=np.float64)
+    return np.fromiter(map(_number_or_nan, array.tolist()), dtype=np.float64, count=len(array))
+
+
+def _number_or_nan(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return float("nan")

@@ -12,7 +12,7 @@ from sklearn.metrics import d2_tweedie_score
 from privet import _privet
 from privet._base import PrivateEstimator
 from privet._coefficients import coefficients
-from privet._refusals import numbers
+from privet._refusals import numbers, numbers_or_nan
 from privet.schema import Schema
 
 
@@ -44,7 +44,7 @@ class _Regressor(RegressorMixin, PrivateEstimator):
             )
 
     def _encoded_labels(self, y: Any, schema: Schema) -> np.ndarray:
-        return numbers("y", y)
+        return numbers_or_nan(y) if schema.is_total else numbers("y", y)
 
     def _set_target(self, schema: Schema, classes: np.ndarray | None) -> None:
         pass

@@ -22,6 +22,9 @@ The table needs the columns of the schema, in any order; others are ignored, and
 missing. A category that the schema does not list counts as the schema says; where it says `error`,
 as none of the column's categories. How many there were is said on standard error.
 
+A row with a bad cell, or with too few or too many, is refused, unless the schema the model was trained
+with has another policy (`invalid`): where that says null record, the row's `prediction` is empty.
+
 Predictions cost no budget: the model is public in the sense of its certificate. They do say
 something about the rows you predict for.",
     after_help = "\
@@ -76,7 +79,7 @@ impl Predict {
         } else {
             None
         };
-        let text = csv_text(&schema, &predictions, probabilities)?;
+        let text = csv_text(&schema, &predictions, probabilities, &features.report.null_rows)?;
         match &self.out {
             None => output::print(&text),
             Some(out) => {
@@ -105,6 +108,8 @@ pub fn fitting_schema(model: &Model, given: Option<&Path>) -> Result<Schema, Fai
     }
     let differs = if ours.target != theirs.target {
         "[target]".to_string()
+    } else if ours.invalid != theirs.invalid {
+        "invalid".into()
     } else if ours.clip != theirs.clip || ours.bias != theirs.bias {
         "[clip] or bias".into()
     } else {
@@ -133,6 +138,7 @@ fn csv_text(
     schema: &Schema,
     predictions: &Predictions,
     probabilities: Option<(&[String], Vec<f64>)>,
+    null_rows: &[usize],
 ) -> Result<String, Failure> {
     let failed = |error: csv::Error| Failure::Environment(error.to_string());
     let mut writer = csv::Writer::from_writer(Vec::new());
@@ -151,10 +157,13 @@ fn csv_text(
             codes.iter().map(name).collect()
         }
     };
-    for label in labels {
+    for (place, label) in labels.into_iter().enumerate() {
         let mut row = vec![label];
         if let Some(values) = shares.as_mut().and_then(Iterator::next) {
             row.extend(values.iter().map(f64::to_string));
+        }
+        if null_rows.binary_search(&place).is_ok() {
+            row.iter_mut().for_each(String::clear);
         }
         writer.write_record(&row).map_err(failed)?;
     }

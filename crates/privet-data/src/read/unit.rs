@@ -30,6 +30,7 @@ pub(super) struct UnitCap {
     key: Key,
     users: HashMap<Vec<u8>, User>,
     units: Vec<u64>,
+    nobodys: u64,
 }
 
 struct User {
@@ -44,7 +45,8 @@ impl UnitCap {
     pub(super) fn new(schema: &Schema, key: Key) -> Option<Self> {
         let max_records = schema.unit_column()?.max_records as usize;
         let names = Names::new(schema.file());
-        Some(Self { names, max_records, key, users: HashMap::new(), units: Vec::new() })
+        let (users, units) = (HashMap::new(), Vec::new());
+        Some(Self { names, max_records, key, users, units, nobodys: 0 })
     }
 
     /// Takes the next row's user.
@@ -67,7 +69,13 @@ impl UnitCap {
         Ok(())
     }
 
-    /// Drops the surplus; the rest keep their order.
+    /// Takes a row of which it cannot be told whose it is; it is left out.
+    pub(super) fn nobody(&mut self) {
+        self.units.push(u64::MAX);
+        self.nobodys += 1;
+    }
+
+    /// Drops the surplus and the rows of nobody; the rest keep their order.
     pub(super) fn apply(self, mut dataset: Dataset) -> Dataset {
         let mut kept: Vec<usize> =
             self.users.into_values().flat_map(|user| user.kept).map(|(_, row)| row).collect();
@@ -78,7 +86,8 @@ impl UnitCap {
         }
         kept.sort_unstable();
         let mut dataset = dataset.select(&kept);
-        dataset.report.surplus_rows = surplus as u64;
+        dataset.report.surplus_rows = surplus as u64 - self.nobodys;
+        dataset.report.nobodys_rows = self.nobodys;
         dataset
     }
 }
