@@ -51,9 +51,8 @@ pub fn quick_delta(rest: &[(Part, u64)], nu: f64, e: f64) -> f64 {
     let one_way = |direction: Direction| {
         let masses = coarse(&curves, direction, 1e-40);
         let infinite: f64 = masses.iter().map(|part| part.infinite * part.count as f64).sum();
-        let uses: f64 = masses.iter().map(|part| part.count as f64).sum();
         let (_, ln_size) = chernoff(&masses, e);
-        libm::exp(ln_size) * (1.0 + 1e-9 + 1e-13 * uses) + infinite * (1.0 + 1e-12)
+        libm::exp(ln_size) * (1.0 + 1e-12) + infinite * (1.0 + 1e-12)
     };
     let forward = one_way(Direction::Forward);
     let backward = match rest.iter().any(|(part, _)| part.directed()) {
@@ -133,9 +132,9 @@ pub fn guess(rest: &[(Part, u64)], nu: f64, delta: f64) -> f64 {
     // (K′(s), ln of Daniels' approximation to δ there).
     let at = |ln_tilt: f64| {
         let tilt = libm::exp(ln_tilt);
-        let (ln_moment, mean, variance) = moments(&masses, tilt);
-        let wide = tilt * (tilt + 1.0) * libm::sqrt(std::f64::consts::TAU * variance);
-        (mean, ln_moment - tilt * mean - libm::log(wide.max(1.0)))
+        let here = moments(&masses, tilt);
+        let wide = tilt * (tilt + 1.0) * libm::sqrt(std::f64::consts::TAU * here.variance);
+        (here.mean, here.ln - tilt * here.mean - libm::log(wide.max(1.0)))
     };
     let (mut low, mut high) = (-14.0, 14.0);
     for _ in 0..24 {
