@@ -88,8 +88,8 @@ impl Dots<'_> {
         // From one side of 0 to the other: 1−x_i and x_j−1 are both positive.
         let before = i.map_or(1.0, |i| -libm::expm1(self.index[i] as f64 * self.step));
         let after = libm::expm1(self.index[j] as f64 * self.step);
-        let width = before + after;
-        Fall { fall: (before + w_i - w_j) / width, lack: (after + w_j - w_i) / width }
+        let (width, drop) = (before + after, w_i - w_j);
+        Fall { fall: (before + drop) / width, lack: (after - drop) / width }
     }
 
     /// Masses of the largest convex function below the dots and (0, 1); `None` where something

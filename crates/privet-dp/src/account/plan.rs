@@ -195,7 +195,7 @@ pub fn on_grid(
         .zip(&plan.reaches)
         .map(|((curve, count), reach)| {
             if curve.sampled() {
-                let dots = uneven(*reach, step, widest_gap);
+                let dots = uneven(*reach, step, widest_gap, curves.len());
                 return Masses::on_dots(curve, direction, &dots, step, *count);
             }
             let (ahead, back) = curve.values(step, libm::ceil(reach / step).max(1.0) as usize);
@@ -205,14 +205,16 @@ pub fn on_grid(
 }
 
 /// Every bin near 0, fewer farther out, where sampled releases have little mass: gaps of 1/300 of the
-/// loss, and of no more bins than `widest_gap`.
-fn uneven(reach: f64, step: f64, widest_gap: f64) -> Vec<i64> {
+/// loss, and of no more bins than `widest_gap`; wider ones where there are many parts.
+fn uneven(reach: f64, step: f64, widest_gap: f64, parts: usize) -> Vec<i64> {
     let last = exact_index(libm::ceil(reach / step).clamp(1.0, 1e15) as i64);
-    let widest = widest_gap.max(last as f64 / 1e5);
+    let share = (MANY as f64 / parts as f64).min(1.0);
+    let widest = widest_gap.max(last as f64 / (1e5 * share * share).max(1e3));
+    let fine = (300.0 * share).max(16.0);
     let mut dots = vec![0];
     let mut dot = 0;
     while dot < last {
-        let gap = libm::floor((dot as f64 / 300.0).min(widest)).max(1.0);
+        let gap = libm::floor((dot as f64 / fine).min(widest)).max(1.0);
         dot = exact_index(dot + gap as i64).max(dot + 1).min(last);
         dots.push(dot);
     }
