@@ -336,7 +336,7 @@ fn lists_and_checks() {
     ] {
         assert!(world.ok(&format!("{verb} --help")).contains("Usage: privet"), "{verb}");
     }
-    assert!(world.ok("train --help").contains("a finite number above 0"));
+    assert!(world.ok("train --help").contains("a finite number of at least 1e-9"));
 }
 
 /// The schema printed in the guide is one that can be used.

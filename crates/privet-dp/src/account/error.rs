@@ -47,6 +47,12 @@ pub enum AccountError {
         /// What would be accepted.
         most: u64,
     },
+    /// More different mechanisms than are accounted.
+    #[error("more than {most} different mechanisms in one event")]
+    TooManyKinds {
+        /// What would be accepted.
+        most: usize,
+    },
     /// Leaves under different neighbour relations.
     #[error("events for {first} and for {second}: convert by group privacy first")]
     MixedNeighbours {

@@ -27,6 +27,7 @@ mod error;
 mod event;
 mod fourier;
 pub mod gaussian;
+mod hull;
 pub mod logistic;
 mod masses;
 mod merge;
