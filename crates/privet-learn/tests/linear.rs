@@ -246,6 +246,35 @@ proptest! {
         }
     }
 
+    /// What the output noise of 4.2 covers: a b that is off by η moves the minimiser by at most η/Δ, on
+    /// random and extreme problems, inside the ball, on its sphere and across.
+    #[test]
+    fn the_rotated_minimiser_follows_b_within_the_charge(
+        seed in any::<u64>(), columns in 1_usize..6, rows in 0_usize..40, reach in -6_i32..8, shift in -30_i32..0
+    ) {
+        let mut source = FixedSeed::new(seed);
+        let mut gram = vec![0.0; columns * columns];
+        for row in 0..rows {
+            // At the bound; every third one the same.
+            let x: Vec<f64> = (0..columns)
+                .map(|j| if row % 3 == 0 { f64::from(u8::from(j == 0)) } else { uniform(&mut source) })
+                .collect();
+            plus_outer(&mut gram, &x, 1.0);
+        }
+        let (floor, bound) = (0.75, 2.0);
+        let pull: Vec<f64> = (0..columns).map(|_| uniform(&mut source) * 2_f64.powi(reach)).collect();
+        let other: Vec<f64> = pull.iter().map(|c| c + uniform(&mut source) * 2_f64.powi(shift)).collect();
+        let apart = |a: &[f64], b: &[f64]| {
+            a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+        };
+        let raised = Raised::of(&gram, columns, floor).unwrap();
+        let [one, two] = [&pull, &other].map(|pull| raised.minimiser(pull, 0.0, bound).unwrap());
+        let allowed = apart(&pull, &other) / floor + one.distance + two.distance;
+        let moved = apart(&one.theta, &two.theta);
+        prop_assert!(moved <= allowed * (1.0 + 1e-12), "{moved} > {allowed}");
+        prop_assert!(one.distance < 1e-11 && two.distance < 1e-11, "{} {}", one.distance, two.distance);
+    }
+
     /// The closed form against its conditions: in the ball, and either inside it with no slope left
     /// or on its sphere with the slope along θ.
     #[test]

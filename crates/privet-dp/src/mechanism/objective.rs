@@ -20,8 +20,8 @@
 //! image of that grid, which depends on the data: T − θ·S, with the sums T, S of either of two tables,
 //! falls on the grid of b for one of them only. Rounding θ does not close it: a cell of the result then
 //! holds N or N + 1 points of the grid, N being some hundreds, and which of the two depends on the data,
-//! so that ±1/N is added to the privacy loss (`privet_audit::cells`: δ at ε = 0.005 is tens of times what
-//! the theorem says of real numbers). With noise on top, the theorem above covers the program as it
+//! so that up to 1/N is added to the privacy loss (`privet_audit::cells`: at ε ≤ 0.01 the δ of the release
+//! is a multiple of what the theorem says of real numbers). With noise on top, the theorem above covers the program as it
 //! is executed: the image of the grid is one of the laws "on the ball of radius r around t" of its proof.
 //!
 //! The distance must be proved for the very numbers handed in: evaluation error of the gradient and
