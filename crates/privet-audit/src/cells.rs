@@ -95,8 +95,7 @@ pub fn rounded_delta(
         let [own, other] = lines.map(|line| line.noise_at(middle) / noise_scale);
         // Densities of θ are those of b times Λ.
         let stretch = lines[1].curvature / lines[0].curvature;
-        let ratio =
-            stretch * shares[1] / shares[0] * libm::exp((own * own - other * other) / 2.0);
+        let ratio = stretch * shares[1] / shares[0] * libm::exp((own * own - other * other) / 2.0);
         let mass = libm::exp(-z * z / 2.0) / libm::sqrt(2.0 * std::f64::consts::PI) * shares[0];
         delta += mass * (1.0 - libm::exp(epsilon) * ratio).max(0.0);
     }
@@ -112,15 +111,15 @@ pub struct OutputGrid {
     pub spread: f64,
 }
 
-/// δ at ε of θ rounded to the output grid plus its noise, first neighbour against second: a sum over
-/// all b = kh, |k| ≤ 8s, and all outputs.
+/// δ at each ε of θ rounded to the output grid plus its noise, first neighbour against second: a sum
+/// over all b = kh, |k| ≤ 8s, and all outputs.
 pub fn noised_delta(
     lines: [Line; 2],
     noise_scale: f64,
     step: f64,
     output: &OutputGrid,
-    epsilon: f64,
-) -> f64 {
+    epsilons: &[f64],
+) -> Vec<f64> {
     let spread = noise_scale / step;
     let weights = |spread: f64| {
         let reach = (8.0 * spread) as i64;
@@ -134,7 +133,8 @@ pub fn noised_delta(
         libm::rint((line.pull - k as f64 * step) / line.curvature / output.step) as i64
     };
     let ends = lines.iter().flat_map(|line| [place(*line, -reach), place(*line, reach)]);
-    let (low, high) = ends.fold((i64::MAX, i64::MIN), |(low, high), at| (low.min(at), high.max(at)));
+    let (low, high) =
+        ends.fold((i64::MAX, i64::MIN), |(low, high), at| (low.min(at), high.max(at)));
     let laws = lines.map(|line| {
         let mut law = vec![0.0; (high - low + 2 * around + 1) as usize];
         for (k, mass) in (-reach..=reach).zip(&inside) {
@@ -143,6 +143,9 @@ pub fn noised_delta(
         }
         law
     });
-    let excess = |(p, q): (&f64, &f64)| (p - libm::exp(epsilon) * q).max(0.0);
-    laws[0].iter().zip(&laws[1]).map(excess).sum()
+    let delta = |epsilon: &f64| {
+        let factor = libm::exp(*epsilon);
+        laws[0].iter().zip(&laws[1]).map(|(p, q)| (p - factor * q).max(0.0)).sum()
+    };
+    epsilons.iter().map(delta).collect()
 }

@@ -313,8 +313,8 @@ fn the_events_state_the_epsilon_of_the_theorem() {
     assert!((0.99 - 1e-9..=0.99).contains(epsilon), "{epsilon}");
     assert!((0.99e-6 * (1.0 - 1e-9)..=0.99e-6).contains(delta), "{delta}");
     // Nothing beside the noise of b where the records say little.
-    let [noise, ridge, output] =
-        ["objective_noise", "ridge", "output_noise"].map(|name| planned.settings().get(name).unwrap());
+    let [noise, ridge, output] = ["objective_noise", "ridge", "output_noise"]
+        .map(|name| planned.settings().get(name).unwrap());
     assert!(output < 1e-5 * noise / ridge, "{output} {noise} {ridge}");
 }
 

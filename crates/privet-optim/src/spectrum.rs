@@ -77,9 +77,10 @@ impl Spectrum {
         let mut sum = vec![DoubleDouble::ZERO; values.len()];
         for (i, value) in values.iter().enumerate() {
             let column = self.vectors.col(i);
-            let along = column.iter().zip(vector).fold(DoubleDouble::ZERO, |along, (q, x)| {
-                along + DoubleDouble::from(*q).times(*x)
-            });
+            let along = column
+                .iter()
+                .zip(vector)
+                .fold(DoubleDouble::ZERO, |along, (q, x)| along + DoubleDouble::from(*q).times(*x));
             let along = along.times(*value);
             sum.iter_mut().zip(column.iter()).for_each(|(s, q)| *s = *s + along.times(*q));
         }

@@ -33,17 +33,18 @@ fn power_below(x: f64) -> f64 {
 #[test]
 fn a_rounded_minimiser_exceeds_its_claim_at_small_epsilon() {
     for (epsilon, delta, factor, least) in [
-        (0.01, 1e-6, 1.371_234_567, 1.3),
-        (0.005, 1e-6, 1.371_234_567, 2.5),
-        (0.005, 1e-9, 1.912_345_678, 1.6),
-        (0.002, 1e-6, 1.371_234_567, 4.0),
-        (0.001, 1e-9, 1.371_234_567, 10.0),
+        (0.01, 1e-6, 1.370_123_4, 1.6),
+        (0.005, 1e-6, 1.370_123_4, 2.5),
+        (0.005, 1e-9, 1.911_123_4, 1.6),
+        (0.002, 1e-6, 1.370_123_4, 4.0),
+        (0.001, 1e-9, 1.001_123_4, 10.0),
     ] {
         let ridge = factor * 65_536.0;
         let budget = Budget::new(epsilon, delta).unwrap();
         let claimed = |scale: f64| event(Cost::Objective(objective(ridge, scale, None)));
         let floor = 2.0 / account::gaussian::mu(epsilon, delta);
-        let noise_scale = account::calibrate(&budget, floor * 0.99..=floor * 10.0, claimed).unwrap();
+        let noise_scale =
+            account::calibrate(&budget, floor * 0.99..=floor * 10.0, claimed).unwrap();
         let rounding = Rounding {
             noise_scale,
             step: GridGaussian::new(noise_scale).unwrap().step(),
@@ -55,7 +56,9 @@ fn a_rounded_minimiser_exceeds_its_claim_at_small_epsilon() {
         let claim = account::delta(&claimed(noise_scale), epsilon).unwrap();
         let found = rounded_delta(lines, &rounding, epsilon, 400_000, false) / claim;
         let real = rounded_delta(lines, &rounding, epsilon, 400_000, true) / claim;
-        println!("({epsilon}, {delta}), {points} points: {found} of the claim, {real} on real numbers");
+        println!(
+            "({epsilon}, {delta}), {points} points: {found} of the claim, {real} on real numbers"
+        );
         assert!(real <= 1.0 + 1e-3, "{real}");
         assert!(found > least, "{found}");
     }
@@ -66,7 +69,7 @@ fn a_rounded_minimiser_exceeds_its_claim_at_small_epsilon() {
 /// cells of few points instead, it does not.
 #[test]
 fn noise_on_the_result_keeps_the_claim() {
-    for (ridge, noise_scale) in [(65_536.0, 4.0), (70_001.0, 3.0), (90_000.0, 2.5)] {
+    for (ridge, noise_scale) in [(70_001.0, 3.0), (90_000.0, 2.5)] {
         let step = power_below(noise_scale) / 1024.0;
         let error = step / ridge;
         // ν is a tenth.
@@ -85,9 +88,10 @@ fn noise_on_the_result_keeps_the_claim() {
         let width = power_below(noise_scale / ridge) / 256.0;
         let rounding = Rounding { noise_scale, step, width };
         let mut broken = false;
-        for epsilon in [0.5, 1.0, 2.0] {
+        let epsilons = [0.5, 1.0, 2.0];
+        let found = noised_delta(lines, noise_scale, step, &output, &epsilons);
+        for (epsilon, found) in epsilons.into_iter().zip(found) {
             let claim = account::delta(&noised, epsilon).unwrap();
-            let found = noised_delta(lines, noise_scale, step, &output, epsilon);
             println!("{ridge} {noise_scale} {epsilon}: {found} of {claim}");
             assert!(found <= claim, "{found} > {claim}");
             // And the model is no idle one: it comes near.
@@ -95,6 +99,6 @@ fn noise_on_the_result_keeps_the_claim() {
             let rounded = rounded_delta(lines, &rounding, epsilon, 200_000, false);
             broken |= rounded > 1.05 * account::delta(&bare, epsilon).unwrap();
         }
-        assert!(broken || ridge.log2().fract() == 0.0, "even cells of few points kept the claim");
+        assert!(broken, "even cells of few points kept the claim");
     }
 }

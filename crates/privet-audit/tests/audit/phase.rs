@@ -1,7 +1,7 @@
 //! The grid of b in released minimisers.
 //!
 //! At a confidence of 0.999 another seed would refute a sound method here with probability below 10⁻³ for
-//! each of three; the seed is fixed. The bare fixture is told apart with certainty.
+//! each of four; the seed is fixed. The bare fixture is told apart with certainty.
 
 use privet_audit::Options;
 use privet_audit::phase::{Released, audit};
@@ -11,7 +11,7 @@ use privet_core::Budget;
 #[test]
 fn the_phase_of_b_betrays_a_bare_minimiser_and_no_method() {
     let options = Options { runs: 2_000, confidence: 0.999, seed: 11 };
-    for method in ["linear-rotated", "linear", "objective"] {
+    for method in ["linear-rotated", "linear", "objective", "amp"] {
         let find = |released| {
             let budget = Budget::new(1.0, 1e-5).unwrap();
             audit(&method.parse().unwrap(), budget, released, &options, &()).unwrap()

@@ -49,7 +49,8 @@ pub(super) fn finest_tolerance(
     let linear_norm = LARGER * linear_norm(noise, facts.columns);
     let coarsest = (COARSEST * noise_scale).max(facts.default_tolerance());
     let is_reached = |tolerance| reached(facts, Ask { ridge, tolerance, linear_norm }, penalty);
-    let doubled = std::iter::successors(Some(FINEST * noise_scale), |tolerance| Some(2.0 * tolerance));
+    let doubled =
+        std::iter::successors(Some(FINEST * noise_scale), |tolerance| Some(2.0 * tolerance));
     let mut looked_at = doubled.take(64).take_while(|tolerance| *tolerance < coarsest);
     looked_at.find(|tolerance| is_reached(*tolerance)).unwrap_or(coarsest)
 }
