@@ -116,7 +116,7 @@ fn perturbed() -> PerturbedObjective {
         },
         tolerance: 1e-3,
         coordinates: 3,
-        output: Some(OutputLaw::Gaussian(0.5)),
+        output: OutputLaw::Gaussian(0.5),
     }
 }
 

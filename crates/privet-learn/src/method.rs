@@ -118,7 +118,7 @@ methods! {
     Auto: auto;
     /// Approximate Minima Perturbation.
     Amp: erm::amp;
-    /// Objective perturbation, the exact minimiser released.
+    /// Objective perturbation, next to no noise on the minimiser.
     Objective: erm::objective;
     /// Output perturbation.
     Output: erm::output;

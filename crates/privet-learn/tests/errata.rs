@@ -119,7 +119,7 @@ fn priv_4_the_gate_refuses_a_point_that_is_not_proved_close() {
             objective: objective(Loss::Logistic, 10.0, 10.0),
             tolerance: 1e-3,
             coordinates: 2,
-            output: Some(OutputLaw::Gaussian(1.0)),
+            output: OutputLaw::Gaussian(1.0),
         };
         let mut source = FixedSeed::new(7);
         let mut odometer = Odometer::start(perturbed.event().expect("an event"), &mut source);

@@ -1,7 +1,7 @@
 //! Certificates of every released version stay verifiable.
 //!
 //! `golden/VERSION-*.json` are model files as that version wrote them; each must load and verify for
-//! ever. A new version adds its own with `cargo test -p privet-learn --test golden -- --ignored`.
+//! ever, but for those whose guarantee was found wanting ([`VOID`]), which must be refused. A new version adds its own with `cargo test -p privet-learn --test golden -- --ignored`.
 
 use privet_core::{Budget, Neighbours};
 use privet_data::{Schema, read};
@@ -17,9 +17,12 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
 }
 
+/// Files that are void, by the beginnings of their names: minimisers released without noise on them.
+const VOID: [&str; 3] = ["0.1.0-objective-", "0.1.0-linear-squared-", "0.1.0-linear-rotated-"];
+
 #[test]
-fn every_released_certificate_verifies() {
-    let mut seen = 0;
+fn every_released_certificate_verifies_unless_it_is_void() {
+    let (mut seen, mut refused) = (0, 0);
     for entry in std::fs::read_dir(folder()).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_none_or(|extension| extension != "json") {
@@ -27,10 +30,17 @@ fn every_released_certificate_verifies() {
         }
         let model = load(&path, Seal::Required).unwrap();
         let verdict = verify(&model);
-        assert!(verdict.valid, "{}: {:?}", path.display(), verdict.checks);
-        seen += 1;
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if VOID.iter().any(|start| name.starts_with(start)) {
+            assert!(!verdict.valid && verdict.guarantee.is_none(), "{name}: {:?}", verdict.checks);
+            refused += 1;
+        } else {
+            assert!(verdict.valid, "{name}: {:?}", verdict.checks);
+            seen += 1;
+        }
     }
     assert!(seen >= 8, "only {seen} golden files were found");
+    assert_eq!(refused, VOID.len(), "a void file of each kind is kept");
 }
 
 /// Writes this version's files; existing ones are never replaced.

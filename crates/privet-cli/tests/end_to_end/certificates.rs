@@ -70,7 +70,7 @@ fn noise_below_the_theorem_is_found_though_the_digest_is_fresh() {
     let world = World::new();
     for (method, scale) in [
         ("amp", "/Use/cost/objective/noise/noise_scale"),
-        ("objective", "/Use/cost/noise/noise_scale"),
+        ("objective", "/Use/cost/objective/noise/noise_scale"),
         ("output", "/Use/cost/noise_scale"),
         ("gd", "/repeat/event/Use/cost/noise_scale"),
         ("sgd", "/repeat/event/Use/cost/noise_scale"),

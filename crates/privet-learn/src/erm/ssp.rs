@@ -90,7 +90,7 @@ pub struct Options {
 pub const WIDEST: usize = 4096;
 
 /// Radii for which no unit or product leaves the range of `f64`.
-const RADII: std::ops::RangeInclusive<f64> = 1e-60..=1e60;
+pub(super) const RADII: std::ops::RangeInclusive<f64> = 1e-60..=1e60;
 
 /// w.
 pub fn weight(facts: &Facts) -> f64 {
