@@ -69,6 +69,12 @@ pub fn events(event: &Event) -> Vec<String> {
 
 fn cost(cost: &Cost) -> String {
     match cost {
+        // The grid of noise that another event charges.
+        Cost::Gaussian { sensitivity: 0.0, noise_scale, grid } => format!(
+            "Gaussian noise of standard deviation {}{} inside the objective",
+            number(*noise_scale),
+            on_grid(grid.as_ref())
+        ),
         Cost::Gaussian { sensitivity, noise_scale, grid } => format!(
             "Gaussian noise of standard deviation {} on every weight{}; one unit moves the weights \
              by at most {} (ℓ2)",
