@@ -100,8 +100,14 @@ pub(super) fn shortened(values: &[f64], scale: f64) -> Vec<f64> {
     values.iter().map(|x| coarse(*x, scale, libm::trunc)).collect()
 }
 
+/// The grid that a release under continuous noise of this scale is rounded to: a power of two near
+/// scale·2⁻³⁰. Where it is no normal number nothing is rounded.
+pub fn released_step(scale: f64) -> f64 {
+    libm::exp2(libm::floor(libm::log2(scale)) - 30.0)
+}
+
 fn coarse(value: f64, scale: f64, whole: fn(f64) -> f64) -> f64 {
-    let step = libm::exp2(libm::floor(libm::log2(scale)) - 30.0);
+    let step = released_step(scale);
     let steps = whole(value / step);
     // Beyond 2⁵² steps every number is a multiple already.
     if step.is_normal() && steps.abs() < 4_503_599_627_370_496.0 { steps * step } else { value }
