@@ -48,13 +48,14 @@ pub(crate) fn again(model: &Model) -> Result<Again, String> {
         (Some(stated), Work::Private(procedure)) => {
             let other = || "the plan made from the public facts charges other events".to_string();
             let stated_json = json(stated)?;
-            let same = procedure.with_noise_of(stated).ok_or("its events are of another kind")?;
+            // First, so that what is put into the plan below is near what it had.
+            if !close(&json(&plan.events)?, &stated_json, slack) {
+                return Err(other());
+            }
+            let same = procedure.with_noise_of(stated).ok_or_else(other)?;
             let charged = same.event().map_err(|error| error.to_string())?;
             if !close(&json(&charged)?, &stated_json, TOLERANCE) {
                 return Err(other());
-            }
-            if !close(&json(&plan.events)?, &stated_json, slack) {
-                return Err("the plan made from the public facts adds other noise".into());
             }
             Some(same)
         }

