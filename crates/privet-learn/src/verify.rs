@@ -3,9 +3,9 @@
 //! 1. The guarantee is recomputed from the certificate's events.
 //! 2. The plan is made again from the certificate's public facts: request, events and claim must be ones
 //!    that the planner writes together (`again`).
-//! 3. The weights must be ones that such a plan can release (`support`).
-//! 4. The certificate must not be of a kind that was found wanting ([`crate::VOID`]).
-//! 5. The digest that binds model and certificate must match, and the signature if there is one.
+//! 3. The digest that binds model and certificate must match, and the signature if there is one.
+//! 4. The weights must be ones that such a plan can release (`support`).
+//! 5. The certificate must not be of a kind that was found wanting ([`crate::VOID`]).
 //!
 //! None of this proves that the holder ran this code on the data: whoever makes up a request, plans it and
 //! makes up weights that fit has a file on which every check holds. A signature lets an organisation vouch
@@ -87,14 +87,14 @@ pub fn verify(model: &Model) -> Verdict {
             format!("method {}, {} rows declared", request.method, request.rows)
         }),
     );
-    check("the weights are ones that this plan can release", plausible(model, again.as_ref().ok()));
-    check("no such certificate was found wanting", not_void(model));
     let weights = serde_json::to_value(model.weights()).unwrap_or(Value::Null);
     let sealed = certificate.check_seal(&weights);
     check(
         "model and certificate belong together",
         sealed.as_ref().map(|()| "digest matches".into()).map_err(ToString::to_string),
     );
+    check("the weights are ones that this plan can release", plausible(model, again.as_ref().ok()));
+    check("no such certificate was found wanting", not_void(model));
 
     let valid = checks.iter().all(|check| check.holds);
     let guarantee = recomputed.ok().flatten().filter(|_| valid);

@@ -19,10 +19,10 @@ Checks a model without its data:
   1. the guarantee is recomputed from the events that the certificate lists;
   2. the plan is made again from the certificate's public facts: request, events and claim must be
      ones that the planner writes together, so that noise below the theorem is found;
-  3. the weights must be ones that such a plan can release: on the grid of its noise, in its ball,
+  3. the digest that binds model and certificate must match, and the signature if there is one;
+  4. the weights must be ones that such a plan can release: on the grid of its noise, in its ball,
      sums of its columns;
-  4. the certificate must not be on the list of void ones (SECURITY.md);
-  5. the digest that binds model and certificate must match, and the signature if there is one.
+  5. the certificate must not be on the list of void ones (SECURITY.md).
 
 It cannot prove that the holder ran this program on the data: whoever makes up a request and weights
 that fit it has a file on which all of this holds. A signature lets an organisation vouch: name the
