@@ -24,13 +24,18 @@ pyo3::create_exception!(
 /// An error of the crates below, on its way to Python.
 pub struct Failure(PyErr);
 
+/// Words in which nothing acts on a terminal, whatever file or argument they repeat.
+fn shown(words: &str) -> String {
+    privet_core::printable_lines(words).into_owned()
+}
+
 /// What every function of the extension returns.
 pub type Outcome<T> = Result<T, Failure>;
 
 impl Failure {
     /// Something the caller gave.
     pub fn value(words: impl std::fmt::Display) -> Self {
-        Self(PyValueError::new_err(words.to_string()))
+        Self(PyValueError::new_err(shown(&words.to_string())))
     }
 
     /// More numbers than there is memory for.
@@ -73,7 +78,7 @@ impl From<privet_data::schema::SchemaError> for Failure {
 impl From<DataError> for Failure {
     fn from(error: DataError) -> Self {
         match error {
-            DataError::File { .. } => Self(PyOSError::new_err(error.to_string())),
+            DataError::File { .. } => Self(PyOSError::new_err(shown(&error.to_string()))),
             error => Self::value(error),
         }
     }
@@ -81,7 +86,7 @@ impl From<DataError> for Failure {
 
 impl From<LearnError> for Failure {
     fn from(error: LearnError) -> Self {
-        let words = error.to_string();
+        let words = shown(&error.to_string());
         Self(match error {
             LearnError::File { .. } => PyOSError::new_err(words),
             LearnError::Solve(SolveError::Stopped) => PyKeyboardInterrupt::new_err(words),

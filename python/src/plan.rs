@@ -2,7 +2,7 @@
 
 use crate::error::{Failure, Outcome};
 use crate::input;
-use crate::model::Model;
+use crate::model::{Kept, Model};
 use crate::schema::Schema;
 use crate::watched::watched;
 use privet_core::{Budget, Neighbours, Unit};
@@ -150,6 +150,6 @@ impl Plan {
             None => Box::new(SystemRandom::new()?),
         };
         let release = watched(py, |stop| self.0.run(&data, source.as_mut(), stop))??;
-        Ok(Model(privet_learn::model::Model::from_release(release)?))
+        Ok(Model(privet_learn::model::Model::from_release(release)?, Kept::InMemory))
     }
 }

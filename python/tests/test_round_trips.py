@@ -4,6 +4,7 @@ import json
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -131,3 +132,35 @@ def test_schemas_and_certificates_survive_pickling(table):
     assert again == fitted.certificate_ and again.document["digest"] is not None
     other = PrivateLogisticRegression(epsilon=2.0, bounds=(-1, 1), classes=[0, 1]).fit(X[:-1], y[:-1])
     assert fitted.certificate_ == fitted.certificate_ != other.certificate_
+
+
+def test_a_file_without_its_seal_is_not_valid(table, tmp_path):
+    X, y = table
+    path = tmp_path / "model.json"
+    PrivateLogisticRegression(epsilon=2, bounds=(-1, 1), classes=[0, 1]).fit(X, y).save(path)
+    document = json.loads(path.read_text())
+    del document["certificate"]["digest"]
+    document["model"]["weights"][0][0] += 0.5
+    path.write_text(json.dumps(document))
+    verdict = privet.verify(path)
+    assert not verdict.valid and verdict.epsilon is None
+    with pytest.raises(ValueError, match="digest"):
+        privet.load(path)
+
+
+def test_a_claim_that_does_not_hold_is_not_repeated(tmp_path):
+    golden = Path(__file__).parents[2] / "crates/privet-learn/tests/golden/0.1.0"
+    void = golden / "linear-rotated-squared-replace-one-2-approximate.json"
+    with pytest.warns(privet.NotValidWarning, match="rely on no guarantee"):
+        model = privet.load(void)
+    assert not model.certificate_.private and "VOID-1" in model.certificate_.notes[0]
+    assert not privet.verify(model)
+
+
+def test_a_verdict_says_what_the_claim_rests_on(table, tmp_path):
+    X, y = table
+    path = tmp_path / "model.json"
+    PrivateLogisticRegression(epsilon=2, bounds=(-1, 1), classes=[0, 1]).fit(X, y).save(path)
+    verdict = privet.verify(path)
+    assert verdict and verdict.arithmetic == "finite" and verdict.signer is None
+    assert len(verdict.made["id"]) == 32 and verdict.made["version"] == privet.__version__

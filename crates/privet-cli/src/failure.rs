@@ -70,7 +70,8 @@ impl Failure {
     pub fn tell(&self) {
         let words = self.to_string();
         if !words.is_empty() {
-            crate::say!("error: {words}");
+            // Only the first line begins at the margin: no other can pass for one of the program's.
+            crate::say!("error: {}", words.replace('\n', "\n       "));
         }
     }
 }

@@ -2,8 +2,10 @@
 
 use crate::failure::Failure;
 use crate::interrupt;
+use privet_core::{printable, printable_lines};
 use serde_json::Value;
-use std::io::{self, Write};
+use std::borrow::Cow;
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 /// Prose on standard error. A closed standard error is no reason to fail.
@@ -11,19 +13,47 @@ use std::path::{Path, PathBuf};
 macro_rules! say {
     ($($words:tt)*) => {{
         use std::io::Write as _;
-        let _ = writeln!(std::io::stderr(), $($words)*);
+        let words = format!($($words)*);
+        let _ = writeln!(std::io::stderr(), "{}", privet_core::printable_lines(&words));
     }};
 }
 
-/// A result on standard output.
+/// A result on standard output, with nothing in it that acts on a terminal. Where a text from elsewhere is
+/// put into a line, it goes through [`privet_core::printable`] first, so that it stays in that line.
 pub fn print(text: &str) -> Result<(), Failure> {
+    write_out(&printable_lines(text))
+}
+
+/// A result for a program to read, byte for byte; on a terminal as [`print()`] shows it.
+pub fn print_exact(text: &str) -> Result<(), Failure> {
+    if io::stdout().is_terminal() { print(text) } else { write_out(text) }
+}
+
+/// A result as indented JSON, in which what acts on a terminal is escaped as JSON does it.
+pub fn print_json(value: &Value) -> Result<(), Failure> {
+    write_out(&format!("{}\n", escaped_json(&format!("{value:#}"))))
+}
+
+fn write_out(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::stdout)
 }
 
-/// A result as indented JSON.
-pub fn print_json(value: &Value) -> Result<(), Failure> {
-    print(&format!("{value:#}\n"))
+/// JSON may hold C1 control characters and turns of direction as they are, inside its strings.
+fn escaped_json(text: &str) -> String {
+    let escaped = |letter: char| {
+        let mut units = [0; 2];
+        let units = letter.encode_utf16(&mut units).iter();
+        units.map(|unit| format!("\\u{unit:04x}")).collect::<String>()
+    };
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match printable(letter.encode_utf8(&mut [0; 4])) {
+            Cow::Owned(_) if letter != '\n' => shown.push_str(&escaped(letter)),
+            _ => shown.push(letter),
+        }
+    }
+    shown
 }
 
 /// A number for JSON, which has no infinity of its own.
@@ -61,6 +91,8 @@ pub fn number(value: f64) -> String {
 
 /// Columns padded to a common width; the first row is a header.
 pub fn table(rows: &[Vec<String>]) -> String {
+    let shown = |cell: &String| printable(cell).into_owned();
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(shown).collect()).collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
@@ -150,6 +182,14 @@ pub fn quoted(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_stays_json_and_acts_on_no_terminal() {
+        let value = serde_json::json!({"a\u{9b}": "x\n\u{1b}\u{202e}é"});
+        let text = escaped_json(&format!("{value:#}"));
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
+        assert!(text.contains(r"\u009b") && text.contains(r"\u202e") && text.contains('é'));
+    }
 
     #[test]
     fn numbers_are_short_and_keep_their_size() {

@@ -19,6 +19,7 @@ from privet._certificate import Certificate, Check, Plan, Verdict
 from privet._privet import PrivacyError, __version__
 from privet._warnings import (
     NotPrivateWarning,
+    NotValidWarning,
     PrivacyWarning,
     PublicClassesWarning,
     RepeatedFitWarning,
@@ -33,6 +34,7 @@ __all__ = [
     "Certificate",
     "Check",
     "NotPrivateWarning",
+    "NotValidWarning",
     "Plan",
     "PrivacyError",
     "PrivacyWarning",

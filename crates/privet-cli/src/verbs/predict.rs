@@ -81,7 +81,7 @@ impl Predict {
         };
         let text = csv_text(&schema, &predictions, probabilities, &features.report.null_rows)?;
         match &self.out {
-            None => output::print(&text),
+            None => output::print_exact(&text),
             Some(out) => {
                 output::write_file(out, text.as_bytes())?;
                 say!("predictions written to {} (0600)", out.display());

@@ -94,6 +94,7 @@ impl Check {
             if let (Target::Class { codes, .. }, Some(classes)) = (&data.target, schema.classes()) {
                 for (code, class) in (0_u32..).zip(classes) {
                     let count = codes.iter().filter(|found| **found == code).count();
+                    let class = privet_core::printable(class);
                     text.push_str(&format!("  {count} of class {class}\n"));
                 }
             }

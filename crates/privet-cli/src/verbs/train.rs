@@ -157,7 +157,8 @@ impl Train {
             return output::print_json(&as_json(model, &self.out, signer));
         }
         let mut text = in_words(model.certificate());
-        text.push_str(&format!("written to {} (0600)\n", self.out.display()));
+        let out = self.out.display().to_string();
+        text.push_str(&format!("written to {} (0600)\n", privet_core::printable(&out)));
         if let Some(key) = signer {
             text.push_str(&format!("signed by {key}\n"));
         }

@@ -66,6 +66,7 @@
 //! ```
 
 mod certificate;
+mod made;
 mod odometer;
 mod private;
 mod release;
@@ -74,6 +75,7 @@ pub use certificate::{
     Arithmetic, Certificate, CertificateError, FORMAT, Signature, canonical_json, digest, from_hex,
     public_key, sign,
 };
+pub use made::{Made, SILENT, VERSION, Version};
 pub use odometer::{GateError, Noised, Odometer};
 pub use private::Private;
 pub use release::Release;

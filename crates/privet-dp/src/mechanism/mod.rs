@@ -31,7 +31,7 @@ mod shuffled;
 
 pub use descent::{Descent, Schedule};
 pub use gaussian::Gaussian;
-pub use grid::Units;
+pub use grid::{Units, released_step};
 pub use l2_laplace::L2Laplace;
 pub use laplace::Laplace;
 pub use moments::{Moments, MomentsLaw, NoisyMoments};

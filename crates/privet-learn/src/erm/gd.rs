@@ -63,6 +63,7 @@ use crate::facts::Facts;
 use crate::learner::{Planned, Procedure, Settings};
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
 use crate::request::{Calibration, RIDGE, STEPS};
+use crate::support::Support;
 use crate::{LearnError, admit};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Target};
@@ -297,6 +298,10 @@ impl Procedure for Descending {
         let mut other = self.clone();
         other.descent.gaussian.noise_scale = *noise_scale;
         Some(Arc::new(other))
+    }
+
+    fn support(&self) -> Support {
+        Support::Ball(self.descent.schedule.ball)
     }
 
     fn settings(&self) -> Settings {

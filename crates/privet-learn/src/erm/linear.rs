@@ -29,6 +29,7 @@ use crate::facts::Facts;
 use crate::learner::{Planned, Procedure, Settings};
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
 use crate::request::Calibration;
+use crate::support::Support;
 use privet_core::{Budget, Range};
 use privet_data::Dataset;
 use privet_dp::account::Event;
@@ -146,6 +147,10 @@ impl Procedure for InBall {
     fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
         let procedure = self.procedure.with_noise_of(stated)?;
         Some(Arc::new(Self { procedure, ..self.clone() }))
+    }
+
+    fn support(&self) -> Support {
+        self.procedure.support()
     }
 
     fn settings(&self) -> Settings {

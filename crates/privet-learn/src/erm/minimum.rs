@@ -4,11 +4,14 @@ use super::predicted;
 use super::reach::{self, SOLVER_SHARE};
 use crate::facts::Facts;
 use crate::learner::{Procedure, Settings};
+use crate::support::Support;
 use crate::{LearnError, admit};
 use privet_data::Dataset;
 use privet_dp::account::{Cost, Event, ObjectiveNoise, OutputNoise};
 use privet_dp::gate::{GateError, Noised, Odometer, Private};
-use privet_dp::mechanism::{Distance, Gaussian, L2Laplace, OutputLaw, PerturbedObjective};
+use privet_dp::mechanism::{
+    Distance, Gaussian, L2Laplace, OutputLaw, PerturbedObjective, released_step,
+};
 use privet_optim::solver::{Certified, Monitor, Options, Penalty, Problem, SolveError, minimise};
 use privet_optim::sum::InMemory;
 use std::sync::Arc;
@@ -172,6 +175,20 @@ impl Procedure for Minimum {
     fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
         let cost = stated.single_cost()?;
         Some(Arc::new(Self { step: self.step.with_noise_of(cost)?, ..self.clone() }))
+    }
+
+    fn support(&self) -> Support {
+        match &self.step {
+            Step::OutputGaussian { mechanism, .. } => Support::gaussian(mechanism.noise_scale),
+            Step::OutputLaplace { mechanism, .. } => {
+                Support::Grid(released_step(mechanism.noise_scale))
+            }
+            Step::Perturbed(perturbed) => match perturbed.output {
+                Some(OutputLaw::Gaussian(scale)) => Support::gaussian(scale),
+                Some(OutputLaw::L2Laplace(scale)) => Support::Grid(released_step(scale)),
+                None => Support::Anywhere,
+            },
+        }
     }
 
     fn settings(&self) -> Settings {

@@ -39,6 +39,7 @@ use super::{calibrated, evenly_split, predicted};
 use crate::facts::Facts;
 use crate::learner::{Procedure, Settings};
 use crate::request::Calibration;
+use crate::support::Support;
 use crate::{LearnError, admit};
 use privet_core::{Budget, Range};
 use privet_data::Dataset;
@@ -280,6 +281,10 @@ impl Procedure for Shuffled {
         let mut other = self.clone();
         other.mechanism.gaussian.noise_scale = *noise_scale;
         Some(Arc::new(other))
+    }
+
+    fn support(&self) -> Support {
+        Support::gaussian(self.noise_scale())
     }
 
     fn settings(&self) -> Settings {

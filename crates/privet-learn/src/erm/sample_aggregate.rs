@@ -36,6 +36,7 @@ use crate::facts::Facts;
 use crate::learner::{Planned, Procedure, Settings};
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
 use crate::request::{Calibration, RIDGE};
+use crate::support::Support;
 use crate::{LearnError, admit};
 use privet_core::{Budget, Range, Unit};
 use privet_data::Dataset;
@@ -331,6 +332,13 @@ impl Procedure for Aggregate {
             _ => return None,
         };
         Some(Arc::new(Self { noise_scale, ..self.clone() }))
+    }
+
+    fn support(&self) -> Support {
+        match self.law() {
+            Law::Gaussian(gaussian) => Support::gaussian(gaussian.noise_scale),
+            Law::Laplace(laplace) => Support::Grid(laplace.step),
+        }
     }
 
     fn settings(&self) -> Settings {

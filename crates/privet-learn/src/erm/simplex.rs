@@ -41,6 +41,7 @@ use crate::facts::Facts;
 use crate::learner::{Planned, Procedure, Settings};
 use crate::method::{Method, MethodInfo, Scores as ClassScores, SettingInfo};
 use crate::request::Calibration;
+use crate::support::Support;
 use crate::{LearnError, admit};
 use privet_core::{Budget, Neighbours, Range, Unit};
 use privet_data::Dataset;
@@ -322,6 +323,10 @@ impl Procedure for Drawing {
     fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
         let Cost::BoundedRange { .. } = stated.single_cost()? else { return None };
         Some(Arc::new(self.clone()))
+    }
+
+    fn support(&self) -> Support {
+        Support::Choices(self.selection.coefficients.clone())
     }
 
     fn settings(&self) -> Settings {

@@ -62,7 +62,7 @@ impl Report {
         }
         match &self.out {
             Some(out) => output::write_file(out, report.text.as_bytes()),
-            None => output::print(&report.text),
+            None => output::print_exact(&report.text),
         }
     }
 }
