@@ -6,6 +6,7 @@ use crate::schema::Schema;
 use crate::watched::watched;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, ToPyArray};
 use privet_data::Encoding;
+use privet_data::write::Existing;
 use privet_learn::model::file::{self, Seal};
 use privet_learn::model::{self, Predictions};
 use pyo3::prelude::*;
@@ -47,9 +48,12 @@ impl Model {
         Ok(PyBytes::new(py, file::to_json(&self.0, None)?.as_bytes()))
     }
 
-    /// Writes its file, whole or not at all, readable by its owner alone.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> Outcome<()> {
-        Ok(py.detach(|| file::save(&self.0, &path, None))?)
+    /// Writes its file, whole or not at all, readable by its owner alone. It was paid for: if it cannot be
+    /// put there it is put elsewhere, and the exception says where.
+    fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> Outcome<()> {
+        let existing = if overwrite { Existing::Replace } else { Existing::Keep };
+        let kept = py.detach(|| file::save(&self.0, &path, None, existing))?;
+        kept.instead.map_or(Ok(()), |why| Err(Failure::kept(why, &kept.path)))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> Outcome<(Py<PyAny>, (Bound<'py, PyBytes>,))> {
