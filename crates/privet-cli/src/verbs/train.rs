@@ -19,7 +19,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Stand in for the number of rows until it is read, to find refusals that do not depend on it: some, hardly
 /// any, and more than there ever are.
-const SOME_ROWS: [u64; 3] = [10_000, 2, 1 << 52];
+const SOME_ROWS: [u64; 3] = [10_000, 2, 1 << 40];
 
 /// Train a private model and write it with its certificate
 #[derive(Args, Debug)]

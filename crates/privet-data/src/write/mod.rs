@@ -179,11 +179,18 @@ impl Destination {
 pub fn keep(path: &Path, bytes: &[u8], existing: Existing) -> Result<Kept, WriteError> {
     match Destination::open(path, existing) {
         Ok(destination) => destination.keep(bytes),
-        Err(WriteError::Exists { .. }) if fs::read(path).is_ok_and(|there| there == bytes) => {
+        Err(WriteError::Exists { .. }) if holds(path, bytes) => {
             Ok(Kept { path: path.into(), instead: None })
         }
         Err(why) => elsewhere(Some(path), bytes, why),
     }
+}
+
+/// Whether a file holds these bytes.
+fn holds(path: &Path, bytes: &[u8]) -> bool {
+    let found = fs::metadata(path);
+    found.is_ok_and(|found| found.is_file() && found.len() == bytes.len() as u64)
+        && fs::read(path).is_ok_and(|there| there == bytes)
 }
 
 /// Puts it beside where it should have gone, or in another folder, under a name that is free.
