@@ -4,6 +4,7 @@
 //! ever. A new version adds its own with `cargo test -p privet-learn --test golden -- --ignored`.
 
 use privet_core::{Budget, Neighbours};
+use privet_data::write::Existing;
 use privet_data::{Schema, read};
 use privet_dp::noise::SystemRandom;
 use privet_learn::model::Model;
@@ -99,7 +100,8 @@ fn write_the_files_of_this_version() {
         );
         let path = folder().join(name);
         if !path.exists() {
-            save(&Model::from_release(release).unwrap(), &path, None).unwrap();
+            let model = Model::from_release(release).unwrap();
+            assert!(save(&model, &path, None, Existing::Keep).unwrap().instead.is_none());
         }
     }
 }

@@ -85,6 +85,7 @@ impl From<WriteError> for io::Error {
 
 /// Where something was kept.
 #[derive(Debug)]
+#[must_use = "it may not be where it should have gone"]
 pub struct Kept {
     /// Where it is.
     pub path: PathBuf,
