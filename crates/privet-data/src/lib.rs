@@ -6,7 +6,7 @@
 //!
 //! - [`bound`]: clipping, proved in integers.
 //! - [`matrix`]: dense and sparse rows.
-//! - [`write`]: files written whole or not at all, over nothing that was not meant.
+//! - [`mod@write`]: files written whole or not at all, over nothing that was not meant.
 //! - [`split`], [`keyed`]: shuffles and hold-outs by keyed hash.
 //! - [`synth`]: generators. [`catalog`]: known public sets and how to prepare them.
 #![forbid(unsafe_code)]
