@@ -6,6 +6,7 @@ use crate::schema::Schema;
 use crate::watched::watched;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, ToPyArray};
 use privet_data::Encoding;
+use privet_data::write::Existing;
 use privet_learn::model::file::{self, Seal};
 use privet_learn::model::{self, Predictions};
 use pyo3::prelude::*;
@@ -66,10 +67,13 @@ impl Model {
         Ok(PyBytes::new(py, self.written()?.as_bytes()))
     }
 
-    /// Writes its file, whole or not at all, readable by its owner alone.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> Outcome<()> {
+    /// Writes its file, whole or not at all, readable by its owner alone. It was paid for: if it cannot be
+    /// put there it is put elsewhere, and the exception says where.
+    fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> Outcome<()> {
         self.written()?;
-        Ok(py.detach(|| file::save(&self.0, &path, None))?)
+        let existing = if overwrite { Existing::Replace } else { Existing::Keep };
+        let kept = py.detach(|| file::save(&self.0, &path, None, existing))?;
+        kept.instead.map_or(Ok(()), |why| Err(Failure::kept(why, &kept.path)))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> Outcome<(Py<PyAny>, (Bound<'py, PyBytes>,))> {

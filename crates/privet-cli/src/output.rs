@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::interrupt;
 use privet_core::{printable, printable_lines};
+use privet_data::write::{Destination, Existing, Kept, WriteError};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
@@ -117,55 +118,85 @@ pub fn table(rows: &[Vec<String>]) -> String {
     text
 }
 
-/// The folder in which a file would be made.
-fn folder_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.into(),
-        _ => ".".into(),
-    }
-}
-
-/// Refuses a place where no file could be written, before any work is done. `not_over` are files
-/// that must not be overwritten.
-pub fn check_writable(flag: &str, path: &Path, not_over: &[&Path]) -> Result<(), Failure> {
-    if path.is_dir() {
-        return Err(Failure::input(format!(
-            "{flag} {}: a folder; the name of a file is accepted",
-            path.display()
-        )));
+/// Where `--out` leads, decided before any work is done: `-` is standard output, a file that is there is
+/// kept unless `force`, and `read` are files that this command reads.
+pub fn open(path: &Path, force: bool, read: &[&Path]) -> Result<Destination, Failure> {
+    if path == Path::new("-") || path == Path::new("/dev/stdout") {
+        return Ok(Destination::standard());
     }
     let same = |other: &&Path| match (path.canonicalize(), other.canonicalize()) {
         (Ok(a), Ok(b)) => a == b,
         _ => false,
     };
-    if let Some(other) = not_over.iter().find(|other| same(other)) {
+    if let Some(other) = read.iter().find(|other| same(other)) {
         return Err(Failure::input(format!(
-            "{flag} {}: would overwrite {}, which this command reads; another name is accepted",
+            "--out {}: would overwrite {}, which this command reads; another name is accepted",
             path.display(),
             other.display()
         )));
     }
-    let _guard = interrupt::writing();
-    let folder = folder_of(path);
-    match tempfile::NamedTempFile::new_in(&folder) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(Failure::file(
-            &format!("{flag} {}: cannot write into {}", path.display(), folder.display()),
-            &error,
-        )),
+    // A pipe waits for its reader, for ever if need be, and must be open to interruption.
+    let pipe = path.metadata().is_ok_and(|found| !found.is_file());
+    let _guard = (!pipe).then(interrupt::writing);
+    let existing = if force { Existing::Replace } else { Existing::Keep };
+    Destination::open(path, existing).map_err(|error| refused(path, error))
+}
+
+/// Writes what can be made again.
+pub fn write(destination: &mut Destination, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    if destination.is_standard() && io::stdout().is_terminal() {
+        return print(&String::from_utf8_lossy(bytes));
+    }
+    if destination.is_standard() {
+        return destination.write(bytes).map_err(|error| Failure::stdout(error.into()));
+    }
+    // What is written through may block for ever.
+    let _guard = destination.file().is_some().then(interrupt::writing);
+    destination.write(bytes).map_err(|error| refused(path, error))
+}
+
+/// Writes a model, which was paid for and cannot be made again; elsewhere if it must be, and on standard
+/// output if there is nowhere else. Returns where it is, and the failure to end with if it is not where it
+/// should be.
+pub fn keep(destination: Destination, text: &str) -> Result<(PathBuf, Option<Failure>), Failure> {
+    let standard = destination.is_standard();
+    let _guard = destination.file().is_some().then(interrupt::writing);
+    match destination.keep(text.as_bytes()) {
+        Ok(Kept { path, instead: None }) => Ok((path, None)),
+        Ok(Kept { path, instead: Some(why) }) => {
+            let words = format!("{why}: the model, which is paid for, is in {}", path.display());
+            Ok((path, Some(Failure::Environment(words))))
+        }
+        Err(why) if standard => Err(Failure::Environment(format!("{why}: the model is lost"))),
+        Err(why) => {
+            print_exact(text)?;
+            Err(Failure::Environment(format!(
+                "{why}: the model, which is paid for, went to standard output"
+            )))
+        }
     }
 }
 
-/// Writes a file whole or not at all, readable by its owner alone.
-pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let failed = |error: &io::Error| Failure::file(&path.display().to_string(), error);
-    let _guard = interrupt::writing();
-    let mut file =
-        tempfile::NamedTempFile::new_in(folder_of(path)).map_err(|error| failed(&error))?;
-    file.write_all(bytes).map_err(|error| failed(&error))?;
-    file.as_file().sync_all().map_err(|error| failed(&error))?;
-    file.persist(path).map_err(|error| failed(&error.error))?;
-    Ok(())
+fn refused(path: &Path, error: WriteError) -> Failure {
+    let path = path.display();
+    match error {
+        WriteError::Exists { .. } => Failure::input(format!(
+            "--out {path}: exists already, and is kept; another name is accepted, and --force \
+             overwrites it"
+        )),
+        WriteError::Folder { .. } => {
+            Failure::input(format!("--out {path}: a folder; the name of a file is accepted"))
+        }
+        error => {
+            let words = format!("--out {path}: cannot write: {error}");
+            Failure::file_in_words(words, &error.into())
+        }
+    }
+}
+
+/// Who may read what was written, in words for a person; nothing of what is no file.
+pub fn mode(path: &Path) -> &'static str {
+    if path.is_file() { " (0600)" } else { "" }
 }
 
 /// A path as one would type it in a shell.

@@ -5,6 +5,7 @@
 //! `cargo test -p privet-learn --test golden -- --ignored`.
 
 use privet_core::{Budget, Neighbours};
+use privet_data::write::Existing;
 use privet_data::{Schema, read};
 use privet_dp::gate::{VERSION, Version};
 use privet_dp::noise::SystemRandom;
@@ -148,7 +149,8 @@ fn write_the_files_of_this_version() {
         );
         let path = folder(VERSION).join(name);
         if !path.exists() {
-            save(&Model::from_release(release).unwrap(), &path, None).unwrap();
+            let model = Model::from_release(release).unwrap();
+            assert!(save(&model, &path, None, Existing::Keep).unwrap().instead.is_none());
         }
     }
 }

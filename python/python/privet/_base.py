@@ -350,13 +350,18 @@ class PrivateEstimator(BaseEstimator):
         check_unmasked("y", y)
         return features, self._encoded_labels(np.asarray(y), Schema._of(self.model_.schema()))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Write model and certificate into one file, which ``privet verify`` and :func:`privet.load` read.
 
         The file is written whole or not at all, readable by its owner alone. It holds no records.
+
+        A file that is there already is kept unless ``overwrite``: a model was paid for and cannot be made
+        again. Nor is this one lost: if it cannot be put at ``path``, it is put beside that under a new name,
+        in the current folder or in that for temporary files, and the ``OSError`` (``FileExistsError`` where
+        a file was kept) says where. A file that holds this very model is as good as written.
         """
         check_is_fitted(self)
-        self.model_.save(os.fspath(path))
+        self.model_.save(os.fspath(path), bool(overwrite))
 
     # Counting fits.
 

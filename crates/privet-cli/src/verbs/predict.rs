@@ -38,9 +38,12 @@ pub struct Predict {
     model: PathBuf,
     /// The rows to predict for
     data: PathBuf,
-    /// Where to write the CSV [default: standard output]
-    #[arg(long, value_name = "CSV")]
-    out: Option<PathBuf>,
+    /// Where to write the CSV; - is standard output
+    #[arg(long, value_name = "CSV", default_value = "-")]
+    out: PathBuf,
+    /// Overwrite a file that is there
+    #[arg(long)]
+    force: bool,
     /// Add a probability for each class (logistic models)
     #[arg(long)]
     proba: bool,
@@ -55,9 +58,7 @@ impl Predict {
     pub fn run(self) -> Result<(), Failure> {
         let model = file::load(&self.model, Seal::Required)?;
         let schema = fitting_schema(&model, self.schema.as_deref())?;
-        if let Some(out) = &self.out {
-            output::check_writable("--out", out, &[&self.model, &self.data])?;
-        }
+        let mut out = output::open(&self.out, self.force, &[&self.model, &self.data])?;
         let meter = Meter::bar(&format!("reading {}", self.data.display()));
         let tell = |done, total| meter.at(done, total);
         let options =
@@ -80,14 +81,11 @@ impl Predict {
             None
         };
         let text = csv_text(&schema, &predictions, probabilities, &features.report.null_rows)?;
-        match &self.out {
-            None => output::print_exact(&text),
-            Some(out) => {
-                output::write_file(out, text.as_bytes())?;
-                say!("predictions written to {} (0600)", out.display());
-                Ok(())
-            }
+        output::write(&mut out, &self.out, text.as_bytes())?;
+        if !out.is_standard() {
+            say!("predictions written to {}{}", self.out.display(), output::mode(&self.out));
         }
+        Ok(())
     }
 }
 

@@ -10,6 +10,7 @@
 //! - `private_count`: under add-remove, no trace of the file's length.
 //! - `report`: from a results file to a page.
 //! - `environment`: disks, permissions, pipes, interruption.
+//! - `output`: what `--out` may be, and what becomes of what is there.
 
 #![cfg(unix)]
 
@@ -21,6 +22,7 @@ mod environment;
 mod growth;
 mod happy;
 mod invalid;
+mod output;
 mod private_count;
 mod report;
 mod world;

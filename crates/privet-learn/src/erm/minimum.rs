@@ -184,9 +184,8 @@ impl Procedure for Minimum {
                 Support::Grid(released_step(mechanism.noise_scale))
             }
             Step::Perturbed(perturbed) => match perturbed.output {
-                Some(OutputLaw::Gaussian(scale)) => Support::gaussian(scale),
-                Some(OutputLaw::L2Laplace(scale)) => Support::Grid(released_step(scale)),
-                None => Support::Anywhere,
+                OutputLaw::Gaussian(scale) => Support::gaussian(scale),
+                OutputLaw::L2Laplace(scale) => Support::Grid(released_step(scale)),
             },
         }
     }

@@ -33,6 +33,7 @@ use crate::facts::Facts;
 use crate::learner::{Planned, Procedure, Settings};
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
 use crate::request::{Calibration, RIDGE};
+use crate::support::Support;
 use privet_core::{Budget, Neighbours, Unit};
 use privet_data::Dataset;
 use privet_dp::account::{self, Cost, Event, ObjectiveNoise, gaussian};
@@ -208,6 +209,10 @@ impl Procedure for Rotating {
         let Cost::Gaussian { noise_scale, .. } = output.single_cost()? else { return None };
         let rotated = RotatedObjective { output_noise: *noise_scale, ..self.rotated.clone() };
         Some(Arc::new(Self { rotated }))
+    }
+
+    fn support(&self) -> Support {
+        Support::gaussian(self.rotated.output_noise)
     }
 
     fn settings(&self) -> Settings {

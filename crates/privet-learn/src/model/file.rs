@@ -1,14 +1,13 @@
 //! Model files: weights and certificate in one JSON document, sealed by a digest.
 //!
-//! Written 0600 and atomically (a temporary file in the same folder, then renamed), so that a
-//! crash leaves either nothing or the whole file.
+//! Written by [`privet_data::write`]: whole or not at all, and never lost.
 
 use super::{LinearWeights, Model, strict};
 use crate::LearnError;
+use privet_data::write::{self, Existing, Kept};
 use privet_dp::gate::{Certificate, sign};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::io::Write;
 use std::path::Path;
 
 /// The form of file written by this version.
@@ -61,19 +60,15 @@ pub fn to_json(model: &Model, secret: Option<&[u8; 32]>) -> Result<String, Learn
     Ok(text)
 }
 
-/// Writes a model, atomically and readable by its owner alone.
-pub fn save(model: &Model, path: &Path, secret: Option<&[u8; 32]>) -> Result<(), LearnError> {
-    let text = to_json(model, secret)?;
-    let failed = |source| LearnError::File { path: path.display().to_string(), source };
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)?;
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
+/// Writes a model, which was paid for and cannot be made again: whole, readable by its owner alone, and if
+/// need be elsewhere ([`privet_data::write`]).
+pub fn save(
+    model: &Model,
+    path: &Path,
+    secret: Option<&[u8; 32]>,
+    existing: Existing,
+) -> Result<Kept, LearnError> {
+    Ok(write::keep(path, to_json(model, secret)?.as_bytes(), existing)?)
 }
 
 /// Reads a model.
