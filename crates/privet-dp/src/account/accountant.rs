@@ -116,7 +116,8 @@ impl Parts {
         }
         // The charge matters, and it grows with ε: whatever holds at a smaller ε holds here, so the
         // bound falls to its least value and stays there. Or take the ratio's charge.
-        let search = if self.smooth() { (60, FARTHEST) } else { (8, epsilon) };
+        let smooth = self.smooth();
+        let search = if smooth { (60, FARTHEST) } else { (4, epsilon) };
         let by_distance = charged(lowest(search, charged).min(epsilon));
         let by_ratio = if self.ratio < CLOSE && epsilon > 2.0 * self.ratio {
             let charged = |e: f64| {
@@ -125,7 +126,7 @@ impl Parts {
                 let ideal = if close >= 0.0 { self.leaky(close, wanted) } else { 1.0 };
                 (libm::exp(self.ratio) * ideal + rare) * (1.0 + 1e-14)
             };
-            charged(lowest(search, charged).min(epsilon))
+            if smooth { charged(lowest(search, charged).min(epsilon)) } else { charged(epsilon) }
         } else {
             1.0
         };
