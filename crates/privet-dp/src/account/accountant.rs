@@ -109,15 +109,17 @@ impl Parts {
         let charge = |e: f64| (1.0 + libm::exp(e)) * self.distance * (1.0 + 1e-14);
         let charged = |e: f64| self.leaky(e, wanted) + charge(e);
         let here = charged(epsilon);
-        // Compositions are costly, and known to a few digits anyway.
-        let negligible = if self.smooth() { f64::EPSILON } else { 1e-3 };
+        // What a leak adds does not fall: beside it any growth shows.
+        let smooth = self.smooth();
+        let negligible = if smooth && self.leak > 0.0 { f64::EPSILON } else { 1e-3 };
         if here <= enough || charge(epsilon) <= negligible * here {
             return here.min(1.0);
         }
         // The charge matters, and it grows with ε: whatever holds at a smaller ε holds here, so the
-        // bound falls to its least value and stays there. Or take the ratio's charge.
-        let smooth = self.smooth();
-        let search = if smooth { (60, FARTHEST) } else { (4, epsilon) };
+        // bound falls to its least value and stays there. Or take the ratio's charge. Compositions are
+        // costly: few steps, and none where the charge alone is above 1.
+        let useful = libm::log(1.0 / self.distance).clamp(0.0, FARTHEST);
+        let search = if smooth { (60, useful) } else { (6, epsilon.min(useful)) };
         let by_distance = charged(lowest(search, charged).min(epsilon));
         let by_ratio = if self.ratio < CLOSE && epsilon > 2.0 * self.ratio {
             let charged = |e: f64| {
@@ -126,7 +128,8 @@ impl Parts {
                 let ideal = if close >= 0.0 { self.leaky(close, wanted) } else { 1.0 };
                 (libm::exp(self.ratio) * ideal + rare) * (1.0 + 1e-14)
             };
-            if smooth { charged(lowest(search, charged).min(epsilon)) } else { charged(epsilon) }
+            let best = if smooth { lowest((60, FARTHEST), charged) } else { epsilon };
+            charged(best.min(epsilon))
         } else {
             1.0
         };
@@ -171,7 +174,7 @@ impl Parts {
         if delta < distribution::LEAST {
             return crossing(most, 1e-8, full);
         }
-        if !full(most).0 {
+        if self.distance == 0.0 && !full(most).0 {
             return f64::INFINITY; // many compositions would only say so slowly
         }
         let mut near = distribution::guess(&rest, nu, delta).min(most);
