@@ -5,7 +5,8 @@
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{
-    Cost, Event, LossShape, ObjectiveCost, ObjectiveNoise, Sign, delta, epsilon, gaussian, sampled,
+    Cost, Event, Grid, LossShape, ObjectiveCost, ObjectiveNoise, Sign, delta, epsilon, gaussian,
+    sampled,
 };
 
 fn sampled_event(rate: f64, noise_scale: f64, neighbours: Neighbours) -> Event {
@@ -212,4 +213,42 @@ fn very_many_tiny_losses_are_never_below_their_limit() {
         let back = epsilon(&event, found.min(0.5)).unwrap();
         assert!(delta(&event, back).unwrap() <= found.min(0.5) * (1.0 + 1e-9), "{back} {e}");
     }
+}
+
+/// Squares of very many leaves are added up, each sum rounded up: listing them is never cheaper than
+/// repeating one.
+#[test]
+fn a_long_list_of_small_leaves_costs_what_its_repetition_does() {
+    let leaf = |mu: f64| Event::Use {
+        neighbours: Neighbours::AddRemove,
+        unit: Unit::Record,
+        cost: Cost::Gaussian { sensitivity: mu, noise_scale: 1.0, grid: None },
+    };
+    let (large, small, count) = (leaf(1.0), leaf(1.03e-8), 100_000);
+    let mut listed = vec![large.clone()];
+    listed.extend((0..count).map(|_| small.clone()));
+    let together = (1.0 + f64::from(count) * 1.03e-8_f64.powi(2)).sqrt();
+    for e in [1.0, 8.0, 30.0] {
+        let found = delta(&Event::All(listed.clone()), e).unwrap();
+        let truth = gaussian::delta(e, together * (1.0 - 1e-15));
+        assert!(found >= truth * (1.0 - 1e-12), "{e}: {found:e} is below {truth:e}");
+        assert!(found <= truth * (1.0 + 1e-6));
+    }
+}
+
+/// A printed plan that proves nothing says so at once: dozens of compositions would only say it slowly.
+#[test]
+fn noise_far_too_small_has_no_epsilon() {
+    let step = Event::Use {
+        neighbours: Neighbours::ReplaceOne,
+        unit: Unit::Record,
+        cost: Cost::PoissonGaussian {
+            rate: 0.0025,
+            sensitivity: 1.0,
+            noise_scale: 0.0117,
+            grid: Some(Grid { step: 2_f64.powi(-47), coordinates: 9 }),
+        },
+    };
+    let all = Event::Repeat { count: 1000, event: Box::new(step) };
+    assert_eq!(epsilon(&all, 1e-6), Ok(f64::INFINITY));
 }

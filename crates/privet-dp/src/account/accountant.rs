@@ -108,7 +108,12 @@ impl Parts {
         let epsilon = epsilon.min(FARTHEST);
         let charge = |e: f64| (1.0 + libm::exp(e)) * self.distance * (1.0 + 1e-14);
         let charged = |e: f64| self.leaky(e, wanted) + charge(e);
-        let here = charged(epsilon);
+        let ideal = self.leaky(epsilon, wanted);
+        let here = ideal + charge(epsilon);
+        // At no smaller ε is the ideal curve lower, so no search finds what is wanted.
+        if enough > 0.0 && ideal > enough {
+            return here.min(1.0);
+        }
         // What a leak adds does not fall: beside it any growth shows.
         let smooth = self.smooth();
         let negligible = if smooth && self.leak > 0.0 { f64::EPSILON } else { 1e-3 };
@@ -133,7 +138,7 @@ impl Parts {
         } else {
             1.0
         };
-        by_distance.min(by_ratio).min(1.0)
+        by_distance.min(by_ratio).min(here).min(1.0)
     }
 
     /// What a grid costs at least, whatever ε.
@@ -174,8 +179,9 @@ impl Parts {
         if delta < distribution::LEAST {
             return crossing(most, 1e-8, full);
         }
-        if self.distance == 0.0 && !full(most).0 {
-            return f64::INFINITY; // many compositions would only say so slowly
+        // Many compositions would only say so slowly; and grids only add.
+        if self.leaky(most, Wanted::Below(delta)) > delta {
+            return f64::INFINITY;
         }
         let mut near = distribution::guess(&rest, nu, delta).min(most);
         for effort in [Effort::Rough, Effort::Full, Effort::Full, Effort::Full, Effort::Full] {

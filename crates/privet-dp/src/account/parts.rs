@@ -248,7 +248,7 @@ impl Parts {
     fn add_gaussian(&mut self, mu: f64, count: u64) {
         // A square that underflows must not look like no release at all.
         let least = if mu > 0.0 { f64::MIN_POSITIVE } else { 0.0 };
-        self.squares += (mu * mu).max(least) * count as f64 * UP;
+        self.squares = (self.squares + (mu * mu).max(least) * count as f64 * UP) * UP;
     }
 
     fn add_grid(&mut self, grid: Option<Grid>, scale: f64, count: u64) -> Result<(), AccountError> {
@@ -257,10 +257,12 @@ impl Parts {
         if ratio.is_nan() || ratio < FINEST {
             return Err(AccountError::CoarseGrid { ratio, least: FINEST });
         }
-        self.distance += grid_distance(scale, grid.step, grid.coordinates) * count as f64 * UP;
+        // Every addition rounds, so every one is rounded up: there may be very many.
+        let more = |total: f64, each: f64| (total + each * count as f64 * UP) * UP;
+        self.distance = more(self.distance, grid_distance(scale, grid.step, grid.coordinates));
         let (ratio, outside) = grid_ratio(scale, grid.step, grid.coordinates);
-        self.ratio += ratio * count as f64;
-        self.outside += outside * count as f64;
+        self.ratio = more(self.ratio, ratio);
+        self.outside = more(self.outside, outside);
         Ok(())
     }
 
