@@ -2,7 +2,7 @@
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Arithmetic, GateError, Odometer, Private};
+use privet_dp::gate::{Arithmetic, GateError, Session, Private};
 use privet_dp::mechanism::{Descent, Gaussian, Schedule, Units};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use serde_json::json;
@@ -40,10 +40,10 @@ fn a_descent_settles_and_arrives() {
     assert!(matches!(planned, Event::Repeat { count: 200, .. }));
     let claim = account::guarantee(&planned, 1e-6).unwrap();
     let mut source = SystemRandom::new().unwrap();
-    let mut odometer = Odometer::start(planned, &mut source);
-    let noised = descent.run(&mut odometer, gradient).unwrap();
+    let mut session = Session::start(planned, &mut source);
+    let noised = descent.run(&mut session, gradient).unwrap();
     let release =
-        odometer.settle(noised.rows_of(1), claim, Arithmetic::Finite, vec![], json!({})).unwrap();
+        session.settle(noised.rows_of(1), claim, Arithmetic::Finite, vec![], json!({})).unwrap();
     // What noise leaves has a scale below 2 (4·√0.1, and averaged): ten of those, below 1e-22.
     for (row, target) in release.value().iter().zip(TARGET) {
         assert!((row[0] - target).abs() < 20.0, "{row:?}");
@@ -64,9 +64,9 @@ fn fewer_or_more_steps_than_planned_open_nothing() {
     let claim = account::guarantee(&planned, 1e-6).unwrap();
     for executed in [descent(4.0, 4), descent(4.0, 6), descent(3.9, 5)] {
         let mut source = FixedSeed::new(1);
-        let mut odometer = Odometer::start(planned.clone(), &mut source);
-        let noised = executed.run(&mut odometer, gradient).unwrap();
-        let outcome = odometer.settle(noised, claim, Arithmetic::Finite, vec![], json!({}));
+        let mut session = Session::start(planned.clone(), &mut source);
+        let noised = executed.run(&mut session, gradient).unwrap();
+        let outcome = session.settle(noised, claim, Arithmetic::Finite, vec![], json!({}));
         assert_eq!(outcome.err(), Some(GateError::NotAsPlanned));
     }
 }
@@ -77,20 +77,20 @@ fn fewer_or_more_steps_than_planned_open_nothing() {
 fn a_refused_question_ends_the_run() {
     for (answers, spent) in [(0, false), (3, true)] {
         let mut source = FixedSeed::new(1);
-        let mut odometer = Odometer::start(descent(4.0, 5).event().unwrap(), &mut source);
+        let mut session = Session::start(descent(4.0, 5).event().unwrap(), &mut source);
         let asked = AtomicU32::new(0);
-        let outcome = descent(4.0, 5).run(&mut odometer, |point| {
+        let outcome = descent(4.0, 5).run(&mut session, |point| {
             if asked.fetch_add(1, Ordering::Relaxed) < answers { gradient(point) } else { None }
         });
         assert_eq!(outcome.err(), Some(GateError::Malformed));
-        assert_eq!(odometer.spent(), spent);
+        assert_eq!(session.spent(), spent);
     }
     // A sum of the wrong length, or in units that are no power of two.
     for (length, unit) in [(1, 1.0), (2, 0.3)] {
         let mut source = FixedSeed::new(1);
-        let mut odometer = Odometer::start(descent(4.0, 5).event().unwrap(), &mut source);
+        let mut session = Session::start(descent(4.0, 5).event().unwrap(), &mut source);
         let outcome = descent(4.0, 5)
-            .run(&mut odometer, |_| Some(Private::new(Units { counts: vec![0; length], unit })));
+            .run(&mut session, |_| Some(Private::new(Units { counts: vec![0; length], unit })));
         assert_eq!(outcome.err(), Some(GateError::Malformed));
     }
 }

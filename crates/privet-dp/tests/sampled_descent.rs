@@ -2,7 +2,7 @@
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Odometer, Private};
+use privet_dp::gate::{Arithmetic, GateError, Noised, Session, Private};
 use privet_dp::mechanism::{Draw, Gaussian, SampledDescent, Schedule, ShuffledGaussian, Units};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use serde_json::json;
@@ -32,9 +32,9 @@ fn gradient(point: &[f64], sample: &[usize]) -> Option<Private<Units>> {
     Some(Private::new(Units { counts: vec![one * sample.len() as i128], unit }))
 }
 
-fn settle<T>(odometer: Odometer<'_>, planned: &Event, noised: Noised<T>) -> Result<T, GateError> {
+fn settle<T>(session: Session<'_>, planned: &Event, noised: Noised<T>) -> Result<T, GateError> {
     let claim = account::guarantee(planned, 1e-6).unwrap();
-    let released = odometer.settle(noised, claim, Arithmetic::Finite, vec![], json!({}));
+    let released = session.settle(noised, claim, Arithmetic::Finite, vec![], json!({}));
     Ok(released?.into_parts().0)
 }
 
@@ -46,9 +46,9 @@ fn both_samplers_settle_and_arrive() {
         let descent = descent(draw, 10.0, 200);
         let planned = descent.event().unwrap();
         let mut source = SystemRandom::new().unwrap();
-        let mut odometer = Odometer::start(planned.clone(), &mut source);
-        let noised = descent.run(Private::new(RECORDS), &mut odometer, gradient).unwrap();
-        let found = settle(odometer, &planned, noised).unwrap();
+        let mut session = Session::start(planned.clone(), &mut source);
+        let noised = descent.run(Private::new(RECORDS), &mut session, gradient).unwrap();
+        let found = settle(session, &planned, noised).unwrap();
         assert!((found[0] - 3.0).abs() < 0.6, "{found:?}");
     }
 }
@@ -91,12 +91,12 @@ fn another_sampler_or_a_shuffled_epoch_opens_nothing() {
     ];
     for other in others {
         let mut source = FixedSeed::new(1);
-        let mut odometer = Odometer::start(planned.clone(), &mut source);
-        let noised = other.run(Private::new(RECORDS), &mut odometer, gradient).unwrap();
-        assert_eq!(settle(odometer, &planned, noised).err(), Some(GateError::NotAsPlanned));
+        let mut session = Session::start(planned.clone(), &mut source);
+        let noised = other.run(Private::new(RECORDS), &mut session, gradient).unwrap();
+        assert_eq!(settle(session, &planned, noised).err(), Some(GateError::NotAsPlanned));
     }
     let mut source = FixedSeed::new(1);
-    let mut odometer = Odometer::start(planned.clone(), &mut source);
+    let mut session = Session::start(planned.clone(), &mut source);
     let shuffled = shuffled(RECORDS, 4.0);
     let epoch: Vec<_> = (0..10)
         .map(|batch| {
@@ -104,11 +104,11 @@ fn another_sampler_or_a_shuffled_epoch_opens_nothing() {
                 let sum = slots[100 * batch..100 * (batch + 1)].iter().sum::<usize>();
                 Some(Private::new(vec![(sum % 2) as f64]))
             };
-            shuffled.run(Private::new(RECORDS), &mut odometer, compute).unwrap()
+            shuffled.run(Private::new(RECORDS), &mut session, compute).unwrap()
         })
         .collect();
-    let noised = odometer.gather(epoch).unwrap();
-    assert_eq!(settle(odometer, &planned, noised).err(), Some(GateError::NotAsPlanned));
+    let noised = session.gather(epoch).unwrap();
+    assert_eq!(settle(session, &planned, noised).err(), Some(GateError::NotAsPlanned));
     // Nor is there an event that a certificate could name for it.
     let mut written = serde_json::to_value(&planned).unwrap();
     let kind = &mut written["repeat"]["event"]["use"]["cost"]["kind"];
@@ -125,12 +125,12 @@ fn samples_are_fresh_and_of_their_law() {
         let descent = descent(draw, 1.0, 2000);
         let seen = Mutex::new(Vec::<Vec<usize>>::new());
         let mut source = FixedSeed::new(5);
-        let mut odometer = Odometer::start(descent.event().unwrap(), &mut source);
+        let mut session = Session::start(descent.event().unwrap(), &mut source);
         let keep = |_: &[f64], sample: &[usize]| {
             seen.lock().unwrap().push(sample.to_vec());
             Some(Private::new(Units { counts: vec![0], unit: 1.0 }))
         };
-        descent.run(Private::new(RECORDS), &mut odometer, keep).unwrap();
+        descent.run(Private::new(RECORDS), &mut session, keep).unwrap();
         let seen = seen.into_inner().unwrap();
         assert_eq!(seen.len(), 2000);
         assert!(seen.windows(2).all(|pair| pair[0] != pair[1]));
@@ -157,16 +157,16 @@ fn what_cannot_be_drawn_is_refused_before_any_noise() {
     ];
     for (descent, records) in tries {
         let mut source = FixedSeed::new(1);
-        let mut odometer = Odometer::start(descent.event().unwrap(), &mut source);
-        assert!(descent.run(Private::new(records), &mut odometer, gradient).is_err());
-        assert!(!odometer.spent());
+        let mut session = Session::start(descent.event().unwrap(), &mut source);
+        assert!(descent.run(Private::new(records), &mut session, gradient).is_err());
+        assert!(!session.spent());
     }
     let refusing = descent(POISSON, 4.0, 5);
     let mut source = FixedSeed::new(1);
-    let mut odometer = Odometer::start(refusing.event().unwrap(), &mut source);
-    let outcome = refusing.run(Private::new(RECORDS), &mut odometer, |_, _| None);
+    let mut session = Session::start(refusing.event().unwrap(), &mut source);
+    let outcome = refusing.run(Private::new(RECORDS), &mut session, |_, _| None);
     assert_eq!(outcome.err(), Some(GateError::Malformed));
-    assert!(!odometer.spent());
+    assert!(!session.spent());
 }
 
 fn shuffled(slots: usize, noise_scale: f64) -> ShuffledGaussian {
@@ -188,7 +188,7 @@ fn slots_hold_each_record_once_and_their_number_is_public() {
         let shuffled = shuffled(40, 1.0);
         let mut source = FixedSeed::new(records as u64);
         let planned = shuffled.event().unwrap();
-        let mut odometer = Odometer::start(planned.clone(), &mut source);
+        let mut session = Session::start(planned.clone(), &mut source);
         let check = |slots: &[usize]| {
             assert_eq!(slots.len(), 40);
             let mut filled: Vec<usize> = slots.iter().copied().filter(|s| *s < records).collect();
@@ -197,8 +197,8 @@ fn slots_hold_each_record_once_and_their_number_is_public() {
             assert!(filled.windows(2).all(|pair| pair[0] < pair[1]));
             Some(Private::new(vec![1.0]))
         };
-        let noised = shuffled.run(Private::new(records), &mut odometer, check).unwrap();
-        assert!(settle(odometer, &planned, noised).is_ok());
+        let noised = shuffled.run(Private::new(records), &mut session, check).unwrap();
+        assert!(settle(session, &planned, noised).is_ok());
     }
 }
 
@@ -209,13 +209,13 @@ fn every_filling_of_the_slots_is_equally_likely() {
     let mut source = FixedSeed::new(2);
     for _ in 0..6000 {
         let shuffled = shuffled(2, 1.0);
-        let mut odometer = Odometer::start(shuffled.event().unwrap(), &mut source);
+        let mut session = Session::start(shuffled.event().unwrap(), &mut source);
         let seen = Mutex::new((0, 0));
         let compute = |slots: &[usize]| {
             *seen.lock().unwrap() = (slots[0], slots[1]);
             Some(Private::new(vec![0.0]))
         };
-        shuffled.run(Private::new(3), &mut odometer, compute).unwrap();
+        shuffled.run(Private::new(3), &mut session, compute).unwrap();
         *counts.entry(seen.into_inner().unwrap()).or_insert(0) += 1;
     }
     assert_eq!(counts.len(), 6);

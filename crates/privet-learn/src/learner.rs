@@ -5,7 +5,7 @@ use crate::facts::Facts;
 use crate::method::Method;
 use privet_data::Dataset;
 use privet_dp::account::Event;
-use privet_dp::gate::{Arithmetic, Noised, Odometer};
+use privet_dp::gate::{Arithmetic, Noised, Session};
 use privet_optim::solver::Monitor;
 use serde::Serialize;
 use serde::ser::SerializeMap;
@@ -38,7 +38,7 @@ pub(crate) trait Procedure: fmt::Debug + Send + Sync {
         &self,
         facts: &Facts,
         data: &Dataset,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError>;
 }

@@ -4,7 +4,7 @@ use crate::model::LinearWeights;
 use crate::plan::{Plan, Work};
 use crate::{LearnError, admit};
 use privet_data::Dataset;
-use privet_dp::gate::{Odometer, Private, Release};
+use privet_dp::gate::{Session, Private, Release};
 use privet_dp::noise::Source;
 use privet_optim::solver::Monitor;
 
@@ -20,10 +20,10 @@ pub(crate) fn run(
         .map_err(|_| LearnError::DataShape("the request cannot be written as JSON"))?;
     match (&plan.work, &plan.events, &plan.guarantee) {
         (Work::Private(procedure), Some(events), Some(guarantee)) => {
-            let mut odometer = Odometer::start(events.clone(), source);
-            let rows = procedure.run(&plan.facts, data, &mut odometer, monitor)?;
+            let mut session = Session::start(events.clone(), source);
+            let rows = procedure.run(&plan.facts, data, &mut session, monitor)?;
             let all = rows.map(|weights| LinearWeights { weights });
-            Ok(odometer.settle(all, *guarantee, plan.arithmetic, plan.notes.clone(), request)?)
+            Ok(session.settle(all, *guarantee, plan.arithmetic, plan.notes.clone(), request)?)
         }
         (Work::Plain(plain), ..) => {
             let weights = plain.run(&plan.facts, data, monitor)?;

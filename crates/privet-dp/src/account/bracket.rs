@@ -100,9 +100,11 @@ fn pair_that_occurs(part: Part) -> Part {
 fn attained(event: &Event) -> Event {
     match event {
         Event::All(events) => Event::All(events.iter().map(attained).collect()),
-        Event::Repeat { count, event } => {
+        Event::Repeat { count, event } | Event::UpTo { count, event } => {
             Event::Repeat { count: *count, event: Box::new(attained(event)) }
         }
+        // One run may be all there is.
+        Event::Selected { event, .. } => attained(event),
         Event::Use { neighbours, unit, cost } => {
             let (neighbours, unit) = (*neighbours, *unit);
             Event::Use { neighbours, unit, cost: attained_cost(cost, neighbours, unit) }

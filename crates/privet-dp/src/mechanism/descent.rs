@@ -23,14 +23,14 @@
 //!
 //! **The door.** The question must be put at a θ that has not been settled yet. It is lent, by
 //! reference, to a closure that can hand back nothing but a [`Private`] value or a bare refusal, and
-//! that cannot write to what it captured. No noised value leaves before [`Odometer::settle`].
+//! that cannot write to what it captured. No noised value leaves before [`Session::settle`].
 //!
 //! - η `rate`, m `momentum`, λ `ridge`: of the sum form, so η is about 1/(nβ)
 //! - Tested by `tests/descent.rs`.
 
 use super::{Gaussian, Units};
 use crate::account::Event;
-use crate::gate::{GateError, Noised, Odometer, Private};
+use crate::gate::{GateError, Noised, Session, Private};
 
 /// How answers become a point. Public numbers, fixed before any record is read.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -69,27 +69,27 @@ impl Descent {
     ///
     /// What it answers is private:
     /// ```compile_fail,E0308
-    /// # use privet_dp::{gate::Odometer, mechanism::{Descent, Units}};
-    /// fn open(descent: &Descent, odometer: &mut Odometer<'_>) {
-    ///     let _ = descent.run(odometer, |_| Some(Units { counts: vec![0], unit: 1.0 }));
+    /// # use privet_dp::{gate::Session, mechanism::{Descent, Units}};
+    /// fn open(descent: &Descent, session: &mut Session<'_>) {
+    ///     let _ = descent.run(session, |_| Some(Units { counts: vec![0], unit: 1.0 }));
     /// }
     /// ```
     /// and it can neither keep the point nor write it down:
     /// ```compile_fail,E0594
-    /// # use privet_dp::{gate::{Odometer, Private}, mechanism::{Descent, Units}};
-    /// fn write(descent: &Descent, odometer: &mut Odometer<'_>) {
+    /// # use privet_dp::{gate::{Session, Private}, mechanism::{Descent, Units}};
+    /// fn write(descent: &Descent, session: &mut Session<'_>) {
     ///     let mut leaked = 0.0;
-    ///     let _ = descent.run(odometer, |point| {
+    ///     let _ = descent.run(session, |point| {
     ///         leaked = point[0];
     ///         Some(Private::new(Units { counts: vec![0], unit: 1.0 }))
     ///     });
     /// }
     /// ```
     /// ```compile_fail,E0277
-    /// # use privet_dp::{gate::{Odometer, Private}, mechanism::{Descent, Units}};
-    /// fn smuggle(descent: &Descent, odometer: &mut Odometer<'_>) {
+    /// # use privet_dp::{gate::{Session, Private}, mechanism::{Descent, Units}};
+    /// fn smuggle(descent: &Descent, session: &mut Session<'_>) {
     ///     let leaked = std::cell::Cell::new(0.0);
-    ///     let _ = descent.run(odometer, |point| {
+    ///     let _ = descent.run(session, |point| {
     ///         leaked.set(point[0]);
     ///         Some(Private::new(Units { counts: vec![0], unit: 1.0 }))
     ///     });
@@ -97,14 +97,14 @@ impl Descent {
     /// ```
     pub fn run(
         &self,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
         ask: impl Fn(&[f64]) -> Option<Private<Units>> + Sync,
     ) -> Result<Noised<Vec<f64>>, GateError> {
         let mean = descend(self.schedule, self.steps, self.gaussian.coordinates, |point| {
             let sum = ask(point).ok_or(GateError::Malformed)?;
-            self.gaussian.add_to_units(sum, odometer)
+            self.gaussian.add_to_units(sum, session)
         })?;
-        Ok(odometer.noised(mean))
+        Ok(session.noised(mean))
     }
 }
 

@@ -6,7 +6,7 @@
 //! event charged here.
 
 use crate::account::{Cost, Event};
-use crate::gate::{GateError, Noised, Odometer, Private};
+use crate::gate::{GateError, Noised, Session, Private};
 use crate::noise::report_noisy_max;
 use privet_core::{Neighbours, Unit};
 
@@ -37,10 +37,10 @@ impl NoisyMax {
     pub fn run(
         &self,
         scores: Private<Vec<f64>>,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
     ) -> Result<Noised<usize>, GateError> {
-        let source = odometer.record(self.event());
+        let source = session.charge(self.event())?;
         let chosen = report_noisy_max(&scores.open(), self.noise_scale, source)?;
-        Ok(odometer.noised(chosen))
+        Ok(session.noised(chosen))
     }
 }

@@ -43,7 +43,7 @@
 use super::SecretNoise;
 use super::grid::up;
 use crate::account::{Cost, Event};
-use crate::gate::{GateError, Noised, Odometer, Private};
+use crate::gate::{GateError, Noised, Session, Private};
 use crate::noise::GridGaussian;
 use privet_core::{Neighbours, Unit};
 
@@ -120,13 +120,13 @@ impl RotatedObjective {
     /// Records the event and draws b. The budget is spent from here on, whatever happens.
     pub fn draw(
         &self,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
     ) -> Result<(SecretNoise, RotatedToken), GateError> {
         let law = GridGaussian::new(self.noise_scale)?;
         let mut steps = zeroize::Zeroizing::new(vec![0; self.coordinates]);
-        law.fill_steps(&mut steps, odometer.record(self.event()));
+        law.fill_steps(&mut steps, session.charge(self.event())?);
         let noise = steps.iter().map(|k| *k as f64 * law.step()).collect();
-        let token = RotatedToken { coordinates: self.coordinates, odometer: odometer.number() };
+        let token = RotatedToken { coordinates: self.coordinates, session: session.number() };
         Ok((SecretNoise::new(noise), token))
     }
 }
@@ -136,23 +136,23 @@ impl RotatedObjective {
 #[must_use = "the noise is drawn and its budget spent; only this token releases the minimiser"]
 pub struct RotatedToken {
     coordinates: usize,
-    odometer: u64,
+    session: u64,
 }
 
 impl RotatedToken {
-    /// Lets the minimiser out. `odometer` must be the one that recorded the draw.
+    /// Lets the minimiser out. `session` must be the one that recorded the draw.
     pub fn release(
         self,
         minimiser: Private<Vec<f64>>,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
     ) -> Result<Noised<Vec<f64>>, GateError> {
-        if odometer.number() != self.odometer {
+        if session.number() != self.session {
             return Err(GateError::Foreign);
         }
         let minimiser = minimiser.open();
         if minimiser.len() != self.coordinates || !minimiser.iter().all(|x| x.is_finite()) {
             return Err(GateError::Malformed);
         }
-        Ok(odometer.noised(minimiser))
+        Ok(session.noised(minimiser))
     }
 }

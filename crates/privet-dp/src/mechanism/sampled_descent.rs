@@ -14,7 +14,7 @@
 //! within 2C + step·√p of each other: these are the sensitivities charged. A mixture of laws, each
 //! within total variation q of an ideal one, is within q of the mixture of those.
 //!
-//! **Charged is executed.** The sampler is run here, from the odometer's source, and the event is made
+//! **Charged is executed.** The sampler is run here, from the session's source, and the event is made
 //! from the same [`Draw`]: a learner cannot charge one sampler and use another. Neither S nor |S| is
 //! released or divided by. There is no way to hand in batches that were cut elsewhere.
 //!
@@ -28,7 +28,7 @@ use super::descent::{Schedule, descend};
 use super::gaussian::noised_units;
 use super::grid::{Units, rounding, up};
 use crate::account::{Cost, Event, Grid};
-use crate::gate::{GateError, Noised, Odometer, Private};
+use crate::gate::{GateError, Noised, Session, Private};
 use crate::noise::{GridGaussian, NoiseError, Source, subset};
 use privet_core::{Neighbours, Unit};
 use zeroize::Zeroizing;
@@ -105,16 +105,16 @@ impl SampledDescent {
     ///
     /// What it answers is private:
     /// ```compile_fail,E0308
-    /// # use privet_dp::{gate::{Odometer, Private}, mechanism::{SampledDescent, Units}};
-    /// fn open(descent: &SampledDescent, odometer: &mut Odometer<'_>) {
+    /// # use privet_dp::{gate::{Session, Private}, mechanism::{SampledDescent, Units}};
+    /// fn open(descent: &SampledDescent, session: &mut Session<'_>) {
     ///     let answer = |_: &[f64], _: &[usize]| Some(Units { counts: vec![0], unit: 1.0 });
-    ///     let _ = descent.run(Private::new(1), odometer, answer);
+    ///     let _ = descent.run(Private::new(1), session, answer);
     /// }
     /// ```
     pub fn run(
         &self,
         records: Private<usize>,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
         ask: impl Fn(&[f64], &[usize]) -> Option<Private<Units>> + Sync,
     ) -> Result<Noised<Vec<f64>>, GateError> {
         let records = records.open();
@@ -125,11 +125,11 @@ impl SampledDescent {
         }
         let event = self.step_event()?;
         let mean = descend(self.schedule, self.steps, self.coordinates, |point| {
-            let drawn = Zeroizing::new(self.draw.subset(records, odometer.source())?);
+            let drawn = Zeroizing::new(self.draw.subset(records, session.source())?);
             let sum = ask(point, &drawn).ok_or(GateError::Malformed)?;
-            noised_units(event.clone(), self.noise_scale, self.coordinates, sum, odometer)
+            noised_units(event.clone(), self.noise_scale, self.coordinates, sum, session)
         })?;
-        Ok(odometer.noised(mean))
+        Ok(session.noised(mean))
     }
 }
 

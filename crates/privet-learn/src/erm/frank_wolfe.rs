@@ -51,7 +51,7 @@ use crate::{LearnError, admit};
 use privet_core::{Budget, Neighbours, Range};
 use privet_data::Dataset;
 use privet_dp::account::Event;
-use privet_dp::gate::{Arithmetic, Noised, Odometer, Private};
+use privet_dp::gate::{Arithmetic, Noised, Session, Private};
 use privet_dp::mechanism::{Scores, Selection, SelectionLaw, Vertex};
 use privet_optim::solver::Monitor;
 use privet_optim::vertex::{ColumnScores, FeatureGrid, GridMatrix, Move, SlopeGrid};
@@ -422,7 +422,7 @@ impl Procedure for Choosing {
         &self,
         facts: &Facts,
         data: &Dataset,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
         let features = GridMatrix::new(&data.features, self.terms.features)
@@ -434,11 +434,11 @@ impl Procedure for Choosing {
             let scores = ColumnScores::new(&features, &labels, facts.loss, self.terms.slopes)
                 .ok_or(LearnError::DataShape("there is not one target for each row"))?;
             let walk = Walk { scores, moves: &self.moves, at: 0, watch: &watch };
-            let noised = self.selection.run(Private::new(walk), odometer);
+            let noised = self.selection.run(Private::new(walk), session);
             watch.went_on()?;
             parts.push(noised?);
         }
-        Ok(odometer.gather(parts)?)
+        Ok(session.gather(parts)?)
     }
 }
 

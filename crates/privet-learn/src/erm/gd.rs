@@ -67,7 +67,7 @@ use crate::{LearnError, admit};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Target};
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Arithmetic, Noised, Odometer, Private};
+use privet_dp::gate::{Arithmetic, Noised, Session, Private};
 use privet_dp::mechanism::{Descent, Gaussian, Schedule, Units};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
@@ -319,13 +319,13 @@ impl Procedure for Descending {
         &self,
         facts: &Facts,
         data: &Dataset,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
         let question = Question::new(facts, data)?;
         let records = question.records(data)?;
         let watch = Watch::new(monitor);
-        let noised = self.descent.run(odometer, |theta| {
+        let noised = self.descent.run(session, |theta| {
             if !watch.step() {
                 return None;
             }

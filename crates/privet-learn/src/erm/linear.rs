@@ -31,7 +31,7 @@ use crate::request::Calibration;
 use privet_core::{Budget, Range};
 use privet_data::Dataset;
 use privet_dp::account::Event;
-use privet_dp::gate::{Noised, Odometer};
+use privet_dp::gate::{Noised, Session};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
 use serde::{Deserialize, Serialize};
@@ -153,9 +153,9 @@ impl Procedure for InBall {
         &self,
         _facts: &Facts,
         data: &Dataset,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
-        self.procedure.run(&self.facts, data, odometer, monitor)
+        self.procedure.run(&self.facts, data, session, monitor)
     }
 }

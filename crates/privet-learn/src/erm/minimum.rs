@@ -7,7 +7,7 @@ use crate::learner::{Procedure, Settings};
 use crate::{LearnError, admit};
 use privet_data::Dataset;
 use privet_dp::account::{Cost, Event, ObjectiveNoise, OutputNoise};
-use privet_dp::gate::{GateError, Noised, Odometer, Private};
+use privet_dp::gate::{GateError, Noised, Session, Private};
 use privet_dp::mechanism::{Distance, Gaussian, L2Laplace, OutputLaw, PerturbedObjective};
 use privet_optim::solver::{Certified, Monitor, Options, Penalty, Problem, SolveError, minimise};
 use privet_optim::sum::InMemory;
@@ -141,24 +141,24 @@ impl Step {
         facts: &Facts,
         data: &Dataset,
         problem: u32,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<f64>>, LearnError> {
         let ask = self.ask();
         let solved = |linear| solve(facts, data, problem, ask, penalty, linear, monitor);
         Ok(match self {
             Self::OutputGaussian { mechanism, .. } => {
-                mechanism.run(Private::new(certified(solved(None)?, ask)?), odometer)?
+                mechanism.run(Private::new(certified(solved(None)?, ask)?), session)?
             }
             Self::OutputLaplace { mechanism, .. } => {
-                mechanism.run(Private::new(certified(solved(None)?, ask)?), odometer)?
+                mechanism.run(Private::new(certified(solved(None)?, ask)?), session)?
             }
             Self::Perturbed(perturbed) => {
-                let (noise, token) = perturbed.clone().draw(odometer)?;
+                let (noise, token) = perturbed.clone().draw(session)?;
                 let linear = Some(noise.as_slice());
                 let solved = solved(linear)?;
                 let distance = Distance(solved.distance_bound());
-                token.release(Private::new(solved.into_theta()), distance, odometer)?
+                token.release(Private::new(solved.into_theta()), distance, session)?
             }
         })
     }
@@ -237,13 +237,13 @@ impl Procedure for Minimum {
         &self,
         facts: &Facts,
         data: &Dataset,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
         let parts = (0..self.problems)
-            .map(|problem| self.step.run(&self.penalty, facts, data, problem, odometer, monitor))
+            .map(|problem| self.step.run(&self.penalty, facts, data, problem, session, monitor))
             .collect::<Result<Vec<_>, _>>()?;
-        Ok(odometer.gather(parts)?)
+        Ok(session.gather(parts)?)
     }
 }
 

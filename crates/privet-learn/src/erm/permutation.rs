@@ -43,7 +43,7 @@ use crate::{LearnError, admit};
 use privet_core::{Budget, Range};
 use privet_data::Dataset;
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Noised, Odometer, Private};
+use privet_dp::gate::{Noised, Session, Private};
 use privet_dp::mechanism::{Gaussian, ShuffledGaussian};
 use privet_optim::loss::Loss;
 use privet_optim::passes::{Batches, Passes, Rounding, Step};
@@ -314,7 +314,7 @@ impl Procedure for Shuffled {
         &self,
         facts: &Facts,
         data: &Dataset,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
         let labels = (0..facts.problems)
@@ -327,7 +327,7 @@ impl Procedure for Shuffled {
         }
         let watch = Watch::new(monitor);
         let records = Private::new(data.features.rows());
-        let noised = self.mechanism.run(records, odometer, |slots| {
+        let noised = self.mechanism.run(records, session, |slots| {
             self.compute(facts.loss, data, &labels, slots, || watch.step()).map(Private::new)
         });
         watch.went_on()?;

@@ -27,7 +27,7 @@ use crate::{LearnError, admit};
 use privet_core::{Budget, Neighbours};
 use privet_data::Dataset;
 use privet_dp::account::{Cost, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Odometer, Private};
+use privet_dp::gate::{Arithmetic, GateError, Noised, Session, Private};
 use privet_dp::mechanism::RotatedObjective;
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
@@ -182,7 +182,7 @@ impl Procedure for Rotating {
         &self,
         facts: &Facts,
         data: &Dataset,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
         let watch = Watch::new(monitor);
@@ -198,12 +198,12 @@ impl Procedure for Rotating {
         privet_optim::sum::ExactGram::mirror(&mut gram, facts.columns);
         let slope = records.sum(&LossAndGradient { loss, theta }).map_err(|_| odd())?.gradient;
         let spectrum = Spectrum::of(&gram, facts.columns).ok_or_else(odd)?;
-        let (noise, token) = self.rotated.draw(odometer)?;
+        let (noise, token) = self.rotated.draw(session)?;
         let pull: Vec<f64> = slope.iter().zip(noise.as_slice()).map(|(s, b)| -s - b).collect();
         let RotatedObjective { floor, bound, .. } = self.rotated;
         let theta = in_ball(&spectrum, &pull, floor, bound).ok_or(GateError::NotCertified)?;
-        let released = token.release(Private::new(theta), odometer)?;
-        Ok(odometer.gather(vec![released])?)
+        let released = token.release(Private::new(theta), session)?;
+        Ok(session.gather(vec![released])?)
     }
 }
 

@@ -46,7 +46,7 @@ use crate::request::{Calibration, RIDGE, STEPS};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_data::Dataset;
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Odometer, Private};
+use privet_dp::gate::{Arithmetic, GateError, Noised, Session, Private};
 use privet_dp::mechanism::{Draw, SampledDescent, Schedule};
 use privet_optim::solver::Monitor;
 use serde::{Deserialize, Serialize};
@@ -348,7 +348,7 @@ impl Procedure for Sampled {
         &self,
         facts: &Facts,
         data: &Dataset,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
         let question = Question::of(facts, data, self.joint, self.slope)?;
@@ -358,7 +358,7 @@ impl Procedure for Sampled {
         question.ask(&start, &question.records(data)?).ok_or(GateError::Malformed)?;
         let watch = Watch::new(monitor);
         let records = Private::new(data.features.rows());
-        let noised = self.descent.run(records, odometer, |theta, sample| {
+        let noised = self.descent.run(records, session, |theta, sample| {
             if !watch.step() {
                 return None;
             }

@@ -45,7 +45,7 @@ use crate::{LearnError, admit};
 use privet_core::{Budget, Neighbours, Range, Unit};
 use privet_data::Dataset;
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Odometer, Private};
+use privet_dp::gate::{Arithmetic, GateError, Noised, Session, Private};
 use privet_dp::mechanism::{Scores, Selection, SelectionLaw, Vertex};
 use privet_optim::solver::Monitor;
 use privet_optim::vertex::{Entropic, FeatureGrid, GridMatrix, SlopeGrid};
@@ -345,7 +345,7 @@ impl Procedure for Drawing {
         &self,
         facts: &Facts,
         data: &Dataset,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
         let features = GridMatrix::new(&data.features, self.terms.features)
@@ -360,9 +360,9 @@ impl Procedure for Drawing {
             watch.went_on()?;
             solved.push(scores.ok_or(GateError::NotCertified)?);
         }
-        let draw = |scores| self.selection.run(Private::new(Constant(scores)), odometer);
+        let draw = |scores| self.selection.run(Private::new(Constant(scores)), session);
         let parts = solved.into_iter().map(draw).collect::<Result<_, _>>()?;
-        Ok(odometer.gather(parts)?)
+        Ok(session.gather(parts)?)
     }
 }
 

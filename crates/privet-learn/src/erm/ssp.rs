@@ -54,7 +54,7 @@ use crate::{LearnError, admit};
 use privet_core::{Budget, Neighbours};
 use privet_data::Dataset;
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Arithmetic, Noised, Odometer, Private};
+use privet_dp::gate::{Arithmetic, Noised, Session, Private};
 use privet_dp::mechanism::{Gaussian, Laplace, Moments, MomentsLaw, NoisyMoments, Units};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
@@ -270,7 +270,7 @@ impl Procedure for Solving {
         &self,
         facts: &Facts,
         data: &Dataset,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
         let watch = Watch::new(monitor);
@@ -278,7 +278,7 @@ impl Procedure for Solving {
         watch.went_on()?;
         // Refused, if at all, before any noise is drawn.
         let sums = stacked(facts, data)?;
-        Ok(self.moments.run(Private::new(sums), odometer)?.map(solved))
+        Ok(self.moments.run(Private::new(sums), session)?.map(solved))
     }
 }
 
