@@ -19,7 +19,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## build, then make a synthetic census, plan, train, evaluate and verify (leaves ./demo)
-	$(PRIVET) demo --out demo
+	$(PRIVET) demo --out demo --force
 
 test: ## everything that must pass before a change lands; minutes per stage at the end
 	@scripts/check.sh fmt lint doc test doctest python deny

@@ -21,6 +21,6 @@ folders=()
 for suite in default iyengar-logistic iyengar-huber jain-thakurta race; do
     [ ! -f "$work/$suite/results.jsonl" ] || folders+=("$work/$suite")
 done
-"$privet" bench report "${folders[@]}" --html --out "$work/results.html"
-"$privet" bench report "${folders[@]}" --markdown --out docs/results.md
+"$privet" bench report "${folders[@]}" --html --out "$work/results.html" --force
+"$privet" bench report "${folders[@]}" --markdown --out docs/results.md --force
 echo "== docs/results.md and $work/results.html written"

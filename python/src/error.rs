@@ -5,14 +5,18 @@
 
 use privet_audit::AuditError;
 use privet_data::DataError;
+use privet_data::write::WriteError;
 use privet_dp::account::AccountError;
 use privet_dp::noise::NoiseError;
 use privet_learn::LearnError;
 use privet_optim::solver::SolveError;
 use pyo3::exceptions::{
-    PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyValueError,
+    PyFileExistsError, PyFileNotFoundError, PyIsADirectoryError, PyKeyboardInterrupt,
+    PyMemoryError, PyOSError, PyPermissionError, PyRuntimeError, PyValueError,
 };
 use pyo3::prelude::*;
+use std::io;
+use std::path::Path;
 
 pyo3::create_exception!(
     privet,
@@ -24,18 +28,39 @@ pyo3::create_exception!(
 /// An error of the crates below, on its way to Python.
 pub struct Failure(PyErr);
 
+/// Words in which nothing acts on a terminal, whatever file or argument they repeat.
+fn shown(words: &str) -> String {
+    privet_core::printable_lines(words).into_owned()
+}
+
 /// What every function of the extension returns.
 pub type Outcome<T> = Result<T, Failure>;
 
 impl Failure {
     /// Something the caller gave.
     pub fn value(words: impl std::fmt::Display) -> Self {
-        Self(PyValueError::new_err(words.to_string()))
+        Self(PyValueError::new_err(shown(&words.to_string())))
     }
 
     /// More numbers than there is memory for.
     pub fn memory(count: usize) -> Self {
         Self(PyMemoryError::new_err(format!("no memory for {count} numbers; fewer are accepted")))
+    }
+
+    /// A model that is not where it should have gone, and is elsewhere.
+    pub fn kept(why: WriteError, path: &Path) -> Self {
+        let how = match why {
+            WriteError::Exists { .. } => "; overwrite=True replaces it",
+            _ => "",
+        };
+        let words = format!("{why}{how}; this model, which is paid for, is in {}", path.display());
+        Self(match io::Error::from(why).kind() {
+            io::ErrorKind::AlreadyExists => PyFileExistsError::new_err(words),
+            io::ErrorKind::IsADirectory => PyIsADirectoryError::new_err(words),
+            io::ErrorKind::NotFound => PyFileNotFoundError::new_err(words),
+            io::ErrorKind::PermissionDenied => PyPermissionError::new_err(words),
+            _ => PyOSError::new_err(words),
+        })
     }
 
     /// JSON that the Python side wrote as `what`: what is wrong with it, without a place in a text that
@@ -73,7 +98,7 @@ impl From<privet_data::schema::SchemaError> for Failure {
 impl From<DataError> for Failure {
     fn from(error: DataError) -> Self {
         match error {
-            DataError::File { .. } => Self(PyOSError::new_err(error.to_string())),
+            DataError::File { .. } => Self(PyOSError::new_err(shown(&error.to_string()))),
             error => Self::value(error),
         }
     }
@@ -81,9 +106,9 @@ impl From<DataError> for Failure {
 
 impl From<LearnError> for Failure {
     fn from(error: LearnError) -> Self {
-        let words = error.to_string();
+        let words = shown(&error.to_string());
         Self(match error {
-            LearnError::File { .. } => PyOSError::new_err(words),
+            LearnError::File { .. } | LearnError::Write(_) => PyOSError::new_err(words),
             LearnError::Solve(SolveError::Stopped) => PyKeyboardInterrupt::new_err(words),
             LearnError::Solve(SolveError::Setting(_) | SolveError::TooFine { .. }) => {
                 PyValueError::new_err(words)

@@ -73,7 +73,11 @@ impl Column {
             "integer" => Values::Integers(vector(&values)?, missing()?),
             "text" => {
                 let spelling = truths(schema, &name);
-                let texts = more.extract::<Vec<Text>>()?.into_iter().map(|text| match text {
+                // What the extraction says may hold characters of the text.
+                let texts = more.extract::<Vec<Text>>().map_err(|_| {
+                    Failure::value(format!("column \"{name}\" has a text that is not Unicode"))
+                })?;
+                let texts = texts.into_iter().map(|text| match text {
                     Text::Truth(truth) => spelling[usize::from(truth)].to_owned(),
                     Text::Words(words) => words,
                 });

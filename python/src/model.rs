@@ -6,6 +6,7 @@ use crate::schema::Schema;
 use crate::watched::watched;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, ToPyArray};
 use privet_data::Encoding;
+use privet_data::write::Existing;
 use privet_learn::model::file::{self, Seal};
 use privet_learn::model::{self, Predictions};
 use pyo3::prelude::*;
@@ -15,9 +16,27 @@ use std::path::PathBuf;
 
 /// A released model: noised weights with their certificate. Holds nothing else of the records.
 #[pyclass(module = "privet._privet", frozen)]
-pub struct Model(pub model::Model);
+pub struct Model(pub model::Model, pub Kept);
+
+/// Where a model comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// From a fit: it is sealed when it is written.
+    InMemory,
+    /// From a file: its seal is the one it came with, or none.
+    InFile,
+}
 
 impl Model {
+    /// The text of its file. What came from a file is not sealed anew.
+    fn written(&self) -> Outcome<String> {
+        if self.1 == Kept::InFile {
+            let weights = serde_json::to_value(self.0.weights())?;
+            self.0.certificate().check_seal(&weights).map_err(Failure::value)?;
+        }
+        Ok(file::to_json(&self.0, None)?)
+    }
+
     fn features(&self, given: &Bound<'_, PyAny>) -> Outcome<privet_data::Features> {
         input::features(given, &self.0.request().schema, &input::to_use())
     }
@@ -31,7 +50,8 @@ impl Model {
     fn from_bytes(bytes: &[u8], sealed: bool) -> Outcome<Self> {
         let seal = if sealed { Seal::Required } else { Seal::Unchecked };
         let read = file::from_json(bytes, seal);
-        read.map(Self).map_err(|why| Failure::value(format!("not a privet model: {why}")))
+        let kept = |model| Self(model, Kept::InFile);
+        read.map(kept).map_err(|why| Failure::value(format!("not a privet model: {why}")))
     }
 
     /// Reads a model file.
@@ -39,17 +59,21 @@ impl Model {
     #[pyo3(signature = (path, *, sealed = true))]
     fn load(path: PathBuf, sealed: bool) -> Outcome<Self> {
         let seal = if sealed { Seal::Required } else { Seal::Unchecked };
-        Ok(Self(file::load(&path, seal)?))
+        Ok(Self(file::load(&path, seal)?, Kept::InFile))
     }
 
     /// The bytes of its file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Outcome<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, file::to_json(&self.0, None)?.as_bytes()))
+        Ok(PyBytes::new(py, self.written()?.as_bytes()))
     }
 
-    /// Writes its file, whole or not at all, readable by its owner alone.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> Outcome<()> {
-        Ok(py.detach(|| file::save(&self.0, &path, None))?)
+    /// Writes its file, whole or not at all, readable by its owner alone. It was paid for: if it cannot be
+    /// put there it is put elsewhere, and the exception says where.
+    fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> Outcome<()> {
+        self.written()?;
+        let existing = if overwrite { Existing::Replace } else { Existing::Keep };
+        let kept = py.detach(|| file::save(&self.0, &path, None, existing))?;
+        kept.instead.map_or(Ok(()), |why| Err(Failure::kept(why, &kept.path)))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> Outcome<(Py<PyAny>, (Bound<'py, PyBytes>,))> {
@@ -154,14 +178,16 @@ impl Model {
 
     /// Checks it without data: the verdict as JSON.
     fn verify(&self, py: Python<'_>) -> Outcome<String> {
-        // A model that is still in memory has no seal; the file it would be written to has.
-        let verdict = if self.0.certificate().digest.is_some() {
-            watched(py, |_| privet_learn::verify(&self.0))?
-        } else {
-            let text = file::to_json(&self.0, None)?;
-            let sealed =
-                file::from_json(text.as_bytes(), Seal::Required).map_err(Failure::value)?;
-            watched(py, |_| privet_learn::verify(&sealed))?
+        // A model of a fit has no seal yet; the file it would be written to has. A file without one is
+        // not valid.
+        let verdict = match self.1 {
+            Kept::InFile => watched(py, |_| privet_learn::verify(&self.0))?,
+            Kept::InMemory => {
+                let text = file::to_json(&self.0, None)?;
+                let sealed =
+                    file::from_json(text.as_bytes(), Seal::Required).map_err(Failure::value)?;
+                watched(py, |_| privet_learn::verify(&sealed))?
+            }
         };
         Ok(serde_json::to_string(&verdict)?)
     }

@@ -2,14 +2,14 @@
 
 use crate::error::{Failure, Outcome};
 use crate::input;
-use crate::model::Model;
+use crate::model::{Kept, Model};
 use crate::schema::Schema;
 use crate::watched::watched;
 use privet_core::{Budget, Neighbours, Unit};
 use privet_data::schema::TargetKind;
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::{Calibration, Method, Request};
-use privet_optim::loss::Loss;
+use privet_optim::loss::{Loss, RATE_SHARE_AT_ZERO};
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -18,17 +18,33 @@ use serde_json::json;
 pub struct Plan(privet_learn::Plan);
 
 /// The loss by its name, with the one number that some have: a width, a quantile or a rate.
-fn loss(name: &str, width: f64, quantile: f64, target: &TargetKind) -> Outcome<Loss> {
+fn loss(
+    name: &str,
+    width: f64,
+    quantile: f64,
+    rate_at_zero: Option<f64>,
+    target: &TargetKind,
+) -> Outcome<Loss> {
     let loss = match name {
         "logistic" => Loss::Logistic,
         "huber-svm" => Loss::HuberSvm { h: width },
         "squared" => Loss::SQUARED,
         "huber" => Loss::Huber { width },
         "quantile" => Loss::Quantile { tau: quantile, h: width },
+        "poisson" => match target {
+            TargetKind::Number { low, high } => {
+                Loss::poisson(*low, *high, rate_at_zero.unwrap_or(RATE_SHARE_AT_ZERO * high))?
+            }
+            TargetKind::Classes(_) => {
+                return Err(Failure::value(
+                    "loss 'poisson' is given with classes; a target with bounds is accepted",
+                ));
+            }
+        },
         _ => {
             let accepted = match target {
                 TargetKind::Classes(_) => "logistic, huber-svm, squared",
-                TargetKind::Number { .. } => "squared, huber, quantile",
+                TargetKind::Number { .. } => "squared, huber, quantile, poisson",
             };
             return Err(Failure::value(format!("'{name}' is not a loss; accepted: {accepted}")));
         }
@@ -62,8 +78,8 @@ pub fn decided(plan: &privet_learn::Plan) -> String {
 impl Plan {
     /// Makes the plan from public facts.
     #[new]
-    #[pyo3(signature = (schema, rows, *, epsilon, delta, neighbours, loss, width, quantile, method,
-                        settings, calibration, notes))]
+    #[pyo3(signature = (schema, rows, *, epsilon, delta, neighbours, loss, width, quantile,
+                        rate_at_zero, method, settings, calibration, notes))]
     fn new(
         py: Python<'_>,
         schema: &Bound<'_, Schema>,
@@ -74,6 +90,7 @@ impl Plan {
         loss: &str,
         width: f64,
         quantile: f64,
+        rate_at_zero: Option<f64>,
         method: &str,
         settings: Vec<(String, String)>,
         calibration: &str,
@@ -100,7 +117,7 @@ impl Plan {
                 ));
             }
         };
-        let loss = self::loss(loss, width, quantile, &schema.target().kind)?;
+        let loss = self::loss(loss, width, quantile, rate_at_zero, &schema.target().kind)?;
         let (neighbours, calibration) =
             (neighbours.parse::<Neighbours>()?, calibration.parse::<Calibration>()?);
         let request = Request { schema, rows, budget, neighbours, loss, method, calibration };
@@ -133,6 +150,6 @@ impl Plan {
             None => Box::new(SystemRandom::new()?),
         };
         let release = watched(py, |stop| self.0.run(&data, source.as_mut(), stop))??;
-        Ok(Model(privet_learn::model::Model::from_release(release)?))
+        Ok(Model(privet_learn::model::Model::from_release(release)?, Kept::InMemory))
     }
 }

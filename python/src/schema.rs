@@ -7,6 +7,7 @@ use privet_data::Encoding;
 use privet_data::matrix::Matrix;
 use privet_data::schema::{ColumnDraft, ColumnKind, ColumnType, Draft, Scale, TargetKind};
 use pyo3::prelude::*;
+use std::path::PathBuf;
 
 /// Checked public facts about a table.
 #[pyclass(module = "privet._privet", frozen)]
@@ -28,6 +29,12 @@ impl Schema {
     #[staticmethod]
     fn from_toml(text: &str) -> Outcome<Self> {
         Ok(Self(privet_data::Schema::from_toml(text)?))
+    }
+
+    /// From a TOML file, checked.
+    #[staticmethod]
+    fn load(path: PathBuf) -> Outcome<Self> {
+        Ok(Self(privet_data::Schema::load(path)?))
     }
 
     /// From JSON without columns, and a column of numbers for each name; checked.
@@ -107,6 +114,12 @@ impl Schema {
     #[getter]
     fn unit(&self) -> Option<&str> {
         self.0.unit_column().map(|unit| unit.column.as_str())
+    }
+
+    /// Whether no record can make the reading of a table fail.
+    #[getter]
+    fn is_total(&self) -> bool {
+        self.0.invalid().is_total()
     }
 
     /// The value of the constant column.

@@ -16,6 +16,7 @@ ESTIMATORS = [
     privet.PrivateLinearSVC(**BOUNDS),
     privet.PrivateClassifier(**BOUNDS, method="amp"),
     privet.PrivateLinearRegression(**BOUNDS, target_bounds=(-5.0, 5.0)),
+    privet.PrivatePoissonRegressor(**BOUNDS, target_bounds=(0.0, 10.0)),
     privet.PrivateRidge(**BOUNDS, target_bounds=(-5.0, 5.0)),
 ]
 

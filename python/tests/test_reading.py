@@ -87,57 +87,6 @@ def test_sparse_rows_that_overlap_are_refused(starts):
         schema._checked.encode(parts)
 
 
-def partition(column):
-    """Which rows have one owner, as the extension will see it."""
-    _, kind, values, more = column
-    return [more[value] for value in values] if kind == "text" else [str(value) for value in values]
-
-
-def test_one_row_cannot_regroup_the_others():
-    big = [2**60 + n for n in range(6)]
-    for more in (1.5, -1, 2**63, 2**70, "x", True):
-        alone = partition(_tables.unit_column("who", big))
-        together = partition(_tables.unit_column("who", [*big, more]))
-        assert together[:6] == alone and len(set(alone)) == 6, more
-        series = partition(_tables.unit_column("who", pd.Series([*big, more], dtype=object)))
-        assert series == together, more
-
-
-@pytest.mark.parametrize(
-    "groups",
-    [
-        np.array([2.0**60, 1.0]),
-        np.array([2**60, -1, 2**63]),  # which NumPy makes floats of
-        np.array([1.5, 2.0]),
-        np.array([2.0**30, 1.0], dtype=np.float32),
-        np.array([np.inf, 1.0]),
-        pd.Series([2**60 + 1, None]),
-        pl.Series([2.0**60, 1.0]),
-    ],
-)
-def test_groups_that_may_have_lost_digits_are_refused(groups):
-    with pytest.raises(ValueError, match="not whole, or too large to be exact.*dtype=str"):
-        _tables.unit_column("who", groups)
-    with pytest.raises(ValueError, match="too large to be exact"):
-        schema = Schema({"a": number(0, 1)}, target="t", classes=[0, 1], unit="who", max_records=1)
-        frame = pd.DataFrame({"a": 0.5, "who": [*np.asarray(groups, dtype=float), 2.0**60]})
-        PrivateLogisticRegression(epsilon=1, schema=schema, n_rows=2).fit(frame, [0] * len(frame))
-
-
-def test_groups_as_floats_texts_and_long_numbers(table):
-    X, y = table
-    people = np.arange(len(X)) // 2
-    fits = [
-        logistic(max_records=np.int64(2), n_rows=2000).fit(X, y, groups=groups)
-        for groups in (people, people.astype(float), people.astype(str), people.astype("u8"), list(people))
-    ]
-    assert all(np.array_equal(fit.coef_, fits[0].coef_) for fit in fits)
-    long = people.astype("u8") + np.uint64(2**63)
-    assert len(set(partition(_tables.unit_column("who", long)))) == len(X) // 2
-    with pytest.raises(ValueError, match="missing"):
-        logistic(max_records=2, n_rows=2000).fit(X, y, groups=[None, *people[1:]])
-
-
 FLAGS = Schema({"a": category(["True", "False", "1", "0"], unknown="other")}, target="t", classes=["0", "1"])
 
 

@@ -1,9 +1,12 @@
 """Files travel between Python and the command line; predictions agree to the last bit."""
 
 import json
+import os
 import pickle
 import subprocess
 import sys
+import threading
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -95,10 +98,52 @@ def test_labels_come_back_as_they_were(table, tmp_path):
         classes = np.unique(labels)
         model = PrivateLinearSVC(epsilon=4, bounds=(-1, 1), classes=classes).fit(X, labels)
         assert model.classes_.dtype == classes.dtype and np.array_equal(model.classes_, classes)
-        model.save(tmp_path / "model.json")
+        model.save(tmp_path / "model.json", overwrite=True)
         again = privet.load(tmp_path / "model.json")
         assert isinstance(again, PrivateLinearSVC)
         assert np.array_equal(again.predict(X), model.predict(X))
+
+
+def test_a_model_is_neither_overwritten_nor_lost(table, tmp_path, monkeypatch):
+    X, y = table
+    path = tmp_path / "model.json"
+    first, second = (
+        PrivateLogisticRegression(epsilon=2, bounds=(-1, 1), classes=[0, 1]).fit(X, y)
+        for _ in range(2)
+    )
+    first.save(path)
+    first.save(path)
+    assert os.listdir(tmp_path) == ["model.json"]
+    kept = path.read_bytes()
+    with pytest.raises(FileExistsError, match="overwrite=True.*model-2.json"):
+        second.save(path)
+    assert path.read_bytes() == kept
+    assert np.array_equal(privet.load(tmp_path / "model-2.json").coef_, second.coef_)
+    second.save(path, overwrite=True)
+    assert np.array_equal(privet.load(path).coef_, second.coef_)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError, match="model-3.json"):
+        first.save(tmp_path / "none" / "model.json")
+    assert np.array_equal(privet.load("model-3.json").coef_, first.coef_)
+    assert sorted(os.listdir(tmp_path)) == ["model-2.json", "model-3.json", "model.json"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+def test_links_are_followed_and_pipes_written_through(table, tmp_path):
+    X, y = table
+    model = PrivateLogisticRegression(epsilon=2, bounds=(-1, 1), classes=[0, 1]).fit(X, y)
+    (tmp_path / "far").mkdir()
+    link, pipe = tmp_path / "link.json", tmp_path / "pipe"
+    link.symlink_to(tmp_path / "far" / "model.json")
+    model.save(link)
+    assert link.is_symlink() and privet.verify(tmp_path / "far" / "model.json").valid
+    os.mkfifo(pipe)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    model.save(pipe)
+    reader.join()
+    assert pipe.is_fifo() and read == [link.read_bytes()]
 
 
 def test_a_broken_seal_is_refused_and_told(table, tmp_path):
@@ -131,3 +176,35 @@ def test_schemas_and_certificates_survive_pickling(table):
     assert again == fitted.certificate_ and again.document["digest"] is not None
     other = PrivateLogisticRegression(epsilon=2.0, bounds=(-1, 1), classes=[0, 1]).fit(X[:-1], y[:-1])
     assert fitted.certificate_ == fitted.certificate_ != other.certificate_
+
+
+def test_a_file_without_its_seal_is_not_valid(table, tmp_path):
+    X, y = table
+    path = tmp_path / "model.json"
+    PrivateLogisticRegression(epsilon=2, bounds=(-1, 1), classes=[0, 1]).fit(X, y).save(path)
+    document = json.loads(path.read_text())
+    del document["certificate"]["digest"]
+    document["model"]["weights"][0][0] += 0.5
+    path.write_text(json.dumps(document))
+    verdict = privet.verify(path)
+    assert not verdict.valid and verdict.epsilon is None
+    with pytest.raises(ValueError, match="digest"):
+        privet.load(path)
+
+
+def test_a_claim_that_does_not_hold_is_not_repeated(tmp_path):
+    golden = Path(__file__).parents[2] / "crates/privet-learn/tests/golden/0.1.0"
+    void = golden / "linear-rotated-squared-replace-one-2-approximate.json"
+    with pytest.warns(privet.NotValidWarning, match="rely on no guarantee"):
+        model = privet.load(void)
+    assert not model.certificate_.private and "VOID-1" in model.certificate_.notes[0]
+    assert not privet.verify(model)
+
+
+def test_a_verdict_says_what_the_claim_rests_on(table, tmp_path):
+    X, y = table
+    path = tmp_path / "model.json"
+    PrivateLogisticRegression(epsilon=2, bounds=(-1, 1), classes=[0, 1]).fit(X, y).save(path)
+    verdict = privet.verify(path)
+    assert verdict and verdict.arithmetic == "finite" and verdict.signer is None
+    assert len(verdict.made["id"]) == 32 and verdict.made["version"] == privet.__version__

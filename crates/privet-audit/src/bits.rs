@@ -16,7 +16,7 @@ use crate::runs::{self, Target, Watch, World};
 use crate::{AuditError, Claim};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_dp::account::{self, Event, Guarantee};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Session, Private};
+use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
 use privet_dp::mechanism::{Gaussian, L2Laplace, Laplace};
 use privet_dp::noise::Source;
 use std::collections::HashMap;

@@ -96,6 +96,11 @@ impl<'a> Learner<'a> {
             pairs::build(pair, &request.schema, columns, request.rows, request.neighbours)?;
         Ok(Self { plan, worlds, columns, axis, stop: AtomicBool::new(false) })
     }
+
+    /// The two tables.
+    pub(crate) fn worlds(&self) -> &[Dataset; 2] {
+        &self.worlds
+    }
 }
 
 impl Target for Learner<'_> {
@@ -222,7 +227,7 @@ pub fn audit_against(
 }
 
 /// What a plan claims.
-fn certificate(plan: &Plan) -> Result<Claim, AuditError> {
+pub(crate) fn certificate(plan: &Plan) -> Result<Claim, AuditError> {
     match (plan.guarantee(), plan.events()) {
         (Some(guarantee), Some(events)) => Claim::certified(guarantee, events),
         _ => Err(AuditError::NothingClaimed { method: plan.request().method.name() }),

@@ -10,7 +10,8 @@
 //! | … for a learner, on built-in worst cases | [`learner`], [`pairs`] |
 //! | … from a single run | [`one_run`] |
 //! | do samplers have their laws? | [`samplers`] |
-//! | do low bits give a neighbour away? | [`bits`] |
+//! | do low bits give a neighbour away? | [`bits`]; the phase of b on its grid: [`phase`] |
+//! | what does a grid of b do to a rounded result? | [`cells`] |
 //! | is the accountant's arithmetic consistent? | [`accounting`] |
 //! | does a finished model betray who was in its table? | [`membership`] |
 //! | mechanisms as printed, to be refuted; with sound ones | [`printed`], [`cases`] |
@@ -24,6 +25,7 @@ pub mod accounting;
 pub mod attack;
 pub mod bits;
 pub mod cases;
+pub mod cells;
 pub mod claim;
 mod error;
 pub mod interval;
@@ -34,6 +36,7 @@ pub mod one_run;
 pub mod page;
 pub mod pairs;
 pub mod peers;
+pub mod phase;
 pub mod printed;
 pub mod runs;
 pub mod samplers;

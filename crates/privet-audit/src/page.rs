@@ -1,5 +1,6 @@
 //! The long audit: `docs/audit.md`.
 
+mod phases;
 mod progress;
 
 use self::progress::{LEARNER, OTHER, Progress, SINGLE};
@@ -52,6 +53,7 @@ pub fn page(head: &str, runs: u64, seed: u64, tell: &dyn Fn(&str)) -> Result<Pag
     errata(&mut page)?;
     sampler_table(&mut page, seed, &progress)?;
     low_bits(&mut page, &options, &progress)?;
+    phases::phases(&mut page, &options, &progress)?;
     accounting_table(&mut page, seed, &progress)?;
     Ok(page)
 }

@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Long enough for a machine with much else to do.
-const PATIENCE: Duration = Duration::from_secs(180);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Counts what went wrong; stands first in the page.
 const LISTEN: &str = "<script>let wrong = 0; \

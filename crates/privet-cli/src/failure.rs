@@ -39,8 +39,12 @@ impl Failure {
     /// A file that could not be read or written: a wrong name is the caller's fault, anything
     /// else the machine's.
     pub fn file(what: &str, error: &io::Error) -> Self {
+        Self::file_in_words(format!("{what}: {error}"), error)
+    }
+
+    /// The same with other words.
+    pub fn file_in_words(words: String, error: &io::Error) -> Self {
         use io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
-        let words = format!("{what}: {error}");
         match error.kind() {
             NotFound | IsADirectory | NotADirectory => Self::Input(words),
             _ => Self::Environment(words),
@@ -70,7 +74,8 @@ impl Failure {
     pub fn tell(&self) {
         let words = self.to_string();
         if !words.is_empty() {
-            crate::say!("error: {words}");
+            // Only the first line begins at the margin: no other can pass for one of the program's.
+            crate::say!("error: {}", words.replace('\n', "\n       "));
         }
     }
 }
@@ -102,6 +107,7 @@ impl From<LearnError> for Failure {
         let words = error.to_string();
         match &error {
             LearnError::File { path, source } => Self::file(path, source),
+            LearnError::Write(_) => Self::Environment(words),
             LearnError::Solve(SolveError::Stopped) => Self::Interrupted,
             LearnError::Solve(SolveError::Setting(_) | SolveError::TooFine { .. }) => {
                 Self::Input(words)

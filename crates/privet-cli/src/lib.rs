@@ -37,7 +37,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Err(usage) => {
             // Help and version go to standard output with code 0, mistakes to standard error.
             let code = usage.exit_code();
-            let _ = usage.print();
+            if usage.use_stderr() {
+                // Arguments are repeated in it.
+                say!("{}", usage.render().to_string().trim_end());
+            } else {
+                let _ = usage.print();
+            }
             return u8::try_from(code).unwrap_or(2);
         }
     };

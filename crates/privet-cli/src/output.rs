@@ -2,8 +2,11 @@
 
 use crate::failure::Failure;
 use crate::interrupt;
+use privet_core::{printable, printable_lines};
+use privet_data::write::{Destination, Existing, Kept, WriteError};
 use serde_json::Value;
-use std::io::{self, Write};
+use std::borrow::Cow;
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 /// Prose on standard error. A closed standard error is no reason to fail.
@@ -11,19 +14,47 @@ use std::path::{Path, PathBuf};
 macro_rules! say {
     ($($words:tt)*) => {{
         use std::io::Write as _;
-        let _ = writeln!(std::io::stderr(), $($words)*);
+        let words = format!($($words)*);
+        let _ = writeln!(std::io::stderr(), "{}", privet_core::printable_lines(&words));
     }};
 }
 
-/// A result on standard output.
+/// A result on standard output, with nothing in it that acts on a terminal. Where a text from elsewhere is
+/// put into a line, it goes through [`privet_core::printable`] first, so that it stays in that line.
 pub fn print(text: &str) -> Result<(), Failure> {
+    write_out(&printable_lines(text))
+}
+
+/// A result for a program to read, byte for byte; on a terminal as [`print()`] shows it.
+pub fn print_exact(text: &str) -> Result<(), Failure> {
+    if io::stdout().is_terminal() { print(text) } else { write_out(text) }
+}
+
+/// A result as indented JSON, in which what acts on a terminal is escaped as JSON does it.
+pub fn print_json(value: &Value) -> Result<(), Failure> {
+    write_out(&format!("{}\n", escaped_json(&format!("{value:#}"))))
+}
+
+fn write_out(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::stdout)
 }
 
-/// A result as indented JSON.
-pub fn print_json(value: &Value) -> Result<(), Failure> {
-    print(&format!("{value:#}\n"))
+/// JSON may hold C1 control characters and turns of direction as they are, inside its strings.
+fn escaped_json(text: &str) -> String {
+    let escaped = |letter: char| {
+        let mut units = [0; 2];
+        let units = letter.encode_utf16(&mut units).iter();
+        units.map(|unit| format!("\\u{unit:04x}")).collect::<String>()
+    };
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match printable(letter.encode_utf8(&mut [0; 4])) {
+            Cow::Owned(_) if letter != '\n' => shown.push_str(&escaped(letter)),
+            _ => shown.push(letter),
+        }
+    }
+    shown
 }
 
 /// A number for JSON, which has no infinity of its own.
@@ -61,6 +92,8 @@ pub fn number(value: f64) -> String {
 
 /// Columns padded to a common width; the first row is a header.
 pub fn table(rows: &[Vec<String>]) -> String {
+    let shown = |cell: &String| printable(cell).into_owned();
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(shown).collect()).collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
@@ -85,55 +118,85 @@ pub fn table(rows: &[Vec<String>]) -> String {
     text
 }
 
-/// The folder in which a file would be made.
-fn folder_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.into(),
-        _ => ".".into(),
-    }
-}
-
-/// Refuses a place where no file could be written, before any work is done. `not_over` are files
-/// that must not be overwritten.
-pub fn check_writable(flag: &str, path: &Path, not_over: &[&Path]) -> Result<(), Failure> {
-    if path.is_dir() {
-        return Err(Failure::input(format!(
-            "{flag} {}: a folder; the name of a file is accepted",
-            path.display()
-        )));
+/// Where `--out` leads, decided before any work is done: `-` is standard output, a file that is there is
+/// kept unless `force`, and `read` are files that this command reads.
+pub fn open(path: &Path, force: bool, read: &[&Path]) -> Result<Destination, Failure> {
+    if path == Path::new("-") || path == Path::new("/dev/stdout") {
+        return Ok(Destination::standard());
     }
     let same = |other: &&Path| match (path.canonicalize(), other.canonicalize()) {
         (Ok(a), Ok(b)) => a == b,
         _ => false,
     };
-    if let Some(other) = not_over.iter().find(|other| same(other)) {
+    if let Some(other) = read.iter().find(|other| same(other)) {
         return Err(Failure::input(format!(
-            "{flag} {}: would overwrite {}, which this command reads; another name is accepted",
+            "--out {}: would overwrite {}, which this command reads; another name is accepted",
             path.display(),
             other.display()
         )));
     }
-    let _guard = interrupt::writing();
-    let folder = folder_of(path);
-    match tempfile::NamedTempFile::new_in(&folder) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(Failure::file(
-            &format!("{flag} {}: cannot write into {}", path.display(), folder.display()),
-            &error,
-        )),
+    // A pipe waits for its reader, for ever if need be, and must be open to interruption.
+    let pipe = path.metadata().is_ok_and(|found| !found.is_file());
+    let _guard = (!pipe).then(interrupt::writing);
+    let existing = if force { Existing::Replace } else { Existing::Keep };
+    Destination::open(path, existing).map_err(|error| refused(path, error))
+}
+
+/// Writes what can be made again.
+pub fn write(destination: &mut Destination, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    if destination.is_standard() && io::stdout().is_terminal() {
+        return print(&String::from_utf8_lossy(bytes));
+    }
+    if destination.is_standard() {
+        return destination.write(bytes).map_err(|error| Failure::stdout(error.into()));
+    }
+    // What is written through may block for ever.
+    let _guard = destination.file().is_some().then(interrupt::writing);
+    destination.write(bytes).map_err(|error| refused(path, error))
+}
+
+/// Writes a model, which was paid for and cannot be made again; elsewhere if it must be, and on standard
+/// output if there is nowhere else. Returns where it is, and the failure to end with if it is not where it
+/// should be.
+pub fn keep(destination: Destination, text: &str) -> Result<(PathBuf, Option<Failure>), Failure> {
+    let standard = destination.is_standard();
+    let _guard = destination.file().is_some().then(interrupt::writing);
+    match destination.keep(text.as_bytes()) {
+        Ok(Kept { path, instead: None }) => Ok((path, None)),
+        Ok(Kept { path, instead: Some(why) }) => {
+            let words = format!("{why}: the model, which is paid for, is in {}", path.display());
+            Ok((path, Some(Failure::Environment(words))))
+        }
+        Err(why) if standard => Err(Failure::Environment(format!("{why}: the model is lost"))),
+        Err(why) => {
+            print_exact(text)?;
+            Err(Failure::Environment(format!(
+                "{why}: the model, which is paid for, went to standard output"
+            )))
+        }
     }
 }
 
-/// Writes a file whole or not at all, readable by its owner alone.
-pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let failed = |error: &io::Error| Failure::file(&path.display().to_string(), error);
-    let _guard = interrupt::writing();
-    let mut file =
-        tempfile::NamedTempFile::new_in(folder_of(path)).map_err(|error| failed(&error))?;
-    file.write_all(bytes).map_err(|error| failed(&error))?;
-    file.as_file().sync_all().map_err(|error| failed(&error))?;
-    file.persist(path).map_err(|error| failed(&error.error))?;
-    Ok(())
+fn refused(path: &Path, error: WriteError) -> Failure {
+    let path = path.display();
+    match error {
+        WriteError::Exists { .. } => Failure::input(format!(
+            "--out {path}: exists already, and is kept; another name is accepted, and --force \
+             overwrites it"
+        )),
+        WriteError::Folder { .. } => {
+            Failure::input(format!("--out {path}: a folder; the name of a file is accepted"))
+        }
+        error => {
+            let words = format!("--out {path}: cannot write: {error}");
+            Failure::file_in_words(words, &error.into())
+        }
+    }
+}
+
+/// Who may read what was written, in words for a person; nothing of what is no file.
+pub fn mode(path: &Path) -> &'static str {
+    if path.is_file() { " (0600)" } else { "" }
 }
 
 /// A path as one would type it in a shell.
@@ -150,6 +213,14 @@ pub fn quoted(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_stays_json_and_acts_on_no_terminal() {
+        let value = serde_json::json!({"a\u{9b}": "x\n\u{1b}\u{202e}é"});
+        let text = escaped_json(&format!("{value:#}"));
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
+        assert!(text.contains(r"\u009b") && text.contains(r"\u202e") && text.contains('é'));
+    }
 
     #[test]
     fn numbers_are_short_and_keep_their_size() {

@@ -8,14 +8,12 @@ use privet_core::{Budget, DELTA, EPSILON, Neighbours, Range, Unit};
 use privet_data::Schema;
 use privet_data::schema::TargetKind;
 use privet_learn::{Calibration, GAMMA, Method, RIDGE, ROWS, Request, SPLIT, STEPS};
-use privet_optim::loss::{HUBER_WIDTH, Loss, QUANTILE};
+use privet_optim::loss::{HUBER_WIDTH, Loss, QUANTILE, RATE_SHARE_AT_ZERO};
 
 /// The width over which corners are rounded where none is given.
 const DEFAULT_HUBER_WIDTH: f64 = 0.1;
 /// The quantile where none is given: the median.
 const DEFAULT_QUANTILE: f64 = 0.5;
-/// The rate at a score of 0, as a share of the target's upper bound, where none is given: e⁻².
-const DEFAULT_RATE_SHARE: f64 = 0.135_335_283_236_612_7;
 /// Limits on that rate.
 const RATE: Range = Range::open("rate", 0.0, f64::INFINITY);
 
@@ -249,7 +247,7 @@ impl Settings {
                         "--loss poisson: the schema's target must be a number with bounds",
                     ));
                 };
-                Loss::poisson(low, high, self.rate_at_zero.unwrap_or(DEFAULT_RATE_SHARE * high))?
+                Loss::poisson(low, high, self.rate_at_zero.unwrap_or(RATE_SHARE_AT_ZERO * high))?
             }
         }
         .check()?)

@@ -3,7 +3,7 @@
 use crate::output::number;
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{Cost, Event, Grid, Guarantee, ObjectiveNoise, OutputNoise};
-use privet_dp::gate::Arithmetic;
+use privet_dp::gate::{Arithmetic, Made, SILENT};
 use privet_learn::Settings;
 
 /// What the guarantee says, for somebody who never heard of ε.
@@ -55,35 +55,52 @@ pub fn arithmetic(arithmetic: Arithmetic) -> &'static str {
     }
 }
 
-/// One line for every mechanism that was used, in order.
-pub fn events(event: &Event) -> Vec<String> {
+/// Which program made a certificate, when, and which one it is.
+pub fn made(made: Option<&Made>) -> String {
+    match made {
+        None => format!("made by version {SILENT}, which wrote no date."),
+        Some(Made { version, date: Some(date), id: Some(id) }) => {
+            format!("made by version {version} on {date}, certificate {id}.")
+        }
+        Some(Made { version, .. }) => format!("made by version {version}."),
+    }
+}
+
+/// One line for every mechanism that was used, in order; `on` says what got the noise.
+pub fn events(event: &Event, on: &str) -> Vec<String> {
     match event {
-        Event::Use { cost, .. } => vec![self::cost(cost)],
-        Event::All(parts) => parts.iter().flat_map(events).collect(),
-        Event::Repeat { count, event } => events(event)
+        Event::Use { cost, .. } => vec![self::cost(cost, on)],
+        Event::All(parts) => parts.iter().flat_map(|part| events(part, on)).collect(),
+        Event::Repeat { count, event } => events(event, on)
             .into_iter()
             .map(|line| format!("{count} times, fresh noise each: {line}"))
             .collect(),
     }
 }
 
-fn cost(cost: &Cost) -> String {
+fn cost(cost: &Cost, on: &str) -> String {
     match cost {
+        // The grid of noise that another event charges.
+        Cost::Gaussian { sensitivity: 0.0, noise_scale, grid } => format!(
+            "Gaussian noise of standard deviation {}{} inside the objective",
+            number(*noise_scale),
+            on_grid(grid.as_ref())
+        ),
         Cost::Gaussian { sensitivity, noise_scale, grid } => format!(
-            "Gaussian noise of standard deviation {} on every weight{}; one unit moves the weights \
-             by at most {} (ℓ2)",
+            "Gaussian noise of standard deviation {}{} on every number of {on}; one unit moves them by \
+             at most {} (ℓ2)",
             number(*noise_scale),
             on_grid(grid.as_ref()),
             number(*sensitivity)
         ),
         Cost::Laplace { sensitivity, noise_scale, .. } => format!(
-            "Laplace noise of scale {} on every number; one unit moves them by at most {} (ℓ1)",
+            "Laplace noise of scale {} on every number of {on}; one unit moves them by at most {} (ℓ1)",
             number(*noise_scale),
             number(*sensitivity)
         ),
         Cost::L2Laplace { sensitivity, noise_scale } => format!(
-            "noise in a random direction, its length of Gamma law with scale {}; one unit moves \
-             the weights by at most {} (ℓ2)",
+            "noise in a random direction, its length of Gamma law with scale {}, on {on}; one unit moves \
+             them by at most {} (ℓ2)",
             number(*noise_scale),
             number(*sensitivity)
         ),
@@ -106,7 +123,7 @@ fn cost(cost: &Cost) -> String {
         }
         Cost::Pure { epsilon } => format!("a mechanism that is pure with ε = {}", number(*epsilon)),
         Cost::BoundedRange { range } => {
-            format!("an exponential mechanism of range {}", number(*range))
+            format!("an exponential mechanism of range {} makes {on}", number(*range))
         }
         Cost::ZeroConcentrated { rho } => {
             format!("a mechanism that is zero-concentrated with ρ = {}", number(*rho))
@@ -177,7 +194,8 @@ pub fn wrapped(text: &str, indent: &str) -> String {
     const WIDTH: usize = 92;
     let mut lines = String::new();
     let mut line = String::new();
-    for word in text.split_whitespace() {
+    let text = privet_core::printable(text);
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
         let longer = line.chars().count() + 1 + word.chars().count();
         if !line.is_empty() && indent.chars().count() + longer > WIDTH {
             lines.push_str(&format!("{indent}{line}\n"));

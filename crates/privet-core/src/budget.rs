@@ -3,10 +3,11 @@
 use crate::{Error, Range};
 use serde::{Deserialize, Serialize};
 
-/// Limits on ε.
-pub const EPSILON: Range = Range::open("epsilon", 0.0, f64::INFINITY);
-/// Limits on δ; zero asks for pure differential privacy.
-pub const DELTA: Range = Range::from("delta", 0.0, 1.0);
+/// Limits on ε. Below, noise would drown any data set, and searches for it would take for ever.
+pub const EPSILON: Range = Range::from("epsilon", 1e-9, f64::INFINITY);
+/// Limits on δ; zero asks for pure differential privacy. Below, losses are composed on grids whose masses
+/// underflow.
+pub const DELTA: Range = Range::from("delta", 1e-100, 1.0).or_zero();
 
 /// A total (ε, δ). Only [`Budget::new`] makes one, so the two numbers are always in range.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -31,7 +32,7 @@ impl TryFrom<Unchecked> for Budget {
 }
 
 impl Budget {
-    /// A budget of ε in (0, ∞) and δ in [0, 1).
+    /// A budget within [`EPSILON`] and [`DELTA`].
     pub fn new(epsilon: f64, delta: f64) -> Result<Self, Error> {
         Ok(Self { epsilon: EPSILON.check(epsilon)?, delta: DELTA.check(delta)? })
     }
@@ -62,6 +63,10 @@ mod tests {
         for bad in [r#"{"epsilon":-1.0,"delta":0.0}"#, r#"{"epsilon":1.0,"delta":1.0}"#] {
             assert!(serde_json::from_str::<Budget>(bad).is_err(), "{bad}");
         }
+        for (epsilon, delta) in [(1e-50, 1e-6), (0.0, 0.0), (1.0, 1e-300), (1.0, -0.1)] {
+            assert!(Budget::new(epsilon, delta).is_err(), "{epsilon} {delta}");
+        }
+        assert!(Budget::new(1e-9, 1e-100).is_ok());
         assert!(Budget::new(f64::NAN, 0.0).is_err());
         assert!(Budget::new(1.0, f64::NAN).is_err());
     }

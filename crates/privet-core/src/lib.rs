@@ -5,17 +5,23 @@
 //! - [`Budget`]: the (ε, δ) a caller is willing to spend.
 //! - [`Range`]: a limit on a setting, written once and read by the check, the help text and the
 //!   error message.
+//! - [`now`]: dates as text.
+//! - [`printable`]: text from elsewhere, fit to be shown.
 #![forbid(unsafe_code)]
 
 mod budget;
+mod date;
 mod neighbours;
 mod range;
 mod relation;
+mod text;
 
 pub use budget::{Budget, DELTA, EPSILON};
+pub use date::{now, timestamp};
 pub use neighbours::{Neighbours, UNIT_CAP, Unit};
 pub use range::Range;
 pub use relation::Relation;
+pub use text::{printable, printable_lines};
 
 /// Why a setting was refused. Carries settings only, never a value read from records.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -11,17 +11,23 @@ pub struct Range {
     low: f64,
     high: f64,
     low_included: bool,
+    zero: bool,
 }
 
 impl Range {
     /// low < value < high.
     pub const fn open(name: &'static str, low: f64, high: f64) -> Self {
-        Self { name, low, high, low_included: false }
+        Self { name, low, high, low_included: false, zero: false }
     }
 
     /// low ≤ value < high.
     pub const fn from(name: &'static str, low: f64, high: f64) -> Self {
-        Self { name, low, high, low_included: true }
+        Self { name, low, high, low_included: true, zero: false }
+    }
+
+    /// The same, and 0.
+    pub const fn or_zero(self) -> Self {
+        Self { zero: true, ..self }
     }
 
     /// The setting's name as the user writes it.
@@ -32,7 +38,7 @@ impl Range {
     /// Accepts `value` when it lies inside. Asks "inside?", never "outside?", so NaN is refused.
     pub fn check(self, value: f64) -> Result<f64, Error> {
         let above = value > self.low || (self.low_included && value == self.low);
-        if above && value < self.high {
+        if (above && value < self.high) || (self.zero && value == 0.0) {
             Ok(value)
         } else {
             Err(Error::OutOfRange { range: self, value })
@@ -42,14 +48,31 @@ impl Range {
 
 impl fmt::Display for Range {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (low, high) = (self.low, self.high);
-        match (low == f64::NEG_INFINITY, high == f64::INFINITY, self.low_included) {
+        let (low, high) = (Written(self.low), Written(self.high));
+        if self.zero {
+            write!(f, "0, or ")?;
+        }
+        match (self.low == f64::NEG_INFINITY, self.high == f64::INFINITY, self.low_included) {
             (true, true, _) => write!(f, "a finite number"),
             (false, true, true) => write!(f, "a finite number of at least {low}"),
             (false, true, false) => write!(f, "a finite number above {low}"),
             (true, false, _) => write!(f, "a number below {high}"),
             (false, false, true) => write!(f, "a number from {low} to below {high}"),
             (false, false, false) => write!(f, "a number above {low} and below {high}"),
+        }
+    }
+}
+
+/// A number without dozens of zeros.
+struct Written(f64);
+
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(number) = self;
+        if *number != 0.0 && number.abs() < 1e-6 {
+            write!(f, "{number:e}")
+        } else {
+            write!(f, "{number}")
         }
     }
 }
@@ -68,5 +91,17 @@ mod tests {
         assert_eq!(range.check(1e-300), Ok(1e-300));
         assert_eq!(Range::from("delta", 0.0, 1.0).check(0.0), Ok(0.0));
         assert!(Range::from("delta", 0.0, 1.0).check(1.0).is_err());
+    }
+
+    #[test]
+    fn zero_may_be_let_in_beside_an_interval() {
+        let range = Range::from("delta", 1e-100, 1.0).or_zero();
+        for good in [0.0, -0.0, 1e-100, 0.5] {
+            assert_eq!(range.check(good), Ok(good));
+        }
+        for bad in [1e-101, 5e-324, -1e-9, 1.0, f64::NAN] {
+            let message = range.check(bad).unwrap_err().to_string();
+            assert!(message.contains("0, or a number from 1e-100 to below 1"), "{message}");
+        }
     }
 }

@@ -71,7 +71,10 @@ mod tests {
         ] {
             let relation = Relation::new(neighbours, unit);
             assert_eq!(relation.records(), records);
-            assert!(relation.shift(0.1) > records * 0.1 && relation.shift(0.1) < records * 0.1 * (1.0 + 1e-14));
+            assert!(
+                relation.shift(0.1) > records * 0.1
+                    && relation.shift(0.1) < records * 0.1 * (1.0 + 1e-14)
+            );
             assert_eq!(relation.shift(0.0), 0.0);
             let public = neighbours == Neighbours::ReplaceOne && unit == Unit::Record;
             assert_eq!(relation.count_is_public(), public);

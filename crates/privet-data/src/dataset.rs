@@ -3,6 +3,11 @@
 use crate::{matrix::Matrix, read::Report};
 use std::fmt;
 
+/// The null record's label among classes; see [`crate::schema::Invalid`].
+pub(crate) const NULL_CLASS: u32 = 0;
+/// The null record's label where the target is a number: the middle of its bounds.
+pub(crate) const NULL_NUMBER: f64 = 0.0;
+
 /// What is to be predicted, row by row.
 #[derive(Clone, PartialEq)]
 pub enum Target {
@@ -53,6 +58,14 @@ impl Target {
         }
     }
 
+    /// The null record's label for these rows: the first class, or the middle of the bounds.
+    pub(crate) fn set_null(&mut self, rows: &[usize]) {
+        match self {
+            Self::Class { codes, .. } => rows.iter().for_each(|&row| codes[row] = NULL_CLASS),
+            Self::Number(values) => rows.iter().for_each(|&row| values[row] = NULL_NUMBER),
+        }
+    }
+
     fn select(&self, rows: &[usize]) -> Self {
         match self {
             Self::Class { codes, count } => {
@@ -87,11 +100,13 @@ impl Dataset {
     /// # Panics
     /// When a row does not exist.
     pub fn select(&self, rows: &[usize]) -> Self {
+        let is_null = |row: usize| self.report.null_rows.binary_search(&row).is_ok();
+        let null_rows = (0..rows.len()).filter(|&place| is_null(rows[place])).collect();
         Self {
             features: self.features.select(rows),
             target: self.target.select(rows),
             units: self.units.as_ref().map(|units| rows.iter().map(|&row| units[row]).collect()),
-            report: self.report.clone(),
+            report: Report { null_rows, ..self.report.clone() },
         }
     }
 }

@@ -30,6 +30,32 @@ pub enum DataError {
         /// What it was read as.
         format: &'static str,
     },
+    /// A record longer than any reader takes.
+    #[error(
+        "{file}, row {row}: longer than {longest} bytes; records up to that length are accepted"
+    )]
+    TooLong {
+        /// Which file.
+        file: Place,
+        /// Which row; the first of the file, header included, is 1.
+        row: u64,
+        /// The longest record that is accepted, in bytes.
+        longest: usize,
+    },
+    /// A file that is larger than anything of its kind.
+    #[error("{file}: larger than {most} bytes; at most that many are accepted")]
+    TooLarge {
+        /// Which file.
+        file: Place,
+        /// The most bytes that are accepted.
+        most: usize,
+    },
+    /// A file of text that is none.
+    #[error("{file}: not text; a file in UTF-8 is accepted")]
+    NotText {
+        /// Which file.
+        file: Place,
+    },
     /// No record at all.
     #[error("{file}: holds no records; at least one is needed")]
     Empty {
@@ -80,6 +106,19 @@ pub enum DataError {
         file: Place,
         /// The name.
         column: String,
+    },
+    /// A column of a type that cannot say whose a row is.
+    #[error(
+        "{file}: column \"{column}\" is of a type that does not tell users apart; accepted: \
+         {accepted}"
+    )]
+    UnitType {
+        /// Which file.
+        file: Place,
+        /// The column's name.
+        column: String,
+        /// What would be accepted.
+        accepted: &'static str,
     },
     /// A row with too few or too many cells.
     #[error("{file}, row {row}: {found} cells; {expected} are accepted")]
@@ -144,12 +183,16 @@ impl DataError {
             Self::Schema(_) => "schema-refused",
             Self::File { .. } => "file-unreadable",
             Self::Damaged { .. } => "file-damaged",
+            Self::TooLong { .. } => "record-too-long",
+            Self::TooLarge { .. } => "file-too-large",
+            Self::NotText { .. } => "file-not-text",
             Self::Empty { .. } => "file-empty",
             Self::Unsupported { .. } => "file-unsupported",
             Self::NotBuilt { .. } => "format-not-built",
             Self::MissingColumn { .. } => "column-missing",
             Self::UnknownColumn { .. } => "column-unknown",
             Self::RepeatedColumn { .. } => "column-repeated",
+            Self::UnitType { .. } => "unit-type",
             Self::Ragged { .. } => "row-ragged",
             Self::Cell { .. } => "cell-refused",
             Self::Checksum { .. } => "original-altered",
@@ -175,6 +218,8 @@ pub enum Problem {
     NotANumber,
     /// NaN or ±∞.
     NotFinite,
+    /// A number with a fraction, or too large for its type to be exact, where it says whose a row is.
+    Inexact,
     /// A missing value where the schema gives no policy for one.
     Missing,
     /// A category that the schema does not list.
@@ -196,6 +241,7 @@ impl fmt::Display for Problem {
         f.write_str(match self {
             Self::NotANumber => "not a number",
             Self::NotFinite => "NaN or infinite",
+            Self::Inexact => "a number that is not whole, or too large to be exact",
             Self::Missing => "missing, and the schema has no policy for that",
             Self::UnknownCategory => "a category that the schema does not list",
             Self::UnknownClass => "a label that is none of the classes",

@@ -7,6 +7,7 @@
 //! - [`block`]: encoded rows in a plain file.
 //! - [`bound`]: clipping, proved in integers.
 //! - [`matrix`]: dense and sparse rows.
+//! - [`mod@write`]: files written whole or not at all, over nothing that was not meant.
 //! - [`split`], [`keyed`]: shuffles and hold-outs by keyed hash.
 //! - [`synth`]: generators. [`catalog`]: known public sets and how to prepare them.
 #![forbid(unsafe_code)]
@@ -23,6 +24,7 @@ pub mod split;
 pub mod synth;
 #[doc(hidden)]
 pub mod testing;
+pub mod write;
 
 mod dataset;
 mod error;

@@ -2,7 +2,7 @@
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Arithmetic, GateError, Session, Private};
+use privet_dp::gate::{Arithmetic, GateError, Private, Session};
 use privet_dp::mechanism::{Descent, Gaussian, Schedule, Units};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use serde_json::json;

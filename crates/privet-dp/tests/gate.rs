@@ -2,7 +2,7 @@
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event, LossShape, ObjectiveCost, ObjectiveNoise, Sign};
-use privet_dp::gate::{Arithmetic, CertificateError, GateError, Session, Private};
+use privet_dp::gate::{Arithmetic, CertificateError, GateError, Private, Session};
 use privet_dp::mechanism::{Distance, Gaussian, Laplace, OutputLaw, PerturbedObjective};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use serde_json::json;
@@ -116,7 +116,7 @@ fn perturbed() -> PerturbedObjective {
         },
         tolerance: 1e-3,
         coordinates: 3,
-        output: Some(OutputLaw::Gaussian(0.5)),
+        output: OutputLaw::Gaussian(0.5),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account;
-use privet_dp::gate::{Arithmetic, GateError, Session, Private};
+use privet_dp::gate::{Arithmetic, GateError, Private, Session};
 use privet_dp::mechanism::{Gaussian, Laplace, Moments, MomentsLaw, NoisyMoments, Units};
 use privet_dp::noise::SystemRandom;
 use serde_json::json;

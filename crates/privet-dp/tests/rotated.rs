@@ -1,7 +1,10 @@
 //! The rotated objective where its law is known: in one dimension.
 
 use privet_core::{Neighbours, Unit};
-use privet_dp::mechanism::RotatedObjective;
+use privet_dp::account::{self, Cost, Event};
+use privet_dp::gate::{GateError, Private, Session};
+use privet_dp::mechanism::{Distance, RotatedObjective};
+use privet_dp::noise::FixedSeed;
 
 fn objective(noise_scale: f64, delta: f64) -> RotatedObjective {
     RotatedObjective {
@@ -13,6 +16,8 @@ fn objective(noise_scale: f64, delta: f64) -> RotatedObjective {
         noise_scale,
         coordinates: 1,
         delta,
+        tolerance: 1e-9,
+        output_noise: 1e-6,
     }
 }
 
@@ -68,5 +73,43 @@ fn the_least_noise_meets_its_epsilon() {
             let higher = RotatedObjective { floor: 4.0, ..objective.clone() };
             assert!(more.epsilon() < objective.epsilon() && higher.epsilon() < objective.epsilon());
         }
+    }
+}
+
+/// Δ_out = 2(e + η/Δ) + rounding, never less, and each grid is charged.
+#[test]
+fn the_events_contain_every_part() {
+    let objective = RotatedObjective { coordinates: 9, ..objective(8.0, 1e-6) };
+    let Event::All(parts) = objective.event().unwrap() else { panic!("one event") };
+    let costs: Vec<&Cost> = parts.iter().map(|part| part.single_cost().unwrap()).collect();
+    let [
+        Cost::Approximate { epsilon, delta },
+        Cost::Gaussian { sensitivity: none, noise_scale: 8.0, grid: Some(inside) },
+        Cost::Gaussian { sensitivity, noise_scale: 1e-6, grid: Some(outside) },
+    ] = costs.as_slice()
+    else {
+        panic!("other events: {costs:?}")
+    };
+    assert_eq!((*epsilon, *delta, *none), (objective.epsilon(), 1e-6, 0.0));
+    assert_eq!((inside.step, inside.coordinates), (2_f64.powi(3 - 40), 9));
+    assert_eq!((outside.step, outside.coordinates), (2_f64.powi(-20 - 40), 9));
+    let needed = 2.0 * (1e-9 + inside.step * 3.0 / 2.0 / 2.0) + outside.step * 3.0;
+    assert!(*sensitivity >= needed && *sensitivity < needed * (1.0 + 1e-12), "{sensitivity}");
+    // The grid of b costs something, and nothing else does without output noise.
+    let without = account::delta(&parts[0], *epsilon).unwrap();
+    let with = account::delta(&Event::All(parts[..2].to_vec()), *epsilon).unwrap();
+    assert!(with > without && with < without + 1e-20 * epsilon.exp(), "{with} {without}");
+}
+
+#[test]
+fn a_rotated_token_wants_the_distance_proved() {
+    let objective = objective(8.0, 1e-6);
+    for (bad, good) in [(2e-9, false), (f64::NAN, false), (f64::INFINITY, false), (1e-9, true)] {
+        let mut source = FixedSeed::new(1);
+        let mut session = Session::start(objective.event().unwrap(), &mut source);
+        let (_, token) = objective.draw(&mut session).unwrap();
+        let outcome = token.release(Private::new(vec![0.5]), Distance(bad), &mut session);
+        assert_eq!(outcome.is_ok(), good);
+        assert!(good || outcome.err() == Some(GateError::NotCertified));
     }
 }

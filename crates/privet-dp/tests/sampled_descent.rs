@@ -2,7 +2,7 @@
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Session, Private};
+use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
 use privet_dp::mechanism::{Draw, Gaussian, SampledDescent, Schedule, ShuffledGaussian, Units};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use serde_json::json;

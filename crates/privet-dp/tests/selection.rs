@@ -5,7 +5,7 @@ mod noise_common;
 use noise_common::{allowed_count_error, fresh};
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Arithmetic, GateError, Session, Private};
+use privet_dp::gate::{Arithmetic, GateError, Private, Session};
 use privet_dp::mechanism::{Scores, Selection, SelectionLaw, Vertex};
 use privet_dp::noise::{FixedSeed, Source};
 use serde_json::json;

@@ -4,7 +4,8 @@
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event, Filter, filter::Law};
 use privet_dp::gate::{
-    Arithmetic, GateError, Journal, Next, Private, Purse, PurseError, Session, Spend, Suspended, Walk,
+    Arithmetic, GateError, Journal, Next, Private, Purse, PurseError, Session, Spend, Suspended,
+    Walk,
 };
 use privet_dp::mechanism::Gaussian;
 use privet_dp::noise::{FixedSeed, SystemRandom};
@@ -51,9 +52,8 @@ impl Walk for Counting {
 }
 
 fn step(session: &mut Session<'_>, walk: &mut Counting) -> Result<Option<f64>, GateError> {
-    let noised = session.walk(walk, |_, session| {
-        gaussian(4.0).run(Private::new(vec![100.0]), session)
-    })?;
+    let noised =
+        session.walk(walk, |_, session| gaussian(4.0).run(Private::new(vec![100.0]), session))?;
     let Some(noised) = noised else { return Ok(None) };
     let claim = account::guarantee(&up_to(5), 1e-6)?;
     let release = session.emit(noised, claim, Arithmetic::Finite, vec![], json!({}))?;
@@ -106,7 +106,8 @@ fn a_filter_admits_what_fits_and_its_certificate_states_the_limit() {
     };
     let claim = filter.guarantee(1e-6).unwrap();
     let mut source = SystemRandom::new().unwrap();
-    let mut session = Session::open(Spend::Within(filter), &mut source, Box::leak(Box::new(()))).unwrap();
+    let mut session =
+        Session::open(Spend::Within(filter), &mut source, Box::leak(Box::new(()))).unwrap();
     // 3·(1/4)² = 0.1875, then 0.0625 are left: one more of σ = 5 fits, and no more of σ = 4.
     for _ in 0..3 {
         gaussian(4.0).run(Private::new(vec![1.0]), &mut session).unwrap();

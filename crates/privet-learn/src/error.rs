@@ -1,6 +1,7 @@
 //! Why nothing was released.
 
 use privet_core::Neighbours;
+use privet_data::write::WriteError;
 use privet_dp::account::AccountError;
 use privet_dp::gate::GateError;
 
@@ -97,6 +98,9 @@ pub enum LearnError {
         /// Why.
         source: std::io::Error,
     },
+    /// A file could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
     /// A model file is not one.
     #[error("{path}: not a privet model: {why}")]
     NotAModel {

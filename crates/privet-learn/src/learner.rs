@@ -3,6 +3,7 @@
 use crate::LearnError;
 use crate::facts::Facts;
 use crate::method::Method;
+use crate::support::Support;
 use privet_data::Dataset;
 use privet_dp::account::Event;
 use privet_dp::gate::{Arithmetic, Noised, Session};
@@ -20,6 +21,11 @@ pub(crate) trait Procedure: fmt::Debug + Send + Sync {
     /// The same with the noise scales that a certificate's events state; `None` if those events are
     /// of another kind.
     fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>>;
+
+    /// Where the weights that it releases can lie.
+    fn support(&self) -> Support {
+        Support::Anywhere
+    }
 
     /// The numbers a person wants to see.
     fn settings(&self) -> Settings;

@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod admit;
+mod again;
 pub mod auto;
 pub mod erm;
 mod error;
@@ -20,7 +21,9 @@ pub mod model;
 mod plan;
 mod request;
 mod run;
+mod support;
 mod verify;
+mod void;
 
 pub use error::LearnError;
 pub use facts::Facts;
@@ -28,4 +31,5 @@ pub use learner::Settings;
 pub use method::{METHODS, Method, MethodInfo, Scores, SettingInfo};
 pub use plan::{Plan, plan};
 pub use request::{Calibration, GAMMA, RIDGE, ROWS, Request, SPLIT, STEPS};
-pub use verify::{Check, Verdict, verify};
+pub use verify::{Check, UNSIGNED, Verdict, verify};
+pub use void::{DOUBTFUL, Finding, VOID};

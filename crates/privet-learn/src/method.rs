@@ -118,7 +118,7 @@ methods! {
     Auto: auto;
     /// Approximate Minima Perturbation.
     Amp: erm::amp;
-    /// Objective perturbation, the exact minimiser released.
+    /// Objective perturbation, next to no noise on the minimiser.
     Objective: erm::objective;
     /// Output perturbation.
     Output: erm::output;
@@ -171,6 +171,25 @@ impl Method {
             Self::Objective(_) | Self::Linear(_) | Self::LinearRotated(_) => true,
             Self::NonPrivate(_) => true,
             Self::Auto(_) | Self::SampleAggregate(_) | Self::Simplex(_) => false,
+        }
+    }
+
+    /// What gets its noise, in words: the weights themselves, or something that they are computed from.
+    pub fn noised(&self) -> &'static str {
+        match self {
+            Self::Gd(_) => "the sum of all gradients, at each step",
+            Self::Sgd(_) => "the sum of the gradients of a sample, at each step",
+            Self::Psgd(_) | Self::PsgdStrong(_) => "the weights that the last pass ends at",
+            Self::Ssp(_) => "the second moments of the records, from which the weights are solved",
+            Self::Output(_) => "the weights of the minimiser",
+            Self::SampleAggregate(_) => "the mean of the blocks' weights",
+            Self::FrankWolfe(_) | Self::Simplex(_) => "the choice of a column by its score",
+            Self::Amp(_) => "the objective, and the weights of its minimiser",
+            Self::Objective(_) | Self::Linear(_) | Self::LinearRotated(_) => {
+                "the objective, as a linear term"
+            }
+            Self::Auto(_) => "what the method chosen says",
+            Self::NonPrivate(_) => "nothing",
         }
     }
 

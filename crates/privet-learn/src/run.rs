@@ -4,7 +4,7 @@ use crate::model::LinearWeights;
 use crate::plan::{Plan, Work};
 use crate::{LearnError, admit};
 use privet_data::Dataset;
-use privet_dp::gate::{Session, Private, Release};
+use privet_dp::gate::{Private, Release, Session};
 use privet_dp::noise::Source;
 use privet_optim::solver::Monitor;
 

@@ -1,24 +1,33 @@
 //! Checking a model without its data.
 //!
 //! 1. The guarantee is recomputed from the certificate's events.
-//! 2. The plan is made again from the certificate's public facts; with the noise scales that the
-//!    certificate states it must charge those same events, sensitivities and all, so that a
-//!    sensitivity below the theorem is found (a noise scale below it is found by the first check).
-//!    Scales themselves are not compared: a later version may calibrate more tightly, and older
-//!    certificates stay valid.
+//! 2. The plan is made again from the certificate's public facts: request, events and claim must be ones
+//!    that the planner writes together (`again`).
 //! 3. The digest that binds model and certificate must match, and the signature if there is one.
+//! 4. The weights must be ones that such a plan can release (`support`).
+//! 5. The certificate must not be of a kind that was found wanting ([`crate::VOID`]).
 //!
-//! None of this proves that the holder ran this code on the data; a signature lets an organisation
-//! vouch for that.
+//! None of this proves that the holder ran this code on the data: whoever makes up a request, plans it and
+//! makes up weights that fit has a file on which every check holds. A signature lets an organisation vouch
+//! for that, and [`UNSIGNED`] says where none does.
 
+use crate::again::{Again, again};
 use crate::model::Model;
-use crate::plan::{Work, plan};
+use crate::void::{DOUBTFUL, VOID};
+use privet_core::printable;
 use privet_dp::account::Guarantee;
+use privet_dp::gate::{Arithmetic, Made, Version};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Numbers of two platforms may differ this much in relation to their size.
-const TOLERANCE: f64 = 1e-9;
+/// What a file that nobody signed leaves open.
+pub const UNSIGNED: &str = "unsigned: nobody vouches for it. The checks show that the file agrees with \
+     itself, not that its holder ran this program on the records, or ran it once";
+
+/// Above this ε a note is due.
+const LARGE_EPSILON: f64 = 10.0;
+/// Above this δ a note is due, whatever the number of rows.
+const LARGE_DELTA: f64 = 1e-3;
 
 /// The outcome of verification.
 #[derive(Debug, Clone, Serialize)]
@@ -27,10 +36,16 @@ pub struct Verdict {
     pub valid: bool,
     /// What may be relied on; absent when nothing is.
     pub guarantee: Option<Guarantee>,
+    /// In which arithmetic it is proved; absent when nothing is.
+    pub arithmetic: Option<Arithmetic>,
     /// Each check in words, with what was found.
     pub checks: Vec<Check>,
+    /// Conditions and gaps: those of the plan made again, and what else there is to say of the claim.
+    pub notes: Vec<String>,
     /// Public key of the signer, if the file is signed and the signature holds.
     pub signer: Option<String>,
+    /// By which version of the program it says that it was made, when, and which one it is.
+    pub made: Option<Made>,
 }
 
 /// One check.
@@ -51,7 +66,8 @@ pub fn verify(model: &Model) -> Verdict {
     let mut checks = Vec::new();
     let mut check = |what, outcome: Result<String, String>| {
         let holds = outcome.is_ok();
-        checks.push(Check { what, holds, detail: outcome.unwrap_or_else(|why| why) });
+        let detail = printable(&outcome.unwrap_or_else(|why| why)).into_owned();
+        checks.push(Check { what, holds, detail });
     };
 
     let recomputed = certificate.recheck();
@@ -63,70 +79,92 @@ pub fn verify(model: &Model) -> Verdict {
             Err(error) => Err(error.to_string()),
         },
     );
-    check("the public facts give the same plan", same_plan(model));
+    let again = again(model);
+    check(
+        "the public facts give the same plan",
+        again.as_ref().map_err(String::clone).map(|Again { plan, .. }| {
+            let request = plan.request();
+            format!("method {}, {} rows declared", request.method, request.rows)
+        }),
+    );
     let weights = serde_json::to_value(model.weights()).unwrap_or(Value::Null);
     let sealed = certificate.check_seal(&weights);
     check(
         "model and certificate belong together",
         sealed.as_ref().map(|()| "digest matches".into()).map_err(ToString::to_string),
     );
+    check("the weights are ones that this plan can release", plausible(model, again.as_ref().ok()));
+    check("no such certificate was found wanting", not_void(model));
 
     let valid = checks.iter().all(|check| check.holds);
     let guarantee = recomputed.ok().flatten().filter(|_| valid);
     let signer = certificate.signature.as_ref().filter(|_| sealed.is_ok());
-    Verdict { valid, guarantee, checks, signer: signer.map(|s| s.public_key.clone()) }
+    let mut notes = again.map_or(Vec::new(), |again| again.plan.notes().to_vec());
+    notes.extend(remarks(model));
+    Verdict {
+        valid,
+        guarantee,
+        arithmetic: guarantee.map(|_| certificate.arithmetic),
+        checks,
+        notes,
+        signer: signer.map(|s| s.public_key.clone()),
+        made: certificate.made.clone().filter(Made::well_formed),
+    }
 }
 
-/// Makes the plan again, puts the stated noise into it, and compares.
-fn same_plan(model: &Model) -> Result<String, String> {
-    let again = plan(model.request()).map_err(|error| error.to_string())?;
+/// Whether the weights can come of the plan, made again with the stated noise.
+fn plausible(model: &Model, again: Option<&Again>) -> Result<String, String> {
+    let again = again.ok_or("there is no such plan")?;
+    let refused = again.procedure.as_ref().and_then(|procedure| {
+        let support = procedure.support();
+        support.refuses(&model.weights().weights)
+    });
+    match refused {
+        Some(why) => Err(why.into()),
+        None => Ok("nothing speaks against it".into()),
+    }
+}
+
+/// Whether the certificate is on no list.
+fn not_void(model: &Model) -> Result<String, String> {
+    let version = model.certificate().version().ok_or("it states no version")?;
+    match VOID.iter().find(|finding| finding.concerns(version, model)) {
+        Some(found) => Err(format!(
+            "{} (SECURITY.md): {} before {}: {}",
+            found.name, found.which, found.before, found.why
+        )),
+        None => Ok(format!("made by version {version}")),
+    }
+}
+
+/// What a reader of the claim should know besides.
+fn remarks(model: &Model) -> Vec<String> {
     let certificate = model.certificate();
-    let events = match &certificate.events {
-        None => None,
-        Some(stated) => {
-            let Work::Private(procedure) = &again.work else {
-                return Err("its method is not private".into());
-            };
-            let same = procedure.with_noise_of(stated).ok_or("its events are of another kind")?;
-            Some(same.event().map_err(|error| error.to_string())?)
+    let mut remarks = Vec::new();
+    if let Some(version) = certificate.version() {
+        let doubts = DOUBTFUL.iter().filter(|doubt| doubt.concerns(version, model));
+        remarks.extend(doubts.map(|doubt| format!("{} (SECURITY.md): {}", doubt.name, doubt.why)));
+        if version > Version::this() {
+            remarks.push(format!(
+                "made by version {version}, later than this program, {}: that version may know of more",
+                Version::this()
+            ));
         }
-    };
-    let json = |events| serde_json::to_value(events).map_err(|error| error.to_string());
-    if !close(&json(events.as_ref())?, &json(certificate.events.as_ref())?) {
-        return Err("the plan made from the public facts charges other events".into());
     }
-    if again.arithmetic() != certificate.arithmetic {
-        return Err("the plan is proved in another arithmetic".into());
-    }
-    let same_relation = match (&certificate.guarantee, again.guarantee()) {
-        (Some(claimed), Some(planned)) => {
-            claimed.delta == planned.delta
-                && claimed.neighbours == planned.neighbours
-                && claimed.unit == planned.unit
+    if let Some(claim) = &certificate.guarantee {
+        if claim.epsilon.is_finite() && claim.epsilon > LARGE_EPSILON {
+            remarks.push(format!(
+                "epsilon is large: the odds of a guess about one unit may rise {:.0e}-fold, which is next \
+                 to no protection",
+                claim.epsilon.exp()
+            ));
         }
-        (None, None) => true,
-        _ => false,
-    };
-    if same_relation {
-        Ok(format!("method {}, {} rows declared", again.request().method, again.request().rows))
-    } else {
-        Err("the plan made from the public facts claims another guarantee".into())
-    }
-}
-
-/// Equal up to the last digits of numbers.
-fn close(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Number(a), Value::Number(b)) => match (a.as_f64(), b.as_f64()) {
-            (Some(a), Some(b)) => a == b || (a - b).abs() <= TOLERANCE * a.abs().max(b.abs()),
-            _ => false,
-        },
-        (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| close(a, b))
+        if claim.delta > LARGE_DELTA {
+            remarks.push(format!(
+                "delta is large: with probability {:e} all may be told",
+                claim.delta
+            ));
         }
-        (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| close(a, b)))
-        }
-        (a, b) => a == b,
     }
+    remarks
 }

@@ -327,7 +327,7 @@ fn a_tolerance_that_might_be_missed_is_refused_by_the_plan() {
     let faint =
         hidden(Method::Output(output::Options { ridge: Some(1e-21), penalty: None }), 100, 1.0);
     let fine = hidden(
-        Method::Objective(objective::Options { ridge: Some(1e3), penalty: None }),
+        Method::Objective(objective::Options { ridge: Some(1e3), ..Default::default() }),
         1_000_000_000_000_000,
         10.0,
     );

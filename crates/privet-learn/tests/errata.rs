@@ -8,7 +8,7 @@ use privet_data::{Schema, read};
 use privet_dp::account::{
     self, Cost, Event, LossShape, ObjectiveCost, ObjectiveNoise, Sign, gaussian,
 };
-use privet_dp::gate::{GateError, Session, Private};
+use privet_dp::gate::{GateError, Private, Session};
 use privet_dp::mechanism::{Distance, OutputLaw, PerturbedObjective};
 use privet_dp::noise::FixedSeed;
 use privet_learn::erm::amp::printed_constants;
@@ -119,7 +119,7 @@ fn priv_4_the_gate_refuses_a_point_that_is_not_proved_close() {
             objective: objective(Loss::Logistic, 10.0, 10.0),
             tolerance: 1e-3,
             coordinates: 2,
-            output: Some(OutputLaw::Gaussian(1.0)),
+            output: OutputLaw::Gaussian(1.0),
         };
         let mut source = FixedSeed::new(7);
         let mut session = Session::start(perturbed.event().expect("an event"), &mut source);

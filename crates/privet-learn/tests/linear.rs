@@ -9,10 +9,11 @@ use privet_dp::account::{Cost, Event};
 use privet_dp::gate::Arithmetic;
 use privet_dp::mechanism::RotatedObjective;
 use privet_dp::noise::FixedSeed;
-use privet_learn::erm::{linear, rotated};
+use privet_learn::erm::linear;
 use privet_learn::model::{Model, Predictions};
 use privet_learn::{Calibration, Facts, LearnError, Request, plan, verify};
 use privet_optim::loss::Loss;
+use privet_optim::raised::Raised;
 use privet_optim::spectrum::Spectrum;
 use proptest::prelude::*;
 
@@ -70,7 +71,8 @@ fn both_algorithms_train_and_verify() {
             assert!(verdict.valid, "{what}: {:?}", verdict.checks);
             let claimed = verdict.guarantee.unwrap();
             assert_eq!((claimed.epsilon, claimed.delta), (4.0, delta), "{what}");
-            assert_eq!(model.certificate().arithmetic, Arithmetic::Real);
+            let finite = if delta == 0.0 { Arithmetic::Real } else { Arithmetic::Finite };
+            assert_eq!(model.certificate().arithmetic, finite, "{what}");
             let notes = model.certificate().notes.join(" ");
             assert_eq!(notes.contains("experimental"), method == "linear-rotated");
             let found = relative_error(&seeded(&request, &training), &test);
@@ -128,16 +130,17 @@ fn a_smaller_epsilon_is_found_out() {
     let model = train(&request("linear-rotated", 1.0, 1e-6), &data(4000, 1));
     assert!(verify(&model).valid);
     let verdict = verify(&forged(&model, |certificate| {
-        certificate["events"]["use"]["cost"]["epsilon"] = 0.5.into();
+        certificate["events"]["all"][0]["use"]["cost"]["epsilon"] = 0.4.into();
         certificate["guarantee"]["epsilon"] = 0.5.into();
     }));
-    let holds: Vec<bool> = verdict.checks.iter().map(|check| check.holds).collect();
+    let holds: Vec<bool> = verdict.checks[..3].iter().map(|check| check.holds).collect();
     assert_eq!(holds, [true, false, true]);
 }
 
-/// Both algorithms' minimisers stay in the ball, and hit it when the noise is large.
+/// Both algorithms' minimisers stay in the ball, but for the noise on the result, and hit it when the noise
+/// of b is large.
 #[test]
-fn weights_stay_in_the_ball() {
+fn weights_stay_near_the_ball() {
     let hidden = |method: &str, norm: &str| {
         let asked = request(method, 0.01, 1e-6);
         let method = asked.method.with("norm", norm).unwrap();
@@ -147,7 +150,7 @@ fn weights_stay_in_the_ball() {
     for method in ["linear", "linear-rotated"] {
         for norm in [0.25, 2.0] {
             let found = hidden(method, &norm.to_string());
-            assert!(found <= norm * (1.0 + 1e-9), "{method}: {found} > {norm}");
+            assert!(found <= norm + 1e-3, "{method}: {found} > {norm}");
         }
     }
 }
@@ -217,7 +220,7 @@ proptest! {
         let (bound, floor) = (1.5, 0.5 + 2.0 * uniform(&mut source).abs());
         let objective = RotatedObjective {
             neighbours, unit: Unit::Record, radius: 1.0, bound, floor,
-            noise_scale: 10.0, coordinates: columns, delta: 1e-6,
+            noise_scale: 10.0, coordinates: columns, delta: 1e-6, tolerance: 1e-9, output_noise: 1e-6,
         };
         let raised = |matrix: &[f64]| function_of(matrix, columns, |value| value.max(floor));
         let (f, g) = (raised(&one), raised(&two));
@@ -243,6 +246,35 @@ proptest! {
         }
     }
 
+    /// What the output noise of 4.2 covers: a b that is off by η moves the minimiser by at most η/Δ, on
+    /// random and extreme problems, inside the ball, on its sphere and across.
+    #[test]
+    fn the_rotated_minimiser_follows_b_within_the_charge(
+        seed in any::<u64>(), columns in 1_usize..6, rows in 0_usize..40, reach in -6_i32..8, shift in -30_i32..0
+    ) {
+        let mut source = FixedSeed::new(seed);
+        let mut gram = vec![0.0; columns * columns];
+        for row in 0..rows {
+            // At the bound; every third one the same.
+            let x: Vec<f64> = (0..columns)
+                .map(|j| if row % 3 == 0 { f64::from(u8::from(j == 0)) } else { uniform(&mut source) })
+                .collect();
+            plus_outer(&mut gram, &x, 1.0);
+        }
+        let (floor, bound) = (0.75, 2.0);
+        let pull: Vec<f64> = (0..columns).map(|_| uniform(&mut source) * 2_f64.powi(reach)).collect();
+        let other: Vec<f64> = pull.iter().map(|c| c + uniform(&mut source) * 2_f64.powi(shift)).collect();
+        let apart = |a: &[f64], b: &[f64]| {
+            a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+        };
+        let raised = Raised::of(&gram, columns, floor).unwrap();
+        let [one, two] = [&pull, &other].map(|pull| raised.minimiser(pull, 0.0, bound).unwrap());
+        let allowed = apart(&pull, &other) / floor + one.distance + two.distance;
+        let moved = apart(&one.theta, &two.theta);
+        prop_assert!(moved <= allowed * (1.0 + 1e-12), "{moved} > {allowed}");
+        prop_assert!(one.distance < 1e-11 && two.distance < 1e-11, "{} {}", one.distance, two.distance);
+    }
+
     /// The closed form against its conditions: in the ball, and either inside it with no slope left
     /// or on its sphere with the slope along θ.
     #[test]
@@ -255,7 +287,9 @@ proptest! {
         }
         let pull: Vec<f64> = (0..columns).map(|_| size * uniform(&mut source)).collect();
         let spectrum = Spectrum::of(&gram, columns).unwrap();
-        let theta = rotated::in_ball(&spectrum, &pull, 0.3, 2.0).unwrap();
+        let near = Raised::of(&gram, columns, 0.3).unwrap().minimiser(&pull, 0.0, 2.0).unwrap();
+        let theta = near.theta;
+        prop_assert!(near.distance < 1e-9, "{}", near.distance);
         let norm = theta.iter().map(|t| t * t).sum::<f64>().sqrt();
         prop_assert!(norm <= 2.0 * (1.0 + 1e-12));
         let product = spectrum.filtered(&theta, |value| value.max(0.3));
@@ -268,14 +302,32 @@ proptest! {
     }
 }
 
-/// The event is the theorem's ε.
+/// The events are the theorem's ε, the grid of b and the output noise; a hundredth is for the last two.
 #[test]
-fn the_event_states_the_epsilon_of_the_theorem() {
+fn the_events_state_the_epsilon_of_the_theorem() {
     let planned = plan(&request("linear-rotated", 1.0, 1e-6)).unwrap();
-    let Some(Event::Use { cost: Cost::Approximate { epsilon, delta }, .. }) = planned.events()
-    else {
+    let Some(Event::All(parts)) = planned.events() else { panic!("another event") };
+    let Some(Cost::Approximate { epsilon, delta }) = parts[0].single_cost() else {
         panic!("another event")
     };
-    assert!((1.0 - 1e-9..=1.0).contains(epsilon), "{epsilon}");
-    assert!((1e-6 * (1.0 - 1e-9)..=1e-6).contains(delta), "{delta}");
+    assert!((0.99 - 1e-9..=0.99).contains(epsilon), "{epsilon}");
+    assert!((0.99e-6 * (1.0 - 1e-9)..=0.99e-6).contains(delta), "{delta}");
+    // Nothing beside the noise of b where the records say little.
+    let [noise, ridge, output] = ["objective_noise", "ridge", "output_noise"]
+        .map(|name| planned.settings().get(name).unwrap());
+    assert!(output < 1e-5 * noise / ridge, "{output} {noise} {ridge}");
+}
+
+/// The noise on the result is nothing beside that of b, whatever the budget.
+#[test]
+fn the_noise_on_the_result_is_small() {
+    for method in ["linear", "objective"] {
+        for (epsilon, delta) in [(1.0, 1e-6), (0.01, 1e-6), (10.0, 1e-9), (1.0, 0.0), (0.01, 0.0)] {
+            let planned = plan(&request(method, epsilon, delta)).unwrap();
+            let [noise, ridge, output] = ["objective_noise", "ridge", "output_noise"]
+                .map(|name| planned.settings().get(name).unwrap());
+            let share = output / (noise / ridge);
+            assert!(share < 1e-3 && share > 1e-9, "{method} {epsilon} {delta}: {share}");
+        }
+    }
 }

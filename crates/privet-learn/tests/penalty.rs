@@ -124,23 +124,27 @@ fn a_changed_elastic_net_does_not_verify() {
     }
 }
 
-/// Without output noise the released weights obey the penalty.
+/// The released weights obey the penalty but for the output noise, which is small.
 #[test]
 fn released_minimisers_obey_their_set() {
+    const SPECK: f64 = 1e-4;
     let data = classes(3000);
     let weights = |penalty: &str| {
         let asked = with_penalty(&request("objective", 1e-6, SCHEMA), penalty);
+        let noise = plan(&asked).unwrap().settings().get("output_noise").unwrap();
+        assert!(8.0 * noise < SPECK, "{penalty}: {noise}");
         seeded(&asked, &data).weights().weights[0].clone()
     };
-    assert!(weights("box:-0.2,0.4").iter().all(|w| (-0.2..=0.4).contains(w)));
+    let inside = -0.2 - SPECK..=0.4 + SPECK;
+    assert!(weights("box:-0.2,0.4").iter().all(|w| inside.contains(w)));
     let size = weights("ball:0.5").iter().map(|w| w * w).sum::<f64>().sqrt();
-    assert!(size <= 0.5 * (1.0 + 1e-12), "{size}");
+    assert!(size <= 0.5 + SPECK, "{size}");
     let simplex = weights("simplex:1.5");
-    assert!(simplex.iter().all(|w| *w >= 0.0));
-    assert!((simplex.iter().sum::<f64>() - 1.5).abs() < 1e-12);
-    assert!(weights("l1:1e6").iter().all(|w| *w == 0.0));
-    assert!(weights("group:1e6").iter().all(|w| *w == 0.0));
-    assert!(weights("l1:0.001").iter().all(|w| *w != 0.0));
+    assert!(simplex.iter().all(|w| *w >= -SPECK));
+    assert!((simplex.iter().sum::<f64>() - 1.5).abs() < SPECK);
+    assert!(weights("l1:1e6").iter().all(|w| w.abs() < SPECK));
+    assert!(weights("group:1e6").iter().all(|w| w.abs() < SPECK));
+    assert!(weights("l1:0.001").iter().all(|w| w.abs() > SPECK));
 }
 
 #[test]
@@ -177,7 +181,7 @@ fn groups_are_the_schema_s_columns() {
     assert_eq!(Facts::of(&asked).unwrap().groups, [1, 3, 1]);
     let model = seeded(&with_penalty(&asked, "group:150"), &numbers(3000));
     let weights = &model.weights().weights[0];
-    let out = weights[1..4].iter().filter(|w| **w == 0.0).count();
+    let out = weights[1..4].iter().filter(|w| w.abs() < 1e-4).count();
     assert!(out == 0 || out == 3, "{weights:?}");
 }
 

@@ -150,7 +150,7 @@ fn less_noise_more_blocks_or_a_smaller_sensitivity_is_found_out() {
     let failed = |change: &dyn Fn(&mut serde_json::Value)| {
         let verdict = verify(&forged(&model, change));
         assert!(!verdict.valid && verdict.guarantee.is_none());
-        verdict.checks.iter().map(|check| check.holds).collect::<Vec<_>>()
+        verdict.checks[..3].iter().map(|check| check.holds).collect::<Vec<_>>()
     };
     let noise = |certificate: &mut serde_json::Value| {
         scale(certificate, "/events/use/cost/noise_scale", 0.5);

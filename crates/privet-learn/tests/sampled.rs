@@ -245,7 +245,7 @@ fn another_sampler_less_noise_or_a_smaller_rate_is_found_out() {
     let failed = |change: &dyn Fn(&mut serde_json::Value)| {
         let verdict = verify(&forged(&model, change));
         assert!(!verdict.valid && verdict.guarantee.is_none());
-        verdict.checks.iter().map(|check| check.holds).collect::<Vec<_>>()
+        verdict.checks[..3].iter().map(|check| check.holds).collect::<Vec<_>>()
     };
     let noise = |certificate: &mut serde_json::Value| {
         scale(certificate, &format!("{COST}/noise_scale"), 0.5);

@@ -174,7 +174,7 @@ fn less_noise_or_a_smaller_sensitivity_is_found_out() {
                 scale(certificate, "/events/use/cost/sensitivity", sensitivity);
             }));
             assert!(!verdict.valid && verdict.guarantee.is_none());
-            verdict.checks.iter().map(|check| check.holds).collect::<Vec<_>>()
+            verdict.checks[..3].iter().map(|check| check.holds).collect::<Vec<_>>()
         };
         assert!(!failed(1.0)[0]);
         assert_eq!(failed(0.5), [true, false, true]);

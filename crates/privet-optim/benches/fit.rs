@@ -13,7 +13,7 @@
 
 use privet_data::matrix::{CsrMatrix, DenseMatrix, Matrix};
 use privet_optim::sum::{
-    ExactGradient, Hessian, HessianVector, Asked, LossAndGradient, PreciseGradient, Records, Sums,
+    Asked, ExactGradient, Hessian, HessianVector, LossAndGradient, PreciseGradient, Records, Sums,
 };
 use privet_optim::{InMemory, Loss, Method, Options, Problem, minimise};
 use std::hint::black_box;

@@ -8,6 +8,7 @@
 //! - [`kernel`]: the inner loops.
 //! - [`passes`]: minibatch descent over rows in a given order, with a bound on its rounding.
 //! - [`vertex`]: scores of single columns along a path, at the cost of what changes.
+//! - [`raised`]: a quadratic with raised eigenvalues in a ball, with a proof of how near.
 //! - [`solver`]: minimisers, each of which ends in a proof that the tolerance is met.
 //! - [`spectrum`]: symmetric matrices by their eigenvalues.
 
@@ -15,6 +16,7 @@ pub mod double_double;
 pub mod kernel;
 pub mod loss;
 pub mod passes;
+pub mod raised;
 pub mod solver;
 pub mod spectrum;
 pub mod sum;

@@ -3,6 +3,7 @@
 //! A = QΛQᵀ. Where A is known with noise only, A⁻¹b is useless in the directions that noise fills; a
 //! filter h says what is made of each eigenvalue: Q·h(Λ)·Qᵀb.
 
+use crate::double_double::DoubleDouble;
 use faer::linalg::solvers::SelfAdjointEigen;
 use faer::{Mat, MatRef, Side};
 
@@ -51,6 +52,37 @@ impl Spectrum {
         let mut sum = vec![0.0; self.values.len()];
         for (i, c) in coordinates.iter().enumerate() {
             sum.iter_mut().zip(self.vectors.col(i).iter()).for_each(|(s, q)| *s += c * q);
+        }
+        sum
+    }
+
+    /// ‖A − QΛQᵀ‖_F and ‖QᵀQ − I‖_F of the arrays found, as `f64` computes them.
+    pub(crate) fn defects(&self, matrix: &[f64]) -> (f64, f64) {
+        let (q, columns) = (&self.vectors, self.values.len());
+        let scaled = Mat::from_fn(columns, columns, |i, j| q[(i, j)] * self.values[j]);
+        let product = &scaled * q.transpose();
+        let squares = q.transpose() * q;
+        let (mut residual, mut skew) = (0.0, 0.0);
+        for i in 0..columns {
+            for j in 0..columns {
+                residual += (matrix[i * columns + j] - product[(i, j)]).powi(2);
+                skew += (squares[(i, j)] - f64::from(u8::from(i == j))).powi(2);
+            }
+        }
+        (residual.sqrt(), skew.sqrt())
+    }
+
+    /// Q·diag(values)·Qᵀ·vector in double-double, for the arrays found.
+    pub(crate) fn precise_product(&self, vector: &[f64], values: &[f64]) -> Vec<DoubleDouble> {
+        let mut sum = vec![DoubleDouble::ZERO; values.len()];
+        for (i, value) in values.iter().enumerate() {
+            let column = self.vectors.col(i);
+            let along = column
+                .iter()
+                .zip(vector)
+                .fold(DoubleDouble::ZERO, |along, (q, x)| along + DoubleDouble::from(*q).times(*x));
+            let along = along.times(*value);
+            sum.iter_mut().zip(column.iter()).for_each(|(s, q)| *s = *s + along.times(*q));
         }
         sum
     }

@@ -4,8 +4,8 @@ use privet_data::block::BlockWriter;
 use privet_data::matrix::{CsrMatrix, DenseMatrix, Matrix};
 use privet_data::{Dataset, Target};
 use privet_optim::sum::{
-    Asked, Count, ExactGradient, ExactGram, Gradient, Hessian, HessianDiagonal, HessianVector, Labels,
-    LossAndGradient, OnDisk, PreciseGradient, Records, SoftmaxGradient, Sums, Table,
+    Asked, Count, ExactGradient, ExactGram, Gradient, Hessian, HessianDiagonal, HessianVector,
+    Labels, LossAndGradient, OnDisk, PreciseGradient, Records, SoftmaxGradient, Sums, Table,
 };
 use privet_optim::{Loss, Options, Problem, minimise};
 
@@ -14,7 +14,8 @@ struct Numbers(u64);
 
 impl Numbers {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         self.0 >> 33
     }
     fn feature(&mut self) -> f32 {
@@ -62,8 +63,12 @@ fn with_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run)
 }
 
-fn same<S: Asked>(a: &dyn Records, b: &dyn Records, statistic: &S, bits: impl Fn(&S::Sum) -> Vec<u64> + Sync)
-where
+fn same<S: Asked>(
+    a: &dyn Records,
+    b: &dyn Records,
+    statistic: &S,
+    bits: impl Fn(&S::Sum) -> Vec<u64> + Sync,
+) where
     S::Sum: Send,
 {
     let from_memory = bits(&a.sum(statistic).unwrap());
@@ -96,7 +101,9 @@ fn every_question_has_the_same_answer_from_memory_and_from_a_file() {
         same(a, b, &ExactGram { radius: 1.0 }, units);
         same(a, b, &Count, |count| vec![*count]);
         same(a, b, &LossAndGradient { loss, theta: theta.clone() }, |sum| vector(&sum.gradient));
-        same(a, b, &Gradient(LossAndGradient { loss, theta: theta.clone() }), |sum| vector(&sum.gradient));
+        same(a, b, &Gradient(LossAndGradient { loss, theta: theta.clone() }), |sum| {
+            vector(&sum.gradient)
+        });
         same(a, b, &Hessian { loss, theta: theta.clone(), stride: 1 }, vector);
         same(a, b, &HessianDiagonal { loss, theta: theta.clone() }, vector);
         same(a, b, &HessianVector { loss, theta: theta.clone(), direction }, vector);

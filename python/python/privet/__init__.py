@@ -19,6 +19,7 @@ from privet._certificate import Certificate, Check, Plan, Verdict
 from privet._privet import PrivacyError, __version__
 from privet._warnings import (
     NotPrivateWarning,
+    NotValidWarning,
     PrivacyWarning,
     PublicClassesWarning,
     RepeatedFitWarning,
@@ -26,13 +27,14 @@ from privet._warnings import (
 from privet.classification import PrivateClassifier, PrivateLinearSVC, PrivateLogisticRegression
 from privet.encoder import SchemaEncoder
 from privet.models import load, verify
-from privet.regression import PrivateLinearRegression, PrivateRidge
+from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, PrivateRidge
 from privet.schema import Schema, binary, category, ignore, number
 
 __all__ = [
     "Certificate",
     "Check",
     "NotPrivateWarning",
+    "NotValidWarning",
     "Plan",
     "PrivacyError",
     "PrivacyWarning",
@@ -40,6 +42,7 @@ __all__ = [
     "PrivateLinearRegression",
     "PrivateLinearSVC",
     "PrivateLogisticRegression",
+    "PrivatePoissonRegressor",
     "PrivateRidge",
     "PublicClassesWarning",
     "RepeatedFitWarning",

@@ -11,10 +11,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from privet import _privet, _tables
+from privet import _privet, _tables, _units
 from privet._array_schema import array_schema, check_exclusive
 from privet._certificate import Certificate, Plan
 from privet._coefficients import coefficients
+from privet._masks import check_unmasked
 from privet._numbers import optional_number, whole
 from privet._refusals import validate_data
 from privet._seeds import seed_of
@@ -85,6 +86,7 @@ class PrivateEstimator(BaseEstimator):
             loss=self._loss_name(),
             width=float(getattr(self, "huber_width", self._loss_width)),
             quantile=float(getattr(self, "quantile", self._loss_quantile)),
+            rate_at_zero=optional_number("rate_at_zero", getattr(self, "rate_at_zero", None)),
             method=self._learner(),
             settings=[(str(name), str(value)) for name, value in self._settings().items()],
             calibration=self.calibration,
@@ -199,6 +201,8 @@ class PrivateEstimator(BaseEstimator):
             raise TypeError(f"fit() got an unexpected keyword argument {next(iter(refused))!r}")
         if self.epsilon is None and self.method != "non-private":
             raise ValueError(WHY_EPSILON)
+        for name, given in (("X", X), ("y", y), ("groups", groups)):
+            check_unmasked(name, given)
         schema_given = as_schema(self.schema) if self.schema is not None else None
         unit_column = schema_given.unit if schema_given is not None else None
         grouped = groups is not None or unit_column is not None
@@ -216,7 +220,7 @@ class PrivateEstimator(BaseEstimator):
             max_records=self.max_records if groups is not None else None,
         )
         codes = self._encoded_labels(labels, schema)
-        units = self._units(features, groups, schema, rows)
+        units = self._units(X, groups, schema, rows)
         planned = self._make_plan(schema, self._declared_rows(rows, grouped), notes)
         # All that can be refused is refused before the model is drawn.
         classes = self._class_labels(schema, labels)
@@ -255,28 +259,23 @@ class PrivateEstimator(BaseEstimator):
         if schema is not None and not _plain_numbers(schema, X):
             validate_data(self, X, reset=True, skip_check_array=True)
             columns = self._named_columns(X, schema)
-            labels = np.asarray(y)
-            if labels.ndim == 2 and labels.shape[1] == 1:
-                labels = labels[:, 0]
-            if labels.ndim != 1:
-                raise ValueError(f"y has {labels.ndim} dimensions; one label for each row is accepted")
             rows = len(columns[0][2]) if columns else 0
             if rows == 0 and least:
                 raise ValueError("X has 0 rows; at least one is needed")
-            if len(labels) != rows:
-                raise ValueError(f"X has {rows} rows and y has {len(labels)} labels; as many are accepted")
-            return columns, labels, rows
-        X, labels = validate_data(
-            self,
-            X,
-            y,
-            reset=True,
-            accept_sparse="csr",
-            dtype=(np.float64, np.float32),
-            ensure_all_finite=False,
-            ensure_min_samples=least,
-            y_numeric=self._numeric_target(),
-        )
+            return columns, _one_label_a_row(y, rows, schema), rows
+        options: dict[str, Any] = {
+            "reset": True,
+            "accept_sparse": "csr",
+            "dtype": (np.float64, np.float32),
+            "ensure_all_finite": False,
+            "ensure_min_samples": least,
+        }
+        if schema is not None and schema.is_total:
+            # scikit-learn refuses all labels for one that is missing.
+            X = validate_data(self, X, **options)
+            labels = _one_label_a_row(y, X.shape[0], schema)
+        else:
+            X, labels = validate_data(self, X, y, y_numeric=self._numeric_target(), **options)
         expected = None if schema is None else schema._checked.number_features
         if expected is not None and X.shape[1] != expected:
             raise ValueError(f"X has {X.shape[1]} features; the schema has {expected}")
@@ -288,23 +287,21 @@ class PrivateEstimator(BaseEstimator):
 
     def _named_columns(self, X: Any, schema: Schema) -> list[Any]:
         if _tables.is_frame(X):
-            return _tables.frame_columns(X)
+            return _tables.frame_columns(X, without=schema.unit)
         return _tables.array_columns(X, schema.features)
 
-    def _units(self, features: Any, groups: Any, schema: Schema, rows: int) -> Any:
+    def _units(self, X: Any, groups: Any, schema: Schema, rows: int) -> Any:
         if schema.unit is None:
             return None
         if groups is not None:
-            column = _tables.unit_column(schema.unit, groups)
+            column = _units.unit_column(schema.unit, groups)
         else:
-            named = features if isinstance(features, list) else []
-            found = [column for column in named if column[0] == schema.unit]
-            if not found:
+            column = _units.frame_unit(schema.unit, X)
+            if column is None:
                 raise ValueError(
                     f"groups are missing: the schema's unit is {schema.unit!r}; give fit(X, y, groups=...) or "
                     "a frame with that column"
                 )
-            column = _tables.whole_units(found[0])
         if len(column[2]) != rows:
             raise ValueError(f"groups have {len(column[2])} entries, X has {rows} rows; as many are accepted")
         return column
@@ -315,13 +312,17 @@ class PrivateEstimator(BaseEstimator):
         self.model_ = model
         self.plan_ = plan
         self.certificate_ = Certificate._of(model)
-        self.coef_, self.intercept_ = coefficients(model.weights(), schema, self._numeric_target())
+        self.coef_, self.intercept_ = self._coefficients(model, schema)
         self._set_target(schema, classes)
+
+    def _coefficients(self, model: _privet.Model, schema: Schema) -> tuple[np.ndarray, Any]:
+        return coefficients(model.weights(), schema, self._numeric_target())
 
     # Using.
 
     def _features(self, X: Any) -> Any:
         check_is_fitted(self)
+        check_unmasked("X", X)
         schema = as_schema(self.schema) if self.schema is not None else None
         if schema is not None and not _plain_numbers(schema, X):
             if _tables.is_frame(X):
@@ -346,15 +347,21 @@ class PrivateEstimator(BaseEstimator):
     def _labelled(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """Rows and labels to compare with, as the extension reads them."""
         features = self._features(X)
+        check_unmasked("y", y)
         return features, self._encoded_labels(np.asarray(y), Schema._of(self.model_.schema()))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Write model and certificate into one file, which ``privet verify`` and :func:`privet.load` read.
 
         The file is written whole or not at all, readable by its owner alone. It holds no records.
+
+        A file that is there already is kept unless ``overwrite``: a model was paid for and cannot be made
+        again. Nor is this one lost: if it cannot be put at ``path``, it is put beside that under a new name,
+        in the current folder or in that for temporary files, and the ``OSError`` (``FileExistsError`` where
+        a file was kept) says where. A file that holds this very model is as good as written.
         """
         check_is_fitted(self)
-        self.model_.save(os.fspath(path))
+        self.model_.save(os.fspath(path), bool(overwrite))
 
     # Counting fits.
 
@@ -390,6 +397,22 @@ class PrivateEstimator(BaseEstimator):
         return tags
 
 
+def _one_label_a_row(y: Any, rows: int, schema: Schema) -> np.ndarray:
+    """The labels, as many as there are rows; of a list each for itself where none may be refused."""
+    labels = _tables.objects(y) if schema.is_total else np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise ValueError(f"y has {labels.ndim} dimensions; one label for each row is accepted")
+    if len(labels) != rows:
+        raise ValueError(f"X has {rows} rows and y has {len(labels)} labels; as many are accepted")
+    return labels
+
+
 def _plain_numbers(schema: Schema, X: Any) -> bool:
-    """Whether rows can be read by position as numbers."""
-    return schema._checked.number_features is not None and not _tables.is_frame(X)
+    """Whether rows can be read by position as numbers. What is no array of numbers is read cell by cell
+    where a bad cell is not refused: as one array, it would make all others bad."""
+    if schema._checked.number_features is None or _tables.is_frame(X):
+        return False
+    numeric = sparse.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "iufb")
+    return numeric or not schema.is_total

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -118,6 +118,11 @@ class Certificate:
         """Without what is added where a model becomes a file."""
         return {key: value for key, value in self.document.items() if key not in ("digest", "signature")}
 
+    def _refused(self, verdict: Verdict) -> Certificate:
+        """With nothing claimed, because verification refuses the claim."""
+        failed = "; ".join(f"{check.what}: {check.detail}" for check in verdict.checks if not check.holds)
+        return replace(self, epsilon=float("inf"), notes=(f"NOT VALID: {failed}", *self.notes))
+
     @property
     def private(self) -> bool:
         """Whether anything finite is claimed."""
@@ -165,7 +170,13 @@ class Verdict:
     checks: tuple[Check, ...]
     """Each check in words."""
     signer: str | None
-    """Public key of the signer, if the file is signed and the signature holds."""
+    """Public key of the signer, if the file is signed and the signature holds; ``None``: nobody vouches."""
+    arithmetic: str | None = None
+    """``"finite"``: proved for the program as executed; ``"real"``: for real numbers."""
+    notes: tuple[str, ...] = ()
+    """Conditions and gaps: those of the plan made again, and what else there is to say of the claim."""
+    made: dict[str, str] | None = None
+    """By which version of the program, when, and which certificate; ``None`` for files of 0.1.0."""
 
     def __bool__(self) -> bool:
         return self.valid
@@ -180,4 +191,7 @@ class Verdict:
             delta=guarantee.get("delta"),
             checks=tuple(Check(**check) for check in found["checks"]),
             signer=found["signer"],
+            arithmetic=found["arithmetic"],
+            notes=tuple(found["notes"]),
+            made=found["made"],
         )

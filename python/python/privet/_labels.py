@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from privet._tables import is_unicode
 from privet.schema import label_text
 
 WHY_ENCODED = (
@@ -24,6 +25,8 @@ def texts_of(classes: np.ndarray) -> list[str]:
     if any(isinstance(label, bytes) for label in classes):
         raise ValueError("the classes are bytes; accepted are numbers and texts: decode them")
     texts = [label_text(label) for label in classes]
+    if not all(is_unicode(text) for text in texts):
+        raise ValueError("a class has half a character (a lone surrogate) in its text; accepted is Unicode")
     _check_different(texts)
     return texts
 
@@ -37,8 +40,8 @@ FEW_CLASSES = 32
 """Up to so many classes, labels are compared with each: quicker than sorting them."""
 
 
-def codes_of(y: np.ndarray, texts: Sequence[str]) -> np.ndarray:
-    """The place of each label among the classes."""
+def codes_of(y: np.ndarray, texts: Sequence[str], *, total: bool = False) -> np.ndarray:
+    """The place of each label among the classes; of none of them, one beyond if ``total``, or refused."""
     unknown = len(texts)
     numeric = y.dtype.kind in "iuf"
     classes = [_number(text) for text in texts] if numeric else list(texts)
@@ -59,7 +62,7 @@ def codes_of(y: np.ndarray, texts: Sequence[str]) -> np.ndarray:
     else:
         labels, inverse = np.unique(y, return_inverse=True)
         codes = np.asarray([places.get(label, unknown) for label in labels.tolist()], dtype=np.uint32)[inverse]
-    if len(codes) and codes.max() >= unknown:
+    if not total and len(codes) and codes.max() >= unknown:
         # Which label it is stays with the records.
         encoded = WHY_ENCODED if y.dtype.kind in "iu" and not places else ""
         raise ValueError(f"y has a label that is none of the classes; accepted are {', '.join(texts)}{encoded}")

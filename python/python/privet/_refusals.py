@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.utils import validation
 
 from privet import _tables
+from privet._masks import check_unmasked
 
 CONVERSION = re.compile(r"could not convert|unable to parse|invalid literal|cannot be converted", re.IGNORECASE)
 """How the libraries begin words that go on with a value."""
@@ -70,6 +71,7 @@ def check_rows(X: Any) -> None:
 
 def check_labels(y: Any) -> None:
     """Refuses labels of a type that no estimator accepts."""
+    check_unmasked("y", y)
     kind = getattr(y, "dtype", None)
     kind = kind if isinstance(kind, np.dtype) else np.asarray(y).dtype
     _check_real("y", kind)
@@ -84,6 +86,7 @@ def _check_real(name: str, kind: np.dtype) -> None:
 
 def numbers(name: str, values: Any) -> np.ndarray:
     """An array of numbers."""
+    check_unmasked(name, values)
     array = np.asarray(values)
     _check_real(name, array.dtype)
     try:
@@ -91,3 +94,18 @@ def numbers(name: str, values: Any) -> np.ndarray:
     except (TypeError, ValueError):
         pass
     raise ValueError(f"{name} has an entry that is not a number; numbers are accepted")
+
+
+def numbers_or_nan(values: Any) -> np.ndarray:
+    """An array of numbers, each read for itself; NaN where there is none."""
+    array = _tables.objects(values)
+    if array.dtype.kind in "iuf":
+        return np.ascontiguousarray(array, dtype=np.float64)
+    return np.fromiter(map(_number_or_nan, array.tolist()), dtype=np.float64, count=len(array))
+
+
+def _number_or_nan(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return float("nan")

@@ -9,6 +9,10 @@ class NotPrivateWarning(PrivacyWarning):
     """The noise is repeatable: the model is not private."""
 
 
+class NotValidWarning(PrivacyWarning):
+    """A certificate does not hold: what it claims is not repeated."""
+
+
 class PublicClassesWarning(PrivacyWarning):
     """The list of classes was taken from the labels."""
 

@@ -65,7 +65,7 @@ class _Classifier(ClassifierMixin, PrivateEstimator):
             raise ValueError("classes differ from the schema's; leave them out, or give the same")
 
     def _encoded_labels(self, y: Any, schema: Schema) -> np.ndarray:
-        return codes_of(np.asarray(y), schema.classes or ())
+        return codes_of(np.asarray(y), schema.classes or (), total=schema.is_total)
 
     def _class_labels(self, schema: Schema, labels: np.ndarray | None) -> np.ndarray:
         texts = schema.classes or ()

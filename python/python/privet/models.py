@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -13,15 +14,17 @@ from sklearn.utils.validation import check_is_fitted
 from privet import _privet
 from privet._base import PrivateEstimator
 from privet._certificate import Plan, Verdict
+from privet._warnings import NotValidWarning
 from privet.classification import NOTE_CLASSES, PrivateClassifier, PrivateLinearSVC, PrivateLogisticRegression
-from privet.regression import PrivateLinearRegression
+from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, rate_at_zero
 from privet.schema import Schema
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a model file, whoever wrote it, as a fitted estimator.
 
-    A file whose seal is broken is refused.
+    A file whose seal is broken is refused. Where :func:`verify` refuses what the certificate claims, the
+    model can still be used, but its ``certificate_`` claims nothing, and a warning says why.
 
     >>> import os, tempfile
     >>> from privet import PrivateLogisticRegression, load
@@ -34,7 +37,17 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> bool((again.coef_ == fitted.coef_).all()), again.classes_
     (True, array([0, 1]))
     """
-    return _estimator(_privet.Model.load(os.fspath(path)))
+    estimator = _estimator(_privet.Model.load(os.fspath(path)))
+    if estimator.certificate_.private:
+        verdict = verify(estimator)
+        if not verdict:
+            estimator.certificate_ = estimator.certificate_._refused(verdict)
+            warnings.warn(
+                f"this certificate does not hold, rely on no guarantee: {estimator.certificate_.notes[0]}",
+                NotValidWarning,
+                stacklevel=2,
+            )
+    return estimator
 
 
 def _estimator(model: _privet.Model) -> Any:
@@ -53,8 +66,11 @@ def _estimator(model: _privet.Model) -> Any:
         "settings": method or None,
     }
     loss = _loss(request["loss"])
-    if schema.classes is None:
-        estimator: PrivateEstimator = PrivateLinearRegression(**common, **loss)
+    if loss["loss"] == "poisson":
+        rate = rate_at_zero(request["loss"], schema)
+        estimator: PrivateEstimator = PrivatePoissonRegressor(**common, rate_at_zero=rate)
+    elif schema.classes is None:
+        estimator = PrivateLinearRegression(**common, **loss)
     elif loss["loss"] == "logistic":
         estimator = PrivateLogisticRegression(**common)
     elif loss["loss"] == "huber-svm":

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.metrics import d2_tweedie_score
 
+from privet import _privet
 from privet._base import PrivateEstimator
-from privet._refusals import numbers
+from privet._coefficients import coefficients
+from privet._refusals import numbers, numbers_or_nan
 from privet.schema import Schema
 
 
@@ -40,7 +44,7 @@ class _Regressor(RegressorMixin, PrivateEstimator):
             )
 
     def _encoded_labels(self, y: Any, schema: Schema) -> np.ndarray:
-        return numbers("y", y)
+        return numbers_or_nan(y) if schema.is_total else numbers("y", y)
 
     def _set_target(self, schema: Schema, classes: np.ndarray | None) -> None:
         pass
@@ -127,6 +131,11 @@ class PrivateLinearRegression(_Regressor):
         self.random_state = random_state
 
     def _loss_name(self) -> str:
+        if self.loss == "poisson":
+            raise ValueError(
+                "loss 'poisson' has an estimator of its own, PrivatePoissonRegressor; accepted here: squared, huber, "
+                "quantile"
+            )
         return self.loss
 
 
@@ -195,3 +204,93 @@ class PrivateRidge(_Regressor):
     def _settings(self) -> dict[str, Any]:
         own = {} if self.alpha is None else {"ridge": self.alpha}
         return own | super()._settings()
+
+
+def rate_at_zero(loss: dict[str, Any], schema: Schema) -> float:
+    """The rate that a Poisson loss, as model files write it, predicts at a score of 0."""
+    _, high = schema.target_bounds
+    return float(high * np.exp(-loss["shift"]))
+
+
+class PrivatePoissonRegressor(_Regressor):
+    """Poisson regression of counts and rates under differential privacy.
+
+    ``np.exp(X @ coef_ + intercept_)`` is ``predict`` for rows that no bound touches, and within the target's
+    bounds; see :class:`PrivateLinearRegression`.
+
+    Parameters are those of :class:`PrivateLinearRegression` but for ``loss``, ``huber_width`` and ``quantile``,
+    and
+
+    Parameters
+    ----------
+    target_bounds : (low, high)
+        Public bounds of ``y``, with ``low`` at least 0; values outside are moved to the nearest bound.
+    rate_at_zero : float, optional
+        The rate that a score of 0 predicts, which the ridge pulls to; above 0 and at most ``high``. Give the
+        rate that is usual, if it is public knowledge; ``high`` / e² unless given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privet import PrivatePoissonRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(20000, 2))
+    >>> y = rng.poisson(np.exp(X[:, 0] + 0.5))
+    >>> model = PrivatePoissonRegressor(epsilon=2, data_norm=1.5, target_bounds=(0, 10), rate_at_zero=1.5)
+    >>> bool(model.fit(X, y).score(X, y) > 0.1), bool((model.predict(X) > 0).all())
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        epsilon=None,
+        *,
+        delta=None,
+        method="auto",
+        rate_at_zero=None,
+        bounds=None,
+        target_bounds=None,
+        data_norm=None,
+        schema=None,
+        neighbours="replace-one",
+        n_rows=None,
+        max_records=None,
+        calibration="sound",
+        settings=None,
+        fit_intercept=True,
+        random_state=None,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.method = method
+        self.rate_at_zero = rate_at_zero
+        self.bounds = bounds
+        self.target_bounds = target_bounds
+        self.data_norm = data_norm
+        self.schema = schema
+        self.neighbours = neighbours
+        self.n_rows = n_rows
+        self.max_records = max_records
+        self.calibration = calibration
+        self.settings = settings
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+
+    def _loss_name(self) -> str:
+        return "poisson"
+
+    def _coefficients(self, model: _privet.Model, schema: Schema) -> tuple[np.ndarray, Any]:
+        # The scale of the scores is that of the rate's logarithm.
+        coef, intercept = coefficients(model.weights(), schema, numeric_target=False)
+        rate = rate_at_zero(json.loads(model.request())["loss"], schema)
+        return coef[0], float(intercept[0] + np.log(rate))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of the Poisson deviance that is explained (D²), as scikit-learn's ``PoissonRegressor``
+        gives it. Of private rows, it is itself not private."""
+        return float(d2_tweedie_score(numbers("y", y), self.predict(X), sample_weight=sample_weight, power=1))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = True
+        return tags

@@ -24,8 +24,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from privet import _privet
 from privet._numbers import whole
@@ -38,11 +39,13 @@ def number(
     scale: str = "symmetric",
     missing: float | str | None = None,
     transform: str | None = None,
+    invalid: float | None = None,
 ) -> dict[str, Any]:
     """A number from ``low`` to ``high``; values outside are moved to the nearest of them.
 
     ``scale``: ``"symmetric"`` (to [-1, 1]), ``"unit"`` (to [0, 1]) or ``"none"``. ``missing``: a number
     that stands in, ``"category"`` for an indicator, ``None`` to refuse. ``transform``: ``"log1p"``.
+    ``invalid``: what a bad cell becomes in a schema with ``invalid="stand-in"``.
 
     >>> number(0, 120, missing=38.5)
     {'type': 'number', 'bounds': [0.0, 120.0], 'scale': 'symmetric', 'missing': 38.5}
@@ -52,6 +55,8 @@ def number(
         column["missing"] = missing
     if transform is not None:
         column["transform"] = transform
+    if invalid is not None:
+        column["invalid"] = float(invalid)
     return column
 
 
@@ -60,11 +65,13 @@ def category(
     *,
     unknown: str | None = None,
     missing: str | None = None,
+    invalid: str | None = None,
 ) -> dict[str, Any]:
     """One of a list of texts, or any text hashed to so many columns.
 
     ``unknown``: ``"other"`` (a column of its own), ``"none"``, a listed category, or ``None`` to refuse.
     ``missing``: ``"category"`` (a column of its own), a listed category, or ``None`` to refuse.
+    ``invalid``: what a bad cell becomes in a schema with ``invalid="stand-in"``.
 
     >>> category(["red", "green"], unknown="red")
     {'type': 'category', 'categories': ['red', 'green'], 'unknown': {'as': 'red'}}
@@ -80,10 +87,14 @@ def category(
         column["unknown"] = unknown if unknown in ("error", "other", "none") else {"as": unknown}
     if missing is not None:
         column["missing"] = missing if missing in ("error", "category") else {"as": missing}
+    if invalid is not None:
+        column["invalid"] = {"as": invalid}
     return column
 
 
-def binary(zero: str = "0", one: str = "1", *, missing: str | None = None) -> dict[str, Any]:
+def binary(
+    zero: str = "0", one: str = "1", *, missing: str | None = None, invalid: str | None = None
+) -> dict[str, Any]:
     """One of two texts, as 0 and 1.
 
     >>> binary("no", "yes")
@@ -92,6 +103,8 @@ def binary(zero: str = "0", one: str = "1", *, missing: str | None = None) -> di
     column: dict[str, Any] = {"type": "binary", "values": [str(zero), str(one)]}
     if missing is not None:
         column["missing"] = missing if missing in ("error", "category") else {"as": missing}
+    if invalid is not None:
+        column["invalid"] = {"as": invalid}
     return column
 
 
@@ -127,6 +140,9 @@ class Schema:
         How much each class counts.
     missing_values : sequence of str
         Texts that count as missing, beside a frame's own nulls.
+    invalid : {"refuse", "drop", "stand-in"}
+        What becomes of a record with a bad cell or label: refused; a row of zeros that counts and
+        contributes nothing; or, cell by cell, what the columns declare as ``invalid``.
     """
 
     def __init__(
@@ -142,6 +158,7 @@ class Schema:
         max_records: int | None = None,
         weights: Sequence[float] | None = None,
         missing_values: Sequence[str] = ("",),
+        invalid: str = "refuse",
     ) -> None:
         draft: dict[str, Any] = {
             "bias": bias,
@@ -149,6 +166,8 @@ class Schema:
             "target": {"column": target},
             "columns": [{"name": name, **column} for name, column in columns.items()],
         }
+        if invalid != "refuse":
+            draft["invalid"] = invalid
         if any("missing" in column for column in columns.values()):
             draft["file"] = {"missing_values": [str(text) for text in missing_values]}
         if classes is not None:
@@ -181,7 +200,7 @@ class Schema:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Schema:
         """From a schema file."""
-        return cls.from_toml(Path(path).read_text(encoding="utf-8"))
+        return cls._of(_privet.Schema.load(os.fspath(path)))
 
     def to_dict(self) -> dict[str, Any]:
         """A mapping with the keys of a schema file."""
@@ -222,6 +241,11 @@ class Schema:
         """The column that says whose a row is."""
         return self._checked.unit
 
+    @property
+    def is_total(self) -> bool:
+        """Whether no record can make the reading of a table fail."""
+        return self._checked.is_total
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Schema) and self._checked.to_json() == other._checked.to_json()
 
@@ -254,7 +278,8 @@ def label_text(label: Any) -> str:
     >>> label_text(1.0), label_text(True), label_text("a")
     ('1', 'True', 'a')
     """
-    item = label.item() if hasattr(label, "item") else label
+    # A masked entry has an item too: what the mask hides, or 0.
+    item = label.item() if hasattr(label, "item") and label is not np.ma.masked else label
     if isinstance(item, float) and item.is_integer():
         item = int(item)
     return str(item)

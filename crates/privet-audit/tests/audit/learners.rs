@@ -40,6 +40,8 @@ fn no_sound_learner_is_refuted() {
 /// Enough runs to tell: every learner, asked for twice the ε that its certificate states, is refuted, and
 /// with a certificate of its own it is not. `linear-rotated` states (ε, δ) without a curve, and Gaussian
 /// noise shows little of that at a factor of 2: it is asked for eight times. `auto` plans one of the others.
+/// With 5,000 runs the pilot is as long as it may be: with 3,000 one seed in eight had it choose settings of
+/// `amp` or `objective` that show too little.
 #[test]
 fn twice_the_stated_epsilon_of_a_learner_is_refuted() {
     for info in METHODS.iter().filter(|info| !["auto", "non-private"].contains(&info.name)) {
@@ -49,7 +51,7 @@ fn twice_the_stated_epsilon_of_a_learner_is_refuted() {
             (Budget::new(stated, 1e-5).unwrap(), Budget::new(asked, 1e-5).unwrap());
         let mut subject = Subject::new(method, asked, Neighbours::ReplaceOne);
         subject.rows = 16;
-        let options = Options { runs: 3_000, confidence: 0.999, seed: 77 };
+        let options = Options { runs: 5_000, confidence: 0.999, seed: 77 };
         let bold = learner::audit_against(&subject, stated, &options, &()).unwrap();
         assert!(bold.finding.refuted, "{bold:?}");
         let honest = learner::audit(&subject, &options, &()).unwrap();

@@ -4,9 +4,11 @@
 //! have failed.
 
 mod accounting;
+mod cells;
 mod errata;
 mod learners;
 mod membership;
+mod phase;
 mod power;
 mod samplers;
 mod schemas;

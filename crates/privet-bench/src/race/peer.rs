@@ -127,16 +127,13 @@ mod tests {
     use serde_json::json;
 
     fn shell(script: &str) -> Result<Peer, RaceError> {
-        let log = std::env::temp_dir().join(format!("privet-peer-{}", std::process::id()));
-        let log = log.with_extension(format!("{:x}", script.len()));
-        let peer = Peer::start("a shell", Path::new("/bin/sh"), ["-c", script], &log);
-        let _ = fs::remove_file(&log);
-        peer
+        let folder = tempfile::tempdir().unwrap();
+        Peer::start("a shell", Path::new("/bin/sh"), ["-c", script], &folder.path().join("log"))
     }
 
     #[test]
     fn a_peer_answers_line_by_line_until_it_ends_or_dawdles() {
-        let quick = Duration::from_secs(20);
+        let quick = LOADING;
         let echo = r#"echo '{"ready":{"echo":"1.0"}}'; read a; echo "$a"; read b; echo "not json""#;
         let mut peer = shell(echo).unwrap();
         assert_eq!((peer.version("echo"), peer.version("other")), ("1.0", "unknown"));
@@ -150,12 +147,9 @@ mod tests {
         let late = slow.ask(&json!(1), Duration::from_millis(50)).unwrap_err();
         assert!(matches!(late, RaceError::Slow { .. }), "{late}");
 
-        let gone = Peer::start(
-            "x",
-            Path::new("/no/such/program"),
-            [""],
-            &std::env::temp_dir().join("privet-peer-x"),
-        );
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        let gone = Peer::start("x", Path::new("/no/such/program"), [""], &log);
         assert!(matches!(gone, Err(RaceError::File { .. })));
     }
 }

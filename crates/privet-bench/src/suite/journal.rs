@@ -1,13 +1,15 @@
 //! The results file: lines are appended as they come, by one process at a time.
 //!
 //! `results.jsonl` is locked by the operating system while it is written to; the lock goes with the
-//! process, however that ends. Beside it, `suite.toml` keeps the suite that it was measured with. A last
+//! process, however that ends ([`super::lock`]). Beside it, `suite.toml` keeps the suite that it was measured with. A last
 //! line that was cut is dropped; whatever stands before it is kept.
 
+use super::lock::Locked;
 use crate::error::BenchError;
 use crate::line::Line;
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use privet_data::write::{Destination, Existing};
+use std::fs::{self, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Name of the results within their folder.
@@ -18,7 +20,7 @@ pub const SUITE: &str = "suite.toml";
 /// A results file that is being written.
 #[derive(Debug)]
 pub struct Journal {
-    file: File,
+    file: Locked,
     path: PathBuf,
 }
 
@@ -37,22 +39,22 @@ impl Journal {
     pub fn open(folder: &Path, suite: &str, resume: bool) -> Result<(Self, Past), BenchError> {
         fs::create_dir_all(folder).map_err(BenchError::at(folder))?;
         let (path, kept) = (folder.join(RESULTS), folder.join(SUITE));
-        let mut file = OpenOptions::new()
+        let file = OpenOptions::new()
             .create(true)
             .truncate(false)
             .read(true)
             .write(true)
             .open(&path)
             .map_err(BenchError::at(&path))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(BenchError::Locked { path }),
-            Err(TryLockError::Error(source)) => return Err(BenchError::File { path, source }),
-        }
+        let Some(mut file) = Locked::new(file).map_err(BenchError::at(&path))? else {
+            return Err(BenchError::Locked { path });
+        };
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(BenchError::at(&path))?;
         if bytes.is_empty() {
-            write_whole(folder, &kept, suite).map_err(BenchError::at(&kept))?;
+            let placed = Destination::open(&kept, Existing::Replace);
+            let written = placed.and_then(|mut kept| kept.write(suite.as_bytes()));
+            written.map_err(|error| BenchError::at(&kept)(error.into()))?;
             return Ok((Self { file, path }, Past::default()));
         }
         if !resume {
@@ -100,14 +102,6 @@ fn parse(bytes: &[u8], path: &Path) -> Result<(Vec<Line>, usize), BenchError> {
         }
     }
     Ok((lines, good))
-}
-
-/// Beside, then renamed.
-fn write_whole(folder: &Path, path: &Path, text: &str) -> io::Result<()> {
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.persist(path)?;
-    Ok(())
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod estimate;
 mod file;
 mod grid;
 mod journal;
+mod lock;
 mod pool;
 pub mod races;
 mod running;

@@ -52,6 +52,9 @@ struct Prepare {
     /// Folder for the results; made if need be
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// Overwrite files of those names that are there
+    #[arg(long)]
+    force: bool,
     /// Another shuffle, or other draws of a set that is made up
     #[arg(long, value_name = "SEED")]
     seed: Option<u64>,
@@ -91,6 +94,18 @@ impl Prepare {
                 )));
             }
         };
+        let there = ["train.csv", "train.svm", "test.csv", "test.svm", "schema.toml"]
+            .map(|name| self.out.join(name))
+            .into_iter()
+            .find(|path| path.exists());
+        if let Some(path) = there.filter(|_| !self.force) {
+            return Err(Failure::input(format!(
+                "--out {}: {} exists already, and is kept; another folder is accepted, and --force \
+                 overwrites it",
+                self.out.display(),
+                path.display()
+            )));
+        }
         let meter = Meter::spinner(&format!("preparing {}", self.name));
         let guard = interrupt::writing();
         let prepared = catalog::prepare(&self.name, &from, &self.out, self.seed)?;

@@ -31,6 +31,9 @@ pub struct Demo {
     /// Folder for the files; made if need be
     #[arg(long, value_name = "DIR", default_value = "demo")]
     out: PathBuf,
+    /// Overwrite files of those names that are there
+    #[arg(long)]
+    force: bool,
 }
 
 impl Demo {
@@ -41,10 +44,18 @@ impl Demo {
         let file = |name: &str| self.out.join(name);
         let (train, test) = (file("train.csv"), file("test.csv"));
         let (schema, model) = (file("schema.toml"), file("model.json"));
+        let open = |path: &Path| output::open(path, self.force, &[]);
+        let write = |path: &Path, text: &str| {
+            open(path).and_then(|mut out| output::write(&mut out, path, text.as_bytes()))
+        };
+        // All of them before the first is written.
+        for path in [&train, &test, &schema, &model] {
+            open(path)?;
+        }
         say!("An invented census: {TRAIN_ROWS} people to learn from, {TEST_ROWS} to try it on.");
-        output::write_file(&train, census::table(TRAIN_ROWS, 2026).as_bytes())?;
-        output::write_file(&test, census::table(TEST_ROWS, 2027).as_bytes())?;
-        output::write_file(&schema, census::SCHEMA.as_bytes())?;
+        write(&train, &census::table(TRAIN_ROWS, 2026))?;
+        write(&test, &census::table(TEST_ROWS, 2027))?;
+        write(&schema, census::SCHEMA)?;
         say!("Its schema, {}, holds all that may be known without looking.", schema.display());
 
         let [schema, train, test, model] = [&schema, &train, &test, &model].map(PathBuf::as_path);
@@ -53,9 +64,11 @@ impl Demo {
             &["plan", "--schema", "@", "--rows", "20000", "--epsilon", "1", "--method", "all"],
             &[schema],
         )?;
+        let mut words = vec!["train", "@", "--schema", "@", "--epsilon", "1", "--out", "@"];
+        words.extend(self.force.then_some("--force"));
         step(
             "Train. The noise is fixed by the plan; the records decide only the result.",
-            &["train", "@", "--schema", "@", "--epsilon", "1", "--out", "@"],
+            &words,
             &[train, schema, model],
         )?;
         step("How good is it on people it has not seen?", &["evaluate", "@", "@"], &[model, test])?;

@@ -18,7 +18,8 @@ use std::path::PathBuf;
 #[command(
     long_about = "\
 Compares predictions with the labels of a table: accuracy for classes, root mean square error for a
-number, in its own unit.
+number, in its own unit. Rows that are null records under the schema's policy for bad ones
+(`invalid`) are left out.
 
 The number is computed from the table without noise: it is NOT private. Publish it only if those
 rows are public anyway; do not choose a model by it on private rows.",
@@ -53,6 +54,7 @@ impl Evaluate {
         let data = read(&self.data, &schema, &options)?;
         drop(meter);
         tell_unknown(&data.report);
+        let data = valid(data)?;
         let rows = data.rows();
         let (name, value) = measure(&model, &data)?;
         say!("this number is itself not private: it is computed from these rows without noise");
@@ -63,6 +65,20 @@ impl Evaluate {
         } else {
             output::print(&format!("{name} {} on {rows} rows\n", number(value)))
         }
+    }
+}
+
+/// The rows that are no null records: those say nothing of a model.
+fn valid(data: Dataset) -> Result<Dataset, Failure> {
+    let null = &data.report.null_rows;
+    if null.is_empty() {
+        return Ok(data);
+    }
+    let kept: Vec<usize> =
+        (0..data.rows()).filter(|row| null.binary_search(row).is_err()).collect();
+    match kept.is_empty() {
+        true => Err(Failure::input("every row is invalid; at least one valid row is needed")),
+        false => Ok(data.select(&kept)),
     }
 }
 

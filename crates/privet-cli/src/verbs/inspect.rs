@@ -4,11 +4,12 @@ use crate::failure::Failure;
 use crate::output::{self, number};
 use crate::words;
 use clap::Args;
+use privet_core::printable;
 use privet_data::Encoding;
 use privet_dp::noise::Origin;
 use privet_learn::model::Model;
 use privet_learn::model::file::{self, Seal};
-use privet_learn::{Scores, plan};
+use privet_learn::{Scores, UNSIGNED, Verdict, plan, verify};
 use privet_optim::loss::Loss;
 use std::path::PathBuf;
 
@@ -19,9 +20,10 @@ const SHOWN: usize = 8;
 #[derive(Args, Debug)]
 #[command(
     long_about = "\
-Says in words what was released: the guarantee, the noise on each thing, what it was derived from,
-the conditions under which it holds, and the largest weights. A file that was cut or edited is
-refused; `privet verify` says whether the certificate holds.",
+Says in words what was released: the guarantee, the noise and what it is on, what it was derived
+from, the conditions under which it holds, and the largest weights. A file that was cut or edited is
+refused. A guarantee is stated only if `privet verify` finds that it holds; where it does not, the exit
+code is 1.",
     after_help = "Example:\n  privet inspect model.json"
 )]
 pub struct Inspect {
@@ -33,11 +35,21 @@ impl Inspect {
     /// Loads and describes.
     pub fn run(self) -> Result<(), Failure> {
         let model = file::load(&self.model, Seal::Required)?;
-        output::print(&describe(&model))
+        let verdict = verify(&model);
+        output::print(&describe(&model, &verdict))?;
+        let refused = claims(&model) && !verdict.valid;
+        if refused { Err(Failure::Told) } else { Ok(()) }
     }
 }
 
-fn describe(model: &Model) -> String {
+/// Whether it claims to be private at all.
+fn claims(model: &Model) -> bool {
+    let certificate = model.certificate();
+    let finite = certificate.guarantee.as_ref().is_some_and(|claim| claim.epsilon.is_finite());
+    finite && certificate.randomness == Some(Origin::OperatingSystem)
+}
+
+fn describe(model: &Model, verdict: &Verdict) -> String {
     let mut text = String::new();
     let mut section = |title: &str, body: String| {
         if !body.is_empty() {
@@ -45,18 +57,22 @@ fn describe(model: &Model) -> String {
         }
     };
     section("What it is", purpose(model));
-    section("What it can reveal", promise(model));
-    let noise = model.certificate().events.as_ref().map_or(String::new(), |events| {
-        words::events(events)
+    section("What it can reveal", promise(model, verdict));
+    let stated = model.certificate().events.as_ref().filter(|_| verdict.valid || !claims(model));
+    let noise = stated.map_or(String::new(), |events| {
+        words::events(events, model.request().method.noised())
             .iter()
             .map(|line| words::wrapped(&words::sentence(line), "  "))
             .collect()
     });
     section("Noise", noise);
     section("From these public facts", facts(model));
-    let notes = model.certificate().notes.iter().map(|note| words::wrapped(note, "  ")).collect();
-    section("Conditions and notes", notes);
-    section("Who vouches", vouched(model));
+    // Those of the plan made again, whatever the file leaves out; then what it says besides.
+    let stated = model.certificate().notes.iter();
+    let besides = stated.filter(|note| !verdict.notes.contains(note));
+    let notes = verdict.notes.iter().chain(besides);
+    section("Conditions and notes", notes.map(|note| words::wrapped(note, "  ")).collect());
+    section("Who vouches", vouched(verdict));
     section("Largest weights", weights(model));
     text
 }
@@ -83,19 +99,30 @@ fn purpose(model: &Model) -> String {
     )
 }
 
-fn promise(model: &Model) -> String {
+fn promise(model: &Model, verdict: &Verdict) -> String {
     let certificate = model.certificate();
-    let mut text = match &certificate.guarantee {
-        None => words::wrapped("NOT PRIVATE: no noise was added. It may reveal its records.", "  "),
-        Some(guarantee) => {
-            words::wrapped(&words::sentence(&format!("{}.", words::guarantee(guarantee))), "  ")
-        }
-    };
-    if certificate.randomness == Some(Origin::FixedSeed) {
-        text.push_str("  NOT PRIVATE: the noise comes from a fixed seed that anyone can repeat.\n");
+    if certificate.guarantee.is_none() {
+        return words::wrapped("NOT PRIVATE: no noise was added. It may reveal its records.", "  ");
     }
-    if certificate.guarantee.is_some() {
-        text.push_str(&format!("  Arithmetic: {}\n", words::arithmetic(certificate.arithmetic)));
+    if certificate.randomness == Some(Origin::FixedSeed) {
+        return words::wrapped(
+            "NOT PRIVATE: the noise comes from a fixed seed that anyone can repeat.",
+            "  ",
+        );
+    }
+    let mut text = String::new();
+    let mut say = |line: &str| text.push_str(&words::wrapped(&words::sentence(line), "  "));
+    match &verdict.guarantee {
+        Some(guarantee) => {
+            say(&format!("{}.", words::guarantee(guarantee)));
+            say(&format!("arithmetic: {}", words::arithmetic(certificate.arithmetic)));
+        }
+        None => {
+            say("NOT VALID: rely on no guarantee for this model.");
+            let failed = verdict.checks.iter().filter(|check| !check.holds);
+            failed
+                .for_each(|check| say(&format!("does not hold: {}: {}", check.what, check.detail)));
+        }
     }
     text
 }
@@ -120,11 +147,13 @@ fn facts(model: &Model) -> String {
     lines.into_iter().map(|line| format!("  {line}\n")).collect()
 }
 
-fn vouched(model: &Model) -> String {
-    match &model.certificate().signature {
-        Some(signature) => format!("  signed by {}\n", signature.public_key),
-        None => String::new(),
-    }
+fn vouched(verdict: &Verdict) -> String {
+    let signed = match &verdict.signer {
+        Some(key) => format!("signed by {key}"),
+        None => UNSIGNED.into(),
+    };
+    let made = words::sentence(&words::made(verdict.made.as_ref()));
+    format!("{}{}", words::wrapped(&signed, "  "), words::wrapped(&made, "  "))
 }
 
 /// The weights that count most, by the name of their column. They are part of the release.
@@ -138,16 +167,16 @@ fn weights(model: &Model) -> String {
     let mut text = String::new();
     for (problem, row) in all.iter().enumerate() {
         if all.len() > 1 {
-            let class = classes.get(problem).map_or("", String::as_str);
+            let class = printable(classes.get(problem).map_or("", String::as_str));
             text.push_str(&format!("  {class} against {others}\n"));
         } else if let [_, positive] = classes {
-            text.push_str(&format!("  (positive speaks for {positive})\n"));
+            text.push_str(&format!("  (positive speaks for {})\n", printable(positive)));
         }
         let mut order: Vec<usize> = (0..row.len()).collect();
         order.sort_by(|a, b| row[*b].abs().total_cmp(&row[*a].abs()));
         for &column in order.iter().take(SHOWN) {
             let name = encoding.column_name(column).unwrap_or_default();
-            text.push_str(&format!("  {:>12}  {name}\n", number(row[column])));
+            text.push_str(&format!("  {:>12}  {}\n", number(row[column]), printable(&name)));
         }
     }
     text

@@ -32,13 +32,21 @@ pub struct Keygen {
 impl Keygen {
     /// Draws, writes, prints the public half.
     pub fn run(self) -> Result<(), Failure> {
-        if self.out.exists() {
-            return Err(Failure::input(format!(
+        let exists = || {
+            Failure::input(format!(
                 "--out {}: exists already; a key is never overwritten, give another name",
                 self.out.display()
-            )));
+            ))
+        };
+        if self.out.is_file() {
+            return Err(exists());
         }
-        output::check_writable("--out", &self.out, &[])?;
+        let mut out = output::open(&self.out, false, &[])?;
+        if out.is_standard() {
+            return Err(Failure::input(
+                "--out -: standard output is for the public key; the name of a file is accepted",
+            ));
+        }
         let mut secret = Zeroizing::new([0_u8; 32]);
         SystemRandom::new()
             .map_err(|error| Failure::Environment(error.to_string()))?
@@ -46,8 +54,12 @@ impl Keygen {
         let digits: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
         let text = Zeroizing::new(format!("{digits}\n"));
         drop(Zeroizing::new(digits));
-        output::write_file(&self.out, text.as_bytes())?;
-        say!("secret key in {} (0600): keep it; the public key is", self.out.display());
+        output::write(&mut out, &self.out, text.as_bytes())?;
+        say!(
+            "secret key in {}{}: keep it; the public key is",
+            self.out.display(),
+            output::mode(&self.out)
+        );
         output::print(&format!("{}\n", public_key(&secret)))
     }
 }

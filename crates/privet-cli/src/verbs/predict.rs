@@ -22,6 +22,9 @@ The table needs the columns of the schema, in any order; others are ignored, and
 missing. A category that the schema does not list counts as the schema says; where it says `error`,
 as none of the column's categories. How many there were is said on standard error.
 
+A row with a bad cell, or with too few or too many, is refused, unless the schema the model was trained
+with has another policy (`invalid`): where that says null record, the row's `prediction` is empty.
+
 Predictions cost no budget: the model is public in the sense of its certificate. They do say
 something about the rows you predict for.",
     after_help = "\
@@ -35,9 +38,12 @@ pub struct Predict {
     model: PathBuf,
     /// The rows to predict for
     data: PathBuf,
-    /// Where to write the CSV [default: standard output]
-    #[arg(long, value_name = "CSV")]
-    out: Option<PathBuf>,
+    /// Where to write the CSV; - is standard output
+    #[arg(long, value_name = "CSV", default_value = "-")]
+    out: PathBuf,
+    /// Overwrite a file that is there
+    #[arg(long)]
+    force: bool,
     /// Add a probability for each class (logistic models)
     #[arg(long)]
     proba: bool,
@@ -52,9 +58,7 @@ impl Predict {
     pub fn run(self) -> Result<(), Failure> {
         let model = file::load(&self.model, Seal::Required)?;
         let schema = fitting_schema(&model, self.schema.as_deref())?;
-        if let Some(out) = &self.out {
-            output::check_writable("--out", out, &[&self.model, &self.data])?;
-        }
+        let mut out = output::open(&self.out, self.force, &[&self.model, &self.data])?;
         let meter = Meter::bar(&format!("reading {}", self.data.display()));
         let tell = |done, total| meter.at(done, total);
         let options =
@@ -76,15 +80,12 @@ impl Predict {
         } else {
             None
         };
-        let text = csv_text(&schema, &predictions, probabilities)?;
-        match &self.out {
-            None => output::print(&text),
-            Some(out) => {
-                output::write_file(out, text.as_bytes())?;
-                say!("predictions written to {} (0600)", out.display());
-                Ok(())
-            }
+        let text = csv_text(&schema, &predictions, probabilities, &features.report.null_rows)?;
+        output::write(&mut out, &self.out, text.as_bytes())?;
+        if !out.is_standard() {
+            say!("predictions written to {}{}", self.out.display(), output::mode(&self.out));
         }
+        Ok(())
     }
 }
 
@@ -105,6 +106,8 @@ pub fn fitting_schema(model: &Model, given: Option<&Path>) -> Result<Schema, Fai
     }
     let differs = if ours.target != theirs.target {
         "[target]".to_string()
+    } else if ours.invalid != theirs.invalid {
+        "invalid".into()
     } else if ours.clip != theirs.clip || ours.bias != theirs.bias {
         "[clip] or bias".into()
     } else {
@@ -133,6 +136,7 @@ fn csv_text(
     schema: &Schema,
     predictions: &Predictions,
     probabilities: Option<(&[String], Vec<f64>)>,
+    null_rows: &[usize],
 ) -> Result<String, Failure> {
     let failed = |error: csv::Error| Failure::Environment(error.to_string());
     let mut writer = csv::Writer::from_writer(Vec::new());
@@ -151,10 +155,13 @@ fn csv_text(
             codes.iter().map(name).collect()
         }
     };
-    for label in labels {
+    for (place, label) in labels.into_iter().enumerate() {
         let mut row = vec![label];
         if let Some(values) = shares.as_mut().and_then(Iterator::next) {
             row.extend(values.iter().map(f64::to_string));
+        }
+        if null_rows.binary_search(&place).is_ok() {
+            row.iter_mut().for_each(String::clear);
         }
         writer.write_record(&row).map_err(failed)?;
     }

@@ -5,6 +5,7 @@ use crate::output::{self, number};
 use crate::progress::Meter;
 use clap::{Args, Subcommand};
 use privet_data::read::{Options, read};
+use privet_data::schema::Invalid;
 use privet_data::{Encoding, Schema as PublicSchema, Target};
 use std::path::PathBuf;
 
@@ -39,6 +40,7 @@ Examples:
 
 A schema:
   bias = true                          # an intercept
+  invalid = \"drop\"                     # a bad line becomes a row of zeros; refused unless given
   [clip]
   norm = \"l2\"                          # every encoded record has at most this length
   radius = 1.0
@@ -92,6 +94,7 @@ impl Check {
             if let (Target::Class { codes, .. }, Some(classes)) = (&data.target, schema.classes()) {
                 for (code, class) in (0_u32..).zip(classes) {
                     let count = codes.iter().filter(|found| **found == code).count();
+                    let class = privet_core::printable(class);
                     text.push_str(&format!("  {count} of class {class}\n"));
                 }
             }
@@ -100,6 +103,18 @@ impl Check {
             }
         }
         output::print(&text)
+    }
+}
+
+/// What becomes of records that do not fit, in words.
+fn policy(invalid: Invalid) -> &'static str {
+    match invalid {
+        Invalid::Refuse => "refused: a bad cell or line ends the reading",
+        Invalid::Drop => "a bad line becomes a row of zeros; every line is a record",
+        Invalid::StandIn => {
+            "a bad cell becomes its column's stand-in, or the line a row of zeros; every line is a \
+             record"
+        }
     }
 }
 
@@ -112,9 +127,10 @@ fn describe(schema: &PublicSchema, encoding: &Encoding) -> String {
     };
     let mut text = format!(
         "  target    {target}\n  unit      {}\n  radius    {} (bound on the ℓ2 length of every \
-         encoded record)\n  storage   {}\n  columns   {} encoded",
+         encoded record)\n  invalid   {}\n  storage   {}\n  columns   {} encoded",
         schema.unit(),
         number(encoding.l2_radius()),
+        policy(schema.invalid()),
         format!("{:?}", encoding.storage()).to_lowercase(),
         encoding.width(),
     );

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output::{self, json_number, number};
 use crate::progress::Meter;
 use crate::settings::{self, Settings};
-use crate::{interrupt, keys, say, words};
+use crate::{keys, say, words};
 use clap::Args;
 use privet_core::{Neighbours, Unit};
 use privet_data::read::{Options, read};
@@ -17,8 +17,9 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// Stands in for the number of rows until it is read, to find refusals that do not depend on it.
-const SOME_ROWS: u64 = 10_000;
+/// Stand in for the number of rows until it is read, to find refusals that do not depend on it: some, hardly
+/// any, and more than there ever are.
+const SOME_ROWS: [u64; 3] = [10_000, 2, 1 << 40];
 
 /// Train a private model and write it with its certificate
 #[derive(Args, Debug)]
@@ -33,7 +34,15 @@ Two relations between tables that must look alike:
   add-remove    one record is added or removed; the number of rows is private: you declare it with
                 --rows, about right, and the file's own count is never used nor shown
 
-Everything spent on the same records adds up: two models of ε = 1 reveal as much as one of ε = 2.",
+A line that does not fit the schema ends the command with its number, which tells of that record.
+With invalid = \"drop\" in the schema no record can (see docs/guide.md).
+
+Everything spent on the same records adds up: two models of ε = 1 reveal as much as one of ε = 2.
+
+A file that is there already is kept: a model was paid for and cannot be made again. --force overwrites
+it. Links are followed; devices and pipes are written through. If, once the model is made, it cannot be
+put where it should go, it is put beside that under a new name, in the current folder or in that for
+temporary files; the command says where, and ends with code 3.",
     after_help = "\
 Examples:
   privet train table.csv --schema s.toml --epsilon 1 --out model.json
@@ -64,9 +73,12 @@ pub struct Train {
                         really added, whatever the paper says", Calibration::ACCEPTED),
     )]
     calibration: Calibration,
-    /// Where to write model and certificate
+    /// Where to write model and certificate; - is standard output
     #[arg(long, value_name = "MODEL")]
     out: PathBuf,
+    /// Overwrite a file that is there
+    #[arg(long)]
+    force: bool,
     /// Vouch for it with this secret key; see `privet keygen`
     #[arg(long, value_name = "KEYFILE")]
     sign: Option<PathBuf>,
@@ -86,25 +98,40 @@ impl Train {
         if self.rows.is_none() && !public_count {
             return Err(self.rows_needed(&schema));
         }
-        let mut planned = self.plan(&schema, self.rows.unwrap_or(SOME_ROWS))?;
+        let declared = match self.rows {
+            Some(rows) => Some(self.plan(&schema, rows)?),
+            None => self.refuse_whatever_the_rows(&schema).map(|()| None)?,
+        };
         let secret = self.sign.as_deref().map(keys::read_secret).transpose()?;
         let mut inputs: Vec<&Path> = vec![&self.data, &self.schema];
         inputs.extend(self.sign.as_deref());
-        output::check_writable("--out", &self.out, &inputs)?;
+        let out = output::open(&self.out, self.force, &inputs)?;
+        if out.is_standard() && self.json {
+            return Err(Failure::input(
+                "--json: with --out - standard output is the model's; leave one of them out",
+            ));
+        }
         if self.seed.is_some() {
             say!("warning: --seed makes the noise repeatable: this model will be NOT PRIVATE");
         }
 
         let data = self.read(&schema, public_count)?;
-        if self.rows.is_none() {
-            planned = self.plan(&schema, data.rows() as u64)?;
-        }
+        let planned = match declared {
+            Some(planned) => planned,
+            None => self.plan(&schema, data.rows() as u64)?,
+        };
         let model = self.execute(&planned, &data)?;
-        {
-            let _guard = interrupt::writing();
-            file::save(&model, &self.out, secret.as_deref())?;
+        let text = file::to_json(&model, secret.as_deref())?;
+        let standard = out.is_standard();
+        let (path, failure) = output::keep(out, &text)?;
+        let report = self.report(&model, &path, secret.as_deref().map(public_key));
+        if standard {
+            // The model is what was asked for there.
+            say!("{}", report.trim_end());
+        } else {
+            output::print(&report)?;
         }
-        self.report(&model, secret.as_deref().map(public_key))
+        failure.map_or(Ok(()), Err)
     }
 
     fn rows_needed(&self, schema: &Schema) -> Failure {
@@ -117,6 +144,18 @@ impl Train {
             "--rows is missing: {why} the number of rows is private; declare about how many there \
              are, from public knowledge"
         ))
+    }
+
+    /// Refuses before a record is read what is refused for every number of rows: limits are on few rows or on
+    /// many, so that what is refused in the same words for some, hardly any and very many always is.
+    fn refuse_whatever_the_rows(&self, schema: &Schema) -> Result<(), Failure> {
+        let mut refusals = SOME_ROWS.iter().map(|rows| self.plan(schema, *rows).err());
+        let Some(Some(first)) = refusals.next() else { return Ok(()) };
+        let words = first.to_string();
+        match refusals.all(|other| other.is_some_and(|other| other.to_string() == words)) {
+            true => Err(first),
+            false => Ok(()),
+        }
     }
 
     fn plan(&self, schema: &Schema, rows: u64) -> Result<Plan, Failure> {
@@ -149,17 +188,21 @@ impl Train {
     }
 
     /// What was released. Never anything read from the records.
-    fn report(&self, model: &Model, signer: Option<String>) -> Result<(), Failure> {
+    fn report(&self, model: &Model, path: &Path, signer: Option<String>) -> String {
         if self.json {
-            return output::print_json(&as_json(model, &self.out, signer));
+            return format!("{:#}\n", as_json(model, path, signer));
         }
         let mut text = in_words(model.certificate());
-        text.push_str(&format!("written to {} (0600)\n", self.out.display()));
+        let shown = path.display().to_string();
+        let shown = privet_core::printable(&shown);
+        text.push_str(&format!("written to {shown}{}\n", output::mode(path)));
         if let Some(key) = signer {
             text.push_str(&format!("signed by {key}\n"));
         }
-        text.push_str(&format!("next: privet verify {}\n", output::quoted(&self.out)));
-        output::print(&text)
+        if path.is_file() {
+            text.push_str(&format!("next: privet verify {}\n", output::quoted(path)));
+        }
+        text
     }
 }
 

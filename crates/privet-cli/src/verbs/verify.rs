@@ -7,7 +7,7 @@ use crate::progress::Meter;
 use crate::words;
 use clap::Args;
 use privet_learn::model::file::{self, Seal};
-use privet_learn::{Check, Verdict, verify};
+use privet_learn::{Check, UNSIGNED, Verdict, verify};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -17,12 +17,16 @@ use std::path::PathBuf;
     long_about = "\
 Checks a model without its data:
   1. the guarantee is recomputed from the events that the certificate lists;
-  2. the plan is made again from the certificate's public facts and must give those same events, so
-     that noise below the theorem is found;
-  3. the digest that binds model and certificate must match, and the signature if there is one.
+  2. the plan is made again from the certificate's public facts: request, events and claim must be
+     ones that the planner writes together, so that noise below the theorem is found;
+  3. the digest that binds model and certificate must match, and the signature if there is one;
+  4. the weights must be ones that such a plan can release: on the grid of its noise, in its ball,
+     sums of its columns;
+  5. the certificate must not be on the list of void ones (SECURITY.md).
 
-It cannot prove that the holder ran this program on the data. A signature lets an organisation vouch
-for that: name the key you trust with --signer.
+It cannot prove that the holder ran this program on the data: whoever makes up a request and weights
+that fit it has a file on which all of this holds. A signature lets an organisation vouch: name the
+key you trust with --signer.
 
 Exit code 0 if everything holds, 1 if not.",
     after_help = "\
@@ -83,7 +87,10 @@ fn as_json(verdict: &Verdict) -> Value {
         "delta": guarantee.map(|g| g.delta),
         "neighbours": guarantee.map(|g| g.neighbours),
         "unit": guarantee.map(|g| g.unit),
+        "arithmetic": verdict.arithmetic,
         "signer": verdict.signer,
+        "made": verdict.made,
+        "notes": verdict.notes,
         "checks": verdict.checks,
     })
 }
@@ -94,19 +101,22 @@ fn in_words(verdict: &Verdict) -> String {
         let mark = if check.holds { "ok " } else { "NOT" };
         text.push_str(&format!("{mark}  {}: {}\n", check.what, check.detail));
     }
-    if let Some(signer) = &verdict.signer {
-        text.push_str(&format!("     signed by {signer}\n"));
+    let Some(guarantee) = &verdict.guarantee else {
+        text.push_str("NOT VALID: rely on no guarantee for this model\n");
+        return text;
+    };
+    let head = words::budget(guarantee.epsilon, guarantee.delta);
+    text.push_str(&format!("VALID: {head}, {} neighbours\n", guarantee.neighbours));
+    let mut say = |line: &str| text.push_str(&words::wrapped(&words::sentence(line), "  "));
+    say(&format!("{}.", words::guarantee(guarantee)));
+    if let Some(arithmetic) = verdict.arithmetic {
+        say(&format!("arithmetic: {}.", words::arithmetic(arithmetic)));
     }
-    match &verdict.guarantee {
-        Some(guarantee) => {
-            let head = words::budget(guarantee.epsilon, guarantee.delta);
-            text.push_str(&format!("VALID: {head}, {} neighbours\n", guarantee.neighbours));
-            text.push_str(&words::wrapped(
-                &words::sentence(&format!("{}.", words::guarantee(guarantee))),
-                "  ",
-            ));
-        }
-        None => text.push_str("NOT VALID: rely on no guarantee for this model\n"),
+    verdict.notes.iter().for_each(|note| say(&format!("note: {note}.")));
+    say(&words::made(verdict.made.as_ref()));
+    match &verdict.signer {
+        Some(key) => say(&format!("signed by {key}.")),
+        None => say(&format!("{UNSIGNED}.")),
     }
     text
 }

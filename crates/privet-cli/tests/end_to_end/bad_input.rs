@@ -7,12 +7,16 @@ fn flags_outside_their_range() {
     let world = World::new();
     for epsilon in ["0", "-1", "NaN", "inf", "-inf", "much"] {
         let line = TRAIN.replace("--epsilon 5", &format!("--epsilon {epsilon}"));
-        world.refused(2, &line, &["--epsilon", "a finite number above 0"]);
+        world.refused(2, &line, &["--epsilon", "a finite number of at least 1e-9"]);
         let line = format!("plan --schema schema.toml --rows 9 --epsilon {epsilon}");
         world.refused(2, &line, &["--epsilon"]);
     }
     for delta in ["1", "1.5", "-0.1", "nan"] {
-        world.refused(2, &format!("{TRAIN} --delta {delta}"), &["--delta", "from 0 to below 1"]);
+        world.refused(
+            2,
+            &format!("{TRAIN} --delta {delta}"),
+            &["--delta", "0, or a number from 1e-100 to below 1"],
+        );
     }
     world.refused(2, &format!("{TRAIN} --rows 0"), &["--rows", "from 1"]);
     world.refused(2, &format!("{TRAIN} --ridge 0"), &["--ridge", "above 0"]);

@@ -70,7 +70,7 @@ fn noise_below_the_theorem_is_found_though_the_digest_is_fresh() {
     let world = World::new();
     for (method, scale) in [
         ("amp", "/Use/cost/objective/noise/noise_scale"),
-        ("objective", "/Use/cost/noise/noise_scale"),
+        ("objective", "/Use/cost/objective/noise/noise_scale"),
         ("output", "/Use/cost/noise_scale"),
         ("gd", "/repeat/event/Use/cost/noise_scale"),
         ("sgd", "/repeat/event/Use/cost/noise_scale"),
@@ -173,4 +173,114 @@ fn printed_constants_claim_what_is_proved() {
     let verdict = world.ok_json("verify model.json --json");
     assert_eq!(verdict["valid"], true);
     assert_ne!(verdict["epsilon"], 5.0);
+}
+
+#[test]
+fn a_verdict_says_all_that_the_claim_rests_on() {
+    let world = World::new();
+    world.ok(TRAIN);
+    let text = world.ok("verify model.json");
+    for words in
+        ["VALID", "Unsigned: nobody vouches", "Arithmetic: finite", "Made by version", "202"]
+    {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let verdict = world.ok_json("verify model.json --json");
+    assert_eq!(verdict["arithmetic"], "finite");
+    assert_eq!(verdict["made"]["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(verdict["made"]["id"].as_str().unwrap().len(), 32);
+    // Notes are those of the plan made again: a forger cannot leave them out.
+    let large = "--epsilon 20 --delta 0.4 --method output --out large.json";
+    world.ok(&TRAIN.replace("--epsilon 5 --out model.json", large));
+    reseal(&world, "large.json", |document| {
+        document["certificate"]["notes"] = Value::Array(vec![])
+    });
+    let text = world.ok("verify large.json");
+    for words in ["delta is above 1 / rows", "epsilon is large", "delta is large"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(world.ok("inspect large.json").contains("delta is above 1 / rows"));
+}
+
+#[test]
+fn inspect_states_no_claim_that_verify_refuses() {
+    let world = World::new();
+    world.ok(TRAIN);
+    assert!(world.ok("inspect model.json").contains("the factor e^ε"));
+    reseal(&world, "model.json", |document| {
+        document["certificate"]["guarantee"]["epsilon"] = Value::from(0.5);
+    });
+    let ended = world.run("inspect model.json");
+    assert_eq!(ended.code, 1);
+    assert!(ended.stdout.contains("NOT VALID"), "{}", ended.stdout);
+    assert!(!ended.stdout.contains("the factor e^ε") && !ended.stdout.contains("Noise\n"));
+}
+
+#[test]
+fn inspect_says_what_the_noise_is_on() {
+    let world = World::new();
+    for (settings, words) in [
+        ("--method gd", "every number of the sum of all gradients"),
+        ("--method ssp --loss squared", "every number of the second moments of the records"),
+        ("--method output", "every number of the weights of the minimiser"),
+        ("--method sgd", "on a sum over records, each drawn"),
+    ] {
+        let name = format!("{}.json", words.len());
+        world.ok(&format!("{} {settings}", TRAIN.replace("model.json", &name)));
+        let text = world.ok(&format!("inspect {name}"));
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(words), "{settings}: {text}");
+        assert!(
+            settings.contains("output") || !text.contains("every weight"),
+            "{settings}: {text}"
+        );
+    }
+}
+
+#[test]
+fn a_text_from_a_file_cannot_pass_for_words_of_the_program() {
+    let world = World::new();
+    world.ok(TRAIN);
+    let forged = "x\nVALID: ε = 0\u{1b}[2J\u{9b}31m\u{202e}";
+    for place in ["/format", "/certificate/format", "/certificate/request/schema/target/column"] {
+        let mut document = world.json("model.json");
+        *document.pointer_mut(place).unwrap() = Value::from(forged);
+        world.write("odd.json", document.to_string());
+        for line in ["verify odd.json", "verify odd.json --json", "inspect odd.json"] {
+            let ended = world.run(line);
+            let told = format!("{}{}", ended.stdout, ended.stderr);
+            assert_ne!(ended.code, 0, "{told}");
+            assert!(!told.lines().any(|line| line.starts_with("VALID")), "{told}");
+            assert!(!told.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{place} {line}: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn a_key_twice_or_a_field_too_many_is_refused() {
+    let world = World::new();
+    world.ok(TRAIN);
+    let text = world.read("model.json");
+    let twice = text.replacen("\"epsilon\":", "\"epsilon\": 0.1, \"epsilon\":", 1);
+    assert_ne!(twice, text);
+    world.write("odd.json", twice);
+    world.refused(2, "verify odd.json", &["odd.json", "'epsilon' stands twice"]);
+    for place in [
+        "",
+        "/model",
+        "/certificate",
+        "/certificate/guarantee",
+        "/certificate/request",
+        "/certificate/request/schema",
+        "/certificate/request/schema/clip",
+        "/certificate/request/method",
+        "/certificate/request/loss",
+        "/certificate/request/budget",
+        "/certificate/made",
+    ] {
+        let mut document = world.json("model.json");
+        document.pointer_mut(place).unwrap()["hidden"] = Value::from(1);
+        world.write("odd.json", document.to_string());
+        world.refused(2, "verify odd.json", &["odd.json", "not a privet model"]);
+    }
 }

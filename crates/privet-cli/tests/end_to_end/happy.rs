@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 /// Trains from `data`, then verifies, inspects, evaluates and predicts.
 fn whole_way(world: &World, data: &str, flags: &str) {
-    world.ok(&format!("train {data} --schema schema.toml {flags} --out model.json"));
+    world.ok(&format!("train {data} --schema schema.toml {flags} --out model.json --force"));
     let verdict = world.ok_json("verify model.json --json");
     assert_eq!(verdict["valid"], true);
     assert_eq!(verdict["epsilon"], 5.0);
@@ -77,7 +77,7 @@ fn class_weights_are_declared_in_the_schema() {
         let line = format!("classes = [\"no\", \"yes\"]\nweights = {weights}");
         let schema = crate::world::SCHEMA.replace("classes = [\"no\", \"yes\"]", &line);
         world.write("schema.toml", schema);
-        world.ok("train table.csv --schema schema.toml --epsilon 20 --delta 1e-6 --out model.json");
+        world.ok(&TRAIN.replace("--epsilon 5", "--epsilon 20 --delta 1e-6"));
         assert_eq!(world.ok_json("verify model.json --json")["valid"], true);
         let predicted = world.ok("predict model.json table.csv");
         predicted.lines().filter(|line| *line == "yes").count()
@@ -336,7 +336,7 @@ fn lists_and_checks() {
     ] {
         assert!(world.ok(&format!("{verb} --help")).contains("Usage: privet"), "{verb}");
     }
-    assert!(world.ok("train --help").contains("a finite number above 0"));
+    assert!(world.ok("train --help").contains("a finite number of at least 1e-9"));
 }
 
 /// The schema printed in the guide is one that can be used.

@@ -6,9 +6,11 @@
 //! - `growth`: the growth race, with the program as the process that fits.
 //! - `bad_input`: what is refused, with which words, and that nothing is written.
 //! - `certificates`: models that were edited, cut, weakened, signed by others or never private.
+//! - `invalid`: records that do not fit, under each policy of a schema.
 //! - `private_count`: under add-remove, no trace of the file's length.
 //! - `report`: from a results file to a page.
 //! - `environment`: disks, permissions, pipes, interruption.
+//! - `output`: what `--out` may be, and what becomes of what is there.
 
 #![cfg(unix)]
 
@@ -19,6 +21,8 @@ mod certificates;
 mod environment;
 mod growth;
 mod happy;
+mod invalid;
+mod output;
 mod private_count;
 mod report;
 mod world;

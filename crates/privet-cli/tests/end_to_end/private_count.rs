@@ -2,8 +2,8 @@
 
 use crate::world::{Ended, World, table};
 
-const TRAIN: &str =
-    "train table.csv --schema schema.toml --epsilon 2 --neighbours add-remove --out model.json";
+const TRAIN: &str = "train table.csv --schema schema.toml --epsilon 2 --neighbours add-remove --out model.json \
+     --force";
 
 fn without_weights(world: &World) -> serde_json::Value {
     let mut document = world.json("model.json");
@@ -54,7 +54,8 @@ fn with_users_the_count_is_private_under_replace_one() {
     let world = World::new();
     let schema = world.read("schema.toml");
     world.write("schema.toml", format!("{schema}\n[unit]\ncolumn = \"user\"\nmax_records = 3\n"));
-    let line = "train table.csv --schema schema.toml --epsilon 2 --rows 300 --out model.json";
+    let line = "train table.csv --schema schema.toml --epsilon 2 --rows 300 --out model.json \
+                --force";
     let mut shown = Vec::new();
     for count in [300, 301, 350] {
         let mut text = String::from("user,age,dose,ward,ill\n");

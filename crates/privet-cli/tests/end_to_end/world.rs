@@ -144,8 +144,8 @@ pub fn table(count: usize) -> String {
     text
 }
 
-/// The usual training command.
-pub const TRAIN: &str = "train table.csv --schema schema.toml --epsilon 5 --out model.json";
+/// The usual training command, which may be given again.
+pub const TRAIN: &str = "train table.csv --schema schema.toml --epsilon 5 --out model.json --force";
 
 /// The small table as Parquet: an integer, a double and two texts.
 #[cfg(feature = "parquet")]

@@ -121,7 +121,8 @@ mod tests {
     }
 
     fn same(a: &Dataset, b: &Dataset) -> bool {
-        let features = (0..a.rows()).all(|row| a.features.dense_row(row) == b.features.dense_row(row));
+        let features =
+            (0..a.rows()).all(|row| a.features.dense_row(row) == b.features.dense_row(row));
         a.rows() == b.rows() && features && a.target == b.target && a.units == b.units
     }
 

@@ -155,7 +155,8 @@ impl BlockFile {
 
     #[cfg(not(unix))]
     fn read_at(&self, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
-        let mut file = self.file.lock().map_err(|_| std::io::Error::other("another thread failed"))?;
+        let mut file =
+            self.file.lock().map_err(|_| std::io::Error::other("another thread failed"))?;
         file.seek(SeekFrom::Start(offset))?;
         file.read_exact(bytes)
     }
@@ -165,7 +166,8 @@ impl BlockFile {
 fn size_of(contents: &Contents, block: &Entry) -> u64 {
     let kind = contents.kind;
     let (rows, entries) = (block.rows as u64, block.entries as u64);
-    let features = if kind.sparse { 4 * rows + 8 * entries } else { 4 * rows * kind.columns as u64 };
+    let features =
+        if kind.sparse { 4 * rows + 8 * entries } else { 4 * rows * kind.columns as u64 };
     let target = if kind.classes.is_some() { 4 * rows } else { 8 * rows };
     features + target + if kind.units { 8 * rows } else { 0 }
 }

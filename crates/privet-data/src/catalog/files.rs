@@ -8,6 +8,7 @@ use crate::{
     read::decompressed,
     schema::Format,
     split,
+    write::{Existing, whole::settle},
 };
 use sha2::{Digest, Sha256};
 use std::{
@@ -77,7 +78,7 @@ pub(super) fn write(
         (schema.map_err(refused)?, out.join("schema.toml")),
     ];
     let [train, test, schema_file] = written.map(|(file, path)| {
-        file.persist(&path).map(|_| path).map_err(|failed| refused(failed.error))
+        settle(file, &path, Existing::Replace).map(|()| path).map_err(|error| refused(error.into()))
     });
     Ok(Prepared {
         train: train?,

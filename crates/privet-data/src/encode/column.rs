@@ -1,12 +1,11 @@
 //! One column: its cells to encoded entries.
 
-use super::*;
+use super::{lookup::Lookup, *};
 use crate::{
     error::Problem,
     keyed::{self, Key},
-    schema::Column,
+    schema::{Column, InvalidCell},
 };
-use std::collections::HashMap;
 
 /// The fixed key of hashed categories. Models depend on it: it never changes.
 const HASH_KEY: Key = *b"privet: category";
@@ -35,6 +34,16 @@ pub enum UnknownIn {
     Prediction,
 }
 
+/// How a cell was encoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Encoded {
+    AsItIs,
+    /// Its category is not listed.
+    Unlisted,
+    /// The column's stand-in took its place.
+    StoodIn,
+}
+
 /// How one column is encoded.
 #[derive(Debug, Clone)]
 pub(super) struct ColumnEncoder {
@@ -46,12 +55,15 @@ pub(super) struct ColumnEncoder {
     pub(super) width: u32,
     /// Largest magnitude of its entries before clipping.
     pub(super) largest: f64,
-    pub(super) missing: MissingRule,
+    pub(super) missing: Fallback,
+    /// What a bad cell becomes.
+    invalid: Fallback,
     pub(super) rule: Rule,
 }
 
+/// What becomes of a cell that holds nothing, or nothing of use.
 #[derive(Debug, Clone)]
-pub(super) enum MissingRule {
+pub(super) enum Fallback {
     Refuse,
     /// This entry alone.
     Entry(u32, f64),
@@ -74,6 +86,8 @@ pub(super) struct Number {
     pub(super) high: f64,
     pub(super) scale: Scale,
     pub(super) log: bool,
+    /// What a bad cell counts as.
+    pub(super) stand_in: Option<f64>,
 }
 
 impl Number {
@@ -102,44 +116,6 @@ impl Number {
             Scale::Unit => Some((1.0 / span, -self.low / span)),
             Scale::Symmetric => Some((2.0 / span, -1.0 - 2.0 * self.low / span)),
             Scale::None => Some((1.0, 0.0)),
-        }
-    }
-}
-
-/// Texts to numbers. A short list is searched from the front, which beats hashing.
-#[derive(Debug, Clone)]
-pub(super) struct Lookup {
-    texts: Vec<String>,
-    /// The texts that an integer prints as.
-    integers: Vec<Option<i64>>,
-    places: Option<HashMap<Vec<u8>, u32>>,
-}
-
-impl Lookup {
-    pub(super) fn new(texts: &[String]) -> Self {
-        let place = |(place, text): (u32, &String)| (text.as_bytes().to_vec(), place);
-        let places = (texts.len() > 8).then(|| (0..).zip(texts).map(place).collect());
-        let integer = |text: &String| text.parse().ok().filter(|n: &i64| n.to_string() == *text);
-        Self { texts: texts.to_vec(), integers: texts.iter().map(integer).collect(), places }
-    }
-
-    fn get(&self, text: &[u8]) -> Option<u32> {
-        match &self.places {
-            Some(places) => places.get(text).copied(),
-            None => (0..).zip(&self.texts).find(|(_, t)| t.as_bytes() == text).map(|(at, _)| at),
-        }
-    }
-
-    /// The text's number. A stored number matches the text that Rust prints for it (`1`, `0.5`).
-    pub(super) fn find(&self, cell: Cell<'_>) -> Option<u32> {
-        match cell {
-            Cell::Text(text) => self.get(text),
-            Cell::Number(value) => self.get(value.to_string().as_bytes()),
-            Cell::Integer(value) if self.places.is_none() => {
-                (0..).zip(&self.integers).find(|(_, n)| **n == Some(value)).map(|(at, _)| at)
-            }
-            Cell::Integer(value) => self.get(value.to_string().as_bytes()),
-            Cell::Missing | Cell::Unsupported => None,
         }
     }
 }
@@ -178,14 +154,18 @@ impl ColumnEncoder {
         let (rule, missing) = match &column.kind {
             &ColumnKind::Number { low, high, scale, transform, ref missing } => {
                 let log = transform == Some(Transform::Log1p);
-                let number = Number { low, high, scale, log };
+                let stand_in = match column.invalid {
+                    Some(InvalidCell::Number(value)) => Some(value),
+                    _ => None,
+                };
+                let number = Number { low, high, scale, log, stand_in };
                 if scale == Scale::None {
                     largest = number.encode(low).abs().max(number.encode(high).abs());
                 }
                 let missing = match missing {
-                    Missing::Error => MissingRule::Refuse,
-                    Missing::Category => MissingRule::Entry(last, 1.0),
-                    Missing::As(value) => MissingRule::Entry(start, number.encode(*value)),
+                    Missing::Error => Fallback::Refuse,
+                    Missing::Category => Fallback::Entry(last, 1.0),
+                    Missing::As(value) => Fallback::Entry(start, number.encode(*value)),
                 };
                 largest = f64::max(largest, 1.0);
                 (Rule::Number(number), missing)
@@ -200,32 +180,49 @@ impl ColumnEncoder {
                     Unknown::As(category) => Some(Some(place(category))),
                 };
                 let missing = match missing {
-                    Missing::Error => MissingRule::Refuse,
-                    Missing::Category => MissingRule::Entry(last, 1.0),
-                    Missing::As(category) => MissingRule::Entry(start + place(category), 1.0),
+                    Missing::Error => Fallback::Refuse,
+                    Missing::Category => Fallback::Entry(last, 1.0),
+                    Missing::As(category) => Fallback::Entry(start + place(category), 1.0),
                 };
                 (Rule::Listed { lookup, unknown }, missing)
             }
             ColumnKind::Category { categories: Categories::Hashed(buckets), missing, .. } => {
                 let missing = match missing {
-                    Missing::Category => MissingRule::Entry(last, 1.0),
-                    _ => MissingRule::Refuse,
+                    Missing::Category => Fallback::Entry(last, 1.0),
+                    _ => Fallback::Refuse,
                 };
                 (Rule::Hashed { buckets: *buckets }, missing)
             }
             ColumnKind::Binary { values, missing } => {
                 let missing = match missing {
-                    Missing::Error => MissingRule::Refuse,
-                    Missing::Category => MissingRule::Entry(last, 1.0),
-                    Missing::As(value) if *value == values[1] => MissingRule::Entry(start, 1.0),
-                    Missing::As(_) => MissingRule::Nothing,
+                    Missing::Error => Fallback::Refuse,
+                    Missing::Category => Fallback::Entry(last, 1.0),
+                    Missing::As(value) if *value == values[1] => Fallback::Entry(start, 1.0),
+                    Missing::As(_) => Fallback::Nothing,
                 };
                 (Rule::Binary { lookup: Lookup::new(values) }, missing)
             }
             ColumnKind::Ignore | ColumnKind::Target | ColumnKind::Unit => return None,
         };
-        let name = column.name.clone();
-        Some(Self { source, name, start, width, largest, missing, rule })
+        let (name, invalid) = (column.name.clone(), Fallback::Refuse);
+        let mut encoder = Self { source, name, start, width, largest, missing, invalid, rule };
+        if let Some(stand_in) = &column.invalid {
+            encoder.invalid = encoder.fallback(stand_in);
+        }
+        Some(encoder)
+    }
+
+    /// The entry of a declared stand-in, which the schema's check found fit for the column.
+    fn fallback(&self, stand_in: &InvalidCell) -> Fallback {
+        let cell = match stand_in {
+            InvalidCell::Number(value) => Cell::Number(*value),
+            InvalidCell::Text(text) => Cell::Text(text.as_bytes()),
+        };
+        let mut entries = Vec::new();
+        match self.encode_cell(cell, UnknownIn::Training, &mut entries) {
+            Ok(_) => entries.first().map_or(Fallback::Nothing, |(at, x)| Fallback::Entry(*at, *x)),
+            Err(_) => Fallback::Refuse,
+        }
     }
 
     pub(super) fn column_name(&self, column: usize) -> Option<String> {
@@ -234,7 +231,7 @@ impl ColumnEncoder {
             return None;
         }
         let name = &self.name;
-        let indicator = matches!(self.missing, MissingRule::Entry(at, _) if at != self.start)
+        let indicator = matches!(self.missing, Fallback::Entry(at, _) if at != self.start)
             && place + 1 == self.width;
         Some(match &self.rule {
             Rule::Number(_) | Rule::Binary { .. } if place == 0 => name.clone(),
@@ -256,14 +253,37 @@ impl ColumnEncoder {
             Rule::Listed { lookup, .. } | Rule::Binary { lookup } => some_of(lookup.texts.iter()),
             Rule::Hashed { .. } => "any text or number".to_string(),
         };
-        if !matches!(self.missing, MissingRule::Refuse) {
+        if !matches!(self.missing, Fallback::Refuse) {
             words.push_str(", or one of the schema's missing_values");
         }
         words
     }
 
-    /// Appends the cell's entries; `Ok(true)` when its category was unlisted.
+    /// Appends the cell's entries, or those of the column's stand-in.
     pub(super) fn encode(
+        &self,
+        cell: Cell<'_>,
+        unknown_in: UnknownIn,
+        row: &mut Vec<(u32, f64)>,
+    ) -> Result<Encoded, Problem> {
+        let unlisted = |unlisted| if unlisted { Encoded::Unlisted } else { Encoded::AsItIs };
+        let entry = match self.invalid {
+            Fallback::Refuse => return self.encode_cell(cell, unknown_in, row).map(unlisted),
+            Fallback::Entry(at, value) => Some((at, value)),
+            Fallback::Nothing => None,
+        };
+        // An unlisted category is then a bad cell in prediction too.
+        match self.encode_cell(cell, UnknownIn::Training, row) {
+            Ok(found) => Ok(unlisted(found)),
+            Err(_) => {
+                row.extend(entry);
+                Ok(Encoded::StoodIn)
+            }
+        }
+    }
+
+    /// Appends the cell's entries, none where it is refused; `Ok(true)` when its category was unlisted.
+    fn encode_cell(
         &self,
         cell: Cell<'_>,
         unknown_in: UnknownIn,
@@ -271,9 +291,9 @@ impl ColumnEncoder {
     ) -> Result<bool, Problem> {
         if let Cell::Missing = cell {
             match self.missing {
-                MissingRule::Refuse => return Err(Problem::Missing),
-                MissingRule::Entry(at, value) => row.push((at, value)),
-                MissingRule::Nothing => {}
+                Fallback::Refuse => return Err(Problem::Missing),
+                Fallback::Entry(at, value) => row.push((at, value)),
+                Fallback::Nothing => {}
             }
             return Ok(false);
         }
@@ -330,26 +350,13 @@ mod tests {
             log in any::<bool>(),
         ) {
             for (scale, bottom) in [(Scale::Unit, 0.0), (Scale::Symmetric, -1.0)] {
-                let number = Number { low, high: low + span, scale, log };
+                let number = Number { low, high: low + span, scale, log, stand_in: None };
                 let (a, b) = (a.min(b), a.max(b));
                 let (x, y) = (number.encode(a), number.encode(b));
                 prop_assert!(bottom <= x && x <= y && y <= 1.0);
                 prop_assert_eq!(number.encode(low), bottom);
                 prop_assert_eq!(number.encode(low + span), 1.0);
             }
-        }
-    }
-
-    proptest! {
-        /// A stored integer means what its text means, whichever way it is looked up.
-        #[test]
-        fn an_integer_is_found_as_its_text(count in 1..20_i64, value in -3..25_i64) {
-            let mut texts: Vec<String> = (0..count).map(|n| n.to_string()).collect();
-            texts.push("-1".into());
-            texts.push("+2x".into());
-            let lookup = Lookup::new(&texts);
-            let text = value.to_string();
-            prop_assert_eq!(lookup.find(Cell::Integer(value)), lookup.find(Cell::Text(text.as_bytes())));
         }
     }
 }

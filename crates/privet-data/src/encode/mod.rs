@@ -12,18 +12,20 @@
 //! - Number target: 2t − 1, truncated toward zero to a multiple of 2⁻²³.
 
 mod column;
+mod lookup;
 mod numbers;
+mod one_row;
 mod row;
 
 pub use column::{Cell, UnknownIn};
-pub use numbers::{NumberRows, NumbersError};
+pub use numbers::{EncodedNumbers, NumberRows, NumbersError};
 pub use row::{EncodeError, RowEncoder};
 
 use crate::{
     bound::Clip,
     schema::{
-        Categories, ColumnKind, Missing, Norm, Scale, Schema, Storage, TargetKind, Transform,
-        Unknown,
+        Categories, ColumnKind, Invalid, Missing, Norm, Scale, Schema, Storage, TargetKind,
+        Transform, Unknown,
     },
 };
 use column::ColumnEncoder;
@@ -36,6 +38,7 @@ const SPARSE_BELOW: f64 = 1.0 / 3.0;
 pub struct Encoding {
     width: usize,
     bias: Option<f64>,
+    invalid: Invalid,
     storage: Storage,
     clip: Clip,
     target: TargetKind,
@@ -74,6 +77,7 @@ impl Encoding {
         Self {
             width: width as usize,
             bias: schema.bias(),
+            invalid: schema.invalid(),
             storage: schema.storage().unwrap_or(by_columns),
             clip: Clip::new(schema.clip()),
             target: schema.target().kind.clone(),

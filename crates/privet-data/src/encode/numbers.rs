@@ -10,11 +10,12 @@
 //! the last bits of a sum (a solver's path and the model it ends at, within its proved tolerance) may
 //! differ: [`crate::read::Options::any_storage`]. The time taken tells how many entries are zero.
 
-use super::column::{MissingRule, Number, Rule};
+use super::column::{Fallback, Number, Rule};
+use super::one_row::{Maps, OneRow};
 use super::{Encoding, Storage};
 use crate::matrix::{CsrMatrix, DenseMatrix, Matrix};
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
 
 /// Rows that a thread takes at a time.
 const PIECE: usize = 256;
@@ -55,6 +56,15 @@ pub enum NumbersError {
     },
 }
 
+/// A table of numbers after encoding.
+#[derive(Debug, Clone)]
+pub struct EncodedNumbers {
+    /// One row a record.
+    pub matrix: Matrix,
+    /// Which rows, from 0 and rising, are the null record; see [`crate::schema::Invalid`].
+    pub null_rows: Vec<usize>,
+}
+
 impl Encoding {
     /// How many numbers a row of [`Encoding::encode_numbers`] has; `None` where the schema has features
     /// that are not plain numbers.
@@ -82,25 +92,32 @@ impl Encoding {
         &self,
         table: &impl NumberRows,
         storage: Option<Storage>,
-    ) -> Result<Matrix, NumbersError> {
+    ) -> Result<EncodedNumbers, NumbersError> {
         let maps = self.maps().ok_or(NumbersError::NotNumbers)?;
         let (expected, found) = (maps.features(), table.columns());
         if found != expected {
             return Err(NumbersError::Columns { expected, found });
         }
         let storage = storage.unwrap_or_else(|| self.quicker(table, &maps));
-        // The first entry that is refused, counted through all rows.
-        let refused = AtomicUsize::new(usize::MAX);
+        // Rows with a bad entry, and its column.
+        let bad = Mutex::new(Vec::new());
         let refuse = |row: usize, column: usize| {
-            refused.fetch_min(row * found + column, Ordering::Relaxed);
+            bad.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((row, column));
         };
         let matrix = match storage {
             Storage::Dense => self.encode_dense(table, &maps, refuse),
             Storage::Csr => self.encode_sparse_rows(table, &maps, refuse),
         };
-        match refused.into_inner() {
-            usize::MAX => Ok(matrix),
-            place => Err(NumbersError::NotFinite { row: place / found, column: place % found }),
+        let mut bad = bad.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        bad.sort_unstable();
+        match bad.first() {
+            Some(&(row, column)) if !self.invalid.is_total() => {
+                Err(NumbersError::NotFinite { row, column })
+            }
+            _ => {
+                let null_rows = bad.into_iter().map(|(row, _)| row).collect();
+                Ok(EncodedNumbers { matrix, null_rows })
+            }
         }
     }
 
@@ -108,7 +125,7 @@ impl Encoding {
     fn plain(&self) -> Option<Vec<Number>> {
         let number =
             |encoder: &super::column::ColumnEncoder| match (&encoder.rule, &encoder.missing) {
-                (Rule::Number(number), MissingRule::Refuse) => Some(*number),
+                (Rule::Number(number), Fallback::Refuse) => Some(*number),
                 _ => None,
             };
         self.encoders.iter().map(number).collect()
@@ -153,7 +170,7 @@ impl Encoding {
                     Ok(pairs) => {
                         pairs.iter().for_each(|(at, value)| stored[*at as usize] = *value as f32);
                     }
-                    Err(column) => return refuse(row, column),
+                    Err(column) => refuse(row, column),
                 }
             }
         });
@@ -198,111 +215,6 @@ impl Encoding {
             all_values.extend(values);
         }
         Matrix::Csr(CsrMatrix::new(starts, all_indices, all_values, self.width))
-    }
-}
-
-/// What becomes of each number of a row.
-enum Maps {
-    /// Each column has its own map.
-    Each(Vec<Number>),
-    /// The same, where all of them take 0 to 0.
-    KeepingZero(Vec<Number>),
-    /// Every entry of a LIBSVM file that is not zero is brought within the bounds, if there are any.
-    Alike { features: usize, bounds: Option<(f64, f64)> },
-}
-
-impl Maps {
-    fn features(&self) -> usize {
-        match self {
-            Self::Each(numbers) | Self::KeepingZero(numbers) => numbers.len(),
-            Self::Alike { features, .. } => *features,
-        }
-    }
-}
-
-/// Encodes one row after the other.
-struct OneRow<'a> {
-    encoding: &'a Encoding,
-    maps: &'a Maps,
-    entries: Vec<f64>,
-    /// Room for the places of those that are not zero, and eight more.
-    places: Vec<u32>,
-    pairs: Vec<(u32, f64)>,
-}
-
-impl<'a> OneRow<'a> {
-    fn new(encoding: &'a Encoding, maps: &'a Maps) -> Self {
-        let features = maps.features();
-        Self {
-            encoding,
-            maps,
-            entries: vec![0.0; features],
-            places: vec![0; features + 8],
-            pairs: Vec::with_capacity(features + 1),
-        }
-    }
-
-    /// The clipped entries that were not zero before, or the first column that is not finite.
-    fn encode(&mut self, table: &impl NumberRows, row: usize) -> Result<&[(u32, f64)], usize> {
-        let Self { encoding, maps, entries, places, pairs } = self;
-        table.write(row, entries);
-        // All of them, without a way out: the loop is then done several at a time.
-        if entries.iter().fold(false, |odd, x| odd | !x.is_finite()) {
-            return Err(entries.iter().position(|x| !x.is_finite()).unwrap_or(0));
-        }
-        pairs.clear();
-        match maps {
-            Maps::Each(numbers) => {
-                let encoded = entries.iter().zip(numbers).map(|(x, number)| number.encode(*x));
-                pairs.extend((0..).zip(encoded).filter(|(_, value)| *value != 0.0));
-            }
-            Maps::KeepingZero(numbers) => {
-                let not_zero = not_zero(entries, places).iter();
-                let encode = |at: u32| numbers[at as usize].encode(entries[at as usize]);
-                pairs.extend(not_zero.map(|at| (*at, encode(*at))).filter(|(_, v)| *v != 0.0));
-            }
-            Maps::Alike { bounds, .. } => {
-                let not_zero = not_zero(entries, places).iter();
-                pairs.extend(not_zero.map(|at| (*at, within(*bounds, entries[*at as usize]))));
-            }
-        }
-        pairs.extend(encoding.bias.map(|value| (encoding.width as u32 - 1, value)));
-        encoding.clip.apply(pairs);
-        Ok(pairs)
-    }
-}
-
-/// The places of entries that are not zero. Eight zeros are passed over at once; among others no processor
-/// could guess which they are, so there are no branches. `places` is eight longer than `entries`.
-fn not_zero<'p>(entries: &[f64], places: &'p mut [u32]) -> &'p [u32] {
-    let (eights, rest) = entries.as_chunks::<8>();
-    let mut count = 0;
-    for (eight, first) in eights.iter().zip((0_u32..).step_by(8)) {
-        // Without the sign: −0 is zero.
-        if eight.iter().fold(0, |bits, x| bits | (x.to_bits() << 1)) == 0 {
-            continue;
-        }
-        let Some(room) = places[count..].first_chunk_mut::<8>() else { break };
-        let mut found = 0;
-        for (x, at) in eight.iter().zip(first..) {
-            room[found & 7] = at;
-            found += usize::from(*x != 0.0);
-        }
-        count += found;
-    }
-    for (x, at) in rest.iter().zip(8 * eights.len() as u32..) {
-        places[count] = at;
-        count += usize::from(*x != 0.0);
-    }
-    &places[..count]
-}
-
-/// An entry of a LIBSVM row, brought within the bounds and divided by the larger of them.
-#[inline]
-pub(super) fn within(bounds: Option<(f64, f64)>, value: f64) -> f64 {
-    match bounds {
-        Some((low, high)) => value.clamp(low, high) / low.abs().max(high.abs()),
-        None => value,
     }
 }
 
@@ -359,9 +271,10 @@ mod tests {
                 builder.push(encoder.encode(|source| Cell::Number(row[source])).unwrap());
             }
             let one_by_one = builder.finish();
-            let at_once = encoding.encode_numbers(&Rows(rows.clone()), None).unwrap();
-            let asked = encoding.encode_numbers(&Rows(rows.clone()), Some(encoding.storage())).unwrap();
-            prop_assert_eq!(matches!(asked, Matrix::Csr(_)), storage == "csr");
+            let at_once = encoding.encode_numbers(&Rows(rows.clone()), None).unwrap().matrix;
+            let storage = Some(encoding.storage());
+            let asked = encoding.encode_numbers(&Rows(rows.clone()), storage).unwrap().matrix;
+            prop_assert_eq!(matches!(asked, Matrix::Csr(_)), storage == Some(Storage::Csr));
             prop_assert_eq!(at_once.rows(), rows.len());
             for row in 0..rows.len() {
                 prop_assert_eq!(at_once.dense_row(row), one_by_one.dense_row(row));
@@ -390,11 +303,11 @@ mod tests {
             let value = |at: usize| if at.is_multiple_of(every) { 1.0 } else { 0.0 };
             let rows = Rows((0..3001).map(|row| [0, 1, 2].map(|at| value(3 * row + at))).collect());
             let [open, dense] = [None, Some(Storage::Dense)]
-                .map(|storage| encoding.encode_numbers(&rows, storage).unwrap());
+                .map(|storage| encoding.encode_numbers(&rows, storage).unwrap().matrix);
             assert_eq!(matches!(open, Matrix::Csr(_)), sparse, "{every}");
             assert!((0..3001).all(|row| open.dense_row(row) == dense.dense_row(row)));
         }
-        let none = encoding.encode_numbers(&Rows(Vec::new()), None).unwrap();
+        let none = encoding.encode_numbers(&Rows(Vec::new()), None).unwrap().matrix;
         assert_eq!((none.rows(), none.columns()), (0, 3));
     }
 }

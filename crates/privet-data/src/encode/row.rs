@@ -1,8 +1,9 @@
 //! One row: each cell to its encoded columns, then the clip.
 
 use super::{
-    column::{Lookup, Number, parse_number, some_of},
-    numbers::within,
+    column::{Encoded, Number, parse_number, some_of},
+    lookup::Lookup,
+    one_row::within,
     *,
 };
 use crate::error::Problem;
@@ -24,6 +25,7 @@ pub struct RowEncoder<'a> {
     row: Vec<(u32, f64)>,
     /// Unlisted categories, by position among the schema's columns.
     unknown: Vec<u64>,
+    stand_ins: u64,
 }
 
 impl<'a> RowEncoder<'a> {
@@ -33,7 +35,14 @@ impl<'a> RowEncoder<'a> {
             TargetKind::Number { .. } => None,
         };
         let sources = encoding.encoders.last().map_or(0, |encoder| encoder.source + 1);
-        Self { encoding, unknown_in, classes, row: Vec::new(), unknown: vec![0; sources] }
+        Self {
+            encoding,
+            unknown_in,
+            classes,
+            row: Vec::new(),
+            unknown: vec![0; sources],
+            stand_ins: 0,
+        }
     }
 
     /// Encodes and clips one row; `cell` gives the cell of each of the schema's columns. On error,
@@ -46,8 +55,9 @@ impl<'a> RowEncoder<'a> {
         for encoder in &self.encoding.encoders {
             let source = encoder.source;
             match encoder.encode(cell(source), self.unknown_in, &mut self.row) {
-                Ok(false) => {}
-                Ok(true) => self.unknown[source] += 1,
+                Ok(Encoded::AsItIs) => {}
+                Ok(Encoded::Unlisted) => self.unknown[source] += 1,
+                Ok(Encoded::StoodIn) => self.stand_ins += 1,
                 Err(problem) => {
                     return Err((source, EncodeError { problem, accepted: encoder.accepted() }));
                 }
@@ -92,12 +102,17 @@ impl<'a> RowEncoder<'a> {
         let TargetKind::Number { low, high } = self.encoding.target else {
             return Ok(f64::from(self.class(cell)?));
         };
-        let number = Number { low, high, scale: Scale::Symmetric, log: false };
+        let number = Number { low, high, scale: Scale::Symmetric, log: false, stand_in: None };
         let value = parse_number(cell).map_err(|problem| EncodeError {
             problem,
             accepted: format!("a number (clamped to [{low}, {high}])"),
         })?;
         Ok((number.encode(value) * 8_388_608.0).trunc() / 8_388_608.0)
+    }
+
+    /// Bad cells so far whose column's stand-in took their place.
+    pub fn stand_ins(&self) -> u64 {
+        self.stand_ins
     }
 
     /// Unlisted categories met so far, by position among the schema's columns.

@@ -2,6 +2,7 @@
 
 use super::{CsrMatrix, DenseMatrix, Matrix};
 use crate::schema::Storage;
+use std::collections::HashSet;
 
 /// Collects rows of (column, value) pairs into either kind of matrix.
 pub struct MatrixBuilder {
@@ -99,6 +100,32 @@ impl Matrix {
         }
     }
 
+    /// The same with zeros in the named rows.
+    ///
+    /// # Panics
+    /// When a row does not exist.
+    pub fn without_entries_of(&self, rows: &[usize]) -> Matrix {
+        match self {
+            Self::Dense(matrix) => {
+                let (mut values, columns) = (matrix.values().to_vec(), matrix.columns());
+                rows.iter().for_each(|row| values[row * columns..][..columns].fill(0.0));
+                Self::Dense(DenseMatrix::new(values, matrix.rows(), columns))
+            }
+            Self::Csr(matrix) => {
+                let mut builder = MatrixBuilder::new(Storage::Csr, matrix.columns());
+                let emptied: HashSet<&usize> = rows.iter().collect();
+                for row in 0..matrix.rows() {
+                    let (columns, entries) = matrix.row(row);
+                    let entries = entries.iter().map(|value| f64::from(*value));
+                    let kept = columns.iter().copied().zip(entries);
+                    let kept = kept.filter(|_| !emptied.contains(&row));
+                    builder.push(&kept.collect::<Vec<_>>());
+                }
+                builder.finish()
+            }
+        }
+    }
+
     /// One row with its zeros.
     ///
     /// # Panics
@@ -137,6 +164,10 @@ mod tests {
             assert_eq!(taken.rows(), 2);
             assert_eq!(taken.dense_row(0), [0.0, 0.25, 0.0]);
             assert_eq!(taken.dense_row(1), [0.5, 0.0, -1.0]);
+            let emptied = matrix.without_entries_of(&[0]);
+            assert_eq!(emptied.rows(), 3);
+            assert_eq!(emptied.dense_row(0), [0.0, 0.0, 0.0]);
+            assert_eq!(emptied.dense_row(2), [0.0, 0.25, 0.0]);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! What every reader hands its records to: encode, clip, store, count.
 
-use super::{Options, Purpose, Report, UnknownCells, here, unit::UnitCap};
+use super::{Options, Purpose, Report, UnknownCells, here, identifier::Identifier, unit::UnitCap};
 use crate::{
-    dataset::{Dataset, Features, Target},
+    dataset::{Dataset, Features, NULL_CLASS, NULL_NUMBER, Target},
     encode::{Cell, EncodeError, Encoding, RowEncoder, UnknownIn},
     error::{DataError, Place},
     matrix::MatrixBuilder,
@@ -12,7 +12,7 @@ use crate::{
 use std::collections::{HashMap, HashSet};
 
 /// Where the schema's columns are in the file.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Layout {
     /// For each of the schema's columns, its position in the file.
     pub(super) columns: Vec<Option<usize>>,
@@ -23,6 +23,11 @@ pub(super) struct Layout {
 /// One record's cells, by position in the file.
 pub(super) trait Record {
     fn cell(&self, position: usize) -> Cell<'_>;
+
+    /// The same cell, where it says whose the record is.
+    fn identifier(&self, position: usize) -> Identifier<'_> {
+        self.cell(position).into()
+    }
 }
 
 /// Collects records.
@@ -40,6 +45,14 @@ pub(super) struct Collector<'a> {
     codes: Vec<u32>,
     numbers: Vec<f64>,
     cap: Option<UnitCap>,
+    /// Rows that are the null record.
+    null_rows: Vec<usize>,
+}
+
+/// A label as it is stored.
+pub(super) enum Label {
+    Class(u32),
+    Number(f64),
 }
 
 impl<'a> Collector<'a> {
@@ -50,9 +63,8 @@ impl<'a> Collector<'a> {
         options: &Options<'_>,
     ) -> Self {
         let strict = options.purpose == Purpose::Train;
-        let cap = schema.unit_column().filter(|_| strict);
         Self {
-            cap: cap.map(|unit| UnitCap::new(unit.max_records, options.unit_key)),
+            cap: UnitCap::new(schema, options.unit_key).filter(|_| strict),
             refuse_empty: !options.allow_empty,
             ..Self::new(schema, encoding, place, true, strict)
         }
@@ -97,6 +109,7 @@ impl<'a> Collector<'a> {
             codes: Vec::new(),
             numbers: Vec::new(),
             cap: None,
+            null_rows: Vec::new(),
         }
     }
 
@@ -170,7 +183,28 @@ impl<'a> Collector<'a> {
         layout: &Layout,
         record: &impl Record,
     ) -> Result<(), DataError> {
+        if let (Some(cap), Some(position)) = (&mut self.cap, layout.unit) {
+            if let Err(error) = cap.row(record.identifier(position)) {
+                let name = self.schema.unit_column().map_or("", |unit| &unit.column);
+                let column = format!("column \"{name}\"");
+                let place = self.place;
+                return self.unreadable(|| refuse(place, row, &column, error));
+            }
+        }
+        match self.encode(row, layout, record) {
+            Err(_) if self.schema.invalid().is_total() => {
+                self.push_null();
+                Ok(())
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Encodes and takes features and label, or neither.
+    fn encode(&mut self, row: u64, layout: &Layout, record: &impl Record) -> Result<(), DataError> {
         let columns = self.schema.columns();
+        let label = layout.target.map(|position| self.label(row, record.cell(position)));
+        let label = label.transpose()?;
         let cell = |source: usize| {
             layout.columns.get(source).copied().flatten().map_or(Cell::Missing, |p| record.cell(p))
         };
@@ -178,36 +212,66 @@ impl<'a> Collector<'a> {
             refuse(self.place, row, &format!("column \"{}\"", columns[source].name), error)
         })?;
         self.matrix.push(encoded);
-        if let Some(position) = layout.target {
-            self.label(row, record.cell(position))?;
-        }
-        if let (Some(cap), Some(position)) = (&mut self.cap, layout.unit) {
-            cap.row(record.cell(position)).map_err(|error| {
-                let name = self.schema.unit_column().map_or("", |unit| &unit.column);
-                refuse(self.place, row, &format!("column \"{name}\""), error)
-            })?;
-        }
+        self.push_label(label);
         Ok(())
     }
 
-    /// Takes one sparse record, already checked.
-    pub(super) fn sparse_record(&mut self, pairs: impl Iterator<Item = (u32, f64)>) {
-        self.matrix.push(self.rows.encode_sparse(pairs));
+    /// Takes a record of which nothing can be told, not even whose it is: refused, or the null record. With
+    /// a unit it is then left out like a surplus row (the number of rows is private there): a row of nobody
+    /// must neither be counted among somebody's nor stay as a row of its own, of which one person could
+    /// add any number.
+    pub(super) fn unreadable(&mut self, why: impl FnOnce() -> DataError) -> Result<(), DataError> {
+        if !self.schema.invalid().is_total() {
+            return Err(why());
+        }
+        if let Some(cap) = &mut self.cap {
+            cap.nobody();
+        }
+        self.push_null();
+        Ok(())
     }
 
-    /// Takes one label.
-    pub(super) fn label(&mut self, row: u64, cell: Cell<'_>) -> Result<(), DataError> {
+    fn push_null(&mut self) {
+        self.null_rows.push(self.matrix.rows());
+        self.matrix.push(&[]);
+        if self.labels {
+            self.push_label(Some(match self.schema.target().kind {
+                TargetKind::Classes(_) => Label::Class(NULL_CLASS),
+                TargetKind::Number { .. } => Label::Number(NULL_NUMBER),
+            }));
+        }
+    }
+
+    /// Takes one sparse record, already checked.
+    pub(super) fn sparse_record(
+        &mut self,
+        pairs: impl Iterator<Item = (u32, f64)>,
+        label: Option<Label>,
+    ) {
+        self.matrix.push(self.rows.encode_sparse(pairs));
+        self.push_label(label);
+    }
+
+    /// One label, as it is stored.
+    pub(super) fn label(&self, row: u64, cell: Cell<'_>) -> Result<Label, DataError> {
         let refused = |error| match self.schema.target().column.as_str() {
             "" => refuse(self.place, row, "label", error),
             name => refuse(self.place, row, &format!("column \"{name}\""), error),
         };
         match self.schema.target().kind {
-            TargetKind::Classes(_) => self.codes.push(self.rows.class(cell).map_err(refused)?),
+            TargetKind::Classes(_) => self.rows.class(cell).map(Label::Class).map_err(refused),
             TargetKind::Number { .. } => {
-                self.numbers.push(self.rows.number_target(cell).map_err(refused)?);
+                self.rows.number_target(cell).map(Label::Number).map_err(refused)
             }
         }
-        Ok(())
+    }
+
+    fn push_label(&mut self, label: Option<Label>) {
+        match label {
+            Some(Label::Class(code)) => self.codes.push(code),
+            Some(Label::Number(value)) => self.numbers.push(value),
+            None => {}
+        }
     }
 
     fn report(&self) -> Report {
@@ -221,7 +285,12 @@ impl<'a> Collector<'a> {
             };
             UnknownCells { column: column.name.clone(), cells, counted_as }
         });
-        Report { unknown: unknown.collect(), surplus_rows: 0 }
+        Report {
+            unknown: unknown.collect(),
+            stand_ins: self.rows.stand_ins(),
+            null_rows: self.null_rows.clone(),
+            ..Report::default()
+        }
     }
 
     fn check_not_empty(&self) -> Result<(), DataError> {

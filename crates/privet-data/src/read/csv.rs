@@ -1,15 +1,14 @@
 //! Text with separators.
 
 use super::{
-    collect::{Collector, Record},
+    collect::{Collector, Layout, Record},
     here,
+    lines::LONGEST_RECORD,
     open::Stream,
+    split::{Found, PerLine, Quoted, Records},
 };
-use crate::{
-    encode::Cell,
-    error::{DataError, Place},
-};
-use csv::{ByteRecord, ErrorKind, ReaderBuilder};
+use crate::{encode::Cell, error::DataError};
+use csv::ByteRecord;
 use std::io;
 
 /// A record with the schema's idea of missing cells and blanks.
@@ -32,61 +31,97 @@ impl Record for Cells<'_> {
 }
 
 pub(super) fn read(mut stream: Stream<'_>, collector: &mut Collector<'_>) -> Result<(), DataError> {
-    let schema = collector.schema;
-    let (facts, place) = (schema.file(), collector.place);
+    let facts = collector.schema.file();
     skip_byte_order_mark(&mut stream)?;
-    let mut reader = ReaderBuilder::new()
-        .delimiter(facts.separator)
-        .quoting(facts.quote.is_some())
-        .quote(facts.quote.unwrap_or(b'"'))
-        .has_headers(false)
-        .flexible(true)
-        .buffer_capacity(1 << 17)
-        .from_reader(&mut stream.bytes);
-    let mut record = ByteRecord::new();
-    let mut row = 0_u64;
-    let mut layout = None;
-    let failure = loop {
-        match reader.read_byte_record(&mut record) {
-            Ok(true) => row += 1,
-            Ok(false) => break None,
-            Err(error) => break Some(error),
-        }
-        let (layout, expected) = match &layout {
-            Some(layout) => layout,
-            None if facts.header => {
-                let trim = |cell| if facts.trim { <[u8]>::trim_ascii(cell) } else { cell };
-                let names: Vec<&[u8]> = record.iter().map(trim).collect();
-                layout = Some((collector.layout(&names)?, record.len()));
-                continue;
-            }
-            None => {
-                let positions = collector.positions(record.len());
-                let shorter = !collector.labels && record.len() + 1 == schema.columns().len();
-                let expected = schema.columns().len() - usize::from(shorter);
-                layout.insert((positions, expected))
-            }
-        };
-        if record.len() != *expected {
-            let (found, expected) = (record.len(), *expected);
-            return Err(DataError::Ragged { file: here(place), row, found, expected });
-        }
-        let cells = Cells { record: &record, trim: facts.trim, missing: &facts.missing_values };
-        collector.record(row, layout, &cells)?;
-    };
-    drop(reader);
-    match failure {
-        // A header without records may be a table; nothing at all is not.
-        None if facts.header && layout.is_none() => Err(DataError::Empty { file: here(place) }),
-        None => Ok(()),
-        Some(error) => Err(refused(&stream, place, error)),
+    if collector.schema.invalid().is_total() {
+        read_records(&mut PerLine::new(stream, facts), collector)
+    } else {
+        read_records(&mut Quoted::new(stream, facts), collector)
     }
 }
 
-fn refused(stream: &Stream<'_>, place: &Place, error: csv::Error) -> DataError {
-    match error.into_kind() {
-        ErrorKind::Io(source) => stream.failed(source),
-        _ => DataError::Damaged { file: here(place), format: "csv" },
+fn read_records(
+    records: &mut impl Records,
+    collector: &mut Collector<'_>,
+) -> Result<(), DataError> {
+    let (facts, place) = (collector.schema.file(), collector.place);
+    let mut record = ByteRecord::new();
+    let mut header = Header::Awaited;
+    for row in 1_u64.. {
+        let found = records.next(&mut record)?;
+        let too_long = || DataError::TooLong { file: here(place), row, longest: LONGEST_RECORD };
+        let damaged = || DataError::Damaged { file: here(place), format: "csv" };
+        if facts.header && header == Header::Awaited {
+            match found {
+                // A header without records may be a table; nothing at all is not.
+                Found::End => return Err(DataError::Empty { file: here(place) }),
+                Found::Blank => {}
+                Found::TooLong => return Err(too_long()),
+                Found::Open => return Err(damaged()),
+                Found::Record => {
+                    let trim = |cell| if facts.trim { <[u8]>::trim_ascii(cell) } else { cell };
+                    let names: Vec<&[u8]> = record.iter().map(trim).collect();
+                    header = Header::Known(collector.layout(&names)?, record.len());
+                }
+            }
+            continue;
+        }
+        match found {
+            Found::End => break,
+            Found::Record => {}
+            Found::TooLong => {
+                collector.unreadable(too_long)?;
+                continue;
+            }
+            Found::Blank | Found::Open => {
+                collector.unreadable(damaged)?;
+                continue;
+            }
+        }
+        let (layout, expected) = header.layout(collector, record.len());
+        if record.len() != expected {
+            let found = record.len();
+            let ragged = || DataError::Ragged { file: here(place), row, found, expected };
+            collector.unreadable(ragged)?;
+            continue;
+        }
+        let cells = Cells { record: &record, trim: facts.trim, missing: &facts.missing_values };
+        collector.record(row, layout, &cells)?;
+    }
+    Ok(())
+}
+
+/// Where the schema's columns are, and how many cells a record has.
+#[derive(Debug, PartialEq)]
+enum Header {
+    /// Not known yet.
+    Awaited,
+    Known(Layout, usize),
+    /// Of a record of so many cells, in a file without a header.
+    Positions(Layout, usize, usize),
+}
+
+impl Header {
+    /// Without a header, by position. To predict, the target may be left out: the first record says so,
+    /// or each for itself where no record may change how others are read.
+    fn layout(&mut self, collector: &Collector<'_>, cells: usize) -> (&Layout, usize) {
+        let stale = match self {
+            Self::Awaited => true,
+            Self::Known(..) => false,
+            Self::Positions(_, _, of) => collector.schema.invalid().is_total() && *of != cells,
+        };
+        if stale {
+            let columns = collector.schema.columns().len();
+            let shorter = !collector.labels && cells + 1 == columns;
+            let expected = columns - usize::from(shorter);
+            *self = Self::Positions(collector.positions(cells), expected, cells);
+        }
+        match self {
+            Self::Known(layout, expected) | Self::Positions(layout, expected, _) => {
+                (layout, *expected)
+            }
+            Self::Awaited => unreachable!("it was just made"),
+        }
     }
 }
 
@@ -97,7 +132,7 @@ fn skip_byte_order_mark(stream: &mut Stream<'_>) -> Result<(), DataError> {
         let marked = match stream.bytes.fill_buf() {
             Ok(start) => start.starts_with(MARK),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(stream.failed(error)),
+            Err(error) => return Err(stream.origin.failed(error)),
         };
         if marked {
             stream.bytes.consume(MARK.len());

@@ -5,6 +5,8 @@
 
 use super::{
     collect::{Collector, refuse},
+    here,
+    lines::{LONGEST_RECORD, Line, next_line},
     open::Stream,
 };
 use crate::{
@@ -24,42 +26,68 @@ pub(super) fn read(mut stream: Stream<'_>, collector: &mut Collector<'_>) -> Res
     };
     let classes = schema.classes().unwrap_or_default();
     let class_values: Vec<Option<f64>> = classes.iter().map(|text| text.parse().ok()).collect();
+    let total = schema.invalid().is_total();
     let mut line = Vec::new();
     let mut pairs: Vec<(u32, f64)> = Vec::new();
     for row in 1_u64.. {
-        line.clear();
-        match std::io::BufRead::read_until(&mut stream.bytes, b'\n', &mut line) {
-            Ok(0) => break,
-            Ok(_) => {}
-            Err(error) => return Err(stream.failed(error)),
+        let found = next_line(&mut stream.bytes, &mut line, LONGEST_RECORD, total);
+        match found.map_err(|error| stream.origin.failed(error))? {
+            Line::End => break,
+            Line::Whole => {}
+            Line::TooLong => {
+                let (file, longest) = (here(place), LONGEST_RECORD);
+                collector.unreadable(|| DataError::TooLong { file, row, longest })?;
+                continue;
+            }
         }
         let text = line.split(|byte| *byte == b'#').next().unwrap_or_default();
         let mut tokens =
             text.split(u8::is_ascii_whitespace).filter(|token| !token.is_empty()).peekable();
-        let Some(&first) = tokens.peek() else { continue };
+        let Some(&first) = tokens.peek() else {
+            // Every line is a record, or empty ones and comments are none.
+            if total {
+                collector
+                    .unreadable(|| DataError::Damaged { file: here(place), format: "libsvm" })?;
+            }
+            continue;
+        };
         if collector.labels || !first.contains(&b':') {
             tokens.next();
         }
-        pairs.clear();
-        for token in tokens {
-            let previous = pairs.last().map(|(index, _)| *index);
-            pairs.push(pair(token, previous, facts.features).map_err(|problem| {
-                let accepted = format!(
-                    "index:value with indices from 1 to {}, increasing, and finite values",
-                    facts.features
-                );
-                let entry = format!("entry {}", pairs.len() + 1);
-                refuse(place, row, &entry, EncodeError { problem, accepted })
-            })?);
-        }
-        collector.sparse_record(pairs.iter().copied());
-        if collector.labels {
+        let read = read_pairs(tokens, facts.features, &mut pairs)
+            .map_err(|error| refuse(place, row, &format!("entry {}", pairs.len() + 1), error));
+        let label = if collector.labels {
             let cell = match class_of(first, classes, &class_values) {
                 Some(class) => Cell::Text(class.as_bytes()),
                 None => Cell::Text(first),
             };
-            collector.label(row, cell)?;
+            collector.label(row, cell).map(Some)
+        } else {
+            Ok(None)
+        };
+        match read.and(label) {
+            Ok(label) => collector.sparse_record(pairs.iter().copied(), label),
+            Err(error) => collector.unreadable(|| error)?,
         }
+    }
+    Ok(())
+}
+
+/// Fills in the entries of a row, as far as they are in order.
+fn read_pairs<'a>(
+    tokens: impl Iterator<Item = &'a [u8]>,
+    features: u32,
+    pairs: &mut Vec<(u32, f64)>,
+) -> Result<(), EncodeError> {
+    pairs.clear();
+    for token in tokens {
+        let previous = pairs.last().map(|(index, _)| *index);
+        pairs.push(pair(token, previous, features).map_err(|problem| EncodeError {
+            problem,
+            accepted: format!(
+                "index:value with indices from 1 to {features}, increasing, and finite values"
+            ),
+        })?);
     }
     Ok(())
 }

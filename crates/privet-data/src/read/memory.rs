@@ -6,8 +6,8 @@
 
 use super::{Options, Report, collect::Collector, collect::Record, here, unit::UnitCap};
 use crate::{
-    dataset::{Dataset, Features, Target},
-    encode::{Cell, Encoding, NumberRows, NumbersError, UnknownIn},
+    dataset::{Dataset, Features, NULL_NUMBER, Target},
+    encode::{Cell, EncodedNumbers, Encoding, NumberRows, NumbersError, UnknownIn},
     error::{DataError, Place, Problem},
     matrix::MatrixBuilder,
     schema::{Schema, TargetKind},
@@ -41,7 +41,7 @@ pub fn numbers(
         None if any_storage => None,
         _ => Some(encoding.storage()),
     };
-    let matrix = encoding.encode_numbers(table, storage).map_err(|refused| match refused {
+    let encoded = encoding.encode_numbers(table, storage).map_err(|refused| match refused {
         NumbersError::NotFinite { row, column } => {
             cell(row, column, Problem::NotFinite, "finite numbers")
         }
@@ -54,7 +54,8 @@ pub fn numbers(
             accepted: "a table whose columns have the schema's names",
         },
     })?;
-    Ok(Features { matrix, report: Report::default() })
+    let EncodedNumbers { matrix, null_rows } = encoded;
+    Ok(Features { matrix, report: Report { null_rows, ..Report::default() } })
 }
 
 /// Sparse rows of numbers: column indices, from 0 and increasing, and as many values.
@@ -75,37 +76,61 @@ where
     let mut builder = MatrixBuilder::new(encoding.storage(), encoding.width());
     let mut encoder = encoding.rows(UnknownIn::Training);
     let places = feature_places(schema);
+    let accepted = "finite numbers, columns in order";
+    let mut null_rows = Vec::new();
     let (mut pairs, mut entries): (Vec<(u32, f64)>, Vec<f64>) = (Vec::new(), Vec::new());
     for (row, (indices, values)) in rows.enumerate() {
-        pairs.clear();
-        for (index, value) in indices.zip(values) {
-            let problem = match (pairs.last(), value.is_finite()) {
-                _ if index >= features as u64 => Some(Problem::IndexOutOfRange),
-                (Some((last, _)), _) if u64::from(*last) >= index => {
-                    Some(Problem::IndexNotIncreasing)
-                }
-                (_, false) => Some(Problem::NotFinite),
-                (_, true) => None,
-            };
-            if let Some(problem) = problem {
-                return Err(cell(row, index as usize, problem, "finite numbers, columns in order"));
+        let finite = schema.libsvm().is_some();
+        let read = read_pairs(indices.zip(values), features, finite, &mut pairs);
+        let encoded = match read {
+            Err((column, problem)) => Err(cell(row, column, problem, accepted)),
+            Ok(()) if finite => Ok(encoder.encode_sparse(pairs.iter().copied())),
+            Ok(()) => {
+                entries.clear();
+                entries.resize(features, 0.0);
+                pairs.iter().for_each(|(at, value)| entries[*at as usize] = *value);
+                let number =
+                    |source: usize| Cell::Number(places[source].map_or(0.0, |at| entries[at]));
+                encoder.encode(number).map_err(|(source, error)| {
+                    cell(row, places[source].unwrap_or(source), error.problem, accepted)
+                })
             }
-            pairs.push((index as u32, value));
+        };
+        match encoded {
+            Ok(encoded) => builder.push(encoded),
+            Err(_) if schema.invalid().is_total() => {
+                null_rows.push(row);
+                builder.push(&[]);
+            }
+            Err(error) => return Err(error),
         }
-        if schema.libsvm().is_some() {
-            builder.push(encoder.encode_sparse(pairs.iter().copied()));
-            continue;
-        }
-        entries.clear();
-        entries.resize(features, 0.0);
-        pairs.iter().for_each(|(at, value)| entries[*at as usize] = *value);
-        let number = |source: usize| Cell::Number(places[source].map_or(0.0, |at| entries[at]));
-        let encoded = encoder.encode(number).map_err(|(source, error)| {
-            cell(row, source, error.problem, "finite numbers, columns in order")
-        })?;
-        builder.push(encoded);
     }
-    Ok(Features { matrix: builder.finish(), report: Report::default() })
+    let report = Report { null_rows, stand_ins: encoder.stand_ins(), ..Report::default() };
+    Ok(Features { matrix: builder.finish(), report })
+}
+
+/// Fills in the entries of a sparse row, or tells the column of one that is out of place or, where they
+/// must be, not finite.
+fn read_pairs(
+    given: impl Iterator<Item = (u64, f64)>,
+    features: usize,
+    finite: bool,
+    pairs: &mut Vec<(u32, f64)>,
+) -> Result<(), (usize, Problem)> {
+    pairs.clear();
+    for (index, value) in given {
+        let problem = match pairs.last() {
+            _ if index >= features as u64 => Some(Problem::IndexOutOfRange),
+            Some((last, _)) if u64::from(*last) >= index => Some(Problem::IndexNotIncreasing),
+            _ if finite && !value.is_finite() => Some(Problem::NotFinite),
+            _ => None,
+        };
+        if let Some(problem) = problem {
+            return Err((index as usize, problem));
+        }
+        pairs.push((index as u32, value));
+    }
+    Ok(())
 }
 
 /// For each of the schema's columns, its place among the features.
@@ -178,7 +203,8 @@ pub fn columns(
 }
 
 /// Features with their labels, and with at most `max_records` rows of each unit where the schema has
-/// one.
+/// one. Whose a row is must be exact in `units`: a number that was rounded on its way into a
+/// [`Cell::Number`] below 2⁵³ can no longer be told from another.
 pub fn labelled(
     features: Features,
     labels: Labels<'_>,
@@ -186,7 +212,7 @@ pub fn labelled(
     schema: &Schema,
     options: &Options<'_>,
 ) -> Result<Dataset, DataError> {
-    let Features { matrix, report } = features;
+    let Features { matrix, mut report } = features;
     let rows = matrix.rows();
     let found = match labels {
         Labels::Codes(codes) => codes.len(),
@@ -203,11 +229,19 @@ pub fn labelled(
         return Err(label(found.min(rows), Problem::Missing, "one label for each row"));
     }
     let encoding = Encoding::new(schema);
-    let target = match (labels, &schema.target().kind) {
+    let mut bad = Vec::new();
+    let mut mend = |row: usize, problem, accepted: &str| match schema.invalid().is_total() {
+        true => {
+            bad.push(row);
+            Ok(())
+        }
+        false => Err(label(row, problem, accepted)),
+    };
+    let mut target = match (labels, &schema.target().kind) {
         (Labels::Codes(codes), TargetKind::Classes(classes)) => {
             let count = classes.len();
-            if let Some(row) = codes.iter().position(|code| *code as usize >= count) {
-                return Err(label(row, Problem::UnknownClass, "one of the schema's classes"));
+            for row in (0..rows).filter(|row| codes[*row] as usize >= count) {
+                mend(row, Problem::UnknownClass, "one of the schema's classes")?;
             }
             Target::Class { codes: codes.to_vec(), count }
         }
@@ -215,7 +249,9 @@ pub fn labelled(
             let encoder = encoding.rows(UnknownIn::Training);
             let encode = |(row, value): (usize, &f64)| {
                 let encoded = encoder.number_target(Cell::Number(*value));
-                encoded.map_err(|error| label(row, error.problem, &error.accepted))
+                encoded.or_else(|error| {
+                    mend(row, error.problem, &error.accepted).map(|()| NULL_NUMBER)
+                })
             };
             Target::Number(numbers.iter().enumerate().map(encode).collect::<Result<_, _>>()?)
         }
@@ -227,21 +263,30 @@ pub fn labelled(
             });
         }
     };
+    // A record with a bad label is the null record, and that has one label.
+    let matrix = if bad.is_empty() { matrix } else { matrix.without_entries_of(&bad) };
+    report.null_rows.extend(bad);
+    report.null_rows.sort_unstable();
+    report.null_rows.dedup();
+    target.set_null(&report.null_rows);
     let dataset = Dataset { features: matrix, target, units: None, report };
-    let (Some(unit), Some(units)) = (schema.unit_column(), units) else { return Ok(dataset) };
-    let mut cap = UnitCap::new(unit.max_records, options.unit_key);
+    let cap = UnitCap::new(schema, options.unit_key);
+    let (Some(mut cap), Some(unit), Some(units)) = (cap, schema.unit_column(), units) else {
+        return Ok(dataset);
+    };
     for row in 0..rows {
-        let cell = match units.cell(row) {
-            Cell::Text(text) if schema.file().trim => Cell::Text(text.trim_ascii()),
-            cell => cell,
-        };
-        cap.row(cell).map_err(|error| DataError::Cell {
+        let Err(error) = cap.row(units.cell(row).into()) else { continue };
+        if schema.invalid().is_total() {
+            cap.nobody();
+            continue;
+        }
+        return Err(DataError::Cell {
             file: Place::Table,
             row: row as u64,
             column: format!("column \"{}\"", unit.column),
             problem: error.problem,
             accepted: error.accepted,
-        })?;
+        });
     }
     Ok(cap.apply(dataset))
 }

@@ -8,20 +8,31 @@
 //! - To evaluate or predict: columns may come in any order and there may be more of them; a
 //!   category that the schema does not list counts as the schema says, and where it says `error`
 //!   as none of the column's categories; [`Report`] counts them. Rows are never dropped.
+//! - What becomes of a record that does not fit is the schema's word: [`crate::schema::Invalid`].
+//!   Unless it is refused, every line is a record (an empty one too), and each row depends on its own
+//!   line alone: `one_line_changes_one_row`. Where the first line is a record as well, compression is
+//!   known by the file's name (`.gz`, `.zst`) and not by its first bytes.
+//! - A record has at most [`LONGEST_RECORD`] bytes, so that memory stays bounded.
 //! - Every refusal names file, row, column and what would be accepted, never what a cell holds.
 //!   No input makes a reader panic; decoders of others are fenced in.
 
 mod collect;
 mod csv;
 mod fence;
+mod identifier;
 mod libsvm;
+mod lines;
 pub mod memory;
 mod open;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_unit;
+mod split;
 mod unit;
 
 pub use fence::inside_fence;
+pub use lines::LONGEST_RECORD;
 pub use open::decompressed;
 pub use unit::UNIT_KEY;
 
@@ -33,7 +44,7 @@ use crate::{
     schema::{Format, Schema},
 };
 use collect::Collector;
-use open::Input;
+use open::{Input, KnownBy};
 use std::{fmt, path::Path};
 
 /// What the rows are for.
@@ -82,6 +93,12 @@ pub struct Report {
     pub unknown: Vec<UnknownCells>,
     /// Rows dropped because their user had more than `max_records`.
     pub surplus_rows: u64,
+    /// Rows dropped because they do not say whose they are, where the schema does not refuse that.
+    pub nobodys_rows: u64,
+    /// Bad cells that became their column's stand-in.
+    pub stand_ins: u64,
+    /// Which rows, from 0 and rising, are the null record; see [`crate::schema::Invalid`].
+    pub null_rows: Vec<usize>,
 }
 
 /// Unlisted categories of one column.
@@ -110,6 +127,19 @@ impl fmt::Display for Report {
                 f,
                 "{} rows beyond max_records of their user were left out",
                 self.surplus_rows
+            )?;
+        }
+        if self.nobodys_rows > 0 {
+            writeln!(f, "{} rows do not say whose they are and were left out", self.nobodys_rows)?;
+        }
+        if self.stand_ins > 0 {
+            writeln!(f, "{} invalid cells count as the stand-in of their column", self.stand_ins)?;
+        }
+        if !self.null_rows.is_empty() {
+            writeln!(
+                f,
+                "{} rows are invalid and count as null records, which hold nothing",
+                self.null_rows.len()
             )?;
         }
         Ok(())
@@ -179,9 +209,14 @@ fn collect(
     collector: &mut Collector<'_>,
     options: &Options<'_>,
 ) -> Result<(), DataError> {
+    let first_line_is_a_record = format == Format::Libsvm || !collector.schema.file().header;
+    let known_by = match first_line_is_a_record && collector.schema.invalid().is_total() {
+        true => KnownBy::Name,
+        false => KnownBy::Content,
+    };
     match format {
-        Format::Csv => csv::read(input.open(options.progress)?, collector),
-        Format::Libsvm => libsvm::read(input.open(options.progress)?, collector),
+        Format::Csv => csv::read(input.open(known_by, options.progress)?, collector),
+        Format::Libsvm => libsvm::read(input.open(known_by, options.progress)?, collector),
         #[cfg(feature = "parquet")]
         Format::Parquet => parquet::read(input, collector, options.progress),
         #[cfg(not(feature = "parquet"))]

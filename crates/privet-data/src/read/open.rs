@@ -24,23 +24,33 @@ pub(super) enum Input<'a> {
 /// A stream of plain bytes, and what it is a decompression of.
 pub(super) struct Stream<'a> {
     pub(super) bytes: Box<dyn BufRead + 'a>,
+    pub(super) origin: Origin,
+}
+
+/// What a stream is read from.
+pub(super) struct Origin {
     compression: Option<&'static str>,
     place: Place,
 }
 
-impl Stream<'_> {
+impl Origin {
     /// What a failed read means: damaged data inside a compressed file, the system otherwise.
     pub(super) fn failed(&self, source: io::Error) -> DataError {
-        failed(&self.place, self.compression, source)
+        let file = self.place.clone();
+        match self.compression {
+            Some(format) => DataError::Damaged { file, format },
+            None => DataError::File { file, source },
+        }
     }
 }
 
-fn failed(place: &Place, compression: Option<&'static str>, source: io::Error) -> DataError {
-    let file = place.clone();
-    match compression {
-        Some(format) => DataError::Damaged { file, format },
-        None => DataError::File { file, source },
-    }
+/// How compression is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum KnownBy {
+    /// The file's first bytes, or its name.
+    Content,
+    /// The name alone: the first bytes are a record's, which must not decide how others are read.
+    Name,
 }
 
 impl<'a> Input<'a> {
@@ -51,9 +61,10 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Opens the stream; gzip and Zstandard are known by their first bytes or by the file's name.
+    /// Opens the stream, decompressed where it is gzip or Zstandard.
     pub(super) fn open(
         self,
+        known_by: KnownBy,
         progress: Option<&'a dyn Fn(u64, u64)>,
     ) -> Result<Stream<'a>, DataError> {
         let place = self.place();
@@ -78,6 +89,7 @@ impl<'a> Input<'a> {
             Self::Bytes(_) => false,
         };
         let empty = start.is_empty();
+        let start = if known_by == KnownBy::Content { start } else { &[] };
         let gzip = start.starts_with(&[0x1f, 0x8b]) || named("gz");
         let zstd =
             start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) || carries_no_data(start) || named("zst");
@@ -92,17 +104,23 @@ impl<'a> Input<'a> {
             }
             _ => (Box::new(source), None),
         };
-        Ok(Stream { bytes, compression, place })
+        Ok(Stream { bytes, origin: Origin { compression, place } })
     }
 }
 
-/// The whole of a file, decompressed where it is gzip or Zstandard.
+/// The most bytes that [`decompressed`] takes; the largest of the catalog's originals has a third of it.
+const LARGEST_WHOLE: usize = 1 << 31;
+
+/// The whole of a file, decompressed where it is gzip or Zstandard; at most 2 GiB.
 pub fn decompressed(path: &Path) -> Result<Vec<u8>, DataError> {
-    let mut stream = Input::Path(path).open(None)?;
+    let mut stream = Input::Path(path).open(KnownBy::Content, None)?;
     let mut bytes = Vec::new();
-    match stream.bytes.read_to_end(&mut bytes) {
+    match stream.bytes.by_ref().take(LARGEST_WHOLE as u64 + 1).read_to_end(&mut bytes) {
+        Ok(count) if count > LARGEST_WHOLE => {
+            Err(DataError::TooLarge { file: Place::Path(path.into()), most: LARGEST_WHOLE })
+        }
         Ok(_) => Ok(bytes),
-        Err(error) => Err(stream.failed(error)),
+        Err(error) => Err(stream.origin.failed(error)),
     }
 }
 

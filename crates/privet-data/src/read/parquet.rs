@@ -2,13 +2,17 @@
 //!
 //! Numbers and texts are taken as stored; a null is a missing cell. Only the columns that the
 //! schema needs are decoded. The decoder is fenced: its errors and panics alike mean a damaged
-//! file. Rows are numbered from 1.
+//! file. Rows are numbered from 1. What is decoded at a time is bounded: a column of one row group holds
+//! at most [`LARGEST_CHUNK`] bytes, by what the file states, and the texts of a row [`LONGEST_RECORD`].
 
 use super::{
     collect::{Collector, Record},
     fence::fenced,
     here,
+    identifier::Identifier,
+    lines::LONGEST_RECORD,
     open::Input,
+    parquet_unit,
 };
 use crate::{
     encode::Cell,
@@ -22,6 +26,9 @@ use parquet::{
 };
 use std::fs::File;
 
+/// The most bytes, before compression, of one column in one row group.
+const LARGEST_CHUNK: i64 = 1 << 30;
+
 /// One row's cells, with the schema's idea of missing texts and numbers.
 struct Cells<'a> {
     fields: Vec<&'a Field>,
@@ -30,6 +37,16 @@ struct Cells<'a> {
 }
 
 impl Cells<'_> {
+    /// How many bytes its texts have.
+    fn length(&self) -> usize {
+        let length = |field: &&Field| match field {
+            Field::Str(text) => text.len(),
+            Field::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        };
+        self.fields.iter().map(length).sum()
+    }
+
     /// A number, unless it is one of those that count as missing (`"-999"`, `"NaN"`).
     fn number(&self, value: f64) -> Cell<'_> {
         match self.missing_numbers.iter().any(|m| *m == value || (m.is_nan() && value.is_nan())) {
@@ -79,6 +96,12 @@ impl Record for Cells<'_> {
             Some(_) => Cell::Unsupported,
         }
     }
+
+    fn identifier(&self, position: usize) -> Identifier<'_> {
+        self.fields
+            .get(position)
+            .map_or(Identifier::Missing, |field| parquet_unit::identifier(field))
+    }
 }
 
 pub(super) fn read(
@@ -124,6 +147,27 @@ fn refused(place: &Place, error: &ParquetError) -> DataError {
     }
 }
 
+/// Refuses columns of which one row group could not be held in memory.
+fn check_sizes(reader: &dyn FileReader, wanted: &[usize], place: &Place) -> Result<(), DataError> {
+    let metadata = reader.metadata();
+    let descriptor = metadata.file_metadata().schema_descr();
+    let is_wanted = |leaf: usize| wanted.contains(&descriptor.get_column_root_idx(leaf));
+    let leaves: Vec<usize> =
+        (0..descriptor.num_columns()).filter(|leaf| is_wanted(*leaf)).collect();
+    let too_large = metadata.row_groups().iter().any(|group| {
+        let sizes = leaves.iter().filter_map(|leaf| group.columns().get(*leaf));
+        sizes.into_iter().any(|chunk| !(0..=LARGEST_CHUNK).contains(&chunk.uncompressed_size()))
+    });
+    match too_large {
+        false => Ok(()),
+        true => Err(DataError::Unsupported {
+            file: here(place),
+            what: "a row group in which a column holds more than 1 GiB",
+            accepted: "smaller row groups",
+        }),
+    }
+}
+
 fn read_rows(
     reader: &dyn FileReader,
     collector: &mut Collector<'_>,
@@ -134,6 +178,12 @@ fn read_rows(
     let root = reader.metadata().file_metadata().schema();
     let names: Vec<&[u8]> = root.get_fields().iter().map(|field| field.name().as_bytes()).collect();
     let mut layout = collector.layout(&names)?;
+    if let Some(column) = layout.unit.map(|position| &root.get_fields()[position])
+        && !parquet_unit::names_users(column)
+    {
+        let (file, column) = (here(&place), column.name().into());
+        return Err(DataError::UnitType { file, column, accepted: parquet_unit::ACCEPTED });
+    }
     let total = u64::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
 
     // Decode the wanted columns only, in the file's order; positions then count those.
@@ -145,6 +195,7 @@ fn read_rows(
     for place in places {
         *place = wanted.partition_point(|position| *position < *place);
     }
+    check_sizes(reader, &wanted, &place)?;
     let fields = wanted.iter().map(|position| root.get_fields()[*position].clone()).collect();
     let projection = Type::group_type_builder(root.name()).with_fields(fields).build();
     let rows = reader.get_row_iter(Some(projection.map_err(broken)?)).map_err(broken)?;
@@ -155,7 +206,12 @@ fn read_rows(
         let row: Row = row.map_err(broken)?;
         let fields = row.get_column_iter().map(|(_, field)| field).collect();
         let cells = Cells { fields, missing, missing_numbers: &missing_numbers };
-        collector.record(number, &layout, &cells)?;
+        if cells.length() > LONGEST_RECORD {
+            let (file, longest) = (here(&place), LONGEST_RECORD);
+            collector.unreadable(|| DataError::TooLong { file, row: number, longest })?;
+        } else {
+            collector.record(number, &layout, &cells)?;
+        }
         if let Some(progress) = progress.filter(|_| number % 4096 == 0 || number == total) {
             progress(number, total.max(number));
         }

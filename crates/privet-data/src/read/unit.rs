@@ -6,15 +6,17 @@
 //! and replacing all rows of one user changes at most `max_records` kept rows on either side. The
 //! key is public; secrecy is not needed, since the bound holds for every key.
 //!
-//! - Users are told apart by their exact text; the numbers in [`Dataset::units`] are given in the
-//!   order of appearance and mean nothing but "the same" or "another".
+//! - Users are told apart by their exact text or digits ([`super::identifier`]); the numbers in
+//!   [`Dataset::units`] are given in the order of appearance and mean nothing but "the same" or
+//!   "another".
 //! - Tested by `the_rows_kept_do_not_depend_on_other_users`.
 
+use super::identifier::{Identifier, Names};
 use crate::{
     dataset::Dataset,
-    encode::{Cell, EncodeError},
-    error::Problem,
+    encode::EncodeError,
     keyed::{self, Key},
+    schema::Schema,
 };
 use std::collections::{BinaryHeap, HashMap};
 
@@ -23,10 +25,12 @@ pub const UNIT_KEY: Key = *b"privet: unit cap";
 
 /// Counts users' rows and decides which stay.
 pub(super) struct UnitCap {
+    names: Names,
     max_records: usize,
     key: Key,
     users: HashMap<Vec<u8>, User>,
     units: Vec<u64>,
+    nobodys: u64,
 }
 
 struct User {
@@ -37,40 +41,25 @@ struct User {
 }
 
 impl UnitCap {
-    pub(super) fn new(max_records: u32, key: Key) -> Self {
-        let max_records = max_records as usize;
-        Self { max_records, key, users: HashMap::new(), units: Vec::new() }
+    /// Where the schema has a unit.
+    pub(super) fn new(schema: &Schema, key: Key) -> Option<Self> {
+        let max_records = schema.unit_column()?.max_records as usize;
+        let names = Names::new(schema.file());
+        let (users, units) = (HashMap::new(), Vec::new());
+        Some(Self { names, max_records, key, users, units, nobodys: 0 })
     }
 
     /// Takes the next row's user.
-    pub(super) fn row(&mut self, cell: Cell<'_>) -> Result<(), EncodeError> {
-        let owned;
-        let name = match cell {
-            Cell::Text(text) => text,
-            Cell::Integer(value) => {
-                owned = value.to_string();
-                owned.as_bytes()
-            }
-            Cell::Number(value) => {
-                owned = value.to_string();
-                owned.as_bytes()
-            }
-            Cell::Missing | Cell::Unsupported => {
-                let problem = match cell {
-                    Cell::Missing => Problem::Missing,
-                    _ => Problem::UnsupportedType,
-                };
-                return Err(EncodeError { problem, accepted: "the user's name or number".into() });
-            }
-        };
+    pub(super) fn row(&mut self, found: Identifier<'_>) -> Result<(), EncodeError> {
+        let name = self.names.name(found)?;
         let row = self.units.len();
         let number = self.users.len() as u64;
-        if !self.users.contains_key(name) {
+        if !self.users.contains_key(&*name) {
             let user = User { number, rows: 0, kept: BinaryHeap::new() };
             self.users.insert(name.to_vec(), user);
         }
-        let Some(user) = self.users.get_mut(name) else { return Ok(()) };
-        let hash = keyed::hash("unit", &self.key, &[name, &user.rows.to_le_bytes()]);
+        let Some(user) = self.users.get_mut(&*name) else { return Ok(()) };
+        let hash = keyed::hash("unit", &self.key, &[&name, &user.rows.to_le_bytes()]);
         user.rows += 1;
         user.kept.push((hash, row));
         if user.kept.len() > self.max_records {
@@ -80,7 +69,13 @@ impl UnitCap {
         Ok(())
     }
 
-    /// Drops the surplus; the rest keep their order.
+    /// Takes a row of which it cannot be told whose it is; it is left out.
+    pub(super) fn nobody(&mut self) {
+        self.units.push(u64::MAX);
+        self.nobodys += 1;
+    }
+
+    /// Drops the surplus and the rows of nobody; the rest keep their order.
     pub(super) fn apply(self, mut dataset: Dataset) -> Dataset {
         let mut kept: Vec<usize> =
             self.users.into_values().flat_map(|user| user.kept).map(|(_, row)| row).collect();
@@ -91,7 +86,8 @@ impl UnitCap {
         }
         kept.sort_unstable();
         let mut dataset = dataset.select(&kept);
-        dataset.report.surplus_rows = surplus as u64;
+        dataset.report.surplus_rows = surplus as u64 - self.nobodys;
+        dataset.report.nobodys_rows = self.nobodys;
         dataset
     }
 }

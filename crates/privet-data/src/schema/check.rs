@@ -56,10 +56,15 @@ impl Draft {
         if sparse && unit.is_some() {
             return refuse("unit", "a LIBSVM file has no column for it", "no [unit]");
         }
-        let columns = check_columns(self.columns, &file, &target, unit.as_ref())?;
-        if sparse && !columns.is_empty() {
+        if sparse && !self.columns.is_empty() {
             return refuse("columns", "a LIBSVM file has none", "only [libsvm]");
         }
+        let invalid = self.invalid.unwrap_or_default();
+        if sparse && invalid == Invalid::StandIn {
+            let problem = "a LIBSVM file has no columns that could declare one";
+            return refuse("invalid", problem, "\"refuse\" or \"drop\"");
+        }
+        let columns = check_columns(self.columns, &file, &target, unit.as_ref(), invalid)?;
         let width = columns.iter().map(|column| column.kind.width()).sum::<u64>()
             + u64::from(bias.is_some())
             + libsvm.map_or(0, |facts| u64::from(facts.features));
@@ -70,7 +75,8 @@ impl Draft {
             let accepted = format!("at most {LARGEST_WIDTH}");
             return refuse("columns", format!("{width} encoded columns"), accepted);
         }
-        Ok(Schema { file, clip, bias, storage: self.storage, target, unit, columns, libsvm })
+        let storage = self.storage;
+        Ok(Schema { file, clip, bias, invalid, storage, target, unit, columns, libsvm })
     }
 }
 
@@ -338,6 +344,9 @@ mod tests {
             ("[\"private\", \"public\"]", "[\"public\", \" x\"]", &["work", "never be met"]),
             ("[\"private\", \"public\"]", "[\"public\", \"?\"]", &["work", "counts as missing"]),
             ("type = \"binary\"", "type = \"bool\"", &["bool", "binary"]),
+            ("bias = true", "invalid = \"skip\"", &["skip", "stand-in"]),
+            ("bias = true", "invalid = \"stand-in\"", &["invalid", "no column declares"]),
+            ("missing = 38.5", "invalid = 38.5", &["age", "invalid", "stand-in"]),
         ];
         for (from, to, words) in broken {
             let text = GOOD.replacen(from, to, 1);

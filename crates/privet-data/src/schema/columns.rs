@@ -2,6 +2,7 @@
 
 use super::{
     check::{Checked, check_bounds, check_texts, in_range, refuse},
+    invalid::check_invalid,
     *,
 };
 use std::collections::HashSet;
@@ -11,6 +12,7 @@ pub(super) fn check_columns(
     file: &FileFacts,
     target: &TargetFacts,
     unit: Option<&UnitFacts>,
+    invalid: Invalid,
 ) -> Checked<Vec<Column>> {
     let mut seen = HashSet::new();
     let mut columns = Vec::with_capacity(drafts.len());
@@ -37,7 +39,13 @@ pub(super) fn check_columns(
             return refuse(key, "this is the target or unit column", accepted);
         }
         let kind = check_column(&key, &draft, file)?;
-        columns.push(Column { name: draft.name, kind });
+        let invalid = check_invalid(&key, draft.invalid, &kind, invalid)?;
+        columns.push(Column { name: draft.name, kind, invalid });
+    }
+    if invalid == Invalid::StandIn && columns.iter().all(|column| column.invalid.is_none()) {
+        let accepted = "`invalid = NUMBER` or `invalid = { as = \"CATEGORY\" }` in at least one of \
+                        [[columns]], or invalid = \"drop\"";
+        return refuse("invalid", "no column declares a stand-in", accepted);
     }
     if unit.is_some_and(|unit| unit.column == target.column) {
         return refuse("unit.column", "the same as target.column", "two different columns");
@@ -63,11 +71,12 @@ fn check_column(key: &str, draft: &ColumnDraft, file: &FileFacts) -> Checked<Col
         ("unknown", draft.unknown.is_some()),
         ("values", draft.values.is_some()),
         ("missing", draft.missing.is_some()),
+        ("invalid", draft.invalid.is_some()),
     ];
     let belongs: &[&str] = match draft.kind {
-        ColumnType::Number => &["bounds", "scale", "transform", "missing"],
-        ColumnType::Category => &["categories", "hash_buckets", "unknown", "missing"],
-        ColumnType::Binary => &["values", "missing"],
+        ColumnType::Number => &["bounds", "scale", "transform", "missing", "invalid"],
+        ColumnType::Category => &["categories", "hash_buckets", "unknown", "missing", "invalid"],
+        ColumnType::Binary => &["values", "missing", "invalid"],
         _ => &[],
     };
     let stray = given.iter().find(|(name, given)| *given && !belongs.contains(name));

@@ -9,6 +9,9 @@ pub struct Draft {
     /// The constant column: `true` (value 1), `false`, or its value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bias: Option<BiasDraft>,
+    /// What becomes of a record that does not fit; refused by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invalid: Option<Invalid>,
     /// Dense or sparse rows; chosen from the columns by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<Storage>,
@@ -171,6 +174,9 @@ pub struct ColumnDraft {
     /// What stands in for a missing cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<MissingDraft>,
+    /// What stands in for a bad cell, with `invalid = "stand-in"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invalid: Option<InvalidDraft>,
 }
 
 /// `{ as = "…" }`.
@@ -229,6 +235,7 @@ impl From<Schema> for Draft {
         let column = (format != Format::Libsvm).then_some(schema.target.column);
         Self {
             bias: schema.bias.map(BiasDraft::Value),
+            invalid: Some(schema.invalid).filter(|invalid| *invalid != Invalid::Refuse),
             storage: schema.storage,
             file,
             clip: ClipDraft { norm: schema.clip.norm, radius: schema.clip.radius },
@@ -247,7 +254,11 @@ impl From<Schema> for Draft {
 
 impl From<Column> for ColumnDraft {
     fn from(column: Column) -> Self {
-        let draft = Self { name: column.name, ..Self::default() };
+        let invalid = column.invalid.map(|stand_in| match stand_in {
+            InvalidCell::Number(value) => InvalidDraft::Number(value),
+            InvalidCell::Text(category) => InvalidDraft::As(StandIn { category }),
+        });
+        let draft = Self { name: column.name, invalid, ..Self::default() };
         match column.kind {
             ColumnKind::Number { low, high, scale, transform, missing } => Self {
                 kind: ColumnType::Number,

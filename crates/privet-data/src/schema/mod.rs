@@ -6,6 +6,7 @@
 //!
 //! ```toml
 //! bias = true                        # a constant column inside the clipped record; or its value
+//! invalid = "refuse"                 # a bad cell or line: refuse | drop | stand-in, see [`Invalid`]
 //!
 //! [file]                             # all of these have the defaults shown
 //! format = "csv"                     # csv | libsvm | parquet
@@ -40,8 +41,10 @@
 //!
 //! Further column types: `binary` (`values = ["no", "yes"]`, 0 and 1), `ignore`, and `target` and
 //! `unit`, which mark the place of those two in files without a header. With `[unit]` (`column`,
-//! `max_records`) the guarantee is about all rows of one user. With `format = "libsvm"` there are
-//! no `[[columns]]` but `[libsvm]` (`features`, and optionally `bounds`).
+//! `max_records`) the guarantee is about all rows of one user, told apart by exact text or digits
+//! (`7` and `07` are two; numbers that may have lost digits are refused). With `format = "libsvm"` there are
+//! no `[[columns]]` but `[libsvm]` (`features`, and optionally `bounds`). With `invalid = "stand-in"` a
+//! column may say what a bad cell becomes: `invalid = 38.5`, or `invalid = { as = "public" }`.
 //!
 //! [`Draft`] is the file as written; [`Schema`] is what passed [`Draft::check`], and deserialising
 //! goes through that check.
@@ -49,17 +52,19 @@
 mod check;
 mod columns;
 mod draft;
+mod invalid;
+mod load;
 
 pub use check::{FEATURES, HASH_BUCKETS, RADIUS};
 pub use draft::{
     BiasDraft, ClipDraft, ColumnDraft, ColumnType, Draft, FileDraft, LibsvmDraft, MissingDraft,
     StandIn, TargetDraft, UnitDraft, UnknownDraft,
 };
+pub use invalid::{Invalid, InvalidCell, InvalidDraft};
+pub use load::LARGEST_SCHEMA;
 
-use crate::error::{DataError, Place};
 use privet_core::Unit;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 
 /// Why a schema was refused. A schema is public, so its own words may be repeated.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -199,6 +204,8 @@ pub struct Column {
     pub name: String,
     /// What it holds.
     pub kind: ColumnKind,
+    /// What a bad cell becomes under [`Invalid::StandIn`]; without one, the record is the null record.
+    pub invalid: Option<InvalidCell>,
 }
 
 /// What a column holds.
@@ -290,6 +297,7 @@ pub struct Schema {
     file: FileFacts,
     clip: ClipFacts,
     bias: Option<f64>,
+    invalid: Invalid,
     storage: Option<Storage>,
     target: TargetFacts,
     unit: Option<UnitFacts>,
@@ -302,14 +310,6 @@ impl Schema {
     pub fn from_toml(text: &str) -> Result<Self, SchemaError> {
         let draft: Draft = toml::from_str(text).map_err(|e| SchemaError::Syntax(syntax(&e)))?;
         draft.check()
-    }
-
-    /// Reads and checks a TOML file.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self, DataError> {
-        let path = path.as_ref();
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| DataError::File { file: Place::Path(path.into()), source })?;
-        Ok(Self::from_toml(&text)?)
     }
 
     /// As TOML that reads back to the same schema.
@@ -331,6 +331,11 @@ impl Schema {
     /// The constant column's value before clipping, if there is one.
     pub fn bias(&self) -> Option<f64> {
         self.bias
+    }
+
+    /// What becomes of a record that does not fit.
+    pub fn invalid(&self) -> Invalid {
+        self.invalid
     }
 
     /// The storage asked for, if any.

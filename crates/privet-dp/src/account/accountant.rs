@@ -8,16 +8,14 @@
 //!
 //! Then the leak and the distance of grids from ideal laws are added. The latter grows with e^ε; where
 //! it dominates, the grid is charged by its ratio instead ([`super::parts`]), and since (ε,δ)-DP
-//! implies (ε′,δ)-DP for ε′ > ε a few smaller ε are tried as well.
+//! implies (ε′,δ)-DP for ε′ > ε, beyond the ε where the sum is least nothing changes any more.
 
 use super::distribution::{Composed, Effort};
 use super::error::{AccountError, probability};
 use super::event::Event;
 use super::parts::{Part, Parts};
-use super::{
-    classes, compose, concentrated, distribution, gaussian, merge, pure, renyi, selected,
-};
-use privet_core::{Budget, Neighbours, Unit};
+use super::{classes, compose, concentrated, distribution, gaussian, merge, pure, renyi, selected};
+use privet_core::{Budget, DELTA, Neighbours, Unit};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The largest r for which a grid is charged by its ratio.
@@ -39,6 +37,7 @@ pub struct Guarantee {
     #[serde(serialize_with = "write_epsilon", deserialize_with = "read_epsilon")]
     pub epsilon: f64,
     /// δ.
+    #[serde(deserialize_with = "read_delta")]
     pub delta: f64,
 }
 
@@ -107,24 +106,30 @@ impl Parts {
         }
         let enough = wanted.enough();
         let epsilon = epsilon.min(FARTHEST);
-        let charged = |e: f64| {
-            let charge = (1.0 + libm::exp(e)) * self.distance * (1.0 + 1e-14);
-            (self.leaky(e, wanted) + charge).min(1.0)
-        };
+        let charge = |e: f64| (1.0 + libm::exp(e)) * self.distance * (1.0 + 1e-14);
+        let charged = |e: f64| self.leaky(e, wanted) + charge(e);
         let here = charged(epsilon);
-        if here <= enough || (1.0 + libm::exp(epsilon)) * self.distance <= 1e-3 * here {
-            return here;
+        // Compositions are costly, and known to a few digits anyway.
+        let negligible = if self.smooth() { f64::EPSILON } else { 1e-3 };
+        if here <= enough || charge(epsilon) <= negligible * here {
+            return here.min(1.0);
         }
-        // The charge matters: take the ratio's, or look at some smaller ε.
-        let close = (epsilon - 2.0 * self.ratio) * (1.0 - 2.0 * f64::EPSILON);
-        let by_ratio = if self.ratio < CLOSE && close >= 0.0 {
-            let rare = (1.0 + libm::exp(epsilon)) * self.outside;
-            (libm::exp(self.ratio) * self.leaky(close, wanted) + rare) * (1.0 + 1e-14)
+        // The charge matters, and it grows with ε: whatever holds at a smaller ε holds here, so the
+        // bound falls to its least value and stays there. Or take the ratio's charge.
+        let rounds = if self.smooth() { 60 } else { 24 };
+        let by_distance = charged(lowest(rounds, charged).min(epsilon));
+        let by_ratio = if self.ratio < CLOSE && epsilon > 2.0 * self.ratio {
+            let charged = |e: f64| {
+                let close = (e - 2.0 * self.ratio) * (1.0 - 2.0 * f64::EPSILON);
+                let rare = (1.0 + libm::exp(e)) * self.outside;
+                let ideal = if close >= 0.0 { self.leaky(close, wanted) } else { 1.0 };
+                (libm::exp(self.ratio) * ideal + rare) * (1.0 + 1e-14)
+            };
+            charged(lowest(rounds, charged).min(epsilon))
         } else {
             1.0
         };
-        let least = here.min(by_ratio);
-        (1..=4).fold(least, |least, k| least.min(charged(epsilon / f64::from(1 << k))))
+        by_distance.min(by_ratio).min(1.0)
     }
 
     /// What a grid costs at least, whatever ε.
@@ -166,6 +171,9 @@ impl Parts {
         // compose anew where the last one led, until one leads to where it was made: that one is
         // what anybody who asks for δ there will compose.
         let (Some(rest), nu) = (self.lossy(), self.mu()) else { return f64::INFINITY };
+        if delta < distribution::LEAST {
+            return crossing(most, 1e-8, full);
+        }
         let mut near = distribution::guess(&rest, nu, delta).min(most);
         for effort in [Effort::Rough, Effort::Full, Effort::Full, Effort::Full, Effort::Full] {
             let Some(composed) = Composed::new(&rest, nu, near, effort) else { break };
@@ -206,11 +214,11 @@ impl Parts {
         }
         let squares = self.rest.iter().map(|(part, count)| *count as f64 * part.attained().powi(2));
         let floor = gaussian::delta(e, libm::sqrt(self.mu().powi(2) + squares.sum::<f64>()));
-        // Nor below the curve of one use of a sampled release, which is attained; below every budget
+        // Nor below the curve of one use of anything whose curve is attained; below every budget
         // both are rounded up from nothing.
         let alone = self.rest.iter().fold(0.0, |most: f64, (part, _)| match part {
-            Part::Sampled(sampled) => most.max(sampled.worst(e)),
-            _ => most,
+            Part::Concentrated(_) | Part::Objective(_) => most,
+            part => most.max(part.delta(e)),
         });
         let floor = if alone > 1e-300 { floor.max(alone) } else { floor };
         let composed = self.rest.len() > 1 || self.rest.iter().any(|(_, count)| *count > 1);
@@ -252,17 +260,20 @@ impl Parts {
         if let Wanted::From(composed) = wanted {
             return composed.delta(e);
         }
-        // Composing distributions takes milliseconds: not where it cannot matter.
-        if wanted.enough() > 0.0 {
-            let quick = distribution::quick_delta(&rest, nu, e);
-            if quick <= 1e-3 * wanted.enough() {
-                return quick;
-            }
+        // Composing distributions takes milliseconds and more: not where it cannot matter, and not
+        // where no composition answers with so little.
+        let quick = distribution::quick_delta(&rest, nu, e);
+        if quick <= 1e-3 * wanted.enough() {
+            return quick;
         }
-        if let Wanted::Rough(_) = wanted {
-            return distribution::delta(&rest, nu, e, Effort::Rough);
+        let beyond = quick <= distribution::LEAST
+            || (wanted.enough() > 0.0 && wanted.enough() < distribution::LEAST);
+        if let (Wanted::Rough(_), false) = (wanted, beyond) {
+            return distribution::delta(&rest, nu, e, Effort::Rough).min(quick);
         }
-        let (mut least, tight) = distribution::tight_delta(&rest, nu, e);
+        let (composed, tight) =
+            if beyond { (1.0, false) } else { distribution::tight_delta(&rest, nu, e) };
+        let mut least = composed.min(quick);
         if let [(Part::Objective(objective), 1)] = rest[..] {
             least = least.min(objective.worst(e, nu));
         }
@@ -272,16 +283,13 @@ impl Parts {
         {
             least = least.min(classes::one_versus_all(e, determinant, mu, count, nu));
         }
-        if tight {
-            return least; // what follows is looser by its nature
+        // What follows is looser by its nature, but where a curve is only what moments prove.
+        if tight && !rest.iter().any(|(part, _)| matches!(part, Part::Concentrated(_))) {
+            return least;
         }
         if nu == 0.0 && rest.iter().all(|(part, _)| part.bound().is_some()) {
             let parts = rest.iter().map(|(part, count)| (part.bound().unwrap_or(0.0), *count));
             least = least.min(compose::advanced_delta(parts, e));
-        }
-        // Where δ is next to nothing, masses are too small for a transform but not for their moments.
-        if rest.iter().any(|(part, _)| matches!(part, Part::Sampled(_))) {
-            least = least.min(distribution::quick_delta(&rest, nu, e));
         }
         if let Some(mu) = unsampled(&rest, nu) {
             least = least.min(gaussian::delta(e, mu));
@@ -306,6 +314,27 @@ fn unsampled(rest: &[(Part, u64)], nu: f64) -> Option<f64> {
         total = libm::hypot(total, sampled.unsampled() * libm::sqrt(*count as f64));
     }
     Some(total * (1.0 + f64::EPSILON * (4.0 + 4.0 * rest.len() as f64)))
+}
+
+/// About where a function of ε that falls, then rises, is least, by golden section.
+fn lowest(rounds: usize, value: impl Fn(f64) -> f64) -> f64 {
+    const GOLDEN: f64 = 0.618_033_988_749_894_8;
+    let (mut low, mut high) = (0.0, FARTHEST);
+    let (mut left, mut right) = (high - GOLDEN * (high - low), low + GOLDEN * (high - low));
+    let (mut at_left, mut at_right) = (value(left), value(right));
+    for _ in 0..rounds {
+        // Where nothing is known yet δ is 1 on both sides: look farther out.
+        if at_left < at_right {
+            (high, right, at_right) = (right, left, at_left);
+            left = high - GOLDEN * (high - low);
+            at_left = value(left);
+        } else {
+            (low, left, at_left) = (left, right, at_right);
+            right = low + GOLDEN * (high - low);
+            at_right = value(right);
+        }
+    }
+    0.5 * (low + high)
 }
 
 /// A point just above the smallest ε up to `most` where a condition begins to hold, infinite if there
@@ -383,6 +412,11 @@ fn write_epsilon<S: Serializer>(epsilon: &f64, serializer: S) -> Result<S::Ok, S
     } else {
         serializer.serialize_f64(*epsilon)
     }
+}
+
+/// Within the limits of a budget: what is computed for a stated δ is bounded work.
+fn read_delta<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    DELTA.check(f64::deserialize(deserializer)?).map_err(serde::de::Error::custom)
 }
 
 fn read_epsilon<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {

@@ -8,9 +8,12 @@
 //!
 //! The logarithm of the bound is minimised over α; any α is valid, so an inexact minimum only
 //! loses tightness. With t = α−1 its derivative is (2t+1)ρ − e + ln(t/(1+t)), increasing in t, whose
-//! root is found by bisection.
+//! root is found by Newton's method.
 
 use super::gaussian::smallest_that;
+
+/// Between which ln(α−1) the best order is looked for.
+const SEARCHED: (f64, f64) = (-27.7, 41.5);
 
 /// ρ + 2√(ρ ln(1/δ)), the classic conversion.
 pub fn classic_epsilon(rho: f64, delta: f64) -> f64 {
@@ -22,18 +25,27 @@ pub fn ln_delta(rho: f64, e: f64) -> f64 {
     if rho == 0.0 && e >= 0.0 {
         return f64::NEG_INFINITY;
     }
-    // With t = α−1: derivative (2t+1)ρ − e + ln(t/(1+t)), increasing in t.
-    let slope = |t: f64| (2.0 * t + 1.0) * rho - e - libm::log1p(1.0 / t);
-    let (mut low, mut high) = (1e-12, 1.0);
-    while slope(high) < 0.0 && high < 1e18 {
-        low = high;
-        high *= 2.0;
+    // With t = α−1 = e^u: derivative (2t+1)ρ − e − ln(1+1/t), increasing. Newton's steps in u, halved
+    // into the bracket when they leave it.
+    let (mut low, mut high) = SEARCHED;
+    let ahead = libm::log(((e - rho) / (2.0 * rho)).max(f64::MIN_POSITIVE));
+    let mut u = if ahead > 0.0 { ahead } else { rho - e }.clamp(low + 1.0, high - 1.0);
+    for _ in 0..100 {
+        let t = libm::exp(u);
+        let slope = (2.0 * t + 1.0) * rho - e - libm::log1p(1.0 / t);
+        if slope < 0.0 {
+            low = u
+        } else {
+            high = u
+        }
+        let newton = u - slope / (2.0 * rho * t + 1.0 / (1.0 + t));
+        let next = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
+        if (next - u).abs() <= 1e-13 * (1.0 + u.abs()) {
+            break;
+        }
+        u = next;
     }
-    for _ in 0..80 {
-        let middle = if low < 1e-3 { libm::sqrt(low * high) } else { 0.5 * (low + high) };
-        if slope(middle) < 0.0 { low = middle } else { high = middle }
-    }
-    let t = high;
+    let t = libm::exp(u);
     let terms = [t * (1.0 + t) * rho, t * e, t * libm::log1p(1.0 / t), libm::log1p(t)];
     let value = terms[0] - terms[1] - terms[2] - terms[3];
     let margin = 8.0 * f64::EPSILON * terms.iter().map(|x| x.abs()).sum::<f64>();

@@ -29,7 +29,10 @@ use super::spectrum::Spectrum;
 const ROUGHER: f64 = 8.0;
 
 /// Answers below this are not trusted: masses of such size underflow when they are tilted.
-const LEAST: f64 = 1e-150;
+pub const LEAST: f64 = 1e-150;
+
+/// Parts up to which grids are chosen with care.
+const FEW: usize = 8;
 
 /// How tight a bound is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,11 +52,20 @@ pub fn delta(rest: &[(Part, u64)], nu: f64, e: f64, effort: Effort) -> f64 {
 pub fn quick_delta(rest: &[(Part, u64)], nu: f64, e: f64) -> f64 {
     let curves = all_curves(rest, nu);
     let one_way = |direction: Direction| {
-        let masses = coarse(&curves, direction, 1e-40);
-        let infinite: f64 = masses.iter().map(|part| part.infinite * part.count as f64).sum();
-        let uses: f64 = masses.iter().map(|part| part.count as f64).sum();
-        let (_, ln_size) = chernoff(&masses, e);
-        libm::exp(ln_size) * (1.0 + 1e-9 + 1e-13 * uses) + infinite * (1.0 + 1e-12)
+        let at = |tail: f64| {
+            let masses = coarse(&curves, direction, tail);
+            let infinite: f64 = masses.iter().map(|part| part.infinite * part.count as f64).sum();
+            let (tilt, ln_size) = chernoff(&masses, e);
+            // (1−e^{e−ℓ})₊ ≤ c·e^{s(ℓ−e)}: see [`super::concentrated`].
+            let ln_less =
+                if tilt > 0.0 { tilt * libm::log1p(1.0 / tilt) + libm::log1p(tilt) } else { 0.0 };
+            (libm::exp(ln_size - ln_less) + infinite) * (1.0 + 1e-12)
+        };
+        match at(1e-40) {
+            // Where tails are cut matters.
+            found if found < 1e-36 => found.min(at(1e-200)),
+            found => found,
+        }
     };
     let forward = one_way(Direction::Forward);
     let backward = match rest.iter().any(|(part, _)| part.directed()) {
@@ -89,12 +101,9 @@ pub struct Composed {
 impl Composed {
     /// `None` when the answer at e is so large that nobody asks further. Depends on [`cell`]`(e)` only.
     pub fn new(rest: &[(Part, u64)], nu: f64, e: f64, effort: Effort) -> Option<Self> {
-        let e = cell(e);
-        let curves = all_curves(rest, nu);
         // Bins are counted in i64; losses that large overflow e^loss anyway.
-        if e > 1e9 {
-            return None;
-        }
+        let e = cell(e.min(1e9));
+        let curves = all_curves(rest, nu);
         let plan = Plan::new(&curves, e)?;
         let forward = one_way(&curves, e, Direction::Forward, &plan, effort);
         if !rest.iter().any(|(part, _)| part.directed()) {
@@ -110,6 +119,7 @@ impl Composed {
 
     /// An upper bound on δ(e), e ≥ 0.
     pub fn delta(&self, e: f64) -> f64 {
+        let e = e.min(1e9);
         let forward = self.forward.above(e).value;
         let other = self.backward.as_ref().map_or(0.0, |backward| backward.above(e).value);
         forward.max(other).max(LEAST)
@@ -133,9 +143,9 @@ pub fn guess(rest: &[(Part, u64)], nu: f64, delta: f64) -> f64 {
     // (K′(s), ln of Daniels' approximation to δ there).
     let at = |ln_tilt: f64| {
         let tilt = libm::exp(ln_tilt);
-        let (ln_moment, mean, variance) = moments(&masses, tilt);
-        let wide = tilt * (tilt + 1.0) * libm::sqrt(std::f64::consts::TAU * variance);
-        (mean, ln_moment - tilt * mean - libm::log(wide.max(1.0)))
+        let here = moments(&masses, tilt);
+        let wide = tilt * (tilt + 1.0) * libm::sqrt(std::f64::consts::TAU * here.variance);
+        (here.mean, here.ln - tilt * here.mean - libm::log(wide.max(1.0)))
     };
     let (mut low, mut high) = (-14.0, 14.0);
     for _ in 0..24 {
@@ -166,6 +176,7 @@ fn one_way(
         Effort::Full => plan.clone(),
     };
     let sampled = curves.iter().any(|(curve, _)| curve.sampled());
+    let most_rounds = if curves.len() > FEW { 2 } else { 6 };
     let mut looks = 0;
     let mut window = plan.window;
     let mut best: Option<(f64, Spectrum)> = None;
@@ -193,7 +204,7 @@ fn one_way(
             window *= 2.0;
         }
         let enough = found.cut <= 1e-3 * found.value || bits == plan.largest || looks == 3;
-        if rounds == 6 || (!short && enough) {
+        if rounds == most_rounds || (!short && enough) {
             return kept;
         }
         best = Some((found.value.min(least), kept));

@@ -47,6 +47,12 @@ pub enum AccountError {
         /// What would be accepted.
         most: u64,
     },
+    /// More different mechanisms than are accounted.
+    #[error("more than {most} different mechanisms in one event")]
+    TooManyKinds {
+        /// What would be accepted.
+        most: usize,
+    },
     /// Leaves under different neighbour relations.
     #[error("events for {first} and for {second}: convert by group privacy first")]
     MixedNeighbours {
@@ -90,7 +96,9 @@ pub enum AccountError {
         neighbours: Neighbours,
     },
     /// A kind of event that the filter's theorem does not cover.
-    #[error("an event that the limit of this session has no bound for: see the kinds that its law admits")]
+    #[error(
+        "an event that the limit of this session has no bound for: see the kinds that its law admits"
+    )]
     NotAdmitted,
     /// What is left of a filter's limit does not pay for the event.
     #[error("the limit of this session does not allow another such event; nothing was drawn")]

@@ -143,10 +143,9 @@ impl Filter {
         let total = match self.limit {
             Law::Gaussian { .. } if parts.rest.is_empty() => Some(parts.squares),
             Law::Gaussian { .. } => None,
-            Law::Concentrated { .. } => {
-                rest.map(|(part, count)| Some(rho_of(part)? * *count as f64))
-                    .try_fold(parts.squares / 2.0, |sum, rho| Some(sum + rho?))
-            }
+            Law::Concentrated { .. } => rest
+                .map(|(part, count)| Some(rho_of(part)? * *count as f64))
+                .try_fold(parts.squares / 2.0, |sum, rho| Some(sum + rho?)),
             Law::Renyi { order, .. } => {
                 let both = |part: &Part| {
                     let way = |direction| part.divergence(order, direction);

@@ -285,18 +285,9 @@ impl Majorant {
             }
             left = right;
         }
-        // Suffix sums of the mass and of e^{−loss}·mass; beyond the end everything counts.
-        let (mut mass, mut scaled) = (cdf(-end), 0.0);
-        let mut next = atoms.len();
-        for k in (0..bent).rev() {
-            let e = k as f64 * step;
-            while next > 0 && atoms[next - 1].0 > e {
-                next -= 1;
-                mass += atoms[next].1;
-                scaled += atoms[next].1 * libm::exp(-atoms[next].0);
-            }
-            values[k] = ((mass - libm::exp(e) * scaled) * (1.0 + 1e-11)).clamp(0.0, 1.0);
-        }
+        // Beyond the end everything counts.
+        super::curve::from_atoms(&atoms, cdf(-end), step, &mut values[..bent]);
+        values[..bent].iter_mut().for_each(|value| *value = (*value * (1.0 + 1e-10)).min(1.0));
         values
     }
 
@@ -331,7 +322,7 @@ fn straight_tail(from: f64, e: f64, limit: f64) -> f64 {
     } else {
         cdf(-from) - libm::exp(e + ln_cdf(-from - limit))
     };
-    value.max(0.0) * (1.0 + 1e-12) + 1e-15 * cdf(-from)
+    value.max(0.0) * (1.0 + 1e-12) + 8e-15 * cdf(-from)
 }
 
 /// Bound on T₀ and T₋ together; stops early once it is known to be below `enough`.

@@ -1,12 +1,37 @@
 //! One loss on a grid, and the moments of sums of such losses.
 //!
 //! [`Masses`] holds what connecting the dots of a curve gives (see [`super::distribution`]): a loss
-//! that dominates the true one. Its dots are multiples of the step, all of them or a subset.
+//! that dominates the true one. Its dots are exact multiples of the step, all of them or a subset.
 //! [`moments`] are those of the tilted sum, K(s) = Σ count·ln E e^{sU}; [`chernoff`] finds the tilt
 //! for an e, [`margins`] how far around e a window must reach.
 
 use super::curve::HalfCurves;
+use super::hull::{Dots, exact_index, exact_step};
 use super::objective::Direction;
+
+/// Exponents whose exponential is far from overflow.
+const LARGE_EXPONENT: f64 = 600.0;
+/// Tilts beyond this are not tried.
+const STEEPEST: f64 = 1e200;
+/// Error of a handful of operations.
+const UNIT: f64 = 4.0 * f64::EPSILON;
+
+/// K(s) = ln E e^{sU}, up to `doubt`, and mean and variance of the tilted loss.
+///
+/// `doubt` covers rounding, multiplied by the number of uses when losses are added up: of each exponent
+/// s·loss, of each exponential and product, of their sum, and of a total mass that is 1 up to
+/// rounding. What masses themselves are off by is in [`super::hull`].
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Moments {
+    /// K(s).
+    pub ln: f64,
+    /// K′(s).
+    pub mean: f64,
+    /// K″(s), roughly.
+    pub variance: f64,
+    /// What K(s) may be off by.
+    pub doubt: f64,
+}
 
 /// A loss on a grid: probability `mass[k]` of `index[k]`·step, `infinite` of ∞; `count` times.
 #[derive(Debug, Clone)]
@@ -40,40 +65,44 @@ impl Masses {
         };
         let below = dots.iter().skip(1).rev().map(|dot| -dot);
         let index: Vec<i64> = below.chain(dots.iter().copied()).collect();
-        let (mut x, mut v) = (Vec::with_capacity(index.len()), Vec::with_capacity(index.len()));
-        for dot in &index {
+        let value = |dot: &i64| {
             let loss = *dot as f64 * step;
-            x.push(libm::exp(loss));
-            v.push(if *dot < 0 {
-                (-libm::expm1(loss) + libm::exp(loss) * curve.at(reverse, -loss)).min(1.0)
+            if *dot < 0 {
+                libm::exp(loss) * curve.at(reverse, -loss)
             } else {
                 curve.at(direction, loss)
-            });
-        }
-        Self::connected(index, &x, &v, step, count)
+            }
+        };
+        let w = index.iter().map(value).collect();
+        Self::connected(index, w, step, count)
     }
 
     /// A coarse look at losses of many sizes.
     pub fn on_scales(curve: &HalfCurves, direction: Direction, reach: f64, count: u64) -> Self {
-        let step = reach * 1e-12;
-        let grow =
-            (0..260).rev().map(|k| libm::round(1e12 * libm::exp(-0.1 * f64::from(k))) as i64);
-        let dots: Vec<i64> = std::iter::once(0).chain(grow).collect();
+        let step = exact_step(reach * 1e-12);
+        let grow = (0..260)
+            .rev()
+            .map(|k| exact_index(libm::round(1e12 * libm::exp(-0.1 * f64::from(k))) as i64));
+        let mut dots: Vec<i64> = std::iter::once(0).chain(grow).collect();
+        dots.dedup();
         Self::on_dots(curve, direction, &dots, step, count)
     }
 
-    fn connected(index: Vec<i64>, x: &[f64], v: &[f64], step: f64, count: u64) -> Self {
-        let infinite = v.last().copied().unwrap_or(1.0);
-        let mass = connect(x, v);
+    /// Connects dots with w = v − (1−x)₊ at them: above 0 the curve itself, below 0 e^loss times
+    /// the other direction's.
+    fn connected(index: Vec<i64>, w: Vec<f64>, step: f64, count: u64) -> Self {
+        let x: Vec<f64> = index.iter().map(|dot| libm::exp(*dot as f64 * step)).collect();
+        let infinite = w.last().copied().unwrap_or(1.0);
+        let dots = Dots { index: &index, x: &x, w: &w, step };
         // Nothing may get lost: where e^loss overflows (huge losses), all mass goes to ∞.
-        let total = mass.iter().sum::<f64>() + infinite;
-        if (total - 1.0).abs() <= 1e-9 {
-            let excess = super::optimist::excess(x, v, &mass);
-            Self { index, step, mass, infinite, count, excess }
-        } else {
-            let excess = f64::INFINITY;
-            Self { index: vec![0], step, mass: vec![0.0], infinite: 1.0, count, excess }
+        if let Some(mass) = dots.masses()
+            && (mass.iter().sum::<f64>() + infinite - 1.0).abs() <= 1e-9
+        {
+            let excess = super::optimist::excess(&dots, &mass);
+            return Self { index, step, mass, infinite, count, excess };
         }
+        let excess = f64::INFINITY;
+        Self { index: vec![0], step, mass: vec![0.0], infinite: 1.0, count, excess }
     }
 
     /// Connects the dots at −dots…dots, given both directions' values at 0…dots.
@@ -83,20 +112,9 @@ impl Masses {
             Direction::Backward => (halves.1, halves.0),
         };
         let dots = ahead.len() - 1;
-        let first = -(dots as i64);
-        let mut x = Vec::with_capacity(2 * dots + 2);
-        let mut v = Vec::with_capacity(2 * dots + 2);
-        for k in (1..=dots).rev() {
-            let at = libm::exp(-(k as f64) * step);
-            x.push(at);
-            v.push((-libm::expm1(-(k as f64) * step) + at * back[k]).min(1.0));
-        }
-        for (k, value) in ahead.iter().enumerate() {
-            x.push(libm::exp(k as f64 * step));
-            v.push(*value);
-        }
-        let index = (first..=dots as i64).collect();
-        Self::connected(index, &x, &v, step, count)
+        let below = (1..=dots).rev().map(|k| libm::exp(-(k as f64) * step) * back[k]);
+        let w = below.chain(ahead.iter().copied()).collect();
+        Self::connected((-(dots as i64)..=dots as i64).collect(), w, step, count)
     }
 
     /// The largest index.
@@ -109,39 +127,67 @@ impl Masses {
         self.highest() as f64 * self.step
     }
 
-    /// (ln Σ mass·e^{s·loss}, mean and variance of the tilted loss); −∞ only where there is no mass.
-    pub fn tilted(&self, tilt: f64) -> (f64, f64, f64) {
-        // The largest summand, nearly, so that it is the small ones that underflow: the highest dots
-        // may have no mass, or next to none.
+    /// Moments of e^{s·loss}.
+    pub fn tilted(&self, tilt: f64) -> Moments {
+        // The largest summand, nearly.
         let scale = self
             .present()
             .map(|(loss, mass)| tilt * loss + ln_nearly(mass))
             .fold(f64::NEG_INFINITY, f64::max);
-        let (mut sum, mut mean, mut square) = (0.0, 0.0, 0.0);
+        if scale < LARGE_EXPONENT { self.near_one(tilt) } else { self.scaled(tilt, scale) }
+    }
+
+    /// ln(1 + Σ mass·(e^{s·loss}−1)): tiny losses keep their digits, whatever is missing at 0.
+    fn near_one(&self, tilt: f64) -> Moments {
+        let (mut up, mut down) = (Sum::default(), Sum::default());
+        let (mut mean, mut square, mut turned) = (0.0, 0.0, 0.0);
+        for (loss, mass) in self.present() {
+            let exponent = tilt * loss;
+            let more = libm::expm1(exponent);
+            if more > 0.0 {
+                up.add(mass * more)
+            } else {
+                down.add(-mass * more)
+            }
+            let weight = mass * (1.0 + more);
+            mean += weight * loss;
+            square += weight * loss * loss;
+            turned += weight * exponent.abs();
+        }
+        let (up, down) = (up.total(), down.total());
+        let sum = 1.0 + (up - down);
+        let ln = libm::log1p(up - down);
+        let doubt = UNIT * (2.0 + ln.abs() + (up + down + turned) / sum);
+        let mean = mean / sum;
+        Moments { ln, mean, variance: (square / sum - mean * mean).max(0.0), doubt }
+    }
+
+    /// The same where e^{s·loss} overflows.
+    fn scaled(&self, tilt: f64, scale: f64) -> Moments {
+        let (mut sum, mut mean, mut square, mut turned) = (0.0, 0.0, 0.0, 0.0);
         for (loss, mass) in self.present() {
             let weight = weighed(mass, tilt * loss - scale);
             sum += weight;
             mean += weight * loss;
             square += weight * loss * loss;
+            turned += weight * (tilt * loss).abs();
         }
-        if sum > 0.0 {
-            let mean = mean / sum;
-            (scale + libm::log(sum), mean, (square / sum - mean * mean).max(0.0))
-        } else {
-            (f64::NEG_INFINITY, 0.0, 0.0)
-        }
+        let (ln, mean) = (scale + libm::log(sum), mean / sum);
+        let doubt = UNIT * (2.0 + scale.abs() + ln.abs() + turned / sum + self.mass.len() as f64);
+        Moments { ln, mean, variance: (square / sum - mean * mean).max(0.0), doubt }
     }
 
     /// As [`Masses::tilted`], handing every index and tilted mass, up to the factor that makes them
-    /// sum to 1, to `take`: the logarithm is of that very factor.
-    pub fn tilt_by(&self, tilt: f64, mut take: impl FnMut(i64, f64)) -> (f64, f64, f64) {
-        let (ln_moment, mean, variance) = self.tilted(tilt);
+    /// sum to 1, to `take`: the logarithm is of that very factor. Relative errors of what is handed
+    /// over are at most `doubt`, in the mean.
+    pub fn tilt_by(&self, tilt: f64, mut take: impl FnMut(i64, f64)) -> Moments {
+        let moments = self.tilted(tilt);
         for (index, mass) in self.index.iter().zip(&self.mass) {
             if *mass > 0.0 {
-                take(*index, weighed(*mass, tilt * (*index as f64 * self.step) - ln_moment));
+                take(*index, weighed(*mass, tilt * (*index as f64 * self.step) - moments.ln));
             }
         }
-        (ln_moment, mean, variance)
+        moments
     }
 
     /// Losses with their masses, where there are any.
@@ -165,61 +211,64 @@ fn weighed(mass: f64, exponent: f64) -> f64 {
     }
 }
 
-/// Masses of the largest convex function below the points (x, v), x increasing, and (0, 1).
-fn connect(x: &[f64], v: &[f64]) -> Vec<f64> {
-    // Lower hull by a stack; the start (0, 1) is kept as index −1.
-    let at = |k: isize| if k < 0 { (0.0, 1.0) } else { (x[k as usize], v[k as usize]) };
-    let fall = |i: isize, j: isize| {
-        let ((x0, v0), (x1, v1)) = (at(i), at(j));
-        (v0 - v1) / (x1 - x0)
-    };
-    let mut hull: Vec<(isize, f64)> = vec![(-1, f64::INFINITY)];
-    for k in 0..x.len() as isize {
-        loop {
-            let (last, steepness) = hull[hull.len() - 1];
-            let next = fall(last, k);
-            if next >= steepness && hull.len() > 1 {
-                hull.pop();
-            } else {
-                hull.push((k, next.max(0.0)));
-                break;
-            }
-        }
-    }
-    let mut mass = vec![0.0; x.len()];
-    for (index, (k, before)) in hull.iter().enumerate().skip(1) {
-        let after = hull.get(index + 1).map_or(0.0, |(_, fall)| *fall);
-        mass[*k as usize] = x[*k as usize] * (before - after).max(0.0);
-    }
-    mass
+/// A sum that keeps what adding rounds off (Neumaier 1974), of positive numbers.
+#[derive(Debug, Default, Clone, Copy)]
+struct Sum {
+    high: f64,
+    low: f64,
 }
 
-/// (K(s), mean, variance) of the sum, tilted.
-pub fn moments(masses: &[Masses], tilt: f64) -> (f64, f64, f64) {
-    masses.iter().fold((0.0, 0.0, 0.0), |(ln, mean, variance), part| {
-        let (one_ln, one_mean, one_variance) = part.tilted(tilt);
+impl Sum {
+    fn add(&mut self, x: f64) {
+        let sum = self.high + x;
+        self.low += if self.high >= x { (self.high - sum) + x } else { (x - sum) + self.high };
+        self.high = sum;
+    }
+
+    fn total(self) -> f64 {
+        self.high + self.low
+    }
+}
+
+/// Of the tilted sum.
+pub fn moments(masses: &[Masses], tilt: f64) -> Moments {
+    masses.iter().fold(Moments::default(), |sum, part| {
+        let one = part.tilted(tilt);
         let n = part.count as f64;
-        (ln + n * one_ln, mean + n * one_mean, variance + n * one_variance)
+        Moments {
+            ln: sum.ln + n * one.ln,
+            mean: sum.mean + n * one.mean,
+            variance: sum.variance + n * one.variance,
+            doubt: sum.doubt + n * one.doubt,
+        }
     })
 }
 
-/// The s ≥ 0 that minimises K(s) − s·e, and that minimum.
+impl Moments {
+    /// An upper bound on ln(e^{K(s)−s·e}).
+    pub fn raised(&self, tilt: f64, e: f64) -> f64 {
+        self.ln - tilt * e + self.doubt + UNIT * (self.ln.abs() + (tilt * e).abs())
+    }
+}
+
+/// The s ≥ 0 that minimises K(s) − s·e, nearly, and an upper bound on that minimum.
 pub fn chernoff(masses: &[Masses], e: f64) -> (f64, f64) {
     let start = moments(masses, 0.0);
-    if start.1 >= e {
+    if start.mean >= e {
         return (0.0, 0.0);
     }
     // Newton's steps on K′(s) = e from below, halved into the bracket when they leave it.
     let (mut low, mut high) = (0.0, f64::INFINITY);
-    let mut tilt = (e - start.1) / start.2.max(1e-300);
+    let mut tilt = ((e - start.mean) / start.variance.max(f64::MIN_POSITIVE)).min(STEEPEST);
     let mut best = (0.0, 0.0);
     for round in 0..40 {
-        let (ln_moment, mean, variance) = moments(masses, tilt);
-        let least = ln_moment - tilt * e;
+        let here = moments(masses, tilt);
+        let (mean, variance) = (here.mean, here.variance);
+        let least = here.raised(tilt, e);
         if least < best.1 {
             best = (tilt, least);
         }
-        if (mean - e).abs() <= 0.02 * libm::sqrt(variance) && least <= best.1 || tilt > 1e9 {
+        if (mean - e).abs() <= 0.02 * libm::sqrt(variance) && least <= best.1 || tilt >= STEEPEST {
             break;
         }
         if mean < e {
@@ -228,7 +277,7 @@ pub fn chernoff(masses: &[Masses], e: f64) -> (f64, f64) {
             high = tilt
         }
         // Where few large losses begin to rule, the mean leaps and Newton's steps go back and forth.
-        let newton = tilt + (e - mean) / variance.max(1e-300);
+        let newton = tilt + (e - mean) / variance.max(f64::MIN_POSITIVE);
         let leaps = round % 3 == 2 && high.is_finite();
         tilt = if newton > low && newton < high && !leaps {
             newton.min(4.0 * tilt)
@@ -236,7 +285,8 @@ pub fn chernoff(masses: &[Masses], e: f64) -> (f64, f64) {
             0.5 * (low + high)
         } else {
             2.0 * tilt
-        };
+        }
+        .min(STEEPEST);
     }
     best
 }
@@ -245,8 +295,8 @@ pub fn chernoff(masses: &[Masses], e: f64) -> (f64, f64) {
 /// bounds on the tilted loss below, so that little wraps around to what counts; on the mass itself
 /// above; and on the tilted loss that is more than a window above e and would count again.
 pub fn margins(masses: &[Masses], tilt: f64, e: f64, spread: f64) -> (f64, f64, f64) {
-    let unit = 1.0 / libm::sqrt(spread.max(1e-300));
-    let here = moments(masses, tilt).0;
+    let unit = 1.0 / libm::sqrt(spread.max(f64::MIN_POSITIVE));
+    let here = moments(masses, tilt).ln;
     let least = |away: &dyn Fn(f64) -> f64| {
         [0.0, 0.25, 0.5, 1.0, 2.0, 3.5, 5.0, 7.0]
             .map(|more| away(more * unit))
@@ -254,9 +304,9 @@ pub fn margins(masses: &[Masses], tilt: f64, e: f64, spread: f64) -> (f64, f64, 
             .filter(|found| found.is_finite() && *found > 0.0)
             .fold(40.0 / unit, f64::min)
     };
-    let below = least(&|s| (moments(masses, tilt - s).0 - here + s * e + 12.0) / s);
+    let below = least(&|s| (moments(masses, tilt - s).ln - here + s * e + 12.0) / s);
     let above =
-        least(&|s| (moments(masses, tilt + s).0 - here + 15.0) / (tilt + s) - e * s / (tilt + s));
-    let window = least(&|s| (moments(masses, tilt + s).0 - here + 12.0) / s - e);
+        least(&|s| (moments(masses, tilt + s).ln - here + 15.0) / (tilt + s) - e * s / (tilt + s));
+    let window = least(&|s| (moments(masses, tilt + s).ln - here + 12.0) / s - e);
     (below, above, window)
 }

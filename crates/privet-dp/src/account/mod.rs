@@ -30,6 +30,7 @@ mod event;
 pub mod filter;
 mod fourier;
 pub mod gaussian;
+mod hull;
 pub mod logistic;
 mod masses;
 mod merge;

@@ -22,6 +22,7 @@
 //! Tested by `tests/account_bracket.rs`: between `dp-accounting`'s optimist and our own upper bound.
 
 use super::distribution::all_curves;
+use super::hull::Dots;
 use super::objective::Direction;
 use super::parts::Part;
 use super::plan::{Plan, on_grid};
@@ -36,10 +37,19 @@ const PER_USE: f64 = 2e-11;
 /// Bins between dots, at most: the widest cell decides.
 const WIDEST_GAP: f64 = 4.0;
 
-/// η of the Theorem for the dots (x, v) and the masses that connecting them gave; infinite where
+/// η of the Theorem for the dots and the masses that connecting them gave; infinite where
 /// nothing can be said.
-pub(super) fn excess(x: &[f64], v: &[f64], mass: &[f64]) -> f64 {
+pub(super) fn excess(given: &Dots, mass: &[f64]) -> f64 {
+    let (x, w) = (given.x, given.w);
     let dots = x.len();
+    // x_{k+1} − x_k.
+    let widths: Vec<f64> = (0..dots.saturating_sub(1)).map(|k| given.width(k, k + 1)).collect();
+    let v: Vec<f64> = given
+        .index
+        .iter()
+        .zip(w)
+        .map(|(dot, w)| w - libm::expm1((*dot).min(0) as f64 * given.step))
+        .collect();
     // Falls −C′ between dot k−1 and dot k, fall[0] between 0 and the first dot, last 0.
     let mut fall = vec![0.0; dots + 1];
     for k in (0..dots).rev() {
@@ -48,20 +58,16 @@ pub(super) fn excess(x: &[f64], v: &[f64], mass: &[f64]) -> f64 {
     // C itself, without the mass at ∞.
     let mut curve = vec![0.0; dots];
     for k in (0..dots.saturating_sub(1)).rev() {
-        curve[k] = curve[k + 1] + fall[k + 1] * (x[k + 1] - x[k]);
+        curve[k] = curve[k + 1] + fall[k + 1] * widths[k];
     }
-    let infinite = v.last().copied().unwrap_or(1.0);
+    let infinite = w.last().copied().unwrap_or(1.0);
     let doubt: Vec<f64> = x
         .iter()
-        .zip(v)
-        .map(
-            |(x, v)| {
-                if *x < 1.0 { VALUE * (v - (1.0 - x)).max(0.0) + MIRRORED * v } else { VALUE * v }
-            },
-        )
+        .zip(w.iter().zip(&v))
+        .map(|(x, (w, v))| if *x < 1.0 { VALUE * w + MIRRORED * v } else { VALUE * v })
         .collect();
     // By how much a chord of H may be steeper or flatter than C's.
-    let slack = |k: usize| 12.0 * (doubt[k] + doubt[k + 1]) / (x[k + 1] - x[k]);
+    let slack = |k: usize| 12.0 * (doubt[k] + doubt[k + 1]) / widths[k];
     // Up to the first dot H ≥ 1−x.
     let mut most = ((1.0 - fall[0]) / fall[0]).max(0.0);
     for k in 0..dots.saturating_sub(1) {
@@ -69,7 +75,7 @@ pub(super) fn excess(x: &[f64], v: &[f64], mass: &[f64]) -> f64 {
         if v[k] - infinite > curve[k] + 10.0 * doubt[k] {
             return f64::INFINITY;
         }
-        let width = x[k + 1] - x[k];
+        let width = widths[k];
         let before = if k == 0 { 1.0 } else { fall[k] + slack(k - 1) };
         let beyond = if k + 2 < dots { (fall[k + 2] - slack(k + 1)).max(0.0) } else { 0.0 };
         let here = curve[k] + infinite - doubt[k];

@@ -16,7 +16,7 @@
 //! **Grid.** How far a discrete Gaussian on a grid is from the continuous one rounded to that grid is
 //! [`grid_distance`], with its proof.
 //!
-//! Equal parts are merged, so that repeating and listing are the same.
+//! Equal parts are merged, so that repeating and listing are the same; ρ of zCDP parts adds up.
 
 use super::error::{AccountError, non_negative, positive, probability};
 use super::event::{Cost, Event, Grid, ObjectiveCost, ObjectiveNoise};
@@ -29,6 +29,8 @@ use privet_core::{Neighbours, Unit};
 
 /// At most this many uses of one mechanism.
 const MOST: u64 = 1 << 40;
+/// At most this many different parts.
+const DIFFERENT: usize = 4096;
 /// Grid steps per standard deviation below which a grid is refused.
 const FINEST: f64 = 1024.0;
 
@@ -90,6 +92,9 @@ impl Parts {
             selected: Vec::new(),
         };
         parts.add(event, 1)?;
+        if parts.rest.len() > DIFFERENT {
+            return Err(AccountError::TooManyKinds { most: DIFFERENT });
+        }
         parts.squares *= 1.0 + 1e-14;
         parts.distance *= 1.0 + 1e-12;
         parts.ratio *= 1.0 + 1e-12;
@@ -101,7 +106,9 @@ impl Parts {
         match event {
             Event::All(events) if events.is_empty() => Err(AccountError::Empty),
             Event::All(events) => events.iter().try_for_each(|event| self.add(event, count)),
-            Event::Repeat { count: 0, .. } | Event::UpTo { count: 0, .. } => Err(AccountError::Empty),
+            Event::Repeat { count: 0, .. } | Event::UpTo { count: 0, .. } => {
+                Err(AccountError::Empty)
+            }
             Event::Repeat { count: more, event } | Event::UpTo { count: more, event } => {
                 let count = count
                     .checked_mul(u64::from(*more))
@@ -118,6 +125,8 @@ impl Parts {
                 self.selected.push((Selected::new(*law, inner)?, count));
                 Ok(())
             }
+            // Enough to know: comparing ever more of them with each other would take ever longer.
+            Event::Use { .. } if self.rest.len() > DIFFERENT => Ok(()),
             Event::Use { neighbours, unit, cost } => {
                 self.same_relation(*neighbours, *unit)?;
                 self.add_cost(cost, count)
@@ -280,9 +289,24 @@ impl Parts {
             self.leak = 1.0; // overflow: no protection at all
             return;
         }
+        if let Part::Concentrated(rho) = part {
+            return self.push_concentrated(rho * count as f64 * UP);
+        }
         match self.rest.iter_mut().find(|(known, _)| *known == part) {
             Some((_, known)) => *known = known.saturating_add(count),
             None => self.rest.push((part, count)),
+        }
+    }
+
+    /// ρ adds up, which is better than composing what follows from each.
+    fn push_concentrated(&mut self, more: f64) {
+        let place = self.rest.iter().position(|(part, _)| matches!(part, Part::Concentrated(_)));
+        match place.map(|place| &mut self.rest[place].0) {
+            Some(Part::Concentrated(rho)) => *rho = (*rho + more) * UP,
+            _ => self.rest.push((Part::Concentrated(more), 1)),
+        }
+        if self.rest.iter().any(|(part, _)| *part == Part::Concentrated(f64::INFINITY)) {
+            self.leak = 1.0; // overflow: no protection at all
         }
     }
 

@@ -14,6 +14,7 @@
 
 use super::curve::HalfCurves;
 use super::fourier;
+use super::hull::{exact_index, exact_step};
 use super::masses::{Masses, chernoff, margins, moments};
 use super::objective::Direction;
 
@@ -83,6 +84,7 @@ impl Plan {
             // Atoms within one step of zero need no dots of their own.
             _ => step,
         };
+        let step = exact_step(step);
         let bits = libm::ceil(libm::log2(window / step)) as usize;
         (step, bits.clamp(SMALLEST, self.largest))
     }
@@ -109,7 +111,7 @@ impl Plan {
             return None;
         }
         let size = libm::exp(ln_size.min(0.0));
-        let (_, _, spread) = moments(&masses, tilt);
+        let spread = moments(&masses, tilt).variance;
         let looseness = match (costly, sampled) {
             (true, _) => LOOSENESS.0,
             (false, true) => 10.0 * LOOSENESS.1,
@@ -132,8 +134,9 @@ impl Plan {
             })
             .sum();
         let step = libm::sqrt(looseness / bends).min(libm::sqrt(spread) / 150.0);
-        let step = step.max(1e-9);
         let (below, above, least) = margins(&masses, tilt, e, spread);
+        // Bins are counted in whole numbers that an f64 holds.
+        let step = step.max(1e-15 * (e + above)).max(1e-200);
         // Each part takes a transform: the more parts, the fewer bins.
         let halvings = curves.len().div_ceil(MANY).next_power_of_two().trailing_zeros() as usize;
         let largest = LARGEST.saturating_sub(halvings).max(SMALLEST);
@@ -158,7 +161,7 @@ pub fn coarse(curves: &[(HalfCurves, u64)], direction: Direction, tail: f64) -> 
             if sampled {
                 return Masses::on_scales(curve, direction, reach, *count);
             }
-            let step = reach / 128.0;
+            let step = exact_step(reach / 128.0);
             let (ahead, back) = curve.values(step, 128);
             Masses::new((&ahead, &back), direction, step, *count)
         })
@@ -168,13 +171,13 @@ pub fn coarse(curves: &[(HalfCurves, u64)], direction: Direction, tail: f64) -> 
 /// By how much ln E e^{s·loss} of a curve connected at steps h exceeds the truth, over h²: from looks
 /// at 64 and at 128 dots. Small where most of the mass sits on dots.
 fn bend(curve: &HalfCurves, tail: f64, tilt: f64) -> f64 {
-    let step = curve.reach(tail) / 128.0;
+    let step = exact_step(curve.reach(tail) / 128.0);
     let (ahead, back) = curve.values(step, 128);
-    let fine = Masses::new((&ahead, &back), Direction::Forward, step, 1).tilted(tilt).0;
+    let fine = Masses::new((&ahead, &back), Direction::Forward, step, 1).tilted(tilt).ln;
     let every_other = |values: &[f64]| values.iter().step_by(2).copied().collect::<Vec<f64>>();
     let halves = (every_other(&ahead), every_other(&back));
     let rough =
-        Masses::new((&halves.0, &halves.1), Direction::Forward, 2.0 * step, 1).tilted(tilt).0;
+        Masses::new((&halves.0, &halves.1), Direction::Forward, 2.0 * step, 1).tilted(tilt).ln;
     // ln E = truth + bend·h²; half as much again for what looks as coarse as these miss.
     1.5 * (rough - fine) / (3.0 * step * step)
 }
@@ -192,7 +195,7 @@ pub fn on_grid(
         .zip(&plan.reaches)
         .map(|((curve, count), reach)| {
             if curve.sampled() {
-                let dots = uneven(*reach, step, widest_gap);
+                let dots = uneven(*reach, step, widest_gap, curves.len());
                 return Masses::on_dots(curve, direction, &dots, step, *count);
             }
             let (ahead, back) = curve.values(step, libm::ceil(reach / step).max(1.0) as usize);
@@ -202,15 +205,17 @@ pub fn on_grid(
 }
 
 /// Every bin near 0, fewer farther out, where sampled releases have little mass: gaps of 1/300 of the
-/// loss, and of no more bins than `widest_gap`.
-fn uneven(reach: f64, step: f64, widest_gap: f64) -> Vec<i64> {
-    let last = libm::ceil(reach / step).clamp(1.0, 1e15) as i64;
-    let widest = widest_gap.max(last as f64 / 1e5);
+/// loss, and of no more bins than `widest_gap`; wider ones where there are many parts.
+fn uneven(reach: f64, step: f64, widest_gap: f64, parts: usize) -> Vec<i64> {
+    let last = exact_index(libm::ceil(reach / step).clamp(1.0, 1e15) as i64);
+    let share = (MANY as f64 / parts as f64).min(1.0);
+    let widest = widest_gap.max(last as f64 / (1e5 * share * share).max(1e3));
+    let fine = (300.0 * share).max(16.0);
     let mut dots = vec![0];
     let mut dot = 0;
     while dot < last {
-        let gap = libm::floor((dot as f64 / 300.0).min(widest)).max(1.0);
-        dot = (dot + gap as i64).min(last);
+        let gap = libm::floor((dot as f64 / fine).min(widest)).max(1.0);
+        dot = exact_index(dot + gap as i64).max(dot + 1).min(last);
         dots.push(dot);
     }
     dots

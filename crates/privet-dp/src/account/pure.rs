@@ -50,7 +50,7 @@ pub fn laplace(e: f64, epsilon: f64) -> f64 {
 
 /// δ(e) of the discrete Laplace mechanism: `shift` steps, each of `unit` = step/scale.
 pub fn discrete_laplace(e: f64, shift: f64, unit: f64) -> f64 {
-    let epsilon = shift * unit;
+    let epsilon = shift * unit * (1.0 + f64::EPSILON);
     if e >= epsilon {
         return 0.0;
     }
@@ -91,11 +91,13 @@ pub fn repeated_response(e: f64, epsilon: f64, count: u64, nu: f64) -> f64 {
     let ln_up = -libm::log1p(libm::exp(-epsilon));
     let ln_down = ln_up - epsilon;
     let ln_all = libm::lgamma(n + 1.0);
+    // A loss that seems to be e may be above it.
+    let doubt = 2.0 * f64::EPSILON * (e.abs() + n * epsilon);
     let mut sum = 0.0;
     for ups in (0..=count).rev() {
         let j = ups as f64;
         let ln_ways = ln_all - libm::lgamma(j + 1.0) - libm::lgamma(n - j + 1.0);
-        let gap = e - (2.0 * j - n) * epsilon;
+        let gap = e - (2.0 * j - n) * epsilon - doubt;
         if gap >= 0.0 && nu == 0.0 {
             break;
         }

@@ -45,7 +45,9 @@ const LARGE_EXPONENT: f64 = 600.0;
 
 /// αμ²/2.
 pub fn gaussian(order: f64, mu: f64) -> f64 {
-    order * mu * mu / 2.0 * (1.0 + MARGIN)
+    // A square that underflows must not look like no release at all.
+    let least = if mu > 0.0 { f64::MIN_POSITIVE } else { 0.0 };
+    (order * mu * mu / 2.0 * (1.0 + MARGIN)).max(least)
 }
 
 /// The Laplace mechanism with shift/scale = ε (Mironov 2017, Prop. 6).
@@ -104,7 +106,7 @@ pub fn fixed_sign(order: f64, ahead: f64, back: f64, mu: f64) -> f64 {
         sum += at(ahead) - at(-back);
     }
     // What the terms' rounding may hide.
-    let rounding = 1e-14 * (1.0 + order) * libm::exp(exponent + s * ahead);
+    let rounding = 1e-14 * (1.0 + order) * (1.0 + order) * libm::exp(exponent + s * ahead);
     moment(libm::log(sum + rounding), s).min(crude)
 }
 

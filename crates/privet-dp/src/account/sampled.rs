@@ -198,16 +198,21 @@ pub fn absent(e: f64, rate: f64, shift: f64) -> f64 {
     if e >= limit || e >= 700.0 {
         return if e >= limit { 0.0 } else { gaussian::delta(e, shift) };
     }
-    let w = if rate > 0.5 {
-        -libm::expm1(e - limit) * libm::exp(-e) / rate * (1.0 + round)
+    // w and −ln w, rounded up and down; near w = 1 the latter has digits that w has not.
+    let lack = libm::expm1(-e) / rate;
+    let (w, ln) = if rate > 0.5 && lack < -0.5 {
+        let w = -libm::expm1(e - limit) * libm::exp(-e) / rate * (1.0 + round);
+        (w, -libm::log(w.min(1.0)))
+    } else if lack < -0.5 {
+        let w = 1.0 + lack + 2.0 * round;
+        (w, -libm::log(w.clamp(0.0, 1.0)))
     } else {
-        1.0 + libm::expm1(-e) / rate + 2.0 * round
+        ((1.0 + lack) * (1.0 + round), -libm::log1p(lack))
     };
-    let w = w.clamp(0.0, 1.0);
-    if w == 0.0 {
+    if w <= 0.0 {
         return 0.0;
     }
-    let value = libm::exp(e) * w * gaussian::delta(-libm::log(w) * (1.0 - round), shift);
+    let value = libm::exp(e) * w.min(1.0) * gaussian::delta(ln * (1.0 - round), shift);
     above(rate * value, MARGIN).min(rate)
 }
 
@@ -234,20 +239,20 @@ pub fn opposite(e: f64, rate: f64, shift: f64) -> f64 {
         // Where M(a) is large nothing cancels: Φ(−a) beside φ(a)·(near·M(x)+far·M(x+μ)).
         cdf(-a) - density(a) * (near * mills(x) + far * mills(x + shift))
     } else {
-        density(a) * (near * spread(a, x) + far * spread(a, x + shift))
+        // The distances are μ/2 and μ themselves: those of rounded ends would lose a small μ.
+        density(a) * (near * spread(x - shift / 2.0, shift / 2.0) + far * spread(x, shift))
     };
     // What rounding of x, sixteen units in its last place, does to φ(a), relatively.
     let doubt = 16.0 * f64::EPSILON * (1.0 + a.abs()) * (x + shift);
     above(rate * value, MARGIN + doubt).min(rate)
 }
 
-/// M(low) − M(high), low ≥ −1.
-fn spread(low: f64, high: f64) -> f64 {
-    let (middle, half) = (0.5 * (low + high), 0.5 * (high - low));
+/// M(middle−half) − M(middle+half), middle − half ≥ −1.
+fn spread(middle: f64, half: f64) -> f64 {
     if half <= 0.5 && middle >= -0.5 {
         mills_spread(middle, half)
     } else {
-        mills(low) - mills(high)
+        mills(middle - half) - mills(middle + half)
     }
 }
 

@@ -45,7 +45,8 @@ impl Selected {
         let mut selected = Self { law, inner: Box::new(inner), ln_expected, overhead: 0.0 };
         if let Runs::NegativeBinomial { eta, gamma } = law {
             let at = |order: f64| {
-                let again = if order > 1.0 { (1.0 - 1.0 / order) * selected.once(order) } else { 0.0 };
+                let again =
+                    if order > 1.0 { (1.0 - 1.0 / order) * selected.once(order) } else { 0.0 };
                 (1.0 + eta) * (again - libm::log(gamma) / order)
             };
             // Any λ̂ ≥ 1 is valid.
@@ -174,7 +175,8 @@ mod tests {
             assert!(delta(&selected(law, gaussian(0.1)), 1.0).is_err(), "{law:?}");
         }
         let cost = Cost::Approximate { epsilon: 0.1, delta: 1e-6 };
-        let known_badly = Event::Use { neighbours: Neighbours::AddRemove, unit: Unit::Record, cost };
+        let known_badly =
+            Event::Use { neighbours: Neighbours::AddRemove, unit: Unit::Record, cost };
         assert!(delta(&selected(Runs::Poisson { mean: 3.0 }, known_badly), 1.0).is_err());
     }
 }

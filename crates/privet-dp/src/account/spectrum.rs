@@ -16,9 +16,9 @@
 //! frequencies, none of which has to be raised to its power or transformed back; Φ is needed at all of
 //! them to know that. As |Gⱼ| ≤ G₀, all those left out together are at most (bound on |Ψ|)·G₀.
 //!
-//! **Errors**, all added: the transforms' in every Φ, raised with its power; rounding of every term;
-//! frequencies left out; Chernoff's bound on the mass above the window, which is not seen where it
-//! is; the mass at ∞; 10⁻⁹ of the result for plain rounding. What wraps around to above ε (mass from below
+//! **Errors**, all added: the transforms' and the tilted masses' own in every Φ, raised with its power;
+//! rounding of every term and of K−sε; frequencies left out; Chernoff's bound on the mass above the
+//! window, which is not seen where it is; the mass at ∞; 10⁻⁹ of the result for plain rounding. What wraps around to above ε (mass from below
 //! the window, and mass a whole window above ε, which tilting makes larger than it is) errs to the
 //! safe side for [`Spectrum::above`]; for [`Spectrum::below`] it is bounded and taken away, as are
 //! the errors.
@@ -26,10 +26,14 @@
 //! h `step`, s `tilt`, N 2^`bits`. Tested in [`super::distribution`] against exact sums.
 
 use super::fourier::{Complex, error_bound, real_transform, turn};
-use super::masses::{Masses, moments};
+use super::masses::{Masses, Moments, moments};
 
 /// ln of what a frequency may contribute at most to be left out.
 const LN_LEFT_OUT: f64 = -48.0;
+/// Plain rounding of the result.
+const PLAIN: f64 = 1e-9;
+/// How far from e, relatively, the answer at e is taken.
+const AWAY: f64 = 4.0 * f64::EPSILON;
 /// Relative error of one term, generously.
 const ROUNDING: f64 = 2e-14;
 
@@ -43,8 +47,6 @@ pub struct Spectrum {
     base: i64,
     /// K.
     ln_total: f64,
-    /// Plain rounding of the result.
-    slack: f64,
     /// Mass at ∞.
     infinite: f64,
     /// Bound on the mass above the window.
@@ -82,13 +84,12 @@ impl Spectrum {
     /// Transforms and multiplies; the window ends at `top`. `tilt` must be above 0.
     pub fn new(masses: &[Masses], step: f64, bits: usize, tilt: f64, top: f64) -> Self {
         let points = 1_usize << bits;
-        let noise = error_bound(bits);
         let mut ordered: Vec<&Masses> = masses.iter().collect();
         // The most numerous first: they silence most frequencies.
         ordered.sort_by_key(|part| std::cmp::Reverse(part.count));
         let mut kept: Vec<(usize, Complex, f64)> = Vec::new();
-        let (mut ln_total, mut infinite) = (0.0, 0.0);
-        let mut spread = 0.0;
+        let mut total = Moments::default();
+        let mut infinite = 0.0;
         for (order, part) in ordered.iter().enumerate() {
             let mut transformed = Vec::with_capacity(points / 2 + 1);
             transformed.resize(points / 2, Complex { re: 0.0, im: 0.0 });
@@ -99,9 +100,10 @@ impl Spectrum {
             });
             real_transform(&mut transformed);
             let count = part.count as f64;
-            ln_total += tilted.0 * count;
-            spread += tilted.2 * count;
+            total.ln += tilted.ln * count;
+            total.variance += tilted.variance * count;
             infinite += part.infinite * count;
+            let noise = error_bound(bits) + tilted.doubt;
             let silent = libm::exp(LN_LEFT_OUT / count) - noise;
             let silent = if silent > 0.0 { silent * silent } else { -1.0 };
             let quiet = libm::exp(LN_LEFT_OUT);
@@ -110,7 +112,7 @@ impl Spectrum {
                 if value.square() <= silent {
                     return None;
                 }
-                let modulus = (libm::sqrt(value.square()) + noise).min(1.0 + noise);
+                let modulus = libm::sqrt(value.square()) + noise;
                 let bound = bound * power(modulus, part.count);
                 (bound > quiet).then(|| (place, before.times(value.power(part.count)), bound))
             };
@@ -127,8 +129,7 @@ impl Spectrum {
             tilt,
             bits,
             base,
-            ln_total,
-            slack: 1e-9 + 4.0 * f64::EPSILON * uses,
+            ln_total: total.ln,
             infinite,
             cut: 0.0,
             wrapped: 1.0,
@@ -141,7 +142,7 @@ impl Spectrum {
             spectrum.push(place, product, bound, products);
         }
         spectrum.doubt += libm::exp(LN_LEFT_OUT) * spectrum.weight(0).0.re;
-        spectrum.bound_ends(masses, spread);
+        spectrum.bound_ends(masses, total.variance);
         spectrum
     }
 
@@ -194,13 +195,9 @@ impl Spectrum {
             let chernoff = |more: &[f64]| {
                 more.iter()
                     .map(|more| self.tilt + more * unit)
-                    .map(|s| (moments(masses, s).0, s))
+                    .map(|s| moments(masses, s).raised(s, top))
                     // A moment that underflowed says nothing.
-                    .map(
-                        |(ln, s)| {
-                            if ln.is_finite() { libm::exp((ln - s * top).min(0.0)) } else { 1.0 }
-                        },
-                    )
+                    .map(|ln| if ln.is_finite() { libm::exp(ln.min(0.0)) } else { 1.0 })
                     .fold(1.0, f64::min)
             };
             // Few large losses among many tiny ones: moments soon explode.
@@ -216,8 +213,9 @@ impl Spectrum {
     /// Bounds, for [`Spectrum::below`] at e, the tilted mass that wraps around to where it counts:
     /// from below the window, and from a whole window above e.
     pub fn bound_wrapped(&mut self, masses: &[Masses], e: f64) {
-        let (here, _, spread) = moments(masses, self.tilt);
-        let unit = 1.0 / libm::sqrt(spread.max(self.step * self.step));
+        let here = moments(masses, self.tilt);
+        let here_least = here.ln - here.doubt - 1e-15 * here.ln.abs();
+        let unit = 1.0 / libm::sqrt(here.variance.max(self.step * self.step));
         let bottom = self.base as f64 * self.step;
         let top = e + (1_u64 << self.bits) as f64 * self.step;
         let least = |away: &dyn Fn(f64) -> f64| {
@@ -227,13 +225,14 @@ impl Spectrum {
                 .filter(|ln| ln.is_finite())
                 .fold(1.0, |least, ln| libm::exp(ln.min(0.0)).min(least))
         };
-        self.wrapped = least(&|s| moments(masses, self.tilt - s).0 - here + s * bottom)
-            + least(&|s| moments(masses, self.tilt + s).0 - here - s * top);
+        self.wrapped = least(&|s| moments(masses, self.tilt - s).raised(-s, bottom) - here_least)
+            + least(&|s| moments(masses, self.tilt + s).raised(s, top) - here_least);
     }
 
-    /// (Σ_{a≤k<b} pₖg(kh−ε), a bound on its error, e^{K−sε}), or `None` where ε is not in the window.
-    fn sum(&self, e: f64) -> Option<(f64, f64, f64)> {
-        let first = libm::floor(e / self.step) as i64 + 1;
+    /// (Σ_{a≤k<b} pₖg(kh−ε), a bound on its error, ln e^{K−sε}, what that may be off by), or `None`
+    /// where ε is not in the window.
+    fn sum(&self, e: f64) -> Option<(f64, f64, f64, f64)> {
+        let first = (libm::floor(e / self.step) as i64).saturating_add(1);
         if first <= self.base || first > self.last() {
             return None;
         }
@@ -266,14 +265,17 @@ impl Spectrum {
             }
         }
         let size = ahead.0 + ahead.1 + after.0 - after.1;
-        Some((sum, self.doubt * size, libm::exp(self.ln_total - self.tilt * e)))
+        let (ln, shift) = (self.ln_total, self.tilt * e);
+        Some((sum, self.doubt * size, ln - shift, PLAIN + 1e-15 * (ln.abs() + shift.abs())))
     }
 
     /// An upper bound on δ(e).
     pub fn above(&self, e: f64) -> Upper {
         let (cut, infinite) = (self.cut, self.infinite * (1.0 + 1e-12));
-        let (sum, error) = self.sum(e).map_or((1.0, 1.0), |(sum, error, scale)| {
-            let scale = scale * (1.0 + self.slack);
+        // δ falls, so a smaller e is safe: then nothing depends on how e/h is rounded.
+        let (sum, error) = self.sum(e * (1.0 - AWAY)).map_or((1.0, 1.0), |found| {
+            let (sum, error, ln_scale, slack) = found;
+            let scale = libm::exp(ln_scale + slack);
             (sum.max(0.0) * scale, error * scale)
         });
         match sum + error + infinite + cut {
@@ -285,11 +287,11 @@ impl Spectrum {
 
     /// A lower bound on E(1−e^{e−ΣU})₊ of these masses, those at ∞ not counted.
     pub fn below(&self, e: f64) -> f64 {
-        match self.sum(e) {
-            Some((sum, error, scale)) => {
+        match self.sum(e * (1.0 + AWAY)) {
+            Some((sum, error, ln_scale, slack)) => {
                 // What wraps counts at most g's largest value, below 1/(1+s).
                 let wrapped = self.wrapped / (1.0 + self.tilt);
-                let value = (sum - error - wrapped) * scale * (1.0 - self.slack);
+                let value = (sum - error - wrapped) * libm::exp(ln_scale - slack);
                 if value > 0.0 { value.min(1.0) } else { 0.0 }
             }
             None => 0.0,

@@ -55,17 +55,9 @@ pub fn values(shift: f64, mu: f64, dimensions: f64, step: f64, dots: usize) -> V
         atoms.push((base + mu * (left + width), mass * high));
     }
     // Beyond the end: P(χ_d > mode + 1 + t) ≤ e^{−t²/2} with t = 14.
-    let (mut mass, mut scaled, mut next) = (libm::exp(-98.0), 0.0, atoms.len());
     let mut values = vec![0.0; dots + 1];
-    for (k, value) in values.iter_mut().enumerate().rev() {
-        let e = k as f64 * step;
-        while next > 0 && atoms[next - 1].0 > e {
-            next -= 1;
-            mass += atoms[next].1;
-            scaled += atoms[next].1 * libm::exp(-atoms[next].0);
-        }
-        *value = ((mass - libm::exp(e) * scaled) * (1.0 + margin)).clamp(0.0, 1.0);
-    }
+    super::curve::from_atoms(&atoms, libm::exp(-98.0), step, &mut values);
+    values.iter_mut().for_each(|value| *value = (*value * (1.0 + margin)).min(1.0));
     values
 }
 

@@ -6,6 +6,7 @@
 //! the request (by the crate that owns the learners); the [`digest`] binds model and certificate.
 //! It cannot show that its holder ran this code; a [`Signature`] lets an organisation vouch.
 
+use super::made::{Made, SILENT, Version};
 use crate::account::{self, AccountError, Event, Filter, Guarantee, Tally};
 use crate::noise::Origin;
 use ed25519_dalek::{Signer, SigningKey, VerifyingKey};
@@ -51,6 +52,9 @@ pub struct Certificate {
     pub notes: Vec<String>,
     /// The public facts and settings from which the plan can be made again.
     pub request: Value,
+    /// By which version of the program, when, and which one; absent in certificates of 0.1.0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made: Option<Made>,
     /// SHA-256 that binds the released model and this certificate, once written to a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
@@ -96,6 +100,7 @@ impl Certificate {
             filter: None,
             notes,
             request,
+            made: Some(Made::now(Some(origin))),
             digest: None,
             signature: None,
         })
@@ -140,8 +145,17 @@ impl Certificate {
             filter: None,
             notes: vec!["NOT PRIVATE: trained without noise, for comparison only".into()],
             request,
+            made: Some(Made::now(None)),
             digest: None,
             signature: None,
+        }
+    }
+
+    /// The version of the program that made it; `None` if it says something that is none.
+    pub fn version(&self) -> Option<Version> {
+        match &self.made {
+            None => Some(SILENT),
+            Some(made) => Version::of(&made.version).filter(|_| made.well_formed()),
         }
     }
 
@@ -150,6 +164,9 @@ impl Certificate {
     pub fn recheck(&self) -> Result<Option<Guarantee>, CertificateError> {
         if self.format != FORMAT {
             return Err(CertificateError::Format(self.format.clone()));
+        }
+        if self.version().is_none() {
+            return Err(CertificateError::Made);
         }
         let (Some(claimed), Some(events)) = (&self.guarantee, &self.events) else {
             return Ok(None);
@@ -265,8 +282,11 @@ pub fn public_key(secret: &[u8; 32]) -> String {
 #[non_exhaustive]
 pub enum CertificateError {
     /// Written by a version that this one does not know.
-    #[error("certificate format '{0}' is not known; {FORMAT} is")]
+    #[error("certificate format '{}' is not known; {FORMAT} is", privet_core::printable(.0))]
     Format(String),
+    /// Version, date or id are not what a program writes.
+    #[error("its version, date or id are not of the form that the program writes")]
+    Made,
     /// The events do not support the claim.
     #[error("the certificate claims ε = {claimed}, but its events prove only ε = {proved}")]
     TooStrong {
@@ -338,16 +358,16 @@ fn write_canonical(value: &Value, text: &mut String) {
     }
 }
 
-fn to_hex(bytes: &[u8]) -> String {
+pub(super) fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Bytes of a hexadecimal text; `None` if it is not one.
+/// Bytes of a text of hexadecimal digits, two each; `None` if it is not one.
 pub fn from_hex(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(2) || !text.is_ascii() {
-        return None;
-    }
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
+    let digit = |letter: u8| char::from(letter).to_digit(16);
+    let byte = |pair: &[u8]| Some((digit(pair[0])? << 4 | digit(pair[1])?) as u8);
+    let pairs = text.as_bytes().chunks_exact(2);
+    if pairs.remainder().is_empty() { pairs.map(byte).collect() } else { None }
 }
 
 #[cfg(test)]
@@ -390,6 +410,23 @@ mod tests {
         let signature = format!("{neutral}{}", "00".repeat(32));
         forged.signature = Some(Signature { public_key: neutral, signature });
         assert_eq!(forged.check_seal(&model), Err(CertificateError::Signature));
+    }
+
+    /// `from_str_radix` reads "+3" as 3: another text of the same signature.
+    #[test]
+    fn hexadecimal_is_digits_alone() {
+        assert_eq!(from_hex("00fFa0"), Some(vec![0, 255, 160]));
+        for odd in ["+3", "-3", " 3", "3", "0x", "é", "3g"] {
+            assert_eq!(from_hex(odd), None, "{odd}");
+        }
+        let model = json!({"weights": [1.0]});
+        // Without date and id, so that the signature is always the same.
+        let bare = Certificate { made: None, ..sealed(&model) }.seal(&model);
+        let mut signed = sign(bare, &[7; 32]);
+        let text = &mut signed.signature.as_mut().unwrap().signature;
+        let small = (0..text.len()).step_by(2).find(|at| text[*at..].starts_with('0')).unwrap();
+        text.replace_range(small..=small, "+");
+        assert_eq!(signed.check_seal(&model), Err(CertificateError::Signature));
     }
 
     #[test]

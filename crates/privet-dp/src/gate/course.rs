@@ -101,7 +101,9 @@ fn append(event: &Event, times: u64, into: &mut VecDeque<Stretch>) {
                 parts.iter().for_each(|part| append(part, 1, into));
             }
         }
-        Event::Repeat { count, event } => append(event, times.saturating_mul(u64::from(*count)), into),
+        Event::Repeat { count, event } => {
+            append(event, times.saturating_mul(u64::from(*count)), into)
+        }
         Event::UpTo { count, event } => {
             let mut inner = VecDeque::new();
             append(event, 1, &mut inner);

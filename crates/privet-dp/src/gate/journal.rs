@@ -85,7 +85,8 @@ impl Journal {
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
         self.file.set_len(whole as u64).map_err(failed)?;
         self.file.seek(SeekFrom::End(0)).map_err(failed)?;
-        let text = std::str::from_utf8(&bytes[..whole]).map_err(|_| odd("bytes that are no text"))?;
+        let text =
+            std::str::from_utf8(&bytes[..whole]).map_err(|_| odd("bytes that are no text"))?;
         let mut lines = text.lines();
         match lines.next() {
             Some(FIRST_LINE) => {}
@@ -182,7 +183,8 @@ impl Purse for Journal {
 }
 
 fn digest(spend: &Spend) -> Result<String, PurseError> {
-    let value = serde_json::to_value(spend).map_err(|error| PurseError::NotKept(error.to_string()))?;
+    let value =
+        serde_json::to_value(spend).map_err(|error| PurseError::NotKept(error.to_string()))?;
     let hash = Sha256::digest(canonical_json(&value));
     Ok(hash.iter().map(|byte| format!("{byte:02x}")).collect())
 }

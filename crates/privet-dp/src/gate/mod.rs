@@ -68,6 +68,7 @@
 mod certificate;
 mod course;
 mod journal;
+mod made;
 mod private;
 mod purse;
 mod release;
@@ -80,6 +81,7 @@ pub use certificate::{
     public_key, sign,
 };
 pub use journal::Journal;
+pub use made::{Made, SILENT, VERSION, Version};
 pub use private::Private;
 pub use purse::{Purse, PurseError};
 pub use release::Release;

@@ -14,8 +14,10 @@ pub enum PurseError {
     #[error("the budget does not allow it: {0}")]
     Refused(String),
     /// This state was used before: another draw from it would be a second answer that nobody charged.
-    #[error("this session went on from here before (generation {seen}, the state is of {generation}): \
-             take the newest state")]
+    #[error(
+        "this session went on from here before (generation {seen}, the state is of {generation}): \
+             take the newest state"
+    )]
     Stale {
         /// Of the state.
         generation: u64,

@@ -135,9 +135,7 @@ impl<'a> Session<'a> {
     fn new(spend: Spend, source: &'a mut dyn Source, purse: Option<&'a mut dyn Purse>) -> Self {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let progress = match &spend {
-            Spend::Exactly(planned) => {
-                Progress::Planned { course: Course::of(planned), draws: 0 }
-            }
+            Spend::Exactly(planned) => Progress::Planned { course: Course::of(planned), draws: 0 },
             Spend::Within(_) => {
                 Progress::Filtered { tally: Tally::default(), charged: Vec::new(), draws: 0 }
             }

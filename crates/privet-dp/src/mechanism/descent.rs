@@ -30,7 +30,7 @@
 
 use super::{Gaussian, Units};
 use crate::account::Event;
-use crate::gate::{GateError, Noised, Session, Private};
+use crate::gate::{GateError, Noised, Private, Session};
 
 /// How answers become a point. Public numbers, fixed before any record is read.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -16,7 +16,7 @@
 
 use super::grid::{Units, from_grid, rounding, to_grid, up};
 use crate::account::{Cost, Event, Grid};
-use crate::gate::{GateError, Noised, Session, Private};
+use crate::gate::{GateError, Noised, Private, Session};
 use crate::noise::GridGaussian;
 use privet_core::{Neighbours, Unit};
 use zeroize::Zeroizing;

@@ -91,20 +91,19 @@ pub(super) fn from_grid(steps: &[i128], noise: &[i64], step: f64) -> Vec<f64> {
 /// A post-processing: it costs nothing, and hides the last bits of the sums, which depend on the values
 /// in a way that the law of the noise does not know (Mironov 2012).
 pub(super) fn blurred(values: &[f64], noise: &[f64], scale: f64) -> Vec<f64> {
-    values.iter().zip(noise).map(|(x, b)| coarse(x + b, scale, libm::rint)).collect()
+    let step = released_step(scale);
+    let coarse = |value: f64| {
+        let steps = libm::rint(value / step);
+        // Beyond 2⁵² steps every number is a multiple already.
+        if step.is_normal() && steps.abs() < 4_503_599_627_370_496.0 { steps * step } else { value }
+    };
+    values.iter().zip(noise).map(|(x, b)| coarse(x + b)).collect()
 }
 
-/// Values that noise of about this scale is already in, rounded in the same way but toward zero, so that
-/// a ball or box that they lie in still holds them.
-pub(super) fn shortened(values: &[f64], scale: f64) -> Vec<f64> {
-    values.iter().map(|x| coarse(*x, scale, libm::trunc)).collect()
-}
-
-fn coarse(value: f64, scale: f64, whole: fn(f64) -> f64) -> f64 {
-    let step = libm::exp2(libm::floor(libm::log2(scale)) - 30.0);
-    let steps = whole(value / step);
-    // Beyond 2⁵² steps every number is a multiple already.
-    if step.is_normal() && steps.abs() < 4_503_599_627_370_496.0 { steps * step } else { value }
+/// The grid that a release under continuous noise of this scale is rounded to: a power of two near
+/// scale·2⁻³⁰. Where it is no normal number nothing is rounded.
+pub fn released_step(scale: f64) -> f64 {
+    libm::exp2(libm::floor(libm::log2(scale)) - 30.0)
 }
 
 /// What rounding to the grid adds to an ℓ2 sensitivity, rounded up.

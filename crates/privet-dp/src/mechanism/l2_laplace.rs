@@ -8,7 +8,7 @@
 
 use super::grid::blurred;
 use crate::account::{Cost, Event};
-use crate::gate::{GateError, Noised, Session, Private};
+use crate::gate::{GateError, Noised, Private, Session};
 use crate::noise::L2Laplace as Law;
 use privet_core::{Neighbours, Unit};
 use zeroize::Zeroizing;

@@ -8,7 +8,7 @@
 
 use super::grid::{Units, from_grid, to_grid, up};
 use crate::account::{Cost, Event};
-use crate::gate::{GateError, Noised, Session, Private};
+use crate::gate::{GateError, Noised, Private, Session};
 use crate::noise::DiscreteLaplace;
 use privet_core::{Neighbours, Unit};
 use zeroize::Zeroizing;

@@ -12,7 +12,6 @@
 //! | [`Laplace`] | discrete Laplace noise on a grid | pure, finite arithmetic |
 //! | [`L2Laplace`] | noise of density ∝ exp(−‖b‖/s) | pure, real arithmetic |
 //! | [`NoisyMoments`] | Gaussian or discrete Laplace noise to stacked second moments | as those two, finite arithmetic |
-//! | [`NoisyMax`] | Gumbel noise to scores, names the largest | bounded range |
 //! | [`RotatedObjective`] | a random linear term inside a quadratic, small eigenvalues raised | (ε, δ), real arithmetic |
 //! | [`Selection`] | exponential or Laplace noise to the scores of signed columns, again and again | composed bounded range or pure, finite arithmetic |
 //! | [`PerturbedObjective`] | a random linear term inside an objective | objective perturbation, AMP |
@@ -23,7 +22,6 @@ mod grid;
 mod l2_laplace;
 mod laplace;
 mod moments;
-mod noisy_max;
 mod objective;
 mod partition;
 mod rotated;
@@ -33,11 +31,10 @@ mod shuffled;
 
 pub use descent::{Descent, Schedule};
 pub use gaussian::Gaussian;
-pub use grid::Units;
+pub use grid::{Units, released_step};
 pub use l2_laplace::L2Laplace;
 pub use laplace::Laplace;
 pub use moments::{Moments, MomentsLaw, NoisyMoments};
-pub use noisy_max::NoisyMax;
 pub use objective::{Distance, ObjectiveToken, OutputLaw, PerturbedObjective, SecretNoise};
 pub use partition::independent_blocks;
 pub use rotated::{RotatedObjective, RotatedToken};

@@ -17,7 +17,7 @@
 
 use super::{Gaussian, Laplace, Units};
 use crate::account::Event;
-use crate::gate::{GateError, Noised, Session, Private};
+use crate::gate::{GateError, Noised, Private, Session};
 
 /// Which noise the moments get.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,26 +6,30 @@
 //! within γ/λ of the exact minimiser ([`Distance`]); J being λ-strongly convex, ‖∇J(θ̃)‖₂ ≤ γ is such
 //! a proof.
 //!
-//! What is charged (the proofs are in [`crate::account`]):
-//! - *No output noise* (objective perturbation): the event of the exact minimiser. θ̃ is within γ/λ
-//!   of it, which no theorem covers, so such a release is proved in real arithmetic only. It is rounded to
-//!   multiples of about 2⁻³⁰ of the scale of b over λ: a minimiser's last bits show which records a
-//!   solver met (`privet_audit::bits` refuted (1, 1e-5) with them alone, at ε ≥ 4.5).
-//! - *Output noise* (Approximate Minima Perturbation): b on the grid is within η = step_b·√p/2 of an
-//!   exact Gaussian draw, which moves the minimiser by at most η/λ, so θ̃ lies within (γ + η)/λ of the
-//!   ideal objective's minimiser; rounding θ̃ to the output grid adds step·√p/2. Twice the sum is
-//!   the sensitivity of the output noise:
+//! What is charged (the proofs are in [`crate::account`], approximate minima). Noise is always added to
+//! the minimiser: nothing here lets one out without. b on its grid is within η = step_b·√p/2 of an exact
+//! Gaussian draw, which moves the minimiser by at most η/λ, so θ̃ lies within (γ + η)/λ of the ideal
+//! objective's minimiser; rounding θ̃ to the output grid adds step·√p/2. Twice the sum is the
+//! sensitivity of the output noise:
 //!
-//!   **Δ_out = 2(γ + η)/λ + step·√p.**
+//! **Δ_out = 2(γ + η)/λ + step·√p.**
 //!
-//!   The factor 2 is needed because an optimiser may err in any direction for each data set.
+//! The factor 2 is needed because an optimiser may err in any direction for each data set.
+//!
+//! *Why there is no release without it.* The minimiser of an objective whose b lies on a grid lies on the
+//! image of that grid, which depends on the data: T − θ·S, with the sums T, S of either of two tables,
+//! falls on the grid of b for one of them only. Rounding θ does not close it: a cell of the result then
+//! holds N or N + 1 points of the grid, N being some hundreds, and which of the two depends on the data,
+//! so that up to 1/N is added to the privacy loss (`privet_audit::cells`: at ε ≤ 0.01 the δ of the release
+//! is a multiple of what the theorem says of real numbers). With noise on top, the theorem above covers the program as it
+//! is executed: the image of the grid is one of the laws "on the ball of radius r around t" of its proof.
 //!
 //! The distance must be proved for the very numbers handed in: evaluation error of the gradient and
 //! rounding of θ̃ included.
 
-use super::grid::{blurred, from_grid, rounding, shortened, to_grid, up};
+use super::grid::{blurred, from_grid, rounding, to_grid, up};
 use crate::account::{Cost, Event, Grid, ObjectiveCost, ObjectiveNoise, OutputNoise};
-use crate::gate::{GateError, Noised, Session, Private};
+use crate::gate::{GateError, Noised, Private, Session};
 use crate::noise::{GridGaussian, L2Laplace};
 use privet_core::{Neighbours, Unit};
 use std::fmt;
@@ -45,8 +49,8 @@ pub struct PerturbedObjective {
     pub tolerance: f64,
     /// p, the length of θ.
     pub coordinates: usize,
-    /// Noise on the minimiser; `None` releases it rounded, with none.
-    pub output: Option<OutputLaw>,
+    /// Noise on the minimiser.
+    pub output: OutputLaw,
 }
 
 /// The law of the noise added to the approximate minimiser, of the same family as b.
@@ -69,8 +73,7 @@ impl PerturbedObjective {
         let objective = ObjectiveCost { noise, ..self.objective };
         let error = 2.0 * (self.tolerance + offset) / self.objective.ridge;
         let cost = match self.output {
-            None => Cost::Objective(objective),
-            Some(OutputLaw::Gaussian(noise_scale)) => {
+            OutputLaw::Gaussian(noise_scale) => {
                 let step = GridGaussian::new(noise_scale)?.step();
                 let grid = Some(Grid { step, coordinates: self.coordinates as u64 });
                 Cost::ApproximateMinima {
@@ -79,7 +82,7 @@ impl PerturbedObjective {
                     output: OutputNoise::Gaussian { noise_scale, grid },
                 }
             }
-            Some(OutputLaw::L2Laplace(noise_scale)) => Cost::ApproximateMinima {
+            OutputLaw::L2Laplace(noise_scale) => Cost::ApproximateMinima {
                 objective,
                 output_sensitivity: up(error),
                 output: OutputNoise::L2Laplace { noise_scale },
@@ -91,14 +94,6 @@ impl PerturbedObjective {
     /// Whether b is drawn from this law, at whatever scale.
     pub fn same_law(&self, other: ObjectiveNoise) -> bool {
         std::mem::discriminant(&self.objective.noise) == std::mem::discriminant(&other)
-    }
-
-    /// The scale of b.
-    fn noise_scale(&self) -> f64 {
-        match self.objective.noise {
-            ObjectiveNoise::Gaussian { noise_scale, .. }
-            | ObjectiveNoise::L2Laplace { noise_scale } => noise_scale,
-        }
     }
 
     /// γ/λ: how far from the exact minimiser the released point may be before noise.
@@ -180,7 +175,7 @@ pub struct ObjectiveToken {
 }
 
 impl ObjectiveToken {
-    /// Lets the minimiser out, output noise added where planned, if it is proved close enough.
+    /// Lets the minimiser out, output noise added, if it is proved close enough.
     /// `session` must be the one that recorded the draw.
     pub fn release(
         self,
@@ -202,17 +197,13 @@ impl ObjectiveToken {
             return Err(GateError::Malformed);
         }
         let released = match self.perturbed.output {
-            // The scale at which b moves θ where the records say little.
-            None => {
-                shortened(&minimiser, self.perturbed.noise_scale() / self.perturbed.objective.ridge)
-            }
-            Some(OutputLaw::Gaussian(noise_scale)) => {
+            OutputLaw::Gaussian(noise_scale) => {
                 let law = GridGaussian::new(noise_scale)?;
                 let mut draws = Zeroizing::new(vec![0; expected]);
                 law.fill_steps(&mut draws, session.source());
                 from_grid(&to_grid(&minimiser, law.step(), expected)?, &draws, law.step())
             }
-            Some(OutputLaw::L2Laplace(noise_scale)) => {
+            OutputLaw::L2Laplace(noise_scale) => {
                 let mut noise = Zeroizing::new(vec![0.0; expected]);
                 L2Laplace::new(noise_scale)?.fill(&mut noise, session.source());
                 blurred(&minimiser, &noise, noise_scale)

@@ -28,7 +28,7 @@ use super::descent::{Schedule, descend};
 use super::gaussian::noised_units;
 use super::grid::{Units, rounding, up};
 use crate::account::{Cost, Event, Grid};
-use crate::gate::{GateError, Noised, Session, Private};
+use crate::gate::{GateError, Noised, Private, Session};
 use crate::noise::{GridGaussian, NoiseError, Source, subset};
 use privet_core::{Neighbours, Unit};
 use zeroize::Zeroizing;

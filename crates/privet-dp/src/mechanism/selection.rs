@@ -34,7 +34,7 @@
 
 use super::grid::up;
 use crate::account::{Cost, Event};
-use crate::gate::{GateError, Noised, Session, Private};
+use crate::gate::{GateError, Noised, Private, Session};
 use crate::noise::{DiscreteLaplace, LAPLACE_SCALE, NoiseError, RATE, SignedChoice, Source};
 use privet_core::{Neighbours, Unit};
 

@@ -29,7 +29,7 @@
 
 use super::Gaussian;
 use crate::account::Event;
-use crate::gate::{GateError, Noised, Session, Private};
+use crate::gate::{GateError, Noised, Private, Session};
 use crate::noise::subset::shuffle;
 use zeroize::Zeroizing;
 

@@ -23,7 +23,7 @@
 //! claims what the accountant proves for that noise.
 
 use super::minimum::{Minimum, Step};
-use super::objective::{expected_noise, law, perturbed};
+use super::objective::{expected_noise, law, perturbed, shared};
 use super::penalty::{PENALTY_SETTING, Regulariser, resolved};
 use super::{calibrated, evenly_split, ridge as rule};
 use crate::LearnError;
@@ -123,18 +123,7 @@ fn plan_sound(facts: &Facts, budget: &Budget, options: &Options) -> Result<Plann
     let ridge = RIDGE.check(ridge.unwrap_or(default))?;
     let total = RIDGE.check(ridge + more)?;
     let tolerance = sum_tolerance(facts, gamma)?;
-    let error = 2.0 * tolerance / total;
-    let build = |scale: f64| {
-        let output = if budget.is_pure() {
-            let share = split * budget.epsilon() / f64::from(facts.problems);
-            OutputLaw::L2Laplace(error / share)
-        } else {
-            // ν = μ·√(split/(1 − split)), μ = shift/σ
-            let nu = facts.gradient_shift() / scale * (split / (1.0 - split)).sqrt();
-            OutputLaw::Gaussian(error / nu)
-        };
-        perturbed(facts, total, law(budget, scale), tolerance, Some(output))
-    };
+    let build = |scale| shared(facts, budget, total, tolerance, split, scale);
     let scale = calibrated(facts, budget, scale, |scale| build(scale).event())?;
     let settled = settled(facts, options, ridge, tolerance, split);
     Ok(planned(facts, budget, build(scale), penalty, settled, vec![]))
@@ -231,7 +220,7 @@ fn plan_printed(facts: &Facts, budget: &Budget, options: &Options) -> Result<Pla
     let ridge = RIDGE.check(ridge.unwrap_or(printed.ridge))?;
     // b of the sum form is n times that of the mean form.
     let noise = law(budget, printed.objective_noise * rows);
-    let output = Some(OutputLaw::Gaussian(printed.output_noise));
+    let output = OutputLaw::Gaussian(printed.output_noise);
     let notes = vec![
         "printed constants: see errata PRIV-2 (output noise for the norm, not the sensitivity) \
          and PRIV-5 (smoothness of the Huber loss)"

@@ -47,11 +47,12 @@ use crate::facts::Facts;
 use crate::learner::{Planned, Procedure, Settings};
 use crate::method::{Method, MethodInfo, Scores as ClassScores, SettingInfo};
 use crate::request::{Calibration, STEPS};
+use crate::support::Support;
 use crate::{LearnError, admit};
 use privet_core::{Budget, Neighbours, Range};
 use privet_data::Dataset;
 use privet_dp::account::Event;
-use privet_dp::gate::{Arithmetic, Noised, Session, Private};
+use privet_dp::gate::{Arithmetic, Noised, Private, Session};
 use privet_dp::mechanism::{Scores, Selection, SelectionLaw, Vertex};
 use privet_optim::solver::Monitor;
 use privet_optim::vertex::{ColumnScores, FeatureGrid, GridMatrix, Move, SlopeGrid};
@@ -383,6 +384,10 @@ impl Procedure for Choosing {
     fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
         let selection = self.selection.with_noise_of(stated.single_cost()?)?;
         Some(Arc::new(Self { selection, ..self.clone() }))
+    }
+
+    fn support(&self) -> Support {
+        Support::Choices(self.selection.coefficients.clone())
     }
 
     fn settings(&self) -> Settings {

@@ -63,11 +63,12 @@ use crate::facts::Facts;
 use crate::learner::{Planned, Procedure, Settings};
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
 use crate::request::{Calibration, RIDGE, STEPS};
+use crate::support::Support;
 use crate::{LearnError, admit};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Target};
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Arithmetic, Noised, Session, Private};
+use privet_dp::gate::{Arithmetic, Noised, Private, Session};
 use privet_dp::mechanism::{Descent, Gaussian, Schedule, Units};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
@@ -297,6 +298,10 @@ impl Procedure for Descending {
         let mut other = self.clone();
         other.descent.gaussian.noise_scale = *noise_scale;
         Some(Arc::new(other))
+    }
+
+    fn support(&self) -> Support {
+        Support::Ball(self.descent.schedule.ball)
     }
 
     fn settings(&self) -> Settings {

@@ -17,10 +17,11 @@
 //!   and σ² = ζ²(8 ln(2/δ) + 4ε)/ε² with ζ = LR, doubled under replace-one
 //! - Departs from print: there C is the box ‖θ‖∞ ≤ 1 with ‖x‖ ≤ √p and |y| ≤ p, for ζ = 2p^(3/2), which is
 //!   that of the ball of radius √p around the box. Here the ball itself, of a radius of its own.
-//! - What is released has a proved distance from the exact minimiser, which no theorem covers: real
-//!   arithmetic, as for [`super::objective`].
+//! - γ `gamma`, `split` and the noise on the result are those of [`super::objective`]. That noise may carry
+//!   weights out of the ball, by about its own size; what is proved does not need them in it.
 //! - Tested by `tests/linear.rs`.
 
+use super::objective::{GAMMA_SETTING, SPLIT_SETTING};
 use super::penalty::Regulariser;
 use super::{objective, predicted};
 use crate::LearnError;
@@ -28,6 +29,7 @@ use crate::facts::Facts;
 use crate::learner::{Planned, Procedure, Settings};
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
 use crate::request::Calibration;
+use crate::support::Support;
 use privet_core::{Budget, Range};
 use privet_data::Dataset;
 use privet_dp::account::Event;
@@ -42,8 +44,8 @@ pub const INFO: MethodInfo = MethodInfo {
     name: "linear",
     summary: "linear regression: perturbs plain least squares and minimises in a ball",
     source: "Thakurta 2013, Algorithm 4.1",
-    guarantee: "(ε, δ) and pure ε in real arithmetic, for the exact minimiser",
-    settings: &[NORM_SETTING, RIDGE_SETTING],
+    guarantee: "(ε, δ) in finite arithmetic; pure ε in real arithmetic",
+    settings: &[NORM_SETTING, RIDGE_SETTING, GAMMA_SETTING, SPLIT_SETTING],
     scores: Scores::Separate,
 };
 
@@ -70,6 +72,12 @@ pub struct Options {
     /// λ of the sum form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ridge: Option<f64>,
+    /// γ, the gradient norm of the mean objective.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gamma: Option<f64>,
+    /// Share of the noise budget for the output noise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<f64>,
 }
 
 /// B, checked; refuses what is not least squares.
@@ -105,13 +113,19 @@ pub(crate) fn plan(
     let norm = norm(facts, options.norm)?;
     let facts = in_ball(facts, norm);
     let penalty = Some(Regulariser::Ball(norm));
-    let asked = objective::Options { ridge: options.ridge, penalty };
-    let Planned { procedure, arithmetic, notes, .. } =
+    let Options { ridge, gamma, split, .. } = *options;
+    let asked = objective::Options { ridge, gamma, split, penalty };
+    let Planned { procedure, arithmetic, notes, settled } =
         objective::plan(&facts, budget, calibration, &asked)?;
-    let ridge = procedure.settings().get("ridge");
+    let settled = match settled {
+        Method::Objective(objective::Options { ridge, gamma, split, .. }) => {
+            Options { norm: Some(norm), ridge, gamma, split }
+        }
+        _ => Options { norm: Some(norm), ..*options },
+    };
     Ok(Planned {
         procedure: Arc::new(InBall { facts, norm, procedure }),
-        settled: Method::Linear(Options { norm: Some(norm), ridge }),
+        settled: Method::Linear(settled),
         arithmetic,
         notes,
     })
@@ -133,6 +147,10 @@ impl Procedure for InBall {
     fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
         let procedure = self.procedure.with_noise_of(stated)?;
         Some(Arc::new(Self { procedure, ..self.clone() }))
+    }
+
+    fn support(&self) -> Support {
+        self.procedure.support()
     }
 
     fn settings(&self) -> Settings {

@@ -4,11 +4,14 @@ use super::predicted;
 use super::reach::{self, SOLVER_SHARE};
 use crate::facts::Facts;
 use crate::learner::{Procedure, Settings};
+use crate::support::Support;
 use crate::{LearnError, admit};
 use privet_data::Dataset;
 use privet_dp::account::{Cost, Event, ObjectiveNoise, OutputNoise};
-use privet_dp::gate::{GateError, Noised, Session, Private};
-use privet_dp::mechanism::{Distance, Gaussian, L2Laplace, OutputLaw, PerturbedObjective};
+use privet_dp::gate::{GateError, Noised, Private, Session};
+use privet_dp::mechanism::{
+    Distance, Gaussian, L2Laplace, OutputLaw, PerturbedObjective, released_step,
+};
 use privet_optim::solver::{Certified, Monitor, Options, Penalty, Problem, SolveError, minimise};
 use privet_optim::sum::InMemory;
 use std::sync::Arc;
@@ -62,6 +65,15 @@ pub(crate) struct Ask {
     pub linear_norm: f64,
 }
 
+/// A bound on ‖b‖ that holds except with probability below e⁻⁵⁰⁰.
+pub(super) fn linear_norm(noise: ObjectiveNoise, columns: usize) -> f64 {
+    let columns = columns as f64;
+    match noise {
+        ObjectiveNoise::Gaussian { noise_scale, .. } => noise_scale * (columns.sqrt() + 40.0),
+        ObjectiveNoise::L2Laplace { noise_scale } => noise_scale * (2.0 * columns + 1000.0),
+    }
+}
+
 impl Minimum {
     /// For every problem of the facts.
     pub fn new(facts: &Facts, step: Step, penalty: Penalty) -> Self {
@@ -85,15 +97,7 @@ impl Step {
                 Ask { ridge: *ridge, tolerance: *tolerance, linear_norm: 0.0 }
             }
             Self::Perturbed(perturbed) => {
-                let columns = perturbed.coordinates as f64;
-                let linear_norm = match perturbed.objective.noise {
-                    ObjectiveNoise::Gaussian { noise_scale, .. } => {
-                        noise_scale * (columns.sqrt() + 40.0)
-                    }
-                    ObjectiveNoise::L2Laplace { noise_scale } => {
-                        noise_scale * (2.0 * columns + 1000.0)
-                    }
-                };
+                let linear_norm = linear_norm(perturbed.objective.noise, perturbed.coordinates);
                 let (ridge, tolerance) = (perturbed.objective.ridge, perturbed.tolerance);
                 Ask { ridge, tolerance, linear_norm }
             }
@@ -109,16 +113,11 @@ impl Step {
             (Self::OutputLaplace { mechanism, .. }, Cost::L2Laplace { noise_scale, .. }) => {
                 mechanism.noise_scale = *noise_scale;
             }
-            (Self::Perturbed(perturbed), Cost::Objective(objective))
-                if perturbed.output.is_none() && perturbed.same_law(objective.noise) =>
-            {
-                perturbed.objective.noise = objective.noise;
-            }
             (Self::Perturbed(perturbed), Cost::ApproximateMinima { objective, output, .. })
                 if perturbed.same_law(objective.noise) =>
             {
                 perturbed.objective.noise = objective.noise;
-                let stated = match (perturbed.output?, output) {
+                let stated = match (perturbed.output, output) {
                     (OutputLaw::Gaussian(_), OutputNoise::Gaussian { noise_scale, .. }) => {
                         OutputLaw::Gaussian(*noise_scale)
                     }
@@ -127,7 +126,7 @@ impl Step {
                     }
                     _ => return None,
                 };
-                perturbed.output = Some(stated);
+                perturbed.output = stated;
             }
             _ => return None,
         }
@@ -178,6 +177,19 @@ impl Procedure for Minimum {
         Some(Arc::new(Self { step: self.step.with_noise_of(cost)?, ..self.clone() }))
     }
 
+    fn support(&self) -> Support {
+        match &self.step {
+            Step::OutputGaussian { mechanism, .. } => Support::gaussian(mechanism.noise_scale),
+            Step::OutputLaplace { mechanism, .. } => {
+                Support::Grid(released_step(mechanism.noise_scale))
+            }
+            Step::Perturbed(perturbed) => match perturbed.output {
+                OutputLaw::Gaussian(scale) => Support::gaussian(scale),
+                OutputLaw::L2Laplace(scale) => Support::Grid(released_step(scale)),
+            },
+        }
+    }
+
     fn settings(&self) -> Settings {
         let ask = self.step.ask();
         let shown =
@@ -194,10 +206,8 @@ impl Procedure for Minimum {
                     ObjectiveNoise::Gaussian { noise_scale, .. }
                     | ObjectiveNoise::L2Laplace { noise_scale } => noise_scale,
                 };
-                let output = perturbed.output.map(|law| match law {
-                    OutputLaw::Gaussian(scale) | OutputLaw::L2Laplace(scale) => scale,
-                });
-                shown.and("objective_noise", Some(objective)).and("output_noise", output)
+                let (OutputLaw::Gaussian(output) | OutputLaw::L2Laplace(output)) = perturbed.output;
+                shown.and("objective_noise", Some(objective)).and("output_noise", Some(output))
             }
         }
     }

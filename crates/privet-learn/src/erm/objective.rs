@@ -5,12 +5,25 @@
 //! exact minimiser has the privacy curve of the table there; for density ∝ exp(−‖b‖/s) it is pure
 //! with ε = ln(1 + β/λ) + 2LR/s under replace-one and ln(1 + β/λ) + LR/s under add/remove.
 //!
-//! What is released is a θ̃ with ‖∇J(θ̃)‖ ≤ γ, which no theorem about the exact minimiser covers:
-//! the certificate says *real arithmetic*. [`super::amp`] closes that gap with a little output
-//! noise and is the default.
+//! What a solver finds is a θ̃ with ‖∇J(θ̃)‖ ≤ γ, for a b that lies on a grid. No theorem about the
+//! exact minimiser covers it, and released as it is it gives the records away
+//! ([`privet_dp::mechanism::PerturbedObjective`]). So a little noise is added to it, as by [`super::amp`],
+//! whose theorem holds for the program as executed; that noise is kept far below what b does:
+//!
+//! - γ `gamma` is σ·2⁻²⁸ in the sum form, or the least power of two times that which a solver is sure to
+//!   reach ([`super::reach`]), at most the larger of σ·2⁻²⁰ and 1/n. σ here is what the budget alone asks for;
+//! - ν² is a share of 10⁻³ (`split`) of μ² + ν², which costs 0.05 % of σ. The output noise is then about
+//!   2⁻²² / μ of σ/λ, the scale at which b moves θ where the records say little; and for δ = 0 its ε is that
+//!   share of all.
+//!
+//! Beside those two numbers and its printed constants it is [`super::amp`]. For δ = 0 the noise is
+//! continuous: certificates say *real arithmetic*.
 //!
 //! A penalty or set on top of the ridge changes nothing of this: the limit theorem of
 //! [`super::penalty`].
+//!
+//! Weights are therefore within about τ of the minimiser of a penalised objective: an entry that is zero
+//! there is small here.
 //!
 //! - λ `ridge` (plus the elastic net's l2), σ or s the noise scale, L, R, c from [`Facts`]; p `columns`
 //! - `Printed`: Thakurta 2013, Algorithm 3.1: λ = 2β/ε, s = 2ζ/ε, σ² = ζ²(8 ln(2/δ) + 4ε)/ε², where
@@ -18,12 +31,13 @@
 
 use super::minimum::{Minimum, Step};
 use super::penalty::{PENALTY_SETTING, Regulariser, resolved};
+use super::reach::finest_tolerance;
 use super::{calibrated, evenly_split, ridge as rule};
 use crate::LearnError;
 use crate::facts::Facts;
 use crate::learner::Planned;
-use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
-use crate::request::{Calibration, RIDGE};
+use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
+use crate::request::{Calibration, GAMMA, RIDGE, SPLIT};
 use privet_core::{Budget, Neighbours};
 use privet_dp::account::{ObjectiveCost, ObjectiveNoise, gaussian};
 use privet_dp::gate::Arithmetic;
@@ -35,12 +49,29 @@ use std::sync::Arc;
 /// A line about it.
 pub const INFO: MethodInfo = MethodInfo {
     name: "objective",
-    summary: "perturbs the objective and releases its minimiser",
+    summary: "perturbs the objective and releases its minimiser, with next to no noise on top",
     source: "Chaudhuri et al. 2011; Kifer et al. 2012; Thakurta 2013, Algorithm 3.1",
-    guarantee: "(ε, δ) and pure ε in real arithmetic, for the exact minimiser",
-    settings: &[RIDGE_SETTING, PENALTY_SETTING],
+    guarantee: "(ε, δ) in finite arithmetic; pure ε in real arithmetic",
+    settings: &[RIDGE_SETTING, GAMMA_SETTING, SPLIT_SETTING, PENALTY_SETTING],
     scores: Scores::Separate,
 };
+
+/// γ, for this method and [`super::linear`].
+pub(super) const GAMMA_SETTING: SettingInfo = SettingInfo {
+    name: "gamma",
+    meaning: "gradient norm of the mean objective at which to stop; what a solver can reach unless given",
+    accepted: "a number above 0",
+};
+
+/// The share of the output noise, for this method and [`super::linear`].
+pub(super) const SPLIT_SETTING: SettingInfo = SettingInfo {
+    name: "split",
+    meaning: "share of the noise budget for the output noise; 0.001 unless given",
+    accepted: "a number above 0 and below 1",
+};
+
+/// Share of the noise budget for the output noise.
+pub const DEFAULT_SPLIT: f64 = 1e-3;
 
 /// Its settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -49,6 +80,12 @@ pub struct Options {
     /// λ of the sum form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ridge: Option<f64>,
+    /// γ, the gradient norm of the mean objective.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gamma: Option<f64>,
+    /// Share of the noise budget for the output noise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<f64>,
     /// A penalty or set on top of the ridge ([`super::penalty`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub penalty: Option<Regulariser>,
@@ -73,7 +110,7 @@ pub(super) fn perturbed(
     ridge: f64,
     noise: ObjectiveNoise,
     tolerance: f64,
-    output: Option<OutputLaw>,
+    output: OutputLaw,
 ) -> PerturbedObjective {
     PerturbedObjective {
         neighbours: facts.neighbours,
@@ -83,6 +120,27 @@ pub(super) fn perturbed(
         coordinates: facts.columns,
         output,
     }
+}
+
+/// The same for b of this scale, and output noise of this share.
+pub(super) fn shared(
+    facts: &Facts,
+    budget: &Budget,
+    ridge: f64,
+    tolerance: f64,
+    split: f64,
+    scale: f64,
+) -> PerturbedObjective {
+    let error = 2.0 * tolerance / ridge;
+    let output = if budget.is_pure() {
+        let share = split * budget.epsilon() / f64::from(facts.problems);
+        OutputLaw::L2Laplace(error / share)
+    } else {
+        // ν = μ·√(split/(1 − split)), μ = shift/σ
+        let nu = facts.gradient_shift() / scale * (split / (1.0 - split)).sqrt();
+        OutputLaw::Gaussian(error / nu)
+    };
+    perturbed(facts, ridge, law(budget, scale), tolerance, output)
 }
 
 /// About how much noise the budget asks for, before regularisation is known: (scale, norm).
@@ -108,6 +166,20 @@ pub(super) fn law(budget: &Budget, noise_scale: f64) -> ObjectiveNoise {
     }
 }
 
+/// γ of the sum form: the one given, or the finest that is worth its while and sure to be reached.
+fn sum_tolerance(
+    facts: &Facts,
+    gamma: Option<f64>,
+    ridge: f64,
+    noise: ObjectiveNoise,
+    penalty: &Penalty,
+) -> Result<f64, LearnError> {
+    match gamma {
+        Some(gamma) => Ok(GAMMA.check(gamma)? * facts.rows as f64),
+        None => Ok(finest_tolerance(facts, ridge, noise, penalty)),
+    }
+}
+
 /// Constants that are proved.
 fn plan_sound(facts: &Facts, budget: &Budget, options: &Options) -> Result<Planned, LearnError> {
     let (penalty, more) = resolved(options.penalty, facts)?;
@@ -115,11 +187,13 @@ fn plan_sound(facts: &Facts, budget: &Budget, options: &Options) -> Result<Plann
     let default = rule::for_objective(facts, budget.epsilon(), scale, norm);
     let ridge = RIDGE.check(options.ridge.unwrap_or(default))?;
     let total = RIDGE.check(ridge + more)?;
-    let tolerance = facts.default_tolerance();
-    let build = |scale| perturbed(facts, total, law(budget, scale), tolerance, None);
+    let split = SPLIT.check(options.split.unwrap_or(DEFAULT_SPLIT))?;
+    let tolerance = sum_tolerance(facts, options.gamma, total, law(budget, scale), &penalty)?;
+    let build = |scale| shared(facts, budget, total, tolerance, split, scale);
     let scale = calibrated(facts, budget, scale, |scale| build(scale).event())?;
-    let settled = Options { ridge: Some(ridge), ..*options };
-    Ok(planned(facts, build(scale), penalty, settled))
+    let gamma = Some(tolerance / facts.rows as f64);
+    let settled = Options { ridge: Some(ridge), gamma, split: Some(split), ..*options };
+    Ok(planned(facts, budget, build(scale), penalty, settled))
 }
 
 /// The thesis's constants.
@@ -138,27 +212,24 @@ fn plan_printed(facts: &Facts, budget: &Budget, options: &Options) -> Result<Pla
     } else {
         zeta * (8.0 * (2.0 / delta).ln() + 4.0 * epsilon).sqrt() / epsilon
     };
-    let tolerance = facts.default_tolerance();
-    let settled = Options { ridge: Some(ridge), ..*options };
-    let perturbed = perturbed(facts, total, law(budget, scale), tolerance, None);
-    Ok(planned(facts, perturbed, penalty, settled))
+    let split = SPLIT.check(options.split.unwrap_or(DEFAULT_SPLIT))?;
+    let tolerance = sum_tolerance(facts, options.gamma, total, law(budget, scale), &penalty)?;
+    let perturbed = shared(facts, budget, total, tolerance, split, scale);
+    Ok(planned(facts, budget, perturbed, penalty, *options))
 }
 
 fn planned(
     facts: &Facts,
+    budget: &Budget,
     perturbed: PerturbedObjective,
     penalty: Penalty,
     settled: Options,
 ) -> Planned {
-    Planned {
-        procedure: Arc::new(Minimum::new(facts, Step::Perturbed(perturbed), penalty)),
-        settled: Method::Objective(settled),
-        arithmetic: Arithmetic::Real,
-        notes: vec![
-            "the theorem speaks of the exact minimiser in real arithmetic; what is released is a \
-             point whose gradient norm is proved to be at most the tolerance, rounded so that its \
-             last bits do not tell of the records. Method amp has no such gap."
-                .into(),
-        ],
-    }
+    let procedure = Arc::new(Minimum::new(facts, Step::Perturbed(perturbed), penalty));
+    let (arithmetic, notes) = if budget.is_pure() {
+        (Arithmetic::Real, vec![super::CONTINUOUS_NOISE.into()])
+    } else {
+        (Arithmetic::Finite, vec![])
+    };
+    Planned { procedure, settled: Method::Objective(settled), arithmetic, notes }
 }

@@ -39,11 +39,12 @@ use super::{calibrated, evenly_split, predicted};
 use crate::facts::Facts;
 use crate::learner::{Procedure, Settings};
 use crate::request::Calibration;
+use crate::support::Support;
 use crate::{LearnError, admit};
 use privet_core::{Budget, Range};
 use privet_data::Dataset;
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Noised, Session, Private};
+use privet_dp::gate::{Noised, Private, Session};
 use privet_dp::mechanism::{Gaussian, ShuffledGaussian};
 use privet_optim::loss::Loss;
 use privet_optim::passes::{Batches, Passes, Rounding, Step};
@@ -280,6 +281,10 @@ impl Procedure for Shuffled {
         let mut other = self.clone();
         other.mechanism.gaussian.noise_scale = *noise_scale;
         Some(Arc::new(other))
+    }
+
+    fn support(&self) -> Support {
+        Support::gaussian(self.noise_scale())
     }
 
     fn settings(&self) -> Settings {

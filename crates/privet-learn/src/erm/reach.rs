@@ -17,10 +17,11 @@
 //! What is left visible: a table with more than [`SPARE`] times the declared rows, at a γ that is
 //! nearly out of reach as it is.
 
-use super::minimum::Ask;
+use super::minimum::{Ask, linear_norm};
 use crate::LearnError;
 use crate::facts::Facts;
 use privet_core::{Neighbours, Unit};
+use privet_dp::account::ObjectiveNoise;
 use privet_optim::solver::{Penalty, Sizes};
 
 /// How many times the declared rows a table may have where the count is private.
@@ -29,8 +30,48 @@ pub const SPARE: f64 = 16.0;
 /// Share of γ that the solver is asked for; the rest pays for rounding.
 pub(super) const SOLVER_SHARE: f64 = 0.9;
 
+/// The finest γ worth its while, in scales of b; and the coarsest that is looked at before 1/n.
+const FINEST: f64 = 1.0 / (1 << 28) as f64;
+const COARSEST: f64 = 1.0 / (1 << 20) as f64;
+/// b may come out larger than expected by this, once determinants are paid for.
+const LARGER: f64 = 4.0;
+
+/// γ of the sum form that is far below the scale of b and still sure to be reached; where none is, one
+/// that [`check`] refuses.
+pub(super) fn finest_tolerance(
+    facts: &Facts,
+    ridge: f64,
+    noise: ObjectiveNoise,
+    penalty: &Penalty,
+) -> f64 {
+    let (ObjectiveNoise::Gaussian { noise_scale, .. } | ObjectiveNoise::L2Laplace { noise_scale }) =
+        noise;
+    let linear_norm = LARGER * linear_norm(noise, facts.columns);
+    let coarsest = (COARSEST * noise_scale).max(facts.default_tolerance());
+    let is_reached = |tolerance| reached(facts, Ask { ridge, tolerance, linear_norm }, penalty);
+    let doubled =
+        std::iter::successors(Some(FINEST * noise_scale), |tolerance| Some(2.0 * tolerance));
+    let mut looked_at = doubled.take(64).take_while(|tolerance| *tolerance < coarsest);
+    looked_at.find(|tolerance| is_reached(*tolerance)).unwrap_or(coarsest)
+}
+
 /// Refuses to ask a solver for a tolerance that might be out of reach.
 pub(super) fn check(facts: &Facts, ask: Ask, penalty: &Penalty) -> Result<(), LearnError> {
+    if reached(facts, ask, penalty) {
+        return Ok(());
+    }
+    Err(LearnError::NotCovered {
+        what: format!(
+            "no solver can be sure to prove a gradient norm of {:e} (mean form) at ridge {:e}",
+            ask.tolerance / facts.rows as f64,
+            ask.ridge
+        ),
+        instead: "give a larger ridge or, where the method has it, a larger gamma",
+    })
+}
+
+/// Whether a solver is sure to reach the tolerance.
+fn reached(facts: &Facts, ask: Ask, penalty: &Penalty) -> bool {
     let Ask { ridge, tolerance, linear_norm } = ask;
     let public = facts.neighbours == Neighbours::ReplaceOne && facts.unit == Unit::Record;
     let rows = facts.rows as f64 * if public { 1.0 } else { SPARE };
@@ -58,14 +99,5 @@ pub(super) fn check(facts: &Facts, ask: Ask, penalty: &Penalty) -> Result<(), Le
     let finest = sizes.finest_tolerance_with(penalty, facts.columns);
     let proved = finest <= SOLVER_SHARE * tolerance;
     // Asks "within reach?", never "out of reach?", so that NaN is refused.
-    if proved && rounding <= (1.0 - SOLVER_SHARE) / 2.0 * (tolerance / ridge) {
-        return Ok(());
-    }
-    Err(LearnError::NotCovered {
-        what: format!(
-            "no solver can be sure to prove a gradient norm of {:e} (mean form) at ridge {ridge:e}",
-            tolerance / facts.rows as f64
-        ),
-        instead: "give a larger ridge or, with method amp, a larger gamma",
-    })
+    proved && rounding <= (1.0 - SOLVER_SHARE) / 2.0 * (tolerance / ridge)
 }

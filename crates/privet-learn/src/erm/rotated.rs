@@ -6,7 +6,14 @@
 //! regularised at all.
 //!
 //! With XᵀX = QΛQᵀ the minimiser is Q·diag(1/(max(Λ, Δ) + ν))·Qᵀ(Xᵀy − b), ν ≥ 0 the least number for
-//! which it lies in the ball: found by bisection on its norm, which falls with ν.
+//! which it lies in the ball ([`Raised`]).
+//!
+//! *In finite arithmetic.* XᵀX and Xᵀy are exact integers, as for [`super::ssp`] (labels truncated toward
+//! zero, record by record). What is found is proved to be within e of the exact minimiser, e from public
+//! sizes ([`Sizes::largest_distance`], n times 16 where it is private); the noise added to it, for which a
+//! hundredth of ε and of δ is set aside, covers that and the grid of b. That every table is solved to
+//! within e rests on the backward error of the eigenvalue decomposition, which is not proved; a run that
+//! fell short would end without a release.
 //!
 //! - Δ `ridge`: √p·a/(ε/10) unless given, so that the determinants take a tenth of ε; b takes the rest
 //! - B `norm`: 2/R unless given
@@ -17,22 +24,23 @@
 //! - Tested by `tests/linear.rs`.
 
 use super::linear::{NORM_SETTING, norm};
+use super::minimum::linear_norm;
 use super::predicted;
+use super::reach::SPARE;
 use super::watch::Watch;
+use crate::LearnError;
 use crate::facts::Facts;
 use crate::learner::{Planned, Procedure, Settings};
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
 use crate::request::{Calibration, RIDGE};
-use crate::{LearnError, admit};
-use privet_core::{Budget, Neighbours};
+use crate::support::Support;
+use privet_core::{Budget, Neighbours, Unit};
 use privet_data::Dataset;
-use privet_dp::account::{Cost, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Session, Private};
-use privet_dp::mechanism::RotatedObjective;
-use privet_optim::loss::Loss;
+use privet_dp::account::{self, Cost, Event, ObjectiveNoise, gaussian};
+use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::mechanism::{Distance, RotatedObjective, Units};
+use privet_optim::raised::{Raised, Sizes};
 use privet_optim::solver::Monitor;
-use privet_optim::spectrum::Spectrum;
-use privet_optim::sum::{Hessian, InMemory, LossAndGradient, Records};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -41,7 +49,7 @@ pub const INFO: MethodInfo = MethodInfo {
     name: "linear-rotated",
     summary: "experimental: linear regression that regularises only where the data say little",
     source: "Thakurta 2013, Algorithm 4.2, by a proof of our own",
-    guarantee: "(ε, δ) in real arithmetic, for the exact minimiser; no pure ε",
+    guarantee: "(ε, δ) in finite arithmetic; no pure ε",
     settings: &[
         NORM_SETTING,
         SettingInfo {
@@ -67,10 +75,12 @@ pub struct Options {
 /// Share of ε for the determinants.
 const DETERMINANT_SHARE: f64 = 0.1;
 
+/// Share of ε and δ for the noise on the result.
+const OUTPUT_SHARE: f64 = 0.01;
+
 /// The notes of its certificates.
 const EXPERIMENTAL: &str = "experimental: the thesis's proof of this algorithm has gaps (docs/errata.md, \
-     C3). What is claimed rests on a bound of our own, which charges the determinants √columns-fold, and \
-     speaks of the exact minimiser in real arithmetic";
+     C3). What is claimed rests on a bound of our own, which charges the determinants √columns-fold";
 
 /// Decides everything from public facts.
 pub(crate) fn plan(
@@ -99,6 +109,12 @@ pub(crate) fn plan(
             "give at most 4096 encoded columns, or method linear",
         );
     }
+    if !super::ssp::RADII.contains(&facts.radius) {
+        return refused(
+            "method linear-rotated cannot sum rows of this length exactly",
+            "give a clipping radius from 1e-60 to 1e60",
+        );
+    }
     let epsilon = budget.epsilon();
     let mut rotated = RotatedObjective {
         neighbours: facts.neighbours,
@@ -108,14 +124,15 @@ pub(crate) fn plan(
         floor: 1.0,
         noise_scale: 1.0,
         coordinates: facts.columns,
-        // The accountant rounds up.
-        delta: budget.delta() * (1.0 - 1e-12),
+        delta: budget.delta() * (1.0 - OUTPUT_SHARE),
+        tolerance: 0.0,
+        output_noise: 1.0,
     };
     match calibration {
         Calibration::Sound => {
             let default = rotated.determinant() / (DETERMINANT_SHARE * epsilon);
             rotated.floor = RIDGE.check(options.ridge.unwrap_or(default))?;
-            let left = epsilon - rotated.determinant();
+            let left = epsilon * (1.0 - OUTPUT_SHARE) - rotated.determinant();
             if left.is_nan() || left <= 0.0 {
                 return Err(LearnError::NotCovered {
                     what: format!(
@@ -140,13 +157,38 @@ pub(crate) fn plan(
             rotated.noise_scale = zeta * spread;
         }
     }
+    rotated.tolerance = sizes(facts, &rotated).largest_distance();
+    // The rest of the share is for the grids.
+    let nu = gaussian::mu(0.9 * OUTPUT_SHARE * epsilon, 0.5 * OUTPUT_SHARE * budget.delta());
+    rotated.output_noise = rotated.output_error()? / nu * (1.0 + 1e-9);
+    let met = calibration == Calibration::Printed || account::meets(&rotated.event()?, *budget)?;
+    if !met {
+        return refused(
+            "the grids of its noise cost method linear-rotated more than this delta",
+            "give a larger delta, or method linear or amp",
+        );
+    }
     let settled = Options { norm: Some(norm), ridge: Some(rotated.floor) };
     Ok(Planned {
         procedure: Arc::new(Rotating { rotated }),
         settled: Method::LinearRotated(settled),
-        arithmetic: Arithmetic::Real,
+        arithmetic: Arithmetic::Finite,
         notes: vec![EXPERIMENTAL.into()],
     })
+}
+
+/// What is known of the problem before its records.
+fn sizes(facts: &Facts, rotated: &RotatedObjective) -> Sizes {
+    let public = facts.neighbours == Neighbours::ReplaceOne && facts.unit == Unit::Record;
+    let rows = facts.rows as f64 * if public { 1.0 } else { SPARE };
+    let noise = ObjectiveNoise::Gaussian { noise_scale: rotated.noise_scale, grid: None };
+    Sizes {
+        columns: facts.columns,
+        largest: rows * facts.radius.powi(2),
+        floor: rotated.floor,
+        bound: rotated.bound,
+        pull: rows * facts.radius + linear_norm(noise, facts.columns),
+    }
 }
 
 /// A quadratic in a ball.
@@ -157,13 +199,20 @@ struct Rotating {
 
 impl Procedure for Rotating {
     fn event(&self) -> Result<Event, LearnError> {
-        Ok(self.rotated.event())
+        Ok(self.rotated.event()?)
     }
 
-    /// Its event states no noise scale: the plan alone gives it.
+    /// σ stays the plan's: the theorem's ε and the tolerance follow from it.
     fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
-        let Cost::Approximate { .. } = stated.single_cost()? else { return None };
-        Some(Arc::new(self.clone()))
+        let Event::All(parts) = stated else { return None };
+        let [_, _, output] = parts.as_slice() else { return None };
+        let Cost::Gaussian { noise_scale, .. } = output.single_cost()? else { return None };
+        let rotated = RotatedObjective { output_noise: *noise_scale, ..self.rotated.clone() };
+        Some(Arc::new(Self { rotated }))
+    }
+
+    fn support(&self) -> Support {
+        Support::gaussian(self.rotated.output_noise)
     }
 
     fn settings(&self) -> Settings {
@@ -171,6 +220,7 @@ impl Procedure for Rotating {
             ("ridge", self.rotated.floor),
             ("norm", self.rotated.bound),
             ("objective_noise", self.rotated.noise_scale),
+            ("output_noise", self.rotated.output_noise),
         ])
     }
 
@@ -189,46 +239,27 @@ impl Procedure for Rotating {
         watch.step();
         watch.went_on()?;
         let odd = || LearnError::DataShape("a feature or target is not a number in its range");
-        let labels = admit::labels(facts, data, 0)?;
-        let records = InMemory::new(&data.features, &labels).map_err(|_| odd())?;
-        // Linear nowhere near 0: ℓ″ = 1 and ℓ′ = −y.
-        let (loss, theta) = (Loss::SQUARED, vec![0.0; facts.columns]);
-        let hessian = Hessian { loss, theta: theta.clone(), stride: 1 };
-        let mut gram = records.sum(&hessian).map_err(|_| odd())?;
-        privet_optim::sum::ExactGram::mirror(&mut gram, facts.columns);
-        let slope = records.sum(&LossAndGradient { loss, theta }).map_err(|_| odd())?.gradient;
-        let spectrum = Spectrum::of(&gram, facts.columns).ok_or_else(odd)?;
-        let (noise, token) = self.rotated.draw(session)?;
-        let pull: Vec<f64> = slope.iter().zip(noise.as_slice()).map(|(s, b)| -s - b).collect();
+        let (gram, cross) = moments(facts, data)?;
         let RotatedObjective { floor, bound, .. } = self.rotated;
-        let theta = in_ball(&spectrum, &pull, floor, bound).ok_or(GateError::NotCertified)?;
-        let released = token.release(Private::new(theta), session)?;
+        let raised = Raised::of(&gram, facts.columns, floor).ok_or_else(odd)?;
+        let (noise, token) = self.rotated.draw(session)?;
+        let pull: Vec<f64> = cross.iter().zip(noise.as_slice()).map(|(c, b)| c - b).collect();
+        // Xᵀy and the difference are each rounded once.
+        let norm = |vector: &[f64]| vector.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let off = f64::EPSILON * (norm(&cross) + norm(&pull));
+        let near = raised.minimiser(&pull, off, bound).ok_or(GateError::NotCertified)?;
+        let distance = Distance(near.distance);
+        let released = token.release(Private::new(near.theta), distance, session)?;
         Ok(session.gather(vec![released])?)
     }
 }
 
-/// argmin ½θᵀf(A)θ − ⟨pull, θ⟩ over the ball.
-pub fn in_ball(spectrum: &Spectrum, pull: &[f64], floor: f64, bound: f64) -> Option<Vec<f64>> {
-    let pull = spectrum.coordinates(pull);
-    let at = |multiplier: f64| -> Vec<f64> {
-        let each = pull.iter().zip(spectrum.values());
-        each.map(|(c, value)| c / (value.max(floor) + multiplier)).collect()
-    };
-    let norm = |theta: &[f64]| theta.iter().map(|t| t * t).sum::<f64>().sqrt();
-    let (mut low, mut high) = (0.0, norm(&pull) / bound);
-    if !high.is_finite() {
-        return None;
-    }
-    if norm(&at(0.0)) <= bound {
-        return Some(spectrum.combination(&at(0.0)));
-    }
-    // At ν = ‖pull‖/B the norm is at most B.
-    while high - low > f64::EPSILON * high {
-        let middle = 0.5 * (low + high);
-        if middle <= low || middle >= high {
-            break;
-        }
-        if norm(&at(middle)) > bound { low = middle } else { high = middle }
-    }
-    Some(spectrum.combination(&at(high)))
+/// XᵀX and Xᵀy, each entry the nearest `f64` to an exact sum.
+fn moments(facts: &Facts, data: &Dataset) -> Result<(Vec<f64>, Vec<f64>), LearnError> {
+    let Units { counts, unit } = super::ssp::stacked(facts, data)?;
+    let (gram, cross) = counts.split_at(facts.columns * facts.columns);
+    // Powers of two: only the conversions round.
+    let weight = super::ssp::weight(facts);
+    let numbers = |counts: &[i128], unit: f64| counts.iter().map(|k| *k as f64 * unit).collect();
+    Ok((numbers(gram, unit), numbers(cross, unit / weight)))
 }

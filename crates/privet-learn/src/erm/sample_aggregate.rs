@@ -36,11 +36,12 @@ use crate::facts::Facts;
 use crate::learner::{Planned, Procedure, Settings};
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
 use crate::request::{Calibration, RIDGE};
+use crate::support::Support;
 use crate::{LearnError, admit};
 use privet_core::{Budget, Range, Unit};
 use privet_data::Dataset;
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Arithmetic, Noised, Session, Private};
+use privet_dp::gate::{Arithmetic, Noised, Private, Session};
 use privet_dp::mechanism::{Gaussian, Laplace, independent_blocks};
 use privet_optim::solver::{Monitor, Options as Solver, Problem, SolveError, minimise};
 use privet_optim::sum::InMemory;
@@ -331,6 +332,13 @@ impl Procedure for Aggregate {
             _ => return None,
         };
         Some(Arc::new(Self { noise_scale, ..self.clone() }))
+    }
+
+    fn support(&self) -> Support {
+        match self.law() {
+            Law::Gaussian(gaussian) => Support::gaussian(gaussian.noise_scale),
+            Law::Laplace(laplace) => Support::Grid(laplace.step),
+        }
     }
 
     fn settings(&self) -> Settings {

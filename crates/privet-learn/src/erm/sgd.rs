@@ -43,10 +43,11 @@ use crate::facts::Facts;
 use crate::learner::{Planned, Procedure, Settings};
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
 use crate::request::{Calibration, RIDGE, STEPS};
+use crate::support::Support;
 use privet_core::{Budget, Neighbours, Unit};
 use privet_data::Dataset;
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Session, Private};
+use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
 use privet_dp::mechanism::{Draw, SampledDescent, Schedule};
 use privet_optim::solver::Monitor;
 use serde::{Deserialize, Serialize};
@@ -323,6 +324,10 @@ impl Procedure for Sampled {
         let mut other = self.clone();
         other.descent.noise_scale = noise_scale;
         Some(Arc::new(other))
+    }
+
+    fn support(&self) -> Support {
+        Support::Ball(self.descent.schedule.ball)
     }
 
     fn settings(&self) -> Settings {

@@ -41,11 +41,12 @@ use crate::facts::Facts;
 use crate::learner::{Planned, Procedure, Settings};
 use crate::method::{Method, MethodInfo, Scores as ClassScores, SettingInfo};
 use crate::request::Calibration;
+use crate::support::Support;
 use crate::{LearnError, admit};
 use privet_core::{Budget, Neighbours, Range, Unit};
 use privet_data::Dataset;
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Session, Private};
+use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
 use privet_dp::mechanism::{Scores, Selection, SelectionLaw, Vertex};
 use privet_optim::solver::Monitor;
 use privet_optim::vertex::{Entropic, FeatureGrid, GridMatrix, SlopeGrid};
@@ -322,6 +323,10 @@ impl Procedure for Drawing {
     fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
         let Cost::BoundedRange { .. } = stated.single_cost()? else { return None };
         Some(Arc::new(self.clone()))
+    }
+
+    fn support(&self) -> Support {
+        Support::Choices(self.selection.coefficients.clone())
     }
 
     fn settings(&self) -> Settings {

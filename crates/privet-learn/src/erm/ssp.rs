@@ -54,7 +54,7 @@ use crate::{LearnError, admit};
 use privet_core::{Budget, Neighbours};
 use privet_data::Dataset;
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Arithmetic, Noised, Session, Private};
+use privet_dp::gate::{Arithmetic, Noised, Private, Session};
 use privet_dp::mechanism::{Gaussian, Laplace, Moments, MomentsLaw, NoisyMoments, Units};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
@@ -90,7 +90,7 @@ pub struct Options {
 pub const WIDEST: usize = 4096;
 
 /// Radii for which no unit or product leaves the range of `f64`.
-const RADII: std::ops::RangeInclusive<f64> = 1e-60..=1e60;
+pub(super) const RADII: std::ops::RangeInclusive<f64> = 1e-60..=1e60;
 
 /// w.
 pub fn weight(facts: &Facts) -> f64 {

@@ -1,14 +1,13 @@
 //! Model files: weights and certificate in one JSON document, sealed by a digest.
 //!
-//! Written 0600 and atomically (a temporary file in the same folder, then renamed), so that a
-//! crash leaves either nothing or the whole file.
+//! Written by [`privet_data::write`]: whole or not at all, and never lost.
 
-use super::{LinearWeights, Model};
+use super::{LinearWeights, Model, strict};
 use crate::LearnError;
+use privet_data::write::{self, Existing, Kept};
 use privet_dp::gate::{Certificate, sign};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::io::Write;
 use std::path::Path;
 
 /// The form of file written by this version.
@@ -17,11 +16,18 @@ pub const FORMAT: &str = "privet-model-1";
 /// Files beyond this size are not read as models.
 const LARGEST: u64 = 4 << 30;
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Serialize)]
 struct Document {
     format: String,
     model: Value,
+    certificate: Certificate,
+}
+
+/// A document without its model.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    format: String,
     certificate: Certificate,
 }
 
@@ -54,19 +60,15 @@ pub fn to_json(model: &Model, secret: Option<&[u8; 32]>) -> Result<String, Learn
     Ok(text)
 }
 
-/// Writes a model, atomically and readable by its owner alone.
-pub fn save(model: &Model, path: &Path, secret: Option<&[u8; 32]>) -> Result<(), LearnError> {
-    let text = to_json(model, secret)?;
-    let failed = |source| LearnError::File { path: path.display().to_string(), source };
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)?;
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
+/// Writes a model, which was paid for and cannot be made again: whole, readable by its owner alone, and if
+/// need be elsewhere ([`privet_data::write`]).
+pub fn save(
+    model: &Model,
+    path: &Path,
+    secret: Option<&[u8; 32]>,
+    existing: Existing,
+) -> Result<Kept, LearnError> {
+    Ok(write::keep(path, to_json(model, secret)?.as_bytes(), existing)?)
 }
 
 /// Reads a model.
@@ -80,18 +82,30 @@ pub fn load(path: &Path, seal: Seal) -> Result<Model, LearnError> {
     from_json(&text, seal).map_err(|why| refused(path, &why))
 }
 
-/// Reads a model from bytes; the error says what is wrong with them.
+/// Reads a model from bytes; the error says what is wrong with them, with nothing in it that acts on a
+/// terminal.
 pub fn from_json(bytes: &[u8], seal: Seal) -> Result<Model, String> {
-    let document: Document = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-    if document.format != FORMAT {
-        return Err(format!("format '{}' is not known; {FORMAT} is", document.format));
+    read(bytes, seal).map_err(|why| privet_core::printable(&why).into_owned())
+}
+
+fn read(bytes: &[u8], seal: Seal) -> Result<Model, String> {
+    let words = |error: serde_json::Error| error.to_string();
+    let mut value = strict::read(bytes)?;
+    let model = value.as_object_mut().and_then(|fields| fields.remove("model"));
+    let head: Head = Head::deserialize(&value).map_err(words)?;
+    if head.format != FORMAT {
+        return Err(format!("format '{}' is not known; {FORMAT} is", head.format));
+    }
+    let model = model.ok_or("it has no field 'model'")?;
+    let known = serde_json::to_value(&head).map_err(words)?;
+    if let Some(field) = strict::unknown_field(&value, &known) {
+        return Err(format!("it has a field that is not known: {field}"));
     }
     if seal == Seal::Required {
-        document.certificate.check_seal(&document.model).map_err(|error| error.to_string())?;
+        head.certificate.check_seal(&model).map_err(|error| error.to_string())?;
     }
-    let weights: LinearWeights =
-        serde_json::from_value(document.model).map_err(|error| error.to_string())?;
-    Model::new(weights, document.certificate)
+    let weights: LinearWeights = serde_json::from_value(model).map_err(words)?;
+    Model::new(weights, head.certificate)
 }
 
 fn refused(path: &Path, why: &str) -> LearnError {

@@ -1,6 +1,7 @@
 //! What is released: linear weights, and how they predict.
 
 pub mod file;
+mod strict;
 
 use crate::LearnError;
 use crate::method::Scores;
@@ -48,6 +49,10 @@ impl Model {
     pub(crate) fn new(weights: LinearWeights, certificate: Certificate) -> Result<Self, String> {
         let request: Request = serde_json::from_value(certificate.request.clone())
             .map_err(|error| format!("its request cannot be read: {error}"))?;
+        let known = serde_json::to_value(&request).map_err(|error| error.to_string())?;
+        if let Some(field) = strict::unknown_field(&certificate.request, &known) {
+            return Err(format!("its request has a field that is not known: {field}"));
+        }
         let encoding = Encoding::new(&request.schema);
         let problems = match encoding.classes() {
             Some(count) if count > 2 => count,

@@ -40,6 +40,9 @@ pub const QUANTILE: Range = Range::open("tau", 0.0, 1.0);
 /// Limits on the half width h over which the quantile loss is rounded, in units of half the target's
 /// span.
 pub const QUANTILE_WIDTH: Range = Range::from("h", 1e-6, 1e6);
+/// The rate that a Poisson loss predicts at a score of 0 unless another is given, as a share of the
+/// target's upper bound: e⁻².
+pub const RATE_SHARE_AT_ZERO: f64 = 0.135_335_283_236_612_7;
 /// Limits on the lower bound of a Poisson target as a share of its upper bound.
 pub const POISSON_LEAST: Range = Range::from("least", 0.0, 1.0);
 /// Limits on ln(upper bound / rate at a score of 0).

@@ -259,7 +259,11 @@ impl Evaluation {
 
     /// Whether rounding, of the gradient or of θ itself, is what keeps the gradient from
     /// shrinking; `size` is its norm.
-    pub fn at_the_end_of_f64<R: Records + ?Sized>(&self, problem: &Problem<'_, R>, size: f64) -> bool {
+    pub fn at_the_end_of_f64<R: Records + ?Sized>(
+        &self,
+        problem: &Problem<'_, R>,
+        size: f64,
+    ) -> bool {
         let resolution = beta(problem) * UNIT_ROUNDOFF * norm(&self.point.theta);
         !self.precise && size <= 4.0 * (self.error + resolution)
     }

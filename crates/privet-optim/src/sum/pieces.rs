@@ -46,10 +46,8 @@ pub(super) fn summed<S: Statistic>(
     if pieces == 1 {
         return partial(0..rows);
     }
-    let sums: Result<Vec<S::Sum>, _> = (0..pieces)
-        .into_par_iter()
-        .map(|piece| partial(rows_of(piece, pieces, rows)))
-        .collect();
+    let sums: Result<Vec<S::Sum>, _> =
+        (0..pieces).into_par_iter().map(|piece| partial(rows_of(piece, pieces, rows))).collect();
     let mut sums = sums?.into_iter();
     let mut total = sums.next().unwrap_or_else(|| statistic.zero(columns));
     sums.for_each(|sum| statistic.merge(&mut total, sum));

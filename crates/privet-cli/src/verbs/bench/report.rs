@@ -21,7 +21,7 @@ that was cut in the middle of a line is used as far as it is whole, and the repo
     after_help = "\
 Examples:
   privet bench report bench/iyengar-logistic --html --out report.html
-  privet bench report bench/default bench/race --markdown --out docs/results.md
+  privet bench report bench/default bench/race --markdown --out docs/results.md --force
   privet bench report bench/iyengar-logistic --csv > cells.csv"
 )]
 pub struct Report {
@@ -37,9 +37,12 @@ pub struct Report {
     /// A line for each cell, full digits, points of grids that do not count included
     #[arg(long)]
     csv: bool,
-    /// Where to write it, whole or not at all [default: standard output]
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    /// Where to write it, whole or not at all; - is standard output
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    out: PathBuf,
+    /// Overwrite a file that is there
+    #[arg(long)]
+    force: bool,
 }
 
 impl Report {
@@ -50,20 +53,15 @@ impl Report {
             (_, true) => Format::Markdown,
             _ => Format::Csv,
         };
-        if let Some(out) = &self.out {
-            let read: Vec<PathBuf> =
-                self.folders.iter().map(|folder| folder.join("results.jsonl")).collect();
-            let read: Vec<&std::path::Path> = read.iter().map(PathBuf::as_path).collect();
-            output::check_writable("--out", out, &read)?;
-        }
+        let read: Vec<PathBuf> =
+            self.folders.iter().map(|folder| folder.join("results.jsonl")).collect();
+        let read: Vec<&std::path::Path> = read.iter().map(PathBuf::as_path).collect();
+        let mut out = output::open(&self.out, self.force, &read)?;
         let report = report(&self.folders, format)?;
         for notice in &report.notices {
             say!("note: {notice}");
         }
-        match &self.out {
-            Some(out) => output::write_file(out, report.text.as_bytes()),
-            None => output::print(&report.text),
-        }
+        output::write(&mut out, &self.out, report.text.as_bytes())
     }
 }
 

@@ -1,0 +1,127 @@
+//! One row of plain numbers: each through its column's map, then the clip.
+
+use super::column::Number;
+use super::{Encoding, NumberRows};
+
+/// What becomes of each number of a row.
+pub(super) enum Maps {
+    /// Each column has its own map.
+    Each(Vec<Number>),
+    /// The same, where all of them take 0 to 0.
+    KeepingZero(Vec<Number>),
+    /// Every entry of a LIBSVM file that is not zero is brought within the bounds, if there are any.
+    Alike { features: usize, bounds: Option<(f64, f64)> },
+}
+
+impl Maps {
+    pub(super) fn features(&self) -> usize {
+        match self {
+            Self::Each(numbers) | Self::KeepingZero(numbers) => numbers.len(),
+            Self::Alike { features, .. } => *features,
+        }
+    }
+
+    /// Puts the stand-ins of their columns into the places of entries that are not finite, or tells the
+    /// first column without one.
+    fn mend(&self, entries: &mut [f64]) -> Result<(), usize> {
+        for (column, entry) in entries.iter_mut().enumerate().filter(|(_, x)| !x.is_finite()) {
+            *entry = match self {
+                Self::Each(numbers) | Self::KeepingZero(numbers) => numbers[column].stand_in,
+                Self::Alike { .. } => None,
+            }
+            .ok_or(column)?;
+        }
+        Ok(())
+    }
+}
+
+/// Encodes one row after the other.
+pub(super) struct OneRow<'a> {
+    encoding: &'a Encoding,
+    maps: &'a Maps,
+    entries: Vec<f64>,
+    /// Room for the places of those that are not zero, and eight more.
+    places: Vec<u32>,
+    pairs: Vec<(u32, f64)>,
+}
+
+impl<'a> OneRow<'a> {
+    pub(super) fn new(encoding: &'a Encoding, maps: &'a Maps) -> Self {
+        let features = maps.features();
+        Self {
+            encoding,
+            maps,
+            entries: vec![0.0; features],
+            places: vec![0; features + 8],
+            pairs: Vec::with_capacity(features + 1),
+        }
+    }
+
+    /// The clipped entries that were not zero before, or the first column that is not finite and has no
+    /// stand-in.
+    pub(super) fn encode(
+        &mut self,
+        table: &impl NumberRows,
+        row: usize,
+    ) -> Result<&[(u32, f64)], usize> {
+        let Self { encoding, maps, entries, places, pairs } = self;
+        table.write(row, entries);
+        // All of them, without a way out: the loop is then done several at a time.
+        if entries.iter().fold(false, |odd, x| odd | !x.is_finite()) {
+            maps.mend(entries)?;
+        }
+        pairs.clear();
+        match maps {
+            Maps::Each(numbers) => {
+                let encoded = entries.iter().zip(numbers).map(|(x, number)| number.encode(*x));
+                pairs.extend((0..).zip(encoded).filter(|(_, value)| *value != 0.0));
+            }
+            Maps::KeepingZero(numbers) => {
+                let not_zero = not_zero(entries, places).iter();
+                let encode = |at: u32| numbers[at as usize].encode(entries[at as usize]);
+                pairs.extend(not_zero.map(|at| (*at, encode(*at))).filter(|(_, v)| *v != 0.0));
+            }
+            Maps::Alike { bounds, .. } => {
+                let not_zero = not_zero(entries, places).iter();
+                pairs.extend(not_zero.map(|at| (*at, within(*bounds, entries[*at as usize]))));
+            }
+        }
+        pairs.extend(encoding.bias.map(|value| (encoding.width as u32 - 1, value)));
+        encoding.clip.apply(pairs);
+        Ok(pairs)
+    }
+}
+
+/// The places of entries that are not zero. Eight zeros are passed over at once; among others no processor
+/// could guess which they are, so there are no branches. `places` is eight longer than `entries`.
+fn not_zero<'p>(entries: &[f64], places: &'p mut [u32]) -> &'p [u32] {
+    let (eights, rest) = entries.as_chunks::<8>();
+    let mut count = 0;
+    for (eight, first) in eights.iter().zip((0_u32..).step_by(8)) {
+        // Without the sign: −0 is zero.
+        if eight.iter().fold(0, |bits, x| bits | (x.to_bits() << 1)) == 0 {
+            continue;
+        }
+        let Some(room) = places[count..].first_chunk_mut::<8>() else { break };
+        let mut found = 0;
+        for (x, at) in eight.iter().zip(first..) {
+            room[found & 7] = at;
+            found += usize::from(*x != 0.0);
+        }
+        count += found;
+    }
+    for (x, at) in rest.iter().zip(8 * eights.len() as u32..) {
+        places[count] = at;
+        count += usize::from(*x != 0.0);
+    }
+    &places[..count]
+}
+
+/// An entry of a LIBSVM row, brought within the bounds and divided by the larger of them.
+#[inline]
+pub(super) fn within(bounds: Option<(f64, f64)>, value: f64) -> f64 {
+    match bounds {
+        Some((low, high)) => value.clamp(low, high) / low.abs().max(high.abs()),
+        None => value,
+    }
+}

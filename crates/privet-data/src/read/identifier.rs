@@ -1,0 +1,120 @@
+//! Whose a row is: one rule for every reader.
+//!
+//! Two rows are of one user exactly when their identifiers are written alike:
+//! - a text is its bytes (`7`, `07` and `7.0` are three users), without the blanks around it where
+//!   the schema trims cells;
+//! - a whole number of any type is its decimal digits, so that 7 is the user whom a text calls `7`;
+//! - a double is the whole number that it holds. From 2⁵³ on neighbouring whole numbers are one
+//!   double, so that two users may have become one before the file was written: refused, as are
+//!   fractions.
+//!
+//! NaN, the empty text and what the schema lists as missing name nobody. Types whose values are
+//! rounded (single precision, times), have more than one spelling (dates, universal identifiers) or
+//! cannot tell people apart (truth values, nested data) are refused whatever they hold.
+//!
+//! If two users were taken for one, adding a row of the one could drop a row of the other, and a
+//! guarantee for one user would be given to neither. Tested by `tests/identifiers.rs`.
+
+use crate::{
+    encode::{Cell, EncodeError},
+    error::Problem,
+    schema::FileFacts,
+};
+use std::borrow::Cow;
+
+/// What names a user, in words for a refusal.
+pub(super) const ACCEPTED: &str =
+    "a text that is neither empty nor NaN, or a whole number (as a double: below 2^53)";
+
+/// From here on, two whole numbers may be one double.
+const INEXACT_FROM: f64 = 9_007_199_254_740_992.0;
+
+/// How programs write NaN. `Nan` is a name.
+const NOT_A_NUMBER: [&[u8]; 3] = [b"NaN", b"nan", b"NAN"];
+
+/// An identifier as a reader found it.
+#[derive(Clone, Copy)]
+pub(super) enum Identifier<'a> {
+    Missing,
+    Text(&'a [u8]),
+    Whole(i128),
+    Double(f64),
+    /// Whatever the reader knows to be unfit.
+    Refused(Problem),
+}
+
+impl<'a> From<Cell<'a>> for Identifier<'a> {
+    fn from(cell: Cell<'a>) -> Self {
+        match cell {
+            Cell::Missing => Self::Missing,
+            Cell::Text(text) => Self::Text(text),
+            Cell::Number(value) => Self::Double(value),
+            Cell::Integer(value) => Self::Whole(value.into()),
+            Cell::Unsupported => Self::Refused(Problem::UnsupportedType),
+        }
+    }
+}
+
+/// Turns identifiers into names, of which equal ones are one user.
+pub(super) struct Names {
+    trim: bool,
+    missing_texts: Vec<String>,
+    missing_numbers: Vec<i128>,
+}
+
+impl Names {
+    /// By the schema's word on blanks and on texts that count as missing. Among numbers, one counts
+    /// as missing that such a text writes in any way (`-999`, `-999.0`).
+    pub(super) fn new(file: &FileFacts) -> Self {
+        let missing_values = &file.missing_values;
+        let number = |text: &String| {
+            let double = || text.parse().ok().and_then(|value| whole(value).ok());
+            text.parse::<i128>().ok().or_else(double)
+        };
+        let missing_numbers = missing_values.iter().filter_map(number).collect();
+        Self { trim: file.trim, missing_texts: missing_values.clone(), missing_numbers }
+    }
+
+    /// The user's name.
+    pub(super) fn name<'a>(&self, found: Identifier<'a>) -> Result<Cow<'a, [u8]>, EncodeError> {
+        self.checked(found).map_err(|problem| EncodeError { problem, accepted: ACCEPTED.into() })
+    }
+
+    fn checked<'a>(&self, found: Identifier<'a>) -> Result<Cow<'a, [u8]>, Problem> {
+        let number = match found {
+            Identifier::Missing => return Err(Problem::Missing),
+            Identifier::Refused(problem) => return Err(problem),
+            Identifier::Text(text) => return self.text(text).map(Cow::Borrowed),
+            Identifier::Whole(value) => value,
+            Identifier::Double(value) => whole(value)?,
+        };
+        match self.missing_numbers.contains(&number) {
+            true => Err(Problem::Missing),
+            false => Ok(Cow::Owned(number.to_string().into_bytes())),
+        }
+    }
+
+    fn text<'a>(&self, text: &'a [u8]) -> Result<&'a [u8], Problem> {
+        let bare = text.trim_ascii();
+        let text = if self.trim { bare } else { text };
+        let listed = self.missing_texts.iter().any(|missing| missing.as_bytes() == text);
+        if listed || bare.is_empty() {
+            return Err(Problem::Missing);
+        }
+        match NOT_A_NUMBER.contains(&bare) {
+            true => Err(Problem::NotFinite),
+            false => Ok(text),
+        }
+    }
+}
+
+/// The whole number that a double holds, where no other one is the same double.
+fn whole(value: f64) -> Result<i128, Problem> {
+    if !value.is_finite() {
+        return Err(Problem::NotFinite);
+    }
+    match value.fract() == 0.0 && value.abs() < INEXACT_FROM {
+        true => Ok(value as i128),
+        false => Err(Problem::Inexact),
+    }
+}

@@ -1,0 +1,174 @@
+//! Bytes to records of cells, in bounded memory.
+//!
+//! Where a bad record is refused, a quoted cell may hold line breaks ([`Quoted`]). Where it is not, a
+//! record is one physical line ([`PerLine`]): a quote that is left open would make records of what
+//! follows one record, so that one line could change any number of rows.
+
+use super::{
+    lines::{LONGEST_RECORD, Line, next_line},
+    open::{Origin, Stream},
+};
+use crate::{error::DataError, schema::FileFacts};
+use csv::{ByteRecord, Reader, ReaderBuilder};
+use csv_core::ReadRecordResult;
+use std::{
+    cell::Cell,
+    io::{self, BufRead, Read},
+    rc::Rc,
+};
+
+/// What was found where a record should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// The file is at its end.
+    End,
+    /// A record.
+    Record,
+    /// An empty line.
+    Blank,
+    /// A line with a quote that is left open.
+    Open,
+    /// A line that is too long.
+    TooLong,
+}
+
+/// Where records come from.
+pub(super) trait Records {
+    /// Fills in the next record.
+    fn next(&mut self, record: &mut ByteRecord) -> Result<Found, DataError>;
+}
+
+/// What the reader below takes at a time.
+const BUFFER: usize = 1 << 17;
+/// What a record may read before it is known to be too long: its last piece is read to the end.
+const ALLOWED: usize = LONGEST_RECORD + 2 * BUFFER;
+
+/// Records whose quoted cells may hold line breaks.
+pub(super) struct Quoted<'a> {
+    reader: Reader<Allowed<'a>>,
+    left: Rc<Cell<usize>>,
+    origin: Origin,
+}
+
+/// A stream that ends with an error once a record has taken more than it may.
+struct Allowed<'a> {
+    bytes: Box<dyn BufRead + 'a>,
+    left: Rc<Cell<usize>>,
+}
+
+impl Read for Allowed<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left.get() == 0 {
+            return Err(io::Error::other("record too long"));
+        }
+        let count = self.bytes.read(buffer)?;
+        self.left.set(self.left.get().saturating_sub(count));
+        Ok(count)
+    }
+}
+
+impl<'a> Quoted<'a> {
+    pub(super) fn new(stream: Stream<'a>, facts: &FileFacts) -> Self {
+        let Stream { bytes, origin } = stream;
+        let left = Rc::new(Cell::new(ALLOWED));
+        let reader = ReaderBuilder::new()
+            .delimiter(facts.separator)
+            .quoting(facts.quote.is_some())
+            .quote(facts.quote.unwrap_or(b'"'))
+            .has_headers(false)
+            .flexible(true)
+            .buffer_capacity(BUFFER)
+            .from_reader(Allowed { bytes, left: left.clone() });
+        Self { reader, left, origin }
+    }
+}
+
+impl Records for Quoted<'_> {
+    fn next(&mut self, record: &mut ByteRecord) -> Result<Found, DataError> {
+        self.left.set(ALLOWED);
+        match self.reader.read_byte_record(record) {
+            Ok(true) if record.as_slice().len() > LONGEST_RECORD => Ok(Found::TooLong),
+            Ok(true) => Ok(Found::Record),
+            Ok(false) => Ok(Found::End),
+            Err(_) if self.left.get() == 0 => Ok(Found::TooLong),
+            Err(error) => Err(self.origin.failed(error.into())),
+        }
+    }
+}
+
+/// Records that are physical lines.
+pub(super) struct PerLine<'a> {
+    stream: Stream<'a>,
+    /// A header that is too long is refused, so that the rest of it need not be read.
+    awaits_header: bool,
+    reader: csv_core::Reader,
+    line: Vec<u8>,
+    cells: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl<'a> PerLine<'a> {
+    pub(super) fn new(stream: Stream<'a>, facts: &FileFacts) -> Self {
+        let reader = csv_core::ReaderBuilder::new()
+            .delimiter(facts.separator)
+            .quoting(facts.quote.is_some())
+            .quote(facts.quote.unwrap_or(b'"'))
+            .terminator(csv_core::Terminator::Any(b'\n'))
+            .build();
+        let awaits_header = facts.header;
+        Self {
+            stream,
+            awaits_header,
+            reader,
+            line: Vec::new(),
+            cells: Vec::new(),
+            ends: vec![0; 64],
+        }
+    }
+
+    /// The cells of the line. Nothing is left over for the next one.
+    fn split(&mut self, record: &mut ByteRecord) -> Found {
+        if self.line.is_empty() {
+            return Found::Blank;
+        }
+        self.line.push(b'\n');
+        self.cells.resize(self.cells.len().max(self.line.len() + 1), 0);
+        self.reader.reset();
+        let (mut used, mut written, mut count) = (0, 0, 0);
+        loop {
+            let (input, output) = (&self.line[used..], &mut self.cells[written..]);
+            let (result, read, wrote, ended) =
+                self.reader.read_record(input, output, &mut self.ends[count..]);
+            (used, written, count) = (used + read, written + wrote, count + ended);
+            match result {
+                ReadRecordResult::Record => break,
+                ReadRecordResult::OutputEndsFull => self.ends.resize(2 * self.ends.len(), 0),
+                // All of it is used and no record has ended.
+                _ => return Found::Open,
+            }
+        }
+        record.clear();
+        let mut start = 0;
+        for &end in &self.ends[..count] {
+            record.push_field(&self.cells[start..end]);
+            start = end;
+        }
+        Found::Record
+    }
+}
+
+impl Records for PerLine<'_> {
+    fn next(&mut self, record: &mut ByteRecord) -> Result<Found, DataError> {
+        let pass_over = !self.awaits_header;
+        let found = next_line(&mut self.stream.bytes, &mut self.line, LONGEST_RECORD, pass_over);
+        match found.map_err(|error| self.stream.origin.failed(error))? {
+            Line::End => Ok(Found::End),
+            Line::TooLong => Ok(Found::TooLong),
+            Line::Whole => {
+                let found = self.split(record);
+                self.awaits_header &= found != Found::Record;
+                Ok(found)
+            }
+        }
+    }
+}

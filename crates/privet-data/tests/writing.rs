@@ -1,0 +1,238 @@
+//! What is written, where, and over what.
+
+#![cfg(unix)]
+
+use privet_data::write::{Destination, Existing, Kept, WriteError, keep};
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn write(path: &Path, bytes: &[u8], existing: Existing) -> Result<(), WriteError> {
+    Destination::open(path, existing)?.write(bytes)
+}
+
+fn pipe(path: &Path) -> PathBuf {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+    path.into()
+}
+
+#[test]
+fn a_new_file_is_its_owners_alone_and_nothing_is_left_beside_it() {
+    let folder = folder();
+    let path = folder.path().join("model.json");
+    write(&path, b"whole", Existing::Keep).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"whole");
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(names(folder.path()), ["model.json"]);
+}
+
+#[test]
+fn a_file_that_is_there_is_kept_or_replaced_as_was_said() {
+    let folder = folder();
+    let path = folder.path().join("model.json");
+    fs::write(&path, "old").unwrap();
+    let refused = Destination::open(&path, Existing::Keep).unwrap_err();
+    assert!(matches!(refused, WriteError::Exists { .. }), "{refused}");
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+    write(&path, b"new", Existing::Replace).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"new");
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(names(folder.path()), ["model.json"]);
+}
+
+#[test]
+fn a_link_stays_and_what_it_leads_to_is_made_or_exchanged() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir(at("far")).unwrap();
+    symlink("far/model.json", at("near")).unwrap();
+    symlink("near", at("nearer")).unwrap();
+    write(&at("nearer"), b"first", Existing::Keep).unwrap();
+    assert_eq!(fs::read(at("far/model.json")).unwrap(), b"first");
+    let refused = Destination::open(&at("nearer"), Existing::Keep).unwrap_err();
+    assert!(matches!(refused, WriteError::Exists { .. }), "{refused}");
+    write(&at("nearer"), b"second", Existing::Replace).unwrap();
+    assert_eq!(fs::read(at("far/model.json")).unwrap(), b"second");
+    assert_eq!(names(&at("far")), ["model.json"]);
+    for link in ["near", "nearer"] {
+        assert!(fs::symlink_metadata(at(link)).unwrap().is_symlink());
+    }
+    symlink("circle", at("circle")).unwrap();
+    let refused = Destination::open(&at("circle"), Existing::Replace).unwrap_err();
+    assert!(refused.to_string().contains("circle"), "{refused}");
+}
+
+#[test]
+fn a_device_is_written_through_and_stays_one() {
+    for existing in [Existing::Keep, Existing::Replace] {
+        write(Path::new("/dev/null"), b"gone", existing).unwrap();
+        assert!(fs::symlink_metadata("/dev/null").unwrap().file_type().is_char_device());
+    }
+    let folder = folder();
+    let link = folder.path().join("null");
+    symlink("/dev/null", &link).unwrap();
+    write(&link, b"gone", Existing::Keep).unwrap();
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(fs::metadata(&link).unwrap().file_type().is_char_device());
+}
+
+#[test]
+fn a_pipe_is_written_through_and_stays_one() {
+    let folder = folder();
+    let path = pipe(&folder.path().join("pipe"));
+    let reader = std::thread::spawn({
+        let path = path.clone();
+        move || fs::read(path).unwrap()
+    });
+    write(&path, b"through", Existing::Keep).unwrap();
+    assert_eq!(reader.join().unwrap(), b"through");
+    assert!(fs::symlink_metadata(&path).unwrap().file_type().is_fifo());
+    assert_eq!(names(folder.path()), ["pipe"]);
+}
+
+#[test]
+fn folders_and_places_where_nothing_can_be_made_are_refused_at_once() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    for path in [folder.path().to_path_buf(), at("new/"), at(".."), at("new/.")] {
+        let refused = Destination::open(&path, Existing::Replace).unwrap_err();
+        assert!(matches!(refused, WriteError::Folder { .. }), "{refused}");
+    }
+    let refused = Destination::open(&at("none/model.json"), Existing::Keep).unwrap_err();
+    assert!(matches!(refused, WriteError::File { .. }), "{refused}");
+    assert!(names(folder.path()).is_empty());
+}
+
+/// The file, the link or the device that appears between the decision and the writing stays.
+#[test]
+fn what_appeared_meanwhile_is_kept_and_the_bytes_go_beside_it() {
+    for existing in [Existing::Keep, Existing::Replace] {
+        let folder = folder();
+        let path = folder.path().join("model.json");
+        let destination = Destination::open(&path, existing).unwrap();
+        let appeared = match existing {
+            Existing::Keep => fs::write(&path, "another"),
+            Existing::Replace => symlink("/dev/null", &path),
+        };
+        appeared.unwrap();
+        fs::write(folder.path().join("model-2.json"), "a third").unwrap();
+        let Kept { path: kept, instead } = destination.keep(b"paid for").unwrap();
+        assert!(matches!(instead, Some(WriteError::Exists { .. })));
+        assert_eq!(kept, folder.path().join("model-3.json"));
+        assert_eq!(fs::read(&kept).unwrap(), b"paid for");
+        assert_eq!(fs::metadata(&kept).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(names(folder.path()), ["model-2.json", "model-3.json", "model.json"]);
+        match existing {
+            Existing::Keep => assert_eq!(fs::read(&path).unwrap(), b"another"),
+            Existing::Replace => assert!(fs::symlink_metadata(&path).unwrap().is_symlink()),
+        }
+    }
+}
+
+#[test]
+fn a_folder_that_vanished_loses_nothing() {
+    let folder = folder();
+    let gone = folder.path().join("gone");
+    fs::create_dir(&gone).unwrap();
+    let destination = Destination::open(&gone.join("model.json"), Existing::Keep).unwrap();
+    fs::remove_dir(&gone).unwrap();
+    let kept = destination.keep(b"paid for").unwrap();
+    assert!(matches!(kept.instead, Some(WriteError::File { .. })));
+    assert_eq!(fs::read(&kept.path).unwrap(), b"paid for");
+    fs::remove_file(kept.path).unwrap();
+}
+
+#[test]
+fn a_pipe_whose_reader_left_loses_nothing() {
+    let folder = folder();
+    let path = pipe(&folder.path().join("pipe"));
+    let reader = std::thread::spawn({
+        let path = path.clone();
+        move || drop(fs::File::open(path).unwrap())
+    });
+    let destination = Destination::open(&path, Existing::Keep).unwrap();
+    reader.join().unwrap();
+    let kept = destination.keep(b"paid for").unwrap();
+    assert!(matches!(kept.instead, Some(WriteError::File { .. })));
+    assert_eq!(fs::read(&kept.path).unwrap(), b"paid for");
+    fs::remove_file(kept.path).unwrap();
+    assert!(fs::symlink_metadata(&path).unwrap().file_type().is_fifo());
+}
+
+#[test]
+fn a_path_nobody_looked_at_before() {
+    let folder = folder();
+    let path = folder.path().join("model");
+    assert!(keep(&path, b"one", Existing::Keep).unwrap().instead.is_none());
+    assert!(keep(&path, b"one", Existing::Keep).unwrap().instead.is_none(), "it is there");
+    let two = keep(&path, b"two", Existing::Keep).unwrap();
+    assert!(matches!(two.instead, Some(WriteError::Exists { .. })));
+    assert_eq!(two.path, folder.path().join("model-2"));
+    assert!(keep(&path, b"three", Existing::Replace).unwrap().instead.is_none());
+    assert_eq!(fs::read(&path).unwrap(), b"three");
+    assert_eq!(fs::read(&two.path).unwrap(), b"two");
+}
+
+/// Part of `killed_in_the_middle`: writes without end until it is killed.
+#[test]
+#[ignore = "never ends; run by killed_in_the_middle"]
+fn writes_for_ever() {
+    let path = PathBuf::from(std::env::var_os("PRIVET_TEST_WRITES_TO").unwrap());
+    let bytes = vec![b'x'; 1 << 20];
+    println!("begun");
+    loop {
+        write(&path, &bytes, Existing::Replace).unwrap();
+    }
+}
+
+/// Killed at any moment: the file is not there, or whole. A part may be left under a name that says so.
+#[test]
+fn killed_in_the_middle() {
+    let folder = folder();
+    let path = folder.path().join("model.json");
+    for round in 0..20 {
+        let _ = fs::remove_file(&path);
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--ignored", "--exact", "--nocapture", "writes_for_ever"])
+            .env("PRIVET_TEST_WRITES_TO", &path)
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = child.stdout.take().unwrap();
+        let mut words = Vec::new();
+        while !String::from_utf8_lossy(&words).contains("begun") {
+            let mut byte = [0];
+            said.read_exact(&mut byte).unwrap();
+            words.push(byte[0]);
+        }
+        // Another moment each time; which one does not matter.
+        for _ in 0..round * 10_000 {
+            std::hint::spin_loop();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        match fs::metadata(&path) {
+            Ok(found) => assert_eq!(found.len(), 1 << 20),
+            Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::NotFound),
+        }
+        for name in names(folder.path()) {
+            let part = name.starts_with(".privet-") && name.ends_with(".part");
+            assert!(name == "model.json" || part, "{name}");
+        }
+    }
+}

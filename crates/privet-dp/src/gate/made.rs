@@ -1,0 +1,121 @@
+//! Which program made a certificate, when, and which certificate it is.
+
+use crate::noise::Origin;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The version of this program.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The last version whose certificates say nothing of this.
+pub const SILENT: Version = Version(0, 1, 0);
+
+/// Where a certificate comes from; under its seal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Made {
+    /// The version of the program.
+    pub version: String,
+    /// When, as `2026-11-15T18:30:00Z`. Absent where the noise came from a fixed seed, which gives the
+    /// same file twice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+    /// 128 random bits in hexadecimal, which tell this certificate from every other. Absent with the
+    /// date.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+}
+
+impl Made {
+    /// By this program; now, unless the noise is repeatable.
+    pub(super) fn now(origin: Option<Origin>) -> Self {
+        let mut bits = [0; 16];
+        let drawn = origin != Some(Origin::FixedSeed) && getrandom::fill(&mut bits).is_ok();
+        Self {
+            version: VERSION.into(),
+            date: drawn.then(privet_core::now),
+            id: drawn.then(|| super::certificate::to_hex(&bits)),
+        }
+    }
+
+    /// Whether every part is of the form that this program writes.
+    pub fn well_formed(&self) -> bool {
+        let date = |text: &String| {
+            let form = "0000-00-00T00:00:00Z";
+            let fits = |(letter, form): (u8, u8)| match form {
+                b'0' => letter.is_ascii_digit(),
+                other => letter == other,
+            };
+            text.len() == form.len() && text.bytes().zip(form.bytes()).all(fits)
+        };
+        let id = |text: &String| super::from_hex(text).is_some_and(|bytes| bytes.len() == 16);
+        Version::of(&self.version).is_some_and(|version| version > SILENT)
+            && self.date.as_ref().is_none_or(date)
+            && self.id.as_ref().is_none_or(id)
+            && self.date.is_some() == self.id.is_some()
+    }
+}
+
+/// A version, in order: major, minor, patch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version(pub u32, pub u32, pub u32);
+
+impl Version {
+    /// Reads `1.2.3`.
+    pub fn of(text: &str) -> Option<Self> {
+        let part = |text: Option<&str>| {
+            let text = text?;
+            let plain = text.bytes().all(|digit| digit.is_ascii_digit());
+            let short = text.len() == 1 || !text.starts_with('0');
+            if plain && short { text.parse().ok() } else { None }
+        };
+        let mut parts = text.split('.');
+        let version = Self(part(parts.next())?, part(parts.next())?, part(parts.next())?);
+        parts.next().is_none().then_some(version)
+    }
+
+    /// The version of this program.
+    pub fn this() -> Self {
+        Self::of(VERSION).unwrap_or(SILENT)
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.0, self.1, self.2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_and_ordered() {
+        assert!(Version::of("0.10.0") > Version::of("0.9.12"));
+        assert_eq!(Version::this().to_string(), VERSION);
+        for odd in ["", "1.2", "1.2.3.4", "1.2.x", "+1.2.3", "1. 2.3", "01.2.3", "1.2.99999999999"]
+        {
+            assert_eq!(Version::of(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_well_formed_and_never_twice_the_same() {
+        let (a, b) = (Made::now(Some(Origin::OperatingSystem)), Made::now(None));
+        assert!(a.well_formed() && b.well_formed() && a.id.is_some() && a.id != b.id);
+        let seeded = Made::now(Some(Origin::FixedSeed));
+        assert!(seeded.well_formed() && seeded == Made::now(Some(Origin::FixedSeed)));
+        for change in [
+            |made: &mut Made| made.version = SILENT.to_string(),
+            |made: &mut Made| made.version = "new\n".into(),
+            |made: &mut Made| made.date = Some("yesterday".into()),
+            |made: &mut Made| made.date = None,
+            |made: &mut Made| made.id = Some("+1".repeat(16)),
+        ] {
+            let mut odd = a.clone();
+            change(&mut odd);
+            assert!(!odd.well_formed(), "{odd:?}");
+        }
+    }
+}
