@@ -50,11 +50,11 @@ use crate::request::{Calibration, STEPS};
 use crate::support::Support;
 use crate::{LearnError, admit};
 use privet_core::{Budget, Neighbours, Range};
-use privet_data::Dataset;
 use privet_dp::account::Event;
 use privet_dp::gate::{Arithmetic, Noised, Private, Session};
 use privet_dp::mechanism::{Scores, Selection, SelectionLaw, Vertex};
 use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
 use privet_optim::vertex::{ColumnScores, FeatureGrid, GridMatrix, Move, SlopeGrid};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -426,10 +426,11 @@ impl Procedure for Choosing {
     fn run(
         &self,
         facts: &Facts,
-        data: &Dataset,
+        table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
+        let data = admit::in_memory(table, INFO.name, "single columns")?;
         let features = GridMatrix::new(&data.features, self.terms.features)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
         let watch = Watch::new(monitor);

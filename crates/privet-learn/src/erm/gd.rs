@@ -65,14 +65,13 @@ use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
 use crate::request::{Calibration, RIDGE, STEPS};
 use crate::support::Support;
 use crate::{LearnError, admit};
-use privet_core::{Budget, Neighbours};
-use privet_data::{Dataset, Target};
+use privet_core::Budget;
 use privet_dp::account::{self, Cost, Event};
 use privet_dp::gate::{Arithmetic, Noised, Private, Session};
 use privet_dp::mechanism::{Descent, Gaussian, Schedule, Units};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
-use privet_optim::sum::{ExactGradient, InMemory, Records, SoftmaxGradient};
+use privet_optim::sum::{ExactGradient, Labels, Records, SoftmaxGradient, Sums, Table};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -163,12 +162,7 @@ pub fn contribution(facts: &Facts) -> f64 {
 
 /// Δ of the theorem.
 pub fn sensitivity(facts: &Facts) -> f64 {
-    let records = f64::from(facts.unit.records());
-    let sides = match facts.neighbours {
-        Neighbours::ReplaceOne => 2.0,
-        Neighbours::AddRemove => 1.0,
-    };
-    sides * records * contribution(facts) * (1.0 + 4.0 * f64::EPSILON)
+    facts.relation().shift(contribution(facts))
 }
 
 /// β and tr H of all problems together.
@@ -323,12 +317,12 @@ impl Procedure for Descending {
     fn run(
         &self,
         facts: &Facts,
-        data: &Dataset,
+        table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
-        let question = Question::new(facts, data)?;
-        let records = question.records(data)?;
+        let question = Question::new(facts);
+        let records = question.looked_at(table)?;
         let watch = Watch::new(monitor);
         let noised = self.descent.run(session, |theta| {
             if !watch.step() {
@@ -349,71 +343,57 @@ pub(super) struct Question {
     classes: Option<usize>,
     /// Of the classes.
     weights: Vec<f64>,
-    /// For each pass over the rows.
-    labels: Vec<Vec<f64>>,
+    /// Of each pass over the rows.
+    labels: Vec<Labels>,
 }
 
 impl Question {
-    pub(super) fn new(facts: &Facts, data: &Dataset) -> Result<Self, LearnError> {
-        Self::of(facts, data, joint(facts), slope(facts))
+    pub(super) fn new(facts: &Facts) -> Self {
+        Self::of(facts, joint(facts), slope(facts))
     }
 
     /// With S as given.
-    pub(super) fn of(
-        facts: &Facts,
-        data: &Dataset,
-        joint: bool,
-        slope: f64,
-    ) -> Result<Self, LearnError> {
-        let unfit = LearnError::DataShape("the target is not of the planned kind");
+    pub(super) fn of(facts: &Facts, joint: bool, slope: f64) -> Self {
         let classes = joint.then_some(facts.problems as usize);
-        let labels = match (classes, &data.target) {
-            (Some(count), Target::Class { codes, .. }) => {
-                vec![codes.iter().map(|code| SoftmaxGradient::label(*code, count)).collect()]
-            }
-            (Some(_), Target::Number(_)) => return Err(unfit),
-            (None, _) => (0..facts.problems)
-                .map(|problem| admit::labels(facts, data, problem))
-                .collect::<Result<_, _>>()?,
+        let labels = match classes {
+            Some(classes) => vec![Labels::Joint { classes }],
+            None => (0..facts.problems).map(|problem| admit::problem(facts, problem)).collect(),
         };
         let weights = facts.weights.clone();
-        Ok(Self { loss: facts.loss, radius: facts.radius, slope, classes, weights, labels })
+        Self { loss: facts.loss, radius: facts.radius, slope, classes, weights, labels }
     }
 
     pub(super) fn records<'a>(
-        &'a self,
-        data: &'a Dataset,
-    ) -> Result<Vec<InMemory<'a>>, LearnError> {
-        let each = |labels| {
-            InMemory::new(&data.features, labels).map(|records| records.on_grid_of(self.radius))
-        };
-        self.labels
-            .iter()
-            .map(|labels| each(labels))
-            .collect::<Result<_, _>>()
-            .map_err(|_| LearnError::DataShape("a feature or target is not a number in its range"))
+        &self,
+        table: &'a dyn Table,
+    ) -> Result<Vec<Box<dyn Records + 'a>>, LearnError> {
+        self.labels.iter().map(|labels| admit::records(table, labels)).collect()
+    }
+
+    /// The same, looked at once, for many questions.
+    pub(super) fn looked_at<'a>(
+        &self,
+        table: &'a dyn Table,
+    ) -> Result<Vec<Box<dyn Records + 'a>>, LearnError> {
+        let mut records = self.records(table)?;
+        records.iter_mut().for_each(|records| records.look_at_grid(self.radius));
+        Ok(records)
     }
 
     /// The exact sum at θ over some of the records, by their places.
-    pub(super) fn ask_some(&self, theta: &[f64], data: &Dataset, some: &[usize]) -> Option<Units> {
-        if some.iter().any(|place| *place >= data.features.rows()) {
-            return None;
-        }
-        let features = data.features.select(some);
-        let labels: Option<Vec<Vec<f64>>> = self
-            .labels
-            .iter()
-            .map(|labels| some.iter().map(|place| labels.get(*place).copied()).collect())
-            .collect();
-        let labels = labels?;
-        let records: Result<Vec<_>, _> =
-            labels.iter().map(|labels| InMemory::new(&features, labels)).collect();
-        self.ask(theta, &records.ok()?)
+    pub(super) fn ask_some(
+        &self,
+        theta: &[f64],
+        table: &dyn Table,
+        some: &[usize],
+    ) -> Option<Units> {
+        let rows = table.rows_at(some).ok()?;
+        self.ask(theta, &self.records(&rows).ok()?)
     }
 
     /// The exact sum at θ; `None` where a feature is off its grid, which no θ changes: so the first
     /// question is refused, before any noise is drawn, or none.
-    pub(super) fn ask(&self, theta: &[f64], records: &[InMemory<'_>]) -> Option<Units> {
+    pub(super) fn ask(&self, theta: &[f64], records: &[Box<dyn Records + '_>]) -> Option<Units> {
         let (radius, slope) = (self.radius, self.slope);
         if let (Some(classes), [records]) = (self.classes, records) {
             let weights = self.weights.clone();

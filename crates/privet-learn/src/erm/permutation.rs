@@ -49,7 +49,7 @@ use privet_dp::mechanism::{Gaussian, ShuffledGaussian};
 use privet_optim::loss::Loss;
 use privet_optim::passes::{Batches, Passes, Rounding, Step};
 use privet_optim::solver::Monitor;
-use privet_optim::sum::InMemory;
+use privet_optim::sum::{InMemory, Table};
 use std::sync::Arc;
 
 mod rates;
@@ -318,10 +318,11 @@ impl Procedure for Shuffled {
     fn run(
         &self,
         facts: &Facts,
-        data: &Dataset,
+        table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
+        let data = admit::in_memory(table, "psgd", "rows in an order of its own")?;
         let labels = (0..facts.problems)
             .map(|problem| admit::labels(facts, data, problem))
             .collect::<Result<Vec<_>, _>>()?;

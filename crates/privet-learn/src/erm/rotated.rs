@@ -35,12 +35,12 @@ use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
 use crate::request::{Calibration, RIDGE};
 use crate::support::Support;
 use privet_core::{Budget, Neighbours, Unit};
-use privet_data::Dataset;
 use privet_dp::account::{self, Cost, Event, ObjectiveNoise, gaussian};
 use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
 use privet_dp::mechanism::{Distance, RotatedObjective, Units};
 use privet_optim::raised::{Raised, Sizes};
 use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -231,7 +231,7 @@ impl Procedure for Rotating {
     fn run(
         &self,
         facts: &Facts,
-        data: &Dataset,
+        table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
@@ -239,7 +239,7 @@ impl Procedure for Rotating {
         watch.step();
         watch.went_on()?;
         let odd = || LearnError::DataShape("a feature or target is not a number in its range");
-        let (gram, cross) = moments(facts, data)?;
+        let (gram, cross) = moments(facts, table)?;
         let RotatedObjective { floor, bound, .. } = self.rotated;
         let raised = Raised::of(&gram, facts.columns, floor).ok_or_else(odd)?;
         let (noise, token) = self.rotated.draw(session)?;
@@ -255,8 +255,8 @@ impl Procedure for Rotating {
 }
 
 /// XᵀX and Xᵀy, each entry the nearest `f64` to an exact sum.
-fn moments(facts: &Facts, data: &Dataset) -> Result<(Vec<f64>, Vec<f64>), LearnError> {
-    let Units { counts, unit } = super::ssp::stacked(facts, data)?;
+fn moments(facts: &Facts, table: &dyn Table) -> Result<(Vec<f64>, Vec<f64>), LearnError> {
+    let Units { counts, unit } = super::ssp::stacked(facts, table)?;
     let (gram, cross) = counts.split_at(facts.columns * facts.columns);
     // Powers of two: only the conversions round.
     let weight = super::ssp::weight(facts);

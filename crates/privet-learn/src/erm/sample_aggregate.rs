@@ -44,7 +44,7 @@ use privet_dp::account::{self, Cost, Event};
 use privet_dp::gate::{Arithmetic, Noised, Private, Session};
 use privet_dp::mechanism::{Gaussian, Laplace, independent_blocks};
 use privet_optim::solver::{Monitor, Options as Solver, Problem, SolveError, minimise};
-use privet_optim::sum::InMemory;
+use privet_optim::sum::{InMemory, Table};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -362,10 +362,11 @@ impl Procedure for Aggregate {
     fn run(
         &self,
         facts: &Facts,
-        data: &Dataset,
+        table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
+        let data = admit::in_memory(table, INFO.name, "subsets of the rows")?;
         let mut mean = vec![0.0; facts.columns * facts.problems as usize];
         for rows in self.partition(data, session) {
             let fitted = self.fit(&data.select(&rows), monitor);

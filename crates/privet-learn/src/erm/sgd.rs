@@ -44,12 +44,12 @@ use crate::learner::{Planned, Procedure, Settings};
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
 use crate::request::{Calibration, RIDGE, STEPS};
 use crate::support::Support;
-use privet_core::{Budget, Neighbours, Unit};
-use privet_data::Dataset;
+use privet_core::Budget;
 use privet_dp::account::{self, Cost, Event};
 use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
 use privet_dp::mechanism::{Draw, SampledDescent, Schedule};
 use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -279,10 +279,9 @@ fn draw(facts: &Facts, sampling: Sampling, batch: u64) -> Result<Draw, LearnErro
             instead: "give a batch below the number of rows; method gd takes all of them",
         });
     }
-    let public_count = facts.neighbours == Neighbours::ReplaceOne && facts.unit == Unit::Record;
     match sampling {
         Sampling::Poisson => Ok(Draw::Poisson { rate: batch as f64 / facts.rows as f64 }),
-        Sampling::WithoutReplacement if public_count => {
+        Sampling::WithoutReplacement if facts.relation().count_is_public() => {
             Ok(Draw::WithoutReplacement { population: facts.rows, batch })
         }
         Sampling::WithoutReplacement => Err(LearnError::NotCovered {
@@ -352,22 +351,22 @@ impl Procedure for Sampled {
     fn run(
         &self,
         facts: &Facts,
-        data: &Dataset,
+        table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
-        let question = Question::of(facts, data, self.joint, self.slope)?;
+        let question = Question::of(facts, self.joint, self.slope);
         // Every record is asked for once, unsampled and unreleased: one that cannot be summed exactly
         // must be refused now, not when a sample brings it in.
         let start = vec![0.0; self.descent.coordinates];
-        question.ask(&start, &question.records(data)?).ok_or(GateError::Malformed)?;
+        question.ask(&start, &question.records(table)?).ok_or(GateError::Malformed)?;
         let watch = Watch::new(monitor);
-        let records = Private::new(data.features.rows());
+        let records = Private::new(table.rows());
         let noised = self.descent.run(records, session, |theta, sample| {
             if !watch.step() {
                 return None;
             }
-            question.ask_some(theta, data, sample).map(Private::new)
+            question.ask_some(theta, table, sample).map(Private::new)
         });
         watch.went_on()?;
         Ok(noised?.rows_of(self.columns))
