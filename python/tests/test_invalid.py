@@ -29,7 +29,7 @@ def test_a_bad_row_is_refused_or_contributes_nothing():
     good = X.copy()
     X[7, 1] = np.nan
     with pytest.raises(ValueError, match="row 7"):
-        PrivateLogisticRegression(schema=schema("refuse"), **SETTINGS).fit(X, y)
+        PrivateLogisticRegression(epsilon=1.0, schema=schema("refuse")).fit(X, y)
     expected = weights(X, y, schema("drop"))
     # Whatever is bad about it: an infinite number, a label that is none, a missing one.
     X[7] = [np.inf, 0]

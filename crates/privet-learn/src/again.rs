@@ -36,8 +36,23 @@ pub(crate) struct Again {
     pub procedure: Option<Arc<dyn Procedure>>,
 }
 
+/// Why a certificate is not of the plan made again.
+pub(crate) struct Differs {
+    /// In words.
+    pub why: String,
+    /// Whether its events are the plan's all the same: only then is it worth while to account for them, and
+    /// sure to take no longer than planning did.
+    pub same_events: bool,
+}
+
+impl From<String> for Differs {
+    fn from(why: String) -> Self {
+        Self { why, same_events: false }
+    }
+}
+
 /// Makes the plan again, and compares.
-pub(crate) fn again(model: &Model) -> Result<Again, String> {
+pub(crate) fn again(model: &Model) -> Result<Again, Differs> {
     let plan = plan(model.request()).map_err(|error| error.to_string())?;
     let certificate = model.certificate();
     let same_version = certificate.version() == Some(Version::this());
@@ -50,19 +65,20 @@ pub(crate) fn again(model: &Model) -> Result<Again, String> {
             let stated_json = json(stated)?;
             // First, so that what is put into the plan below is near what it had.
             if !close(&json(&plan.events)?, &stated_json, slack) {
-                return Err(other());
+                return Err(other().into());
             }
             let same = procedure.with_noise_of(stated).ok_or_else(other)?;
             let charged = same.event().map_err(|error| error.to_string())?;
             if !close(&json(&charged)?, &stated_json, TOLERANCE) {
-                return Err(other());
+                return Err(other().into());
             }
             Some(same)
         }
-        _ => return Err("its method has no such events".into()),
+        _ => return Err(Differs::from("its method has no such events".to_string())),
     };
+    let differs = |why: &str| Differs { why: why.into(), same_events: true };
     if plan.arithmetic() != certificate.arithmetic {
-        return Err("the plan is proved in another arithmetic".into());
+        return Err(differs("the plan is proved in another arithmetic"));
     }
     let calibration = model.request().calibration;
     let same_claim = match (&certificate.guarantee, plan.guarantee()) {
@@ -73,7 +89,7 @@ pub(crate) fn again(model: &Model) -> Result<Again, String> {
     if same_claim {
         Ok(Again { plan, procedure })
     } else {
-        Err("the plan made from the public facts claims another guarantee".into())
+        Err(differs("the plan made from the public facts claims another guarantee"))
     }
 }
 

@@ -126,7 +126,7 @@ fn a_model_with_too_little_noise_is_found_out() {
     }));
     assert!(!verdict.valid && verdict.guarantee.is_none());
     assert!(!verdict.checks[0].holds, "{:?}", verdict.checks);
-    // Less noise under a smaller sensitivity: proved, but not what the public facts say.
+    // Less noise under a smaller sensitivity: not what the public facts say.
     let smaller_rows = forged_cost(&model, |cost| {
         scale(cost, "/objective/noise/noise_scale", 0.5);
         scale(cost, "/objective/noise/grid/step", 0.5);
@@ -139,7 +139,6 @@ fn a_model_with_too_little_noise_is_found_out() {
     });
     for model in [smaller_rows, smaller_error] {
         let verdict = verify(&model);
-        assert!(verdict.checks[0].holds, "{:?}", verdict.checks);
         assert!(!verdict.checks[1].holds && !verdict.valid, "{:?}", verdict.checks);
     }
 }

@@ -23,7 +23,7 @@ const ROWS: usize = 200;
 const CASES: &[(&str, Neighbours, f64, usize)] = &[
     ("amp", Neighbours::ReplaceOne, 1e-6, 97),
     ("amp", Neighbours::AddRemove, 0.0, 3),
-    ("objective", Neighbours::ReplaceOne, 1e-6, 5),
+    ("objective", Neighbours::ReplaceOne, 1e-6, 97),
     ("objective", Neighbours::AddRemove, 0.0, 3),
     ("output", Neighbours::ReplaceOne, 1e-6, 3),
     ("output", Neighbours::AddRemove, 0.0, 1),
@@ -34,7 +34,7 @@ const CASES: &[(&str, Neighbours, f64, usize)] = &[
     ("psgd-strong", Neighbours::AddRemove, 1e-6, 3),
     ("ssp", Neighbours::ReplaceOne, 1e-6, 3),
     ("ssp", Neighbours::AddRemove, 0.0, 1),
-    ("linear", Neighbours::ReplaceOne, 1e-6, 3),
+    ("linear", Neighbours::ReplaceOne, 1e-6, 47),
     ("linear-rotated", Neighbours::ReplaceOne, 1e-6, 1),
     ("sample-aggregate", Neighbours::ReplaceOne, 1e-6, 3),
     ("sample-aggregate", Neighbours::AddRemove, 0.0, 1),

@@ -183,13 +183,12 @@ impl<'a> Collector<'a> {
         layout: &Layout,
         record: &impl Record,
     ) -> Result<(), DataError> {
-        if let (Some(cap), Some(position)) = (&mut self.cap, layout.unit) {
-            if let Err(error) = cap.row(record.identifier(position)) {
-                let name = self.schema.unit_column().map_or("", |unit| &unit.column);
-                let column = format!("column \"{name}\"");
-                let place = self.place;
-                return self.unreadable(|| refuse(place, row, &column, error));
-            }
+        if let (Some(cap), Some(position)) = (&mut self.cap, layout.unit)
+            && let Err(error) = cap.row(record.identifier(position))
+        {
+            let name = self.schema.unit_column().map_or("", |unit| &unit.column);
+            let (place, column) = (self.place, format!("column \"{name}\""));
+            return self.unreadable(|| refuse(place, row, &column, error));
         }
         match self.encode(row, layout, record) {
             Err(_) if self.schema.invalid().is_total() => {

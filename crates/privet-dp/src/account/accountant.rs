@@ -109,15 +109,18 @@ impl Parts {
         let charge = |e: f64| (1.0 + libm::exp(e)) * self.distance * (1.0 + 1e-14);
         let charged = |e: f64| self.leaky(e, wanted) + charge(e);
         let here = charged(epsilon);
-        // Compositions are costly, and known to a few digits anyway.
-        let negligible = if self.smooth() { f64::EPSILON } else { 1e-3 };
+        // What a leak adds does not fall: beside it any growth shows.
+        let smooth = self.smooth();
+        let negligible = if smooth && self.leak > 0.0 { f64::EPSILON } else { 1e-3 };
         if here <= enough || charge(epsilon) <= negligible * here {
             return here.min(1.0);
         }
         // The charge matters, and it grows with ε: whatever holds at a smaller ε holds here, so the
-        // bound falls to its least value and stays there. Or take the ratio's charge.
-        let rounds = if self.smooth() { 60 } else { 24 };
-        let by_distance = charged(lowest(rounds, charged).min(epsilon));
+        // bound falls to its least value and stays there. Or take the ratio's charge. Compositions are
+        // costly: few steps, and none where the charge alone is above 1.
+        let useful = libm::log(1.0 / self.distance).clamp(0.0, FARTHEST);
+        let search = if smooth { (60, useful) } else { (6, epsilon.min(useful)) };
+        let by_distance = charged(lowest(search, charged).min(epsilon));
         let by_ratio = if self.ratio < CLOSE && epsilon > 2.0 * self.ratio {
             let charged = |e: f64| {
                 let close = (e - 2.0 * self.ratio) * (1.0 - 2.0 * f64::EPSILON);
@@ -125,7 +128,8 @@ impl Parts {
                 let ideal = if close >= 0.0 { self.leaky(close, wanted) } else { 1.0 };
                 (libm::exp(self.ratio) * ideal + rare) * (1.0 + 1e-14)
             };
-            charged(lowest(rounds, charged).min(epsilon))
+            let best = if smooth { lowest((60, FARTHEST), charged) } else { epsilon };
+            charged(best.min(epsilon))
         } else {
             1.0
         };
@@ -174,6 +178,9 @@ impl Parts {
         if delta < distribution::LEAST {
             return crossing(most, 1e-8, full);
         }
+        if self.distance == 0.0 && !full(most).0 {
+            return f64::INFINITY; // many compositions would only say so slowly
+        }
         let mut near = distribution::guess(&rest, nu, delta).min(most);
         for effort in [Effort::Rough, Effort::Full, Effort::Full, Effort::Full, Effort::Full] {
             let Some(composed) = Composed::new(&rest, nu, near, effort) else { break };
@@ -192,7 +199,7 @@ impl Parts {
         if full(near).0 {
             return near;
         }
-        crossing(most, 1e-8, full)
+        crossing(most, 1e-6, full)
     }
 
     fn leaky(&self, e: f64, wanted: Wanted) -> f64 {
@@ -316,10 +323,11 @@ fn unsampled(rest: &[(Part, u64)], nu: f64) -> Option<f64> {
     Some(total * (1.0 + f64::EPSILON * (4.0 + 4.0 * rest.len() as f64)))
 }
 
-/// About where a function of ε that falls, then rises, is least, by golden section.
-fn lowest(rounds: usize, value: impl Fn(f64) -> f64) -> f64 {
+/// About where a function of ε that falls, then rises, is least, by so many steps of golden section up to
+/// `most`.
+fn lowest((rounds, most): (usize, f64), value: impl Fn(f64) -> f64) -> f64 {
     const GOLDEN: f64 = 0.618_033_988_749_894_8;
-    let (mut low, mut high) = (0.0, FARTHEST);
+    let (mut low, mut high) = (0.0, most);
     let (mut left, mut right) = (high - GOLDEN * (high - low), low + GOLDEN * (high - low));
     let (mut at_left, mut at_right) = (value(left), value(right));
     for _ in 0..rounds {

@@ -29,10 +29,11 @@ pub fn exact_step(step: f64) -> f64 {
     f64::from_bits((step.max(f64::MIN_POSITIVE).to_bits() + cut) & !cut)
 }
 
-/// The index with its last bits cut off, so that it has few enough.
+/// A positive index with its last bits rounded up, so that it has few enough.
 pub fn exact_index(index: i64) -> i64 {
     let bits = i64::BITS - index.leading_zeros();
-    if bits <= INDEX_BITS { index } else { index & (-1 << (bits - INDEX_BITS)) }
+    let cut = (1_i64 << bits.saturating_sub(INDEX_BITS)) - 1;
+    (index + cut) & !cut
 }
 
 /// A fall, and what it lacks to 1: one of the two has all its digits.
@@ -131,7 +132,11 @@ mod tests {
             let exact = exact_step(step);
             assert!(exact >= step && exact <= step * (1.0 + 1e-10), "{step}");
             for index in [1, 3, 200_001, 262_143, 262_145, 1_000_000_007, 999_999_999_999] {
-                let index = exact_index(index);
+                let index = {
+                    let exact = exact_index(index);
+                    assert!(exact >= index && exact as f64 <= index as f64 * (1.0 + 1e-5));
+                    exact
+                };
                 let product = index as f64 * exact;
                 if product.is_finite() {
                     assert_eq!(libm::fma(index as f64, exact, -product), 0.0, "{step} {index}");

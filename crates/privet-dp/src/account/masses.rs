@@ -79,10 +79,11 @@ impl Masses {
 
     /// A coarse look at losses of many sizes.
     pub fn on_scales(curve: &HalfCurves, direction: Direction, reach: f64, count: u64) -> Self {
-        let step = exact_step(reach * 1e-12);
+        let most = (1_i64 << 40) as f64;
+        let step = exact_step(reach / most);
         let grow = (0..260)
             .rev()
-            .map(|k| exact_index(libm::round(1e12 * libm::exp(-0.1 * f64::from(k))) as i64));
+            .map(|k| exact_index(libm::round(most * libm::exp(-0.1 * f64::from(k))) as i64));
         let mut dots: Vec<i64> = std::iter::once(0).chain(grow).collect();
         dots.dedup();
         Self::on_dots(curve, direction, &dots, step, count)
@@ -256,6 +257,12 @@ pub fn chernoff(masses: &[Masses], e: f64) -> (f64, f64) {
     let start = moments(masses, 0.0);
     if start.mean >= e {
         return (0.0, 0.0);
+    }
+    // Beyond the largest losses together there is nothing, to look for it by steps would take long.
+    let tops = masses.iter().map(|part| (part.top(), part.top() * part.count as f64));
+    let (top, total) = tops.fold((0.0, 0.0), |(top, sum), (one, all)| (one.max(top), sum + all));
+    if e >= total * (1.0 + 1e-12) {
+        return (LARGE_EXPONENT / f64::max(top, f64::MIN_POSITIVE), f64::NEG_INFINITY);
     }
     // Newton's steps on K′(s) = e from below, halved into the bracket when they leave it.
     let (mut low, mut high) = (0.0, f64::INFINITY);

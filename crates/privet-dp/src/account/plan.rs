@@ -209,7 +209,7 @@ pub fn on_grid(
 fn uneven(reach: f64, step: f64, widest_gap: f64, parts: usize) -> Vec<i64> {
     let last = exact_index(libm::ceil(reach / step).clamp(1.0, 1e15) as i64);
     let share = (MANY as f64 / parts as f64).min(1.0);
-    let widest = widest_gap.max(last as f64 / (1e5 * share * share).max(1e3));
+    let widest = widest_gap.max(last as f64 / (3e4 * share * share).max(1e3));
     let fine = (300.0 * share).max(16.0);
     let mut dots = vec![0];
     let mut dot = 0;

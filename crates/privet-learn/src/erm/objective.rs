@@ -11,7 +11,7 @@
 //! whose theorem holds for the program as executed; that noise is kept far below what b does:
 //!
 //! - γ `gamma` is σ·2⁻²⁸ in the sum form, or the least power of two times that which a solver is sure to
-//!   reach ([`super::reach`]), at most the larger of σ·2⁻²⁰ and 1/n. σ here is what the budget alone asks for;
+//!   reach (`super::reach`), at most the larger of σ·2⁻²⁰ and 1/n. σ here is what the budget alone asks for;
 //! - ν² is a share of 10⁻³ (`split`) of μ² + ν², which costs 0.05 % of σ. The output noise is then about
 //!   2⁻²² / μ of σ/λ, the scale at which b moves θ where the records say little; and for δ = 0 its ε is that
 //!   share of all.
