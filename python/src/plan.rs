@@ -5,7 +5,7 @@ use crate::input;
 use crate::model::{Kept, Model};
 use crate::schema::Schema;
 use crate::watched::watched;
-use privet_core::{Budget, Neighbours, Unit};
+use privet_core::{Budget, Neighbours};
 use privet_data::schema::TargetKind;
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::{Calibration, Method, Request};
@@ -141,8 +141,7 @@ impl Plan {
         seed: Option<u64>,
     ) -> Outcome<Model> {
         let request = self.0.request();
-        let public_count =
-            request.neighbours == Neighbours::ReplaceOne && request.schema.unit() == Unit::Record;
+        let public_count = request.relation().count_is_public();
         let options = input::to_learn(!public_count, request.method.any_storage());
         let data = input::dataset(features, labels, units, &request.schema, &options)?;
         let mut source: Box<dyn Source> = match seed {

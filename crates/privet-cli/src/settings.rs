@@ -4,7 +4,7 @@
 
 use crate::failure::Failure;
 use clap::Args;
-use privet_core::{Budget, DELTA, EPSILON, Neighbours, Range, Unit};
+use privet_core::{Budget, DELTA, EPSILON, Neighbours, Range, Relation};
 use privet_data::Schema;
 use privet_data::schema::TargetKind;
 use privet_learn::{Calibration, GAMMA, Method, RIDGE, ROWS, Request, SPLIT, STEPS};
@@ -256,6 +256,6 @@ impl Settings {
     /// Whether the number of rows of the file may be used and shown: only when a neighbour always
     /// has as many. A user's place may be taken by one with more or fewer rows.
     pub fn row_count_is_public(&self, schema: &Schema) -> bool {
-        self.neighbours == Neighbours::ReplaceOne && schema.unit() == Unit::Record
+        Relation::new(self.neighbours, schema.unit()).count_is_public()
     }
 }

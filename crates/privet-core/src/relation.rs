@@ -37,10 +37,7 @@ impl Relation {
 
     /// 2 where a unit is taken out and another put in, 1 where only one of the two happens.
     pub fn sides(self) -> f64 {
-        match self.neighbours {
-            Neighbours::ReplaceOne => 2.0,
-            Neighbours::AddRemove => 1.0,
-        }
+        self.neighbours.sides()
     }
 
     /// How far a sum over records can move between neighbours if one record's part has a norm of at most

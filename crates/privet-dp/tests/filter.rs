@@ -83,7 +83,10 @@ fn no_adversary_exceeds_a_filter() {
         for epsilon in [0.25, 1.0, 2.0] {
             let claimed = filter.delta(epsilon).unwrap();
             let found = attained(&filter, pure, epsilon, 7);
-            assert!(found <= claimed + allowance(), "{limit:?} at {epsilon}: {found} for {claimed}");
+            assert!(
+                found <= claimed + allowance(),
+                "{limit:?} at {epsilon}: {found} for {claimed}"
+            );
         }
     }
 }
@@ -103,12 +106,8 @@ fn kinds_without_a_bound_and_other_relations_are_refused() {
     let rho = Law::Concentrated { rho: 0.5 };
     let order = Law::Renyi { order: 2.0, limit: 1.0 };
     let pure = used(Cost::Pure { epsilon: 0.1 });
-    let sampled = used(Cost::PoissonGaussian {
-        rate: 0.1,
-        sensitivity: 1.0,
-        noise_scale: 4.0,
-        grid: None,
-    });
+    let sampled =
+        used(Cost::PoissonGaussian { rate: 0.1, sensitivity: 1.0, noise_scale: 4.0, grid: None });
     let known_badly = used(Cost::Approximate { epsilon: 0.1, delta: 1e-9 });
     assert_eq!(admit(mu, &pure), Err(AccountError::NotAdmitted));
     assert!(admit(rho, &pure).is_ok() && admit(order, &pure).is_ok());

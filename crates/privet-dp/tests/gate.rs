@@ -48,9 +48,9 @@ fn less_noise_than_planned_or_another_mechanism_opens_nothing() {
     for executed in [3.9, 4.1] {
         let mut source = FixedSeed::new(1);
         let mut session = Session::start(gaussian(4.0).event().unwrap(), &mut source);
-        let noised = gaussian(executed).run(value(), &mut session).unwrap();
-        let outcome = session.settle(noised, claim, Arithmetic::Finite, vec![], json!({}));
-        assert_eq!(outcome.err(), Some(GateError::NotAsPlanned));
+        let refused = gaussian(executed).run(value(), &mut session);
+        assert_eq!(refused.err(), Some(GateError::NotAsPlanned));
+        assert!(!session.spent(), "refused before anything was drawn");
     }
     // One draw too few.
     let mut source = FixedSeed::new(1);

@@ -32,8 +32,10 @@ pub enum LearnError {
         accepted: &'static str,
     },
     /// The table is not in memory, and the method needs more of it than sums.
-    #[error("method {method} needs {needs}, which only a table in memory offers: give fewer rows, or a \
-             method that asks for sums (gd, amp, ssp, output, objective)")]
+    #[error(
+        "method {method} needs {needs}, which only a table in memory offers: give fewer rows, or a \
+             method that asks for sums (gd, amp, ssp, output, objective)"
+    )]
     NeedsMemory {
         /// The method.
         method: &'static str,

@@ -267,7 +267,7 @@ impl<'a> Entrant<'a> {
             Fitter::Ours { plan, training, extra, .. } => {
                 let before = memory::start();
                 let started = Instant::now();
-                let release = plan.run(training, source, &AtomicBool::new(false))?;
+                let release = plan.run(*training, source, &AtomicBool::new(false))?;
                 self.times.push(started.elapsed().as_secs_f64());
                 let more = before.zip(memory::peak()).map(|(from, to)| to.saturating_sub(from));
                 *extra = more.max(*extra);

@@ -20,7 +20,7 @@ use super::course::Course;
 use super::walk::{Next, Walk};
 use super::{Arithmetic, Certificate, Purse, PurseError, Release};
 use crate::account::{AccountError, Event, Filter, Guarantee, Tally};
-use crate::noise::{NoiseError, Source};
+use crate::noise::{NoiseError, SampleKey, Source};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -102,6 +102,7 @@ pub struct Session<'a> {
     spend: Spend,
     progress: Progress,
     source: &'a mut dyn Source,
+    sample_key: Option<SampleKey>,
     purse: Option<&'a mut dyn Purse>,
 }
 
@@ -140,7 +141,7 @@ impl<'a> Session<'a> {
                 Progress::Filtered { tally: Tally::default(), charged: Vec::new(), draws: 0 }
             }
         };
-        Self { number, spend, progress, source, purse }
+        Self { number, spend, progress, source, sample_key: None, purse }
     }
 
     /// Goes on with what was reserved before.
@@ -221,6 +222,12 @@ impl<'a> Session<'a> {
     /// The randomness, for a further draw that an event charged before already covers.
     pub(crate) fn source(&mut self) -> &mut dyn Source {
         self.source
+    }
+
+    /// The secret under which this session samples records, drawn at the first use.
+    pub(crate) fn sample_key(&mut self) -> &SampleKey {
+        let source = &mut self.source;
+        self.sample_key.get_or_insert_with(|| SampleKey::draw(&mut **source))
     }
 
     /// Tells this session from every other.

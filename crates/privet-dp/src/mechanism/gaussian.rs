@@ -62,7 +62,16 @@ impl Gaussian {
         Ok(session.noised(from_grid(&steps, &draws, step)))
     }
 
-    /// The same for an exact sum. The answer stays inside this crate: see [`super::Descent`].
+    /// The same for an exact sum.
+    pub fn run_units(
+        &self,
+        value: Private<Units>,
+        session: &mut Session<'_>,
+    ) -> Result<Noised<Vec<f64>>, GateError> {
+        let noised = self.add_to_units(value, session)?;
+        Ok(session.noised(noised))
+    }
+
     pub(super) fn add_to_units(
         &self,
         value: Private<Units>,

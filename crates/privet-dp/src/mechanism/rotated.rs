@@ -61,7 +61,7 @@ use super::{Distance, SecretNoise};
 use crate::account::{Cost, Event, Grid};
 use crate::gate::{GateError, Noised, Private, Session};
 use crate::noise::GridGaussian;
-use privet_core::{Neighbours, Unit};
+use privet_core::{Neighbours, Relation, Unit};
 use zeroize::Zeroizing;
 
 /// Everything about it that privacy depends on.
@@ -101,11 +101,8 @@ impl RotatedObjective {
 
     /// G of the theorem.
     pub fn gradient_shift(&self) -> f64 {
-        let one = match self.neighbours {
-            Neighbours::ReplaceOne => 2.0,
-            Neighbours::AddRemove => 1.0,
-        };
-        up(self.matrix_shift() * self.bound + one * f64::from(self.unit.records()) * self.radius)
+        let records = Relation::new(self.neighbours, self.unit).records();
+        up(self.matrix_shift() * self.bound + records * self.radius)
     }
 
     /// What the determinants may cost.

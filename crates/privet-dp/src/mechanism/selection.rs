@@ -19,7 +19,8 @@
 //! vertices. Vertex v is taken when its own noise N is at least (or above: ties) an integer threshold,
 //! which moves by at most 2Δ between neighbours; Pr[N ≥ t] ≤ e^(k/b)·Pr[N ≥ t + k] for the two-sided
 //! geometric law and integer k ≥ 0. Averaging over the noise of the others: the ratio of probabilities is
-//! at most e^(2Δ/b). Adaptive composition as for [`super::Descent`]. ∎
+//! at most e^(2Δ/b). Adaptive composition keeps
+//! products of dominating pairs (Zhu, Dong & Wang 2022, Theorem 10). ∎
 //!
 //! Scores are integers and the draws are exact ([`SignedChoice`], [`DiscreteLaplace`]): both hold for the
 //! program as executed.

@@ -49,7 +49,7 @@ use crate::method::{Method, MethodInfo, Scores as ClassScores, SettingInfo};
 use crate::request::{Calibration, STEPS};
 use crate::support::Support;
 use crate::{LearnError, admit};
-use privet_core::{Budget, Neighbours, Range};
+use privet_core::{Budget, Range};
 use privet_dp::account::Event;
 use privet_dp::gate::{Arithmetic, Noised, Private, Session};
 use privet_dp::mechanism::{Scores, Selection, SelectionLaw, Vertex};
@@ -136,10 +136,7 @@ const CURVATURE: f64 = 0.25;
 
 /// How many sides of the sum change: records leave and come, or one of the two.
 pub(super) fn sides(facts: &Facts) -> f64 {
-    match facts.neighbours {
-        Neighbours::ReplaceOne => 2.0,
-        Neighbours::AddRemove => 1.0,
-    }
+    facts.relation().sides()
 }
 
 /// What is summed, and how far a score can move.

@@ -5,8 +5,10 @@
 //! mechanism of multiplier **√T·Δ/σ**, with Δ = **2kG** under replace-one and **kG** under add/remove.
 //!
 //! *Proof.* At a given θ the sum is over records, so between neighbours it loses at most k terms and
-//! gains at most k others (replace-one), or one of the two (add/remove): Δ. The rest is the theorem of
-//! [`privet_dp::mechanism::Descent`]. Step sizes, momentum, ridge, projection and averaging read
+//! gains at most k others (replace-one), or one of the two (add/remove): Δ. Given the answers before it, each answer is a Gaussian
+//! mechanism of sensitivity Δ whose dominating pair N(0, σ²), N(Δ, σ²) does not depend on them; adaptive
+//! composition keeps products of dominating pairs (Zhu, Dong & Wang 2022, Theorem 10), and a product of
+//! Gaussian pairs is one of the distance √T·Δ (Dong, Roth & Su 2022, Corollary 2). Step sizes, momentum, ridge, projection and averaging read
 //! public numbers and noised sums alone; under add/remove too, since they use the declared n. ∎
 //!
 //! *In finite arithmetic.* Sums are exact integers ([`ExactGradient`], [`SoftmaxGradient`]): no term is
@@ -57,6 +59,7 @@
 //! - δ = 0 is refused: Gaussian noise has no finite ε there.
 //! - Tested by `tests/descent.rs`.
 
+use super::descent::{Descent, Schedule};
 use super::watch::Watch;
 use super::{calibrated, predicted};
 use crate::facts::Facts;
@@ -67,8 +70,8 @@ use crate::support::Support;
 use crate::{LearnError, admit};
 use privet_core::Budget;
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Arithmetic, Noised, Private, Session};
-use privet_dp::mechanism::{Descent, Gaussian, Schedule, Units};
+use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::mechanism::{Gaussian, Units};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::{ExactGradient, Labels, Records, SoftmaxGradient, Sums, Table};
@@ -245,7 +248,7 @@ pub(crate) fn plan(
     let one_step = sensitivity / account::gaussian::mu(budget.epsilon(), budget.delta());
     let rows = facts.rows as f64;
     let pace = pace(facts, one_step / rows, steps);
-    let descent = |noise_scale: f64| Descent {
+    let descent = |noise_scale: f64| Descending {
         gaussian: Gaussian {
             neighbours: facts.neighbours,
             unit: facts.unit,
@@ -253,8 +256,9 @@ pub(crate) fn plan(
             noise_scale,
             coordinates: facts.columns * facts.problems as usize,
         },
-        steps: pace.steps,
+        columns: facts.columns,
         schedule: Schedule {
+            steps: pace.steps,
             rate: pace.rate / rows,
             momentum: pace.momentum,
             ridge,
@@ -267,7 +271,7 @@ pub(crate) fn plan(
     let floor = one_step * f64::from(pace.steps).sqrt();
     let scale = calibrated(&single, budget, floor, |scale| descent(scale).event())?;
     Ok(Planned {
-        procedure: Arc::new(Descending { descent: descent(scale), columns: facts.columns }),
+        procedure: Arc::new(descent(scale)),
         // A ridge of 0 is none.
         settled: Method::Gd(Options { steps: Some(pace.steps), ridge: options.ridge }),
         arithmetic: Arithmetic::Finite,
@@ -278,38 +282,48 @@ pub(crate) fn plan(
 /// A descent for all problems at once.
 #[derive(Debug, Clone)]
 struct Descending {
-    descent: Descent,
+    /// What is done to each gradient; its sensitivity holds at every θ.
+    gaussian: Gaussian,
+    /// What is done with the answers.
+    schedule: Schedule,
     columns: usize,
+}
+
+impl Descending {
+    fn event(&self) -> Result<Event, GateError> {
+        let event = Box::new(self.gaussian.event()?);
+        Ok(Event::Repeat { count: self.schedule.steps, event })
+    }
 }
 
 impl Procedure for Descending {
     fn event(&self) -> Result<Event, LearnError> {
-        Ok(self.descent.event()?)
+        Ok(Self::event(self)?)
     }
 
     fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
         let Cost::Gaussian { noise_scale, .. } = stated.single_cost()? else { return None };
         let mut other = self.clone();
-        other.descent.gaussian.noise_scale = *noise_scale;
+        other.gaussian.noise_scale = *noise_scale;
         Some(Arc::new(other))
     }
 
     fn support(&self) -> Support {
-        Support::Ball(self.descent.schedule.ball)
+        Support::Ball(self.schedule.ball)
     }
 
     fn settings(&self) -> Settings {
         Settings::of([
-            ("ridge", self.descent.schedule.ridge),
-            ("gradient_noise", self.descent.gaussian.noise_scale),
-            ("steps", f64::from(self.descent.steps)),
+            ("ridge", self.schedule.ridge),
+            ("gradient_noise", self.gaussian.noise_scale),
+            ("steps", f64::from(self.schedule.steps)),
         ])
     }
 
     fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
-        let (rows, steps) = (facts.rows as f64, self.descent.steps);
-        let Schedule { rate, momentum, averaged, .. } = self.descent.schedule;
-        let noise = self.descent.gaussian.noise_scale / (rows * f64::from(steps).sqrt());
+        let (rows, steps) = (facts.rows as f64, self.schedule.steps);
+        let Schedule { rate, momentum, averaged, .. } = self.schedule;
+        let noise = self.gaussian.noise_scale / (rows * f64::from(steps).sqrt());
         let time = rate * rows * reach(steps, momentum, averaged);
         Some(predicted::descent(facts, noise, time, shape(facts).1))
     }
@@ -324,14 +338,13 @@ impl Procedure for Descending {
         let question = Question::new(facts);
         let records = question.looked_at(table)?;
         let watch = Watch::new(monitor);
-        let noised = self.descent.run(session, |theta| {
-            if !watch.step() {
-                return None;
-            }
-            question.ask(theta, &records).map(Private::new)
+        let mut walk = Descent::new(self.schedule, self.gaussian.coordinates);
+        let noised = session.walk(&mut walk, |theta, session| {
+            let sum = watch.step().then(|| question.ask(theta, &records)).flatten();
+            self.gaussian.run_units(Private::new(sum.ok_or(GateError::Unanswered)?), session)
         });
         watch.went_on()?;
-        Ok(noised?.rows_of(self.columns))
+        Ok(noised?.ok_or(GateError::NotAsPlanned)?.rows_of(self.columns))
     }
 }
 

@@ -34,7 +34,7 @@ use crate::learner::{Planned, Procedure, Settings};
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
 use crate::request::{Calibration, RIDGE};
 use crate::support::Support;
-use privet_core::{Budget, Neighbours, Unit};
+use privet_core::Budget;
 use privet_dp::account::{self, Cost, Event, ObjectiveNoise, gaussian};
 use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
 use privet_dp::mechanism::{Distance, RotatedObjective, Units};
@@ -146,10 +146,7 @@ pub(crate) fn plan(
             rotated.noise_scale = rotated.least_noise(left * (1.0 - 1e-12));
         }
         Calibration::Printed => {
-            let sides = match facts.neighbours {
-                Neighbours::ReplaceOne => 2.0,
-                Neighbours::AddRemove => 1.0,
-            };
+            let sides = facts.relation().sides();
             let zeta = 4.0 * sides * facts.radius * (1.0 + facts.radius * norm) / epsilon;
             let spread = (8.0 * (2.0 / budget.delta()).ln() + 4.0 * epsilon).sqrt() / epsilon;
             rotated.floor =
@@ -179,8 +176,8 @@ pub(crate) fn plan(
 
 /// What is known of the problem before its records.
 fn sizes(facts: &Facts, rotated: &RotatedObjective) -> Sizes {
-    let public = facts.neighbours == Neighbours::ReplaceOne && facts.unit == Unit::Record;
-    let rows = facts.rows as f64 * if public { 1.0 } else { SPARE };
+    let spare = if facts.relation().count_is_public() { 1.0 } else { SPARE };
+    let rows = facts.rows as f64 * spare;
     let noise = ObjectiveNoise::Gaussian { noise_scale: rotated.noise_scale, grid: None };
     Sizes {
         columns: facts.columns,
