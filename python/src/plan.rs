@@ -100,7 +100,7 @@ impl Plan {
         let method: Method = method.parse()?;
         let method =
             settings.iter().try_fold(method, |method, (name, value)| method.with(name, value))?;
-        let delta = delta.unwrap_or_else(|| (rows as f64).powi(-2));
+        let delta = delta.unwrap_or_else(|| Budget::usual_delta(rows));
         let budget = match (epsilon, method.is_private()) {
             (Some(epsilon), true) => Some(Budget::new(epsilon, delta)?),
             (None, false) => None,

@@ -185,7 +185,7 @@ impl Settings {
         let private = method.is_private();
         let budget = match (self.epsilon, private) {
             (Some(epsilon), true) => {
-                let delta = self.delta.unwrap_or_else(|| (rows as f64).powi(-2));
+                let delta = self.delta.unwrap_or_else(|| Budget::usual_delta(rows));
                 Some(Budget::new(epsilon, delta)?)
             }
             (None, true) => {
