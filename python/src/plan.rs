@@ -5,7 +5,7 @@ use crate::input;
 use crate::model::{Kept, Model};
 use crate::schema::Schema;
 use crate::watched::watched;
-use privet_core::{Budget, Neighbours, Unit};
+use privet_core::{Budget, Neighbours};
 use privet_data::schema::TargetKind;
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::{Calibration, Method, Request};
@@ -100,7 +100,7 @@ impl Plan {
         let method: Method = method.parse()?;
         let method =
             settings.iter().try_fold(method, |method, (name, value)| method.with(name, value))?;
-        let delta = delta.unwrap_or_else(|| (rows as f64).powi(-2));
+        let delta = delta.unwrap_or_else(|| Budget::usual_delta(rows));
         let budget = match (epsilon, method.is_private()) {
             (Some(epsilon), true) => Some(Budget::new(epsilon, delta)?),
             (None, false) => None,
@@ -141,8 +141,7 @@ impl Plan {
         seed: Option<u64>,
     ) -> Outcome<Model> {
         let request = self.0.request();
-        let public_count =
-            request.neighbours == Neighbours::ReplaceOne && request.schema.unit() == Unit::Record;
+        let public_count = request.relation().count_is_public();
         let options = input::to_learn(!public_count, request.method.any_storage());
         let data = input::dataset(features, labels, units, &request.schema, &options)?;
         let mut source: Box<dyn Source> = match seed {

@@ -181,7 +181,11 @@ fn flatten<'a>(event: &'a Event, count: u32, into: &mut Vec<&'a Cost>) {
     match event {
         Event::Use { cost, .. } => into.extend((0..count).map(|_| cost)),
         Event::All(events) => events.iter().for_each(|event| flatten(event, count, into)),
-        Event::Repeat { count: more, event } => flatten(event, count * more, into),
+        Event::Repeat { count: more, event } | Event::UpTo { count: more, event } => {
+            flatten(event, count * more, into);
+        }
+        // Losses of the best of many runs are not simulated: none of the trees has them.
+        Event::Selected { .. } => {}
     }
 }
 

@@ -16,7 +16,7 @@ use crate::runs::{self, Target, Watch, World};
 use crate::{AuditError, Claim};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_dp::account::{self, Event, Guarantee};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Odometer, Private};
+use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
 use privet_dp::mechanism::{Gaussian, L2Laplace, Laplace};
 use privet_dp::noise::Source;
 use std::collections::HashMap;
@@ -170,12 +170,12 @@ impl Target for FloatingPoint {
             }
             Scalar::GridLaplace => {
                 let laplace = self.laplace();
-                gated(laplace.event(), source, |odometer| laplace.run(private, odometer))
+                gated(laplace.event(), source, |session| laplace.run(private, session))
             }
             Scalar::GridGaussian => {
                 let gaussian = self.gaussian();
                 let event = gaussian.event().map_err(gate_failed)?;
-                gated(event, source, |odometer| gaussian.run(private, odometer))
+                gated(event, source, |session| gaussian.run(private, session))
             }
             Scalar::L2Laplace => {
                 let mechanism = L2Laplace {
@@ -185,7 +185,7 @@ impl Target for FloatingPoint {
                     noise_scale: scale,
                     coordinates: 1,
                 };
-                gated(mechanism.event(), source, |odometer| mechanism.run(private, odometer))
+                gated(mechanism.event(), source, |session| mechanism.run(private, session))
             }
         }
     }
@@ -196,13 +196,13 @@ impl Target for FloatingPoint {
 fn gated(
     event: Event,
     source: &mut dyn Source,
-    run: impl FnOnce(&mut Odometer<'_>) -> Result<Noised<Vec<f64>>, GateError>,
+    run: impl FnOnce(&mut Session<'_>) -> Result<Noised<Vec<f64>>, GateError>,
 ) -> Result<Vec<f64>, AuditError> {
     let claim = Guarantee { neighbours: NEIGHBOURS, unit: UNIT, epsilon: 1.0, delta: 0.5 };
-    let mut odometer = Odometer::start(event, source);
-    let noised = run(&mut odometer).map_err(gate_failed)?;
+    let mut session = Session::start(event, source);
+    let noised = run(&mut session).map_err(gate_failed)?;
     let release =
-        odometer.settle(noised, claim, Arithmetic::Real, Vec::new(), serde_json::Value::Null);
+        session.settle(noised, claim, Arithmetic::Real, Vec::new(), serde_json::Value::Null);
     Ok(release.map_err(gate_failed)?.into_parts().0)
 }
 

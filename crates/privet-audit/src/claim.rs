@@ -74,9 +74,11 @@ fn multiplier(events: &Event) -> Option<f64> {
             Event::Use { cost: Cost::Gaussian { sensitivity, noise_scale, .. }, .. } => {
                 Some((sensitivity / noise_scale).powi(2))
             }
-            Event::Use { .. } => None,
+            Event::Use { .. } | Event::Selected { .. } => None,
             Event::All(events) => events.iter().map(squares).sum(),
-            Event::Repeat { count, event } => Some(f64::from(*count) * squares(event)?),
+            Event::Repeat { count, event } | Event::UpTo { count, event } => {
+                Some(f64::from(*count) * squares(event)?)
+            }
         }
     }
     squares(events).map(libm::sqrt)

@@ -4,7 +4,7 @@
 
 use crate::failure::Failure;
 use clap::Args;
-use privet_core::{Budget, DELTA, EPSILON, Neighbours, Range, Unit};
+use privet_core::{Budget, DELTA, EPSILON, Neighbours, Range, Relation};
 use privet_data::Schema;
 use privet_data::schema::TargetKind;
 use privet_learn::{Calibration, GAMMA, Method, RIDGE, ROWS, Request, SPLIT, STEPS};
@@ -185,7 +185,7 @@ impl Settings {
         let private = method.is_private();
         let budget = match (self.epsilon, private) {
             (Some(epsilon), true) => {
-                let delta = self.delta.unwrap_or_else(|| (rows as f64).powi(-2));
+                let delta = self.delta.unwrap_or_else(|| Budget::usual_delta(rows));
                 Some(Budget::new(epsilon, delta)?)
             }
             (None, true) => {
@@ -256,6 +256,6 @@ impl Settings {
     /// Whether the number of rows of the file may be used and shown: only when a neighbour always
     /// has as many. A user's place may be taken by one with more or fewer rows.
     pub fn row_count_is_public(&self, schema: &Schema) -> bool {
-        self.neighbours == Neighbours::ReplaceOne && schema.unit() == Unit::Record
+        Relation::new(self.neighbours, schema.unit()).count_is_public()
     }
 }

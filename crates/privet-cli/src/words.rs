@@ -71,11 +71,22 @@ pub fn events(event: &Event, on: &str) -> Vec<String> {
     match event {
         Event::Use { cost, .. } => vec![self::cost(cost, on)],
         Event::All(parts) => parts.iter().flat_map(|part| events(part, on)).collect(),
-        Event::Repeat { count, event } => events(event, on)
-            .into_iter()
-            .map(|line| format!("{count} times, fresh noise each: {line}"))
-            .collect(),
+        Event::Repeat { count, event } => {
+            each(event, on, &format!("{count} times, fresh noise each"))
+        }
+        Event::UpTo { count, event } => each(
+            event,
+            on,
+            &format!("up to {count} times, fresh noise each, charged as if all were made"),
+        ),
+        Event::Selected { event, .. } => {
+            each(event, on, "the best of a secret random number of runs, each with fresh noise")
+        }
     }
+}
+
+fn each(event: &Event, on: &str, how: &str) -> Vec<String> {
+    events(event, on).into_iter().map(|line| format!("{how}: {line}")).collect()
 }
 
 fn cost(cost: &Cost, on: &str) -> String {

@@ -37,6 +37,12 @@ impl Budget {
         Ok(Self { epsilon: EPSILON.check(epsilon)?, delta: DELTA.check(delta)? })
     }
 
+    /// The δ that is taken where none is given: 1/n² for a declared number of rows, far below the 1/n at
+    /// which giving away a random record whole would be allowed.
+    pub fn usual_delta(rows: u64) -> f64 {
+        (rows as f64).powi(-2)
+    }
+
     /// ε.
     pub fn epsilon(&self) -> f64 {
         self.epsilon

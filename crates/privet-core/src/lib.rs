@@ -1,6 +1,7 @@
 //! The few types every room of privet shares.
 //!
-//! - [`Neighbours`] and [`Unit`]: which two data sets must look alike, and whose records change.
+//! - [`Neighbours`] and [`Unit`]: which two data sets must look alike, and whose records change;
+//!   [`Relation`]: both together, and how far a sum moves between neighbours.
 //! - [`Budget`]: the (ε, δ) a caller is willing to spend.
 //! - [`Range`]: a limit on a setting, written once and read by the check, the help text and the
 //!   error message.
@@ -12,12 +13,14 @@ mod budget;
 mod date;
 mod neighbours;
 mod range;
+mod relation;
 mod text;
 
 pub use budget::{Budget, DELTA, EPSILON};
 pub use date::{now, timestamp};
 pub use neighbours::{Neighbours, UNIT_CAP, Unit};
 pub use range::Range;
+pub use relation::Relation;
 pub use text::{printable, printable_lines};
 
 /// Why a setting was refused. Carries settings only, never a value read from records.

@@ -18,6 +18,14 @@ pub enum Neighbours {
 impl Neighbours {
     /// The words accepted by [`FromStr`].
     pub const ACCEPTED: &'static str = "replace-one, add-remove";
+
+    /// 2 where a unit is taken out and another put in, 1 where only one of the two happens.
+    pub fn sides(self) -> f64 {
+        match self {
+            Self::ReplaceOne => 2.0,
+            Self::AddRemove => 1.0,
+        }
+    }
 }
 
 impl fmt::Display for Neighbours {

@@ -4,6 +4,7 @@
 //! from it the columns of a row and the bound that every row obeys; [`read::read`] streams a file
 //! through both into a [`Dataset`]. Nothing here looks at records to choose a parameter.
 //!
+//! - [`block`]: encoded rows in a plain file.
 //! - [`bound`]: clipping, proved in integers.
 //! - [`matrix`]: dense and sparse rows.
 //! - [`mod@write`]: files written whole or not at all, over nothing that was not meant.
@@ -11,6 +12,7 @@
 //! - [`synth`]: generators. [`catalog`]: known public sets and how to prepare them.
 #![forbid(unsafe_code)]
 
+pub mod block;
 pub mod bound;
 pub mod catalog;
 pub mod encode;

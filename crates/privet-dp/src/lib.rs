@@ -5,7 +5,7 @@
 //! | how is it drawn? | [`noise`]: a file per law; the source of randomness is an argument |
 //! | what ε does this cost? | [`account`]: a file per notion of privacy |
 //! | who adds the noise? | [`mechanism`]: a file per mechanism |
-//! | what may be published? | [`gate`]: private values, the odometer, releases, certificates |
+//! | what may be published? | [`gate`]: private values, the session, releases, certificates |
 //!
 //! To review what privet lets out, read this crate: nothing else can make a [`gate::Release`].
 #![forbid(unsafe_code)]

@@ -66,8 +66,10 @@ fn any_event() -> impl Strategy<Value = Event> {
     leaf.prop_recursive(2, 4, 2, |inner| {
         prop_oneof![
             proptest::collection::vec(inner.clone(), 1..3).prop_map(Event::All),
-            (1_u32..4, inner)
+            (1_u32..4, inner.clone())
                 .prop_map(|(count, event)| Event::Repeat { count, event: Box::new(event) }),
+            (1_u32..4, inner)
+                .prop_map(|(count, event)| Event::UpTo { count, event: Box::new(event) }),
         ]
     })
 }
@@ -87,6 +89,10 @@ fn quieter(event: &Event, by: f64) -> Event {
         Event::All(events) => Event::All(events.iter().map(|e| quieter(e, by)).collect()),
         Event::Repeat { count, event } => {
             Event::Repeat { count, event: Box::new(quieter(&event, by)) }
+        }
+        Event::UpTo { count, event } => Event::UpTo { count, event: Box::new(quieter(&event, by)) },
+        Event::Selected { law, event } => {
+            Event::Selected { law, event: Box::new(quieter(&event, by)) }
         }
         Event::Use { neighbours, unit, cost } => {
             let cost = match cost {

@@ -2,7 +2,7 @@
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event, LossShape, ObjectiveCost, ObjectiveNoise, Sign};
-use privet_dp::gate::{Arithmetic, CertificateError, GateError, Odometer, Private};
+use privet_dp::gate::{Arithmetic, CertificateError, GateError, Private, Session};
 use privet_dp::mechanism::{Distance, Gaussian, Laplace, OutputLaw, PerturbedObjective};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use serde_json::json;
@@ -31,13 +31,13 @@ fn what_was_planned_is_released_with_its_certificate() {
     let planned = twice(mechanism.event().unwrap());
     let claim = account::guarantee(&planned, 1e-6).unwrap();
     let mut source = SystemRandom::new().unwrap();
-    let mut odometer = Odometer::start(planned, &mut source);
-    assert!(!odometer.spent());
-    let first = mechanism.run(value(), &mut odometer).unwrap();
-    assert!(odometer.spent());
-    let second = mechanism.run(value(), &mut odometer).unwrap();
-    let both = odometer.gather(vec![first, second]).unwrap();
-    let release = odometer.settle(both, claim, Arithmetic::Finite, vec![], json!({})).unwrap();
+    let mut session = Session::start(planned, &mut source);
+    assert!(!session.spent());
+    let first = mechanism.run(value(), &mut session).unwrap();
+    assert!(session.spent());
+    let second = mechanism.run(value(), &mut session).unwrap();
+    let both = session.gather(vec![first, second]).unwrap();
+    let release = session.settle(both, claim, Arithmetic::Finite, vec![], json!({})).unwrap();
     assert_eq!(release.value().len(), 2);
     assert_eq!(release.certificate().recheck().unwrap(), Some(claim));
 }
@@ -47,16 +47,16 @@ fn less_noise_than_planned_or_another_mechanism_opens_nothing() {
     let claim = account::guarantee(&gaussian(4.0).event().unwrap(), 1e-6).unwrap();
     for executed in [3.9, 4.1] {
         let mut source = FixedSeed::new(1);
-        let mut odometer = Odometer::start(gaussian(4.0).event().unwrap(), &mut source);
-        let noised = gaussian(executed).run(value(), &mut odometer).unwrap();
-        let outcome = odometer.settle(noised, claim, Arithmetic::Finite, vec![], json!({}));
-        assert_eq!(outcome.err(), Some(GateError::NotAsPlanned));
+        let mut session = Session::start(gaussian(4.0).event().unwrap(), &mut source);
+        let refused = gaussian(executed).run(value(), &mut session);
+        assert_eq!(refused.err(), Some(GateError::NotAsPlanned));
+        assert!(!session.spent(), "refused before anything was drawn");
     }
     // One draw too few.
     let mut source = FixedSeed::new(1);
-    let mut odometer = Odometer::start(twice(gaussian(4.0).event().unwrap()), &mut source);
-    let noised = gaussian(4.0).run(value(), &mut odometer).unwrap();
-    let outcome = odometer.settle(noised, claim, Arithmetic::Finite, vec![], json!({}));
+    let mut session = Session::start(twice(gaussian(4.0).event().unwrap()), &mut source);
+    let noised = gaussian(4.0).run(value(), &mut session).unwrap();
+    let outcome = session.settle(noised, claim, Arithmetic::Finite, vec![], json!({}));
     assert_eq!(outcome.err(), Some(GateError::NotAsPlanned));
 }
 
@@ -65,8 +65,8 @@ fn a_value_of_another_run_is_refused() {
     let event = gaussian(4.0).event().unwrap();
     let claim = account::guarantee(&event, 1e-6).unwrap();
     let (mut one, mut two) = (FixedSeed::new(1), FixedSeed::new(2));
-    let mut first = Odometer::start(event.clone(), &mut one);
-    let mut second = Odometer::start(event, &mut two);
+    let mut first = Session::start(event.clone(), &mut one);
+    let mut second = Session::start(event, &mut two);
     let foreign = gaussian(4.0).run(value(), &mut first).unwrap();
     let _own = gaussian(4.0).run(value(), &mut second).unwrap();
     let outcome = second.settle(foreign, claim, Arithmetic::Finite, vec![], json!({}));
@@ -80,9 +80,9 @@ fn the_gate_does_not_believe_a_claim() {
     let mut boast = honest;
     boast.epsilon /= 2.0;
     let mut source = SystemRandom::new().unwrap();
-    let mut odometer = Odometer::start(event, &mut source);
-    let noised = gaussian(4.0).run(value(), &mut odometer).unwrap();
-    let release = odometer.settle(noised, boast, Arithmetic::Finite, vec![], json!({}));
+    let mut session = Session::start(event, &mut source);
+    let noised = gaussian(4.0).run(value(), &mut session).unwrap();
+    let release = session.settle(noised, boast, Arithmetic::Finite, vec![], json!({}));
     let mut certificate = release.unwrap().certificate().clone();
     assert_eq!(certificate.guarantee.as_ref(), Some(&honest));
     // Nor does a later reader.
@@ -95,9 +95,9 @@ fn a_fixed_seed_claims_nothing() {
     let event = gaussian(4.0).event().unwrap();
     let claim = account::guarantee(&event, 1e-6).unwrap();
     let mut source = FixedSeed::new(1);
-    let mut odometer = Odometer::start(event, &mut source);
-    let noised = gaussian(4.0).run(value(), &mut odometer).unwrap();
-    let release = odometer.settle(noised, claim, Arithmetic::Finite, vec![], json!({})).unwrap();
+    let mut session = Session::start(event, &mut source);
+    let noised = gaussian(4.0).run(value(), &mut session).unwrap();
+    let release = session.settle(noised, claim, Arithmetic::Finite, vec![], json!({})).unwrap();
     let certificate = release.certificate();
     assert_eq!(certificate.recheck().unwrap(), None);
     assert!(certificate.guarantee.as_ref().unwrap().epsilon.is_infinite());
@@ -125,17 +125,17 @@ fn a_token_wants_the_distance_proved() {
     let planned = perturbed().event().unwrap();
     for bad in [6e-4, f64::NAN, f64::INFINITY] {
         let mut source = FixedSeed::new(1);
-        let mut odometer = Odometer::start(planned.clone(), &mut source);
-        let (noise, token) = perturbed().draw(&mut odometer).unwrap();
+        let mut session = Session::start(planned.clone(), &mut source);
+        let (noise, token) = perturbed().draw(&mut session).unwrap();
         assert_eq!(noise.as_slice().len(), 3);
-        let outcome = token.release(value(), Distance(bad), &mut odometer);
+        let outcome = token.release(value(), Distance(bad), &mut session);
         assert_eq!(outcome.err(), Some(GateError::NotCertified));
-        assert!(odometer.spent());
+        assert!(session.spent());
     }
     let mut source = FixedSeed::new(1);
-    let mut odometer = Odometer::start(planned, &mut source);
-    let (_, token) = perturbed().draw(&mut odometer).unwrap();
-    assert!(token.release(value(), Distance(5e-4), &mut odometer).is_ok());
+    let mut session = Session::start(planned, &mut source);
+    let (_, token) = perturbed().draw(&mut session).unwrap();
+    assert!(token.release(value(), Distance(5e-4), &mut session).is_ok());
 }
 
 /// Otherwise a minimiser drawn with little noise could leave under the record of another run.
@@ -144,8 +144,8 @@ fn a_token_of_another_run_is_refused() {
     let mut weak = perturbed();
     weak.objective.noise = ObjectiveNoise::Gaussian { noise_scale: 0.01, grid: None };
     let (mut one, mut two) = (FixedSeed::new(1), FixedSeed::new(2));
-    let mut first = Odometer::start(weak.event().unwrap(), &mut one);
-    let mut second = Odometer::start(perturbed().event().unwrap(), &mut two);
+    let mut first = Session::start(weak.event().unwrap(), &mut one);
+    let mut second = Session::start(perturbed().event().unwrap(), &mut two);
     let (_, foreign) = weak.draw(&mut first).unwrap();
     let (_, _own) = perturbed().draw(&mut second).unwrap();
     let outcome = foreign.release(value(), Distance(1e-4), &mut second);
@@ -186,8 +186,8 @@ fn released_values_sit_on_the_grid() {
     let claim = account::guarantee(&laplace.event(), 0.0).unwrap();
     assert!((claim.epsilon - (1.0 + 2.0 * 0.25) / 3.0).abs() < 1e-12);
     let mut source = FixedSeed::new(5);
-    let mut odometer = Odometer::start(laplace.event(), &mut source);
-    let noised = laplace.run(Private::new(vec![0.1, 17.3]), &mut odometer).unwrap();
-    let release = odometer.settle(noised, claim, Arithmetic::Finite, vec![], json!({})).unwrap();
+    let mut session = Session::start(laplace.event(), &mut source);
+    let noised = laplace.run(Private::new(vec![0.1, 17.3]), &mut session).unwrap();
+    let release = session.settle(noised, claim, Arithmetic::Finite, vec![], json!({})).unwrap();
     assert!(release.value().iter().all(|x| (x / 0.25).fract() == 0.0));
 }

@@ -2,7 +2,7 @@
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account;
-use privet_dp::gate::{Arithmetic, GateError, Odometer, Private};
+use privet_dp::gate::{Arithmetic, GateError, Private, Session};
 use privet_dp::mechanism::{Gaussian, Laplace, Moments, MomentsLaw, NoisyMoments, Units};
 use privet_dp::noise::SystemRandom;
 use serde_json::json;
@@ -37,10 +37,10 @@ fn noised(pure: bool, counts: Vec<i128>) -> Result<Moments, GateError> {
     let planned = moments.event()?;
     let claim = account::guarantee(&planned, if pure { 0.0 } else { 1e-6 })?;
     let mut source = SystemRandom::new()?;
-    let mut odometer = Odometer::start(planned, &mut source);
+    let mut session = Session::start(planned, &mut source);
     let sums = Private::new(Units { counts, unit: 1.0 });
-    let noised = moments.run(sums, &mut odometer)?;
-    let release = odometer.settle(noised, claim, Arithmetic::Finite, vec![], json!({}))?;
+    let noised = moments.run(sums, &mut session)?;
+    let release = session.settle(noised, claim, Arithmetic::Finite, vec![], json!({}))?;
     Ok(release.into_parts().0)
 }
 

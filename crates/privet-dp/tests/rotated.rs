@@ -2,7 +2,7 @@
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{GateError, Odometer, Private};
+use privet_dp::gate::{GateError, Private, Session};
 use privet_dp::mechanism::{Distance, RotatedObjective};
 use privet_dp::noise::FixedSeed;
 
@@ -106,9 +106,9 @@ fn a_rotated_token_wants_the_distance_proved() {
     let objective = objective(8.0, 1e-6);
     for (bad, good) in [(2e-9, false), (f64::NAN, false), (f64::INFINITY, false), (1e-9, true)] {
         let mut source = FixedSeed::new(1);
-        let mut odometer = Odometer::start(objective.event().unwrap(), &mut source);
-        let (_, token) = objective.draw(&mut odometer).unwrap();
-        let outcome = token.release(Private::new(vec![0.5]), Distance(bad), &mut odometer);
+        let mut session = Session::start(objective.event().unwrap(), &mut source);
+        let (_, token) = objective.draw(&mut session).unwrap();
+        let outcome = token.release(Private::new(vec![0.5]), Distance(bad), &mut session);
         assert_eq!(outcome.is_ok(), good);
         assert!(good || outcome.err() == Some(GateError::NotCertified));
     }

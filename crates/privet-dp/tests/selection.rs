@@ -5,7 +5,7 @@ mod noise_common;
 use noise_common::{allowed_count_error, fresh};
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Arithmetic, GateError, Odometer, Private};
+use privet_dp::gate::{Arithmetic, GateError, Private, Session};
 use privet_dp::mechanism::{Scores, Selection, SelectionLaw, Vertex};
 use privet_dp::noise::{FixedSeed, Source};
 use serde_json::json;
@@ -31,9 +31,9 @@ fn selection(law: SelectionLaw, coefficients: Vec<f64>) -> Selection {
 fn run(selection: &Selection, scores: &[i64], source: &mut dyn Source) -> Vec<f64> {
     let planned = selection.event().unwrap();
     let claim = account::guarantee(&planned, 1e-6).unwrap();
-    let mut odometer = Odometer::start(planned, source);
-    let noised = selection.run(Private::new(Fixed(scores.to_vec())), &mut odometer).unwrap();
-    let release = odometer.settle(noised, claim, Arithmetic::Finite, vec![], json!({})).unwrap();
+    let mut session = Session::start(planned, source);
+    let noised = selection.run(Private::new(Fixed(scores.to_vec())), &mut session).unwrap();
+    let release = session.settle(noised, claim, Arithmetic::Finite, vec![], json!({})).unwrap();
     release.into_parts().0
 }
 
@@ -91,9 +91,9 @@ fn nothing_leaves_but_what_was_planned() {
         selection(SelectionLaw::Laplace(20.0), vec![1.0; 3]),
     ] {
         let mut source = FixedSeed::new(1);
-        let mut odometer = Odometer::start(planned.event().unwrap(), &mut source);
-        let noised = executed.run(Private::new(Fixed(vec![1; 4])), &mut odometer).unwrap();
-        let outcome = odometer.settle(noised, claim, Arithmetic::Finite, vec![], json!({}));
+        let mut session = Session::start(planned.event().unwrap(), &mut source);
+        let noised = executed.run(Private::new(Fixed(vec![1; 4])), &mut session).unwrap();
+        let outcome = session.settle(noised, claim, Arithmetic::Finite, vec![], json!({}));
         assert_eq!(outcome.err(), Some(GateError::NotAsPlanned));
     }
     for law in [SelectionLaw::Exponential(0.0), SelectionLaw::Laplace(f64::NAN)] {
@@ -101,12 +101,12 @@ fn nothing_leaves_but_what_was_planned() {
     }
     for law in [SelectionLaw::Exponential(1.0), SelectionLaw::Laplace(1.0)] {
         let mut source = FixedSeed::new(1);
-        let mut odometer = Odometer::start(planned.event().unwrap(), &mut source);
+        let mut session = Session::start(planned.event().unwrap(), &mut source);
         // A column that does not exist, and no columns at all: refused before any draw.
         let wide = selection(law, vec![1.0]);
-        assert!(wide.run(Private::new(Fixed(vec![1; 5])), &mut odometer).is_err());
+        assert!(wide.run(Private::new(Fixed(vec![1; 5])), &mut session).is_err());
         let none = Selection { columns: 0, ..wide };
-        assert!(none.run(Private::new(Fixed(vec![])), &mut odometer).is_err());
-        assert!(!odometer.spent());
+        assert!(none.run(Private::new(Fixed(vec![])), &mut session).is_err());
+        assert!(!session.spent());
     }
 }

@@ -2,24 +2,40 @@
 
 use crate::LearnError;
 use crate::facts::Facts;
-use privet_core::{Neighbours, Unit};
+use privet_core::Unit;
 use privet_data::matrix::Matrix;
 use privet_data::{Dataset, Target};
 use privet_optim::double_double::{DoubleDouble, two_product};
+use privet_optim::sum::{Labels, Records, RecordsError, Table};
 use std::collections::HashMap;
 
 /// Everything the theorems assume of the data. Refused before the first noise is drawn, in words
 /// that say nothing of a value.
-pub(crate) fn check(facts: &Facts, data: &Dataset) -> Result<(), LearnError> {
-    let found = data.features.rows() as u64;
-    // A user may be exchanged for one with more or fewer rows: then the count is private.
-    let public_count = facts.neighbours == Neighbours::ReplaceOne && facts.unit == Unit::Record;
-    if public_count && found != facts.rows {
+pub(crate) fn check(facts: &Facts, table: &dyn Table) -> Result<(), LearnError> {
+    let found = table.rows() as u64;
+    if facts.relation().count_is_public() && found != facts.rows {
         return Err(LearnError::RowCount { declared: facts.rows, found });
     }
-    if data.features.columns() != facts.columns {
+    if table.columns() != facts.columns {
         return Err(LearnError::DataShape("the number of encoded columns differs"));
     }
+    let mut counts: HashMap<u64, u32> = HashMap::new();
+    let mut refused = Ok(());
+    let visited = table.visit(&mut |rows| {
+        refused = check_rows(facts, rows, &mut counts);
+        // What is wrong is kept beside; this only ends the visit.
+        refused.as_ref().map(|_| ()).map_err(|_| RecordsError::BackEnd("refused".into()))
+    });
+    refused?;
+    visited.map_err(LearnError::Records)
+}
+
+/// The same of some of the rows; `counts` is how many rows each unit had before.
+fn check_rows(
+    facts: &Facts,
+    data: &Dataset,
+    counts: &mut HashMap<u64, u32>,
+) -> Result<(), LearnError> {
     if data.target.len() != data.features.rows() {
         return Err(LearnError::DataShape("there is not one target for each row"));
     }
@@ -34,7 +50,6 @@ pub(crate) fn check(facts: &Facts, data: &Dataset) -> Result<(), LearnError> {
         if units.len() != data.features.rows() {
             return Err(LearnError::DataShape("there is not one unit for each row"));
         }
-        let mut counts: HashMap<u64, u32> = HashMap::new();
         for unit in units {
             let count = counts.entry(*unit).or_default();
             *count += 1;
@@ -44,6 +59,15 @@ pub(crate) fn check(facts: &Facts, data: &Dataset) -> Result<(), LearnError> {
         }
     }
     Ok(())
+}
+
+/// All rows in memory, for a method that needs more of them than sums.
+pub(crate) fn in_memory<'a>(
+    table: &'a dyn Table,
+    method: &'static str,
+    needs: &'static str,
+) -> Result<&'a Dataset, LearnError> {
+    table.in_memory().ok_or(LearnError::NeedsMemory { method, needs })
 }
 
 /// Whether every label is one that the planned problems know: told now, since a solver would refuse
@@ -84,15 +108,27 @@ fn rows_within(features: &Matrix, radius: f64) -> bool {
 
 /// Labels of one problem: ∓1 for classes, one class against the rest if there are more than two;
 /// numbers as they are, in [−1, 1]. The size of a class's label is how much its rows count.
-pub(crate) fn labels(facts: &Facts, data: &Dataset, problem: u32) -> Result<Vec<f64>, LearnError> {
-    let target = &data.target;
-    let labels = if facts.problems == 1 { target.signed() } else { target.against_rest(problem) };
-    let mut labels =
-        labels.ok_or(LearnError::DataShape("the target is not of the planned kind"))?;
-    if let Target::Class { codes, .. } = target {
-        for (label, code) in labels.iter_mut().zip(codes) {
-            *label *= facts.weights.get(*code as usize).unwrap_or(&1.0);
-        }
+pub(crate) fn problem(facts: &Facts, problem: u32) -> Labels {
+    let weights = facts.weights.clone();
+    match facts.problems {
+        1 => Labels::Signed { weights },
+        _ => Labels::AgainstRest { class: problem, weights },
     }
-    Ok(labels)
+}
+
+/// Rows with the labels of one problem.
+pub(crate) fn records<'a>(
+    table: &'a dyn Table,
+    labels: &Labels,
+) -> Result<Box<dyn Records + 'a>, LearnError> {
+    table.problem(labels).map_err(|error| match error {
+        RecordsError::BackEnd(_) => LearnError::Records(error),
+        _ => LearnError::DataShape("a feature or target is not a number in its range"),
+    })
+}
+
+/// The labels of one problem, for rows in memory.
+pub(crate) fn labels(facts: &Facts, data: &Dataset, number: u32) -> Result<Vec<f64>, LearnError> {
+    let unfit = LearnError::DataShape("the target is not of the planned kind");
+    problem(facts, number).of(&data.target).ok_or(unfit)
 }

@@ -31,6 +31,20 @@ pub enum LearnError {
         /// What would be accepted.
         accepted: &'static str,
     },
+    /// The table is not in memory, and the method needs more of it than sums.
+    #[error(
+        "method {method} needs {needs}, which only a table in memory offers: give fewer rows, or a \
+             method that asks for sums (gd, amp, ssp, output, objective)"
+    )]
+    NeedsMemory {
+        /// The method.
+        method: &'static str,
+        /// What it needs.
+        needs: &'static str,
+    },
+    /// The records could not be read.
+    #[error(transparent)]
+    Records(#[from] privet_optim::sum::RecordsError),
     /// No such method.
     #[error("'{given}' is not a method; accepted: {accepted}")]
     UnknownMethod {

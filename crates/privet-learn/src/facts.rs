@@ -2,7 +2,7 @@
 
 use crate::LearnError;
 use crate::request::{ROWS, Request};
-use privet_core::{Neighbours, Unit};
+use privet_core::{Neighbours, Relation, Unit};
 use privet_data::encode::Encoding;
 use privet_data::schema::{Norm, TargetKind};
 use privet_dp::account::{Event, LossShape, Sign};
@@ -105,6 +105,11 @@ impl Facts {
         })
     }
 
+    /// Which tables are neighbours, counted in which unit.
+    pub fn relation(&self) -> Relation {
+        Relation::new(self.neighbours, self.unit)
+    }
+
     /// L·R: the largest gradient of one record.
     pub fn gradient_bound(&self) -> f64 {
         self.shape.lipschitz * self.radius
@@ -112,11 +117,7 @@ impl Facts {
 
     /// How far Σ∇ℓ can move between neighbours: 2kLR or kLR.
     pub fn gradient_shift(&self) -> f64 {
-        let sides = match self.neighbours {
-            Neighbours::ReplaceOne => 2.0,
-            Neighbours::AddRemove => 1.0,
-        };
-        sides * f64::from(self.unit.records()) * self.gradient_bound()
+        self.relation().shift(self.gradient_bound())
     }
 
     /// γ of the sum form for the default γ = 1/n² of the mean form.

@@ -4,10 +4,10 @@ use crate::LearnError;
 use crate::facts::Facts;
 use crate::method::Method;
 use crate::support::Support;
-use privet_data::Dataset;
 use privet_dp::account::Event;
-use privet_dp::gate::{Arithmetic, Noised, Odometer};
+use privet_dp::gate::{Arithmetic, Noised, Session};
 use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
 use serde::Serialize;
 use serde::ser::SerializeMap;
 use std::fmt;
@@ -43,8 +43,8 @@ pub(crate) trait Procedure: fmt::Debug + Send + Sync {
     fn run(
         &self,
         facts: &Facts,
-        data: &Dataset,
-        odometer: &mut Odometer<'_>,
+        table: &dyn Table,
+        session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError>;
 }

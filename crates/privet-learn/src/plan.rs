@@ -7,11 +7,11 @@ use crate::method::Method;
 use crate::request::{Calibration, Request};
 use crate::{LearnError, model::LinearWeights, run};
 use privet_core::Budget;
-use privet_data::Dataset;
 use privet_dp::account::{self, Event, Guarantee};
 use privet_dp::gate::{Arithmetic, Release};
 use privet_dp::noise::Source;
 use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
 use std::sync::Arc;
 
 /// What is done with the records.
@@ -181,10 +181,10 @@ impl Plan {
     /// Executes the plan on data.
     pub fn run(
         &self,
-        data: &Dataset,
+        table: &dyn Table,
         source: &mut dyn Source,
         monitor: &dyn Monitor,
     ) -> Result<Release<LinearWeights>, LearnError> {
-        run::run(self, data, source, monitor)
+        run::run(self, table, source, monitor)
     }
 }

@@ -4,7 +4,7 @@
 //! make the plan again.
 
 use crate::method::{Method, Scores};
-use privet_core::{Budget, Neighbours, Range};
+use privet_core::{Budget, Neighbours, Range, Relation};
 use privet_data::schema::Schema;
 use privet_optim::loss::Loss;
 use serde::{Deserialize, Serialize};
@@ -44,6 +44,11 @@ pub struct Request {
 }
 
 impl Request {
+    /// Which tables are neighbours, counted in which unit.
+    pub fn relation(&self) -> Relation {
+        Relation::new(self.neighbours, self.schema.unit())
+    }
+
     /// What the scores of its model say of the classes: printed constants come with plain losses.
     pub fn scores(&self) -> Scores {
         match self.calibration {

@@ -3,30 +3,30 @@
 use crate::model::LinearWeights;
 use crate::plan::{Plan, Work};
 use crate::{LearnError, admit};
-use privet_data::Dataset;
-use privet_dp::gate::{Odometer, Private, Release};
+use privet_dp::gate::{Private, Release, Session};
 use privet_dp::noise::Source;
 use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
 
 /// Checks the data against the plan, carries it out and settles.
 pub(crate) fn run(
     plan: &Plan,
-    data: &Dataset,
+    table: &dyn Table,
     source: &mut dyn Source,
     monitor: &dyn Monitor,
 ) -> Result<Release<LinearWeights>, LearnError> {
-    admit::check(&plan.facts, data)?;
+    admit::check(&plan.facts, table)?;
     let request = serde_json::to_value(&plan.request)
         .map_err(|_| LearnError::DataShape("the request cannot be written as JSON"))?;
     match (&plan.work, &plan.events, &plan.guarantee) {
         (Work::Private(procedure), Some(events), Some(guarantee)) => {
-            let mut odometer = Odometer::start(events.clone(), source);
-            let rows = procedure.run(&plan.facts, data, &mut odometer, monitor)?;
+            let mut session = Session::start(events.clone(), source);
+            let rows = procedure.run(&plan.facts, table, &mut session, monitor)?;
             let all = rows.map(|weights| LinearWeights { weights });
-            Ok(odometer.settle(all, *guarantee, plan.arithmetic, plan.notes.clone(), request)?)
+            Ok(session.settle(all, *guarantee, plan.arithmetic, plan.notes.clone(), request)?)
         }
         (Work::Plain(plain), ..) => {
-            let weights = plain.run(&plan.facts, data, monitor)?;
+            let weights = plain.run(&plan.facts, table, monitor)?;
             Ok(Release::without_privacy(Private::new(LinearWeights { weights }), request))
         }
         (Work::Private(_), ..) => Err(LearnError::DataShape("the plan states no events")),

@@ -8,7 +8,7 @@ use privet_data::{Schema, read};
 use privet_dp::account::{
     self, Cost, Event, LossShape, ObjectiveCost, ObjectiveNoise, Sign, gaussian,
 };
-use privet_dp::gate::{GateError, Odometer, Private};
+use privet_dp::gate::{GateError, Private, Session};
 use privet_dp::mechanism::{Distance, OutputLaw, PerturbedObjective};
 use privet_dp::noise::FixedSeed;
 use privet_learn::erm::amp::printed_constants;
@@ -122,10 +122,10 @@ fn priv_4_the_gate_refuses_a_point_that_is_not_proved_close() {
             output: OutputLaw::Gaussian(1.0),
         };
         let mut source = FixedSeed::new(7);
-        let mut odometer = Odometer::start(perturbed.event().expect("an event"), &mut source);
-        let (_noise, token) = perturbed.draw(&mut odometer).expect("a draw");
+        let mut session = Session::start(perturbed.event().expect("an event"), &mut source);
+        let (_noise, token) = perturbed.draw(&mut session).expect("a draw");
         let minimiser = Private::new(vec![0.0, 0.0]);
-        match token.release(minimiser, Distance(bound), &mut odometer) {
+        match token.release(minimiser, Distance(bound), &mut session) {
             Ok(_) => assert!(released, "{bound} was let out"),
             Err(error) => {
                 assert!(!released, "{bound} was refused");

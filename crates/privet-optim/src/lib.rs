@@ -26,4 +26,4 @@ pub mod vertex;
 
 pub use loss::Loss;
 pub use solver::{Certified, Method, Options, Penalty, Problem, SolveError, minimise};
-pub use sum::{InMemory, Records, Statistic};
+pub use sum::{InMemory, OnDisk, Records, Statistic, Sums, Table};

@@ -156,7 +156,7 @@ fn ours(course: &Course) -> Result<Vec<Entrant<'_>>, RaceError> {
     let mut entrants = Vec::new();
     for (storage, training) in &course.stored {
         let rows = training.rows() as u64;
-        let small = (rows as f64).powi(-2);
+        let small = Budget::usual_delta(rows as u64);
         for epsilon in EPSILONS {
             for (method, delta) in [("amp", small), ("auto", small), ("amp", 0.0)] {
                 let pure = delta == 0.0;
@@ -267,7 +267,7 @@ impl<'a> Entrant<'a> {
             Fitter::Ours { plan, training, extra, .. } => {
                 let before = memory::start();
                 let started = Instant::now();
-                let release = plan.run(training, source, &AtomicBool::new(false))?;
+                let release = plan.run(*training, source, &AtomicBool::new(false))?;
                 self.times.push(started.elapsed().as_secs_f64());
                 let more = before.zip(memory::peak()).map(|(from, to)| to.saturating_sub(from));
                 *extra = more.max(*extra);

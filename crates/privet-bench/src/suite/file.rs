@@ -140,7 +140,7 @@ impl Delta {
     /// For n rows.
     pub fn of(self, rows: u64) -> f64 {
         match self {
-            Self::InverseSquare => (rows as f64).powi(-2),
+            Self::InverseSquare => privet_core::Budget::usual_delta(rows as u64),
             Self::Fixed(delta) => delta,
         }
     }

@@ -14,7 +14,7 @@ use super::distribution::{Composed, Effort};
 use super::error::{AccountError, probability};
 use super::event::Event;
 use super::parts::{Part, Parts};
-use super::{classes, compose, concentrated, distribution, gaussian, merge, pure, renyi};
+use super::{classes, compose, concentrated, distribution, gaussian, merge, pure, renyi, selected};
 use privet_core::{Budget, DELTA, Neighbours, Unit};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -159,7 +159,8 @@ impl Parts {
         } else if delta <= self.leak + self.least_charge() {
             return f64::INFINITY;
         }
-        if self.rest.is_empty() && self.distance == 0.0 && self.leak == 0.0 {
+        let gaussian_only = self.rest.is_empty() && self.selected.is_empty();
+        if gaussian_only && self.distance == 0.0 && self.leak == 0.0 {
             return gaussian::epsilon(delta, self.mu());
         }
         // `high` always holds, so stopping anywhere is safe.
@@ -169,6 +170,9 @@ impl Parts {
             (d <= delta, libm::log(d.max(1e-320)) - libm::log(delta.max(1e-320)))
         };
         let full = |e: f64| probe(e, Wanted::Below(delta));
+        if !self.selected.is_empty() {
+            return crossing(most, 1e-10, full);
+        }
         if self.smooth() {
             return crossing(most, 1e-13, full);
         }
@@ -218,6 +222,9 @@ impl Parts {
     /// The curve of the composition, never below what is known to be attained: a computation that
     /// comes out lower has gone wrong, whatever the reason (NaN included).
     fn ideal(&self, e: f64, wanted: Wanted) -> f64 {
+        if !self.selected.is_empty() {
+            return renyi::delta_by(e, |order| selected::divergence(self, order));
+        }
         let squares = self.rest.iter().map(|(part, count)| *count as f64 * part.attained().powi(2));
         let floor = gaussian::delta(e, libm::sqrt(self.mu().powi(2) + squares.sum::<f64>()));
         // Nor below the curve of one use of anything whose curve is attained; below every budget

@@ -25,7 +25,7 @@ use super::event::{Cost, Event, ObjectiveCost, ObjectiveNoise, OutputNoise};
 use super::parts::{Part, Parts};
 use super::sampled::{Sampled, Sampler};
 use super::{gaussian, merge, optimist, pure};
-use privet_core::{Neighbours, Unit};
+use privet_core::{Neighbours, Relation, Unit};
 
 /// Rounding of closed forms, generously.
 const MARGIN: f64 = 1e-9;
@@ -34,7 +34,7 @@ const MARGIN: f64 = 1e-9;
 /// (ε, δ)-differentially private, for ε ≥ 0. The upper one is [`super::delta`]'s.
 ///
 /// ```
-/// # use privet_core::{Neighbours, Unit};
+/// # use privet_core::{Neighbours, Relation, Unit};
 /// use privet_dp::account::{Cost, Event, bracket};
 /// let step = Event::Use {
 ///     neighbours: Neighbours::AddRemove,
@@ -100,9 +100,11 @@ fn pair_that_occurs(part: Part) -> Part {
 fn attained(event: &Event) -> Event {
     match event {
         Event::All(events) => Event::All(events.iter().map(attained).collect()),
-        Event::Repeat { count, event } => {
+        Event::Repeat { count, event } | Event::UpTo { count, event } => {
             Event::Repeat { count: *count, event: Box::new(attained(event)) }
         }
+        // One run may be all there is.
+        Event::Selected { event, .. } => attained(event),
         Event::Use { neighbours, unit, cost } => {
             let (neighbours, unit) = (*neighbours, *unit);
             Event::Use { neighbours, unit, cost: attained_cost(cost, neighbours, unit) }
@@ -136,9 +138,8 @@ fn attained_objective(
     apart: f64,
     tau: f64,
 ) -> Cost {
-    let sides = if neighbours == Neighbours::ReplaceOne { 2.0 } else { 1.0 };
-    let records = f64::from(unit.records());
-    let moved = sides * records * objective.loss.lipschitz * objective.radius;
+    let moved =
+        Relation::new(neighbours, unit).records() * objective.loss.lipschitz * objective.radius;
     match objective.noise {
         ObjectiveNoise::Gaussian { noise_scale, .. } => gaussian_cost(
             (moved + objective.ridge * apart) * (1.0 - 1e-14),

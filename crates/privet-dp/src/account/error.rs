@@ -95,6 +95,14 @@ pub enum AccountError {
         /// The leaf's relation.
         neighbours: Neighbours,
     },
+    /// A kind of event that the filter's theorem does not cover.
+    #[error(
+        "an event that the limit of this session has no bound for: see the kinds that its law admits"
+    )]
+    NotAdmitted,
+    /// What is left of a filter's limit does not pay for the event.
+    #[error("the limit of this session does not allow another such event; nothing was drawn")]
+    Exhausted,
     /// Not even the largest noise of the search range meets the budget.
     #[error("noise of scale {largest} still exceeds epsilon = {epsilon}, delta = {delta}")]
     OutOfReach {

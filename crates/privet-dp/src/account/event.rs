@@ -1,8 +1,17 @@
 //! What happened, as far as privacy is concerned.
 //!
 //! An [`Event`] is plain data: a tree whose leaves each name the neighbour relation and the unit
-//! they were charged for. How it is bounded is the accountant's affair. Planner, odometer,
+//! they were charged for. How it is bounded is the accountant's affair. Planner, session,
 //! certificate and verifier all speak of the same tree.
+//!
+//! **Contract.** Certificates hold events for good, so:
+//! - the meaning of a kind, of each of its fields and of their units never changes once a version with it
+//!   is out; a sharper theorem may lower what a kind is charged, a broken one raises it (and is announced);
+//! - a new fact is a new kind, or a wrapper ([`Event::UpTo`], [`Event::Selected`]), never a new field of an
+//!   old kind that changes what the old ones say;
+//! - a kind is never removed, and its written form (names, numbers as JSON numbers) stays: `tests/golden`
+//!   of `privet-learn` holds files of every released version, which must go on verifying;
+//! - an event that a reader does not know is refused, never skipped.
 
 use privet_core::{Neighbours, Unit};
 use serde::{Deserialize, Serialize};
@@ -29,6 +38,41 @@ pub enum Event {
         /// What.
         event: Box<Event>,
     },
+    /// The same event at most `count` times; charged as if all were. How often it happens may depend on
+    /// the answers: composition is adaptive, and doing nothing is post-processing.
+    UpTo {
+        /// How often at most.
+        count: u32,
+        /// What.
+        event: Box<Event>,
+    },
+    /// The event is run a secret random number of times, and only the run with the best score is shown:
+    /// neither the others nor their number ([`super::selected`]).
+    Selected {
+        /// The law of the number of runs.
+        law: Runs,
+        /// One run, its score included.
+        event: Box<Event>,
+    },
+}
+
+/// How often something is tried before the best is shown, a random number that stays secret.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Runs {
+    /// Truncated negative binomial: Pr[K = k] ∝ (1 − γ)ᵏ·∏_{l<k}(l + η)/(l + 1) on k ≥ 1; geometric at
+    /// η = 1, logarithmic at η = 0.
+    NegativeBinomial {
+        /// η, above −1.
+        eta: f64,
+        /// γ, in (0, 1).
+        gamma: f64,
+    },
+    /// Poisson; where no run is made, a fixed public answer is shown.
+    Poisson {
+        /// Its mean.
+        mean: f64,
+    },
 }
 
 impl Event {
@@ -36,8 +80,8 @@ impl Event {
     pub fn single_cost(&self) -> Option<&Cost> {
         match self {
             Self::Use { cost, .. } => Some(cost),
-            Self::Repeat { event, .. } => event.single_cost(),
-            Self::All(_) => None,
+            Self::Repeat { event, .. } | Self::UpTo { event, .. } => event.single_cost(),
+            Self::All(_) | Self::Selected { .. } => None,
         }
     }
 }

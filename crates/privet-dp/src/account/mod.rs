@@ -11,6 +11,8 @@
 //! | objective perturbation and AMP | [`objective`], [`logistic`], [`minima`], [`classes`] |
 //! | Gaussian releases of sampled records | [`sampled`] |
 //! | anything composed with anything | [`parts`], [`distribution`] |
+//! | events chosen as one goes | [`filter`] |
+//! | the best of a secret number of runs | [`selected`] |
 //!
 //! Everything here is an upper bound (but for the lower end of a bracket), rounded to the safe side, in f64 with `libm`'s functions, so
 //! that a verifier on another machine finds the same numbers.
@@ -25,6 +27,7 @@ mod curve;
 pub mod distribution;
 mod error;
 mod event;
+pub mod filter;
 mod fourier;
 pub mod gaussian;
 mod hull;
@@ -41,6 +44,7 @@ pub mod pure;
 mod quadrature;
 pub mod renyi;
 pub mod sampled;
+pub mod selected;
 mod spectrum;
 mod spherical;
 mod tradeoff;
@@ -49,5 +53,8 @@ pub use accountant::{Guarantee, delta, epsilon, guarantee, meets, relation};
 pub use bracket::bracket;
 pub use calibrate::calibrate;
 pub use error::AccountError;
-pub use event::{Cost, Event, Grid, LossShape, ObjectiveCost, ObjectiveNoise, OutputNoise, Sign};
+pub use event::{
+    Cost, Event, Grid, LossShape, ObjectiveCost, ObjectiveNoise, OutputNoise, Runs, Sign,
+};
+pub use filter::{Filter, Tally};
 pub use tradeoff::TradeOff;

@@ -135,10 +135,7 @@ pub fn perturbation(
     let determinant = libm::log1p(smoothness / ridge * (1.0 + MARGIN)) * (1.0 + MARGIN);
     let kappa = (cost.loss.logistic && cost.loss.sign == Sign::Fixed)
         .then_some(4.0 * smoothness / ridge * (1.0 + MARGIN));
-    let touched = match neighbours {
-        Neighbours::ReplaceOne => 2.0,
-        Neighbours::AddRemove => 1.0,
-    };
+    let touched = neighbours.sides();
     Ok(match cost.noise {
         ObjectiveNoise::L2Laplace { noise_scale } => {
             let t = slope / positive("noise_scale", noise_scale)? * (1.0 + MARGIN);
@@ -273,8 +270,7 @@ impl Objective {
     /// of a unit. *Tight*: with every record in the linear part of ℓ, at opposite ends, the release
     /// is exactly this Gaussian mechanism.
     pub fn shift(&self) -> f64 {
-        let sides = if self.neighbours == Neighbours::ReplaceOne { 2.0 } else { 1.0 };
-        sides * f64::from(self.records) * self.ratio * (1.0 - 8.0 * MARGIN)
+        self.neighbours.sides() * f64::from(self.records) * self.ratio * (1.0 - 8.0 * MARGIN)
     }
 
     /// (C, μ) of the law C + max(G, 0), G ~ N(μ²/2, μ²), that dominates both directions; only for

@@ -23,6 +23,7 @@ use super::event::{Cost, Event, Grid, ObjectiveCost, ObjectiveNoise};
 use super::minima::{OutputCost, output_cost};
 use super::objective::{Objective, Perturbation, perturbation};
 use super::sampled::{self, Sampled, Sampler};
+use super::selected::Selected;
 use crate::noise::{grid_distance, grid_ratio};
 use privet_core::{Neighbours, Unit};
 
@@ -71,6 +72,8 @@ pub struct Parts {
     pub outside: f64,
     /// The rest, with multiplicities.
     pub rest: Vec<(Part, u64)>,
+    /// Best runs of many, with multiplicities: known by their moments only.
+    pub selected: Vec<(Selected, u64)>,
 }
 
 impl Parts {
@@ -86,6 +89,7 @@ impl Parts {
             ratio: 0.0,
             outside: 0.0,
             rest: Vec::new(),
+            selected: Vec::new(),
         };
         parts.add(event, 1)?;
         if parts.rest.len() > DIFFERENT {
@@ -102,27 +106,43 @@ impl Parts {
         match event {
             Event::All(events) if events.is_empty() => Err(AccountError::Empty),
             Event::All(events) => events.iter().try_for_each(|event| self.add(event, count)),
-            Event::Repeat { count: 0, .. } => Err(AccountError::Empty),
-            Event::Repeat { count: more, event } => {
+            Event::Repeat { count: 0, .. } | Event::UpTo { count: 0, .. } => {
+                Err(AccountError::Empty)
+            }
+            Event::Repeat { count: more, event } | Event::UpTo { count: more, event } => {
                 let count = count
                     .checked_mul(u64::from(*more))
                     .filter(|count| *count <= MOST)
                     .ok_or(AccountError::TooMany { most: MOST })?;
                 self.add(event, count)
             }
+            Event::Selected { law, event } => {
+                let inner = Self::new(event)?;
+                self.same_relation(inner.neighbours, inner.unit)?;
+                let runs = Selected::expected(law)?;
+                self.distance += inner.distance * runs * count as f64 * UP;
+                self.ratio = f64::INFINITY; // of a random number of runs: only the distance is charged
+                self.selected.push((Selected::new(*law, inner)?, count));
+                Ok(())
+            }
             // Enough to know: comparing ever more of them with each other would take ever longer.
             Event::Use { .. } if self.rest.len() > DIFFERENT => Ok(()),
             Event::Use { neighbours, unit, cost } => {
-                if *neighbours != self.neighbours {
-                    let (first, second) = (self.neighbours, *neighbours);
-                    return Err(AccountError::MixedNeighbours { first, second });
-                }
-                if *unit != self.unit {
-                    return Err(AccountError::MixedUnits { first: self.unit, second: *unit });
-                }
+                self.same_relation(*neighbours, *unit)?;
                 self.add_cost(cost, count)
             }
         }
+    }
+
+    fn same_relation(&self, neighbours: Neighbours, unit: Unit) -> Result<(), AccountError> {
+        if neighbours != self.neighbours {
+            let (first, second) = (self.neighbours, neighbours);
+            return Err(AccountError::MixedNeighbours { first, second });
+        }
+        if unit != self.unit {
+            return Err(AccountError::MixedUnits { first: self.unit, second: unit });
+        }
+        Ok(())
     }
 
     fn add_cost(&mut self, cost: &Cost, count: u64) -> Result<(), AccountError> {
@@ -295,6 +315,9 @@ impl Parts {
     /// Whether δ is a smooth function of the parameters; else loss distributions are composed, on
     /// grids that change from case to case, and δ has steps of about 10⁻⁴ of itself.
     pub fn smooth(&self) -> bool {
+        if !self.selected.is_empty() {
+            return false;
+        }
         match self.rest[..] {
             [] => true,
             [(Part::Objective(objective), count)] => {
@@ -313,7 +336,7 @@ impl Parts {
 
     /// Σε when every loss is bounded and nothing is approximate.
     pub fn pure(&self) -> Option<f64> {
-        if self.squares > 0.0 || self.distance > 0.0 {
+        if self.squares > 0.0 || self.distance > 0.0 || !self.selected.is_empty() {
             return None;
         }
         let total = self.rest.iter().try_fold(0.0, |sum, (part, count)| {
@@ -359,6 +382,8 @@ fn first_leaf(event: &Event) -> Option<(Neighbours, Unit)> {
     match event {
         Event::Use { neighbours, unit, .. } => Some((*neighbours, *unit)),
         Event::All(events) => events.iter().find_map(first_leaf),
-        Event::Repeat { event, .. } => first_leaf(event),
+        Event::Repeat { event, .. } | Event::UpTo { event, .. } | Event::Selected { event, .. } => {
+            first_leaf(event)
+        }
     }
 }

@@ -182,12 +182,18 @@ pub fn delta(rest: &[(Part, u64)], nu: f64, e: f64) -> f64 {
 }
 
 fn one_way(rest: &[(Part, u64)], nu: f64, e: f64, direction: Direction) -> f64 {
+    delta_by(e, |order| {
+        rest.iter().fold(gaussian(order, nu), |sum, (part, count)| {
+            sum + part.divergence(order, direction) * *count as f64
+        })
+    })
+}
+
+/// The smallest δ(e) that a curve ε(α) proves.
+pub(super) fn delta_by(e: f64, curve: impl Fn(f64) -> f64) -> f64 {
     let ln_bound = |ln_s: f64| {
         let s = libm::exp(ln_s);
-        let order = 1.0 + s;
-        let total = rest.iter().fold(gaussian(order, nu), |sum, (part, count)| {
-            sum + part.divergence(order, direction) * *count as f64
-        });
+        let total = curve(1.0 + s);
         s * (total * (1.0 + MARGIN) - e) - s * libm::log1p(1.0 / s) - libm::log1p(s)
     };
     // A scan, then golden section around its best: every α is valid, so the search need not be exact.

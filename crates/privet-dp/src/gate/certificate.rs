@@ -7,7 +7,7 @@
 //! It cannot show that its holder ran this code; a [`Signature`] lets an organisation vouch.
 
 use super::made::{Made, SILENT, Version};
-use crate::account::{self, AccountError, Event, Guarantee};
+use crate::account::{self, AccountError, Event, Filter, Guarantee, Tally};
 use crate::noise::Origin;
 use ed25519_dalek::{Signer, SigningKey, VerifyingKey};
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,9 @@ use sha2::{Digest, Sha256};
 
 /// The form of certificate written by this version.
 pub const FORMAT: &str = "privet-certificate-1";
+
+/// What a certificate says of noise that can be made again.
+const FIXED_SEED: &str = "NOT PRIVATE: the noise was made from a fixed seed";
 
 /// In which arithmetic the guarantee is proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +44,10 @@ pub struct Certificate {
     pub randomness: Option<Origin>,
     /// The events that were executed.
     pub events: Option<Event>,
+    /// The limit under which they were chosen as it went, where they were not planned: the claim is what
+    /// the limit proves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<Filter>,
     /// Conditions and known gaps, in words.
     pub notes: Vec<String>,
     /// The public facts and settings from which the plan can be made again.
@@ -79,7 +86,7 @@ impl Certificate {
         if origin == Origin::FixedSeed {
             // Nothing is claimed, so there is nothing to recompute: an audit makes many of these.
             guarantee.epsilon = f64::INFINITY;
-            notes.insert(0, "NOT PRIVATE: the noise was made from a fixed seed".into());
+            notes.insert(0, FIXED_SEED.into());
         } else if !supports(&events, &guarantee)? {
             // The claim is recomputed here, at the gate: a learner cannot overstate it.
             guarantee = account::guarantee(&events, guarantee.delta)?;
@@ -90,12 +97,42 @@ impl Certificate {
             arithmetic,
             randomness: Some(origin),
             events: Some(events),
+            filter: None,
             notes,
             request,
             made: Some(Made::now(Some(origin))),
             digest: None,
             signature: None,
         })
+    }
+
+    /// Of a session whose events were chosen as it went: what is claimed is what its filter proves.
+    pub(super) fn within(
+        filter: Filter,
+        events: Event,
+        claim: Guarantee,
+        arithmetic: Arithmetic,
+        origin: Origin,
+        notes: Vec<String>,
+        request: Value,
+    ) -> Result<Self, AccountError> {
+        let proved = filter.guarantee(claim.delta)?;
+        let guarantee = if proved.epsilon <= claim.epsilon { claim } else { proved };
+        let mut certificate = Self {
+            guarantee: Some(guarantee),
+            arithmetic,
+            randomness: Some(origin),
+            events: Some(events),
+            filter: Some(filter),
+            notes,
+            ..Self::without_privacy(request)
+        };
+        if origin == Origin::FixedSeed {
+            let epsilon = f64::INFINITY;
+            certificate.guarantee = Some(Guarantee { epsilon, ..guarantee });
+            certificate.notes.insert(0, FIXED_SEED.into());
+        }
+        Ok(certificate)
     }
 
     pub(super) fn without_privacy(request: Value) -> Self {
@@ -105,6 +142,7 @@ impl Certificate {
             arithmetic: Arithmetic::Real,
             randomness: None,
             events: None,
+            filter: None,
             notes: vec!["NOT PRIVATE: trained without noise, for comparison only".into()],
             request,
             made: Some(Made::now(None)),
@@ -138,6 +176,9 @@ impl Certificate {
         }
         // Another platform's arithmetic may differ in the last digits.
         let rounded = Guarantee { epsilon: claimed.epsilon * (1.0 + 1e-9), ..*claimed };
+        if let Some(filter) = &self.filter {
+            return recheck_filter(filter, events, &rounded).map(|()| Some(*claimed));
+        }
         if !supports(events, &rounded)? {
             let proved = account::guarantee(events, claimed.delta)?;
             if proved.neighbours != claimed.neighbours || proved.unit != claimed.unit {
@@ -182,6 +223,30 @@ fn supports(events: &Event, claim: &Guarantee) -> Result<bool, AccountError> {
         account::delta(events, claim.epsilon)? <= claim.delta
     };
     Ok(met && found == (claim.neighbours, claim.unit))
+}
+
+/// Whether a filter proves the claim, and admits the events one after the other.
+fn recheck_filter(
+    filter: &Filter,
+    events: &Event,
+    claim: &Guarantee,
+) -> Result<(), CertificateError> {
+    let proved = filter.guarantee(claim.delta)?;
+    if (proved.neighbours, proved.unit) != (claim.neighbours, claim.unit) {
+        return Err(CertificateError::OtherNeighbours);
+    }
+    // Asks "enough?", so that a claim that is no number is refused.
+    let met = proved.epsilon <= claim.epsilon;
+    if !met {
+        return Err(CertificateError::TooStrong { claimed: claim.epsilon, proved: proved.epsilon });
+    }
+    let whole = std::slice::from_ref(events);
+    let list = if let Event::All(list) = events { &list[..] } else { whole };
+    let mut tally = Tally::default();
+    for event in list {
+        tally = filter.admit(&tally, event)?;
+    }
+    Ok(())
 }
 
 impl Signature {

@@ -1,13 +1,13 @@
 //! The one gate: the only way from private values to something that may be published.
 //!
 //! ```text
-//!  Private<T> ──mechanism──► Noised<T> ──Odometer::settle──► Release<T>
+//!  Private<T> ──mechanism──► Noised<T> ──Session::settle──► Release<T>
 //! ```
 //!
 //! - [`Private`] holds what was computed from records. Only this crate opens it.
 //! - A mechanism (see [`crate::mechanism`]) opens it, adds noise, records its event on the
-//!   [`Odometer`] *when it draws*, and hands back a [`Noised`].
-//! - [`Odometer::settle`] compares the events recorded with those planned. Only if they are the
+//!   [`Session`] *when it draws*, and hands back a [`Noised`].
+//! - [`Session::settle`] compares the events recorded with those planned. Only if they are the
 //!   same does a [`Release`] come out, with its [`Certificate`].
 //! - Afterwards only post-processing by a plain `fn` is possible, which cannot capture records.
 //!
@@ -39,7 +39,7 @@
 //! let forged = privet_dp::gate::Release { value: 41 };
 //! ```
 //! ```compile_fail,E0451
-//! let forged = privet_dp::gate::Noised { value: 41, odometer: 0 };
+//! let forged = privet_dp::gate::Noised { value: 41, session: 0 };
 //! ```
 //! Post-processing cannot capture anything:
 //! ```compile_fail,E0308
@@ -66,16 +66,25 @@
 //! ```
 
 mod certificate;
+mod course;
+mod journal;
 mod made;
-mod odometer;
 mod private;
+mod purse;
 mod release;
+mod session;
+mod suspended;
+mod walk;
 
 pub use certificate::{
     Arithmetic, Certificate, CertificateError, FORMAT, Signature, canonical_json, digest, from_hex,
     public_key, sign,
 };
+pub use journal::Journal;
 pub use made::{Made, SILENT, VERSION, Version};
-pub use odometer::{GateError, Noised, Odometer};
 pub use private::Private;
+pub use purse::{Purse, PurseError};
 pub use release::Release;
+pub use session::{GateError, Noised, Session, Spend};
+pub use suspended::Suspended;
+pub use walk::{Next, Walk};

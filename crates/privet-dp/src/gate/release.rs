@@ -3,7 +3,7 @@
 use super::Certificate;
 
 /// A value that may be published, with the certificate of what it can reveal. Made by
-/// [`super::Odometer::settle`] alone (or, marked as having no privacy at all, by
+/// [`super::Session::settle`] alone (or, marked as having no privacy at all, by
 /// [`Release::without_privacy`]).
 #[derive(Debug, Clone)]
 pub struct Release<T> {

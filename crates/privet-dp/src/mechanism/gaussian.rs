@@ -16,7 +16,7 @@
 
 use super::grid::{Units, from_grid, rounding, to_grid, up};
 use crate::account::{Cost, Event, Grid};
-use crate::gate::{GateError, Noised, Odometer, Private};
+use crate::gate::{GateError, Noised, Private, Session};
 use crate::noise::GridGaussian;
 use privet_core::{Neighbours, Unit};
 use zeroize::Zeroizing;
@@ -55,20 +55,29 @@ impl Gaussian {
     pub fn run(
         &self,
         value: Private<Vec<f64>>,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
     ) -> Result<Noised<Vec<f64>>, GateError> {
-        let (draws, step) = draw(self.event()?, self.noise_scale, self.coordinates, odometer)?;
+        let (draws, step) = draw(self.event()?, self.noise_scale, self.coordinates, session)?;
         let steps = to_grid(&value.open(), step, self.coordinates)?;
-        Ok(odometer.noised(from_grid(&steps, &draws, step)))
+        Ok(session.noised(from_grid(&steps, &draws, step)))
     }
 
-    /// The same for an exact sum. The answer stays inside this crate: see [`super::Descent`].
+    /// The same for an exact sum.
+    pub fn run_units(
+        &self,
+        value: Private<Units>,
+        session: &mut Session<'_>,
+    ) -> Result<Noised<Vec<f64>>, GateError> {
+        let noised = self.add_to_units(value, session)?;
+        Ok(session.noised(noised))
+    }
+
     pub(super) fn add_to_units(
         &self,
         value: Private<Units>,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
     ) -> Result<Vec<f64>, GateError> {
-        noised_units(self.event()?, self.noise_scale, self.coordinates, value, odometer)
+        noised_units(self.event()?, self.noise_scale, self.coordinates, value, session)
     }
 }
 
@@ -78,9 +87,9 @@ pub(super) fn noised_units(
     noise_scale: f64,
     coordinates: usize,
     value: Private<Units>,
-    odometer: &mut Odometer<'_>,
+    session: &mut Session<'_>,
 ) -> Result<Vec<f64>, GateError> {
-    let (draws, step) = draw(event, noise_scale, coordinates, odometer)?;
+    let (draws, step) = draw(event, noise_scale, coordinates, session)?;
     let steps = value.open().to_grid(step, coordinates)?;
     Ok(from_grid(&steps, &draws, step))
 }
@@ -90,10 +99,10 @@ fn draw(
     event: Event,
     noise_scale: f64,
     coordinates: usize,
-    odometer: &mut Odometer<'_>,
+    session: &mut Session<'_>,
 ) -> Result<(Zeroizing<Vec<i64>>, f64), GateError> {
     let noise = GridGaussian::new(noise_scale)?;
     let mut draws = Zeroizing::new(vec![0; coordinates]);
-    noise.fill_steps(&mut draws, odometer.record(event));
+    noise.fill_steps(&mut draws, session.charge(event)?);
     Ok((draws, noise.step()))
 }

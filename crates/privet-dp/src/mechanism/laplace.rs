@@ -8,7 +8,7 @@
 
 use super::grid::{Units, from_grid, to_grid, up};
 use crate::account::{Cost, Event};
-use crate::gate::{GateError, Noised, Odometer, Private};
+use crate::gate::{GateError, Noised, Private, Session};
 use crate::noise::DiscreteLaplace;
 use privet_core::{Neighbours, Unit};
 use zeroize::Zeroizing;
@@ -54,29 +54,29 @@ impl Laplace {
     pub fn run(
         &self,
         value: Private<Vec<f64>>,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
     ) -> Result<Noised<Vec<f64>>, GateError> {
-        let draws = self.draw(odometer)?;
+        let draws = self.draw(session)?;
         let steps = to_grid(&value.open(), self.step, self.coordinates)?;
-        Ok(odometer.noised(from_grid(&steps, &draws, self.step)))
+        Ok(session.noised(from_grid(&steps, &draws, self.step)))
     }
 
     /// The same for an exact sum. The answer stays inside this crate.
     pub(super) fn add_to_units(
         &self,
         value: Private<Units>,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
     ) -> Result<Vec<f64>, GateError> {
-        let draws = self.draw(odometer)?;
+        let draws = self.draw(session)?;
         let steps = value.open().to_grid(self.step, self.coordinates)?;
         Ok(from_grid(&steps, &draws, self.step))
     }
 
     /// Records the event and draws, in steps of the grid.
-    fn draw(&self, odometer: &mut Odometer<'_>) -> Result<Zeroizing<Vec<i64>>, GateError> {
+    fn draw(&self, session: &mut Session<'_>) -> Result<Zeroizing<Vec<i64>>, GateError> {
         let law = DiscreteLaplace::new(self.noise_scale / self.step)?;
         let mut draws = Zeroizing::new(vec![0; self.coordinates]);
-        law.fill(&mut draws, odometer.record(self.event()));
+        law.fill(&mut draws, session.charge(self.event())?);
         Ok(draws)
     }
 }

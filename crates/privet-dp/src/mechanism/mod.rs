@@ -6,8 +6,7 @@
 //! | mechanism | adds | event |
 //! |---|---|---|
 //! | [`Gaussian`] | Gaussian noise on a fine grid | exact Gaussian curve, finite arithmetic |
-//! | [`Descent`] | Gaussian noise to each gradient on the way down | composed Gaussians, finite arithmetic |
-//! | [`SampledDescent`] | the same to gradients of a secret random part of the records | composed sampled Gaussians, finite arithmetic |
+//! | [`SampledGaussian`] | the same to a sum over a secret random part of the records | sampled Gaussian, finite arithmetic |
 //! | [`ShuffledGaussian`] | Gaussian noise to what was computed from records in a secret random order | exact Gaussian curve, finite arithmetic |
 //! | [`Laplace`] | discrete Laplace noise on a grid | pure, finite arithmetic |
 //! | [`L2Laplace`] | noise of density ∝ exp(−‖b‖/s) | pure, real arithmetic |
@@ -16,7 +15,6 @@
 //! | [`Selection`] | exponential or Laplace noise to the scores of signed columns, again and again | composed bounded range or pure, finite arithmetic |
 //! | [`PerturbedObjective`] | a random linear term inside an objective | objective perturbation, AMP |
 
-mod descent;
 mod gaussian;
 mod grid;
 mod l2_laplace;
@@ -25,11 +23,10 @@ mod moments;
 mod objective;
 mod partition;
 mod rotated;
-mod sampled_descent;
+mod sampled_gaussian;
 mod selection;
 mod shuffled;
 
-pub use descent::{Descent, Schedule};
 pub use gaussian::Gaussian;
 pub use grid::{Units, released_step};
 pub use l2_laplace::L2Laplace;
@@ -38,6 +35,6 @@ pub use moments::{Moments, MomentsLaw, NoisyMoments};
 pub use objective::{Distance, ObjectiveToken, OutputLaw, PerturbedObjective, SecretNoise};
 pub use partition::independent_blocks;
 pub use rotated::{RotatedObjective, RotatedToken};
-pub use sampled_descent::{Draw, SampledDescent};
+pub use sampled_gaussian::{Draw, SampledGaussian};
 pub use selection::{Scores, Selection, SelectionLaw, Vertex};
 pub use shuffled::ShuffledGaussian;

@@ -17,7 +17,7 @@
 
 use super::{Gaussian, Laplace, Units};
 use crate::account::Event;
-use crate::gate::{GateError, Noised, Odometer, Private};
+use crate::gate::{GateError, Noised, Private, Session};
 
 /// Which noise the moments get.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,15 +75,15 @@ impl NoisyMoments {
     pub fn run(
         &self,
         sums: Private<Units>,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
     ) -> Result<Noised<Moments>, GateError> {
         let columns = self.columns;
         let (square, triangle) = (columns * columns, columns * (columns + 1) / 2);
         let (noised, first) = match &self.law {
-            MomentsLaw::Gaussian(gaussian) => (gaussian.add_to_units(sums, odometer)?, square),
+            MomentsLaw::Gaussian(gaussian) => (gaussian.add_to_units(sums, session)?, square),
             MomentsLaw::Laplace(laplace) => {
                 let sums = sums.map(|units| upper(units, columns));
-                (laplace.add_to_units(sums, odometer)?, triangle)
+                (laplace.add_to_units(sums, session)?, triangle)
             }
         };
         // Both laws refuse a vector that is not of the length they were planned for.
@@ -94,7 +94,7 @@ impl NoisyMoments {
         let gram = if first == square { averaged(matrix, columns) } else { full(matrix, columns) };
         let unweighted = |row: &[f64]| row.iter().map(|x| x / self.weight).collect();
         let cross = cross.chunks(columns.max(1)).map(unweighted).collect();
-        Ok(odometer.noised(Moments { columns, gram, cross, ridge: self.ridge }))
+        Ok(session.noised(Moments { columns, gram, cross, ridge: self.ridge }))
     }
 }
 

@@ -29,7 +29,7 @@
 
 use super::grid::{blurred, from_grid, rounding, to_grid, up};
 use crate::account::{Cost, Event, Grid, ObjectiveCost, ObjectiveNoise, OutputNoise};
-use crate::gate::{GateError, Noised, Odometer, Private};
+use crate::gate::{GateError, Noised, Private, Session};
 use crate::noise::{GridGaussian, L2Laplace};
 use privet_core::{Neighbours, Unit};
 use std::fmt;
@@ -117,7 +117,7 @@ impl PerturbedObjective {
     /// Records the event and draws b. The budget is spent from here on, whatever happens.
     pub fn draw(
         self,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
     ) -> Result<(SecretNoise, ObjectiveToken), GateError> {
         let event = self.event()?;
         let mut noise = vec![0.0; self.coordinates];
@@ -125,16 +125,16 @@ impl PerturbedObjective {
             ObjectiveNoise::Gaussian { noise_scale, .. } => {
                 let law = GridGaussian::new(noise_scale)?;
                 let mut steps = vec![0; self.coordinates];
-                law.fill_steps(&mut steps, odometer.record(event));
+                law.fill_steps(&mut steps, session.charge(event)?);
                 // Exact: |steps| < 2^53 and the step is a power of two.
                 noise.iter_mut().zip(&steps).for_each(|(b, k)| *b = *k as f64 * law.step());
                 steps.zeroize();
             }
             ObjectiveNoise::L2Laplace { noise_scale } => {
-                L2Laplace::new(noise_scale)?.fill(&mut noise, odometer.record(event));
+                L2Laplace::new(noise_scale)?.fill(&mut noise, session.charge(event)?);
             }
         }
-        Ok((SecretNoise(noise), ObjectiveToken { perturbed: self, odometer: odometer.number() }))
+        Ok((SecretNoise(noise), ObjectiveToken { perturbed: self, session: session.number() }))
     }
 }
 
@@ -170,20 +170,20 @@ impl fmt::Debug for SecretNoise {
 #[must_use = "the noise is drawn and its budget spent; only this token releases the minimiser"]
 pub struct ObjectiveToken {
     perturbed: PerturbedObjective,
-    /// Which odometer recorded the draw: no other may release what came of it.
-    odometer: u64,
+    /// Which session recorded the draw: no other may release what came of it.
+    session: u64,
 }
 
 impl ObjectiveToken {
     /// Lets the minimiser out, output noise added, if it is proved close enough.
-    /// `odometer` must be the one that recorded the draw.
+    /// `session` must be the one that recorded the draw.
     pub fn release(
         self,
         minimiser: Private<Vec<f64>>,
         distance: Distance,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
     ) -> Result<Noised<Vec<f64>>, GateError> {
-        if odometer.number() != self.odometer {
+        if session.number() != self.session {
             return Err(GateError::Foreign);
         }
         let Distance(bound) = distance;
@@ -200,15 +200,15 @@ impl ObjectiveToken {
             OutputLaw::Gaussian(noise_scale) => {
                 let law = GridGaussian::new(noise_scale)?;
                 let mut draws = Zeroizing::new(vec![0; expected]);
-                law.fill_steps(&mut draws, odometer.source());
+                law.fill_steps(&mut draws, session.source());
                 from_grid(&to_grid(&minimiser, law.step(), expected)?, &draws, law.step())
             }
             OutputLaw::L2Laplace(noise_scale) => {
                 let mut noise = Zeroizing::new(vec![0.0; expected]);
-                L2Laplace::new(noise_scale)?.fill(&mut noise, odometer.source());
+                L2Laplace::new(noise_scale)?.fill(&mut noise, session.source());
                 blurred(&minimiser, &noise, noise_scale)
             }
         };
-        Ok(odometer.noised(released))
+        Ok(session.noised(released))
     }
 }

@@ -13,11 +13,11 @@
 //! Blocks by position would do for replace-one only: a row added at the top would push every other
 //! row on.
 
-use crate::gate::Odometer;
+use crate::gate::Session;
 
 /// A block below `blocks` for each of `units` units, uniform and independent. Nothing is charged, since
 /// nothing of the records is in it.
-pub fn independent_blocks(units: usize, blocks: u32, odometer: &mut Odometer<'_>) -> Vec<u32> {
-    let source = odometer.source();
+pub fn independent_blocks(units: usize, blocks: u32, session: &mut Session<'_>) -> Vec<u32> {
+    let source = session.source();
     (0..units).map(|_| source.below(u64::from(blocks.max(1))) as u32).collect()
 }

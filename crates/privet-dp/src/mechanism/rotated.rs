@@ -59,9 +59,9 @@
 use super::grid::{from_grid, rounding, to_grid, up};
 use super::{Distance, SecretNoise};
 use crate::account::{Cost, Event, Grid};
-use crate::gate::{GateError, Noised, Odometer, Private};
+use crate::gate::{GateError, Noised, Private, Session};
 use crate::noise::GridGaussian;
-use privet_core::{Neighbours, Unit};
+use privet_core::{Neighbours, Relation, Unit};
 use zeroize::Zeroizing;
 
 /// Everything about it that privacy depends on.
@@ -101,11 +101,8 @@ impl RotatedObjective {
 
     /// G of the theorem.
     pub fn gradient_shift(&self) -> f64 {
-        let one = match self.neighbours {
-            Neighbours::ReplaceOne => 2.0,
-            Neighbours::AddRemove => 1.0,
-        };
-        up(self.matrix_shift() * self.bound + one * f64::from(self.unit.records()) * self.radius)
+        let records = Relation::new(self.neighbours, self.unit).records();
+        up(self.matrix_shift() * self.bound + records * self.radius)
     }
 
     /// What the determinants may cost.
@@ -163,20 +160,20 @@ impl RotatedObjective {
     /// Records the events and draws b. The budget is spent from here on, whatever happens.
     pub fn draw(
         &self,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
     ) -> Result<(SecretNoise, RotatedToken), GateError> {
         let [theorem, linear, output] = self.leaves()?;
         let law = GridGaussian::new(self.noise_scale)?;
         let mut steps = Zeroizing::new(vec![0; self.coordinates]);
-        odometer.record(theorem);
-        law.fill_steps(&mut steps, odometer.record(linear));
+        session.charge(theorem)?;
+        law.fill_steps(&mut steps, session.charge(linear)?);
         let noise = steps.iter().map(|k| *k as f64 * law.step()).collect();
         let token = RotatedToken {
             coordinates: self.coordinates,
             tolerance: self.tolerance,
             output,
             output_noise: self.output_noise,
-            odometer: odometer.number(),
+            session: session.number(),
         };
         Ok((SecretNoise::new(noise), token))
     }
@@ -190,19 +187,19 @@ pub struct RotatedToken {
     tolerance: f64,
     output: Event,
     output_noise: f64,
-    odometer: u64,
+    session: u64,
 }
 
 impl RotatedToken {
-    /// Lets the minimiser out, output noise added, if it is proved close enough. `odometer` must be the
+    /// Lets the minimiser out, output noise added, if it is proved close enough. `session` must be the
     /// one that recorded the draw.
     pub fn release(
         self,
         minimiser: Private<Vec<f64>>,
         distance: Distance,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
     ) -> Result<Noised<Vec<f64>>, GateError> {
-        if odometer.number() != self.odometer {
+        if session.number() != self.session {
             return Err(GateError::Foreign);
         }
         // Asks "met?", never "missed?", so that NaN is refused.
@@ -212,7 +209,7 @@ impl RotatedToken {
         let law = GridGaussian::new(self.output_noise)?;
         let steps = to_grid(&minimiser.open(), law.step(), self.coordinates)?;
         let mut draws = Zeroizing::new(vec![0; self.coordinates]);
-        law.fill_steps(&mut draws, odometer.record(self.output));
-        Ok(odometer.noised(from_grid(&steps, &draws, law.step())))
+        law.fill_steps(&mut draws, session.charge(self.output)?);
+        Ok(session.noised(from_grid(&steps, &draws, law.step())))
     }
 }

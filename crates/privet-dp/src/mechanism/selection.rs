@@ -19,7 +19,8 @@
 //! vertices. Vertex v is taken when its own noise N is at least (or above: ties) an integer threshold,
 //! which moves by at most 2Δ between neighbours; Pr[N ≥ t] ≤ e^(k/b)·Pr[N ≥ t + k] for the two-sided
 //! geometric law and integer k ≥ 0. Averaging over the noise of the others: the ratio of probabilities is
-//! at most e^(2Δ/b). Adaptive composition as for [`super::Descent`]. ∎
+//! at most e^(2Δ/b). Adaptive composition keeps
+//! products of dominating pairs (Zhu, Dong & Wang 2022, Theorem 10). ∎
 //!
 //! Scores are integers and the draws are exact ([`SignedChoice`], [`DiscreteLaplace`]): both hold for the
 //! program as executed.
@@ -27,14 +28,14 @@
 //! What comes out is θ = Σ coefficientₜ·sₜe_{jₜ}, a fixed function of the choices.
 //!
 //! **The door.** Scores are kept up to date by a [`Scores`], which is told every choice. It comes in as a
-//! [`Private`] value and never leaves; no choice leaves before [`Odometer::settle`].
+//! [`Private`] value and never leaves; no choice leaves before [`Session::settle`].
 //!
 //! - Δ `sensitivity`, T the number of `coefficients`
 //! - Tested by `tests/selection.rs`.
 
 use super::grid::up;
 use crate::account::{Cost, Event};
-use crate::gate::{GateError, Noised, Odometer, Private};
+use crate::gate::{GateError, Noised, Private, Session};
 use crate::noise::{DiscreteLaplace, LAPLACE_SCALE, NoiseError, RATE, SignedChoice, Source};
 use privet_core::{Neighbours, Unit};
 
@@ -151,15 +152,15 @@ impl Selection {
     ///
     /// The scores are private:
     /// ```compile_fail,E0308
-    /// # use privet_dp::{gate::Odometer, mechanism::{Scores, Selection}};
-    /// fn open<S: Scores>(selection: &Selection, scores: S, odometer: &mut Odometer<'_>) {
-    ///     let _ = selection.run(scores, odometer);
+    /// # use privet_dp::{gate::Session, mechanism::{Scores, Selection}};
+    /// fn open<S: Scores>(selection: &Selection, scores: S, session: &mut Session<'_>) {
+    ///     let _ = selection.run(scores, session);
     /// }
     /// ```
     pub fn run<S: Scores>(
         &self,
         scores: Private<S>,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
     ) -> Result<Noised<Vec<f64>>, GateError> {
         let mut scores = scores.open();
         let mut draws = self.draws()?;
@@ -173,11 +174,11 @@ impl Selection {
             if !scores.advance(chosen, &mut report) || beyond {
                 return Err(GateError::Malformed);
             }
-            let vertex = draws.choose(odometer.record(self.leaf()));
+            let vertex = draws.choose(session.charge(self.leaf())?);
             point[vertex.column] += if vertex.negative { -coefficient } else { *coefficient };
             chosen = Some(vertex);
         }
-        Ok(odometer.noised(point))
+        Ok(session.noised(point))
     }
 }
 

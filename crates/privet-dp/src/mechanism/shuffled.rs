@@ -29,7 +29,7 @@
 
 use super::Gaussian;
 use crate::account::Event;
-use crate::gate::{GateError, Noised, Odometer, Private};
+use crate::gate::{GateError, Noised, Private, Session};
 use crate::noise::subset::shuffle;
 use zeroize::Zeroizing;
 
@@ -54,13 +54,13 @@ impl ShuffledGaussian {
     pub fn run(
         &self,
         records: Private<usize>,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
         compute: impl Fn(&[usize]) -> Option<Private<Vec<f64>>> + Sync,
     ) -> Result<Noised<Vec<f64>>, GateError> {
         let pool = records.open().max(self.slots);
         let mut order = Zeroizing::new((0..pool).collect::<Vec<usize>>());
-        shuffle(&mut order, odometer.source());
+        shuffle(&mut order, session.source());
         let computed = compute(&order[..self.slots]).ok_or(GateError::Malformed)?;
-        self.gaussian.run(computed, odometer)
+        self.gaussian.run(computed, session)
     }
 }

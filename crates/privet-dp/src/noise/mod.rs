@@ -31,6 +31,7 @@ mod exact;
 mod grid_gaussian;
 mod gumbel;
 mod l2_laplace;
+mod sample;
 mod signed_choice;
 mod source;
 
@@ -42,6 +43,7 @@ pub use discrete_laplace::{DiscreteLaplace, LAPLACE_SCALE};
 pub use grid_gaussian::{GRID_NOISE_SCALE, GridGaussian, grid_distance, grid_ratio};
 pub use gumbel::{Gumbel, RATE, choose_by_weight, report_noisy_max};
 pub use l2_laplace::{L2Laplace, NOISE_SCALE};
+pub use sample::SampleKey;
 pub use signed_choice::SignedChoice;
 pub use source::{FixedSeed, Origin, Source, SystemRandom};
 
@@ -65,6 +67,12 @@ pub enum NoiseError {
         wanted: usize,
         /// Items there are.
         available: usize,
+    },
+    /// A sampling rate whose digits are beyond what is drawn for a record.
+    #[error("a sampling rate below {least} is not accepted")]
+    SmallProbability {
+        /// The smallest that is.
+        least: f64,
     },
     /// A choice among no candidates.
     #[error("no candidates to choose from: at least one is needed")]

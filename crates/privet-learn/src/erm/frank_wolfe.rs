@@ -49,12 +49,12 @@ use crate::method::{Method, MethodInfo, Scores as ClassScores, SettingInfo};
 use crate::request::{Calibration, STEPS};
 use crate::support::Support;
 use crate::{LearnError, admit};
-use privet_core::{Budget, Neighbours, Range};
-use privet_data::Dataset;
+use privet_core::{Budget, Range};
 use privet_dp::account::Event;
-use privet_dp::gate::{Arithmetic, Noised, Odometer, Private};
+use privet_dp::gate::{Arithmetic, Noised, Private, Session};
 use privet_dp::mechanism::{Scores, Selection, SelectionLaw, Vertex};
 use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
 use privet_optim::vertex::{ColumnScores, FeatureGrid, GridMatrix, Move, SlopeGrid};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -136,10 +136,7 @@ const CURVATURE: f64 = 0.25;
 
 /// How many sides of the sum change: records leave and come, or one of the two.
 pub(super) fn sides(facts: &Facts) -> f64 {
-    match facts.neighbours {
-        Neighbours::ReplaceOne => 2.0,
-        Neighbours::AddRemove => 1.0,
-    }
+    facts.relation().sides()
 }
 
 /// What is summed, and how far a score can move.
@@ -426,10 +423,11 @@ impl Procedure for Choosing {
     fn run(
         &self,
         facts: &Facts,
-        data: &Dataset,
-        odometer: &mut Odometer<'_>,
+        table: &dyn Table,
+        session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
+        let data = admit::in_memory(table, INFO.name, "single columns")?;
         let features = GridMatrix::new(&data.features, self.terms.features)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
         let watch = Watch::new(monitor);
@@ -439,11 +437,11 @@ impl Procedure for Choosing {
             let scores = ColumnScores::new(&features, &labels, facts.loss, self.terms.slopes)
                 .ok_or(LearnError::DataShape("there is not one target for each row"))?;
             let walk = Walk { scores, moves: &self.moves, at: 0, watch: &watch };
-            let noised = self.selection.run(Private::new(walk), odometer);
+            let noised = self.selection.run(Private::new(walk), session);
             watch.went_on()?;
             parts.push(noised?);
         }
-        Ok(odometer.gather(parts)?)
+        Ok(session.gather(parts)?)
     }
 }
 

@@ -5,8 +5,10 @@
 //! mechanism of multiplier **√T·Δ/σ**, with Δ = **2kG** under replace-one and **kG** under add/remove.
 //!
 //! *Proof.* At a given θ the sum is over records, so between neighbours it loses at most k terms and
-//! gains at most k others (replace-one), or one of the two (add/remove): Δ. The rest is the theorem of
-//! [`privet_dp::mechanism::Descent`]. Step sizes, momentum, ridge, projection and averaging read
+//! gains at most k others (replace-one), or one of the two (add/remove): Δ. Given the answers before it, each answer is a Gaussian
+//! mechanism of sensitivity Δ whose dominating pair N(0, σ²), N(Δ, σ²) does not depend on them; adaptive
+//! composition keeps products of dominating pairs (Zhu, Dong & Wang 2022, Theorem 10), and a product of
+//! Gaussian pairs is one of the distance √T·Δ (Dong, Roth & Su 2022, Corollary 2). Step sizes, momentum, ridge, projection and averaging read
 //! public numbers and noised sums alone; under add/remove too, since they use the declared n. ∎
 //!
 //! *In finite arithmetic.* Sums are exact integers ([`ExactGradient`], [`SoftmaxGradient`]): no term is
@@ -57,6 +59,7 @@
 //! - δ = 0 is refused: Gaussian noise has no finite ε there.
 //! - Tested by `tests/descent.rs`.
 
+use super::descent::{Descent, Schedule};
 use super::watch::Watch;
 use super::{calibrated, predicted};
 use crate::facts::Facts;
@@ -65,14 +68,13 @@ use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
 use crate::request::{Calibration, RIDGE, STEPS};
 use crate::support::Support;
 use crate::{LearnError, admit};
-use privet_core::{Budget, Neighbours};
-use privet_data::{Dataset, Target};
+use privet_core::Budget;
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Arithmetic, Noised, Odometer, Private};
-use privet_dp::mechanism::{Descent, Gaussian, Schedule, Units};
+use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::mechanism::{Gaussian, Units};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
-use privet_optim::sum::{ExactGradient, InMemory, Records, SoftmaxGradient};
+use privet_optim::sum::{ExactGradient, Labels, Records, SoftmaxGradient, Sums, Table};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -163,12 +165,7 @@ pub fn contribution(facts: &Facts) -> f64 {
 
 /// Δ of the theorem.
 pub fn sensitivity(facts: &Facts) -> f64 {
-    let records = f64::from(facts.unit.records());
-    let sides = match facts.neighbours {
-        Neighbours::ReplaceOne => 2.0,
-        Neighbours::AddRemove => 1.0,
-    };
-    sides * records * contribution(facts) * (1.0 + 4.0 * f64::EPSILON)
+    facts.relation().shift(contribution(facts))
 }
 
 /// β and tr H of all problems together.
@@ -251,7 +248,7 @@ pub(crate) fn plan(
     let one_step = sensitivity / account::gaussian::mu(budget.epsilon(), budget.delta());
     let rows = facts.rows as f64;
     let pace = pace(facts, one_step / rows, steps);
-    let descent = |noise_scale: f64| Descent {
+    let descent = |noise_scale: f64| Descending {
         gaussian: Gaussian {
             neighbours: facts.neighbours,
             unit: facts.unit,
@@ -259,8 +256,9 @@ pub(crate) fn plan(
             noise_scale,
             coordinates: facts.columns * facts.problems as usize,
         },
-        steps: pace.steps,
+        columns: facts.columns,
         schedule: Schedule {
+            steps: pace.steps,
             rate: pace.rate / rows,
             momentum: pace.momentum,
             ridge,
@@ -273,7 +271,7 @@ pub(crate) fn plan(
     let floor = one_step * f64::from(pace.steps).sqrt();
     let scale = calibrated(&single, budget, floor, |scale| descent(scale).event())?;
     Ok(Planned {
-        procedure: Arc::new(Descending { descent: descent(scale), columns: facts.columns }),
+        procedure: Arc::new(descent(scale)),
         // A ridge of 0 is none.
         settled: Method::Gd(Options { steps: Some(pace.steps), ridge: options.ridge }),
         arithmetic: Arithmetic::Finite,
@@ -284,38 +282,48 @@ pub(crate) fn plan(
 /// A descent for all problems at once.
 #[derive(Debug, Clone)]
 struct Descending {
-    descent: Descent,
+    /// What is done to each gradient; its sensitivity holds at every θ.
+    gaussian: Gaussian,
+    /// What is done with the answers.
+    schedule: Schedule,
     columns: usize,
+}
+
+impl Descending {
+    fn event(&self) -> Result<Event, GateError> {
+        let event = Box::new(self.gaussian.event()?);
+        Ok(Event::Repeat { count: self.schedule.steps, event })
+    }
 }
 
 impl Procedure for Descending {
     fn event(&self) -> Result<Event, LearnError> {
-        Ok(self.descent.event()?)
+        Ok(Self::event(self)?)
     }
 
     fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
         let Cost::Gaussian { noise_scale, .. } = stated.single_cost()? else { return None };
         let mut other = self.clone();
-        other.descent.gaussian.noise_scale = *noise_scale;
+        other.gaussian.noise_scale = *noise_scale;
         Some(Arc::new(other))
     }
 
     fn support(&self) -> Support {
-        Support::Ball(self.descent.schedule.ball)
+        Support::Ball(self.schedule.ball)
     }
 
     fn settings(&self) -> Settings {
         Settings::of([
-            ("ridge", self.descent.schedule.ridge),
-            ("gradient_noise", self.descent.gaussian.noise_scale),
-            ("steps", f64::from(self.descent.steps)),
+            ("ridge", self.schedule.ridge),
+            ("gradient_noise", self.gaussian.noise_scale),
+            ("steps", f64::from(self.schedule.steps)),
         ])
     }
 
     fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
-        let (rows, steps) = (facts.rows as f64, self.descent.steps);
-        let Schedule { rate, momentum, averaged, .. } = self.descent.schedule;
-        let noise = self.descent.gaussian.noise_scale / (rows * f64::from(steps).sqrt());
+        let (rows, steps) = (facts.rows as f64, self.schedule.steps);
+        let Schedule { rate, momentum, averaged, .. } = self.schedule;
+        let noise = self.gaussian.noise_scale / (rows * f64::from(steps).sqrt());
         let time = rate * rows * reach(steps, momentum, averaged);
         Some(predicted::descent(facts, noise, time, shape(facts).1))
     }
@@ -323,21 +331,20 @@ impl Procedure for Descending {
     fn run(
         &self,
         facts: &Facts,
-        data: &Dataset,
-        odometer: &mut Odometer<'_>,
+        table: &dyn Table,
+        session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
-        let question = Question::new(facts, data)?;
-        let records = question.records(data)?;
+        let question = Question::new(facts);
+        let records = question.looked_at(table)?;
         let watch = Watch::new(monitor);
-        let noised = self.descent.run(odometer, |theta| {
-            if !watch.step() {
-                return None;
-            }
-            question.ask(theta, &records).map(Private::new)
+        let mut walk = Descent::new(self.schedule, self.gaussian.coordinates);
+        let noised = session.walk(&mut walk, |theta, session| {
+            let sum = watch.step().then(|| question.ask(theta, &records)).flatten();
+            self.gaussian.run_units(Private::new(sum.ok_or(GateError::Unanswered)?), session)
         });
         watch.went_on()?;
-        Ok(noised?.rows_of(self.columns))
+        Ok(noised?.ok_or(GateError::NotAsPlanned)?.rows_of(self.columns))
     }
 }
 
@@ -349,71 +356,57 @@ pub(super) struct Question {
     classes: Option<usize>,
     /// Of the classes.
     weights: Vec<f64>,
-    /// For each pass over the rows.
-    labels: Vec<Vec<f64>>,
+    /// Of each pass over the rows.
+    labels: Vec<Labels>,
 }
 
 impl Question {
-    pub(super) fn new(facts: &Facts, data: &Dataset) -> Result<Self, LearnError> {
-        Self::of(facts, data, joint(facts), slope(facts))
+    pub(super) fn new(facts: &Facts) -> Self {
+        Self::of(facts, joint(facts), slope(facts))
     }
 
     /// With S as given.
-    pub(super) fn of(
-        facts: &Facts,
-        data: &Dataset,
-        joint: bool,
-        slope: f64,
-    ) -> Result<Self, LearnError> {
-        let unfit = LearnError::DataShape("the target is not of the planned kind");
+    pub(super) fn of(facts: &Facts, joint: bool, slope: f64) -> Self {
         let classes = joint.then_some(facts.problems as usize);
-        let labels = match (classes, &data.target) {
-            (Some(count), Target::Class { codes, .. }) => {
-                vec![codes.iter().map(|code| SoftmaxGradient::label(*code, count)).collect()]
-            }
-            (Some(_), Target::Number(_)) => return Err(unfit),
-            (None, _) => (0..facts.problems)
-                .map(|problem| admit::labels(facts, data, problem))
-                .collect::<Result<_, _>>()?,
+        let labels = match classes {
+            Some(classes) => vec![Labels::Joint { classes }],
+            None => (0..facts.problems).map(|problem| admit::problem(facts, problem)).collect(),
         };
         let weights = facts.weights.clone();
-        Ok(Self { loss: facts.loss, radius: facts.radius, slope, classes, weights, labels })
+        Self { loss: facts.loss, radius: facts.radius, slope, classes, weights, labels }
     }
 
     pub(super) fn records<'a>(
-        &'a self,
-        data: &'a Dataset,
-    ) -> Result<Vec<InMemory<'a>>, LearnError> {
-        let each = |labels| {
-            InMemory::new(&data.features, labels).map(|records| records.on_grid_of(self.radius))
-        };
-        self.labels
-            .iter()
-            .map(|labels| each(labels))
-            .collect::<Result<_, _>>()
-            .map_err(|_| LearnError::DataShape("a feature or target is not a number in its range"))
+        &self,
+        table: &'a dyn Table,
+    ) -> Result<Vec<Box<dyn Records + 'a>>, LearnError> {
+        self.labels.iter().map(|labels| admit::records(table, labels)).collect()
+    }
+
+    /// The same, looked at once, for many questions.
+    pub(super) fn looked_at<'a>(
+        &self,
+        table: &'a dyn Table,
+    ) -> Result<Vec<Box<dyn Records + 'a>>, LearnError> {
+        let mut records = self.records(table)?;
+        records.iter_mut().for_each(|records| records.look_at_grid(self.radius));
+        Ok(records)
     }
 
     /// The exact sum at θ over some of the records, by their places.
-    pub(super) fn ask_some(&self, theta: &[f64], data: &Dataset, some: &[usize]) -> Option<Units> {
-        if some.iter().any(|place| *place >= data.features.rows()) {
-            return None;
-        }
-        let features = data.features.select(some);
-        let labels: Option<Vec<Vec<f64>>> = self
-            .labels
-            .iter()
-            .map(|labels| some.iter().map(|place| labels.get(*place).copied()).collect())
-            .collect();
-        let labels = labels?;
-        let records: Result<Vec<_>, _> =
-            labels.iter().map(|labels| InMemory::new(&features, labels)).collect();
-        self.ask(theta, &records.ok()?)
+    pub(super) fn ask_some(
+        &self,
+        theta: &[f64],
+        table: &dyn Table,
+        some: &[usize],
+    ) -> Option<Units> {
+        let rows = table.rows_at(some).ok()?;
+        self.ask(theta, &self.records(&rows).ok()?)
     }
 
     /// The exact sum at θ; `None` where a feature is off its grid, which no θ changes: so the first
     /// question is refused, before any noise is drawn, or none.
-    pub(super) fn ask(&self, theta: &[f64], records: &[InMemory<'_>]) -> Option<Units> {
+    pub(super) fn ask(&self, theta: &[f64], records: &[Box<dyn Records + '_>]) -> Option<Units> {
         let (radius, slope) = (self.radius, self.slope);
         if let (Some(classes), [records]) = (self.classes, records) {
             let weights = self.weights.clone();

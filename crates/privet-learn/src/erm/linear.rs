@@ -31,11 +31,11 @@ use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
 use crate::request::Calibration;
 use crate::support::Support;
 use privet_core::{Budget, Range};
-use privet_data::Dataset;
 use privet_dp::account::Event;
-use privet_dp::gate::{Noised, Odometer};
+use privet_dp::gate::{Noised, Session};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -170,10 +170,10 @@ impl Procedure for InBall {
     fn run(
         &self,
         _facts: &Facts,
-        data: &Dataset,
-        odometer: &mut Odometer<'_>,
+        table: &dyn Table,
+        session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
-        self.procedure.run(&self.facts, data, odometer, monitor)
+        self.procedure.run(&self.facts, table, session, monitor)
     }
 }

@@ -6,14 +6,13 @@ use crate::facts::Facts;
 use crate::learner::{Procedure, Settings};
 use crate::support::Support;
 use crate::{LearnError, admit};
-use privet_data::Dataset;
 use privet_dp::account::{Cost, Event, ObjectiveNoise, OutputNoise};
-use privet_dp::gate::{GateError, Noised, Odometer, Private};
+use privet_dp::gate::{GateError, Noised, Private, Session};
 use privet_dp::mechanism::{
     Distance, Gaussian, L2Laplace, OutputLaw, PerturbedObjective, released_step,
 };
 use privet_optim::solver::{Certified, Monitor, Options, Penalty, Problem, SolveError, minimise};
-use privet_optim::sum::InMemory;
+use privet_optim::sum::Table;
 use std::sync::Arc;
 
 /// What is done for each linear problem, and for how many.
@@ -138,26 +137,26 @@ impl Step {
         &self,
         penalty: &Penalty,
         facts: &Facts,
-        data: &Dataset,
+        table: &dyn Table,
         problem: u32,
-        odometer: &mut Odometer<'_>,
+        session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<f64>>, LearnError> {
         let ask = self.ask();
-        let solved = |linear| solve(facts, data, problem, ask, penalty, linear, monitor);
+        let solved = |linear| solve(facts, table, problem, ask, penalty, linear, monitor);
         Ok(match self {
             Self::OutputGaussian { mechanism, .. } => {
-                mechanism.run(Private::new(certified(solved(None)?, ask)?), odometer)?
+                mechanism.run(Private::new(certified(solved(None)?, ask)?), session)?
             }
             Self::OutputLaplace { mechanism, .. } => {
-                mechanism.run(Private::new(certified(solved(None)?, ask)?), odometer)?
+                mechanism.run(Private::new(certified(solved(None)?, ask)?), session)?
             }
             Self::Perturbed(perturbed) => {
-                let (noise, token) = perturbed.clone().draw(odometer)?;
+                let (noise, token) = perturbed.clone().draw(session)?;
                 let linear = Some(noise.as_slice());
                 let solved = solved(linear)?;
                 let distance = Distance(solved.distance_bound());
-                token.release(Private::new(solved.into_theta()), distance, odometer)?
+                token.release(Private::new(solved.into_theta()), distance, session)?
             }
         })
     }
@@ -246,32 +245,30 @@ impl Procedure for Minimum {
     fn run(
         &self,
         facts: &Facts,
-        data: &Dataset,
-        odometer: &mut Odometer<'_>,
+        table: &dyn Table,
+        session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
         let parts = (0..self.problems)
-            .map(|problem| self.step.run(&self.penalty, facts, data, problem, odometer, monitor))
+            .map(|problem| self.step.run(&self.penalty, facts, table, problem, session, monitor))
             .collect::<Result<Vec<_>, _>>()?;
-        Ok(odometer.gather(parts)?)
+        Ok(session.gather(parts)?)
     }
 }
 
 /// One problem to its tolerance, with the linear term b.
 pub(super) fn solve(
     facts: &Facts,
-    data: &Dataset,
+    table: &dyn Table,
     problem: u32,
     ask: Ask,
     penalty: &Penalty,
     linear: Option<&[f64]>,
     monitor: &dyn Monitor,
 ) -> Result<Certified, LearnError> {
-    let labels = admit::labels(facts, data, problem)?;
-    let records = InMemory::new(&data.features, &labels)
-        .map_err(|_| LearnError::DataShape("a feature or target is not a number in its range"))?;
+    let records = admit::records(table, &admit::problem(facts, problem))?;
     let Ask { ridge, tolerance, .. } = ask;
-    let problem = Problem { records: &records, loss: facts.loss, ridge, linear, penalty };
+    let problem = Problem { records: records.as_ref(), loss: facts.loss, ridge, linear, penalty };
     // A little more is asked for than the plan needs: rounding θ to `f64` must fit into the rest.
     let options = Options { monitor: Some(monitor), ..Options::default() };
     minimise(&problem, tolerance * SOLVER_SHARE, &options).map_err(withheld)

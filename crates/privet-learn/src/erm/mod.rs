@@ -17,6 +17,7 @@
 //! | [`sample_aggregate`] | the mean of many small fits, `--method sample-aggregate` |
 //! | [`plain`] | no noise at all, `--method non-private` |
 //! | `predicted` | what a plan expects to lose |
+//! | `descent` | how noised gradients become a model |
 //! | [`ridge`] | how much to regularise, from public facts |
 //!
 //! All of them minimise, for each linear problem,
@@ -26,6 +27,7 @@
 //! all classes in one descent.
 
 pub mod amp;
+mod descent;
 pub mod frank_wolfe;
 pub mod gd;
 pub mod linear;

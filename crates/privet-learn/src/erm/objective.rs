@@ -38,7 +38,7 @@ use crate::facts::Facts;
 use crate::learner::Planned;
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
 use crate::request::{Calibration, GAMMA, RIDGE, SPLIT};
-use privet_core::{Budget, Neighbours};
+use privet_core::Budget;
 use privet_dp::account::{ObjectiveCost, ObjectiveNoise, gaussian};
 use privet_dp::gate::Arithmetic;
 use privet_dp::mechanism::{OutputLaw, PerturbedObjective};
@@ -203,10 +203,7 @@ fn plan_printed(facts: &Facts, budget: &Budget, options: &Options) -> Result<Pla
     let smoothness = facts.shape.curvature * facts.radius.powi(2);
     let ridge = RIDGE.check(options.ridge.unwrap_or(2.0 * smoothness / epsilon))?;
     let total = RIDGE.check(ridge + more)?;
-    let zeta = match facts.neighbours {
-        Neighbours::AddRemove => facts.gradient_bound(),
-        Neighbours::ReplaceOne => 2.0 * facts.gradient_bound(),
-    };
+    let zeta = facts.relation().sides() * facts.gradient_bound();
     let scale = if budget.is_pure() {
         2.0 * zeta / epsilon
     } else {

@@ -44,12 +44,12 @@ use crate::{LearnError, admit};
 use privet_core::{Budget, Range};
 use privet_data::Dataset;
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Noised, Odometer, Private};
+use privet_dp::gate::{Noised, Private, Session};
 use privet_dp::mechanism::{Gaussian, ShuffledGaussian};
 use privet_optim::loss::Loss;
 use privet_optim::passes::{Batches, Passes, Rounding, Step};
 use privet_optim::solver::Monitor;
-use privet_optim::sum::InMemory;
+use privet_optim::sum::{InMemory, Table};
 use std::sync::Arc;
 
 mod rates;
@@ -318,10 +318,11 @@ impl Procedure for Shuffled {
     fn run(
         &self,
         facts: &Facts,
-        data: &Dataset,
-        odometer: &mut Odometer<'_>,
+        table: &dyn Table,
+        session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
+        let data = admit::in_memory(table, "psgd", "rows in an order of its own")?;
         let labels = (0..facts.problems)
             .map(|problem| admit::labels(facts, data, problem))
             .collect::<Result<Vec<_>, _>>()?;
@@ -332,7 +333,7 @@ impl Procedure for Shuffled {
         }
         let watch = Watch::new(monitor);
         let records = Private::new(data.features.rows());
-        let noised = self.mechanism.run(records, odometer, |slots| {
+        let noised = self.mechanism.run(records, session, |slots| {
             self.compute(facts.loss, data, &labels, slots, || watch.step()).map(Private::new)
         });
         watch.went_on()?;

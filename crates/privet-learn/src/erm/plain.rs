@@ -7,8 +7,8 @@ use crate::facts::Facts;
 use crate::learner::Settings;
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
 use crate::request::RIDGE;
-use privet_data::Dataset;
 use privet_optim::solver::{Monitor, Penalty};
+use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 
 /// A line about it.
@@ -70,13 +70,13 @@ impl Plain {
     pub fn run(
         &self,
         facts: &Facts,
-        data: &Dataset,
+        table: &dyn Table,
         monitor: &dyn Monitor,
     ) -> Result<Vec<Vec<f64>>, LearnError> {
         (0..facts.problems)
             .map(|problem| {
                 let (ask, penalty) = (self.ask(), &self.penalty);
-                Ok(solve(facts, data, problem, ask, penalty, None, monitor)?.into_theta())
+                Ok(solve(facts, table, problem, ask, penalty, None, monitor)?.into_theta())
             })
             .collect()
     }

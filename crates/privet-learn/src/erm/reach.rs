@@ -20,7 +20,6 @@
 use super::minimum::{Ask, linear_norm};
 use crate::LearnError;
 use crate::facts::Facts;
-use privet_core::{Neighbours, Unit};
 use privet_dp::account::ObjectiveNoise;
 use privet_optim::solver::{Penalty, Sizes};
 
@@ -73,8 +72,8 @@ pub(super) fn check(facts: &Facts, ask: Ask, penalty: &Penalty) -> Result<(), Le
 /// Whether a solver is sure to reach the tolerance.
 fn reached(facts: &Facts, ask: Ask, penalty: &Penalty) -> bool {
     let Ask { ridge, tolerance, linear_norm } = ask;
-    let public = facts.neighbours == Neighbours::ReplaceOne && facts.unit == Unit::Record;
-    let rows = facts.rows as f64 * if public { 1.0 } else { SPARE };
+    let spare = if facts.relation().count_is_public() { 1.0 } else { SPARE };
+    let rows = facts.rows as f64 * spare;
     let loss = facts.loss;
     let sizes = Sizes {
         loss,

@@ -34,13 +34,13 @@ use crate::learner::{Planned, Procedure, Settings};
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
 use crate::request::{Calibration, RIDGE};
 use crate::support::Support;
-use privet_core::{Budget, Neighbours, Unit};
-use privet_data::Dataset;
+use privet_core::Budget;
 use privet_dp::account::{self, Cost, Event, ObjectiveNoise, gaussian};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Odometer, Private};
+use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
 use privet_dp::mechanism::{Distance, RotatedObjective, Units};
 use privet_optim::raised::{Raised, Sizes};
 use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -146,10 +146,7 @@ pub(crate) fn plan(
             rotated.noise_scale = rotated.least_noise(left * (1.0 - 1e-12));
         }
         Calibration::Printed => {
-            let sides = match facts.neighbours {
-                Neighbours::ReplaceOne => 2.0,
-                Neighbours::AddRemove => 1.0,
-            };
+            let sides = facts.relation().sides();
             let zeta = 4.0 * sides * facts.radius * (1.0 + facts.radius * norm) / epsilon;
             let spread = (8.0 * (2.0 / budget.delta()).ln() + 4.0 * epsilon).sqrt() / epsilon;
             rotated.floor =
@@ -179,8 +176,8 @@ pub(crate) fn plan(
 
 /// What is known of the problem before its records.
 fn sizes(facts: &Facts, rotated: &RotatedObjective) -> Sizes {
-    let public = facts.neighbours == Neighbours::ReplaceOne && facts.unit == Unit::Record;
-    let rows = facts.rows as f64 * if public { 1.0 } else { SPARE };
+    let spare = if facts.relation().count_is_public() { 1.0 } else { SPARE };
+    let rows = facts.rows as f64 * spare;
     let noise = ObjectiveNoise::Gaussian { noise_scale: rotated.noise_scale, grid: None };
     Sizes {
         columns: facts.columns,
@@ -231,32 +228,32 @@ impl Procedure for Rotating {
     fn run(
         &self,
         facts: &Facts,
-        data: &Dataset,
-        odometer: &mut Odometer<'_>,
+        table: &dyn Table,
+        session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
         let watch = Watch::new(monitor);
         watch.step();
         watch.went_on()?;
         let odd = || LearnError::DataShape("a feature or target is not a number in its range");
-        let (gram, cross) = moments(facts, data)?;
+        let (gram, cross) = moments(facts, table)?;
         let RotatedObjective { floor, bound, .. } = self.rotated;
         let raised = Raised::of(&gram, facts.columns, floor).ok_or_else(odd)?;
-        let (noise, token) = self.rotated.draw(odometer)?;
+        let (noise, token) = self.rotated.draw(session)?;
         let pull: Vec<f64> = cross.iter().zip(noise.as_slice()).map(|(c, b)| c - b).collect();
         // Xᵀy and the difference are each rounded once.
         let norm = |vector: &[f64]| vector.iter().map(|x| x * x).sum::<f64>().sqrt();
         let off = f64::EPSILON * (norm(&cross) + norm(&pull));
         let near = raised.minimiser(&pull, off, bound).ok_or(GateError::NotCertified)?;
         let distance = Distance(near.distance);
-        let released = token.release(Private::new(near.theta), distance, odometer)?;
-        Ok(odometer.gather(vec![released])?)
+        let released = token.release(Private::new(near.theta), distance, session)?;
+        Ok(session.gather(vec![released])?)
     }
 }
 
 /// XᵀX and Xᵀy, each entry the nearest `f64` to an exact sum.
-fn moments(facts: &Facts, data: &Dataset) -> Result<(Vec<f64>, Vec<f64>), LearnError> {
-    let Units { counts, unit } = super::ssp::stacked(facts, data)?;
+fn moments(facts: &Facts, table: &dyn Table) -> Result<(Vec<f64>, Vec<f64>), LearnError> {
+    let Units { counts, unit } = super::ssp::stacked(facts, table)?;
     let (gram, cross) = counts.split_at(facts.columns * facts.columns);
     // Powers of two: only the conversions round.
     let weight = super::ssp::weight(facts);

@@ -41,10 +41,10 @@ use crate::{LearnError, admit};
 use privet_core::{Budget, Range, Unit};
 use privet_data::Dataset;
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Arithmetic, Noised, Odometer, Private};
+use privet_dp::gate::{Arithmetic, Noised, Private, Session};
 use privet_dp::mechanism::{Gaussian, Laplace, independent_blocks};
 use privet_optim::solver::{Monitor, Options as Solver, Problem, SolveError, minimise};
-use privet_optim::sum::InMemory;
+use privet_optim::sum::{InMemory, Table};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -297,7 +297,7 @@ impl Aggregate {
     }
 
     /// The rows of each block.
-    fn partition(&self, data: &Dataset, odometer: &mut Odometer<'_>) -> Vec<Vec<usize>> {
+    fn partition(&self, data: &Dataset, session: &mut Session<'_>) -> Vec<Vec<usize>> {
         let mut rows_of = vec![Vec::new(); self.blocks as usize];
         let mut places: HashMap<u64, usize> = HashMap::new();
         // Which unit each row belongs to, counted from 0.
@@ -312,7 +312,7 @@ impl Aggregate {
             _ => (0..data.rows()).collect(),
         };
         let units = owners.iter().max().map_or(0, |last| last + 1);
-        let drawn = independent_blocks(units, self.blocks, odometer);
+        let drawn = independent_blocks(units, self.blocks, session);
         for (row, owner) in owners.into_iter().enumerate() {
             rows_of[drawn[owner] as usize].push(row);
         }
@@ -362,20 +362,21 @@ impl Procedure for Aggregate {
     fn run(
         &self,
         facts: &Facts,
-        data: &Dataset,
-        odometer: &mut Odometer<'_>,
+        table: &dyn Table,
+        session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
+        let data = admit::in_memory(table, INFO.name, "subsets of the rows")?;
         let mut mean = vec![0.0; facts.columns * facts.problems as usize];
-        for rows in self.partition(data, odometer) {
+        for rows in self.partition(data, session) {
             let fitted = self.fit(&data.select(&rows), monitor);
             let fitted = fitted.ok_or(LearnError::Solve(SolveError::Stopped))?;
             mean.iter_mut().zip(fitted).for_each(|(sum, t)| *sum += t);
         }
         mean.iter_mut().for_each(|sum| *sum /= f64::from(self.blocks));
         let noised = match self.law() {
-            Law::Gaussian(gaussian) => gaussian.run(Private::new(mean), odometer)?,
-            Law::Laplace(laplace) => laplace.run(Private::new(mean), odometer)?,
+            Law::Gaussian(gaussian) => gaussian.run(Private::new(mean), session)?,
+            Law::Laplace(laplace) => laplace.run(Private::new(mean), session)?,
         };
         Ok(noised.rows_of(facts.columns))
     }

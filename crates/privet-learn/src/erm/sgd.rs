@@ -5,7 +5,7 @@
 //! **Theorem.** Let each record's gradient have norm at most G at every θ ([`super::gd`]: table of S and G)
 //! and let the unit be one record. T steps, each from the sum over a fresh secret sample of the records
 //! plus N(0, σ²I), cost T sampled Gaussian releases of contribution G
-//! ([`privet_dp::mechanism::SampledDescent`]). *Proof.* There. Sums are exact integers, whose rounding to
+//! ([`privet_dp::mechanism::SampledGaussian`]). *Proof.* There. Sums are exact integers, whose rounding to
 //! the noise's grid is charged; step sizes, momentum, ridge and averaging read public numbers and noised
 //! sums alone. Sums are divided by the *expected* size of a sample, a public number. ∎
 //!
@@ -34,6 +34,7 @@
 //! - δ = 0 is refused: Gaussian noise has no finite ε there. So is q ≥ 1: that is [`super::gd`].
 //! - Tested by `tests/sampled.rs`.
 
+use super::descent::{Descent, Schedule};
 use super::gd::{self, BALL, Question, RADII};
 use super::permutation::{BATCH, RATE};
 use super::watch::Watch;
@@ -44,12 +45,12 @@ use crate::learner::{Planned, Procedure, Settings};
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
 use crate::request::{Calibration, RIDGE, STEPS};
 use crate::support::Support;
-use privet_core::{Budget, Neighbours, Unit};
-use privet_data::Dataset;
+use privet_core::Budget;
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Odometer, Private};
-use privet_dp::mechanism::{Draw, SampledDescent, Schedule};
+use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::mechanism::{Draw, SampledGaussian};
 use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -195,15 +196,22 @@ pub(crate) fn plan(
     } else {
         (gd::slope(facts), gd::joint(facts), gd::contribution(facts))
     };
-    let descent = |noise_scale: f64| SampledDescent {
-        neighbours: facts.neighbours,
-        unit: facts.unit,
-        draw,
-        contribution,
-        noise_scale,
-        coordinates: facts.columns * facts.problems as usize,
-        steps,
+    let sampled = |noise_scale: f64| Sampled {
+        sampled: SampledGaussian {
+            neighbours: facts.neighbours,
+            unit: facts.unit,
+            draw,
+            contribution,
+            noise_scale,
+            coordinates: facts.columns * facts.problems as usize,
+        },
+        columns: facts.columns,
+        batch,
+        ridge,
+        slope,
+        joint,
         schedule: Schedule {
+            steps,
             rate: rate / batch as f64,
             momentum: MOMENTUM,
             // Of the sum over all records, of which a sample sees a share.
@@ -220,18 +228,11 @@ pub(crate) fn plan(
         // All problems are in one vector, so that nothing is repeated.
         let single = Facts { problems: 1, ..facts.clone() };
         let unsampled = one_step * f64::from(steps).sqrt();
-        calibrated(&single, budget, FLOOR * unsampled, |scale| descent(scale).event())?
+        calibrated(&single, budget, FLOOR * unsampled, |scale| sampled(scale).event())?
     };
     let notes = if printed { vec![PRINTED_NOTE.into()] } else { vec![] };
     Ok(Planned {
-        procedure: Arc::new(Sampled {
-            descent: descent(scale),
-            columns: facts.columns,
-            batch,
-            ridge,
-            slope,
-            joint,
-        }),
+        procedure: Arc::new(sampled(scale)),
         settled: Method::Sgd(Options {
             steps: Some(steps),
             batch: Some(batch),
@@ -279,10 +280,9 @@ fn draw(facts: &Facts, sampling: Sampling, batch: u64) -> Result<Draw, LearnErro
             instead: "give a batch below the number of rows; method gd takes all of them",
         });
     }
-    let public_count = facts.neighbours == Neighbours::ReplaceOne && facts.unit == Unit::Record;
     match sampling {
         Sampling::Poisson => Ok(Draw::Poisson { rate: batch as f64 / facts.rows as f64 }),
-        Sampling::WithoutReplacement if public_count => {
+        Sampling::WithoutReplacement if facts.relation().count_is_public() => {
             Ok(Draw::WithoutReplacement { population: facts.rows, batch })
         }
         Sampling::WithoutReplacement => Err(LearnError::NotCovered {
@@ -299,7 +299,10 @@ fn draw(facts: &Facts, sampling: Sampling, batch: u64) -> Result<Draw, LearnErro
 /// A descent on samples for all problems at once.
 #[derive(Debug, Clone)]
 struct Sampled {
-    descent: SampledDescent,
+    /// What is done to each gradient.
+    sampled: SampledGaussian,
+    /// What is done with the answers.
+    schedule: Schedule,
     columns: usize,
     batch: u64,
     ridge: f64,
@@ -307,13 +310,20 @@ struct Sampled {
     joint: bool,
 }
 
+impl Sampled {
+    fn event(&self) -> Result<Event, GateError> {
+        let event = Box::new(self.sampled.event()?);
+        Ok(Event::Repeat { count: self.schedule.steps, event })
+    }
+}
+
 impl Procedure for Sampled {
     fn event(&self) -> Result<Event, LearnError> {
-        Ok(self.descent.event()?)
+        Ok(Self::event(self)?)
     }
 
     fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
-        let noise_scale = match (stated.single_cost()?, self.descent.draw) {
+        let noise_scale = match (stated.single_cost()?, self.sampled.draw) {
             (Cost::PoissonGaussian { noise_scale, .. }, Draw::Poisson { .. })
             | (
                 Cost::WithoutReplacementGaussian { noise_scale, .. },
@@ -322,29 +332,29 @@ impl Procedure for Sampled {
             _ => return None,
         };
         let mut other = self.clone();
-        other.descent.noise_scale = noise_scale;
+        other.sampled.noise_scale = noise_scale;
         Some(Arc::new(other))
     }
 
     fn support(&self) -> Support {
-        Support::Ball(self.descent.schedule.ball)
+        Support::Ball(self.schedule.ball)
     }
 
     fn settings(&self) -> Settings {
         Settings::of([
-            ("steps", f64::from(self.descent.steps)),
+            ("steps", f64::from(self.schedule.steps)),
             ("batch", self.batch as f64),
-            ("rate", self.descent.schedule.rate * self.batch as f64),
-            ("gradient_noise", self.descent.noise_scale),
+            ("rate", self.schedule.rate * self.batch as f64),
+            ("gradient_noise", self.sampled.noise_scale),
         ])
         .and("ridge", (self.ridge > 0.0).then_some(self.ridge))
     }
 
     fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
-        let (batch, steps) = (self.batch as f64, f64::from(self.descent.steps));
-        let Schedule { rate, momentum, .. } = self.descent.schedule;
-        let noise = self.descent.noise_scale / (batch * steps.sqrt());
-        let noise = total_noise(facts, noise, self.descent.steps, self.batch);
+        let (batch, steps) = (self.batch as f64, f64::from(self.schedule.steps));
+        let Schedule { rate, momentum, .. } = self.schedule;
+        let noise = self.sampled.noise_scale / (batch * steps.sqrt());
+        let noise = total_noise(facts, noise, self.schedule.steps, self.batch);
         let time = AVERAGED_SHARE * steps * rate * batch / (1.0 - momentum);
         Some(predicted::descent(facts, noise, time, gd::shape(facts).1))
     }
@@ -352,24 +362,24 @@ impl Procedure for Sampled {
     fn run(
         &self,
         facts: &Facts,
-        data: &Dataset,
-        odometer: &mut Odometer<'_>,
+        table: &dyn Table,
+        session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
-        let question = Question::of(facts, data, self.joint, self.slope)?;
+        let question = Question::of(facts, self.joint, self.slope);
         // Every record is asked for once, unsampled and unreleased: one that cannot be summed exactly
         // must be refused now, not when a sample brings it in.
-        let start = vec![0.0; self.descent.coordinates];
-        question.ask(&start, &question.records(data)?).ok_or(GateError::Malformed)?;
+        let start = vec![0.0; self.sampled.coordinates];
+        question.ask(&start, &question.records(table)?).ok_or(GateError::Malformed)?;
         let watch = Watch::new(monitor);
-        let records = Private::new(data.features.rows());
-        let noised = self.descent.run(records, odometer, |theta, sample| {
-            if !watch.step() {
-                return None;
-            }
-            question.ask_some(theta, data, sample).map(Private::new)
+        let mut walk = Descent::new(self.schedule, self.sampled.coordinates);
+        let noised = session.walk(&mut walk, |theta, session| {
+            self.sampled.run(Private::new(table.rows()), session, |sample| {
+                let sum = watch.step().then(|| question.ask_some(theta, table, sample)).flatten();
+                sum.map(Private::new)
+            })
         });
         watch.went_on()?;
-        Ok(noised?.rows_of(self.columns))
+        Ok(noised?.ok_or(GateError::NotAsPlanned)?.rows_of(self.columns))
     }
 }

@@ -44,11 +44,11 @@ use crate::request::Calibration;
 use crate::support::Support;
 use crate::{LearnError, admit};
 use privet_core::{Budget, Neighbours, Range, Unit};
-use privet_data::Dataset;
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Odometer, Private};
+use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
 use privet_dp::mechanism::{Scores, Selection, SelectionLaw, Vertex};
 use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
 use privet_optim::vertex::{Entropic, FeatureGrid, GridMatrix, SlopeGrid};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -349,10 +349,11 @@ impl Procedure for Drawing {
     fn run(
         &self,
         facts: &Facts,
-        data: &Dataset,
-        odometer: &mut Odometer<'_>,
+        table: &dyn Table,
+        session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
+        let data = admit::in_memory(table, INFO.name, "single columns")?;
         let features = GridMatrix::new(&data.features, self.terms.features)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
         let Terms { problem, distance, .. } = self.terms;
@@ -365,9 +366,9 @@ impl Procedure for Drawing {
             watch.went_on()?;
             solved.push(scores.ok_or(GateError::NotCertified)?);
         }
-        let draw = |scores| self.selection.run(Private::new(Constant(scores)), odometer);
+        let draw = |scores| self.selection.run(Private::new(Constant(scores)), session);
         let parts = solved.into_iter().map(draw).collect::<Result<_, _>>()?;
-        Ok(odometer.gather(parts)?)
+        Ok(session.gather(parts)?)
     }
 }
 

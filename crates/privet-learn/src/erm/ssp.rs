@@ -52,14 +52,13 @@ use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
 use crate::request::{Calibration, RIDGE};
 use crate::{LearnError, admit};
 use privet_core::{Budget, Neighbours};
-use privet_data::Dataset;
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Arithmetic, Noised, Odometer, Private};
+use privet_dp::gate::{Arithmetic, Noised, Private, Session};
 use privet_dp::mechanism::{Gaussian, Laplace, Moments, MomentsLaw, NoisyMoments, Units};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
 use privet_optim::spectrum::Spectrum;
-use privet_optim::sum::{ExactGradient, ExactGram, InMemory, Records};
+use privet_optim::sum::{ExactGradient, ExactGram, Labels, Sums, Table};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -128,11 +127,7 @@ pub fn absolute_sensitivity(facts: &Facts) -> f64 {
     let (columns, radius) = (facts.columns as f64, facts.radius);
     let triangle = (columns + 1.0) / 2.0 * radius.powi(2);
     let cross = weight(facts) * label_sizes(facts).1 * columns.sqrt() * radius;
-    let sides = match facts.neighbours {
-        Neighbours::ReplaceOne => 2.0,
-        Neighbours::AddRemove => 1.0,
-    };
-    up(sides * f64::from(facts.unit.records()) * (triangle + cross))
+    up(facts.relation().shift(triangle + cross))
 }
 
 /// Decides everything from public facts.
@@ -269,28 +264,27 @@ impl Procedure for Solving {
     fn run(
         &self,
         facts: &Facts,
-        data: &Dataset,
-        odometer: &mut Odometer<'_>,
+        table: &dyn Table,
+        session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
         let watch = Watch::new(monitor);
         watch.step();
         watch.went_on()?;
         // Refused, if at all, before any noise is drawn.
-        let sums = stacked(facts, data)?;
-        Ok(self.moments.run(Private::new(sums), odometer)?.map(solved))
+        let sums = stacked(facts, table)?;
+        Ok(self.moments.run(Private::new(sums), session)?.map(solved))
     }
 }
 
 /// (Σxxᵀ, w·Σx·y for each problem), exactly.
-pub fn stacked(facts: &Facts, data: &Dataset) -> Result<Units, LearnError> {
+pub fn stacked(facts: &Facts, table: &dyn Table) -> Result<Units, LearnError> {
     let odd = || LearnError::DataShape("a feature or target is not a number in its range");
     let radius = facts.radius;
     let gram = ExactGram { radius };
     let mut all = Units { counts: Vec::new(), unit: gram.unit() };
     for problem in 0..facts.problems {
-        let labels = labels(facts, data, problem)?;
-        let records = InMemory::new(&data.features, &labels).map_err(|_| odd())?;
+        let records = admit::records(table, &labels(facts, problem))?;
         if problem == 0 {
             let sum = records.sum(&gram).map_err(|_| odd())?;
             all.counts = sum.into_units().ok_or_else(odd)?;
@@ -308,13 +302,11 @@ pub fn stacked(facts: &Facts, data: &Dataset) -> Result<Units, LearnError> {
 }
 
 /// y of the table above, one of its coordinates.
-fn labels(facts: &Facts, data: &Dataset, problem: u32) -> Result<Vec<f64>, LearnError> {
-    let mut labels = admit::labels(facts, data, problem)?;
-    if facts.problems > 1 {
-        let share = 1.0 / f64::from(facts.problems);
-        labels.iter_mut().for_each(|y| *y = if *y > 0.0 { 1.0 - share } else { -share });
+fn labels(facts: &Facts, problem: u32) -> Labels {
+    match facts.problems {
+        1 => admit::problem(facts, problem),
+        classes => Labels::Centred { class: problem, classes },
     }
-    Ok(labels)
 }
 
 /// Post-processing: θ for each problem. Should the decomposition fail, which it cannot on finite

@@ -10,7 +10,7 @@ use privet_learn::model::file::{Seal, from_json, to_json};
 use privet_learn::model::{Model, Predictions};
 use privet_learn::{Facts, Request, plan};
 use privet_optim::loss::Loss;
-use privet_optim::sum::{ExactGradient, InMemory, Records, SoftmaxGradient};
+use privet_optim::sum::{ExactGradient, InMemory, SoftmaxGradient, Sums};
 use std::sync::atomic::AtomicBool;
 
 pub const SCHEMA: &str = r#"

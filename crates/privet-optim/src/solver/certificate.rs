@@ -34,7 +34,7 @@ use super::{Penalty, Problem, SolveError, add_scaled, dot, norm};
 use crate::Loss;
 use crate::double_double::{self, DoubleDouble};
 use crate::kernel::{UNIT_ROUNDOFF, accumulated};
-use crate::sum::{LossAndGradient, PreciseGradient, Records};
+use crate::sum::{LossAndGradient, PreciseGradient, Records, Sums};
 use std::fmt;
 
 /// F and ∇F at a point, with the gradient's error bound.
@@ -77,7 +77,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    fn of<R: Records>(problem: &Problem<'_, R>) -> Self {
+    fn of<R: Records + ?Sized>(problem: &Problem<'_, R>) -> Self {
         Self {
             loss: problem.loss,
             ridge: problem.ridge,
@@ -140,18 +140,18 @@ fn precise_accumulated(roundings: f64) -> f64 {
 }
 
 /// [`Sizes::finest_tolerance`] of the records themselves.
-pub(super) fn finest_tolerance<R: Records>(problem: &Problem<'_, R>) -> f64 {
+pub(super) fn finest_tolerance<R: Records + ?Sized>(problem: &Problem<'_, R>) -> f64 {
     Sizes::of(problem).finest_tolerance_with(problem.penalty, problem.records.columns())
 }
 
 /// The smoothness of F: nβ + λ.
-pub(super) fn beta<R: Records>(problem: &Problem<'_, R>) -> f64 {
+pub(super) fn beta<R: Records + ?Sized>(problem: &Problem<'_, R>) -> f64 {
     let smoothness = problem.loss.smoothness(problem.records.radius());
     (problem.records.rows() as f64 * smoothness + problem.ridge) * (1.0 + 1e-12)
 }
 
 /// One pass over all rows.
-pub(crate) fn evaluate<R: Records>(
+pub(crate) fn evaluate<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     point: Point,
     precise: bool,
@@ -159,7 +159,7 @@ pub(crate) fn evaluate<R: Records>(
     if precise { evaluate_precisely(problem, point) } else { evaluate_plainly(problem, point) }
 }
 
-fn evaluate_plainly<R: Records>(
+fn evaluate_plainly<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     point: Point,
 ) -> Result<Evaluation, SolveError> {
@@ -197,7 +197,7 @@ fn evaluate_plainly<R: Records>(
     })
 }
 
-fn evaluate_precisely<R: Records>(
+fn evaluate_precisely<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     point: Point,
 ) -> Result<Evaluation, SolveError> {
@@ -244,7 +244,7 @@ impl Evaluation {
 
     /// Upper bound on the norm of the smallest subgradient at the certified point, which is at most
     /// the second number away.
-    fn residual_bound<R: Records>(&self, problem: &Problem<'_, R>) -> (f64, f64) {
+    fn residual_bound<R: Records + ?Sized>(&self, problem: &Problem<'_, R>) -> (f64, f64) {
         let Residual { vector, off, slack } = self.residual(problem.penalty);
         // The last rounding of each coordinate, and those of the norm.
         let relative = 1.0 + accumulated(vector.len() as f64 + 16.0);
@@ -259,13 +259,17 @@ impl Evaluation {
 
     /// Whether rounding, of the gradient or of θ itself, is what keeps the gradient from
     /// shrinking; `size` is its norm.
-    pub fn at_the_end_of_f64<R: Records>(&self, problem: &Problem<'_, R>, size: f64) -> bool {
+    pub fn at_the_end_of_f64<R: Records + ?Sized>(
+        &self,
+        problem: &Problem<'_, R>,
+        size: f64,
+    ) -> bool {
         let resolution = beta(problem) * UNIT_ROUNDOFF * norm(&self.point.theta);
         !self.precise && size <= 4.0 * (self.error + resolution)
     }
 
     /// A proof that the tolerance is met, if it is: E ≤ γ/10 and ‖residual‖ + E ≤ γ.
-    pub fn certify<R: Records>(
+    pub fn certify<R: Records + ?Sized>(
         &self,
         problem: &Problem<'_, R>,
         tolerance: f64,

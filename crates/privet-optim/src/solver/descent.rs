@@ -63,7 +63,7 @@ impl<'a> Watch<'a> {
     }
 
     /// One pass, counted and reported.
-    pub fn evaluate<R: Records>(
+    pub fn evaluate<R: Records + ?Sized>(
         &mut self,
         problem: &Problem<'_, R>,
         point: Point,
@@ -91,7 +91,7 @@ impl<'a> Watch<'a> {
 }
 
 /// Which method `Auto` stands for: a factor must be small beside the data and pay for itself.
-pub(super) fn chosen<R: Records>(method: Method, records: &R) -> Method {
+pub(super) fn chosen<R: Records + ?Sized>(method: Method, records: &R) -> Method {
     if method != Method::Auto {
         return method;
     }
@@ -113,7 +113,7 @@ pub(super) fn escalated(method: Method, evaluations: u32, columns: usize) -> Met
 }
 
 /// Price of a Hessian in gradient passes.
-fn hessian_price<R: Records>(records: &R) -> f64 {
+fn hessian_price<R: Records + ?Sized>(records: &R) -> f64 {
     let (rows, columns) = (records.rows().max(1) as f64, records.columns() as f64);
     let per_row = records.entries() as f64 / rows;
     let factor = columns.powi(3) / 3.0 / (rows * (4.0 * per_row + 30.0));
@@ -121,12 +121,12 @@ fn hessian_price<R: Records>(records: &R) -> f64 {
 }
 
 /// Rows enough to precondition with: a part in `stride`.
-fn first_stride<R: Records>(records: &R) -> u32 {
+fn first_stride<R: Records + ?Sized>(records: &R) -> u32 {
     let needed = (40 * records.columns()).max(2048);
     (records.rows() / needed).clamp(1, 16) as u32
 }
 
-pub(super) fn descend<R: Records>(
+pub(super) fn descend<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     tolerance: f64,
     options: &Options<'_>,
@@ -212,7 +212,7 @@ fn negated(mut vector: Vec<f64>) -> Vec<f64> {
     vector
 }
 
-fn renew<R: Records>(
+fn renew<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     method: Method,
     theta: &[f64],
@@ -226,7 +226,7 @@ fn renew<R: Records>(
 }
 
 /// A point along `direction` at which F is lower.
-fn search<R: Records>(
+fn search<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     watch: &mut Watch<'_>,
     here: &Evaluation,

@@ -43,8 +43,7 @@ pub const RIDGE: Range = Range::open("ridge", 0.0, f64::INFINITY);
 /// Limits on γ.
 pub const TOLERANCE: Range = Range::open("gradient_tolerance", 0.0, f64::INFINITY);
 /// F, and what θ is restricted to.
-#[derive(Clone, Copy)]
-pub struct Problem<'a, R: Records> {
+pub struct Problem<'a, R: Records + ?Sized> {
     /// The rows.
     pub records: &'a R,
     /// ℓ.
@@ -57,8 +56,16 @@ pub struct Problem<'a, R: Records> {
     pub penalty: &'a Penalty,
 }
 
+impl<R: Records + ?Sized> Clone for Problem<'_, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R: Records + ?Sized> Copy for Problem<'_, R> {}
+
 /// Neither records nor b, which together with θ would give their gradient away.
-impl<R: Records> fmt::Debug for Problem<'_, R> {
+impl<R: Records + ?Sized> fmt::Debug for Problem<'_, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Problem")
             .field("loss", &self.loss)
@@ -68,7 +75,7 @@ impl<R: Records> fmt::Debug for Problem<'_, R> {
     }
 }
 
-impl<'a, R: Records> Problem<'a, R> {
+impl<'a, R: Records + ?Sized> Problem<'a, R> {
     /// Σℓ + (λ/2)‖θ‖².
     pub fn new(records: &'a R, loss: Loss, ridge: f64) -> Self {
         Self { records, loss, ridge, linear: None, penalty: &Penalty::None }
@@ -239,7 +246,7 @@ pub enum SolveError {
 
 /// A point at which the norm of the sum-form gradient (with a penalty: of the smallest
 /// subgradient) is proved to be at most `tolerance`.
-pub fn minimise<R: Records>(
+pub fn minimise<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     tolerance: f64,
     options: &Options<'_>,

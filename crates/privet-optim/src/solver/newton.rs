@@ -5,7 +5,7 @@
 //! earlier θ.
 
 use super::{Problem, SolveError};
-use crate::sum::{Hessian, Records};
+use crate::sum::{Hessian, Records, Sums};
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{MatMut, MatRef, Side};
 
@@ -13,7 +13,7 @@ use faer::{MatMut, MatRef, Side};
 pub(super) struct Factor(Llt<f64>);
 
 /// XᵀWX at θ, upper triangle of a row-major matrix.
-pub(super) fn gram<R: Records>(
+pub(super) fn gram<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     theta: &[f64],
     stride: u32,
@@ -24,7 +24,7 @@ pub(super) fn gram<R: Records>(
 
 impl Factor {
     /// Of the Hessian at θ; see [`Hessian`] for `stride`.
-    pub fn at<R: Records>(
+    pub fn at<R: Records + ?Sized>(
         problem: &Problem<'_, R>,
         theta: &[f64],
         stride: u32,

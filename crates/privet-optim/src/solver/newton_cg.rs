@@ -5,13 +5,13 @@
 //! outer loop converges superlinearly. Every iterate of the inner loop is a descent direction.
 
 use super::{Problem, SolveError, add_scaled, dot, norm};
-use crate::sum::{HessianDiagonal, HessianVector, Records};
+use crate::sum::{HessianDiagonal, HessianVector, Records, Sums};
 
 /// Inner iterations, at most.
 const LIMIT: usize = 250;
 
 /// An approximate −H⁻¹g.
-pub(super) fn direction<R: Records>(
+pub(super) fn direction<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     theta: &[f64],
     gradient: &[f64],
@@ -53,7 +53,7 @@ pub(super) fn direction<R: Records>(
 }
 
 /// diag(XᵀWX) + λ at θ.
-pub(super) fn diagonal<R: Records>(
+pub(super) fn diagonal<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     theta: &[f64],
 ) -> Result<Vec<f64>, SolveError> {

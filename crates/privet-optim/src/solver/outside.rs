@@ -23,7 +23,7 @@ pub trait OutsideOptimizer {
     fn minimise(&mut self, objective: &dyn Objective, start: Vec<f64>) -> Vec<f64>;
 }
 
-impl<R: Records> Objective for Problem<'_, R> {
+impl<R: Records + ?Sized> Objective for Problem<'_, R> {
     fn dimension(&self) -> usize {
         self.records.columns()
     }
@@ -43,7 +43,7 @@ impl<R: Records> Objective for Problem<'_, R> {
 
 /// [`minimise`], started from what `optimizer` found. An answer of the wrong length or with entries
 /// that are not finite is ignored. A penalty of the problem is not shown to the optimiser.
-pub fn minimise_with<R: Records>(
+pub fn minimise_with<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     tolerance: f64,
     options: &Options<'_>,

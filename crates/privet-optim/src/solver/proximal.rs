@@ -29,7 +29,7 @@ const IN_A_ROW: u32 = 8;
 /// Trials of one line search, at most.
 const TRIALS: u32 = 30;
 
-pub(super) fn descend<R: Records>(
+pub(super) fn descend<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     tolerance: f64,
     options: &Options<'_>,
@@ -89,7 +89,7 @@ struct Fista {
 }
 
 impl Fista {
-    fn new<R: Records>(problem: &Problem<'_, R>, here: &Evaluation) -> Self {
+    fn new<R: Records + ?Sized>(problem: &Problem<'_, R>, here: &Evaluation) -> Self {
         // A first guess: the average curvature over directions, raised on demand.
         let n = problem.records.rows() as f64;
         let columns = problem.records.columns().max(1) as f64;
@@ -104,7 +104,7 @@ impl Fista {
     }
 
     /// One proximal gradient step from the extrapolated point.
-    fn step<R: Records>(
+    fn step<R: Records + ?Sized>(
         &mut self,
         problem: &Problem<'_, R>,
         watch: &mut Watch<'_>,
@@ -155,7 +155,7 @@ impl Fista {
 
 /// A Newton step on the smooth part if that halves the smallest subgradient, else a proximal Newton
 /// step; `None` if there is no descent to be had.
-fn newton_turn<R: Records>(
+fn newton_turn<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     watch: &mut Watch<'_>,
     here: &Evaluation,
@@ -190,12 +190,12 @@ fn newton_turn<R: Records>(
 }
 
 /// F + penalty, for guidance.
-fn total<R: Records>(problem: &Problem<'_, R>, at: &Evaluation) -> f64 {
+fn total<R: Records + ?Sized>(problem: &Problem<'_, R>, at: &Evaluation) -> f64 {
     at.value + problem.penalty.value(&at.point.theta)
 }
 
 /// The same, and what rounding may add to it.
-fn highest<R: Records>(problem: &Problem<'_, R>, at: &Evaluation) -> f64 {
+fn highest<R: Records + ?Sized>(problem: &Problem<'_, R>, at: &Evaluation) -> f64 {
     let ridge = 0.5 * problem.ridge * dot(&at.point.theta, &at.point.theta);
     let linear = problem.linear.map_or(0.0, |b| dot(b, &at.point.theta).abs());
     total(problem, at) + 1e-13 * (at.value.abs() + ridge + linear)
@@ -203,7 +203,7 @@ fn highest<R: Records>(problem: &Problem<'_, R>, at: &Evaluation) -> f64 {
 
 /// A point towards `end` at which F + penalty is lower. Between two points of a sphere the way is
 /// along it: the chord leaves it, and F falls outwards.
-fn search<R: Records>(
+fn search<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     watch: &mut Watch<'_>,
     here: &Evaluation,

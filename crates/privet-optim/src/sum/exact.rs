@@ -242,7 +242,7 @@ impl Kernel for ExactPass<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sum::{InMemory, Records};
+    use crate::sum::{InMemory, Sums};
     use crate::testing::{Lcg, random_csr, random_dense};
     use privet_data::matrix::Matrix;
     use proptest::prelude::*;

@@ -108,7 +108,7 @@ impl Kernel for GramPass<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sum::{InMemory, Records};
+    use crate::sum::{InMemory, Sums};
     use crate::testing::{Lcg, random_csr, random_dense, select_rows};
     use privet_data::matrix::Matrix;
     use proptest::prelude::*;

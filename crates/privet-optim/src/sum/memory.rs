@@ -1,23 +1,23 @@
-//! The in-memory back end: a matrix and its labels, summed by all threads.
-//!
-//! Rows are cut into pieces whose number depends only on the shape of the matrix and the size of
-//! the sum, never on the number of threads; pieces are merged in their order. So every sum, also a
-//! floating-point one, is the same on one thread as on sixty-four.
+//! The in-memory back end: a matrix and its labels, summed by all threads in the pieces that
+//! [`super::pieces`] prescribes.
 
 use super::exact::ExactPlan;
-use super::{Block, Records, RecordsError, Statistic};
+use super::question::Answering;
+use super::{
+    Block, Exact, ExactAnswer, Inner, InnerAnswer, Records, RecordsError, Statistic, pieces,
+};
 use crate::kernel::{Kernel, accumulated, dispatch};
 use crate::loss::Loss;
 use privet_data::matrix::Matrix;
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// Rows of features with labels, in memory.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct InMemory<'a> {
     features: &'a Matrix,
-    labels: &'a [f64],
-    radius: f64,
-    longest_row: usize,
+    labels: Cow<'a, [f64]>,
+    norms: Norms,
     only_signs: bool,
     grid: Option<f64>,
 }
@@ -29,17 +29,14 @@ impl std::fmt::Debug for InMemory<'_> {
     }
 }
 
-/// At most this many pieces of rows.
-const PIECES: usize = 64;
-/// At least this many rows in a piece.
-const PIECE_ROWS: usize = 1024;
-/// Beyond eight pieces, their partial sums together take at most this many bytes (they are
-/// allocated and merged in every pass), and always at most the matrix's own or four times this.
-const PIECE_BYTES: usize = 1 << 20;
-
 impl<'a> InMemory<'a> {
     /// Features with labels, one per row, each −1 or 1 or a number between.
     pub fn new(features: &'a Matrix, labels: &'a [f64]) -> Result<Self, RecordsError> {
+        Self::with(features, Cow::Borrowed(labels))
+    }
+
+    /// The same, with labels of its own.
+    pub fn with(features: &'a Matrix, labels: Cow<'a, [f64]>) -> Result<Self, RecordsError> {
         let rows = features.rows();
         if rows != labels.len() {
             return Err(RecordsError::LabelCount { rows, labels: labels.len() });
@@ -47,38 +44,20 @@ impl<'a> InMemory<'a> {
         if let Some(row) = labels.iter().position(|y| !(-1.0..=1.0).contains(y)) {
             return Err(RecordsError::Label { row });
         }
-        let blocks: Vec<_> = Block::new(features, 0, labels).parts(4096).collect();
-        let norms: Vec<(f64, usize)> =
-            blocks.par_iter().map(|&block| dispatch(RowNorms { block })).collect();
-        let largest = norms.iter().fold(0.0, |a: f64, b| if a >= b.0 { a } else { b.0 });
-        if !largest.is_finite() {
-            let row = (0..rows).find(|&row| !row_is_finite(features, row)).unwrap_or(0);
-            return Err(RecordsError::NotFinite { row });
-        }
-        // f32 squares are exact in f64; sums and the root err by the factor below, both ways.
-        let roundings = features.columns() as f64 + 4.0;
-        let radius = (largest.sqrt() * (1.0 + accumulated(roundings))).next_up();
-        Ok(Self {
-            features,
-            labels,
-            radius: if largest == 0.0 { 0.0 } else { radius },
-            longest_row: norms.iter().map(|n| n.1).max().unwrap_or(0),
-            only_signs: labels.iter().all(|y| y.abs() == 1.0),
-            grid: None,
-        })
+        let norms = norms_of(features, 0)?;
+        let only_signs = labels.iter().all(|y| y.abs() == 1.0);
+        Ok(Self { features, labels, norms, only_signs, grid: None })
     }
 
     /// Looks once whether every feature is on the grid of rows of this radius, so that exact sums need
     /// not look again; one that is off it is left for them to find.
-    pub fn on_grid_of(self, radius: f64) -> Self {
-        let unit = ExactPlan::feature_unit(radius);
-        let blocks: Vec<_> = self.whole().parts(4096).collect();
-        let fine = blocks.par_iter().all(|&block| dispatch(OnGrid { block, unit }));
-        Self { grid: fine.then_some(unit), ..self }
+    pub fn on_grid_of(mut self, radius: f64) -> Self {
+        self.look_at_grid(radius);
+        self
     }
 
-    fn whole(&self) -> Block<'a> {
-        Block::new(self.features, 0, self.labels).known_on_grid(self.grid)
+    fn whole(&self) -> Block<'_> {
+        Block::new(self.features, 0, &self.labels).known_on_grid(self.grid)
     }
 
     /// The matrix.
@@ -87,16 +66,60 @@ impl<'a> InMemory<'a> {
     }
 
     /// The labels.
-    pub fn labels(&self) -> &'a [f64] {
-        self.labels
+    pub fn labels(&self) -> &[f64] {
+        &self.labels
+    }
+}
+
+/// The largest squared norm of rows, and the longest of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Norms {
+    largest_square: f64,
+    /// Stored entries of the longest row.
+    pub longest_row: usize,
+}
+
+impl Norms {
+    /// Of these rows and others.
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            largest_square: self.largest_square.max(other.largest_square),
+            longest_row: self.longest_row.max(other.longest_row),
+        }
     }
 
-    /// How many pieces a sum whose partial sums take `bytes` is cut into.
-    fn pieces(&self, bytes: usize) -> usize {
-        let cheap = (PIECE_BYTES / bytes.max(1)).max(8);
-        let room = (4 * PIECE_BYTES).max(self.features.bytes()) / bytes.max(1);
-        (self.labels.len() / PIECE_ROWS).min(PIECES).min(cheap).min(room).max(1)
+    /// Upper bound on every row's Euclidean norm.
+    pub fn radius(self, columns: usize) -> f64 {
+        // f32 squares are exact in f64; sums and the root err by the factor below, both ways.
+        let roundings = columns as f64 + 4.0;
+        match self.largest_square {
+            0.0 => 0.0,
+            largest => (largest.sqrt() * (1.0 + accumulated(roundings))).next_up(),
+        }
     }
+}
+
+/// Of rows that all are finite; `first` is the place of the first of them, for the refusal.
+pub(super) fn norms_of(features: &Matrix, first: usize) -> Result<Norms, RecordsError> {
+    let rows = features.rows();
+    let no_labels = vec![0.0; rows];
+    let blocks: Vec<_> = Block::new(features, 0, &no_labels).parts(4096).collect();
+    let norms: Vec<(f64, usize)> =
+        blocks.par_iter().map(|&block| dispatch(RowNorms { block })).collect();
+    let largest_square = norms.iter().fold(0.0, |a: f64, b| if a >= b.0 { a } else { b.0 });
+    if !largest_square.is_finite() {
+        let row = (0..rows).find(|&row| !row_is_finite(features, row)).unwrap_or(0);
+        return Err(RecordsError::NotFinite { row: first + row });
+    }
+    let longest_row = norms.iter().map(|n| n.1).max().unwrap_or(0);
+    Ok(Norms { largest_square, longest_row })
+}
+
+/// Whether a feature is off the grid of this unit.
+pub(super) fn off_grid(features: &Matrix, unit: f64) -> bool {
+    let no_labels = vec![0.0; features.rows()];
+    let blocks: Vec<_> = Block::new(features, 0, &no_labels).parts(4096).collect();
+    !blocks.par_iter().all(|&block| dispatch(OnGrid { block, unit }))
 }
 
 fn row_is_finite(features: &Matrix, row: usize) -> bool {
@@ -155,6 +178,18 @@ impl Kernel for RowNorms<'_> {
     }
 }
 
+impl Answering for InMemory<'_> {
+    fn answer<S: Statistic>(&self, statistic: &S) -> Result<S::Sum, RecordsError> {
+        let columns = self.features.columns();
+        let whole = self.whole();
+        pieces::summed(statistic, self.labels.len(), columns, |piece| {
+            let mut sum = statistic.zero(columns);
+            statistic.add(whole.part(piece), &mut sum);
+            Ok(sum)
+        })
+    }
+}
+
 impl Records for InMemory<'_> {
     fn rows(&self) -> usize {
         self.labels.len()
@@ -165,11 +200,11 @@ impl Records for InMemory<'_> {
     }
 
     fn radius(&self) -> f64 {
-        self.radius
+        self.norms.radius(self.features.columns())
     }
 
     fn longest_row(&self) -> usize {
-        self.longest_row
+        self.norms.longest_row
     }
 
     fn entries(&self) -> usize {
@@ -183,22 +218,16 @@ impl Records for InMemory<'_> {
         self.only_signs || self.labels.iter().all(|&y| loss.accepts(y))
     }
 
-    fn sum<S: Statistic>(&self, statistic: &S) -> Result<S::Sum, RecordsError> {
-        let (rows, columns) = (self.rows(), self.columns());
-        let pieces = self.pieces(statistic.bytes(columns));
-        let whole = self.whole();
-        let partial = |piece: usize| {
-            let mut sum = statistic.zero(columns);
-            statistic.add(whole.part(piece * rows / pieces..(piece + 1) * rows / pieces), &mut sum);
-            sum
-        };
-        if pieces == 1 {
-            return Ok(partial(0));
-        }
-        let sums: Vec<S::Sum> = (0..pieces).into_par_iter().map(partial).collect();
-        let mut sums = sums.into_iter();
-        let mut total = sums.next().unwrap_or_else(|| statistic.zero(columns));
-        sums.for_each(|sum| statistic.merge(&mut total, sum));
-        Ok(total)
+    fn look_at_grid(&mut self, radius: f64) {
+        let unit = ExactPlan::feature_unit(radius);
+        self.grid = (!off_grid(self.features, unit)).then_some(unit);
+    }
+
+    fn exact(&self, question: &Exact) -> Result<ExactAnswer, RecordsError> {
+        question.put(self)
+    }
+
+    fn inner(&self, question: &Inner) -> Result<InnerAnswer, RecordsError> {
+        question.put(self)
     }
 }

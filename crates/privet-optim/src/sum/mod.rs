@@ -1,9 +1,10 @@
-//! One sum: what a solver asks of records.
+//! One sum: what is asked of records.
 //!
 //! Whatever is asked of data is a sum over records of a [`Statistic`]: plain serialisable data
 //! (which loss, at which θ), never a closure, so that the same question can be put to rows in
-//! memory, on disk, on other machines or behind secure aggregation. Each of those is a [`Records`];
-//! the in-memory one is [`InMemory`].
+//! memory, on disk, on other machines or behind secure aggregation. A [`Table`] is a back end: a
+//! [`Dataset`](privet_data::Dataset) in memory, a file of row blocks ([`OnDisk`]). For each problem ([`Labels`])
+//! it gives [`Records`], which answer the two closed lists of questions ([`Exact`], [`Inner`]).
 //!
 //! A statistic states a public bound on one record's contribution, knows how to add a [`Block`] of
 //! rows and how to merge two partial sums. Floating-point sums carry with them how many roundings
@@ -12,27 +13,34 @@
 //! order at all: [`ExactGradient`], [`SoftmaxGradient`], [`ExactGram`].
 
 mod block;
+mod disk;
 mod exact;
 mod gradient;
 mod gram;
 mod hessian;
 mod memory;
+pub mod pieces;
+mod question;
 mod softmax;
+mod table;
 
 pub use block::Block;
+pub use disk::OnDisk;
 pub(crate) use exact::exponent_above;
 pub use exact::{ExactGradient, ExactSum};
 pub use gradient::{Gradient, GradientSum, LossAndGradient, PreciseGradient, PreciseSum};
 pub use gram::ExactGram;
 pub use hessian::{Hessian, HessianDiagonal, HessianVector};
 pub use memory::InMemory;
+pub use question::{Asked, Exact, ExactAnswer, Inner, InnerAnswer, Labels, Sums};
 pub use softmax::SoftmaxGradient;
+pub use table::Table;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// A question to records whose answer is a sum over them.
-pub trait Statistic: Serialize + DeserializeOwned + Send + Sync {
+pub trait Statistic: Clone + Serialize + DeserializeOwned + Send + Sync {
     /// The sum, or a partial one.
     type Sum: Send;
 
@@ -58,11 +66,9 @@ pub trait Statistic: Serialize + DeserializeOwned + Send + Sync {
     fn merge(&self, into: &mut Self::Sum, other: Self::Sum);
 }
 
-/// Records that answer sums: the back end.
-///
-/// The answer must be that of one call of [`Statistic::add`] per row in some order, with partial
-/// sums merged by [`Statistic::merge`].
-pub trait Records: Sync {
+/// Rows with labels that answer sums. The answer has the bits that [`pieces`] prescribes; [`Sums::sum`] asks
+/// with the statistic's own type.
+pub trait Records: Send + Sync {
     /// Number of rows.
     fn rows(&self) -> usize;
     /// Number of features of every row.
@@ -75,8 +81,13 @@ pub trait Records: Sync {
     fn entries(&self) -> usize;
     /// Whether every label satisfies `accepts` (see [`crate::Loss::accepts`]).
     fn labels_accepted(&self, loss: crate::Loss) -> bool;
-    /// The sum of a statistic over all rows.
-    fn sum<S: Statistic>(&self, statistic: &S) -> Result<S::Sum, RecordsError>;
+    /// Looks once whether every feature is on the grid of rows of this radius, so that exact sums need
+    /// not look again; one that is off it is left for them to find.
+    fn look_at_grid(&mut self, radius: f64);
+    /// A sum that is to be released.
+    fn exact(&self, question: &Exact) -> Result<ExactAnswer, RecordsError>;
+    /// A sum on a solver's way.
+    fn inner(&self, question: &Inner) -> Result<InnerAnswer, RecordsError>;
 }
 
 /// Why records could not be summed or set up. Names places, never values.

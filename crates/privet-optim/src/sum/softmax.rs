@@ -235,7 +235,7 @@ fn multipliers(table: &mut [[f64; PART]], labels: &[f64], slope: f64, weights: &
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sum::{InMemory, Records};
+    use crate::sum::{InMemory, Sums};
     use crate::testing::{Lcg, random_csr, random_dense, select_rows};
     use privet_data::matrix::{DenseMatrix, Matrix};
     use proptest::prelude::*;

@@ -71,7 +71,7 @@ fn answer(question: &Question) -> Result<Value, RaceError> {
     let planned = plan(&Request {
         schema: size.schema()?,
         rows: size.rows as u64,
-        budget: Some(Budget::new(EPSILON, (size.rows as f64).powi(-2))?),
+        budget: Some(Budget::new(EPSILON, Budget::usual_delta(size.rows as u64))?),
         neighbours: Neighbours::ReplaceOne,
         loss: Loss::Logistic,
         method: method.parse()?,

@@ -206,7 +206,7 @@ impl Penalty {
     }
 }
 
-impl<'a, R: Records> Problem<'a, R> {
+impl<'a, R: Records + ?Sized> Problem<'a, R> {
     /// The same problem with the elastic net taken apart; `l1` holds what is left of it.
     pub(super) fn reduced<'b>(&self, l1: &'b mut Penalty) -> Problem<'b, R>
     where

@@ -1,9 +1,9 @@
-//! Sampled descent and noise after a secret order, through the gate.
+//! Noise on sums of samples and after a secret order, through the gate.
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Odometer, Private};
-use privet_dp::mechanism::{Draw, Gaussian, SampledDescent, Schedule, ShuffledGaussian, Units};
+use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::mechanism::{Draw, Gaussian, SampledGaussian, ShuffledGaussian, Units};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use serde_json::json;
 use std::sync::Mutex;
@@ -12,51 +12,55 @@ const RECORDS: usize = 1000;
 const POISSON: Draw = Draw::Poisson { rate: 0.1 };
 const FIXED: Draw = Draw::WithoutReplacement { population: 1000, batch: 100 };
 
-fn descent(draw: Draw, noise_scale: f64, steps: u32) -> SampledDescent {
-    SampledDescent {
+fn sampled(draw: Draw, noise_scale: f64) -> SampledGaussian {
+    SampledGaussian {
         neighbours: Neighbours::ReplaceOne,
         unit: Unit::Record,
         draw,
         contribution: 2.0,
         noise_scale,
         coordinates: 1,
-        steps,
-        schedule: Schedule { rate: 0.002, momentum: 0.5, ridge: 0.0, averaged: 50, ball: 1e3 },
     }
 }
 
-/// Σ over the sample of the gradient of ½(θ − 3)², clipped to 2, in units of 2⁻³⁰.
-fn gradient(point: &[f64], sample: &[usize]) -> Option<Private<Units>> {
-    let unit = 2_f64.powi(-30);
-    let one = ((point[0] - 3.0).clamp(-2.0, 2.0) / unit) as i128;
-    Some(Private::new(Units { counts: vec![one * sample.len() as i128], unit }))
+fn times(count: u32, mechanism: &SampledGaussian) -> Event {
+    Event::Repeat { count, event: Box::new(mechanism.event().unwrap()) }
 }
 
-fn settle<T>(odometer: Odometer<'_>, planned: &Event, noised: Noised<T>) -> Result<T, GateError> {
+/// How many records are in the sample, twice.
+fn counted(sample: &[usize]) -> Option<Private<Units>> {
+    Some(Private::new(Units { counts: vec![2 * sample.len() as i128], unit: 1.0 }))
+}
+
+fn settle<T>(session: Session<'_>, planned: &Event, noised: Noised<T>) -> Result<T, GateError> {
     let claim = account::guarantee(planned, 1e-6).unwrap();
-    let released = odometer.settle(noised, claim, Arithmetic::Finite, vec![], json!({}));
+    let released = session.settle(noised, claim, Arithmetic::Finite, vec![], json!({}));
     Ok(released?.into_parts().0)
 }
 
-/// Both samplers settle and arrive. The mean of the last points strays by a scale below 0.05: twelve of
-/// those, below 1e-32.
+/// Both samplers settle. A size of mean 100 and deviation 9.5 counted twice, under noise of deviation 10: a
+/// mean of 50 answers strays from 200 by a scale of 3; ten of those, below 1e-22.
 #[test]
-fn both_samplers_settle_and_arrive() {
+fn both_samplers_settle() {
     for draw in [POISSON, FIXED] {
-        let descent = descent(draw, 10.0, 200);
-        let planned = descent.event().unwrap();
+        let mechanism = sampled(draw, 10.0);
+        let planned = times(50, &mechanism);
         let mut source = SystemRandom::new().unwrap();
-        let mut odometer = Odometer::start(planned.clone(), &mut source);
-        let noised = descent.run(Private::new(RECORDS), &mut odometer, gradient).unwrap();
-        let found = settle(odometer, &planned, noised).unwrap();
-        assert!((found[0] - 3.0).abs() < 0.6, "{found:?}");
+        let mut session = Session::start(planned.clone(), &mut source);
+        let answers: Vec<_> = (0..50)
+            .map(|_| mechanism.run(Private::new(RECORDS), &mut session, counted).unwrap())
+            .collect();
+        let answers = session.gather(answers).unwrap();
+        let found = settle(session, &planned, answers).unwrap();
+        let mean = found.iter().map(|answer| answer[0]).sum::<f64>() / 50.0;
+        assert!((mean - 200.0).abs() < 30.0, "{mean}");
     }
 }
 
 /// Each sampler is charged as itself, its contribution once (Poisson) or twice (difference of two).
 #[test]
 fn the_event_is_that_of_the_sampler() {
-    let cost = |draw| descent(draw, 8.0, 3).event().unwrap().single_cost().unwrap().clone();
+    let cost = |draw| sampled(draw, 8.0).event().unwrap().single_cost().unwrap().clone();
     let Cost::PoissonGaussian { rate, sensitivity, .. } = cost(POISSON) else { panic!() };
     assert!(rate == 0.1 && (2.0..2.0 + 1e-9).contains(&sensitivity));
     let Cost::WithoutReplacementGaussian { population, batch, sensitivity, .. } = cost(FIXED)
@@ -65,7 +69,7 @@ fn the_event_is_that_of_the_sampler() {
     };
     assert!((population, batch) == (1000, 100) && (4.0..4.0 + 1e-9).contains(&sensitivity));
     // And the accountant amplifies: a tenth of the records costs far less than all of them.
-    let epsilon = |draw| account::epsilon(&descent(draw, 8.0, 100).event().unwrap(), 1e-6).unwrap();
+    let epsilon = |draw| account::epsilon(&times(100, &sampled(draw, 8.0)), 1e-6).unwrap();
     let whole = Gaussian {
         neighbours: Neighbours::ReplaceOne,
         unit: Unit::Record,
@@ -78,37 +82,35 @@ fn the_event_is_that_of_the_sampler() {
     assert!(epsilon(POISSON) < epsilon(FIXED) && epsilon(FIXED) < 0.3 * unsampled);
 }
 
-/// What was planned as one sampler opens nothing when another was executed; and batches cut from a
-/// shuffled table, one use of the noise for each, cannot be charged as samples.
+/// What was planned as one sampler is refused, before anything is drawn, where another is executed; and
+/// batches cut from a shuffled table, one use of the noise for each, cannot be charged as samples.
 #[test]
 fn another_sampler_or_a_shuffled_epoch_opens_nothing() {
-    let planned = descent(POISSON, 4.0, 10).event().unwrap();
-    let others = [
-        descent(FIXED, 4.0, 10),
-        descent(Draw::Poisson { rate: 0.2 }, 4.0, 10),
-        descent(POISSON, 3.9, 10),
-        descent(POISSON, 4.0, 9),
-    ];
+    let planned = times(10, &sampled(POISSON, 4.0));
+    let others =
+        [sampled(FIXED, 4.0), sampled(Draw::Poisson { rate: 0.2 }, 4.0), sampled(POISSON, 3.9)];
     for other in others {
         let mut source = FixedSeed::new(1);
-        let mut odometer = Odometer::start(planned.clone(), &mut source);
-        let noised = other.run(Private::new(RECORDS), &mut odometer, gradient).unwrap();
-        assert_eq!(settle(odometer, &planned, noised).err(), Some(GateError::NotAsPlanned));
+        let mut session = Session::start(planned.clone(), &mut source);
+        let refused = other.run(Private::new(RECORDS), &mut session, counted);
+        assert_eq!(refused.err(), Some(GateError::NotAsPlanned));
+        assert!(!session.spent());
     }
+    // One use too few, and one too many.
     let mut source = FixedSeed::new(1);
-    let mut odometer = Odometer::start(planned.clone(), &mut source);
-    let shuffled = shuffled(RECORDS, 4.0);
-    let epoch: Vec<_> = (0..10)
-        .map(|batch| {
-            let compute = |slots: &[usize]| {
-                let sum = slots[100 * batch..100 * (batch + 1)].iter().sum::<usize>();
-                Some(Private::new(vec![(sum % 2) as f64]))
-            };
-            shuffled.run(Private::new(RECORDS), &mut odometer, compute).unwrap()
-        })
-        .collect();
-    let noised = odometer.gather(epoch).unwrap();
-    assert_eq!(settle(odometer, &planned, noised).err(), Some(GateError::NotAsPlanned));
+    let mut session = Session::start(planned.clone(), &mut source);
+    let mut last = None;
+    for _ in 0..9 {
+        last =
+            Some(sampled(POISSON, 4.0).run(Private::new(RECORDS), &mut session, counted).unwrap());
+    }
+    assert_eq!(settle(session, &planned, last.unwrap()).err(), Some(GateError::NotAsPlanned));
+    let mut source = FixedSeed::new(1);
+    let mut session = Session::start(planned.clone(), &mut source);
+    let compute =
+        |slots: &[usize]| Some(Private::new(vec![(slots.iter().sum::<usize>() % 2) as f64]));
+    let refused = shuffled(RECORDS, 4.0).run(Private::new(RECORDS), &mut session, compute);
+    assert_eq!(refused.err(), Some(GateError::NotAsPlanned));
     // Nor is there an event that a certificate could name for it.
     let mut written = serde_json::to_value(&planned).unwrap();
     let kind = &mut written["repeat"]["event"]["use"]["cost"]["kind"];
@@ -122,16 +124,17 @@ fn another_sampler_or_a_shuffled_epoch_opens_nothing() {
 #[test]
 fn samples_are_fresh_and_of_their_law() {
     for draw in [POISSON, FIXED] {
-        let descent = descent(draw, 1.0, 2000);
-        let seen = Mutex::new(Vec::<Vec<usize>>::new());
+        let mechanism = sampled(draw, 1.0);
+        let mut seen = Vec::<Vec<usize>>::new();
         let mut source = FixedSeed::new(5);
-        let mut odometer = Odometer::start(descent.event().unwrap(), &mut source);
-        let keep = |_: &[f64], sample: &[usize]| {
-            seen.lock().unwrap().push(sample.to_vec());
-            Some(Private::new(Units { counts: vec![0], unit: 1.0 }))
-        };
-        descent.run(Private::new(RECORDS), &mut odometer, keep).unwrap();
-        let seen = seen.into_inner().unwrap();
+        let mut session = Session::start(times(2000, &mechanism), &mut source);
+        for _ in 0..2000 {
+            let keep = |sample: &[usize]| {
+                seen.push(sample.to_vec());
+                Some(Private::new(Units { counts: vec![0], unit: 1.0 }))
+            };
+            mechanism.run(Private::new(RECORDS), &mut session, keep).unwrap();
+        }
         assert_eq!(seen.len(), 2000);
         assert!(seen.windows(2).all(|pair| pair[0] != pair[1]));
         let total: usize = seen.iter().map(Vec::len).sum();
@@ -150,23 +153,23 @@ fn samples_are_fresh_and_of_their_law() {
 #[test]
 fn what_cannot_be_drawn_is_refused_before_any_noise() {
     let tries = [
-        (descent(FIXED, 4.0, 5), RECORDS - 1),
-        (descent(Draw::WithoutReplacement { population: 50, batch: 100 }, 4.0, 5), 50),
-        (descent(Draw::Poisson { rate: 1.0 }, 4.0, 5), RECORDS),
-        (descent(Draw::Poisson { rate: f64::NAN }, 4.0, 5), RECORDS),
+        (sampled(FIXED, 4.0), RECORDS - 1),
+        (sampled(Draw::WithoutReplacement { population: 50, batch: 100 }, 4.0), 50),
+        (sampled(Draw::Poisson { rate: 1.0 }, 4.0), RECORDS),
+        (sampled(Draw::Poisson { rate: f64::NAN }, 4.0), RECORDS),
     ];
-    for (descent, records) in tries {
+    for (mechanism, records) in tries {
         let mut source = FixedSeed::new(1);
-        let mut odometer = Odometer::start(descent.event().unwrap(), &mut source);
-        assert!(descent.run(Private::new(records), &mut odometer, gradient).is_err());
-        assert!(!odometer.spent());
+        let mut session = Session::start(mechanism.event().unwrap(), &mut source);
+        assert!(mechanism.run(Private::new(records), &mut session, counted).is_err());
+        assert!(!session.spent());
     }
-    let refusing = descent(POISSON, 4.0, 5);
+    let refusing = sampled(POISSON, 4.0);
     let mut source = FixedSeed::new(1);
-    let mut odometer = Odometer::start(refusing.event().unwrap(), &mut source);
-    let outcome = refusing.run(Private::new(RECORDS), &mut odometer, |_, _| None);
-    assert_eq!(outcome.err(), Some(GateError::Malformed));
-    assert!(!odometer.spent());
+    let mut session = Session::start(refusing.event().unwrap(), &mut source);
+    let outcome = refusing.run(Private::new(RECORDS), &mut session, |_| None);
+    assert_eq!(outcome.err(), Some(GateError::Unanswered));
+    assert!(!session.spent());
 }
 
 fn shuffled(slots: usize, noise_scale: f64) -> ShuffledGaussian {
@@ -188,7 +191,7 @@ fn slots_hold_each_record_once_and_their_number_is_public() {
         let shuffled = shuffled(40, 1.0);
         let mut source = FixedSeed::new(records as u64);
         let planned = shuffled.event().unwrap();
-        let mut odometer = Odometer::start(planned.clone(), &mut source);
+        let mut session = Session::start(planned.clone(), &mut source);
         let check = |slots: &[usize]| {
             assert_eq!(slots.len(), 40);
             let mut filled: Vec<usize> = slots.iter().copied().filter(|s| *s < records).collect();
@@ -197,8 +200,8 @@ fn slots_hold_each_record_once_and_their_number_is_public() {
             assert!(filled.windows(2).all(|pair| pair[0] < pair[1]));
             Some(Private::new(vec![1.0]))
         };
-        let noised = shuffled.run(Private::new(records), &mut odometer, check).unwrap();
-        assert!(settle(odometer, &planned, noised).is_ok());
+        let noised = shuffled.run(Private::new(records), &mut session, check).unwrap();
+        assert!(settle(session, &planned, noised).is_ok());
     }
 }
 
@@ -209,13 +212,13 @@ fn every_filling_of_the_slots_is_equally_likely() {
     let mut source = FixedSeed::new(2);
     for _ in 0..6000 {
         let shuffled = shuffled(2, 1.0);
-        let mut odometer = Odometer::start(shuffled.event().unwrap(), &mut source);
+        let mut session = Session::start(shuffled.event().unwrap(), &mut source);
         let seen = Mutex::new((0, 0));
         let compute = |slots: &[usize]| {
             *seen.lock().unwrap() = (slots[0], slots[1]);
             Some(Private::new(vec![0.0]))
         };
-        shuffled.run(Private::new(3), &mut odometer, compute).unwrap();
+        shuffled.run(Private::new(3), &mut session, compute).unwrap();
         *counts.entry(seen.into_inner().unwrap()).or_insert(0) += 1;
     }
     assert_eq!(counts.len(), 6);

@@ -1,0 +1,185 @@
+//! Encoded rows in a plain file: blocks of rows, then a table of contents.
+//!
+//! What is written is what the readers made: rows clipped and truncated, their targets and units. The file
+//! is private as the table is: it is made readable by its owner alone. A file that ends without its table of
+//! contents was not finished and is refused; so is one whose bytes changed.
+//!
+//! ```text
+//! block 0 | block 1 | … | table of contents (JSON) | its length (u64) | "privet-rows-1\n"
+//! ```
+//! Within a block, little-endian: sparse rows have the length of each row (u32), columns (u32) and values
+//! (f32), dense rows the values; then targets (u32 codes or f64), then units (u64) if there are any.
+
+mod read;
+mod write;
+
+pub use read::BlockFile;
+pub use write::BlockWriter;
+
+use serde::{Deserialize, Serialize};
+
+/// The last bytes of a finished file.
+const MAGIC: &[u8; 14] = b"privet-rows-1\n";
+
+/// Rows of a block.
+pub const BLOCK_ROWS: usize = 4096;
+
+/// Why a file of rows could not be written or read. Names the file, never a value.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BlockError {
+    /// The operating system refused.
+    #[error("{path}: {source}")]
+    File {
+        /// Which file.
+        path: String,
+        /// What it said.
+        source: std::io::Error,
+    },
+    /// The file is not one of rows, was cut short, or was changed.
+    #[error("{path}: {what}; encode the table again")]
+    Damaged {
+        /// Which file.
+        path: String,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// Pieces do not fit together.
+    #[error("rows of another kind than those before: {what}")]
+    Mixed {
+        /// What differs.
+        what: &'static str,
+    },
+}
+
+/// What kind of rows a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kind {
+    columns: usize,
+    sparse: bool,
+    /// How many classes; `None` for numbers.
+    classes: Option<usize>,
+    units: bool,
+}
+
+/// One block in the table of contents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    offset: u64,
+    bytes: u64,
+    rows: usize,
+    /// Of a sparse block.
+    entries: usize,
+    checksum: u64,
+}
+
+/// The table of contents.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Contents {
+    kind: Kind,
+    rows: usize,
+    blocks: Vec<Entry>,
+}
+
+/// FNV-1a over words: finds damage, not deceit.
+fn checksum(bytes: &[u8]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for chunk in bytes.chunks(8) {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        hash = (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+    hash ^ bytes.len() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::{CsrMatrix, DenseMatrix, Matrix};
+    use crate::{Dataset, Target};
+
+    fn dataset(sparse: bool, rows: usize, numbers: bool, units: bool) -> Dataset {
+        let features = if sparse {
+            let starts = (0..=rows).map(|row| row / 2).collect();
+            let entries = rows / 2;
+            let indices = (0..entries).map(|k| k as u32 % 7).collect();
+            Matrix::Csr(CsrMatrix::new(starts, indices, vec![0.25; entries], 7))
+        } else {
+            let values = (0..rows * 3).map(|k| k as f32 / 4096.0).collect();
+            Matrix::Dense(DenseMatrix::new(values, rows, 3))
+        };
+        let target = if numbers {
+            Target::Number((0..rows).map(|k| k as f64 / rows.max(1) as f64).collect())
+        } else {
+            Target::Class { codes: (0..rows).map(|k| k as u32 % 5).collect(), count: 5 }
+        };
+        let units = units.then(|| (0..rows as u64).map(|k| k * k).collect());
+        Dataset { features, target, units, report: Default::default() }
+    }
+
+    fn same(a: &Dataset, b: &Dataset) -> bool {
+        let features =
+            (0..a.rows()).all(|row| a.features.dense_row(row) == b.features.dense_row(row));
+        a.rows() == b.rows() && features && a.target == b.target && a.units == b.units
+    }
+
+    #[test]
+    fn rows_come_back_as_they_were_whole_or_in_part() {
+        let folder = tempfile::tempdir().unwrap();
+        for (sparse, rows) in [(false, 0), (true, 1), (false, 9000), (true, 10_000)] {
+            let data = dataset(sparse, rows, sparse, !sparse);
+            let path = folder.path().join(format!("{rows}.rows"));
+            let mut writer = BlockWriter::create(&path).unwrap();
+            // However the pieces are cut.
+            for start in (0..rows).step_by(1234) {
+                let places: Vec<usize> = (start..rows.min(start + 1234)).collect();
+                writer.push(&data.select(&places)).unwrap();
+            }
+            if rows == 0 {
+                writer.push(&data).unwrap();
+            }
+            writer.finish().unwrap();
+            let file = BlockFile::open(&path).unwrap();
+            assert_eq!(file.rows(), rows);
+            assert!(same(&file.piece(0..rows).unwrap(), &data));
+            for range in [0..rows / 3, rows / 3..rows, rows / 2..rows / 2] {
+                let places: Vec<usize> = range.clone().collect();
+                assert!(same(&file.piece(range).unwrap(), &data.select(&places)));
+            }
+            let some: Vec<usize> = (0..rows).step_by(977).collect();
+            assert!(same(&file.rows_at(&some).unwrap(), &data.select(&some)));
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_cut_or_changed_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.rows");
+        let mut writer = BlockWriter::create(&path).unwrap();
+        writer.push(&dataset(false, 5000, false, false)).unwrap();
+        // Pieces of another kind are refused.
+        assert!(writer.push(&dataset(true, 5, false, false)).is_err());
+        writer.finish().unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        for cut in [0, 1, 13, whole.len() / 2, whole.len() - 1] {
+            std::fs::write(&path, &whole[..cut]).unwrap();
+            assert!(matches!(BlockFile::open(&path), Err(BlockError::Damaged { .. })), "{cut}");
+        }
+        for place in [0, 20_000, whole.len() - 300, whole.len() - 20, whole.len() - 5] {
+            let mut changed = whole.clone();
+            changed[place] ^= 1;
+            std::fs::write(&path, &changed).unwrap();
+            let refused = BlockFile::open(&path).and_then(|file| file.piece(0..5000)).is_err();
+            assert!(refused, "byte {place} of {}", whole.len());
+        }
+        // A file that was begun and dropped leaves nothing behind.
+        let begun = folder.path().join("begun.rows");
+        let mut writer = BlockWriter::create(&begun).unwrap();
+        writer.push(&dataset(false, 9000, false, false)).unwrap();
+        drop(writer);
+        assert!(!begun.exists());
+    }
+}

@@ -1,0 +1,210 @@
+//! Where a run is on its way through the events that were planned.
+//!
+//! A plan is a tree; what is charged, one after the other, are its leaves. A [`Course`] answers one
+//! question before each draw: is this leaf what comes next? [`Event::UpTo`] may stop early, between two
+//! of its repetitions; everything else must be walked to its end.
+
+use crate::account::Event;
+use std::collections::VecDeque;
+
+/// A stretch of leaves, run-length encoded, walked as a whole so many times.
+#[derive(Debug, Clone, PartialEq)]
+struct Stretch {
+    /// Each leaf, with how often it comes in a row.
+    leaves: Vec<(u64, Event)>,
+    /// How often the whole stretch may be walked.
+    most: u64,
+    /// Whether it may be left after fewer.
+    optional: bool,
+}
+
+/// The planned leaves that are left.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Course {
+    stretches: VecDeque<Stretch>,
+    /// In the first stretch: how often it was walked, which leaf is next, how many of it were charged.
+    walked: u64,
+    leaf: usize,
+    charged: u64,
+}
+
+impl Course {
+    /// The whole way.
+    pub fn of(planned: &Event) -> Self {
+        let mut stretches = VecDeque::new();
+        append(planned, 1, &mut stretches);
+        stretches.retain(|stretch| stretch.most > 0 && !stretch.leaves.is_empty());
+        Self { stretches, walked: 0, leaf: 0, charged: 0 }
+    }
+
+    /// Goes on by one leaf; `false`, and nothing changes, if another one is next.
+    pub fn advance(&mut self, leaf: &Event) -> bool {
+        let mut ahead = self.clone_if_optional();
+        let here = ahead.as_mut().unwrap_or(self);
+        loop {
+            let Some(stretch) = here.stretches.front() else { return false };
+            let (times, next) = &stretch.leaves[here.leaf];
+            if next == leaf {
+                here.charged += 1;
+                if here.charged == *times {
+                    (here.charged, here.leaf) = (0, here.leaf + 1);
+                }
+                if here.leaf == stretch.leaves.len() {
+                    (here.leaf, here.walked) = (0, here.walked + 1);
+                }
+                if here.walked == stretch.most {
+                    here.next_stretch();
+                }
+                break;
+            }
+            let between = here.leaf == 0 && here.charged == 0;
+            if !(stretch.optional && between) {
+                return false;
+            }
+            here.next_stretch();
+        }
+        if let Some(ahead) = ahead {
+            *self = ahead;
+        }
+        true
+    }
+
+    /// The leaf that comes next, if any is left.
+    pub fn next(&self) -> Option<&Event> {
+        self.stretches.front().map(|stretch| &stretch.leaves[self.leaf].1)
+    }
+
+    /// Whether nothing is left that must still be charged.
+    pub fn complete(&self) -> bool {
+        let between = self.leaf == 0 && self.charged == 0;
+        between && self.stretches.iter().all(|stretch| stretch.optional)
+    }
+
+    /// A copy to try on, where a wrong leaf would otherwise lose the place: only optional stretches are
+    /// left without being walked.
+    fn clone_if_optional(&self) -> Option<Self> {
+        self.stretches.front().filter(|stretch| stretch.optional).map(|_| self.clone())
+    }
+
+    fn next_stretch(&mut self) {
+        self.stretches.pop_front();
+        (self.walked, self.leaf, self.charged) = (0, 0, 0);
+    }
+}
+
+/// The stretches of a tree, in order of execution.
+fn append(event: &Event, times: u64, into: &mut VecDeque<Stretch>) {
+    match event {
+        Event::Use { .. } | Event::Selected { .. } => push(into, times, event),
+        Event::All(parts) => {
+            for _ in 0..times {
+                parts.iter().for_each(|part| append(part, 1, into));
+            }
+        }
+        Event::Repeat { count, event } => {
+            append(event, times.saturating_mul(u64::from(*count)), into)
+        }
+        Event::UpTo { count, event } => {
+            let mut inner = VecDeque::new();
+            append(event, 1, &mut inner);
+            // What may be left early inside is walked whole or not at all here.
+            let leaves = inner.into_iter().flat_map(Stretch::unrolled).collect();
+            for _ in 0..times {
+                let most = u64::from(*count);
+                into.push_back(Stretch { leaves: Vec::clone(&leaves), most, optional: true });
+            }
+        }
+    }
+}
+
+/// Adds a leaf to the last stretch that must be walked, or begins one.
+fn push(into: &mut VecDeque<Stretch>, times: u64, leaf: &Event) {
+    if times == 0 {
+        return;
+    }
+    let begun = into.back_mut().filter(|stretch| !stretch.optional);
+    let leaves = match begun {
+        Some(stretch) => &mut stretch.leaves,
+        None => {
+            into.push_back(Stretch { leaves: Vec::new(), most: 1, optional: false });
+            match into.back_mut() {
+                Some(stretch) => &mut stretch.leaves,
+                None => return,
+            }
+        }
+    };
+    match leaves.last_mut() {
+        Some((total, last)) if last == leaf => *total += times,
+        _ => leaves.push((times, leaf.clone())),
+    }
+}
+
+impl Stretch {
+    fn unrolled(self) -> Vec<(u64, Event)> {
+        if let [(times, leaf)] = &self.leaves[..] {
+            return vec![(times.saturating_mul(self.most), leaf.clone())];
+        }
+        (0..self.most).flat_map(|_| self.leaves.clone()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::Cost;
+    use privet_core::{Neighbours, Unit};
+
+    fn leaf(epsilon: f64) -> Event {
+        let (neighbours, unit) = (Neighbours::AddRemove, Unit::Record);
+        Event::Use { neighbours, unit, cost: Cost::Pure { epsilon } }
+    }
+
+    fn up_to(count: u32, event: Event) -> Event {
+        Event::UpTo { count, event: Box::new(event) }
+    }
+
+    fn walks(planned: &Event, leaves: &[f64]) -> Option<bool> {
+        let mut course = Course::of(planned);
+        let all = leaves.iter().all(|epsilon| course.advance(&leaf(*epsilon)));
+        all.then(|| course.complete())
+    }
+
+    #[test]
+    fn leaves_come_in_order_and_none_is_left_out() {
+        let pair = Event::All(vec![leaf(1.0), leaf(2.0)]);
+        let planned = Event::Repeat { count: 2, event: Box::new(pair) };
+        assert_eq!(walks(&planned, &[1.0, 2.0, 1.0, 2.0]), Some(true));
+        assert_eq!(walks(&planned, &[1.0, 2.0, 1.0]), Some(false));
+        assert_eq!(walks(&planned, &[1.0, 1.0]), None);
+        assert_eq!(walks(&planned, &[1.0, 2.0, 1.0, 2.0, 1.0]), None);
+    }
+
+    #[test]
+    fn what_may_stop_early_stops_between_repetitions_only() {
+        let pair = up_to(3, Event::All(vec![leaf(1.0), leaf(2.0)]));
+        let planned = Event::All(vec![leaf(5.0), pair, leaf(7.0)]);
+        for times in 0..=3 {
+            let mut leaves = vec![5.0];
+            (0..times).for_each(|_| leaves.extend([1.0, 2.0]));
+            assert_eq!(walks(&planned, &leaves), Some(false));
+            leaves.push(7.0);
+            assert_eq!(walks(&planned, &leaves), Some(true), "{times} times");
+        }
+        assert_eq!(walks(&planned, &[5.0, 1.0, 7.0]), None);
+        assert_eq!(walks(&planned, &[5.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 1.0]), None);
+        assert_eq!(walks(&up_to(2, leaf(1.0)), &[]), Some(true));
+    }
+
+    /// A refused leaf leaves the place as it was.
+    #[test]
+    fn a_wrong_leaf_changes_nothing() {
+        let planned = Event::All(vec![up_to(2, leaf(1.0)), leaf(7.0)]);
+        let mut course = Course::of(&planned);
+        assert!(course.advance(&leaf(1.0)));
+        let before = course.clone();
+        assert!(!course.advance(&leaf(3.0)));
+        assert_eq!(course, before);
+        assert!(course.advance(&leaf(1.0)) && course.advance(&leaf(7.0)));
+        assert!(course.complete() && course.next().is_none());
+    }
+}

@@ -1,0 +1,204 @@
+//! A purse for one session: a small file that says what was reserved, which draws were committed and
+//! which states were gone on from.
+//!
+//! It grows by whole lines, each on disk (`fsync`) before what it announces is done, under a lock that one
+//! process at a time holds. A line that was cut short by a crash announces nothing, since what it would have
+//! announced was not done; it is removed when the file is opened again.
+//!
+//! ```text
+//! privet-session-1
+//! reserve 3f9a…                 SHA-256 of what may be spent
+//! draw 0
+//! resume 0                      a process went on from the state of generation 0
+//! draw 1
+//! settled
+//! ```
+
+use super::{Purse, PurseError, Spend, canonical_json};
+use sha2::{Digest, Sha256};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const FIRST_LINE: &str = "privet-session-1";
+/// A journal is read whole; one line a draw.
+const LARGEST: u64 = 1 << 30;
+/// How long another holder is waited for: a process that is being started may hold a copy of the lock for
+/// a moment.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The journal of one session.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+    name: String,
+    reserved: Option<String>,
+    draws: u64,
+    /// The newest generation that was gone on from, plus one.
+    generations: u64,
+    ended: bool,
+}
+
+impl Journal {
+    /// Makes a journal; refuses where there is one.
+    pub fn create(path: &Path) -> Result<Self, PurseError> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        let file = owner_only(&mut options).open(path).map_err(|error| kept(path, &error))?;
+        let mut journal = Self::locked(file, path)?;
+        journal.line(FIRST_LINE)?;
+        Ok(journal)
+    }
+
+    /// Opens the journal that is there.
+    pub fn open(path: &Path) -> Result<Self, PurseError> {
+        let file = OpenOptions::new().read(true).write(true).open(path);
+        let mut journal = Self::locked(file.map_err(|error| kept(path, &error))?, path)?;
+        journal.read()?;
+        Ok(journal)
+    }
+
+    fn locked(file: File, path: &Path) -> Result<Self, PurseError> {
+        let name = path.display().to_string();
+        let start = Instant::now();
+        while let Err(error) = file.try_lock() {
+            match error {
+                std::fs::TryLockError::WouldBlock if start.elapsed() < PATIENCE => {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                std::fs::TryLockError::WouldBlock => return Err(PurseError::InUse(name)),
+                std::fs::TryLockError::Error(error) => return Err(kept(path, &error)),
+            }
+        }
+        Ok(Self { file, name, reserved: None, draws: 0, generations: 0, ended: false })
+    }
+
+    fn read(&mut self) -> Result<(), PurseError> {
+        let odd = |what: &str| PurseError::NotKept(format!("{what} in a session's journal"));
+        let failed = |error: std::io::Error| PurseError::NotKept(error.to_string());
+        if self.file.metadata().map_err(failed)?.len() > LARGEST {
+            return Err(odd("too many lines"));
+        }
+        let mut bytes = Vec::new();
+        self.file.read_to_end(&mut bytes).map_err(failed)?;
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+        self.file.set_len(whole as u64).map_err(failed)?;
+        self.file.seek(SeekFrom::End(0)).map_err(failed)?;
+        let text =
+            std::str::from_utf8(&bytes[..whole]).map_err(|_| odd("bytes that are no text"))?;
+        let mut lines = text.lines();
+        match lines.next() {
+            Some(FIRST_LINE) => {}
+            // Cut off in its first line: nothing was reserved.
+            None => self.line(FIRST_LINE)?,
+            Some(_) => return Err(odd("another first line")),
+        }
+        for line in lines {
+            let number = |text: &str| text.parse::<u64>().map_err(|_| odd("a line that is none"));
+            match line.split_once(' ') {
+                Some(("reserve", digest)) => self.reserved = Some(digest.into()),
+                Some(("draw", index)) if number(index)? == self.draws => self.draws += 1,
+                Some(("resume", generation)) if number(generation)? >= self.generations => {
+                    self.generations = number(generation)?.saturating_add(1);
+                }
+                None if line == "settled" || line == "void" => self.ended = true,
+                _ => return Err(odd("a line that does not follow")),
+            }
+        }
+        Ok(())
+    }
+
+    /// How many draws were committed.
+    pub fn draws(&self) -> u64 {
+        self.draws
+    }
+
+    /// Writes a line and waits until it is on disk.
+    fn line(&mut self, line: &str) -> Result<(), PurseError> {
+        let text = format!("{line}\n");
+        let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_all());
+        written.map_err(|error| PurseError::NotKept(format!("{}: {error}", self.name)))
+    }
+
+    fn going(&self) -> Result<(), PurseError> {
+        match (&self.reserved, self.ended) {
+            (Some(_), false) => Ok(()),
+            (_, true) => Err(PurseError::Refused("this session has ended".into())),
+            (None, _) => Err(PurseError::Refused("nothing was reserved for this session".into())),
+        }
+    }
+}
+
+impl Purse for Journal {
+    fn reserve(&mut self, spend: &Spend) -> Result<(), PurseError> {
+        if self.reserved.is_some() {
+            return Err(PurseError::Refused("this session's budget was reserved before".into()));
+        }
+        let digest = digest(spend)?;
+        self.line(&format!("reserve {digest}"))?;
+        self.reserved = Some(digest);
+        Ok(())
+    }
+
+    fn drawn(&mut self, index: u64) -> Result<(), PurseError> {
+        self.going()?;
+        if index != self.draws {
+            return Err(PurseError::Refused("a draw out of turn".into()));
+        }
+        self.line(&format!("draw {index}"))?;
+        self.draws += 1;
+        Ok(())
+    }
+
+    fn fresh(&self, spend: &Spend, generation: u64, draws: u64) -> Result<(), PurseError> {
+        self.going()?;
+        if self.reserved.as_deref() != Some(&digest(spend)?) {
+            return Err(PurseError::Refused("the state is of another session".into()));
+        }
+        if generation < self.generations || draws > self.draws {
+            return Err(PurseError::Stale { generation, seen: self.generations });
+        }
+        Ok(())
+    }
+
+    fn resumed(&mut self, spend: &Spend, generation: u64, draws: u64) -> Result<u64, PurseError> {
+        self.fresh(spend, generation, draws)?;
+        self.line(&format!("resume {generation}"))?;
+        self.generations = generation.saturating_add(1);
+        Ok(self.draws)
+    }
+
+    fn settled(&mut self) -> Result<(), PurseError> {
+        self.line("settled")?;
+        self.ended = true;
+        Ok(())
+    }
+
+    fn void(&mut self, _reason: &'static str) -> Result<(), PurseError> {
+        self.line("void")?;
+        self.ended = true;
+        Ok(())
+    }
+}
+
+fn digest(spend: &Spend) -> Result<String, PurseError> {
+    let value =
+        serde_json::to_value(spend).map_err(|error| PurseError::NotKept(error.to_string()))?;
+    let hash = Sha256::digest(canonical_json(&value));
+    Ok(hash.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn kept(path: &Path, error: &std::io::Error) -> PurseError {
+    PurseError::NotKept(format!("{}: {error}", path.display()))
+}
+
+#[cfg(unix)]
+fn owner_only(options: &mut OpenOptions) -> &mut OpenOptions {
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600)
+}
+
+#[cfg(not(unix))]
+fn owner_only(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}

@@ -1,0 +1,77 @@
+//! What a session tells whoever keeps the budget: before, during and after.
+//!
+//! Order: reserve (durably) → read and validate records → commit each draw → draw → settle. A refusal
+//! before the first draw voids the reservation; from the first draw on it is spent, whatever happens. So a
+//! crash can waste budget, never hide spending.
+
+use super::Spend;
+
+/// Why a purse refused.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PurseError {
+    /// It would be more than is left.
+    #[error("the budget does not allow it: {0}")]
+    Refused(String),
+    /// This state was used before: another draw from it would be a second answer that nobody charged.
+    #[error(
+        "this session went on from here before (generation {seen}, the state is of {generation}): \
+             take the newest state"
+    )]
+    Stale {
+        /// Of the state.
+        generation: u64,
+        /// The newest that was committed.
+        seen: u64,
+    },
+    /// Somebody else holds it.
+    #[error("{0} is in use by another process")]
+    InUse(String),
+    /// It could not be written, so nothing may be drawn.
+    #[error("what is to be spent could not be written down: {0}")]
+    NotKept(String),
+}
+
+/// Keeps account of what sessions spend. `()` keeps none.
+pub trait Purse {
+    /// Sets aside all that may be spent, durably, before anything is drawn.
+    fn reserve(&mut self, spend: &Spend) -> Result<(), PurseError>;
+
+    /// Commits, durably, that draw number `index` (from 0) is about to be made.
+    fn drawn(&mut self, index: u64) -> Result<(), PurseError>;
+
+    /// Refuses a state that was gone on from before, or that is of another session. Commits nothing.
+    fn fresh(&self, spend: &Spend, generation: u64, draws: u64) -> Result<(), PurseError>;
+
+    /// Commits, durably, that a session goes on from its state of this generation, in which `draws` draws
+    /// were made. Gives back how many draws were committed: one more than the state knows of means that an answer was lost.
+    fn resumed(&mut self, spend: &Spend, generation: u64, draws: u64) -> Result<u64, PurseError>;
+
+    /// All that was reserved is spent, and the release is made.
+    fn settled(&mut self) -> Result<(), PurseError>;
+
+    /// Nothing was drawn: what was reserved is free again. `reason` is a word, never a value.
+    fn void(&mut self, reason: &'static str) -> Result<(), PurseError>;
+}
+
+impl Purse for () {
+    fn reserve(&mut self, _spend: &Spend) -> Result<(), PurseError> {
+        Ok(())
+    }
+    fn drawn(&mut self, _index: u64) -> Result<(), PurseError> {
+        Ok(())
+    }
+    fn fresh(&self, _: &Spend, _generation: u64, _draws: u64) -> Result<(), PurseError> {
+        Ok(())
+    }
+    /// A state that was copied cannot be told from the one it was copied from.
+    fn resumed(&mut self, _: &Spend, _generation: u64, draws: u64) -> Result<u64, PurseError> {
+        Ok(draws)
+    }
+    fn settled(&mut self) -> Result<(), PurseError> {
+        Ok(())
+    }
+    fn void(&mut self, _reason: &'static str) -> Result<(), PurseError> {
+        Ok(())
+    }
+}

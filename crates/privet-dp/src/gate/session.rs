@@ -1,0 +1,355 @@
+//! Charged is executed: a session reserves what may be spent, lets nothing be drawn that was not planned,
+//! and opens the gate at the end.
+//!
+//! 1. [`Session::open`] reserves the whole [`Spend`] with the [`Purse`], before anything is drawn.
+//! 2. A mechanism asks [`Session::charge`] for randomness. The event is compared with the plan *before* the
+//!    noise is drawn ([`Spend::Exactly`]), or admitted by the filter ([`Spend::Within`]); the purse commits
+//!    the index of the draw; then the randomness is lent.
+//! 3. From then on the noised value may steer what follows ([`Session::walk`]): the events are charged in
+//!    full whatever is done with the answers, so this is post-processing of an adaptive composition. With
+//!    `Within` the *next event* may depend on the answers too, which the theorems of
+//!    [`crate::account::filter`] allow, and no others.
+//! 4. [`Session::settle`] checks that the plan was carried out and attaches the certificate. Once anything was
+//!    drawn the whole plan is spent: [`Session::abort`] gives a certificate that says so.
+//!
+//! Never readable, whatever a session does: the linear term b of objective perturbation and AMP, points on the
+//! way of `psgd`, samples and orders of records, and runs under [`Event::Selected`]: no mechanism hands
+//! them out as [`Noised`].
+
+use super::course::Course;
+use super::walk::{Next, Walk};
+use super::{Arithmetic, Certificate, Purse, PurseError, Release};
+use crate::account::{AccountError, Event, Filter, Guarantee, Tally};
+use crate::noise::{NoiseError, SampleKey, Source};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Why the gate stayed shut.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GateError {
+    /// The events recorded are not those planned. Nothing is released; what was drawn is spent.
+    #[error("the noise drawn is not the noise planned; nothing was released")]
+    NotAsPlanned,
+    /// A value noised under another session was handed in.
+    #[error("a noised value of another computation was handed in; nothing was released")]
+    Foreign,
+    /// A solver's certificate does not reach the tolerance that the theorem needs.
+    #[error("the solver's certificate does not meet the planned tolerance; nothing was released")]
+    NotCertified,
+    /// A value has the wrong number of coordinates, or one that is not finite.
+    #[error("a value to be noised is not a finite vector of the planned length")]
+    Malformed,
+    /// The records could not be asked, or the run was stopped.
+    #[error("the records could not be asked; nothing was released")]
+    Unanswered,
+    /// Whoever keeps the budget refused.
+    #[error(transparent)]
+    Purse(#[from] PurseError),
+    /// The noise could not be drawn.
+    #[error(transparent)]
+    Noise(#[from] NoiseError),
+    /// The events could not be accounted for.
+    #[error(transparent)]
+    Account(#[from] AccountError),
+}
+
+/// What a session may spend.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Spend {
+    /// These events, in this order, and no others.
+    Exactly(Event),
+    /// Any events that a filter admits, each chosen after the answers before it.
+    Within(Filter),
+}
+
+/// A value to which noise has been added. It leaves by [`Session::settle`] or [`Session::emit`]; until then it
+/// can only be handed to a [`Walk`], so it cannot be printed either.
+pub struct Noised<T> {
+    value: T,
+    session: u64,
+}
+
+impl<T> fmt::Debug for Noised<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Noised(withheld until settled)")
+    }
+}
+
+impl<T> Noised<T> {
+    /// Post-processing by a plain function.
+    pub fn map<U>(self, function: fn(T) -> U) -> Noised<U> {
+        Noised { value: function(self.value), session: self.session }
+    }
+}
+
+impl Noised<Vec<f64>> {
+    /// Cut into rows of `length` numbers, a public one; the last may be shorter.
+    pub fn rows_of(self, length: usize) -> Noised<Vec<Vec<f64>>> {
+        let rows = self.value.chunks(length.max(1)).map(<[f64]>::to_vec).collect();
+        Noised { value: rows, session: self.session }
+    }
+}
+
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// Owns the randomness of one computation, charges every draw before it is made, and opens the gate when
+/// what was charged is what was planned.
+pub struct Session<'a> {
+    number: u64,
+    spend: Spend,
+    progress: Progress,
+    source: &'a mut dyn Source,
+    sample_key: Option<SampleKey>,
+    purse: Option<&'a mut dyn Purse>,
+}
+
+/// How far a session is.
+pub(super) enum Progress {
+    /// On the way through planned events; how many were charged.
+    Planned { course: Course, draws: u64 },
+    /// Under a filter; what was charged, run-length encoded.
+    Filtered { tally: Tally, charged: Vec<(u32, Event)>, draws: u64 },
+}
+
+impl<'a> Session<'a> {
+    /// Starts a computation that is to execute `planned`, with nobody keeping account.
+    pub fn start(planned: Event, source: &'a mut dyn Source) -> Self {
+        Self::new(Spend::Exactly(planned), source, None)
+    }
+
+    /// Reserves `spend` with the purse and starts.
+    pub fn open(
+        spend: Spend,
+        source: &'a mut dyn Source,
+        purse: &'a mut dyn Purse,
+    ) -> Result<Self, GateError> {
+        if let Spend::Within(filter) = &spend {
+            filter.check()?;
+        }
+        purse.reserve(&spend)?;
+        Ok(Self::new(spend, source, Some(purse)))
+    }
+
+    fn new(spend: Spend, source: &'a mut dyn Source, purse: Option<&'a mut dyn Purse>) -> Self {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let progress = match &spend {
+            Spend::Exactly(planned) => Progress::Planned { course: Course::of(planned), draws: 0 },
+            Spend::Within(_) => {
+                Progress::Filtered { tally: Tally::default(), charged: Vec::new(), draws: 0 }
+            }
+        };
+        Self { number, spend, progress, source, sample_key: None, purse }
+    }
+
+    /// Goes on with what was reserved before.
+    pub(super) fn taken_up(
+        spend: Spend,
+        source: &'a mut dyn Source,
+        purse: &'a mut dyn Purse,
+    ) -> Self {
+        Self::new(spend, source, Some(purse))
+    }
+
+    pub(super) fn progress_mut(&mut self) -> &mut Progress {
+        &mut self.progress
+    }
+
+    pub(super) fn into_progress(self) -> (Spend, Progress) {
+        (self.spend, self.progress)
+    }
+
+    /// Whether any noise was drawn: from then on the budget is spent, whatever happens.
+    pub fn spent(&self) -> bool {
+        self.draws() > 0
+    }
+
+    /// How many draws were charged.
+    pub fn draws(&self) -> u64 {
+        match &self.progress {
+            Progress::Planned { draws, .. } | Progress::Filtered { draws, .. } => *draws,
+        }
+    }
+
+    /// What may be spent.
+    pub fn spend(&self) -> &Spend {
+        &self.spend
+    }
+
+    /// Charges a leaf and lends the randomness for exactly that draw. Refused, with nothing drawn, if the
+    /// leaf is not what the plan has next or does not fit the filter.
+    pub(crate) fn charge(&mut self, leaf: Event) -> Result<&mut dyn Source, GateError> {
+        let index = self.draws();
+        match (&mut self.progress, &self.spend) {
+            (Progress::Planned { course, draws }, _) => {
+                if !course.advance(&leaf) {
+                    return Err(GateError::NotAsPlanned);
+                }
+                *draws += 1;
+            }
+            (Progress::Filtered { tally, charged, draws }, Spend::Within(filter)) => {
+                *tally = filter.admit(tally, &leaf)?;
+                *draws += 1;
+                match charged.last_mut() {
+                    Some((count, last)) if *last == leaf && *count < u32::MAX => *count += 1,
+                    _ => charged.push((1, leaf)),
+                }
+            }
+            (Progress::Filtered { .. }, Spend::Exactly(_)) => return Err(GateError::NotAsPlanned),
+        }
+        if let Some(purse) = &mut self.purse {
+            purse.drawn(index)?;
+        }
+        Ok(self.source)
+    }
+
+    /// Counts draws as made that were made before: in the state that is taken up, or in a process that ended
+    /// before it could keep their answers.
+    pub(super) fn forfeit(&mut self, count: u64) -> Result<(), GateError> {
+        for _ in 0..count {
+            let Progress::Planned { course, draws } = &mut self.progress else {
+                return Err(GateError::NotAsPlanned);
+            };
+            let next = course.next().cloned().ok_or(GateError::NotAsPlanned)?;
+            course.advance(&next);
+            *draws += 1;
+        }
+        Ok(())
+    }
+
+    /// The randomness, for a further draw that an event charged before already covers.
+    pub(crate) fn source(&mut self) -> &mut dyn Source {
+        self.source
+    }
+
+    /// The secret under which this session samples records, drawn at the first use.
+    pub(crate) fn sample_key(&mut self) -> &SampleKey {
+        let source = &mut self.source;
+        self.sample_key.get_or_insert_with(|| SampleKey::draw(&mut **source))
+    }
+
+    /// Tells this session from every other.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Marks a value as noised under this session.
+    pub(crate) fn noised<T>(&self, value: T) -> Noised<T> {
+        Noised { value, session: self.number }
+    }
+
+    /// The value inside, if it was noised here.
+    fn own<T>(&self, noised: Noised<T>) -> Result<T, GateError> {
+        if noised.session == self.number { Ok(noised.value) } else { Err(GateError::Foreign) }
+    }
+
+    /// Several noised values as one.
+    pub fn gather<T>(&self, parts: Vec<Noised<T>>) -> Result<Noised<Vec<T>>, GateError> {
+        let values = parts.into_iter().map(|part| self.own(part)).collect::<Result<_, _>>()?;
+        Ok(self.noised(values))
+    }
+
+    /// Lets a walk ask and hear until it has something to release (`Some`) or is at its end (`None`).
+    /// `respond` puts a question to the records: it can hand back nothing but what was noised here.
+    pub fn walk<W: Walk, E: From<GateError>>(
+        &mut self,
+        walk: &mut W,
+        mut respond: impl FnMut(&W::Question, &mut Self) -> Result<Noised<W::Answer>, E>,
+    ) -> Result<Option<Noised<W::Artefact>>, E> {
+        let mut answer = None;
+        loop {
+            match walk.next(answer.take()) {
+                Next::Ask(question) => {
+                    let noised = respond(&question, self)?;
+                    answer = Some(self.own(noised)?);
+                }
+                Next::Release(artefact) => return Ok(Some(self.noised(artefact))),
+                Next::End => return Ok(None),
+            }
+        }
+    }
+
+    /// Opens the gate: checks that exactly what was planned was charged and attaches the certificate.
+    /// `request` holds the public facts from which the plan can be made again. `claim` is the guarantee the
+    /// certificate states: what the accountant proves for the events. A fixed seed proves nothing, and
+    /// the certificate then says so.
+    pub fn settle<T>(
+        mut self,
+        noised: Noised<T>,
+        claim: Guarantee,
+        arithmetic: Arithmetic,
+        notes: Vec<String>,
+        request: serde_json::Value,
+    ) -> Result<Release<T>, GateError> {
+        if let Progress::Planned { course, .. } = &self.progress
+            && !course.complete()
+        {
+            return Err(GateError::NotAsPlanned);
+        }
+        let release = self.emit(noised, claim, arithmetic, notes, request)?;
+        if let Some(purse) = &mut self.purse {
+            purse.settled()?;
+        }
+        Ok(release)
+    }
+
+    /// Lets out one of several releases, and goes on. Its certificate claims what the *whole* session may
+    /// spend: once anything is read, all of it is.
+    pub fn emit<T>(
+        &mut self,
+        noised: Noised<T>,
+        claim: Guarantee,
+        arithmetic: Arithmetic,
+        notes: Vec<String>,
+        request: serde_json::Value,
+    ) -> Result<Release<T>, GateError> {
+        let value = self.own(noised)?;
+        let certificate = self.certificate(claim, arithmetic, notes, request)?;
+        Ok(Release::new(value, certificate))
+    }
+
+    /// Ends a session before its end. If anything was drawn, the certificate says what is spent: the whole
+    /// plan. If nothing was, the reservation is void.
+    pub fn abort(
+        mut self,
+        claim: Guarantee,
+        arithmetic: Arithmetic,
+        request: serde_json::Value,
+    ) -> Result<Option<Certificate>, GateError> {
+        let spent = self.spent();
+        if let Some(purse) = &mut self.purse {
+            if spent { purse.settled()? } else { purse.void("aborted before the first draw")? }
+        }
+        if !spent {
+            return Ok(None);
+        }
+        let notes = vec!["ended early: what was planned is spent all the same".into()];
+        Ok(Some(self.certificate(claim, arithmetic, notes, request)?))
+    }
+
+    fn certificate(
+        &self,
+        claim: Guarantee,
+        arithmetic: Arithmetic,
+        notes: Vec<String>,
+        request: serde_json::Value,
+    ) -> Result<Certificate, GateError> {
+        let origin = self.source.origin();
+        Ok(match (&self.spend, &self.progress) {
+            (Spend::Exactly(planned), _) => {
+                Certificate::new(planned.clone(), claim, arithmetic, origin, notes, request)?
+            }
+            (Spend::Within(filter), Progress::Filtered { charged, .. }) => {
+                let repeated = |(count, event): &(u32, Event)| match count {
+                    1 => event.clone(),
+                    count => Event::Repeat { count: *count, event: Box::new(event.clone()) },
+                };
+                let events = Event::All(charged.iter().map(repeated).collect());
+                Certificate::within(*filter, events, claim, arithmetic, origin, notes, request)?
+            }
+            (Spend::Within(_), Progress::Planned { .. }) => return Err(GateError::NotAsPlanned),
+        })
+    }
+}

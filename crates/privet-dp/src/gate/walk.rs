@@ -1,0 +1,55 @@
+//! The learner's half of a session: what to ask next, given noised answers alone.
+//!
+//! A [`Walk`] is made from the plan, before any record is read. It cannot borrow (`'static`) and can be
+//! written down whole (`Serialize`), so it holds no records; the session holds them, puts the walk's
+//! questions to them, and hands back what came out under noise. Whatever a walk says it knows from noised
+//! answers, each charged in full: its artefact is post-processing.
+//!
+//! ```text
+//!  Walk ──question──► Session ──charge, draw──► records + noise ──► noised answer ──► Walk … ──► artefact
+//! ```
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// What a walk does next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next<Q, A> {
+    /// Puts a question, plain data.
+    Ask(Q),
+    /// Has something to release. A walk may go on after it.
+    Release(A),
+    /// Is at its end.
+    End,
+}
+
+/// The learner's half of a session.
+///
+/// It cannot hold records by reference:
+/// ```compile_fail,E0478
+/// use privet_dp::gate::{Next, Walk};
+/// struct Peeking<'a>(&'a [f64]);
+/// impl<'a> serde::Serialize for Peeking<'a> {
+///     fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> { s.serialize_unit() }
+/// }
+/// impl<'a, 'de> serde::Deserialize<'de> for Peeking<'a> {
+///     fn deserialize<D: serde::Deserializer<'de>>(_: D) -> Result<Self, D::Error> { Ok(Self(&[])) }
+/// }
+/// impl<'a> Walk for Peeking<'a> {
+///     type Question = ();
+///     type Answer = ();
+///     type Artefact = f64;
+///     fn next(&mut self, _: Option<()>) -> Next<(), f64> { Next::Release(self.0[0]) }
+/// }
+/// ```
+pub trait Walk: Serialize + DeserializeOwned + Send + 'static {
+    /// What it asks: plain data.
+    type Question: Serialize;
+    /// What it is told, under noise.
+    type Answer;
+    /// What it releases.
+    type Artefact;
+
+    /// Goes on, with the answer to its last question if it asked one.
+    fn next(&mut self, answer: Option<Self::Answer>) -> Next<Self::Question, Self::Artefact>;
+}

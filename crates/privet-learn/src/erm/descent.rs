@@ -1,0 +1,133 @@
+//! How noised gradients become a model: steps, momentum, projection and averaging.
+//!
+//! The learner's half of a noisy descent, a [`Walk`]: it asks for the gradient at a point and is told the sum
+//! under noise, from the numbers of a [`Schedule`] alone:
+//!
+//! v ← m·v + aₜ,  θ ← Π((θ − η·v)/(1 + ηλ)),
+//!
+//! and the mean of the last θs is its artefact. Π is the projection on a ball: with it θ is finite
+//! whatever was drawn, and so is every margin. All of it is post-processing of answers that are charged.
+//!
+//! - η `rate`, m `momentum`, λ `ridge`: of the sum form, so η is about 1/(nβ)
+
+use privet_dp::gate::{Next, Walk};
+use serde::{Deserialize, Serialize};
+
+/// How answers become a point. Public numbers, fixed before any record is read.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Schedule {
+    /// T.
+    pub steps: u32,
+    /// η.
+    pub rate: f64,
+    /// m, from 0 to below 1.
+    pub momentum: f64,
+    /// λ, 0 for none.
+    pub ridge: f64,
+    /// How many of the last points are averaged; 0 counts as 1.
+    pub averaged: u32,
+    /// Radius of the ball that points are kept in.
+    pub ball: f64,
+}
+
+/// A descent from θ = 0: schedule, point, velocity and mean so far.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Descent {
+    schedule: Schedule,
+    /// How many answers were heard.
+    heard: u32,
+    point: Vec<f64>,
+    velocity: Vec<f64>,
+    mean: Vec<f64>,
+}
+
+impl Walk for Descent {
+    type Question = Vec<f64>;
+    type Answer = Vec<f64>;
+    type Artefact = Vec<f64>;
+
+    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Vec<f64>, Vec<f64>> {
+        let steps = self.schedule.steps;
+        if let Some(answer) = answer {
+            let averaged = self.schedule.averaged.clamp(1, steps.max(1));
+            self.step(&answer);
+            self.heard += 1;
+            if self.heard > steps - averaged {
+                self.average(averaged);
+            }
+            if self.heard == steps {
+                return Next::Release(self.mean.clone());
+            }
+        }
+        if self.heard < steps { Next::Ask(self.point.clone()) } else { Next::End }
+    }
+}
+
+impl Descent {
+    /// At the start.
+    pub fn new(schedule: Schedule, coordinates: usize) -> Self {
+        let zero = vec![0.0; coordinates];
+        Self { schedule, heard: 0, point: zero.clone(), velocity: zero.clone(), mean: zero }
+    }
+
+    fn step(&mut self, answer: &[f64]) {
+        let Schedule { rate, momentum, ridge, ball, .. } = self.schedule;
+        let shrink = 1.0 / (1.0 + rate * ridge);
+        for ((x, v), a) in self.point.iter_mut().zip(&mut self.velocity).zip(answer) {
+            *v = momentum * *v + a;
+            *x = (*x - rate * *v) * shrink;
+        }
+        let norm = self.point.iter().map(|x| x * x).sum::<f64>().sqrt();
+        // Asks "inside?", so that a point that overflowed is brought back as well.
+        if norm <= ball {
+            return;
+        }
+        let scale = if norm.is_finite() { ball / norm } else { 0.0 };
+        for (x, v) in self.point.iter_mut().zip(&mut self.velocity) {
+            *x = if x.is_finite() { *x * scale } else { 0.0 };
+            *v = if v.is_finite() { *v } else { 0.0 };
+        }
+    }
+
+    fn average(&mut self, count: u32) {
+        for (mean, x) in self.mean.iter_mut().zip(&self.point) {
+            *mean += x / f64::from(count);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn walk(rate: f64, momentum: f64, ridge: f64, ball: f64) -> Descent {
+        Descent::new(Schedule { steps: 2, rate, momentum, ridge, averaged: 2, ball }, 2)
+    }
+
+    #[test]
+    fn two_steps_by_hand() {
+        let mut walk = walk(0.5, 0.5, 2.0, 100.0);
+        assert_eq!(walk.next(None), Next::Ask(vec![0.0, 0.0]));
+        // v = 0.5·4 + 0, θ = (−1 − 0.5·2)/2; v = 8, θ = −4/2.
+        assert_eq!(walk.next(Some(vec![4.0, 0.0])), Next::Ask(vec![-1.0, 0.0]));
+        // Written down and read back, it goes on as it was.
+        let text = serde_json::to_string(&walk).unwrap();
+        let mut walk: Descent = serde_json::from_str(&text).unwrap();
+        assert_eq!(walk.next(Some(vec![0.0, 8.0])), Next::Release(vec![-1.0, -1.0]));
+        assert_eq!(walk.point, [-1.0, -2.0]);
+        assert_eq!(walk.next(None), Next::End);
+    }
+
+    #[test]
+    fn the_point_stays_in_its_ball_whatever_is_drawn() {
+        let mut walk = walk(1.0, 0.9, 0.0, 5.0);
+        for answer in [[-30.0, 40.0], [f64::MAX, 1.0], [f64::MAX, f64::MAX], [1.0, 0.0]] {
+            walk.step(&answer);
+            let norm = walk.point[0].hypot(walk.point[1]);
+            assert!(norm <= 5.0 * (1.0 + 1e-15), "{:?}", walk.point);
+            assert!(walk.velocity.iter().all(|v| v.is_finite()));
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The contract of every back end: into how many pieces rows are cut, and how their sums are merged.
+//!
+//! The cut depends on the number of rows and columns and on the size of the partial sums, never on threads,
+//! storage or back end; piece k of P holds rows ⌊k·n/P⌋ up to ⌊(k+1)·n/P⌋; each piece is summed by one call of
+//! [`Statistic::add`], and partial sums are merged in the order of their pieces. So every sum, also a
+//! floating-point one, has the same bits on one thread as on sixty-four, from memory as from a file.
+
+use super::{RecordsError, Statistic};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// At most this many pieces, unless they would be too long.
+const PIECES: usize = 64;
+/// At least this many rows in a piece.
+const SHORTEST: usize = 1024;
+/// At most this many rows in a piece.
+const LONGEST: usize = 1 << 18;
+/// Beyond eight pieces, their partial sums together take at most this many bytes (they are
+/// allocated and merged in every pass), and always at most the rows' own or four times this.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// How many pieces a sum whose partial sums take `bytes` is cut into.
+pub fn pieces(rows: usize, columns: usize, bytes: usize) -> usize {
+    let bytes = bytes.max(1);
+    let cheap = (PIECE_BYTES / bytes).max(8);
+    let dense = rows.saturating_mul(columns).saturating_mul(4);
+    let room = (4 * PIECE_BYTES).max(dense) / bytes;
+    let few = (rows / SHORTEST).min(PIECES).min(cheap).min(room).max(1);
+    few.max(rows.div_ceil(LONGEST))
+}
+
+/// The rows of piece `piece` of `pieces`.
+pub fn rows_of(piece: usize, pieces: usize, rows: usize) -> Range<usize> {
+    let edge = |k: usize| (k as u128 * rows as u128 / pieces.max(1) as u128) as usize;
+    edge(piece)..edge(piece + 1)
+}
+
+/// The sum over all pieces, in parallel, merged in order.
+pub(super) fn summed<S: Statistic>(
+    statistic: &S,
+    rows: usize,
+    columns: usize,
+    partial: impl Fn(Range<usize>) -> Result<S::Sum, RecordsError> + Sync,
+) -> Result<S::Sum, RecordsError> {
+    let pieces = pieces(rows, columns, statistic.bytes(columns));
+    if pieces == 1 {
+        return partial(0..rows);
+    }
+    let sums: Result<Vec<S::Sum>, _> =
+        (0..pieces).into_par_iter().map(|piece| partial(rows_of(piece, pieces, rows))).collect();
+    let mut sums = sums?.into_iter();
+    let mut total = sums.next().unwrap_or_else(|| statistic.zero(columns));
+    sums.for_each(|sum| statistic.merge(&mut total, sum));
+    Ok(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_cover_all_rows_and_none_is_too_long() {
+        for rows in [0, 1, 1023, 5000, 1_000_000, 1 << 30] {
+            for bytes in [64, 1 << 20, 1 << 30] {
+                let count = pieces(rows, 50, bytes);
+                let ranges: Vec<_> = (0..count).map(|k| rows_of(k, count, rows)).collect();
+                assert_eq!(ranges[0].start, 0);
+                assert_eq!(ranges[count - 1].end, rows);
+                assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
+                assert!(ranges.iter().all(|range| range.len() <= LONGEST));
+            }
+        }
+    }
+}
