@@ -1,5 +1,7 @@
 """Records that do not fit, under each policy of a schema."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -44,6 +46,61 @@ def test_a_bad_row_is_refused_or_contributes_nothing():
     labels = y.tolist()
     labels[7] = "no"
     assert np.array_equal(weights(cells, labels, schema("drop")), expected)
+
+
+class Hostile:
+    """Neither compared nor written."""
+
+    def __ne__(self, other):
+        raise RuntimeError("compared")
+
+    __eq__ = __ne__
+    __hash__ = None
+
+    def __str__(self):
+        raise RuntimeError("written")
+
+
+BAD_CELLS = ["\ud800", 10**5000, Decimal("sNaN"), np.arange(2), pd.Series([1, 2]), [1, 2], b"\xff", pd.Timestamp("2020")]
+BAD_CELLS += [Hostile(), np.ma.masked, np.ma.array(9.0, mask=True), object()]
+
+
+@pytest.mark.parametrize("bad", BAD_CELLS, ids=lambda bad: type(bad).__name__)
+def test_no_cell_or_label_ends_a_training(bad):
+    X, y = table()
+    rows = X.tolist()
+    rows[7][0] = None
+    expected = weights(rows, y.tolist(), schema("drop"))
+    rows[7][0] = bad
+    assert np.array_equal(weights(rows, y.tolist(), schema("drop")), expected)
+    frame = pd.DataFrame(X, columns=["a", "b"], dtype=object)
+    frame.at[7, "a"] = bad
+    assert np.array_equal(weights(frame, y, schema("drop")), expected)
+    labels = y.tolist()
+    labels[7] = bad
+    assert np.array_equal(weights(X, labels, schema("drop")), expected)
+    assert np.array_equal(weights(X, [[label] for label in labels], schema("drop")), expected)
+    policy, numbers = schema("drop", target_bounds=(0, 10)), X[:, 0].tolist()
+    fitted = []
+    for entry in (None, bad):
+        numbers[7] = entry
+        with pytest.warns(UserWarning):
+            fitted.append(PrivateLinearRegression(schema=policy, **SETTINGS).fit(X, numbers).coef_)
+    assert np.array_equal(*fitted)
+
+
+@pytest.mark.parametrize("at", [0, 7])
+@pytest.mark.parametrize("bad", [[1.0], [1.0, 2.0, 3.0], [], "xy", None, 5.0, np.ma.array([9.0, 0.0], mask=True)])
+def test_no_row_ends_a_training(bad, at):
+    X, y = table()
+    rows = X.tolist()
+    rows[at] = [None, None]
+    expected = weights(rows, y, schema("drop"))
+    rows[at] = bad
+    assert np.array_equal(weights(rows, y, schema("drop")), expected)
+    assert np.array_equal(weights(tuple(rows), y, schema("drop")), expected)
+    with pytest.raises((ValueError, TypeError)):
+        PrivateLogisticRegression(epsilon=1.0, schema=schema("refuse")).fit(rows, y)
 
 
 def test_one_bad_label_leaves_the_others_as_they_are():

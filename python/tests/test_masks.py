@@ -76,6 +76,17 @@ def test_masked_cells_among_objects_are_missing(table):
         logistic(max_records=1, n_rows=2000).fit(X, y, groups=people)
 
 
+def test_a_mask_around_one_cell_hides_it():
+    hidden = np.ma.array(0.9, mask=True)
+    cells = [[hidden, "x"], [None, "x"], [0.9, "x"], [np.ma.array(0.9, mask=False), "x"]]
+    rows = SchemaEncoder(SCHEMA).fit(cells).transform(cells)
+    assert np.array_equal(rows[0], rows[1]) and not np.array_equal(rows[0], rows[2])
+    assert np.array_equal(rows[2], rows[3])
+    for numbers in ([[hidden], [0.5]] * 10, ((hidden,), (0.5,)) * 10, np.array([[hidden], [0.5]] * 10, dtype=object)):
+        with pytest.raises(ValueError, match="X is masked, and a mask would be ignored; accepted|missing|NaN"):
+            logistic().fit(numbers, [0, 1] * 10)
+
+
 NOTHING = [
     pd.Series([None, *([0, 1] * 10)], dtype="Int64"),
     pd.Series([None, *([0, 1] * 10)], dtype="int64[pyarrow]"),

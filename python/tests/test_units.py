@@ -1,5 +1,7 @@
 """Whose each row is: people go by their exact digits or texts, in every kind of table."""
 
+import array
+import ctypes
 import datetime
 import decimal
 import fractions
@@ -36,6 +38,20 @@ def same(first, second):
     return np.array_equal(first.coef_, second.coef_) and np.array_equal(first.intercept_, second.intercept_)
 
 
+class Narrow(pa.ExtensionType):
+    """A type of some other library."""
+
+    def __init__(self):
+        super().__init__(pa.float32(), "privet.narrow")
+
+    def __arrow_ext_serialize__(self):
+        return b""
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage, serialized):
+        return cls()
+
+
 FLOAT32 = np.arange(8, dtype=np.float32) + np.float32(2**24)
 LOST = [
     np.arange(8, dtype=np.float32),
@@ -65,6 +81,14 @@ LOST = [
     pa.chunked_array([pa.array(FLOAT32)]),
     pa.chunked_array([pa.array(FLOAT32).dictionary_encode()]),
     pa.array(FLOAT32),
+    pa.chunked_array([pa.RunEndEncodedArray.from_arrays(range(1, 9), pa.array(FLOAT32))]),
+    pa.RunEndEncodedArray.from_arrays(range(1, 9), pa.array(FLOAT32)),
+    pa.chunked_array([pa.ExtensionArray.from_storage(Narrow(), pa.array(FLOAT32))]),
+    pa.ExtensionArray.from_storage(Narrow(), pa.array(FLOAT32)),
+    pd.array([*FLOAT32, None], dtype="Float32"),
+    array.array("f", FLOAT32),
+    memoryview(FLOAT32),
+    (ctypes.c_float * 8)(*FLOAT32),
     [decimal.Decimal("1.5")] * 8,
     [decimal.Decimal("1e5000")] * 8,
     [fractions.Fraction(1, 3)] * 8,
@@ -171,6 +195,9 @@ def test_one_person_is_the_same_in_every_type():
         [decimal.Decimal(int(person)) for person in people],
         [decimal.Decimal(f"{person}.00") for person in people],
         [np.uint8(person) for person in people],
+        array.array("q", people),
+        array.array("d", people),
+        memoryview(people),
         [f" {person} " for person in people],
         pd.Series(people, dtype="UInt64"),
         pd.Series(people, dtype="uint64[pyarrow]"),
@@ -235,3 +262,22 @@ def test_halves_of_characters_are_refused_without_them(text):
     with pytest.raises(ValueError, match="not Unicode") as refused:
         SCHEMA._checked.encode([("a", "text", np.zeros(1, dtype=np.int64), [text])])
     assert "ud800" not in str(refused.value) and "secret" not in str(refused.value)
+
+
+NOBODYS = [0.5, 1e17, True, b"a", "\ud800", None, np.nan, np.float32(3), np.ma.masked, np.ma.array(3, mask=True)]
+NOBODYS += [pd.Timestamp("2020"), [1], object(), 10**5000, decimal.Decimal("sNaN"), np.arange(2)]
+
+
+@pytest.mark.parametrize("nobody", NOBODYS, ids=range(len(NOBODYS)))
+def test_where_nothing_is_refused_one_bad_name_is_nobodys(nobody):
+    """The row is left out, as where its name is missing, and the others stay."""
+    total = Schema({"a": number(0, 1)}, target="t", classes=["0", "1"], unit="who", max_records=1, invalid="drop")
+    people = [f"person {n}" for n in range(40)]
+    expected = fit([*people[:3], None, *people[4:]], schema=total)
+    assert not same(expected, fit(people, schema=total))
+    groups = [*people[:3], nobody, *people[4:]]
+    assert same(fit(groups, schema=total), expected)
+    assert same(fit(tuple(groups), schema=total), expected)
+    column = pd.Series(people, dtype=object)
+    column.at[3] = nobody
+    assert same(fit(column, schema=total), expected)

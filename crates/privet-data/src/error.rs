@@ -90,13 +90,13 @@ pub enum DataError {
     },
     /// A column that the schema does not name, in a file to learn from.
     #[error(
-        "{file}: column \"{column}\" is not in the schema; list it there (type = \"ignore\" \
-         leaves it out) or remove it from the file"
+        "{file}: {column} is not in the schema; list it there (type = \"ignore\" leaves it out) or \
+         remove it from the data"
     )]
     UnknownColumn {
         /// Which file.
         file: Place,
-        /// The file's name for it.
+        /// Which column: its place in a file, whose header may turn out to hold a record; the name in a table.
         column: String,
     },
     /// A header that names the same column twice.

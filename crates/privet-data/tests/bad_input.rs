@@ -53,7 +53,10 @@ fn bad_tables_are_refused_with_their_place() {
         (HEADER, "file-empty", &["no records"]),
         ("age,work,town,smokes\n1,private,york,no\n", "column-missing", &["\"income\""]),
         ("age,age,work,town,smokes,income\n", "column-repeated", &["\"age\"", "twice"]),
-        ("age,work,town,smokes,income,shoe\n", "column-unknown", &["\"shoe\"", "ignore"]),
+        ("age,work,town,smokes,income,shoe\n", "column-unknown", &["column 6", "ignore"]),
+        // Of a header that runs on into the records, by an open quote or another end of line.
+        ("age,work,town,smokes,income,\"shoe\n3,s3cr3t\n", "column-unknown", &["column 6"]),
+        ("age,s3cr3t,work,town,smokes,income\r3,s3cr3t\r", "column-unknown", &["column 2"]),
         ("s3cr3t,private,york,no,low\n", "column-missing", &["\"age\""]),
         ("{H}30,private,york,no,low\n30,private,york,no\n", "row-ragged", &["row 3", "4", "5"]),
         ("{H}30,private,york,no,low,s3cr3t\n", "row-ragged", &["row 2", "6", "5"]),

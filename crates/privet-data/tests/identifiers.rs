@@ -230,6 +230,39 @@ mod in_parquet {
         parquet_bytes(&file::<T>(column, people), &schema(max_records))
     }
 
+    /// A text that is no UTF-8 is a cell like any other: a name, a bad label, and never the end of reading.
+    #[test]
+    fn bytes_that_are_no_text_end_nothing() {
+        let people: Vec<ByteArray> = [&b"\xff"[..], b"\xfe", b"u", b"\xff"]
+            .map(|name| ByteArray::from(name.to_vec()))
+            .into();
+        for kind in ["", "(UTF8)", "(ENUM)"] {
+            let data = read::<ByteArrayType>(&format!("required binary who {kind}"), &people, 9);
+            assert_eq!(units(&data.unwrap()), [0, 1, 2, 0]);
+        }
+        let text = "invalid = \"drop\"\n[file]\nformat = \"parquet\"\n[clip]\nnorm = \"l2\"\nradius = 1.0\n\
+            [target]\ncolumn = \"who\"\nclasses = [\"u\", \"v\"]\n[[columns]]\nname = \"x\"\n\
+            type = \"number\"\nbounds = [0, 9]\n[[columns]]\nname = \"y\"\ntype = \"ignore\"\n";
+        let bytes = file::<ByteArrayType>("required binary who (UTF8)", &people);
+        let data = parquet_bytes(&bytes, &Schema::from_toml(text).unwrap()).unwrap();
+        assert_eq!(data.report.null_rows, [0, 1, 3]);
+    }
+
+    /// A footer of twenty thousand groups, each in the one before, ended the program.
+    #[test]
+    fn groups_nested_without_end_are_damage() {
+        // In Thrift's compact protocol: version, columns (a group of one each, the last a number), rows, groups.
+        let group = [0x35, 0, 0x18, 1, b'x', 0x15, 2, 0];
+        let columns = [&[0x48, 1, b'r', 0x15, 2, 0][..], &group.repeat(20_000)].concat();
+        let number = [0x15, 2, 0x25, 0, 0x18, 1, b'x', 0];
+        let count = [0xfc, 0xa2, 0x9c, 1];
+        let footer =
+            [&[0x15, 2, 0x19][..], &count, &columns, &number, &[0x16, 0, 0x19, 0x0c, 0]].concat();
+        let length = u32::try_from(footer.len()).unwrap().to_le_bytes();
+        let bytes = [&b"PAR1"[..], &footer, &length, b"PAR1"].concat();
+        assert_eq!(parquet_bytes(&bytes, &schema(1)).unwrap_err().code(), "file-damaged");
+    }
+
     /// A thousand people were one.
     #[test]
     fn long_unsigned_numbers_are_as_many_people_as_they_are() {
@@ -265,6 +298,9 @@ mod in_parquet {
         }
         refused::<FloatType>("required float who", 1.0);
         refused::<BoolType>("required boolean who", true);
+        for narrow in ["INT_8", "INT_16", "UINT_8", "UINT_16"] {
+            refused::<Int32Type>(&format!("required int32 who ({narrow})"), 256);
+        }
         refused::<Int32Type>("required int32 who (DATE)", 1);
         refused::<Int32Type>("required int32 who (TIME_MILLIS)", 1);
         refused::<Int64Type>("required int64 who (TIME_MICROS)", 1);

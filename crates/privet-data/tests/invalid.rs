@@ -277,6 +277,46 @@ const UNITS: &str = "invalid = \"drop\"\n[file]\nmissing_values = [\"\"]\n[clip]
     radius = 1.0\n[target]\ncolumn = \"y\"\nclasses = [\"a\", \"b\"]\n[unit]\ncolumn = \"user\"\n\
     max_records = 2\n[[columns]]\nname = \"x\"\ntype = \"number\"\nbounds = [0, 1024]\n";
 
+/// Without a header, a byte order mark is a character of its record, wherever that stands and whatever the
+/// policy; with one, the header loses one mark and no record any.
+#[test]
+fn a_byte_order_mark_is_taken_from_a_header_alone() {
+    let marked = format!("\u{feff}{}", LINES[0]);
+    for schema in [headerless(), schema(&headerless().to_toml().replace("\"drop\"", "\"refuse\""))]
+    {
+        // A mark before a number is no number.
+        let read_all =
+            |lines: &[&str]| read::csv_bytes((lines.join("\n") + "\n").as_bytes(), &schema);
+        for (place, lines) in [[&*marked, LINES[1]], [LINES[1], &*marked]].iter().enumerate() {
+            match read_all(lines) {
+                Ok(data) => {
+                    assert!(schema.invalid().is_total() && is_null(&data, place));
+                    assert!(!is_null(&data, 1 - place));
+                }
+                Err(error) => {
+                    assert!(!schema.invalid().is_total());
+                    assert_eq!(error.code(), "cell-refused");
+                }
+            }
+        }
+    }
+    for policy in [dropping(), schema(SMALL_SCHEMA)] {
+        let text = format!("\u{feff}{HEADER}{}\n", LINES[0]);
+        assert_eq!(read::csv_bytes(text.as_bytes(), &policy).unwrap().report.null_rows, [0; 0]);
+        let error = read::csv_bytes(format!("\u{feff}{text}").as_bytes(), &policy).unwrap_err();
+        assert_eq!(error.code(), "column-missing");
+    }
+    let text = format!("{HEADER}{}\n{marked}\n", LINES[1]);
+    assert_eq!(read::csv_bytes(text.as_bytes(), &dropping()).unwrap().report.null_rows, [1]);
+    // In sparse text, a label with a mark is none of the classes, first or not.
+    let sparse = schema(SPARSE);
+    for (place, text) in ["\u{feff}+1 1:1\n-1 1:1\n", "-1 1:1\n\u{feff}+1 1:1\n"].iter().enumerate()
+    {
+        let data = read::libsvm_bytes(text.as_bytes(), &sparse).unwrap();
+        assert_eq!(data.report.null_rows, [place]);
+    }
+}
+
 /// A record that does not say whose it is leaves no trace, wherever and however often it stands; one that
 /// does is a row of its user.
 #[test]

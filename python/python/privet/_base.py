@@ -201,9 +201,10 @@ class PrivateEstimator(BaseEstimator):
             raise TypeError(f"fit() got an unexpected keyword argument {next(iter(refused))!r}")
         if self.epsilon is None and self.method != "non-private":
             raise ValueError(WHY_EPSILON)
-        for name, given in (("X", X), ("y", y), ("groups", groups)):
-            check_unmasked(name, given)
         schema_given = as_schema(self.schema) if self.schema is not None else None
+        total = schema_given is not None and schema_given.is_total
+        for name, given in (("X", X), ("y", y), ("groups", groups)):
+            check_unmasked(name, given, total=total)
         unit_column = schema_given.unit if schema_given is not None else None
         grouped = groups is not None or unit_column is not None
         self._check_groups(groups, schema_given)
@@ -257,7 +258,10 @@ class PrivateEstimator(BaseEstimator):
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
             )
         if schema is not None and not _plain_numbers(schema, X):
-            validate_data(self, X, reset=True, skip_check_array=True)
+            # Of a list its first row would tell how many features there are, and may be a bad one.
+            listed = schema.is_total and isinstance(X, (list, tuple))
+            shape = np.empty((0, len(schema.features))) if listed else X
+            validate_data(self, shape, reset=True, skip_check_array=True)
             columns = self._named_columns(X, schema)
             rows = len(columns[0][2]) if columns else 0
             if rows == 0 and least:
@@ -287,16 +291,16 @@ class PrivateEstimator(BaseEstimator):
 
     def _named_columns(self, X: Any, schema: Schema) -> list[Any]:
         if _tables.is_frame(X):
-            return _tables.frame_columns(X, without=schema.unit)
-        return _tables.array_columns(X, schema.features)
+            return _tables.frame_columns(X, without=schema.unit, total=schema.is_total)
+        return _tables.array_columns(X, schema.features, total=schema.is_total)
 
     def _units(self, X: Any, groups: Any, schema: Schema, rows: int) -> Any:
         if schema.unit is None:
             return None
         if groups is not None:
-            column = _units.unit_column(schema.unit, groups)
+            column = _units.unit_column(schema.unit, groups, total=schema.is_total)
         else:
-            column = _units.frame_unit(schema.unit, X)
+            column = _units.frame_unit(schema.unit, X, total=schema.is_total)
             if column is None:
                 raise ValueError(
                     f"groups are missing: the schema's unit is {schema.unit!r}; give fit(X, y, groups=...) or "
@@ -399,7 +403,7 @@ class PrivateEstimator(BaseEstimator):
 
 def _one_label_a_row(y: Any, rows: int, schema: Schema) -> np.ndarray:
     """The labels, as many as there are rows; of a list each for itself where none may be refused."""
-    labels = _tables.objects(y) if schema.is_total else np.asarray(y)
+    labels = _tables.each_for_itself(y) if schema.is_total else np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:

@@ -47,7 +47,8 @@ def codes_of(y: np.ndarray, texts: Sequence[str], *, total: bool = False) -> np.
     classes = [_number(text) for text in texts] if numeric else list(texts)
     places = {label: place for place, label in enumerate(classes) if label is not None}
     if not numeric and y.dtype.kind != "U":
-        found = (places.get(label_text(label), unknown) for label in y.tolist())
+        text_of = _text_or_none if total else label_text
+        found = (places.get(text_of(label), unknown) for label in y.tolist())
         codes = np.fromiter(found, dtype=np.uint32, count=len(y))
     elif len(texts) <= FEW_CLASSES:
         # Sums over masks: half the time of assignments through them. Classes may be one number in the type
@@ -67,6 +68,14 @@ def codes_of(y: np.ndarray, texts: Sequence[str], *, total: bool = False) -> np.
         encoded = WHY_ENCODED if y.dtype.kind in "iu" and not places else ""
         raise ValueError(f"y has a label that is none of the classes; accepted are {', '.join(texts)}{encoded}")
     return codes
+
+
+def _text_or_none(label: Any) -> str | None:
+    """A label's text, if it has one."""
+    try:
+        return label_text(label)
+    except Exception:  # of whatever kind: the label's class decides
+        return None
 
 
 def _number(text: str) -> int | float | None:

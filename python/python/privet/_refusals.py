@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.utils import validation
 
 from privet import _tables
-from privet._masks import check_unmasked
+from privet._masks import check_cells_unmasked, check_unmasked
 
 CONVERSION = re.compile(r"could not convert|unable to parse|invalid literal|cannot be converted", re.IGNORECASE)
 """How the libraries begin words that go on with a value."""
@@ -26,6 +26,7 @@ def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: A
         if _ready(X, y):
             validation.validate_data(estimator, X, reset=options["reset"], skip_check_array=True)
             return X, y
+        check_cells_unmasked("X", X)
         check_rows(X)
         if not isinstance(y, str):
             check_labels(y)
@@ -98,7 +99,7 @@ def numbers(name: str, values: Any) -> np.ndarray:
 
 def numbers_or_nan(values: Any) -> np.ndarray:
     """An array of numbers, each read for itself; NaN where there is none."""
-    array = _tables.objects(values)
+    array = _tables.each_for_itself(values)
     if array.dtype.kind in "iuf":
         return np.ascontiguousarray(array, dtype=np.float64)
     return np.fromiter(map(_number_or_nan, array.tolist()), dtype=np.float64, count=len(array))
@@ -107,5 +108,5 @@ def numbers_or_nan(values: Any) -> np.ndarray:
 def _number_or_nan(value: Any) -> float:
     try:
         return float(value)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # of whatever kind: the entry's class decides
         return float("nan")

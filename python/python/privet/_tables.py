@@ -16,7 +16,7 @@ import narwhals as nw
 import numpy as np
 from scipy import sparse
 
-from privet._masks import check_unmasked, is_missing
+from privet._masks import check_unmasked, is_masked, is_missing
 from privet.schema import label_text
 
 Column = tuple[str, str, np.ndarray, Any]
@@ -47,19 +47,27 @@ def csr_parts(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     return readable(X.data), readable(X.indices), readable(X.indptr), X.shape[1]
 
 
-def frame_columns(X: Any, without: str | None = None) -> list[Column]:
+def frame_columns(X: Any, without: str | None = None, *, total: bool = False) -> list[Column]:
     """The columns of a frame but for one, which says whose a row is and is read as such."""
     names = [str(name) for name in getattr(X, "column_names", X.columns)]
     if len(set(names)) < len(names):
         repeated = next(name for place, name in enumerate(names) if name in names[:place])
         raise ValueError(f"column {repeated!r} occurs more than once; each name once is accepted")
     frame = nw.from_native(X, eager_only=True)
-    return [series_column(str(name), frame.get_column(name)) for name in frame.columns if str(name) != without]
+    wanted = [name for name in frame.columns if str(name) != without]
+    return [series_column(str(name), frame.get_column(name), total=total) for name in wanted]
 
 
-def array_columns(X: Any, names: Sequence[str]) -> list[Column]:
-    """The columns of an array without names, which are ``names``."""
-    check_unmasked("X", X)
+def array_columns(X: Any, names: Sequence[str], *, total: bool = False) -> list[Column]:
+    """The columns of an array without names, which are ``names``. Of a list, if ``total``, a row that is none
+    or of another length has missing cells alone."""
+    check_unmasked("X", X, total=total)
+    if isinstance(X, (list, tuple)):
+        rows = [list(row) if _is_row(row, len(names)) else None for row in X]
+        if rows and (total or None not in rows):
+            cells = [[None] * len(names) if row is None else row for row in rows]
+            columns = zip(names, zip(*cells, strict=True), strict=True)
+            return [text_column(name, list(column), None, _cell, total=total) for name, column in columns]
     values = X if isinstance(X, np.ndarray) else objects(X)
     if values.ndim != 2 or values.shape[1] != len(names):
         found = values.shape[1] if values.ndim == 2 else f"{values.ndim} dimensions"
@@ -67,13 +75,18 @@ def array_columns(X: Any, names: Sequence[str]) -> list[Column]:
             f"X has {found} columns; the schema has {len(names)} features, and an array without names "
             "is read by position"
         )
-    return [one_column(name, values[:, place]) for place, name in enumerate(names)]
+    return [one_column(name, values[:, place], total=total) for place, name in enumerate(names)]
 
 
-def one_column(name: str, values: Any) -> Column:
+def _is_row(row: Any, width: int) -> bool:
+    plain = isinstance(row, (list, tuple)) or (isinstance(row, np.ndarray) and row.ndim == 1)
+    return plain and len(row) == width
+
+
+def one_column(name: str, values: Any, *, total: bool = False) -> Column:
     """A single column from a series, an array or a list."""
     if nw.dependencies.is_into_series(values):
-        return series_column(name, nw.from_native(values, series_only=True))
+        return series_column(name, nw.from_native(values, series_only=True), total=total)
     array = values if isinstance(values, np.ndarray) else objects(values)
     if array.ndim != 1:
         raise ValueError(f"{name} has {array.ndim} dimensions; one value for each row is accepted")
@@ -81,14 +94,33 @@ def one_column(name: str, values: Any) -> Column:
         return (name, "number", _contiguous(array, np.float64), np.isnan(array))
     if array.dtype.kind in "iu" and array.dtype.newbyteorder("=") != np.uint64:
         return (name, "integer", _contiguous(array, np.int64), None)
-    return text_column(name, array.tolist(), None, _cell)
+    return text_column(name, array.tolist(), None, _cell, total=total)
 
 
 def objects(values: Any) -> np.ndarray:
-    """Cells as they are, each of its own type."""
-    if hasattr(values, "__array__"):
+    """Cells as they are, each of its own type; of the array's type where they lie in one, in any library's."""
+    if hasattr(values, "__array__") or _has_buffer(values):
         return np.asarray(values)
     return np.array(values, dtype=object)
+
+
+def _has_buffer(values: Any) -> bool:
+    try:
+        memoryview(values)
+    except (TypeError, ValueError, BufferError):
+        return False
+    return True
+
+
+def each_for_itself(values: Any) -> np.ndarray:
+    """The entries of a list, each a cell whatever it holds, so that none decides how others are read."""
+    if not isinstance(values, (list, tuple)):
+        return objects(values)
+    array = np.empty(len(values), dtype=object)
+    for place, value in enumerate(values):
+        single = value[0] if isinstance(value, (list, tuple)) and len(value) == 1 else value
+        array[place] = None if is_masked(single) else single
+    return array
 
 
 def _contiguous(array: np.ndarray, dtype: Any) -> np.ndarray:
@@ -100,9 +132,11 @@ def is_long(dtype: Any) -> bool:
     return dtype in (nw.UInt64, nw.Int128, nw.UInt128) or dtype.is_decimal()
 
 
-def series_column(name: str, series: Any) -> Column:
+def series_column(name: str, series: Any, *, total: bool = False) -> Column:
     """A single column from a series of narwhals."""
     dtype = series.dtype
+    if dtype == nw.Object:  # each cell tells whether it is missing; pandas asks some in a way that raises
+        return text_column(name, series.to_list(), None, _cell, total=total)
     missing = series.is_null()
     mask = missing.to_numpy().astype(bool) if missing.any() else None
     if dtype.is_integer() and not is_long(dtype):
@@ -114,20 +148,34 @@ def series_column(name: str, series: Any) -> Column:
         raise ValueError(
             f"column {name!r} is of type {dtype}; accepted are numbers, texts, categories and booleans"
         )
-    return text_column(name, series.to_list(), mask, _cell)
+    return text_column(name, series.to_list(), mask, _cell, total=total)
 
 
 def text_column(
-    name: str, values: list[Any], mask: np.ndarray | None, text_of: Callable[[Any], str | bool | None]
+    name: str,
+    values: list[Any],
+    mask: np.ndarray | None,
+    text_of: Callable[[Any], str | bool | None],
+    *,
+    total: bool = False,
 ) -> Column:
-    """Cells by their texts; ``None`` is a missing one."""
+    """Cells by their texts; ``None`` is a missing one. If ``total``, so is one that has no text or half of one:
+    no record may end the reading of the others."""
     places: dict[Any, int] = {}
 
     def place(value: Any) -> int:
         cell = value if type(value) is str else text_of(value)
         return -1 if cell is None else places.setdefault(cell, len(places))
 
-    codes = np.fromiter(map(place, values), dtype=np.int64, count=len(values))
+    def place_or_missing(value: Any) -> int:
+        try:
+            cell = value if type(value) is str else text_of(value)
+            half = isinstance(cell, str) and not is_unicode(cell)
+            return -1 if cell is None or half else places.setdefault(cell, len(places))
+        except Exception:  # of whatever kind: the cell's class decides
+            return -1
+
+    codes = np.fromiter(map(place_or_missing if total else place, values), dtype=np.int64, count=len(values))
     if not all(is_unicode(text) for text in places if type(text) is str):
         raise ValueError(f"column {name!r} has a text with half a character (a lone surrogate); accepted is Unicode")
     if mask is not None:

@@ -27,11 +27,14 @@ MOST_DIGITS = 1000
 ACCEPTED = "accepted are texts and whole numbers (read identifiers as texts: dtype=str)"
 
 
-def unit_column(name: str, values: Any) -> _tables.Column:
-    """A column that says whose each row is."""
-    check_unmasked(name, values)
+def unit_column(name: str, values: Any, *, total: bool = False) -> _tables.Column:
+    """A column that says whose each row is. If ``total``, a cell that does not is nobody's; what a type
+    cannot tell is refused all the same."""
+    check_unmasked(name, values, total=total)
     if nw.dependencies.is_into_series(values):
-        return _from_series(name, nw.from_native(values, series_only=True))
+        return _from_series(name, nw.from_native(values, series_only=True), total)
+    if total and isinstance(values, (list, tuple)):
+        return _from_cells(name, list(values), floats=True, total=True)
     array = values if isinstance(values, np.ndarray) else _tables.objects(values)
     if array.ndim != 1:
         raise ValueError(f"{name} has {array.ndim} dimensions; one value for each row is accepted")
@@ -39,30 +42,30 @@ def unit_column(name: str, values: Any) -> _tables.Column:
     if kind in "iu" or (kind == "f" and array.dtype.newbyteorder("=") == np.float64):
         return _tables.one_column(name, array)
     if kind in "OUT":
-        return _from_cells(name, array.tolist(), floats=True)
+        return _from_cells(name, array.tolist(), floats=True, total=total)
     raise _unfit(name, array.dtype)
 
 
-def frame_unit(name: str, frame: Any) -> _tables.Column | None:
+def frame_unit(name: str, frame: Any, *, total: bool = False) -> _tables.Column | None:
     """The same from the frame's column of that name, if it has one."""
     if not _tables.is_frame(frame):
         return None
     frame = nw.from_native(frame, eager_only=True)
     found = [column for column in frame.columns if str(column) == name]
-    return unit_column(name, frame.get_column(found[0]).to_native()) if found else None
+    return unit_column(name, frame.get_column(found[0]).to_native(), total=total) if found else None
 
 
-def _from_series(name: str, series: Any) -> _tables.Column:
+def _from_series(name: str, series: Any, total: bool) -> _tables.Column:
     dtype = series.dtype
     if dtype == nw.Float64 or (dtype.is_integer() and not _tables.is_long(dtype)):
         return _tables.series_column(name, series)
     if dtype.is_float() or dtype.is_temporal() or dtype.is_nested() or dtype in (nw.Boolean, nw.Binary):
         raise _unfit(name, dtype)
-    # The values behind categories may be narrower floats than a cell tells.
-    return _from_cells(name, series.to_list(), floats=dtype not in (nw.Categorical, nw.Enum))
+    # What lies behind categories, runs and types of other libraries may be narrower floats than a cell tells.
+    return _from_cells(name, series.to_list(), floats=dtype == nw.Object, total=total)
 
 
-def _from_cells(name: str, values: list[Any], *, floats: bool) -> _tables.Column:
+def _from_cells(name: str, values: list[Any], *, floats: bool, total: bool) -> _tables.Column:
     def text(value: Any) -> str | None:
         if is_missing(value):
             return None
@@ -75,7 +78,7 @@ def _from_cells(name: str, values: list[Any], *, floats: bool) -> _tables.Column
             )
         return found
 
-    return _tables.text_column(name, values, None, text)
+    return _tables.text_column(name, values, None, text, total=total)
 
 
 def _digits(name: str, value: Any) -> str | None:

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from privet import _privet
+from privet._masks import is_masked
 from privet._numbers import whole
 
 
@@ -279,7 +280,7 @@ def label_text(label: Any) -> str:
     ('1', 'True', 'a')
     """
     # A masked entry has an item too: what the mask hides, or 0.
-    item = label.item() if hasattr(label, "item") and label is not np.ma.masked else label
+    item = label.item() if hasattr(label, "item") and not is_masked(label) else label
     if isinstance(item, float) and item.is_integer():
         item = int(item)
     return str(item)

@@ -138,7 +138,6 @@ impl<'a> Collector<'a> {
             Some(unit) if self.cap.is_some() => Some(find(&unit.column)?),
             _ => None,
         };
-        // Only now is the first row known to be a header, so that its words may be repeated.
         let unit_name = self.schema.unit_column().map(|unit| &unit.column);
         let named = self.schema.columns().iter().map(|column| &column.name);
         let known: HashSet<&[u8]> = named
@@ -146,9 +145,14 @@ impl<'a> Collector<'a> {
             .chain(unit_name)
             .map(|n| n.as_bytes())
             .collect();
-        match names.iter().find(|name| self.strict && !known.contains(*name)) {
-            Some(name) => {
-                let column = String::from_utf8_lossy(name).into_owned();
+        match names.iter().position(|name| self.strict && !known.contains(name)) {
+            Some(place) => {
+                // A quote left open, or a line ended in another way, makes records part of a file's
+                // header: its words are not repeated. Those of a table in memory are the caller's.
+                let column = match self.place {
+                    Place::Table => format!("column \"{}\"", String::from_utf8_lossy(names[place])),
+                    _ => format!("column {} of the header", place + 1),
+                };
                 Err(DataError::UnknownColumn { file: file(), column })
             }
             None => Ok(Layout { columns, target, unit }),

@@ -32,7 +32,11 @@ impl Record for Cells<'_> {
 
 pub(super) fn read(mut stream: Stream<'_>, collector: &mut Collector<'_>) -> Result<(), DataError> {
     let facts = collector.schema.file();
-    skip_byte_order_mark(&mut stream)?;
+    // Without a header the mark is part of the first record, like any other character: taken off, it
+    // would be taken off another record once that one is removed.
+    if facts.header {
+        skip_byte_order_mark(&mut stream)?;
+    }
     if collector.schema.invalid().is_total() {
         read_records(&mut PerLine::new(stream, facts), collector)
     } else {

@@ -27,6 +27,8 @@ mod open;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(feature = "parquet")]
+mod parquet_nesting;
+#[cfg(feature = "parquet")]
 mod parquet_unit;
 mod split;
 mod unit;

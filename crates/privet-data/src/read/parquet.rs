@@ -12,19 +12,28 @@ use super::{
     identifier::Identifier,
     lines::LONGEST_RECORD,
     open::Input,
-    parquet_unit,
+    parquet_nesting, parquet_unit,
 };
 use crate::{
     encode::Cell,
     error::{DataError, Place},
 };
 use parquet::{
+    basic::{ConvertedType, Repetition, Type as Physical},
     errors::ParquetError,
-    file::reader::{FileReader, SerializedFileReader},
+    file::{
+        metadata::ParquetMetaDataReader,
+        reader::{ChunkReader, FileReader, SerializedFileReader},
+        serialized_reader::ReadOptionsBuilder,
+    },
     record::{Field, Row},
-    schema::types::Type,
+    schema::types::{SchemaDescriptor, Type},
 };
-use std::fs::File;
+use std::{
+    fs::File,
+    io::{self, Cursor, Read, Seek, SeekFrom},
+    sync::Arc,
+};
 
 /// The most bytes, before compression, of one column in one row group.
 const LARGEST_CHUNK: i64 = 1 << 30;
@@ -112,15 +121,17 @@ pub(super) fn read(
     let place = here(collector.place);
     let outcome = fenced(|| match input {
         Input::Path(path) => {
-            let file = File::open(path)
-                .map_err(|source| DataError::File { file: here(&place), source })?;
-            let reader = SerializedFileReader::new(file).map_err(|e| refused(&place, &e))?;
-            read_rows(&reader, collector, progress)
+            let failed = |source| DataError::File { file: here(&place), source };
+            let mut file = File::open(path).map_err(failed)?;
+            check_nesting(&mut file, &place)?;
+            let (root, reader) = open(file).map_err(|e| refused(&place, &e))?;
+            read_rows(&root, &reader, collector, progress)
         }
         Input::Bytes(bytes) => {
+            check_nesting(&mut Cursor::new(bytes), &place)?;
             let bytes = bytes::Bytes::copy_from_slice(bytes);
-            let reader = SerializedFileReader::new(bytes).map_err(|e| refused(&place, &e))?;
-            read_rows(&reader, collector, progress)
+            let (root, reader) = open(bytes).map_err(|e| refused(&place, &e))?;
+            read_rows(&root, &reader, collector, progress)
         }
     });
     outcome.unwrap_or_else(|| Err(damaged(&place)))
@@ -128,6 +139,60 @@ pub(super) fn read(
 
 fn damaged(place: &Place) -> DataError {
     DataError::Damaged { file: here(place), format: "parquet" }
+}
+
+/// Refuses a file whose columns are nested so deeply that decoding them could end the program.
+fn check_nesting(file: &mut (impl Read + Seek), place: &Place) -> Result<(), DataError> {
+    let footer = match footer(file) {
+        Ok(footer) => footer,
+        Err(source) if source.kind() == io::ErrorKind::UnexpectedEof => None,
+        Err(source) => return Err(DataError::File { file: here(place), source }),
+    };
+    let shallow = footer.is_some_and(|footer| parquet_nesting::is_shallow(&footer));
+    if shallow { Ok(()) } else { Err(damaged(place)) }
+}
+
+/// The file's footer, if it is as long as it says.
+fn footer(file: &mut (impl Read + Seek)) -> io::Result<Option<Vec<u8>>> {
+    let Some(end) = file.seek(SeekFrom::End(0))?.checked_sub(8) else { return Ok(None) };
+    let mut last = [0; 8];
+    file.seek(SeekFrom::Start(end))?;
+    file.read_exact(&mut last)?;
+    let length = parquet_nesting::footer_length(last);
+    let Some(start) = end.checked_sub(length) else { return Ok(None) };
+    file.seek(SeekFrom::Start(start))?;
+    let mut footer = Vec::new();
+    file.take(length).read_to_end(&mut footer)?;
+    Ok(Some(footer))
+}
+
+/// The columns as the file describes them, and a reader that decodes them as [`decoded`] says.
+fn open<R: ChunkReader + 'static>(
+    source: R,
+) -> Result<(Arc<Type>, SerializedFileReader<R>), ParquetError> {
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(&source)?;
+    let root = metadata.file_metadata().schema_descr().root_schema_ptr();
+    let fields = root.get_fields().iter().map(decoded).collect::<Result<_, _>>()?;
+    let decoded = Type::group_type_builder(root.name()).with_fields(fields).build()?;
+    let schema = Arc::new(SchemaDescriptor::new(Arc::new(decoded)));
+    let options = ReadOptionsBuilder::new().with_parquet_schema(schema).build();
+    Ok((root, SerializedFileReader::new_with_options(source, options)?))
+}
+
+/// The column as it is decoded: texts as their bytes, so that one that is no UTF-8 is a cell like any other
+/// and not the end of reading, as in a file of text.
+fn decoded(column: &Arc<Type>) -> Result<Arc<Type>, ParquetError> {
+    use ConvertedType as As;
+    let info = column.get_basic_info();
+    let text = column.is_primitive()
+        && column.get_physical_type() == Physical::BYTE_ARRAY
+        && matches!(info.converted_type(), As::UTF8 | As::ENUM | As::JSON);
+    if !text {
+        return Ok(column.clone());
+    }
+    let repetition = if info.has_repetition() { info.repetition() } else { Repetition::REQUIRED };
+    let bytes = Type::primitive_type_builder(column.name(), Physical::BYTE_ARRAY);
+    bytes.with_repetition(repetition).build().map(Arc::new)
 }
 
 /// A codec that is not built in is told apart from damage by the decoder's own message.
@@ -169,6 +234,7 @@ fn check_sizes(reader: &dyn FileReader, wanted: &[usize], place: &Place) -> Resu
 }
 
 fn read_rows(
+    described: &Type,
     reader: &dyn FileReader,
     collector: &mut Collector<'_>,
     progress: Option<&dyn Fn(u64, u64)>,
@@ -176,9 +242,10 @@ fn read_rows(
     let place = here(collector.place);
     let broken = |error: ParquetError| refused(&place, &error);
     let root = reader.metadata().file_metadata().schema();
-    let names: Vec<&[u8]> = root.get_fields().iter().map(|field| field.name().as_bytes()).collect();
+    let names: Vec<&[u8]> =
+        described.get_fields().iter().map(|field| field.name().as_bytes()).collect();
     let mut layout = collector.layout(&names)?;
-    if let Some(column) = layout.unit.map(|position| &root.get_fields()[position])
+    if let Some(column) = layout.unit.map(|position| &described.get_fields()[position])
         && !parquet_unit::names_users(column)
     {
         let (file, column) = (here(&place), column.name().into());

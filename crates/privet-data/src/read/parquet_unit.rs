@@ -11,7 +11,7 @@ use parquet::{
 
 /// What [`names_users`] accepts, in words.
 pub(super) const ACCEPTED: &str =
-    "texts, integers of any width, decimals, or doubles that hold whole numbers below 2^53";
+    "texts, integers of 32 or 64 bits, decimals, or doubles that hold whole numbers below 2^53";
 
 /// Whether values of this column are identifiers by their exact digits or text.
 pub(super) fn names_users(column: &Type) -> bool {
@@ -33,8 +33,8 @@ pub(super) fn names_users(column: &Type) -> bool {
     let stored = matches!(
         (physical_type, basic_info.converted_type()),
         (Physical::INT32 | Physical::INT64, As::NONE | As::DECIMAL)
-            | (Physical::INT32, As::INT_8 | As::INT_16 | As::INT_32)
-            | (Physical::INT32, As::UINT_8 | As::UINT_16 | As::UINT_32)
+            // Not the narrower ones: they are stored in 32 bits and cut on reading, whatever those hold.
+            | (Physical::INT32, As::INT_32 | As::UINT_32)
             | (Physical::INT64, As::INT_64 | As::UINT_64)
             | (Physical::DOUBLE, As::NONE)
             | (Physical::BYTE_ARRAY, As::NONE | As::UTF8 | As::ENUM | As::DECIMAL)
@@ -47,12 +47,8 @@ pub(super) fn names_users(column: &Type) -> bool {
 pub(super) fn identifier(field: &Field) -> Identifier<'_> {
     match field {
         Field::Null => Identifier::Missing,
-        Field::Byte(value) => Identifier::Whole((*value).into()),
-        Field::Short(value) => Identifier::Whole((*value).into()),
         Field::Int(value) => Identifier::Whole((*value).into()),
         Field::Long(value) => Identifier::Whole((*value).into()),
-        Field::UByte(value) => Identifier::Whole((*value).into()),
-        Field::UShort(value) => Identifier::Whole((*value).into()),
         Field::UInt(value) => Identifier::Whole((*value).into()),
         Field::ULong(value) => Identifier::Whole((*value).into()),
         Field::Double(value) => Identifier::Double(*value),

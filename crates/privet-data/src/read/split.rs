@@ -43,6 +43,10 @@ const BUFFER: usize = 1 << 17;
 /// What a record may read before it is known to be too long: its last piece is read to the end.
 const ALLOWED: usize = LONGEST_RECORD + 2 * BUFFER;
 
+/// An empty line, which is no record, for the parser to read first: it drops a byte order mark from whatever
+/// it begins with, and that must not depend on which record it is.
+const PASS_THE_START: &[u8] = b"\n";
+
 /// Records whose quoted cells may hold line breaks.
 pub(super) struct Quoted<'a> {
     reader: Reader<Allowed<'a>>,
@@ -78,7 +82,10 @@ impl<'a> Quoted<'a> {
             .has_headers(false)
             .flexible(true)
             .buffer_capacity(BUFFER)
-            .from_reader(Allowed { bytes, left: left.clone() });
+            .from_reader(Allowed {
+                bytes: Box::new(PASS_THE_START.chain(bytes)),
+                left: left.clone(),
+            });
         Self { reader, left, origin }
     }
 }
@@ -134,6 +141,7 @@ impl<'a> PerLine<'a> {
         self.line.push(b'\n');
         self.cells.resize(self.cells.len().max(self.line.len() + 1), 0);
         self.reader.reset();
+        self.reader.read_record(PASS_THE_START, &mut self.cells, &mut self.ends);
         let (mut used, mut written, mut count) = (0, 0, 0);
         loop {
             let (input, output) = (&self.line[used..], &mut self.cells[written..]);
