@@ -1,5 +1,7 @@
 //! Results held against targets: the report's means, and nothing but the results of that very suite.
 
+// Other tests use the rest of it.
+#[allow(dead_code)]
 mod fixture;
 
 use privet_bench::check::{Checked, Finding, Measured, Verdict, check};

@@ -5,6 +5,7 @@ use crate::output::{self, number};
 use crate::say;
 use clap::Args;
 use privet_bench::check::{self, Checked, Finding, Measured, Verdict};
+use privet_bench::report::words::short;
 use privet_bench::suite::target::{Bound, Target};
 use privet_bench::suite::{self, Suite};
 use privet_core::printable;
@@ -140,7 +141,7 @@ fn name(target: &Target) -> String {
 
 fn with_error(measured: &Measured) -> String {
     match measured.standard_error {
-        Some(error) => format!("{} ± {}", number(measured.mean), number(error)),
+        Some(error) => format!("{} ± {}", number(measured.mean), short(error)),
         None => number(measured.mean),
     }
 }
