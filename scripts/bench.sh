@@ -24,3 +24,5 @@ done
 "$privet" bench report "${folders[@]}" --html --out "$work/results.html" --force
 "$privet" bench report "${folders[@]}" --markdown --out docs/results.md --force
 echo "== docs/results.md and $work/results.html written"
+# Ends with code 1 and the name of each target that is missed.
+[ ! -f "$work/default/results.jsonl" ] || "$privet" bench check default --out "$work/default"

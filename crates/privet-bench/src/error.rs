@@ -1,6 +1,7 @@
 //! Why a benchmark did not run.
 
 use crate::race::RaceError;
+use crate::report::ReportError;
 use privet_data::DataError;
 use privet_learn::LearnError;
 use std::io;
@@ -66,6 +67,17 @@ pub enum BenchError {
         /// The suite as it was.
         kept: PathBuf,
     },
+    /// Nothing to check.
+    #[error(
+        "suite '{suite}' has no targets; accepted is a suite with one of [[targets]] or more, such as default"
+    )]
+    NoTargets {
+        /// Its name.
+        suite: String,
+    },
+    /// Results that cannot be read.
+    #[error(transparent)]
+    Report(#[from] ReportError),
     /// A line that is no result, before the last.
     #[error("{path}, line {line}: not a line of results ({why}); only a last line may be cut")]
     NotResults {

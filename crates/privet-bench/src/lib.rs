@@ -1,10 +1,11 @@
 //! The benchmark: suites of learners and data sets, races against peers, and what is made of them.
 //!
 //! [`suite`] measures learners on data sets, [`race`] our speed beside that of peers; both leave one JSON
-//! object a line ([`mod@line`]), and [`report`] turns results files into a page. Nothing measured on that
-//! page is typed by hand.
+//! object a line ([`mod@line`]), [`report`] turns results files into a page, and [`check`] holds them against a
+//! suite's targets. Nothing measured on that page is typed by hand.
 #![forbid(unsafe_code)]
 
+pub mod check;
 pub mod error;
 pub mod head;
 pub mod line;

@@ -1,6 +1,7 @@
 //! The suites that come with privet, and what is refused in one of one's own.
 
 use privet_bench::error::BenchError;
+use privet_bench::suite::target::Bound;
 use privet_bench::suite::{self, BUILT_IN, Filter, Suite, find, forecast, parse};
 use privet_learn::Calibration;
 use std::path::Path;
@@ -115,6 +116,50 @@ fn mistakes_are_named_with_their_line_and_what_is_accepted() {
     }
     let twice = mine(|text| format!("{text}\n[[methods]]\nname = \"amp\"\nmethod = \"gd\"\n"));
     assert!(twice.unwrap_err().to_string().contains("two methods are called 'amp'"));
+}
+
+const TARGET: &str = r#"
+[[targets]]
+dataset = "synthetic-l"
+method = "amp"
+epsilon = 0.1
+measure = "accuracy"
+at-least = 80
+"#;
+
+#[test]
+fn a_target_is_of_a_cell_that_the_suite_measures() {
+    let with = |from: &str, to: &str| {
+        assert!(TARGET.contains(from), "{from}");
+        mine(|text| format!("{text}{}", TARGET.replacen(from, to, 1)))
+    };
+    let suite = with("", "").unwrap();
+    let target = &suite.targets[0];
+    assert_eq!((target.entry.as_str(), target.epsilon), ("amp", Some(0.1)));
+    assert_eq!(target.bound, Bound::AtLeast(80.0));
+    for (from, to, words) in [
+        ("\"synthetic-l\"", "\"adult\"", "data set 'adult': this suite has synthetic-l"),
+        ("\"amp\"", "\"gd\"", "method 'gd': on synthetic-l this suite has amp"),
+        ("0.1", "0.2", "epsilon 0.2: amp on synthetic-l has 0.1, 1"),
+        ("epsilon = 0.1", "", "epsilon none: amp"),
+        ("\"accuracy\"", "\"auc\"", "expected one of `accuracy`, `r-squared`, `seconds`"),
+        ("at-least = 80", "", "at-least or as at-most"),
+        ("at-least = 80", "at-least = 80\nat-most = 90", "one of them"),
+        ("at-least = 80", "at-least = nan", "accepted is a number"),
+        ("at-least = 80", "atleast = 80", "unknown field `atleast`"),
+        ("at-least", "calibration = \"printed\"\nat-least", "'printed': amp has sound"),
+    ] {
+        let error = with(from, to).unwrap_err();
+        assert!(matches!(error, BenchError::Suite { .. }), "{to}: {error:?}");
+        let error = error.to_string();
+        assert!(error.contains(words) && error.contains("line "), "{to}: {error}");
+    }
+    let plain = "[[methods]]\nname = \"plain\"\nmethod = \"non-private\"\ndatasets = []";
+    let of_plain = TARGET.replace("amp", "plain").replace("epsilon = 0.1", "");
+    let elsewhere = mine(|text| format!("{text}{plain}{of_plain}")).unwrap_err().to_string();
+    assert!(elsewhere.contains("'plain': on synthetic-l this suite has amp"), "{elsewhere}");
+    let here = mine(|text| format!("{text}{}{of_plain}", plain.replace("datasets = []", "")));
+    assert_eq!(here.unwrap().targets[0].epsilon, None);
 }
 
 #[test]

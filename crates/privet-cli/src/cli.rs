@@ -19,8 +19,8 @@ Your own table:
   5. use it                       privet predict m.json new.csv --out predictions.csv";
 
 const AFTER: &str = "\
-Exit codes: 0 done; 1 refused on privacy grounds (certificate, proof, budget); 2 bad input or usage,
-data and model files included; 3 the environment (disk, permission); 130 interrupted.
+Exit codes: 0 done; 1 refused on privacy grounds (certificate, proof, budget), or a benchmark's target
+missed; 2 bad input or usage, data and model files included; 3 the environment (disk, permission); 130 interrupted.
 Results go to standard output, prose and progress to standard error.";
 
 /// The whole command line.

@@ -3,7 +3,7 @@
 //! | code | meaning |
 //! |---|---|
 //! | 0 | done |
-//! | 1 | refused on privacy grounds: certificate, proof or budget |
+//! | 1 | refused on privacy grounds: certificate, proof or budget; or a benchmark's target missed |
 //! | 2 | bad input or usage, data and model files included |
 //! | 3 | the environment: disk, permission |
 //! | 130 | interrupted; nothing half-written |

@@ -35,6 +35,8 @@ pub struct Summary {
     pub certified: Option<f64>,
     /// Mean seconds of training.
     pub seconds: f64,
+    /// Their standard error, like that of the score.
+    pub seconds_error: Option<f64>,
     /// Largest peak memory.
     pub peak_memory: Option<u64>,
     /// Whether this is the point of its grid that counts.
@@ -64,6 +66,7 @@ impl Summary {
             chosen,
             certified: runs.iter().filter_map(|run| run.certified).reduce(f64::max),
             seconds: mean(&seconds),
+            seconds_error: standard_error(&seconds),
             peak_memory: runs.iter().filter_map(|run| run.peak_memory).max(),
             counts: false,
             points: 1,

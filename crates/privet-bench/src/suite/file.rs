@@ -35,10 +35,11 @@
 //! keep = 5                          # and of how many points `runs` are made
 //! ```
 //!
-//! A method may also have its own `loss`, `delta`, `epsilons`, `neighbours` and `datasets`, and `set`:
+//! [`super::target`] shows what stands under `[[targets]]`. A method may also have its own `loss`, `delta`, `epsilons`, `neighbours` and `datasets`, and `set`:
 //! settings that are the same everywhere. [`super::grid`] lists the keys of `set` and `grid` beyond the learner's own.
 
 use super::grid::{self, OWN_KEYS, Point, Value};
+use super::target::{self, Target};
 use crate::error::BenchError;
 use privet_core::{DELTA, EPSILON, Neighbours};
 use privet_data::catalog;
@@ -63,6 +64,8 @@ pub struct Suite {
     pub datasets: Vec<Source>,
     /// Learners, in order.
     pub entries: Vec<Entry>,
+    /// What its results must reach, in order; it measures the same without them.
+    pub targets: Vec<Target>,
     /// The file as written.
     pub text: String,
 }
@@ -159,6 +162,8 @@ struct Draft {
     runs: Spanned<u32>,
     datasets: Vec<Spanned<SourceDraft>>,
     methods: Vec<Spanned<EntryDraft>>,
+    #[serde(default)]
+    targets: Vec<Spanned<target::Draft>>,
 }
 
 fn replace_one() -> Neighbours {
@@ -314,7 +319,23 @@ pub fn parse(text: &str, file: &str, folder: &Path) -> Result<Suite, BenchError>
     }
     let (name, title, text) = (draft.name, draft.title, text.to_owned());
     let runs = draft.runs.into_inner();
-    Ok(Suite { name, title, runs, datasets, entries, text })
+    let mut suite = Suite { name, title, runs, datasets, entries, targets: vec![], text };
+    for draft in &draft.targets {
+        let refused = |why| check.refused(Some(draft.span().start), format!("target: {why}"));
+        let target = draft.get_ref().check(&suite).map_err(refused)?;
+        suite.targets.push(target);
+    }
+    Ok(suite)
+}
+
+/// Whether two suites, as text, measure the same: they may differ in their targets, comments and blanks.
+pub(crate) fn measure_the_same(one: &str, other: &str) -> bool {
+    let measured = |text: &str| {
+        let mut table: toml::Table = text.parse().ok()?;
+        table.remove("targets");
+        Some(table)
+    };
+    one == other || measured(one).is_some_and(|one| measured(other) == Some(one))
 }
 
 /// What a method has unless it says otherwise.

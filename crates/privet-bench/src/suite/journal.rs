@@ -4,6 +4,7 @@
 //! process, however that ends ([`super::lock`]). Beside it, `suite.toml` keeps the suite that it was measured with. A last
 //! line that was cut is dropped; whatever stands before it is kept.
 
+use super::file::measure_the_same;
 use super::lock::Locked;
 use crate::error::BenchError;
 use crate::line::Line;
@@ -61,7 +62,7 @@ impl Journal {
             return Err(BenchError::Exists { path });
         }
         let before = fs::read_to_string(&kept).map_err(BenchError::at(&kept))?;
-        if before != suite {
+        if !measure_the_same(&before, suite) {
             return Err(BenchError::SuiteChanged { path, kept });
         }
         let (lines, good) = parse(&bytes, &path)?;
@@ -148,6 +149,17 @@ mod tests {
         drop(journal);
         assert!(matches!(open("suite", false), Err(BenchError::Exists { .. })));
         assert!(matches!(open("other", true), Err(BenchError::SuiteChanged { .. })));
+        // Targets ask, and measure nothing.
+        for (suite, goes_on) in [
+            ("runs = 2\n[[targets]]\nat-least = 1", true),
+            ("# why\nruns=2", true),
+            ("runs = 3", false),
+            ("runs = 2\ntitle = 'x'", false),
+        ] {
+            fs::write(folder.path().join(SUITE), "runs = 2\n[[targets]]\nat-least = 2").unwrap();
+            assert_eq!(open(suite, true).is_ok(), goes_on, "{suite}");
+        }
+        fs::write(folder.path().join(SUITE), "suite").unwrap();
         let good = fs::read_to_string(&path).unwrap();
         fs::write(&path, format!("{good}not a result\n{good}")).unwrap();
         assert!(matches!(open("suite", true), Err(BenchError::NotResults { line: 2, .. })));

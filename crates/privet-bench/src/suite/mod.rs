@@ -21,12 +21,16 @@ pub mod races;
 mod running;
 mod select;
 mod table;
+pub mod target;
 
 pub use ahead::Forecast;
 pub use estimate::words;
+pub(crate) use file::measure_the_same;
 pub use file::{BUILT_IN, BuiltIn, Delta, Entry, Source, Suite, find, parse};
 pub use grid::Point;
+pub(crate) use journal::SUITE;
 pub use select::Filter;
+pub use target::Target;
 
 use crate::error::BenchError;
 use ahead::Ahead;

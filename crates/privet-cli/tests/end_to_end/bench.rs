@@ -193,6 +193,58 @@ fn a_data_set_that_is_not_there() {
     assert!(ended.stderr.contains("https://archive.ics.uci.edu"), "{}", ended.stderr);
 }
 
+/// One target met, one missed, one never measured; then only what is met.
+#[test]
+fn targets_are_checked() {
+    let world = world();
+    let target = |method: &str, epsilon: &str, rest: &str| {
+        let cell = format!("dataset = \"ours\"\nmethod = \"{method}\"\n{epsilon}");
+        format!("[[targets]]\n{cell}\nmeasure = \"accuracy\"\n{rest}\n")
+    };
+    let met = target("plain", "", "at-least = 50\nnote = \"a coin\"");
+    let missed = target("gd", "epsilon = 5", "at-least = 101");
+    let never = target("amp-tuned", "epsilon = 1", "at-most = 100");
+    let check = "bench check mine.toml --out results";
+    world.refused(2, check, &["no targets", "[[targets]]"]);
+    world.write("mine.toml", format!("{SUITE}{met}"));
+    world.refused(2, check, &["results: no such folder", "privet bench run"]);
+    world.refused(2, "bench check mine.toml", &["privet-bench-mine: no such folder"]);
+    world.ok(&format!("{RUN} --methods plain,gd --calibration sound"));
+    let table = world.ok(check);
+    let line = table.lines().find(|line| line.starts_with("ours, plain, accuracy")).unwrap();
+    assert!(line.contains("≥ 50") && line.contains(" met ") && line.ends_with("a coin"), "{line}");
+    // Targets may change after measuring, and the results go on.
+    world.write("mine.toml", format!("{SUITE}{met}{missed}{never}"));
+    world.ok(&format!("{RUN} --resume --methods plain"));
+    let ended = world.run(check);
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    for words in [
+        "2 of 3 targets not met",
+        "ours, gd, ε = 5, accuracy: asked at least 101, measured ",
+        "ours, amp-tuned, ε = 1, accuracy: asked at most 100, not measured: no run of it",
+    ] {
+        assert!(ended.stderr.contains(words), "{}", ended.stderr);
+    }
+    assert!(!ended.stderr.contains("plain, accuracy"), "{}", ended.stderr);
+    assert!(ended.stdout.contains("MISSED") && ended.stdout.contains("NOT MEASURED"));
+    let ended = world.run(&format!("{check} --json"));
+    let found: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert!(ended.code == 1 && found["met"] == false && found["suite"] == "mine", "{found}");
+    let verdicts: Vec<&Value> =
+        found["targets"].as_array().unwrap().iter().map(|target| &target["verdict"]).collect();
+    assert_eq!(verdicts, ["met", "missed", "not-measured"]);
+    let missed = &found["targets"][1];
+    assert!(missed["mean"].is_f64() && missed["standard_error"].is_f64(), "{missed}");
+    assert!(missed["runs"] == 3 && missed["delta"] == 1e-6 && missed["asked"] == 101.0, "{missed}");
+    // Of another suite, or of a set that the suite does not have.
+    world.write("mine.toml", format!("{}{met}", SUITE.replace("runs = 3", "runs = 4")));
+    world.refused(2, check, &["no longer the one"]);
+    world.write("mine.toml", format!("{SUITE}{}", met.replace("ours", "adult")));
+    world.refused(2, check, &["mine.toml, line", "'adult'", "ours"]);
+    world.refused(2, "bench check race", &["'race'", "default"]);
+    assert_eq!(world.ok_json("bench list default --json")[0]["targets"], 6);
+}
+
 #[test]
 fn suites_are_listed() {
     let world = World::new();

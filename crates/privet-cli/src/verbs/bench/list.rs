@@ -74,6 +74,7 @@ fn as_json(suite: &Suite) -> Result<Value, Failure> {
         "runs": suite.runs,
         "datasets": names(suite).0,
         "methods": methods.collect::<Vec<_>>(),
+        "targets": suite.targets.len(),
         "models": forecast.models(),
         "core_seconds": forecast.seconds,
     }))
@@ -92,6 +93,9 @@ fn in_words(suite: &Suite, whole: bool) -> Result<String, Failure> {
         datasets.join(", "),
         methods.join(", "),
     );
+    if !suite.targets.is_empty() {
+        text.push_str(&format!("    targets: {}\n", suite.targets.len()));
+    }
     if !whole {
         return Ok(text);
     }

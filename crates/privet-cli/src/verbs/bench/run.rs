@@ -86,7 +86,7 @@ impl Run {
             return self.race();
         }
         let suite = suite::find(&self.suite)?;
-        let out = self.out.clone().unwrap_or_else(|| format!("privet-bench-{}", suite.name).into());
+        let out = self.out.clone().unwrap_or_else(|| super::results_of(&suite.name));
         let options = Options {
             cache: self.cache.clone().unwrap_or_else(|| out.join("data")),
             out,
@@ -123,7 +123,7 @@ impl Run {
     fn race(self) -> Result<(), Failure> {
         let named = self.methods.iter().map(|name| name.parse::<Kind>());
         let named = named.collect::<Result<Vec<_>, _>>().map_err(BenchError::from)?;
-        let out = self.out.unwrap_or_else(|| format!("privet-bench-{}", races::NAME).into());
+        let out = self.out.unwrap_or_else(|| super::results_of(races::NAME));
         let program = std::env::current_exe()
             .map_err(|error| Failure::Environment(format!("this program: {error}")))?;
         let settings = Settings {

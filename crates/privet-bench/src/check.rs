@@ -1,0 +1,114 @@
+//! Results held against the targets of their suite.
+//!
+//! The numbers are those of the report ([`crate::report::aggregate`]): means over the runs that count. A
+//! target is met or not by the mean alone; its standard error is there for whoever judges a near miss.
+
+use crate::error::BenchError;
+use crate::report::Results;
+use crate::report::aggregate::{Summary, summaries};
+use crate::report::read::FILE;
+use crate::suite::target::{Measure, Target};
+use crate::suite::{SUITE, Suite, measure_the_same};
+use serde::Serialize;
+use std::path::Path;
+
+/// What came of a suite's targets.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// Each, in the order of the suite.
+    pub findings: Vec<Finding>,
+    /// What the reader must know about the results file.
+    pub notices: Vec<String>,
+}
+
+/// A target and what was measured.
+#[derive(Debug, Clone)]
+pub struct Finding {
+    /// What was asked.
+    pub target: Target,
+    /// What was measured, or why nothing was.
+    pub measured: Result<Measured, String>,
+}
+
+/// The runs of a target's cell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measured {
+    /// Their mean.
+    pub mean: f64,
+    /// Its standard error; unknown for a single run.
+    pub standard_error: Option<f64>,
+    /// How many.
+    pub runs: usize,
+    /// δ of the cell; none for a learner without privacy.
+    pub delta: Option<f64>,
+}
+
+/// Whether a target is met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The mean is on the good side.
+    Met,
+    /// It is not.
+    Missed,
+    /// There is no mean.
+    NotMeasured,
+}
+
+impl Finding {
+    /// Whether it is met.
+    pub fn verdict(&self) -> Verdict {
+        match &self.measured {
+            Ok(measured) if self.target.bound.is_met(measured.mean) => Verdict::Met,
+            Ok(_) => Verdict::Missed,
+            Err(_) => Verdict::NotMeasured,
+        }
+    }
+}
+
+/// Holds the results in a folder, which must be of this suite, against its targets.
+pub fn check(suite: &Suite, folder: &Path) -> Result<Checked, BenchError> {
+    if suite.targets.is_empty() {
+        return Err(BenchError::NoTargets { suite: suite.name.clone() });
+    }
+    let results = Results::read(folder)?;
+    let kept = folder.join(SUITE);
+    let before = std::fs::read_to_string(&kept).map_err(BenchError::at(&kept))?;
+    if !measure_the_same(&before, &suite.text) {
+        return Err(BenchError::SuiteChanged { path: folder.join(FILE), kept });
+    }
+    let summaries = summaries(&results.runs);
+    let finding = |target: &Target| Finding {
+        target: target.clone(),
+        measured: measured(target, &summaries).ok_or_else(|| reason(target, &results)),
+    };
+    Ok(Checked {
+        findings: suite.targets.iter().map(finding).collect(),
+        notices: results.notices.clone(),
+    })
+}
+
+fn measured(target: &Target, summaries: &[Summary]) -> Option<Measured> {
+    let name = target.measure.to_string();
+    let found = summaries.iter().find(|summary| {
+        let Summary { cell, measure, counts, .. } = summary;
+        let right = target.measure == Measure::Seconds || *measure == name;
+        *counts && right && target.is_of(cell)
+    })?;
+    let (mean, standard_error) = match target.measure {
+        Measure::Seconds => (found.seconds, found.seconds_error),
+        Measure::Accuracy | Measure::RSquared => (found.mean, found.standard_error),
+    };
+    Some(Measured { mean, standard_error, runs: found.runs, delta: found.cell.delta })
+}
+
+/// Why there is no mean.
+fn reason(target: &Target, results: &Results) -> String {
+    let refused = results.refused.iter().find(|refused| target.is_of(&refused.cell));
+    let other = results.runs.iter().find(|run| target.is_of(&run.cell));
+    match (refused, other) {
+        (Some(refused), _) => format!("refused by its learner: {}", refused.reason),
+        (None, Some(run)) => format!("its runs that count are of {}", run.measure),
+        (None, None) => "no run of it".into(),
+    }
+}

@@ -1,0 +1,156 @@
+//! Targets of a suite: what a cell must reach for `privet bench check`.
+//!
+//! ```toml
+//! [[targets]]
+//! dataset = "adult"
+//! method = "auto"                   # a name of [[methods]], which decides δ and neighbours
+//! epsilon = 0.1                     # left out for a learner without privacy
+//! measure = "accuracy"              # or r-squared, seconds
+//! at-least = 79.1                   # or at-most
+//! calibration = "sound"             # unless said
+//! note = "the best of the papers"   # if need be
+//! ```
+//!
+//! A target is of one cell that the suite measures; of a tuned method, of the point of its grid that counts.
+
+use super::file::Suite;
+use super::select::{Filter, Wanted};
+use crate::line::Cell;
+use crate::report::aggregate::same;
+use privet_core::{Neighbours, printable};
+use privet_learn::Calibration;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What one cell must reach.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Target {
+    /// Name of the data set in the suite.
+    pub dataset: String,
+    /// Name of the entry in the suite's list of methods.
+    pub entry: String,
+    /// Whose constants.
+    pub calibration: Calibration,
+    /// Which data sets are neighbours, as the entry says.
+    pub neighbours: Neighbours,
+    /// ε; none for a learner without privacy.
+    pub epsilon: Option<f64>,
+    /// What is measured.
+    pub measure: Measure,
+    /// What its mean must be.
+    pub bound: Bound,
+    /// Why this number.
+    pub note: Option<String>,
+}
+
+impl Target {
+    /// Whether it is of this cell, at whatever point of a grid.
+    pub fn is_of(&self, cell: &Cell) -> bool {
+        cell.dataset == self.dataset
+            && cell.entry == self.entry
+            && cell.calibration == self.calibration
+            && same(cell.epsilon, self.epsilon)
+    }
+}
+
+/// What a target is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measure {
+    /// Per cent of the held-out records whose class is found.
+    Accuracy,
+    /// R² on the held-out records.
+    RSquared,
+    /// Seconds of training, on the machine that measured.
+    Seconds,
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
+}
+
+/// A number, and on which side of it is good.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bound {
+    /// This or more.
+    AtLeast(f64),
+    /// This or less.
+    AtMost(f64),
+}
+
+impl Bound {
+    /// Whether a number is on the good side.
+    pub fn is_met(self, value: f64) -> bool {
+        match self {
+            Self::AtLeast(asked) => value >= asked,
+            Self::AtMost(asked) => value <= asked,
+        }
+    }
+}
+
+/// A target as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Draft {
+    dataset: String,
+    method: String,
+    #[serde(default)]
+    calibration: Calibration,
+    epsilon: Option<f64>,
+    measure: Measure,
+    at_least: Option<f64>,
+    at_most: Option<f64>,
+    note: Option<String>,
+}
+
+impl Draft {
+    /// The target, if the suite measures its cell; the error says what would be accepted.
+    pub(super) fn check(&self, suite: &Suite) -> Result<Target, String> {
+        let accepted = |names: Vec<&str>| names.join(", ");
+        let source = suite.datasets.iter().find(|source| source.name == self.dataset);
+        let source = source.ok_or_else(|| {
+            let names = suite.datasets.iter().map(|source| source.name.as_str()).collect();
+            format!("data set '{}': this suite has {}", printable(&self.dataset), accepted(names))
+        })?;
+        let wanted = Wanted::new(Filter::default(), suite).map_err(|error| error.to_string())?;
+        let mut entries = suite.entries.iter().filter(|entry| wanted.entry(entry, source));
+        let entry = entries.clone().find(|entry| entry.name == self.method).ok_or_else(|| {
+            let names = entries.by_ref().map(|entry| entry.name.as_str()).collect();
+            let (method, dataset) = (printable(&self.method), &self.dataset);
+            format!("method '{method}': on {dataset} this suite has {}", accepted(names))
+        })?;
+        if !entry.calibrations.contains(&self.calibration) {
+            let own: Vec<String> = entry.calibrations.iter().map(ToString::to_string).collect();
+            let (given, name) = (self.calibration, &entry.name);
+            return Err(format!("calibration '{given}': {name} has {}", own.join(", ")));
+        }
+        let own: Vec<Option<f64>> = match entry.method.is_private() {
+            true => wanted.epsilons(entry, source).into_iter().map(Some).collect(),
+            false => vec![None],
+        };
+        let epsilon = own.iter().find(|own| same(**own, self.epsilon)).ok_or_else(|| {
+            let given = self.epsilon.map_or_else(|| "none".into(), |epsilon| epsilon.to_string());
+            let own = own.iter().map(|own| own.map_or_else(|| "none".into(), |e| e.to_string()));
+            let own = own.collect::<Vec<String>>().join(", ");
+            format!("epsilon {given}: {} on {} has {own}", entry.name, self.dataset)
+        })?;
+        let bound = match (self.at_least, self.at_most) {
+            (Some(number), None) if number.is_finite() => Bound::AtLeast(number),
+            (None, Some(number)) if number.is_finite() => Bound::AtMost(number),
+            _ => return Err("accepted is a number as at-least or as at-most, one of them".into()),
+        };
+        Ok(Target {
+            dataset: self.dataset.clone(),
+            entry: entry.name.clone(),
+            calibration: self.calibration,
+            neighbours: entry.neighbours,
+            epsilon: *epsilon,
+            measure: self.measure,
+            bound,
+            note: self.note.clone(),
+        })
+    }
+}

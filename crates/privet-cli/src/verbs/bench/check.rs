@@ -1,0 +1,161 @@
+//! `privet bench check`: are the suite's targets met?
+
+use crate::failure::Failure;
+use crate::output::{self, number};
+use crate::say;
+use clap::Args;
+use privet_bench::check::{self, Checked, Finding, Measured, Verdict};
+use privet_bench::report::words::short;
+use privet_bench::suite::target::{Bound, Target};
+use privet_bench::suite::{self, Suite};
+use privet_core::printable;
+use privet_learn::Calibration;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Hold what was measured against the suite's targets
+#[derive(Args, Debug)]
+#[command(
+    long_about = "\
+Reads the results that `privet bench run SUITE` wrote, measures nothing, and holds them against the
+suite's targets: for each the number that is asked, the measured mean ± its standard error, and whether
+it is met. The mean alone decides; of a tuned method, that of the point of its grid which the report shows.
+
+Targets stand in the suite's file, and may be changed after measuring:
+
+  [[targets]]
+  dataset = \"adult\"
+  method = \"auto\"         # a name of [[methods]], which decides δ and neighbours
+  epsilon = 0.1           # left out for a learner without privacy
+  measure = \"accuracy\"    # in per cent; or r-squared, or seconds of training
+  at-least = 79.1         # or at-most
+  note = \"why this number\"
+
+Exit code 0 if every target is met; 1 if one is missed or was never measured, naming each; 2 if there is
+nothing to check: no targets, no results, or results of another suite.",
+    after_help = "\
+Examples:
+  privet bench check default
+  privet bench check default --out bench/default
+  privet bench check mine.toml --out results --json"
+)]
+pub struct Check {
+    /// A suite's name, or a TOML file
+    suite: String,
+    /// Folder with the results [default: privet-bench-SUITE]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Check {
+    /// Checks, and prints the table.
+    pub fn run(self) -> Result<(), Failure> {
+        let suite = suite::find(&self.suite)?;
+        let out = self.out.unwrap_or_else(|| super::results_of(&suite.name));
+        let checked = check::check(&suite, &out)?;
+        for notice in &checked.notices {
+            say!("note: {notice}");
+        }
+        if self.json {
+            output::print_json(&as_json(&suite, &checked))?;
+        } else {
+            output::print(&in_words(&checked.findings))?;
+        }
+        let missed = |finding: &&Finding| finding.verdict() != Verdict::Met;
+        let misses: Vec<String> = checked.findings.iter().filter(missed).map(miss).collect();
+        if misses.is_empty() {
+            return Ok(());
+        }
+        let (missed, all) = (misses.len(), checked.findings.len());
+        Err(Failure::Refused(format!("{missed} of {all} targets not met:\n{}", misses.join("\n"))))
+    }
+}
+
+fn as_json(suite: &Suite, checked: &Checked) -> Value {
+    let findings = checked.findings.iter().map(|finding| {
+        let Target { dataset, entry, calibration, neighbours, epsilon, measure, bound, note } =
+            &finding.target;
+        let measured = finding.measured.as_ref().ok();
+        let (direction, asked) = match bound {
+            Bound::AtLeast(asked) => ("at-least", asked),
+            Bound::AtMost(asked) => ("at-most", asked),
+        };
+        json!({
+            "dataset": dataset,
+            "method": entry,
+            "calibration": calibration,
+            "neighbours": neighbours,
+            "epsilon": epsilon,
+            "delta": measured.and_then(|measured| measured.delta),
+            "measure": measure,
+            "direction": direction,
+            "asked": asked,
+            "mean": measured.map(|measured| measured.mean),
+            "standard_error": measured.and_then(|measured| measured.standard_error),
+            "runs": measured.map_or(0, |measured| measured.runs),
+            "verdict": finding.verdict(),
+            "why": finding.measured.as_ref().err(),
+            "note": note,
+        })
+    });
+    let met = checked.findings.iter().all(|finding| finding.verdict() == Verdict::Met);
+    json!({"suite": suite.name, "met": met, "targets": findings.collect::<Vec<_>>()})
+}
+
+fn in_words(findings: &[Finding]) -> String {
+    let header = ["target", "asked", "measured", "runs", "verdict", "note"];
+    let mut rows = vec![header.map(String::from).to_vec()];
+    for finding in findings {
+        let (mean, runs) = match &finding.measured {
+            Ok(measured) => (with_error(measured), measured.runs.to_string()),
+            Err(_) => ("–".into(), "0".into()),
+        };
+        let asked = match finding.target.bound {
+            Bound::AtLeast(asked) => format!("≥ {}", number(asked)),
+            Bound::AtMost(asked) => format!("≤ {}", number(asked)),
+        };
+        let verdict = match finding.verdict() {
+            Verdict::Met => "met",
+            Verdict::Missed => "MISSED",
+            Verdict::NotMeasured => "NOT MEASURED",
+        };
+        let note = finding.target.note.clone().unwrap_or_default();
+        rows.push(vec![name(&finding.target), asked, mean, runs, verdict.into(), note]);
+    }
+    output::table(&rows)
+}
+
+/// A target in words, without its number.
+fn name(target: &Target) -> String {
+    let mut words = vec![target.dataset.clone(), target.entry.clone()];
+    if target.calibration == Calibration::Printed {
+        words.push("printed constants".into());
+    }
+    words.extend(target.epsilon.map(|epsilon| format!("ε = {}", number(epsilon))));
+    words.push(target.measure.to_string());
+    words.join(", ")
+}
+
+fn with_error(measured: &Measured) -> String {
+    match measured.standard_error {
+        Some(error) => format!("{} ± {}", number(measured.mean), short(error)),
+        None => number(measured.mean),
+    }
+}
+
+/// A target that is not met, and by what.
+fn miss(finding: &Finding) -> String {
+    let asked = match finding.target.bound {
+        Bound::AtLeast(asked) => format!("at least {}", number(asked)),
+        Bound::AtMost(asked) => format!("at most {}", number(asked)),
+    };
+    let found = match &finding.measured {
+        Ok(measured) => format!("measured {}", with_error(measured)),
+        Err(why) => format!("not measured: {why}"),
+    };
+    let words = format!("{}: asked {asked}, {found}", name(&finding.target));
+    printable(&words).into_owned()
+}
