@@ -28,6 +28,23 @@ pub fn timestamp(seconds: u64) -> String {
     )
 }
 
+/// Whether a text is a moment as [`timestamp`] writes it: of a calendar's day, from 1970 on.
+pub fn is_timestamp(text: &str) -> bool {
+    let part = |from, to| text.get(from..to)?.parse::<u64>().ok();
+    let seconds = || {
+        let (year, month, day) = (part(0, 4)?, part(5, 7)?, part(8, 10)?);
+        if year < 1970 || !(1..=12).contains(&month) || day < 1 {
+            return None;
+        }
+        let year = if month > 2 { year } else { year - 1 };
+        let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+        let of_era = year % 400 * 365 + year % 400 / 4 - year % 400 / 100 + of_year;
+        let days = year / 400 * 146_097 + of_era - 719_468;
+        Some(days * 86_400 + part(11, 13)? * 3_600 + part(14, 16)? * 60 + part(17, 19)?)
+    };
+    seconds().is_some_and(|seconds| timestamp(seconds) == text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -42,6 +59,31 @@ mod tests {
             (1_794_767_400, "2026-11-15T18:30:00Z"),
         ] {
             assert_eq!(timestamp(seconds), words);
+            assert!(is_timestamp(words), "{words}");
+        }
+    }
+
+    #[test]
+    fn what_no_calendar_has_is_no_moment() {
+        for odd in [
+            "",
+            "yesterday",
+            "2026-00-01T00:00:00Z",
+            "2026-13-01T00:00:00Z",
+            "2026-02-29T00:00:00Z",
+            "2100-02-29T00:00:00Z",
+            "2026-04-31T00:00:00Z",
+            "2026-04-00T00:00:00Z",
+            "2026-04-01T24:00:00Z",
+            "2026-04-01T23:60:00Z",
+            "2026-04-01T23:59:60Z",
+            "2026-04-01T23:59:59",
+            "2026-04-01 23:59:59Z",
+            "2026-04-01T+3:59:59Z",
+            "1969-12-31T23:59:59Z",
+            "0000-00-00T00:00:00Z",
+        ] {
+            assert!(!is_timestamp(odd), "{odd}");
         }
     }
 }

@@ -17,7 +17,7 @@ mod relation;
 mod text;
 
 pub use budget::{Budget, DELTA, EPSILON};
-pub use date::{now, timestamp};
+pub use date::{is_timestamp, now, timestamp};
 pub use neighbours::{Neighbours, UNIT_CAP, Unit};
 pub use range::Range;
 pub use relation::Relation;

@@ -95,9 +95,13 @@ fn the_events_contain_every_part() {
     assert_eq!((outside.step, outside.coordinates), (2_f64.powi(-20 - 40), 9));
     let needed = 2.0 * (1e-9 + inside.step * 3.0 / 2.0 / 2.0) + outside.step * 3.0;
     assert!(*sensitivity >= needed && *sensitivity < needed * (1.0 + 1e-12), "{sensitivity}");
-    // The grid of b costs something, and nothing else does without output noise.
-    let without = account::delta(&parts[0], *epsilon).unwrap();
-    let with = account::delta(&Event::All(parts[..2].to_vec()), *epsilon).unwrap();
+    // The grid of b costs something, and nothing else does without output noise: seen where δ is so small
+    // that a sum with it still shows the grid's share.
+    let small = RotatedObjective { delta: 1e-28, ..objective };
+    let Event::All(parts) = small.event().unwrap() else { panic!("one event") };
+    let epsilon = small.epsilon();
+    let without = account::delta(&parts[0], epsilon).unwrap();
+    let with = account::delta(&Event::All(parts[..2].to_vec()), epsilon).unwrap();
     assert!(with > without && with < without + 1e-20 * epsilon.exp(), "{with} {without}");
 }
 

@@ -15,7 +15,8 @@
 //!
 //! What was paid for and cannot be made again is not written but kept ([`Destination::keep`], [`keep`]): if
 //! it cannot be put where it should go, it is put beside that, in the current folder or in the folder for
-//! temporary files, under a name that is free.
+//! temporary files, under a name that is free: its own with a number, or `privet-model-N.json` where that
+//! is too long.
 
 mod links;
 pub(crate) mod whole;
@@ -144,6 +145,12 @@ impl Destination {
         matches!(self.way, Way::Standard)
     }
 
+    /// Whether this is standard output and whatever is written there is lost: it leads to the null device,
+    /// as it does where it was closed when the program began.
+    pub fn is_void(&self) -> bool {
+        self.is_standard() && void()
+    }
+
     /// The file that will appear, links followed; `None` for what is written through.
     pub fn file(&self) -> Option<&Path> {
         match &self.way {
@@ -175,6 +182,24 @@ impl Destination {
     }
 }
 
+/// Whether standard output is the null device.
+#[cfg(unix)]
+fn void() -> bool {
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::{FileTypeExt, MetadataExt};
+    let out = io::stdout().as_fd().try_clone_to_owned().and_then(|out| File::from(out).metadata());
+    match (out, fs::metadata("/dev/null")) {
+        (Ok(out), Ok(null)) => out.file_type().is_char_device() && out.rdev() == null.rdev(),
+        // A closed descriptor cannot be doubled.
+        (out, _) => out.is_err(),
+    }
+}
+
+#[cfg(not(unix))]
+fn void() -> bool {
+    false
+}
+
 /// Writes something that cannot be made again to a path that nobody looked at before; elsewhere if it must
 /// be. A file that holds the very same is as good as written.
 pub fn keep(path: &Path, bytes: &[u8], existing: Existing) -> Result<Kept, WriteError> {
@@ -198,7 +223,9 @@ fn holds(path: &Path, bytes: &[u8]) -> bool {
 fn elsewhere(wanted: Option<&Path>, bytes: &[u8], why: WriteError) -> Result<Kept, WriteError> {
     let name = wanted.filter(|path| path.file_name().is_some()).unwrap_or(Path::new(UNNAMED));
     let folders = [whole::folder_of(name), ".".into(), std::env::temp_dir()];
-    for folder in folders {
+    // A name as long as names may be leaves no room for a number.
+    let names = [name, Path::new(UNNAMED)];
+    for (folder, name) in folders.iter().flat_map(|folder| names.map(|name| (folder, name))) {
         for number in 2..NAMES {
             let path = folder.join(numbered(name, number));
             match whole::put(&path, bytes, Existing::Keep) {
