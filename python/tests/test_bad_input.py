@@ -18,7 +18,7 @@ def logistic(**more):
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"epsilon": -1}, "-1 is not accepted for epsilon: a finite number above 0"),
+        ({"epsilon": -1}, "-1 is not accepted for epsilon: a finite number of at least 1e-9"),
         ({"epsilon": 0}, "not accepted for epsilon"),
         ({"epsilon": float("nan")}, "not accepted for epsilon"),
         ({"epsilon": "much"}, "epsilon is 'much'; a number is accepted"),

@@ -94,7 +94,9 @@ fn nothing_leaves_but_what_was_planned() {
         let mut session = Session::start(planned.event().unwrap(), &mut source);
         // Another law is refused before it draws; fewer choices than planned, at the end.
         let outcome = match executed.run(Private::new(Fixed(vec![1; 4])), &mut session) {
-            Ok(noised) => session.settle(noised, claim, Arithmetic::Finite, vec![], json!({})).err(),
+            Ok(noised) => {
+                session.settle(noised, claim, Arithmetic::Finite, vec![], json!({})).err()
+            }
             Err(refused) => {
                 assert!(!session.spent());
                 Some(refused)

@@ -42,7 +42,11 @@ fn on_disk(data: &Dataset, pieces: usize) -> (tempfile::TempDir, OnDisk) {
     (folder, table)
 }
 
-fn weights(request: &Request, table: &dyn Table, threads: usize) -> Result<Vec<Vec<f64>>, LearnError> {
+fn weights(
+    request: &Request,
+    table: &dyn Table,
+    threads: usize,
+) -> Result<Vec<Vec<f64>>, LearnError> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     let planned = plan(request)?;
     pool.install(|| {
