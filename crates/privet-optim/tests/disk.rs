@@ -29,7 +29,7 @@ fn dataset(sparse: bool, rows: usize, columns: usize) -> Dataset {
         let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
         for _ in 0..rows {
             for column in 0..columns as u32 {
-                if numbers.next() % 3 == 0 {
+                if numbers.next().is_multiple_of(3) {
                     indices.push(column);
                     values.push(numbers.feature());
                 }

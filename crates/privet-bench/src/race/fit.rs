@@ -156,7 +156,7 @@ fn ours(course: &Course) -> Result<Vec<Entrant<'_>>, RaceError> {
     let mut entrants = Vec::new();
     for (storage, training) in &course.stored {
         let rows = training.rows() as u64;
-        let small = Budget::usual_delta(rows as u64);
+        let small = Budget::usual_delta(rows);
         for epsilon in EPSILONS {
             for (method, delta) in [("amp", small), ("auto", small), ("amp", 0.0)] {
                 let pure = delta == 0.0;

@@ -143,7 +143,7 @@ impl Delta {
     /// For n rows.
     pub fn of(self, rows: u64) -> f64 {
         match self {
-            Self::InverseSquare => privet_core::Budget::usual_delta(rows as u64),
+            Self::InverseSquare => privet_core::Budget::usual_delta(rows),
             Self::Fixed(delta) => delta,
         }
     }
