@@ -194,9 +194,10 @@ fn refused(path: &Path, error: WriteError) -> Failure {
     }
 }
 
-/// Who may read what was written, in words for a person; nothing of what is no file.
-pub fn mode(path: &Path) -> &'static str {
-    if path.is_file() { " (0600)" } else { "" }
+/// Who may read what was written, in words for a person: known of a file that was made here, `whole`, and of
+/// nothing that was written through.
+pub fn mode(whole: bool) -> &'static str {
+    if whole { " (0600)" } else { "" }
 }
 
 /// A path as one would type it in a shell.

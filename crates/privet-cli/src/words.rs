@@ -55,6 +55,11 @@ pub fn arithmetic(arithmetic: Arithmetic) -> &'static str {
     }
 }
 
+/// A note of a file that is not its plan's, so that nobody takes it for words of the program.
+pub fn stated(note: &str) -> String {
+    format!("the file says: {note}")
+}
+
 /// Which program made a certificate, when, and which one it is.
 pub fn made(made: Option<&Made>) -> String {
     match made {

@@ -42,6 +42,9 @@ pub struct Verdict {
     pub checks: Vec<Check>,
     /// Conditions and gaps: those of the plan made again, and what else there is to say of the claim.
     pub notes: Vec<String>,
+    /// What the file says besides, with nothing in it that acts on a terminal. Its maker may have known more
+    /// than the plan does, or have made it up: nothing shows that it is so.
+    pub stated: Vec<String>,
     /// Public key of the signer, if the file is signed and the signature holds.
     pub signer: Option<String>,
     /// By which version of the program it says that it was made, when, and which one it is.
@@ -104,12 +107,15 @@ pub fn verify(model: &Model) -> Verdict {
     let signer = certificate.signature.as_ref().filter(|_| sealed.is_ok());
     let mut notes = again.map_or(Vec::new(), |again| again.plan.notes().to_vec());
     notes.extend(remarks(model));
+    let besides = certificate.notes.iter().filter(|note| !notes.contains(note));
+    let stated = besides.map(|note| printable(note).into_owned()).collect();
     Verdict {
         valid,
         guarantee,
         arithmetic: guarantee.map(|_| certificate.arithmetic),
         checks,
         notes,
+        stated,
         signer: signer.map(|s| s.public_key.clone()),
         made: certificate.made.clone().filter(Made::well_formed),
     }

@@ -36,6 +36,24 @@ fn with(change: impl Fn(&mut sgd::Options)) -> Request {
     Request { method: Method::Sgd(options), ..request(2.0, 1e-6) }
 }
 
+/// A file that takes a minute to verify is one that keeps a verifier busy: budgets that promise nothing are
+/// refused, and noise so small that its losses spread far is not looked at.
+#[test]
+fn what_would_take_long_to_account_for_is_refused() {
+    for (epsilon, delta) in [(599.0, 0.5), (101.0, 1e-6), (1.0, 0.11)] {
+        let refused = plan(&Request { rows: 1_000_000_000_000, ..request(epsilon, delta) });
+        assert!(refused.unwrap_err().to_string().contains("up to epsilon = 100"));
+    }
+    let options = sgd::Options { steps: Some(2), batch: Some(16), ..Default::default() };
+    let rare =
+        Request { rows: 1_000_000_000_000, method: Method::Sgd(options), ..request(100.0, 0.1) };
+    let noise = plan(&rare).unwrap().settings().get("gradient_noise").unwrap();
+    let least = sgd::LEAST_MULTIPLIER * gd::contribution(&Facts::of(&rare).unwrap());
+    assert!((noise / least - 1.0).abs() < 1e-5, "{noise} {least}");
+    let printed = Request { calibration: Calibration::Printed, ..rare };
+    assert!(plan(&printed).unwrap_err().to_string().contains("printed noise of"));
+}
+
 /// Losses, relations, classes, samplers, dense and sparse rows: trained, verified, and better than a
 /// coin at ε = 4.
 #[test]

@@ -175,6 +175,8 @@ class Verdict:
     """``"finite"``: proved for the program as executed; ``"real"``: for real numbers."""
     notes: tuple[str, ...] = ()
     """Conditions and gaps: those of the plan made again, and what else there is to say of the claim."""
+    stated: tuple[str, ...] = ()
+    """What the file says besides. Nothing shows that it is so."""
     made: dict[str, str] | None = None
     """By which version of the program, when, and which certificate; ``None`` for files of 0.1.0."""
 
@@ -193,5 +195,6 @@ class Verdict:
             signer=found["signer"],
             arithmetic=found["arithmetic"],
             notes=tuple(found["notes"]),
+            stated=tuple(found["stated"]),
             made=found["made"],
         )

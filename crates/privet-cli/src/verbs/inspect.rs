@@ -68,10 +68,9 @@ fn describe(model: &Model, verdict: &Verdict) -> String {
     section("Noise", noise);
     section("From these public facts", facts(model));
     // Those of the plan made again, whatever the file leaves out; then what it says besides.
-    let stated = model.certificate().notes.iter();
-    let besides = stated.filter(|note| !verdict.notes.contains(note));
-    let notes = verdict.notes.iter().chain(besides);
-    section("Conditions and notes", notes.map(|note| words::wrapped(note, "  ")).collect());
+    let besides = verdict.stated.iter().map(|note| words::stated(note));
+    let notes = verdict.notes.iter().cloned().chain(besides);
+    section("Conditions and notes", notes.map(|note| words::wrapped(&note, "  ")).collect());
     section("Who vouches", vouched(verdict));
     section("Largest weights", weights(model));
     text

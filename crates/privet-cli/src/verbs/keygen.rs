@@ -58,7 +58,7 @@ impl Keygen {
         say!(
             "secret key in {}{}: keep it; the public key is",
             self.out.display(),
-            output::mode(&self.out)
+            output::mode(out.file().is_some())
         );
         output::print(&format!("{}\n", public_key(&secret)))
     }

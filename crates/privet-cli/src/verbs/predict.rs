@@ -83,7 +83,8 @@ impl Predict {
         let text = csv_text(&schema, &predictions, probabilities, &features.report.null_rows)?;
         output::write(&mut out, &self.out, text.as_bytes())?;
         if !out.is_standard() {
-            say!("predictions written to {}{}", self.out.display(), output::mode(&self.out));
+            let mode = output::mode(out.file().is_some());
+            say!("predictions written to {}{mode}", self.out.display());
         }
         Ok(())
     }

@@ -111,6 +111,13 @@ impl Train {
                 "--json: with --out - standard output is the model's; leave one of them out",
             ));
         }
+        if out.is_void() {
+            return Err(Failure::input(format!(
+                "--out {}: standard output is closed or leads to /dev/null, and the model would be \
+                 lost; the name of a file is accepted, and --out /dev/null if that is meant",
+                self.out.display()
+            )));
+        }
         if self.seed.is_some() {
             say!("warning: --seed makes the noise repeatable: this model will be NOT PRIVATE");
         }
@@ -122,9 +129,11 @@ impl Train {
         };
         let model = self.execute(&planned, &data)?;
         let text = file::to_json(&model, secret.as_deref())?;
-        let standard = out.is_standard();
+        let (standard, whole) = (out.is_standard(), out.file().is_some());
         let (path, failure) = output::keep(out, &text)?;
-        let report = self.report(&model, &path, secret.as_deref().map(public_key));
+        // Elsewhere it is always a file.
+        let whole = whole || failure.is_some();
+        let report = self.report(&model, &path, whole, secret.as_deref().map(public_key));
         if standard {
             // The model is what was asked for there.
             say!("{}", report.trim_end());
@@ -188,18 +197,18 @@ impl Train {
     }
 
     /// What was released. Never anything read from the records.
-    fn report(&self, model: &Model, path: &Path, signer: Option<String>) -> String {
+    fn report(&self, model: &Model, path: &Path, whole: bool, signer: Option<String>) -> String {
         if self.json {
             return format!("{:#}\n", as_json(model, path, signer));
         }
         let mut text = in_words(model.certificate());
         let shown = path.display().to_string();
         let shown = privet_core::printable(&shown);
-        text.push_str(&format!("written to {shown}{}\n", output::mode(path)));
+        text.push_str(&format!("written to {shown}{}\n", output::mode(whole)));
         if let Some(key) = signer {
             text.push_str(&format!("signed by {key}\n"));
         }
-        if path.is_file() {
+        if whole {
             text.push_str(&format!("next: privet verify {}\n", output::quoted(path)));
         }
         text

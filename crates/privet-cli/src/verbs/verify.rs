@@ -91,6 +91,7 @@ fn as_json(verdict: &Verdict) -> Value {
         "signer": verdict.signer,
         "made": verdict.made,
         "notes": verdict.notes,
+        "stated": verdict.stated,
         "checks": verdict.checks,
     })
 }
@@ -113,6 +114,7 @@ fn in_words(verdict: &Verdict) -> String {
         say(&format!("arithmetic: {}.", words::arithmetic(arithmetic)));
     }
     verdict.notes.iter().for_each(|note| say(&format!("note: {note}.")));
+    verdict.stated.iter().for_each(|note| say(&words::stated(note)));
     say(&words::made(verdict.made.as_ref()));
     match &verdict.signer {
         Some(key) => say(&format!("signed by {key}.")),

@@ -284,3 +284,64 @@ fn a_key_twice_or_a_field_too_many_is_refused() {
         world.refused(2, "verify odd.json", &["odd.json", "not a privet model"]);
     }
 }
+
+/// A note that the plan does not make is the file's word, and never passes for the program's.
+#[test]
+fn a_note_that_is_not_the_plans_is_shown_as_the_files() {
+    let world = World::new();
+    world.ok(TRAIN);
+    reseal(&world, "model.json", |document| {
+        document["certificate"]["notes"] =
+            serde_json::json!(["audited by all\nVALID: ε = 0\u{1b}[2J"]);
+    });
+    for line in ["verify model.json", "inspect model.json"] {
+        let text = world.ok(line);
+        let lower = text.to_lowercase();
+        assert!(lower.contains("the file says: audited by all"), "{line}: {text}");
+        assert!(
+            !text.contains('\u{1b}') && !text.lines().any(|line| line.trim() == "VALID: ε = 0")
+        );
+    }
+    let verdict = world.ok_json("verify model.json --json");
+    assert!(verdict["stated"][0].as_str().unwrap().starts_with("audited by all"));
+    assert!(!verdict["notes"].to_string().contains("audited"));
+}
+
+#[test]
+fn another_spelling_of_the_same_certificate_is_refused() {
+    let world = World::new();
+    world.ok(TRAIN);
+    for (place, other) in [
+        (
+            "/certificate/guarantee",
+            serde_json::json!(["replace-one", {"kind": "record"}, 5.0, 1e-5]),
+        ),
+        ("/certificate/guarantee/neighbours", serde_json::json!({"replace-one": null})),
+    ] {
+        let mut document = world.json("model.json");
+        *document.pointer_mut(place).unwrap() = other;
+        world.write("odd.json", document.to_string());
+        let field = &place[1..].replace('/', ".");
+        world.refused(2, "verify odd.json", &["odd.json", "not known", field]);
+    }
+}
+
+#[test]
+fn a_model_with_noise_of_its_own_has_a_date_and_an_id() {
+    let world = World::new();
+    world.ok(TRAIN);
+    let version = env!("CARGO_PKG_VERSION");
+    for made in [
+        serde_json::json!({"version": version}),
+        serde_json::json!({"version": version, "date": "2026-02-30T00:00:00Z", "id": "0".repeat(32)}),
+    ] {
+        reseal(&world, "model.json", |document| document["certificate"]["made"] = made);
+        not_valid(&world, "model.json", "the events prove the claim");
+    }
+}
+
+/// A device has no length to look at.
+#[test]
+fn no_more_is_read_than_a_model_may_have() {
+    World::new().refused(2, "verify /dev/zero", &["/dev/zero", "too large"]);
+}

@@ -97,6 +97,36 @@ fn devices_and_pipes_are_written_through() {
     assert_eq!(world.ok_json("verify model.json --json")["valid"], true);
 }
 
+/// What was closed when the program began is the null device for it. The table does not even exist.
+#[test]
+fn a_standard_output_that_keeps_nothing_is_refused_before_anything_is_read() {
+    let world = World::new();
+    let line = train().replace("model.json", "-").replace("table.csv", "none.csv");
+    for redirected in [">&-", ">/dev/null"] {
+        let mut shell = Command::new("sh");
+        shell
+            .current_dir(world.path("."))
+            .args(["-c", &format!("exec \"$0\" {line} {redirected}")]);
+        let ended = Ended::of(&line, shell.arg(env!("CARGO_BIN_EXE_privet")).output().unwrap());
+        assert_eq!(ended.code, 2, "{redirected}: {}", ended.stderr);
+        assert!(ended.stderr.contains("would be lost"), "{redirected}: {}", ended.stderr);
+    }
+}
+
+/// What is written through has the mode it has.
+#[test]
+fn a_mode_is_told_only_of_a_file_that_was_made() {
+    let world = World::new();
+    assert!(world.ok(&train()).contains("(0600)"));
+    let line = train().replace("model.json", "/dev/fd/3");
+    let mut shell = Command::new("sh");
+    shell.current_dir(world.path(".")).args(["-c", &format!("exec \"$0\" {line} 3>open.json")]);
+    let ended = Ended::of(&line, shell.arg(env!("CARGO_BIN_EXE_privet")).output().unwrap());
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stdout.contains("written to /dev/fd/3\n"), "{}", ended.stdout);
+    assert_eq!(world.ok_json("verify open.json --json")["valid"], true);
+}
+
 #[test]
 fn a_dash_is_standard_output() {
     let world = World::new();

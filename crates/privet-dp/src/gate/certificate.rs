@@ -155,7 +155,11 @@ impl Certificate {
     pub fn version(&self) -> Option<Version> {
         match &self.made {
             None => Some(SILENT),
-            Some(made) => Version::of(&made.version).filter(|_| made.well_formed()),
+            // Where noise is not repeatable, date and id are drawn with it.
+            Some(made) => {
+                let dated = made.id.is_some() || self.randomness != Some(Origin::OperatingSystem);
+                Version::of(&made.version).filter(|_| made.well_formed() && dated)
+            }
         }
     }
 

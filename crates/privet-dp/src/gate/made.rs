@@ -40,14 +40,7 @@ impl Made {
 
     /// Whether every part is of the form that this program writes.
     pub fn well_formed(&self) -> bool {
-        let date = |text: &String| {
-            let form = "0000-00-00T00:00:00Z";
-            let fits = |(letter, form): (u8, u8)| match form {
-                b'0' => letter.is_ascii_digit(),
-                other => letter == other,
-            };
-            text.len() == form.len() && text.bytes().zip(form.bytes()).all(fits)
-        };
+        let date = |text: &String| privet_core::is_timestamp(text);
         let id = |text: &String| super::from_hex(text).is_some_and(|bytes| bytes.len() == 16);
         Version::of(&self.version).is_some_and(|version| version > SILENT)
             && self.date.as_ref().is_none_or(date)
@@ -110,6 +103,10 @@ mod tests {
             |made: &mut Made| made.version = SILENT.to_string(),
             |made: &mut Made| made.version = "new\n".into(),
             |made: &mut Made| made.date = Some("yesterday".into()),
+            |made: &mut Made| made.date = Some("2026-13-01T00:00:00Z".into()),
+            |made: &mut Made| made.date = Some("2026-02-29T00:00:00Z".into()),
+            |made: &mut Made| made.date = Some("2026-02-28T24:00:00Z".into()),
+            |made: &mut Made| made.date = Some("0000-00-00T99:99:99Z".into()),
             |made: &mut Made| made.date = None,
             |made: &mut Made| made.id = Some("+1".repeat(16)),
         ] {

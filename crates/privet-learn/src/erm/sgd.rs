@@ -31,7 +31,9 @@
 //!   are `poisson` or `without-replacement`, which the accountant knows. The formula's conditions
 //!   (ε < c₁q²T, σk/LR ≥ 1) are not in print and often fail (PRIV-13): the certificate claims what the
 //!   accountant proves.
-//! - δ = 0 is refused: Gaussian noise has no finite ε there. So is q ≥ 1: that is [`super::gd`].
+//! - δ = 0 is refused: Gaussian noise has no finite ε there. So is q ≥ 1: that is [`super::gd`]. So are
+//!   ε > 100 and δ > 0.1, which promise next to nothing and take long to account for. For the same reason
+//!   σ/G is at least [`LEAST_MULTIPLIER`].
 //! - Tested by `tests/sampled.rs`.
 
 use super::descent::{Descent, Schedule};
@@ -139,6 +141,14 @@ const PRINTED: (u64, u32) = (50, 1000);
 /// Noise far below what an unsampled descent needs, from which on scales are looked at.
 const FLOOR: f64 = 1e-3;
 
+/// σ/G below which no plan goes. Where next to no record is ever sampled, less would do; the losses of the
+/// steps would spread over thousands then, and composing them take minutes, which whoever hands a file to
+/// a verifier could ask for.
+pub const LEAST_MULTIPLIER: f64 = 0.1;
+/// ε and δ up to which a plan is made, for the same reason.
+const LARGEST_EPSILON: f64 = 100.0;
+const LARGEST_DELTA: f64 = 0.1;
+
 /// T and the batch of the rule; `noise` is s.
 pub fn sampled_pace(facts: &Facts, noise: f64) -> (u32, u64) {
     let rows = facts.rows as f64;
@@ -223,12 +233,24 @@ pub(crate) fn plan(
     let scale = if printed {
         let (epsilon, delta) = evenly_split(facts, budget);
         let variance = 16.0 * f64::from(steps) * (1.0 / delta).ln();
-        variance.sqrt() * facts.gradient_bound() * batch as f64 / (rows * epsilon)
+        let scale = variance.sqrt() * facts.gradient_bound() * batch as f64 / (rows * epsilon);
+        if scale < LEAST_MULTIPLIER * contribution {
+            return Err(LearnError::NotCovered {
+                what: format!(
+                    "printed noise of {:.1e} times what a record contributes to a step",
+                    scale / contribution
+                ),
+                instead: "give a larger batch, more steps or a smaller epsilon, so that it is 0.1 or \
+                          more, or sound calibration",
+            });
+        }
+        scale
     } else {
         // All problems are in one vector, so that nothing is repeated.
         let single = Facts { problems: 1, ..facts.clone() };
         let unsampled = one_step * f64::from(steps).sqrt();
-        calibrated(&single, budget, FLOOR * unsampled, |scale| sampled(scale).event())?
+        let floor = (FLOOR * unsampled).max(LEAST_MULTIPLIER * contribution);
+        calibrated(&single, budget, floor, |scale| sampled(scale).event())?
     };
     let notes = if printed { vec![PRINTED_NOTE.into()] } else { vec![] };
     Ok(Planned {
@@ -249,8 +271,20 @@ pub(crate) fn plan(
 const PRINTED_NOTE: &str = "printed noise; samples are drawn as the events say, not with replacement as \
      in print, and the claim is the accountant's";
 
-/// Refuses what no theorem covers.
+/// Refuses what no theorem covers, and what would take long to account for.
 fn covered(facts: &Facts, budget: &Budget) -> Result<(), LearnError> {
+    if budget.epsilon() > LARGEST_EPSILON || budget.delta() > LARGEST_DELTA {
+        return Err(LearnError::NotCovered {
+            what: format!(
+                "epsilon = {} at delta = {:e} with method sgd: sampled steps are accounted for up to \
+                 epsilon = {LARGEST_EPSILON} and delta = {LARGEST_DELTA}, beyond which next to nothing \
+                 is promised",
+                budget.epsilon(),
+                budget.delta()
+            ),
+            instead: "give a smaller budget, or method gd",
+        });
+    }
     if budget.is_pure() {
         return Err(LearnError::NotCovered {
             what: "method sgd adds Gaussian noise, which has no finite epsilon at delta = 0".into(),

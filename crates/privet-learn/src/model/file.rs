@@ -8,6 +8,7 @@ use privet_data::write::{self, Existing, Kept};
 use privet_dp::gate::{Certificate, sign};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::io::Read;
 use std::path::Path;
 
 /// The form of file written by this version.
@@ -15,6 +16,8 @@ pub const FORMAT: &str = "privet-model-1";
 
 /// Files beyond this size are not read as models.
 const LARGEST: u64 = 4 << 30;
+/// Nor is more than this of a pipe or a device, which does not say how long it is.
+const LARGEST_STREAM: u64 = 1 << 28;
 
 #[derive(Serialize)]
 struct Document {
@@ -74,11 +77,17 @@ pub fn save(
 /// Reads a model.
 pub fn load(path: &Path, seal: Seal) -> Result<Model, LearnError> {
     let failed = |source| LearnError::File { path: path.display().to_string(), source };
-    let length = std::fs::metadata(path).map_err(failed)?.len();
-    if length > LARGEST {
-        return Err(refused(path, "the file is too large"));
+    let file = std::fs::File::open(path).map_err(failed)?;
+    let found = file.metadata().map_err(failed)?;
+    let most = if found.is_file() { LARGEST } else { LARGEST_STREAM };
+    let mut text = Vec::new();
+    if found.len() <= most {
+        file.take(most + 1).read_to_end(&mut text).map_err(failed)?;
     }
-    let text = std::fs::read(path).map_err(failed)?;
+    if found.len() > most || text.len() as u64 > most {
+        let why = format!("it is too large: {} MiB are read of it at most", most >> 20);
+        return Err(refused(path, &why));
+    }
     from_json(&text, seal).map_err(|why| refused(path, &why))
 }
 

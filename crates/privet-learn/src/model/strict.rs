@@ -13,8 +13,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Value, String> {
     Ok(value)
 }
 
-/// The place of a field of `given` that is not in `known`: one that no reader looked at. Places are named
-/// as `a.b.c`.
+/// The place of a field of `given` that is not in `known`, one that no reader looked at, or that is of another
+/// type there: an array for an object, an object for a word. Places are named as `a.b.c`.
 pub(super) fn unknown_field(given: &Value, known: &Value) -> Option<String> {
     let below = |place: &str, given: &Value, known: Option<&Value>| {
         let found = match known {
@@ -36,7 +36,11 @@ pub(super) fn unknown_field(given: &Value, known: &Value) -> Option<String> {
             .iter()
             .enumerate()
             .find_map(|(place, value)| below(&place.to_string(), value, known.get(place))),
-        _ => None,
+        (Value::Null, _)
+        | (Value::Bool(_), Value::Bool(_))
+        | (Value::Number(_), Value::Number(_))
+        | (Value::String(_), Value::String(_)) => None,
+        _ => Some(String::new()),
     }
 }
 
@@ -135,6 +139,21 @@ mod tests {
         }
         assert!(read(b"{} {}").is_err());
         assert!(read("[".repeat(100_000).as_bytes()).is_err());
+    }
+
+    /// The derived readers take an array for an object, and `{"word": null}` for `"word"`.
+    #[test]
+    fn another_spelling_of_the_same_is_found() {
+        let known = json!({"a": {"b": "replace-one", "n": [1.0]}, "t": true});
+        for (given, place) in [
+            (json!({"a": ["replace-one", [1.0]]}), "a"),
+            (json!({"a": {"b": {"replace-one": null}}}), "a.b"),
+            (json!({"a": {"n": {"0": 1.0}}}), "a.n"),
+            (json!({"a": {"n": ["1.0"]}}), "a.n.0"),
+            (json!({"t": 1}), "t"),
+        ] {
+            assert_eq!(unknown_field(&given, &known).as_deref(), Some(place));
+        }
     }
 
     #[test]
