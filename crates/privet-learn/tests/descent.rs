@@ -148,9 +148,15 @@ fn storage_does_not_change_a_model_of_exact_sums() {
 
 #[test]
 fn an_epsilon_in_the_hundreds_is_planned_or_refused_in_words() {
-    assert!(plan(&request(600.0, 1e-6)).is_ok());
-    let refused = plan(&request(1000.0, 1e-6)).unwrap_err().to_string();
-    assert!(refused.contains("epsilon = 1000") && refused.contains("up to 600"), "{refused}");
+    for epsilon in [600.0, 1e3, 1e6, 1e12] {
+        match plan(&request(epsilon, 1e-6)) {
+            Ok(planned) => assert_eq!(planned.guarantee().unwrap().epsilon, epsilon),
+            Err(error) => {
+                let refused = error.to_string();
+                assert!(epsilon > 600.0 && refused.contains("up to 600"), "{refused}");
+            }
+        }
+    }
 }
 
 /// Whatever the number of steps, the rate is at most ¾ of what descent with momentum bears, 2(1 + m)/β.
