@@ -21,8 +21,11 @@ pub(crate) enum Support {
 
 /// What rounding may add to the length of a mean of points in a ball, as a share.
 const ROUNDING: f64 = 1e-9;
-/// How far, in coefficients, sums of up to 10⁶ of them may be rounded.
-const ROUNDED_SUM: f64 = 1e-3;
+/// How far, in coefficients, a sum of this many of them may be rounded: each addition by half a unit in the
+/// last place of at most all of them; and a little, since coefficients are rounded themselves.
+fn rounded_sum(choices: f64) -> f64 {
+    4.0 * f64::EPSILON * choices * choices + ROUNDING
+}
 
 impl Support {
     /// Where Gaussian noise of this scale puts what it is added to.
@@ -71,7 +74,7 @@ fn reachable(row: &[f64], coefficients: &[f64]) -> bool {
     let mut left = choices;
     for weight in row {
         let times = weight.abs() / each;
-        if (times - times.round()).abs() > ROUNDED_SUM {
+        if (times - times.round()).abs() > rounded_sum(choices) {
             return false;
         }
         left -= times.round();
