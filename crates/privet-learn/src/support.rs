@@ -24,7 +24,7 @@ const ROUNDING: f64 = 1e-9;
 /// How far, in coefficients, a sum of this many of them may be rounded: each addition by half a unit in the
 /// last place of at most all of them; and a little, since coefficients are rounded themselves.
 fn rounded_sum(choices: f64) -> f64 {
-    4.0 * f64::EPSILON * choices * choices + ROUNDING
+    4.0 * f64::EPSILON * choices * choices + ROUNDING * choices
 }
 
 impl Support {
