@@ -79,7 +79,7 @@ fn tables_that_do_not_fit() {
     let replaced = |new: &str| good.replacen(row, new, 1);
     let cases: Vec<(&str, String, Vec<&str>)> = vec![
         ("unknown column", good.replacen("ward", "room", 1), vec!["\"ward\"", "missing"]),
-        ("extra column", good.replace('\n', ",x\n"), vec!["\"x\"", "ignore"]),
+        ("extra column", good.replace('\n', ",x\n"), vec!["column 5 of the header", "ignore"]),
         ("third label", replaced("10,1.0,a,maybe"), vec!["row 18", "\"ill\"", "\"no\", \"yes\""]),
         ("category", replaced("10,1.0,d,no"), vec!["row 18", "\"ward\"", "\"a\", \"b\", \"c\""]),
         ("text for a number", replaced("ten,1.0,a,no"), vec!["row 18", "\"age\"", "not a number"]),
