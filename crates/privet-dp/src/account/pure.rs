@@ -87,6 +87,9 @@ fn everywhere(e: f64) -> f64 {
 
 /// δ(e) of `count` uses of randomised response and a Gaussian release of parameter ν.
 pub fn repeated_response(e: f64, epsilon: f64, count: u64, nu: f64) -> f64 {
+    if count == 1 && nu == 0.0 {
+        return response(e, epsilon); // exact at its own ε
+    }
     let n = count as f64;
     let ln_up = -libm::log1p(libm::exp(-epsilon));
     let ln_down = ln_up - epsilon;
@@ -115,6 +118,14 @@ pub fn repeated_response(e: f64, epsilon: f64, count: u64, nu: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_response_costs_nothing_at_its_own_epsilon() {
+        for epsilon in [1e-9, 0.1, 1.0, 20.0] {
+            assert_eq!(repeated_response(epsilon, epsilon, 1, 0.0), 0.0);
+            assert!(repeated_response(epsilon.next_down(), epsilon, 1, 0.0) > 0.0);
+        }
+    }
 
     #[test]
     fn a_grid_of_one_step_is_randomised_response_and_a_fine_one_is_continuous() {
