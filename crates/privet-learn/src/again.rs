@@ -58,6 +58,11 @@ pub(crate) fn again(model: &Model) -> Result<Again, Differs> {
     let same_version = certificate.version() == Some(Version::this());
     let slack = if same_version { SAME_VERSION } else { OTHER_VERSION };
     settled(model, &plan, same_version)?;
+    if certificate.filter.is_some() {
+        return Err(Differs::from(
+            "its method plans its events and has no limit for others".to_string(),
+        ));
+    }
     let procedure = match (&certificate.events, &plan.work) {
         (None, Work::Plain(_)) => None,
         (Some(stated), Work::Private(procedure)) => {

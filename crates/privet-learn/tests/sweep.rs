@@ -283,6 +283,19 @@ fn a_range_next_to_nothing_proves_nothing() {
     assert!(!accepted(&edited(&forged, "/request/budget/epsilon", &json!(1e-12))));
 }
 
+/// A limit for events chosen as one goes, beside events that were planned.
+#[test]
+fn a_limit_that_no_plan_has_is_refused() {
+    let mut forged = real("gd", Neighbours::AddRemove, 1e-6);
+    forged["certificate"]["filter"] = json!({
+        "neighbours": "add-remove",
+        "unit": {"kind": "record"},
+        "limit": {"law": "gaussian", "mu": 0.5},
+        "distance": 1e-9,
+    });
+    assert!(!accepted(&forged));
+}
+
 /// A request from which a choice was taken is not one that the planner writes.
 #[test]
 fn choices_cannot_be_left_out() {

@@ -175,6 +175,16 @@ mod tests {
             let refused = BlockFile::open(&path).and_then(|file| file.piece(0..5000)).is_err();
             assert!(refused, "byte {place} of {}", whole.len());
         }
+        // Numbers far too large in the table of contents are damage, not an overflow.
+        let huge = format!(
+            r#"{{"kind":{{"columns":{0},"sparse":false,"classes":2,"units":true}},"rows":{0},"blocks":[{{"offset":0,"bytes":{0},"rows":{0},"entries":{0},"checksum":0}}]}}"#,
+            u64::MAX
+        );
+        let mut forged = huge.clone().into_bytes();
+        forged.extend((huge.len() as u64).to_le_bytes());
+        forged.extend(MAGIC);
+        std::fs::write(&path, forged).unwrap();
+        assert!(matches!(BlockFile::open(&path), Err(BlockError::Damaged { .. })));
         // A file that was begun and dropped leaves nothing behind.
         let begun = folder.path().join("begun.rows");
         let mut writer = BlockWriter::create(&begun).unwrap();

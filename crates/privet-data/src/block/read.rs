@@ -165,11 +165,13 @@ impl BlockFile {
 /// How many bytes a block must have.
 fn size_of(contents: &Contents, block: &Entry) -> u64 {
     let kind = contents.kind;
-    let (rows, entries) = (block.rows as u64, block.entries as u64);
+    // In a type that the largest numbers of a damaged file do not leave.
+    let (rows, entries) = (block.rows as u128, block.entries as u128);
     let features =
-        if kind.sparse { 4 * rows + 8 * entries } else { 4 * rows * kind.columns as u64 };
+        if kind.sparse { 4 * rows + 8 * entries } else { 4 * rows * kind.columns as u128 };
     let target = if kind.classes.is_some() { 4 * rows } else { 8 * rows };
-    features + target + if kind.units { 8 * rows } else { 0 }
+    let units = if kind.units { 8 * rows } else { 0 };
+    u64::try_from(features + target + units).unwrap_or(u64::MAX)
 }
 
 /// One block, parsed.

@@ -7,11 +7,11 @@
 //!
 //! | limit | on | theorem |
 //! |---|---|---|
-//! | [`Law::Gaussian`] | Σμᵢ² ≤ μ² of Gaussian releases: the whole is μ-Gaussian-DP | Smith & Thakurta 2022, Theorem 1 (fully adaptive composition of Gaussian DP); Koskela, Tobaben & Honkela 2023, Theorem 7 |
-//! | [`Law::Concentrated`] | Σρᵢ ≤ ρ: the whole is ρ-zCDP | Whitehouse, Ramdas, Rogers & Wu 2023, Theorem 1 |
-//! | [`Law::Renyi`] | Σεᵢ(α) ≤ ε at one order α fixed at the start | Feldman & Zrnic 2021, Theorem 4.3 |
+//! | [`Law::Gaussian`] | Σμᵢ² ≤ μ² of Gaussian releases: the whole is μ-Gaussian-DP | Smith & Thakurta 2022, "Fully adaptive composition for Gaussian differential privacy"; also Koskela, Tobaben & Honkela 2023 |
+//! | [`Law::Concentrated`] | Σρᵢ ≤ ρ: the whole is ρ-zCDP | Whitehouse, Ramdas, Rogers & Wu 2023, "Fully-adaptive composition in differential privacy" |
+//! | [`Law::Renyi`] | Σεᵢ(α) ≤ ε at one order α fixed at the start | Feldman & Zrnic 2021, "Individual privacy accounting via a Rényi filter" |
 //!
-//! *The heart of all three.* Let Lₜ be the loss of the t-th release given all before, and let its
+//! The first rests on its papers (moments alone would give ρ = μ²/2, a weaker curve). *The other two.* Let Lₜ be the loss of the t-th release given all before, and let its
 //! conditional moment satisfy E[e^{(α−1)Lₜ} | past] ≤ e^{(α−1)εₜ(α)}, εₜ itself a function of the past. Then
 //! Mₜ = exp((α−1)(Σ_{i≤t} Lᵢ − εᵢ(α))) is a supermartingale from 1, so E e^{(α−1)ΣL} ≤ e^{(α−1)B} whenever
 //! Σε ≤ B for sure. For zCDP this holds with εₜ = ρₜα at every α at once. A limit on another functional of

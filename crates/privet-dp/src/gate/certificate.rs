@@ -117,7 +117,8 @@ impl Certificate {
         request: Value,
     ) -> Result<Self, AccountError> {
         let proved = filter.guarantee(claim.delta)?;
-        let guarantee = if proved.epsilon <= claim.epsilon { claim } else { proved };
+        // Relation and unit are the filter's, whatever was claimed.
+        let guarantee = Guarantee { epsilon: proved.epsilon.max(claim.epsilon), ..proved };
         let mut certificate = Self {
             guarantee: Some(guarantee),
             arithmetic,

@@ -9,7 +9,7 @@ use super::{RecordsError, Statistic};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// At most this many pieces, unless they would be too long.
+/// At most this many pieces at a time.
 const PIECES: usize = 64;
 /// At least this many rows in a piece.
 const SHORTEST: usize = 1024;
@@ -18,15 +18,21 @@ const LONGEST: usize = 1 << 18;
 /// Beyond eight pieces, their partial sums together take at most this many bytes (they are
 /// allocated and merged in every pass), and always at most the rows' own or four times this.
 const PIECE_BYTES: usize = 1 << 20;
+/// Partial sums kept at a time never take more than this together, but for a single one.
+const MOST_BYTES: usize = 1 << 30;
 
 /// How many pieces a sum whose partial sums take `bytes` is cut into.
 pub fn pieces(rows: usize, columns: usize, bytes: usize) -> usize {
+    at_a_time(rows, columns, bytes).max(rows.div_ceil(LONGEST))
+}
+
+/// How many of them are summed before they are merged.
+fn at_a_time(rows: usize, columns: usize, bytes: usize) -> usize {
     let bytes = bytes.max(1);
     let cheap = (PIECE_BYTES / bytes).max(8);
     let dense = rows.saturating_mul(columns).saturating_mul(4);
-    let room = (4 * PIECE_BYTES).max(dense) / bytes;
-    let few = (rows / SHORTEST).min(PIECES).min(cheap).min(room).max(1);
-    few.max(rows.div_ceil(LONGEST))
+    let room = (4 * PIECE_BYTES).max(dense).min(MOST_BYTES) / bytes;
+    (rows / SHORTEST).min(PIECES).min(cheap).min(room).max(1)
 }
 
 /// The rows of piece `piece` of `pieces`.
@@ -42,16 +48,25 @@ pub(super) fn summed<S: Statistic>(
     columns: usize,
     partial: impl Fn(Range<usize>) -> Result<S::Sum, RecordsError> + Sync,
 ) -> Result<S::Sum, RecordsError> {
-    let pieces = pieces(rows, columns, statistic.bytes(columns));
+    let bytes = statistic.bytes(columns);
+    let (pieces, wave) = (pieces(rows, columns, bytes), at_a_time(rows, columns, bytes));
     if pieces == 1 {
         return partial(0..rows);
     }
-    let sums: Result<Vec<S::Sum>, _> =
-        (0..pieces).into_par_iter().map(|piece| partial(rows_of(piece, pieces, rows))).collect();
-    let mut sums = sums?.into_iter();
-    let mut total = sums.next().unwrap_or_else(|| statistic.zero(columns));
-    sums.for_each(|sum| statistic.merge(&mut total, sum));
-    Ok(total)
+    let mut total: Option<S::Sum> = None;
+    for first in (0..pieces).step_by(wave) {
+        let sums: Result<Vec<S::Sum>, _> = (first..pieces.min(first + wave))
+            .into_par_iter()
+            .map(|piece| partial(rows_of(piece, pieces, rows)))
+            .collect();
+        for sum in sums? {
+            match &mut total {
+                Some(total) => statistic.merge(total, sum),
+                None => total = Some(sum),
+            }
+        }
+    }
+    Ok(total.unwrap_or_else(|| statistic.zero(columns)))
 }
 
 #[cfg(test)]
@@ -68,6 +83,8 @@ mod tests {
                 assert_eq!(ranges[count - 1].end, rows);
                 assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
                 assert!(ranges.iter().all(|range| range.len() <= LONGEST));
+                let together = at_a_time(rows, 50, bytes);
+                assert!(together == 1 || together * bytes <= MOST_BYTES);
             }
         }
     }
