@@ -165,13 +165,16 @@ impl BlockFile {
 /// How many bytes a block must have.
 fn size_of(contents: &Contents, block: &Entry) -> u64 {
     let kind = contents.kind;
-    // In a type that the largest numbers of a damaged file do not leave.
-    let (rows, entries) = (block.rows as u128, block.entries as u128);
-    let features =
-        if kind.sparse { 4 * rows + 8 * entries } else { 4 * rows * kind.columns as u128 };
-    let target = if kind.classes.is_some() { 4 * rows } else { 8 * rows };
-    let units = if kind.units { 8 * rows } else { 0 };
-    u64::try_from(features + target + units).unwrap_or(u64::MAX)
+    // A damaged file may state any numbers: none overflows, and none so large is the size of a block.
+    let (rows, entries) = (block.rows as u64, block.entries as u64);
+    let bytes = |each: u64, count: u64| each.saturating_mul(count);
+    let features = match kind.sparse {
+        true => bytes(4, rows).saturating_add(bytes(8, entries)),
+        false => bytes(4, rows).saturating_mul(kind.columns as u64),
+    };
+    let target = bytes(if kind.classes.is_some() { 4 } else { 8 }, rows);
+    let units = if kind.units { bytes(8, rows) } else { 0 };
+    features.saturating_add(target).saturating_add(units)
 }
 
 /// One block, parsed.
