@@ -5,7 +5,7 @@ use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event, Filter, filter::Law};
 use privet_dp::gate::{
     Arithmetic, GateError, Journal, Next, Private, Purse, PurseError, Session, Spend, Suspended,
-    Walk,
+    Walk, Walking,
 };
 use privet_dp::mechanism::Gaussian;
 use privet_dp::noise::{FixedSeed, SystemRandom};
@@ -35,9 +35,14 @@ struct Counting {
 }
 
 impl Walk for Counting {
+    type Start = usize;
     type Question = usize;
     type Answer = Vec<f64>;
     type Artefact = f64;
+
+    fn begin(most: usize) -> Self {
+        Self { heard: vec![], most }
+    }
 
     fn next(&mut self, answer: Option<Vec<f64>>) -> Next<usize, f64> {
         match answer {
@@ -51,7 +56,7 @@ impl Walk for Counting {
     }
 }
 
-fn step(session: &mut Session<'_>, walk: &mut Counting) -> Result<Option<f64>, GateError> {
+fn step(session: &mut Session<'_>, walk: &mut Walking<Counting>) -> Result<Option<f64>, GateError> {
     let noised =
         session.walk(walk, |_, session| gaussian(4.0).run(Private::new(vec![100.0]), session))?;
     let Some(noised) = noised else { return Ok(None) };
@@ -74,9 +79,10 @@ fn a_wrong_event_is_refused_before_its_noise_is_drawn() {
 #[test]
 fn at_most_what_was_planned_is_answered_and_fewer_settle() {
     let mut source = SystemRandom::new().unwrap();
-    let mut session = Session::start(up_to(2), &mut source);
+    let mut session = Session::start(up_to(2), &mut source).walking(json!(9));
     let claim = account::guarantee(&up_to(2), 1e-6).unwrap();
-    let mut walk = Counting { heard: vec![], most: 9 };
+    let mut walk = session.begin::<Counting>().unwrap();
+    assert_eq!(session.begin::<Counting>().err(), Some(GateError::NotAsPlanned), "once");
     let mut ask = |session: &mut Session<'_>| {
         session.walk(&mut walk, |_, session| gaussian(4.0).run(Private::new(vec![7.0]), session))
     };
@@ -154,7 +160,9 @@ impl Disk {
         let mut journal = Journal::create(&self.journal).unwrap();
         let mut source = SystemRandom::new().unwrap();
         let session = Session::open(Spend::Exactly(up_to(5)), &mut source, &mut journal).unwrap();
-        self.keep(&session.suspend(Counting { heard: vec![], most: 9 }, 0)).unwrap();
+        let mut session = session.walking(json!(9));
+        let walk = session.begin::<Counting>().unwrap();
+        self.keep(&session.suspend(walk, 0).unwrap()).unwrap();
     }
 
     /// What another process does: takes the state up, gets one answer, puts it aside. `ends` says after how
@@ -171,7 +179,7 @@ impl Disk {
         })?;
         let answer = step(&mut session, &mut walk)?;
         let generation = self.generation();
-        self.keep(&session.suspend(walk, generation))?;
+        self.keep(&session.suspend(walk, generation)?)?;
         Ok(answer)
     }
 
@@ -317,4 +325,20 @@ fn a_state_of_another_session_and_a_second_holder_are_refused() {
 
     let _held = Journal::open(&disk.journal).unwrap();
     assert!(matches!(Journal::open(&disk.journal), Err(PurseError::InUse(_))));
+}
+
+/// A walk of one session cannot go on in another, nor one without a start begin.
+#[test]
+fn a_walk_belongs_to_its_session() {
+    let (mut one, mut two) = (FixedSeed::new(1), FixedSeed::new(2));
+    let mut first = Session::start(up_to(2), &mut one).walking(json!(3));
+    let mut second = Session::start(up_to(2), &mut two);
+    let mut walk = first.begin::<Counting>().unwrap();
+    let outcome =
+        second.walk(&mut walk, |_, session| gaussian(4.0).run(Private::new(vec![7.0]), session));
+    assert_eq!(outcome.err(), Some(GateError::Foreign));
+    assert!(!second.spent());
+    assert_eq!(second.begin::<Counting>().err(), Some(GateError::NotAsPlanned));
+    let mut odd = Session::start(up_to(2), &mut two).walking(json!("nine"));
+    assert_eq!(odd.begin::<Counting>().err(), Some(GateError::Malformed));
 }

@@ -39,6 +39,11 @@ pub(crate) trait Procedure: fmt::Debug + Send + Sync {
         Ok(())
     }
 
+    /// What its walk begins from, if it is one: of the plan alone.
+    fn walk(&self) -> Option<serde_json::Value> {
+        None
+    }
+
     /// Carries it out: a row of weights for each linear problem.
     fn run(
         &self,

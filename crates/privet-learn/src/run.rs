@@ -21,6 +21,9 @@ pub(crate) fn run(
     match (&plan.work, &plan.events, &plan.guarantee) {
         (Work::Private(procedure), Some(events), Some(guarantee)) => {
             let mut session = Session::start(events.clone(), source);
+            if let Some(start) = procedure.walk() {
+                session = session.walking(start);
+            }
             let rows = procedure.run(&plan.facts, table, &mut session, monitor)?;
             let all = rows.map(|weights| LinearWeights { weights });
             Ok(session.settle(all, *guarantee, plan.arithmetic, plan.notes.clone(), request)?)

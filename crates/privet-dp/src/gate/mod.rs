@@ -87,4 +87,4 @@ pub use purse::{Purse, PurseError};
 pub use release::Release;
 pub use session::{GateError, Noised, Session, Spend};
 pub use suspended::Suspended;
-pub use walk::{Next, Walk};
+pub use walk::{Next, Walk, Walking};

@@ -17,7 +17,7 @@
 //! them out as [`Noised`].
 
 use super::course::Course;
-use super::walk::{Next, Walk};
+use super::walk::{Next, Walk, Walking};
 use super::{Arithmetic, Certificate, Purse, PurseError, Release};
 use crate::account::{AccountError, Event, Filter, Guarantee, Tally};
 use crate::noise::{NoiseError, SampleKey, Source};
@@ -104,6 +104,8 @@ pub struct Session<'a> {
     source: &'a mut dyn Source,
     sample_key: Option<SampleKey>,
     purse: Option<&'a mut dyn Purse>,
+    /// What a walk begins from, until it does.
+    walk: Option<serde_json::Value>,
 }
 
 /// How far a session is.
@@ -141,7 +143,20 @@ impl<'a> Session<'a> {
                 Progress::Filtered { tally: Tally::default(), charged: Vec::new(), draws: 0 }
             }
         };
-        Self { number, spend, progress, source, sample_key: None, purse }
+        Self { number, spend, progress, source, sample_key: None, purse, walk: None }
+    }
+
+    /// With what a walk begins from: plain data of the plan, given before the session is lent to whoever
+    /// asks the records.
+    pub fn walking(self, start: serde_json::Value) -> Self {
+        Self { walk: Some(start), ..self }
+    }
+
+    /// Begins the walk that the session was opened with; once.
+    pub fn begin<W: Walk>(&mut self) -> Result<Walking<W>, GateError> {
+        let start = self.walk.take().ok_or(GateError::NotAsPlanned)?;
+        let start = serde_json::from_value(start).map_err(|_| GateError::Malformed)?;
+        Ok(Walking { walk: W::begin(start), session: self.number })
     }
 
     /// Goes on with what was reserved before.
@@ -255,12 +270,15 @@ impl<'a> Session<'a> {
     /// `respond` puts a question to the records: it can hand back nothing but what was noised here.
     pub fn walk<W: Walk, E: From<GateError>>(
         &mut self,
-        walk: &mut W,
+        walking: &mut Walking<W>,
         mut respond: impl FnMut(&W::Question, &mut Self) -> Result<Noised<W::Answer>, E>,
     ) -> Result<Option<Noised<W::Artefact>>, E> {
+        if walking.session != self.number {
+            return Err(GateError::Foreign.into());
+        }
         let mut answer = None;
         loop {
-            match walk.next(answer.take()) {
+            match walking.walk.next(answer.take()) {
                 Next::Ask(question) => {
                     let noised = respond(&question, self)?;
                     answer = Some(self.own(noised)?);

@@ -13,6 +13,7 @@
 //! Without a purse ([`()`]) a copied state cannot be told from its original.
 
 use super::session::Progress;
+use super::walk::Walking;
 use super::{GateError, Purse, PurseError, Session, Spend, Walk};
 use crate::account::{Event, Tally};
 use crate::noise::Source;
@@ -32,18 +33,25 @@ pub struct Suspended<W> {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub charged: Vec<(u32, Event)>,
     /// The learner's half.
-    pub walk: W,
+    walk: W,
 }
 
 impl Session<'_> {
     /// Puts the session aside, to be written down and taken up later. Generation 0 is the first.
-    pub fn suspend<W: Walk>(self, walk: W, generation: u64) -> Suspended<W> {
+    pub fn suspend<W: Walk>(
+        self,
+        walking: Walking<W>,
+        generation: u64,
+    ) -> Result<Suspended<W>, GateError> {
+        if walking.session != self.number() {
+            return Err(GateError::Foreign);
+        }
         let (spend, progress) = self.into_progress();
         let (draws, charged) = match progress {
             Progress::Planned { draws, .. } => (draws, Vec::new()),
             Progress::Filtered { draws, charged, .. } => (draws, charged),
         };
-        Suspended { generation, spend, draws, charged, walk }
+        Ok(Suspended { generation, spend, draws, charged, walk: walking.walk })
     }
 }
 
@@ -55,7 +63,7 @@ impl<W: Walk> Suspended<W> {
         source: &'a mut dyn Source,
         purse: &'a mut dyn Purse,
         keep: impl FnOnce(&Self) -> Result<(), PurseError>,
-    ) -> Result<(Session<'a>, W), GateError> {
+    ) -> Result<(Session<'a>, Walking<W>), GateError> {
         let generation = self.generation;
         purse.fresh(&self.spend, generation, self.draws)?;
         self.generation = generation.checked_add(1).ok_or(GateError::NotAsPlanned)?;
@@ -76,7 +84,8 @@ impl<W: Walk> Suspended<W> {
                 }
             }
         }
-        Ok((session, self.walk))
+        let number = session.number();
+        Ok((session, Walking { walk: self.walk, session: number }))
     }
 }
 

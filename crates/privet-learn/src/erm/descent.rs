@@ -43,10 +43,26 @@ pub(crate) struct Descent {
     mean: Vec<f64>,
 }
 
+/// What a descent begins from.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Start {
+    /// What is done with the answers.
+    pub schedule: Schedule,
+    /// Length of the point.
+    pub coordinates: usize,
+}
+
 impl Walk for Descent {
+    type Start = Start;
     type Question = Vec<f64>;
     type Answer = Vec<f64>;
     type Artefact = Vec<f64>;
+
+    fn begin(Start { schedule, coordinates }: Start) -> Self {
+        let zero = vec![0.0; coordinates];
+        Self { schedule, heard: 0, point: zero.clone(), velocity: zero.clone(), mean: zero }
+    }
 
     fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Vec<f64>, Vec<f64>> {
         let steps = self.schedule.steps;
@@ -66,12 +82,6 @@ impl Walk for Descent {
 }
 
 impl Descent {
-    /// At the start.
-    pub fn new(schedule: Schedule, coordinates: usize) -> Self {
-        let zero = vec![0.0; coordinates];
-        Self { schedule, heard: 0, point: zero.clone(), velocity: zero.clone(), mean: zero }
-    }
-
     fn step(&mut self, answer: &[f64]) {
         let Schedule { rate, momentum, ridge, ball, .. } = self.schedule;
         let shrink = 1.0 / (1.0 + rate * ridge);
@@ -103,7 +113,8 @@ mod tests {
     use super::*;
 
     fn walk(rate: f64, momentum: f64, ridge: f64, ball: f64) -> Descent {
-        Descent::new(Schedule { steps: 2, rate, momentum, ridge, averaged: 2, ball }, 2)
+        let schedule = Schedule { steps: 2, rate, momentum, ridge, averaged: 2, ball };
+        Descent::begin(Start { schedule, coordinates: 2 })
     }
 
     #[test]

@@ -59,7 +59,7 @@
 //! - δ = 0 is refused: Gaussian noise has no finite ε there.
 //! - Tested by `tests/descent.rs`.
 
-use super::descent::{Descent, Schedule};
+use super::descent::{Descent, Schedule, Start};
 use super::watch::Watch;
 use super::{calibrated, predicted};
 use crate::facts::Facts;
@@ -328,6 +328,11 @@ impl Procedure for Descending {
         Some(predicted::descent(facts, noise, time, shape(facts).1))
     }
 
+    fn walk(&self) -> Option<serde_json::Value> {
+        let start = Start { schedule: self.schedule, coordinates: self.gaussian.coordinates };
+        serde_json::to_value(start).ok()
+    }
+
     fn run(
         &self,
         facts: &Facts,
@@ -338,7 +343,7 @@ impl Procedure for Descending {
         let question = Question::new(facts);
         let records = question.looked_at(table)?;
         let watch = Watch::new(monitor);
-        let mut walk = Descent::new(self.schedule, self.gaussian.coordinates);
+        let mut walk = session.begin::<Descent>()?;
         let noised = session.walk(&mut walk, |theta, session| {
             let sum = watch.step().then(|| question.ask(theta, &records)).flatten();
             self.gaussian.run_units(Private::new(sum.ok_or(GateError::Unanswered)?), session)

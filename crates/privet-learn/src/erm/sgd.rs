@@ -36,7 +36,7 @@
 //!   σ/G is at least [`LEAST_MULTIPLIER`].
 //! - Tested by `tests/sampled.rs`.
 
-use super::descent::{Descent, Schedule};
+use super::descent::{Descent, Schedule, Start};
 use super::gd::{self, BALL, Question, RADII};
 use super::permutation::{BATCH, RATE};
 use super::watch::Watch;
@@ -393,6 +393,11 @@ impl Procedure for Sampled {
         Some(predicted::descent(facts, noise, time, gd::shape(facts).1))
     }
 
+    fn walk(&self) -> Option<serde_json::Value> {
+        let start = Start { schedule: self.schedule, coordinates: self.sampled.coordinates };
+        serde_json::to_value(start).ok()
+    }
+
     fn run(
         &self,
         facts: &Facts,
@@ -406,7 +411,7 @@ impl Procedure for Sampled {
         let start = vec![0.0; self.sampled.coordinates];
         question.ask(&start, &question.records(table)?).ok_or(GateError::Malformed)?;
         let watch = Watch::new(monitor);
-        let mut walk = Descent::new(self.schedule, self.sampled.coordinates);
+        let mut walk = session.begin::<Descent>()?;
         let noised = session.walk(&mut walk, |theta, session| {
             self.sampled.run(Private::new(table.rows()), session, |sample| {
                 let sum = watch.step().then(|| question.ask_some(theta, table, sample)).flatten();
