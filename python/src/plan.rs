@@ -8,7 +8,7 @@ use crate::watched::watched;
 use privet_core::{Budget, Neighbours};
 use privet_data::schema::TargetKind;
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
-use privet_learn::{Calibration, Method, Request};
+use privet_learn::{Calibration, Erm, Method, Request};
 use privet_optim::loss::{Loss, RATE_SHARE_AT_ZERO};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -56,8 +56,8 @@ fn loss(
 pub fn decided(plan: &privet_learn::Plan) -> String {
     let request = plan.request();
     json!({
-        "method": request.method.name(),
-        "loss": request.loss.name(),
+        "method": request.task.method.name(),
+        "loss": request.task.loss.name(),
         "rows": request.rows,
         "columns": plan.facts().columns,
         "radius": plan.facts().radius,
@@ -120,7 +120,8 @@ impl Plan {
         let loss = self::loss(loss, width, quantile, rate_at_zero, &schema.target().kind)?;
         let (neighbours, calibration) =
             (neighbours.parse::<Neighbours>()?, calibration.parse::<Calibration>()?);
-        let request = Request { schema, rows, budget, neighbours, loss, method, calibration };
+        let (noise, task) = (Vec::new(), Erm { loss, method });
+        let request = Request { schema, rows, budget, neighbours, calibration, noise, task };
         let plan = watched(py, |_| privet_learn::plan(&request))??;
         Ok(Self(notes.into_iter().fold(plan, privet_learn::Plan::noting)))
     }
@@ -142,7 +143,7 @@ impl Plan {
     ) -> Outcome<Model> {
         let request = self.0.request();
         let public_count = request.relation().count_is_public();
-        let options = input::to_learn(!public_count, request.method.any_storage());
+        let options = input::to_learn(!public_count, request.task.method.info().any_storage);
         let data = input::dataset(features, labels, units, &request.schema, &options)?;
         let mut source: Box<dyn Source> = match seed {
             Some(seed) => Box::new(FixedSeed::new(seed)),

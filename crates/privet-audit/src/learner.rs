@@ -21,7 +21,7 @@ use crate::{AuditError, bits};
 use privet_core::{Budget, Neighbours};
 use privet_data::Dataset;
 use privet_dp::noise::Source;
-use privet_learn::{Calibration, Method, Plan, Request, Settings, plan};
+use privet_learn::{Calibration, Erm, Method, Plan, Request, Shown, plan};
 use privet_optim::loss::Loss;
 use serde::Serialize;
 use std::sync::atomic::AtomicBool;
@@ -71,7 +71,7 @@ pub struct Report {
     /// The relation.
     pub neighbours: Neighbours,
     /// The numbers of its plan.
-    pub settings: Settings,
+    pub settings: Shown,
     /// The pair of tables that told most.
     pub pair: Pair,
     /// What was found there.
@@ -136,9 +136,9 @@ pub fn planned(subject: &Subject, columns: usize) -> Result<Plan, AuditError> {
                     rows: subject.rows,
                     budget: Some(subject.budget),
                     neighbours: subject.neighbours,
-                    loss,
-                    method: subject.method.clone(),
                     calibration: subject.calibration,
+                    noise: vec![],
+                    task: Erm { loss, method: subject.method.clone() },
                 };
                 match plan(&request) {
                     Ok(plan) => return Ok(plan),
@@ -194,7 +194,7 @@ pub fn audit_against(
         let claim = if Some(stated) == request.budget {
             certificate(plan)?
         } else {
-            let method = request.method.clone();
+            let method = request.task.method.clone();
             certificate(&planned(
                 &Subject { method, budget: stated, ..subject.clone() },
                 *columns,
@@ -218,7 +218,7 @@ pub fn audit_against(
     let request = plan.request();
     Ok(Report {
         method,
-        loss: request.loss.name(),
+        loss: request.task.loss.name(),
         neighbours: request.neighbours,
         settings: plan.settings(),
         pair,
@@ -230,7 +230,7 @@ pub fn audit_against(
 pub(crate) fn certificate(plan: &Plan) -> Result<Claim, AuditError> {
     match (plan.guarantee(), plan.events()) {
         (Some(guarantee), Some(events)) => Claim::certified(guarantee, events),
-        _ => Err(AuditError::NothingClaimed { method: plan.request().method.name() }),
+        _ => Err(AuditError::NothingClaimed { method: plan.request().task.method.name() }),
     }
 }
 

@@ -91,7 +91,7 @@ pub fn audit(
 fn scores(model: &Model, data: &Dataset) -> Vec<f64> {
     let raw = model.scores(&data.features);
     let problems = model.weights().weights.len().max(1);
-    let loss = model.request().loss;
+    let loss = model.loss();
     let label = |row: usize, problem: usize| match &data.target {
         Target::Number(values) => values[row],
         Target::Class { codes, .. } if problems == 1 => f64::from(codes[row]) * 2.0 - 1.0,

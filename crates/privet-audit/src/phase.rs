@@ -20,7 +20,7 @@ use crate::{AuditError, bits};
 use privet_core::{Budget, Neighbours};
 use privet_data::{self as data, Dataset};
 use privet_dp::noise::{GridGaussian, Source};
-use privet_learn::{Calibration, Method, Plan, Request, plan};
+use privet_learn::{Calibration, Erm, Method, Plan, Request, plan};
 use privet_optim::loss::Loss;
 
 /// Rows of the tables: Σx² is far above what `linear-rotated` raises it to.
@@ -102,9 +102,9 @@ pub fn audit(
         rows: ROWS,
         budget: Some(budget),
         neighbours: Neighbours::AddRemove,
-        loss: Loss::SQUARED,
-        method: method.clone(),
         calibration: Calibration::Sound,
+        noise: vec![],
+        task: Erm { loss: Loss::SQUARED, method: method.clone() },
     };
     let planned: Plan = plan(&request)?;
     let missing = || AuditError::Table("the plan states no noise inside an objective".into());

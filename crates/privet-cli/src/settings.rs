@@ -7,7 +7,7 @@ use clap::Args;
 use privet_core::{Budget, DELTA, EPSILON, Neighbours, Range, Relation};
 use privet_data::Schema;
 use privet_data::schema::TargetKind;
-use privet_learn::{Calibration, GAMMA, Method, RIDGE, ROWS, Request, SPLIT, STEPS};
+use privet_learn::{Calibration, Erm, GAMMA, Method, RIDGE, ROWS, Request, SPLIT, STEPS};
 use privet_optim::loss::{HUBER_WIDTH, Loss, QUANTILE, RATE_SHARE_AT_ZERO};
 
 /// The width over which corners are rounded where none is given.
@@ -210,9 +210,9 @@ impl Settings {
             rows,
             budget,
             neighbours: self.neighbours,
-            loss: self.loss(schema)?,
-            method,
             calibration,
+            noise: vec![],
+            task: Erm { loss: self.loss(schema)?, method },
         })
     }
 

@@ -4,7 +4,7 @@ use crate::output::number;
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{Cost, Event, Grid, Guarantee, ObjectiveNoise, OutputNoise};
 use privet_dp::gate::{Arithmetic, Made, SILENT};
-use privet_learn::Settings;
+use privet_learn::Shown;
 
 /// What the guarantee says, for somebody who never heard of ε.
 pub fn guarantee(guarantee: &Guarantee) -> String {
@@ -227,7 +227,7 @@ pub fn wrapped(text: &str, indent: &str) -> String {
 }
 
 /// The numbers of a plan: noise scales, and everything else.
-pub fn settings(settings: &Settings) -> (String, String) {
+pub fn settings(settings: &Shown) -> (String, String) {
     let (noise, other): (Vec<_>, Vec<_>) =
         settings.iter().partition(|(name, _)| name.ends_with("_noise"));
     let joined = |numbers: Vec<(&str, f64)>| {

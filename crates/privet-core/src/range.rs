@@ -35,6 +35,16 @@ impl Range {
         self.name
     }
 
+    /// What is accepted of whole numbers, in words.
+    pub fn whole(&self) -> String {
+        let low = if self.low_included { self.low } else { self.low + 1.0 };
+        // Beyond this every number is whole, and the limit is that of the type.
+        if self.high > 9e15 {
+            return format!("a whole number of at least {}", Written(low));
+        }
+        format!("a whole number from {} to {}", Written(low), Written((self.high - 1.0).ceil()))
+    }
+
     /// Accepts `value` when it lies inside. Asks "inside?", never "outside?", so NaN is refused.
     pub fn check(self, value: f64) -> Result<f64, Error> {
         let above = value > self.low || (self.low_included && value == self.low);
@@ -91,6 +101,14 @@ mod tests {
         assert_eq!(range.check(1e-300), Ok(1e-300));
         assert_eq!(Range::from("delta", 0.0, 1.0).check(0.0), Ok(0.0));
         assert!(Range::from("delta", 0.0, 1.0).check(1.0).is_err());
+    }
+
+    #[test]
+    fn whole_numbers_are_told_by_their_last() {
+        let steps = Range::from("steps", 1.0, 1_000_001.0);
+        assert_eq!(steps.whole(), "a whole number from 1 to 1000000");
+        let rows = Range::from("rows", 1.0, 9_007_199_254_740_992.0);
+        assert_eq!(rows.whole(), "a whole number of at least 1");
     }
 
     #[test]

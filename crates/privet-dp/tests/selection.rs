@@ -58,10 +58,9 @@ fn each_choice_is_charged() {
     let epsilon = account::epsilon(&laplace.event().unwrap(), 0.0).unwrap();
     assert!((0.5..0.5 + 1e-14).contains(&epsilon), "{epsilon}");
     // What a certificate states can be put back.
-    let again = exponential.with_noise_of(&Cost::BoundedRange { range }).unwrap();
+    let again = exponential.with_range(range);
     let SelectionLaw::Exponential(rate) = again.law else { panic!() };
     assert!((rate / 0.01 - 1.0).abs() < 1e-14);
-    assert!(laplace.with_noise_of(&Cost::BoundedRange { range }).is_none());
 }
 
 /// Laplace: the most probable outcome's probability under two neighbouring score vectors, which differ

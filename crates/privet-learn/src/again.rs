@@ -2,39 +2,25 @@
 //!
 //! Request, events and claim must be ones that the planner writes together:
 //! - the request is settled: the planner adds nothing to it and changes nothing in it;
-//! - with the noise that the certificate states, the plan charges the very events that it states;
-//! - that noise is the plan's own, up to what calibrations differ by;
+//! - with the noise that the request settles, the plan charges the very events that the certificate states;
 //! - the claim is the plan's: the budget, or under printed constants what the accountant proves.
 //!
-//! **How far noise may be from the plan's.** On another machine the search for the least noise ends within
-//! its tolerance of where it ended on the first: [`SAME_VERSION`]. Another version may bound the same events
-//! more tightly, and then needs less noise for the same claim: [`OTHER_VERSION`]. Whichever it is, the
-//! events must prove the claim; this is about more noise than planned, or other noise for another claim.
+//! Nothing is calibrated. Requests of the first format say nothing of noise; [`crate::format_1`] reads it
+//! from the events.
 
-use crate::learner::Procedure;
-use crate::model::Model;
-use crate::plan::{Plan, Work, plan};
-use crate::request::Calibration;
+use crate::format_1::{self, OTHER_VERSION, SAME_VERSION};
+use crate::near::near;
+use crate::plan::{Plan, plan};
+use crate::released::Released;
+use crate::request::{Calibration, Request};
+use crate::task::{Task, Work};
 use privet_dp::account::Guarantee;
 use privet_dp::gate::Version;
 use serde::Serialize;
 use serde_json::Value;
-use std::sync::Arc;
 
 /// Numbers of two platforms may differ this much in relation to their size.
 const TOLERANCE: f64 = 1e-9;
-/// What noise and claims of one version may differ by, in relation to their size.
-const SAME_VERSION: f64 = 1e-5;
-/// What noise and claims of two versions may differ by, in relation to their size.
-const OTHER_VERSION: f64 = 1e-2;
-
-/// A plan made again.
-pub(crate) struct Again {
-    /// As the planner makes it today.
-    pub plan: Plan,
-    /// With the noise that the certificate states; `None` for the baseline.
-    pub procedure: Option<Arc<dyn Procedure>>,
-}
 
 /// Why a certificate is not of the plan made again.
 pub(crate) struct Differs {
@@ -52,59 +38,60 @@ impl From<String> for Differs {
 }
 
 /// Makes the plan again, and compares.
-pub(crate) fn again(model: &Model) -> Result<Again, Differs> {
-    let plan = plan(model.request()).map_err(|error| error.to_string())?;
-    let certificate = model.certificate();
-    let same_version = certificate.version() == Some(Version::this());
-    let slack = if same_version { SAME_VERSION } else { OTHER_VERSION };
-    settled(model, &plan, same_version)?;
+pub(crate) fn again<T: Task>(released: &Released<T>) -> Result<Plan<T>, Differs> {
+    let certificate = released.certificate();
+    let version = certificate.version();
+    let request = match &certificate.events {
+        Some(stated) if certificate.is_format_1() => {
+            format_1::with_stated_noise(released.request(), stated, version)?
+        }
+        _ => released.request().clone(),
+    };
+    let plan = plan(&request).map_err(|error| error.to_string())?;
+    settled(&request, &plan, version == Some(Version::this()))?;
     if certificate.filter.is_some() {
         return Err(Differs::from(
             "its method plans its events and has no limit for others".to_string(),
         ));
     }
-    let procedure = match (&certificate.events, &plan.work) {
-        (None, Work::Plain(_)) => None,
-        (Some(stated), Work::Private(procedure)) => {
-            let other = || "the plan made from the public facts charges other events".to_string();
-            let stated_json = json(stated)?;
-            // First, so that what is put into the plan below is near what it had.
-            if !close(&json(&plan.events)?, &stated_json, slack) {
-                return Err(other().into());
+    match (&certificate.events, &plan.work) {
+        (None, Work::Plain(_)) => {}
+        (Some(stated), Work::Private(_)) => {
+            if !close(&json(&plan.events)?, &json(stated)?) {
+                let why = "the plan made from the public facts charges other events";
+                return Err(Differs::from(why.to_string()));
             }
-            let same = procedure.with_noise_of(stated).ok_or_else(other)?;
-            let charged = same.event().map_err(|error| error.to_string())?;
-            if !close(&json(&charged)?, &stated_json, TOLERANCE) {
-                return Err(other().into());
-            }
-            Some(same)
         }
         _ => return Err(Differs::from("its method has no such events".to_string())),
-    };
+    }
     let differs = |why: &str| Differs { why: why.into(), same_events: true };
     if plan.arithmetic() != certificate.arithmetic {
         return Err(differs("the plan is proved in another arithmetic"));
     }
-    let calibration = model.request().calibration;
+    let slack = if version == Some(Version::this()) { SAME_VERSION } else { OTHER_VERSION };
     let same_claim = match (&certificate.guarantee, plan.guarantee()) {
-        (Some(claimed), Some(planned)) => same_claim(claimed, planned, calibration, slack),
+        (Some(claimed), Some(planned)) => same_claim(claimed, planned, request.calibration, slack),
         (None, None) => true,
         _ => false,
     };
     if same_claim {
-        Ok(Again { plan, procedure })
+        Ok(plan)
     } else {
         Err(differs("the plan made from the public facts claims another guarantee"))
     }
 }
 
 /// Whether the request is one that the planner writes: with every choice in it made.
-fn settled(model: &Model, plan: &Plan, same_version: bool) -> Result<(), String> {
+fn settled<T: Task>(
+    request: &Request<T>,
+    plan: &Plan<T>,
+    same_version: bool,
+) -> Result<(), String> {
     let as_written = if same_version {
-        plan.request() == model.request()
+        plan.request() == request
     } else {
         // Another version may have had fewer choices to write down.
-        included(&json(model.request())?, &json(plan.request())?)
+        included(&json(request)?, &json(plan.request())?)
     };
     if as_written { Ok(()) } else { Err("its request is not one that the planner writes".into()) }
 }
@@ -131,10 +118,6 @@ fn json(value: impl Serialize) -> Result<Value, String> {
     serde_json::to_value(value).map_err(|error| error.to_string())
 }
 
-fn near(a: f64, b: f64, tolerance: f64) -> bool {
-    a == b || (a - b).abs() <= tolerance * a.abs().max(b.abs())
-}
-
 /// Whether all that `part` says `whole` says as well.
 fn included(part: &Value, whole: &Value) -> bool {
     match (part, whole) {
@@ -145,24 +128,18 @@ fn included(part: &Value, whole: &Value) -> bool {
     }
 }
 
-/// Equal up to the last digits of numbers. The step of a grid is a power of two that follows from the scale
-/// of the noise, and may be the next one where scales differ at all.
-fn close(a: &Value, b: &Value, tolerance: f64) -> bool {
+/// Equal up to the last digits of numbers.
+fn close(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => match (a.as_f64(), b.as_f64()) {
-            (Some(a), Some(b)) => near(a, b, tolerance),
+            (Some(a), Some(b)) => near(a, b, TOLERANCE),
             _ => false,
         },
         (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| close(a, b, tolerance))
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| close(a, b))
         }
         (Value::Object(a), Value::Object(b)) => {
-            let same = |key: &str, a: &Value, b: &Value| match key {
-                "step" if tolerance > TOLERANCE => close(a, b, 0.5),
-                _ => close(a, b, tolerance),
-            };
-            a.len() == b.len()
-                && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(key, a, b)))
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| close(a, b)))
         }
         (a, b) => a == b,
     }

@@ -19,12 +19,12 @@
 //! that method: it stays valid when a later version chooses otherwise.
 
 use crate::LearnError;
+use crate::allowance::Allowance;
+use crate::erm::Decision;
 use crate::erm::predicted;
 use crate::facts::Facts;
-use crate::learner::Planned;
 use crate::method::{Method, MethodInfo, Scores};
 use crate::request::Calibration;
-use privet_core::Budget;
 use privet_optim::loss::Loss;
 use serde::{Deserialize, Serialize};
 
@@ -37,20 +37,22 @@ pub const INFO: MethodInfo = MethodInfo {
     guarantee: "that of the method chosen",
     settings: &[],
     scores: Scores::Separate,
+    noised: "what the method chosen says",
+    any_storage: false,
 };
 
 /// It has no settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Options {}
+pub struct Auto {}
 
 /// Chooses, and lets the chosen method decide.
 pub(crate) fn plan(
     facts: &Facts,
-    budget: &Budget,
+    budget: &Allowance<'_>,
     calibration: Calibration,
-    _options: &Options,
-) -> Result<Planned, LearnError> {
+    _options: &Auto,
+) -> Result<Decision, LearnError> {
     if calibration == Calibration::Printed {
         return Err(LearnError::NotCovered {
             what: "no paper prints constants for method auto".into(),

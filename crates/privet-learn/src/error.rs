@@ -29,7 +29,7 @@ pub enum LearnError {
         /// What was given.
         given: String,
         /// What would be accepted.
-        accepted: &'static str,
+        accepted: String,
     },
     /// The table is not in memory, and the method needs more of it than sums.
     #[error(
@@ -53,11 +53,11 @@ pub enum LearnError {
         /// What would be accepted.
         accepted: String,
     },
-    /// A private method without a budget.
-    #[error("method {method} needs a budget: give epsilon, a number above 0")]
+    /// A private release without a budget.
+    #[error("{what} needs a budget: give epsilon, a number above 0")]
     NoBudget {
-        /// The method.
-        method: &'static str,
+        /// What was asked for.
+        what: String,
     },
     /// The loss does not fit the target.
     #[error("loss {loss} does not fit the target: {accepted}")]

@@ -39,7 +39,7 @@ pub struct Facts {
 
 /// Whether a Poisson loss was made for the bounds of the target, which its rate is relative to.
 fn bounds_fit(request: &Request) -> bool {
-    match (request.loss, &request.schema.target().kind) {
+    match (request.task.loss, &request.schema.target().kind) {
         (Loss::Poisson { least, .. }, TargetKind::Number { low, high }) => {
             *low >= 0.0 && least == low / high
         }
@@ -51,19 +51,19 @@ impl Facts {
     /// Reads them off a request.
     pub fn of(request: &Request) -> Result<Self, LearnError> {
         ROWS.check(request.rows as f64)?;
-        request.loss.check()?;
+        request.task.loss.check()?;
         let encoding = Encoding::new(&request.schema);
         let classes = encoding.classes();
-        let margin = request.loss.needs_classes();
+        let margin = request.task.loss.needs_classes();
         let refused = |accepted| {
-            let loss = request.loss.name();
+            let loss = request.task.loss.name();
             Err(LearnError::LossAndTarget { loss, accepted })
         };
         match classes {
             None if margin => {
                 return refused("a numeric target needs loss squared, huber, quantile or poisson");
             }
-            Some(_) if request.loss.needs_number() => {
+            Some(_) if request.task.loss.needs_number() => {
                 return refused("it needs a numeric target with public bounds");
             }
             None if !bounds_fit(request) => {
@@ -92,13 +92,13 @@ impl Facts {
             },
             neighbours: request.neighbours,
             unit,
-            loss: request.loss,
+            loss: request.task.loss,
             shape: LossShape {
-                lipschitz: request.loss.lipschitz(),
-                curvature: request.loss.curvature(),
-                sign: if request.loss.keeps_sign() { Sign::Fixed } else { Sign::Any },
+                lipschitz: request.task.loss.lipschitz(),
+                curvature: request.task.loss.curvature(),
+                sign: if request.task.loss.keeps_sign() { Sign::Fixed } else { Sign::Any },
                 // Weighted, it is no longer exactly the logistic loss.
-                logistic: request.loss.logistic_like() && weights.is_empty(),
+                logistic: request.task.loss.logistic_like() && weights.is_empty(),
             },
             weights,
             groups: encoding.groups(),

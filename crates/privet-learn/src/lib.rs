@@ -11,25 +11,34 @@
 
 mod admit;
 mod again;
+mod allowance;
 pub mod auto;
 pub mod erm;
 mod error;
 mod facts;
-mod learner;
+mod format_1;
 mod method;
 pub mod model;
+mod near;
 mod plan;
+mod released;
 mod request;
 mod run;
+mod settings;
 mod support;
+mod task;
 mod verify;
 mod void;
 
+pub use allowance::Allowance;
+pub use erm::Erm;
 pub use error::LearnError;
 pub use facts::Facts;
-pub use learner::Settings;
-pub use method::{METHODS, Method, MethodInfo, Scores, SettingInfo};
+pub use method::{METHODS, Method, MethodInfo, Scores};
 pub use plan::{Plan, plan};
+pub use released::Released;
 pub use request::{Calibration, GAMMA, RIDGE, ROWS, Request, SPLIT, STEPS};
+pub use settings::{SettingInfo, Shown};
+pub use task::{Artefact, Baseline, Planned, Procedure, Task, Work};
 pub use verify::{Check, UNSIGNED, Verdict, verify};
 pub use void::{DOUBTFUL, Finding, VOID};

@@ -1,21 +1,22 @@
 //! The registry: every learner that can be asked for, one line each.
 //!
-//! A learner is a module with three public names:
-//! - `Options`, its own settings, each of them optional: whatever is left out is chosen by a rule that
-//!   reads public facts alone;
-//! - `INFO`, a line about it;
-//! - `plan`, from facts, budget and options to a [`Planned`].
+//! A learner is a module with three names:
+//! - a type of its own settings, named as the learner, each of them optional: whatever is left out is chosen
+//!   by a rule that reads public facts alone;
+//! - `INFO`, all that is known of it besides;
+//! - `plan`, from facts, allowance and settings to a [`Decision`].
 
+use crate::allowance::Allowance;
+use crate::erm::Decision;
 use crate::facts::Facts;
-use crate::learner::Planned;
-use crate::request::Calibration;
+use crate::request::{Calibration, RIDGE};
+use crate::settings::SettingInfo;
 use crate::{LearnError, auto, erm};
-use privet_core::Budget;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{fmt, str::FromStr};
 
-/// A line about a method, for `privet methods`.
+/// All that is known of a method besides how it plans.
 #[derive(Debug, Clone, Copy)]
 pub struct MethodInfo {
     /// The word for `--method`.
@@ -30,17 +31,13 @@ pub struct MethodInfo {
     pub settings: &'static [SettingInfo],
     /// What its scores say of the classes.
     pub scores: Scores,
-}
-
-/// A setting of a method.
-#[derive(Debug, Clone, Copy)]
-pub struct SettingInfo {
-    /// Its name.
-    pub name: &'static str,
-    /// What it does and what happens without it.
-    pub meaning: &'static str,
-    /// Which values are accepted, in words.
-    pub accepted: &'static str,
+    /// What gets its noise, in words: the weights themselves, or something that they are computed from.
+    pub noised: &'static str,
+    /// Whether its proof holds although the storage of the rows was chosen from the records, which decides
+    /// in which order a row's entries are added up: because what is released does not depend on it (sums
+    /// that are exact, margins included), because every order is charged for (a proved tolerance, a bound
+    /// on rounding), or because nothing is claimed of finite arithmetic.
+    pub any_storage: bool,
 }
 
 /// What the scores of a model with the logistic loss say of the classes.
@@ -56,11 +53,10 @@ pub enum Scores {
 }
 
 /// The ridge λ, for every learner that has one.
-pub(crate) const RIDGE_SETTING: SettingInfo = SettingInfo {
-    name: "ridge",
-    meaning: "strength of λ/2·‖θ‖² beside the sum of losses; chosen from public facts unless given",
-    accepted: "a number above 0",
-};
+pub(crate) const RIDGE_SETTING: SettingInfo = SettingInfo::number(
+    RIDGE,
+    "strength of λ/2·‖θ‖² beside the sum of losses; chosen from public facts unless given",
+);
 
 macro_rules! methods {
     ($($(#[$doc:meta])* $variant:ident: $($module:ident)::+;)*) => {
@@ -68,9 +64,9 @@ macro_rules! methods {
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "name", rename_all = "kebab-case")]
         pub enum Method {
-            $($(#[$doc])* $variant($($module)::+::Options),)*
+            $($(#[$doc])* $variant($($module)::+::$variant),)*
             /// No noise at all, for comparison.
-            NonPrivate(erm::plain::Options),
+            NonPrivate(erm::plain::NonPrivate),
         }
 
         /// Every method that can be asked for.
@@ -89,12 +85,12 @@ macro_rules! methods {
             pub(crate) fn plan(
                 &self,
                 facts: &Facts,
-                budget: &Budget,
+                allowance: &Allowance<'_>,
                 calibration: Calibration,
-            ) -> Result<Planned, LearnError> {
+            ) -> Result<Decision, LearnError> {
                 match self {
                     $(Self::$variant(options) => {
-                        $($module)::+::plan(facts, budget, calibration, options)
+                        $($module)::+::plan(facts, allowance, calibration, options)
                     })*
                     Self::NonPrivate(_) => Err(LearnError::NotASetting {
                         setting: "epsilon".into(),
@@ -160,39 +156,6 @@ impl Method {
         !matches!(self, Self::NonPrivate(_))
     }
 
-    /// Whether its proof holds although the storage of the rows was chosen from the records, which decides
-    /// in which order a row's entries are added up: because what is released does not depend on it (sums
-    /// that are exact, margins included), because every order is charged for (a proved tolerance, a bound
-    /// on rounding), or because nothing is claimed of finite arithmetic.
-    pub fn any_storage(&self) -> bool {
-        match self {
-            Self::Gd(_) | Self::Sgd(_) | Self::Ssp(_) | Self::FrankWolfe(_) => true,
-            Self::Amp(_) | Self::Output(_) | Self::Psgd(_) | Self::PsgdStrong(_) => true,
-            Self::Objective(_) | Self::Linear(_) | Self::LinearRotated(_) => true,
-            Self::NonPrivate(_) => true,
-            Self::Auto(_) | Self::SampleAggregate(_) | Self::Simplex(_) => false,
-        }
-    }
-
-    /// What gets its noise, in words: the weights themselves, or something that they are computed from.
-    pub fn noised(&self) -> &'static str {
-        match self {
-            Self::Gd(_) => "the sum of all gradients, at each step",
-            Self::Sgd(_) => "the sum of the gradients of a sample, at each step",
-            Self::Psgd(_) | Self::PsgdStrong(_) => "the weights that the last pass ends at",
-            Self::Ssp(_) => "the second moments of the records, from which the weights are solved",
-            Self::Output(_) => "the weights of the minimiser",
-            Self::SampleAggregate(_) => "the mean of the blocks' weights",
-            Self::FrankWolfe(_) | Self::Simplex(_) => "the choice of a column by its score",
-            Self::Amp(_) => "the objective, and the weights of its minimiser",
-            Self::Objective(_) | Self::Linear(_) | Self::LinearRotated(_) => {
-                "the objective, as a linear term"
-            }
-            Self::Auto(_) => "what the method chosen says",
-            Self::NonPrivate(_) => "nothing",
-        }
-    }
-
     /// Whether it has a setting of that name.
     pub fn has(&self, setting: &str) -> bool {
         self.info().settings.iter().any(|known| known.name == setting)
@@ -208,7 +171,7 @@ impl Method {
         let refused = || LearnError::SettingValue {
             setting: known.name,
             given: value.into(),
-            accepted: known.accepted,
+            accepted: known.accepted(),
         };
         let parsed = match (value.parse::<u64>(), value.parse::<f64>()) {
             (Ok(whole), _) => Value::from(whole),

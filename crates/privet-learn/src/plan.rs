@@ -1,34 +1,25 @@
 //! Plan before data: from public facts to everything that decides the guarantee.
 
-use crate::erm::{plain::Plain, predicted};
-use crate::facts::Facts;
-use crate::learner::{Procedure, Settings};
-use crate::method::Method;
+use crate::allowance::scales;
+use crate::erm::Erm;
+use crate::near::near;
 use crate::request::{Calibration, Request};
-use crate::{LearnError, model::LinearWeights, run};
+use crate::settings::Shown;
+use crate::task::{Task, Work};
+use crate::{LearnError, run};
 use privet_core::Budget;
 use privet_dp::account::{self, Event, Guarantee};
 use privet_dp::gate::{Arithmetic, Release};
 use privet_dp::noise::Source;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
-use std::sync::Arc;
-
-/// What is done with the records.
-#[derive(Debug, Clone)]
-pub(crate) enum Work {
-    /// Something that is accounted for.
-    Private(Arc<dyn Procedure>),
-    /// The baseline.
-    Plain(Plain),
-}
 
 /// Everything that decides the guarantee, fixed before any record is read.
 #[derive(Debug, Clone)]
-pub struct Plan {
-    pub(crate) request: Request,
-    pub(crate) facts: Facts,
-    pub(crate) work: Work,
+pub struct Plan<T: Task = Erm> {
+    pub(crate) request: Request<T>,
+    pub(crate) facts: T::Facts,
+    pub(crate) work: Work<T>,
     pub(crate) events: Option<Event>,
     pub(crate) guarantee: Option<Guarantee>,
     pub(crate) arithmetic: Arithmetic,
@@ -39,35 +30,40 @@ pub struct Plan {
 const LARGE_DELTA: &str = "delta is above 1 / rows: a mechanism that gives away a random record whole \
      could have it; take a delta far below that";
 
+/// How far the scales that events state may be from those that a request says they are, in relation to
+/// their size: they come of the same numbers, rounded.
+const SAME_SCALE: f64 = 1e-9;
+
 /// Makes the plan: a pure function of the request.
-pub fn plan(request: &Request) -> Result<Plan, LearnError> {
-    let facts = Facts::of(request)?;
-    let budget = match (&request.method, request.budget) {
-        (Method::NonPrivate(options), _) => return plain(request, facts, options),
-        (_, Some(budget)) => budget,
-        (method, None) => return Err(LearnError::NoBudget { method: method.name() }),
+pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
+    let facts = T::facts(request)?;
+    let planned = T::plan(request, &facts)?;
+    let procedure = match &planned.work {
+        Work::Private(procedure) => procedure.clone(),
+        Work::Plain(_) => {
+            return Ok(Plan {
+                request: settled(request, planned.settled, None)?,
+                facts,
+                work: planned.work,
+                events: None,
+                guarantee: None,
+                arithmetic: planned.arithmetic,
+                notes: planned.notes,
+            });
+        }
     };
-    let planned = request.method.plan(&facts, &budget, request.calibration)?;
-    planned.procedure.check(&facts)?;
-    let events = planned.procedure.event()?;
-    let guarantee = claim(&events, &budget, request.calibration)?;
+    procedure.check(&facts)?;
+    let events = procedure.event()?;
+    let budget = request.budget.ok_or_else(|| no_budget(request))?;
+    let guarantee = claim(&events, &budget, request)?;
     let mut notes = planned.notes;
-    if budget.delta() * facts.rows as f64 > 1.0 {
+    if budget.delta() * request.rows as f64 > 1.0 {
         notes.push(LARGE_DELTA.into());
     }
-    let excess = planned.procedure.predicted_excess(&facts);
-    if excess.is_some_and(|excess| predicted::hopeless(&facts, excess)) {
-        notes.push(predicted::HOPELESS.into());
-    }
-    // Printed constants are no choice.
-    let method = match request.calibration {
-        Calibration::Sound => planned.settled,
-        Calibration::Printed => request.method.clone(),
-    };
     Ok(Plan {
-        request: Request { method, ..request.clone() },
+        request: settled(request, planned.settled, Some(&events))?,
         facts,
-        work: Work::Private(planned.procedure),
+        work: planned.work,
         events: Some(events),
         guarantee: Some(guarantee),
         arithmetic: planned.arithmetic,
@@ -75,46 +71,63 @@ pub fn plan(request: &Request) -> Result<Plan, LearnError> {
     })
 }
 
-/// The plan of the baseline.
-fn plain(
-    request: &Request,
-    facts: Facts,
-    options: &crate::erm::plain::Options,
-) -> Result<Plan, LearnError> {
-    let plain = Plain::new(&facts, options)?;
-    let method = match request.calibration {
-        Calibration::Sound => plain.settled(),
-        Calibration::Printed => request.method.clone(),
+pub(crate) fn no_budget<T: Task>(request: &Request<T>) -> LearnError {
+    LearnError::NoBudget { what: request.task.summary() }
+}
+
+/// The request with every choice in it made, the scales of the noise included. Printed constants are no
+/// choice.
+fn settled<T: Task>(
+    request: &Request<T>,
+    task: T,
+    events: Option<&Event>,
+) -> Result<Request<T>, LearnError> {
+    let needed = match (request.calibration, events) {
+        (Calibration::Sound, Some(events)) => scales(events),
+        _ => Vec::new(),
     };
-    Ok(Plan {
-        request: Request { method, ..request.clone() },
-        facts,
-        work: Work::Plain(plain),
-        events: None,
-        guarantee: None,
-        arithmetic: Arithmetic::Real,
-        notes: vec!["no noise: the model may reveal its training records".into()],
-    })
+    let noise = if request.noise.is_empty() {
+        needed
+    } else {
+        let same = request.noise.len() == needed.len()
+            && request.noise.iter().zip(&needed).all(|(a, b)| near(*a, *b, SAME_SCALE));
+        if !same {
+            return Err(LearnError::NotCovered {
+                what: "the noise that the request says is settled is not what its plan adds".into(),
+                instead: "leave out the noise: it follows from the budget",
+            });
+        }
+        request.noise.clone()
+    };
+    let task = match request.calibration {
+        Calibration::Sound => task,
+        Calibration::Printed => request.task.clone(),
+    };
+    Ok(Request { task, noise, ..request.clone() })
 }
 
 /// What the certificate will state: for sound constants the budget, once the accountant confirms
 /// it; for printed ones whatever the accountant proves.
-fn claim(
+fn claim<T: Task>(
     events: &Event,
     budget: &Budget,
-    calibration: Calibration,
+    request: &Request<T>,
 ) -> Result<Guarantee, LearnError> {
     let met = if budget.is_pure() {
         account::epsilon(events, 0.0)? <= budget.epsilon()
     } else {
         account::meets(events, *budget)?
     };
-    match calibration {
+    match request.calibration {
         Calibration::Sound if met => {
             let (neighbours, unit) = account::relation(events)?;
             let (epsilon, delta) = (budget.epsilon(), budget.delta());
             Ok(Guarantee { neighbours, unit, epsilon, delta })
         }
+        Calibration::Sound if !request.noise.is_empty() => Err(LearnError::NotCovered {
+            what: "the noise that the request says is settled does not prove its budget".into(),
+            instead: "leave out the noise: it follows from the budget",
+        }),
         Calibration::Sound => Err(LearnError::NotCovered {
             what: "the accountant does not confirm the budget asked for".into(),
             instead: "this is a defect of the planner: please report it",
@@ -123,14 +136,14 @@ fn claim(
     }
 }
 
-impl Plan {
-    /// What was asked for.
-    pub fn request(&self) -> &Request {
+impl<T: Task> Plan<T> {
+    /// What was asked for, with every choice made.
+    pub fn request(&self) -> &Request<T> {
         &self.request
     }
 
     /// The public facts.
-    pub fn facts(&self) -> &Facts {
+    pub fn facts(&self) -> &T::Facts {
         &self.facts
     }
 
@@ -162,10 +175,10 @@ impl Plan {
     }
 
     /// The numbers a person wants to see.
-    pub fn settings(&self) -> Settings {
+    pub fn settings(&self) -> Shown {
         match &self.work {
             Work::Private(procedure) => procedure.settings(),
-            Work::Plain(plain) => plain.settings(),
+            Work::Plain(baseline) => baseline.settings(),
         }
     }
 
@@ -184,7 +197,7 @@ impl Plan {
         table: &dyn Table,
         source: &mut dyn Source,
         monitor: &dyn Monitor,
-    ) -> Result<Release<LinearWeights>, LearnError> {
+    ) -> Result<Release<T::Artefact>, LearnError> {
         run::run(self, table, source, monitor)
     }
 }

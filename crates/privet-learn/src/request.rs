@@ -1,13 +1,22 @@
 //! What a caller asks for: public facts and settings, nothing else.
 //!
 //! A [`Request`] is all that a plan depends on, so a certificate carries it whole and anyone can
-//! make the plan again.
+//! make the plan again. Its head is the same for every family of releases; the rest is a [`Task`].
+//!
+//! As JSON the fields of the task stand beside those of the head, with its name under `task`; without that
+//! name it is [`Erm`].
 
+use crate::LearnError;
+use crate::erm::Erm;
 use crate::method::{Method, Scores};
+use crate::task::Task;
 use privet_core::{Budget, Neighbours, Range, Relation};
 use privet_data::schema::Schema;
 use privet_optim::loss::Loss;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
 use std::{fmt, str::FromStr};
 
 /// Limits on the declared number of rows.
@@ -21,41 +30,149 @@ pub const SPLIT: Range = Range::open("split", 0.0, 1.0);
 /// Limits on the number of noised steps.
 pub const STEPS: Range = Range::from("steps", 1.0, 1_000_001.0);
 
-/// Public facts, budget and settings. Deserialising does not make it valid: [`crate::plan`]
+/// Public facts, budget and settings. Deserialising does not make it valid: [`crate::plan()`]
 /// checks every number.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Request {
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request<T = Erm> {
     /// The public schema.
     pub schema: Schema,
     /// The declared number of rows.
     pub rows: u64,
-    /// (ε, δ); `None` only for the non-private baseline.
+    /// (ε, δ); `None` only for a baseline without privacy.
     pub budget: Option<Budget>,
     /// Which data sets are neighbours.
     pub neighbours: Neighbours,
-    /// The loss.
-    pub loss: Loss,
-    /// The learner and its own settings.
-    pub method: Method,
     /// Whose constants.
-    #[serde(default)]
     pub calibration: Calibration,
+    /// The scale of each event's noise, once a plan has settled it; empty in what a person asks for.
+    pub noise: Vec<f64>,
+    /// What is to be released.
+    pub task: T,
 }
 
-impl Request {
+/// What all requests have.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    schema: Schema,
+    rows: u64,
+    budget: Option<Budget>,
+    neighbours: Neighbours,
+    #[serde(default)]
+    calibration: Calibration,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    noise: Vec<f64>,
+}
+
+/// The fields of [`Head`].
+const HEAD: [&str; 6] = ["schema", "rows", "budget", "neighbours", "calibration", "noise"];
+/// Where the name of the task stands.
+const TASK: &str = "task";
+
+impl<T> Request<T> {
+    /// Of a task, with sound constants and no budget yet.
+    pub fn new(schema: Schema, rows: u64, neighbours: Neighbours, task: T) -> Self {
+        let (budget, calibration, noise) = (None, Calibration::Sound, Vec::new());
+        Self { schema, rows, budget, neighbours, calibration, noise, task }
+    }
+
+    /// Within a budget.
+    pub fn within(self, budget: Budget) -> Self {
+        Self { budget: Some(budget), ..self }
+    }
+
     /// Which tables are neighbours, counted in which unit.
     pub fn relation(&self) -> Relation {
         Relation::new(self.neighbours, self.schema.unit())
     }
+}
 
+impl Request<Erm> {
     /// What the scores of its model say of the classes: printed constants come with plain losses.
     pub fn scores(&self) -> Scores {
         match self.calibration {
-            Calibration::Sound => self.method.info().scores,
+            Calibration::Sound => self.task.method.info().scores,
             Calibration::Printed => Scores::Separate,
         }
     }
+
+    /// With another loss.
+    pub fn with_loss(mut self, loss: Loss) -> Self {
+        self.task.loss = loss;
+        self
+    }
+
+    /// With another method.
+    pub fn with_method(mut self, method: Method) -> Self {
+        self.task.method = method;
+        self
+    }
+
+    /// With a setting of its method.
+    pub fn with(self, setting: &str, value: &str) -> Result<Self, LearnError> {
+        let method = self.task.method.with(setting, value)?;
+        Ok(self.with_method(method))
+    }
+}
+
+impl<T: Task> Serialize for Request<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let head = Head {
+            schema: self.schema.clone(),
+            rows: self.rows,
+            budget: self.budget,
+            neighbours: self.neighbours,
+            calibration: self.calibration,
+            noise: self.noise.clone(),
+        };
+        let mut all = fields(&head).map_err(S::Error::custom)?;
+        all.extend(fields(&self.task).map_err(S::Error::custom)?);
+        if T::NAME != Erm::NAME {
+            all.insert(TASK.into(), T::NAME.into());
+        }
+        all.serialize(serializer)
+    }
+}
+
+impl<'de, T: Task> Deserialize<'de> for Request<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut all = Map::<String, Value>::deserialize(deserializer)?;
+        let named = task_of(&all).map_err(D::Error::custom)?;
+        if named != T::NAME {
+            return Err(D::Error::custom(format!("it is of task {named}, not {}", T::NAME)));
+        }
+        all.remove(TASK);
+        let mut head = Map::new();
+        for name in HEAD {
+            head.extend(all.remove(name).map(|value| (name.to_string(), value)));
+        }
+        let head: Head = read(head).map_err(D::Error::custom)?;
+        let task = read(all).map_err(D::Error::custom)?;
+        let Head { schema, rows, budget, neighbours, calibration, noise } = head;
+        Ok(Self { schema, rows, budget, neighbours, calibration, noise, task })
+    }
+}
+
+/// The name of the task that a request in JSON is for.
+pub(crate) fn task_of(request: &Map<String, Value>) -> Result<String, String> {
+    match request.get(TASK) {
+        None => Ok(Erm::NAME.into()),
+        // One way to write it.
+        Some(Value::String(name)) if name != Erm::NAME => Ok(name.clone()),
+        Some(_) => Err("its task is not a word that names one".into()),
+    }
+}
+
+fn fields(value: &impl Serialize) -> Result<Map<String, Value>, String> {
+    match serde_json::to_value(value) {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(_) => Err("a task is an object".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn read<R: for<'de> Deserialize<'de>>(map: Map<String, Value>) -> Result<R, String> {
+    serde_json::from_value(Value::Object(map)).map_err(|error| error.to_string())
 }
 
 /// Whose constants are used.

@@ -1,21 +1,21 @@
-//! Executing a plan: the same few steps for every learner.
+//! Executing a plan: the same few steps for every family.
 
-use crate::model::LinearWeights;
-use crate::plan::{Plan, Work};
-use crate::{LearnError, admit};
+use crate::LearnError;
+use crate::plan::Plan;
+use crate::task::{Task, Work};
 use privet_dp::gate::{Private, Release, Session};
 use privet_dp::noise::Source;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 
 /// Checks the data against the plan, carries it out and settles.
-pub(crate) fn run(
-    plan: &Plan,
+pub(crate) fn run<T: Task>(
+    plan: &Plan<T>,
     table: &dyn Table,
     source: &mut dyn Source,
     monitor: &dyn Monitor,
-) -> Result<Release<LinearWeights>, LearnError> {
-    admit::check(&plan.facts, table)?;
+) -> Result<Release<T::Artefact>, LearnError> {
+    T::admit(&plan.facts, table)?;
     let request = serde_json::to_value(&plan.request)
         .map_err(|_| LearnError::DataShape("the request cannot be written as JSON"))?;
     match (&plan.work, &plan.events, &plan.guarantee) {
@@ -24,13 +24,18 @@ pub(crate) fn run(
             if let Some(start) = procedure.walk() {
                 session = session.walking(start);
             }
-            let rows = procedure.run(&plan.facts, table, &mut session, monitor)?;
-            let all = rows.map(|weights| LinearWeights { weights });
-            Ok(session.settle(all, *guarantee, plan.arithmetic, plan.notes.clone(), request)?)
+            let artefact = procedure.run(&plan.facts, table, &mut session, monitor)?;
+            Ok(session.settle(
+                artefact,
+                *guarantee,
+                plan.arithmetic,
+                plan.notes.clone(),
+                request,
+            )?)
         }
-        (Work::Plain(plain), ..) => {
-            let weights = plain.run(&plan.facts, table, monitor)?;
-            Ok(Release::without_privacy(Private::new(LinearWeights { weights }), request))
+        (Work::Plain(baseline), ..) => {
+            let artefact = baseline.run(&plan.facts, table, monitor)?;
+            Ok(Release::without_privacy(Private::new(artefact), request))
         }
         (Work::Private(_), ..) => Err(LearnError::DataShape("the plan states no events")),
     }

@@ -11,8 +11,10 @@
 //! makes up weights that fit has a file on which every check holds. A signature lets an organisation vouch
 //! for that, and [`UNSIGNED`] says where none does.
 
-use crate::again::{Again, again};
-use crate::model::Model;
+use crate::again::again;
+use crate::plan::Plan;
+use crate::released::Released;
+use crate::task::{Task, Work};
 use crate::void::{DOUBTFUL, VOID};
 use privet_core::printable;
 use privet_dp::account::Guarantee;
@@ -64,7 +66,7 @@ pub struct Check {
 
 /// Verifies a model. Load it with [`crate::model::file::Seal::Unchecked`] so that a broken seal is
 /// reported rather than refused.
-pub fn verify(model: &Model) -> Verdict {
+pub fn verify<T: Task>(model: &Released<T>) -> Verdict {
     let certificate = model.certificate();
     let mut checks = Vec::new();
     let mut check = |what, outcome: Result<String, String>| {
@@ -88,12 +90,12 @@ pub fn verify(model: &Model) -> Verdict {
     );
     check(
         "the public facts give the same plan",
-        again.as_ref().map_err(|differs| differs.why.clone()).map(|Again { plan, .. }| {
+        again.as_ref().map_err(|differs| differs.why.clone()).map(|plan| {
             let request = plan.request();
-            format!("method {}, {} rows declared", request.method, request.rows)
+            format!("{}, {} rows declared", request.task.summary(), request.rows)
         }),
     );
-    let weights = serde_json::to_value(model.weights()).unwrap_or(Value::Null);
+    let weights = serde_json::to_value(model.artefact()).unwrap_or(Value::Null);
     let sealed = certificate.check_seal(&weights);
     check(
         "model and certificate belong together",
@@ -105,7 +107,7 @@ pub fn verify(model: &Model) -> Verdict {
     let valid = checks.iter().all(|check| check.holds);
     let guarantee = recomputed.and_then(Result::ok).flatten().filter(|_| valid);
     let signer = certificate.signature.as_ref().filter(|_| sealed.is_ok());
-    let mut notes = again.map_or(Vec::new(), |again| again.plan.notes().to_vec());
+    let mut notes = again.map_or(Vec::new(), |plan| plan.notes().to_vec());
     notes.extend(remarks(model));
     let besides = certificate.notes.iter().filter(|note| !notes.contains(note));
     let stated = besides.map(|note| printable(note).into_owned()).collect();
@@ -121,13 +123,12 @@ pub fn verify(model: &Model) -> Verdict {
     }
 }
 
-/// Whether the weights can come of the plan, made again with the stated noise.
-fn plausible(model: &Model, again: Option<&Again>) -> Result<String, String> {
-    let again = again.ok_or("there is no such plan")?;
-    let refused = again.procedure.as_ref().and_then(|procedure| {
-        let support = procedure.support();
-        support.refuses(&model.weights().weights)
-    });
+/// Whether what was released can come of the plan made again.
+fn plausible<T: Task>(model: &Released<T>, plan: Option<&Plan<T>>) -> Result<String, String> {
+    let refused = match &plan.ok_or("there is no such plan")?.work {
+        Work::Private(procedure) => procedure.refuses(model.artefact()),
+        Work::Plain(_) => None,
+    };
     match refused {
         Some(why) => Err(why.into()),
         None => Ok("nothing speaks against it".into()),
@@ -135,7 +136,7 @@ fn plausible(model: &Model, again: Option<&Again>) -> Result<String, String> {
 }
 
 /// Whether the certificate is on no list.
-fn not_void(model: &Model) -> Result<String, String> {
+fn not_void<T: Task>(model: &Released<T>) -> Result<String, String> {
     let version = model.certificate().version().ok_or("it states no version")?;
     match VOID.iter().find(|finding| finding.concerns(version, model)) {
         Some(found) => Err(format!(
@@ -147,7 +148,7 @@ fn not_void(model: &Model) -> Result<String, String> {
 }
 
 /// What a reader of the claim should know besides.
-fn remarks(model: &Model) -> Vec<String> {
+fn remarks<T: Task>(model: &Released<T>) -> Vec<String> {
     let certificate = model.certificate();
     let mut remarks = Vec::new();
     if let Some(version) = certificate.version() {

@@ -5,11 +5,14 @@
 
 use crate::method::Method;
 use crate::model::Model;
+use crate::released::Released;
 use crate::support::Support;
+use crate::task::Task;
 use privet_core::Unit;
 use privet_dp::account::{Cost, Event, OutputNoise};
 use privet_dp::gate::Version;
 use privet_dp::mechanism::released_step;
+use std::any::Any;
 
 /// A kind of certificate that was found wanting.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +36,7 @@ pub const VOID: &[Finding] = &[
         before: Version(0, 1, 1),
         which: "method `linear-rotated`",
         why: "the minimiser was released bit for bit, and its last bits tell neighbouring tables apart",
-        concerns: |model| matches!(model.request().method, Method::LinearRotated(_)),
+        concerns: |model| matches!(model.request().task.method, Method::LinearRotated(_)),
     },
     Finding {
         name: "VOID-2",
@@ -42,7 +45,7 @@ pub const VOID: &[Finding] = &[
         why: "the noise inside the objective was drawn on too coarse a grid for what was released: a small \
               epsilon is exceeded",
         concerns: |model| {
-            matches!(model.request().method, Method::Objective(_) | Method::Linear(_))
+            matches!(model.request().task.method, Method::Objective(_) | Method::Linear(_))
         },
     },
     Finding {
@@ -67,9 +70,10 @@ pub const DOUBTFUL: &[Finding] = &[Finding {
 }];
 
 impl Finding {
-    /// Whether it concerns a model that this version made.
-    pub fn concerns(&self, version: Version, model: &Model) -> bool {
-        version < self.before && (self.concerns)(model)
+    /// Whether it concerns what this version released. All entries are of linear models so far.
+    pub fn concerns<T: Task>(&self, version: Version, released: &Released<T>) -> bool {
+        let model = (released as &dyn Any).downcast_ref::<Model>();
+        version < self.before && model.is_some_and(self.concerns)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use privet_core::{Budget, Neighbours};
 use privet_data::Schema;
-use privet_learn::{Calibration, LearnError, Plan, Request, plan};
+use privet_learn::{Calibration, Erm, LearnError, Plan, Request, plan};
 use privet_optim::loss::Loss;
 
 /// p numbers, and a target of so many classes (0 for a number).
@@ -32,15 +32,15 @@ fn auto(rows: u64, columns: usize, classes: usize, epsilon: f64, delta: f64) -> 
         rows,
         budget: Some(Budget::new(epsilon, delta).unwrap()),
         neighbours: Neighbours::ReplaceOne,
-        loss,
-        method: "auto".parse().unwrap(),
         calibration: Calibration::Sound,
+        noise: vec![],
+        task: Erm { loss, method: "auto".parse().unwrap() },
     })
     .unwrap()
 }
 
 fn chosen(plan: &Plan) -> &'static str {
-    plan.request().method.name()
+    plan.request().task.method.name()
 }
 
 /// (n, p, K, ε) of the sizes that people bring.
@@ -109,10 +109,7 @@ fn what_was_chosen_is_written_down() {
 #[test]
 fn no_paper_prints_it() {
     let planned = auto(1_000, 5, 2, 1.0, 1e-6);
-    let request = Request {
-        calibration: Calibration::Printed,
-        method: "auto".parse().unwrap(),
-        ..planned.request().clone()
-    };
+    let request = Request { calibration: Calibration::Printed, ..planned.request().clone() }
+        .with_method("auto".parse().unwrap());
     assert!(matches!(plan(&request), Err(LearnError::NotCovered { .. })));
 }

@@ -12,7 +12,7 @@ use privet_data::{Dataset, Target};
 use privet_dp::account::{Cost, Event};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::erm::gd;
-use privet_learn::{Calibration, Facts, LearnError, Method, Request, plan, verify};
+use privet_learn::{Calibration, Erm, Facts, LearnError, Method, Request, plan, verify};
 use privet_optim::loss::Loss;
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
@@ -23,9 +23,9 @@ fn request(epsilon: f64, delta: f64) -> Request {
         rows: 4000,
         budget: Some(Budget::new(epsilon, delta).unwrap()),
         neighbours: Neighbours::ReplaceOne,
-        loss: Loss::Logistic,
-        method: Method::Gd(gd::Options { steps: None, ridge: None }),
         calibration: Calibration::Sound,
+        noise: vec![],
+        task: Erm { loss: Loss::Logistic, method: Method::Gd(gd::Gd { steps: None, ridge: None }) },
     }
 }
 
@@ -38,7 +38,7 @@ fn every_combination_trains_and_verifies() {
         for loss in LOSSES {
             for neighbours in RELATIONS {
                 let schema = schema(classes);
-                let request = Request { loss, neighbours, schema, ..request(4.0, 1e-6) };
+                let request = Request { neighbours, schema, ..request(4.0, 1e-6) }.with_loss(loss);
                 let model = train(&request, &training);
                 let verdict = verify(&model);
                 let what = format!("{loss:?} {neighbours} {classes} classes");
@@ -58,8 +58,8 @@ fn every_combination_trains_and_verifies() {
 #[test]
 fn the_noise_is_the_gaussian_floor() {
     for steps in [1, 7, 300] {
-        let method = Method::Gd(gd::Options { steps: Some(steps), ridge: None });
-        let planned = plan(&Request { method, ..request(1.0, 1e-5) }).unwrap();
+        let method = Method::Gd(gd::Gd { steps: Some(steps), ridge: None });
+        let planned = plan(&request(1.0, 1e-5).with_method(method)).unwrap();
         let Some(Event::Repeat { count, event }) = planned.events() else { panic!("no steps") };
         assert_eq!(*count, steps);
         let Event::Use { cost: Cost::Gaussian { noise_scale, .. }, .. } = **event else {
@@ -73,16 +73,13 @@ fn the_noise_is_the_gaussian_floor() {
 
 #[test]
 fn settings_are_checked_and_what_is_not_covered_is_refused() {
-    let with = |steps, ridge| Request {
-        method: Method::Gd(gd::Options { steps, ridge }),
-        ..request(1.0, 1e-6)
-    };
+    let with = |steps, ridge| request(1.0, 1e-6).with_method(Method::Gd(gd::Gd { steps, ridge }));
     for good in [with(Some(1), None), with(None, Some(3.0)), with(Some(1_000_000), Some(1e9))] {
         assert!(plan(&good).is_ok());
     }
     let bad = [with(Some(0), None), with(Some(1_000_001), None), with(None, Some(0.0))];
     for bad in bad.iter().chain([&with(None, Some(f64::NAN)), &with(None, Some(-1.0))]) {
-        assert!(matches!(plan(bad), Err(LearnError::Setting(_))), "{:?}", bad.method);
+        assert!(matches!(plan(bad), Err(LearnError::Setting(_))), "{:?}", bad.task.method);
     }
     let pure = plan(&request(1.0, 0.0)).unwrap_err().to_string();
     assert!(pure.contains("delta = 0") && pure.contains("delta above 0"), "{pure}");
@@ -92,7 +89,7 @@ fn settings_are_checked_and_what_is_not_covered_is_refused() {
     let refused = amp.with("steps", "3").unwrap_err().to_string();
     assert_eq!(refused, "'steps' is not a setting of method amp");
     let gd: Method = "gd".parse().unwrap();
-    let three = Method::Gd(gd::Options { steps: Some(3), ridge: None });
+    let three = Method::Gd(gd::Gd { steps: Some(3), ridge: None });
     assert_eq!(gd.with("steps", "3").unwrap(), three);
     assert!(gd.with("gamma", "1").is_err());
 }
@@ -133,16 +130,18 @@ fn storage_does_not_change_a_model_of_exact_sums() {
         [("gd", 2), ("gd", 3), ("sgd", 2), ("sgd", 3), ("ssp", 2), ("frank-wolfe", 2)]
     {
         let method: Method = method.parse().unwrap();
-        assert!(method.any_storage());
+        assert!(method.info().any_storage);
         let loss = if method.name() == "ssp" { Loss::SQUARED } else { Loss::Logistic };
-        let request = Request { schema: schema(classes), method, loss, ..request(2.0, 1e-6) };
+        let request = Request { schema: schema(classes), ..request(2.0, 1e-6) }
+            .with_loss(loss)
+            .with_method(method);
         let dense = data(4000, classes, 1);
         let compressed = Dataset { features: sparse(&dense.features), ..dense.clone() };
         let [one, other] = [&dense, &compressed].map(|data| seeded(&request, data));
-        assert_eq!(one.weights(), other.weights(), "{} {classes}", request.method.name());
+        assert_eq!(one.weights(), other.weights(), "{} {classes}", request.task.method.name());
     }
     for method in ["sample-aggregate", "simplex", "auto"] {
-        assert!(!method.parse::<Method>().unwrap().any_storage());
+        assert!(!method.parse::<Method>().unwrap().info().any_storage);
     }
 }
 
@@ -238,12 +237,12 @@ fn less_noise_fewer_steps_or_a_smaller_sensitivity_is_found_out() {
     const COST: &str = "/events/repeat/event/use/cost";
     let chosen = train(&request(1.0, 1e-6), &data(4000, 2, 1));
     assert!(matches!(
-        chosen.request().method,
-        Method::Gd(gd::Options { steps: Some(_), ridge: None })
+        chosen.request().task.method,
+        Method::Gd(gd::Gd { steps: Some(_), ridge: None })
     ));
-    let method = Method::Gd(gd::Options { steps: Some(100), ridge: Some(2.0) });
-    let model = train(&Request { method: method.clone(), ..request(1.0, 1e-6) }, &data(4000, 2, 1));
-    assert_eq!(model.request().method, method);
+    let method = Method::Gd(gd::Gd { steps: Some(100), ridge: Some(2.0) });
+    let model = train(&request(1.0, 1e-6).with_method(method.clone()), &data(4000, 2, 1));
+    assert_eq!(model.request().task.method, method);
     assert!(verify(&chosen).valid && verify(&model).valid);
     let failed = |change: &dyn Fn(&mut serde_json::Value)| {
         let verdict = verify(&forged(&model, change));
@@ -308,7 +307,7 @@ proptest! {
         let mut source = FixedSeed::new(seed);
         for loss in LOSSES {
             let schema = schema(classes);
-            let asked = Request { loss, neighbours, schema, ..request(1.0, 1e-6) };
+            let asked = Request { neighbours, schema, ..request(1.0, 1e-6) }.with_loss(loss);
             let mut facts = Facts::of(&asked).unwrap();
             facts.unit = Unit::User { max_records: records };
             let length = columns * facts.problems as usize;

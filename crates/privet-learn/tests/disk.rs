@@ -8,7 +8,7 @@ use privet_core::{Budget, Neighbours};
 use privet_data::Dataset;
 use privet_data::block::BlockWriter;
 use privet_dp::noise::FixedSeed;
-use privet_learn::{Calibration, LearnError, METHODS, Request, plan};
+use privet_learn::{Calibration, Erm, LearnError, METHODS, Request, plan};
 use privet_optim::loss::Loss;
 use privet_optim::sum::{OnDisk, Table};
 use std::sync::atomic::AtomicBool;
@@ -22,9 +22,12 @@ fn request(method: &str, classes: u32) -> Request {
         rows: ROWS as u64,
         budget: Some(Budget::new(1.0, 1e-6).unwrap()),
         neighbours: Neighbours::ReplaceOne,
-        loss: if squares { Loss::SQUARED } else { Loss::Logistic },
-        method: method.parse().unwrap(),
         calibration: Calibration::Sound,
+        noise: vec![],
+        task: Erm {
+            loss: if squares { Loss::SQUARED } else { Loss::Logistic },
+            method: method.parse().unwrap(),
+        },
     }
 }
 

@@ -11,7 +11,7 @@ use privet_learn::erm::output::sensitivity;
 use privet_learn::erm::{amp, objective, output};
 use privet_learn::model::Model;
 use privet_learn::model::file::{Seal, from_json, to_json};
-use privet_learn::{Calibration, Facts, LearnError, Method, Request, plan, verify};
+use privet_learn::{Calibration, Erm, Facts, LearnError, Method, Request, plan, verify};
 use privet_optim::loss::Loss;
 use privet_optim::solver::{Options, Problem, minimise};
 use privet_optim::sum::InMemory;
@@ -44,9 +44,9 @@ fn request(method: &str, epsilon: f64, delta: f64) -> Request {
         rows: 4000,
         budget: Some(Budget::new(epsilon, delta).unwrap()),
         neighbours: Neighbours::ReplaceOne,
-        loss: Loss::Logistic,
-        method: method.parse().unwrap(),
         calibration: Calibration::Sound,
+        noise: vec![],
+        task: Erm { loss: Loss::Logistic, method: method.parse().unwrap() },
     }
 }
 
@@ -59,7 +59,8 @@ fn every_combination_trains_and_verifies() {
         for loss in [Loss::Logistic, Loss::HuberSvm { h: 0.1 }, Loss::SQUARED] {
             for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
                 for delta in [0.0, 1e-6] {
-                    let request = Request { loss, neighbours, ..request(method, 4.0, delta) };
+                    let request =
+                        Request { neighbours, ..request(method, 4.0, delta) }.with_loss(loss);
                     let model = train(&request, &training);
                     let verdict = verify(&model);
                     let what = format!("{method} {loss:?} {neighbours} δ = {delta}");
@@ -159,11 +160,10 @@ fn another_law_is_found_out() {
 #[test]
 fn a_certificate_states_every_setting() {
     let model = train(&request("amp", 1.0, 1e-6), &data(4000, 1));
-    let Method::Amp(amp::Options {
-        ridge: Some(_), gamma: Some(gamma), split: Some(split), ..
-    }) = model.request().method
+    let Method::Amp(amp::Amp { ridge: Some(_), gamma: Some(gamma), split: Some(split), .. }) =
+        model.request().task.method
     else {
-        panic!("{:?}", model.request().method);
+        panic!("{:?}", model.request().task.method);
     };
     assert!((gamma * 16e6 - 1.0).abs() < 1e-12 && split == 0.01);
 }
@@ -275,9 +275,14 @@ fn more_than_two_classes_compose() {
 
 #[test]
 fn settings_are_checked() {
-    let amp = |ridge, gamma, split| Request {
-        method: Method::Amp(amp::Options { ridge, gamma, split, fraction: None, penalty: None }),
-        ..request("amp", 1.0, 1e-6)
+    let amp = |ridge, gamma, split| {
+        request("amp", 1.0, 1e-6).with_method(Method::Amp(amp::Amp {
+            ridge,
+            gamma,
+            split,
+            fraction: None,
+            penalty: None,
+        }))
     };
     assert!(plan(&amp(Some(5.0), Some(1e-9), Some(0.1))).is_ok());
     for bad in [
@@ -286,7 +291,7 @@ fn settings_are_checked() {
         amp(None, Some(-1.0), None),
         amp(None, None, Some(1.0)),
         Request { rows: 0, ..request("amp", 1.0, 1e-6) },
-        Request { loss: Loss::HuberSvm { h: -1.0 }, ..request("amp", 1.0, 1e-6) },
+        request("amp", 1.0, 1e-6).with_loss(Loss::HuberSvm { h: -1.0 }),
         Request { budget: None, ..request("amp", 1.0, 1e-6) },
     ] {
         assert!(plan(&bad).is_err());
@@ -296,7 +301,7 @@ fn settings_are_checked() {
         let method = "amp".parse::<Method>().unwrap();
         let set = |method: Method, (name, value): &(&str, &str)| method.with(name, value).unwrap();
         let method = settings.iter().fold(method, set);
-        plan(&Request { method, ..request("amp", 1.0, 1e-6) })
+        plan(&request("amp", 1.0, 1e-6).with_method(method))
     };
     let ridge =
         |settings: &[(&str, &str)]| with(settings).unwrap().settings().get("ridge").unwrap();
@@ -317,16 +322,14 @@ fn settings_are_checked() {
 /// from which the private count of rows could be computed, one after the noise was drawn.
 #[test]
 fn a_tolerance_that_might_be_missed_is_refused_by_the_plan() {
-    let hidden = |method, rows, epsilon| Request {
-        method,
-        rows,
-        neighbours: Neighbours::AddRemove,
-        ..request("amp", epsilon, 1e-6)
+    let hidden = |method, rows, epsilon| {
+        Request { rows, neighbours: Neighbours::AddRemove, ..request("amp", epsilon, 1e-6) }
+            .with_method(method)
     };
     let faint =
-        hidden(Method::Output(output::Options { ridge: Some(1e-21), penalty: None }), 100, 1.0);
+        hidden(Method::Output(output::Output { ridge: Some(1e-21), penalty: None }), 100, 1.0);
     let fine = hidden(
-        Method::Objective(objective::Options { ridge: Some(1e3), ..Default::default() }),
+        Method::Objective(objective::Objective { ridge: Some(1e3), ..Default::default() }),
         1_000_000_000_000_000,
         10.0,
     );
@@ -346,10 +349,8 @@ fn a_tolerance_that_might_be_missed_is_refused_by_the_plan() {
 /// no determinant (spec: S6 sits on 2 · 3.730631635 at ε = 1, δ = 1e-5).
 #[test]
 fn amp_is_within_one_per_cent_of_the_gaussian_floor() {
-    let request = Request {
-        method: Method::Amp(amp::Options { ridge: Some(50.0), ..Default::default() }),
-        ..request("amp", 1.0, 1e-5)
-    };
+    let request = request("amp", 1.0, 1e-5)
+        .with_method(Method::Amp(amp::Amp { ridge: Some(50.0), ..Default::default() }));
     let planned = plan(&request).unwrap();
     let Some(Event::Use { cost: Cost::ApproximateMinima { objective, .. }, .. }) = planned.events()
     else {
@@ -379,7 +380,7 @@ fn the_sensitivity_of_output_perturbation_is_attained() {
     for (neighbours, moved) in
         [(Neighbours::ReplaceOne, distance(&no)), (Neighbours::AddRemove, distance(&[0.0; 3]))]
     {
-        let asked = Request { neighbours, loss, ..request("output", 1.0, 0.0) };
+        let asked = Request { neighbours, ..request("output", 1.0, 0.0) }.with_loss(loss);
         let bound = sensitivity(&Facts::of(&asked).unwrap(), ridge, tolerance);
         assert!((0.999..=1.0).contains(&(moved / bound)), "{moved} of {bound}");
     }

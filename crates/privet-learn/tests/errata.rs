@@ -14,7 +14,7 @@ use privet_dp::noise::FixedSeed;
 use privet_learn::erm::amp::printed_constants;
 use privet_learn::erm::output::sensitivity;
 use privet_learn::model::Model;
-use privet_learn::{Calibration, Request, plan, verify};
+use privet_learn::{Calibration, Erm, Request, plan, verify};
 use privet_optim::loss::Loss;
 use privet_optim::spectrum::Spectrum;
 use proptest::prelude::*;
@@ -40,9 +40,9 @@ fn request(method: &str, loss: Loss, epsilon: f64, delta: f64, neighbours: Neigh
         rows: 8000,
         budget: Some(Budget::new(epsilon, delta).expect("in range")),
         neighbours,
-        loss,
-        method: method.parse().expect("a method"),
         calibration: Calibration::Printed,
+        noise: vec![],
+        task: Erm { loss, method: method.parse().expect("a method") },
     }
 }
 

@@ -8,8 +8,8 @@ use privet_data::matrix::{CsrMatrix, DenseMatrix, Matrix};
 use privet_data::{Dataset, Schema, Target, read};
 use privet_dp::account::{self, Cost, Event};
 use privet_dp::noise::{FixedSeed, SystemRandom};
-use privet_learn::erm::frank_wolfe::{self, Options, Path, Terms};
-use privet_learn::{Calibration, Facts, LearnError, Method, Request, plan, verify};
+use privet_learn::erm::frank_wolfe::{self, FrankWolfe, Path, Terms};
+use privet_learn::{Allowance, Calibration, Erm, Facts, LearnError, Method, Request, plan, verify};
 use privet_optim::loss::Loss;
 use privet_optim::vertex::{ColumnScores, GridMatrix, Move};
 use proptest::prelude::*;
@@ -48,14 +48,14 @@ fn request(epsilon: f64, delta: f64) -> Request {
         rows: 4000,
         budget: Some(Budget::new(epsilon, delta).unwrap()),
         neighbours: Neighbours::ReplaceOne,
-        loss: Loss::Logistic,
-        method: Method::FrankWolfe(Options::default()),
         calibration: Calibration::Sound,
+        noise: vec![],
+        task: Erm { loss: Loss::Logistic, method: Method::FrankWolfe(FrankWolfe::default()) },
     }
 }
 
-fn with(options: Options) -> Request {
-    Request { method: Method::FrankWolfe(options), ..request(1.0, 1e-6) }
+fn with(options: FrankWolfe) -> Request {
+    request(1.0, 1e-6).with_method(Method::FrankWolfe(options))
 }
 
 /// Every loss, relation and number of classes trains, verifies and claims what was asked for.
@@ -66,9 +66,11 @@ fn every_combination_trains_and_verifies() {
         for loss in LOSSES {
             for (neighbours, delta) in RELATIONS.into_iter().zip([1e-6, 0.0]) {
                 let schema = schema(classes);
-                let options = Options { steps: Some(12), ..Options::default() };
+                let options = FrankWolfe { steps: Some(12), ..FrankWolfe::default() };
                 let method = Method::FrankWolfe(options);
-                let request = Request { loss, neighbours, schema, method, ..request(4.0, delta) };
+                let request = Request { neighbours, schema, ..request(4.0, delta) }
+                    .with_loss(loss)
+                    .with_method(method);
                 let model = train(&request, &training);
                 let verdict = verify(&model);
                 let what = format!("{loss:?} {neighbours} {classes} classes");
@@ -95,7 +97,7 @@ fn sparse_and_dense_rows_give_the_same_model() {
     let one = Dataset { features, ..dense };
     let two = as_csr(&one);
     for path in [Path::Forward, Path::FrankWolfe] {
-        let options = Options { steps: Some(40), path: Some(path), ..Options::default() };
+        let options = FrankWolfe { steps: Some(40), path: Some(path), ..FrankWolfe::default() };
         let request = with(options);
         let (one, two) = (seeded(&request, &one), seeded(&request, &two));
         assert_eq!(one.weights().weights, two.weights().weights);
@@ -104,27 +106,26 @@ fn sparse_and_dense_rows_give_the_same_model() {
 
 #[test]
 fn settings_are_checked_and_what_is_not_covered_is_refused() {
-    let options = Options::default();
+    let options = FrankWolfe::default();
     let bad = [
-        Options { steps: Some(0), ..options },
-        Options { steps: Some(1_000_001), ..options },
-        Options { radius: Some(0.0), ..options },
-        Options { radius: Some(f64::NAN), ..options },
-        Options { clip: Some(-1.0), ..options },
-        Options { clip: Some(f64::INFINITY), ..options },
+        FrankWolfe { steps: Some(0), ..options },
+        FrankWolfe { steps: Some(1_000_001), ..options },
+        FrankWolfe { radius: Some(0.0), ..options },
+        FrankWolfe { radius: Some(f64::NAN), ..options },
+        FrankWolfe { clip: Some(-1.0), ..options },
+        FrankWolfe { clip: Some(f64::INFINITY), ..options },
     ];
     for bad in bad {
         assert!(matches!(plan(&with(bad)), Err(LearnError::Setting(_))), "{bad:?}");
     }
-    let printed = |options, delta| Request {
-        calibration: Calibration::Printed,
-        method: Method::FrankWolfe(options),
-        ..request(1.0, delta)
+    let printed = |options, delta| {
+        Request { calibration: Calibration::Printed, ..request(1.0, delta) }
+            .with_method(Method::FrankWolfe(options))
     };
     for (options, delta) in [
         (options, 0.0),
-        (Options { steps: Some(1), ..options }, 1e-6),
-        (Options { steps: Some(9), path: Some(Path::Forward), ..options }, 1e-6),
+        (FrankWolfe { steps: Some(1), ..options }, 1e-6),
+        (FrankWolfe { steps: Some(9), path: Some(Path::Forward), ..options }, 1e-6),
     ] {
         let refused = plan(&printed(options, delta));
         assert!(matches!(refused, Err(LearnError::NotCovered { .. })), "{options:?}");
@@ -137,9 +138,9 @@ fn settings_are_checked_and_what_is_not_covered_is_refused() {
 #[test]
 fn the_budget_is_spent_to_the_end() {
     for (delta, steps, least) in [(0.0, 5, 0.2), (1e-6, 5, 0.2), (1e-6, 400, 0.01)] {
-        let options = Options { steps: Some(steps), ..Options::default() };
+        let options = FrankWolfe { steps: Some(steps), ..FrankWolfe::default() };
         let method = Method::FrankWolfe(options);
-        let planned = plan(&Request { method, ..request(1.0, delta) }).unwrap();
+        let planned = plan(&request(1.0, delta).with_method(method)).unwrap();
         let Some(Event::Repeat { count, event }) = planned.events() else { panic!("no steps") };
         assert_eq!(*count, steps);
         let Some(Cost::BoundedRange { range }) = event.single_cost() else { panic!("no range") };
@@ -159,7 +160,10 @@ fn the_pace_moves_gently() {
                 let pace = |rows: f64, columns: usize| {
                     let facts = Facts::of(&request(1.0, 1e-6)).unwrap();
                     let facts = Facts { rows: rows as u64, columns, problems, ..facts };
-                    frank_wolfe::pace(&facts, &Budget::new(epsilon, 1e-9).unwrap())
+                    frank_wolfe::pace(
+                        &facts,
+                        &Allowance::new(Budget::new(epsilon, 1e-9).unwrap(), &[]),
+                    )
                 };
                 let here = pace(rows, columns);
                 for (n, p) in [(1.2, 1.0), (0.8, 1.0), (1.0, 1.2), (1.0, 0.8)] {
@@ -177,12 +181,9 @@ fn the_pace_moves_gently() {
 /// claimed is what the accountant proves.
 #[test]
 fn printed_noise_claims_what_is_proved() {
-    let options = Options { steps: Some(30), ..Options::default() };
-    let asked = Request {
-        calibration: Calibration::Printed,
-        method: Method::FrankWolfe(options),
-        ..request(1.0, 1e-8)
-    };
+    let options = FrankWolfe { steps: Some(30), ..FrankWolfe::default() };
+    let asked = Request { calibration: Calibration::Printed, ..request(1.0, 1e-8) }
+        .with_method(Method::FrankWolfe(options));
     let planned = plan(&asked).unwrap();
     let Some(Event::Repeat { count: 29, event }) = planned.events() else { panic!("not 29") };
     let Some(Cost::Pure { epsilon }) = event.single_cost() else { panic!("not pure") };
@@ -201,9 +202,9 @@ fn printed_noise_claims_what_is_proved() {
     assert!(claimed < 1.0, "the accountant is tighter than the theorem: {claimed}");
     assert!(model.certificate().notes.iter().any(|note| note.contains("PRIV-14")));
     // Not so at a large ε and many steps.
-    let method = Method::FrankWolfe(Options { steps: Some(300), ..Options::default() });
+    let method = Method::FrankWolfe(FrankWolfe { steps: Some(300), ..FrankWolfe::default() });
     let large = Budget::new(10.0, 1e-8).unwrap();
-    let planned = plan(&Request { budget: Some(large), method, ..asked }).unwrap();
+    let planned = plan(&Request { budget: Some(large), ..asked }.with_method(method)).unwrap();
     let claimed = planned.guarantee().unwrap().epsilon;
     assert!((10.0..10.1).contains(&claimed), "{claimed}");
 }
@@ -212,7 +213,9 @@ fn printed_noise_claims_what_is_proved() {
 fn less_noise_fewer_steps_or_a_stopped_run_is_found_out() {
     const COST: &str = "/events/repeat/event/use/cost";
     let chosen = train(&request(1.0, 1e-6), &data(4000, 2, 1));
-    let Method::FrankWolfe(settled) = chosen.request().method else { panic!("another method") };
+    let Method::FrankWolfe(settled) = chosen.request().task.method else {
+        panic!("another method")
+    };
     assert!(settled.steps.is_some() && settled.radius.is_some() && settled.clip.is_some());
     assert!(verify(&chosen).valid);
     let verdict = verify(&forged(&chosen, |certificate| {
@@ -284,7 +287,7 @@ proptest! {
             revise_all: shrinks && at % 3 == 0,
         }).collect();
         for loss in LOSSES {
-            let asked = Request { loss, neighbours, ..request(1.0, 1e-6) };
+            let asked = Request { neighbours, ..request(1.0, 1e-6) }.with_loss(loss);
             let mut facts = Facts::of(&asked).unwrap();
             facts.unit = Unit::User { max_records: records };
             let terms = Terms::new(&facts, clip, frank_wolfe::slope(&facts));

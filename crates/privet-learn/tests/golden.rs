@@ -11,7 +11,7 @@ use privet_dp::gate::{VERSION, Version};
 use privet_dp::noise::SystemRandom;
 use privet_learn::model::Model;
 use privet_learn::model::file::{Seal, load, save};
-use privet_learn::{Calibration, METHODS, Request, VOID, plan, verify};
+use privet_learn::{Calibration, Erm, METHODS, Request, VOID, plan, verify};
 use privet_optim::loss::Loss;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ fn every_learner_has_a_golden_file_of_every_version() {
     for (version, path) in files() {
         let model = load(&path, Seal::Required).unwrap();
         versions.insert(version.to_string());
-        seen.insert((version.to_string(), model.request().method.name().into()));
+        seen.insert((version.to_string(), model.request().task.method.name().into()));
     }
     assert!(versions.contains(VERSION), "this version, {VERSION}, has no golden files");
     for version in versions {
@@ -133,9 +133,9 @@ fn write_the_files_of_this_version() {
             rows: 300,
             budget: Some(Budget::new(1.0, delta).unwrap()),
             neighbours,
-            loss,
-            method: method.parse().unwrap(),
             calibration: Calibration::Sound,
+            noise: vec![],
+            task: Erm { loss, method: method.parse().unwrap() },
         };
         let data = read::csv_bytes(table.as_bytes(), schema).unwrap();
         let mut source = SystemRandom::new().unwrap();

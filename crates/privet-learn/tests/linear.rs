@@ -11,7 +11,7 @@ use privet_dp::mechanism::RotatedObjective;
 use privet_dp::noise::FixedSeed;
 use privet_learn::erm::linear;
 use privet_learn::model::{Model, Predictions};
-use privet_learn::{Calibration, Facts, LearnError, Request, plan, verify};
+use privet_learn::{Calibration, Erm, Facts, LearnError, Request, plan, verify};
 use privet_optim::loss::Loss;
 use privet_optim::raised::Raised;
 use privet_optim::spectrum::Spectrum;
@@ -44,9 +44,9 @@ fn request(method: &str, epsilon: f64, delta: f64) -> Request {
         rows: 4000,
         budget: Some(Budget::new(epsilon, delta).unwrap()),
         neighbours: Neighbours::ReplaceOne,
-        loss: Loss::SQUARED,
-        method: method.parse().unwrap(),
         calibration: Calibration::Sound,
+        noise: vec![],
+        task: Erm { loss: Loss::SQUARED, method: method.parse().unwrap() },
     }
 }
 
@@ -105,23 +105,23 @@ fn what_is_not_covered_is_refused_with_what_is() {
     let refused = |request: Request| plan(&request).unwrap_err().to_string();
     for method in ["linear", "linear-rotated"] {
         let asked = request(method, 1.0, 1e-6);
-        let logistic = Request { loss: Loss::Logistic, schema: schema(2), ..asked.clone() };
+        let logistic = Request { schema: schema(2), ..asked.clone() }.with_loss(Loss::Logistic);
         assert!(refused(logistic).contains("loss squared"));
         for bad in ["0", "-1", "1e6"] {
-            let method = asked.method.with("norm", bad).unwrap();
-            let outcome = plan(&Request { method, ..asked.clone() });
+            let method = asked.task.method.with("norm", bad).unwrap();
+            let outcome = plan(&asked.clone().with_method(method));
             assert!(matches!(outcome, Err(LearnError::Setting(_))), "{bad}");
         }
-        let method = asked.method.with("ridge", "0").unwrap();
-        assert!(matches!(plan(&Request { method, ..asked }), Err(LearnError::Setting(_))));
+        let method = asked.task.method.with("ridge", "0").unwrap();
+        assert!(matches!(plan(&asked.with_method(method)), Err(LearnError::Setting(_))));
     }
     assert!(refused(request("linear-rotated", 1.0, 0.0)).contains("delta above 0"));
     let three = Request { schema: schema(3), ..request("linear-rotated", 1.0, 1e-6) };
     assert!(refused(three).contains("two classes"));
     // A ridge that costs more than the budget.
     let asked = request("linear-rotated", 1.0, 1e-6);
-    let method = asked.method.with("ridge", "1").unwrap();
-    assert!(refused(Request { method, ..asked }).contains("larger ridge"));
+    let method = asked.task.method.with("ridge", "1").unwrap();
+    assert!(refused(asked.with_method(method)).contains("larger ridge"));
 }
 
 /// A certificate of 4.2 cannot claim less than the plan proves.
@@ -143,8 +143,8 @@ fn a_smaller_epsilon_is_found_out() {
 fn weights_stay_near_the_ball() {
     let hidden = |method: &str, norm: &str| {
         let asked = request(method, 0.01, 1e-6);
-        let method = asked.method.with("norm", norm).unwrap();
-        let model = seeded(&Request { method, ..asked }, &data(4000, 1));
+        let method = asked.task.method.with("norm", norm).unwrap();
+        let model = seeded(&asked.with_method(method), &data(4000, 1));
         model.weights().weights[0].iter().map(|w| w * w).sum::<f64>().sqrt()
     };
     for method in ["linear", "linear-rotated"] {

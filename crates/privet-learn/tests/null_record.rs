@@ -10,7 +10,7 @@ mod common;
 use common::{data, schema, seeded};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, Target, read};
-use privet_learn::{Calibration, Method, Request, plan};
+use privet_learn::{Calibration, Erm, Method, Request, plan};
 use privet_optim::loss::Loss;
 
 const ROWS: usize = 240;
@@ -23,9 +23,9 @@ fn request(method: &str, loss: Loss, schema: Schema, budget: Option<Budget>) -> 
         rows: ROWS as u64,
         budget,
         neighbours: Neighbours::ReplaceOne,
-        loss,
-        method: method.parse().unwrap(),
         calibration: Calibration::Sound,
+        noise: vec![],
+        task: Erm { loss, method: method.parse().unwrap() },
     }
 }
 

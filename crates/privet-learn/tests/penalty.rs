@@ -9,7 +9,7 @@ use privet_data::{Dataset, Schema, Target, read};
 use privet_dp::noise::FixedSeed;
 use privet_learn::erm::output::sensitivity;
 use privet_learn::model::Predictions;
-use privet_learn::{Calibration, Facts, LearnError, Request, plan, verify};
+use privet_learn::{Calibration, Erm, Facts, LearnError, Request, plan, verify};
 use privet_optim::loss::Loss;
 use privet_optim::solver::{Objective, Options, Penalty, Problem, minimise};
 use privet_optim::sum::InMemory;
@@ -50,15 +50,15 @@ fn request(method: &str, delta: f64, schema: &str) -> Request {
         rows: 3000,
         budget: Some(Budget::new(4.0, delta).unwrap()),
         neighbours: Neighbours::ReplaceOne,
-        loss: Loss::Logistic,
-        method: method.parse().unwrap(),
         calibration: Calibration::Sound,
+        noise: vec![],
+        task: Erm { loss: Loss::Logistic, method: method.parse().unwrap() },
     }
 }
 
 fn with_penalty(request: &Request, penalty: &str) -> Request {
-    let method = request.method.with("penalty", penalty).unwrap();
-    Request { method, ..request.clone() }
+    let method = request.task.method.with("penalty", penalty).unwrap();
+    request.clone().with_method(method)
 }
 
 fn classes(rows: usize) -> Dataset {
@@ -103,7 +103,7 @@ fn every_penalty_trains_and_verifies() {
                 let verdict = verify(&model);
                 assert!(verdict.valid, "{method} {penalty}: {:?}", verdict.checks);
                 assert_eq!(verdict.guarantee.unwrap().epsilon, 4.0);
-                let said = serde_json::to_value(&model.request().method).unwrap();
+                let said = serde_json::to_value(&model.request().task.method).unwrap();
                 assert_eq!(said["penalty"], penalty, "the certificate names it");
             }
         }
@@ -164,10 +164,10 @@ fn penalties_outside_their_limits_are_refused_at_plan_time() {
         assert!(refusal.contains(word), "{bad}: {refusal}");
     }
     for bad in ["lasso:1", "l1", "l1:x", "box:1", "1"] {
-        let refusal = base.method.with("penalty", bad).unwrap_err();
+        let refusal = base.task.method.with("penalty", bad).unwrap_err();
         assert!(matches!(refusal, LearnError::SettingValue { .. }), "{bad}: {refusal}");
     }
-    assert!(base.method.with("penalty", "l1:1").is_ok());
+    assert!(base.task.method.with("penalty", "l1:1").is_ok());
     assert!("gd".parse::<privet_learn::Method>().unwrap().with("penalty", "l1:1").is_err());
     // A set so large that f64 could not hold the minimiser to the tolerance.
     let far = plan(&with_penalty(&base, "simplex:1e30")).unwrap_err();
@@ -177,7 +177,7 @@ fn penalties_outside_their_limits_are_refused_at_plan_time() {
 /// A column of the schema is a group: a category's indicators are in or out together.
 #[test]
 fn groups_are_the_schema_s_columns() {
-    let asked = Request { loss: Loss::SQUARED, ..request("objective", 1e-6, NUMERIC) };
+    let asked = request("objective", 1e-6, NUMERIC).with_loss(Loss::SQUARED);
     assert_eq!(Facts::of(&asked).unwrap().groups, [1, 3, 1]);
     let model = seeded(&with_penalty(&asked, "group:150"), &numbers(3000));
     let weights = &model.weights().weights[0];
@@ -199,7 +199,7 @@ fn losses_for_numbers_learn_and_verify() {
     ];
     for method in ["amp", "objective", "output", "gd"] {
         for (loss, allowed) in losses {
-            let asked = Request { loss, ..request(method, 1e-6, NUMERIC) };
+            let asked = request(method, 1e-6, NUMERIC).with_loss(loss);
             assert!(verify(&train(&asked, &data)).valid, "{method} {loss:?}");
             let Predictions::Numbers(found) = seeded(&asked, &data).predict(&data.features) else {
                 panic!("no numbers")
@@ -216,7 +216,7 @@ fn losses_for_numbers_learn_and_verify() {
         // A high quantile lies above a low one.
         let mean = |tau| {
             let loss = Loss::Quantile { tau, h: 0.05 };
-            let asked = Request { loss, ..request(method, 1e-6, NUMERIC) };
+            let asked = request(method, 1e-6, NUMERIC).with_loss(loss);
             let Predictions::Numbers(found) = seeded(&asked, &data).predict(&data.features) else {
                 panic!("no numbers")
             };
@@ -229,7 +229,7 @@ fn losses_for_numbers_learn_and_verify() {
 #[test]
 fn losses_that_do_not_fit_the_target_are_refused() {
     let refused = |loss, schema: &str| {
-        plan(&Request { loss, ..request("amp", 1e-6, schema) }).unwrap_err().to_string()
+        plan(&request("amp", 1e-6, schema).with_loss(loss)).unwrap_err().to_string()
     };
     assert!(refused(Loss::Logistic, NUMERIC).contains("huber, quantile or poisson"));
     assert!(refused(Loss::Quantile { tau: 0.5, h: 0.1 }, SCHEMA).contains("numeric target"));

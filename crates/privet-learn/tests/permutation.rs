@@ -11,7 +11,7 @@ use privet_dp::account::{Cost, Event, gaussian};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::erm::psgd::{self, Schedule};
 use privet_learn::erm::psgd_strong;
-use privet_learn::{Calibration, LearnError, Method, Request, plan, verify};
+use privet_learn::{Calibration, Erm, LearnError, Method, Request, plan, verify};
 use privet_optim::loss::Loss;
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
@@ -24,22 +24,22 @@ fn request(epsilon: f64, delta: f64) -> Request {
         rows: 4000,
         budget: Some(Budget::new(epsilon, delta).unwrap()),
         neighbours: Neighbours::ReplaceOne,
-        loss: Loss::Logistic,
-        method: Method::Psgd(psgd::Options::default()),
         calibration: Calibration::Sound,
+        noise: vec![],
+        task: Erm { loss: Loss::Logistic, method: Method::Psgd(psgd::Psgd::default()) },
     }
 }
 
-fn with(change: impl Fn(&mut psgd::Options)) -> Request {
-    let mut options = psgd::Options::default();
+fn with(change: impl Fn(&mut psgd::Psgd)) -> Request {
+    let mut options = psgd::Psgd::default();
     change(&mut options);
-    Request { method: Method::Psgd(options), ..request(1.0, 1e-6) }
+    request(1.0, 1e-6).with_method(Method::Psgd(options))
 }
 
-fn strong(change: impl Fn(&mut psgd_strong::Options)) -> Request {
-    let mut options = psgd_strong::Options::default();
+fn strong(change: impl Fn(&mut psgd_strong::PsgdStrong)) -> Request {
+    let mut options = psgd_strong::PsgdStrong::default();
     change(&mut options);
-    Request { method: Method::PsgdStrong(options), ..request(1.0, 1e-6) }
+    request(1.0, 1e-6).with_method(Method::PsgdStrong(options))
 }
 
 /// (Δ, σ) of the single event.
@@ -66,11 +66,11 @@ fn every_combination_trains_and_verifies() {
                 let schedule = with(|options| options.schedule = Some(SCHEDULES[case]));
                 for asked in [schedule, strong(|_| {})] {
                     let budget = Some(Budget::new(8.0, 1e-6).unwrap());
-                    let asked =
-                        Request { schema: schema(classes), loss, neighbours, budget, ..asked };
+                    let asked = Request { schema: schema(classes), neighbours, budget, ..asked }
+                        .with_loss(loss);
                     let model = train(&asked, &training);
                     let verdict = verify(&model);
-                    let what = format!("{:?} {loss:?} {neighbours} {classes}", asked.method);
+                    let what = format!("{:?} {loss:?} {neighbours} {classes}", asked.task.method);
                     assert!(verdict.valid, "{what}: {:?}", verdict.checks);
                     let claimed = verdict.guarantee.unwrap();
                     assert_eq!((claimed.epsilon, claimed.delta), (8.0, 1e-6), "{what}");
@@ -172,7 +172,7 @@ fn settings_are_checked_and_what_is_not_covered_is_refused() {
         strong(|options| options.passes = Some(0)),
         strong(|options| options.ridge = Some(0.0)),
     ] {
-        assert!(matches!(plan(&bad), Err(LearnError::Setting(_))), "{:?}", bad.method);
+        assert!(matches!(plan(&bad), Err(LearnError::Setting(_))), "{:?}", bad.task.method);
     }
     let refused = |request: &Request, words: &str| {
         let message = plan(request).unwrap_err().to_string();
@@ -182,8 +182,7 @@ fn settings_are_checked_and_what_is_not_covered_is_refused() {
     assert!(plan(&with(|options| options.rate = Some(8.0))).is_ok());
     let fast = with(|options| options.rate = Some(8.0 + 1e-12));
     refused(&fast, "at most 2/β = 8, β = 0.25 the smoothness of the logistic loss");
-    let huber =
-        Request { loss: Loss::HuberSvm { h: 0.1 }, ..with(|options| options.rate = Some(1.0)) };
+    let huber = with(|options| options.rate = Some(1.0)).with_loss(Loss::HuberSvm { h: 0.1 });
     refused(&huber, "2/β = 0.4");
     for request in
         [with(|options| options.batch = Some(4001)), strong(|options| options.batch = Some(5000))]

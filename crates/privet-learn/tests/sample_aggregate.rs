@@ -9,7 +9,7 @@ use privet_data::{Dataset, Schema, read};
 use privet_dp::gate::Arithmetic;
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::erm::sample_aggregate::{self, Clip};
-use privet_learn::{Calibration, LearnError, Method, Request, plan, verify};
+use privet_learn::{Calibration, Erm, LearnError, Method, Request, plan, verify};
 use privet_optim::loss::Loss;
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
@@ -60,9 +60,12 @@ fn request(classes: u32, epsilon: f64, delta: f64) -> Request {
         rows: 3000,
         budget: Some(Budget::new(epsilon, delta).unwrap()),
         neighbours: Neighbours::ReplaceOne,
-        loss: Loss::Logistic,
-        method: Method::SampleAggregate(sample_aggregate::Options::default()),
         calibration: Calibration::Sound,
+        noise: vec![],
+        task: Erm {
+            loss: Loss::Logistic,
+            method: Method::SampleAggregate(sample_aggregate::SampleAggregate::default()),
+        },
     }
 }
 
@@ -72,7 +75,8 @@ fn every_combination_trains_and_verifies() {
         let (training, test) = (data(3000, classes, false, 1), data(2000, classes, false, 2));
         for (neighbours, delta) in RELATIONS.into_iter().flat_map(|n| [(n, 1e-6), (n, 0.0)]) {
             for loss in [Loss::Logistic, Loss::SQUARED] {
-                let request = Request { neighbours, loss, ..request(classes, 4.0, delta) };
+                let request =
+                    Request { neighbours, ..request(classes, 4.0, delta) }.with_loss(loss);
                 let model = train(&request, &sparse(&training));
                 let verdict = verify(&model);
                 let what = format!("{neighbours} {classes} classes, delta {delta}, {loss:?}");
@@ -119,7 +123,7 @@ fn settings_are_checked_and_what_is_not_covered_is_refused() {
     let method: Method = "sample-aggregate".parse().unwrap();
     let with = |setting: &str, value: &str| {
         let method = method.with(setting, value)?;
-        plan(&Request { method, ..request(2, 1.0, 1e-6) })
+        plan(&request(2, 1.0, 1e-6).with_method(method))
     };
     for (setting, value) in
         [("blocks", "1"), ("blocks", "1000000"), ("bound", "0.5"), ("ridge", "3")]

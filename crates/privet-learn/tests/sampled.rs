@@ -13,7 +13,7 @@ use privet_dp::account::{self, Cost};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::erm::gd;
 use privet_learn::erm::sgd::{self, Sampling};
-use privet_learn::{Calibration, Facts, LearnError, Method, Request, plan, verify};
+use privet_learn::{Calibration, Erm, Facts, LearnError, Method, Request, plan, verify};
 use privet_optim::loss::Loss;
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
@@ -24,16 +24,16 @@ fn request(epsilon: f64, delta: f64) -> Request {
         rows: 4000,
         budget: Some(Budget::new(epsilon, delta).unwrap()),
         neighbours: Neighbours::ReplaceOne,
-        loss: Loss::Logistic,
-        method: Method::Sgd(sgd::Options::default()),
         calibration: Calibration::Sound,
+        noise: vec![],
+        task: Erm { loss: Loss::Logistic, method: Method::Sgd(sgd::Sgd::default()) },
     }
 }
 
-fn with(change: impl Fn(&mut sgd::Options)) -> Request {
-    let mut options = sgd::Options::default();
+fn with(change: impl Fn(&mut sgd::Sgd)) -> Request {
+    let mut options = sgd::Sgd::default();
     change(&mut options);
-    Request { method: Method::Sgd(options), ..request(2.0, 1e-6) }
+    request(2.0, 1e-6).with_method(Method::Sgd(options))
 }
 
 /// A file that takes a minute to verify is one that keeps a verifier busy: budgets that promise nothing are
@@ -44,9 +44,9 @@ fn what_would_take_long_to_account_for_is_refused() {
         let refused = plan(&Request { rows: 1_000_000_000_000, ..request(epsilon, delta) });
         assert!(refused.unwrap_err().to_string().contains("up to epsilon = 100"));
     }
-    let options = sgd::Options { steps: Some(2), batch: Some(16), ..Default::default() };
-    let rare =
-        Request { rows: 1_000_000_000_000, method: Method::Sgd(options), ..request(100.0, 0.1) };
+    let options = sgd::Sgd { steps: Some(2), batch: Some(16), ..Default::default() };
+    let rare = Request { rows: 1_000_000_000_000, ..request(100.0, 0.1) }
+        .with_method(Method::Sgd(options));
     let noise = plan(&rare).unwrap().settings().get("gradient_noise").unwrap();
     let least = sgd::LEAST_MULTIPLIER * gd::contribution(&Facts::of(&rare).unwrap());
     assert!((noise / least - 1.0).abs() < 1e-5, "{noise} {least}");
@@ -63,18 +63,14 @@ fn every_combination_trains_and_verifies() {
             let classes = 2 + u32::from((case == 0) == (neighbours == Neighbours::ReplaceOne));
             let fixed = neighbours == Neighbours::ReplaceOne && case < 2;
             let sampling = if fixed { Sampling::WithoutReplacement } else { Sampling::Poisson };
-            let options = sgd::Options { sampling: Some(sampling), ..Default::default() };
+            let options = sgd::Sgd { sampling: Some(sampling), ..Default::default() };
             let (mut training, test) = (data(4000, classes, 1), data(2000, classes, 2));
             if case == 1 {
                 training.features = sparse(&training.features);
             }
-            let asked = Request {
-                schema: schema(classes),
-                neighbours,
-                loss,
-                method: Method::Sgd(options),
-                ..request(4.0, 1e-6)
-            };
+            let asked = Request { schema: schema(classes), neighbours, ..request(4.0, 1e-6) }
+                .with_loss(loss)
+                .with_method(Method::Sgd(options));
             let model = train(&asked, &training);
             let verdict = verify(&model);
             let what = format!("{loss:?} {neighbours} {classes} classes {sampling:?}");
@@ -97,10 +93,10 @@ fn the_noise_is_what_the_accountant_asks_for() {
         let planned = plan(&asked).unwrap();
         let spent = account::epsilon(planned.events().unwrap(), 1e-6).unwrap();
         assert!(spent <= 2.0 && spent > 1.98, "{sampling:?} {spent}");
-        let Method::Sgd(chosen) = planned.request().method else { panic!("another method") };
+        let Method::Sgd(chosen) = planned.request().task.method else { panic!("another method") };
         let (steps, batch) = (chosen.steps.unwrap(), chosen.batch.unwrap());
-        let whole = Method::Gd(gd::Options { steps: Some(steps), ridge: None });
-        let whole = plan(&Request { method: whole, ..asked.clone() }).unwrap();
+        let whole = Method::Gd(gd::Gd { steps: Some(steps), ridge: None });
+        let whole = plan(&asked.clone().with_method(whole)).unwrap();
         let noise = |plan: &privet_learn::Plan| plan.settings().get("gradient_noise").unwrap();
         let ratio = noise(&planned) / batch as f64 / (noise(&whole) / 4000.0);
         assert!((0.99..1.5).contains(&ratio), "{sampling:?} {ratio}");
@@ -113,7 +109,7 @@ fn the_noise_is_what_the_accountant_asks_for() {
 #[test]
 fn priv_13_printed_noise_claims_what_the_accountant_proves() {
     let printed = |rows: u64, steps: u32, batch: u64, sampling: Sampling| {
-        let options = sgd::Options {
+        let options = sgd::Sgd {
             steps: Some(steps),
             batch: Some(batch),
             sampling: Some(sampling),
@@ -122,10 +118,10 @@ fn priv_13_printed_noise_claims_what_the_accountant_proves() {
         let asked = Request {
             rows,
             budget: Some(Budget::new(1.0, 1.0 / (rows * rows) as f64).unwrap()),
-            method: Method::Sgd(options),
             calibration: Calibration::Printed,
             ..request(1.0, 1e-6)
-        };
+        }
+        .with_method(Method::Sgd(options));
         plan(&asked).unwrap()
     };
     let small = printed(36_176, 100, 50, Sampling::Poisson);
@@ -175,7 +171,7 @@ fn settings_are_checked_and_what_is_not_covered_is_refused() {
         with(|options| options.rate = Some(f64::NAN)),
         with(|options| options.ridge = Some(-1.0)),
     ] {
-        assert!(matches!(plan(&bad), Err(LearnError::Setting(_))), "{:?}", bad.method);
+        assert!(matches!(plan(&bad), Err(LearnError::Setting(_))), "{:?}", bad.task.method);
     }
     let refused = |request: &Request, words: &str| {
         let message = plan(request).unwrap_err().to_string();
@@ -313,7 +309,7 @@ proptest! {
         let sample: Vec<usize> = (1..30).filter(|_| source.below(3) == 0).collect();
         let more: Vec<usize> = std::iter::once(0).chain(sample.iter().copied()).collect();
         for loss in LOSSES {
-            let asked = Request { loss, schema: schema(classes), ..request(1.0, 1e-6) };
+            let asked = Request { schema: schema(classes), ..request(1.0, 1e-6) }.with_loss(loss);
             let facts = Facts::of(&asked).unwrap();
             let length = columns * facts.problems as usize;
             let theta: Vec<f64> = (0..length).map(|_| size * uniform(&mut source)).collect();

@@ -9,8 +9,8 @@ use privet_data::{Dataset, Schema, Target, read};
 use privet_dp::account::{Cost, Event};
 use privet_dp::noise::FixedSeed;
 use privet_learn::erm::frank_wolfe::slope;
-use privet_learn::erm::simplex::{Options, Terms};
-use privet_learn::{Calibration, Facts, LearnError, Method, Request, plan, verify};
+use privet_learn::erm::simplex::{Simplex, Terms};
+use privet_learn::{Calibration, Erm, Facts, LearnError, Method, Request, plan, verify};
 use privet_optim::loss::Loss;
 use privet_optim::vertex::GridMatrix;
 use proptest::prelude::*;
@@ -27,15 +27,15 @@ fn data(rows: usize, seed: u64) -> Dataset {
     read::csv_bytes(text.as_bytes(), &Schema::from_toml(SCHEMA).unwrap()).unwrap()
 }
 
-fn request(epsilon: f64, delta: f64, options: Options) -> Request {
+fn request(epsilon: f64, delta: f64, options: Simplex) -> Request {
     Request {
         schema: Schema::from_toml(SCHEMA).unwrap(),
         rows: 4000,
         budget: Some(Budget::new(epsilon, delta).unwrap()),
         neighbours: Neighbours::ReplaceOne,
-        loss: Loss::Logistic,
-        method: Method::Simplex(options),
         calibration: Calibration::Sound,
+        noise: vec![],
+        task: Erm { loss: Loss::Logistic, method: Method::Simplex(options) },
     }
 }
 
@@ -44,13 +44,15 @@ fn it_trains_and_verifies() {
     let (training, test) = (data(4000, 1), data(2000, 2));
     let losses = [Loss::Logistic, Loss::HuberSvm { h: 0.5 }, Loss::SQUARED];
     for (loss, delta) in losses.into_iter().zip([1e-6, 0.0, 1e-6]) {
-        let options = Options { radius: Some(4.0), ..Options::default() };
-        let request = Request { loss, ..request(8.0, delta, options) };
+        let options = Simplex { radius: Some(4.0), ..Simplex::default() };
+        let request = request(8.0, delta, options).with_loss(loss);
         let model = train(&request, &training);
         let verdict = verify(&model);
         assert!(verdict.valid, "{loss:?}: {:?}", verdict.checks);
         assert_eq!(verdict.guarantee.unwrap().epsilon, 8.0);
-        let Method::Simplex(settled) = model.request().method else { panic!("another method") };
+        let Method::Simplex(settled) = model.request().task.method else {
+            panic!("another method")
+        };
         assert!(settled.draws.is_some() && settled.entropy.is_some());
         let found = accuracy(&seeded(&request, &training), &test);
         assert!(found > 0.7, "{loss:?}: accuracy {found}");
@@ -60,7 +62,7 @@ fn it_trains_and_verifies() {
 /// λ given: as many draws as the budget allows; both given: confirmed or refused.
 #[test]
 fn entropy_and_draws_determine_each_other() {
-    let wide = Options { radius: Some(2.0), entropy: Some(500.0), ..Options::default() };
+    let wide = Simplex { radius: Some(2.0), entropy: Some(500.0), ..Simplex::default() };
     let planned = plan(&request(1.0, 1e-6, wide)).unwrap();
     let Some(Event::Repeat { count, event }) = planned.events() else { panic!("no draws") };
     assert!(*count >= 2, "{count}");
@@ -69,27 +71,27 @@ fn entropy_and_draws_determine_each_other() {
     let reach = 2.0 / 3_f64.sqrt();
     let ideal = 2.0 * reach / 500.0 * (1.0 + 4000.0 * 0.25 * reach * reach / 500.0);
     assert!((1.0..1.02).contains(&(range / ideal)), "{}", range / ideal);
-    let more = Options { draws: Some(count + 1), ..wide };
+    let more = Simplex { draws: Some(count + 1), ..wide };
     assert!(matches!(plan(&request(1.0, 1e-6, more)), Err(LearnError::NotCovered { .. })));
-    let same = Options { draws: Some(*count), ..wide };
+    let same = Simplex { draws: Some(*count), ..wide };
     assert_eq!(plan(&request(1.0, 1e-6, same)).unwrap().events(), planned.events());
 }
 
 #[test]
 fn what_is_not_covered_is_refused() {
-    let asked = request(1.0, 1e-6, Options::default());
+    let asked = request(1.0, 1e-6, Simplex::default());
     let hidden = Request { neighbours: Neighbours::AddRemove, ..asked.clone() };
     let refused = plan(&hidden).unwrap_err().to_string();
     assert!(refused.contains("public number of rows"), "{refused}");
     let printed = Request { calibration: Calibration::Printed, ..asked };
     assert!(matches!(plan(&printed), Err(LearnError::NotCovered { .. })));
-    let options = Options::default();
+    let options = Simplex::default();
     for bad in [
-        Options { draws: Some(0), ..options },
-        Options { entropy: Some(0.0), ..options },
-        Options { entropy: Some(f64::NAN), ..options },
-        Options { radius: Some(-1.0), ..options },
-        Options { clip: Some(0.0), ..options },
+        Simplex { draws: Some(0), ..options },
+        Simplex { entropy: Some(0.0), ..options },
+        Simplex { entropy: Some(f64::NAN), ..options },
+        Simplex { radius: Some(-1.0), ..options },
+        Simplex { clip: Some(0.0), ..options },
     ] {
         let refused = plan(&request(1.0, 1e-6, bad));
         assert!(matches!(refused, Err(LearnError::Setting(_))), "{bad:?}");
@@ -122,7 +124,7 @@ proptest! {
         let target = Target::Class { codes: other, count: *count };
         let changed = Dataset { features, target, ..whole.clone() };
         for loss in [Loss::Logistic, Loss::HuberSvm { h: 0.1 }] {
-            let asked = Request { loss, rows: rows as u64, ..request(1.0, 1e-6, Options::default()) };
+            let asked = Request { rows: rows as u64, ..request(1.0, 1e-6, Simplex::default()) }.with_loss(loss);
             let facts = Facts::of(&asked).unwrap();
             let terms = Terms::new(&facts, 0.5, radius, entropy).unwrap();
             prop_assert!((terms.problem.slopes.clip() - slope(&facts)).abs() < 1e-12);

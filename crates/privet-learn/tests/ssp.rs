@@ -10,7 +10,7 @@ use privet_dp::gate::Arithmetic;
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::erm::ssp;
 use privet_learn::model::Predictions;
-use privet_learn::{Calibration, Facts, LearnError, Method, Request, plan, verify};
+use privet_learn::{Calibration, Erm, Facts, LearnError, Method, Request, plan, verify};
 use privet_optim::loss::Loss;
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
@@ -62,9 +62,9 @@ fn request(classes: u32, epsilon: f64, delta: f64) -> Request {
         rows: 4000,
         budget: Some(Budget::new(epsilon, delta).unwrap()),
         neighbours: Neighbours::ReplaceOne,
-        loss: Loss::SQUARED,
-        method: Method::Ssp(ssp::Options::default()),
         calibration: Calibration::Sound,
+        noise: vec![],
+        task: Erm { loss: Loss::SQUARED, method: Method::Ssp(ssp::Ssp::default()) },
     }
 }
 
@@ -110,8 +110,8 @@ fn every_combination_trains_and_verifies() {
 #[test]
 fn with_hardly_any_noise_it_is_least_squares() {
     let training = data(4000, 1, 1);
-    let method = Method::Ssp(ssp::Options { ridge: Some(1e-6) });
-    let model = seeded(&Request { method, ..request(1, 1e9, 1e-6) }, &training);
+    let method = Method::Ssp(ssp::Ssp { ridge: Some(1e-6) });
+    let model = seeded(&request(1, 1e9, 1e-6).with_method(method), &training);
     let Matrix::Dense(dense) = &training.features else { panic!("not dense") };
     let labels = training.target.signed().unwrap();
     // Xᵀ(Xθ − y) = 0.
@@ -128,16 +128,14 @@ fn with_hardly_any_noise_it_is_least_squares() {
 
 #[test]
 fn what_is_not_covered_is_refused_with_what_is() {
-    let with = |ridge| Request {
-        method: Method::Ssp(ssp::Options { ridge: Some(ridge) }),
-        ..request(2, 1.0, 1e-6)
-    };
+    let with =
+        |ridge| request(2, 1.0, 1e-6).with_method(Method::Ssp(ssp::Ssp { ridge: Some(ridge) }));
     assert!(plan(&with(3.0)).is_ok());
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(matches!(plan(&with(bad)), Err(LearnError::Setting(_))), "{bad}");
     }
     let refused = |request: Request| plan(&request).unwrap_err().to_string();
-    let logistic = refused(Request { loss: Loss::Logistic, ..request(2, 1.0, 1e-6) });
+    let logistic = refused(request(2, 1.0, 1e-6).with_loss(Loss::Logistic));
     assert!(logistic.contains("least squares") && logistic.contains("loss squared"), "{logistic}");
     let printed = Request { calibration: Calibration::Printed, ..request(2, 1.0, 1e-6) };
     assert!(refused(printed).contains("AdaSSP"));
@@ -186,7 +184,7 @@ fn less_noise_or_a_smaller_sensitivity_is_found_out() {
 fn the_plan_moves_gently() {
     let ridge = |rows: u64| {
         let planned = plan(&Request { rows, ..request(2, 1.0, 1.0 / (rows * rows) as f64) });
-        let Method::Ssp(options) = planned.unwrap().request().method.clone() else { panic!() };
+        let Method::Ssp(options) = planned.unwrap().request().task.method.clone() else { panic!() };
         options.ridge.unwrap()
     };
     for rows in [500, 5000, 50_000] {

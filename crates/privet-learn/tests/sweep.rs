@@ -12,7 +12,7 @@ use privet_dp::account::{self, Event};
 use privet_dp::gate::Certificate;
 use privet_learn::model::Model;
 use privet_learn::model::file::{Seal, from_json, to_json};
-use privet_learn::{Calibration, METHODS, Request, plan, verify};
+use privet_learn::{Calibration, Erm, METHODS, Request, plan, verify};
 use privet_optim::loss::Loss;
 use serde_json::{Map, Value, json};
 
@@ -50,9 +50,12 @@ fn request(method: &str, neighbours: Neighbours, delta: f64) -> Request {
         rows: ROWS as u64,
         budget: Some(Budget::new(1.0, delta).unwrap()),
         neighbours,
-        loss: if squares { Loss::SQUARED } else { Loss::Logistic },
-        method: method.parse().unwrap(),
         calibration: Calibration::Sound,
+        noise: vec![],
+        task: Erm {
+            loss: if squares { Loss::SQUARED } else { Loss::Logistic },
+            method: method.parse().unwrap(),
+        },
     }
 }
 

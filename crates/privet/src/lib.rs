@@ -14,7 +14,7 @@
 //! [`Schema`], a [`Request`], a [`plan`](fn@plan) made without data, then the records.
 //!
 //! ```
-//! use privet::{Budget, Calibration, Loss, Method, Model, Neighbours, Request, Schema, SystemRandom};
+//! use privet::{Budget, Erm, Loss, Model, Neighbours, Request, Schema, SystemRandom};
 //! use std::sync::atomic::AtomicBool;
 //!
 //! // Public facts: written down from what everybody may know, never taken from the records.
@@ -38,15 +38,9 @@
 //! let records = privet::data::read::csv_bytes(table.as_bytes(), &schema)?;
 //!
 //! // Plan before data: whatever decides the guarantee is a function of public facts.
-//! let plan = privet::plan(&Request {
-//!     schema,
-//!     rows: 1000,
-//!     budget: Some(Budget::new(1.0, 1e-6)?),
-//!     neighbours: Neighbours::ReplaceOne,
-//!     loss: Loss::Logistic,
-//!     method: "amp".parse()?,
-//!     calibration: Calibration::Sound,
-//! })?;
+//! let task = Erm { loss: Loss::Logistic, method: "amp".parse()? };
+//! let request = Request::new(schema, 1000, Neighbours::ReplaceOne, task);
+//! let plan = privet::plan(&request.within(Budget::new(1.0, 1e-6)?))?;
 //! assert_eq!(plan.guarantee().map(|guarantee| guarantee.epsilon), Some(1.0));
 //!
 //! // Run it. What comes out is a release: noised weights with their certificate.
@@ -77,5 +71,7 @@ pub use privet_dp::gate::{Certificate, Private, Release};
 pub use privet_dp::noise::SystemRandom;
 pub use privet_learn::model::file::Seal;
 pub use privet_learn::model::{Model, Predictions};
-pub use privet_learn::{Calibration, LearnError, Method, Plan, Request, Verdict, plan, verify};
+pub use privet_learn::{
+    Calibration, Erm, LearnError, Method, Plan, Request, Verdict, plan, verify,
+};
 pub use privet_optim::Loss;

@@ -6,7 +6,7 @@ use privet_core::Neighbours;
 use privet_data::{Dataset, read};
 use privet_dp::noise::{FixedSeed, Source};
 use privet_learn::model::Model;
-use privet_learn::{Calibration, Request, plan};
+use privet_learn::{Calibration, Erm, Request, plan};
 use privet_optim::loss::Loss;
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
@@ -32,9 +32,9 @@ fn a_model_that_knows_its_rows_is_found_out() {
         rows: 60,
         budget: None,
         neighbours: Neighbours::ReplaceOne,
-        loss: Loss::Logistic,
-        method: "non-private".parse().unwrap(),
         calibration: Calibration::Sound,
+        noise: vec![],
+        task: Erm { loss: Loss::Logistic, method: "non-private".parse().unwrap() },
     };
     let release = plan(&request)
         .unwrap()

@@ -9,7 +9,7 @@ use privet_audit::learner::Learner;
 use privet_audit::pairs::Pair;
 use privet_core::{Budget, Neighbours};
 use privet_data::Schema;
-use privet_learn::{Calibration, Plan, Request, plan};
+use privet_learn::{Calibration, Erm, Plan, Request, plan};
 use privet_optim::loss::Loss;
 
 const COLUMNS: usize = 2;
@@ -28,9 +28,12 @@ fn planned(method: &str, top: &str, target: &str, epsilon: f64) -> Plan {
         rows: 16,
         budget: Some(Budget::new(epsilon, 1e-5).unwrap()),
         neighbours: Neighbours::ReplaceOne,
-        loss: Loss::HuberSvm { h: 0.1 },
-        method: method.parse::<privet_learn::Method>().unwrap().with("ridge", "65536").unwrap(),
         calibration: Calibration::Sound,
+        noise: vec![],
+        task: Erm {
+            loss: Loss::HuberSvm { h: 0.1 },
+            method: method.parse::<privet_learn::Method>().unwrap().with("ridge", "65536").unwrap(),
+        },
     };
     plan(&request).unwrap()
 }

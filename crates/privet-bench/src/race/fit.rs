@@ -17,7 +17,7 @@ use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::{Dataset, Schema, catalog, read};
 use privet_dp::noise::SystemRandom;
 use privet_learn::model::Model;
-use privet_learn::{Calibration, Plan, Request, plan};
+use privet_learn::{Calibration, Erm, Plan, Request, plan};
 use privet_optim::loss::Loss;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -169,15 +169,15 @@ fn ours(course: &Course) -> Result<Vec<Entrant<'_>>, RaceError> {
                     rows,
                     budget: Some(Budget::new(epsilon, delta)?),
                     neighbours: Neighbours::ReplaceOne,
-                    loss: Loss::Logistic,
-                    method: method.parse()?,
                     calibration: Calibration::Sound,
+                    noise: vec![],
+                    task: Erm { loss: Loss::Logistic, method: method.parse()? },
                 })?;
                 let plan_seconds = started.elapsed().as_secs_f64();
                 let who = match (method, pure) {
                     ("amp", false) => "privet amp".into(),
                     ("amp", true) => "privet amp, δ = 0".into(),
-                    _ => format!("privet auto ({})", plan.request().method),
+                    _ => format!("privet auto ({})", plan.request().task.method),
                 };
                 let ridge = plan.settings().get("ridge");
                 let fitter =

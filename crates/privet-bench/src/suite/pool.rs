@@ -14,7 +14,7 @@ use crate::score::score;
 use privet_core::Budget;
 use privet_dp::noise::SystemRandom;
 use privet_learn::model::Model;
-use privet_learn::{LearnError, Plan, Request, plan};
+use privet_learn::{Erm, LearnError, Plan, Request, plan};
 use privet_optim::solver::SolveError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -97,7 +97,7 @@ impl Job<'_> {
         tell: &(dyn Fn(Result<Made, BenchError>) + Sync),
     ) -> Result<(), BenchError> {
         let (plan, mut source) = (self.plan()?, SystemRandom::new()?);
-        let (asked, planned) = (self.place.entry.method.name(), plan.request().method.name());
+        let (asked, planned) = (self.place.entry.method.name(), plan.request().task.method.name());
         for run in &self.runs {
             if stop.load(Ordering::Relaxed) {
                 return Ok(());
@@ -141,9 +141,9 @@ impl Job<'_> {
             rows,
             budget,
             neighbours: cell.neighbours,
-            loss: entry.loss,
-            method: grid::applied(&method, &cell.settings, rows)?,
             calibration: cell.calibration,
+            noise: vec![],
+            task: Erm { loss: entry.loss, method: grid::applied(&method, &cell.settings, rows)? },
         })
     }
 }

@@ -10,7 +10,7 @@ use privet_data::read::{Options, Purpose, read};
 use privet_data::{Schema, Target};
 use privet_dp::noise::FixedSeed;
 use privet_learn::model::Model;
-use privet_learn::{Calibration, Method, Request, plan};
+use privet_learn::{Calibration, Erm, Method, Request, plan};
 use privet_optim::loss::Loss;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -90,9 +90,9 @@ fn compare(train: &Path, schema: &Path, test: &Path) -> Result<(), Failure> {
         schema: schema.clone(),
         budget: None,
         neighbours: Neighbours::ReplaceOne,
-        loss: Loss::Logistic,
-        method: Method::NonPrivate(Default::default()),
         calibration: Calibration::Sound,
+        noise: vec![],
+        task: Erm { loss: Loss::Logistic, method: Method::NonPrivate(Default::default()) },
     };
     let never = AtomicBool::new(false);
     let release = plan(&request)?.run(&learn, &mut FixedSeed::new(0), &never)?;

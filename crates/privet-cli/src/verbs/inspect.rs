@@ -60,7 +60,7 @@ fn describe(model: &Model, verdict: &Verdict) -> String {
     section("What it can reveal", promise(model, verdict));
     let stated = model.certificate().events.as_ref().filter(|_| verdict.valid || !claims(model));
     let noise = stated.map_or(String::new(), |events| {
-        words::events(events, model.request().method.noised())
+        words::events(events, model.request().task.method.info().noised)
             .iter()
             .map(|line| words::wrapped(&words::sentence(line), "  "))
             .collect()
@@ -90,9 +90,9 @@ fn purpose(model: &Model) -> String {
     words::wrapped(
         &format!(
             "A linear model that {what}; method {}, {} calibration, loss {}.",
-            request.method,
+            request.task.method,
             request.calibration,
-            request.loss.name()
+            request.task.loss.name()
         ),
         "  ",
     )
@@ -161,7 +161,7 @@ fn weights(model: &Model) -> String {
     let classes = model.request().schema.classes().unwrap_or_default();
     let all = &model.weights().weights;
     let request = model.request();
-    let joint = request.loss == Loss::Logistic && request.scores() == Scores::ClippedJoint;
+    let joint = request.task.loss == Loss::Logistic && request.scores() == Scores::ClippedJoint;
     let others = if joint { "all others, jointly" } else { "the rest" };
     let mut text = String::new();
     for (problem, row) in all.iter().enumerate() {

@@ -36,7 +36,7 @@ fn as_json(method: &MethodInfo) -> Value {
         "settings": method.settings.iter().map(|setting| json!({
             "name": setting.name,
             "meaning": setting.meaning,
-            "accepted": setting.accepted,
+            "accepted": setting.accepted(),
         })).collect::<Vec<_>>(),
     })
 }
@@ -46,7 +46,7 @@ fn in_words(method: &MethodInfo) -> String {
         .settings
         .iter()
         .map(|setting| {
-            let line = format!("{}: {}; {}", setting.name, setting.meaning, setting.accepted);
+            let line = format!("{}: {}; {}", setting.name, setting.meaning, setting.accepted());
             words::wrapped(&line, "      ")
         })
         .collect();

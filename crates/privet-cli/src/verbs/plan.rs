@@ -130,7 +130,7 @@ fn as_json(rows: &[Row]) -> Value {
 }
 
 fn row_json(row: &Row) -> Value {
-    let chosen = row.outcome.as_ref().ok().map(|plan| &plan.request().method);
+    let chosen = row.outcome.as_ref().ok().map(|plan| &plan.request().task.method);
     let head = json!({
         "method": row.method.name(),
         "calibration": row.calibration.to_string(),
@@ -198,9 +198,9 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
     for row in rows {
         let mut line = vec![row.method.name().to_string(), row.calibration.to_string()];
         if let Ok(plan) = &row.outcome
-            && plan.request().method.name() != row.method.name()
+            && plan.request().task.method.name() != row.method.name()
         {
-            line[0] = format!("{}: {}", row.method, plan.request().method);
+            line[0] = format!("{}: {}", row.method, plan.request().task.method);
         }
         match &row.outcome {
             Ok(plan) => {

@@ -221,9 +221,9 @@ fn as_json(model: &Model, out: &Path, signer: Option<String>) -> Value {
     let settings = learn::plan(request).ok().map(|plan| plan.settings());
     json!({
         "model": out.display().to_string(),
-        "method": request.method.name(),
+        "method": request.task.method.name(),
         "calibration": request.calibration,
-        "loss": request.loss,
+        "loss": request.task.loss,
         "rows": request.rows,
         "neighbours": request.neighbours,
         "unit": request.schema.unit(),

@@ -164,6 +164,11 @@ impl Certificate {
         }
     }
 
+    /// Whether it is of the first format, whose requests say nothing of the noise that a plan settled.
+    pub fn is_format_1(&self) -> bool {
+        self.format == FORMAT
+    }
+
     /// Recomputes the guarantee from the events. `Ok(None)` means that the certificate claims
     /// nothing (no noise, a fixed seed, or ε = ∞).
     pub fn recheck(&self) -> Result<Option<Guarantee>, CertificateError> {

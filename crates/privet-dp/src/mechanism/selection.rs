@@ -92,7 +92,9 @@ impl Selection {
             neighbours: self.neighbours,
             unit: self.unit,
             cost: match self.law {
-                SelectionLaw::Exponential(rate) => Cost::BoundedRange { range: up(moves * rate) },
+                SelectionLaw::Exponential(rate) => {
+                    Cost::BoundedRange { range: self.range_of_rate(rate) }
+                }
                 SelectionLaw::Laplace(scale) => Cost::Pure { epsilon: up(moves / scale) },
             },
         }
@@ -119,21 +121,15 @@ impl Selection {
         Self { law, ..self.clone() }
     }
 
-    /// The same selection with the noise that a leaf of [`Self::event`] states; `None` where it is of
-    /// another kind.
-    pub fn with_noise_of(&self, cost: &Cost) -> Option<Self> {
-        let moves = 2.0 * self.sensitivity as f64;
-        // `up` multiplies by 1 + 16ε: its inverse to within the tolerance of a verifier.
-        let law = match (self.law, cost) {
-            (SelectionLaw::Exponential(_), Cost::BoundedRange { range }) => {
-                SelectionLaw::Exponential(range / up(moves))
-            }
-            (SelectionLaw::Laplace(_), Cost::Pure { epsilon }) => {
-                SelectionLaw::Laplace(up(moves) / epsilon)
-            }
-            _ => return None,
-        };
-        Some(self.with_law(law))
+    /// The range that a choice at this rate costs.
+    pub fn range_of_rate(&self, rate: f64) -> f64 {
+        up(2.0 * self.sensitivity as f64 * rate)
+    }
+
+    /// The same selection by exponential weights, at a rate at which a choice costs this range but for
+    /// rounding.
+    pub fn with_range(&self, range: f64) -> Self {
+        self.with_law(SelectionLaw::Exponential(range / self.range_of_rate(1.0)))
     }
 
     fn draws(&self) -> Result<Draws, GateError> {

@@ -22,16 +22,18 @@
 //! the mean form: the sum form multiplies σ₁ and γ by n) and the fitted ε₃ rule; its certificate
 //! claims what the accountant proves for that noise.
 
+use super::Decision;
 use super::minimum::{Minimum, Step};
 use super::objective::{expected_noise, law, perturbed, shared};
 use super::penalty::{PENALTY_SETTING, Regulariser, resolved};
 use super::{calibrated, evenly_split, ridge as rule};
 use crate::LearnError;
+use crate::allowance::Allowance;
 use crate::facts::Facts;
-use crate::learner::Planned;
-use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
+use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
 use crate::request::{Calibration, GAMMA, RIDGE, SPLIT};
-use privet_core::{Budget, Range};
+use crate::settings::SettingInfo;
+use privet_core::Range;
 use privet_dp::gate::Arithmetic;
 use privet_dp::mechanism::{OutputLaw, PerturbedObjective};
 use privet_optim::solver::Penalty;
@@ -47,31 +49,30 @@ pub const INFO: MethodInfo = MethodInfo {
     guarantee: "(ε, δ) in finite arithmetic; pure ε in real arithmetic",
     settings: &[
         RIDGE_SETTING,
-        SettingInfo {
-            name: "gamma",
-            meaning: "gradient norm of the mean objective at which to stop; 1/N² unless given",
-            accepted: "a number above 0",
-        },
-        SettingInfo {
-            name: "split",
-            meaning: "share of the noise budget for the output noise; 0.01 unless given",
-            accepted: "a number above 0 and below 1",
-        },
-        SettingInfo {
-            name: "fraction",
-            meaning: "of what is left of ε, the share f₁ for the noise; the rest pays for the ridge, \
+        SettingInfo::number(
+            GAMMA,
+            "gradient norm of the mean objective at which to stop; 1/N² unless given",
+        ),
+        SettingInfo::number(
+            SPLIT,
+            "share of the noise budget for the output noise; 0.01 unless given",
+        ),
+        SettingInfo::number(
+            FRACTION,
+            "of what is left of ε, the share f₁ for the noise; the rest pays for the ridge, \
                       λ = 2β/((1 − f₁)(1 − split)ε); sets the ridge unless that is given",
-            accepted: "a number above 0 and below 1",
-        },
+        ),
         PENALTY_SETTING,
     ],
     scores: Scores::Separate,
+    noised: "the objective, and the weights of its minimiser",
+    any_storage: true,
 };
 
 /// Its settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Options {
+pub struct Amp {
     /// λ of the sum form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ridge: Option<f64>,
@@ -97,10 +98,10 @@ pub const DEFAULT_SPLIT: f64 = 0.01;
 /// Decides everything from public facts.
 pub(crate) fn plan(
     facts: &Facts,
-    budget: &Budget,
+    budget: &Allowance<'_>,
     calibration: Calibration,
-    options: &Options,
-) -> Result<Planned, LearnError> {
+    options: &Amp,
+) -> Result<Decision, LearnError> {
     match calibration {
         Calibration::Sound => plan_sound(facts, budget, options),
         Calibration::Printed => plan_printed(facts, budget, options),
@@ -108,8 +109,12 @@ pub(crate) fn plan(
 }
 
 /// Constants that are proved.
-fn plan_sound(facts: &Facts, budget: &Budget, options: &Options) -> Result<Planned, LearnError> {
-    let Options { ridge, gamma, split, .. } = *options;
+fn plan_sound(
+    facts: &Facts,
+    budget: &Allowance<'_>,
+    options: &Amp,
+) -> Result<Decision, LearnError> {
+    let Amp { ridge, gamma, split, .. } = *options;
     let (penalty, more) = resolved(options.penalty, facts)?;
     let (scale, norm) = expected_noise(facts, budget)?;
     let split = SPLIT.check(split.unwrap_or(DEFAULT_SPLIT))?;
@@ -129,7 +134,7 @@ fn plan_sound(facts: &Facts, budget: &Budget, options: &Options) -> Result<Plann
     Ok(planned(facts, budget, build(scale), penalty, settled, vec![]))
 }
 
-fn checked_fraction(options: &Options) -> Result<Option<f64>, LearnError> {
+fn checked_fraction(options: &Amp) -> Result<Option<f64>, LearnError> {
     Ok(options.fraction.map(|fraction| FRACTION.check(fraction)).transpose()?)
 }
 
@@ -198,8 +203,12 @@ fn printed_at(
 }
 
 /// The paper's constants; the certificate claims what the accountant proves.
-fn plan_printed(facts: &Facts, budget: &Budget, options: &Options) -> Result<Planned, LearnError> {
-    let Options { ridge, gamma, split, .. } = *options;
+fn plan_printed(
+    facts: &Facts,
+    budget: &Allowance<'_>,
+    options: &Amp,
+) -> Result<Decision, LearnError> {
+    let Amp { ridge, gamma, split, .. } = *options;
     let (penalty, more) = resolved(options.penalty, facts)?;
     if budget.is_pure() {
         return Err(LearnError::NotCovered {
@@ -232,25 +241,25 @@ fn plan_printed(facts: &Facts, budget: &Budget, options: &Options) -> Result<Pla
 }
 
 /// The options with every choice written down.
-fn settled(facts: &Facts, options: &Options, ridge: f64, tolerance: f64, split: f64) -> Options {
+fn settled(facts: &Facts, options: &Amp, ridge: f64, tolerance: f64, split: f64) -> Amp {
     let gamma = tolerance / facts.rows as f64;
-    Options { ridge: Some(ridge), gamma: Some(gamma), split: Some(split), ..*options }
+    Amp { ridge: Some(ridge), gamma: Some(gamma), split: Some(split), ..*options }
 }
 
 fn planned(
     facts: &Facts,
-    budget: &Budget,
+    budget: &Allowance<'_>,
     perturbed: PerturbedObjective,
     penalty: Penalty,
-    settled: Options,
+    settled: Amp,
     mut notes: Vec<String>,
-) -> Planned {
+) -> Decision {
     let arithmetic = if budget.is_pure() { Arithmetic::Real } else { Arithmetic::Finite };
     if budget.is_pure() {
         notes.push(super::CONTINUOUS_NOISE.into());
     }
     let procedure = Arc::new(Minimum::new(facts, Step::Perturbed(perturbed), penalty));
-    Planned { procedure, settled: Method::Amp(settled), arithmetic, notes }
+    Decision { procedure, settled: Method::Amp(settled), arithmetic, notes }
 }
 
 #[cfg(test)]

@@ -41,15 +41,20 @@
 //!   clamped and T − 1 choices, and claims what the accountant proves.
 //! - Tested by `tests/frank_wolfe.rs`.
 
+use super::Decision;
 use super::watch::Watch;
 use super::{calibrated, evenly_split, predicted};
+use crate::allowance::Allowance;
 use crate::facts::Facts;
-use crate::learner::{Planned, Procedure, Settings};
-use crate::method::{Method, MethodInfo, Scores as ClassScores, SettingInfo};
+use crate::method::{Method, MethodInfo, Scores as ClassScores};
+use crate::model::LinearWeights;
 use crate::request::{Calibration, STEPS};
+use crate::settings::SettingInfo;
+use crate::settings::Shown;
 use crate::support::Support;
+use crate::task::Procedure;
 use crate::{LearnError, admit};
-use privet_core::{Budget, Range};
+use privet_core::Range;
 use privet_dp::account::Event;
 use privet_dp::gate::{Arithmetic, Noised, Private, Session};
 use privet_dp::mechanism::{Scores, Selection, SelectionLaw, Vertex};
@@ -72,28 +77,24 @@ pub const INFO: MethodInfo = MethodInfo {
     source: "Talwar et al. 2015; Thakkar 2019, Algorithm 5; accounting of Dong et al. 2020",
     guarantee: "(ε, δ) and pure ε in finite arithmetic",
     settings: &[
-        SettingInfo {
-            name: "steps",
-            meaning: "choices made; chosen from public facts unless given",
-            accepted: "a whole number from 1 to 1000000",
-        },
-        SettingInfo {
-            name: "radius",
-            meaning: "ℓ1 norm that the model may reach; chosen from public facts unless given",
-            accepted: "a number above 0",
-        },
-        SettingInfo {
-            name: "clip",
-            meaning: "what every entry is clamped to, both ways; chosen from the schema unless given",
-            accepted: "a number from 1e-60 to 1e60",
-        },
-        SettingInfo {
-            name: "path",
-            meaning: "whether steps add up or shrink what was there; forward unless given",
-            accepted: "forward or frank-wolfe",
-        },
+        SettingInfo::whole(STEPS, "choices made; chosen from public facts unless given"),
+        SettingInfo::number(
+            RADIUS,
+            "ℓ1 norm that the model may reach; chosen from public facts unless given",
+        ),
+        SettingInfo::number(
+            CLIP,
+            "what every entry is clamped to, both ways; chosen from the schema unless given",
+        ),
+        SettingInfo::words(
+            "path",
+            "forward or frank-wolfe",
+            "whether steps add up or shrink what was there; forward unless given",
+        ),
     ],
     scores: ClassScores::Separate,
+    noised: "the choice of a column by its score",
+    any_storage: true,
 };
 
 /// How choices become a point.
@@ -110,7 +111,7 @@ pub enum Path {
 /// Its settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Options {
+pub struct FrankWolfe {
     /// T; chosen by [`pace`] unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u32>,
@@ -194,7 +195,7 @@ pub struct Pace {
 }
 
 /// The rule above.
-pub fn pace(facts: &Facts, budget: &Budget) -> Pace {
+pub fn pace(facts: &Facts, budget: &Allowance<'_>) -> Pace {
     let (miss, problems) = (miss(facts, slope(facts)), f64::from(facts.problems));
     let ratio = budget.epsilon() / (problems * miss);
     let reach = (ratio.powf(0.75) / 12.0).min(LARGEST);
@@ -253,10 +254,10 @@ impl Steps {
 /// Decides everything from public facts.
 pub(crate) fn plan(
     facts: &Facts,
-    budget: &Budget,
+    budget: &Allowance<'_>,
     calibration: Calibration,
-    options: &Options,
-) -> Result<Planned, LearnError> {
+    options: &FrankWolfe,
+) -> Result<Decision, LearnError> {
     let given = options.steps.map(|steps| STEPS.check(f64::from(steps)).map(|_| steps));
     let pace = pace(facts, budget);
     let steps = given.transpose()?.unwrap_or(pace.steps.round() as u32);
@@ -271,24 +272,25 @@ pub(crate) fn plan(
 
 fn sound(
     facts: &Facts,
-    budget: &Budget,
-    options: &Options,
+    budget: &Allowance<'_>,
+    options: &FrankWolfe,
     steps: u32,
     radius: f64,
     clip: f64,
-) -> Result<Planned, LearnError> {
+) -> Result<Decision, LearnError> {
     let path = options.path.unwrap_or_default();
     let terms = Terms::new(facts, clip, slope(facts));
     let moves = Steps::new(path, steps, radius);
     let choosing = Choosing::new(facts, terms, moves, SelectionLaw::Exponential(1.0));
-    let one = |scale: f64| choosing.selection.with_law(SelectionLaw::Exponential(1.0 / scale));
-    let scale = calibrated(facts, budget, floor(facts, budget, &terms, steps), |scale| {
+    // The noise of a choice is told by one over its range.
+    let one = |scale: f64| choosing.selection.with_range(1.0 / scale);
+    let least = floor(facts, budget, &terms, steps) / choosing.selection.range_of_rate(1.0);
+    let scale = calibrated(facts, budget, least, |scale| {
         Ok(Event::Repeat { count: steps, event: Box::new(one(scale).choice()?) })
     })?;
-    let law = SelectionLaw::Exponential(1.0 / scale);
-    Ok(Planned {
-        procedure: Arc::new(Choosing { selection: choosing.selection.with_law(law), ..choosing }),
-        settled: Method::FrankWolfe(Options {
+    Ok(Decision {
+        procedure: Arc::new(Choosing { selection: one(scale), ..choosing }),
+        settled: Method::FrankWolfe(FrankWolfe {
             steps: Some(steps),
             radius: Some(radius),
             clip: Some(clip),
@@ -301,7 +303,7 @@ fn sound(
 
 /// 1/rate, in units of the score, at four times the range that basic composition or concentration
 /// allows: lower noise is not looked at.
-pub(super) fn floor(facts: &Facts, budget: &Budget, terms: &Terms, steps: u32) -> f64 {
+pub(super) fn floor(facts: &Facts, budget: &Allowance<'_>, terms: &Terms, steps: u32) -> f64 {
     let count = f64::from(steps) * f64::from(facts.problems);
     let basic = budget.epsilon() / count;
     let range = if budget.is_pure() {
@@ -316,12 +318,12 @@ pub(super) fn floor(facts: &Facts, budget: &Budget, terms: &Terms, steps: u32) -
 /// The paper's noise; the certificate claims what the accountant proves.
 fn printed(
     facts: &Facts,
-    budget: &Budget,
-    options: &Options,
+    budget: &Allowance<'_>,
+    options: &FrankWolfe,
     steps: u32,
     radius: f64,
     clip: f64,
-) -> Result<Planned, LearnError> {
+) -> Result<Decision, LearnError> {
     if budget.is_pure() || steps < 2 || options.path == Some(Path::Forward) {
         return Err(LearnError::NotCovered {
             what: "the paper prints its noise for delta above 0, steps of at least 2 (one choice \
@@ -336,7 +338,7 @@ fn printed(
     let scale = (32.0 * f64::from(steps) * (1.0 / delta).ln()).sqrt() / epsilon;
     let law = SelectionLaw::Laplace(scale * facts.shape.lipschitz * clip / terms.unit());
     let moves = Steps::new(Path::FrankWolfe, steps - 1, radius);
-    Ok(Planned {
+    Ok(Decision {
         procedure: Arc::new(Choosing::new(facts, terms, moves, law)),
         settled: Method::FrankWolfe(*options),
         arithmetic: Arithmetic::Finite,
@@ -369,7 +371,7 @@ impl Choosing {
     }
 }
 
-impl Procedure for Choosing {
+impl Procedure<super::Erm> for Choosing {
     fn event(&self) -> Result<Event, LearnError> {
         let event = self.selection.event()?;
         Ok(match self.problems {
@@ -378,18 +380,14 @@ impl Procedure for Choosing {
         })
     }
 
-    fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
-        let selection = self.selection.with_noise_of(stated.single_cost()?)?;
-        Some(Arc::new(Self { selection, ..self.clone() }))
+    fn refuses(&self, found: &LinearWeights) -> Option<&'static str> {
+        let support = Support::Choices(self.selection.coefficients.clone());
+        support.refuses(&found.weights)
     }
 
-    fn support(&self) -> Support {
-        Support::Choices(self.selection.coefficients.clone())
-    }
-
-    fn settings(&self) -> Settings {
+    fn settings(&self) -> Shown {
         let unit = self.terms.unit();
-        Settings::of([
+        Shown::of([
             (
                 "score_noise",
                 match self.selection.law {
@@ -426,7 +424,7 @@ impl Procedure for Choosing {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
+    ) -> Result<Noised<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "single columns")?;
         let features = GridMatrix::new(&data.features, self.terms.features)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
@@ -441,7 +439,7 @@ impl Procedure for Choosing {
             watch.went_on()?;
             parts.push(noised?);
         }
-        Ok(session.gather(parts)?)
+        Ok(session.gather(parts)?.map(LinearWeights::of))
     }
 }
 

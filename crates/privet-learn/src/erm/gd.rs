@@ -59,17 +59,21 @@
 //! - δ = 0 is refused: Gaussian noise has no finite ε there.
 //! - Tested by `tests/descent.rs`.
 
+use super::Decision;
 use super::descent::{Descent, Schedule, Start};
 use super::watch::Watch;
 use super::{calibrated, predicted};
+use crate::allowance::Allowance;
 use crate::facts::Facts;
-use crate::learner::{Planned, Procedure, Settings};
-use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
+use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::model::LinearWeights;
 use crate::request::{Calibration, RIDGE, STEPS};
+use crate::settings::SettingInfo;
+use crate::settings::Shown;
 use crate::support::Support;
+use crate::task::Procedure;
 use crate::{LearnError, admit};
-use privet_core::Budget;
-use privet_dp::account::{self, Cost, Event};
+use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
 use privet_dp::mechanism::{Gaussian, Units};
 use privet_optim::loss::Loss;
@@ -86,23 +90,18 @@ pub const INFO: MethodInfo = MethodInfo {
     source: "Song et al. 2013; Bassily et al. 2014; accounting of Dong et al. 2022",
     guarantee: "(ε, δ) in finite arithmetic; no pure ε",
     settings: &[
-        SettingInfo {
-            name: "steps",
-            meaning: "noised steps; chosen from public facts unless given",
-            accepted: "a whole number from 1 to 1000000",
-        },
-        SettingInfo {
-            meaning: "strength of λ/2·‖θ‖² beside the sum of losses; none unless given",
-            ..RIDGE_SETTING
-        },
+        SettingInfo::whole(STEPS, "noised steps; chosen from public facts unless given"),
+        RIDGE_SETTING.meaning("strength of λ/2·‖θ‖² beside the sum of losses; none unless given"),
     ],
     scores: Scores::ClippedJoint,
+    noised: "the sum of all gradients, at each step",
+    any_storage: true,
 };
 
 /// Its settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Options {
+pub struct Gd {
     /// T; chosen by [`pace`] unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u32>,
@@ -219,10 +218,10 @@ fn reach(steps: u32, momentum: f64, averaged: u32) -> f64 {
 /// Decides everything from public facts.
 pub(crate) fn plan(
     facts: &Facts,
-    budget: &Budget,
+    budget: &Allowance<'_>,
     calibration: Calibration,
-    options: &Options,
-) -> Result<Planned, LearnError> {
+    options: &Gd,
+) -> Result<Decision, LearnError> {
     if calibration == Calibration::Printed {
         return Err(LearnError::NotCovered {
             what: "no paper prints constants for method gd".into(),
@@ -270,10 +269,10 @@ pub(crate) fn plan(
     let single = Facts { problems: 1, ..facts.clone() };
     let floor = one_step * f64::from(pace.steps).sqrt();
     let scale = calibrated(&single, budget, floor, |scale| descent(scale).event())?;
-    Ok(Planned {
+    Ok(Decision {
         procedure: Arc::new(descent(scale)),
         // A ridge of 0 is none.
-        settled: Method::Gd(Options { steps: Some(pace.steps), ridge: options.ridge }),
+        settled: Method::Gd(Gd { steps: Some(pace.steps), ridge: options.ridge }),
         arithmetic: Arithmetic::Finite,
         notes: vec![],
     })
@@ -296,24 +295,18 @@ impl Descending {
     }
 }
 
-impl Procedure for Descending {
+impl Procedure<super::Erm> for Descending {
     fn event(&self) -> Result<Event, LearnError> {
         Ok(Self::event(self)?)
     }
 
-    fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
-        let Cost::Gaussian { noise_scale, .. } = stated.single_cost()? else { return None };
-        let mut other = self.clone();
-        other.gaussian.noise_scale = *noise_scale;
-        Some(Arc::new(other))
+    fn refuses(&self, found: &LinearWeights) -> Option<&'static str> {
+        let support = Support::Ball(self.schedule.ball);
+        support.refuses(&found.weights)
     }
 
-    fn support(&self) -> Support {
-        Support::Ball(self.schedule.ball)
-    }
-
-    fn settings(&self) -> Settings {
-        Settings::of([
+    fn settings(&self) -> Shown {
+        Shown::of([
             ("ridge", self.schedule.ridge),
             ("gradient_noise", self.gaussian.noise_scale),
             ("steps", f64::from(self.schedule.steps)),
@@ -339,7 +332,7 @@ impl Procedure for Descending {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
+    ) -> Result<Noised<LinearWeights>, LearnError> {
         let question = Question::new(facts);
         let records = question.looked_at(table)?;
         let watch = Watch::new(monitor);
@@ -349,7 +342,7 @@ impl Procedure for Descending {
             self.gaussian.run_units(Private::new(sum.ok_or(GateError::Unanswered)?), session)
         });
         watch.went_on()?;
-        Ok(noised?.ok_or(GateError::NotAsPlanned)?.rows_of(self.columns))
+        Ok(noised?.ok_or(GateError::NotAsPlanned)?.rows_of(self.columns).map(LinearWeights::of))
     }
 }
 

@@ -21,16 +21,20 @@
 //!   weights out of the ball, by about its own size; what is proved does not need them in it.
 //! - Tested by `tests/linear.rs`.
 
+use super::Decision;
 use super::objective::{GAMMA_SETTING, SPLIT_SETTING};
 use super::penalty::Regulariser;
 use super::{objective, predicted};
 use crate::LearnError;
+use crate::allowance::Allowance;
 use crate::facts::Facts;
-use crate::learner::{Planned, Procedure, Settings};
-use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
+use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::model::LinearWeights;
 use crate::request::Calibration;
-use crate::support::Support;
-use privet_core::{Budget, Range};
+use crate::settings::SettingInfo;
+use crate::settings::Shown;
+use crate::task::Procedure;
+use privet_core::Range;
 use privet_dp::account::Event;
 use privet_dp::gate::{Noised, Session};
 use privet_optim::loss::Loss;
@@ -47,14 +51,17 @@ pub const INFO: MethodInfo = MethodInfo {
     guarantee: "(ε, δ) in finite arithmetic; pure ε in real arithmetic",
     settings: &[NORM_SETTING, RIDGE_SETTING, GAMMA_SETTING, SPLIT_SETTING],
     scores: Scores::Separate,
+    noised: "the objective, as a linear term",
+    any_storage: true,
 };
 
 /// B, for both algorithms.
-pub(super) const NORM_SETTING: SettingInfo = SettingInfo {
-    name: "norm",
-    meaning: "radius of the ball that weights are kept in; 2 / clipping radius unless given",
-    accepted: "a number above 0, at most 99999 / clipping radius",
-};
+pub(super) const NORM_SETTING: SettingInfo = SettingInfo::number(
+    REACH,
+    "radius of the ball that weights are kept in; 2 / clipping radius unless given",
+)
+.named("norm")
+.also("over the clipping radius");
 
 /// Limits on RB.
 pub const REACH: Range = Range::open("norm times clipping radius", 0.0, 1e5);
@@ -65,7 +72,7 @@ const EXPECTED_REACH: f64 = 2.0;
 /// Its settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Options {
+pub struct Linear {
     /// B.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub norm: Option<f64>,
@@ -106,24 +113,24 @@ pub fn in_ball(facts: &Facts, norm: f64) -> Facts {
 /// Decides everything from public facts.
 pub(crate) fn plan(
     facts: &Facts,
-    budget: &Budget,
+    budget: &Allowance<'_>,
     calibration: Calibration,
-    options: &Options,
-) -> Result<Planned, LearnError> {
+    options: &Linear,
+) -> Result<Decision, LearnError> {
     let norm = norm(facts, options.norm)?;
     let facts = in_ball(facts, norm);
     let penalty = Some(Regulariser::Ball(norm));
-    let Options { ridge, gamma, split, .. } = *options;
-    let asked = objective::Options { ridge, gamma, split, penalty };
-    let Planned { procedure, arithmetic, notes, settled } =
+    let Linear { ridge, gamma, split, .. } = *options;
+    let asked = objective::Objective { ridge, gamma, split, penalty };
+    let Decision { procedure, arithmetic, notes, settled } =
         objective::plan(&facts, budget, calibration, &asked)?;
     let settled = match settled {
-        Method::Objective(objective::Options { ridge, gamma, split, .. }) => {
-            Options { norm: Some(norm), ridge, gamma, split }
+        Method::Objective(objective::Objective { ridge, gamma, split, .. }) => {
+            Linear { norm: Some(norm), ridge, gamma, split }
         }
-        _ => Options { norm: Some(norm), ..*options },
+        _ => Linear { norm: Some(norm), ..*options },
     };
-    Ok(Planned {
+    Ok(Decision {
         procedure: Arc::new(InBall { facts, norm, procedure }),
         settled: Method::Linear(settled),
         arithmetic,
@@ -136,24 +143,19 @@ pub(crate) fn plan(
 struct InBall {
     facts: Facts,
     norm: f64,
-    procedure: Arc<dyn Procedure>,
+    procedure: Arc<dyn Procedure<super::Erm>>,
 }
 
-impl Procedure for InBall {
+impl Procedure<super::Erm> for InBall {
     fn event(&self) -> Result<Event, LearnError> {
         self.procedure.event()
     }
 
-    fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
-        let procedure = self.procedure.with_noise_of(stated)?;
-        Some(Arc::new(Self { procedure, ..self.clone() }))
+    fn refuses(&self, found: &LinearWeights) -> Option<&'static str> {
+        self.procedure.refuses(found)
     }
 
-    fn support(&self) -> Support {
-        self.procedure.support()
-    }
-
-    fn settings(&self) -> Settings {
+    fn settings(&self) -> Shown {
         self.procedure.settings().and("norm", Some(self.norm))
     }
 
@@ -173,7 +175,7 @@ impl Procedure for InBall {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
+    ) -> Result<Noised<LinearWeights>, LearnError> {
         self.procedure.run(&self.facts, table, session, monitor)
     }
 }

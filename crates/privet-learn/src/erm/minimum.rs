@@ -3,17 +3,18 @@
 use super::predicted;
 use super::reach::{self, SOLVER_SHARE};
 use crate::facts::Facts;
-use crate::learner::{Procedure, Settings};
+use crate::model::LinearWeights;
+use crate::settings::Shown;
 use crate::support::Support;
+use crate::task::Procedure;
 use crate::{LearnError, admit};
-use privet_dp::account::{Cost, Event, ObjectiveNoise, OutputNoise};
+use privet_dp::account::{Event, ObjectiveNoise};
 use privet_dp::gate::{GateError, Noised, Private, Session};
 use privet_dp::mechanism::{
     Distance, Gaussian, L2Laplace, OutputLaw, PerturbedObjective, released_step,
 };
 use privet_optim::solver::{Certified, Monitor, Options, Penalty, Problem, SolveError, minimise};
 use privet_optim::sum::Table;
-use std::sync::Arc;
 
 /// What is done for each linear problem, and for how many.
 #[derive(Debug, Clone, PartialEq)]
@@ -103,35 +104,6 @@ impl Step {
         }
     }
 
-    fn with_noise_of(&self, cost: &Cost) -> Option<Self> {
-        let mut step = self.clone();
-        match (&mut step, cost) {
-            (Self::OutputGaussian { mechanism, .. }, Cost::Gaussian { noise_scale, .. }) => {
-                mechanism.noise_scale = *noise_scale;
-            }
-            (Self::OutputLaplace { mechanism, .. }, Cost::L2Laplace { noise_scale, .. }) => {
-                mechanism.noise_scale = *noise_scale;
-            }
-            (Self::Perturbed(perturbed), Cost::ApproximateMinima { objective, output, .. })
-                if perturbed.same_law(objective.noise) =>
-            {
-                perturbed.objective.noise = objective.noise;
-                let stated = match (perturbed.output, output) {
-                    (OutputLaw::Gaussian(_), OutputNoise::Gaussian { noise_scale, .. }) => {
-                        OutputLaw::Gaussian(*noise_scale)
-                    }
-                    (OutputLaw::L2Laplace(_), OutputNoise::L2Laplace { noise_scale }) => {
-                        OutputLaw::L2Laplace(*noise_scale)
-                    }
-                    _ => return None,
-                };
-                perturbed.output = stated;
-            }
-            _ => return None,
-        }
-        Some(step)
-    }
-
     /// One problem through its mechanism.
     fn run(
         &self,
@@ -162,7 +134,7 @@ impl Step {
     }
 }
 
-impl Procedure for Minimum {
+impl Procedure<super::Erm> for Minimum {
     fn event(&self) -> Result<Event, LearnError> {
         let event = self.step.event()?;
         Ok(match self.problems {
@@ -171,13 +143,8 @@ impl Procedure for Minimum {
         })
     }
 
-    fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
-        let cost = stated.single_cost()?;
-        Some(Arc::new(Self { step: self.step.with_noise_of(cost)?, ..self.clone() }))
-    }
-
-    fn support(&self) -> Support {
-        match &self.step {
+    fn refuses(&self, found: &LinearWeights) -> Option<&'static str> {
+        let support = match &self.step {
             Step::OutputGaussian { mechanism, .. } => Support::gaussian(mechanism.noise_scale),
             Step::OutputLaplace { mechanism, .. } => {
                 Support::Grid(released_step(mechanism.noise_scale))
@@ -186,13 +153,13 @@ impl Procedure for Minimum {
                 OutputLaw::Gaussian(scale) => Support::gaussian(scale),
                 OutputLaw::L2Laplace(scale) => Support::Grid(released_step(scale)),
             },
-        }
+        };
+        support.refuses(&found.weights)
     }
 
-    fn settings(&self) -> Settings {
+    fn settings(&self) -> Shown {
         let ask = self.step.ask();
-        let shown =
-            Settings::of([("ridge", ask.ridge), ("gamma", ask.tolerance / self.rows as f64)]);
+        let shown = Shown::of([("ridge", ask.ridge), ("gamma", ask.tolerance / self.rows as f64)]);
         match &self.step {
             Step::OutputGaussian { mechanism, .. } => {
                 shown.and("output_noise", Some(mechanism.noise_scale))
@@ -248,11 +215,11 @@ impl Procedure for Minimum {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
+    ) -> Result<Noised<LinearWeights>, LearnError> {
         let parts = (0..self.problems)
             .map(|problem| self.step.run(&self.penalty, facts, table, problem, session, monitor))
             .collect::<Result<Vec<_>, _>>()?;
-        Ok(session.gather(parts)?)
+        Ok(session.gather(parts)?.map(LinearWeights::of))
     }
 }
 

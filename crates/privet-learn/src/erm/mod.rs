@@ -49,43 +49,119 @@ pub mod simplex;
 pub mod ssp;
 mod watch;
 
-use crate::LearnError;
+use crate::allowance::Allowance;
 use crate::facts::Facts;
-use privet_core::Budget;
-use privet_dp::account::{self, AccountError, Event};
-use privet_dp::gate::GateError;
+use crate::method::Method;
+use crate::model::LinearWeights;
+use crate::plan::no_budget;
+use crate::request::Request;
+use crate::task::{Planned, Procedure, Task, Work};
+use crate::{LearnError, admit};
+use privet_data::encode::Encoding;
+use privet_dp::account::Event;
+use privet_dp::gate::{Arithmetic, GateError};
+use privet_optim::loss::Loss;
+use privet_optim::sum::Table;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
-/// The smallest noise scale at which all problems together meet the budget. No scale below `floor`
-/// can (the noise that the Gaussian, or pure, part alone needs), so none is looked at.
+/// A linear model that minimises a loss.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Erm {
+    /// The loss.
+    pub loss: Loss,
+    /// The learner and its own settings.
+    pub method: Method,
+}
+
+/// What a learner decides.
+#[derive(Debug, Clone)]
+pub(crate) struct Decision {
+    /// What to do.
+    pub procedure: Arc<dyn Procedure<Erm>>,
+    /// The method with every choice that a rule made written down.
+    pub settled: Method,
+    /// In which arithmetic the guarantee is proved.
+    pub arithmetic: Arithmetic,
+    /// Conditions and gaps.
+    pub notes: Vec<String>,
+}
+
+impl Task for Erm {
+    const NAME: &'static str = "erm";
+    type Facts = Facts;
+    type Artefact = LinearWeights;
+
+    fn facts(request: &Request) -> Result<Facts, LearnError> {
+        Facts::of(request)
+    }
+
+    fn plan(request: &Request, facts: &Facts) -> Result<Planned<Self>, LearnError> {
+        let Self { loss, method } = &request.task;
+        let settled = |method| Self { loss: *loss, method };
+        if let Method::NonPrivate(options) = method {
+            let plain = plain::Plain::new(facts, options)?;
+            return Ok(Planned {
+                settled: settled(plain.settled()),
+                work: Work::Plain(Arc::new(plain)),
+                arithmetic: Arithmetic::Real,
+                notes: vec!["no noise: the model may reveal its training records".into()],
+            });
+        }
+        let budget = request.budget.ok_or_else(|| no_budget(request))?;
+        let allowance = Allowance::new(budget, &request.noise);
+        let decision = method.plan(facts, &allowance, request.calibration)?;
+        let mut notes = decision.notes;
+        let excess = decision.procedure.predicted_excess(facts);
+        if excess.is_some_and(|excess| predicted::hopeless(facts, excess)) {
+            notes.push(predicted::HOPELESS.into());
+        }
+        Ok(Planned {
+            work: Work::Private(decision.procedure),
+            settled: settled(decision.settled),
+            arithmetic: decision.arithmetic,
+            notes,
+        })
+    }
+
+    fn admit(facts: &Facts, table: &dyn Table) -> Result<(), LearnError> {
+        admit::check(facts, table)
+    }
+
+    fn fits(request: &Request, found: &LinearWeights) -> Result<(), String> {
+        let encoding = Encoding::new(&request.schema);
+        let problems = match encoding.classes() {
+            Some(count) if count > 2 => count,
+            _ => 1,
+        };
+        let fits = found.weights.len() == problems
+            && found.weights.iter().all(|row| row.len() == encoding.width())
+            && found.weights.iter().flatten().all(|weight| weight.is_finite());
+        if fits { Ok(()) } else { Err("its weights do not fit its schema".into()) }
+    }
+
+    fn noised(&self) -> &'static str {
+        self.method.info().noised
+    }
+
+    fn summary(&self) -> String {
+        format!("method {}", self.method)
+    }
+}
+
+/// The smallest noise scale at which all problems together meet the budget ([`Allowance::least`]).
 pub(crate) fn calibrated(
     facts: &Facts,
-    budget: &Budget,
+    allowance: &Allowance<'_>,
     floor: f64,
     event_for: impl Fn(f64) -> Result<Event, GateError>,
 ) -> Result<f64, LearnError> {
-    event_for(floor)?;
-    // An event that cannot be made at some far scale is one that the accountant refuses.
-    let event = |scale| event_for(scale).unwrap_or(Event::All(vec![]));
-    let search = floor * (1.0 - 1e-6)..=floor * SEARCH;
-    let found = account::calibrate(budget, search, |scale| facts.repeated(event(scale)));
-    found.map_err(|error| match error {
-        AccountError::OutOfReach { epsilon, .. } if epsilon > ACCOUNTED => LearnError::NotCovered {
-            what: format!("epsilon = {epsilon}: e to its power is more than can be accounted for"),
-            instead: "give an epsilon up to 600 (above 20 or so it promises next to nothing), or \
-                      method non-private",
-        },
-        error => error.into(),
-    })
+    allowance.least(floor, |scale| Ok(facts.repeated(event_for(scale)?)))
 }
 
-/// Up to here e^ε leaves room for what is multiplied by it.
-const ACCOUNTED: f64 = 600.0;
-
-/// How far above the floor noise scales are looked for, as a factor.
-const SEARCH: f64 = 1e4;
-
 /// The papers split a budget evenly between the problems.
-pub(crate) fn evenly_split(facts: &Facts, budget: &Budget) -> (f64, f64) {
+pub(crate) fn evenly_split(facts: &Facts, budget: &Allowance<'_>) -> (f64, f64) {
     let share = f64::from(facts.problems);
     (budget.epsilon() / share, budget.delta() / share)
 }

@@ -29,16 +29,17 @@
 //! - `Printed`: Thakurta 2013, Algorithm 3.1: λ = 2β/ε, s = 2ζ/ε, σ² = ζ²(8 ln(2/δ) + 4ε)/ε², where
 //!   ζ = LR for add/remove neighbours, and twice that under replace-one.
 
+use super::Decision;
 use super::minimum::{Minimum, Step};
 use super::penalty::{PENALTY_SETTING, Regulariser, resolved};
 use super::reach::finest_tolerance;
 use super::{calibrated, evenly_split, ridge as rule};
 use crate::LearnError;
+use crate::allowance::Allowance;
 use crate::facts::Facts;
-use crate::learner::Planned;
-use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
+use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
 use crate::request::{Calibration, GAMMA, RIDGE, SPLIT};
-use privet_core::Budget;
+use crate::settings::SettingInfo;
 use privet_dp::account::{ObjectiveCost, ObjectiveNoise, gaussian};
 use privet_dp::gate::Arithmetic;
 use privet_dp::mechanism::{OutputLaw, PerturbedObjective};
@@ -54,21 +55,21 @@ pub const INFO: MethodInfo = MethodInfo {
     guarantee: "(ε, δ) in finite arithmetic; pure ε in real arithmetic",
     settings: &[RIDGE_SETTING, GAMMA_SETTING, SPLIT_SETTING, PENALTY_SETTING],
     scores: Scores::Separate,
+    noised: "the objective, as a linear term",
+    any_storage: true,
 };
 
 /// γ, for this method and [`super::linear`].
-pub(super) const GAMMA_SETTING: SettingInfo = SettingInfo {
-    name: "gamma",
-    meaning: "gradient norm of the mean objective at which to stop; what a solver can reach unless given",
-    accepted: "a number above 0",
-};
+pub(super) const GAMMA_SETTING: SettingInfo = SettingInfo::number(
+    GAMMA,
+    "gradient norm of the mean objective at which to stop; what a solver can reach unless given",
+);
 
 /// The share of the output noise, for this method and [`super::linear`].
-pub(super) const SPLIT_SETTING: SettingInfo = SettingInfo {
-    name: "split",
-    meaning: "share of the noise budget for the output noise; 0.001 unless given",
-    accepted: "a number above 0 and below 1",
-};
+pub(super) const SPLIT_SETTING: SettingInfo = SettingInfo::number(
+    SPLIT,
+    "share of the noise budget for the output noise; 0.001 unless given",
+);
 
 /// Share of the noise budget for the output noise.
 pub const DEFAULT_SPLIT: f64 = 1e-3;
@@ -76,7 +77,7 @@ pub const DEFAULT_SPLIT: f64 = 1e-3;
 /// Its settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Options {
+pub struct Objective {
     /// λ of the sum form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ridge: Option<f64>,
@@ -94,10 +95,10 @@ pub struct Options {
 /// Decides everything from public facts.
 pub(crate) fn plan(
     facts: &Facts,
-    budget: &Budget,
+    budget: &Allowance<'_>,
     calibration: Calibration,
-    options: &Options,
-) -> Result<Planned, LearnError> {
+    options: &Objective,
+) -> Result<Decision, LearnError> {
     match calibration {
         Calibration::Sound => plan_sound(facts, budget, options),
         Calibration::Printed => plan_printed(facts, budget, options),
@@ -125,7 +126,7 @@ pub(super) fn perturbed(
 /// The same for b of this scale, and output noise of this share.
 pub(super) fn shared(
     facts: &Facts,
-    budget: &Budget,
+    budget: &Allowance<'_>,
     ridge: f64,
     tolerance: f64,
     split: f64,
@@ -144,7 +145,10 @@ pub(super) fn shared(
 }
 
 /// About how much noise the budget asks for, before regularisation is known: (scale, norm).
-pub(super) fn expected_noise(facts: &Facts, budget: &Budget) -> Result<(f64, f64), LearnError> {
+pub(super) fn expected_noise(
+    facts: &Facts,
+    budget: &Allowance<'_>,
+) -> Result<(f64, f64), LearnError> {
     let (shift, problems) = (facts.gradient_shift(), f64::from(facts.problems));
     let columns = facts.columns as f64;
     Ok(if budget.is_pure() {
@@ -158,7 +162,7 @@ pub(super) fn expected_noise(facts: &Facts, budget: &Budget) -> Result<(f64, f64
 }
 
 /// The law of b at a given scale: Gaussian, or ℓ2-Laplace for δ = 0.
-pub(super) fn law(budget: &Budget, noise_scale: f64) -> ObjectiveNoise {
+pub(super) fn law(budget: &Allowance<'_>, noise_scale: f64) -> ObjectiveNoise {
     if budget.is_pure() {
         ObjectiveNoise::L2Laplace { noise_scale }
     } else {
@@ -181,7 +185,11 @@ fn sum_tolerance(
 }
 
 /// Constants that are proved.
-fn plan_sound(facts: &Facts, budget: &Budget, options: &Options) -> Result<Planned, LearnError> {
+fn plan_sound(
+    facts: &Facts,
+    budget: &Allowance<'_>,
+    options: &Objective,
+) -> Result<Decision, LearnError> {
     let (penalty, more) = resolved(options.penalty, facts)?;
     let (scale, norm) = expected_noise(facts, budget)?;
     let default = rule::for_objective(facts, budget.epsilon(), scale, norm);
@@ -192,12 +200,16 @@ fn plan_sound(facts: &Facts, budget: &Budget, options: &Options) -> Result<Plann
     let build = |scale| shared(facts, budget, total, tolerance, split, scale);
     let scale = calibrated(facts, budget, scale, |scale| build(scale).event())?;
     let gamma = Some(tolerance / facts.rows as f64);
-    let settled = Options { ridge: Some(ridge), gamma, split: Some(split), ..*options };
+    let settled = Objective { ridge: Some(ridge), gamma, split: Some(split), ..*options };
     Ok(planned(facts, budget, build(scale), penalty, settled))
 }
 
 /// The thesis's constants.
-fn plan_printed(facts: &Facts, budget: &Budget, options: &Options) -> Result<Planned, LearnError> {
+fn plan_printed(
+    facts: &Facts,
+    budget: &Allowance<'_>,
+    options: &Objective,
+) -> Result<Decision, LearnError> {
     let (penalty, more) = resolved(options.penalty, facts)?;
     let (epsilon, delta) = evenly_split(facts, budget);
     let smoothness = facts.shape.curvature * facts.radius.powi(2);
@@ -217,16 +229,16 @@ fn plan_printed(facts: &Facts, budget: &Budget, options: &Options) -> Result<Pla
 
 fn planned(
     facts: &Facts,
-    budget: &Budget,
+    budget: &Allowance<'_>,
     perturbed: PerturbedObjective,
     penalty: Penalty,
-    settled: Options,
-) -> Planned {
+    settled: Objective,
+) -> Decision {
     let procedure = Arc::new(Minimum::new(facts, Step::Perturbed(perturbed), penalty));
     let (arithmetic, notes) = if budget.is_pure() {
         (Arithmetic::Real, vec![super::CONTINUOUS_NOISE.into()])
     } else {
         (Arithmetic::Finite, vec![])
     };
-    Planned { procedure, settled: Method::Objective(settled), arithmetic, notes }
+    Decision { procedure, settled: Method::Objective(settled), arithmetic, notes }
 }

@@ -23,15 +23,16 @@
 //! - Tested by `neighbouring_tables_move_the_minimiser_within_the_bound` and
 //!   `penalised_minimisers_move_within_the_bound`.
 
+use super::Decision;
 use super::minimum::{Minimum, Step};
 use super::penalty::{PENALTY_SETTING, Regulariser, resolved};
 use super::{calibrated, evenly_split, ridge as rule};
 use crate::LearnError;
+use crate::allowance::Allowance;
 use crate::facts::Facts;
-use crate::learner::Planned;
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
 use crate::request::{Calibration, RIDGE};
-use privet_core::{Budget, Neighbours};
+use privet_core::Neighbours;
 use privet_dp::account;
 use privet_dp::gate::Arithmetic;
 use privet_dp::mechanism::{Gaussian, L2Laplace};
@@ -47,12 +48,14 @@ pub const INFO: MethodInfo = MethodInfo {
     guarantee: "(ε, δ) in finite arithmetic; pure ε in real arithmetic",
     settings: &[RIDGE_SETTING, PENALTY_SETTING],
     scores: Scores::Separate,
+    noised: "the weights of the minimiser",
+    any_storage: true,
 };
 
 /// Its settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Options {
+pub struct Output {
     /// λ of the sum form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ridge: Option<f64>,
@@ -64,10 +67,10 @@ pub struct Options {
 /// Decides everything from public facts.
 pub(crate) fn plan(
     facts: &Facts,
-    budget: &Budget,
+    budget: &Allowance<'_>,
     calibration: Calibration,
-    options: &Options,
-) -> Result<Planned, LearnError> {
+    options: &Output,
+) -> Result<Decision, LearnError> {
     match calibration {
         Calibration::Sound => plan_sound(facts, budget, options),
         Calibration::Printed => plan_printed(facts, budget, options),
@@ -86,7 +89,11 @@ pub fn sensitivity(facts: &Facts, ridge: f64, tolerance: f64) -> f64 {
 }
 
 /// Constants that are proved.
-fn plan_sound(facts: &Facts, budget: &Budget, options: &Options) -> Result<Planned, LearnError> {
+fn plan_sound(
+    facts: &Facts,
+    budget: &Allowance<'_>,
+    options: &Output,
+) -> Result<Decision, LearnError> {
     let (penalty, more) = resolved(options.penalty, facts)?;
     let tolerance = facts.default_tolerance();
     let unit_noise = if budget.is_pure() {
@@ -99,7 +106,7 @@ fn plan_sound(facts: &Facts, budget: &Budget, options: &Options) -> Result<Plann
     let ridge = options.ridge.unwrap_or_else(|| rule::for_output(facts, unit_noise));
     let ridge = RIDGE.check(ridge)?;
     let work = Work { facts, ridge: RIDGE.check(ridge + more)?, tolerance, penalty };
-    let settled = Options { ridge: Some(ridge), ..*options };
+    let settled = Output { ridge: Some(ridge), ..*options };
     let sensitivity = sensitivity(facts, work.ridge, tolerance);
     if budget.is_pure() {
         let floor = sensitivity * f64::from(facts.problems) / budget.epsilon();
@@ -114,7 +121,11 @@ fn plan_sound(facts: &Facts, budget: &Budget, options: &Options) -> Result<Plann
 }
 
 /// The papers' constants.
-fn plan_printed(facts: &Facts, budget: &Budget, options: &Options) -> Result<Planned, LearnError> {
+fn plan_printed(
+    facts: &Facts,
+    budget: &Allowance<'_>,
+    options: &Output,
+) -> Result<Decision, LearnError> {
     let (penalty, more) = resolved(options.penalty, facts)?;
     let tolerance = facts.default_tolerance();
     let (epsilon, delta) = evenly_split(facts, budget);
@@ -122,7 +133,7 @@ fn plan_printed(facts: &Facts, budget: &Budget, options: &Options) -> Result<Pla
     let default = facts.gradient_bound() * (facts.rows as f64).sqrt() / rule::EXPECTED_NORM;
     let ridge = RIDGE.check(options.ridge.unwrap_or(default))?;
     let work = Work { facts, ridge: RIDGE.check(ridge + more)?, tolerance, penalty };
-    let settled = Options { ridge: Some(ridge), ..*options };
+    let settled = Output { ridge: Some(ridge), ..*options };
     let sensitivity = sensitivity(facts, work.ridge, tolerance);
     let per_ridge = 4.0 * facts.gradient_bound() / (work.ridge * epsilon);
     if budget.is_pure() {
@@ -162,10 +173,10 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn gaussian(self, mechanism: Gaussian, settled: Options) -> Planned {
+    fn gaussian(self, mechanism: Gaussian, settled: Output) -> Decision {
         let Self { facts, ridge, tolerance, penalty } = self;
         let step = Step::OutputGaussian { ridge, tolerance, mechanism };
-        Planned {
+        Decision {
             procedure: Arc::new(Minimum::new(facts, step, penalty)),
             settled: Method::Output(settled),
             arithmetic: Arithmetic::Finite,
@@ -173,10 +184,10 @@ impl Work<'_> {
         }
     }
 
-    fn laplace(self, mechanism: L2Laplace, settled: Options) -> Planned {
+    fn laplace(self, mechanism: L2Laplace, settled: Output) -> Decision {
         let Self { facts, ridge, tolerance, penalty } = self;
         let step = Step::OutputLaplace { ridge, tolerance, mechanism };
-        Planned {
+        Decision {
             procedure: Arc::new(Minimum::new(facts, step, penalty)),
             settled: Method::Output(settled),
             arithmetic: Arithmetic::Real,

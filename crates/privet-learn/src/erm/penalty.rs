@@ -38,18 +38,18 @@
 
 use crate::LearnError;
 use crate::facts::Facts;
-use crate::method::SettingInfo;
+use crate::settings::SettingInfo;
 use privet_optim::solver::Penalty;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
 /// The setting, for every learner that has it.
-pub(crate) const PENALTY_SETTING: SettingInfo = SettingInfo {
-    name: "penalty",
-    meaning: "a convex penalty or set on top of the ridge, with its numbers; none unless given",
-    accepted: ACCEPTED,
-};
+pub(crate) const PENALTY_SETTING: SettingInfo = SettingInfo::words(
+    "penalty",
+    ACCEPTED,
+    "a convex penalty or set on top of the ridge, with its numbers; none unless given",
+);
 
 const ACCEPTED: &str = "l1:WEIGHT, elastic-net:L1,L2, group:WEIGHT, box:LOW,HIGH, ball:RADIUS or \
      simplex:SUM, such as l1:0.5";
@@ -118,7 +118,7 @@ impl FromStr for Regulariser {
         let refused = || LearnError::SettingValue {
             setting: PENALTY_SETTING.name,
             given: text.into(),
-            accepted: ACCEPTED,
+            accepted: ACCEPTED.into(),
         };
         let (kind, numbers) = text.split_once(':').ok_or_else(refused)?;
         let numbers: Vec<f64> = numbers

@@ -36,21 +36,23 @@
 use super::gd::{RADII, separate_slope};
 use super::watch::Watch;
 use super::{calibrated, evenly_split, predicted};
+use crate::allowance::Allowance;
 use crate::facts::Facts;
-use crate::learner::{Procedure, Settings};
+use crate::model::LinearWeights;
 use crate::request::Calibration;
+use crate::settings::Shown;
 use crate::support::Support;
+use crate::task::Procedure;
 use crate::{LearnError, admit};
-use privet_core::{Budget, Range};
+use privet_core::Range;
 use privet_data::Dataset;
-use privet_dp::account::{self, Cost, Event};
+use privet_dp::account::{self, Event};
 use privet_dp::gate::{Noised, Private, Session};
 use privet_dp::mechanism::{Gaussian, ShuffledGaussian};
 use privet_optim::loss::Loss;
 use privet_optim::passes::{Batches, Passes, Rounding, Step};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::{InMemory, Table};
-use std::sync::Arc;
 
 mod rates;
 
@@ -126,7 +128,7 @@ impl Walk {
     pub(super) fn planned(
         self,
         facts: &Facts,
-        budget: &Budget,
+        budget: &Allowance<'_>,
         printed: Option<f64>,
     ) -> Result<Shuffled, LearnError> {
         let sensitivity = self.sensitivity(facts)?;
@@ -158,7 +160,7 @@ impl Walk {
 /// What all of them refuse, and S.
 pub(super) fn admitted(
     facts: &Facts,
-    budget: &Budget,
+    budget: &Allowance<'_>,
     calibration: Calibration,
     method: &'static str,
 ) -> Result<f64, LearnError> {
@@ -220,7 +222,7 @@ pub(super) fn checked_batch(
 }
 
 /// The papers' factor √(2 ln(2/δ))/ε, the budget split evenly between problems.
-pub(super) fn printed_factor(facts: &Facts, budget: &Budget) -> f64 {
+pub(super) fn printed_factor(facts: &Facts, budget: &Allowance<'_>) -> f64 {
     let (epsilon, delta) = evenly_split(facts, budget);
     (2.0 * (2.0 / delta).ln()).sqrt() / epsilon
 }
@@ -271,25 +273,19 @@ impl Shuffled {
     }
 }
 
-impl Procedure for Shuffled {
+impl Procedure<super::Erm> for Shuffled {
     fn event(&self) -> Result<Event, LearnError> {
         Ok(self.mechanism.event()?)
     }
 
-    fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
-        let Cost::Gaussian { noise_scale, .. } = stated.single_cost()? else { return None };
-        let mut other = self.clone();
-        other.mechanism.gaussian.noise_scale = *noise_scale;
-        Some(Arc::new(other))
+    fn refuses(&self, found: &LinearWeights) -> Option<&'static str> {
+        let support = Support::gaussian(self.noise_scale());
+        support.refuses(&found.weights)
     }
 
-    fn support(&self) -> Support {
-        Support::gaussian(self.noise_scale())
-    }
-
-    fn settings(&self) -> Settings {
+    fn settings(&self) -> Shown {
         let Walk { rates, passes, batch, .. } = self.walk;
-        Settings::of([
+        Shown::of([
             ("passes", f64::from(passes)),
             ("batch", batch as f64),
             ("rate", rates.rate(1)),
@@ -321,7 +317,7 @@ impl Procedure for Shuffled {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
+    ) -> Result<Noised<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, "psgd", "rows in an order of its own")?;
         let labels = (0..facts.problems)
             .map(|problem| admit::labels(facts, data, problem))
@@ -337,7 +333,7 @@ impl Procedure for Shuffled {
             self.compute(facts.loss, data, &labels, slots, || watch.step()).map(Private::new)
         });
         watch.went_on()?;
-        Ok(noised?.rows_of(self.columns))
+        Ok(noised?.rows_of(self.columns).map(LinearWeights::of))
     }
 }
 

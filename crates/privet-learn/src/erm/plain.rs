@@ -1,12 +1,15 @@
 //! No noise and no guarantee: the baseline.
 
+use super::Erm;
 use super::minimum::{Ask, solve};
 use super::penalty::{PENALTY_SETTING, Regulariser, resolved};
 use crate::LearnError;
 use crate::facts::Facts;
-use crate::learner::Settings;
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::model::LinearWeights;
 use crate::request::RIDGE;
+use crate::settings::Shown;
+use crate::task::Baseline;
 use privet_optim::solver::{Monitor, Penalty};
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
@@ -19,12 +22,14 @@ pub const INFO: MethodInfo = MethodInfo {
     guarantee: "none",
     settings: &[RIDGE_SETTING, PENALTY_SETTING],
     scores: Scores::Separate,
+    noised: "nothing",
+    any_storage: true,
 };
 
 /// Its settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Options {
+pub struct NonPrivate {
     /// λ of the sum form; 1 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ridge: Option<f64>,
@@ -36,7 +41,7 @@ pub struct Options {
 /// Minimisation, and nothing else.
 #[derive(Debug, Clone)]
 pub(crate) struct Plain {
-    options: Options,
+    options: NonPrivate,
     penalty: Penalty,
     ridge: f64,
     tolerance: f64,
@@ -44,10 +49,10 @@ pub(crate) struct Plain {
 }
 
 impl Plain {
-    pub fn new(facts: &Facts, options: &Options) -> Result<Self, LearnError> {
+    pub fn new(facts: &Facts, options: &NonPrivate) -> Result<Self, LearnError> {
         let (penalty, more) = resolved(options.penalty, facts)?;
         let ridge = RIDGE.check(options.ridge.unwrap_or(1.0))?;
-        let options = Options { ridge: Some(ridge), ..*options };
+        let options = NonPrivate { ridge: Some(ridge), ..*options };
         let ridge = RIDGE.check(ridge + more)?;
         let (tolerance, rows) = (facts.default_tolerance(), facts.rows as f64);
         let plain = Self { options, penalty, ridge, tolerance, rows };
@@ -62,22 +67,23 @@ impl Plain {
     pub fn settled(&self) -> Method {
         Method::NonPrivate(self.options)
     }
+}
 
-    pub fn settings(&self) -> Settings {
-        Settings::of([("ridge", self.ridge), ("gamma", self.tolerance / self.rows)])
+impl Baseline<Erm> for Plain {
+    fn settings(&self) -> Shown {
+        Shown::of([("ridge", self.ridge), ("gamma", self.tolerance / self.rows)])
     }
 
-    pub fn run(
+    fn run(
         &self,
         facts: &Facts,
         table: &dyn Table,
         monitor: &dyn Monitor,
-    ) -> Result<Vec<Vec<f64>>, LearnError> {
-        (0..facts.problems)
-            .map(|problem| {
-                let (ask, penalty) = (self.ask(), &self.penalty);
-                Ok(solve(facts, table, problem, ask, penalty, None, monitor)?.into_theta())
-            })
-            .collect()
+    ) -> Result<LinearWeights, LearnError> {
+        let problems = (0..facts.problems).map(|problem| {
+            let (ask, penalty) = (self.ask(), &self.penalty);
+            Ok(solve(facts, table, problem, ask, penalty, None, monitor)?.into_theta())
+        });
+        problems.collect::<Result<_, LearnError>>().map(LinearWeights::of)
     }
 }

@@ -27,34 +27,31 @@
 //!   between problems; the certificate claims what the exact curve proves for Δ.
 //! - Tested by `tests/permutation.rs`.
 
+use super::Decision;
 use super::permutation::{
-    DEFAULT_PASSES, RATE, Rates, Walk, admitted, checked_batch, checked_passes, printed_factor,
+    BATCH, DEFAULT_PASSES, PASSES, RATE, Rates, Walk, admitted, checked_batch, checked_passes,
+    printed_factor,
 };
 use super::predicted;
 use crate::LearnError;
+use crate::allowance::Allowance;
 use crate::facts::Facts;
-use crate::learner::Planned;
-use crate::method::{Method, MethodInfo, Scores, SettingInfo};
+use crate::method::{Method, MethodInfo, Scores};
 use crate::request::Calibration;
-use privet_core::Budget;
+use crate::settings::SettingInfo;
 use privet_dp::account;
 use privet_dp::gate::Arithmetic;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The passes, for both permutation methods.
-pub(super) const PASSES_SETTING: SettingInfo = SettingInfo {
-    name: "passes",
-    meaning: "passes over the records; 10 unless given",
-    accepted: "a whole number from 1 to 100000",
-};
+pub(super) const PASSES_SETTING: SettingInfo =
+    SettingInfo::whole(PASSES, "passes over the records; 10 unless given");
 
 /// The batch, for both permutation methods.
-pub(super) const BATCH_SETTING: SettingInfo = SettingInfo {
-    name: "batch",
-    meaning: "rows of a batch; chosen from public facts unless given",
-    accepted: "a whole number from 1 to the number of rows",
-};
+pub(super) const BATCH_SETTING: SettingInfo =
+    SettingInfo::whole(BATCH, "rows of a batch; chosen from public facts unless given")
+        .also("at most the number of rows");
 
 /// A line about it.
 pub const INFO: MethodInfo = MethodInfo {
@@ -66,24 +63,26 @@ pub const INFO: MethodInfo = MethodInfo {
     settings: &[
         PASSES_SETTING,
         BATCH_SETTING,
-        SettingInfo {
-            name: "rate",
-            meaning: "first rate of the mean gradient; chosen from public facts unless given",
-            accepted: "a number above 0 and at most 2/β, β the smoothness of the loss",
-        },
-        SettingInfo {
-            name: "schedule",
-            meaning: "how rates go on; constant unless given",
-            accepted: "constant, decreasing or square-root",
-        },
+        SettingInfo::number(
+            RATE,
+            "first rate of the mean gradient; chosen from public facts unless given",
+        )
+        .also("at most 2/β, β the smoothness of the loss"),
+        SettingInfo::words(
+            "schedule",
+            "constant, decreasing or square-root",
+            "how rates go on; constant unless given",
+        ),
     ],
     scores: Scores::Clipped,
+    noised: "the weights that the last pass ends at",
+    any_storage: true,
 };
 
 /// Its settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Options {
+pub struct Psgd {
     /// T.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passes: Option<u32>,
@@ -124,7 +123,7 @@ impl Schedule {
 }
 
 /// τ of the rule.
-fn time(facts: &Facts, budget: &Budget, slope: f64) -> f64 {
+fn time(facts: &Facts, budget: &Allowance<'_>, slope: f64) -> f64 {
     let mu = account::gaussian::mu(budget.epsilon(), budget.delta());
     let problems = f64::from(facts.problems);
     let records = f64::from(facts.unit.records());
@@ -149,10 +148,10 @@ fn first_rate(schedule: Schedule, smoothness: f64, updates: f64, time: f64) -> f
 /// Decides everything from public facts.
 pub(crate) fn plan(
     facts: &Facts,
-    budget: &Budget,
+    budget: &Allowance<'_>,
     calibration: Calibration,
-    options: &Options,
-) -> Result<Planned, LearnError> {
+    options: &Psgd,
+) -> Result<Decision, LearnError> {
     let slope = admitted(facts, budget, calibration, INFO.name)?;
     let smoothness = facts.loss.smoothness(facts.radius);
     let schedule = options.schedule.unwrap_or_default();
@@ -183,9 +182,9 @@ pub(crate) fn plan(
         printed_factor(facts, budget) * moved * walk.printed_weight(facts)
     });
     let procedure = walk.planned(facts, budget, printed)?;
-    Ok(Planned {
+    Ok(Decision {
         procedure: Arc::new(procedure),
-        settled: Method::Psgd(Options {
+        settled: Method::Psgd(Psgd {
             passes: Some(passes),
             batch: Some(batch),
             rate: Some(rate),

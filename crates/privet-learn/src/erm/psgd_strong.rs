@@ -24,15 +24,15 @@
 //!   updates; the certificate claims what the exact curve proves for Δ.
 //! - Tested by `tests/permutation.rs`.
 
+use super::Decision;
 use super::permutation::{Rates, Walk, admitted, checked_batch, checked_passes, printed_factor};
 use super::psgd::{BATCH_SETTING, PASSES_SETTING};
 use super::ridge as rule;
 use crate::LearnError;
+use crate::allowance::Allowance;
 use crate::facts::Facts;
-use crate::learner::Planned;
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
 use crate::request::{Calibration, RIDGE};
-use privet_core::Budget;
 use privet_dp::account;
 use privet_dp::gate::Arithmetic;
 use serde::{Deserialize, Serialize};
@@ -47,12 +47,14 @@ pub const INFO: MethodInfo = MethodInfo {
     guarantee: "(ε, δ) in finite arithmetic; no pure ε",
     settings: &[PASSES_SETTING, BATCH_SETTING, RIDGE_SETTING],
     scores: Scores::Clipped,
+    noised: "the weights that the last pass ends at",
+    any_storage: true,
 };
 
 /// Its settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Options {
+pub struct PsgdStrong {
     /// T.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passes: Option<u32>,
@@ -67,10 +69,10 @@ pub struct Options {
 /// Decides everything from public facts.
 pub(crate) fn plan(
     facts: &Facts,
-    budget: &Budget,
+    budget: &Allowance<'_>,
     calibration: Calibration,
-    options: &Options,
-) -> Result<Planned, LearnError> {
+    options: &PsgdStrong,
+) -> Result<Decision, LearnError> {
     let slope = admitted(facts, budget, calibration, INFO.name)?;
     let (rows, smoothness) = (facts.rows as f64, facts.loss.smoothness(facts.radius));
     let mu = account::gaussian::mu(budget.epsilon(), budget.delta());
@@ -86,9 +88,9 @@ pub(crate) fn plan(
     let printed = (calibration == Calibration::Printed)
         .then(|| printed_factor(facts, budget) * 2.0 * facts.gradient_bound() / ridge);
     let procedure = walk.planned(facts, budget, printed)?;
-    Ok(Planned {
+    Ok(Decision {
         procedure: Arc::new(procedure),
-        settled: Method::PsgdStrong(Options {
+        settled: Method::PsgdStrong(PsgdStrong {
             passes: Some(passes),
             batch: Some(batch),
             ridge: Some(ridge),

@@ -23,19 +23,22 @@
 //! - δ = 0 and more than two classes are refused: the theorem is for one Gaussian b.
 //! - Tested by `tests/linear.rs`.
 
+use super::Decision;
 use super::linear::{NORM_SETTING, norm};
 use super::minimum::linear_norm;
 use super::predicted;
 use super::reach::SPARE;
 use super::watch::Watch;
 use crate::LearnError;
+use crate::allowance::Allowance;
 use crate::facts::Facts;
-use crate::learner::{Planned, Procedure, Settings};
-use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
+use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::model::LinearWeights;
 use crate::request::{Calibration, RIDGE};
+use crate::settings::Shown;
 use crate::support::Support;
-use privet_core::Budget;
-use privet_dp::account::{self, Cost, Event, ObjectiveNoise, gaussian};
+use crate::task::Procedure;
+use privet_dp::account::{self, Event, ObjectiveNoise, gaussian};
 use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
 use privet_dp::mechanism::{Distance, RotatedObjective, Units};
 use privet_optim::raised::{Raised, Sizes};
@@ -52,18 +55,19 @@ pub const INFO: MethodInfo = MethodInfo {
     guarantee: "(ε, δ) in finite arithmetic; no pure ε",
     settings: &[
         NORM_SETTING,
-        SettingInfo {
-            meaning: "what eigenvalues below it are raised to; chosen from public facts unless given",
-            ..RIDGE_SETTING
-        },
+        RIDGE_SETTING.meaning(
+            "what eigenvalues below it are raised to; chosen from public facts unless given",
+        ),
     ],
     scores: Scores::Separate,
+    noised: "the objective, as a linear term",
+    any_storage: true,
 };
 
 /// Its settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Options {
+pub struct LinearRotated {
     /// B.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub norm: Option<f64>,
@@ -85,10 +89,10 @@ const EXPERIMENTAL: &str = "experimental: the thesis's proof of this algorithm h
 /// Decides everything from public facts.
 pub(crate) fn plan(
     facts: &Facts,
-    budget: &Budget,
+    budget: &Allowance<'_>,
     calibration: Calibration,
-    options: &Options,
-) -> Result<Planned, LearnError> {
+    options: &LinearRotated,
+) -> Result<Decision, LearnError> {
     let norm = norm(facts, options.norm)?;
     let refused = |what: &str, instead| Err(LearnError::NotCovered { what: what.into(), instead });
     if budget.is_pure() {
@@ -158,15 +162,16 @@ pub(crate) fn plan(
     // The rest of the share is for the grids.
     let nu = gaussian::mu(0.9 * OUTPUT_SHARE * epsilon, 0.5 * OUTPUT_SHARE * budget.delta());
     rotated.output_noise = rotated.output_error()? / nu * (1.0 + 1e-9);
-    let met = calibration == Calibration::Printed || account::meets(&rotated.event()?, *budget)?;
+    let met =
+        calibration == Calibration::Printed || account::meets(&rotated.event()?, budget.budget())?;
     if !met {
         return refused(
             "the grids of its noise cost method linear-rotated more than this delta",
             "give a larger delta, or method linear or amp",
         );
     }
-    let settled = Options { norm: Some(norm), ridge: Some(rotated.floor) };
-    Ok(Planned {
+    let settled = LinearRotated { norm: Some(norm), ridge: Some(rotated.floor) };
+    Ok(Decision {
         procedure: Arc::new(Rotating { rotated }),
         settled: Method::LinearRotated(settled),
         arithmetic: Arithmetic::Finite,
@@ -194,26 +199,19 @@ struct Rotating {
     rotated: RotatedObjective,
 }
 
-impl Procedure for Rotating {
+impl Procedure<super::Erm> for Rotating {
     fn event(&self) -> Result<Event, LearnError> {
         Ok(self.rotated.event()?)
     }
 
     /// σ stays the plan's: the theorem's ε and the tolerance follow from it.
-    fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
-        let Event::All(parts) = stated else { return None };
-        let [_, _, output] = parts.as_slice() else { return None };
-        let Cost::Gaussian { noise_scale, .. } = output.single_cost()? else { return None };
-        let rotated = RotatedObjective { output_noise: *noise_scale, ..self.rotated.clone() };
-        Some(Arc::new(Self { rotated }))
+    fn refuses(&self, found: &LinearWeights) -> Option<&'static str> {
+        let support = Support::gaussian(self.rotated.output_noise);
+        support.refuses(&found.weights)
     }
 
-    fn support(&self) -> Support {
-        Support::gaussian(self.rotated.output_noise)
-    }
-
-    fn settings(&self) -> Settings {
-        Settings::of([
+    fn settings(&self) -> Shown {
+        Shown::of([
             ("ridge", self.rotated.floor),
             ("norm", self.rotated.bound),
             ("objective_noise", self.rotated.noise_scale),
@@ -231,7 +229,7 @@ impl Procedure for Rotating {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
+    ) -> Result<Noised<LinearWeights>, LearnError> {
         let watch = Watch::new(monitor);
         watch.step();
         watch.went_on()?;
@@ -247,7 +245,7 @@ impl Procedure for Rotating {
         let near = raised.minimiser(&pull, off, bound).ok_or(GateError::NotCertified)?;
         let distance = Distance(near.distance);
         let released = token.release(Private::new(near.theta), distance, session)?;
-        Ok(session.gather(vec![released])?)
+        Ok(session.gather(vec![released])?.map(LinearWeights::of))
     }
 }
 

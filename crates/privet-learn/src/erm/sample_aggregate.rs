@@ -31,16 +31,21 @@
 //!   mean" that is not given. Noise Lap(ζp/(mε)) is the same as here for δ = 0.
 //! - Tested by `tests/sample_aggregate.rs`.
 
+use super::Decision;
 use super::{calibrated, predicted};
+use crate::allowance::Allowance;
 use crate::facts::Facts;
-use crate::learner::{Planned, Procedure, Settings};
-use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
+use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::model::LinearWeights;
 use crate::request::{Calibration, RIDGE};
+use crate::settings::SettingInfo;
+use crate::settings::Shown;
 use crate::support::Support;
+use crate::task::Procedure;
 use crate::{LearnError, admit};
-use privet_core::{Budget, Range, Unit};
+use privet_core::{Range, Unit};
 use privet_data::Dataset;
-use privet_dp::account::{self, Cost, Event};
+use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, Noised, Private, Session};
 use privet_dp::mechanism::{Gaussian, Laplace, independent_blocks};
 use privet_optim::solver::{Monitor, Options as Solver, Problem, SolveError, minimise};
@@ -56,24 +61,20 @@ pub const INFO: MethodInfo = MethodInfo {
     source: "Nissim, Raskhodnikova & Smith 2007; Smith 2011; Thakurta 2013, §3.2.1",
     guarantee: "(ε, δ) and pure ε in finite arithmetic, whatever the solver does",
     settings: &[
-        SettingInfo {
-            name: "blocks",
-            meaning: "blocks of records; chosen from public facts unless given",
-            accepted: "a whole number from 1 to 1000000",
-        },
-        SettingInfo {
-            name: "bound",
-            meaning: "length that a block's model is clipped to; 4√problems / clipping radius \
+        SettingInfo::whole(BLOCKS, "blocks of records; chosen from public facts unless given"),
+        SettingInfo::number(
+            BOUND,
+            "length that a block's model is clipped to; 4√problems / clipping radius \
                       unless given",
-            accepted: "a number above 0 and below 1e100",
-        },
-        SettingInfo {
-            meaning: "strength of λ/2·‖θ‖² beside the sum of losses of one block; chosen from \
+        ),
+        RIDGE_SETTING.meaning(
+            "strength of λ/2·‖θ‖² beside the sum of losses of one block; chosen from \
                       public facts unless given",
-            ..RIDGE_SETTING
-        },
+        ),
     ],
     scores: Scores::Separate,
+    noised: "the mean of the blocks' weights",
+    any_storage: false,
 };
 
 /// Limits on the number of blocks.
@@ -90,7 +91,7 @@ const PRECISION: f64 = 1e-6;
 /// Its settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Options {
+pub struct SampleAggregate {
     /// m.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<u32>,
@@ -150,10 +151,10 @@ impl Clip {
 /// Decides everything from public facts.
 pub(crate) fn plan(
     facts: &Facts,
-    budget: &Budget,
+    budget: &Allowance<'_>,
     calibration: Calibration,
-    options: &Options,
-) -> Result<Planned, LearnError> {
+    options: &SampleAggregate,
+) -> Result<Decision, LearnError> {
     if calibration == Calibration::Printed {
         return Err(LearnError::NotCovered {
             what: "the papers print neither the number of blocks nor the range".into(),
@@ -199,9 +200,9 @@ pub(crate) fn plan(
     let noise_scale = calibrated(&single, budget, floor, |noise_scale| {
         Aggregate { noise_scale, ..aggregate.clone() }.law().event()
     })?;
-    Ok(Planned {
+    Ok(Decision {
         procedure: Arc::new(Aggregate { noise_scale, ..aggregate }),
-        settled: Method::SampleAggregate(Options {
+        settled: Method::SampleAggregate(SampleAggregate {
             blocks: Some(blocks),
             bound: Some(bound),
             ridge: Some(ridge),
@@ -320,29 +321,21 @@ impl Aggregate {
     }
 }
 
-impl Procedure for Aggregate {
+impl Procedure<super::Erm> for Aggregate {
     fn event(&self) -> Result<Event, LearnError> {
         Ok(self.law().event()?)
     }
 
-    fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
-        let noise_scale = match (self.clip, stated.single_cost()?) {
-            (Clip::Ball(_), Cost::Gaussian { noise_scale, .. })
-            | (Clip::Box(_), Cost::Laplace { noise_scale, .. }) => *noise_scale,
-            _ => return None,
-        };
-        Some(Arc::new(Self { noise_scale, ..self.clone() }))
-    }
-
-    fn support(&self) -> Support {
-        match self.law() {
+    fn refuses(&self, found: &LinearWeights) -> Option<&'static str> {
+        let support = match self.law() {
             Law::Gaussian(gaussian) => Support::gaussian(gaussian.noise_scale),
             Law::Laplace(laplace) => Support::Grid(laplace.step),
-        }
+        };
+        support.refuses(&found.weights)
     }
 
-    fn settings(&self) -> Settings {
-        Settings::of([
+    fn settings(&self) -> Shown {
+        Shown::of([
             ("ridge", self.ridge),
             ("blocks", f64::from(self.blocks)),
             ("bound", self.bound),
@@ -365,7 +358,7 @@ impl Procedure for Aggregate {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
+    ) -> Result<Noised<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "subsets of the rows")?;
         let mut mean = vec![0.0; facts.columns * facts.problems as usize];
         for rows in self.partition(data, session) {
@@ -378,6 +371,6 @@ impl Procedure for Aggregate {
             Law::Gaussian(gaussian) => gaussian.run(Private::new(mean), session)?,
             Law::Laplace(laplace) => laplace.run(Private::new(mean), session)?,
         };
-        Ok(noised.rows_of(facts.columns))
+        Ok(noised.rows_of(facts.columns).map(LinearWeights::of))
     }
 }

@@ -36,19 +36,23 @@
 //!   σ/G is at least [`LEAST_MULTIPLIER`].
 //! - Tested by `tests/sampled.rs`.
 
+use super::Decision;
 use super::descent::{Descent, Schedule, Start};
 use super::gd::{self, BALL, Question, RADII};
 use super::permutation::{BATCH, RATE};
 use super::watch::Watch;
 use super::{calibrated, evenly_split, predicted};
 use crate::LearnError;
+use crate::allowance::Allowance;
 use crate::facts::Facts;
-use crate::learner::{Planned, Procedure, Settings};
-use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
+use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::model::LinearWeights;
 use crate::request::{Calibration, RIDGE, STEPS};
+use crate::settings::SettingInfo;
+use crate::settings::Shown;
 use crate::support::Support;
-use privet_core::Budget;
-use privet_dp::account::{self, Cost, Event};
+use crate::task::Procedure;
+use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
 use privet_dp::mechanism::{Draw, SampledGaussian};
 use privet_optim::solver::Monitor;
@@ -65,38 +69,32 @@ pub const INFO: MethodInfo = MethodInfo {
     source: "Bassily et al. 2014; Abadi et al. 2016; Thakkar 2019, Algorithm 4",
     guarantee: "(ε, δ) in finite arithmetic; no pure ε; one record a unit",
     settings: &[
-        SettingInfo {
-            name: "steps",
-            meaning: "noised steps; chosen from public facts unless given",
-            accepted: "a whole number from 1 to 1000000",
-        },
-        SettingInfo {
-            name: "batch",
-            meaning: "expected rows of a sample; chosen from public facts unless given",
-            accepted: "a whole number from 1 to below the number of rows",
-        },
-        SettingInfo {
-            name: "rate",
-            meaning: "rate of the mean gradient; chosen from public facts unless given",
-            accepted: "a number above 0",
-        },
-        SettingInfo {
-            name: "sampling",
-            meaning: "how samples are drawn; poisson unless given",
-            accepted: "poisson, or under replace-one without-replacement",
-        },
-        SettingInfo {
-            meaning: "strength of λ/2·‖θ‖² beside the sum of losses; none unless given",
-            ..RIDGE_SETTING
-        },
+        SettingInfo::whole(STEPS, "noised steps; chosen from public facts unless given"),
+        SettingInfo::whole(
+            BATCH,
+            "expected rows of a sample; chosen from public facts unless given",
+        )
+        .also("below the number of rows"),
+        SettingInfo::number(
+            RATE,
+            "rate of the mean gradient; chosen from public facts unless given",
+        ),
+        SettingInfo::words(
+            "sampling",
+            "poisson, or under replace-one without-replacement",
+            "how samples are drawn; poisson unless given",
+        ),
+        RIDGE_SETTING.meaning("strength of λ/2·‖θ‖² beside the sum of losses; none unless given"),
     ],
     scores: Scores::ClippedJoint,
+    noised: "the sum of the gradients of a sample, at each step",
+    any_storage: true,
 };
 
 /// Its settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Options {
+pub struct Sgd {
     /// T.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u32>,
@@ -177,10 +175,10 @@ fn usual_rate(facts: &Facts, noise: f64, steps: u32) -> f64 {
 /// Decides everything from public facts.
 pub(crate) fn plan(
     facts: &Facts,
-    budget: &Budget,
+    budget: &Allowance<'_>,
     calibration: Calibration,
-    options: &Options,
-) -> Result<Planned, LearnError> {
+    options: &Sgd,
+) -> Result<Decision, LearnError> {
     covered(facts, budget)?;
     let printed = calibration == Calibration::Printed;
     let steps =
@@ -253,9 +251,9 @@ pub(crate) fn plan(
         calibrated(&single, budget, floor, |scale| sampled(scale).event())?
     };
     let notes = if printed { vec![PRINTED_NOTE.into()] } else { vec![] };
-    Ok(Planned {
+    Ok(Decision {
         procedure: Arc::new(sampled(scale)),
-        settled: Method::Sgd(Options {
+        settled: Method::Sgd(Sgd {
             steps: Some(steps),
             batch: Some(batch),
             rate: Some(rate),
@@ -272,7 +270,7 @@ const PRINTED_NOTE: &str = "printed noise; samples are drawn as the events say, 
      in print, and the claim is the accountant's";
 
 /// Refuses what no theorem covers, and what would take long to account for.
-fn covered(facts: &Facts, budget: &Budget) -> Result<(), LearnError> {
+fn covered(facts: &Facts, budget: &Allowance<'_>) -> Result<(), LearnError> {
     if budget.epsilon() > LARGEST_EPSILON || budget.delta() > LARGEST_DELTA {
         return Err(LearnError::NotCovered {
             what: format!(
@@ -351,31 +349,18 @@ impl Sampled {
     }
 }
 
-impl Procedure for Sampled {
+impl Procedure<super::Erm> for Sampled {
     fn event(&self) -> Result<Event, LearnError> {
         Ok(Self::event(self)?)
     }
 
-    fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
-        let noise_scale = match (stated.single_cost()?, self.sampled.draw) {
-            (Cost::PoissonGaussian { noise_scale, .. }, Draw::Poisson { .. })
-            | (
-                Cost::WithoutReplacementGaussian { noise_scale, .. },
-                Draw::WithoutReplacement { .. },
-            ) => *noise_scale,
-            _ => return None,
-        };
-        let mut other = self.clone();
-        other.sampled.noise_scale = noise_scale;
-        Some(Arc::new(other))
+    fn refuses(&self, found: &LinearWeights) -> Option<&'static str> {
+        let support = Support::Ball(self.schedule.ball);
+        support.refuses(&found.weights)
     }
 
-    fn support(&self) -> Support {
-        Support::Ball(self.schedule.ball)
-    }
-
-    fn settings(&self) -> Settings {
-        Settings::of([
+    fn settings(&self) -> Shown {
+        Shown::of([
             ("steps", f64::from(self.schedule.steps)),
             ("batch", self.batch as f64),
             ("rate", self.schedule.rate * self.batch as f64),
@@ -404,7 +389,7 @@ impl Procedure for Sampled {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
+    ) -> Result<Noised<LinearWeights>, LearnError> {
         let question = Question::of(facts, self.joint, self.slope);
         // Every record is asked for once, unsampled and unreleased: one that cannot be summed exactly
         // must be refused now, not when a sample brings it in.
@@ -419,6 +404,6 @@ impl Procedure for Sampled {
             })
         });
         watch.went_on()?;
-        Ok(noised?.ok_or(GateError::NotAsPlanned)?.rows_of(self.columns))
+        Ok(noised?.ok_or(GateError::NotAsPlanned)?.rows_of(self.columns).map(LinearWeights::of))
     }
 }

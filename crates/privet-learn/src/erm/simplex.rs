@@ -34,17 +34,22 @@
 //! - Departs from print: m = (ελ/(LR∞))/(4 + 2nR∞²L_g/λ) there, as far as it is legible: not offered.
 //! - Tested by `tests/simplex.rs`.
 
+use super::Decision;
 use super::calibrated;
 use super::frank_wolfe::{CLIP, RADIUS, slope};
 use super::watch::Watch;
+use crate::allowance::Allowance;
 use crate::facts::Facts;
-use crate::learner::{Planned, Procedure, Settings};
-use crate::method::{Method, MethodInfo, Scores as ClassScores, SettingInfo};
+use crate::method::{Method, MethodInfo, Scores as ClassScores};
+use crate::model::LinearWeights;
 use crate::request::Calibration;
+use crate::settings::SettingInfo;
+use crate::settings::Shown;
 use crate::support::Support;
+use crate::task::Procedure;
 use crate::{LearnError, admit};
-use privet_core::{Budget, Neighbours, Range, Unit};
-use privet_dp::account::{self, Cost, Event};
+use privet_core::{Neighbours, Range, Unit};
+use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
 use privet_dp::mechanism::{Scores, Selection, SelectionLaw, Vertex};
 use privet_optim::solver::Monitor;
@@ -66,35 +71,27 @@ pub const INFO: MethodInfo = MethodInfo {
     source: "Jain & Thakurta 2014, §5.1; constants re-derived",
     guarantee: "(ε, δ) and pure ε in finite arithmetic; replace-one neighbours only",
     settings: &[
-        SettingInfo {
-            name: "draws",
-            meaning: "columns drawn; chosen from public facts unless given",
-            accepted: "a whole number from 1 to 1000000",
-        },
-        SettingInfo {
-            name: "entropy",
-            meaning: "strength of λΣw ln w beside the sum of losses; the least that the budget allows \
+        SettingInfo::whole(DRAWS, "columns drawn; chosen from public facts unless given"),
+        SettingInfo::number(
+            ENTROPY,
+            "strength of λΣw ln w beside the sum of losses; the least that the budget allows \
                       unless given",
-            accepted: "a number above 0",
-        },
-        SettingInfo {
-            name: "radius",
-            meaning: "ℓ1 norm of the model; chosen from public facts unless given",
-            accepted: "a number above 0",
-        },
-        SettingInfo {
-            name: "clip",
-            meaning: "what every entry is clamped to, both ways; chosen from the schema unless given",
-            accepted: "a number from 1e-60 to 1e60",
-        },
+        ),
+        SettingInfo::number(RADIUS, "ℓ1 norm of the model; chosen from public facts unless given"),
+        SettingInfo::number(
+            CLIP,
+            "what every entry is clamped to, both ways; chosen from the schema unless given",
+        ),
     ],
     scores: ClassScores::Separate,
+    noised: "the choice of a column by its score",
+    any_storage: false,
 };
 
 /// Its settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Options {
+pub struct Simplex {
     /// m.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draws: Option<u32>,
@@ -128,7 +125,7 @@ pub struct Pace {
 }
 
 /// The rule above.
-pub fn pace(facts: &Facts, budget: &Budget) -> Pace {
+pub fn pace(facts: &Facts, budget: &Allowance<'_>) -> Pace {
     let (slope, curvature) = (slope(facts), facts.shape.curvature);
     let known = facts.rows as f64 * budget.epsilon() / f64::from(facts.problems);
     let ln = (2.0 * facts.columns as f64).ln();
@@ -185,10 +182,10 @@ impl Terms {
 /// Decides everything from public facts.
 pub(crate) fn plan(
     facts: &Facts,
-    budget: &Budget,
+    budget: &Allowance<'_>,
     calibration: Calibration,
-    options: &Options,
-) -> Result<Planned, LearnError> {
+    options: &Simplex,
+) -> Result<Decision, LearnError> {
     let refused = |what: &str, instead| Err(LearnError::NotCovered { what: what.into(), instead });
     if calibration == Calibration::Printed {
         return refused(
@@ -227,7 +224,7 @@ pub(crate) fn plan(
             let one = choice(entropy)?;
             let meets = |count: u32| {
                 let event = Event::Repeat { count, event: Box::new(one.clone()) };
-                account::meets(&facts.repeated(event), *budget)
+                account::meets(&facts.repeated(event), budget.budget())
             };
             let draws = match given {
                 Some(draws) if meets(draws)? => draws,
@@ -244,9 +241,9 @@ pub(crate) fn plan(
     };
     let terms = terms(entropy).ok_or(GateError::Malformed)?;
     let clip = Some(clip);
-    Ok(Planned {
+    Ok(Decision {
         procedure: Arc::new(Drawing::new(facts, &terms, draws)),
-        settled: Method::Simplex(Options {
+        settled: Method::Simplex(Simplex {
             draws: Some(draws),
             entropy: Some(entropy),
             radius: Some(radius),
@@ -259,7 +256,7 @@ pub(crate) fn plan(
 
 /// A λ below the least: four times the range that basic composition or concentration allows, of
 /// (4Sκ/λ)(1 + ncκ²/λ) ≥ both of its terms.
-fn floor(facts: &Facts, budget: &Budget, reach: f64, draws: u32) -> f64 {
+fn floor(facts: &Facts, budget: &Allowance<'_>, reach: f64, draws: u32) -> f64 {
     let count = f64::from(draws) * f64::from(facts.problems);
     let mut range = budget.epsilon() / count;
     if !budget.is_pure() {
@@ -310,7 +307,7 @@ impl Drawing {
     }
 }
 
-impl Procedure for Drawing {
+impl Procedure<super::Erm> for Drawing {
     fn event(&self) -> Result<Event, LearnError> {
         let event = self.selection.event()?;
         Ok(match self.problems {
@@ -320,17 +317,13 @@ impl Procedure for Drawing {
     }
 
     /// The noise follows from λ, which the request states.
-    fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
-        let Cost::BoundedRange { .. } = stated.single_cost()? else { return None };
-        Some(Arc::new(self.clone()))
+    fn refuses(&self, found: &LinearWeights) -> Option<&'static str> {
+        let support = Support::Choices(self.selection.coefficients.clone());
+        support.refuses(&found.weights)
     }
 
-    fn support(&self) -> Support {
-        Support::Choices(self.selection.coefficients.clone())
-    }
-
-    fn settings(&self) -> Settings {
-        Settings::of([
+    fn settings(&self) -> Shown {
+        Shown::of([
             ("entropy", self.terms.problem.entropy),
             ("radius", self.terms.problem.radius),
             ("clip", self.terms.features.bound()),
@@ -352,7 +345,7 @@ impl Procedure for Drawing {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
+    ) -> Result<Noised<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "single columns")?;
         let features = GridMatrix::new(&data.features, self.terms.features)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
@@ -368,7 +361,7 @@ impl Procedure for Drawing {
         }
         let draw = |scores| self.selection.run(Private::new(Constant(scores)), session);
         let parts = solved.into_iter().map(draw).collect::<Result<_, _>>()?;
-        Ok(session.gather(parts)?)
+        Ok(session.gather(parts)?.map(LinearWeights::of))
     }
 }
 

@@ -44,15 +44,19 @@
 //!   moved by κ, which is several times smaller. See `docs/errata.md`, SSP.
 //! - Tested by `tests/ssp.rs`.
 
+use super::Decision;
 use super::watch::Watch;
 use super::{calibrated, predicted};
+use crate::allowance::Allowance;
 use crate::facts::Facts;
-use crate::learner::{Planned, Procedure, Settings};
-use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores, SettingInfo};
+use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::model::LinearWeights;
 use crate::request::{Calibration, RIDGE};
+use crate::settings::Shown;
+use crate::task::Procedure;
 use crate::{LearnError, admit};
-use privet_core::{Budget, Neighbours};
-use privet_dp::account::{self, Cost, Event};
+use privet_core::Neighbours;
+use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, Noised, Private, Session};
 use privet_dp::mechanism::{Gaussian, Laplace, Moments, MomentsLaw, NoisyMoments, Units};
 use privet_optim::loss::Loss;
@@ -68,18 +72,19 @@ pub const INFO: MethodInfo = MethodInfo {
     summary: "least squares from second moments under noise, all classes from one release",
     source: "Vu & Slavkovic 2009; Wang 2018 (AdaSSP); sensitivity and ridge of our own",
     guarantee: "(ε, δ) and pure ε in finite arithmetic",
-    settings: &[SettingInfo {
-        meaning: "what is added to every eigenvalue of the noised matrix; half the edge of the \
+    settings: &[RIDGE_SETTING.meaning(
+        "what is added to every eigenvalue of the noised matrix; half the edge of the \
                   noise's own spectrum unless given",
-        ..RIDGE_SETTING
-    }],
+    )],
     scores: Scores::Separate,
+    noised: "the second moments of the records, from which the weights are solved",
+    any_storage: true,
 };
 
 /// Its settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Options {
+pub struct Ssp {
     /// κ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ridge: Option<f64>,
@@ -133,10 +138,10 @@ pub fn absolute_sensitivity(facts: &Facts) -> f64 {
 /// Decides everything from public facts.
 pub(crate) fn plan(
     facts: &Facts,
-    budget: &Budget,
+    budget: &Allowance<'_>,
     calibration: Calibration,
-    options: &Options,
-) -> Result<Planned, LearnError> {
+    options: &Ssp,
+) -> Result<Decision, LearnError> {
     let refused = |what: String, instead| Err(LearnError::NotCovered { what, instead });
     if calibration == Calibration::Printed {
         return refused(
@@ -177,12 +182,9 @@ pub(crate) fn plan(
     let spread =
         if pure { scale * std::f64::consts::SQRT_2 } else { scale / std::f64::consts::SQRT_2 };
     let ridge = ridge.unwrap_or(spread * (facts.columns as f64).sqrt());
-    Ok(Planned {
-        procedure: Arc::new(Solving {
-            facts: facts.clone(),
-            moments: moments(facts, pure, scale, ridge),
-        }),
-        settled: Method::Ssp(Options { ridge: Some(ridge) }),
+    Ok(Decision {
+        procedure: Arc::new(Solving { moments: moments(facts, pure, scale, ridge) }),
+        settled: Method::Ssp(Ssp { ridge: Some(ridge) }),
         arithmetic: Arithmetic::Finite,
         notes: vec![],
     })
@@ -219,31 +221,20 @@ fn moments(facts: &Facts, pure: bool, noise_scale: f64, ridge: f64) -> NoisyMome
 /// Moments, noise, a linear solve.
 #[derive(Debug, Clone)]
 struct Solving {
-    facts: Facts,
     moments: NoisyMoments,
 }
 
-impl Procedure for Solving {
+impl Procedure<super::Erm> for Solving {
     fn event(&self) -> Result<Event, LearnError> {
         Ok(self.moments.event()?)
     }
 
-    fn with_noise_of(&self, stated: &Event) -> Option<Arc<dyn Procedure>> {
-        let (pure, scale) = match (&self.moments.law, stated.single_cost()?) {
-            (MomentsLaw::Gaussian(_), Cost::Gaussian { noise_scale, .. }) => (false, *noise_scale),
-            (MomentsLaw::Laplace(_), Cost::Laplace { noise_scale, .. }) => (true, *noise_scale),
-            _ => return None,
-        };
-        let moments = moments(&self.facts, pure, scale, self.moments.ridge);
-        Some(Arc::new(Self { moments, ..self.clone() }))
-    }
-
-    fn settings(&self) -> Settings {
+    fn settings(&self) -> Shown {
         let scale = match &self.moments.law {
             MomentsLaw::Gaussian(gaussian) => gaussian.noise_scale,
             MomentsLaw::Laplace(laplace) => laplace.noise_scale,
         };
-        Settings::of([("ridge", self.moments.ridge), ("moment_noise", scale)])
+        Shown::of([("ridge", self.moments.ridge), ("moment_noise", scale)])
     }
 
     /// As of a linear term: the error n − Nθ of the normal equations, at the norm that is expected.
@@ -267,13 +258,13 @@ impl Procedure for Solving {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
+    ) -> Result<Noised<LinearWeights>, LearnError> {
         let watch = Watch::new(monitor);
         watch.step();
         watch.went_on()?;
         // Refused, if at all, before any noise is drawn.
         let sums = stacked(facts, table)?;
-        Ok(self.moments.run(Private::new(sums), session)?.map(solved))
+        Ok(self.moments.run(Private::new(sums), session)?.map(solved).map(LinearWeights::of))
     }
 }
 

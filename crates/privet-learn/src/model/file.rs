@@ -50,8 +50,8 @@ pub fn to_json(model: &Model, secret: Option<&[u8; 32]>) -> Result<String, Learn
         path: "model".into(),
         why: why.to_string(),
     };
-    let weights = serde_json::to_value(&model.weights).map_err(not_json)?;
-    let certificate = model.certificate.clone();
+    let weights = serde_json::to_value(model.weights()).map_err(not_json)?;
+    let certificate = model.certificate().clone();
     let certificate = match secret {
         Some(secret) => sign(certificate.seal(&weights), secret),
         None if certificate.check_seal(&weights).is_ok() => certificate,

@@ -1,14 +1,14 @@
 //! What is released: linear weights, and how they predict.
 
 pub mod file;
-mod strict;
+pub(crate) mod strict;
 
-use crate::LearnError;
-use crate::method::Scores;
-use crate::request::Request;
+use crate::erm::Erm;
+use crate::method::{Method, Scores};
+use crate::released::Released;
+use crate::task::Artefact;
 use privet_data::encode::Encoding;
 use privet_data::matrix::Matrix;
-use privet_dp::gate::{Certificate, Release};
 use privet_optim::loss::Loss;
 use serde::{Deserialize, Serialize};
 
@@ -20,13 +20,23 @@ pub struct LinearWeights {
     pub weights: Vec<Vec<f64>>,
 }
 
-/// A released model with its certificate; the schema and loss are those of the request that the
+/// A released linear model with its certificate; the schema and loss are those of the request that the
 /// certificate carries.
-#[derive(Debug, Clone)]
-pub struct Model {
-    weights: LinearWeights,
-    request: Request,
-    certificate: Certificate,
+pub type Model = Released<Erm>;
+
+impl LinearWeights {
+    /// A row a problem.
+    pub fn of(weights: Vec<Vec<f64>>) -> Self {
+        Self { weights }
+    }
+}
+
+impl Artefact for LinearWeights {
+    const KIND: &'static str = "linear";
+
+    fn numbers(&self) -> Vec<f64> {
+        self.weights.iter().flatten().copied().collect()
+    }
 }
 
 /// A prediction for each row.
@@ -39,55 +49,26 @@ pub enum Predictions {
 }
 
 impl Model {
-    /// From a release.
-    pub fn from_release(release: Release<LinearWeights>) -> Result<Self, LearnError> {
-        let (weights, certificate) = release.into_parts();
-        Self::new(weights, certificate)
-            .map_err(|why| LearnError::NotAModel { path: "release".into(), why })
-    }
-
-    pub(crate) fn new(weights: LinearWeights, certificate: Certificate) -> Result<Self, String> {
-        let request: Request = serde_json::from_value(certificate.request.clone())
-            .map_err(|error| format!("its request cannot be read: {error}"))?;
-        let known = serde_json::to_value(&request).map_err(|error| error.to_string())?;
-        if let Some(field) = strict::unknown_field(&certificate.request, &known) {
-            return Err(format!("its request has a field that is not known: {field}"));
-        }
-        let encoding = Encoding::new(&request.schema);
-        let problems = match encoding.classes() {
-            Some(count) if count > 2 => count,
-            _ => 1,
-        };
-        let fits = weights.weights.len() == problems
-            && weights.weights.iter().all(|row| row.len() == encoding.width())
-            && weights.weights.iter().flatten().all(|weight| weight.is_finite());
-        if fits {
-            Ok(Self { weights, request, certificate })
-        } else {
-            Err("its weights do not fit its schema".into())
-        }
-    }
-
     /// The weights.
     pub fn weights(&self) -> &LinearWeights {
-        &self.weights
+        self.artefact()
     }
 
-    /// What was asked for.
-    pub fn request(&self) -> &Request {
-        &self.request
+    /// The loss that it minimises.
+    pub fn loss(&self) -> Loss {
+        self.request().task.loss
     }
 
-    /// What it can reveal.
-    pub fn certificate(&self) -> &Certificate {
-        &self.certificate
+    /// How it was learnt.
+    pub fn method(&self) -> &Method {
+        &self.request().task.method
     }
 
     /// ⟨x, θ⟩ for each row and problem, problems innermost.
     pub fn scores(&self, features: &Matrix) -> Vec<f64> {
-        let mut scores = Vec::with_capacity(features.rows() * self.weights.weights.len());
+        let mut scores = Vec::with_capacity(features.rows() * self.weights().weights.len());
         for row in 0..features.rows() {
-            for weights in &self.weights.weights {
+            for weights in &self.weights().weights {
                 scores.push(dot(features, row, weights));
             }
         }
@@ -96,14 +77,14 @@ impl Model {
 
     /// The most likely class (the first on a tie), or the predicted number.
     pub fn predict(&self, features: &Matrix) -> Predictions {
-        let (scores, problems) = (self.scores(features), self.weights.weights.len());
-        let encoding = Encoding::new(&self.request.schema);
+        let (scores, problems) = (self.scores(features), self.weights().weights.len());
+        let encoding = Encoding::new(&self.request().schema);
         match encoding.classes() {
             None => Predictions::Numbers(
                 scores
                     .iter()
                     // The target's bounds are public: nothing beyond them can be right.
-                    .map(|score| self.request.loss.prediction(*score).clamp(-1.0, 1.0))
+                    .map(|score| self.loss().prediction(*score).clamp(-1.0, 1.0))
                     .map(|number| encoding.decode_target(number))
                     .collect(),
             ),
@@ -118,11 +99,11 @@ impl Model {
     /// more; where slopes were clipped or classes fitted jointly, what that estimates. `None` unless the
     /// loss is logistic.
     pub fn probabilities(&self, features: &Matrix) -> Option<Vec<f64>> {
-        if self.request.loss != Loss::Logistic {
+        if self.loss() != Loss::Logistic {
             return None;
         }
-        let (scores, problems) = (self.scores(features), self.weights.weights.len());
-        let kind = self.request.scores();
+        let (scores, problems) = (self.scores(features), self.weights().weights.len());
+        let kind = self.request().scores();
         let (jointly, slopes_clipped) = (kind == Scores::ClippedJoint, kind != Scores::Separate);
         let sigmoid = |score: f64| 1.0 / (1.0 + (-score).exp());
         // e^z = p/(S(1 − p)) − 1 for p > ½ ([`crate::erm::gd`]), so that 1 − p = 1/(1 + S(1 + e^z)).

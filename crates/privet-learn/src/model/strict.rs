@@ -15,7 +15,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Value, String> {
 
 /// The place of a field of `given` that is not in `known`, one that no reader looked at, or that is of another
 /// type there: an array for an object, an object for a word. Places are named as `a.b.c`.
-pub(super) fn unknown_field(given: &Value, known: &Value) -> Option<String> {
+pub(crate) fn unknown_field(given: &Value, known: &Value) -> Option<String> {
     let below = |place: &str, given: &Value, known: Option<&Value>| {
         let found = match known {
             None => Some(String::new()),

@@ -8,7 +8,7 @@ use crate::memory;
 use crate::race::{RaceError, Times};
 use privet_core::{Budget, Neighbours};
 use privet_dp::noise::SystemRandom;
-use privet_learn::{Calibration, Request, plan};
+use privet_learn::{Calibration, Erm, Request, plan};
 use privet_optim::loss::Loss;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -73,9 +73,9 @@ fn answer(question: &Question) -> Result<Value, RaceError> {
         rows: size.rows as u64,
         budget: Some(Budget::new(EPSILON, Budget::usual_delta(size.rows as u64))?),
         neighbours: Neighbours::ReplaceOne,
-        loss: Loss::Logistic,
-        method: method.parse()?,
         calibration: Calibration::Sound,
+        noise: vec![],
+        task: Erm { loss: Loss::Logistic, method: method.parse()? },
     })?;
     let mut source = SystemRandom::new()?;
     memory::start();

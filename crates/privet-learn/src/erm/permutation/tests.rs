@@ -14,15 +14,9 @@ const COLUMNS: usize = 3;
 const LOSSES: [Loss; 3] = [Loss::Logistic, Loss::HuberSvm { h: 0.1 }, Loss::SQUARED];
 
 fn facts(loss: Loss, rows: u64, problems: u32, records: u32) -> Facts {
-    let base = crate::Request {
-        schema: privet_data::Schema::from_toml(SCHEMA).unwrap(),
-        rows,
-        budget: None,
-        neighbours: Neighbours::ReplaceOne,
-        loss,
-        method: "psgd".parse().unwrap(),
-        calibration: Calibration::Sound,
-    };
+    let schema = privet_data::Schema::from_toml(SCHEMA).unwrap();
+    let task = crate::Erm { loss, method: "psgd".parse().unwrap() };
+    let base = crate::Request::new(schema, rows, Neighbours::ReplaceOne, task);
     let facts = Facts::of(&base).unwrap();
     assert_eq!((facts.columns, facts.radius), (COLUMNS, 1.0));
     let shape = LossShape { sign: Sign::Any, ..facts.shape };

@@ -1,0 +1,127 @@
+//! What a plan may spend, and the noise that is settled already.
+//!
+//! A plan looks for the least noise that its budget allows ([`Allowance::least`]) and writes the scale that
+//! it found into its request, beside every other choice. Made again from there it looks for nothing: the
+//! events that follow from that scale must prove the claim, and verification compares them.
+
+use crate::LearnError;
+use privet_core::Budget;
+use privet_dp::account::{self, AccountError, Cost, Event, ObjectiveNoise};
+use privet_dp::gate::GateError;
+
+/// The budget of a plan, and the scales of its noise where they are settled.
+#[derive(Debug, Clone, Copy)]
+pub struct Allowance<'a> {
+    budget: Budget,
+    noise: &'a [f64],
+}
+
+/// Up to here e^ε leaves room for what is multiplied by it.
+const ACCOUNTED: f64 = 600.0;
+
+/// How far above the floor noise scales are looked for, as a factor.
+const SEARCH: f64 = 1e4;
+
+impl<'a> Allowance<'a> {
+    /// Of this budget, with the scales of [`scales`] that an earlier plan settled on, or none.
+    pub fn new(budget: Budget, noise: &'a [f64]) -> Self {
+        Self { budget, noise }
+    }
+
+    /// ε.
+    pub fn epsilon(&self) -> f64 {
+        self.budget.epsilon()
+    }
+
+    /// δ.
+    pub fn delta(&self) -> f64 {
+        self.budget.delta()
+    }
+
+    /// Whether δ is 0.
+    pub fn is_pure(&self) -> bool {
+        self.budget.is_pure()
+    }
+
+    /// The whole budget.
+    pub fn budget(&self) -> Budget {
+        self.budget
+    }
+
+    /// What is left for the stages after this many events.
+    pub fn after(&self, events: usize) -> Self {
+        Self { noise: self.noise.get(events..).unwrap_or_default(), ..*self }
+    }
+
+    /// The scale that was settled on for the next event, if one was.
+    pub fn settled(&self) -> Option<f64> {
+        self.noise.first().copied()
+    }
+
+    /// The settled scale, or the smallest at which `event_for` meets the budget. No scale below `floor`
+    /// can (the noise that the Gaussian, or pure, part alone needs), so none is looked at.
+    pub fn least(
+        &self,
+        floor: f64,
+        event_for: impl Fn(f64) -> Result<Event, GateError>,
+    ) -> Result<f64, LearnError> {
+        let search = floor * (1.0 - 1e-6)..=floor * SEARCH;
+        if let Some(settled) = self.settled() {
+            // Others are never found, and accounting for them could take long.
+            if !search.contains(&settled) {
+                return Err(LearnError::NotCovered {
+                    what: "the noise that the request says is settled is not what its budget asks for"
+                        .into(),
+                    instead: "leave out the noise: it follows from the budget",
+                });
+            }
+            event_for(settled)?;
+            return Ok(settled);
+        }
+        event_for(floor)?;
+        // An event that cannot be made at some far scale is one that the accountant refuses.
+        let event = |scale| event_for(scale).unwrap_or(Event::All(vec![]));
+        account::calibrate(&self.budget, search, event).map_err(|error| match error {
+            AccountError::OutOfReach { epsilon, .. } if epsilon > ACCOUNTED => {
+                LearnError::NotCovered {
+                    what: format!(
+                        "epsilon = {epsilon}: e to its power is more than can be accounted for"
+                    ),
+                    instead: "give an epsilon up to 600 (above 20 or so it promises next to nothing), \
+                              or method non-private",
+                }
+            }
+            error => error.into(),
+        })
+    }
+}
+
+/// The scale of the noise of each event, in order: what a plan settles on. For choices by their scores it is
+/// one over the range, or over ε, that they cost.
+pub(crate) fn scales(event: &Event) -> Vec<f64> {
+    match event {
+        Event::Use { cost, .. } => scale(cost).into_iter().collect(),
+        Event::All(parts) => parts.iter().flat_map(scales).collect(),
+        Event::Repeat { event, .. } | Event::UpTo { event, .. } => scales(event),
+        Event::Selected { event, .. } => scales(event),
+    }
+}
+
+fn scale(cost: &Cost) -> Option<f64> {
+    Some(match cost {
+        Cost::Gaussian { noise_scale, .. }
+        | Cost::Laplace { noise_scale, .. }
+        | Cost::L2Laplace { noise_scale, .. }
+        | Cost::PoissonGaussian { noise_scale, .. }
+        | Cost::WithoutReplacementGaussian { noise_scale, .. } => *noise_scale,
+        Cost::Objective(objective) | Cost::ApproximateMinima { objective, .. } => {
+            match objective.noise {
+                ObjectiveNoise::Gaussian { noise_scale, .. }
+                | ObjectiveNoise::L2Laplace { noise_scale } => noise_scale,
+            }
+        }
+        Cost::BoundedRange { range } => range.recip(),
+        Cost::Pure { epsilon } => epsilon.recip(),
+        _ => return None,
+    })
+}

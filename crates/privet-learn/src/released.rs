@@ -1,0 +1,51 @@
+//! What was released, with its certificate: what a file holds.
+
+use crate::LearnError;
+use crate::erm::Erm;
+use crate::model::strict;
+use crate::request::Request;
+use crate::task::Task;
+use privet_dp::gate::{Certificate, Release};
+
+/// What was released, with its certificate, and the request that the certificate carries.
+#[derive(Debug, Clone)]
+pub struct Released<T: Task = Erm> {
+    artefact: T::Artefact,
+    request: Request<T>,
+    certificate: Certificate,
+}
+
+impl<T: Task> Released<T> {
+    /// From a release.
+    pub fn from_release(release: Release<T::Artefact>) -> Result<Self, LearnError> {
+        let (artefact, certificate) = release.into_parts();
+        Self::new(artefact, certificate)
+            .map_err(|why| LearnError::NotAModel { path: "release".into(), why })
+    }
+
+    pub(crate) fn new(artefact: T::Artefact, certificate: Certificate) -> Result<Self, String> {
+        let request: Request<T> = serde_json::from_value(certificate.request.clone())
+            .map_err(|error| format!("its request cannot be read: {error}"))?;
+        let known = serde_json::to_value(&request).map_err(|error| error.to_string())?;
+        if let Some(field) = strict::unknown_field(&certificate.request, &known) {
+            return Err(format!("its request has a field that is not known: {field}"));
+        }
+        T::fits(&request, &artefact)?;
+        Ok(Self { artefact, request, certificate })
+    }
+
+    /// What was released.
+    pub fn artefact(&self) -> &T::Artefact {
+        &self.artefact
+    }
+
+    /// What was asked for.
+    pub fn request(&self) -> &Request<T> {
+        &self.request
+    }
+
+    /// What it can reveal.
+    pub fn certificate(&self) -> &Certificate {
+        &self.certificate
+    }
+}

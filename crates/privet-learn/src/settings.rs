@@ -1,0 +1,104 @@
+//! The settings of a method: what is accepted, written once; and the numbers of a plan, for people.
+
+use privet_core::Range;
+use serde::Serialize;
+use serde::ser::SerializeMap;
+
+/// A setting of a method: its name, what it means and what is accepted. Help and errors are made from it.
+#[derive(Debug, Clone, Copy)]
+pub struct SettingInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does and what happens without it.
+    pub meaning: &'static str,
+    accepts: Accepts,
+    also: &'static str,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Accepts {
+    Number(Range),
+    Whole(Range),
+    Words(&'static str),
+}
+
+impl SettingInfo {
+    /// A number in a range, named as the range is.
+    pub const fn number(range: Range, meaning: &'static str) -> Self {
+        Self { name: range.name(), meaning, accepts: Accepts::Number(range), also: "" }
+    }
+
+    /// A whole number in a range, named as the range is.
+    pub const fn whole(range: Range, meaning: &'static str) -> Self {
+        Self { name: range.name(), meaning, accepts: Accepts::Whole(range), also: "" }
+    }
+
+    /// One of a few words.
+    pub const fn words(name: &'static str, words: &'static str, meaning: &'static str) -> Self {
+        Self { name, meaning, accepts: Accepts::Words(words), also: "" }
+    }
+
+    /// With a limit that depends on other facts, in words.
+    pub const fn also(self, also: &'static str) -> Self {
+        Self { also, ..self }
+    }
+
+    /// With another meaning.
+    pub const fn meaning(self, meaning: &'static str) -> Self {
+        Self { meaning, ..self }
+    }
+
+    /// With another name.
+    pub const fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
+
+    /// Which values are accepted, in words.
+    pub fn accepted(&self) -> String {
+        let own = match self.accepts {
+            Accepts::Number(range) => range.to_string(),
+            Accepts::Whole(range) => range.whole(),
+            Accepts::Words(words) => words.into(),
+        };
+        if self.also.is_empty() { own } else { format!("{own}, {}", self.also) }
+    }
+}
+
+/// The numbers a person wants to see of a plan, by name.
+///
+/// Names end in `_noise` where the number is the scale of a noise.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shown(Vec<(&'static str, f64)>);
+
+impl Shown {
+    /// In the order in which they are to be shown.
+    pub fn of(numbers: impl IntoIterator<Item = (&'static str, f64)>) -> Self {
+        Self(numbers.into_iter().collect())
+    }
+
+    /// With one more at the end.
+    pub(crate) fn and(mut self, name: &'static str, value: Option<f64>) -> Self {
+        self.0.extend(value.map(|value| (name, value)));
+        self
+    }
+
+    /// A number by its name.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, f64)> + '_ {
+        self.0.iter().copied()
+    }
+}
+
+impl Serialize for Shown {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}

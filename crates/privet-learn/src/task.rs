@@ -1,0 +1,139 @@
+//! What a family of releases is: its request beyond the head, its facts, its plan and what it releases.
+//!
+//! ```text
+//!  Request<T> ──T::facts──► T::Facts ──T::plan──► Planned<T> ──► Plan<T> ──run──► Release<T::Artefact>
+//! ```
+//!
+//! A family is a [`Task`] and what it names; everything else goes one way for all of them: the plan
+//! ([`crate::plan()`]) is made and charged, carried out in a session, written as a file with its certificate
+//! ([`crate::file`]), and verified ([`crate::verify()`]). A new family is a file with its `Task`, and a line
+//! in [`crate::Loaded`] by which files of it are told.
+
+use crate::LearnError;
+use crate::request::Request;
+use crate::settings::Shown;
+use privet_dp::account::Event;
+use privet_dp::gate::{Arithmetic, Noised, Session};
+use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
+use serde::{Serialize, de::DeserializeOwned};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// A family of releases: what its request says beyond the head.
+pub trait Task:
+    Debug + Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static
+{
+    /// The word for it in requests.
+    const NAME: &'static str;
+    /// Public facts that its rules read.
+    type Facts: Debug + Clone + Send + Sync;
+    /// What it releases.
+    type Artefact: Artefact;
+
+    /// Reads the facts off a request, and refuses what cannot be planned for.
+    fn facts(request: &Request<Self>) -> Result<Self::Facts, LearnError>;
+
+    /// Decides everything from public facts.
+    fn plan(request: &Request<Self>, facts: &Self::Facts) -> Result<Planned<Self>, LearnError>;
+
+    /// Everything the theorems assume of the records. Refused before the first noise is drawn, in words
+    /// that say nothing of a value.
+    fn admit(facts: &Self::Facts, table: &dyn Table) -> Result<(), LearnError>;
+
+    /// Whether what a file holds has the form that the request gives it; otherwise why not.
+    fn fits(request: &Request<Self>, artefact: &Self::Artefact) -> Result<(), String>;
+
+    /// What gets its noise, in words.
+    fn noised(&self) -> &'static str;
+
+    /// What is done, in a few words: `method amp`.
+    fn summary(&self) -> String;
+}
+
+/// What is released.
+pub trait Artefact:
+    Debug + Clone + PartialEq + Serialize + DeserializeOwned + Send + 'static
+{
+    /// The word for it in files.
+    const KIND: &'static str;
+
+    /// All its noised numbers, for whoever attacks them.
+    fn numbers(&self) -> Vec<f64>;
+}
+
+/// One plan's way to a release: all that decides the guarantee, and how it is carried out.
+pub trait Procedure<T: Task>: Debug + Send + Sync {
+    /// What running it costs.
+    fn event(&self) -> Result<Event, LearnError>;
+
+    /// The numbers a person wants to see.
+    fn settings(&self) -> Shown;
+
+    /// Why no run can have released this, whatever the records and the draws; `None` if nothing speaks
+    /// against it.
+    fn refuses(&self, _artefact: &T::Artefact) -> Option<&'static str> {
+        None
+    }
+
+    /// Expected excess risk of the mean loss, from public facts; `None` where nothing is known.
+    fn predicted_excess(&self, _facts: &T::Facts) -> Option<f64> {
+        None
+    }
+
+    /// Refuses, from public facts, what could fail once noise is drawn.
+    fn check(&self, _facts: &T::Facts) -> Result<(), LearnError> {
+        Ok(())
+    }
+
+    /// What its walk begins from, if it is one: of the plan alone.
+    fn walk(&self) -> Option<serde_json::Value> {
+        None
+    }
+
+    /// Carries it out.
+    fn run(
+        &self,
+        facts: &T::Facts,
+        table: &dyn Table,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<T::Artefact>, LearnError>;
+}
+
+/// The same without any privacy, for comparison.
+pub trait Baseline<T: Task>: Debug + Send + Sync {
+    /// The numbers a person wants to see.
+    fn settings(&self) -> Shown;
+
+    /// Carries it out.
+    fn run(
+        &self,
+        facts: &T::Facts,
+        table: &dyn Table,
+        monitor: &dyn Monitor,
+    ) -> Result<T::Artefact, LearnError>;
+}
+
+/// What is done with the records.
+#[derive(Debug, Clone)]
+pub enum Work<T: Task> {
+    /// Something that is accounted for.
+    Private(Arc<dyn Procedure<T>>),
+    /// Something that is not.
+    Plain(Arc<dyn Baseline<T>>),
+}
+
+/// What a family decides.
+#[derive(Debug, Clone)]
+pub struct Planned<T: Task> {
+    /// What to do.
+    pub work: Work<T>,
+    /// The task with every choice that a rule made written down, so that a certificate stays
+    /// verifiable when a later version has better rules.
+    pub settled: T,
+    /// In which arithmetic the guarantee is proved.
+    pub arithmetic: Arithmetic,
+    /// Conditions and gaps.
+    pub notes: Vec<String>,
+}
