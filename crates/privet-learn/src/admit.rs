@@ -2,7 +2,7 @@
 
 use crate::LearnError;
 use crate::facts::Facts;
-use privet_core::Unit;
+use privet_core::{Relation, Unit};
 use privet_data::matrix::Matrix;
 use privet_data::{Dataset, Target};
 use privet_optim::double_double::{DoubleDouble, two_product};
@@ -12,17 +12,37 @@ use std::collections::HashMap;
 /// Everything the theorems assume of the data. Refused before the first noise is drawn, in words
 /// that say nothing of a value.
 pub(crate) fn check(facts: &Facts, table: &dyn Table) -> Result<(), LearnError> {
+    shape(facts.relation(), facts.rows, facts.columns, table, |data| {
+        if !target_fits(facts, &data.target) {
+            return Err(LearnError::DataShape("the target is not of the planned kind"));
+        }
+        if !rows_within(&data.features, facts.radius) {
+            return Err(LearnError::DataShape("a row is longer than the clipping radius"));
+        }
+        Ok(())
+    })
+}
+
+/// What every theorem assumes: the number of rows where it is public, so many columns, a target a row, and
+/// no unit above its cap. `also` is what the family assumes of each piece of the table besides.
+pub(crate) fn shape(
+    relation: Relation,
+    rows: u64,
+    columns: usize,
+    table: &dyn Table,
+    also: impl Fn(&Dataset) -> Result<(), LearnError>,
+) -> Result<(), LearnError> {
     let found = table.rows() as u64;
-    if facts.relation().count_is_public() && found != facts.rows {
-        return Err(LearnError::RowCount { declared: facts.rows, found });
+    if relation.count_is_public() && found != rows {
+        return Err(LearnError::RowCount { declared: rows, found });
     }
-    if table.columns() != facts.columns {
+    if table.columns() != columns {
         return Err(LearnError::DataShape("the number of encoded columns differs"));
     }
     let mut counts: HashMap<u64, u32> = HashMap::new();
     let mut refused = Ok(());
     let visited = table.visit(&mut |rows| {
-        refused = check_rows(facts, rows, &mut counts);
+        refused = check_rows(relation.unit, rows, &mut counts).and_then(|()| also(rows));
         // What is wrong is kept beside; this only ends the visit.
         refused.as_ref().map(|_| ()).map_err(|_| RecordsError::BackEnd("refused".into()))
     });
@@ -32,20 +52,14 @@ pub(crate) fn check(facts: &Facts, table: &dyn Table) -> Result<(), LearnError> 
 
 /// The same of some of the rows; `counts` is how many rows each unit had before.
 fn check_rows(
-    facts: &Facts,
+    unit: Unit,
     data: &Dataset,
     counts: &mut HashMap<u64, u32>,
 ) -> Result<(), LearnError> {
     if data.target.len() != data.features.rows() {
         return Err(LearnError::DataShape("there is not one target for each row"));
     }
-    if !target_fits(facts, &data.target) {
-        return Err(LearnError::DataShape("the target is not of the planned kind"));
-    }
-    if !rows_within(&data.features, facts.radius) {
-        return Err(LearnError::DataShape("a row is longer than the clipping radius"));
-    }
-    if let Unit::User { max_records } = facts.unit {
+    if let Unit::User { max_records } = unit {
         let units = data.units.as_ref().ok_or(LearnError::DataShape("rows name no unit"))?;
         if units.len() != data.features.rows() {
             return Err(LearnError::DataShape("there is not one unit for each row"));

@@ -70,8 +70,9 @@ impl<'a> Allowance<'a> {
             // Others are never found, and accounting for them could take long.
             if !search.contains(&settled) {
                 return Err(LearnError::NotCovered {
-                    what: "the noise that the request says is settled is not what its budget asks for"
-                        .into(),
+                    what:
+                        "the noise that the request says is settled is not what its budget asks for"
+                            .into(),
                     instead: "leave out the noise: it follows from the budget",
                 });
             }

@@ -45,6 +45,9 @@ pub enum LearnError {
     /// The records could not be read.
     #[error(transparent)]
     Records(#[from] privet_optim::sum::RecordsError),
+    /// The schema has no such column, or it cannot be counted by.
+    #[error("{0}")]
+    Schema(String),
     /// No such method.
     #[error("'{given}' is not a method; accepted: {accepted}")]
     UnknownMethod {
@@ -115,6 +118,14 @@ pub enum LearnError {
     /// A file could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// A file of a stream is not one, or there is one already.
+    #[error("{path}: not a stream that can be gone on with: {why}")]
+    NotAStream {
+        /// Which.
+        path: String,
+        /// Why.
+        why: String,
+    },
     /// A model file is not one.
     #[error("{path}: not a privet model: {why}")]
     NotAModel {

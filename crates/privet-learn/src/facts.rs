@@ -33,6 +33,8 @@ pub struct Facts {
     pub shape: LossShape,
     /// How much each class counts, the largest 1; empty if all count the same.
     pub weights: Vec<f64>,
+    /// Whether the last column is the constant one.
+    pub bias: bool,
     /// How many encoded columns belong together, in order ([`Encoding::groups`]).
     pub groups: Vec<u32>,
 }
@@ -101,6 +103,7 @@ impl Facts {
                 logistic: request.task.loss.logistic_like() && weights.is_empty(),
             },
             weights,
+            bias: encoding.has_bias(),
             groups: encoding.groups(),
         })
     }

@@ -17,6 +17,7 @@ pub mod erm;
 mod error;
 mod facts;
 mod format_1;
+pub mod look;
 mod method;
 pub mod model;
 mod near;

@@ -114,6 +114,8 @@ methods! {
     Auto: auto;
     /// Approximate Minima Perturbation.
     Amp: erm::amp;
+    /// Columns chosen privately, then the same on them.
+    ChosenAmp: erm::chosen_amp;
     /// Objective perturbation, next to no noise on the minimiser.
     Objective: erm::objective;
     /// Output perturbation.

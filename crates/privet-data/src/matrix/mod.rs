@@ -40,6 +40,35 @@ impl Matrix {
         }
     }
 
+    /// The same rows with these columns only, ascending.
+    pub fn only(&self, columns: &[usize]) -> Self {
+        match self {
+            Self::Dense(m) => {
+                let row = |row: usize| columns.iter().map(move |column| m.row(row)[*column]);
+                let values = (0..m.rows()).flat_map(row).collect();
+                Self::Dense(DenseMatrix::new(values, m.rows(), columns.len()))
+            }
+            Self::Csr(m) => {
+                let mut place = vec![None; m.columns()];
+                for (new, old) in columns.iter().enumerate() {
+                    place[*old] = Some(new as u32);
+                }
+                let (mut starts, mut indices, mut values) = (vec![0], vec![], vec![]);
+                for row in 0..m.rows() {
+                    let (old, entries) = m.row(row);
+                    for (old, value) in old.iter().zip(entries) {
+                        if let Some(new) = place[*old as usize] {
+                            indices.push(new);
+                            values.push(*value);
+                        }
+                    }
+                    starts.push(indices.len());
+                }
+                Self::Csr(CsrMatrix::new(starts, indices, values, columns.len()))
+            }
+        }
+    }
+
     /// Bytes that one pass over all rows must move.
     pub fn bytes(&self) -> usize {
         match self {

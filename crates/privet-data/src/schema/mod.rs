@@ -51,6 +51,7 @@
 
 mod check;
 mod columns;
+mod counting;
 mod draft;
 mod invalid;
 mod load;

@@ -61,6 +61,16 @@ impl Laplace {
         Ok(session.noised(from_grid(&steps, &draws, self.step)))
     }
 
+    /// The same for an exact sum.
+    pub fn run_units(
+        &self,
+        value: Private<Units>,
+        session: &mut Session<'_>,
+    ) -> Result<Noised<Vec<f64>>, GateError> {
+        let noised = self.add_to_units(value, session)?;
+        Ok(session.noised(noised))
+    }
+
     /// The same for an exact sum. The answer stays inside this crate.
     pub(super) fn add_to_units(
         &self,

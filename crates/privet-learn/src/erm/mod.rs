@@ -9,6 +9,7 @@
 //! | [`frank_wolfe`] | Frank–Wolfe over the ℓ1 ball, `--method frank-wolfe` |
 //! | [`simplex`] | entropy-regularised, released by sampling, `--method simplex` |
 //! | [`amp`] | Approximate Minima Perturbation, `--method amp` |
+//! | [`chosen_amp`] | the same on a few columns, chosen privately, `--method chosen-amp` |
 //! | [`objective`] | objective perturbation, `--method objective` |
 //! | [`output`] | output perturbation, `--method output` |
 //! | [`ssp`] | least squares from noised moments, `--method ssp` |
@@ -27,6 +28,7 @@
 //! all classes in one descent.
 
 pub mod amp;
+pub mod chosen_amp;
 mod descent;
 pub mod frank_wolfe;
 pub mod gd;

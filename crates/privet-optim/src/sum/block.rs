@@ -77,6 +77,23 @@ impl<'a> Block<'a> {
         .iter()
     }
 
+    /// The first of these columns in which a row is not zero.
+    pub(super) fn first_entry(&self, row: usize, columns: Range<usize>) -> Option<usize> {
+        match self.matrix {
+            Matrix::Dense(m) => {
+                let values = m.row(self.first + row);
+                columns.into_iter().find(|column| values.get(*column).is_some_and(|x| *x != 0.0))
+            }
+            Matrix::Csr(m) => {
+                let (places, values) = m.row(self.first + row);
+                let mut entries = places.iter().zip(values);
+                let found =
+                    entries.find(|(place, x)| columns.contains(&(**place as usize)) && **x != 0.0);
+                found.map(|(place, _)| *place as usize)
+            }
+        }
+    }
+
     /// margins[i] = ⟨row i, vector⟩.
     #[inline(always)]
     pub(crate) fn margins<const F: bool>(&self, vector: &[f64], margins: &mut [f64]) {

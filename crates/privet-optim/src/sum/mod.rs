@@ -19,6 +19,7 @@ mod gradient;
 mod gram;
 mod hessian;
 mod memory;
+mod occupied;
 pub mod pieces;
 mod question;
 mod softmax;
@@ -32,6 +33,7 @@ pub use gradient::{Gradient, GradientSum, LossAndGradient, PreciseGradient, Prec
 pub use gram::ExactGram;
 pub use hessian::{Hessian, HessianDiagonal, HessianVector};
 pub use memory::InMemory;
+pub use occupied::Occupied;
 pub use question::{Asked, Exact, ExactAnswer, Inner, InnerAnswer, Labels, Sums};
 pub use softmax::SoftmaxGradient;
 pub use table::Table;

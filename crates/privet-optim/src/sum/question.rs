@@ -7,7 +7,7 @@
 
 use super::{
     Count, ExactGradient, ExactGram, ExactSum, Gradient, GradientSum, Hessian, HessianDiagonal,
-    HessianVector, LossAndGradient, PreciseGradient, PreciseSum, Records, RecordsError,
+    HessianVector, LossAndGradient, Occupied, PreciseGradient, PreciseSum, Records, RecordsError,
     SoftmaxGradient, Statistic,
 };
 use privet_data::Target;
@@ -149,6 +149,8 @@ questions! {
     Softmax(SoftmaxGradient) => Units;
     /// Σxxᵀ.
     Gram(ExactGram) => Units;
+    /// How many records are in each cell.
+    Occupied(Occupied) => Units;
     /// How many records there are.
     Count(Count) => Count;
 }

@@ -67,6 +67,11 @@ impl SoftmaxGradient {
         f64::from(code) / classes as f64
     }
 
+    /// The class that a label stands for.
+    pub fn class(label: f64, classes: usize) -> usize {
+        (label * classes as f64).round() as usize
+    }
+
     /// The unit of the sum's integers, a power of two.
     pub fn unit(&self) -> f64 {
         self.plan().unit()
@@ -281,7 +286,7 @@ mod tests {
         let total: f64 = powers.iter().fold(0.0, |a, b| a + b);
         let mut m: Vec<i128> =
             powers.iter().map(|e| ((e / total * ONE) as i128).clamp(0, ONE as i128)).collect();
-        let class = (label * classes as f64).round() as usize;
+        let class = SoftmaxGradient::class(label, classes);
         if class < classes {
             m[class] -= ONE as i128;
         }

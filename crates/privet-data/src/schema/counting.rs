@@ -1,0 +1,94 @@
+//! The part of a schema that counting by one column needs.
+//!
+//! All that is read is that column, the target and the unit. A record is a row of ones: one for its category
+//! and one that says that it is there, unclipped; the null record is zero everywhere, and is not counted.
+
+use super::check::{Checked, refuse};
+use super::*;
+
+impl Schema {
+    /// The schema under which records are counted by `column`: one of declared categories, of two values, or
+    /// a target of classes. It has at most one column that is read, besides target and unit.
+    pub fn counting(&self, column: &str) -> Checked<Self> {
+        let accepted = || {
+            let names = self.columns.iter().filter(|column| listed(&column.kind).is_some());
+            let target = self.classes().map(|_| self.target.column.as_str());
+            let names = names.map(|column| column.name.as_str()).chain(target);
+            format!("a column of declared categories: {}", names.collect::<Vec<_>>().join(", "))
+        };
+        let by_target = self.classes().is_some() && self.target.column == column;
+        if !by_target {
+            match self.columns.iter().find(|known| known.name == column) {
+                None => return refuse(column, "the schema has no such column", accepted()),
+                Some(found) if listed(&found.kind).is_none() => {
+                    return refuse(column, "its categories are not declared", accepted());
+                }
+                Some(_) => {}
+            }
+        }
+        let mut columns = self.columns.clone();
+        // To count classes one column is kept, since a row without any is none.
+        let kept = match by_target {
+            true => columns.iter().position(|column| column.kind.width() > 0),
+            false => columns.iter().position(|known| known.name == column),
+        };
+        for (place, other) in columns.iter_mut().enumerate() {
+            if Some(place) != kept && other.kind.width() > 0 {
+                *other = Column { kind: ColumnKind::Ignore, invalid: None, ..other.clone() };
+            } else if let Some(kind) = listed(&other.kind) {
+                other.kind = kind;
+            }
+        }
+        let invalid = match self.invalid {
+            Invalid::StandIn if columns.iter().all(|column| column.invalid.is_none()) => {
+                Invalid::Drop
+            }
+            other => other,
+        };
+        Ok(Self {
+            clip: ClipFacts { norm: Norm::Linf, radius: 1.0 },
+            bias: Some(1.0),
+            invalid,
+            storage: None,
+            columns,
+            ..self.clone()
+        })
+    }
+}
+
+/// A column as one of listed categories, if it is one.
+fn listed(kind: &ColumnKind) -> Option<ColumnKind> {
+    match kind {
+        ColumnKind::Category { categories: Categories::Listed(_), .. } => Some(kind.clone()),
+        ColumnKind::Binary { values, missing } => Some(ColumnKind::Category {
+            categories: Categories::Listed(values.to_vec()),
+            unknown: Unknown::Error,
+            missing: missing.clone(),
+        }),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::Encoding;
+    use crate::testing::SMALL_SCHEMA;
+
+    #[test]
+    fn only_the_column_counted_is_read() {
+        let schema = Schema::from_toml(SMALL_SCHEMA).unwrap();
+        let counting = schema.counting("work").unwrap();
+        let names = Encoding::new(&counting).column_names();
+        assert_eq!(names, ["work=private", "work=public", "work=(other)", "(bias)"]);
+        let again = Schema::from_toml(&counting.to_toml()).unwrap();
+        assert_eq!(again, counting, "it can be written down");
+        assert_eq!(counting.counting("work").unwrap(), counting);
+        for bad in ["age", "nothing"] {
+            let refused = schema.counting(bad).unwrap_err().to_string();
+            assert!(refused.contains(bad) && refused.contains("work"), "{refused}");
+        }
+        let classes = schema.counting(&schema.target().column).unwrap();
+        assert!(Encoding::new(&classes).has_bias());
+    }
+}

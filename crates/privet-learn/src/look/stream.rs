@@ -1,0 +1,161 @@
+//! Counts released again and again from one budget, by processes that come and go.
+//!
+//! The first process plans for at most so many releases ([`privet_dp::account::Event::UpTo`]), reserves all of them in a journal
+//! and writes the state of the session beside it. Every later one takes the state up, counts the table as it
+//! is then, releases, and puts the state aside. Every certificate claims the whole: whoever has seen one
+//! release may see all of them.
+//!
+//! **What is protected.** A unit's records may be in every table that is counted: each release is charged in
+//! full, and composition is adaptive, so that tables may grow, shrink or be corrected from one to the next.
+//!
+//! **Copies.** A state is gone on from once: the journal (`FILE.journal`) commits the generation before a
+//! draw, and refuses a state that is older or a copy. Whoever copies *both* files, or takes away the journal,
+//! escapes it; a ledger kept elsewhere is the remedy.
+
+use super::count::{Count, Counting, Tabulating};
+use crate::LearnError;
+use crate::plan::{Plan, plan};
+use crate::released::Released;
+use crate::request::Request;
+use crate::task::Task;
+use privet_data::write::{Destination, Existing};
+use privet_dp::gate::{GateError, Journal, PurseError, Session, Spend, Suspended};
+use privet_dp::noise::Source;
+use privet_optim::sum::Table;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// A file of a stream: what it is for, and the session that was put aside.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct State {
+    format: String,
+    request: Request<Count>,
+    session: Suspended<Tabulating>,
+}
+
+/// The form of such files.
+const FORMAT: &str = "privet-stream-1";
+
+/// Counts that are released several times.
+#[derive(Debug)]
+pub struct Stream {
+    path: PathBuf,
+    plan: Plan<Count>,
+    session: Suspended<Tabulating>,
+}
+
+impl Stream {
+    /// Plans, reserves everything in a new journal and writes the first state. Refused if either file is
+    /// there already.
+    pub fn begin(
+        plan: &Plan<Count>,
+        path: &Path,
+        source: &mut dyn Source,
+    ) -> Result<Self, LearnError> {
+        let counting = counting(plan)?;
+        let events = plan.events().cloned().ok_or(GateError::NotAsPlanned)?;
+        if path.exists() {
+            let why = "a stream is begun once: leave the file to go on with it, or name another";
+            return Err(refused(path, why));
+        }
+        let mut journal = Journal::create(&journal_of(path)).map_err(GateError::from)?;
+        let session = Session::open(Spend::Exactly(events), source, &mut journal)?;
+        let start = serde_json::to_value(counting.start()).map_err(|_| GateError::Malformed)?;
+        let mut session = session.walking(start);
+        let walk = session.begin::<Tabulating>()?;
+        let session = session.suspend(walk, 0)?;
+        let stream = Self { path: path.into(), plan: plan.clone(), session };
+        keep(&stream.path, stream.plan.request(), &stream.session)?;
+        Ok(stream)
+    }
+
+    /// Reads a state; nothing is committed yet.
+    pub fn read(path: &Path) -> Result<Self, LearnError> {
+        let failed = |source| LearnError::File { path: path.display().to_string(), source };
+        let bytes = std::fs::read(path).map_err(failed)?;
+        let state: State =
+            serde_json::from_slice(&bytes).map_err(|error| refused(path, &error.to_string()))?;
+        if state.format != FORMAT {
+            return Err(refused(path, &format!("accepted is the format {FORMAT}")));
+        }
+        let plan = plan(&state.request)?;
+        counting(&plan)?;
+        let planned = plan.events().cloned().map(Spend::Exactly);
+        if plan.request() != &state.request || Some(&state.session.spend) != planned.as_ref() {
+            return Err(refused(path, "what it may spend is not what its request plans"));
+        }
+        Ok(Self { path: path.into(), plan, session: state.session })
+    }
+
+    /// What is released each time.
+    pub fn plan(&self) -> &Plan<Count> {
+        &self.plan
+    }
+
+    /// How many releases are left, by this state; a process that ended early may have used one more.
+    pub fn left(&self) -> u64 {
+        let times = self.plan.request().task.times.unwrap_or(1);
+        u64::from(times).saturating_sub(self.session.draws)
+    }
+
+    /// Counts the table, releases, and puts the session aside for the next time.
+    pub fn next(
+        self,
+        table: &dyn Table,
+        source: &mut dyn Source,
+    ) -> Result<(Released<Count>, u64), LearnError> {
+        let Self { path, plan, session } = self;
+        let (counting, request) = (counting(&plan)?, plan.request());
+        Count::admit(plan.facts(), table)?;
+        let claim = *plan.guarantee().ok_or(GateError::NotAsPlanned)?;
+        let written = serde_json::to_value(request).map_err(|_| GateError::Malformed)?;
+        let mut journal = Journal::open(&journal_of(&path)).map_err(GateError::from)?;
+        let kept = |session: &Suspended<Tabulating>| {
+            keep(&path, request, session).map_err(|error| PurseError::NotKept(error.to_string()))
+        };
+        let generation = session.generation + 1;
+        let (mut session, mut walk) = session.resume(source, &mut journal, kept)?;
+        let counts = session.walk(&mut walk, |(), session| counting.once(table, session));
+        let counts = counts?.ok_or(GateError::NotAsPlanned)?;
+        let notes = plan.notes().to_vec();
+        let release = session.emit(counts, claim, plan.arithmetic(), notes, written)?;
+        let session = session.suspend(walk, generation)?;
+        // The state that was kept before the draw is good enough: the journal knows of the draw.
+        let _ = keep(&path, request, &session);
+        let left = u64::from(counting.times).saturating_sub(session.draws);
+        Ok((Released::from_release(release)?, left))
+    }
+}
+
+/// Where the journal of a stream is kept.
+fn journal_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".journal");
+    name.into()
+}
+
+fn keep(
+    path: &Path,
+    request: &Request<Count>,
+    session: &Suspended<Tabulating>,
+) -> Result<(), LearnError> {
+    #[derive(Serialize)]
+    struct Written<'a> {
+        format: &'static str,
+        request: &'a Request<Count>,
+        session: &'a Suspended<Tabulating>,
+    }
+    let state = Written { format: FORMAT, request, session };
+    let text = serde_json::to_vec_pretty(&state).map_err(|_| GateError::Malformed)?;
+    Ok(Destination::open(path, Existing::Replace)?.write(&text)?)
+}
+
+fn counting(plan: &Plan<Count>) -> Result<Counting, LearnError> {
+    Ok(Counting::settled(plan.request(), plan.facts()).ok_or(GateError::NotAsPlanned)?)
+}
+
+fn refused(path: &Path, why: &str) -> LearnError {
+    let why = privet_core::printable(why).into_owned();
+    LearnError::NotAStream { path: path.display().to_string(), why }
+}

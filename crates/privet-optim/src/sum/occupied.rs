@@ -1,0 +1,100 @@
+//! How many records are in each of several cells: whole numbers.
+//!
+//! A record is in the cell of a column if its entry there is not zero, and in the cell of its class if the
+//! entry of a column that says that it is there is not. It is in one cell at most: of several columns the
+//! first counts. A row that is zero everywhere, the null record, is in none.
+
+use super::{Block, ExactSum, SoftmaxGradient, Statistic};
+use serde::{Deserialize, Serialize};
+
+/// The number of records in each cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "by", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Occupied {
+    /// A cell a column.
+    Columns {
+        /// The first of them.
+        first: usize,
+        /// How many.
+        count: usize,
+    },
+    /// A cell a class, of rows labelled by [`super::Labels::Joint`].
+    Classes {
+        /// How many.
+        count: usize,
+        /// The column that says that a record is there.
+        marker: usize,
+    },
+}
+
+impl Occupied {
+    /// The number of cells.
+    pub fn cells(&self) -> usize {
+        match self {
+            Self::Columns { count, .. } | Self::Classes { count, .. } => *count,
+        }
+    }
+}
+
+impl Statistic for Occupied {
+    type Sum = ExactSum;
+    const NAME: &'static str = "occupied";
+
+    fn bound(&self, _radius: f64) -> f64 {
+        1.0
+    }
+    fn zero(&self, _columns: usize) -> ExactSum {
+        ExactSum::zero(self.cells())
+    }
+    fn bytes(&self, _columns: usize) -> usize {
+        16 * self.cells() + 64
+    }
+
+    fn add(&self, block: Block<'_>, into: &mut ExactSum) {
+        let mut counts = vec![0_i64; self.cells()];
+        for (row, label) in block.labels().iter().enumerate() {
+            let cell = match *self {
+                Self::Columns { first, count } => {
+                    block.first_entry(row, first..first + count).map(|column| column - first)
+                }
+                Self::Classes { count, marker } => block
+                    .first_entry(row, marker..marker + 1)
+                    .map(|_| SoftmaxGradient::class(*label, count)),
+            };
+            if let Some(count) = cell.and_then(|cell| counts.get_mut(cell)) {
+                *count += 1;
+            }
+        }
+        into.note(block.rows(), true);
+        into.add_units(|cell| counts[cell]);
+    }
+
+    fn merge(&self, into: &mut ExactSum, other: ExactSum) {
+        into.merge(other);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use privet_data::matrix::{CsrMatrix, DenseMatrix, Matrix};
+
+    #[test]
+    fn a_record_is_in_one_cell_at_most() {
+        let rows = [[0.0, 1.0, 0.0, 1.0], [0.0; 4], [0.0, 0.5, 0.5, 1.0], [0.0, 0.0, 1.0, 1.0]];
+        let dense = DenseMatrix::new(rows.concat(), 4, 4);
+        let (starts, indices) = (vec![0, 2, 2, 5, 7], vec![1, 3, 1, 2, 3, 2, 3]);
+        let values = vec![1.0, 1.0, 0.5, 0.5, 1.0, 1.0, 1.0];
+        let sparse = CsrMatrix::new(starts, indices, values, 4);
+        let labels: Vec<f64> = [0, 0, 1, 2].map(|class| SoftmaxGradient::label(class, 3)).into();
+        for matrix in [Matrix::Dense(dense), Matrix::Csr(sparse)] {
+            let count = |statistic: Occupied| {
+                let mut sum = statistic.zero(4);
+                statistic.add(Block::new(&matrix, 0, &labels), &mut sum);
+                sum.into_units().unwrap()
+            };
+            assert_eq!(count(Occupied::Columns { first: 1, count: 2 }), [2, 1]);
+            assert_eq!(count(Occupied::Classes { count: 3, marker: 3 }), [1, 1, 1]);
+        }
+    }
+}
