@@ -65,6 +65,7 @@
 //! }
 //! ```
 
+mod canonical;
 mod certificate;
 mod course;
 mod journal;
@@ -72,19 +73,19 @@ mod made;
 mod private;
 mod purse;
 mod release;
+pub mod seal;
 mod session;
 mod suspended;
 mod walk;
 
-pub use certificate::{
-    Arithmetic, Certificate, CertificateError, FORMAT, Signature, canonical_json, digest, from_hex,
-    public_key, sign,
-};
+pub use canonical::{TooWide, canonical, sorted};
+pub use certificate::{Arithmetic, Certificate, CertificateError};
 pub use journal::Journal;
 pub use made::{Made, SILENT, VERSION, Version};
 pub use private::Private;
 pub use purse::{Purse, PurseError};
 pub use release::Release;
+pub use seal::{Signature, Signer, from_hex, public_key};
 pub use session::{GateError, Noised, Session, Spend};
 pub use suspended::Suspended;
 pub use walk::{Next, Walk, Walking};

@@ -27,6 +27,8 @@ pub struct Model {
     weights: LinearWeights,
     request: Request,
     certificate: Certificate,
+    /// The file it was read from, if it was.
+    origin: Option<file::Origin>,
 }
 
 /// A prediction for each row.
@@ -62,7 +64,7 @@ impl Model {
             && weights.weights.iter().all(|row| row.len() == encoding.width())
             && weights.weights.iter().flatten().all(|weight| weight.is_finite());
         if fits {
-            Ok(Self { weights, request, certificate })
+            Ok(Self { weights, request, certificate, origin: None })
         } else {
             Err("its weights do not fit its schema".into())
         }
