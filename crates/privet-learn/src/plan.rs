@@ -113,7 +113,7 @@ fn claim(
         Calibration::Sound if met => {
             let (neighbours, unit) = account::relation(events)?;
             let (epsilon, delta) = (budget.epsilon(), budget.delta());
-            Ok(Guarantee { neighbours, unit, epsilon, delta })
+            Ok(Guarantee::new(neighbours, unit, epsilon, delta))
         }
         Calibration::Sound => Err(LearnError::NotCovered {
             what: "the accountant does not confirm the budget asked for".into(),

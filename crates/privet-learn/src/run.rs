@@ -3,7 +3,7 @@
 use crate::model::LinearWeights;
 use crate::plan::{Plan, Work};
 use crate::{LearnError, admit};
-use privet_dp::gate::{Private, Release, Session};
+use privet_dp::gate::{Private, Release, Session, Statement};
 use privet_dp::noise::Source;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -26,7 +26,8 @@ pub(crate) fn run(
             }
             let rows = procedure.run(&plan.facts, table, &mut session, monitor)?;
             let all = rows.map(|weights| LinearWeights { weights });
-            Ok(session.settle(all, *guarantee, plan.arithmetic, plan.notes.clone(), request)?)
+            let (claim, arithmetic, notes) = (*guarantee, plan.arithmetic, plan.notes.clone());
+            Ok(session.settle(all, Statement { claim, arithmetic, notes, request })?)
         }
         (Work::Plain(plain), ..) => {
             let weights = plain.run(&plan.facts, table, monitor)?;

@@ -9,7 +9,8 @@
 use super::canonical::TooWide;
 use super::made::{Made, SILENT, Version};
 use super::seal::{self, Signature};
-use crate::account::{self, AccountError, Event, Filter, Guarantee, Tally};
+use super::statement::Statement;
+use crate::account::{self, AccountError, Event, Filter, Guarantee, SeenBy, Tally};
 use crate::noise::Origin;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -21,6 +22,10 @@ pub const FORMAT_1: &str = "privet-certificate-1";
 
 /// What a certificate says of noise that can be made again.
 const FIXED_SEED: &str = "NOT PRIVATE: the noise was made from a fixed seed";
+
+/// What a certificate says of a part that one unit alone is told.
+const FOR_THE_UNIT: &str = "for the eyes of the person concerned alone: it is made from what was published \
+     and that person's own records, and whoever else sees it may learn those records";
 
 /// In which arithmetic the guarantee is proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,66 +71,68 @@ pub struct Certificate {
 }
 
 impl Certificate {
+    /// Of events that were planned. The claim is recomputed here, at the gate: a learner cannot overstate
+    /// it.
     pub(super) fn new(
         events: Event,
-        claim: Guarantee,
-        arithmetic: Arithmetic,
         origin: Origin,
-        mut notes: Vec<String>,
-        request: Value,
+        statement: Statement,
     ) -> Result<Self, AccountError> {
-        let mut guarantee = claim;
-        if origin == Origin::FixedSeed {
-            // Nothing is claimed, so there is nothing to recompute: an audit makes many of these.
-            guarantee.epsilon = f64::INFINITY;
-            notes.insert(0, FIXED_SEED.into());
-        } else if !supports(&events, &guarantee)? {
-            // The claim is recomputed here, at the gate: a learner cannot overstate it.
+        let mut guarantee = statement.claim;
+        // A fixed seed claims nothing, so there is nothing to recompute: an audit makes many of these.
+        if origin != Origin::FixedSeed && !supports(&events, &guarantee)? {
             guarantee = account::guarantee(&events, guarantee.delta)?;
         }
-        Ok(Self {
-            format: FORMAT.into(),
-            guarantee: Some(guarantee),
-            arithmetic,
-            randomness: Some(origin),
-            events: Some(events),
-            filter: None,
-            notes,
-            request,
-            made: Some(Made::now(Some(origin))),
-            digest: None,
-            signature: None,
-        })
+        Ok(Self::of(events, None, guarantee, origin, statement))
     }
 
     /// Of a session whose events were chosen as it went: what is claimed is what its filter proves.
     pub(super) fn within(
         filter: Filter,
         events: Event,
-        claim: Guarantee,
-        arithmetic: Arithmetic,
         origin: Origin,
-        notes: Vec<String>,
-        request: Value,
+        statement: Statement,
     ) -> Result<Self, AccountError> {
-        let proved = filter.guarantee(claim.delta)?;
+        let proved = filter.guarantee(statement.claim.delta)?;
         // Relation and unit are the filter's, whatever was claimed.
-        let guarantee = Guarantee { epsilon: proved.epsilon.max(claim.epsilon), ..proved };
-        let mut certificate = Self {
+        let epsilon = proved.epsilon.max(statement.claim.epsilon);
+        let guarantee = Guarantee { epsilon, ..proved };
+        Ok(Self::of(events, Some(filter), guarantee, origin, statement))
+    }
+
+    fn of(
+        events: Event,
+        filter: Option<Filter>,
+        mut guarantee: Guarantee,
+        origin: Origin,
+        statement: Statement,
+    ) -> Self {
+        let Statement { arithmetic, mut notes, request, .. } = statement;
+        if origin == Origin::FixedSeed {
+            guarantee.epsilon = f64::INFINITY;
+            notes.insert(0, FIXED_SEED.into());
+        }
+        Self {
             guarantee: Some(guarantee),
             arithmetic,
             randomness: Some(origin),
             events: Some(events),
-            filter: Some(filter),
+            filter,
             notes,
+            made: Some(Made::now(Some(origin))),
             ..Self::without_privacy(request)
-        };
-        if origin == Origin::FixedSeed {
-            let epsilon = f64::INFINITY;
-            certificate.guarantee = Some(Guarantee { epsilon, ..guarantee });
-            certificate.notes.insert(0, FIXED_SEED.into());
         }
-        Ok(certificate)
+    }
+
+    /// Of what one unit alone is told ([`super::joint`]): the same, towards everyone but that unit.
+    pub(super) fn for_the_unit(&self) -> Self {
+        let mut part = self.clone();
+        if let Some(guarantee) = &mut part.guarantee {
+            guarantee.seen_by = SeenBy::AllButTheUnit;
+        }
+        part.notes.push(FOR_THE_UNIT.into());
+        part.made = Some(Made::now(self.randomness));
+        part
     }
 
     pub(super) fn without_privacy(request: Value) -> Self {
@@ -164,6 +171,11 @@ impl Certificate {
         }
         if self.version().is_none() {
             return Err(CertificateError::Made);
+        }
+        // Certificates of format 1 know nothing else, so one that says otherwise was made up.
+        let seen_by = self.guarantee.map_or(SeenBy::Everyone, |claim| claim.seen_by);
+        if self.format == FORMAT_1 && !seen_by.is_everyone() {
+            return Err(CertificateError::Account(AccountError::NotForEveryone));
         }
         let (Some(claimed), Some(events)) = (&self.guarantee, &self.events) else {
             return Ok(None);

@@ -68,6 +68,7 @@
 mod canonical;
 mod certificate;
 mod course;
+pub mod joint;
 mod journal;
 mod made;
 mod private;
@@ -75,11 +76,13 @@ mod purse;
 mod release;
 pub mod seal;
 mod session;
+mod statement;
 mod suspended;
 mod walk;
 
 pub use canonical::{TooWide, canonical, sorted};
 pub use certificate::{Arithmetic, Certificate, CertificateError};
+pub use joint::{Part, Parts};
 pub use journal::Journal;
 pub use made::{Made, SILENT, VERSION, Version};
 pub use private::Private;
@@ -87,5 +90,6 @@ pub use purse::{Purse, PurseError};
 pub use release::Release;
 pub use seal::{Signature, Signer, from_hex, public_key};
 pub use session::{GateError, Noised, Session, Spend};
+pub use statement::Statement;
 pub use suspended::Suspended;
 pub use walk::{Next, Walk, Walking};
