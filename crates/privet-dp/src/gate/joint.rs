@@ -24,7 +24,7 @@
 //! ```compile_fail,E0277
 //! fn all(parts: privet_dp::gate::Parts<f64>) -> String { serde_json::to_string(&parts).unwrap() }
 //! ```
-//! ```compile_fail,E0277
+//! ```compile_fail,E0599
 //! fn all(parts: privet_dp::gate::Parts<f64>) -> Vec<f64> {
 //!     parts.into_iter().map(|part| *part.value()).collect()
 //! }
@@ -33,7 +33,7 @@
 //! fn two(parts: privet_dp::gate::Parts<f64>) { let _ = parts.clone(); }
 //! ```
 //! nor be made by hand:
-//! ```compile_fail,E0451
+//! ```compile_fail
 //! let forged = privet_dp::gate::Parts::<f64> { parts: vec![] };
 //! ```
 //! and the function that makes one cannot capture another unit's records:

@@ -75,6 +75,7 @@ mod private;
 mod purse;
 mod release;
 pub mod seal;
+pub mod select;
 mod session;
 mod statement;
 mod suspended;

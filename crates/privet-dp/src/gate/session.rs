@@ -41,6 +41,9 @@ pub enum GateError {
     /// A value has the wrong number of coordinates, or one that is not finite.
     #[error("a value to be noised is not a finite vector of the planned length")]
     Malformed,
+    /// A run of which only the best is shown was to be let out.
+    #[error("one of several runs of which only the best is shown cannot be let out by itself")]
+    Hidden,
     /// The records could not be asked, or the run was stopped.
     #[error("the records could not be asked; nothing was released")]
     Unanswered,
@@ -106,6 +109,8 @@ pub struct Session<'a> {
     purse: Option<&'a mut dyn Purse>,
     /// What a walk begins from, until it does.
     walk: Option<serde_json::Value>,
+    /// Whether nothing may be let out from here: one of several runs ([`super::select`]).
+    hidden: bool,
 }
 
 /// How far a session is.
@@ -143,7 +148,22 @@ impl<'a> Session<'a> {
                 Progress::Filtered { tally: Tally::default(), charged: Vec::new(), draws: 0 }
             }
         };
-        Self { number, spend, progress, source, sample_key: None, purse, walk: None }
+        Self { number, spend, progress, source, sample_key: None, purse, walk: None, hidden: false }
+    }
+
+    /// Of one of several runs, from which nothing is let out.
+    pub(super) fn hidden(planned: Event, source: &'a mut dyn Source) -> Self {
+        Self { hidden: true, ..Self::start(planned, source) }
+    }
+
+    /// What the run of this number noised, once it did all that was planned.
+    pub(super) fn hidden_outcome<T>(self, number: u64, noised: Noised<T>) -> Result<T, GateError> {
+        let complete =
+            matches!(&self.progress, Progress::Planned { course, .. } if course.complete());
+        if self.number != number || !complete {
+            return Err(GateError::NotAsPlanned);
+        }
+        self.own(noised)
     }
 
     /// With what a walk begins from: plain data of the plan, given before the session is lent to whoever
@@ -335,6 +355,9 @@ impl<'a> Session<'a> {
     }
 
     fn certificate(&self, statement: Statement) -> Result<Certificate, GateError> {
+        if self.hidden {
+            return Err(GateError::Hidden);
+        }
         let origin = self.source.origin();
         // What is let out here everyone may see.
         statement.claim.for_everyone()?;
