@@ -138,3 +138,21 @@ fn what_was_trained_verifies_in_format_2() {
     let same = forged(&model, |certificate| certificate["notes"] = certificate["notes"].clone());
     assert!(verify(&same).valid);
 }
+
+/// What one unit alone may see is no model for everyone, whatever its seal says.
+#[test]
+fn a_claim_towards_all_but_the_unit_is_not_the_plans() {
+    let model = train(&request(), &data(ROWS, 2, 5));
+    let weak = |certificate: &mut Value| {
+        certificate["guarantee"]["seen_by"] = json!("all-but-the-unit");
+    };
+    let verdict = verify(&forged(&model, weak));
+    assert!(!verdict.valid && verdict.guarantee.is_none());
+    let failed: Vec<_> = verdict.checks.iter().filter(|check| !check.holds).collect();
+    assert!(failed.iter().any(|check| check.detail.contains("another guarantee")), "{failed:?}");
+    // What every file leaves out is not spelt out either: one reading, one form.
+    let mut spelt: Value = serde_json::from_str(&to_json(&model, None).unwrap()).unwrap();
+    spelt["certificate"]["guarantee"]["seen_by"] = json!("everyone");
+    let spelt = seal::sealed(spelt, None).unwrap().to_string();
+    assert!(read(&spelt).unwrap_err().contains("certificate.guarantee.seen_by"));
+}

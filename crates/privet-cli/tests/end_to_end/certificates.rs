@@ -265,7 +265,7 @@ fn a_key_twice_or_a_field_too_many_is_refused() {
     world.refused(2, "verify odd.json", &["odd.json", "'epsilon' stands twice"]);
     for place in [
         "",
-        "/model",
+        "/body",
         "/certificate",
         "/certificate/guarantee",
         "/certificate/request",
