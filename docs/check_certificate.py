@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Check the seal of a privet model file without privet: its digest, and its signature if it has one.
+"""Check the seal of a privet file without privet: its digest, and its signature if it has one.
 
-The digest is SHA-256, in hexadecimal, over the canonical JSON of the model, a zero byte, and the canonical
-JSON of the certificate without `digest` and `signature`. The signature is ed25519 over those 64 letters.
-Canonical JSON has sorted keys and no white space; numbers stand as in the file, so a file whose numbers
-another program has written anew (0.1 as 1e-1) is refused.
+Format privet-2: the digest is SHA-256, in hexadecimal, over the canonical JSON (RFC 8785) of the whole document
+without the certificate's `digest` and `signature`; the signature is ed25519 over "privet-2:" and those 64 letters.
+
+Format privet-model-1: the digest is over the JSON of the model, a zero byte, and the JSON of the certificate
+without `digest` and `signature`, with sorted keys, no white space, and numbers as they stand in the file, so
+that a file whose numbers another program has written anew (0.1 as 1e-1) is refused; the signature is over the letters.
 
 A seal that holds shows that model and certificate belong together and, if signed, who vouches for them. It
 does not show that the certificate's claim is proved: `privet verify` does, and checks the seal too.
 
-Exit code: 0 the seal holds, 1 it does not, 2 not a model file or wrong usage.
+Exit code: 0 the seal holds, 1 it does not, 2 not a privet file or wrong usage.
 Needs Python 3.10 or later and, for signed files, the package `cryptography`.
 """
 
@@ -24,6 +26,10 @@ PRIME = 2**255 - 19
 # The y-coordinates of the points of order 1, 2, 4 and 8: as keys, they "sign" everything.
 EIGHTH = 2707385501144840649318225287225658788936804267575313519463743609750303402022
 SMALL_ORDER = {0, 1, PRIME - 1, EIGHTH, PRIME - EIGHTH}
+FORMATS = {  # of a document: of its certificate, and its fields
+    "privet-2": ("privet-certificate-2", {"format", "kind", "body", "certificate"}),
+    "privet-model-1": ("privet-certificate-1", {"format", "model", "certificate"}),
+}
 
 
 class Number(str):
@@ -42,29 +48,57 @@ def once(pairs):
     return dict(pairs)
 
 
-def canonical(value):
-    if isinstance(value, dict):  # sorted by code point, which is the order of the bytes in UTF-8
-        return "{" + ",".join(f"{canonical(key)}:{canonical(value[key])}" for key in sorted(value)) + "}"
+def ecmascript(text):
+    """The number as RFC 8785 writes it: a double, by its shortest digits."""
+    if re.fullmatch("-?[0-9]+", text) and 2**53 < abs(int(text)) and -(2**63) <= int(text) < 2**64:
+        raise ValueError("a whole number is beyond 2^53, where readers differ: it is to be written as a text")
+    mantissa, _, exponent = repr(abs(float(text))).partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = (whole + fraction).lstrip("0")
+    point = len(digits) - len(fraction) + int(exponent or 0)  # the number is 0.digits · 10^point
+    digits = digits.rstrip("0")
+    if not digits:
+        return "0"
+    sign = "-" * (float(text) < 0)
+    if len(digits) <= point <= 21:
+        return f"{sign}{digits:0<{point}}"
+    if 0 < point <= 21:
+        return f"{sign}{digits[:point]}.{digits[point:]}"
+    if -6 < point <= 0:
+        return f"{sign}0.{'0' * -point}{digits}"
+    return f"{sign}{digits[0]}{'.' * (len(digits) > 1)}{digits[1:]}e{point - 1:+}"
+
+
+def canonical(value, order=lambda key: key.encode("utf-16-be", "surrogatepass"), form=ecmascript):
+    """Canonical JSON after RFC 8785, or with another order of keys and form of numbers."""
+    if isinstance(value, dict):
+        items = (f"{json.dumps(key, ensure_ascii=False)}:{canonical(value[key], order, form)}" for key in sorted(value, key=order))
+        return "{" + ",".join(items) + "}"
     if isinstance(value, list):
-        return "[" + ",".join(map(canonical, value)) + "]"
-    return str(value) if isinstance(value, Number) else json.dumps(value, ensure_ascii=False)
+        return "[" + ",".join(canonical(item, order, form) for item in value) + "]"
+    return form(value) if isinstance(value, Number) else json.dumps(value, ensure_ascii=False)
 
 
-def digest(model, certificate):
-    bare = {key: value for key, value in certificate.items() if key not in ("digest", "signature")}
-    return hashlib.sha256(f"{canonical(model)}\0{canonical(bare)}".encode()).hexdigest()
+def sorted_json(value):  # by code point, which is the order of the bytes in UTF-8
+    return canonical(value, order=str, form=str)
+
+
+def digest(document):
+    bare = {key: value for key, value in document["certificate"].items() if key not in ("digest", "signature")}
+    if document["format"] == "privet-model-1":
+        return hashlib.sha256(f"{sorted_json(document['model'])}\0{sorted_json(bare)}".encode()).hexdigest()
+    return hashlib.sha256(canonical(document | {"certificate": bare}).encode()).hexdigest()
 
 
 def read(text):
-    """Model and certificate of a document."""
     document = json.loads(text, parse_int=number, parse_float=number, parse_constant=number, object_pairs_hook=once)
-    if not isinstance(document, dict) or set(document) != {"format", "model", "certificate"}:
-        raise ValueError("accepted is an object of format, model and certificate")
-    certificate = document["certificate"]
-    inner = certificate.get("format") if isinstance(certificate, dict) else None
-    if (document["format"], inner) != ("privet-model-1", "privet-certificate-1"):
-        raise ValueError("accepted are the formats privet-model-1 and privet-certificate-1")
-    return document["model"], certificate
+    if not isinstance(document, dict) or str(document.get("format")) not in FORMATS:
+        raise ValueError(f"accepted are documents of format {' or '.join(FORMATS)}")
+    inner, fields = FORMATS[document["format"]]
+    certificate = document.get("certificate")
+    if set(document) != fields or not isinstance(certificate, dict) or certificate.get("format") != inner:
+        raise ValueError(f"accepted is an object of {', '.join(sorted(fields))} with a certificate of format {inner}")
+    return document
 
 
 def signer(signature, message):
@@ -100,10 +134,11 @@ def main():
         parser.error("--signer: a public key is 64 hexadecimal digits, as printed by `privet keygen`")
     try:
         with open(given.model, "rb") as file:
-            model, certificate = read(file.read().decode("utf-8"))
-        found = digest(model, certificate)
+            document = read(file.read().decode("utf-8"))
+        found, certificate = digest(document), document["certificate"]
         signature = certificate.get("signature")
-        key = None if signature is None else signer(signature, found.encode())
+        message = found if document["format"] == "privet-model-1" else f"privet-2:{found}"
+        key = None if signature is None else signer(signature, message.encode())
     except (OSError, ValueError, RecursionError, ImportError) as error:
         parser.error(f"{given.model}: {error}")
     checks = {"the digest is missing or that of other contents": certificate.get("digest") == found}

@@ -36,10 +36,15 @@ train add-remove two --delta 1e-5 --neighbours add-remove --rows 4
 train pure two --delta 0
 train output two --delta 1e-5 --method output
 train objective-huber two --delta 1e-5 --method objective --loss huber-svm
-train printed two --delta 1e-5 --calibration printed
+train printed two --delta 1e-5 --method amp --calibration printed
 train three-classes three --delta 1e-5
 train number number --delta 1e-5
 "$privet" keygen --out "$work/key" >/dev/null
 train signed two --delta 1e-5 --sign "$work/key"
+# Format 1, which is no longer written.
+golden=crates/privet-learn/tests/golden/0.1.1
+for name in amp-logistic-replace-one-2-approximate linear-squared-add-remove-3-pure; do
+    cp "$golden/$name.json" "$out/valid-format-1-$name.json"
+done
 
 python3 fuzz/seeds.py

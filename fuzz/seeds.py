@@ -273,11 +273,11 @@ def model():
     text = sources[0].read_text()
     write("model", "bad-empty.json", "")
     write("model", "bad-cut.json", cut(text.encode()))
-    write("model", "bad-deep.json", '{"format":"privet-model-1","model":' + "[" * 100000)
+    write("model", "bad-deep.json", '{"format":"privet-2","kind":"linear","body":' + "[" * 100000)
     write("model", "bad-extra-field.json", json.dumps({**json.loads(text), "extra": 1}))
     write("model", "bad-huge-rows.json", text.replace('"rows": 4', '"rows": 1' + "0" * 40))
     write("model", "bad-not-utf8.json", text.encode().replace(b"privet", b"priv\xff", 1))
-    write("model", "bad-format.json", text.replace("privet-model-1", "privet-model-9"))
+    write("model", "bad-format.json", text.replace("privet-2", "privet-9"))
 
     def edited(name, change):
         document = json.loads(text)
@@ -285,10 +285,10 @@ def model():
         write("model", name, json.dumps(document))
 
     def huge(document):
-        document["model"]["weights"][0][0] = 1e400
+        document["body"]["weights"][0][0] = 1e400
 
     def longer(document):
-        document["model"]["weights"][0].append(0.0)
+        document["body"]["weights"][0].append(0.0)
 
     def stronger(document):
         document["certificate"]["guarantee"]["epsilon"] /= 2

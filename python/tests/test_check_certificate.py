@@ -24,6 +24,24 @@ NUMBERS = [
     ["9007199254740992.0", "-1000000000000000.0", "1e+16", "1.8446744073709552e+19", "-0.0001"],
     ["0.1", "123456789.125", "-1.7976931348623157e+308", "2.2250738585072014e-308", "0.0"],
 ]
+# The same for format 2, in which a number is a double, however it is spelt; RFC 8785, appendix B, and more.
+DOUBLES = {
+    "-0": "0",
+    "5e-324": "5e-324",
+    "-1.7976931348623157e308": "-1.7976931348623157e+308",
+    "9007199254740992": "9007199254740992",
+    "295147905179352825856.0": "295147905179352830000",
+    "9.999999999999997e22": "9.999999999999997e+22",
+    "1E23": "1e+23",
+    "999999999999999868928.0": "999999999999999900000",
+    "1e21": "1e+21",
+    "9.999999999999997e-7": "9.999999999999997e-7",
+    "1e-6": "0.000001",
+    "333333333.33333329": "333333333.3333333",
+    "-0.0000033333333333333333": "-0.0000033333333333333333",
+    "1424953923781206.25": "1424953923781206.2",
+    "10.50": "10.5",
+}
 
 spec = importlib.util.spec_from_file_location("check_certificate", SCRIPT)
 seal = importlib.util.module_from_spec(spec)
@@ -96,21 +114,27 @@ def signed(tmp_path_factory):
 
 def edited(path, tmp_path, edit):
     """A copy with another certificate."""
-    model, certificate = seal.read(path.read_text(encoding="utf-8"))
-    edit(certificate)
-    return write(tmp_path / "edited.json", model, certificate)
+    document = seal.read(path.read_text(encoding="utf-8"))
+    edit(document["certificate"])
+    return write(tmp_path / "edited.json", document)
 
 
-def write(path, model, certificate):
-    document = {"format": "privet-model-1", "model": model, "certificate": certificate}
-    path.write_text(seal.canonical(document), encoding="utf-8")
+def write(path, document):
+    """Numbers are written as they stand."""
+    path.write_text(seal.sorted_json(document), encoding="utf-8")
     return path
+
+
+def sealed(document):
+    document["certificate"].pop("signature", None)
+    document["certificate"]["digest"] = seal.digest(document)
+    return document
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_files_of_every_version_hold(path):
-    model, certificate = seal.read(path.read_text(encoding="utf-8"))
-    assert seal.digest(model, certificate) == certificate["digest"]
+    document = seal.read(path.read_text(encoding="utf-8"))
+    assert seal.digest(document) == document["certificate"]["digest"]
 
 
 def test_the_standard_library_is_enough_for_what_nobody_signed(model):
@@ -120,6 +144,7 @@ def test_the_standard_library_is_enough_for_what_nobody_signed(model):
     assert privet.verify(model)
     said = alone(model)
     assert "digest holds" in said and "not signed" in said
+    assert json.loads(text)["format"] == "privet-2"
     assert "Exit code" in alone("--help")
 
 
@@ -172,7 +197,7 @@ def test_signatures_that_do_not_hold(signed, script, tmp_path):
     ):
         copy = edited(path, tmp_path, lambda certificate: certificate.update(signature=odd))
         assert script(copy, code=1) == "NOT VALID: the signature does not hold\n", odd
-    # Moved from another file.
+    # Moved from another file, of the other format.
     copy = edited(GOLDEN[0], tmp_path, lambda certificate: certificate.update(signature=original))
     assert script(copy, code=1) == "NOT VALID: the signature does not hold\n"
     assert not is_sealed(copy)
@@ -184,10 +209,12 @@ def test_what_is_no_model_file(model, script, tmp_path):
     for odd, words in (
         (text.replace('"rows"', '"rows": 1, "rows"'), "stands twice"),
         (text.replace('"format"', '"\\u0066ormat": "x", "format"', 1), "stands twice"),
-        (text.replace('"model"', '"models"', 1), "format, model and certificate"),
-        (text.replace("{", '{"more": 1,', 1), "format, model and certificate"),
-        (text.replace("privet-model-1", "privet-model-2"), "privet-model-1"),
-        (text.replace("privet-certificate-1", "privet-certificate-2"), "privet-certificate-1"),
+        (text.replace('"body"', '"model"', 1), "body, certificate, format, kind"),
+        (text.replace("{", '{"more": 1,', 1), "body, certificate, format, kind"),
+        (text.replace('"privet-2"', '"privet-3"'), "privet-2 or privet-model-1"),
+        (text.replace('"privet-2"', '["privet-2"]'), "privet-2 or privet-model-1"),
+        (text.replace("privet-certificate-2", "privet-certificate-1"), "privet-certificate-2"),
+        (GOLDEN[0].read_text().replace("privet-certificate-1", "privet-certificate-2"), "privet-certificate-1"),
         (text.replace("5e-324", "NaN"), "not finite"),
         (text.replace("5e-324", "1e999"), "not finite"),
         (text.replace("😀", "\\ud83d"), "surrogates"),
@@ -199,30 +226,63 @@ def test_what_is_no_model_file(model, script, tmp_path):
     ):
         copy.write_text(odd, encoding="utf-8")
         assert words in script(copy, code=2), words
-        if "certificate-2" not in odd:  # which privet reads, to say so
-            with pytest.raises(ValueError, match="not a privet model"):
-                privet.verify(copy)
+        if words.startswith("privet-certificate"):  # which privet reads, to say so
+            assert not is_sealed(copy)
+            continue
+        with pytest.raises(ValueError, match="not a privet model"):
+            privet.verify(copy)
     copy.write_bytes(text.encode("utf-16"))
     assert "utf-8" in script(copy, code=2)
     assert "No such file" in script(tmp_path / "nothing", code=2)
     assert "usage" in script(code=2)
 
 
-@pytest.mark.parametrize("text", ["".join(map(chr, range(0x20))), '"\\/', "\x7f\x80\u2028\u2029", "\ufeff\uffff", "😀"])
-def test_odd_numbers_and_texts_are_sealed_as_privet_seals_them(text, script, tmp_path):
-    model, certificate = seal.read(ODD.read_text(encoding="utf-8"))
-    model["weights"] = [list(map(seal.number, numbers)) for numbers in NUMBERS]
-    certificate["request"]["rows"] = seal.number("18446744073709551615")
-    certificate["notes"] = [text]
-    del certificate["digest"]
-    certificate["digest"] = seal.digest(model, certificate)
-    path = write(tmp_path / "odd.json", model, certificate)
+TEXTS = ["".join(map(chr, range(0x20))), '"\\/', "\x7f\x80\u2028\u2029", "\ufeff\uffff", "😀"]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_odd_numbers_and_texts_of_format_1_are_sealed_as_privet_seals_them(text, script, tmp_path):
+    document = seal.read(ODD.read_text(encoding="utf-8"))
+    document["model"]["weights"] = [list(map(seal.number, numbers)) for numbers in NUMBERS]
+    document["certificate"]["request"]["rows"] = seal.number("18446744073709551615")
+    document["certificate"]["notes"] = [text]
+    path = write(tmp_path / "odd.json", sealed(document))
     script(path)
     assert is_sealed(path)
-    model["weights"][0][0] = seal.number("1e-8")
-    write(path, model, certificate)
+    document["model"]["weights"][0][0] = seal.number("1e-8")
+    write(path, document)
     script(path, code=1)
     assert not is_sealed(path)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_odd_numbers_and_texts_of_format_2_are_sealed_as_privet_seals_them(text, model, script, tmp_path):
+    document = seal.read(model.read_text(encoding="utf-8"))
+    document["certificate"]["notes"] = [text]
+    weights, spelt = document["body"]["weights"][0], list(map(seal.number, DOUBLES))
+    for start in range(0, len(spelt), len(weights)):
+        weights[:] = (spelt + spelt)[start : start + len(weights)]
+        path = write(tmp_path / "odd.json", sealed(document))
+        script(path)
+        assert is_sealed(path)
+    weights[0] = seal.number("0.12345")
+    write(path, document)
+    script(path, code=1)
+    assert not is_sealed(path)
+
+
+def test_doubles_are_written_as_the_standard_writes_them():
+    for spelt, text in DOUBLES.items():
+        assert seal.ecmascript(seal.number(spelt)) == text
+
+
+def test_whole_numbers_that_no_double_holds_are_refused(model, script, tmp_path):
+    for wide in ("9007199254740993", "-9007199254740993", "18446744073709551615"):
+        document = seal.read(model.read_text(encoding="utf-8"))
+        document["body"]["weights"][0][0] = seal.number(wide)
+        path = write(tmp_path / "wide.json", document)
+        assert "beyond 2^53" in script(path, code=2)
+        assert not is_sealed(path)
 
 
 def test_the_points_of_order_eight():
@@ -231,7 +291,9 @@ def test_the_points_of_order_eight():
     assert (d * seal.EIGHTH**4 + 2 * seal.EIGHTH**2 - 1) % seal.PRIME == 0
 
 
-def test_keys_are_sorted_by_their_bytes():
+def test_the_order_of_keys():
     keys = ["😀", "\uffff", "é", "z", "Z", "\x01", ""]
-    expected = sorted(keys, key=str.encode)
-    assert list(json.loads(seal.canonical(dict.fromkeys(keys)))) == expected != sorted(keys, key=lambda k: k.encode("utf-16-be"))
+    by_bytes, by_units = sorted(keys, key=str.encode), sorted(keys, key=lambda key: key.encode("utf-16-be"))
+    assert by_bytes != by_units
+    assert list(json.loads(seal.sorted_json(dict.fromkeys(keys)))) == by_bytes
+    assert list(json.loads(seal.canonical(dict.fromkeys(keys)))) == by_units

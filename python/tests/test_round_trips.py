@@ -184,7 +184,7 @@ def test_a_file_without_its_seal_is_not_valid(table, tmp_path):
     PrivateLogisticRegression(epsilon=2, bounds=(-1, 1), classes=[0, 1]).fit(X, y).save(path)
     document = json.loads(path.read_text())
     del document["certificate"]["digest"]
-    document["model"]["weights"][0][0] += 0.5
+    document["body"]["weights"][0][0] += 0.5
     path.write_text(json.dumps(document))
     verdict = privet.verify(path)
     assert not verdict.valid and verdict.epsilon is None

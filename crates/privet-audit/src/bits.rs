@@ -16,7 +16,7 @@ use crate::runs::{self, Target, Watch, World};
 use crate::{AuditError, Claim};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_dp::account::{self, Event, Guarantee};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session, Statement};
 use privet_dp::mechanism::{Gaussian, L2Laplace, Laplace};
 use privet_dp::noise::Source;
 use std::collections::HashMap;
@@ -198,12 +198,11 @@ fn gated(
     source: &mut dyn Source,
     run: impl FnOnce(&mut Session<'_>) -> Result<Noised<Vec<f64>>, GateError>,
 ) -> Result<Vec<f64>, AuditError> {
-    let claim = Guarantee { neighbours: NEIGHBOURS, unit: UNIT, epsilon: 1.0, delta: 0.5 };
+    let claim = Guarantee::new(NEIGHBOURS, UNIT, 1.0, 0.5);
+    let statement = Statement::new(claim, Arithmetic::Real, serde_json::Value::Null);
     let mut session = Session::start(event, source);
     let noised = run(&mut session).map_err(gate_failed)?;
-    let release =
-        session.settle(noised, claim, Arithmetic::Real, Vec::new(), serde_json::Value::Null);
-    Ok(release.map_err(gate_failed)?.into_parts().0)
+    Ok(session.settle(noised, statement).map_err(gate_failed)?.into_parts().0)
 }
 
 fn gate_failed(error: GateError) -> AuditError {

@@ -2,13 +2,13 @@
 
 use crate::output::number;
 use privet_core::{Neighbours, Unit};
-use privet_dp::account::{Cost, Event, Grid, Guarantee, ObjectiveNoise, OutputNoise};
+use privet_dp::account::{Cost, Event, Grid, Guarantee, ObjectiveNoise, OutputNoise, SeenBy};
 use privet_dp::gate::{Arithmetic, Made, SILENT};
 use privet_learn::Shown;
 
 /// What the guarantee says, for somebody who never heard of ε.
 pub fn guarantee(guarantee: &Guarantee) -> String {
-    let Guarantee { epsilon, delta, neighbours, unit, .. } = guarantee;
+    let Guarantee { epsilon, delta, neighbours, unit, seen_by } = guarantee;
     if epsilon.is_infinite() {
         return "no guarantee: ε = ∞".into();
     }
@@ -33,8 +33,12 @@ pub fn guarantee(guarantee: &Guarantee) -> String {
     } else {
         format!(", give or take a probability of δ = {}", number(*delta))
     };
+    let outcome = match seen_by {
+        SeenBy::Everyone => "any outcome".into(),
+        SeenBy::AllButTheUnit => format!("anything that {seen_by} sees"),
+    };
     format!(
-        "{change} changes the probability of any outcome at most by the factor e^ε = {} (ε = {}){slack}",
+        "{change} changes the probability of {outcome} at most by the factor e^ε = {} (ε = {}){slack}",
         number(epsilon.exp()),
         number(*epsilon),
     )

@@ -2,7 +2,7 @@
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event, LossShape, ObjectiveCost, ObjectiveNoise, Sign};
-use privet_dp::gate::{Arithmetic, CertificateError, GateError, Private, Session};
+use privet_dp::gate::{Arithmetic, CertificateError, GateError, Private, Session, Statement};
 use privet_dp::mechanism::{Distance, Gaussian, Laplace, OutputLaw, PerturbedObjective};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use serde_json::json;
@@ -37,7 +37,8 @@ fn what_was_planned_is_released_with_its_certificate() {
     assert!(session.spent());
     let second = mechanism.run(value(), &mut session).unwrap();
     let both = session.gather(vec![first, second]).unwrap();
-    let release = session.settle(both, claim, Arithmetic::Finite, vec![], json!({})).unwrap();
+    let release =
+        session.settle(both, Statement::new(claim, Arithmetic::Finite, json!({}))).unwrap();
     assert_eq!(release.value().len(), 2);
     assert_eq!(release.certificate().recheck().unwrap(), Some(claim));
 }
@@ -56,7 +57,7 @@ fn less_noise_than_planned_or_another_mechanism_opens_nothing() {
     let mut source = FixedSeed::new(1);
     let mut session = Session::start(twice(gaussian(4.0).event().unwrap()), &mut source);
     let noised = gaussian(4.0).run(value(), &mut session).unwrap();
-    let outcome = session.settle(noised, claim, Arithmetic::Finite, vec![], json!({}));
+    let outcome = session.settle(noised, Statement::new(claim, Arithmetic::Finite, json!({})));
     assert_eq!(outcome.err(), Some(GateError::NotAsPlanned));
 }
 
@@ -69,7 +70,7 @@ fn a_value_of_another_run_is_refused() {
     let mut second = Session::start(event, &mut two);
     let foreign = gaussian(4.0).run(value(), &mut first).unwrap();
     let _own = gaussian(4.0).run(value(), &mut second).unwrap();
-    let outcome = second.settle(foreign, claim, Arithmetic::Finite, vec![], json!({}));
+    let outcome = second.settle(foreign, Statement::new(claim, Arithmetic::Finite, json!({})));
     assert_eq!(outcome.err(), Some(GateError::Foreign));
 }
 
@@ -82,7 +83,7 @@ fn the_gate_does_not_believe_a_claim() {
     let mut source = SystemRandom::new().unwrap();
     let mut session = Session::start(event, &mut source);
     let noised = gaussian(4.0).run(value(), &mut session).unwrap();
-    let release = session.settle(noised, boast, Arithmetic::Finite, vec![], json!({}));
+    let release = session.settle(noised, Statement::new(boast, Arithmetic::Finite, json!({})));
     let mut certificate = release.unwrap().certificate().clone();
     assert_eq!(certificate.guarantee.as_ref(), Some(&honest));
     // Nor does a later reader.
@@ -97,7 +98,8 @@ fn a_fixed_seed_claims_nothing() {
     let mut source = FixedSeed::new(1);
     let mut session = Session::start(event, &mut source);
     let noised = gaussian(4.0).run(value(), &mut session).unwrap();
-    let release = session.settle(noised, claim, Arithmetic::Finite, vec![], json!({})).unwrap();
+    let release =
+        session.settle(noised, Statement::new(claim, Arithmetic::Finite, json!({}))).unwrap();
     let certificate = release.certificate();
     assert_eq!(certificate.recheck().unwrap(), None);
     assert!(certificate.guarantee.as_ref().unwrap().epsilon.is_infinite());
@@ -188,6 +190,7 @@ fn released_values_sit_on_the_grid() {
     let mut source = FixedSeed::new(5);
     let mut session = Session::start(laplace.event(), &mut source);
     let noised = laplace.run(Private::new(vec![0.1, 17.3]), &mut session).unwrap();
-    let release = session.settle(noised, claim, Arithmetic::Finite, vec![], json!({})).unwrap();
+    let release =
+        session.settle(noised, Statement::new(claim, Arithmetic::Finite, json!({}))).unwrap();
     assert!(release.value().iter().all(|x| (x / 0.25).fract() == 0.0));
 }

@@ -2,7 +2,7 @@
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account;
-use privet_dp::gate::{Arithmetic, GateError, Private, Session};
+use privet_dp::gate::{Arithmetic, GateError, Private, Session, Statement};
 use privet_dp::mechanism::{Gaussian, Laplace, Moments, MomentsLaw, NoisyMoments, Units};
 use privet_dp::noise::SystemRandom;
 use serde_json::json;
@@ -40,7 +40,7 @@ fn noised(pure: bool, counts: Vec<i128>) -> Result<Moments, GateError> {
     let mut session = Session::start(planned, &mut source);
     let sums = Private::new(Units { counts, unit: 1.0 });
     let noised = moments.run(sums, &mut session)?;
-    let release = session.settle(noised, claim, Arithmetic::Finite, vec![], json!({}))?;
+    let release = session.settle(noised, Statement::new(claim, Arithmetic::Finite, json!({})))?;
     Ok(release.into_parts().0)
 }
 

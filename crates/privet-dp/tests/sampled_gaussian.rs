@@ -2,7 +2,7 @@
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session, Statement};
 use privet_dp::mechanism::{Draw, Gaussian, SampledGaussian, ShuffledGaussian, Units};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use serde_json::json;
@@ -34,7 +34,7 @@ fn counted(sample: &[usize]) -> Option<Private<Units>> {
 
 fn settle<T>(session: Session<'_>, planned: &Event, noised: Noised<T>) -> Result<T, GateError> {
     let claim = account::guarantee(planned, 1e-6).unwrap();
-    let released = session.settle(noised, claim, Arithmetic::Finite, vec![], json!({}));
+    let released = session.settle(noised, Statement::new(claim, Arithmetic::Finite, json!({})));
     Ok(released?.into_parts().0)
 }
 

@@ -5,7 +5,7 @@ mod noise_common;
 use noise_common::{allowed_count_error, fresh};
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Arithmetic, GateError, Private, Session};
+use privet_dp::gate::{Arithmetic, GateError, Private, Session, Statement};
 use privet_dp::mechanism::{Scores, Selection, SelectionLaw, Vertex};
 use privet_dp::noise::{FixedSeed, Source};
 use serde_json::json;
@@ -33,7 +33,8 @@ fn run(selection: &Selection, scores: &[i64], source: &mut dyn Source) -> Vec<f6
     let claim = account::guarantee(&planned, 1e-6).unwrap();
     let mut session = Session::start(planned, source);
     let noised = selection.run(Private::new(Fixed(scores.to_vec())), &mut session).unwrap();
-    let release = session.settle(noised, claim, Arithmetic::Finite, vec![], json!({})).unwrap();
+    let release =
+        session.settle(noised, Statement::new(claim, Arithmetic::Finite, json!({}))).unwrap();
     release.into_parts().0
 }
 
@@ -94,7 +95,7 @@ fn nothing_leaves_but_what_was_planned() {
         // Another law is refused before it draws; fewer choices than planned, at the end.
         let outcome = match executed.run(Private::new(Fixed(vec![1; 4])), &mut session) {
             Ok(noised) => {
-                session.settle(noised, claim, Arithmetic::Finite, vec![], json!({})).err()
+                session.settle(noised, Statement::new(claim, Arithmetic::Finite, json!({}))).err()
             }
             Err(refused) => {
                 assert!(!session.spent());

@@ -4,8 +4,8 @@
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event, Filter, filter::Law};
 use privet_dp::gate::{
-    Arithmetic, GateError, Journal, Next, Private, Purse, PurseError, Session, Spend, Suspended,
-    Walk, Walking,
+    Arithmetic, GateError, Journal, Next, Private, Purse, PurseError, Session, Spend, Statement,
+    Suspended, Walk, Walking,
 };
 use privet_dp::mechanism::Gaussian;
 use privet_dp::noise::{FixedSeed, SystemRandom};
@@ -61,7 +61,7 @@ fn step(session: &mut Session<'_>, walk: &mut Walking<Counting>) -> Result<Optio
         session.walk(walk, |_, session| gaussian(4.0).run(Private::new(vec![100.0]), session))?;
     let Some(noised) = noised else { return Ok(None) };
     let claim = account::guarantee(&up_to(5), 1e-6)?;
-    let release = session.emit(noised, claim, Arithmetic::Finite, vec![], json!({}))?;
+    let release = session.emit(noised, Statement::new(claim, Arithmetic::Finite, json!({})))?;
     Ok(Some(*release.value()))
 }
 
@@ -89,16 +89,18 @@ fn at_most_what_was_planned_is_answered_and_fewer_settle() {
     let first = ask(&mut session).unwrap().unwrap();
     ask(&mut session).unwrap().unwrap();
     assert_eq!(ask(&mut session).err(), Some(GateError::NotAsPlanned));
-    let release = session.settle(first, claim, Arithmetic::Finite, vec![], json!({})).unwrap();
+    let release =
+        session.settle(first, Statement::new(claim, Arithmetic::Finite, json!({}))).unwrap();
     assert_eq!(release.certificate().recheck().unwrap(), Some(claim));
 
     let mut source = SystemRandom::new().unwrap();
     let session = Session::start(up_to(2), &mut source);
-    assert!(session.abort(claim, Arithmetic::Finite, json!({})).unwrap().is_none());
+    assert!(session.abort(Statement::new(claim, Arithmetic::Finite, json!({}))).unwrap().is_none());
     let mut source = SystemRandom::new().unwrap();
     let mut session = Session::start(up_to(2), &mut source);
     gaussian(4.0).run(Private::new(vec![7.0]), &mut session).unwrap();
-    let spent = session.abort(claim, Arithmetic::Finite, json!({})).unwrap().unwrap();
+    let spent =
+        session.abort(Statement::new(claim, Arithmetic::Finite, json!({}))).unwrap().unwrap();
     assert_eq!(spent.recheck().unwrap(), Some(claim), "all of the plan is spent");
 }
 
@@ -121,7 +123,8 @@ fn a_filter_admits_what_fits_and_its_certificate_states_the_limit() {
     let last = gaussian(5.0).run(Private::new(vec![1.0]), &mut session).unwrap();
     let refused = gaussian(4.0).run(Private::new(vec![1.0]), &mut session).err();
     assert_eq!(refused, Some(GateError::Account(account::AccountError::Exhausted)));
-    let release = session.settle(last, claim, Arithmetic::Finite, vec![], json!({})).unwrap();
+    let release =
+        session.settle(last, Statement::new(claim, Arithmetic::Finite, json!({}))).unwrap();
     let certificate = release.certificate().clone();
     assert_eq!(certificate.recheck().unwrap(), Some(claim));
     assert_eq!(certificate.filter, Some(filter));

@@ -112,6 +112,7 @@ fn same_claim(
         && claimed.delta == planned.delta
         && claimed.neighbours == planned.neighbours
         && claimed.unit == planned.unit
+        && claimed.seen_by == planned.seen_by
 }
 
 fn json(value: impl Serialize) -> Result<Value, String> {

@@ -1,11 +1,11 @@
 //! The private learners.
 //!
 //! ```text
-//!  Request ──plan──► Plan ──run(data, randomness)──► Release<LinearWeights> ──► model file
+//!  Request<T> ──plan──► Plan<T> ──run(table, randomness)──► Release<T::Artefact> ──► file
 //! ```
 //!
 //! [`plan`] reads public facts only: what it decides can be printed, compared and costed with no
-//! data in the room. [`Plan::run`] executes exactly that. [`model::file`] writes model and
+//! data in the room. [`Plan::run`] executes exactly that. [`file`] writes what was released and its
 //! certificate together, and [`verify`] checks them without the data.
 #![forbid(unsafe_code)]
 
@@ -16,7 +16,9 @@ pub mod auto;
 pub mod erm;
 mod error;
 mod facts;
+pub mod file;
 mod format_1;
+mod loaded;
 pub mod look;
 mod method;
 pub mod model;
@@ -26,6 +28,7 @@ mod released;
 mod request;
 mod run;
 mod settings;
+mod strict;
 mod support;
 mod task;
 mod verify;
@@ -35,6 +38,7 @@ pub use allowance::Allowance;
 pub use erm::Erm;
 pub use error::LearnError;
 pub use facts::Facts;
+pub use loaded::Loaded;
 pub use method::{METHODS, Method, MethodInfo, Scores};
 pub use plan::{Plan, plan};
 pub use released::Released;

@@ -9,7 +9,7 @@ use crate::task::{Task, Work};
 use crate::{LearnError, run};
 use privet_core::Budget;
 use privet_dp::account::{self, Event, Guarantee};
-use privet_dp::gate::{Arithmetic, Release};
+use privet_dp::gate::{Arithmetic, Release, Statement};
 use privet_dp::noise::Source;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -122,7 +122,7 @@ fn claim<T: Task>(
         Calibration::Sound if met => {
             let (neighbours, unit) = account::relation(events)?;
             let (epsilon, delta) = (budget.epsilon(), budget.delta());
-            Ok(Guarantee { neighbours, unit, epsilon, delta })
+            Ok(Guarantee::new(neighbours, unit, epsilon, delta))
         }
         Calibration::Sound if !request.noise.is_empty() => Err(LearnError::NotCovered {
             what: "the noise that the request says is settled does not prove its budget".into(),
@@ -172,6 +172,18 @@ impl<T: Task> Plan<T> {
     pub fn noting(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
+    }
+
+    /// The settled request, as a certificate carries it.
+    pub(crate) fn written(&self) -> Result<serde_json::Value, LearnError> {
+        serde_json::to_value(&self.request)
+            .map_err(|_| LearnError::DataShape("the request cannot be written as JSON"))
+    }
+
+    /// What a certificate is to state.
+    pub(crate) fn statement(&self, claim: Guarantee) -> Result<Statement, LearnError> {
+        let (arithmetic, notes) = (self.arithmetic, self.notes.clone());
+        Ok(Statement { claim, arithmetic, notes, request: self.written()? })
     }
 
     /// The numbers a person wants to see.

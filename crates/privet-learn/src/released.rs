@@ -2,8 +2,9 @@
 
 use crate::LearnError;
 use crate::erm::Erm;
-use crate::model::strict;
+use crate::file::Origin;
 use crate::request::Request;
+use crate::strict;
 use crate::task::Task;
 use privet_dp::gate::{Certificate, Release};
 
@@ -13,6 +14,8 @@ pub struct Released<T: Task = Erm> {
     artefact: T::Artefact,
     request: Request<T>,
     certificate: Certificate,
+    /// The file it was read from, if it was.
+    origin: Option<Origin>,
 }
 
 impl<T: Task> Released<T> {
@@ -31,7 +34,7 @@ impl<T: Task> Released<T> {
             return Err(format!("its request has a field that is not known: {field}"));
         }
         T::fits(&request, &artefact)?;
-        Ok(Self { artefact, request, certificate })
+        Ok(Self { artefact, request, certificate, origin: None })
     }
 
     /// What was released.
@@ -47,5 +50,13 @@ impl<T: Task> Released<T> {
     /// What it can reveal.
     pub fn certificate(&self) -> &Certificate {
         &self.certificate
+    }
+
+    pub(crate) fn origin(&self) -> &Option<Origin> {
+        &self.origin
+    }
+
+    pub(crate) fn read_from(self, origin: Origin) -> Self {
+        Self { origin: Some(origin), ..self }
     }
 }

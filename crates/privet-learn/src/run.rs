@@ -16,8 +16,6 @@ pub(crate) fn run<T: Task>(
     monitor: &dyn Monitor,
 ) -> Result<Release<T::Artefact>, LearnError> {
     T::admit(&plan.facts, table)?;
-    let request = serde_json::to_value(&plan.request)
-        .map_err(|_| LearnError::DataShape("the request cannot be written as JSON"))?;
     match (&plan.work, &plan.events, &plan.guarantee) {
         (Work::Private(procedure), Some(events), Some(guarantee)) => {
             let mut session = Session::start(events.clone(), source);
@@ -25,17 +23,11 @@ pub(crate) fn run<T: Task>(
                 session = session.walking(start);
             }
             let artefact = procedure.run(&plan.facts, table, &mut session, monitor)?;
-            Ok(session.settle(
-                artefact,
-                *guarantee,
-                plan.arithmetic,
-                plan.notes.clone(),
-                request,
-            )?)
+            Ok(session.settle(artefact, plan.statement(*guarantee)?)?)
         }
         (Work::Plain(baseline), ..) => {
             let artefact = baseline.run(&plan.facts, table, monitor)?;
-            Ok(Release::without_privacy(Private::new(artefact), request))
+            Ok(Release::without_privacy(Private::new(artefact), plan.written()?))
         }
         (Work::Private(_), ..) => Err(LearnError::DataShape("the plan states no events")),
     }

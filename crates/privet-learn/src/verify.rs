@@ -20,7 +20,6 @@ use privet_core::printable;
 use privet_dp::account::Guarantee;
 use privet_dp::gate::{Arithmetic, Made, Version};
 use serde::Serialize;
-use serde_json::Value;
 
 /// What a file that nobody signed leaves open.
 pub const UNSIGNED: &str = "unsigned: nobody vouches for it. The checks show that the file agrees with \
@@ -95,18 +94,20 @@ pub fn verify<T: Task>(model: &Released<T>) -> Verdict {
             format!("{}, {} rows declared", request.task.summary(), request.rows)
         }),
     );
-    let weights = serde_json::to_value(model.artefact()).unwrap_or(Value::Null);
-    let sealed = certificate.check_seal(&weights);
+    let sealed = model.check_seal();
     check(
         "model and certificate belong together",
-        sealed.as_ref().map(|()| "digest matches".into()).map_err(ToString::to_string),
+        sealed.as_ref().map(|_| "digest matches".into()).map_err(ToString::to_string),
     );
-    check("the weights are ones that this plan can release", plausible(model, again.as_ref().ok()));
+    check(
+        "what was released is what such a plan can release",
+        plausible(model, again.as_ref().ok()),
+    );
     check("no such certificate was found wanting", not_void(model));
 
     let valid = checks.iter().all(|check| check.holds);
     let guarantee = recomputed.and_then(Result::ok).flatten().filter(|_| valid);
-    let signer = certificate.signature.as_ref().filter(|_| sealed.is_ok());
+    let signer = sealed.ok().flatten();
     let mut notes = again.map_or(Vec::new(), |plan| plan.notes().to_vec());
     notes.extend(remarks(model));
     let besides = certificate.notes.iter().filter(|note| !notes.contains(note));
@@ -118,7 +119,7 @@ pub fn verify<T: Task>(model: &Released<T>) -> Verdict {
         checks,
         notes,
         stated,
-        signer: signer.map(|s| s.public_key.clone()),
+        signer: signer.map(|signer| signer.public_key().into()),
         made: certificate.made.clone().filter(Made::well_formed),
     }
 }

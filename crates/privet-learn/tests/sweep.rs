@@ -9,7 +9,7 @@ mod common;
 use common::{data, schema, train};
 use privet_core::{Budget, Neighbours};
 use privet_dp::account::{self, Event};
-use privet_dp::gate::Certificate;
+use privet_dp::gate::seal;
 use privet_learn::model::Model;
 use privet_learn::model::file::{Seal, from_json, to_json};
 use privet_learn::{Calibration, Erm, METHODS, Request, plan, verify};
@@ -70,10 +70,7 @@ fn real(method: &str, neighbours: Neighbours, delta: f64) -> Value {
 
 /// Whether a file verifies after it was sealed anew; one that cannot be read does not.
 fn accepted(document: &Value) -> bool {
-    let mut document = document.clone();
-    let read: Result<Certificate, _> = serde_json::from_value(document["certificate"].clone());
-    let Ok(certificate) = read else { return false };
-    document["certificate"] = serde_json::to_value(certificate.seal(&document["model"])).unwrap();
+    let Ok(document) = seal::sealed(document.clone(), None) else { return false };
     let model = from_json(document.to_string().as_bytes(), Seal::Required);
     model.is_ok_and(|model| verify(&model).valid)
 }
@@ -333,7 +330,7 @@ fn weights_that_no_run_could_release_are_refused() {
             if ["frank-wolfe", "simplex"].contains(&method) {
                 assert!(!accepted(&between_choices(&real)), "{method} {neighbours} {delta}");
             }
-            real["model"]["weights"][0][0] = json!(change);
+            real["body"]["weights"][0][0] = json!(change);
             assert!(!accepted(&real), "{method} {neighbours} {delta}");
         }
     }
@@ -342,12 +339,12 @@ fn weights_that_no_run_could_release_are_refused() {
 /// With a weight moved off the multiples of a choice. The smallest weight is k of them; k times the golden
 /// section is no nearer to a whole number than 1/(√5·k), and k is at most some hundreds.
 fn between_choices(real: &Value) -> Value {
-    let weights = real["model"]["weights"][0].as_array().unwrap();
+    let weights = real["body"]["weights"][0].as_array().unwrap();
     let sizes = weights.iter().map(|weight| weight.as_f64().unwrap().abs());
     let smallest = sizes.filter(|size| *size > 0.0).fold(f64::INFINITY, f64::min);
     assert!(smallest.is_finite(), "some column was chosen");
     let mut moved = real.clone();
-    moved["model"]["weights"][0][0] =
+    moved["body"]["weights"][0][0] =
         json!(weights[0].as_f64().unwrap() + 0.618_033_988_749_895 * smallest);
     moved
 }

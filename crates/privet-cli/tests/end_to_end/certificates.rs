@@ -1,16 +1,14 @@
 //! Certificates that do not hold, and keys.
 
 use crate::world::{TRAIN, World};
-use privet_dp::gate::Certificate;
+use privet_dp::gate::seal;
 use serde_json::Value;
 
 /// Changes a model file and puts a fresh digest on it, as a forger would.
 fn reseal(world: &World, name: &str, change: impl FnOnce(&mut Value)) {
     let mut document = world.json(name);
     change(&mut document);
-    let certificate: Certificate = serde_json::from_value(document["certificate"].clone()).unwrap();
-    let sealed = certificate.seal(&document["model"]);
-    document["certificate"] = serde_json::to_value(sealed).unwrap();
+    let document = seal::sealed(document, None).unwrap();
     world.write(name, serde_json::to_string_pretty(&document).unwrap());
 }
 
@@ -33,7 +31,7 @@ fn an_edited_model_is_not_valid_and_not_used() {
     let world = World::new();
     world.ok(TRAIN);
     let mut document = world.json("model.json");
-    document["model"]["weights"][0][0] = Value::from(0.25);
+    document["body"]["weights"][0][0] = Value::from(0.25);
     world.write("edited.json", document.to_string());
     not_valid(&world, "edited.json", "belong together");
     for line in
@@ -267,7 +265,7 @@ fn a_key_twice_or_a_field_too_many_is_refused() {
     world.refused(2, "verify odd.json", &["odd.json", "'epsilon' stands twice"]);
     for place in [
         "",
-        "/model",
+        "/body",
         "/certificate",
         "/certificate/guarantee",
         "/certificate/request",

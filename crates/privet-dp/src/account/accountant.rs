@@ -14,6 +14,7 @@ use super::distribution::{Composed, Effort};
 use super::error::{AccountError, probability};
 use super::event::Event;
 use super::parts::{Part, Parts};
+use super::seen_by::SeenBy;
 use super::{classes, compose, concentrated, distribution, gaussian, merge, pure, renyi, selected};
 use privet_core::{Budget, DELTA, Neighbours, Unit};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -39,6 +40,21 @@ pub struct Guarantee {
     /// δ.
     #[serde(deserialize_with = "read_delta")]
     pub delta: f64,
+    /// Towards whom it holds.
+    #[serde(default, skip_serializing_if = "SeenBy::is_everyone")]
+    pub seen_by: SeenBy,
+}
+
+impl Guarantee {
+    /// Towards everyone.
+    pub fn new(neighbours: Neighbours, unit: Unit, epsilon: f64, delta: f64) -> Self {
+        Self { neighbours, unit, epsilon, delta, seen_by: SeenBy::Everyone }
+    }
+
+    /// The same claim for what everyone sees; refused where it holds towards all but the unit alone.
+    pub fn for_everyone(self) -> Result<Self, AccountError> {
+        if self.seen_by.is_everyone() { Ok(self) } else { Err(AccountError::NotForEveryone) }
+    }
 }
 
 /// An upper bound on the δ at which `event` is (ε, δ)-differentially private, for ε ≥ 0.
@@ -59,7 +75,7 @@ pub fn guarantee(event: &Event, delta: f64) -> Result<Guarantee, AccountError> {
     let delta = probability("delta", delta)?;
     let parts = Parts::new(event)?;
     let epsilon = parts.epsilon(delta);
-    Ok(Guarantee { neighbours: parts.neighbours, unit: parts.unit, epsilon, delta })
+    Ok(Guarantee::new(parts.neighbours, parts.unit, epsilon, delta))
 }
 
 /// The neighbour relation and unit that every leaf of `event` was charged for.

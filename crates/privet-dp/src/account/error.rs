@@ -100,6 +100,9 @@ pub enum AccountError {
         "an event that the limit of this session has no bound for: see the kinds that its law admits"
     )]
     NotAdmitted,
+    /// A claim towards all but the unit, for what everyone may see.
+    #[error("a guarantee towards everyone but the person concerned is none towards everyone")]
+    NotForEveryone,
     /// What is left of a filter's limit does not pay for the event.
     #[error("the limit of this session does not allow another such event; nothing was drawn")]
     Exhausted,

@@ -190,7 +190,7 @@ impl Filter {
         } else {
             f64::INFINITY
         };
-        Ok(Guarantee { neighbours: self.neighbours, unit: self.unit, epsilon, delta })
+        Ok(Guarantee::new(self.neighbours, self.unit, epsilon, delta))
     }
 
     fn parts(&self, squares: f64, rho: Option<f64>) -> Parts {

@@ -44,6 +44,7 @@ pub mod pure;
 mod quadrature;
 pub mod renyi;
 pub mod sampled;
+mod seen_by;
 pub mod selected;
 mod spectrum;
 mod spherical;
@@ -57,4 +58,5 @@ pub use event::{
     Cost, Event, Grid, LossShape, ObjectiveCost, ObjectiveNoise, OutputNoise, Runs, Sign,
 };
 pub use filter::{Filter, Tally};
+pub use seen_by::SeenBy;
 pub use tradeoff::TradeOff;

@@ -1,24 +1,31 @@
-//! The certificate that travels with every release, and the digest that binds it to its model.
+//! The certificate that travels with every release.
 //!
 //! A certificate states neighbours, unit, (ε, δ), the events that were executed, and the public
 //! request from which anyone can make the same plan again. Verification has three parts: the
 //! guarantee is recomputed from the events ([`Certificate::recheck`]); the plan is made again from
-//! the request (by the crate that owns the learners); the [`digest`] binds model and certificate.
-//! It cannot show that its holder ran this code; a [`Signature`] lets an organisation vouch.
+//! the request (by the crate that owns the learners); the seal ([`super::seal`]) binds model and
+//! certificate. It cannot show that its holder ran this code; a [`Signature`] lets an organisation vouch.
 
+use super::canonical::TooWide;
 use super::made::{Made, SILENT, Version};
-use crate::account::{self, AccountError, Event, Filter, Guarantee, Tally};
+use super::seal::{self, Signature};
+use super::statement::Statement;
+use crate::account::{self, AccountError, Event, Filter, Guarantee, SeenBy, Tally};
 use crate::noise::Origin;
-use ed25519_dalek::{Signer, SigningKey, VerifyingKey};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 /// The form of certificate written by this version.
-pub const FORMAT: &str = "privet-certificate-1";
+pub const FORMAT: &str = "privet-certificate-2";
+/// The form that versions before 0.2 wrote; it goes on being checked.
+pub const FORMAT_1: &str = "privet-certificate-1";
 
 /// What a certificate says of noise that can be made again.
 const FIXED_SEED: &str = "NOT PRIVATE: the noise was made from a fixed seed";
+
+/// What a certificate says of a part that one unit alone is told.
+const FOR_THE_UNIT: &str = "for the eyes of the person concerned alone: it is made from what was published \
+     and that person's own records, and whoever else sees it may learn those records";
 
 /// In which arithmetic the guarantee is proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,77 +70,69 @@ pub struct Certificate {
     pub signature: Option<Signature>,
 }
 
-/// An ed25519 signature over the digest, in hexadecimal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Signature {
-    /// The signer's public key.
-    pub public_key: String,
-    /// The signature.
-    pub signature: String,
-}
-
 impl Certificate {
+    /// Of events that were planned. The claim is recomputed here, at the gate: a learner cannot overstate
+    /// it.
     pub(super) fn new(
         events: Event,
-        claim: Guarantee,
-        arithmetic: Arithmetic,
         origin: Origin,
-        mut notes: Vec<String>,
-        request: Value,
+        statement: Statement,
     ) -> Result<Self, AccountError> {
-        let mut guarantee = claim;
-        if origin == Origin::FixedSeed {
-            // Nothing is claimed, so there is nothing to recompute: an audit makes many of these.
-            guarantee.epsilon = f64::INFINITY;
-            notes.insert(0, FIXED_SEED.into());
-        } else if !supports(&events, &guarantee)? {
-            // The claim is recomputed here, at the gate: a learner cannot overstate it.
+        let mut guarantee = statement.claim;
+        // A fixed seed claims nothing, so there is nothing to recompute: an audit makes many of these.
+        if origin != Origin::FixedSeed && !supports(&events, &guarantee)? {
             guarantee = account::guarantee(&events, guarantee.delta)?;
         }
-        Ok(Self {
-            format: FORMAT.into(),
-            guarantee: Some(guarantee),
-            arithmetic,
-            randomness: Some(origin),
-            events: Some(events),
-            filter: None,
-            notes,
-            request,
-            made: Some(Made::now(Some(origin))),
-            digest: None,
-            signature: None,
-        })
+        Ok(Self::of(events, None, guarantee, origin, statement))
     }
 
     /// Of a session whose events were chosen as it went: what is claimed is what its filter proves.
     pub(super) fn within(
         filter: Filter,
         events: Event,
-        claim: Guarantee,
-        arithmetic: Arithmetic,
         origin: Origin,
-        notes: Vec<String>,
-        request: Value,
+        statement: Statement,
     ) -> Result<Self, AccountError> {
-        let proved = filter.guarantee(claim.delta)?;
+        let proved = filter.guarantee(statement.claim.delta)?;
         // Relation and unit are the filter's, whatever was claimed.
-        let guarantee = Guarantee { epsilon: proved.epsilon.max(claim.epsilon), ..proved };
-        let mut certificate = Self {
+        let epsilon = proved.epsilon.max(statement.claim.epsilon);
+        let guarantee = Guarantee { epsilon, ..proved };
+        Ok(Self::of(events, Some(filter), guarantee, origin, statement))
+    }
+
+    fn of(
+        events: Event,
+        filter: Option<Filter>,
+        mut guarantee: Guarantee,
+        origin: Origin,
+        statement: Statement,
+    ) -> Self {
+        let Statement { arithmetic, mut notes, request, .. } = statement;
+        if origin == Origin::FixedSeed {
+            guarantee.epsilon = f64::INFINITY;
+            notes.insert(0, FIXED_SEED.into());
+        }
+        Self {
             guarantee: Some(guarantee),
             arithmetic,
             randomness: Some(origin),
             events: Some(events),
-            filter: Some(filter),
+            filter,
             notes,
+            made: Some(Made::now(Some(origin))),
             ..Self::without_privacy(request)
-        };
-        if origin == Origin::FixedSeed {
-            let epsilon = f64::INFINITY;
-            certificate.guarantee = Some(Guarantee { epsilon, ..guarantee });
-            certificate.notes.insert(0, FIXED_SEED.into());
         }
-        Ok(certificate)
+    }
+
+    /// Of what one unit alone is told ([`super::joint`]): the same, towards everyone but that unit.
+    pub(super) fn for_the_unit(&self) -> Self {
+        let mut part = self.clone();
+        if let Some(guarantee) = &mut part.guarantee {
+            guarantee.seen_by = SeenBy::AllButTheUnit;
+        }
+        part.notes.push(FOR_THE_UNIT.into());
+        part.made = Some(Made::now(self.randomness));
+        part
     }
 
     pub(super) fn without_privacy(request: Value) -> Self {
@@ -172,11 +171,16 @@ impl Certificate {
     /// Recomputes the guarantee from the events. `Ok(None)` means that the certificate claims
     /// nothing (no noise, a fixed seed, or ε = ∞).
     pub fn recheck(&self) -> Result<Option<Guarantee>, CertificateError> {
-        if self.format != FORMAT {
+        if self.format != FORMAT && self.format != FORMAT_1 {
             return Err(CertificateError::Format(self.format.clone()));
         }
         if self.version().is_none() {
             return Err(CertificateError::Made);
+        }
+        // Certificates of format 1 know nothing else, so one that says otherwise was made up.
+        let seen_by = self.guarantee.map_or(SeenBy::Everyone, |claim| claim.seen_by);
+        if self.format == FORMAT_1 && !seen_by.is_everyone() {
+            return Err(CertificateError::Account(AccountError::NotForEveryone));
         }
         let (Some(claimed), Some(events)) = (&self.guarantee, &self.events) else {
             return Ok(None);
@@ -200,24 +204,6 @@ impl Certificate {
             });
         }
         Ok(Some(*claimed))
-    }
-
-    /// Binds this certificate to `model`.
-    pub fn seal(mut self, model: &Value) -> Self {
-        self.signature = None;
-        self.digest = Some(digest(model, &self));
-        self
-    }
-
-    /// Checks that `model` is the one this certificate was sealed with, and the signature if any.
-    pub fn check_seal(&self, model: &Value) -> Result<(), CertificateError> {
-        if self.digest.as_deref() != Some(&digest(model, self)) {
-            return Err(CertificateError::Edited);
-        }
-        match &self.signature {
-            None => Ok(()),
-            Some(signature) => signature.check(&digest(model, self)),
-        }
     }
 }
 
@@ -259,44 +245,27 @@ fn recheck_filter(
     Ok(())
 }
 
-impl Signature {
-    fn check(&self, message: &str) -> Result<(), CertificateError> {
-        let valid = || -> Option<bool> {
-            let key: [u8; 32] = from_hex(&self.public_key)?.try_into().ok()?;
-            let bytes: [u8; 64] = from_hex(&self.signature)?.try_into().ok()?;
-            let key = VerifyingKey::from_bytes(&key).ok()?;
-            // Strict: a key of small order would "sign" every digest.
-            let signature = ed25519_dalek::Signature::from_bytes(&bytes);
-            Some(key.verify_strict(message.as_bytes(), &signature).is_ok())
-        };
-        if valid() == Some(true) { Ok(()) } else { Err(CertificateError::Signature) }
-    }
-}
-
-/// Signs a sealed certificate with a 32-byte ed25519 secret key.
-pub fn sign(mut certificate: Certificate, secret: &[u8; 32]) -> Certificate {
-    let key = SigningKey::from_bytes(secret);
-    if let Some(digest) = &certificate.digest {
-        certificate.signature = Some(Signature {
-            public_key: public_key(secret),
-            signature: to_hex(&key.sign(digest.as_bytes()).to_bytes()),
-        });
-    }
-    certificate
-}
-
-/// The public key, in hexadecimal, of a 32-byte ed25519 secret.
-pub fn public_key(secret: &[u8; 32]) -> String {
-    to_hex(SigningKey::from_bytes(secret).verifying_key().as_bytes())
-}
-
 /// Why a certificate was refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CertificateError {
     /// Written by a version that this one does not know.
-    #[error("certificate format '{}' is not known; {FORMAT} is", privet_core::printable(.0))]
+    #[error(
+        "certificate format '{}' is not known here: {FORMAT} is in a document of format {}, {FORMAT_1} in \
+         one of {}", privet_core::printable(.0), seal::FORMAT, seal::FORMAT_1
+    )]
     Format(String),
+    /// Of a document that this version does not know.
+    #[error(
+        "format '{}' is not known; {} and {} are", privet_core::printable(.0), seal::FORMAT, seal::FORMAT_1
+    )]
+    Document(String),
+    /// A document without one of its parts.
+    #[error("it has no field '{0}'")]
+    Missing(&'static str),
+    /// The document has no canonical form.
+    #[error(transparent)]
+    TooWide(#[from] TooWide),
     /// Version, date or id are not what a program writes.
     #[error("its version, date or id are not of the form that the program writes")]
     Made,
@@ -320,133 +289,4 @@ pub enum CertificateError {
     /// The events could not be accounted for.
     #[error(transparent)]
     Account(#[from] AccountError),
-}
-
-/// SHA-256 over the canonical form of model and certificate (without digest and signature).
-pub fn digest(model: &Value, certificate: &Certificate) -> String {
-    let mut bare = certificate.clone();
-    (bare.digest, bare.signature) = (None, None);
-    let bare = serde_json::to_value(bare).unwrap_or(Value::Null);
-    let mut hash = Sha256::new();
-    hash.update(canonical_json(model));
-    hash.update([0]);
-    hash.update(canonical_json(&bare));
-    to_hex(&hash.finalize())
-}
-
-/// JSON with sorted keys and no white space, whatever features `serde_json` was built with.
-pub fn canonical_json(value: &Value) -> String {
-    let mut text = String::new();
-    write_canonical(value, &mut text);
-    text
-}
-
-fn write_canonical(value: &Value, text: &mut String) {
-    match value {
-        Value::Object(map) => {
-            let mut entries: Vec<_> = map.iter().collect();
-            entries.sort_by_key(|(key, _)| key.as_str());
-            text.push('{');
-            for (place, (key, inner)) in entries.into_iter().enumerate() {
-                if place > 0 {
-                    text.push(',');
-                }
-                text.push_str(&Value::from(key.as_str()).to_string());
-                text.push(':');
-                write_canonical(inner, text);
-            }
-            text.push('}');
-        }
-        Value::Array(items) => {
-            text.push('[');
-            for (place, inner) in items.iter().enumerate() {
-                if place > 0 {
-                    text.push(',');
-                }
-                write_canonical(inner, text);
-            }
-            text.push(']');
-        }
-        plain => text.push_str(&plain.to_string()),
-    }
-}
-
-pub(super) fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Bytes of a text of hexadecimal digits, two each; `None` if it is not one.
-pub fn from_hex(text: &str) -> Option<Vec<u8>> {
-    let digit = |letter: u8| char::from(letter).to_digit(16);
-    let byte = |pair: &[u8]| Some((digit(pair[0])? << 4 | digit(pair[1])?) as u8);
-    let pairs = text.as_bytes().chunks_exact(2);
-    if pairs.remainder().is_empty() { pairs.map(byte).collect() } else { None }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn sealed(model: &Value) -> Certificate {
-        Certificate::without_privacy(json!({"rows": 10})).seal(model)
-    }
-
-    #[test]
-    fn any_change_breaks_the_seal() {
-        let model = json!({"weights": [0.1, 0.2], "classes": ["a", "b"]});
-        let certificate = sealed(&model);
-        assert_eq!(certificate.check_seal(&model), Ok(()));
-        let edited = json!({"weights": [0.1, 0.3], "classes": ["a", "b"]});
-        assert_eq!(certificate.check_seal(&edited), Err(CertificateError::Edited));
-        let mut renoted = certificate.clone();
-        renoted.notes.clear();
-        assert_eq!(renoted.check_seal(&model), Err(CertificateError::Edited));
-    }
-
-    #[test]
-    fn a_signature_vouches_and_cannot_be_moved() {
-        let model = json!({"weights": [1.0]});
-        let signed = sign(sealed(&model), &[7; 32]);
-        assert_eq!(signed.check_seal(&model), Ok(()));
-        let mut moved = sealed(&json!({"weights": [2.0]}));
-        moved.signature = signed.signature;
-        assert_eq!(moved.check_seal(&json!({"weights": [2.0]})), Err(CertificateError::Signature));
-    }
-
-    /// Under the neutral element as key, R = neutral and s = 0 fit every message.
-    #[test]
-    fn a_key_that_signs_everything_vouches_for_nothing() {
-        let model = json!({"weights": [1.0]});
-        let mut forged = sealed(&model);
-        let neutral = format!("01{}", "00".repeat(31));
-        let signature = format!("{neutral}{}", "00".repeat(32));
-        forged.signature = Some(Signature { public_key: neutral, signature });
-        assert_eq!(forged.check_seal(&model), Err(CertificateError::Signature));
-    }
-
-    /// `from_str_radix` reads "+3" as 3: another text of the same signature.
-    #[test]
-    fn hexadecimal_is_digits_alone() {
-        assert_eq!(from_hex("00fFa0"), Some(vec![0, 255, 160]));
-        for odd in ["+3", "-3", " 3", "3", "0x", "é", "3g"] {
-            assert_eq!(from_hex(odd), None, "{odd}");
-        }
-        let model = json!({"weights": [1.0]});
-        // Without date and id, so that the signature is always the same.
-        let bare = Certificate { made: None, ..sealed(&model) }.seal(&model);
-        let mut signed = sign(bare, &[7; 32]);
-        let text = &mut signed.signature.as_mut().unwrap().signature;
-        let small = (0..text.len()).step_by(2).find(|at| text[*at..].starts_with('0')).unwrap();
-        text.replace_range(small..=small, "+");
-        assert_eq!(signed.check_seal(&model), Err(CertificateError::Signature));
-    }
-
-    #[test]
-    fn canonical_form_sorts_keys() {
-        assert_eq!(
-            canonical_json(&json!({"b": 1, "a": [true, null]})),
-            r#"{"a":[true,null],"b":1}"#
-        );
-    }
 }

@@ -14,7 +14,7 @@
 //! settled
 //! ```
 
-use super::{Purse, PurseError, Spend, canonical_json};
+use super::{Purse, PurseError, Spend, sorted};
 use sha2::{Digest, Sha256};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -185,7 +185,7 @@ impl Purse for Journal {
 fn digest(spend: &Spend) -> Result<String, PurseError> {
     let value =
         serde_json::to_value(spend).map_err(|error| PurseError::NotKept(error.to_string()))?;
-    let hash = Sha256::digest(canonical_json(&value));
+    let hash = Sha256::digest(sorted(&value));
     Ok(hash.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

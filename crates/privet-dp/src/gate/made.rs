@@ -34,7 +34,7 @@ impl Made {
         Self {
             version: VERSION.into(),
             date: drawn.then(privet_core::now),
-            id: drawn.then(|| super::certificate::to_hex(&bits)),
+            id: drawn.then(|| super::seal::to_hex(&bits)),
         }
     }
 

@@ -65,26 +65,32 @@
 //! }
 //! ```
 
+mod canonical;
 mod certificate;
 mod course;
+pub mod joint;
 mod journal;
 mod made;
 mod private;
 mod purse;
 mod release;
+pub mod seal;
+pub mod select;
 mod session;
+mod statement;
 mod suspended;
 mod walk;
 
-pub use certificate::{
-    Arithmetic, Certificate, CertificateError, FORMAT, Signature, canonical_json, digest, from_hex,
-    public_key, sign,
-};
+pub use canonical::{TooWide, canonical, sorted};
+pub use certificate::{Arithmetic, Certificate, CertificateError};
+pub use joint::{Part, Parts};
 pub use journal::Journal;
 pub use made::{Made, SILENT, VERSION, Version};
 pub use private::Private;
 pub use purse::{Purse, PurseError};
 pub use release::Release;
+pub use seal::{Signature, Signer, from_hex, public_key};
 pub use session::{GateError, Noised, Session, Spend};
+pub use statement::Statement;
 pub use suspended::Suspended;
 pub use walk::{Next, Walk, Walking};

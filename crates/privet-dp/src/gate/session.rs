@@ -18,8 +18,8 @@
 
 use super::course::Course;
 use super::walk::{Next, Walk, Walking};
-use super::{Arithmetic, Certificate, Purse, PurseError, Release};
-use crate::account::{AccountError, Event, Filter, Guarantee, Tally};
+use super::{Certificate, Purse, PurseError, Release, Statement};
+use crate::account::{AccountError, Event, Filter, Tally};
 use crate::noise::{NoiseError, SampleKey, Source};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -41,6 +41,9 @@ pub enum GateError {
     /// A value has the wrong number of coordinates, or one that is not finite.
     #[error("a value to be noised is not a finite vector of the planned length")]
     Malformed,
+    /// A run of which only the best is shown was to be let out.
+    #[error("one of several runs of which only the best is shown cannot be let out by itself")]
+    Hidden,
     /// The records could not be asked, or the run was stopped.
     #[error("the records could not be asked; nothing was released")]
     Unanswered,
@@ -106,6 +109,8 @@ pub struct Session<'a> {
     purse: Option<&'a mut dyn Purse>,
     /// What a walk begins from, until it does.
     walk: Option<serde_json::Value>,
+    /// Whether nothing may be let out from here: one of several runs ([`super::select`]).
+    hidden: bool,
 }
 
 /// How far a session is.
@@ -143,7 +148,22 @@ impl<'a> Session<'a> {
                 Progress::Filtered { tally: Tally::default(), charged: Vec::new(), draws: 0 }
             }
         };
-        Self { number, spend, progress, source, sample_key: None, purse, walk: None }
+        Self { number, spend, progress, source, sample_key: None, purse, walk: None, hidden: false }
+    }
+
+    /// Of one of several runs, from which nothing is let out.
+    pub(super) fn hidden(planned: Event, source: &'a mut dyn Source) -> Self {
+        Self { hidden: true, ..Self::start(planned, source) }
+    }
+
+    /// What the run of this number noised, once it did all that was planned.
+    pub(super) fn hidden_outcome<T>(self, number: u64, noised: Noised<T>) -> Result<T, GateError> {
+        let complete =
+            matches!(&self.progress, Progress::Planned { course, .. } if course.complete());
+        if self.number != number || !complete {
+            return Err(GateError::NotAsPlanned);
+        }
+        self.own(noised)
     }
 
     /// With what a walk begins from: plain data of the plan, given before the session is lent to whoever
@@ -289,24 +309,20 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Opens the gate: checks that exactly what was planned was charged and attaches the certificate.
-    /// `request` holds the public facts from which the plan can be made again. `claim` is the guarantee the
-    /// certificate states: what the accountant proves for the events. A fixed seed proves nothing, and
-    /// the certificate then says so.
+    /// Opens the gate: checks that exactly what was planned was charged and attaches the certificate, which
+    /// states what the accountant proves for the events. A fixed seed proves nothing, and the certificate
+    /// then says so.
     pub fn settle<T>(
         mut self,
         noised: Noised<T>,
-        claim: Guarantee,
-        arithmetic: Arithmetic,
-        notes: Vec<String>,
-        request: serde_json::Value,
+        statement: Statement,
     ) -> Result<Release<T>, GateError> {
         if let Progress::Planned { course, .. } = &self.progress
             && !course.complete()
         {
             return Err(GateError::NotAsPlanned);
         }
-        let release = self.emit(noised, claim, arithmetic, notes, request)?;
+        let release = self.emit(noised, statement)?;
         if let Some(purse) = &mut self.purse {
             purse.settled()?;
         }
@@ -318,24 +334,15 @@ impl<'a> Session<'a> {
     pub fn emit<T>(
         &mut self,
         noised: Noised<T>,
-        claim: Guarantee,
-        arithmetic: Arithmetic,
-        notes: Vec<String>,
-        request: serde_json::Value,
+        statement: Statement,
     ) -> Result<Release<T>, GateError> {
         let value = self.own(noised)?;
-        let certificate = self.certificate(claim, arithmetic, notes, request)?;
-        Ok(Release::new(value, certificate))
+        Ok(Release::new(value, self.certificate(statement)?))
     }
 
     /// Ends a session before its end. If anything was drawn, the certificate says what is spent: the whole
     /// plan. If nothing was, the reservation is void.
-    pub fn abort(
-        mut self,
-        claim: Guarantee,
-        arithmetic: Arithmetic,
-        request: serde_json::Value,
-    ) -> Result<Option<Certificate>, GateError> {
+    pub fn abort(mut self, mut statement: Statement) -> Result<Option<Certificate>, GateError> {
         let spent = self.spent();
         if let Some(purse) = &mut self.purse {
             if spent { purse.settled()? } else { purse.void("aborted before the first draw")? }
@@ -343,29 +350,26 @@ impl<'a> Session<'a> {
         if !spent {
             return Ok(None);
         }
-        let notes = vec!["ended early: what was planned is spent all the same".into()];
-        Ok(Some(self.certificate(claim, arithmetic, notes, request)?))
+        statement.notes.push("ended early: what was planned is spent all the same".into());
+        Ok(Some(self.certificate(statement)?))
     }
 
-    fn certificate(
-        &self,
-        claim: Guarantee,
-        arithmetic: Arithmetic,
-        notes: Vec<String>,
-        request: serde_json::Value,
-    ) -> Result<Certificate, GateError> {
+    fn certificate(&self, statement: Statement) -> Result<Certificate, GateError> {
+        if self.hidden {
+            return Err(GateError::Hidden);
+        }
         let origin = self.source.origin();
+        // What is let out here everyone may see.
+        statement.claim.for_everyone()?;
         Ok(match (&self.spend, &self.progress) {
-            (Spend::Exactly(planned), _) => {
-                Certificate::new(planned.clone(), claim, arithmetic, origin, notes, request)?
-            }
+            (Spend::Exactly(planned), _) => Certificate::new(planned.clone(), origin, statement)?,
             (Spend::Within(filter), Progress::Filtered { charged, .. }) => {
                 let repeated = |(count, event): &(u32, Event)| match count {
                     1 => event.clone(),
                     count => Event::Repeat { count: *count, event: Box::new(event.clone()) },
                 };
                 let events = Event::All(charged.iter().map(repeated).collect());
-                Certificate::within(*filter, events, claim, arithmetic, origin, notes, request)?
+                Certificate::within(*filter, events, origin, statement)?
             }
             (Spend::Within(_), Progress::Planned { .. }) => return Err(GateError::NotAsPlanned),
         })

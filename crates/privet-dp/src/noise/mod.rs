@@ -9,6 +9,7 @@
 //! | exponential mechanism on integer scores | [`choose_by_weight`] | yes |
 //! | the same over signed columns whose scores change one at a time | [`SignedChoice`] | yes |
 //! | uniform shuffle, subset, Poisson subset | [`subset`] | yes |
+//! | a secret number of runs: negative binomial, Poisson | [`runs`] | yes |
 //! | ℓ2-Laplace vector, ∝ e^(−‖b‖/s) | [`L2Laplace`] | in real arithmetic |
 //! | Gumbel, report noisy max on real scores | [`Gumbel`] | in real arithmetic |
 //!
@@ -36,6 +37,7 @@ mod signed_choice;
 mod source;
 
 pub mod bernoulli;
+pub mod runs;
 pub mod subset;
 
 pub use discrete_gaussian::{DiscreteGaussian, SIGMA};

@@ -109,7 +109,6 @@ impl Stream {
         let (counting, request) = (counting(&plan)?, plan.request());
         Count::admit(plan.facts(), table)?;
         let claim = *plan.guarantee().ok_or(GateError::NotAsPlanned)?;
-        let written = serde_json::to_value(request).map_err(|_| GateError::Malformed)?;
         let mut journal = Journal::open(&journal_of(&path)).map_err(GateError::from)?;
         let kept = |session: &Suspended<Tabulating>| {
             keep(&path, request, session).map_err(|error| PurseError::NotKept(error.to_string()))
@@ -118,8 +117,7 @@ impl Stream {
         let (mut session, mut walk) = session.resume(source, &mut journal, kept)?;
         let counts = session.walk(&mut walk, |(), session| counting.once(table, session));
         let counts = counts?.ok_or(GateError::NotAsPlanned)?;
-        let notes = plan.notes().to_vec();
-        let release = session.emit(counts, claim, plan.arithmetic(), notes, written)?;
+        let release = session.emit(counts, plan.statement(claim)?)?;
         let session = session.suspend(walk, generation)?;
         // The state that was kept before the draw is good enough: the journal knows of the draw.
         let _ = keep(&path, request, &session);

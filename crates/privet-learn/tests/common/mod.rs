@@ -131,9 +131,7 @@ pub fn forged(model: &Model, change: impl Fn(&mut serde_json::Value)) -> Model {
     let mut document: serde_json::Value =
         serde_json::from_str(&to_json(model, None).unwrap()).unwrap();
     change(&mut document["certificate"]);
-    let certificate: privet_dp::gate::Certificate =
-        serde_json::from_value(document["certificate"].clone()).unwrap();
-    document["certificate"] = serde_json::to_value(certificate.seal(&document["model"])).unwrap();
+    let document = privet_dp::gate::seal::sealed(document, None).unwrap();
     from_json(document.to_string().as_bytes(), Seal::Required).unwrap()
 }
 

@@ -1,7 +1,6 @@
 //! What is released: linear weights, and how they predict.
 
-pub mod file;
-pub(crate) mod strict;
+pub use crate::file;
 
 use crate::erm::Erm;
 use crate::method::{Method, Scores};

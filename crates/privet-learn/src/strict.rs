@@ -8,7 +8,7 @@ use serde_json::{Map, Number, Value};
 use std::fmt;
 
 /// Reads a document in which every key of an object stands once.
-pub(super) fn read(bytes: &[u8]) -> Result<Value, String> {
+pub(crate) fn read(bytes: &[u8]) -> Result<Value, String> {
     let Strict(value) = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     Ok(value)
 }

@@ -1,0 +1,88 @@
+//! The best of a secret random number of runs ([`Event::Selected`], [`crate::account::selected`]).
+//!
+//! A run is a plain `fn` of the records and a session of its own, whose plan is one run's event; it hands back a
+//! score and a value, both noised in that session. How often it is called is drawn from the law, exactly
+//! ([`crate::noise::runs`]); the value of the best score comes out, the first of several that are equally
+//! good (runs are exchangeable, so that this is as good as any tie-break by lot).
+//!
+//! The theorem hides the losers, all scores and the number of runs, so:
+//! - the session of a run lets nothing out: to emit or settle from it is refused ([`GateError::Hidden`]);
+//! - what a run noised is of no other session: handed to one, it is [`GateError::Foreign`];
+//! - a run is a `fn`, which cannot carry anything from one run to the next, nor count them;
+//! - what the plan charges is the whole: [`Event::Selected`], once.
+//!
+//! **The running time tells the number of runs** to whoever can measure it, and an error ends all of them: whoever
+//! is to be kept from either must not see when a computation began and ended.
+//!
+//! A run cannot capture:
+//! ```compile_fail,E0308
+//! use privet_dp::account::{Event, Runs};
+//! use privet_dp::gate::{GateError, Noised, Session};
+//! fn count(session: &mut Session<'_>, law: Runs, event: Event) -> Result<Noised<f64>, GateError> {
+//!     let mut runs = 0;
+//!     session.select(law, event, &(), |_, _| { runs += 1; Err(GateError::Hidden) }, || 0.0)
+//! }
+//! ```
+//! nor keep what another run noised:
+//! ```compile_fail,E0308
+//! use privet_dp::account::{Event, Runs};
+//! use privet_dp::gate::{GateError, Noised, Session};
+//! fn keep(session: &mut Session<'_>, law: Runs, event: Event, kept: &mut Vec<Noised<(f64, f64)>>) {
+//!     let run = |_: &(), _: &mut Session<'_>| -> Result<Noised<(f64, f64)>, GateError> {
+//!         kept.pop().ok_or(GateError::Hidden)
+//!     };
+//!     let _ = session.select(law, event, &(), run, || 0.0);
+//! }
+//! ```
+
+use super::{GateError, Noised, Session};
+use crate::account::{Event, Runs};
+use crate::noise::{NoiseError, Source, runs};
+
+/// One run: asks the records in a session of its own for a score and a value.
+pub type Run<R, T, E> = fn(&R, &mut Session<'_>) -> Result<Noised<(f64, T)>, E>;
+
+impl Session<'_> {
+    /// Runs `run` a secret number of times, each charging `event`, and gives the value of the best score; where
+    /// the law allows no run at all and none is made, what `otherwise` says, a public answer. A score that is
+    /// no number is the worst.
+    pub fn select<R: ?Sized, T, E: From<GateError>>(
+        &mut self,
+        law: Runs,
+        event: Event,
+        records: &R,
+        run: Run<R, T, E>,
+        otherwise: fn() -> T,
+    ) -> Result<Noised<T>, E> {
+        // Before anything is charged.
+        check(law).map_err(GateError::from)?;
+        let whole = Event::Selected { law, event: Box::new(event.clone()) };
+        let source = self.charge(whole)?;
+        let mut best: Option<(f64, T)> = None;
+        for _ in 0..draw(law, source).map_err(GateError::from)? {
+            let mut hidden = Session::hidden(event.clone(), &mut *source);
+            let number = hidden.number();
+            let noised = run(records, &mut hidden)?;
+            let (score, value) = hidden.hidden_outcome(number, noised)?;
+            let score = if score.is_nan() { f64::NEG_INFINITY } else { score };
+            if best.as_ref().is_none_or(|(most, _)| score > *most) {
+                best = Some((score, value));
+            }
+        }
+        Ok(self.noised(best.map_or_else(otherwise, |(_, value)| value)))
+    }
+}
+
+fn check(law: Runs) -> Result<(), NoiseError> {
+    match law {
+        Runs::NegativeBinomial { eta, gamma } => runs::check_negative_binomial(eta, gamma),
+        Runs::Poisson { mean } => runs::check_poisson(mean),
+    }
+}
+
+fn draw(law: Runs, source: &mut dyn Source) -> Result<u64, NoiseError> {
+    match law {
+        Runs::NegativeBinomial { eta, gamma } => runs::negative_binomial(eta, gamma, source),
+        Runs::Poisson { mean } => runs::poisson(mean, source),
+    }
+}

@@ -1,0 +1,56 @@
+//! What a file of any family holds: the registry of families, a line each.
+
+use crate::erm::Erm;
+use crate::file::Opened;
+use crate::look::count::Count;
+use crate::released::Released;
+use crate::request::task_of;
+use crate::task::Task;
+use crate::verify::{Verdict, verify};
+use privet_dp::gate::Certificate;
+use serde_json::Value;
+
+macro_rules! families {
+    ($($(#[$doc:meta])* $variant:ident($task:ty);)*) => {
+        /// What a file holds.
+        #[derive(Debug, Clone)]
+        pub enum Loaded {
+            $($(#[$doc])* $variant(Released<$task>),)*
+        }
+
+        impl Loaded {
+            pub(crate) fn of(opened: Opened) -> Result<Self, String> {
+                let Value::Object(request) = opened.request() else {
+                    return Err("its request is not an object".into());
+                };
+                let task = task_of(request)?;
+                $(if task == <$task as Task>::NAME {
+                    return opened.of().map(Self::$variant);
+                })*
+                let known = [$(<$task as Task>::NAME),*].join(", ");
+                Err(format!("its task '{task}' is not known; known are: {known}"))
+            }
+
+            /// What it can reveal.
+            pub fn certificate(&self) -> &Certificate {
+                match self {
+                    $(Self::$variant(released) => released.certificate(),)*
+                }
+            }
+
+            /// Checks it ([`verify`]).
+            pub fn verify(&self) -> Verdict {
+                match self {
+                    $(Self::$variant(released) => verify(released),)*
+                }
+            }
+        }
+    };
+}
+
+families! {
+    /// A linear model.
+    Model(Erm);
+    /// Counts of declared categories.
+    Counts(Count);
+}
