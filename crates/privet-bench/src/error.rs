@@ -1,5 +1,6 @@
 //! Why a benchmark did not run.
 
+use crate::catalog::CatalogError;
 use crate::race::RaceError;
 use crate::report::ReportError;
 use privet_data::DataError;
@@ -108,6 +109,9 @@ pub enum BenchError {
         /// Why.
         source: io::Error,
     },
+    /// A set of the catalog.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
     /// A data set.
     #[error(transparent)]
     Data(#[from] DataError),

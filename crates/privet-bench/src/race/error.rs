@@ -1,5 +1,6 @@
 //! Why a race stopped.
 
+use crate::catalog::CatalogError;
 use privet_core::Error as SettingError;
 use privet_data::{DataError, schema::SchemaError};
 use privet_dp::account::AccountError;
@@ -66,6 +67,9 @@ pub enum RaceError {
     /// The race is for two classes.
     #[error("the race is for data of two classes")]
     NotTwoClasses,
+    /// A set of the catalog.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
     /// The data.
     #[error(transparent)]
     Data(#[from] DataError),

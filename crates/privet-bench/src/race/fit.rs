@@ -8,13 +8,14 @@
 use super::environment::{Environment, Rival};
 use super::peer::Peer;
 use super::{RaceError, Settings, Times, line, notice, number};
+use crate::catalog;
 use crate::error::BenchError;
 use crate::line::Line;
 use crate::memory;
 use crate::score::score;
 use privet_core::{Budget, Neighbours};
 use privet_data::matrix::{DenseMatrix, Matrix};
-use privet_data::{Dataset, Schema, catalog, read};
+use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::SystemRandom;
 use privet_learn::model::Model;
 use privet_learn::{Calibration, Plan, Request, plan};

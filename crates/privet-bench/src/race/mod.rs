@@ -80,7 +80,7 @@ impl FromStr for Kind {
 /// What is asked for.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The folder of the originals ([`privet_data::catalog`]); the fit race needs Adult.
+    /// The folder of the originals ([`crate::catalog`]); the fit race needs Adult.
     pub originals: PathBuf,
     /// Where environments, prepared data and exports are kept; what is there already is used.
     pub work: PathBuf,

@@ -40,9 +40,9 @@
 
 use super::grid::{self, OWN_KEYS, Point, Value};
 use super::target::{self, Target};
+use crate::catalog;
 use crate::error::BenchError;
 use privet_core::{DELTA, EPSILON, Neighbours};
-use privet_data::catalog;
 use privet_data::schema::RADIUS;
 use privet_learn::{Calibration, Method};
 use privet_optim::loss::Loss;
