@@ -7,8 +7,8 @@
 //! | [`samplers`] | exact draws a second | OpenDP |
 //! | [`growth`] | time and memory against rows and columns | scikit-learn |
 //!
-//! Entrants take turns, round by round, and the fastest round of each counts, so that other work on
-//! the machine troubles all of them alike. Peers come from the package index at pinned versions, in
+//! Entrants take turns ([`turns`]), and the fastest round of each counts, so that other work on the machine
+//! troubles all of them alike. Peers come from the package index at pinned versions, in
 //! virtual environments that are made here ([`environment`]).
 
 pub mod accountant;
@@ -18,6 +18,7 @@ pub mod fit;
 pub mod growth;
 pub mod peer;
 pub mod samplers;
+mod turns;
 
 use crate::error::BenchError;
 use crate::line::{Line, Race};
@@ -27,6 +28,7 @@ use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::{fmt, str::FromStr};
+use turns::Times;
 
 /// A race.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,14 +97,14 @@ pub struct Settings {
     pub quick: bool,
 }
 
+/// Takes each line as it comes.
+pub type Emit<'a> = &'a mut dyn FnMut(Line) -> Result<(), BenchError>;
+
 /// Runs the races and hands over a line an entrant.
 ///
 /// Peers are installed first, before anything is measured; one that cannot be is named in a line with
 /// a `notice`, and the others race on.
-pub fn run(
-    settings: &Settings,
-    emit: &mut dyn FnMut(Line) -> Result<(), BenchError>,
-) -> Result<(), BenchError> {
+pub fn run(settings: &Settings, emit: Emit<'_>) -> Result<(), BenchError> {
     let busy = busy().filter(|_| !settings.quick);
     if let Some(busy) = &busy {
         eprintln!("race: {busy}");
@@ -166,29 +168,6 @@ fn notice(race: &str, who: &str, reason: &str) -> Line {
     line(race, who, json!({ "notice": reason }))
 }
 
-/// Seconds of the rounds of one entrant.
-#[derive(Debug, Clone, Default)]
-struct Times(Vec<f64>);
-
-impl Times {
-    fn push(&mut self, seconds: f64) {
-        let place = self.0.partition_point(|known| *known < seconds);
-        self.0.insert(place, seconds);
-    }
-
-    fn fastest(&self) -> f64 {
-        self.0.first().copied().unwrap_or(f64::NAN)
-    }
-
-    fn median(&self) -> f64 {
-        self.0.get(self.0.len() / 2).copied().unwrap_or(f64::NAN)
-    }
-
-    fn total(&self) -> f64 {
-        self.0.iter().sum()
-    }
-}
-
 /// A number in a peer's answer; NaN where there is none.
 fn number(answer: &Value, key: &str) -> f64 {
     answer[key].as_f64().unwrap_or(f64::NAN)
@@ -234,13 +213,5 @@ mod tests {
             unknown.contains("sprint") && unknown.contains("accountant, samplers"),
             "{unknown}"
         );
-    }
-
-    #[test]
-    fn times_are_kept_in_order() {
-        let mut times = Times::default();
-        assert!(times.fastest().is_nan());
-        [3.0, 1.0, 2.0].into_iter().for_each(|seconds| times.push(seconds));
-        assert_eq!((times.fastest(), times.median(), times.total()), (1.0, 2.0, 6.0));
     }
 }

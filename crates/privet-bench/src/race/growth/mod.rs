@@ -11,11 +11,10 @@ mod serve;
 
 use super::environment::{Environment, Rival};
 use super::peer::Peer;
-use super::{RaceError, Settings, notice};
+use super::turns::Opponent;
+use super::{Emit, RaceError, Settings};
 use crate::error::BenchError;
-use crate::line::Line;
 use curve::Curve;
-pub use curve::slope;
 use privet_data::schema::Storage;
 use rows::Size;
 use serde_json::{Value, json};
@@ -67,15 +66,11 @@ fn families(quick: bool) -> Vec<Family> {
 pub fn run(
     settings: &Settings,
     environment: &Environment,
-    emit: &mut dyn FnMut(Line) -> Result<(), BenchError>,
+    emit: Emit<'_>,
 ) -> Result<(), BenchError> {
-    let peer = match environment.start(Rival::ScikitLearn, SCRIPT, &[]) {
-        Ok(peer) => peer.map(|peer| format!("scikit-learn {} lbfgs", peer.version("scikit-learn"))),
-        Err(error) => {
-            emit(notice("growth-rows", Rival::ScikitLearn.name(), &error.to_string()))?;
-            None
-        }
-    };
+    let peer = (Rival::ScikitLearn, SCRIPT);
+    let peer = Opponent::start("growth-rows", environment, peer, vec![], LIMIT, emit)?;
+    let peer = peer.map(|peer| format!("{} lbfgs", peer.name()));
     let mut slopes = Vec::new();
     for Family { race, sizes } in families(settings.quick) {
         let mut curves: Vec<Curve> =
