@@ -30,8 +30,8 @@ pub struct Figure {
     pub legend: Vec<(Style, String)>,
 }
 
-/// How a line looks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a line looks, in the order of a legend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Style {
     /// The one to look at first.
     Ink,
