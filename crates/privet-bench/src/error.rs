@@ -3,7 +3,7 @@
 use crate::catalog::CatalogError;
 use crate::race::RaceError;
 use crate::report::ReportError;
-use privet_data::DataError;
+use privet_data::{DataError, schema::SchemaError};
 use privet_learn::LearnError;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -118,6 +118,9 @@ pub enum BenchError {
     /// A learner.
     #[error(transparent)]
     Learn(#[from] LearnError),
+    /// The accountant.
+    #[error(transparent)]
+    Account(#[from] privet_dp::account::AccountError),
     /// A setting.
     #[error(transparent)]
     Setting(#[from] privet_core::Error),
@@ -127,6 +130,12 @@ pub enum BenchError {
     /// The operating system gives no randomness.
     #[error(transparent)]
     Noise(#[from] privet_dp::noise::NoiseError),
+}
+
+impl From<SchemaError> for BenchError {
+    fn from(error: SchemaError) -> Self {
+        Self::Data(error.into())
+    }
 }
 
 impl BenchError {

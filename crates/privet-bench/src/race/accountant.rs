@@ -4,7 +4,7 @@
 
 use super::environment::{Environment, Rival};
 use super::turns::{self, Entrant, Opponent, Times};
-use super::{Emit, RaceError, Settings, number};
+use super::{Emit, Settings, number};
 use crate::error::BenchError;
 use privet_core::{Budget, Neighbours, Unit};
 use privet_dp::account::{self, Cost, Event};
@@ -86,7 +86,7 @@ fn laplace(sensitivity: f64) -> Cost {
 }
 
 /// Our answer.
-fn answer(question: &Question) -> Result<f64, RaceError> {
+fn answer(question: &Question) -> Result<f64, BenchError> {
     Ok(match question {
         Question::Epsilon(event) => account::epsilon(event, DELTA)?,
         Question::Noise(epsilon, event_for) => {

@@ -73,7 +73,7 @@ pub fn run(
     let scikit_learn = start((Rival::ScikitLearn, "fit.py"), None)?;
     let radius = course.schema.clip().radius;
     let diffprivlib = start((Rival::Diffprivlib, "diffprivlib_fit.py"), Some(radius))?;
-    let source = RefCell::new(SystemRandom::new().map_err(RaceError::from)?);
+    let source = RefCell::new(SystemRandom::new()?);
     let ours = ours(&course)?;
     let mut entrants: Vec<Entrant<'_>> =
         ours.iter().map(|own| own.entrant(&course, rounds, &source)).collect();
@@ -106,7 +106,7 @@ fn measured(answers: &[Value]) -> Value {
 }
 
 impl Course {
-    fn prepare(settings: &Settings) -> Result<Self, RaceError> {
+    fn prepare(settings: &Settings) -> Result<Self, BenchError> {
         let folder = settings.work.join("adult");
         if !folder.join("schema.toml").exists() {
             catalog::prepare("adult", &settings.originals, &folder, None)?;
@@ -116,7 +116,7 @@ impl Course {
         let (training, test) = (read("train.csv")?, read("test.csv")?);
         let export = settings.work.join("adult.svm");
         for (path, data) in [(export.clone(), &training), (export.with_extension("test"), &test)] {
-            std::fs::write(&path, libsvm(data)?).map_err(RaceError::file(path))?;
+            std::fs::write(&path, libsvm(data)?).map_err(BenchError::at(&path))?;
         }
         let dense = to_dense(&training);
         Ok(Self { schema, stored: [("csr", training), ("dense", dense)], test, export })
@@ -147,7 +147,7 @@ impl Course {
 }
 
 /// Our entrants: `amp` and `auto` in both storages and at both budgets, and `amp` with δ = 0.
-fn ours(course: &Course) -> Result<Vec<Planned<'_>>, RaceError> {
+fn ours(course: &Course) -> Result<Vec<Planned<'_>>, BenchError> {
     let mut entrants = Vec::new();
     for (storage, training) in &course.stored {
         let rows = training.rows() as u64;
@@ -251,9 +251,9 @@ fn grid<'a>(peer: &'a Opponent<'a>) -> Vec<Asked<'a>> {
     let points = GRID.iter().flat_map(|c| [(c, true), (c, false)]).map(|(c, intercept)| {
         let question = json!({ "epsilon": PURE_EPSILON, "C": c, "fit_intercept": intercept });
         let fits = (0..SCREENED).map(|_| Ok(number(&peer.ask(&question)?, "accuracy")));
-        Ok((fits.sum::<Result<f64, RaceError>>()?, question))
+        Ok((fits.sum::<Result<f64, BenchError>>()?, question))
     });
-    let Ok(points) = points.collect::<Result<Vec<_>, RaceError>>() else { return vec![defaults] };
+    let Ok(points) = points.collect::<Result<Vec<_>, BenchError>>() else { return vec![defaults] };
     let best = points.into_iter().rev().max_by(|(one, _), (other, _)| one.total_cmp(other));
     let best = best.map(|(_, best)| {
         let intercept = if best["fit_intercept"] == true { "" } else { ", no intercept" };
@@ -270,7 +270,7 @@ fn to_dense(data: &Dataset) -> Dataset {
 }
 
 /// The rows as LIBSVM text; the shortest decimal form of an `f32` is read back exactly.
-fn libsvm(data: &Dataset) -> Result<String, RaceError> {
+fn libsvm(data: &Dataset) -> Result<String, BenchError> {
     let labels = data.target.signed().ok_or(RaceError::NotTwoClasses)?;
     let mut text = String::new();
     for (row, label) in labels.iter().enumerate() {

@@ -47,24 +47,22 @@ impl Kind {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Fit, Self::Accountant, Self::Samplers, Self::Growth];
 
-    fn rivals(self) -> &'static [Rival] {
+    /// Its name, against whom it is, and what runs it.
+    fn facts(self) -> (&'static str, &'static [Rival], Runner) {
         match self {
-            Self::Fit => &[Rival::ScikitLearn, Rival::Diffprivlib],
-            Self::Accountant => &[Rival::DpAccounting],
-            Self::Samplers => &[Rival::OpenDp],
-            Self::Growth => &[Rival::ScikitLearn],
+            Self::Fit => ("fit", &[Rival::ScikitLearn, Rival::Diffprivlib], fit::run),
+            Self::Accountant => ("accountant", &[Rival::DpAccounting], accountant::run),
+            Self::Samplers => ("samplers", &[Rival::OpenDp], samplers::run),
+            Self::Growth => ("growth", &[Rival::ScikitLearn], growth::run),
         }
     }
 }
 
+type Runner = fn(&Settings, &Environment, Emit<'_>) -> Result<(), BenchError>;
+
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Fit => "fit",
-            Self::Accountant => "accountant",
-            Self::Samplers => "samplers",
-            Self::Growth => "growth",
-        })
+        f.write_str(self.facts().0)
     }
 }
 
@@ -109,30 +107,23 @@ pub fn run(settings: &Settings, emit: Emit<'_>) -> Result<(), BenchError> {
     if let Some(busy) = &busy {
         eprintln!("race: {busy}");
     }
-    std::fs::create_dir_all(&settings.work).map_err(RaceError::file(&settings.work))?;
+    std::fs::create_dir_all(&settings.work).map_err(BenchError::at(&settings.work))?;
     let mut rivals: Vec<Rival> = Vec::new();
-    for rival in settings.races.iter().flat_map(|race| race.rivals()).filter(|_| !settings.quick) {
-        if !rivals.contains(rival) {
+    for rival in settings.races.iter().flat_map(|race| race.facts().1) {
+        if !settings.quick && !rivals.contains(rival) {
             rivals.push(*rival);
         }
     }
     let environment = Environment::make(settings, &rivals)?;
-    for race in &settings.races {
+    for (name, rivals, run) in settings.races.iter().map(|race| race.facts()) {
         if let Some(busy) = &busy {
-            emit(notice(&race.to_string(), "machine", busy))?;
+            emit(notice(name, "machine", busy))?;
         }
-        for (rival, reason) in &environment.missing {
-            if race.rivals().contains(rival) {
-                emit(notice(&race.to_string(), rival.name(), reason))?;
-            }
+        for (rival, reason) in environment.missing.iter().filter(|(one, _)| rivals.contains(one)) {
+            emit(notice(name, rival.name(), reason))?;
         }
-        eprintln!("race: {race}");
-        match race {
-            Kind::Fit => fit::run(settings, &environment, emit)?,
-            Kind::Accountant => accountant::run(settings, &environment, emit)?,
-            Kind::Samplers => samplers::run(settings, &environment, emit)?,
-            Kind::Growth => growth::run(settings, &environment, emit)?,
-        }
+        eprintln!("race: {name}");
+        run(settings, &environment, emit)?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@
 
 use super::environment::{Environment, Rival};
 use super::turns::{self, Entrant, Opponent};
-use super::{Emit, RaceError, Settings, number};
+use super::{Emit, Settings, number};
 use crate::error::BenchError;
 use privet_dp::noise::{DiscreteGaussian, DiscreteLaplace, L2Laplace, Source, SystemRandom};
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ fn filled<T: Default + Clone + 'static>(
     Box::new(move |source| law(black_box(&mut out), source))
 }
 
-fn samplers() -> Result<Vec<Sampler>, RaceError> {
+fn samplers() -> Result<Vec<Sampler>, BenchError> {
     let mut all: Vec<Sampler> = vec![(
         "chacha20-words",
         1.0,
@@ -60,7 +60,7 @@ pub fn run(
     emit: Emit<'_>,
 ) -> Result<(), BenchError> {
     let (rounds, calls) = if settings.quick { (1, 1) } else { (4, 16) };
-    let mut source = SystemRandom::new().map_err(RaceError::from)?;
+    let mut source = SystemRandom::new()?;
     let script = (Rival::OpenDp, "samplers.py");
     let opponent = Opponent::start(RACE, environment, script, vec![], LIMIT, emit)?;
     for (name, scale, mut fill) in samplers()? {

@@ -3,7 +3,7 @@
 
 use super::environment::{Environment, Rival};
 use super::peer::Peer;
-use super::{Emit, RaceError, line, notice, number};
+use super::{Emit, line, notice, number};
 use crate::error::BenchError;
 use serde_json::{Value, json};
 use std::cell::RefCell;
@@ -20,10 +20,10 @@ pub(super) struct Entrant<'a> {
     rounds: usize,
     /// What its line says beside what is measured; an object.
     known: Value,
-    work: Box<dyn FnMut() -> Result<Value, RaceError> + 'a>,
+    work: Box<dyn FnMut() -> Result<Value, BenchError> + 'a>,
     answers: Vec<Value>,
     /// Why it is out.
-    failed: Option<RaceError>,
+    failed: Option<BenchError>,
 }
 
 impl<'a> Entrant<'a> {
@@ -32,7 +32,7 @@ impl<'a> Entrant<'a> {
         who: impl Into<String>,
         rounds: usize,
         known: Value,
-        work: impl FnMut() -> Result<Value, RaceError> + 'a,
+        work: impl FnMut() -> Result<Value, BenchError> + 'a,
     ) -> Self {
         let (answers, work) = (Vec::new(), Box::new(work));
         Self { who: who.into(), rounds, known, work, answers, failed: None }
@@ -121,7 +121,7 @@ impl<'a> Opponent<'a> {
     }
 
     /// Asks, and waits for the answer.
-    pub fn ask(&self, question: &Value) -> Result<Value, RaceError> {
+    pub fn ask(&self, question: &Value) -> Result<Value, BenchError> {
         let mut peer = self.peer.borrow_mut();
         if peer.is_none() {
             *peer = self.environment.start(self.rival, self.script, &self.arguments)?;
@@ -130,7 +130,7 @@ impl<'a> Opponent<'a> {
         if answer.is_err() {
             *peer = None;
         }
-        answer
+        Ok(answer?)
     }
 }
 
@@ -188,7 +188,7 @@ mod tests {
                 Ok(json!({ "seconds": seconds }))
             }
         };
-        let out = || Err(RaceError::NotTwoClasses);
+        let out = || Err(super::super::RaceError::NotTwoClasses.into());
         let entrants = vec![
             Entrant::new("quick", 3, json!({ "at": 1 }), work('a', 1.0)),
             Entrant::new("slow", 3, json!({}), work('b', SECONDS)),
