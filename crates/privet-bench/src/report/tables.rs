@@ -54,19 +54,20 @@ pub fn certified(group: &Group) -> Rows<&Series> {
 }
 
 /// What learners would not take, in their own words.
-pub fn refusals(group: &Group) -> Rows<((String, String, String), Vec<&Refused>)> {
+pub fn refusals(group: &Group) -> Rows<Vec<&Refused>> {
     let alike = grouped(&group.refused, |one| {
         (one.cell.entry.clone(), one.cell.calibration.to_string(), one.reason.clone())
     });
+    let alike = alike.into_iter().map(|(_, cells)| cells);
     Table::of(format!("Refused on {}: {} cells", group.dataset, group.refused.len()), alike)
-        .words("entry", |((entry, ..), _)| entry.clone())
-        .words("constants", |((_, constants, _), _)| constants.clone())
-        .words("ε", |(_, cells)| {
+        .words("entry", |cells| cells[0].cell.entry.as_str())
+        .words("constants", |cells| cells[0].cell.calibration.to_string())
+        .words("ε", |cells| {
             let epsilons = ascending(cells.iter().filter_map(|one| one.cell.epsilon));
             epsilons.into_iter().map(short).collect::<Vec<_>>().join(", ")
         })
-        .numbers("cells", |(_, cells)| cells.len().to_string())
-        .words("reason", |((.., reason), _)| reason.clone())
+        .numbers("cells", |cells| cells.len().to_string())
+        .words("reason", |cells| cells[0].reason.as_str())
 }
 
 /// Seconds of training by data set and entry, and the largest memory.
