@@ -7,7 +7,7 @@
 //! | [`samplers`] | exact draws a second | OpenDP |
 //! | [`growth`] | time and memory against rows and columns | scikit-learn |
 //!
-//! Entrants take turns ([`turns`]), and the fastest round of each counts, so that other work on the machine
+//! Entrants take turns (`turns`), and the fastest round of each counts, so that other work on the machine
 //! troubles all of them alike. Peers come from the package index at pinned versions, in
 //! virtual environments that are made here ([`environment`]).
 
