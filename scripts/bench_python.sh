@@ -6,8 +6,10 @@ cd "$(dirname "$0")/.."
 
 data="${PRIVET_DATA:-../shared/data}"
 peer="target/bench/diffprivlib"
+adult="target/bench/adult-python"
 scripts/venv.sh python/requirements-test.txt
 .venv/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps ./python
+"${CARGO:-cargo}" run --quiet -p privet-cli -- data prepare adult --from "$data" --out "$adult" --force
 [ -x "$peer/bin/python" ] || "${PYTHON:-python3}" -m venv "$peer"
 "$peer/bin/python" -m pip install --quiet --disable-pip-version-check -r python/benchmarks/requirements-peer.txt
-.venv/bin/python python/benchmarks/adult.py --data "$data" --peer "$peer/bin/python" --runs "${RUNS:-10}" --page docs/python.md
+.venv/bin/python python/benchmarks/adult.py --data "$adult" --peer "$peer/bin/python" --runs "${RUNS:-10}" --page docs/python.md

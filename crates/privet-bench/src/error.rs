@@ -1,8 +1,9 @@
 //! Why a benchmark did not run.
 
+use crate::catalog::CatalogError;
 use crate::race::RaceError;
 use crate::report::ReportError;
-use privet_data::DataError;
+use privet_data::{DataError, schema::SchemaError};
 use privet_learn::LearnError;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -108,12 +109,18 @@ pub enum BenchError {
         /// Why.
         source: io::Error,
     },
+    /// A set of the catalog.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
     /// A data set.
     #[error(transparent)]
     Data(#[from] DataError),
     /// A learner.
     #[error(transparent)]
     Learn(#[from] LearnError),
+    /// The accountant.
+    #[error(transparent)]
+    Account(#[from] privet_dp::account::AccountError),
     /// A setting.
     #[error(transparent)]
     Setting(#[from] privet_core::Error),
@@ -123,6 +130,12 @@ pub enum BenchError {
     /// The operating system gives no randomness.
     #[error(transparent)]
     Noise(#[from] privet_dp::noise::NoiseError),
+}
+
+impl From<SchemaError> for BenchError {
+    fn from(error: SchemaError) -> Self {
+        Self::Data(error.into())
+    }
 }
 
 impl BenchError {

@@ -2,9 +2,11 @@
 //!
 //! [`suite`] measures learners on data sets, [`race`] our speed beside that of peers; both leave one JSON
 //! object a line ([`mod@line`]), [`report`] turns results files into a page, and [`check`] holds them against a
-//! suite's targets. Nothing measured on that page is typed by hand.
+//! suite's targets. Nothing measured on that page is typed by hand. [`catalog`] knows public sets and how to
+//! prepare them, [`synth`] makes some up.
 #![forbid(unsafe_code)]
 
+pub mod catalog;
 pub mod check;
 pub mod error;
 pub mod head;
@@ -14,3 +16,4 @@ pub mod race;
 pub mod report;
 pub mod score;
 pub mod suite;
+pub mod synth;

@@ -78,6 +78,11 @@ fn slopes_are_exponents() {
     assert!((slope(&power).unwrap() - 1.5).abs() < 1e-12);
     // (1, 1), (10, 10), (100, 10) in logarithms: (0, 0), (1, 1), (2, 1) has slope ½.
     assert!((slope(&[(1.0, 1.0), (10.0, 10.0), (100.0, 10.0)]).unwrap() - 0.5).abs() < 1e-12);
+    let square: Vec<(f64, f64)> = [1.0, 3.0, 10.0].map(|x| (x, 7.0 * x * x)).into();
+    assert!((slope(&square).unwrap() - 2.0).abs() < 1e-12);
+    assert_eq!(slope(&square[..1]), None);
+    assert_eq!(slope(&[]), None);
+    assert_eq!(slope(&[(1.0, 0.0), (2.0, 1.0)]), None);
     assert_eq!(slope(&[(5.0, 1.0), (5.0, 2.0)]), None);
     assert_eq!(slope(&[(0.0, 1.0), (f64::NAN, 2.0)]), None);
 }

@@ -2,6 +2,10 @@
 
 use crate::failure::Failure;
 use crate::verbs;
+#[cfg(not(feature = "bench"))]
+use crate::verbs::left_out::{Bench, Data};
+#[cfg(feature = "bench")]
+use crate::verbs::{bench::Bench, data::Data};
 use clap::{Parser, Subcommand};
 
 const ABOUT: &str = "\
@@ -52,11 +56,11 @@ pub enum Command {
     Evaluate(verbs::evaluate::Evaluate),
     Verify(verbs::verify::Verify),
     Audit(verbs::audit::Audit),
-    Bench(verbs::bench::Bench),
+    Bench(Bench),
     Inspect(verbs::inspect::Inspect),
     Methods(verbs::methods::Methods),
     Schema(verbs::schema::Schema),
-    Data(verbs::data::Data),
+    Data(Data),
     Keygen(verbs::keygen::Keygen),
 }
 

@@ -7,7 +7,7 @@
 use crate::schema::SchemaError;
 use std::{fmt, io, path::PathBuf};
 
-/// Why nothing was read, or nothing was prepared.
+/// Why nothing was read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataError {
@@ -146,34 +146,6 @@ pub enum DataError {
         /// What would be accepted.
         accepted: String,
     },
-    /// A public original whose bytes are not the published ones.
-    #[error("{file}: sha256 is {found}; the published original has {expected}")]
-    Checksum {
-        /// Which file.
-        file: Place,
-        /// The published digest.
-        expected: String,
-        /// The file's digest.
-        found: String,
-    },
-    /// A public original that is not where it was looked for.
-    #[error("{name} not found; looked for {looked} (also with .gz or .zst); get it from {origin}")]
-    OriginalMissing {
-        /// The file's name.
-        name: &'static str,
-        /// Where it was looked for.
-        looked: String,
-        /// Where the public gets it.
-        origin: &'static str,
-    },
-    /// A name that the catalog does not hold.
-    #[error("\"{name}\" is not a known data set; known are {accepted}")]
-    UnknownSet {
-        /// What was asked for.
-        name: String,
-        /// What would be accepted.
-        accepted: String,
-    },
 }
 
 impl DataError {
@@ -195,9 +167,6 @@ impl DataError {
             Self::UnitType { .. } => "unit-type",
             Self::Ragged { .. } => "row-ragged",
             Self::Cell { .. } => "cell-refused",
-            Self::Checksum { .. } => "original-altered",
-            Self::OriginalMissing { .. } => "original-missing",
-            Self::UnknownSet { .. } => "set-unknown",
         }
     }
 

@@ -9,19 +9,16 @@
 //! - [`matrix`]: dense and sparse rows.
 //! - [`mod@write`]: files written whole or not at all, over nothing that was not meant.
 //! - [`split`], [`keyed`]: shuffles and hold-outs by keyed hash.
-//! - [`synth`]: generators. [`catalog`]: known public sets and how to prepare them.
 #![forbid(unsafe_code)]
 
 pub mod block;
 pub mod bound;
-pub mod catalog;
 pub mod encode;
 pub mod keyed;
 pub mod matrix;
 pub mod read;
 pub mod schema;
 pub mod split;
-pub mod synth;
 #[doc(hidden)]
 pub mod testing;
 pub mod write;

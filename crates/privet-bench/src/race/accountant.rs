@@ -3,24 +3,22 @@
 //! Each question is an event and a budget; the peer is sent the event as privet writes it.
 
 use super::environment::{Environment, Rival};
-use super::{RaceError, Settings, Times, line, notice, number};
+use super::turns::{self, Entrant, Opponent, Times};
+use super::{Emit, Settings, number};
 use crate::error::BenchError;
-use crate::line::Line;
 use privet_core::{Budget, Neighbours, Unit};
 use privet_dp::account::{self, Cost, Event};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 /// Answers of ours for each question; the fastest and the median count.
 const ROUNDS: usize = 9;
 /// Answers of the peer, which takes its turn in the first rounds.
 const PEER_ROUNDS: usize = 3;
-/// Beyond so many seconds on one question, the peer has no further turn.
-const PEER_SECONDS: f64 = 20.0;
 /// The peer's discretisations: its default, and a finer one.
 const STEPS: [f64; 2] = [1e-4, 1e-5];
 const LIMIT: Duration = Duration::from_secs(600);
-const SCRIPT: &str = "accountant.py";
+const RACE: &str = "accountant";
 /// δ of every question.
 const DELTA: f64 = 1e-5;
 
@@ -88,7 +86,7 @@ fn laplace(sensitivity: f64) -> Cost {
 }
 
 /// Our answer.
-fn answer(question: &Question) -> Result<f64, RaceError> {
+fn answer(question: &Question) -> Result<f64, BenchError> {
     Ok(match question {
         Question::Epsilon(event) => account::epsilon(event, DELTA)?,
         Question::Noise(epsilon, event_for) => {
@@ -101,64 +99,40 @@ fn answer(question: &Question) -> Result<f64, RaceError> {
 pub fn run(
     settings: &Settings,
     environment: &Environment,
-    emit: &mut dyn FnMut(Line) -> Result<(), BenchError>,
+    emit: Emit<'_>,
 ) -> Result<(), BenchError> {
-    let rounds = if settings.quick { 1 } else { ROUNDS };
-    let mut peer = environment.start(Rival::DpAccounting, SCRIPT, &[])?;
+    let [rounds, peer_rounds] = if settings.quick { [1, 1] } else { [ROUNDS, PEER_ROUNDS] };
+    let script = (Rival::DpAccounting, "accountant.py");
+    let opponent = Opponent::start(RACE, environment, script, vec![], LIMIT, emit)?;
     for (name, question) in questions() {
         // Ours once beforehand: the peer is asked about the noise scale that was found.
-        let value = answer(&question)?;
         let (event, epsilon) = match &question {
             Question::Epsilon(event) => (event.clone(), None),
-            Question::Noise(epsilon, event_for) => (event_for(value), Some(*epsilon)),
+            Question::Noise(epsilon, event_for) => (event_for(answer(&question)?), Some(*epsilon)),
         };
-        let mut ours = Times::default();
-        let mut theirs = STEPS.map(|step| (step, Times::default(), f64::NAN));
-        let mut failed = None;
-        for round in 0..rounds {
+        let asked = json!({ "event": event, "epsilon": epsilon, "delta": DELTA });
+        let mut known = asked.clone();
+        known["question"] = json!(name);
+        let mut entrants = vec![Entrant::new("privet", rounds, known, || {
             let started = Instant::now();
-            answer(&question)?;
-            ours.push(started.elapsed().as_secs_f64());
-            for (step, times, found) in theirs.iter_mut().filter(|_| round < PEER_ROUNDS) {
-                let Some(peer) = peer.as_mut().filter(|_| times.total() < PEER_SECONDS) else {
-                    continue;
-                };
-                let asked = json!({
-                    "event": event, "epsilon": epsilon, "delta": DELTA, "step": *step,
-                });
-                match peer.ask(&asked, LIMIT) {
-                    Ok(answer) => {
-                        times.push(number(&answer, "seconds"));
-                        *found = number(&answer, "answer");
-                    }
-                    Err(error) => failed = failed.or(Some(error)),
-                }
-            }
+            let answer = answer(&question)?;
+            Ok(json!({ "answer": answer, "seconds": started.elapsed().as_secs_f64() }))
+        })];
+        for (peer, step) in opponent.iter().flat_map(|peer| STEPS.map(|step| (peer, step))) {
+            let mut asked = asked.clone();
+            asked["step"] = json!(step);
+            let who = format!("{}, step {step:e}", peer.name());
+            let known = json!({ "question": name });
+            entrants.push(Entrant::new(who, peer_rounds, known, move || peer.ask(&asked)));
         }
-        emit(line(
-            "accountant",
-            "privet",
+        let measured = |answers: &[Value]| {
+            let times = Times::of(answers);
             json!({
-                "question": name, "event": event, "epsilon": epsilon, "delta": DELTA, "answer": value,
-                "seconds": ours.fastest(), "median_seconds": ours.median(),
-            }),
-        ))?;
-        for (step, times, found) in theirs.iter().filter(|(.., found)| found.is_finite()) {
-            let version = peer.as_ref().map_or("unknown", |peer| peer.version("dp-accounting"));
-            emit(line(
-                "accountant",
-                &format!("dp-accounting {version}, step {step:e}"),
-                json!({
-                    "question": name, "answer": found,
-                    "seconds": times.fastest(), "median_seconds": times.median(),
-                }),
-            ))?;
-            eprintln!("race: {name}: {:.0} times as long", times.fastest() / ours.fastest());
-        }
-        if let Some(error) = failed {
-            emit(notice("accountant", Rival::DpAccounting.name(), &error.to_string()))?;
-            peer = environment.start(Rival::DpAccounting, SCRIPT, &[])?;
-        }
+                "answer": answers.last().map(|last| number(last, "answer")),
+                "seconds": times.fastest(), "median_seconds": times.median(),
+            })
+        };
+        turns::take(RACE, entrants, measured, emit)?;
     }
     Ok(())
 }

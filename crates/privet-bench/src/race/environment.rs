@@ -6,6 +6,7 @@
 
 use super::peer::{Peer, shortened};
 use super::{RaceError, Settings};
+use crate::error::BenchError;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -76,20 +77,20 @@ impl Environment {
     }
 
     /// Makes the environments of these rivals, or uses those that are there.
-    pub fn make(settings: &Settings, rivals: &[Rival]) -> Result<Self, RaceError> {
+    pub fn make(settings: &Settings, rivals: &[Rival]) -> Result<Self, BenchError> {
         let mut made = Self::empty(&settings.work.join("peers"));
         if rivals.is_empty() {
             return Ok(made);
         }
-        fs::create_dir_all(&made.folder).map_err(RaceError::file(&made.folder))?;
+        fs::create_dir_all(&made.folder).map_err(BenchError::at(&made.folder))?;
         for (name, text) in SCRIPTS {
             let path = made.folder.join(name);
-            fs::write(&path, text).map_err(RaceError::file(path))?;
+            fs::write(&path, text).map_err(BenchError::at(&path))?;
         }
         for &rival in rivals {
             match made.install(&settings.python, rival) {
                 Ok(()) => made.ready.push(rival),
-                Err(RaceError::NoPeers { reason }) => {
+                Err(BenchError::Race(RaceError::NoPeers { reason })) => {
                     eprintln!("race: {} cannot be installed: {reason}", rival.name());
                     made.missing.push((rival, reason));
                 }
@@ -98,7 +99,7 @@ impl Environment {
         }
         match made.missing.last() {
             Some((_, reason)) if made.ready.is_empty() => {
-                Err(RaceError::NoPeers { reason: reason.clone() })
+                Err(RaceError::NoPeers { reason: reason.clone() }.into())
             }
             _ => Ok(made),
         }
@@ -115,7 +116,7 @@ impl Environment {
         rival: Rival,
         script: &str,
         arguments: &[OsString],
-    ) -> Result<Option<Peer>, RaceError> {
+    ) -> Result<Option<Peer>, BenchError> {
         if !self.has(rival) {
             return Ok(None);
         }
@@ -126,7 +127,7 @@ impl Environment {
             .map(Some)
     }
 
-    fn install(&self, python: &Path, rival: Rival) -> Result<(), RaceError> {
+    fn install(&self, python: &Path, rival: Rival) -> Result<(), BenchError> {
         let (place, pins) = rival.place();
         let folder = self.folder.join(place);
         let done = folder.join(format!("{}.installed", rival.name()));
@@ -140,16 +141,16 @@ impl Environment {
             eprintln!("race: making {}", folder.display());
             let made = finished(Command::new(python).args(["-m", "venv"]).arg(&folder));
             made.map_err(|reason| RaceError::NoPython { program: python.into(), reason })?;
-            fs::write(&whole, "").map_err(RaceError::file(&whole))?;
+            fs::write(&whole, "").map_err(BenchError::at(&whole))?;
         }
         eprintln!("race: installing {}", rival.packages().join(", "));
         let list = self.folder.join(format!("{place}.txt"));
-        fs::write(&list, pins).map_err(RaceError::file(&list))?;
+        fs::write(&list, pins).map_err(BenchError::at(&list))?;
         let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"];
         let mut command = Command::new(&inside);
         command.args(pip).arg("--constraint").arg(&list).args(rival.packages());
         finished(&mut command).map_err(|reason| RaceError::NoPeers { reason })?;
-        fs::write(&done, pins).map_err(RaceError::file(done))
+        fs::write(&done, pins).map_err(BenchError::at(&done))
     }
 }
 

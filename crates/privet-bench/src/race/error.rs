@@ -1,10 +1,5 @@
 //! Why a race stopped.
 
-use privet_core::Error as SettingError;
-use privet_data::{DataError, schema::SchemaError};
-use privet_dp::account::AccountError;
-use privet_dp::noise::NoiseError;
-use privet_learn::LearnError;
 use std::path::PathBuf;
 
 /// Why a race stopped.
@@ -55,41 +50,7 @@ pub enum RaceError {
         /// How long was waited.
         seconds: u64,
     },
-    /// A file or folder of the race.
-    #[error("{}: {source}", path.display())]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// What happened.
-        source: std::io::Error,
-    },
     /// The race is for two classes.
     #[error("the race is for data of two classes")]
     NotTwoClasses,
-    /// The data.
-    #[error(transparent)]
-    Data(#[from] DataError),
-    /// A schema.
-    #[error(transparent)]
-    Schema(#[from] SchemaError),
-    /// A learner.
-    #[error(transparent)]
-    Learn(#[from] LearnError),
-    /// The accountant.
-    #[error(transparent)]
-    Account(#[from] AccountError),
-    /// The randomness.
-    #[error(transparent)]
-    Noise(#[from] NoiseError),
-    /// A setting.
-    #[error(transparent)]
-    Setting(#[from] SettingError),
-}
-
-impl RaceError {
-    /// For `map_err`: what happened to a file.
-    pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
-        let path = path.into();
-        |source| Self::File { path, source }
-    }
 }

@@ -7,8 +7,8 @@
 //! | [`samplers`] | exact draws a second | OpenDP |
 //! | [`growth`] | time and memory against rows and columns | scikit-learn |
 //!
-//! Entrants take turns, round by round, and the fastest round of each counts, so that other work on
-//! the machine troubles all of them alike. Peers come from the package index at pinned versions, in
+//! Entrants take turns (`turns`), and the fastest round of each counts, so that other work on the machine
+//! troubles all of them alike. Peers come from the package index at pinned versions, in
 //! virtual environments that are made here ([`environment`]).
 
 pub mod accountant;
@@ -18,6 +18,7 @@ pub mod fit;
 pub mod growth;
 pub mod peer;
 pub mod samplers;
+mod turns;
 
 use crate::error::BenchError;
 use crate::line::{Line, Race};
@@ -27,6 +28,7 @@ use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::{fmt, str::FromStr};
+use turns::Times;
 
 /// A race.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,24 +47,22 @@ impl Kind {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Fit, Self::Accountant, Self::Samplers, Self::Growth];
 
-    fn rivals(self) -> &'static [Rival] {
+    /// Its name, against whom it is, and what runs it.
+    fn facts(self) -> (&'static str, &'static [Rival], Runner) {
         match self {
-            Self::Fit => &[Rival::ScikitLearn, Rival::Diffprivlib],
-            Self::Accountant => &[Rival::DpAccounting],
-            Self::Samplers => &[Rival::OpenDp],
-            Self::Growth => &[Rival::ScikitLearn],
+            Self::Fit => ("fit", &[Rival::ScikitLearn, Rival::Diffprivlib], fit::run),
+            Self::Accountant => ("accountant", &[Rival::DpAccounting], accountant::run),
+            Self::Samplers => ("samplers", &[Rival::OpenDp], samplers::run),
+            Self::Growth => ("growth", &[Rival::ScikitLearn], growth::run),
         }
     }
 }
 
+type Runner = fn(&Settings, &Environment, Emit<'_>) -> Result<(), BenchError>;
+
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Fit => "fit",
-            Self::Accountant => "accountant",
-            Self::Samplers => "samplers",
-            Self::Growth => "growth",
-        })
+        f.write_str(self.facts().0)
     }
 }
 
@@ -80,7 +80,7 @@ impl FromStr for Kind {
 /// What is asked for.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The folder of the originals ([`privet_data::catalog`]); the fit race needs Adult.
+    /// The folder of the originals ([`crate::catalog`]); the fit race needs Adult.
     pub originals: PathBuf,
     /// Where environments, prepared data and exports are kept; what is there already is used.
     pub work: PathBuf,
@@ -95,42 +95,35 @@ pub struct Settings {
     pub quick: bool,
 }
 
+/// Takes each line as it comes.
+pub type Emit<'a> = &'a mut dyn FnMut(Line) -> Result<(), BenchError>;
+
 /// Runs the races and hands over a line an entrant.
 ///
 /// Peers are installed first, before anything is measured; one that cannot be is named in a line with
 /// a `notice`, and the others race on.
-pub fn run(
-    settings: &Settings,
-    emit: &mut dyn FnMut(Line) -> Result<(), BenchError>,
-) -> Result<(), BenchError> {
+pub fn run(settings: &Settings, emit: Emit<'_>) -> Result<(), BenchError> {
     let busy = busy().filter(|_| !settings.quick);
     if let Some(busy) = &busy {
         eprintln!("race: {busy}");
     }
-    std::fs::create_dir_all(&settings.work).map_err(RaceError::file(&settings.work))?;
+    std::fs::create_dir_all(&settings.work).map_err(BenchError::at(&settings.work))?;
     let mut rivals: Vec<Rival> = Vec::new();
-    for rival in settings.races.iter().flat_map(|race| race.rivals()).filter(|_| !settings.quick) {
-        if !rivals.contains(rival) {
+    for rival in settings.races.iter().flat_map(|race| race.facts().1) {
+        if !settings.quick && !rivals.contains(rival) {
             rivals.push(*rival);
         }
     }
     let environment = Environment::make(settings, &rivals)?;
-    for race in &settings.races {
+    for (name, rivals, run) in settings.races.iter().map(|race| race.facts()) {
         if let Some(busy) = &busy {
-            emit(notice(&race.to_string(), "machine", busy))?;
+            emit(notice(name, "machine", busy))?;
         }
-        for (rival, reason) in &environment.missing {
-            if race.rivals().contains(rival) {
-                emit(notice(&race.to_string(), rival.name(), reason))?;
-            }
+        for (rival, reason) in environment.missing.iter().filter(|(one, _)| rivals.contains(one)) {
+            emit(notice(name, rival.name(), reason))?;
         }
-        eprintln!("race: {race}");
-        match race {
-            Kind::Fit => fit::run(settings, &environment, emit)?,
-            Kind::Accountant => accountant::run(settings, &environment, emit)?,
-            Kind::Samplers => samplers::run(settings, &environment, emit)?,
-            Kind::Growth => growth::run(settings, &environment, emit)?,
-        }
+        eprintln!("race: {name}");
+        run(settings, &environment, emit)?;
     }
     Ok(())
 }
@@ -164,29 +157,6 @@ fn line(race: &str, who: &str, measured: Value) -> Line {
 /// The line of an entrant that has no result, and why.
 fn notice(race: &str, who: &str, reason: &str) -> Line {
     line(race, who, json!({ "notice": reason }))
-}
-
-/// Seconds of the rounds of one entrant.
-#[derive(Debug, Clone, Default)]
-struct Times(Vec<f64>);
-
-impl Times {
-    fn push(&mut self, seconds: f64) {
-        let place = self.0.partition_point(|known| *known < seconds);
-        self.0.insert(place, seconds);
-    }
-
-    fn fastest(&self) -> f64 {
-        self.0.first().copied().unwrap_or(f64::NAN)
-    }
-
-    fn median(&self) -> f64 {
-        self.0.get(self.0.len() / 2).copied().unwrap_or(f64::NAN)
-    }
-
-    fn total(&self) -> f64 {
-        self.0.iter().sum()
-    }
 }
 
 /// A number in a peer's answer; NaN where there is none.
@@ -234,13 +204,5 @@ mod tests {
             unknown.contains("sprint") && unknown.contains("accountant, samplers"),
             "{unknown}"
         );
-    }
-
-    #[test]
-    fn times_are_kept_in_order() {
-        let mut times = Times::default();
-        assert!(times.fastest().is_nan());
-        [3.0, 1.0, 2.0].into_iter().for_each(|seconds| times.push(seconds));
-        assert_eq!((times.fastest(), times.median(), times.total()), (1.0, 2.0, 6.0));
     }
 }

@@ -4,6 +4,7 @@
 //! one entrant after the other, question by question, is what keeps a race fair on a busy machine.
 
 use super::RaceError;
+use crate::error::BenchError;
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -37,15 +38,15 @@ impl Peer {
         program: &Path,
         arguments: impl IntoIterator<Item = A>,
         log: &Path,
-    ) -> Result<Self, RaceError> {
-        let words = File::create(log).map_err(RaceError::file(log))?;
+    ) -> Result<Self, BenchError> {
+        let words = File::create(log).map_err(BenchError::at(log))?;
         let mut child = Command::new(program)
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(words)
             .spawn()
-            .map_err(RaceError::file(program))?;
+            .map_err(BenchError::at(program))?;
         let (sender, answers) = channel();
         if let Some(output) = child.stdout.take() {
             std::thread::spawn(move || {
@@ -126,7 +127,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn shell(script: &str) -> Result<Peer, RaceError> {
+    fn shell(script: &str) -> Result<Peer, BenchError> {
         let folder = tempfile::tempdir().unwrap();
         Peer::start("a shell", Path::new("/bin/sh"), ["-c", script], &folder.path().join("log"))
     }
@@ -150,6 +151,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("log");
         let gone = Peer::start("x", Path::new("/no/such/program"), [""], &log);
-        assert!(matches!(gone, Err(RaceError::File { .. })));
+        assert!(matches!(gone, Err(BenchError::File { .. })));
     }
 }

@@ -4,63 +4,52 @@
 //! peer draws 256 at a time, since its calls take longer ([`environment`](super::environment)).
 
 use super::environment::{Environment, Rival};
-use super::{RaceError, Settings, line, notice, number};
+use super::turns::{self, Entrant, Opponent};
+use super::{Emit, Settings, number};
 use crate::error::BenchError;
-use crate::line::Line;
 use privet_dp::noise::{DiscreteGaussian, DiscreteLaplace, L2Laplace, Source, SystemRandom};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+const RACE: &str = "samplers";
 const DRAWS: usize = 1 << 16;
 /// Scales are powers of two with these exponents.
 const POWERS: [i32; 5] = [0, 4, 10, 20, 40];
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A sampler, ready to fill.
-struct Sampler {
-    name: &'static str,
-    scale: f64,
-    /// Makes [`DRAWS`] draws.
-    fill: Box<dyn FnMut(&mut SystemRandom)>,
+/// Makes [`DRAWS`] draws.
+type Fill = Box<dyn FnMut(&mut SystemRandom)>;
+
+/// A law's name and scale, and what draws from it.
+type Sampler = (&'static str, f64, Fill);
+
+fn filled<T: Default + Clone + 'static>(
+    law: impl Fn(&mut [T], &mut SystemRandom) + 'static,
+) -> Fill {
+    let mut out = vec![T::default(); DRAWS];
+    Box::new(move |source| law(black_box(&mut out), source))
 }
 
-impl Sampler {
-    fn integers(
-        name: &'static str,
-        scale: f64,
-        law: impl Fn(&mut [i64], &mut SystemRandom) + 'static,
-    ) -> Self {
-        let mut out = vec![0_i64; DRAWS];
-        Self { name, scale, fill: Box::new(move |source| law(black_box(&mut out), source)) }
-    }
-}
-
-fn samplers() -> Result<Vec<Sampler>, RaceError> {
-    let mut words = vec![0_u64; DRAWS];
-    let mut all = vec![Sampler {
-        name: "chacha20-words",
-        scale: 1.0,
-        fill: Box::new(move |source| source.fill_words(black_box(&mut words))),
-    }];
+fn samplers() -> Result<Vec<Sampler>, BenchError> {
+    let mut all: Vec<Sampler> = vec![(
+        "chacha20-words",
+        1.0,
+        filled(|out: &mut [u64], source: &mut SystemRandom| source.fill_words(out)),
+    )];
     for scale in POWERS.map(|power| 2_f64.powi(power)) {
         let law = DiscreteGaussian::new(scale)?;
-        let fill = move |out: &mut [i64], source: &mut SystemRandom| law.fill(out, source);
-        all.push(Sampler::integers("discrete-gaussian", scale, fill));
+        all.push(("discrete-gaussian", scale, filled(move |out, source| law.fill(out, source))));
     }
     for scale in POWERS.map(|power| 2_f64.powi(power)) {
         let law = DiscreteLaplace::new(scale)?;
-        let fill = move |out: &mut [i64], source: &mut SystemRandom| law.fill(out, source);
-        all.push(Sampler::integers("discrete-laplace", scale, fill));
+        all.push(("discrete-laplace", scale, filled(move |out, source| law.fill(out, source))));
     }
-    let (law, mut reals) = (L2Laplace::new(1.0)?, vec![0.0; DRAWS]);
-    all.push(Sampler {
-        name: "l2-laplace-100",
-        scale: 1.0,
-        fill: Box::new(move |source| {
-            black_box(&mut reals).chunks_mut(100).for_each(|vector| law.fill(vector, source));
-        }),
-    });
+    let law = L2Laplace::new(1.0)?;
+    let vectors = move |out: &mut [f64], source: &mut SystemRandom| {
+        out.chunks_mut(100).for_each(|vector| law.fill(vector, source));
+    };
+    all.push(("l2-laplace-100", 1.0, filled(vectors)));
     Ok(all)
 }
 
@@ -68,46 +57,30 @@ fn samplers() -> Result<Vec<Sampler>, RaceError> {
 pub fn run(
     settings: &Settings,
     environment: &Environment,
-    emit: &mut dyn FnMut(Line) -> Result<(), BenchError>,
+    emit: Emit<'_>,
 ) -> Result<(), BenchError> {
     let (rounds, calls) = if settings.quick { (1, 1) } else { (4, 16) };
-    let mut source = SystemRandom::new().map_err(RaceError::from)?;
-    let mut peer = environment.start(Rival::OpenDp, "samplers.py", &[])?;
-    let who = peer.as_ref().map(|peer| format!("opendp {}", peer.version("opendp")));
-    for mut sampler in samplers()? {
-        let (name, scale) = (sampler.name, sampler.scale);
-        let (mut ours, mut theirs) = (0.0_f64, 0.0_f64);
-        let mut failed = None;
-        for _ in 0..rounds {
+    let mut source = SystemRandom::new()?;
+    let script = (Rival::OpenDp, "samplers.py");
+    let opponent = Opponent::start(RACE, environment, script, vec![], LIMIT, emit)?;
+    for (name, scale, mut fill) in samplers()? {
+        let asked = json!({ "sampler": name, "scale": scale });
+        let mut entrants = vec![Entrant::new("privet", rounds, asked.clone(), || {
             let start = Instant::now();
-            (0..calls).for_each(|_| (sampler.fill)(&mut source));
-            ours = ours.max((DRAWS * calls) as f64 / start.elapsed().as_secs_f64());
-            let Some(peer) = peer.as_mut().filter(|_| name.starts_with("discrete")) else {
-                continue;
-            };
-            match peer.ask(&json!({ "sampler": name, "scale": scale }), LIMIT) {
-                Ok(answer) => theirs = theirs.max(number(&answer, "draws_per_second")),
-                Err(error) => failed = failed.or(Some(error)),
-            }
+            (0..calls).for_each(|_| fill(&mut source));
+            let rate = (DRAWS * calls) as f64 / start.elapsed().as_secs_f64();
+            Ok(json!({ "draws_per_second": rate }))
+        })];
+        if let Some(peer) = opponent.as_ref().filter(|_| name.starts_with("discrete")) {
+            let mut known = asked.clone();
+            known["peer"] = json!(peer.name());
+            entrants.push(Entrant::new(peer.name(), rounds, known, || peer.ask(&asked)));
         }
-        let rate = |rate: f64| json!({ "sampler": name, "scale": scale, "draws_per_second": rate.round() });
-        emit(line("samplers", "privet", rate(ours)))?;
-        if let Some(who) = &who
-            && theirs > 0.0
-        {
-            let mut measured = rate(theirs);
-            measured["peer"] = json!(who);
-            emit(line("samplers", who, measured))?;
-        }
-        eprintln!(
-            "race: {name}, scale {scale}: {:.1} and {:.3} million a second",
-            ours / 1e6,
-            theirs / 1e6
-        );
-        if let Some(error) = failed {
-            emit(notice("samplers", Rival::OpenDp.name(), &error.to_string()))?;
-            peer = None;
-        }
+        let best = |answers: &[Value]| {
+            let rates = answers.iter().map(|answer| number(answer, "draws_per_second"));
+            json!({ "draws_per_second": rates.fold(0.0, f64::max).round() })
+        };
+        turns::take(RACE, entrants, best, emit)?;
     }
     Ok(())
 }

@@ -5,9 +5,10 @@
 //! and ε. A point with fewer runs than another one of its grid is not considered: an interrupted
 //! suite would otherwise prefer the luck of a single run.
 
-use crate::line::{self, Cell, Refused, Run, Stage};
+use crate::line::{Cell, Refused, Run, Stage};
 use privet_core::Neighbours;
 use privet_learn::Calibration;
+use std::cmp::Ordering::Equal;
 use std::collections::BTreeMap;
 
 /// The runs of one cell.
@@ -116,53 +117,42 @@ pub fn grouped<'a, T, K: Ord + Clone>(
     groups
 }
 
+/// Numbers in order, each once but for rounding.
+pub fn ascending(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup_by(|a, b| same(Some(*a), Some(*b)));
+    values
+}
+
 /// A summary of every cell with runs that count, and which of them count.
 pub fn summaries(runs: &[Run]) -> Vec<Summary> {
     let finals = runs.iter().filter(|run| run.stage == Stage::Final && run.score.is_finite());
-    let cells = grouped(finals, |run| {
-        let point: Vec<_> = run.cell.settings.clone().into_iter().collect();
-        (grid(&run.cell), run.measure.clone(), point)
-    });
+    let cells = grouped(finals, |run| (grid(&run.cell, &run.measure), run.cell.settings.clone()));
     let mut found: Vec<Summary> = cells.iter().filter_map(|(_, runs)| Summary::new(runs)).collect();
-    choose(&mut found);
+    let places: Vec<usize> = (0..found.len()).collect();
+    for (_, points) in grouped(&places, |place| grid(&found[*place].cell, &found[*place].measure)) {
+        // The first of several that are equally good.
+        let rank = |place: &usize| (found[*place].runs, found[*place].mean);
+        let best = points
+            .iter()
+            .copied()
+            .copied()
+            .reduce(|best, place| if rank(&place) > rank(&best) { place } else { best });
+        for place in &points {
+            found[**place].points = points.len();
+            found[**place].counts = Some(**place) == best;
+        }
+    }
     found
 }
 
-/// What a grid is of: every part of a cell but the point.
-fn grid(cell: &Cell) -> (String, String, String, String, Option<u64>, Option<u64>) {
+/// What a grid is of: every part of a cell but the point, and the measure.
+fn grid(cell: &Cell, measure: &str) -> impl Ord + Clone + use<> {
     let bits = |value: Option<f64>| value.map(f64::to_bits);
-    (
-        cell.dataset.clone(),
-        cell.entry.clone(),
-        cell.method.clone(),
-        format!("{} {}", cell.calibration, cell.neighbours),
-        bits(cell.epsilon),
-        bits(cell.delta),
-    )
-}
-
-fn choose(found: &mut [Summary]) {
-    let mut best: BTreeMap<_, usize> = BTreeMap::new();
-    let mut sizes: BTreeMap<_, usize> = BTreeMap::new();
-    for (place, summary) in found.iter().enumerate() {
-        let key = (grid(&summary.cell), summary.measure.clone());
-        *sizes.entry(key.clone()).or_default() += 1;
-        best.entry(key)
-            .and_modify(|known| {
-                let rank = |summary: &Summary| (summary.runs, summary.mean);
-                if rank(summary) > rank(&found[*known]) {
-                    *known = place;
-                }
-            })
-            .or_insert(place);
-    }
-    for place in best.values() {
-        found[*place].counts = true;
-    }
-    for summary in found {
-        let key = (grid(&summary.cell), summary.measure.clone());
-        summary.points = sizes.get(&key).copied().unwrap_or(1);
-    }
+    let words = [&cell.dataset, &cell.entry, &cell.method, measure].map(str::to_owned);
+    let relation = format!("{} {}", cell.calibration, cell.neighbours);
+    (words, relation, bits(cell.epsilon), bits(cell.delta))
 }
 
 /// One line of a plot: an entry under a calibration, over ε.
@@ -216,13 +206,14 @@ pub struct Group {
 }
 
 impl Group {
+    /// Every result.
+    pub fn points(&self) -> impl Iterator<Item = &Summary> {
+        self.series.iter().flat_map(|series| &series.points).chain(&self.plain)
+    }
+
     /// Every ε, ascending.
     pub fn epsilons(&self) -> Vec<f64> {
-        let points = self.series.iter().flat_map(|series| &series.points);
-        let mut all: Vec<f64> = points.filter_map(|point| point.cell.epsilon).collect();
-        all.sort_by(f64::total_cmp);
-        all.dedup_by(|a, b| same(Some(*a), Some(*b)));
-        all
+        ascending(self.points().filter_map(|point| point.cell.epsilon))
     }
 
     /// The calibrations used.
@@ -235,7 +226,7 @@ impl Group {
 
     /// Any result, for what all of them share.
     pub fn any(&self) -> Option<&Summary> {
-        self.series.iter().flat_map(|series| &series.points).chain(&self.plain).next()
+        self.points().next()
     }
 }
 
@@ -243,82 +234,56 @@ impl Group {
 pub fn groups(summaries: &[Summary], refused: &[Refused]) -> Vec<Group> {
     let counted = summaries.iter().filter(|summary| summary.counts);
     let mut groups: Vec<Group> = Vec::new();
-    let private = |cell: &Cell| cell.epsilon.is_some();
     for ((dataset, measure, _), members) in grouped(counted, |summary| {
         let Summary { cell, measure, .. } = summary;
         (cell.dataset.clone(), measure.clone(), cell.neighbours.to_string())
     }) {
-        let Some(neighbours) = members.first().map(|member| member.cell.neighbours) else {
-            continue;
-        };
+        let neighbours = members[0].cell.neighbours;
         let (private, plain): (Vec<&Summary>, Vec<&Summary>) =
-            members.into_iter().partition(|member| private(&member.cell));
-        let entries = grouped(private.iter().copied(), |summary: &Summary| {
+            members.into_iter().partition(|member| member.cell.epsilon.is_some());
+        let entries = grouped(private, |summary| {
             let Cell { entry, method, calibration, .. } = &summary.cell;
             (entry.clone(), method.clone(), calibration.to_string())
         });
-        let series = entries.into_iter().filter_map(|((entry, method, _), points)| {
-            let calibration = points.first()?.cell.calibration;
+        let series = entries.into_iter().map(|((entry, method, _), points)| {
+            let calibration = points[0].cell.calibration;
             let mut points: Vec<Summary> = points.into_iter().cloned().collect();
-            points.sort_by(|a, b| by_epsilon(&a.cell, &b.cell));
-            Some(Series { entry, method, calibration, points })
+            points.sort_by(|a, b| a.cell.epsilon.partial_cmp(&b.cell.epsilon).unwrap_or(Equal));
+            Series { entry, method, calibration, points }
         });
-        groups.push(Group {
-            series: series.collect(),
-            plain: plain.into_iter().cloned().collect(),
-            refused: vec![],
-            dataset,
-            measure,
-            neighbours,
-        });
+        let (series, plain) = (series.collect(), plain.into_iter().cloned().collect());
+        groups.push(Group { dataset, measure, neighbours, series, plain, refused: vec![] });
     }
     share_baselines(&mut groups);
     for one in refused {
-        let home = groups.iter_mut().find(|group| {
-            group.dataset == one.cell.dataset && group.neighbours == one.cell.neighbours
+        let Cell { dataset, neighbours, .. } = &one.cell;
+        let home = groups
+            .iter()
+            .position(|group| group.dataset == *dataset && group.neighbours == *neighbours);
+        let home = home.unwrap_or_else(|| {
+            let (dataset, neighbours, measure) = (dataset.clone(), *neighbours, String::new());
+            let (series, plain, refused) = (vec![], vec![], vec![]);
+            groups.push(Group { dataset, measure, neighbours, series, plain, refused });
+            groups.len() - 1
         });
-        match home {
-            Some(group) => group.refused.push(one.clone()),
-            None => groups.push(Group {
-                dataset: one.cell.dataset.clone(),
-                measure: String::new(),
-                neighbours: one.cell.neighbours,
-                series: vec![],
-                plain: vec![],
-                refused: vec![one.clone()],
-            }),
-        }
+        groups[home].refused.push(one.clone());
     }
     groups
-}
-
-fn by_epsilon(a: &Cell, b: &Cell) -> std::cmp::Ordering {
-    let value = |cell: &line::Cell| cell.epsilon.unwrap_or(f64::INFINITY);
-    value(a).total_cmp(&value(b))
 }
 
 /// A learner without privacy has no neighbours: its result serves every relation, and makes no group of
 /// its own where there is another of its set.
 fn share_baselines(groups: &mut Vec<Group>) {
-    let plain: Vec<(String, String, Vec<Summary>)> = groups
-        .iter()
-        .map(|group| (group.dataset.clone(), group.measure.clone(), group.plain.clone()))
-        .collect();
-    for group in groups.iter_mut().filter(|group| group.plain.is_empty()) {
-        let known = plain.iter().find(|(dataset, measure, plain)| {
-            *dataset == group.dataset && *measure == group.measure && !plain.is_empty()
-        });
-        if let Some((.., plain)) = known {
-            group.plain = plain.clone();
-        }
-    }
-    let with_series: Vec<(String, String)> = groups
-        .iter()
-        .filter(|group| !group.series.is_empty())
-        .map(|group| (group.dataset.clone(), group.measure.clone()))
-        .collect();
+    let before = groups.clone();
+    let alike = |group: &Group| {
+        let (dataset, measure) = (group.dataset.clone(), group.measure.clone());
+        before.iter().filter(move |one| one.dataset == dataset && one.measure == measure)
+    };
     groups.retain(|group| {
-        let place = (group.dataset.clone(), group.measure.clone());
-        !group.series.is_empty() || !with_series.contains(&place)
+        !group.series.is_empty() || alike(group).all(|other| other.series.is_empty())
     });
+    for group in groups.iter_mut().filter(|group| group.plain.is_empty()) {
+        let known = alike(group).find(|other| !other.plain.is_empty());
+        group.plain = known.map(|other| other.plain.clone()).unwrap_or_default();
+    }
 }

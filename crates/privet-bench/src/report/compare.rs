@@ -4,9 +4,9 @@
 //! further than that number was rounded. Published tables give no error of their own.
 
 use super::aggregate::{Group, Series, Summary};
-use super::document::{Block, Cell, Document, Table, Tone};
+use super::document::{Block, Cell, Document, Rows, Table, Tone};
 use super::published::{Column, Difference, Published};
-use super::words::{Measure, short};
+use super::words::{Measure, fixed, short};
 use privet_learn::Calibration;
 
 /// Numbers are published with one digit after the point.
@@ -37,17 +37,18 @@ impl Gap {
         self.points.abs() > ROUNDED && self.errors.is_some_and(|errors| errors > 2.0)
     }
 
-    fn cells(self, measure: Measure<'_>) -> [Cell; 2] {
+    fn cell(self, measure: Measure<'_>) -> Cell {
         let tone = if self.differs() { Tone::Strong } else { Tone::Plain };
-        let errors = self.errors.filter(|errors| errors.is_finite());
-        let errors = errors.map_or_else(
-            || "–".into(),
-            |errors| match errors {
-                errors if errors >= 100.0 => short(errors.round()),
-                errors => super::words::fixed(errors, 1),
-            },
-        );
-        [Cell::new(measure.difference(self.points), tone), errors.into()]
+        Cell::new(measure.difference(self.points), tone)
+    }
+
+    /// Its size in standard errors, in words.
+    fn in_errors(self) -> String {
+        match self.errors {
+            Some(errors) if errors >= 100.0 && errors.is_finite() => short(errors.round()),
+            Some(errors) if errors.is_finite() => fixed(errors, 1),
+            _ => "–".into(),
+        }
     }
 }
 
@@ -79,12 +80,11 @@ fn beside<'a>(
         return best(group.plain.iter().filter(|_| shown));
     }
     let of = |tuned: bool| {
-        let wanted = move |series: &&Series| {
+        best_at(group, epsilon, |series| {
             series.method == column.method
                 && series.calibration == calibration
                 && series.tuned() == tuned
-        };
-        best(group.series.iter().filter(wanted).filter_map(|series| series.at(Some(epsilon))))
+        })
     };
     let claimed = |tuned: bool| {
         published.column.iter().any(|other| other.method == column.method && other.tuned == tuned)
@@ -92,10 +92,15 @@ fn beside<'a>(
     of(column.tuned).or_else(|| of(!column.tuned).filter(|_| !claimed(!column.tuned)))
 }
 
+/// The best result at an ε of the series that are wanted.
+fn best_at(group: &Group, epsilon: f64, wanted: impl Fn(&Series) -> bool) -> Option<&Summary> {
+    let series = group.series.iter().filter(|series| wanted(series));
+    best(series.filter_map(|series| series.at(Some(epsilon))))
+}
+
 /// The default's result.
 fn auto(group: &Group, epsilon: f64) -> Option<&Summary> {
-    let series = group.series.iter().filter(|series| series.method == "auto");
-    best(series.filter_map(|series| series.at(Some(epsilon))))
+    best_at(group, epsilon, |series| series.method == "auto")
 }
 
 /// Sentences, each once, by letter.
@@ -112,164 +117,138 @@ impl Notes {
     }
 }
 
+/// A line of the comparison: a name, the published number and how it is written, ours under each
+/// calibration that is shown, and why they differ.
+pub struct Beside<'a> {
+    name: String,
+    theirs: f64,
+    written: Cell,
+    ours: Vec<Option<&'a Summary>>,
+    why: String,
+}
+
+impl<'a> Beside<'a> {
+    fn new(
+        name: String,
+        (theirs, written): (f64, Cell),
+        ours: Vec<Option<&'a Summary>>,
+        published: &Published,
+        notes: &mut Notes,
+    ) -> Self {
+        let reasons = ours.iter().flatten().filter_map(|summary| {
+            let gap = Gap::new(summary, theirs);
+            let asked = Difference {
+                dataset: &summary.cell.dataset,
+                method: &summary.cell.method,
+                calibration: summary.cell.calibration,
+                tuned: !summary.cell.settings.is_empty(),
+                points: gap.points,
+            };
+            published.why(asked).filter(|_| gap.differs())
+        });
+        let mut letters: Vec<String> = reasons.map(|text| notes.letter(text).to_string()).collect();
+        letters.dedup();
+        Self { name, theirs, written, ours, why: letters.join(", ") }
+    }
+
+    /// What is told of our result in a column, if there is one.
+    fn told<C: Into<Cell>>(&self, place: usize, told: impl Fn(&Summary, Gap) -> C) -> Cell {
+        let ours = self.ours[place];
+        ours.map(|ours| told(ours, Gap::new(ours, self.theirs)).into()).unwrap_or_default()
+    }
+}
+
 /// The published columns of a data set, with ours beside them and sentences on what differs.
 pub fn set(group: &Group, published: &Published, document: &mut Document) {
-    if !published.comparable(group) {
-        return;
-    }
+    let printed = group.calibrations().contains(&Calibration::Printed);
+    let shown: Vec<Calibration> =
+        CALIBRATIONS.into_iter().filter(|one| printed || *one == Calibration::Sound).collect();
+    let measure = Measure(&group.measure);
     for (epsilon, row) in published.of_set(&group.dataset) {
-        let printed = group.calibrations().contains(&Calibration::Printed);
-        let shown: Vec<Calibration> =
-            CALIBRATIONS.into_iter().filter(|one| printed || *one == Calibration::Sound).collect();
-        let measure = Measure(&group.measure);
-        let mut table = Table::new(
-            format!(
-                "Published and ours at ε = {} (difference: ours less published)",
-                short(epsilon)
-            ),
-            &["method", "#published"],
-        );
-        for calibration in &shown {
-            table.column(calibration.to_string(), true);
-            table.column("difference", true);
-            table.column("in s.e.", true);
-        }
-        table.column("why", false);
         let mut notes = Notes::default();
-        let mut any = false;
         let best = published.best(row);
+        let mut lines = Vec::new();
         for column in &published.column {
             let Some(theirs) = row.get(&column.name).copied() else { continue };
-            let ours: Vec<Option<&Summary>> = shown
-                .iter()
-                .map(|calibration| beside(group, published, column, *calibration, epsilon))
-                .collect();
-            any |= ours.iter().any(Option::is_some);
-            let tone = match best {
-                Some((name, _)) if name == column.name => Tone::Strong,
-                _ => Tone::Plain,
-            };
+            let is_best = best.is_some_and(|(name, _)| name == column.name);
+            let tone = if is_best { Tone::Strong } else { Tone::Plain };
             let name = format!("{} ({})", column.name, column.method);
-            let theirs_cell = Cell::new(measure.score(theirs), tone);
-            table.rows.push(self::row(&name, theirs_cell, theirs, &ours, published, &mut notes));
+            let ours = shown.iter().map(|one| beside(group, published, column, *one, epsilon));
+            let theirs = (theirs, Cell::new(measure.score(theirs), tone));
+            lines.push(Beside::new(name, theirs, ours.collect(), published, &mut notes));
         }
         if let (Some(ours), Some((name, theirs))) = (auto(group, epsilon), best) {
-            any = true;
             let chosen: Vec<&str> = ours.chosen.keys().map(String::as_str).collect();
             let label = match chosen.join(", ") {
                 chosen if chosen.is_empty() => "auto, beside their best".into(),
                 chosen => format!("auto ({chosen}), beside their best"),
             };
-            let theirs_cell = format!("{} ({name})", measure.score(theirs)).into();
-            let place =
-                |calibration: &Calibration| (*calibration == ours.cell.calibration).then_some(ours);
-            let ours: Vec<Option<&Summary>> = shown.iter().map(place).collect();
-            table.rows.push(self::row(&label, theirs_cell, theirs, &ours, published, &mut notes));
+            let theirs = (theirs, format!("{} ({name})", measure.score(theirs)).into());
+            let place = |one: &Calibration| (*one == ours.cell.calibration).then_some(ours);
+            let ours = shown.iter().map(place).collect();
+            lines.push(Beside::new(label, theirs, ours, published, &mut notes));
         }
-        if any {
-            document.table(table);
-            if !notes.0.is_empty() {
-                document.blocks.push(Block::Notes(notes.0));
-            }
+        if lines.iter().all(|line| line.ours.iter().all(Option::is_none)) {
+            continue;
+        }
+        let epsilon = short(epsilon);
+        let caption =
+            format!("Published and ours at ε = {epsilon} (difference: ours less published)");
+        let mut table = Table::of(caption, lines)
+            .words("method", |line| line.name.clone())
+            .numbers("published", |line| line.written.clone());
+        for (place, calibration) in shown.iter().enumerate() {
+            table = table
+                .numbers(calibration.to_string(), |line| line.told(place, |ours, _| score(ours)))
+                .numbers("difference", |line| line.told(place, |_, gap| gap.cell(measure)))
+                .numbers("in s.e.", |line| line.told(place, |_, gap| gap.in_errors()));
+        }
+        document.table(table.words("why", |line| line.why.clone()));
+        if !notes.0.is_empty() {
+            document.blocks.push(Block::Notes(notes.0));
         }
     }
 }
 
-fn row(
-    name: &str,
-    theirs_cell: Cell,
-    theirs: f64,
-    ours: &[Option<&Summary>],
-    published: &Published,
-    notes: &mut Notes,
-) -> Vec<Cell> {
-    let mut cells = vec![name.into(), theirs_cell];
-    let mut letters = Vec::new();
-    for found in ours {
-        let Some(summary) = found else {
-            cells.extend([Cell::default(), Cell::default(), Cell::default()]);
-            continue;
-        };
-        let gap = Gap::new(summary, theirs);
-        cells.push(score(summary).into());
-        cells.extend(gap.cells(Measure(&summary.measure)));
-        let asked = Difference {
-            dataset: &summary.cell.dataset,
-            method: &summary.cell.method,
-            calibration: summary.cell.calibration,
-            tuned: !summary.cell.settings.is_empty(),
-            points: gap.points,
-        };
-        if gap.differs()
-            && let Some(text) = published.why(asked)
-        {
-            letters.push(notes.letter(text).to_string());
-        }
-    }
-    letters.dedup();
-    cells.push(letters.join(", ").into());
-    cells
-}
+/// A line of the overview: group, ε, the best published number with its column, and the best of ours with
+/// printed and with sound constants and of the default.
+pub type Best<'a> = (&'a Group, f64, (&'a str, f64), [Option<&'a Summary>; 3]);
 
 /// A line a data set: the best published number, and the best of ours under each calibration and
 /// of the default.
-pub fn overview(groups: &[Group], published: &Published) -> Table {
-    let mut table = Table::new(
-        format!("At the published ε: best of each, beside {}", published.source),
-        &[
-            "data set",
-            "#ε",
-            "#published",
-            "#printed",
-            "#difference",
-            "#sound",
-            "#difference",
-            "#auto",
-            "#difference",
-            "#without privacy",
-        ],
-    );
-    for group in groups.iter().filter(|group| published.comparable(group)) {
-        let measure = Measure(&group.measure);
-        for (epsilon, row) in published.of_set(&group.dataset) {
-            let Some((name, theirs)) = published.best(row) else { continue };
+pub fn overview<'a>(groups: &'a [Group], published: &'a Published) -> Rows<Best<'a>> {
+    let groups_beside = groups.iter().filter(|group| published.comparable(group));
+    let lines = groups_beside.flat_map(|group| {
+        published.of_set(&group.dataset).filter_map(move |(epsilon, row)| {
             let ours = |calibration: Calibration| {
-                let wanted = move |series: &&Series| {
-                    series.method != "auto" && series.calibration == calibration
-                };
-                best(
-                    group
-                        .series
-                        .iter()
-                        .filter(wanted)
-                        .filter_map(|series| series.at(Some(epsilon))),
-                )
+                let wanted = |one: &Series| one.method != "auto" && one.calibration == calibration;
+                best_at(group, epsilon, wanted)
             };
-            let found =
-                [ours(Calibration::Printed), ours(Calibration::Sound), auto(group, epsilon)];
-            if found.iter().all(Option::is_none) {
-                continue;
-            }
-            let mut cells: Vec<Cell> = vec![
-                heading(group, groups).into(),
-                short(epsilon).into(),
-                format!("{} ({name})", measure.score(theirs)).into(),
-            ];
-            for summary in found {
-                match summary {
-                    Some(summary) => {
-                        let [difference, _] = Gap::new(summary, theirs).cells(measure);
-                        cells.extend([score(summary).into(), difference]);
-                    }
-                    None => cells.extend([Cell::default(), Cell::default()]),
-                }
-            }
-            let plain = best(group.plain.iter());
-            cells.push(plain.map_or_else(Cell::default, |plain| measure.score(plain.mean).into()));
-            table.rows.push(cells);
-        }
+            let [printed, sound] = CALIBRATIONS.map(ours);
+            let ours = [printed, sound, auto(group, epsilon)];
+            let line = (group, epsilon, published.best(row)?, ours);
+            ours.iter().any(Option::is_some).then_some(line)
+        })
+    });
+    let caption = format!("At the published ε: best of each, beside {}", published.source);
+    let mut table = Table::of(caption, lines)
+        .words("data set", |(group, ..)| heading(group, groups))
+        .numbers("ε", |(_, epsilon, ..)| short(*epsilon))
+        .numbers("published", |(group, _, (name, theirs), _)| {
+            format!("{} ({name})", Measure(&group.measure).score(*theirs))
+        });
+    for (place, name) in ["printed", "sound", "auto"].into_iter().enumerate() {
+        table = table
+            .numbers(name, |(.., ours)| ours[place].map(score).unwrap_or_default())
+            .numbers("difference", |(group, _, (_, theirs), ours)| {
+                let gap = |ours| Gap::new(ours, *theirs).cell(Measure(&group.measure));
+                ours[place].map(gap).unwrap_or_default()
+            });
     }
-    table
+    table.numbers("without privacy", |(group, ..)| {
+        let plain = best(group.plain.iter());
+        plain.map(|plain| Measure(&group.measure).score(plain.mean)).unwrap_or_default()
+    })
 }
 
 /// What a group is called: the relation and the measure are named where they tell groups apart.

@@ -1,152 +1,130 @@
 //! Results as comma-separated values, full digits: a line a cell, or a line a number of a race.
 
 use super::aggregate::{Summary, summaries};
+use super::document::Table;
 use super::published::Published;
 use super::read::{ReportError, Results};
-use crate::line::Cell;
+use crate::line::{Cell, Head};
 use serde_json::Value;
-
-const CELLS: [&str; 26] = [
-    "suite",
-    "dataset",
-    "rows",
-    "columns",
-    "classes",
-    "entry",
-    "method",
-    "chosen",
-    "calibration",
-    "neighbours",
-    "epsilon",
-    "delta",
-    "settings",
-    "counts",
-    "grid_points",
-    "runs",
-    "measure",
-    "mean",
-    "standard_error",
-    "certified_epsilon",
-    "published_best",
-    "seconds",
-    "peak_memory_bytes",
-    "commit",
-    "started",
-    "refused",
-];
 
 /// The table: of cells, and of races where there are no cells.
 pub fn page(results: &[Results]) -> Result<String, ReportError> {
-    let cells = results.iter().any(|one| !one.runs.is_empty() || !one.refused.is_empty());
+    let table =
+        if results.iter().any(Results::has_cells) { cells(results) } else { races(results) };
+    let failed = |error: &dyn std::fmt::Display| ReportError::Write(error.to_string());
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let written =
-        if cells { write_cells(results, &mut writer) } else { write_races(results, &mut writer) };
-    written.map_err(ReportError::from)?;
-    let bytes = writer.into_inner().map_err(|error| ReportError::Write(error.to_string()))?;
-    String::from_utf8(bytes).map_err(|error| ReportError::Write(error.to_string()))
+    let names = table.columns.iter().map(|(name, _)| name.as_str()).collect();
+    let rows = table.rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect());
+    for record in std::iter::once::<Vec<&str>>(names).chain(rows) {
+        writer.write_record(record).map_err(|error| failed(&error))?;
+    }
+    let bytes = writer.into_inner().map_err(|error| failed(&error))?;
+    String::from_utf8(bytes).map_err(|error| failed(&error))
 }
 
-impl From<csv::Error> for ReportError {
-    fn from(error: csv::Error) -> Self {
-        Self::Write(error.to_string())
-    }
+/// A cell, with its means or why there are none.
+struct Line<'a> {
+    results: &'a Results,
+    cell: Cell,
+    means: Option<Summary>,
+    refused: &'a str,
 }
 
-type Writer = csv::Writer<Vec<u8>>;
-
-fn write_cells(results: &[Results], writer: &mut Writer) -> Result<(), csv::Error> {
-    writer.write_record(CELLS)?;
-    for one in results {
-        let published = Published::of(&one.suite);
-        for summary in summaries(&one.runs) {
-            writer.write_record(measured(one, &summary, published))?;
-        }
-        for refused in &one.refused {
-            let mut record = vec![String::new(); CELLS.len()];
-            record[0].clone_from(&one.suite);
-            place(&refused.cell, &mut record);
-            record[13] = "no".into();
-            record[15] = "0".into();
-            circumstances(one, &mut record);
-            record[25].clone_from(&refused.reason);
-            writer.write_record(record)?;
-        }
+impl Line<'_> {
+    /// What the means say; empty without them, and where they have nothing to say.
+    fn of<T: ToString>(&self, said: impl Fn(&Summary) -> Option<T>) -> String {
+        text(self.means.as_ref().and_then(said))
     }
-    Ok(())
+
+    /// The different values of the heads.
+    fn heads(&self, said: fn(&Head) -> &str) -> String {
+        let mut found: Vec<&str> = self.results.heads.iter().map(said).collect();
+        found.dedup();
+        found.join(";")
+    }
+
+    fn published_best(&self) -> Option<f64> {
+        let published = Published::of(&self.results.suite)?;
+        let row = published.at(&self.cell.dataset, self.cell.epsilon?)?;
+        self.means.as_ref().and(published.best(row)).map(|(_, value)| value)
+    }
 }
 
 fn text<T: ToString>(value: Option<T>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 
-fn place(cell: &Cell, record: &mut [String]) {
-    let settings: Vec<String> =
-        cell.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    record[1].clone_from(&cell.dataset);
-    record[5].clone_from(&cell.entry);
-    record[6].clone_from(&cell.method);
-    record[8] = cell.calibration.to_string();
-    record[9] = cell.neighbours.to_string();
-    record[10] = text(cell.epsilon);
-    record[11] = text(cell.delta);
-    record[12] = settings.join(";");
+fn joined(words: impl Iterator<Item = String>) -> String {
+    words.collect::<Vec<_>>().join(";")
 }
 
-fn circumstances(results: &Results, record: &mut [String]) {
-    let all = |value: fn(&crate::line::Head) -> &str| {
-        let mut found: Vec<&str> = results.heads.iter().map(value).collect();
-        found.dedup();
-        found.join(";")
-    };
-    record[23] = all(|head| &head.commit);
-    record[24] = all(|head| &head.started);
-}
-
-fn measured(results: &Results, summary: &Summary, published: Option<&Published>) -> Vec<String> {
-    let mut record = vec![String::new(); CELLS.len()];
-    record[0].clone_from(&results.suite);
-    place(&summary.cell, &mut record);
-    record[2] = summary.rows.to_string();
-    record[3] = summary.columns.to_string();
-    record[4] = summary.classes.to_string();
-    let chosen: Vec<&str> = summary.chosen.keys().map(String::as_str).collect();
-    record[7] = chosen.join(";");
-    record[13] = if summary.counts { "yes" } else { "no" }.into();
-    record[14] = summary.points.to_string();
-    record[15] = summary.runs.to_string();
-    record[16].clone_from(&summary.measure);
-    record[17] = summary.mean.to_string();
-    record[18] = text(summary.standard_error);
-    record[19] = text(summary.certified);
-    let best = published.zip(summary.cell.epsilon).and_then(|(published, epsilon)| {
-        published.best(published.at(&summary.cell.dataset, epsilon)?).map(|(_, value)| value)
+fn cells(results: &[Results]) -> Table {
+    let lines = results.iter().flat_map(|results| {
+        let measured = summaries(&results.runs).into_iter().map(move |means| Line {
+            results,
+            cell: means.cell.clone(),
+            means: Some(means),
+            refused: "",
+        });
+        let refused = results.refused.iter().map(move |one| Line {
+            results,
+            cell: one.cell.clone(),
+            means: None,
+            refused: &one.reason,
+        });
+        measured.chain(refused)
     });
-    record[20] = text(best);
-    record[21] = summary.seconds.to_string();
-    record[22] = text(summary.peak_memory);
-    circumstances(results, &mut record);
-    record
+    Table::of("", lines)
+        .words("suite", |line| line.results.suite.as_str())
+        .words("dataset", |line| line.cell.dataset.clone())
+        .words("rows", |line| line.of(|means| Some(means.rows)))
+        .words("columns", |line| line.of(|means| Some(means.columns)))
+        .words("classes", |line| line.of(|means| Some(means.classes)))
+        .words("entry", |line| line.cell.entry.clone())
+        .words("method", |line| line.cell.method.clone())
+        .words("chosen", |line| line.of(|means| Some(joined(means.chosen.keys().cloned()))))
+        .words("calibration", |line| line.cell.calibration.to_string())
+        .words("neighbours", |line| line.cell.neighbours.to_string())
+        .words("epsilon", |line| text(line.cell.epsilon))
+        .words("delta", |line| text(line.cell.delta))
+        .words("settings", |line| {
+            joined(line.cell.settings.iter().map(|(name, value)| format!("{name}={value}")))
+        })
+        .words("counts", |line| match &line.means {
+            Some(means) if means.counts => "yes",
+            _ => "no",
+        })
+        .words("grid_points", |line| line.of(|means| Some(means.points)))
+        .words("runs", |line| line.means.as_ref().map_or(0, |means| means.runs).to_string())
+        .words("measure", |line| line.of(|means| Some(means.measure.clone())))
+        .words("mean", |line| line.of(|means| Some(means.mean)))
+        .words("standard_error", |line| line.of(|means| means.standard_error))
+        .words("certified_epsilon", |line| line.of(|means| means.certified))
+        .words("published_best", |line| text(line.published_best()))
+        .words("seconds", |line| line.of(|means| Some(means.seconds)))
+        .words("peak_memory_bytes", |line| line.of(|means| means.peak_memory))
+        .words("commit", |line| line.heads(|head| &head.commit))
+        .words("started", |line| line.heads(|head| &head.started))
+        .words("refused", |line| line.refused)
+        .done()
 }
 
-fn write_races(results: &[Results], writer: &mut Writer) -> Result<(), csv::Error> {
-    writer.write_record(["suite", "race", "entrant", "who", "key", "value"])?;
-    for one in results {
-        for (entrant, race) in one.races.iter().enumerate() {
-            for (key, value) in &race.measured {
-                let value = match value {
-                    Value::String(text) => text.clone(),
-                    other => other.to_string(),
-                };
-                writer.write_record([
-                    &one.suite,
-                    &race.race,
-                    &entrant.to_string(),
-                    &race.who,
-                    key,
-                    &value,
-                ])?;
-            }
-        }
-    }
-    Ok(())
+fn races(results: &[Results]) -> Table {
+    let numbers = results.iter().flat_map(|one| {
+        let races = one.races.iter().enumerate();
+        races.flat_map(move |(entrant, race)| {
+            race.measured.iter().map(move |(key, value)| (one, entrant, race, key, value))
+        })
+    });
+    Table::of("", numbers)
+        .words("suite", |(one, ..)| one.suite.as_str())
+        .words("race", |(_, _, race, ..)| race.race.as_str())
+        .words("entrant", |(_, entrant, ..)| entrant.to_string())
+        .words("who", |(_, _, race, ..)| race.who.as_str())
+        .words("key", |(.., key, _)| key.as_str())
+        .words("value", |(.., value)| match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        })
+        .done()
 }

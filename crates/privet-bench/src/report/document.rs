@@ -29,15 +29,13 @@ pub enum Block {
     Figure(Figure),
 }
 
-/// A table: first column a name, the others as [`Table::numeric`] says.
+/// A table: what stands in its first column names the row.
 #[derive(Debug, Clone, Default)]
 pub struct Table {
     /// What it shows.
     pub caption: String,
-    /// Names of the columns.
-    pub columns: Vec<String>,
-    /// Which columns hold numbers and are aligned to the right.
-    pub numeric: Vec<bool>,
+    /// The columns' names, and whether they hold numbers, which are aligned to the right.
+    pub columns: Vec<(String, bool)>,
     /// The rows.
     pub rows: Vec<Vec<Cell>>,
 }
@@ -77,22 +75,46 @@ impl<T: Into<String>> From<T> for Cell {
 }
 
 impl Table {
-    /// A table without rows; names that begin with `#` are those of columns of numbers.
-    pub fn new(caption: impl Into<String>, columns: &[&str]) -> Self {
-        let mut table = Self { caption: caption.into(), ..Self::default() };
-        for name in columns {
-            match name.strip_prefix('#') {
-                Some(name) => table.column(name, true),
-                None => table.column(*name, false),
-            }
-        }
-        table
+    /// A table of things, one a row, without a column.
+    pub fn of<T>(caption: impl Into<String>, things: impl IntoIterator<Item = T>) -> Rows<T> {
+        let things: Vec<T> = things.into_iter().collect();
+        let rows = vec![Vec::new(); things.len()];
+        Rows { things, table: Self { caption: caption.into(), columns: vec![], rows } }
     }
 
-    /// One more column.
-    pub fn column(&mut self, name: impl Into<String>, numeric: bool) {
-        self.columns.push(name.into());
-        self.numeric.push(numeric);
+    fn is_not_empty(&self) -> bool {
+        !self.rows.is_empty()
+    }
+}
+
+/// A table in the making: a column says something of each thing.
+#[derive(Debug, Clone)]
+pub struct Rows<T> {
+    things: Vec<T>,
+    table: Table,
+}
+
+impl<T> Rows<T> {
+    /// A column of words.
+    pub fn words<C: Into<Cell>>(self, name: impl Into<String>, said: impl Fn(&T) -> C) -> Self {
+        self.column(name.into(), false, said)
+    }
+
+    /// A column of numbers.
+    pub fn numbers<C: Into<Cell>>(self, name: impl Into<String>, said: impl Fn(&T) -> C) -> Self {
+        self.column(name.into(), true, said)
+    }
+
+    fn column<C: Into<Cell>>(mut self, name: String, number: bool, said: impl Fn(&T) -> C) -> Self {
+        self.table.columns.push((name, number));
+        let cells = self.things.iter().map(|thing| said(thing).into());
+        self.table.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
+        self
+    }
+
+    /// The table.
+    pub fn done(self) -> Table {
+        self.table
     }
 }
 
@@ -107,18 +129,19 @@ impl Document {
         self.blocks.push(Block::Text(text.into()));
     }
 
+    /// Something that went wrong with the results themselves.
+    pub fn notice(&mut self, text: impl Into<String>) {
+        self.blocks.push(Block::Notice(text.into()));
+    }
+
     /// A table, if it has rows.
-    pub fn table(&mut self, table: Table) {
-        if !table.rows.is_empty() {
-            self.blocks.push(Block::Table(table));
-        }
+    pub fn table<T>(&mut self, table: Rows<T>) {
+        self.blocks.extend(Some(table.done()).filter(Table::is_not_empty).map(Block::Table));
     }
 
     /// A folded table, if it has rows.
-    pub fn folded(&mut self, table: Table) {
-        if !table.rows.is_empty() {
-            self.blocks.push(Block::Folded(table));
-        }
+    pub fn folded<T>(&mut self, table: Rows<T>) {
+        self.blocks.extend(Some(table.done()).filter(Table::is_not_empty).map(Block::Folded));
     }
 
     /// The headings in order, with their level and the anchor that leads to them.

@@ -62,30 +62,15 @@ fn contents(document: &Document, page: &mut String) {
         return;
     }
     page.push_str("<nav aria-label=\"Contents\">\n<ul>\n");
-    let mut nested = false;
-    let mut open = false;
-    for (level, text, anchor) in document.headings() {
-        if level > 2 && open && !nested {
-            page.push_str("<ul>");
-            nested = true;
-        } else if level <= 2 {
-            if nested {
-                page.push_str("</ul>");
-                nested = false;
-            }
-            if open {
-                page.push_str("</li>\n");
-            }
-            open = true;
-        }
-        let link = format!("<a href=\"#{anchor}\">{}</a>", escape(text));
-        if nested || level > 2 {
-            let _ = write!(page, "<li>{link}</li>");
-        } else {
-            let _ = write!(page, "<li>{link}");
-        }
+    let headings: Vec<_> = document.headings().collect();
+    for part in headings.chunk_by(|_, (level, ..)| *level > 2) {
+        let link = |(_, text, anchor): &(u8, &str, String)| {
+            format!("<li><a href=\"#{anchor}\">{}</a>", escape(text))
+        };
+        let inner: String = part[1..].iter().map(|one| link(one) + "</li>").collect();
+        let inner = if inner.is_empty() { inner } else { format!("<ul>{inner}</ul>") };
+        let _ = writeln!(page, "{}{inner}</li>", link(&part[0]));
     }
-    page.push_str(if nested { "</ul></li>\n" } else { "</li>\n" });
     page.push_str("</ul>\n</nav>\n");
 }
 
@@ -101,20 +86,17 @@ fn table(table: &Table, shown: bool, page: &mut String) {
         "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"{caption}\">\n<table>\n\
          <caption>{caption}</caption>\n<thead><tr>"
     );
-    for (name, numeric) in table.columns.iter().zip(&table.numeric) {
-        let _ = write!(
-            page,
-            "<th scope=\"col\"{}>{}</th>",
-            aligned(*numeric, Tone::Plain),
-            escape(name)
-        );
+    for (name, number) in &table.columns {
+        let class = aligned(*number, Tone::Plain);
+        let _ = write!(page, "<th scope=\"col\"{class}>{}</th>", escape(name));
     }
     page.push_str("</tr></thead>\n<tbody>\n");
     for row in &table.rows {
         page.push_str("<tr>");
-        for (place, (Cell { text, tone }, numeric)) in row.iter().zip(&table.numeric).enumerate() {
-            let class = aligned(*numeric, *tone);
-            let text = escape(text);
+        for (place, (Cell { text, tone }, (_, number))) in
+            row.iter().zip(&table.columns).enumerate()
+        {
+            let (class, text) = (aligned(*number, *tone), escape(text));
             let _ = match place {
                 0 => write!(page, "<th scope=\"row\"{class}>{text}</th>"),
                 _ => write!(page, "<td{class}>{text}</td>"),
@@ -125,17 +107,15 @@ fn table(table: &Table, shown: bool, page: &mut String) {
     page.push_str("</tbody>\n</table>\n</div>\n");
 }
 
-fn aligned(numeric: bool, tone: Tone) -> String {
-    let mut classes = Vec::new();
-    if numeric {
-        classes.push("number");
+fn aligned(number: bool, tone: Tone) -> &'static str {
+    match (number, tone) {
+        (false, Tone::Plain) => "",
+        (false, Tone::Strong) => " class=\"strong\"",
+        (false, Tone::Warning) => " class=\"warning\"",
+        (true, Tone::Plain) => " class=\"number\"",
+        (true, Tone::Strong) => " class=\"number strong\"",
+        (true, Tone::Warning) => " class=\"number warning\"",
     }
-    match tone {
-        Tone::Plain => {}
-        Tone::Strong => classes.push("strong"),
-        Tone::Warning => classes.push("warning"),
-    }
-    if classes.is_empty() { String::new() } else { format!(" class=\"{}\"", classes.join(" ")) }
 }
 
 fn figure(figure: &Figure, page: &mut String) {
@@ -184,8 +164,8 @@ mod tests {
             document.heading(3, hostile);
         }
         document.text(hostile);
-        let mut one = Table::new(hostile, &[hostile]);
-        one.rows.push(vec![Cell::new(hostile, Tone::Warning)]);
+        let one = Table::of(hostile, [hostile]);
+        let one = one.words(hostile, |name| Cell::new(*name, Tone::Warning));
         document.table(one.clone());
         document.folded(one);
         let page = page(hostile, &document);

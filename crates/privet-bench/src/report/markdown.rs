@@ -34,11 +34,12 @@ pub fn page(title: &str, document: &Document) -> String {
 
 fn table(table: &Table, page: &mut String) {
     let _ = writeln!(page, "{}\n", escape(&table.caption));
-    let names: Vec<String> = table.columns.iter().map(|name| escape(name)).collect();
-    let _ = writeln!(page, "| {} |", names.join(" | "));
-    let rules: Vec<&str> =
-        table.numeric.iter().map(|numeric| if *numeric { "---:" } else { "---" }).collect();
-    let _ = writeln!(page, "|{}|", rules.join("|"));
+    let (names, rules): (Vec<String>, Vec<&str>) = table
+        .columns
+        .iter()
+        .map(|(name, number)| (escape(name), if *number { "---:" } else { "---" }))
+        .unzip();
+    let _ = writeln!(page, "| {} |\n|{}|", names.join(" | "), rules.join("|"));
     for row in &table.rows {
         let cells: Vec<String> = row.iter().map(cell).collect();
         let _ = writeln!(page, "| {} |", cells.join(" | "));
@@ -79,9 +80,8 @@ mod tests {
     fn hostile_names_stay_text() {
         let mut document = Document::default();
         document.heading(3, "a|b\n# c <b>");
-        let mut one = Table::new("caption", &["name", "#value"]);
-        one.rows.push(vec!["x|y\nz".into(), Cell::new("1.0", Tone::Warning)]);
-        document.table(one);
+        let one = Table::of("caption", ["x|y\nz"]).words("name", |name| *name);
+        document.table(one.numbers("value", |_| Cell::new("1.0", Tone::Warning)));
         let page = page("title", &document);
         assert!(page.contains("### a\\|b \\# c \\<b\\>\n"));
         assert!(page.contains("| x\\|y z | **1.0** ⚠ |\n") && page.contains("|---|---:|"));

@@ -68,7 +68,7 @@ fn title(results: &[Results]) -> String {
 
 fn notices(results: &[Results], format: Format) -> Vec<String> {
     let mut notices: Vec<String> = results.iter().flat_map(|one| one.notices.clone()).collect();
-    let cells = results.iter().any(|one| !one.runs.is_empty() || !one.refused.is_empty());
+    let cells = results.iter().any(Results::has_cells);
     if format == Format::Csv && cells && results.iter().any(|one| !one.races.is_empty()) {
         notices.push(
             "races are left out of a table of cells; give their folder alone to have them".into(),

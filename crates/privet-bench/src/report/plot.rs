@@ -30,8 +30,8 @@ pub struct Figure {
     pub legend: Vec<(Style, String)>,
 }
 
-/// How a line looks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a line looks, in the order of a legend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Style {
     /// The one to look at first.
     Ink,
@@ -146,8 +146,12 @@ impl Axis {
     }
 
     fn place(&self, value: f64) -> f64 {
-        let value = if self.logarithmic { value.log10() } else { value };
-        (value - self.low) / (self.high - self.low)
+        self.share(if self.logarithmic { value.log10() } else { value })
+    }
+
+    /// Where a tick is, from 0 to 1.
+    fn share(&self, tick: f64) -> f64 {
+        (tick - self.low) / (self.high - self.low)
     }
 }
 
@@ -185,28 +189,28 @@ impl Style {
     fn mark(self, x: f64, y: f64) -> String {
         let class = self.class();
         let kind = if matches!(self, Self::Series(_, 1..)) { "open" } else { "mark" };
-        let path =
-            |moves: &str| format!("<path class=\"{class} {kind}\" d=\"M{x:.1} {y:.1}{moves}z\"/>");
-        let strokes =
-            |moves: &str| format!("<path class=\"{class} cross\" d=\"M{x:.1} {y:.1}{moves}\"/>");
-        match self {
-            Self::Series(colour, _) => match colour % STYLES {
-                0 => format!(
-                    "<circle class=\"{class} {kind}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.2\"/>"
-                ),
-                1 => path("m-3-3h6v6h-6"),
-                2 => path("m0-4l4 7h-8"),
-                3 => path("m0-4.4l4.4 4.4-4.4 4.4-4.4-4.4"),
-                4 => path("m0 4l4-7h-8"),
-                5 => strokes("m-3.2-3.2l6.4 6.4m0-6.4l-6.4 6.4"),
-                6 => strokes("m-4 0h8m-4-4v8"),
-                _ => path("m-1.8-4h3.6l2.6 2.6v2.8l-2.6 2.6h-3.6l-2.6-2.6v-2.8"),
-            },
-            Self::Ink => {
-                format!("<circle class=\"{class} mark\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>")
-            }
-            Self::Level => String::new(),
-            Self::Published => strokes("m-5 0h10"),
+        let circle = |radius: &str| {
+            format!("<circle class=\"{class} {kind}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"/>")
+        };
+        let path = |kind: &str, moves: &str| {
+            format!("<path class=\"{class} {kind}\" d=\"M{x:.1} {y:.1}{moves}\"/>")
+        };
+        let Self::Series(colour, _) = self else {
+            return match self {
+                Self::Ink => circle("4"),
+                Self::Published => path("cross", "m-5 0h10"),
+                _ => String::new(),
+            };
+        };
+        match colour % STYLES {
+            0 => circle("3.2"),
+            1 => path(kind, "m-3-3h6v6h-6z"),
+            2 => path(kind, "m0-4l4 7h-8z"),
+            3 => path(kind, "m0-4.4l4.4 4.4-4.4 4.4-4.4-4.4z"),
+            4 => path(kind, "m0 4l4-7h-8z"),
+            5 => path("cross", "m-3.2-3.2l6.4 6.4m0-6.4l-6.4 6.4"),
+            6 => path("cross", "m-4 0h8m-4-4v8"),
+            _ => path(kind, "m-1.8-4h3.6l2.6 2.6v2.8l-2.6 2.6h-3.6l-2.6-2.6v-2.8z"),
         }
     }
 
@@ -273,45 +277,41 @@ impl Panel {
     }
 
     fn frame(&self, svg: &mut String) {
+        let (bottom, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
         let _ = write!(
             svg,
             "<text class=\"panel\" x=\"{LEFT}\" y=\"15\">{}</text>",
             escape(&self.title)
         );
-        let scale = |axis: &Axis, tick: f64| (tick - axis.low) / (axis.high - axis.low);
-        let bottom = HEIGHT - BOTTOM;
         for (tick, words) in &self.y.ticks {
-            let y = bottom - scale(&self.y, *tick) * (HEIGHT - TOP - BOTTOM);
+            let y = bottom - self.y.share(*tick) * (bottom - TOP);
             let _ = write!(
                 svg,
-                "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{:.1}\"/><text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-                WIDTH - RIGHT,
+                "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{right:.1}\"/>\
+                 <text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
                 LEFT - 6.0,
                 y + 3.8,
                 escape(words)
             );
         }
         for (tick, words) in &self.x.ticks {
-            let x = LEFT + scale(&self.x, *tick) * (WIDTH - LEFT - RIGHT);
+            let x = LEFT + self.x.share(*tick) * (right - LEFT);
             let _ = write!(
                 svg,
-                "<path class=\"axis\" d=\"M{x:.1} {bottom}v4\"/><text class=\"tick\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+                "<path class=\"axis\" d=\"M{x:.1} {bottom}v4\"/>\
+                 <text class=\"tick\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
                 bottom + 16.0,
                 escape(words)
             );
         }
         let _ = write!(
             svg,
-            "<path class=\"axis\" d=\"M{LEFT} {bottom}H{:.1}\"/><text class=\"name\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-            WIDTH - RIGHT,
-            f64::midpoint(LEFT, WIDTH - RIGHT),
+            "<path class=\"axis\" d=\"M{LEFT} {bottom}H{right:.1}\"/>\
+             <text class=\"name\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\
+             <text class=\"name\" text-anchor=\"end\" x=\"{right:.1}\" y=\"15\">{}</text>",
+            f64::midpoint(LEFT, right),
             HEIGHT - 8.0,
-            escape(&self.x.name)
-        );
-        let _ = write!(
-            svg,
-            "<text class=\"name\" text-anchor=\"end\" x=\"{:.1}\" y=\"15\">{}</text>",
-            WIDTH - RIGHT,
+            escape(&self.x.name),
             escape(&self.y.name)
         );
     }
@@ -324,26 +324,19 @@ impl Panel {
             .map(|point| (self.right(point.x) + shift, self.up(point.y), point))
             .filter(|(x, y, _)| x.is_finite() && y.is_finite())
             .collect();
-        let path: String = points
-            .iter()
-            .enumerate()
-            .map(|(place, (x, y, _))| {
-                format!("{}{x:.1} {y:.1}", if place == 0 { "M" } else { "L" })
-            })
-            .collect();
         if points.len() > 1 {
-            let _ = write!(svg, "<path class=\"{class} line\"{} d=\"{path}\"/>", line.style.dash());
+            let path: Vec<String> =
+                points.iter().map(|(x, y, _)| format!("{x:.1} {y:.1}")).collect();
+            let (dash, path) = (line.style.dash(), path.join("L"));
+            let _ = write!(svg, "<path class=\"{class} line\"{dash} d=\"M{path}\"/>");
         }
         for (x, y, point) in points {
             let _ = write!(svg, "<g class=\"point\"><title>{}</title>", escape(&point.title));
-            if let Some(error) = point.error.filter(|error| *error > 0.0) {
-                let (low, high) = (self.up(point.y - error), self.up(point.y + error));
-                if low.is_finite() && high.is_finite() {
-                    let _ = write!(
-                        svg,
-                        "<path class=\"{class} error\" d=\"M{x:.1} {low:.1}V{high:.1}\"/>"
-                    );
-                }
+            let error = point.error.filter(|error| *error > 0.0);
+            let ends = error.map(|error| (self.up(point.y - error), self.up(point.y + error)));
+            if let Some((low, high)) = ends.filter(|(low, high)| (low + high).is_finite()) {
+                let bar = format!("M{x:.1} {low:.1}V{high:.1}");
+                let _ = write!(svg, "<path class=\"{class} error\" d=\"{bar}\"/>");
             }
             svg.push_str(&line.style.mark(x, y));
             svg.push_str("</g>");

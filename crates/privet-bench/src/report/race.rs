@@ -2,23 +2,26 @@
 //!
 //! Our entrants are those whose name begins with `privet`.
 
-use super::aggregate::grouped;
+use super::aggregate::{ascending, grouped};
 use super::document::{Block, Cell, Document, Table, Tone};
 use super::plot::{Axis, Figure, Panel, PlotLine, PlotPoint, Style};
-use super::words::{bytes, fixed, seconds, short, thousands};
+use super::words::{bytes, fixed, short, thousands};
 use crate::line::Race;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// A section for each race that was run.
 pub fn sections(races: &[Race], document: &mut Document) {
     for line in races {
         if let Some(Value::String(reason)) = line.measured.get("notice") {
             let Race { race, who, .. } = line;
-            document.blocks.push(Block::Notice(format!("{race}, {who}{}: {reason}", size(line))));
+            document.notice(format!("{race}, {who}{}: {reason}", size(line)));
         }
     }
-    let measured =
-        |line: &&Race| !line.measured.contains_key("notice") || number(line, "seconds").is_finite();
+    let measured = |line: &&Race| {
+        let counts = |key| number(line, key).is_finite();
+        !line.measured.contains_key("notice") || counts("seconds") || counts("draws_per_second")
+    };
     for (name, lines) in grouped(races.iter().filter(measured), |line| line.race.clone()) {
         match name.as_str() {
             "fit" => fits(&lines, document),
@@ -62,14 +65,22 @@ fn who(line: &Race) -> Cell {
     Cell::new(&*line.who, if ours(line) { Tone::Strong } else { Tone::Plain })
 }
 
+/// A line, and its ratio to ours.
+type Raced<'a> = (&'a Race, f64);
+
+/// Each line of a group with the ratio of theirs to ours, or of ours to theirs where more is better.
+fn raced<'a>(lines: &[&'a Race], key: &str, more_is_better: bool) -> Vec<Raced<'a>> {
+    let own = lines.iter().find(|line| ours(line)).map_or(f64::NAN, |own| number(own, key));
+    let ratio = |line: &Race| match more_is_better {
+        true => own / number(line, key),
+        false => number(line, key) / own,
+    };
+    lines.iter().map(|line| (*line, ratio(line))).collect()
+}
+
 /// Ours first in each setting, then the peers with the same data, storage and budget.
 fn fits(lines: &[&Race], document: &mut Document) {
-    let setting = |line: &Race| {
-        ["dataset", "storage", "epsilon"].map(|key| match word(line, key).as_str() {
-            "–" => String::new(),
-            text => text.to_owned(),
-        })
-    };
+    let setting = |line: &Race| ["dataset", "storage", "epsilon"].map(|key| word(line, key));
     document.heading(3, "Fit");
     document.text(
         "From a matrix in memory, the same rows for all, logistic loss, replace-one neighbours, δ = 1/n². \
@@ -79,47 +90,28 @@ fn fits(lines: &[&Race], document: &mut Document) {
     for (dataset, lines) in grouped(lines.iter().copied(), |line| setting(line)[0].clone()) {
         let first = lines.iter().find(|line| number(line, "rows").is_finite());
         let size = first.map_or_else(String::new, |line| size(line));
-        let name = if dataset.is_empty() { "Adult" } else { &dataset };
-        let mut table = Table::new(
-            format!("Fit: {name}{size}"),
-            &[
-                "who",
-                "storage",
-                "#ε",
-                "#λ",
-                "#seconds",
-                "#ratio",
-                "#test accuracy, %",
-                "#memory / matrix",
-            ],
-        );
-        let mut plans = Vec::new();
-        for (_, lines) in grouped(lines.iter().copied(), |line| setting(line)) {
+        let name = if dataset == "–" { "Adult" } else { &dataset };
+        let (mut all, mut plans) = (Vec::new(), Vec::new());
+        for (_, mut lines) in grouped(lines.iter().copied(), setting) {
             let own = lines.iter().find(|line| ours(line));
-            plans
-                .extend(own.map(|own| number(own, "plan_seconds")).filter(|time| time.is_finite()));
-            let (mut first, rest): (Vec<&Race>, Vec<&Race>) =
-                lines.iter().partition(|line| ours(line));
-            first.extend(rest);
-            for line in first {
-                let ratio =
-                    own.map_or(f64::NAN, |own| number(line, "seconds") / number(own, "seconds"));
-                table.rows.push(vec![
-                    who(line),
-                    word(line, "storage").into(),
-                    short(number(line, "epsilon")).into(),
-                    fixed(number(line, "ridge"), 2).into(),
-                    fixed(number(line, "seconds"), 4).into(),
-                    fixed(ratio, 2).into(),
-                    fixed(100.0 * number(line, "accuracy"), 1).into(),
-                    fixed(number(line, "peak_over_matrix"), 2).into(),
-                ]);
-            }
+            let plan = own.map(|own| 1e3 * number(own, "plan_seconds"));
+            plans.extend(
+                plan.filter(|time| time.is_finite()).map(|time| format!("{} ms", fixed(time, 1))),
+            );
+            lines.sort_by_key(|line| !ours(line));
+            all.extend(raced(&lines, "seconds", false));
         }
+        let table = Table::of(format!("Fit: {name}{size}"), all)
+            .words("who", |(line, _)| who(line))
+            .words("storage", |(line, _)| word(line, "storage"))
+            .numbers("ε", |(line, _)| short(number(line, "epsilon")))
+            .numbers("λ", |(line, _)| fixed(number(line, "ridge"), 2))
+            .numbers("seconds", |(line, _)| fixed(number(line, "seconds"), 4))
+            .numbers("ratio", |(_, ratio)| fixed(*ratio, 2))
+            .numbers("test accuracy, %", |(line, _)| fixed(100.0 * number(line, "accuracy"), 1))
+            .numbers("memory / matrix", |(line, _)| fixed(number(line, "peak_over_matrix"), 2));
         document.table(table);
         if !plans.is_empty() {
-            let plans: Vec<String> =
-                plans.iter().map(|time| format!("{} ms", fixed(1e3 * time, 1))).collect();
             document.text(format!("Planning, once, before any data: {}.", plans.join(", ")));
         }
     }
@@ -133,27 +125,17 @@ fn accountants(lines: &[&Race], document: &mut Document) {
          from nothing: both sides certify an upper bound by composing privacy-loss distributions. Step is the \
          peer's discretisation, 1e-4 its default. Ratio: their time over ours.",
     );
-    let mut table = Table::new(
-        "Accountant: answers and times",
-        &["question", "who", "#answer", "#milliseconds", "#ratio"],
-    );
-    let mut least = f64::INFINITY;
-    for (question, lines) in grouped(lines.iter().copied(), |line| word(line, "question")) {
-        let Some(own) = lines.iter().find(|line| ours(line)) else { continue };
-        for line in &lines {
-            let ratio = number(line, "seconds") / number(own, "seconds");
-            if !ours(line) {
-                least = least.min(ratio);
-            }
-            table.rows.push(vec![
-                question.clone().into(),
-                who(line),
-                fixed(number(line, "answer"), 5).into(),
-                fixed(1e3 * number(line, "seconds"), 2).into(),
-                fixed(ratio, 0).into(),
-            ]);
-        }
-    }
+    let questions = grouped(lines.iter().copied(), |line| word(line, "question"));
+    let asked = questions.iter().filter(|(_, lines)| lines.iter().any(|line| ours(line)));
+    let all: Vec<Raced<'_>> = asked.flat_map(|(_, lines)| raced(lines, "seconds", false)).collect();
+    let ratios = all.iter().filter(|(line, _)| !ours(line)).map(|(_, ratio)| *ratio);
+    let least = ratios.fold(f64::INFINITY, f64::min);
+    let table = Table::of("Accountant: answers and times", all)
+        .words("question", |(line, _)| word(line, "question"))
+        .words("who", |(line, _)| who(line))
+        .numbers("answer", |(line, _)| fixed(number(line, "answer"), 5))
+        .numbers("milliseconds", |(line, _)| fixed(1e3 * number(line, "seconds"), 2))
+        .numbers("ratio", |(_, ratio)| fixed(*ratio, 0));
     document.table(table);
     if least.is_finite() {
         document.text(format!("Smallest ratio: {least:.0}."));
@@ -162,25 +144,15 @@ fn accountants(lines: &[&Race], document: &mut Document) {
 
 fn samplers(lines: &[&Race], document: &mut Document) {
     document.heading(3, "Samplers");
-    let mut table = Table::new(
-        "Samplers: millions of exact draws a second on one core",
-        &["law", "#scale", "who", "#millions a second", "#ratio"],
-    );
     let law = |line: &Race| (word(line, "sampler"), number(line, "scale").to_bits());
-    for (_, lines) in grouped(lines.iter().copied(), |line| law(line)) {
-        let own = lines.iter().find(|line| ours(line));
-        for line in &lines {
-            let rate = number(line, "draws_per_second");
-            let ratio = own.map_or(f64::NAN, |own| number(own, "draws_per_second") / rate);
-            table.rows.push(vec![
-                word(line, "sampler").into(),
-                short(number(line, "scale")).into(),
-                who(line),
-                short(rate / 1e6).into(),
-                fixed(ratio, if ratio < 10.0 { 2 } else { 0 }).into(),
-            ]);
-        }
-    }
+    let laws = grouped(lines.iter().copied(), law);
+    let all = laws.iter().flat_map(|(_, lines)| raced(lines, "draws_per_second", true));
+    let table = Table::of("Samplers: millions of exact draws a second on one core", all)
+        .words("law", |(line, _)| word(line, "sampler"))
+        .numbers("scale", |(line, _)| short(number(line, "scale")))
+        .words("who", |(line, _)| who(line))
+        .numbers("millions a second", |(line, _)| short(number(line, "draws_per_second") / 1e6))
+        .numbers("ratio", |(_, ratio)| fixed(*ratio, if *ratio < 10.0 { 2 } else { 0 }));
     document.table(table);
 }
 
@@ -218,75 +190,48 @@ fn growth(lines: &[&Race], along: &str, document: &mut Document) {
     let points = |lines: &[&Race], key: &str| -> Vec<(f64, f64)> {
         lines.iter().map(|line| (number(line, along), number(line, key))).collect()
     };
-    let mut slopes = Table::new(
-        format!("Log-log slopes over {along}"),
-        &["who", "#from", "#to", "#slope of seconds", "#slope of memory"],
-    );
-    for (name, lines) in &entrants {
-        let sizes = lines.iter().map(|line| number(line, along));
-        let (low, high) = sizes
-            .fold((f64::INFINITY, 0.0_f64), |(low, high), size| (low.min(size), high.max(size)));
-        let told = |key| fixed(slope(&points(lines, key)).unwrap_or(f64::NAN), 2);
-        slopes.rows.push(vec![
-            Cell::new(name, who(lines[0]).tone),
-            whole(low),
-            whole(high),
-            told("seconds").into(),
-            told("peak_memory").into(),
-        ]);
-    }
     let panels = [("seconds", "seconds"), ("peak_memory", "peak memory, bytes")];
-    let panels: Vec<Panel> = panels
-        .into_iter()
-        .filter(|(key, _)| lines.iter().any(|line| number(line, key) > 0.0))
-        .map(|(key, name)| {
-            let all = |key: &str| lines.iter().map(|line| number(line, key)).collect::<Vec<f64>>();
-            let drawn = entrants.iter().enumerate().map(|(place, (who, lines))| PlotLine {
-                style: style(place, who),
-                points: points(lines, key)
-                    .into_iter()
-                    .map(|(x, y)| PlotPoint {
-                        x,
-                        y,
-                        error: None,
-                        title: format!("{who}: {} at {} {along}", short(y), short(x)),
-                    })
-                    .collect(),
-            });
-            Panel {
-                title: name.into(),
-                label: format!(
-                    "{name} against {along}, both axes logarithmic, one line an entrant"
-                ),
-                x: Axis::logarithmic(along, &all(along)),
-                y: Axis::logarithmic("", &all(key)),
-                lines: drawn.collect(),
-                level: None,
-                bars: vec![],
-            }
+    let panels = panels.into_iter().filter_map(|(key, name)| {
+        let (sizes, values): (Vec<f64>, Vec<f64>) = points(lines, key).into_iter().unzip();
+        let drawn = entrants.iter().enumerate().map(|(place, (who, lines))| {
+            let title = |x, y| format!("{who}: {} at {} {along}", short(y), short(x));
+            let points = points(lines, key).into_iter();
+            let points = points.map(|(x, y)| PlotPoint { x, y, error: None, title: title(x, y) });
+            PlotLine { style: style(place, who), points: points.collect() }
+        });
+        values.iter().any(|value| *value > 0.0).then(|| Panel {
+            title: name.into(),
+            label: format!("{name} against {along}, both axes logarithmic, one line an entrant"),
+            x: Axis::logarithmic(along, &sizes),
+            y: Axis::logarithmic("", &values),
+            lines: drawn.collect(),
+            level: None,
+            bars: vec![],
         })
-        .collect();
-    let legend =
-        entrants.iter().enumerate().map(|(place, (who, _))| (style(place, who), who.clone()));
-    document.blocks.push(Block::Figure(Figure {
+    });
+    let legend = entrants.iter().enumerate();
+    let figure = Figure {
         caption: format!("Time and memory against the number of {along}."),
-        legend: legend.collect(),
-        panels,
-    }));
+        legend: legend.map(|(place, (who, _))| (style(place, who), who.clone())).collect(),
+        panels: panels.collect(),
+    };
+    document.blocks.push(Block::Figure(figure));
+    let sizes = |lines: &[&Race]| ascending(lines.iter().map(|line| number(line, along)));
+    let told = |lines: &[&Race], key| fixed(slope(&points(lines, key)).unwrap_or(f64::NAN), 2);
+    let slopes = Table::of(format!("Log-log slopes over {along}"), &entrants)
+        .words("who", |(name, lines)| Cell::new(name, who(lines[0]).tone))
+        .numbers("from", |(_, lines)| whole(sizes(lines)[0]))
+        .numbers("to", |(_, lines)| whole(sizes(lines).last().copied().unwrap_or(f64::NAN)))
+        .numbers("slope of seconds", |(_, lines)| told(lines, "seconds"))
+        .numbers("slope of memory", |(_, lines)| told(lines, "peak_memory"));
     document.table(slopes);
-    let mut table = Table::new(
-        format!("Growth with {along}: measurements"),
-        &["who", &format!("#{along}"), &format!("#{across}"), "#seconds", "#peak memory"],
-    );
-    for line in lines {
-        table.rows.push(vec![
-            Cell::new(entrant(line), who(line).tone),
-            whole(number(line, along)),
-            whole(number(line, across)),
-            seconds(number(line, "seconds")).into(),
-            bytes(number(line, "peak_memory")).into(),
-        ]);
-    }
+    let caption = format!("Growth with {along}: measurements");
+    let table = Table::of(caption, lines)
+        .words("who", |line| Cell::new(entrant(line), who(line).tone))
+        .numbers(along, |line| whole(number(line, along)))
+        .numbers(across, |line| whole(number(line, across)))
+        .numbers("seconds", |line| short(number(line, "seconds")))
+        .numbers("peak memory", |line| bytes(number(line, "peak_memory")));
     document.folded(table);
 }
 
@@ -294,26 +239,25 @@ fn style(place: usize, who: &str) -> Style {
     if place == 0 && who.starts_with("privet") { Style::Ink } else { Style::Series(place, 0) }
 }
 
-fn whole(value: f64) -> Cell {
-    if value.is_finite() { thousands(value as u64).into() } else { "–".into() }
+fn whole(value: f64) -> String {
+    if value.is_finite() { thousands(value as u64) } else { "–".into() }
 }
 
 /// A race that this version does not know: everything that it measured.
 fn unknown(name: &str, lines: &[&Race], document: &mut Document) {
     document.heading(3, name);
-    let mut table = Table::new(format!("Race: {name}"), &["who"]);
-    let mut keys: Vec<&String> = lines.iter().flat_map(|line| line.measured.keys()).collect();
-    keys.sort();
-    keys.dedup();
-    for key in &keys {
-        table.column(key.replace('_', " "), lines.iter().any(|line| number(line, key).is_finite()));
-    }
-    for line in lines {
-        let values = keys.iter().map(|key| match number(line, key) {
-            value if value.is_finite() => short(value).into(),
-            _ => word(line, key).into(),
-        });
-        table.rows.push(std::iter::once(who(line)).chain(values).collect());
+    let keys: BTreeSet<&String> = lines.iter().flat_map(|line| line.measured.keys()).collect();
+    let mut table = Table::of(format!("Race: {name}"), lines).words("who", |line| who(line));
+    for key in keys {
+        let told = |line: &&&Race| match number(line, key) {
+            value if value.is_finite() => short(value),
+            _ => word(line, key),
+        };
+        let name = key.replace('_', " ");
+        table = match lines.iter().any(|line| number(line, key).is_finite()) {
+            true => table.numbers(name, told),
+            false => table.words(name, told),
+        };
     }
     document.table(table);
 }

@@ -1,9 +1,9 @@
 //! What a report says of a suite: circumstances, an overview, and for each data set a plot, ours beside
 //! the published numbers, all numbers, certified ε of printed constants, and refusals.
 
-use super::aggregate::{Group, Summary, groups, summaries};
+use super::aggregate::{Group, Summary, grouped, groups, summaries};
 use super::compare::{self, heading, score};
-use super::document::{Block, Document, Table};
+use super::document::{Block, Document, Rows, Table};
 use super::plot::{Axis, Figure, Panel, PlotLine, PlotPoint, Style};
 use super::published::Published;
 use super::race;
@@ -12,6 +12,7 @@ use super::tables;
 use super::words::{Measure, bytes, short, thousands};
 use crate::line::Head;
 use privet_learn::Calibration;
+use std::collections::BTreeMap;
 
 /// Everything about several results files.
 pub fn document(results: &[Results]) -> Document {
@@ -20,11 +21,7 @@ pub fn document(results: &[Results]) -> Document {
         "Made by privet bench report from results files; nothing here is typed by hand but the published \
          numbers and the sentences on why results differ from them, which are part of the program.",
     );
-    for one in results {
-        for notice in &one.notices {
-            document.blocks.push(Block::Notice(notice.clone()));
-        }
-    }
+    results.iter().flat_map(|one| &one.notices).for_each(|notice| document.notice(notice));
     document.table(circumstances(results));
     for one in results {
         suite(one, &mut document);
@@ -33,36 +30,20 @@ pub fn document(results: &[Results]) -> Document {
 }
 
 /// A line a head.
-fn circumstances(results: &[Results]) -> Table {
-    let mut table = Table::new(
-        "Circumstances; a suite that was taken up again has several lines",
-        &[
-            "suite",
-            "started (UTC)",
-            "commit",
-            "privet",
-            "compiler",
-            "processor",
-            "#cores",
-            "#memory",
-            "system",
-        ],
-    );
-    for head in results.iter().flat_map(|one| &one.heads) {
-        let Head { suite, started, version, commit, compiler, machine } = head;
-        table.rows.push(vec![
-            suite.as_str().into(),
-            started.replace('T', " ").trim_end_matches('Z').into(),
-            commit.chars().take(12).collect::<String>().into(),
-            version.as_str().into(),
-            compiler.as_str().into(),
-            machine.processor.as_str().into(),
-            machine.cores.to_string().into(),
-            machine.memory.map_or_else(|| "–".into(), |memory| bytes(memory as f64)).into(),
-            machine.system.as_str().into(),
-        ]);
-    }
-    table
+fn circumstances(results: &[Results]) -> Rows<&Head> {
+    let heads = results.iter().flat_map(|one| &one.heads);
+    Table::of("Circumstances; a suite that was taken up again has several lines", heads)
+        .words("suite", |head| head.suite.as_str())
+        .words("started (UTC)", |head| {
+            head.started.replace('T', " ").trim_end_matches('Z').to_owned()
+        })
+        .words("commit", |head| head.commit.chars().take(12).collect::<String>())
+        .words("privet", |head| head.version.as_str())
+        .words("compiler", |head| head.compiler.as_str())
+        .words("processor", |head| head.machine.processor.as_str())
+        .numbers("cores", |head| head.machine.cores.to_string())
+        .numbers("memory", |head| bytes(head.machine.memory.map_or(f64::NAN, |size| size as f64)))
+        .words("system", |head| head.machine.system.as_str())
 }
 
 fn suite(results: &Results, document: &mut Document) {
@@ -114,39 +95,35 @@ fn method(summaries: &[Summary], published: Option<&Published>) -> String {
 }
 
 /// Which line looks how, in all plots of a suite alike: colour by learner, dashes where it has several
-/// entries and where it is tuned.
-struct Palette {
-    methods: Vec<String>,
-    /// Learner and entry, with its variant.
-    entries: Vec<(String, String, usize)>,
-}
+/// entries and where it is tuned. By learner its entries, each with its variant.
+struct Palette(Vec<(String, Vec<(String, usize)>)>);
 
 impl Palette {
     fn new(groups: &[Group]) -> Self {
-        let mut palette = Self { methods: vec![], entries: vec![] };
-        for series in groups.iter().flat_map(|group| &group.series) {
-            let known = |(_, entry, _): &(String, String, usize)| *entry == series.entry;
-            if series.method == "auto" || palette.entries.iter().any(known) {
-                continue;
-            }
-            if !palette.methods.contains(&series.method) {
-                palette.methods.push(series.method.clone());
-            }
-            let before = palette.entries.iter().filter(|(method, ..)| *method == series.method);
-            let variant = before.count().max(usize::from(series.tuned()));
-            palette.entries.push((series.method.clone(), series.entry.clone(), variant));
-        }
-        palette
+        let series = groups.iter().flat_map(|group| &group.series);
+        let learners = grouped(series.filter(|series| series.method != "auto"), |series| {
+            series.method.clone()
+        });
+        let entries = learners.into_iter().map(|(method, series)| {
+            let entries = grouped(series, |series| series.entry.clone()).into_iter().enumerate();
+            let variant = entries
+                .map(|(place, (entry, series))| (entry, place.max(usize::from(series[0].tuned()))));
+            (method, variant.collect())
+        });
+        Self(entries.collect())
     }
 
     fn entry(&self, entry: &str) -> Style {
-        let found = self.entries.iter().find(|(_, known, _)| known == entry);
-        found.and_then(|(method, _, variant)| self.colour(method, *variant)).unwrap_or(Style::Ink)
+        let entries = self.0.iter().enumerate().flat_map(|(place, (_, entries))| {
+            entries.iter().map(move |(known, variant)| (known, Style::Series(place, *variant)))
+        });
+        let mut found = entries.filter(|(known, _)| *known == entry);
+        found.next().map_or(Style::Ink, |(_, style)| style)
     }
 
-    fn colour(&self, method: &str, variant: usize) -> Option<Style> {
-        let place = self.methods.iter().position(|known| known == method)?;
-        Some(Style::Series(place, variant))
+    fn learner(&self, method: &str) -> Style {
+        let place = self.0.iter().position(|(known, _)| known == method);
+        place.map_or(Style::Published, |place| Style::Series(place, 0))
     }
 }
 
@@ -156,8 +133,8 @@ fn set(group: &Group, published: Option<&Published>, palette: &Palette, document
             0 => "a number".into(),
             classes => format!("{classes} classes"),
         };
-        let points = group.series.iter().flat_map(|one| &one.points);
-        let mut deltas: Vec<String> = points.filter_map(|one| one.cell.delta).map(short).collect();
+        let deltas = group.points().filter_map(|one| one.cell.delta);
+        let mut deltas: Vec<String> = deltas.map(short).collect();
         deltas.sort();
         deltas.dedup();
         let delta = match deltas.join(" or ") {
@@ -184,107 +161,83 @@ fn set(group: &Group, published: Option<&Published>, palette: &Palette, document
     document.folded(tables::refusals(group));
 }
 
+/// A published number beside the marks of its learner.
+struct Mark {
+    epsilon: f64,
+    value: f64,
+    style: Style,
+    title: String,
+}
+
+/// The published numbers of a group with privacy.
+fn marks(group: &Group, published: &Published, palette: &Palette) -> Vec<Mark> {
+    let columns = |(epsilon, row): (f64, &BTreeMap<String, f64>)| {
+        let private = published.column.iter().filter(|column| published.private(&column.name));
+        let marks = private.filter_map(|column| {
+            let value = *row.get(&column.name)?;
+            let score = Measure(&group.measure).score(value);
+            let (name, source) = (&column.name, &published.source);
+            let title = format!("published {name}: {score} at ε = {} ({source})", short(epsilon));
+            Some(Mark { epsilon, value, style: palette.learner(&column.method), title })
+        });
+        marks.collect::<Vec<_>>()
+    };
+    published.of_set(&group.dataset).flat_map(columns).collect()
+}
+
 fn figure(group: &Group, published: Option<&Published>, palette: &Palette) -> Figure {
     let measure = Measure(&group.measure);
-    let epsilons = group.epsilons();
+    let (name, axis) = (&group.dataset, measure.axis());
     let plain = compare::best(group.plain.iter());
-    let marks: Vec<(f64, String, f64, Style)> = published
-        .into_iter()
-        .flat_map(|published| published.of_set(&group.dataset).map(move |row| (published, row)))
-        .flat_map(|(published, (epsilon, row))| {
-            published.column.iter().filter(|column| published.private(&column.name)).filter_map(
-                move |column| {
-                    let value = *row.get(&column.name)?;
-                    let style = palette.colour(&column.method, 0).unwrap_or(Style::Published);
-                    Some((epsilon, column.name.clone(), value, style))
-                },
-            )
-        })
-        .collect();
+    let marks = published.map_or_else(Vec::new, |published| marks(group, published, palette));
     let mut heights: Vec<f64> = plain.iter().map(|plain| plain.mean).collect();
     for point in group.series.iter().flat_map(|series| &series.points) {
         let error = point.standard_error.unwrap_or(0.0);
         heights.extend([point.mean - error, point.mean + error]);
     }
-    heights.extend(marks.iter().map(|mark| mark.2));
-    let mut places = epsilons.clone();
-    places.extend(marks.iter().map(|mark| mark.0));
+    heights.extend(marks.iter().map(|mark| mark.value));
+    let mut places = group.epsilons();
+    places.extend(marks.iter().map(|mark| mark.epsilon));
     let panels = group.calibrations().into_iter().map(|calibration| Panel {
         title: format!("{calibration} constants"),
         label: format!(
-            "{}: {} against ε with {calibration} constants, one line an entry, error bars of one \
+            "{name}: {axis} against ε with {calibration} constants, one line an entry, error bars of one \
              standard error; the numbers are in the table that follows",
-            group.dataset,
-            measure.axis()
         ),
         x: Axis::logarithmic("ε", &places),
-        y: Axis::linear(measure.axis(), &heights),
+        y: Axis::linear(&axis, &heights),
         lines: lines(group, calibration, palette),
         level: plain.map(|one| (one.mean, format!("without privacy: {}", measure.score(one.mean)))),
         bars: marks
             .iter()
-            .map(|(epsilon, name, value, style)| {
-                let source = published.map_or("", |published| published.source.as_str());
-                let title = format!(
-                    "published {name}: {} at ε = {} ({source})",
-                    measure.score(*value),
-                    short(*epsilon)
-                );
-                (*epsilon, *value, *style, title)
-            })
+            .map(|mark| (mark.epsilon, mark.value, mark.style, mark.title.clone()))
             .collect(),
     });
-    let panels: Vec<Panel> = panels.collect();
-    let mut legend: Vec<(Style, String)> = Vec::new();
-    for series in &group.series {
-        let style = palette.entry(&series.entry);
-        if !legend.iter().any(|(known, _)| *known == style) {
-            legend.push((style, series.entry.clone()));
-        }
-    }
-    legend.sort_by_key(|(style, _)| match style {
-        Style::Ink => (0, 0),
-        Style::Series(colour, variant) => (1 + colour, *variant),
-        _ => (usize::MAX, 0),
-    });
-    if plain.is_some() {
-        legend.push((Style::Level, "without privacy".into()));
-    }
+    let styles = grouped(&group.series, |series| palette.entry(&series.entry));
+    let mut legend: Vec<(Style, String)> =
+        styles.into_iter().map(|(style, series)| (style, series[0].entry.clone())).collect();
+    legend.sort_by_key(|(style, _)| *style);
+    legend.extend(plain.map(|_| (Style::Level, "without privacy".into())));
     if !marks.is_empty() {
         legend.push((Style::Published, "published, in its method's colour".into()));
     }
     let caption = format!(
-        "{}: {} against ε (logarithmic axis). Bars: one standard error. Hover a mark for its numbers.",
-        group.dataset,
-        measure.axis()
+        "{name}: {axis} against ε (logarithmic axis). Bars: one standard error. Hover a mark for its numbers."
     );
-    Figure { caption, panels, legend }
+    Figure { caption, panels: panels.collect(), legend }
 }
 
 fn lines(group: &Group, calibration: Calibration, palette: &Palette) -> Vec<PlotLine> {
     let drawn = group.series.iter().filter(|series| series.calibration == calibration);
     let mut lines: Vec<PlotLine> = drawn
-        .map(|series| PlotLine {
-            style: palette.entry(&series.entry),
-            points: series
-                .points
-                .iter()
-                .filter_map(|point| {
-                    let x = point.cell.epsilon?;
-                    Some(PlotPoint {
-                        x,
-                        y: point.mean,
-                        error: point.standard_error,
-                        title: format!(
-                            "{}, ε = {}: {}{}",
-                            series.entry,
-                            short(x),
-                            score(point),
-                            setting(point)
-                        ),
-                    })
-                })
-                .collect(),
+        .map(|series| {
+            let points = series.points.iter().filter_map(|point| {
+                let x = point.cell.epsilon?;
+                let (score, setting) = (score(point), setting(point));
+                let title = format!("{}, ε = {}: {score}{setting}", series.entry, short(x));
+                Some(PlotPoint { x, y: point.mean, error: point.standard_error, title })
+            });
+            PlotLine { style: palette.entry(&series.entry), points: points.collect() }
         })
         .collect();
     // What is looked at first is drawn last, on top.

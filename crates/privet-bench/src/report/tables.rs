@@ -1,134 +1,109 @@
 //! The tables of a suite that stand beside its plots: all numbers, certified ε, refusals, costs.
 
-use super::aggregate::{Group, Summary, grouped};
+use super::aggregate::{Group, Series, Summary, ascending, grouped, same};
 use super::compare::{heading, score};
-use super::document::{Cell, Table, Tone};
-use super::words::{Measure, bytes, fixed, seconds, short, thousands};
+use super::document::{Cell, Rows, Table, Tone};
+use super::words::{Measure, bytes, fixed, short, thousands};
+use crate::line::Refused;
 use privet_learn::Calibration;
 
-/// Every mean that is plotted.
-pub fn numbers(group: &Group) -> Table {
-    let mut table = Table::new(
-        format!("All numbers of {}: {} by ε", group.dataset, Measure(&group.measure).axis()),
-        &["entry", "constants"],
-    );
+/// Every mean that is plotted; those without privacy stand under the largest ε.
+pub fn numbers(group: &Group) -> Rows<(&str, String, &[Summary])> {
+    let series = group.series.iter().map(|series| {
+        (series.entry.as_str(), series.calibration.to_string(), series.points.as_slice())
+    });
+    let plain = group.plain.iter().map(|plain| {
+        (plain.cell.entry.as_str(), "not private".to_string(), std::slice::from_ref(plain))
+    });
+    let caption =
+        format!("All numbers of {}: {} by ε", group.dataset, Measure(&group.measure).axis());
+    let mut table = Table::of(caption, series.chain(plain))
+        .words("entry", |(entry, ..)| *entry)
+        .words("constants", |(_, constants, _)| constants.clone());
     let epsilons = group.epsilons();
     for epsilon in &epsilons {
-        table.column(short(*epsilon), true);
-    }
-    for series in &group.series {
-        let mut row: Vec<Cell> =
-            vec![series.entry.as_str().into(), series.calibration.to_string().into()];
-        row.extend(epsilons.iter().map(|epsilon| {
-            series.at(Some(*epsilon)).map_or_else(Cell::default, |point| score(point).into())
-        }));
-        table.rows.push(row);
-    }
-    for plain in &group.plain {
-        let mut row: Vec<Cell> = vec![plain.cell.entry.as_str().into(), "not private".into()];
-        row.extend(epsilons.iter().map(|_| Cell::default()));
-        if let Some(last) = row.last_mut() {
-            *last = score(plain).into();
-        }
-        table.rows.push(row);
+        let here = |point: &&Summary| {
+            let at = point.cell.epsilon.or(epsilons.last().copied());
+            same(at, Some(*epsilon))
+        };
+        table = table.numbers(short(*epsilon), |(.., points)| {
+            points.iter().find(here).map(score).unwrap_or_default()
+        });
     }
     table
 }
 
 /// The ε that certificates prove for printed constants, beside the ε that the papers claim.
-pub fn certified(group: &Group) -> Table {
-    let mut table = Table::new(
+pub fn certified(group: &Group) -> Rows<&Series> {
+    let printed = |series: &&Series| series.calibration == Calibration::Printed;
+    let mut table = Table::of(
         "Certified ε of printed constants, by the ε that is claimed (marked where the claim is not proved)",
-        &["entry"],
-    );
-    let epsilons = group.epsilons();
-    for epsilon in &epsilons {
-        table.column(format!("claimed {}", short(*epsilon)), true);
-    }
-    for series in group.series.iter().filter(|series| series.calibration == Calibration::Printed) {
-        let cells = epsilons.iter().map(|epsilon| match series.at(Some(*epsilon)) {
-            Some(point) => {
+        group.series.iter().filter(printed),
+    )
+    .words("entry", |series| series.entry.as_str());
+    for epsilon in group.epsilons() {
+        table = table.numbers(format!("claimed {}", short(epsilon)), |series| {
+            let told = |point: &Summary| {
                 let tone = if point.exceeds_claim() { Tone::Warning } else { Tone::Plain };
                 Cell::new(point.certified.map_or_else(|| "none".into(), short), tone)
-            }
-            None => Cell::default(),
+            };
+            series.at(Some(epsilon)).map(told).unwrap_or_default()
         });
-        table.rows.push(std::iter::once(series.entry.as_str().into()).chain(cells).collect());
     }
     table
 }
 
 /// What learners would not take, in their own words.
-pub fn refusals(group: &Group) -> Table {
-    let mut table = Table::new(
-        format!("Refused on {}: {} cells", group.dataset, group.refused.len()),
-        &["entry", "constants", "ε", "#cells", "reason"],
-    );
+pub fn refusals(group: &Group) -> Rows<Vec<&Refused>> {
     let alike = grouped(&group.refused, |one| {
         (one.cell.entry.clone(), one.cell.calibration.to_string(), one.reason.clone())
     });
-    for ((entry, calibration, reason), cells) in alike {
-        let mut epsilons: Vec<f64> = cells.iter().filter_map(|one| one.cell.epsilon).collect();
-        epsilons.sort_by(f64::total_cmp);
-        epsilons.dedup();
-        let words: Vec<String> = epsilons.iter().map(|epsilon| short(*epsilon)).collect();
-        table.rows.push(vec![
-            entry.into(),
-            calibration.into(),
-            words.join(", ").into(),
-            cells.len().to_string().into(),
-            reason.into(),
-        ]);
-    }
-    table
+    let alike = alike.into_iter().map(|(_, cells)| cells);
+    Table::of(format!("Refused on {}: {} cells", group.dataset, group.refused.len()), alike)
+        .words("entry", |cells| cells[0].cell.entry.as_str())
+        .words("constants", |cells| cells[0].cell.calibration.to_string())
+        .words("ε", |cells| {
+            let epsilons = ascending(cells.iter().filter_map(|one| one.cell.epsilon));
+            epsilons.into_iter().map(short).collect::<Vec<_>>().join(", ")
+        })
+        .numbers("cells", |cells| cells.len().to_string())
+        .words("reason", |cells| cells[0].reason.as_str())
 }
 
 /// Seconds of training by data set and entry, and the largest memory.
-pub fn costs(groups: &[Group]) -> Table {
-    let mut table = Table::new(
+pub fn costs(groups: &[Group]) -> Rows<(&Group, &Summary)> {
+    let measured = groups.iter().filter_map(|group| Some((group, group.any()?)));
+    let mut table = Table::of(
         "Mean seconds of training (planning apart; all ε, the points that count), and the largest peak \
          memory of the process",
-        &["data set", "#records", "#columns"],
-    );
-    let mut names: Vec<(String, Calibration)> = Vec::new();
-    let series = groups.iter().flat_map(|group| &group.series);
-    for one in series.map(|series| (series.entry.clone(), series.calibration)) {
-        if !names.contains(&one) {
-            names.push(one);
+        measured,
+    )
+    .words("data set", |(group, _)| heading(group, groups))
+    .numbers("records", |(_, any)| thousands(any.rows))
+    .numbers("columns", |(_, any)| thousands(any.columns));
+    for wanted in [Calibration::Sound, Calibration::Printed] {
+        let series = groups.iter().flat_map(|group| &group.series);
+        let of = series.filter(|series| series.calibration == wanted);
+        for (name, _) in grouped(of, |series| series.entry.clone()) {
+            let printed = if wanted == Calibration::Printed { ", printed" } else { "" };
+            table = table.numbers(format!("{name}{printed}"), |(group, _)| {
+                let mut series = group.series.iter();
+                let found = series.find(|one| one.entry == name && one.calibration == wanted);
+                found.map(|series| mean_seconds(&series.points)).unwrap_or_default()
+            });
         }
     }
-    let both = names.iter().any(|(_, one)| *one == Calibration::Printed);
-    names.sort_by_key(|(_, calibration)| *calibration == Calibration::Printed);
-    for (name, calibration) in &names {
-        let printed = both && *calibration == Calibration::Printed;
-        table.column(if printed { format!("{name}, printed") } else { name.clone() }, true);
-    }
-    table.column("without privacy", true);
-    table.column("memory", true);
-    for group in groups {
-        let Some(any) = group.any() else { continue };
-        let mean = |points: &[Summary]| {
-            let total: f64 = points.iter().map(|point| point.seconds * point.runs as f64).sum();
-            let runs: usize = points.iter().map(|point| point.runs).sum();
-            if runs > 0 { seconds(total / runs as f64) } else { String::new() }
-        };
-        let mut row: Vec<Cell> = vec![
-            heading(group, groups).into(),
-            thousands(any.rows).into(),
-            thousands(any.columns).into(),
-        ];
-        for (name, calibration) in &names {
-            let found = group
-                .series
-                .iter()
-                .find(|series| series.entry == *name && series.calibration == *calibration);
-            row.push(found.map_or_else(Cell::default, |series| mean(&series.points).into()));
-        }
-        row.push(mean(&group.plain).into());
-        let points = group.series.iter().flat_map(|series| &series.points).chain(&group.plain);
-        let memory = points.filter_map(|point| point.peak_memory).max();
-        row.push(memory.map_or_else(|| fixed(f64::NAN, 0), |memory| bytes(memory as f64)).into());
-        table.rows.push(row);
-    }
-    table
+    table.numbers("without privacy", |(group, _)| mean_seconds(&group.plain)).numbers(
+        "memory",
+        |(group, _)| {
+            let memory = group.points().filter_map(|point| point.peak_memory).max();
+            memory.map_or_else(|| fixed(f64::NAN, 0), |memory| bytes(memory as f64))
+        },
+    )
+}
+
+fn mean_seconds(points: &[Summary]) -> String {
+    let total: f64 = points.iter().map(|point| point.seconds * point.runs as f64).sum();
+    let runs: usize = points.iter().map(|point| point.runs).sum();
+    if runs > 0 { short(total / runs as f64) } else { String::new() }
 }

@@ -102,11 +102,6 @@ pub fn bytes(value: f64) -> String {
     if size.is_finite() { format!("{} {}", short(size), UNITS[unit]) } else { "–".into() }
 }
 
-/// Seconds, with three significant digits.
-pub fn seconds(value: f64) -> String {
-    short(value)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

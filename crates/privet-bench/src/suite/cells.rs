@@ -141,7 +141,7 @@ impl Known {
 mod tests {
     use super::*;
     use crate::line::{Refused, Run};
-    use crate::suite::file::parse;
+    use crate::suite::parse;
     use std::path::Path;
 
     const SUITE: &str = r#"

@@ -11,6 +11,7 @@
 
 mod ahead;
 mod cells;
+mod draft;
 mod estimate;
 mod file;
 mod grid;
@@ -24,9 +25,10 @@ mod table;
 pub mod target;
 
 pub use ahead::Forecast;
+pub use draft::parse;
 pub use estimate::words;
 pub(crate) use file::measure_the_same;
-pub use file::{BUILT_IN, BuiltIn, Delta, Entry, Source, Suite, find, parse};
+pub use file::{BUILT_IN, BuiltIn, Delta, Entry, Source, Suite, find};
 pub use grid::Point;
 pub(crate) use journal::SUITE;
 pub use select::Filter;

@@ -105,8 +105,10 @@ impl<'a> Running<'a> {
             }
             if let Err(error) = self.dataset(source) {
                 // A data set that is not there or not right says nothing about the others.
-                let BenchError::Data(reason) = error else { return Err(error) };
-                let words = format!("{}: {reason}", source.name);
+                if !matches!(error, BenchError::Catalog(_) | BenchError::Data(_)) {
+                    return Err(error);
+                }
+                let words = format!("{}: {error}", source.name);
                 self.watch.say(&format!("left out {words}"));
                 self.outcome.missing.push(words);
                 self.sizes.remove(&source.name);

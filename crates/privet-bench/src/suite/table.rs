@@ -2,8 +2,9 @@
 
 use super::file::Source;
 use super::grid::Clip;
+use crate::catalog;
 use crate::error::BenchError;
-use privet_data::{Dataset, Encoding, Schema, catalog, read};
+use privet_data::{Dataset, Encoding, Schema, read};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

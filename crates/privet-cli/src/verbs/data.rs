@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::progress::Meter;
 use crate::{interrupt, output, say};
 use clap::{Args, Subcommand};
-use privet_data::catalog::{self, ENTRIES, Entry};
+use privet_bench::catalog::{self, CatalogError, ENTRIES, Entry};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -125,6 +125,15 @@ impl Prepare {
             output::quoted(&self.out.join("model.json"))
         );
         Ok(())
+    }
+}
+
+impl From<CatalogError> for Failure {
+    fn from(error: CatalogError) -> Self {
+        match error {
+            CatalogError::Data(error) => error.into(),
+            error => Self::input(error.to_string()),
+        }
     }
 }
 

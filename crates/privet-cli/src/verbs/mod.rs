@@ -1,12 +1,16 @@
 //! The verbs of the command line, one a file: flags, help, and a short `run`.
 
 pub mod audit;
+#[cfg(feature = "bench")]
 pub mod bench;
+#[cfg(feature = "bench")]
 pub mod data;
 pub mod demo;
 pub mod evaluate;
 pub mod inspect;
 pub mod keygen;
+#[cfg(not(feature = "bench"))]
+pub mod left_out;
 pub mod methods;
 pub mod plan;
 pub mod predict;

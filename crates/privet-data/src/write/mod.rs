@@ -19,7 +19,9 @@
 //! is too long.
 
 mod links;
-pub(crate) mod whole;
+mod whole;
+
+pub use whole::settle;
 
 use links::Found;
 use std::fs::{self, File, OpenOptions};

@@ -5,6 +5,7 @@ use super::serve::EPSILON;
 use crate::line::Line;
 use crate::memory;
 use crate::race::{line, number};
+use crate::report::race::slope;
 use privet_data::schema::Storage;
 use serde_json::{Value, json};
 
@@ -44,34 +45,22 @@ impl Curve {
 
     /// Takes a result, or the reason why there is none and the curve ends.
     pub fn add(&mut self, race: &str, size: Size, result: Result<Value, String>) -> Line {
-        let mut measured = match result {
+        let (said, mut measured) = match result {
             Ok(answer) => {
                 let (seconds, peak) = (number(&answer, "seconds"), answer["peak_memory"].as_u64());
                 let base = answer["base_memory"].as_u64().unwrap_or(0);
                 let added = peak.map(|peak| peak.saturating_sub(base));
                 self.points.push((size, seconds, added));
                 let gigabytes = peak.map_or(f64::NAN, |peak| peak as f64 / 1e9);
-                eprintln!(
-                    "race: {race}, {} × {} ({}), {}: {seconds:.4} s, {gigabytes:.2} GB",
-                    size.rows,
-                    size.columns,
-                    word(size.storage),
-                    self.who
-                );
-                answer
+                (format!("{seconds:.4} s, {gigabytes:.2} GB"), answer)
             }
             Err(reason) => {
                 self.open = false;
-                eprintln!(
-                    "race: {race}, {} × {} ({}), {}: {reason}",
-                    size.rows,
-                    size.columns,
-                    word(size.storage),
-                    self.who
-                );
-                json!({ "notice": reason })
+                (reason.clone(), json!({ "notice": reason }))
             }
         };
+        let Size { rows, columns, storage } = size;
+        eprintln!("race: {race}, {rows} × {columns} ({}), {}: {said}", word(storage), self.who);
         measured["rows"] = json!(size.rows);
         measured["columns"] = json!(size.columns);
         measured["storage"] = json!(word(size.storage));
@@ -109,34 +98,9 @@ fn word(storage: Storage) -> &'static str {
     }
 }
 
-/// The least-squares slope of ln y against ln x; none from fewer than two points or from numbers that
-/// have no logarithm.
-pub fn slope(points: &[(f64, f64)]) -> Option<f64> {
-    let logarithms: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
-    let count = logarithms.len() as f64;
-    let (sum_x, sum_y) =
-        logarithms.iter().fold((0.0, 0.0), |sums, (x, y)| (sums.0 + x, sums.1 + y));
-    let (mean_x, mean_y) = (sum_x / count, sum_y / count);
-    let (mut along, mut spread) = (0.0, 0.0);
-    for (x, y) in logarithms {
-        along += (x - mean_x) * (y - mean_y);
-        spread += (x - mean_x) * (x - mean_x);
-    }
-    Some(along / spread).filter(|slope| slope.is_finite())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_slope_is_the_exponent() {
-        let square: Vec<(f64, f64)> = [1.0, 3.0, 10.0].map(|x| (x, 7.0 * x * x)).into();
-        assert!((slope(&square).unwrap() - 2.0).abs() < 1e-12);
-        assert_eq!(slope(&square[..1]), None);
-        assert_eq!(slope(&[]), None);
-        assert_eq!(slope(&[(1.0, 0.0), (2.0, 1.0)]), None);
-    }
 
     #[test]
     fn a_curve_ends_before_memory_does() {

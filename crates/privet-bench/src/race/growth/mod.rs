@@ -11,11 +11,10 @@ mod serve;
 
 use super::environment::{Environment, Rival};
 use super::peer::Peer;
-use super::{RaceError, Settings, notice};
+use super::turns::Opponent;
+use super::{Emit, RaceError, Settings};
 use crate::error::BenchError;
-use crate::line::Line;
 use curve::Curve;
-pub use curve::slope;
 use privet_data::schema::Storage;
 use rows::Size;
 use serde_json::{Value, json};
@@ -67,15 +66,11 @@ fn families(quick: bool) -> Vec<Family> {
 pub fn run(
     settings: &Settings,
     environment: &Environment,
-    emit: &mut dyn FnMut(Line) -> Result<(), BenchError>,
+    emit: Emit<'_>,
 ) -> Result<(), BenchError> {
-    let peer = match environment.start(Rival::ScikitLearn, SCRIPT, &[]) {
-        Ok(peer) => peer.map(|peer| format!("scikit-learn {} lbfgs", peer.version("scikit-learn"))),
-        Err(error) => {
-            emit(notice("growth-rows", Rival::ScikitLearn.name(), &error.to_string()))?;
-            None
-        }
-    };
+    let peer = (Rival::ScikitLearn, SCRIPT);
+    let peer = Opponent::start("growth-rows", environment, peer, vec![], LIMIT, emit)?;
+    let peer = peer.map(|peer| format!("{} lbfgs", peer.name()));
     let mut slopes = Vec::new();
     for Family { race, sizes } in families(settings.quick) {
         let mut curves: Vec<Curve> =
@@ -110,7 +105,7 @@ struct Turn<'a> {
 
 impl Turn<'_> {
     /// A fit by our method, or by the peer.
-    fn fit(&mut self, method: Option<&str>) -> Result<Value, RaceError> {
+    fn fit(&mut self, method: Option<&str>) -> Result<Value, BenchError> {
         if let Some(method) = method {
             let answer = self.ask(Some(method), None)?;
             self.ridge =
@@ -125,11 +120,11 @@ impl Turn<'_> {
         let question = json!({
             "rows": rows, "columns": columns, "ridge": self.ridge, "seconds": REPEATED, "export": stem,
         });
-        peer.ask(&question, LIMIT)
+        Ok(peer.ask(&question, LIMIT)?)
     }
 
     /// Asks a new process of this program.
-    fn ask(&self, method: Option<&str>, export: Option<&Path>) -> Result<Value, RaceError> {
+    fn ask(&self, method: Option<&str>, export: Option<&Path>) -> Result<Value, BenchError> {
         let (program, arguments) = &self.settings.server;
         let log = self.settings.work.join("growth.log");
         let mut peer = Peer::start(method.unwrap_or("export"), program, arguments, &log)?;
@@ -141,16 +136,16 @@ impl Turn<'_> {
         };
         let answer = peer.ask(&json!(question), LIMIT)?;
         match answer["refused"].as_str() {
-            Some(reason) => Err(RaceError::Silent {
-                who: method.unwrap_or("export").into(),
-                reason: reason.into(),
-            }),
+            Some(reason) => {
+                let who = method.unwrap_or("export").into();
+                Err(RaceError::Silent { who, reason: reason.into() }.into())
+            }
             None => Ok(answer),
         }
     }
 
     /// The stem of the files of the rows, which are written unless they were.
-    fn export(&mut self) -> Result<PathBuf, RaceError> {
+    fn export(&mut self) -> Result<PathBuf, BenchError> {
         if self.export.is_none() {
             // Made first: what is written only in part is removed too.
             let stem = self.settings.work.join("growth-rows-to-fit");

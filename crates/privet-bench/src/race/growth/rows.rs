@@ -4,6 +4,7 @@
 //! one [`NONZEROS`] at distinct random columns. The label is the sign of ⟨x, w⟩ + noise, with w drawn
 //! once, entries ±1. One seed for every size.
 
+use crate::error::BenchError;
 use crate::race::RaceError;
 use privet_data::bound::Clip;
 use privet_data::matrix::{CsrMatrix, DenseMatrix, Matrix};
@@ -53,7 +54,7 @@ impl Size {
     }
 
     /// What a request says about such rows.
-    pub fn schema(self) -> Result<Schema, RaceError> {
+    pub fn schema(self) -> Result<Schema, BenchError> {
         Ok(Schema::from_toml(&format!(
             "[file]\nformat = \"libsvm\"\n[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\nclasses = [\"-1\", \
              \"1\"]\n[libsvm]\nfeatures = {}\nbounds = [-1.0, 1.0]\n",
@@ -62,7 +63,7 @@ impl Size {
     }
 
     /// Draws the rows.
-    pub fn draw(self) -> Result<Dataset, RaceError> {
+    pub fn draw(self) -> Result<Dataset, BenchError> {
         let clip = Clip::new(self.schema()?.clip());
         let mut source = FixedSeed::new(SEED);
         let signs: Vec<f64> =
@@ -124,7 +125,7 @@ fn distinct(columns: &mut Vec<u32>, count: usize, of: usize, source: &mut FixedS
 pub const EXTENSIONS: [&str; 4] = ["values", "labels", "indices", "starts"];
 
 /// Writes rows as `peers/growth.py` reads them.
-pub fn export(data: &Dataset, stem: &Path) -> Result<(), RaceError> {
+pub fn export(data: &Dataset, stem: &Path) -> Result<(), BenchError> {
     let write = |extension: &str, bytes: &mut dyn Iterator<Item = [u8; 8]>, width: usize| {
         let path = stem.with_extension(extension);
         let written = || -> io::Result<()> {
@@ -134,7 +135,7 @@ pub fn export(data: &Dataset, stem: &Path) -> Result<(), RaceError> {
             }
             file.flush()
         };
-        written().map_err(RaceError::file(&path))
+        written().map_err(BenchError::at(&path))
     };
     let labels = data.target.signed().ok_or(RaceError::NotTwoClasses)?;
     write("labels", &mut labels.iter().map(|label| single(*label as f32)), 4)?;

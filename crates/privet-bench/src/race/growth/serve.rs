@@ -4,8 +4,9 @@
 //! nobody asks.
 
 use super::rows::{self, Size};
+use crate::error::BenchError;
 use crate::memory;
-use crate::race::{RaceError, Times};
+use crate::race::Times;
 use privet_core::{Budget, Neighbours};
 use privet_dp::noise::SystemRandom;
 use privet_learn::{Calibration, Erm, Request, plan};
@@ -58,7 +59,7 @@ pub fn serve() {
     }
 }
 
-fn answer(question: &Question) -> Result<Value, RaceError> {
+fn answer(question: &Question) -> Result<Value, BenchError> {
     let size = question.size;
     let base = memory::resident();
     let data = size.draw()?;

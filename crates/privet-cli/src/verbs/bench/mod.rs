@@ -53,6 +53,7 @@ impl From<BenchError> for Failure {
     fn from(error: BenchError) -> Self {
         match error {
             BenchError::File { path, source } => Self::file(&path.display().to_string(), &source),
+            BenchError::Catalog(error) => error.into(),
             BenchError::Data(error) => error.into(),
             BenchError::Learn(error) => error.into(),
             BenchError::Report(error) => error.into(),

@@ -17,13 +17,12 @@
 //! the base: it has no indicator. Unknown values (`?`) have one.
 
 use super::{
-    Entry, Lines, Split, Task,
+    CatalogError, Entry, Lines, Split, Task,
     columns::{binary_of, category, cells, draft, header, logarithm, missing_as_category, number},
     files::original,
 };
-use crate::{
-    error::DataError,
-    schema::{ColumnDraft, Draft, FileDraft, Schema, SchemaError, UnitDraft, UnknownDraft},
+use privet_data::schema::{
+    ColumnDraft, Draft, FileDraft, Schema, SchemaError, UnitDraft, UnknownDraft,
 };
 use std::{collections::HashMap, path::Path};
 
@@ -66,7 +65,7 @@ const DIAGNOSES: std::ops::RangeInclusive<usize> = 18..=20;
 /// Discharge codes of death and hospice.
 const NO_RETURN: [&[u8]; 6] = [b"11", b"13", b"14", b"19", b"20", b"21"];
 
-pub(super) fn diabetes_130(entry: &Entry, from: &Path) -> Result<Task, DataError> {
+pub(super) fn diabetes_130(entry: &Entry, from: &Path) -> Result<Task, CatalogError> {
     let schema = schema()?;
     let (bytes, path) = original(entry, &entry.files[0], from)?;
     let (mut rows, mut patients, mut numbers) = (Lines::default(), Vec::new(), HashMap::new());

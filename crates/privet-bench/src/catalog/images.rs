@@ -3,8 +3,8 @@
 //! IDX: four bytes of magic (two zeros, the element type 8 = unsigned byte, the number of
 //! dimensions), each dimension as a big-endian `u32`, then the elements.
 
-use super::{Entry, Lines, Split, Task, files::original, sparse};
-use crate::error::{DataError, Place};
+use super::{CatalogError, Entry, Lines, Split, Task, files::original, sparse};
+use privet_data::{DataError, Place};
 use std::{io::Write, path::Path};
 
 /// How many of MNIST's training images are used, as in the papers' experiments.
@@ -27,7 +27,7 @@ fn idx(bytes: &[u8], dimensions: usize) -> Option<(Vec<usize>, &[u8])> {
 
 /// Both files' images, pooled and split like the other sets. Written sparse: four pixels in five
 /// are blank.
-pub(super) fn images(entry: &Entry, from: &Path) -> Result<Task, DataError> {
+pub(super) fn images(entry: &Entry, from: &Path) -> Result<Task, CatalogError> {
     let training = if entry.name == "mnist" { TRAINING_IMAGES } else { usize::MAX };
     let mut rows = Lines::default();
     let mut line = Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn images(entry: &Entry, from: &Path) -> Result<Task, DataError> {
         let (sizes, pixels) = idx(&images, 3).ok_or_else(damaged)?;
         let (_, labels) = idx(&labels, 1).ok_or_else(damaged)?;
         if sizes[1..] != [28, 28] || sizes[0] != labels.len() {
-            return Err(damaged());
+            return Err(damaged().into());
         }
         for (image, label) in pixels.chunks_exact(784).zip(labels).take(limit) {
             line.clear();

@@ -175,8 +175,8 @@ mod tests {
     /// default) by accelerated gradient steps.
     fn accuracy(settings: &Classification, steps: usize) -> f64 {
         let table = make_classification(settings);
-        let key = crate::keyed::key(crate::catalog::SPLIT_SEED);
-        let (train, test) = crate::split::hold_out(settings.rows, 0.8, &key);
+        let key = privet_data::keyed::key(crate::catalog::SPLIT_SEED);
+        let (train, test) = privet_data::split::hold_out(settings.rows, 0.8, &key);
         let width = table.features;
         let score = |row: usize, theta: &[f64]| -> f64 {
             table.values[row * width..][..width].iter().zip(theta).map(|(x, t)| x * t).sum()

@@ -1,12 +1,8 @@
 //! The public originals, prepared and read. Skipped where they are absent (see
 //! `privet_data::testing::real_data`).
 
-use privet_data::{
-    Dataset, Encoding, Schema, Target,
-    catalog::{self, ENTRIES, Prepared, find},
-    read,
-    testing::real_data,
-};
+use privet_bench::catalog::{self, ENTRIES, Prepared, find};
+use privet_data::{Dataset, Encoding, Schema, Target, read, testing::real_data};
 use std::{collections::HashSet, fs, path::Path};
 use tempfile::TempDir;
 

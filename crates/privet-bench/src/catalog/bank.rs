@@ -8,14 +8,11 @@
 //! the documentation, where `unknown` is a value like any other.
 
 use super::{
-    Entry, Lines, Task,
+    CatalogError, Entry, Lines, Task,
     columns::{binary_of, category, cells, draft, logarithm, missing_as_category, number, task},
     files::original,
 };
-use crate::{
-    error::DataError,
-    schema::{ColumnDraft, Draft, FileDraft},
-};
+use privet_data::schema::{ColumnDraft, Draft, FileDraft};
 use std::path::Path;
 
 const NEVER: &str = "never";
@@ -23,7 +20,7 @@ const NEVER: &str = "never";
 const DURATION: usize = 11;
 const PDAYS: usize = 13;
 
-pub(super) fn bank_marketing(entry: &Entry, from: &Path) -> Result<Task, DataError> {
+pub(super) fn bank_marketing(entry: &Entry, from: &Path) -> Result<Task, CatalogError> {
     let yes = |name: &str| binary_of(name, ["no", "yes"]);
     let columns: Vec<ColumnDraft> = vec![
         number("age", 0.0, 100.0),

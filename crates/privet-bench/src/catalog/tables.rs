@@ -1,12 +1,12 @@
 //! The sets that are tables: Adult, KDD Cup 99, Covertype, Cod-RNA.
 
 use super::{
-    Entry, Lines, Task,
+    CatalogError, Entry, Lines, Task,
     columns::{binary, category, cells, draft, logarithm, number, schema, task},
     files::original,
 };
-use crate::{
-    error::{DataError, Place},
+use privet_data::{
+    DataError, Place,
     keyed::Key,
     schema::{Draft, StandIn, Storage, UnknownDraft},
     split,
@@ -16,7 +16,7 @@ use std::path::Path;
 /// Adult. Rows with `?` are left out (45,222 remain), as the set's own documentation reports
 /// results. Of the 8 kinds of work *Never-worked* always comes with an unknown occupation, so 7
 /// remain and the encoded width is 104.
-pub(super) fn adult(entry: &Entry, from: &Path) -> Result<Task, DataError> {
+pub(super) fn adult(entry: &Entry, from: &Path) -> Result<Task, CatalogError> {
     let columns = vec![
         number("age", 0.0, 100.0),
         category(
@@ -76,7 +76,7 @@ pub(super) fn adult(entry: &Entry, from: &Path) -> Result<Task, DataError> {
 /// over many orders of magnitude enter by their logarithm; counts are capped by the windows that
 /// the task's documentation defines (two seconds: 511; 256 connections). Services with fewer than
 /// ten connections in the file count as `other`, which leaves 62 and the published width of 114.
-pub(super) fn kddcup99(entry: &Entry, from: &Path, key: &Key) -> Result<Task, DataError> {
+pub(super) fn kddcup99(entry: &Entry, from: &Path, key: &Key) -> Result<Task, CatalogError> {
     let rate = |name: &str| number(name, 0.0, 1.0);
     let mut service = category(
         "service",
@@ -151,7 +151,7 @@ pub(super) fn kddcup99(entry: &Entry, from: &Path, key: &Key) -> Result<Task, Da
 
 /// Covertype. The original spreads wilderness area and soil type over 4 and 40 indicator columns;
 /// here each is one category, which encodes to the same 54 columns.
-pub(super) fn covtype(entry: &Entry, from: &Path) -> Result<Task, DataError> {
+pub(super) fn covtype(entry: &Entry, from: &Path) -> Result<Task, CatalogError> {
     let numbered = |count: usize| (1..=count).map(|n| n.to_string()).collect::<Vec<_>>().join(" ");
     let columns = vec![
         number("Elevation", 1_500.0, 4_500.0),
@@ -200,7 +200,7 @@ pub(super) const COD_RNA: [(&str, f64, f64); 8] = [
 ];
 
 /// Cod-RNA.
-pub(super) fn cod_rna(entry: &Entry, from: &Path) -> Result<Task, DataError> {
+pub(super) fn cod_rna(entry: &Entry, from: &Path) -> Result<Task, CatalogError> {
     let columns = COD_RNA.map(|(name, low, high)| number(name, low, high));
     let schema = schema("coding", &["-1", "1"], columns.into())?;
     let (bytes, path) = original(entry, &entry.files[0], from)?;

@@ -1,8 +1,10 @@
 //! Sets in sparse text.
 
-use super::{Entry, Lines, Split, Task, columns::cells, files::original, tables::COD_RNA};
-use crate::{
-    error::{DataError, Place},
+use super::{
+    CatalogError, Entry, Lines, Split, Task, columns::cells, files::original, tables::COD_RNA,
+};
+use privet_data::{
+    DataError, Place,
     schema::{ClipDraft, Draft, FileDraft, Format, LibsvmDraft, Schema, SchemaError, TargetDraft},
 };
 use std::{io::Write, path::Path};
@@ -24,7 +26,7 @@ pub(super) fn schema(
 
 /// A set in sparse text, with the split it is published with. All values are in [0, 1]. The test
 /// file of a9a stops at feature 122 of 123.
-pub(super) fn published(entry: &Entry, from: &Path) -> Result<Task, DataError> {
+pub(super) fn published(entry: &Entry, from: &Path) -> Result<Task, CatalogError> {
     let schema = schema(entry.columns as u32, Some([0.0, 1.0]), vec!["-1".into(), "+1".into()])?;
     let mut rows = Lines::default();
     let mut training = None;
@@ -40,7 +42,7 @@ pub(super) fn published(entry: &Entry, from: &Path) -> Result<Task, DataError> {
 
 /// Cod-RNA followed by columns of zeros: the first eight columns are those of `cod-rna`, brought to
 /// [0, 1] by the same bounds, and rows are split alike.
-pub(super) fn cod_rna_with_zeros(entry: &Entry, from: &Path) -> Result<Task, DataError> {
+pub(super) fn cod_rna_with_zeros(entry: &Entry, from: &Path) -> Result<Task, CatalogError> {
     let schema = schema(entry.columns as u32, Some([0.0, 1.0]), vec!["-1".into(), "1".into()])?;
     let (bytes, path) = original(entry, &entry.files[0], from)?;
     let damaged = || DataError::Damaged { file: Place::Path(path.clone()), format: "original" };

@@ -1,8 +1,8 @@
 //! What the sets that are tables share: columns, schemas, cells.
 
 use super::{Lines, Split, Task};
-use crate::{
-    error::{DataError, Place},
+use privet_data::{
+    DataError, Place,
     schema::{
         ClipDraft, ColumnDraft, ColumnType, Draft, MissingDraft, Scale, Schema, SchemaError,
         TargetDraft, Transform,

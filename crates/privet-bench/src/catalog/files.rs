@@ -1,14 +1,13 @@
 //! Originals in, prepared files out.
 
-use super::{Entry, Lines, Original, Prepared, Split, TRAIN_SHARE, Task};
-use crate::{
-    encode::Encoding,
-    error::{DataError, Place},
+use super::{CatalogError, Entry, Lines, Original, Prepared, Split, TRAIN_SHARE, Task};
+use privet_data::{
+    DataError, Encoding, Place,
     keyed::Key,
     read::decompressed,
     schema::Format,
     split,
-    write::{Existing, whole::settle},
+    write::{Existing, settle},
 };
 use sha2::{Digest, Sha256};
 use std::{
@@ -22,14 +21,14 @@ pub(super) fn original(
     entry: &Entry,
     file: &Original,
     from: &Path,
-) -> Result<(Vec<u8>, PathBuf), DataError> {
+) -> Result<(Vec<u8>, PathBuf), CatalogError> {
     let folders = [from.to_path_buf(), from.join(entry.folder)];
     let candidates = folders.iter().flat_map(|folder| {
         ["", ".gz", ".zst"].map(|ending| folder.join(format!("{}{ending}", file.name)))
     });
     let Some(path) = candidates.into_iter().find(|path| path.is_file()) else {
         let looked = folders.map(|folder| folder.join(file.name).display().to_string());
-        return Err(DataError::OriginalMissing {
+        return Err(CatalogError::OriginalMissing {
             name: file.name,
             looked: looked.join(" and "),
             origin: entry.origin,
@@ -39,7 +38,11 @@ pub(super) fn original(
     let found: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     if found != file.sha256 {
         let file_name = Place::Path(path);
-        return Err(DataError::Checksum { file: file_name, expected: file.sha256.into(), found });
+        return Err(CatalogError::Checksum {
+            file: file_name,
+            expected: file.sha256.into(),
+            found,
+        });
     }
     Ok((bytes, path))
 }
@@ -50,7 +53,7 @@ pub(super) fn write(
     task: &Task,
     out: &Path,
     key: &Key,
-) -> Result<Prepared, DataError> {
+) -> Result<Prepared, CatalogError> {
     let refused = |source| DataError::File { file: Place::Path(out.into()), source };
     let (train_rows, test_rows) = match &task.split {
         Split::Published(count) => ((0..*count).collect(), (*count..task.rows.len()).collect()),

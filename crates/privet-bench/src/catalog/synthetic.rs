@@ -8,10 +8,8 @@ use super::{
     Lines, Split, Task,
     columns::{header, number, schema},
 };
-use crate::{
-    schema::{ColumnDraft, Scale, SchemaError},
-    synth::{Classification, make_classification},
-};
+use crate::synth::{Classification, make_classification};
+use privet_data::schema::{ColumnDraft, Scale, SchemaError};
 use std::io::Write;
 
 /// A public bound that no feature of these sets comes near.

@@ -6,17 +6,14 @@
 //! Least squares has an intercept, so there is a constant column.
 
 use super::{
-    Entry, Lines, Task,
+    CatalogError, Entry, Lines, Task,
     columns::{cells, logarithm, number, task},
     files::original,
 };
-use crate::{
-    error::DataError,
-    schema::{BiasDraft, ClipDraft, Draft, TargetDraft},
-};
+use privet_data::schema::{BiasDraft, ClipDraft, Draft, TargetDraft};
 use std::path::Path;
 
-pub(super) fn california_housing(entry: &Entry, from: &Path) -> Result<Task, DataError> {
+pub(super) fn california_housing(entry: &Entry, from: &Path) -> Result<Task, CatalogError> {
     let draft = Draft {
         bias: Some(BiasDraft::Switch(true)),
         clip: ClipDraft::default(),

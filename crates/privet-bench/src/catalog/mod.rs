@@ -18,6 +18,7 @@ mod bank;
 mod columns;
 mod diabetes;
 mod entries;
+mod error;
 mod files;
 mod housing;
 mod images;
@@ -27,8 +28,9 @@ mod synthetic;
 mod tables;
 
 pub use entries::ENTRIES;
+pub use error::CatalogError;
 
-use crate::{error::DataError, keyed, schema::Schema};
+use privet_data::{keyed, schema::Schema};
 use std::path::{Path, PathBuf};
 
 /// A known set.
@@ -90,8 +92,8 @@ const TRAIN_SHARE: f64 = 0.8;
 pub(crate) const SPLIT_SEED: u64 = 20_240_101;
 
 /// The entry of that name.
-pub fn find(name: &str) -> Result<&'static Entry, DataError> {
-    ENTRIES.iter().find(|entry| entry.name == name).ok_or_else(|| DataError::UnknownSet {
+pub fn find(name: &str) -> Result<&'static Entry, CatalogError> {
+    ENTRIES.iter().find(|entry| entry.name == name).ok_or_else(|| CatalogError::UnknownSet {
         name: name.into(),
         accepted: ENTRIES.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", "),
     })
@@ -104,7 +106,7 @@ pub fn prepare(
     from: &Path,
     out: &Path,
     seed: Option<u64>,
-) -> Result<Prepared, DataError> {
+) -> Result<Prepared, CatalogError> {
     let entry = find(name)?;
     let made_up = entry.files.is_empty();
     let split_key = keyed::key(seed.filter(|_| !made_up).unwrap_or(SPLIT_SEED));

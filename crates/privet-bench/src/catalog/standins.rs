@@ -13,10 +13,8 @@ use super::{
     Entry, Lines, Split, Task,
     columns::{draft, header, number},
 };
-use crate::{
-    schema::{BiasDraft, ColumnDraft, Draft, Scale, SchemaError},
-    synth::Logistic,
-};
+use crate::synth::Logistic;
+use privet_data::schema::{BiasDraft, ColumnDraft, Draft, Scale, SchemaError};
 use std::io::Write;
 
 /// A public bound that no feature of these sets comes near.
@@ -65,7 +63,8 @@ pub(super) fn task(entry: &Entry, rows: usize, seed: Option<u64>) -> Result<Task
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Encoding, Target, catalog::find, read::csv_bytes};
+    use crate::catalog::find;
+    use privet_data::{Encoding, Target, read::csv_bytes};
 
     /// (name, lowest private accuracy, non-private accuracy), Iyengar et al. 2019, Figure 1.
     const PUBLISHED: [(&str, f64, f64); 4] = [

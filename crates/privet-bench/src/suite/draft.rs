@@ -1,0 +1,334 @@
+//! A suite's text, checked: what is wrong is told with its line and with what would be accepted.
+
+use super::file::{Delta, Entry, Source, Suite};
+use super::grid::{self, OWN_KEYS, Point, Value};
+use super::target;
+use crate::catalog;
+use crate::error::BenchError;
+use privet_core::{DELTA, EPSILON, Neighbours};
+use privet_data::schema::RADIUS;
+use privet_learn::{Calibration, Method};
+use privet_optim::loss::Loss;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Draft {
+    name: String,
+    title: String,
+    loss: Spanned<LossDraft>,
+    epsilons: Spanned<Vec<f64>>,
+    delta: Spanned<DeltaDraft>,
+    #[serde(default = "replace_one")]
+    neighbours: Neighbours,
+    runs: Spanned<u32>,
+    datasets: Vec<Spanned<SourceDraft>>,
+    methods: Vec<Spanned<EntryDraft>>,
+    #[serde(default)]
+    targets: Vec<Spanned<target::Draft>>,
+}
+
+fn replace_one() -> Neighbours {
+    Neighbours::ReplaceOne
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "kebab-case")]
+enum LossDraft {
+    Logistic,
+    HuberSvm,
+    Squared,
+}
+
+impl LossDraft {
+    fn loss(self) -> Loss {
+        match self {
+            Self::Logistic => Loss::Logistic,
+            // As in the papers.
+            Self::HuberSvm => Loss::HuberSvm { h: 0.1 },
+            Self::Squared => Loss::SQUARED,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "`delta` must be a number, or \"1/n^2\"")]
+enum DeltaDraft {
+    Number(f64),
+    Word(String),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct SourceDraft {
+    name: String,
+    schema: Option<PathBuf>,
+    train: Option<PathBuf>,
+    test: Option<PathBuf>,
+    epsilons: Option<Vec<f64>>,
+    tuned_epsilons: Option<Vec<f64>>,
+    methods: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct EntryDraft {
+    name: String,
+    label: Option<String>,
+    method: String,
+    #[serde(default)]
+    set: BTreeMap<String, Value>,
+    loss: Option<LossDraft>,
+    epsilons: Option<Vec<f64>>,
+    delta: Option<DeltaDraft>,
+    neighbours: Option<Neighbours>,
+    #[serde(default = "sound")]
+    calibrations: Vec<Calibration>,
+    published: Option<String>,
+    #[serde(default)]
+    grid: BTreeMap<String, Vec<Value>>,
+    #[serde(default = "one")]
+    screen: u32,
+    #[serde(default = "five")]
+    keep: usize,
+    datasets: Option<Vec<String>>,
+}
+
+fn sound() -> Vec<Calibration> {
+    vec![Calibration::Sound]
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn five() -> usize {
+    5
+}
+
+/// A suite from its text; `file` is for errors, and paths are relative to `folder`.
+pub fn parse(text: &str, file: &str, folder: &Path) -> Result<Suite, BenchError> {
+    let check = Check { text, file };
+    let draft: Draft = toml::from_str(text)
+        .map_err(|error| check.refused(error.span().map(|span| span.start), error.message()))?;
+    let epsilons = check.epsilons(draft.epsilons.get_ref(), draft.epsilons.span().start)?;
+    let delta = check.delta(draft.delta.get_ref(), draft.delta.span().start)?;
+    if *draft.runs.get_ref() == 0 {
+        return Err(
+            check.refused(Some(draft.runs.span().start), "runs: accepted is a number from 1")
+        );
+    }
+    let datasets = draft
+        .datasets
+        .iter()
+        .map(|source| check.source(source.get_ref(), source.span().start, folder))
+        .collect::<Result<Vec<_>, _>>()?;
+    let names: Vec<&str> = datasets.iter().map(|source| source.name.as_str()).collect();
+    check.different(&names, "data set")?;
+    let (loss, neighbours) = (draft.loss.get_ref().loss(), draft.neighbours);
+    let usual = Usual { loss, epsilons, delta, neighbours, datasets: &names };
+    let entries = draft
+        .methods
+        .iter()
+        .map(|entry| check.entry(entry.get_ref(), entry.span().start, &usual))
+        .collect::<Result<Vec<_>, _>>()?;
+    let methods: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+    check.different(&methods, "method")?;
+    for (source, draft) in datasets.iter().zip(&draft.datasets) {
+        let odd = |name: &&String| !methods.contains(&name.as_str());
+        if let Some(name) = source.methods.iter().flatten().find(odd) {
+            let why = format!("method '{name}': this suite has {}", methods.join(", "));
+            return Err(check.refused(Some(draft.span().start), why));
+        }
+    }
+    if entries.is_empty() || names.is_empty() {
+        return Err(check.refused(None, "accepted is one of [[datasets]] and [[methods]] or more"));
+    }
+    let (name, title, text) = (draft.name, draft.title, text.to_owned());
+    let runs = draft.runs.into_inner();
+    let mut suite = Suite { name, title, runs, datasets, entries, targets: vec![], text };
+    for draft in &draft.targets {
+        let refused = |why| check.refused(Some(draft.span().start), format!("target: {why}"));
+        let target = draft.get_ref().check(&suite).map_err(refused)?;
+        suite.targets.push(target);
+    }
+    Ok(suite)
+}
+
+/// What a method has unless it says otherwise.
+struct Usual<'a> {
+    loss: Loss,
+    epsilons: Vec<f64>,
+    delta: Delta,
+    neighbours: Neighbours,
+    datasets: &'a [&'a str],
+}
+
+/// Checks a draft, and says where in the text something is wrong.
+struct Check<'a> {
+    text: &'a str,
+    file: &'a str,
+}
+
+impl Check<'_> {
+    fn refused(&self, start: Option<usize>, why: impl std::fmt::Display) -> BenchError {
+        let line =
+            |start: usize| 1 + self.text.bytes().take(start).filter(|byte| *byte == b'\n').count();
+        let file = match start {
+            Some(start) => format!("{}, line {}", self.file, line(start)),
+            None => self.file.to_owned(),
+        };
+        BenchError::Suite { file, why: why.to_string() }
+    }
+
+    fn different(&self, names: &[&str], what: &str) -> Result<(), BenchError> {
+        let mut seen = BTreeSet::new();
+        match names.iter().find(|name| !seen.insert(**name)) {
+            Some(name) => Err(self.refused(None, format!("two {what}s are called '{name}'"))),
+            None => Ok(()),
+        }
+    }
+
+    fn epsilons(&self, epsilons: &[f64], start: usize) -> Result<Vec<f64>, BenchError> {
+        for epsilon in epsilons {
+            EPSILON.check(*epsilon).map_err(|error| self.refused(Some(start), error))?;
+        }
+        match epsilons {
+            [] => {
+                Err(self.refused(Some(start), format!("epsilons: accepted is a list of {EPSILON}")))
+            }
+            _ => Ok(epsilons.to_vec()),
+        }
+    }
+
+    fn delta(&self, delta: &DeltaDraft, start: usize) -> Result<Delta, BenchError> {
+        match delta {
+            DeltaDraft::Number(delta) => match DELTA.check(*delta) {
+                Ok(delta) => Ok(Delta::Fixed(delta)),
+                Err(error) => Err(self.refused(Some(start), error)),
+            },
+            DeltaDraft::Word(word) if word == "1/n^2" => Ok(Delta::InverseSquare),
+            DeltaDraft::Word(word) => Err(self.refused(
+                Some(start),
+                format!("delta '{word}': accepted is \"1/n^2\", or {DELTA}"),
+            )),
+        }
+    }
+
+    fn source(
+        &self,
+        draft: &SourceDraft,
+        start: usize,
+        folder: &Path,
+    ) -> Result<Source, BenchError> {
+        let SourceDraft { name, schema, train, test, .. } = draft;
+        let safe = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+        if name.is_empty() || name.starts_with('.') || !name.chars().all(safe) {
+            let words =
+                format!("data set '{name}': accepted are letters, digits, '-', '_' and '.'");
+            return Err(self.refused(Some(start), words));
+        }
+        let own = match (schema, train, test) {
+            (Some(schema), Some(train), Some(test)) => {
+                Some([schema, train, test].map(|path| folder.join(path)))
+            }
+            (None, None, None) => {
+                catalog::find(name).map_err(|error| self.refused(Some(start), error))?;
+                None
+            }
+            _ => {
+                let words = format!(
+                    "data set '{name}': accepted is a name of the catalog alone, or schema, train and \
+                     test together"
+                );
+                return Err(self.refused(Some(start), words));
+            }
+        };
+        let checked = |epsilons: &Option<Vec<f64>>| match epsilons {
+            Some(epsilons) if !epsilons.is_empty() => self.epsilons(epsilons, start).map(Some),
+            other => Ok(other.clone()),
+        };
+        Ok(Source {
+            name: name.clone(),
+            own,
+            epsilons: checked(&draft.epsilons)?,
+            tuned_epsilons: checked(&draft.tuned_epsilons)?,
+            methods: draft.methods.clone(),
+        })
+    }
+
+    fn entry(
+        &self,
+        draft: &EntryDraft,
+        start: usize,
+        usual: &Usual<'_>,
+    ) -> Result<Entry, BenchError> {
+        let refused = |why: &dyn std::fmt::Display| {
+            self.refused(Some(start), format!("method '{}': {why}", draft.name))
+        };
+        let method: Method = draft.method.parse().map_err(|error| refused(&error))?;
+        let fixed: Point =
+            draft.set.iter().map(|(key, value)| (key.clone(), value.to_string())).collect();
+        let points = grid::points(&draft.grid);
+        let first =
+            draft.grid.iter().flat_map(|(key, values)| values.iter().map(move |v| (key, v)));
+        for (key, value) in draft.set.iter().chain(first) {
+            self.setting(&method, key, value).map_err(|why| refused(&why))?;
+        }
+        if draft.screen == 0 || draft.keep == 0 || points.is_empty() {
+            return Err(refused(
+                &"accepted are screen and keep from 1, and a value or more of each key",
+            ));
+        }
+        if draft.calibrations.is_empty() {
+            return Err(refused(&format!("calibrations: accepted are {}", Calibration::ACCEPTED)));
+        }
+        let odd = |name: &&String| !usual.datasets.contains(&name.as_str());
+        if let Some(name) = draft.datasets.iter().flatten().find(odd) {
+            let accepted = usual.datasets.join(", ");
+            return Err(refused(&format!("data set '{name}': this suite has {accepted}")));
+        }
+        Ok(Entry {
+            name: draft.name.clone(),
+            label: draft.label.clone().unwrap_or_else(|| draft.name.clone()),
+            method,
+            fixed,
+            loss: draft.loss.map_or(usual.loss, LossDraft::loss),
+            epsilons: match &draft.epsilons {
+                Some(epsilons) => self.epsilons(epsilons, start)?,
+                None => usual.epsilons.clone(),
+            },
+            delta: match &draft.delta {
+                Some(delta) => self.delta(delta, start)?,
+                None => usual.delta,
+            },
+            neighbours: draft.neighbours.unwrap_or(usual.neighbours),
+            calibrations: draft.calibrations.clone(),
+            published: draft.published.clone(),
+            points,
+            screen: draft.screen,
+            keep: draft.keep,
+            datasets: draft.datasets.clone(),
+        })
+    }
+
+    /// Refuses a key that the method does not have, and a value that is none of the key's.
+    fn setting(&self, method: &Method, key: &str, value: &Value) -> Result<(), String> {
+        if !OWN_KEYS.contains(&key) && !method.has(key) {
+            let own = method.info().settings.iter().map(|setting| setting.name);
+            let accepted = own.chain(OWN_KEYS).collect::<Vec<_>>().join(", ");
+            return Err(format!("'{key}': accepted are {accepted}"));
+        }
+        let point = Point::from([(key.to_owned(), value.to_string())]);
+        if let grid::Clip::Other(_, radius) = grid::Clip::of(&point) {
+            return RADIUS.check(radius).map(|_| ()).map_err(|error| format!("{key}: {error}"));
+        }
+        if ["row-norm", "entry-bound"].contains(&key) {
+            return Err(format!("{key} '{value}': accepted is {RADIUS}"));
+        }
+        grid::applied(method, &point, 1).map(|_| ()).map_err(|error| error.to_string())
+    }
+}
