@@ -20,6 +20,7 @@ mod interrupt;
 mod keys;
 mod output;
 mod progress;
+mod releasing;
 mod settings;
 mod verbs;
 mod words;

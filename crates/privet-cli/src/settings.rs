@@ -253,9 +253,8 @@ impl Settings {
         .check()?)
     }
 
-    /// Whether the number of rows of the file may be used and shown: only when a neighbour always
-    /// has as many. A user's place may be taken by one with more or fewer rows.
-    pub fn row_count_is_public(&self, schema: &Schema) -> bool {
-        Relation::new(self.neighbours, schema.unit()).count_is_public()
+    /// Which tables are neighbours, counted in which unit.
+    pub fn relation(&self, schema: &Schema) -> Relation {
+        Relation::new(self.neighbours, schema.unit())
     }
 }

@@ -82,6 +82,7 @@ pub fn verify<T: Task>(model: &Released<T>) -> Verdict {
         "the events prove the claim",
         match recomputed.as_ref().unwrap_or(&Ok(None)) {
             _ if !planned => Err("they are not the events of a plan for these public facts".into()),
+            Ok(Some(found)) if found.delta == 0.0 => Ok(format!("ε = {}, δ = 0", found.epsilon)),
             Ok(Some(found)) => Ok(format!("ε = {}, δ = {:e}", found.epsilon, found.delta)),
             Ok(None) => Err("no guarantee is claimed: this model is not private".into()),
             Err(error) => Err(error.to_string()),
@@ -96,7 +97,7 @@ pub fn verify<T: Task>(model: &Released<T>) -> Verdict {
     );
     let sealed = model.check_seal();
     check(
-        "model and certificate belong together",
+        "what was released and its certificate belong together",
         sealed.as_ref().map(|_| "digest matches".into()).map_err(ToString::to_string),
     );
     check(

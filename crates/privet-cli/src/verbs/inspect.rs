@@ -2,77 +2,90 @@
 
 use crate::failure::Failure;
 use crate::output::{self, number};
+use crate::verbs::count;
 use crate::words;
 use clap::Args;
 use privet_core::printable;
 use privet_data::Encoding;
+use privet_dp::gate::Certificate;
 use privet_dp::noise::Origin;
+use privet_learn::file::{self, Seal};
 use privet_learn::model::Model;
-use privet_learn::model::file::{self, Seal};
-use privet_learn::{Scores, UNSIGNED, Verdict, plan, verify};
+use privet_learn::{Erm, Loaded, Released, Scores, Task, UNSIGNED, Verdict, plan};
 use privet_optim::loss::Loss;
 use std::path::PathBuf;
 
 /// Weights shown for each class.
 const SHOWN: usize = 8;
 
-/// Say in words what a model file releases, and with which noise
+/// Say in words what a file releases, and with which noise
 #[derive(Args, Debug)]
 #[command(
     long_about = "\
 Says in words what was released: the guarantee, the noise and what it is on, what it was derived
-from, the conditions under which it holds, and the largest weights. A file that was cut or edited is
+from, the conditions under which it holds, and the largest weights or the counts. A file that was cut or edited is
 refused. A guarantee is stated only if `privet verify` finds that it holds; where it does not, the exit
 code is 1.",
     after_help = "Example:\n  privet inspect model.json"
 )]
 pub struct Inspect {
-    /// The model file
+    /// The file: a model or counts
     model: PathBuf,
 }
 
 impl Inspect {
     /// Loads and describes.
     pub fn run(self) -> Result<(), Failure> {
-        let model = file::load(&self.model, Seal::Required)?;
-        let verdict = verify(&model);
-        output::print(&describe(&model, &verdict))?;
-        let refused = claims(&model) && !verdict.valid;
+        let released = file::load_any(&self.model, Seal::Required)?;
+        let verdict = released.verify();
+        output::print(&describe(&released, &verdict))?;
+        let refused = claims(released.certificate()) && !verdict.valid;
         if refused { Err(Failure::Told) } else { Ok(()) }
     }
 }
 
 /// Whether it claims to be private at all.
-fn claims(model: &Model) -> bool {
-    let certificate = model.certificate();
+fn claims(certificate: &Certificate) -> bool {
     let finite = certificate.guarantee.as_ref().is_some_and(|claim| claim.epsilon.is_finite());
     finite && certificate.randomness == Some(Origin::OperatingSystem)
 }
 
-fn describe(model: &Model, verdict: &Verdict) -> String {
+fn describe(released: &Loaded, verdict: &Verdict) -> String {
+    let certificate = released.certificate();
     let mut text = String::new();
     let mut section = |title: &str, body: String| {
         if !body.is_empty() {
             text.push_str(&format!("{title}\n{body}"));
         }
     };
-    section("What it is", purpose(model));
-    section("What it can reveal", promise(model, verdict));
-    let stated = model.certificate().events.as_ref().filter(|_| verdict.valid || !claims(model));
+    let (purpose, facts, noised) = match released {
+        Loaded::Model(model) => (purpose(model), facts(model), model.request().task.noised()),
+        Loaded::Counts(counts) => {
+            let by = printable(&counts.request().task.by);
+            let purpose = format!("The number of records in each category of \"{by}\".");
+            (words::wrapped(&purpose, "  "), facts(counts), counts.request().task.noised())
+        }
+    };
+    section("What it is", purpose);
+    section("What it can reveal", promise(certificate, verdict));
+    let stated = certificate.events.as_ref().filter(|_| verdict.valid || !claims(certificate));
     let noise = stated.map_or(String::new(), |events| {
-        words::events(events, model.request().task.method.info().noised)
+        words::events(events, noised)
             .iter()
             .map(|line| words::wrapped(&words::sentence(line), "  "))
             .collect()
     });
     section("Noise", noise);
-    section("From these public facts", facts(model));
+    section("From these public facts", facts);
     // Those of the plan made again, whatever the file leaves out; then what it says besides.
     let besides = verdict.stated.iter().map(|note| words::stated(note));
     let notes = verdict.notes.iter().cloned().chain(besides);
     section("Conditions and notes", notes.map(|note| words::wrapped(&note, "  ")).collect());
     section("Who vouches", vouched(verdict));
-    section("Largest weights", weights(model));
+    match released {
+        Loaded::Model(model) => section("Largest weights", weights(model)),
+        Loaded::Counts(counts) => section("Counts", count::table(counts)),
+    }
     text
 }
 
@@ -98,8 +111,7 @@ fn purpose(model: &Model) -> String {
     )
 }
 
-fn promise(model: &Model, verdict: &Verdict) -> String {
-    let certificate = model.certificate();
+fn promise(certificate: &Certificate, verdict: &Verdict) -> String {
     if certificate.guarantee.is_none() {
         return words::wrapped("NOT PRIVATE: no noise was added. It may reveal its records.", "  ");
     }
@@ -117,7 +129,7 @@ fn promise(model: &Model, verdict: &Verdict) -> String {
             say(&format!("arithmetic: {}", words::arithmetic(certificate.arithmetic)));
         }
         None => {
-            say("NOT VALID: rely on no guarantee for this model.");
+            say("NOT VALID: rely on no guarantee for this file.");
             let failed = verdict.checks.iter().filter(|check| !check.holds);
             failed
                 .for_each(|check| say(&format!("does not hold: {}: {}", check.what, check.detail)));
@@ -126,14 +138,17 @@ fn promise(model: &Model, verdict: &Verdict) -> String {
     text
 }
 
-fn facts(model: &Model) -> String {
-    let request = model.request();
+fn facts<T: Task>(released: &Released<T>) -> String {
+    let request = released.request();
     let encoding = Encoding::new(&request.schema);
     let mut lines = vec![
         format!("{} rows declared, {} encoded columns", request.rows, encoding.width()),
-        format!("every record clipped to length {} (ℓ2)", number(encoding.l2_radius())),
         format!("{} neighbours; the unit is {}", request.neighbours, request.schema.unit()),
     ];
+    if T::NAME == Erm::NAME {
+        let length = number(encoding.l2_radius());
+        lines.insert(1, format!("every record clipped to length {length} (ℓ2)"));
+    }
     if let Some(budget) = &request.budget {
         lines.push(format!("asked for {}", words::budget(budget.epsilon(), budget.delta())));
     }

@@ -3,6 +3,7 @@
 pub mod audit;
 #[cfg(feature = "bench")]
 pub mod bench;
+pub mod count;
 #[cfg(feature = "bench")]
 pub mod data;
 pub mod demo;

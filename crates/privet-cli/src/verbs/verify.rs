@@ -6,25 +6,25 @@ use crate::output::{self, json_number};
 use crate::progress::Meter;
 use crate::words;
 use clap::Args;
-use privet_learn::model::file::{self, Seal};
-use privet_learn::{Check, UNSIGNED, Verdict, verify};
+use privet_learn::file::{self, Seal};
+use privet_learn::{Check, UNSIGNED, Verdict};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Check a model's certificate, without the data
+/// Check the certificate of a model or of counts, without the data
 #[derive(Args, Debug)]
 #[command(
     long_about = "\
-Checks a model without its data:
+Checks what was released, a model or counts, without its data:
   1. the guarantee is recomputed from the events that the certificate lists;
   2. the plan is made again from the certificate's public facts: request, events and claim must be
      ones that the planner writes together, so that noise below the theorem is found;
   3. the digest that binds model and certificate must match, and the signature if there is one;
-  4. the weights must be ones that such a plan can release: on the grid of its noise, in its ball,
+  4. what was released must be what such a plan can release: on the grid of its noise, in its ball,
      sums of its columns;
   5. the certificate must not be on the list of void ones (SECURITY.md).
 
-It cannot prove that the holder ran this program on the data: whoever makes up a request and weights
+It cannot prove that the holder ran this program on the data: whoever makes up a request and numbers
 that fit it has a file on which all of this holds. A signature lets an organisation vouch: name the
 key you trust with --signer.
 
@@ -36,7 +36,7 @@ Examples:
   privet verify model.json --signer 3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29"
 )]
 pub struct Verify {
-    /// The model file
+    /// The file
     model: PathBuf,
     /// Public key that must have signed it, 64 hexadecimal digits
     #[arg(long, value_name = "PUBKEY", value_parser = keys::public_key)]
@@ -49,9 +49,9 @@ pub struct Verify {
 impl Verify {
     /// Loads, verifies, prints the verdict.
     pub fn run(self) -> Result<(), Failure> {
-        let model = file::load(&self.model, Seal::Unchecked)?;
+        let released = file::load_any(&self.model, Seal::Unchecked)?;
         let meter = Meter::spinner("verifying");
-        let mut verdict = verify(&model);
+        let mut verdict = released.verify();
         drop(meter);
         if let Some(expected) = &self.signer {
             let check = signed_by(expected, verdict.signer.as_deref());
@@ -103,7 +103,7 @@ fn in_words(verdict: &Verdict) -> String {
         text.push_str(&format!("{mark}  {}: {}\n", check.what, check.detail));
     }
     let Some(guarantee) = &verdict.guarantee else {
-        text.push_str("NOT VALID: rely on no guarantee for this model\n");
+        text.push_str("NOT VALID: rely on no guarantee for this file\n");
         return text;
     };
     let head = words::budget(guarantee.epsilon, guarantee.delta);

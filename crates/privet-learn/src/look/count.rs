@@ -243,7 +243,7 @@ impl Task for Count {
     }
 
     fn noised(&self) -> &'static str {
-        "each count"
+        "the counts"
     }
 
     fn summary(&self) -> String {

@@ -1,0 +1,181 @@
+//! What every verb that spends a budget does alike: reading the table, the noise, and where a release goes.
+
+use crate::failure::Failure;
+use crate::keys::{self, Secret};
+use crate::output::{self, number};
+use crate::progress::Meter;
+use crate::{say, words};
+use clap::Args;
+use privet_core::{Neighbours, Relation, Unit};
+use privet_data::read::{Options, read};
+use privet_data::write::Destination;
+use privet_data::{Dataset, Schema};
+use privet_dp::gate::{Certificate, public_key};
+use privet_dp::noise::{FixedSeed, Source, SystemRandom};
+use privet_learn::{Released, Task, file};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Where a release goes and who vouches for it.
+#[derive(Args, Debug)]
+pub struct Releasing {
+    /// Where to write what is released, with its certificate; - is standard output
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Overwrite a file that is there
+    #[arg(long)]
+    force: bool,
+    /// Vouch for it with this secret key; see `privet keygen`
+    #[arg(long, value_name = "KEYFILE")]
+    sign: Option<PathBuf>,
+    /// For tests only: repeatable noise. The certificate then says NOT PRIVATE
+    #[arg(long, value_name = "SEED", hide = true)]
+    seed: Option<u64>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A place that was found to be good before a record was read.
+pub struct Place {
+    destination: Destination,
+    secret: Option<Secret>,
+}
+
+impl Releasing {
+    /// Finds out before a record is read whether a release can go where it should.
+    pub fn place(&self, inputs: &[&Path]) -> Result<Place, Failure> {
+        let secret = self.sign.as_deref().map(keys::read_secret).transpose()?;
+        let mut inputs = inputs.to_vec();
+        inputs.extend(self.sign.as_deref());
+        let destination = output::open(&self.out, self.force, &inputs)?;
+        if destination.is_standard() && self.json {
+            return Err(Failure::input(
+                "--json: with --out - standard output is the release's; leave one of them out",
+            ));
+        }
+        if destination.is_void() {
+            return Err(Failure::input(format!(
+                "--out {}: standard output is closed or leads to /dev/null, and what is released would \
+                 be lost; the name of a file is accepted, and --out /dev/null if that is meant",
+                self.out.display()
+            )));
+        }
+        if self.seed.is_some() {
+            say!(
+                "warning: --seed makes the noise repeatable: what is released will be NOT PRIVATE"
+            );
+        }
+        Ok(Place { destination, secret })
+    }
+
+    /// The noise.
+    pub fn source(&self) -> Result<Box<dyn Source>, Failure> {
+        Ok(match self.seed {
+            Some(seed) => Box::new(FixedSeed::new(seed)),
+            None => Box::new(
+                SystemRandom::new().map_err(|error| Failure::Environment(error.to_string()))?,
+            ),
+        })
+    }
+
+    /// Writes what was released, a `noun`, and says so: `own` is what the verb shows of it, in words and as
+    /// JSON.
+    pub fn keep<T: Task>(
+        &self,
+        place: Place,
+        released: &Released<T>,
+        noun: &str,
+        own: (String, Value),
+    ) -> Result<(), Failure> {
+        let Place { destination, secret } = place;
+        let text = file::to_json(released, secret.as_deref())?;
+        let (standard, whole) = (destination.is_standard(), destination.file().is_some());
+        let (path, failure) = output::keep(destination, &text)?;
+        // Elsewhere it is always a file.
+        let whole = whole || failure.is_some();
+        let signer = secret.as_deref().map(public_key);
+        let report = if self.json {
+            let place = json!({ noun: path.display().to_string(), "signer": signer });
+            let parts = [place, own.1, claim_as_json(released.certificate())];
+            let parts = parts.into_iter().filter_map(|part| part.as_object().cloned());
+            format!("{:#}\n", Value::Object(parts.flatten().collect()))
+        } else {
+            own.0 + &in_words(released.certificate()) + &where_it_is(&path, whole, signer)
+        };
+        if standard {
+            // What was released is what was asked for there.
+            say!("{}", report.trim_end());
+        } else {
+            output::print(&report)?;
+        }
+        failure.map_or(Ok(()), Err)
+    }
+}
+
+fn claim_as_json(certificate: &Certificate) -> Value {
+    let guarantee = certificate.guarantee.as_ref();
+    json!({
+        "epsilon": guarantee.map(|g| output::json_number(g.epsilon)),
+        "delta": guarantee.map(|g| g.delta),
+        "private": guarantee.is_some_and(|g| g.epsilon.is_finite()),
+        "arithmetic": certificate.arithmetic,
+        "notes": certificate.notes,
+    })
+}
+
+fn where_it_is(path: &Path, whole: bool, signer: Option<String>) -> String {
+    let shown = path.display().to_string();
+    let mut text =
+        format!("written to {}{}\n", privet_core::printable(&shown), output::mode(whole));
+    if let Some(key) = signer {
+        text.push_str(&format!("signed by {key}\n"));
+    }
+    if whole {
+        text.push_str(&format!("next: privet verify {}\n", output::quoted(path)));
+    }
+    text
+}
+
+fn in_words(certificate: &Certificate) -> String {
+    let mut text = match &certificate.guarantee {
+        Some(guarantee) if guarantee.epsilon.is_finite() => {
+            let promise = words::guarantee(guarantee);
+            words::wrapped(&format!("released with this guarantee: {promise}."), "")
+        }
+        Some(guarantee) => format!(
+            "released WITHOUT a guarantee (ε = {} at δ = {})\n",
+            number(guarantee.epsilon),
+            number(guarantee.delta)
+        ),
+        None => "released WITHOUT privacy: no noise was added\n".into(),
+    };
+    for note in &certificate.notes {
+        text.push_str(&words::wrapped(&format!("note: {note}"), ""));
+    }
+    text
+}
+
+/// Reads a table, with progress where its size is no secret.
+pub fn read_table(path: &Path, schema: &Schema, relation: Relation) -> Result<Dataset, Failure> {
+    let public_count = relation.count_is_public();
+    let words = format!("reading {}", path.display());
+    let meter = if public_count { Meter::bar(&words) } else { Meter::spinner(&words) };
+    let tell = |done, total| meter.at(done, total);
+    let progress: Option<&dyn Fn(u64, u64)> = if public_count { Some(&tell) } else { None };
+    let options = Options { progress, allow_empty: !public_count, ..Options::default() };
+    Ok(read(path, schema, &options)?)
+}
+
+/// The number of rows must be declared: where it is private, the file's own is not used.
+pub fn rows_needed(relation: Relation) -> Failure {
+    let why = match (relation.neighbours, relation.unit) {
+        (Neighbours::AddRemove, _) => "under --neighbours add-remove",
+        (_, Unit::User { .. }) => "where the unit is a user with several rows",
+        (_, Unit::Record) => "here",
+    };
+    Failure::input(format!(
+        "--rows is missing: {why} the number of rows is private; declare about how many there \
+         are, from public knowledge"
+    ))
+}
