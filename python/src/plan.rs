@@ -1,56 +1,19 @@
 //! Plans: made without data, then carried out on them.
 
-use crate::error::{Failure, Outcome};
+use crate::error::Outcome;
 use crate::input;
 use crate::model::{Kept, Model};
 use crate::schema::Schema;
 use crate::watched::watched;
-use privet_core::{Budget, Neighbours};
-use privet_data::schema::TargetKind;
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
-use privet_learn::{Calibration, Erm, Method, Request};
-use privet_optim::loss::{Loss, RATE_SHARE_AT_ZERO};
+use privet_learn::words::{LOSSES, POISSON, QUANTILE};
+use privet_learn::{Request, Words};
 use pyo3::prelude::*;
 use serde_json::json;
 
 /// Everything that decides a guarantee, fixed before any record is read.
 #[pyclass(module = "privet._privet", frozen)]
 pub struct Plan(privet_learn::Plan);
-
-/// The loss by its name, with the one number that some have: a width, a quantile or a rate.
-fn loss(
-    name: &str,
-    width: f64,
-    quantile: f64,
-    rate_at_zero: Option<f64>,
-    target: &TargetKind,
-) -> Outcome<Loss> {
-    let loss = match name {
-        "logistic" => Loss::Logistic,
-        "huber-svm" => Loss::HuberSvm { h: width },
-        "squared" => Loss::SQUARED,
-        "huber" => Loss::Huber { width },
-        "quantile" => Loss::Quantile { tau: quantile, h: width },
-        "poisson" => match target {
-            TargetKind::Number { low, high } => {
-                Loss::poisson(*low, *high, rate_at_zero.unwrap_or(RATE_SHARE_AT_ZERO * high))?
-            }
-            TargetKind::Classes(_) => {
-                return Err(Failure::value(
-                    "loss 'poisson' is given with classes; a target with bounds is accepted",
-                ));
-            }
-        },
-        _ => {
-            let accepted = match target {
-                TargetKind::Classes(_) => "logistic, huber-svm, squared",
-                TargetKind::Number { .. } => "squared, huber, quantile, poisson",
-            };
-            return Err(Failure::value(format!("'{name}' is not a loss; accepted: {accepted}")));
-        }
-    };
-    Ok(loss.check()?)
-}
 
 /// What a plan decides, as JSON.
 pub fn decided(plan: &privet_learn::Plan) -> String {
@@ -96,32 +59,20 @@ impl Plan {
         calibration: &str,
         notes: Vec<String>,
     ) -> Outcome<Self> {
-        let schema = schema.get().0.clone();
-        let method: Method = method.parse()?;
-        let method =
-            settings.iter().try_fold(method, |method, (name, value)| method.with(name, value))?;
-        let delta = delta.unwrap_or_else(|| Budget::usual_delta(rows));
-        let budget = match (epsilon, method.is_private()) {
-            (Some(epsilon), true) => Some(Budget::new(epsilon, delta)?),
-            (None, false) => None,
-            (None, true) => {
-                return Err(Failure::value(
-                    "epsilon is missing: privet picks no privacy budget for you; a number above 0 \
-                     is accepted, and smaller is more private",
-                ));
-            }
-            (Some(_), false) => {
-                return Err(Failure::value(
-                    "epsilon: method non-private adds no noise and spends no budget; epsilon=None \
-                     is accepted with it",
-                ));
-            }
+        let has_width = LOSSES.iter().any(|info| info.name == loss && info.has_width);
+        let words = Words {
+            epsilon,
+            delta,
+            neighbours: neighbours.parse()?,
+            loss: Some(loss.into()),
+            huber_width: has_width.then_some(width),
+            quantile: (loss == QUANTILE).then_some(quantile),
+            rate_at_zero: rate_at_zero.filter(|_| loss == POISSON),
+            method: method.parse()?,
+            settings,
+            calibration: calibration.parse()?,
         };
-        let loss = self::loss(loss, width, quantile, rate_at_zero, &schema.target().kind)?;
-        let (neighbours, calibration) =
-            (neighbours.parse::<Neighbours>()?, calibration.parse::<Calibration>()?);
-        let (noise, task) = (Vec::new(), Erm { loss, method });
-        let request = Request { schema, rows, budget, neighbours, calibration, noise, task };
+        let request = Request::build(&schema.get().0, rows, &words)?;
         let plan = watched(py, |_| privet_learn::plan(&request))??;
         Ok(Self(notes.into_iter().fold(plan, privet_learn::Plan::noting)))
     }

@@ -106,6 +106,10 @@ impl From<LearnError> for Failure {
     fn from(error: LearnError) -> Self {
         let words = error.to_string();
         match &error {
+            // As a flag is written.
+            LearnError::Asked { name, what } => {
+                Self::Input(format!("--{} {what}", name.replace('_', "-")))
+            }
             LearnError::File { path, source } => Self::file(path, source),
             LearnError::Write(_) => Self::Environment(words),
             LearnError::Solve(SolveError::Stopped) => Self::Interrupted,

@@ -4,16 +4,13 @@
 
 use crate::failure::Failure;
 use clap::Args;
-use privet_core::{Budget, DELTA, EPSILON, Neighbours, Range, Relation};
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use privet_core::{DELTA, EPSILON, Neighbours, Range, Relation};
 use privet_data::Schema;
-use privet_data::schema::TargetKind;
-use privet_learn::{Calibration, Erm, GAMMA, Method, RIDGE, ROWS, Request, SPLIT, STEPS};
-use privet_optim::loss::{HUBER_WIDTH, Loss, QUANTILE, RATE_SHARE_AT_ZERO};
+use privet_learn::words::{DEFAULT_HUBER_WIDTH, DEFAULT_QUANTILE, LOSSES, LossInfo};
+use privet_learn::{Calibration, GAMMA, Method, RIDGE, ROWS, Request, SPLIT, STEPS, Words};
+use privet_optim::loss::{HUBER_WIDTH, QUANTILE};
 
-/// The width over which corners are rounded where none is given.
-const DEFAULT_HUBER_WIDTH: f64 = 0.1;
-/// The quantile where none is given: the median.
-const DEFAULT_QUANTILE: f64 = 0.5;
 /// Limits on that rate.
 const RATE: Range = Range::open("rate", 0.0, f64::INFINITY);
 
@@ -36,8 +33,8 @@ pub struct Settings {
     pub delta: Option<f64>,
 
     /// What the model minimises [default: logistic for classes, squared for a number]
-    #[arg(long, value_name = "LOSS", value_enum)]
-    pub loss: Option<LossName>,
+    #[arg(long, value_name = "LOSS", value_parser = losses())]
+    pub loss: Option<String>,
 
     #[arg(
         long, value_name = "H", value_parser = within(HUBER_WIDTH), allow_hyphen_values = true,
@@ -100,21 +97,10 @@ pub struct Settings {
     pub set: Vec<(String, String)>,
 }
 
-/// The words for `--loss`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum LossName {
-    /// ln(1 + e^(−margin)); gives probabilities
-    Logistic,
-    /// The hinge of a support vector machine with its corner rounded
-    HuberSvm,
-    /// Squares; for a number, or for classes as −1 and +1
-    Squared,
-    /// Squares up to a width, absolute values beyond; for a number with outliers
-    Huber,
-    /// A quantile of a number
-    Quantile,
-    /// Counts and other numbers from 0 to a bound: rates grow exponentially with the score
-    Poisson,
+/// The names of losses, each with what it is.
+fn losses() -> PossibleValuesParser {
+    let named = |info: &LossInfo| PossibleValue::new(info.name).help(info.meaning);
+    PossibleValuesParser::new(LOSSES.iter().map(named).collect::<Vec<_>>())
 }
 
 /// A parser that accepts exactly what the library accepts.
@@ -182,75 +168,19 @@ impl Settings {
         method: &Method,
         calibration: Calibration,
     ) -> Result<Request, Failure> {
-        let private = method.is_private();
-        let budget = match (self.epsilon, private) {
-            (Some(epsilon), true) => {
-                let delta = self.delta.unwrap_or_else(|| Budget::usual_delta(rows));
-                Some(Budget::new(epsilon, delta)?)
-            }
-            (None, true) => {
-                return Err(Failure::input(format!(
-                    "--epsilon is missing: method {method} needs a privacy budget, {EPSILON}"
-                )));
-            }
-            (Some(_), false) => {
-                return Err(Failure::input(
-                    "--epsilon: method non-private adds no noise and spends no budget; leave it \
-                     out, or choose a private method",
-                ));
-            }
-            (None, false) => None,
-        };
-        let method = self
-            .own()
-            .iter()
-            .try_fold(method.clone(), |method, (name, value)| method.with(name, value))?;
-        Ok(Request {
-            schema: schema.clone(),
-            rows,
-            budget,
+        let words = Words {
+            epsilon: self.epsilon,
+            delta: self.delta,
             neighbours: self.neighbours,
+            loss: self.loss.clone(),
+            huber_width: self.huber_width,
+            quantile: self.quantile,
+            rate_at_zero: self.rate_at_zero,
+            method: method.clone(),
+            settings: self.own(),
             calibration,
-            noise: vec![],
-            task: Erm { loss: self.loss(schema)?, method },
-        })
-    }
-
-    fn loss(&self, schema: &Schema) -> Result<Loss, Failure> {
-        let by_target =
-            if schema.classes().is_some() { LossName::Logistic } else { LossName::Squared };
-        let name = self.loss.unwrap_or(by_target);
-        let rounded = matches!(name, LossName::HuberSvm | LossName::Huber | LossName::Quantile);
-        if self.huber_width.is_some() && !rounded {
-            return Err(Failure::input(
-                "--huber-width: only --loss huber-svm, huber and quantile have one",
-            ));
-        }
-        if self.quantile.is_some() && name != LossName::Quantile {
-            return Err(Failure::input("--quantile: only --loss quantile has one"));
-        }
-        if self.rate_at_zero.is_some() && name != LossName::Poisson {
-            return Err(Failure::input("--rate-at-zero: only --loss poisson has one"));
-        }
-        let width = self.huber_width.unwrap_or(DEFAULT_HUBER_WIDTH);
-        Ok(match name {
-            LossName::Logistic => Loss::Logistic,
-            LossName::HuberSvm => Loss::HuberSvm { h: width },
-            LossName::Squared => Loss::SQUARED,
-            LossName::Huber => Loss::Huber { width },
-            LossName::Quantile => {
-                Loss::Quantile { tau: self.quantile.unwrap_or(DEFAULT_QUANTILE), h: width }
-            }
-            LossName::Poisson => {
-                let TargetKind::Number { low, high } = schema.target().kind else {
-                    return Err(Failure::input(
-                        "--loss poisson: the schema's target must be a number with bounds",
-                    ));
-                };
-                Loss::poisson(low, high, self.rate_at_zero.unwrap_or(RATE_SHARE_AT_ZERO * high))?
-            }
-        }
-        .check()?)
+        };
+        Ok(Request::build(schema, rows, &words)?)
     }
 
     /// Which tables are neighbours, counted in which unit.

@@ -45,6 +45,14 @@ pub enum LearnError {
     /// The records could not be read.
     #[error(transparent)]
     Records(#[from] privet_optim::sum::RecordsError),
+    /// Something is missing, too much, or not a word that is known.
+    #[error("{name} {what}")]
+    Asked {
+        /// What it is called.
+        name: &'static str,
+        /// What is wrong with it, and what would be accepted.
+        what: String,
+    },
     /// The schema has no such column, or it cannot be counted by.
     #[error("{0}")]
     Schema(String),

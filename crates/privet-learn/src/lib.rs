@@ -33,6 +33,7 @@ mod support;
 mod task;
 mod verify;
 mod void;
+pub mod words;
 
 pub use allowance::Allowance;
 pub use erm::Erm;
@@ -47,3 +48,4 @@ pub use settings::{SettingInfo, Shown};
 pub use task::{Artefact, Baseline, Planned, Procedure, Task, Work};
 pub use verify::{Check, UNSIGNED, Verdict, verify};
 pub use void::{DOUBTFUL, Finding, VOID};
+pub use words::Words;
