@@ -12,6 +12,7 @@
 mod admit;
 mod again;
 mod allowance;
+mod answers;
 pub mod auto;
 pub mod erm;
 mod error;
@@ -36,6 +37,7 @@ mod void;
 pub mod words;
 
 pub use allowance::Allowance;
+pub use answers::{Answers, Here, Questions, SumNoise};
 pub use erm::Erm;
 pub use error::LearnError;
 pub use facts::Facts;

@@ -64,6 +64,7 @@ use super::descent::{Descent, Schedule, Start};
 use super::watch::Watch;
 use super::{calibrated, predicted};
 use crate::allowance::Allowance;
+use crate::answers::{Answers, Here, Questions, SumNoise};
 use crate::facts::Facts;
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
 use crate::model::LinearWeights;
@@ -74,11 +75,11 @@ use crate::support::Support;
 use crate::task::Procedure;
 use crate::{LearnError, admit};
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noised, Session};
 use privet_dp::mechanism::{Gaussian, Units};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
-use privet_optim::sum::{ExactGradient, Labels, Records, SoftmaxGradient, Sums, Table};
+use privet_optim::sum::{Exact, ExactGradient, Labels, SoftmaxGradient, Table};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -334,12 +335,15 @@ impl Procedure<super::Erm> for Descending {
         monitor: &dyn Monitor,
     ) -> Result<Noised<LinearWeights>, LearnError> {
         let question = Question::new(facts);
-        let records = question.looked_at(table)?;
+        let answers = question.looked_at(table)?;
+        let noise = SumNoise::Gaussian(self.gaussian.clone());
         let watch = Watch::new(monitor);
         let mut walk = session.begin::<Descent>()?;
         let noised = session.walk(&mut walk, |theta, session| {
-            let sum = watch.step().then(|| question.ask(theta, &records)).flatten();
-            self.gaussian.run_units(Private::new(sum.ok_or(GateError::Unanswered)?), session)
+            if !watch.step() {
+                return Err(LearnError::from(GateError::Unanswered));
+            }
+            answers.answer(&question.at(theta), &noise, session)
         });
         watch.went_on()?;
         Ok(noised?.ok_or(GateError::NotAsPlanned)?.rows_of(self.columns).map(LinearWeights::of))
@@ -374,21 +378,16 @@ impl Question {
         Self { loss: facts.loss, radius: facts.radius, slope, classes, weights, labels }
     }
 
-    pub(super) fn records<'a>(
-        &self,
-        table: &'a dyn Table,
-    ) -> Result<Vec<Box<dyn Records + 'a>>, LearnError> {
-        self.labels.iter().map(|labels| admit::records(table, labels)).collect()
+    pub(super) fn records<'a>(&self, table: &'a dyn Table) -> Result<Here<'a>, LearnError> {
+        let each = self.labels.iter().map(|labels| admit::records(table, labels));
+        Ok(Here(each.collect::<Result<_, _>>()?))
     }
 
     /// The same, looked at once, for many questions.
-    pub(super) fn looked_at<'a>(
-        &self,
-        table: &'a dyn Table,
-    ) -> Result<Vec<Box<dyn Records + 'a>>, LearnError> {
-        let mut records = self.records(table)?;
-        records.iter_mut().for_each(|records| records.look_at_grid(self.radius));
-        Ok(records)
+    pub(super) fn looked_at<'a>(&self, table: &'a dyn Table) -> Result<Here<'a>, LearnError> {
+        let mut here = self.records(table)?;
+        here.0.iter_mut().for_each(|records| records.look_at_grid(self.radius));
+        Ok(here)
     }
 
     /// The exact sum at θ over some of the records, by their places.
@@ -399,28 +398,22 @@ impl Question {
         some: &[usize],
     ) -> Option<Units> {
         let rows = table.rows_at(some).ok()?;
-        self.ask(theta, &self.records(&rows).ok()?)
+        self.records(&rows).ok()?.sums(&self.at(theta))
     }
 
-    /// The exact sum at θ; `None` where a feature is off its grid, which no θ changes: so the first
+    /// The exact sum at θ. There is none where a feature is off its grid, which no θ changes: so the first
     /// question is refused, before any noise is drawn, or none.
-    pub(super) fn ask(&self, theta: &[f64], records: &[Box<dyn Records + '_>]) -> Option<Units> {
-        let (radius, slope) = (self.radius, self.slope);
-        if let (Some(classes), [records]) = (self.classes, records) {
-            let weights = self.weights.clone();
-            let statistic =
-                SoftmaxGradient { classes, theta: theta.to_vec(), radius, slope, weights };
-            let counts = records.sum(&statistic).ok()?.into_units()?;
-            return Some(Units { counts, unit: statistic.unit() });
+    pub(super) fn at(&self, theta: &[f64]) -> Questions {
+        let (loss, radius, slope) = (self.loss, self.radius, self.slope);
+        if let Some(classes) = self.classes {
+            let (theta, weights) = (theta.to_vec(), self.weights.clone());
+            let statistic = SoftmaxGradient { classes, theta, radius, slope, weights };
+            return Questions { unit: statistic.unit(), each: vec![Exact::Softmax(statistic)] };
         }
-        let mut all = Units { counts: Vec::with_capacity(theta.len()), unit: 1.0 };
-        let columns = theta.len() / records.len().max(1);
-        for (records, theta) in records.iter().zip(theta.chunks(columns.max(1))) {
-            let theta = theta.to_vec();
-            let statistic = ExactGradient { loss: self.loss, theta, radius, slope };
-            all.counts.extend(records.sum(&statistic).ok()?.into_units()?);
-            all.unit = statistic.unit();
-        }
-        Some(all)
+        let columns = theta.len() / self.labels.len().max(1);
+        let one = |theta: &[f64]| ExactGradient { loss, theta: theta.to_vec(), radius, slope };
+        let unit = one(&[]).unit();
+        let each = theta.chunks(columns.max(1)).map(|theta| Exact::Gradient(one(theta))).collect();
+        Questions { each, unit }
     }
 }

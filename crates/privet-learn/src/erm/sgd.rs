@@ -394,7 +394,7 @@ impl Procedure<super::Erm> for Sampled {
         // Every record is asked for once, unsampled and unreleased: one that cannot be summed exactly
         // must be refused now, not when a sample brings it in.
         let start = vec![0.0; self.sampled.coordinates];
-        question.ask(&start, &question.records(table)?).ok_or(GateError::Malformed)?;
+        question.records(table)?.sums(&question.at(&start)).ok_or(GateError::Malformed)?;
         let watch = Watch::new(monitor);
         let mut walk = session.begin::<Descent>()?;
         let noised = session.walk(&mut walk, |theta, session| {

@@ -16,6 +16,7 @@
 //! records as units, and private otherwise. Tested by `tests/count.rs`.
 
 use crate::allowance::Allowance;
+use crate::answers::{Answers, Here, Questions, SumNoise};
 use crate::near::near;
 use crate::plan::no_budget;
 use crate::request::{Calibration, ROWS, Request};
@@ -27,10 +28,10 @@ use privet_core::{Range, Relation};
 use privet_data::Schema;
 use privet_data::encode::Encoding;
 use privet_dp::account::{Event, gaussian};
-use privet_dp::gate::{Arithmetic, GateError, Next, Noised, Private, Session, Walk};
-use privet_dp::mechanism::{Gaussian, Laplace, Units};
+use privet_dp::gate::{Arithmetic, GateError, Next, Noised, Session, Walk};
+use privet_dp::mechanism::{Gaussian, Laplace};
 use privet_optim::solver::Monitor;
-use privet_optim::sum::{Labels, Occupied, Sums, Table};
+use privet_optim::sum::{Exact, Labels, Occupied, Table};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -321,13 +322,13 @@ impl Counting {
         table: &dyn Table,
         session: &mut Session<'_>,
     ) -> Result<Noised<Vec<f64>>, LearnError> {
-        let sum = admit::records(table, &self.cells.labels)?.sum(&self.cells.question)?;
-        let counts = sum.into_units().ok_or(GateError::Malformed)?;
-        let counts = Private::new(Units { unit: 1.0, counts });
-        Ok(match self.law {
-            Law::Laplace => self.laplace().run_units(counts, session)?,
-            Law::Gaussian => self.gaussian().run_units(counts, session)?,
-        })
+        let here = Here(vec![admit::records(table, &self.cells.labels)?]);
+        let questions = Questions { each: vec![Exact::Occupied(self.cells.question)], unit: 1.0 };
+        let noise = match self.law {
+            Law::Laplace => SumNoise::Laplace(self.laplace()),
+            Law::Gaussian => SumNoise::Gaussian(self.gaussian()),
+        };
+        here.answer(&questions, &noise, session)
     }
 
     /// What is done with noised counts.
