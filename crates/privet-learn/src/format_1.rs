@@ -24,7 +24,10 @@ pub(crate) fn with_stated_noise<T: Task>(
     stated: &Event,
     version: Option<Version>,
 ) -> Result<Request<T>, String> {
-    if request.calibration == Calibration::Printed || !request.noise.is_empty() {
+    if !request.noise.is_empty() {
+        return Err("its request states noise, which none of its format does".into());
+    }
+    if request.calibration == Calibration::Printed {
         return Ok(request.clone());
     }
     let planned: Plan<T> = plan(request).map_err(|error| error.to_string())?;

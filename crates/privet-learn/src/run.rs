@@ -18,12 +18,13 @@ pub(crate) fn run<T: Task>(
     T::admit(&plan.facts, table)?;
     match (&plan.work, &plan.events, &plan.guarantee) {
         (Work::Private(procedure), Some(events), Some(guarantee)) => {
-            let mut session = Session::start(events.clone(), source);
-            if let Some(start) = procedure.walk() {
-                session = session.walking(start);
-            }
-            let artefact = procedure.run(&plan.facts, table, &mut session, monitor)?;
-            Ok(session.settle(artefact, plan.statement(*guarantee)?)?)
+            let session = match procedure.walk() {
+                Some(start) => Session::start_walking(events.clone(), start, source),
+                None => Session::start(events.clone(), source),
+            };
+            session.carry_out(plan.statement(*guarantee)?, |session| {
+                procedure.run(&plan.facts, table, session, monitor)
+            })
         }
         (Work::Plain(baseline), ..) => {
             let artefact = baseline.run(&plan.facts, table, monitor)?;

@@ -68,8 +68,9 @@ impl Draft {
         let width = columns.iter().map(|column| column.kind.width()).sum::<u64>()
             + u64::from(bias.is_some())
             + libsvm.map_or(0, |facts| u64::from(facts.features));
-        if width == u64::from(bias.is_some()) {
-            return refuse("columns", "no feature", "at least one number, category or binary");
+        if width == 0 {
+            let accepted = "at least one number, category or binary, or a bias";
+            return refuse("columns", "no feature", accepted);
         }
         if width > LARGEST_WIDTH {
             let accepted = format!("at most {LARGEST_WIDTH}");

@@ -8,7 +8,7 @@ use super::*;
 
 impl Schema {
     /// The schema under which records are counted by `column`: one of declared categories, of two values, or
-    /// a target of classes. It has at most one column that is read, besides target and unit.
+    /// a target of classes.
     pub fn counting(&self, column: &str) -> Checked<Self> {
         let accepted = || {
             let names = self.columns.iter().filter(|column| listed(&column.kind).is_some());
@@ -27,13 +27,8 @@ impl Schema {
             }
         }
         let mut columns = self.columns.clone();
-        // To count classes one column is kept, since a row without any is none.
-        let kept = match by_target {
-            true => columns.iter().position(|column| column.kind.width() > 0),
-            false => columns.iter().position(|known| known.name == column),
-        };
-        for (place, other) in columns.iter_mut().enumerate() {
-            if Some(place) != kept && other.kind.width() > 0 {
+        for other in &mut columns {
+            if other.name != column && other.kind.width() > 0 {
                 *other = Column { kind: ColumnKind::Ignore, invalid: None, ..other.clone() };
             } else if let Some(kind) = listed(&other.kind) {
                 other.kind = kind;

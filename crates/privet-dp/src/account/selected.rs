@@ -69,7 +69,10 @@ impl Selected {
                 positive("gamma", gamma)?;
                 positive("1 - gamma", 1.0 - gamma)?;
                 let ln = libm::log(gamma);
-                let ratio = if eta == 0.0 { -1.0 / ln } else { eta / -libm::expm1(eta * ln) };
+                // x/(1 − e^(−x)) is below 1 + |x| near 0, where its own formula has no digits.
+                let near_zero = (eta * ln).abs() < 1e-8;
+                let ratio =
+                    if near_zero { -1.0 / ln * (1.0 + 1e-8) } else { eta / -libm::expm1(eta * ln) };
                 ratio * (1.0 - gamma) / gamma
             }
         };
@@ -174,6 +177,18 @@ mod tests {
                 assert!(alone >= delta(&gaussian(mu), e).unwrap());
                 assert!(delta(&both, e).unwrap() >= alone);
             }
+        }
+    }
+
+    /// Near η = 0 the law is the logarithmic one, however small η is.
+    #[test]
+    fn a_tiny_eta_costs_what_none_costs() {
+        let at = |eta| {
+            let law = Runs::NegativeBinomial { eta, gamma: 0.6 };
+            epsilon(&selected(law, gaussian(0.25)), 1e-6).unwrap()
+        };
+        for eta in [f64::from_bits(1), 1e-300, -1e-20, 1e-9] {
+            assert!((at(eta) / at(0.0) - 1.0).abs() < 1e-6, "{eta}");
         }
     }
 

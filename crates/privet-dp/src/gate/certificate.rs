@@ -154,7 +154,8 @@ impl Certificate {
     /// The version of the program that made it; `None` if it says something that is none.
     pub fn version(&self) -> Option<Version> {
         match &self.made {
-            None => Some(SILENT),
+            // Only the first version was silent, and it wrote the first format.
+            None => self.is_format_1().then_some(SILENT),
             // Where noise is not repeatable, date and id are drawn with it.
             Some(made) => {
                 let dated = made.id.is_some() || self.randomness != Some(Origin::OperatingSystem);
@@ -165,7 +166,7 @@ impl Certificate {
 
     /// Whether it is of the first format, whose requests say nothing of the noise that a plan settled.
     pub fn is_format_1(&self) -> bool {
-        self.format == FORMAT
+        self.format == FORMAT_1
     }
 
     /// Recomputes the guarantee from the events. `Ok(None)` means that the certificate claims

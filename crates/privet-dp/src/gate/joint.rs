@@ -108,8 +108,16 @@ impl<U> fmt::Debug for Part<U> {
 
 impl Session<'_> {
     /// Settles as [`Session::settle`] does, and makes a part for each unit from what is then public and from that
-    /// unit's own records.
-    pub fn settle_jointly<T, R, U>(
+    /// unit's own records. What is public is shared between parts, so it may have no cell inside:
+    /// ```compile_fail,E0277
+    /// # use privet_dp::gate::{Noised, Private, Session, Statement};
+    /// # use std::cell::RefCell;
+    /// fn write(session: Session<'_>, public: Noised<RefCell<Vec<f64>>>, own: Vec<Private<f64>>, says: Statement) {
+    ///     let _ = session.settle_jointly(public, own, |public, own: f64| public.borrow_mut().push(own), says);
+    /// }
+    /// ```
+    /// (A lock inside it would still pass: do not make one.)
+    pub fn settle_jointly<T: Sync, R, U>(
         self,
         public: Noised<T>,
         units: Vec<Private<R>>,

@@ -8,6 +8,7 @@
 //! ```text
 //! privet-session-1
 //! reserve 3f9a…                 SHA-256 of what may be spent
+//! aside 0 7c1e…                 SHA-256 of a state of generation 0, before it is written anywhere
 //! draw 0
 //! resume 0                      a process went on from the state of generation 0
 //! draw 1
@@ -37,6 +38,8 @@ pub struct Journal {
     draws: u64,
     /// The newest generation that was gone on from, plus one.
     generations: u64,
+    /// Digests of the states that may be gone on from.
+    aside: Vec<(u64, String)>,
     ended: bool,
 }
 
@@ -71,7 +74,15 @@ impl Journal {
                 std::fs::TryLockError::Error(error) => return Err(kept(path, &error)),
             }
         }
-        Ok(Self { file, name, reserved: None, draws: 0, generations: 0, ended: false })
+        Ok(Self {
+            file,
+            name,
+            reserved: None,
+            draws: 0,
+            generations: 0,
+            aside: Vec::new(),
+            ended: false,
+        })
     }
 
     fn read(&mut self) -> Result<(), PurseError> {
@@ -97,8 +108,15 @@ impl Journal {
         for line in lines {
             let number = |text: &str| text.parse::<u64>().map_err(|_| odd("a line that is none"));
             match line.split_once(' ') {
-                Some(("reserve", digest)) => self.reserved = Some(digest.into()),
+                Some(("reserve", digest)) if self.reserved.is_none() => {
+                    self.reserved = Some(digest.into());
+                }
                 Some(("draw", index)) if number(index)? == self.draws => self.draws += 1,
+                Some(("aside", state)) => {
+                    let (generation, digest) =
+                        state.split_once(' ').ok_or_else(|| odd("a line that is none"))?;
+                    self.aside.push((number(generation)?, digest.into()));
+                }
                 Some(("resume", generation)) if number(generation)? >= self.generations => {
                     self.generations = number(generation)?.saturating_add(1);
                 }
@@ -151,7 +169,20 @@ impl Purse for Journal {
         Ok(())
     }
 
-    fn fresh(&self, spend: &Spend, generation: u64, draws: u64) -> Result<(), PurseError> {
+    fn put_aside(&mut self, generation: u64, digest: &str) -> Result<(), PurseError> {
+        self.going()?;
+        self.line(&format!("aside {generation} {digest}"))?;
+        self.aside.push((generation, digest.into()));
+        Ok(())
+    }
+
+    fn fresh(
+        &self,
+        spend: &Spend,
+        generation: u64,
+        draws: u64,
+        state: &str,
+    ) -> Result<(), PurseError> {
         self.going()?;
         if self.reserved.as_deref() != Some(&digest(spend)?) {
             return Err(PurseError::Refused("the state is of another session".into()));
@@ -159,13 +190,17 @@ impl Purse for Journal {
         if generation < self.generations || draws > self.draws {
             return Err(PurseError::Stale { generation, seen: self.generations });
         }
+        if !self.aside.iter().any(|(known, digest)| *known == generation && digest == state) {
+            return Err(PurseError::Refused("the state is not as it was put aside".into()));
+        }
         Ok(())
     }
 
-    fn resumed(&mut self, spend: &Spend, generation: u64, draws: u64) -> Result<u64, PurseError> {
-        self.fresh(spend, generation, draws)?;
+    fn resumed(&mut self, generation: u64) -> Result<u64, PurseError> {
+        self.going()?;
         self.line(&format!("resume {generation}"))?;
         self.generations = generation.saturating_add(1);
+        self.aside.retain(|(known, _)| *known > generation);
         Ok(self.draws)
     }
 

@@ -32,7 +32,14 @@ pub enum PurseError {
     NotKept(String),
 }
 
-/// Keeps account of what sessions spend. `()` keeps none.
+impl PurseError {
+    /// Nobody keeps account, so that nothing can be put aside.
+    pub(super) fn nobody() -> Self {
+        Self::Refused("a session is put aside and taken up with a journal or a ledger only".into())
+    }
+}
+
+/// Keeps account of what sessions spend. `()` keeps none, and lets no session be put aside.
 pub trait Purse {
     /// Sets aside all that may be spent, durably, before anything is drawn.
     fn reserve(&mut self, spend: &Spend) -> Result<(), PurseError>;
@@ -40,12 +47,23 @@ pub trait Purse {
     /// Commits, durably, that draw number `index` (from 0) is about to be made.
     fn drawn(&mut self, index: u64) -> Result<(), PurseError>;
 
-    /// Refuses a state that was gone on from before, or that is of another session. Commits nothing.
-    fn fresh(&self, spend: &Spend, generation: u64, draws: u64) -> Result<(), PurseError>;
+    /// Remembers, durably, the digest of a state of this generation before it is written down anywhere. There
+    /// may be several: any of them may be the one on disk when a process ends.
+    fn put_aside(&mut self, generation: u64, digest: &str) -> Result<(), PurseError>;
 
-    /// Commits, durably, that a session goes on from its state of this generation, in which `draws` draws
-    /// were made. Gives back how many draws were committed: one more than the state knows of means that an answer was lost.
-    fn resumed(&mut self, spend: &Spend, generation: u64, draws: u64) -> Result<u64, PurseError>;
+    /// Refuses a state that was gone on from before, that is of another session, or that was never put aside.
+    /// Commits nothing.
+    fn fresh(
+        &self,
+        spend: &Spend,
+        generation: u64,
+        draws: u64,
+        digest: &str,
+    ) -> Result<(), PurseError>;
+
+    /// Commits, durably, that a session goes on from its state of this generation. Gives back how many draws
+    /// were committed: one more than the state knows of means that an answer was lost.
+    fn resumed(&mut self, generation: u64) -> Result<u64, PurseError>;
 
     /// All that was reserved is spent, and the release is made.
     fn settled(&mut self) -> Result<(), PurseError>;
@@ -61,12 +79,15 @@ impl Purse for () {
     fn drawn(&mut self, _index: u64) -> Result<(), PurseError> {
         Ok(())
     }
-    fn fresh(&self, _: &Spend, _generation: u64, _draws: u64) -> Result<(), PurseError> {
-        Ok(())
+    /// A state that was copied or made up could not be told from the one that was put aside.
+    fn put_aside(&mut self, _generation: u64, _digest: &str) -> Result<(), PurseError> {
+        Err(PurseError::nobody())
     }
-    /// A state that was copied cannot be told from the one it was copied from.
-    fn resumed(&mut self, _: &Spend, _generation: u64, draws: u64) -> Result<u64, PurseError> {
-        Ok(draws)
+    fn fresh(&self, _: &Spend, _: u64, _: u64, _: &str) -> Result<(), PurseError> {
+        Err(PurseError::nobody())
+    }
+    fn resumed(&mut self, _generation: u64) -> Result<u64, PurseError> {
+        Err(PurseError::nobody())
     }
     fn settled(&mut self) -> Result<(), PurseError> {
         Ok(())

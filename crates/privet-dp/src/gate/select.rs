@@ -8,7 +8,8 @@
 //! The theorem hides the losers, all scores and the number of runs, so:
 //! - the session of a run lets nothing out: to emit or settle from it is refused ([`GateError::Hidden`]);
 //! - what a run noised is of no other session: handed to one, it is [`GateError::Foreign`];
-//! - a run is a `fn`, which cannot carry anything from one run to the next, nor count them;
+//! - a run is a `fn` and captures nothing, and its session has no walk; a run that keeps count in a static or
+//!   inside the records defeats this, and must not be written;
 //! - what the plan charges is the whole: [`Event::Selected`], once.
 //!
 //! **The running time tells the number of runs** to whoever can measure it, and an error ends all of them: whoever

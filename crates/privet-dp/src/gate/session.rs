@@ -20,7 +20,7 @@ use super::course::Course;
 use super::walk::{Next, Walk, Walking};
 use super::{Certificate, Purse, PurseError, Release, Statement};
 use crate::account::{AccountError, Event, Filter, Tally};
-use crate::noise::{NoiseError, SampleKey, Source};
+use crate::noise::{NoiseError, Origin, SampleKey, Source};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -111,6 +111,10 @@ pub struct Session<'a> {
     walk: Option<serde_json::Value>,
     /// Whether nothing may be let out from here: one of several runs ([`super::select`]).
     hidden: bool,
+    /// Whether any noise can be made again: then nothing is claimed of the whole.
+    repeatable: bool,
+    /// That of the state it was taken up from.
+    state_id: Option<String>,
 }
 
 /// How far a session is.
@@ -127,6 +131,15 @@ impl<'a> Session<'a> {
         Self::new(Spend::Exactly(planned), source, None)
     }
 
+    /// The same, for a walk that begins from `start`: plain data of the plan.
+    pub fn start_walking(
+        planned: Event,
+        start: serde_json::Value,
+        source: &'a mut dyn Source,
+    ) -> Self {
+        Self { walk: Some(start), ..Self::start(planned, source) }
+    }
+
     /// Reserves `spend` with the purse and starts.
     pub fn open(
         spend: Spend,
@@ -140,6 +153,31 @@ impl<'a> Session<'a> {
         Ok(Self::new(spend, source, Some(purse)))
     }
 
+    /// The same, for a walk that begins from `start`: plain data of the plan.
+    pub fn open_walking(
+        spend: Spend,
+        start: serde_json::Value,
+        source: &'a mut dyn Source,
+        purse: &'a mut dyn Purse,
+    ) -> Result<Self, GateError> {
+        Ok(Self { walk: Some(start), ..Self::open(spend, source, purse)? })
+    }
+
+    /// Lends the session to whoever asks the records, and settles what it hands back. Refused if it left
+    /// another session in its place.
+    pub fn carry_out<T, E: From<GateError>>(
+        mut self,
+        statement: Statement,
+        work: impl FnOnce(&mut Self) -> Result<Noised<T>, E>,
+    ) -> Result<Release<T>, E> {
+        let number = self.number;
+        let noised = work(&mut self)?;
+        if self.number != number {
+            return Err(GateError::Foreign.into());
+        }
+        Ok(self.settle(noised, statement)?)
+    }
+
     fn new(spend: Spend, source: &'a mut dyn Source, purse: Option<&'a mut dyn Purse>) -> Self {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let progress = match &spend {
@@ -148,7 +186,18 @@ impl<'a> Session<'a> {
                 Progress::Filtered { tally: Tally::default(), charged: Vec::new(), draws: 0 }
             }
         };
-        Self { number, spend, progress, source, sample_key: None, purse, walk: None, hidden: false }
+        Self {
+            number,
+            spend,
+            progress,
+            source,
+            sample_key: None,
+            purse,
+            walk: None,
+            hidden: false,
+            repeatable: false,
+            state_id: None,
+        }
     }
 
     /// Of one of several runs, from which nothing is let out.
@@ -166,12 +215,6 @@ impl<'a> Session<'a> {
         self.own(noised)
     }
 
-    /// With what a walk begins from: plain data of the plan, given before the session is lent to whoever
-    /// asks the records.
-    pub fn walking(self, start: serde_json::Value) -> Self {
-        Self { walk: Some(start), ..self }
-    }
-
     /// Begins the walk that the session was opened with; once.
     pub fn begin<W: Walk>(&mut self) -> Result<Walking<W>, GateError> {
         let start = self.walk.take().ok_or(GateError::NotAsPlanned)?;
@@ -184,16 +227,26 @@ impl<'a> Session<'a> {
         spend: Spend,
         source: &'a mut dyn Source,
         purse: &'a mut dyn Purse,
+        (id, repeatable): (String, bool),
     ) -> Self {
-        Self::new(spend, source, Some(purse))
+        Self { repeatable, state_id: Some(id), ..Self::new(spend, source, Some(purse)) }
+    }
+
+    pub(super) fn is_hidden(&self) -> bool {
+        self.hidden
+    }
+
+    pub(super) fn state_id(&self) -> Option<&str> {
+        self.state_id.as_deref()
     }
 
     pub(super) fn progress_mut(&mut self) -> &mut Progress {
         &mut self.progress
     }
 
-    pub(super) fn into_progress(self) -> (Spend, Progress) {
-        (self.spend, self.progress)
+    /// What is left of it where it is put aside.
+    pub(super) fn into_rest(self) -> (Spend, Progress, bool, Option<&'a mut dyn Purse>) {
+        (self.spend, self.progress, self.repeatable, self.purse)
     }
 
     /// Whether any noise was drawn: from then on the budget is spent, whatever happens.
@@ -237,6 +290,7 @@ impl<'a> Session<'a> {
         if let Some(purse) = &mut self.purse {
             purse.drawn(index)?;
         }
+        self.repeatable |= self.source.origin() == Origin::FixedSeed;
         Ok(self.source)
     }
 
@@ -358,7 +412,7 @@ impl<'a> Session<'a> {
         if self.hidden {
             return Err(GateError::Hidden);
         }
-        let origin = self.source.origin();
+        let origin = if self.repeatable { Origin::FixedSeed } else { self.source.origin() };
         // What is let out here everyone may see.
         statement.claim.for_everyone()?;
         Ok(match (&self.spend, &self.progress) {

@@ -12,28 +12,84 @@
 //! were committed than the state knows of, their answers were lost with a process, and they count as made.
 //! Without a purse ([`()`]) a copied state cannot be told from its original.
 
+use super::seal::to_hex;
 use super::session::Progress;
 use super::walk::Walking;
-use super::{GateError, Purse, PurseError, Session, Spend, Walk};
+use super::{GateError, Purse, PurseError, Session, Spend, Walk, sorted};
 use crate::account::{Event, Tally};
-use crate::noise::Source;
+use crate::noise::{Source, SystemRandom};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 /// A session that was put aside, with its walk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suspended<W> {
+    /// Tells it from others of the same plan.
+    id: String,
     /// How often it was put aside.
-    pub generation: u64,
+    generation: u64,
     /// What may be spent in all.
-    pub spend: Spend,
+    spend: Spend,
     /// How many draws were made.
-    pub draws: u64,
+    draws: u64,
     /// Under a filter: what was charged, each with how often in a row.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub charged: Vec<(u32, Event)>,
+    charged: Vec<(u32, Event)>,
+    /// Whether any of the noise can be made again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    repeatable: bool,
     /// The learner's half.
     walk: W,
+}
+
+impl<W: Walk> Suspended<W> {
+    /// How often it was put aside.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// What may be spent in all.
+    pub fn spend(&self) -> &Spend {
+        &self.spend
+    }
+
+    /// How many draws were made.
+    pub fn draws(&self) -> u64 {
+        self.draws
+    }
+
+    /// SHA-256 of all that it says, which the purse keeps: only what a session put aside is gone on from.
+    fn digest(&self) -> Result<String, GateError> {
+        let written = serde_json::to_value(self).map_err(|_| GateError::Malformed)?;
+        Ok(to_hex(&Sha256::digest(sorted(&written))))
+    }
+}
+
+fn new_id() -> Result<String, GateError> {
+    let mut source = SystemRandom::new().map_err(GateError::Noise)?;
+    Ok(format!("{:016x}{:016x}", source.next_u64(), source.next_u64()))
+}
+
+/// Whether the number of draws tells which they were: something that may happen fewer times than planned is
+/// followed by nothing else.
+fn told_by_number(spend: &Spend) -> bool {
+    fn told(event: &Event, last: bool) -> bool {
+        match event {
+            Event::Use { .. } | Event::Selected { .. } => true,
+            Event::All(parts) => {
+                let end = parts.len().saturating_sub(1);
+                parts.iter().enumerate().all(|(place, part)| told(part, last && place == end))
+            }
+            Event::Repeat { count, event } => told(event, last && *count <= 1),
+            Event::UpTo { event, .. } => last && told(event, false),
+        }
+    }
+    match spend {
+        Spend::Exactly(event) => told(event, true),
+        // What was charged is in the state.
+        Spend::Within(_) => true,
+    }
 }
 
 impl Session<'_> {
@@ -46,12 +102,27 @@ impl Session<'_> {
         if walking.session != self.number() {
             return Err(GateError::Foreign);
         }
-        let (spend, progress) = self.into_progress();
+        if self.is_hidden() {
+            return Err(GateError::Hidden);
+        }
+        let id = match self.state_id() {
+            Some(id) => id.to_string(),
+            None => new_id()?,
+        };
+        let (spend, progress, repeatable, purse) = self.into_rest();
+        if !told_by_number(&spend) {
+            return Err(GateError::NotAsPlanned);
+        }
         let (draws, charged) = match progress {
             Progress::Planned { draws, .. } => (draws, Vec::new()),
             Progress::Filtered { draws, charged, .. } => (draws, charged),
         };
-        Ok(Suspended { generation, spend, draws, charged, walk: walking.walk })
+        let walk = walking.walk;
+        let state = Suspended { id, generation, spend, draws, charged, repeatable, walk };
+        // Without a purse nothing could tell it from one that was made up.
+        let purse = purse.ok_or_else(PurseError::nobody)?;
+        purse.put_aside(generation, &state.digest()?)?;
+        Ok(state)
     }
 }
 
@@ -65,14 +136,18 @@ impl<W: Walk> Suspended<W> {
         keep: impl FnOnce(&Self) -> Result<(), PurseError>,
     ) -> Result<(Session<'a>, Walking<W>), GateError> {
         let generation = self.generation;
-        purse.fresh(&self.spend, generation, self.draws)?;
+        if !told_by_number(&self.spend) {
+            return Err(GateError::NotAsPlanned);
+        }
+        purse.fresh(&self.spend, generation, self.draws, &self.digest()?)?;
         self.generation = generation.checked_add(1).ok_or(GateError::NotAsPlanned)?;
+        purse.put_aside(self.generation, &self.digest()?)?;
         keep(&self)?;
-        let committed = purse.resumed(&self.spend, generation, self.draws)?;
+        let committed = purse.resumed(generation)?;
         let lost = committed.checked_sub(self.draws).ok_or(GateError::NotAsPlanned)?;
-        let mut session = Session::taken_up(self.spend, source, purse);
+        let mut session = Session::taken_up(self.spend, source, purse, (self.id, self.repeatable));
         match session.progress_mut() {
-            // Which leaves they were follows from the plan.
+            // Which leaves they were follows from the plan and their number.
             Progress::Planned { .. } => session.forfeit(committed)?,
             Progress::Filtered { .. } => {
                 for (count, event) in self.charged {

@@ -1,6 +1,6 @@
 //! The learner's half of a session: what to ask next, given noised answers alone.
 //!
-//! A [`Walk`] begins from plain data that the session was opened with ([`super::Session::walking`]), before
+//! A [`Walk`] begins from plain data that the session was opened with ([`super::Session::start_walking`]), before
 //! any record is at hand: whoever asks the records is lent the session and cannot make a walk of its own,
 //! only take up the one that is there ([`super::Session::begin`]). It cannot borrow (`'static`) and can be
 //! written down whole (`Serialize`). The session puts its questions to the records and hands back what

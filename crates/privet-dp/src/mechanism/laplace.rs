@@ -56,8 +56,13 @@ impl Laplace {
         value: Private<Vec<f64>>,
         session: &mut Session<'_>,
     ) -> Result<Noised<Vec<f64>>, GateError> {
+        let value = value.open();
+        // Rounding would not be charged.
+        if self.on_grid && value.iter().any(|x| (x / self.step).fract() != 0.0) {
+            return Err(GateError::Malformed);
+        }
         let draws = self.draw(session)?;
-        let steps = to_grid(&value.open(), self.step, self.coordinates)?;
+        let steps = to_grid(&value, self.step, self.coordinates)?;
         Ok(session.noised(from_grid(&steps, &draws, self.step)))
     }
 
@@ -77,8 +82,12 @@ impl Laplace {
         value: Private<Units>,
         session: &mut Session<'_>,
     ) -> Result<Vec<f64>, GateError> {
+        let value = value.open();
+        if self.on_grid && value.unit < self.step {
+            return Err(GateError::Malformed);
+        }
         let draws = self.draw(session)?;
-        let steps = value.open().to_grid(self.step, self.coordinates)?;
+        let steps = value.to_grid(self.step, self.coordinates)?;
         Ok(from_grid(&steps, &draws, self.step))
     }
 

@@ -32,7 +32,7 @@
 //!   (ε < c₁q²T, σk/LR ≥ 1) are not in print and often fail (PRIV-13): the certificate claims what the
 //!   accountant proves.
 //! - δ = 0 is refused: Gaussian noise has no finite ε there. So is q ≥ 1: that is [`super::gd`]. So are
-//!   ε > 100 and δ > 0.1, which promise next to nothing and take long to account for. For the same reason
+//!   ε > 100 and δ > 0.1, which promise next to nothing and take long to account for, as do δ < 10⁻³⁰. For the same reason
 //!   σ/G is at least [`LEAST_MULTIPLIER`].
 //! - Tested by `tests/sampled.rs`.
 
@@ -146,6 +146,8 @@ pub const LEAST_MULTIPLIER: f64 = 0.1;
 /// ε and δ up to which a plan is made, for the same reason.
 const LARGEST_EPSILON: f64 = 100.0;
 const LARGEST_DELTA: f64 = 0.1;
+/// And δ from which on.
+const LEAST_DELTA: f64 = 1e-30;
 
 /// T and the batch of the rule; `noise` is s.
 pub fn sampled_pace(facts: &Facts, noise: f64) -> (u32, u64) {
@@ -281,6 +283,16 @@ fn covered(facts: &Facts, budget: &Allowance<'_>) -> Result<(), LearnError> {
                 budget.delta()
             ),
             instead: "give a smaller budget, or method gd",
+        });
+    }
+    if budget.delta() > 0.0 && budget.delta() < LEAST_DELTA {
+        return Err(LearnError::NotCovered {
+            what: format!(
+                "delta = {:e} with method sgd: sampled steps are accounted for from delta = \
+                 {LEAST_DELTA:e} on",
+                budget.delta()
+            ),
+            instead: "give a larger delta, or method gd",
         });
     }
     if budget.is_pure() {

@@ -33,6 +33,7 @@ use privet_dp::mechanism::{Gaussian, Laplace};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::{Exact, Labels, Occupied, Table};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Counts by one column.
@@ -135,6 +136,12 @@ impl Cells {
                 (names, Occupied::Columns { first: 0, count })
             }
         };
+        if names.iter().collect::<HashSet<_>>().len() < names.len() {
+            return Err(LearnError::NotCovered {
+                what: format!("two cells of '{}' have the same name", printed(by)),
+                instead: "name no category (other) or (missing): cells of these names are made",
+            });
+        }
         let labels = match schema.classes() {
             Some(classes) => Labels::Joint { classes: classes.len() },
             None => Labels::Signed { weights: vec![] },
@@ -197,12 +204,17 @@ impl Task for Count {
                 let (by, cells) = (by.clone(), cells.clone());
                 Counting { by, cells, law, noise_scale, times }
             };
+            let unit = || {
+                let mu = gaussian::mu(budget.epsilon(), budget.delta());
+                cells.shift() * f64::from(times).sqrt() / mu
+            };
             let floor = match law {
                 Law::Laplace if budget.is_pure() => {
                     cells.absolute_shift() * f64::from(times) / budget.epsilon()
                 }
-                // All of δ in one Gaussian release: the least that any law needs is a fraction of it.
-                _ => 0.01 * cells.shift() / gaussian::mu(budget.epsilon(), budget.delta()),
+                // What Gaussian noise needs; Laplace noise needs at least a fraction of that.
+                Law::Gaussian => unit(),
+                Law::Laplace => 0.01 * unit(),
             };
             let scale = allowance.least(floor, |scale| counting(scale).events())?;
             Ok(counting(scale))
@@ -217,8 +229,11 @@ impl Task for Count {
             (Some(law), _) => at(law)?,
             (None, true) => at(Law::Laplace)?,
             (None, false) => {
-                let (laplace, gaussian) = (at(Law::Laplace)?, at(Law::Gaussian)?);
-                if gaussian.deviation() < laplace.deviation() { gaussian } else { laplace }
+                let gaussian = at(Law::Gaussian)?;
+                match at(Law::Laplace) {
+                    Ok(laplace) if laplace.deviation() <= gaussian.deviation() => laplace,
+                    _ => gaussian,
+                }
             }
         };
         let settled = Self { law: Some(counting.law), times: Some(times), ..request.task.clone() };

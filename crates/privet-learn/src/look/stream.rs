@@ -34,6 +34,10 @@ struct State {
     session: Suspended<Tabulating>,
 }
 
+/// Why nothing more is released.
+const ENDED: &str = "all its releases are made (one that a process lost counts as made): more of them \
+                     need another budget";
+
 /// The form of such files.
 const FORMAT: &str = "privet-stream-1";
 
@@ -59,10 +63,16 @@ impl Stream {
             let why = "a stream is begun once: leave the file to go on with it, or name another";
             return Err(refused(path, why));
         }
-        let mut journal = Journal::create(&journal_of(path)).map_err(GateError::from)?;
-        let session = Session::open(Spend::Exactly(events), source, &mut journal)?;
+        let journal = journal_of(path);
+        if journal.exists() {
+            let why = "its journal is there without it: a process ended while it began, or the file was \
+                       moved. Name another, or remove the journal if nothing was ever released from it";
+            return Err(refused(path, why));
+        }
+        let mut journal = Journal::create(&journal).map_err(GateError::from)?;
         let start = serde_json::to_value(counting.start()).map_err(|_| GateError::Malformed)?;
-        let mut session = session.walking(start);
+        let spend = Spend::Exactly(events);
+        let mut session = Session::open_walking(spend, start, source, &mut journal)?;
         let walk = session.begin::<Tabulating>()?;
         let session = session.suspend(walk, 0)?;
         let stream = Self { path: path.into(), plan: plan.clone(), session };
@@ -82,7 +92,7 @@ impl Stream {
         let plan = plan(&state.request)?;
         counting(&plan)?;
         let planned = plan.events().cloned().map(Spend::Exactly);
-        if plan.request() != &state.request || Some(&state.session.spend) != planned.as_ref() {
+        if plan.request() != &state.request || Some(state.session.spend()) != planned.as_ref() {
             return Err(refused(path, "what it may spend is not what its request plans"));
         }
         Ok(Self { path: path.into(), plan, session: state.session })
@@ -96,7 +106,7 @@ impl Stream {
     /// How many releases are left, by this state; a process that ended early may have used one more.
     pub fn left(&self) -> u64 {
         let times = self.plan.request().task.times.unwrap_or(1);
-        u64::from(times).saturating_sub(self.session.draws)
+        u64::from(times).saturating_sub(self.session.draws())
     }
 
     /// Counts the table, releases, and puts the session aside for the next time.
@@ -105,6 +115,9 @@ impl Stream {
         table: &dyn Table,
         source: &mut dyn Source,
     ) -> Result<(Released<Count>, u64), LearnError> {
+        if self.left() == 0 {
+            return Err(refused(&self.path, ENDED));
+        }
         let Self { path, plan, session } = self;
         let (counting, request) = (counting(&plan)?, plan.request());
         Count::admit(plan.facts(), table)?;
@@ -113,15 +126,19 @@ impl Stream {
         let kept = |session: &Suspended<Tabulating>| {
             keep(&path, request, session).map_err(|error| PurseError::NotKept(error.to_string()))
         };
-        let generation = session.generation + 1;
+        let generation = session.generation().saturating_add(1);
         let (mut session, mut walk) = session.resume(source, &mut journal, kept)?;
         let counts = session.walk(&mut walk, |(), session| counting.once(table, session));
-        let counts = counts?.ok_or(GateError::NotAsPlanned)?;
+        let counts = match counts {
+            // The journal knows of more draws than the state.
+            Err(LearnError::Gate(GateError::NotAsPlanned)) => return Err(refused(&path, ENDED)),
+            counts => counts?.ok_or(GateError::NotAsPlanned)?,
+        };
         let release = session.emit(counts, plan.statement(claim)?)?;
         let session = session.suspend(walk, generation)?;
         // The state that was kept before the draw is good enough: the journal knows of the draw.
         let _ = keep(&path, request, &session);
-        let left = u64::from(counting.times).saturating_sub(session.draws);
+        let left = u64::from(counting.times).saturating_sub(session.draws());
         Ok((Released::from_release(release)?, left))
     }
 }
