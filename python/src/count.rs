@@ -102,7 +102,8 @@ impl CountPlan {
     }
 }
 
-fn law_named(name: &str) -> Outcome<Law> {
+/// A law by its name.
+pub fn law_named(name: &str) -> Outcome<Law> {
     let refused = || Failure::value(format!("'{name}' is not a law; accepted: laplace, gaussian"));
     serde_json::from_value(name.into()).map_err(|_| refused())
 }

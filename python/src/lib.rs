@@ -36,7 +36,7 @@ mod _privet {
     #[pymodule_export]
     use super::account::{account_check, account_trade_off};
     #[pymodule_export]
-    use super::audit::{audit_learner, audit_membership, audit_one_run};
+    use super::audit::{audit_counts, audit_learner, audit_membership, audit_one_run};
     #[pymodule_export]
     use super::command_line;
     #[pymodule_export]

@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 
 import privet
-from privet import Counts, NotPrivateWarning, NotValidWarning, Schema, account, binary, category, count, number
+from privet import Counts, NotPrivateWarning, NotValidWarning, Schema, account, audit, binary, category, count, number
 
 SEAL = SimpleNamespace(**runpy.run_path(Path(__file__).resolve().parents[2] / "docs" / "check_certificate.py"))
 
@@ -267,3 +267,15 @@ def test_counts_are_shown_with_their_noise():
     frame = found.to_frame()
     assert list(frame.index) == list(found.counts) and frame.index.name == "work"
     assert (frame["high"] - frame["count"] == found.margin).all() and (frame["low"] < frame["count"]).all()
+
+
+def test_counts_are_audited():
+    """Another seed would refute with a probability of at most 1e-9 for all three; this one is fixed."""
+    for law, delta, most in (("laplace", 0.0, None), ("laplace", 0.0, 3), ("gaussian", 1e-5, None)):
+        found = audit.counts(law, epsilon=4, delta=delta, max_records=most, runs=4000, confidence=1 - 1e-10)
+        assert found.method == "count" and found.epsilon_claimed == 4.0 and not found.refuted
+        assert found.epsilon_lower > (2 if law == "laplace" else 0.3)
+    with pytest.raises(ValueError, match="max_records"):
+        audit.counts(epsilon=1, max_records=0)
+    with pytest.raises(ValueError, match="delta above 0"):
+        audit.counts("gaussian", epsilon=1)
