@@ -1,11 +1,12 @@
 //! The auditor: attacks on learners and on finished models, findings as JSON.
 
+use crate::count::law_named;
 use crate::error::Outcome;
 use crate::input;
 use crate::model::Model;
 use crate::watched::watched;
 use privet_audit::learner::{self, Subject};
-use privet_audit::{Options, Watch, membership, one_run};
+use privet_audit::{Options, Watch, counts, membership, one_run};
 use privet_core::Budget;
 use privet_learn::{Calibration, Method};
 use pyo3::prelude::*;
@@ -57,6 +58,26 @@ pub fn audit_learner(
     let options = Options { runs, confidence, seed };
     let report = watched(py, |stop| learner::audit(&subject, &options, &Flag(stop)))??;
     Ok(serde_json::to_string(&report)?)
+}
+
+/// Many runs of counts on built-in neighbours.
+#[pyfunction]
+pub fn audit_counts(
+    py: Python<'_>,
+    law: &str,
+    epsilon: f64,
+    delta: f64,
+    neighbours: &str,
+    max_records: Option<u32>,
+    runs: u64,
+    confidence: f64,
+    seed: u64,
+) -> Outcome<String> {
+    let (budget, neighbours) = (Budget::new(epsilon, delta)?, neighbours.parse()?);
+    let subject = counts::Subject { law: law_named(law)?, budget, neighbours, max_records };
+    let options = Options { runs, confidence, seed };
+    let found = watched(py, |stop| counts::audit(&subject, &options, &Flag(stop)))??;
+    Ok(serde_json::to_string(&found)?)
 }
 
 /// One run of a learner with many canaries.

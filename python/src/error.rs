@@ -47,13 +47,14 @@ impl Failure {
         Self(PyMemoryError::new_err(format!("no memory for {count} numbers; fewer are accepted")))
     }
 
-    /// A model that is not where it should have gone, and is elsewhere.
+    /// A release that is not where it should have gone, and is elsewhere.
     pub fn kept(why: WriteError, path: &Path) -> Self {
         let how = match why {
             WriteError::Exists { .. } => "; overwrite=True replaces it",
             _ => "",
         };
-        let words = format!("{why}{how}; this model, which is paid for, is in {}", path.display());
+        let words =
+            format!("{why}{how}; this release, which is paid for, is in {}", path.display());
         Self(match io::Error::from(why).kind() {
             io::ErrorKind::AlreadyExists => PyFileExistsError::new_err(words),
             io::ErrorKind::IsADirectory => PyIsADirectoryError::new_err(words),

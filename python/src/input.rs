@@ -130,6 +130,11 @@ fn truths(schema: &Schema, name: &str) -> [&'static str; 2] {
     const SPELLINGS: [[&str; 2]; 4] =
         [["false", "true"], ["False", "True"], ["FALSE", "TRUE"], ["0", "1"]];
     let listed = |text: &str| {
+        if schema.target().column == name {
+            return schema
+                .classes()
+                .is_some_and(|classes| classes.iter().any(|class| class == text));
+        }
         let column = schema.columns().iter().find(|column| column.name == name);
         match column.map(|column| &column.kind) {
             Some(ColumnKind::Number { .. }) => text == "0" || text == "1",
@@ -216,7 +221,8 @@ pub fn features(
     })
 }
 
-fn frame(list: &Bound<'_, PyList>, schema: &Schema, options: &Options<'_>) -> Outcome<Features> {
+/// Columns of equal length, and how many rows they have.
+fn columns(list: &Bound<'_, PyList>, schema: &Schema) -> Outcome<(Vec<Column>, usize)> {
     let columns =
         list.iter().map(|column| Column::new(&column, schema)).collect::<Outcome<Vec<_>>>()?;
     let rows = columns.first().map_or(0, Column::len);
@@ -224,9 +230,26 @@ fn frame(list: &Bound<'_, PyList>, schema: &Schema, options: &Options<'_>) -> Ou
         let (name, found) = (&odd.name, odd.len());
         return Err(Failure::value(format!("column \"{name}\" has {found} rows; others {rows}")));
     }
-    let named: Vec<(&str, &dyn Cells)> =
-        columns.iter().map(|column| (column.name.as_str(), column as &dyn Cells)).collect();
-    Ok(memory::columns(&named, rows, schema, options)?)
+    Ok((columns, rows))
+}
+
+fn named(columns: &[Column]) -> Vec<(&str, &dyn Cells)> {
+    columns.iter().map(|column| (column.name.as_str(), column as &dyn Cells)).collect()
+}
+
+fn frame(list: &Bound<'_, PyList>, schema: &Schema, options: &Options<'_>) -> Outcome<Features> {
+    let (columns, rows) = columns(list, schema)?;
+    Ok(memory::columns(&named(&columns), rows, schema, options)?)
+}
+
+/// A table whose target and unit, if there is one, are among its columns.
+pub fn table_of(
+    list: &Bound<'_, PyList>,
+    schema: &Schema,
+    options: &Options<'_>,
+) -> Outcome<Dataset> {
+    let (columns, rows) = columns(list, schema)?;
+    Ok(memory::table(&named(&columns), rows, schema, options)?)
 }
 
 fn sparse(parts: &Bound<'_, PyTuple>, schema: &Schema) -> Outcome<Features> {

@@ -2,12 +2,14 @@
 //!
 //! What a learner does is decided in the crates that this one calls; what a Python programmer sees is
 //! written in Python beside it (`python/privet`). Here arrays become data sets (`input`), requests
-//! plans and releases (`plan`, `model`), errors exceptions (`error`), and the interpreter is set free
+//! plans and releases (`plan`, `model`, `count`, `held`), errors exceptions (`error`), and the interpreter is set free
 //! while records are worked on (`watched`).
 
 mod account;
 mod audit;
+mod count;
 mod error;
+mod held;
 mod input;
 mod model;
 mod noise;
@@ -34,9 +36,11 @@ mod _privet {
     #[pymodule_export]
     use super::account::{account_check, account_trade_off};
     #[pymodule_export]
-    use super::audit::{audit_learner, audit_membership, audit_one_run};
+    use super::audit::{audit_counts, audit_learner, audit_membership, audit_one_run};
     #[pymodule_export]
     use super::command_line;
+    #[pymodule_export]
+    use super::count::{CountPlan, Counts, Records, load};
     #[pymodule_export]
     use super::error::PrivacyError;
     #[pymodule_export]

@@ -1,41 +1,24 @@
 //! Released models: weights with their certificate.
 
 use crate::error::{Failure, Outcome};
+use crate::held::{Held, seal};
 use crate::input;
 use crate::schema::Schema;
 use crate::watched::watched;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, ToPyArray};
 use privet_data::Encoding;
-use privet_data::write::Existing;
-use privet_learn::model::file::{self, Seal};
-use privet_learn::model::{self, Predictions};
+use privet_learn::Erm;
+use privet_learn::file;
+use privet_learn::model::Predictions;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use serde_json::json;
 use std::path::PathBuf;
 
 /// A released model: noised weights with their certificate. Holds nothing else of the records.
 #[pyclass(module = "privet._privet", frozen)]
-pub struct Model(pub model::Model, pub Kept);
-
-/// Where a model comes from.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
-    /// From a fit: it is sealed when it is written.
-    InMemory,
-    /// From a file: its seal is the one it came with, or none.
-    InFile,
-}
+pub struct Model(pub Held<Erm>);
 
 impl Model {
-    /// The text of its file. What came from a file is not sealed anew.
-    fn written(&self) -> Outcome<String> {
-        if self.1 == Kept::InFile {
-            self.0.check_seal().map_err(Failure::value)?;
-        }
-        Ok(file::to_json(&self.0, None)?)
-    }
-
     fn features(&self, given: &Bound<'_, PyAny>) -> Outcome<privet_data::Features> {
         input::features(given, &self.0.request().schema, &input::to_use())
     }
@@ -47,32 +30,24 @@ impl Model {
     #[staticmethod]
     #[pyo3(signature = (bytes, *, sealed = true))]
     fn from_bytes(bytes: &[u8], sealed: bool) -> Outcome<Self> {
-        let seal = if sealed { Seal::Required } else { Seal::Unchecked };
-        let read = file::from_json(bytes, seal);
-        let kept = |model| Self(model, Kept::InFile);
-        read.map(kept).map_err(|why| Failure::value(format!("not a privet model: {why}")))
+        Held::from_bytes(bytes, sealed).map(Self)
     }
 
     /// Reads a model file.
     #[staticmethod]
     #[pyo3(signature = (path, *, sealed = true))]
     fn load(path: PathBuf, sealed: bool) -> Outcome<Self> {
-        let seal = if sealed { Seal::Required } else { Seal::Unchecked };
-        Ok(Self(file::load(&path, seal)?, Kept::InFile))
+        Ok(Self(Held::loaded(file::load(&path, seal(sealed))?)))
     }
 
     /// The bytes of its file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Outcome<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, self.written()?.as_bytes()))
+        self.0.to_bytes(py)
     }
 
-    /// Writes its file, whole or not at all, readable by its owner alone. It was paid for: if it cannot be
-    /// put there it is put elsewhere, and the exception says where.
+    /// Writes its file.
     fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> Outcome<()> {
-        self.written()?;
-        let existing = if overwrite { Existing::Replace } else { Existing::Keep };
-        let kept = py.detach(|| file::save(&self.0, &path, None, existing))?;
-        kept.instead.map_or(Ok(()), |why| Err(Failure::kept(why, &kept.path)))
+        self.0.save(py, &path, overwrite)
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> Outcome<(Py<PyAny>, (Bound<'py, PyBytes>,))> {
@@ -85,22 +60,14 @@ impl Model {
         Schema(self.0.request().schema.clone())
     }
 
-    /// What the certificate claims, as JSON: all of it but the request and the proof of its origin.
+    /// What the certificate claims, as JSON.
     fn claim(&self) -> String {
-        let certificate = self.0.certificate();
-        json!({
-            "guarantee": certificate.guarantee,
-            "neighbours": self.0.request().neighbours,
-            "unit": self.0.request().schema.unit(),
-            "arithmetic": certificate.arithmetic,
-            "notes": certificate.notes,
-        })
-        .to_string()
+        self.0.claim()
     }
 
     /// The certificate as JSON.
     fn certificate(&self) -> Outcome<String> {
-        Ok(serde_json::to_string(self.0.certificate())?)
+        self.0.document()
     }
 
     /// What was asked for, as JSON.
@@ -177,17 +144,6 @@ impl Model {
 
     /// Checks it without data: the verdict as JSON.
     fn verify(&self, py: Python<'_>) -> Outcome<String> {
-        // A model of a fit has no seal yet; the file it would be written to has. A file without one is
-        // not valid.
-        let verdict = match self.1 {
-            Kept::InFile => watched(py, |_| privet_learn::verify(&self.0))?,
-            Kept::InMemory => {
-                let text = file::to_json(&self.0, None)?;
-                let sealed =
-                    file::from_json(text.as_bytes(), Seal::Required).map_err(Failure::value)?;
-                watched(py, |_| privet_learn::verify(&sealed))?
-            }
-        };
-        Ok(serde_json::to_string(&verdict)?)
+        self.0.verdict(py)
     }
 }

@@ -8,7 +8,8 @@ use privet_dp::noise::{
 };
 use pyo3::prelude::*;
 
-fn source(seed: Option<u64>) -> Outcome<Box<dyn Source>> {
+/// The system's randomness, or noise that can be repeated.
+pub fn source(seed: Option<u64>) -> Outcome<Box<dyn Source>> {
     Ok(match seed {
         Some(seed) => Box::new(FixedSeed::new(seed)),
         None => Box::new(SystemRandom::new()?),

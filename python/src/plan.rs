@@ -1,11 +1,12 @@
 //! Plans: made without data, then carried out on them.
 
 use crate::error::Outcome;
+use crate::held::Held;
 use crate::input;
-use crate::model::{Kept, Model};
+use crate::model::Model;
+use crate::noise::source;
 use crate::schema::Schema;
 use crate::watched::watched;
-use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::words::{LOSSES, POISSON, QUANTILE};
 use privet_learn::{Request, Words};
 use pyo3::prelude::*;
@@ -96,11 +97,8 @@ impl Plan {
         let public_count = request.relation().count_is_public();
         let options = input::to_learn(!public_count, request.task.method.info().any_storage);
         let data = input::dataset(features, labels, units, &request.schema, &options)?;
-        let mut source: Box<dyn Source> = match seed {
-            Some(seed) => Box::new(FixedSeed::new(seed)),
-            None => Box::new(SystemRandom::new()?),
-        };
+        let mut source = source(seed)?;
         let release = watched(py, |stop| self.0.run(&data, source.as_mut(), stop))??;
-        Ok(Model(privet_learn::model::Model::from_release(release)?, Kept::InMemory))
+        Ok(Model(Held::released(privet_learn::model::Model::from_release(release)?)))
     }
 }

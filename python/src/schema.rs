@@ -140,6 +140,11 @@ impl Schema {
         Some((slopes.to_pyarray(py), offsets.to_pyarray(py)))
     }
 
+    /// The schema under which records are counted by a column.
+    fn counting(&self, by: &str) -> Outcome<Self> {
+        Ok(Self(self.0.counting(by)?))
+    }
+
     /// Encoded, clipped rows as a `float32` array.
     fn encode<'py>(
         &self,

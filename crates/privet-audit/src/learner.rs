@@ -15,16 +15,14 @@
 use crate::attack::{self, Finding, Options, RUNS};
 use crate::claim::Claim;
 use crate::pairs::{self, Pair, Tables};
-use crate::runs::{self, Target, Watch, World};
+use crate::planned::{Planned, claimed};
+use crate::runs::{self, Watch};
 use crate::sharp::{sharp, with_unless_given};
 use crate::{AuditError, bits};
 use privet_core::{Budget, Neighbours};
-use privet_data::Dataset;
-use privet_dp::noise::Source;
 use privet_learn::{Calibration, Erm, Method, Plan, Request, Shown, plan};
 use privet_optim::loss::Loss;
 use serde::Serialize;
-use std::sync::atomic::AtomicBool;
 
 /// Columns of the built-in tables.
 pub const COLUMNS: usize = 3;
@@ -79,14 +77,8 @@ pub struct Report {
     pub finding: Finding,
 }
 
-/// A plan on two neighbouring tables.
-pub struct Learner<'a> {
-    plan: &'a Plan,
-    worlds: [Dataset; 2],
-    columns: usize,
-    axis: usize,
-    stop: AtomicBool,
-}
+/// A learner's plan on two neighbouring tables.
+pub type Learner<'a> = Planned<'a, Erm>;
 
 impl<'a> Learner<'a> {
     /// A plan made for a schema of [`pairs::schema`] with so many columns.
@@ -94,24 +86,8 @@ impl<'a> Learner<'a> {
         let request = plan.request();
         let Tables { worlds, axis } =
             pairs::build(pair, &request.schema, columns, request.rows, request.neighbours)?;
-        Ok(Self { plan, worlds, columns, axis, stop: AtomicBool::new(false) })
-    }
-
-    /// The two tables.
-    pub(crate) fn worlds(&self) -> &[Dataset; 2] {
-        &self.worlds
-    }
-}
-
-impl Target for Learner<'_> {
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
-        let data = &self.worlds[usize::from(world == World::Second)];
-        let (weights, _) = self.plan.run(data, source, &self.stop)?.into_parts();
-        Ok(weights.weights.into_iter().flatten().collect())
-    }
-
-    fn direction(&self) -> Option<Vec<f64>> {
-        Some((0..self.columns).map(|axis| f64::from(u8::from(axis == self.axis))).collect())
+        let direction = (0..columns).map(|column| f64::from(u8::from(column == axis))).collect();
+        Ok(Self::on(plan, worlds, direction))
     }
 }
 
@@ -214,7 +190,7 @@ pub fn audit_against(
         return Err(AuditError::NothingClaimed { method });
     };
     let finding = attack::audit(&target, &claim, options, watch)?;
-    let plan = target.plan;
+    let plan = target.plan();
     let request = plan.request();
     Ok(Report {
         method,
@@ -228,10 +204,8 @@ pub fn audit_against(
 
 /// What a plan claims.
 pub(crate) fn certificate(plan: &Plan) -> Result<Claim, AuditError> {
-    match (plan.guarantee(), plan.events()) {
-        (Some(guarantee), Some(events)) => Claim::certified(guarantee, events),
-        _ => Err(AuditError::NothingClaimed { method: plan.request().task.method.name() }),
-    }
+    let method = plan.request().task.method.name();
+    claimed(plan)?.ok_or(AuditError::NothingClaimed { method })
 }
 
 /// Searches the low bits of a learner's releases on a pair of tables ([`crate::bits`]), with the ridge

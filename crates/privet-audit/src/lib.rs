@@ -8,6 +8,8 @@
 //! |---|---|
 //! | can neighbours be told apart better than claimed? | [`attack`], on whatever is a [`Target`] |
 //! | … for a learner, on built-in worst cases | [`learner`], [`pairs`] |
+//! | … for counts of categories | [`counts`] |
+//! | … for a plan of any other family | [`planned`] |
 //! | … from a single run | [`one_run`] |
 //! | do samplers have their laws? | [`samplers`] |
 //! | do low bits give a neighbour away? | [`bits`]; the phase of b on its grid: [`phase`] |
@@ -27,6 +29,7 @@ pub mod bits;
 pub mod cases;
 pub mod cells;
 pub mod claim;
+pub mod counts;
 mod error;
 pub mod interval;
 pub mod learner;
@@ -37,6 +40,7 @@ pub mod page;
 pub mod pairs;
 pub mod peers;
 pub mod phase;
+pub mod planned;
 pub mod printed;
 pub mod runs;
 pub mod samplers;

@@ -1,5 +1,6 @@
 //! The long audit: `docs/audit.md`.
 
+mod counts;
 mod phases;
 mod progress;
 
@@ -48,6 +49,7 @@ pub fn page(head: &str, runs: u64, seed: u64, tell: &dyn Fn(&str)) -> Result<Pag
     let progress = Progress::new(tell)?;
     learners(&mut page, &options, &progress)?;
     doubled(&mut page, &options, &progress)?;
+    counts::counts(&mut page, &options, &progress)?;
     single_runs(&mut page, seed, &progress)?;
     mechanisms(&mut page, &options, &progress)?;
     errata(&mut page)?;

@@ -78,6 +78,29 @@ fn named_columns_read_as_a_file_does() {
     assert_eq!(held.report.surplus_rows, 1);
 }
 
+/// Target and unit by name, as a file has them.
+#[test]
+fn a_whole_table_reads_as_a_file_does() {
+    let schema = Schema::from_toml(SCHEMA).unwrap();
+    let file = csv_bytes(b"who,work,age,y\np,x,30,a\nq,moon,?,b\np,z,1e9,b\n", &schema).unwrap();
+    let (work, age) = (Texts(vec!["x", "moon", "z"]), Texts(vec!["30", "?", "1e9"]));
+    let (who, y) = (Texts(vec!["p", "q", "p"]), Texts(vec!["a", "b", "b"]));
+    let all: [(&str, &dyn Cells); 4] = [("who", &who), ("work", &work), ("age", &age), ("y", &y)];
+    let options = Options::default();
+    let held = memory::table(&all, 3, &schema, &options).unwrap();
+    assert_eq!((rows(&held), held.target, held.units), (rows(&file), file.target, file.units));
+    assert_eq!(held.report.surplus_rows, 1);
+    for missing in ["who", "y"] {
+        let some: Vec<_> = all.iter().copied().filter(|(name, _)| *name != missing).collect();
+        let refused = memory::table(&some, 3, &schema, &options).unwrap_err();
+        assert!(matches!(&refused, DataError::MissingColumn { column, .. } if column == missing));
+    }
+    // Whose a row is goes by exact digits, which a double may have lost.
+    let lost = Numbers(vec![9_007_199_254_740_992.0; 3]);
+    let all: [(&str, &dyn Cells); 4] = [("who", &lost), ("work", &work), ("age", &age), ("y", &y)];
+    assert!(memory::table(&all, 3, &schema, &options).is_err());
+}
+
 #[test]
 fn refusals_name_the_row_from_zero_and_never_a_value() {
     let schema = Schema::from_toml(SCHEMA).unwrap();

@@ -53,7 +53,7 @@ pub trait Task:
 
 /// What is released.
 pub trait Artefact:
-    Debug + Clone + PartialEq + Serialize + DeserializeOwned + Send + 'static
+    Debug + Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static
 {
     /// The word for it in files.
     const KIND: &'static str;

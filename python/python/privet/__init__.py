@@ -9,7 +9,8 @@
 >>> model.certificate_.epsilon, bool(model.score(X, y) > 0.9)
 (1.0, True)
 
-The estimators are scikit-learn's kind; :mod:`privet.account` is the accountant, :mod:`privet.noise`
+The estimators are scikit-learn's kind; :func:`privet.count` counts records by a column;
+:mod:`privet.account` is the accountant, :mod:`privet.noise`
 draws noise, :mod:`privet.audit` tries to refute a guarantee, and :func:`privet.verify` checks a
 model without its data. ``python -m privet`` is the command line.
 """
@@ -25,6 +26,7 @@ from privet._warnings import (
     RepeatedFitWarning,
 )
 from privet.classification import PrivateClassifier, PrivateLinearSVC, PrivateLogisticRegression
+from privet.counts import CountPlan, Counts, count, plan_count
 from privet.encoder import SchemaEncoder
 from privet.models import load, verify
 from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, PrivateRidge
@@ -33,6 +35,8 @@ from privet.schema import Schema, binary, category, ignore, number
 __all__ = [
     "Certificate",
     "Check",
+    "CountPlan",
+    "Counts",
     "NotPrivateWarning",
     "NotValidWarning",
     "Plan",
@@ -54,9 +58,11 @@ __all__ = [
     "audit",
     "binary",
     "category",
+    "count",
     "ignore",
     "load",
     "noise",
     "number",
+    "plan_count",
     "verify",
 ]

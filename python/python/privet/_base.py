@@ -16,16 +16,12 @@ from privet._array_schema import array_schema, check_exclusive
 from privet._certificate import Certificate, Plan
 from privet._coefficients import coefficients
 from privet._masks import check_unmasked
-from privet._numbers import optional_number, whole
+from privet._numbers import WHY_EPSILON, optional_number, whole
 from privet._refusals import validate_data
+from privet._rows import rows_missing
 from privet._seeds import seed_of
 from privet._spending import Spending
 from privet.schema import Schema, as_schema
-
-WHY_EPSILON = (
-    "epsilon is missing: privet picks no privacy budget for you; a number above 0 is accepted, and smaller is "
-    "more private"
-)
 
 WHY_NO_WEIGHTS = (
     "sample_weight is refused: a guarantee rests on a bound on what one record can change, and weights "
@@ -153,15 +149,7 @@ class PrivateEstimator(BaseEstimator):
         if self.n_rows is not None:
             return whole("n_rows", self.n_rows)
         if self._count_is_private(grouped):
-            why = (
-                "where the privacy unit is a group of rows"
-                if self.neighbours != "add-remove"
-                else 'under neighbours="add-remove"'
-            )
-            raise ValueError(
-                f"n_rows is missing: {why} the number of rows is private; declare about how many there are, "
-                "from public knowledge"
-            )
+            raise rows_missing(self.neighbours)
         return found
 
     def fit(self, X: Any, y: Any, *, groups: Any = None, **refused: Any) -> Any:

@@ -81,7 +81,7 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What a model can reveal about a record, and why.
+    """What a model, or a table of counts, can reveal about a record, and why.
 
     >>> from privet import PrivateLogisticRegression
     >>> X, y = [[0.1], [0.9]] * 50, [0, 1] * 50
@@ -102,7 +102,7 @@ class Certificate:
     """``"finite"``: proved for the program as executed; ``"real"``: for real numbers."""
     notes: tuple[str, ...]
     """Conditions and gaps."""
-    _model: _privet.Model = field(repr=False)
+    _model: _privet.Model | _privet.Counts = field(repr=False)
 
     @cached_property
     def document(self) -> dict[str, Any]:
@@ -134,7 +134,7 @@ class Certificate:
         return self.document["events"]
 
     @classmethod
-    def _of(cls, model: _privet.Model) -> Certificate:
+    def _of(cls, model: _privet.Model | _privet.Counts) -> Certificate:
         claim = json.loads(model.claim())
         guarantee = claim["guarantee"] or {}
         return cls(

@@ -6,6 +6,11 @@ from typing import Any
 
 import numpy as np
 
+WHY_EPSILON = (
+    "epsilon is missing: privet picks no privacy budget for you; a number above 0 is accepted, and smaller is "
+    "more private"
+)
+
 
 def whole(name: str, value: Any) -> int:
     """A whole number from 1, however it is written.

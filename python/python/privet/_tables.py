@@ -47,14 +47,17 @@ def csr_parts(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     return readable(X.data), readable(X.indices), readable(X.indptr), X.shape[1]
 
 
-def frame_columns(X: Any, without: str | None = None, *, total: bool = False) -> list[Column]:
-    """The columns of a frame but for one, which says whose a row is and is read as such."""
+def frame_columns(
+    X: Any, without: str | None = None, *, total: bool = False, only: Sequence[str] | None = None
+) -> list[Column]:
+    """The columns of a frame but for one, which says whose a row is and is read as such; or ``only`` some, by
+    names without blanks around them."""
     names = [str(name) for name in getattr(X, "column_names", X.columns)]
     if len(set(names)) < len(names):
         repeated = next(name for place, name in enumerate(names) if name in names[:place])
         raise ValueError(f"column {repeated!r} occurs more than once; each name once is accepted")
     frame = nw.from_native(X, eager_only=True)
-    wanted = [name for name in frame.columns if str(name) != without]
+    wanted = [name for name in frame.columns if str(name) != without and (only is None or str(name).strip() in only)]
     return [series_column(str(name), frame.get_column(name), total=total) for name in wanted]
 
 

@@ -26,6 +26,7 @@ from privet import _privet
 from privet._base import PrivateEstimator
 from privet._certificate import Certificate, Plan
 from privet._numbers import whole
+from privet.counts import CountPlan, Counts
 
 NO_EVENT = (
     "it is NOT PRIVATE: there was no noise, or a seed by which it can be taken off again; there is no event to "
@@ -233,7 +234,7 @@ def calibrate(
 
 
 def of(released: Any) -> Event:
-    """The event of a plan, a certificate or a fitted estimator.
+    """The event of a plan, a certificate, counts or a fitted estimator.
 
     >>> from privet import PrivateLogisticRegression
     >>> plan = PrivateLogisticRegression(epsilon=1, bounds=(0, 1)).plan(n_rows=1000, n_features=3)
@@ -246,25 +247,29 @@ def of(released: Any) -> Event:
     return Event(document.events)
 
 
-def _document(released: Any) -> Plan | Certificate:
+def _document(released: Any) -> Plan | CountPlan | Certificate:
     if isinstance(released, PrivateEstimator):
         check_is_fitted(released)
         return released.certificate_
-    if isinstance(released, (Plan, Certificate)):
+    if isinstance(released, Counts):
+        return released.certificate
+    if isinstance(released, (Plan, CountPlan, Certificate)):
         return released
     raise TypeError(
-        f"it is a {type(released).__name__}; accepted are a plan, a certificate and a fitted estimator of privet"
+        f"it is a {type(released).__name__}; accepted are a plan, a certificate, counts and a fitted estimator of "
+        "privet"
     )
 
 
-def _promises(document: Plan | Certificate) -> bool:
+def _promises(document: Plan | CountPlan | Certificate) -> bool:
     """Whether noise was drawn that nobody can repeat, or will be."""
     private = document.private if isinstance(document, Certificate) else document.epsilon is not None
     return private and document.events is not None
 
 
 def total(released: Iterable[Any], *, delta: float) -> float:
-    """The epsilon of several releases on the same records at ``delta``: estimators, certificates or plans.
+    """The epsilon of several releases on the same records at ``delta``: estimators, counts, certificates or
+    plans.
 
     Infinite if one of them is not private.
 

@@ -21,9 +21,10 @@ from privet._numbers import whole
 
 @dataclass(frozen=True)
 class Finding:
-    """What an attack on a learner found."""
+    """What an attack on a learner, or on counts, found."""
 
     method: str
+    """The learner; ``"count"`` for counts."""
     epsilon_claimed: float
     delta: float
     epsilon_lower: float
@@ -35,8 +36,8 @@ class Finding:
     """Everything, as ``privet audit --json`` prints it."""
 
     @classmethod
-    def _from_json(cls, text: str) -> Finding:
-        found = json.loads(text)
+    def _from_json(cls, text: str, **more: Any) -> Finding:
+        found = json.loads(text) | more
         names = ("method", "epsilon_claimed", "delta", "epsilon_lower", "refuted", "confidence")
         return cls(**{name: found[name] for name in names}, details=found)
 
@@ -82,6 +83,30 @@ def learner(
             method, _pairs(settings), float(epsilon), float(delta), neighbours, rows, runs, confidence, seed
         )
     )
+
+
+def counts(
+    law: str = "laplace",
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    neighbours: str = "replace-one",
+    max_records: int | None = None,
+    runs: int = 10_000,
+    confidence: float = 0.999,
+    seed: int = 1,
+) -> Finding:
+    """Count (:func:`privet.count`) many times on built-in neighbouring tables and try to tell them apart.
+
+    ``max_records``: how many rows a person may have; a row is protected unless given.
+
+    >>> counts(epsilon=2.0, runs=500).refuted
+    False
+    """
+    most = None if max_records is None else whole("max_records", max_records)
+    runs = whole("runs", runs)
+    found = _privet.audit_counts(law, float(epsilon), float(delta), neighbours, most, runs, confidence, seed)
+    return Finding._from_json(found, method="count", law=law, neighbours=neighbours)
 
 
 def one_run(

@@ -1,4 +1,4 @@
-"""Model files: reading, and checking without data."""
+"""Files of models and counts: reading, and checking without data."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from privet import _privet
 from privet._base import PrivateEstimator
-from privet._certificate import Plan, Verdict
+from privet._certificate import Certificate, Plan, Verdict
 from privet._warnings import NotValidWarning
 from privet.classification import NOTE_CLASSES, PrivateClassifier, PrivateLinearSVC, PrivateLogisticRegression
+from privet.counts import Counts
 from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, rate_at_zero
 from privet.schema import Schema
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model file, whoever wrote it, as a fitted estimator.
+    """Read a file, whoever wrote it: a model as a fitted estimator, counts as :class:`privet.Counts`.
 
     A file whose seal is broken is refused. Where :func:`verify` refuses what the certificate claims, the
-    model can still be used, but its ``certificate_`` claims nothing, and a warning says why.
+    model can still be used, but its ``certificate_`` (``certificate`` of counts) claims nothing, and a warning
+    says why.
 
     >>> import os, tempfile
     >>> from privet import PrivateLogisticRegression, load
@@ -37,17 +39,28 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> bool((again.coef_ == fitted.coef_).all()), again.classes_
     (True, array([0, 1]))
     """
-    estimator = _estimator(_privet.Model.load(os.fspath(path)))
-    if estimator.certificate_.private:
-        verdict = verify(estimator)
-        if not verdict:
-            estimator.certificate_ = estimator.certificate_._refused(verdict)
-            warnings.warn(
-                f"this certificate does not hold, rely on no guarantee: {estimator.certificate_.notes[0]}",
-                NotValidWarning,
-                stacklevel=2,
-            )
+    found = _privet.load(os.fspath(path))
+    if isinstance(found, _privet.Counts):
+        counts = Counts(found)
+        counts.certificate = _checked(counts.certificate, found)
+        return counts
+    estimator = _estimator(found)
+    estimator.certificate_ = _checked(estimator.certificate_, found)
     return estimator
+
+
+def _checked(certificate: Certificate, release: _privet.Model | _privet.Counts) -> Certificate:
+    """The certificate, with nothing claimed where verification refuses the claim."""
+    verdict = verify(release) if certificate.private else None
+    if verdict is None or verdict:
+        return certificate
+    refused = certificate._refused(verdict)
+    warnings.warn(
+        f"this certificate does not hold, rely on no guarantee: {refused.notes[0]}",
+        NotValidWarning,
+        stacklevel=3,
+    )
+    return refused
 
 
 def _estimator(model: _privet.Model) -> Any:
@@ -101,7 +114,8 @@ def _loss(loss: Any) -> dict[str, Any]:
 
 
 def verify(model: Any) -> Verdict:
-    """Check a model without its data: a fitted estimator, or the path of a model file.
+    """Check a model or counts without their data: a fitted estimator, :class:`privet.Counts`, or the path of
+    a file of either.
 
     The guarantee is recomputed from the certificate's events, the plan made again from its public facts,
     and the digest that binds model and certificate compared.
@@ -115,6 +129,8 @@ def verify(model: Any) -> Verdict:
     if isinstance(model, PrivateEstimator):
         check_is_fitted(model)
         model = model.model_
-    elif not isinstance(model, _privet.Model):
-        model = _privet.Model.load(os.fspath(model), sealed=False)
+    elif isinstance(model, Counts):
+        model = model._release
+    elif not isinstance(model, (_privet.Model, _privet.Counts)):
+        model = _privet.load(os.fspath(model), sealed=False)
     return Verdict._from_json(model.verify())

@@ -1,5 +1,6 @@
 //! How far the long audit is.
 
+use super::counts::subjects;
 use super::phases::PHASES;
 use super::{BUDGETS, LOW_BITS, SCALARS};
 use crate::AuditError;
@@ -24,7 +25,12 @@ pub(super) const OTHER: f64 = 1.0;
 impl<'a> Progress<'a> {
     pub(super) fn new(tell: &'a dyn Fn(&str)) -> Result<Self, AuditError> {
         let rows = 2.0 * METHODS.iter().filter(|info| info.name != "non-private").count() as f64;
-        let others = cases()?.len() + SCALARS.len() + 2 * LOW_BITS.len() + PHASES.len() + 2;
+        let others = cases()?.len()
+            + SCALARS.len()
+            + 2 * LOW_BITS.len()
+            + PHASES.len()
+            + 2
+            + subjects()?.len();
         let all = rows * ((BUDGETS.len() + 1) as f64 * LEARNER + SINGLE) + others as f64 * OTHER;
         Ok(Self { tell, started: Instant::now(), done: Cell::new(0.0), all })
     }

@@ -5,6 +5,7 @@
 
 mod accounting;
 mod cells;
+mod counts;
 mod errata;
 mod learners;
 mod membership;

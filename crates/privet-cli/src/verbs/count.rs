@@ -221,18 +221,11 @@ impl Count {
     }
 }
 
-/// How far from a count the truth is in 95 of 100 cases, in standard deviations.
-fn reach(counts: &Released<Task>) -> f64 {
-    match counts.request().task.law {
-        Some(Law::Laplace) => 20_f64.ln() / 2_f64.sqrt(),
-        _ => 1.96,
-    }
-}
-
 /// The counts for people, with their noise.
 pub fn table(counts: &Released<Task>) -> String {
     let Counts { by, cells, noise } = counts.artefact();
-    let within = number((noise * reach(counts)).ceil());
+    let law = counts.request().task.law.unwrap_or(Law::Laplace);
+    let within = number(law.margin(*noise).ceil());
     let mut rows = vec![vec![by.clone(), "count".into(), "±".into()]];
     for cell in cells {
         rows.push(vec![cell.category.clone(), number(cell.count.round()), within.clone()]);

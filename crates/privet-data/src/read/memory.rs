@@ -2,9 +2,12 @@
 //!
 //! Features come as rows of numbers ([`numbers`]), as sparse rows ([`sparse`]) or as named columns of
 //! cells ([`columns`]); [`labelled`] joins them with labels and, where the schema has a unit, with
-//! whose each row is. The rules are those of the file readers; rows count from 0.
+//! whose each row is. A [`table`] has all of them among its named columns. The rules are those of the file readers; rows count from 0.
 
-use super::{Options, Report, collect::Collector, collect::Record, here, unit::UnitCap};
+use super::{
+    Options, Report, collect::Collector, collect::Record, here, identifier::Identifier,
+    unit::UnitCap,
+};
 use crate::{
     dataset::{Dataset, Features, NULL_NUMBER, Target},
     encode::{Cell, EncodedNumbers, Encoding, NumberRows, NumbersError, UnknownIn},
@@ -178,6 +181,10 @@ impl Record for Row<'_> {
             cell => cell,
         }
     }
+
+    fn identifier(&self, position: usize) -> Identifier<'_> {
+        self.columns.get(position).map_or(Cell::Missing, |(_, column)| column.cell(self.row)).into()
+    }
 }
 
 /// Named columns of `rows` cells each; those of the schema are found by name.
@@ -189,17 +196,39 @@ pub fn columns(
 ) -> Result<Features, DataError> {
     let (encoding, place) = (Encoding::new(schema), Place::Table);
     let mut collector = Collector::features(schema, &encoding, &place, options);
-    let trim = schema.file().trim;
+    collect(table, rows, &mut collector)?;
+    collector.into_features()
+}
+
+/// Named columns of `rows` cells each, the target and the unit among them: all that a file has.
+pub fn table(
+    table: &[(&str, &dyn Cells)],
+    rows: usize,
+    schema: &Schema,
+    options: &Options<'_>,
+) -> Result<Dataset, DataError> {
+    let (encoding, place) = (Encoding::new(schema), Place::Table);
+    let mut collector = Collector::labelled(schema, &encoding, &place, options);
+    collect(table, rows, &mut collector)?;
+    collector.into_dataset()
+}
+
+fn collect(
+    table: &[(&str, &dyn Cells)],
+    rows: usize,
+    collector: &mut Collector<'_>,
+) -> Result<(), DataError> {
+    let file = collector.schema.file();
+    let (trim, missing) = (file.trim, file.missing_values.as_slice());
     let names = table.iter().map(|(name, _)| if trim { name.trim_ascii() } else { name });
     let names: Vec<&[u8]> = names.map(str::as_bytes).collect();
     let layout = collector.layout(&names)?;
-    let missing = schema.file().missing_values.as_slice();
     let missing_numbers: Vec<f64> = missing.iter().filter_map(|text| text.parse().ok()).collect();
     for row in 0..rows {
         let cells = Row { columns: table, row, missing, missing_numbers: &missing_numbers, trim };
         collector.record(row as u64, &layout, &cells)?;
     }
-    collector.into_features()
+    Ok(())
 }
 
 /// Features with their labels, and with at most `max_records` rows of each unit where the schema has

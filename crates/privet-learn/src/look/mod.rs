@@ -6,4 +6,5 @@
 //! | [`stream`] | the same again and again, from one budget, by processes that come and go |
 
 pub mod count;
+mod margin;
 pub mod stream;

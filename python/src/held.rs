@@ -1,0 +1,111 @@
+//! What was released, of any family, as Python holds it: written, read and checked with its certificate.
+
+use crate::error::{Failure, Outcome};
+use crate::watched::watched;
+use privet_data::write::Existing;
+use privet_learn::file::{self, Seal};
+use privet_learn::{Released, Task};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use serde_json::json;
+use std::ops::Deref;
+use std::path::Path;
+
+/// A release and where it comes from. Holds nothing else of the records.
+pub struct Held<T: Task>(Released<T>, Origin);
+
+/// Where a release comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// From a run: it is sealed when it is written.
+    Run,
+    /// From a file: its seal is the one it came with, or none.
+    File,
+}
+
+/// Whether a broken seal is refused.
+pub fn seal(sealed: bool) -> Seal {
+    if sealed { Seal::Required } else { Seal::Unchecked }
+}
+
+impl<T: Task> Deref for Held<T> {
+    type Target = Released<T>;
+
+    fn deref(&self) -> &Released<T> {
+        &self.0
+    }
+}
+
+impl<T: Task> Held<T> {
+    /// Of a run.
+    pub fn released(released: Released<T>) -> Self {
+        Self(released, Origin::Run)
+    }
+
+    /// Of a file.
+    pub fn loaded(released: Released<T>) -> Self {
+        Self(released, Origin::File)
+    }
+
+    /// Reads it from the bytes of its file.
+    pub fn from_bytes(bytes: &[u8], sealed: bool) -> Outcome<Self> {
+        let read = file::released_from_json(bytes, seal(sealed));
+        read.map(Self::loaded).map_err(|why| Failure::value(format!("not a privet model: {why}")))
+    }
+
+    /// The text of its file. What came from a file is not sealed anew.
+    fn written(&self) -> Outcome<String> {
+        if self.1 == Origin::File {
+            self.0.check_seal().map_err(Failure::value)?;
+        }
+        Ok(file::to_json(&self.0, None)?)
+    }
+
+    /// The bytes of its file.
+    pub fn to_bytes<'py>(&self, py: Python<'py>) -> Outcome<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, self.written()?.as_bytes()))
+    }
+
+    /// Writes its file, whole or not at all, readable by its owner alone. It was paid for: if it cannot be
+    /// put there it is put elsewhere, and the exception says where.
+    pub fn save(&self, py: Python<'_>, path: &Path, overwrite: bool) -> Outcome<()> {
+        self.written()?;
+        let existing = if overwrite { Existing::Replace } else { Existing::Keep };
+        let kept = py.detach(|| file::save(&self.0, path, None, existing))?;
+        kept.instead.map_or(Ok(()), |why| Err(Failure::kept(why, &kept.path)))
+    }
+
+    /// What the certificate claims, as JSON: all of it but the request and the proof of its origin.
+    pub fn claim(&self) -> String {
+        let certificate = self.0.certificate();
+        json!({
+            "guarantee": certificate.guarantee,
+            "neighbours": self.0.request().neighbours,
+            "unit": self.0.request().schema.unit(),
+            "arithmetic": certificate.arithmetic,
+            "notes": certificate.notes,
+        })
+        .to_string()
+    }
+
+    /// The certificate as JSON.
+    pub fn document(&self) -> Outcome<String> {
+        Ok(serde_json::to_string(self.0.certificate())?)
+    }
+
+    /// Checks it without data: the verdict as JSON.
+    pub fn verdict(&self, py: Python<'_>) -> Outcome<String> {
+        // What was just released has no seal yet; the file it would be written to has. A file without
+        // one is not valid.
+        let verdict = match self.1 {
+            Origin::File => watched(py, |_| privet_learn::verify(&self.0))?,
+            Origin::Run => {
+                let text = file::to_json(&self.0, None)?;
+                let sealed: Released<T> = file::released_from_json(text.as_bytes(), Seal::Required)
+                    .map_err(Failure::value)?;
+                watched(py, |_| privet_learn::verify(&sealed))?
+            }
+        };
+        Ok(serde_json::to_string(&verdict)?)
+    }
+}
