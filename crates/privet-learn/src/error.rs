@@ -127,7 +127,7 @@ pub enum LearnError {
     #[error(transparent)]
     Write(#[from] WriteError),
     /// A file of a stream is not one, or there is one already.
-    #[error("{path}: not a stream that can be gone on with: {why}")]
+    #[error("{path}: {why}")]
     NotAStream {
         /// Which.
         path: String,

@@ -23,7 +23,7 @@ impl<T: Task> Released<T> {
     pub fn from_release(release: Release<T::Artefact>) -> Result<Self, LearnError> {
         let (artefact, certificate) = release.into_parts();
         Self::new(artefact, certificate)
-            .map_err(|why| LearnError::NotAModel { path: "release".into(), why })
+            .map_err(|why| LearnError::NotAModel { path: "what was released".into(), why })
     }
 
     pub(crate) fn new(artefact: T::Artefact, certificate: Certificate) -> Result<Self, String> {

@@ -159,7 +159,9 @@ pub(crate) fn task_of(request: &Map<String, Value>) -> Result<String, String> {
         None => Ok(Erm::NAME.into()),
         // One way to write it.
         Some(Value::String(name)) if name != Erm::NAME => Ok(name.clone()),
-        Some(_) => Err("its task is not a word that names one".into()),
+        Some(_) => {
+            Err("its task is not a word that names one (for linear models leave it out)".into())
+        }
     }
 }
 

@@ -84,7 +84,7 @@ pub fn verify<T: Task>(model: &Released<T>) -> Verdict {
             _ if !planned => Err("they are not the events of a plan for these public facts".into()),
             Ok(Some(found)) if found.delta == 0.0 => Ok(format!("ε = {}, δ = 0", found.epsilon)),
             Ok(Some(found)) => Ok(format!("ε = {}, δ = {:e}", found.epsilon, found.delta)),
-            Ok(None) => Err("no guarantee is claimed: this model is not private".into()),
+            Ok(None) => Err("no guarantee is claimed: it is not private".into()),
             Err(error) => Err(error.to_string()),
         },
     );

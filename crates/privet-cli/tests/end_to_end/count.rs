@@ -74,7 +74,7 @@ fn several_processes_release_from_one_budget() {
     let newest = world.read("s");
     world.write("s", world.read("old"));
     let stale = world.run("count table.csv --stream s --out c.json");
-    assert!(stale.code != 0 && stale.stderr.contains("newest state"), "{}", stale.stderr);
+    assert!(stale.code != 0 && stale.stderr.contains("newest of both"), "{}", stale.stderr);
     world.write("s", newest);
     let last = world.run("count table.csv --stream s --out c.json");
     assert!(last.code == 0 && last.stderr.contains("last release"), "{}", last.stderr);

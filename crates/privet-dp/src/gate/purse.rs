@@ -15,8 +15,8 @@ pub enum PurseError {
     Refused(String),
     /// This state was used before: another draw from it would be a second answer that nobody charged.
     #[error(
-        "this session went on from here before (generation {seen}, the state is of {generation}): \
-             take the newest state"
+        "state and journal do not fit: the session went on from here before, or the journal is an older \
+             copy (generation {seen} there, {generation} in the state); take the newest of both"
     )]
     Stale {
         /// Of the state.

@@ -1,11 +1,11 @@
 //! `chosen-amp`: a few columns chosen privately, then [`super::amp`] on them alone.
 //!
 //! **Theorem.** Stage one makes k choices among signed columns by their scores at θ = 0,
-//! scoreⱼ = |Σᵢ ℓ′(0; yᵢ)·xᵢⱼ| in whole numbers, a column that was chosen scoring 0 from then on: k mechanisms
+//! scoreⱼ = ∓Σᵢ ℓ′(0; yᵢ)·xᵢⱼ for its two signs, in whole numbers, a column that was chosen scoring 0 from then on: k mechanisms
 //! of bounded range 2Δ·rate ([`privet_dp::mechanism::Selection`]), Δ that of [`super::frank_wolfe::Terms`].
 //! What was chosen is read; it is charged in full, so that stage two may depend on it: AMP on the chosen
-//! columns, with rows no longer than before (leaving out entries shortens a row), on k columns and the
-//! constant one. Its event depends on **how many** columns are chosen, which the plan fixes, never on which.
+//! columns, whose rows are at most as long as before (leaving out entries lengthens none), and the constant
+//! one. Its event depends on **how many** columns are chosen, which the plan fixes, never on which.
 //! Both are charged together, as one list, which composition allows for any adaptive choice.
 //!
 //! *Choices that repeat.* Choosing a column twice is possible (its score is 0, not −∞) and costs no privacy;

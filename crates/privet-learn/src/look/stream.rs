@@ -6,7 +6,8 @@
 //! release may see all of them.
 //!
 //! **What is protected.** A unit's records may be in every table that is counted: each release is charged in
-//! full, and composition is adaptive, so that tables may grow, shrink or be corrected from one to the next.
+//! full, and composition is adaptive, so that tables may be corrected from one to the next; they may grow or
+//! shrink where the number of rows is private.
 //!
 //! **Copies.** A state is gone on from once: the journal (`FILE.journal`) commits the generation before a
 //! draw, and refuses a state that is older or a copy. Whoever copies *both* files, or takes away the journal,
@@ -60,7 +61,7 @@ impl Stream {
         let counting = counting(plan)?;
         let events = plan.events().cloned().ok_or(GateError::NotAsPlanned)?;
         if path.exists() {
-            let why = "a stream is begun once: leave the file to go on with it, or name another";
+            let why = "there is one already: go on with it, or name another";
             return Err(refused(path, why));
         }
         let journal = journal_of(path);
