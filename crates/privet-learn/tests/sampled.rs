@@ -18,22 +18,14 @@ use privet_optim::loss::Loss;
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
 
-fn request(epsilon: f64, delta: f64) -> Request {
-    Request {
-        schema: schema(2),
-        rows: 4000,
-        budget: Some(Budget::new(epsilon, delta).unwrap()),
-        neighbours: Neighbours::ReplaceOne,
-        calibration: Calibration::Sound,
-        noise: vec![],
-        task: Erm { loss: Loss::Logistic, method: Method::Sgd(sgd::Sgd::default()) },
-    }
+fn case(epsilon: f64, delta: f64) -> Case {
+    Case::of("sgd").budget(epsilon, delta)
 }
 
-fn with(change: impl Fn(&mut sgd::Sgd)) -> Request {
+fn with(change: impl Fn(&mut sgd::Sgd)) -> Case {
     let mut options = sgd::Sgd::default();
     change(&mut options);
-    request(2.0, 1e-6).with_method(Method::Sgd(options))
+    case(2.0, 1e-6).method(Method::Sgd(options))
 }
 
 /// A file that takes a minute to verify is one that keeps a verifier busy: budgets that promise nothing are
