@@ -2,9 +2,7 @@
 
 mod common;
 
-use common::{
-    Case, Change, LOSSES, RELATIONS, accuracy, data, forged, scale, sparse, uniform, with_values,
-};
+use common::{Case, Change, LOSSES, RELATIONS, data, sparse, uniform, with_values};
 use privet_core::{Budget, Unit};
 use privet_data::Dataset;
 use privet_dp::account::{self, Cost, Event};
@@ -30,11 +28,8 @@ fn every_combination_trains_and_verifies() {
         for loss in LOSSES {
             for (neighbours, delta) in RELATIONS.into_iter().zip([1e-6, 0.0]) {
                 let case = case(4.0, delta).classes(classes).neighbours(neighbours).loss(loss);
-                let case = case.set("steps", "12");
-                case.verified(&training);
-                let found = accuracy(&case.seeded(&training), &test);
-                let what = format!("{loss:?} {neighbours} {classes} classes");
-                assert!(found > 0.75 - 0.15 * f64::from(classes - 2), "{what}: accuracy {found}");
+                let least = 0.75 - 0.15 * f64::from(classes - 2);
+                case.set("steps", "12").learns(&training, &test, least);
             }
         }
     }
@@ -153,23 +148,13 @@ fn printed_noise_claims_what_is_proved() {
 }
 
 #[test]
-fn less_noise_or_fewer_steps_are_found_out() {
-    const COST: &str = "/events/repeat/event/use/cost";
+fn a_certificate_states_every_setting() {
     let chosen = case(1.0, 1e-6).model(&data(4000, 2, 1));
     let Method::FrankWolfe(settled) = chosen.request().task.method else {
         panic!("another method")
     };
     assert!(settled.steps.is_some() && settled.radius.is_some() && settled.clip.is_some());
     assert!(verify(&chosen).valid);
-    let verdict = verify(&forged(&chosen, |certificate| {
-        scale(certificate, &format!("{COST}/range"), 2.0);
-    }));
-    assert!(!verdict.valid && !verdict.checks[0].holds);
-    let verdict = verify(&forged(&chosen, |certificate| {
-        scale(certificate, &format!("{COST}/range"), 1.5);
-        certificate["events"]["repeat"]["count"] = 2.into();
-    }));
-    assert!(!verdict.valid && !verdict.checks[1].holds);
 }
 
 /// Scores along a path of choices.

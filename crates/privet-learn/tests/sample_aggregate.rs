@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Case, RELATIONS, accuracy, data, failed, half_noise, scale, sparse, uniform};
+use common::{Case, RELATIONS, data, failed, sparse, uniform};
 use privet_core::Neighbours;
 use privet_dp::gate::Arithmetic;
 use privet_dp::noise::{FixedSeed, SystemRandom};
@@ -23,11 +23,9 @@ fn every_combination_trains_and_verifies() {
         for (neighbours, delta) in RELATIONS.into_iter().flat_map(|n| [(n, 1e-6), (n, 0.0)]) {
             for loss in [Loss::Logistic, Loss::SQUARED] {
                 let case = case(classes, 4.0, delta).neighbours(neighbours).loss(loss);
+                case.learns(&training, &test, 0.85 - 0.2 * f64::from(classes - 2));
                 let model = case.verified(&sparse(&training));
                 assert_eq!(model.certificate().arithmetic, Arithmetic::Finite);
-                let found = accuracy(&case.seeded(&training), &test);
-                let what = format!("{neighbours} {classes} classes, delta {delta}, {loss:?}");
-                assert!(found > 0.85 - 0.2 * f64::from(classes - 2), "{what}: accuracy {found}");
             }
         }
     }
@@ -84,15 +82,9 @@ fn settings_are_checked_and_what_is_not_covered_is_refused() {
 }
 
 #[test]
-fn less_noise_more_blocks_or_a_smaller_sensitivity_is_found_out() {
+fn more_blocks_are_found_out() {
     let model = case(2, 1.0, 1e-6).model(&data(3000, 2, 1));
     assert!(verify(&model).valid);
-    assert!(!failed(&model, |certificate| half_noise(certificate, "/events/use/cost"))[0]);
-    let excused = failed(&model, |certificate| {
-        half_noise(certificate, "/events/use/cost");
-        scale(certificate, "/events/use/cost/sensitivity", 0.5);
-    });
-    assert_eq!(excused, [false, false, true]);
     // More blocks than were used would excuse less noise.
     let blocks = failed(&model, |certificate| {
         let known = certificate["request"]["method"]["blocks"].as_u64().unwrap();

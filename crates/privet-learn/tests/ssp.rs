@@ -2,20 +2,15 @@
 
 mod common;
 
-use common::{
-    Case, Change, RELATIONS, SCHEMA, accuracy, data, failed, off_grid, relative_error, scale,
-    sparse,
-};
+use common::{Case, Change, RELATIONS, SCHEMA, accuracy, data, relative_error, sparse};
 use privet_core::{Neighbours, Unit};
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::{Dataset, Schema, Target};
 use privet_dp::gate::Arithmetic;
-use privet_dp::noise::SystemRandom;
 use privet_learn::erm::ssp;
-use privet_learn::{Facts, LearnError, Method, plan, verify};
+use privet_learn::{Facts, LearnError, Method, plan};
 use privet_optim::loss::Loss;
 use proptest::prelude::*;
-use std::sync::atomic::AtomicBool;
 
 fn case(classes: u32, epsilon: f64, delta: f64) -> Case {
     Case::of("ssp").classes(classes).budget(epsilon, delta)
@@ -77,32 +72,6 @@ fn what_is_not_covered_is_refused_with_what_is() {
     let far = SCHEMA.replace("radius = 1.0", "radius = 1e70");
     if let Ok(schema) = Schema::from_toml(&far) {
         assert!(refused(case(2, 1.0, 1e-6).schema(schema)).contains("1e60"));
-    }
-}
-
-#[test]
-fn features_off_their_grid_are_refused_before_noise_is_drawn() {
-    let mut source = SystemRandom::new().unwrap();
-    let planned = case(2, 1.0, 1e-6).plan();
-    let bad = off_grid(&data(4000, 2, 1));
-    let refused = planned.run(&bad, &mut source, &AtomicBool::new(false)).unwrap_err();
-    assert!(matches!(refused, LearnError::DataShape(_)), "{refused}");
-}
-
-#[test]
-fn less_noise_or_a_smaller_sensitivity_is_found_out() {
-    for (delta, grid) in [(1e-6, Some("/events/use/cost/grid/step")), (0.0, None)] {
-        let model = case(2, 1.0, delta).model(&data(4000, 2, 1));
-        assert!(verify(&model).valid);
-        let failed = |sensitivity: f64| {
-            failed(&model, |certificate| {
-                scale(certificate, "/events/use/cost/noise_scale", 0.5);
-                scale(certificate, grid.unwrap_or("/events/use/cost/step"), 0.5);
-                scale(certificate, "/events/use/cost/sensitivity", sensitivity);
-            })
-        };
-        assert!(!failed(1.0)[0]);
-        assert_eq!(failed(0.5), [false, false, true]);
     }
 }
 

@@ -1,6 +1,6 @@
 //! What no theorem covers is refused, before anything is drawn.
 
-use crate::common::{Case, with_values};
+use crate::common::{Case, off_grid, with_values};
 use crate::subject::{ROWS, Subject};
 use privet_core::Neighbours;
 use privet_data::{Dataset, Target};
@@ -34,7 +34,18 @@ pub fn tables<T: Task>(subject: &Subject<T>) {
         let error = undrawn(name, plan, &fewer);
         assert!(matches!(error, LearnError::RowCount { declared: 150, found: 149 }), "{name}");
     } else {
-        assert!(subject.seeded(&fewer).is_ok(), "{name}: the number of rows is private");
+        // The number of rows is private: nothing that is seen tells of it.
+        let mut notes = Vec::new();
+        for rows in [ROWS, ROWS - 1, 17, 0] {
+            let fewer = data.select(&(0..rows).collect::<Vec<_>>());
+            let release = plan.run(&fewer, &mut FixedSeed::new(7), &AtomicBool::new(false));
+            let release = release.unwrap_or_else(|error| panic!("{name}, {rows} rows: {error}"));
+            let certificate = release.certificate();
+            assert_eq!(certificate.events.as_ref(), plan.events(), "{name}");
+            assert_eq!(certificate.request, serde_json::to_value(plan.request()).unwrap());
+            notes.push(certificate.notes.clone());
+        }
+        assert!(notes.iter().all(|other| *other == notes[0]), "{name}: {notes:?}");
     }
     let narrow = Dataset { features: data.features.only(&[0]), ..data.clone() };
     let error = undrawn(name, plan, &narrow);
@@ -66,6 +77,19 @@ fn rows_and_targets_that_the_theorem_excludes_are_refused_before_noise() {
             let error = undrawn(name, &plan, &bad);
             assert!(matches!(error, LearnError::DataShape(_)), "{name}: {error}");
         }
+    }
+}
+
+/// Features that are no multiples of the promised unit cannot be summed exactly.
+#[test]
+fn features_off_their_grid_are_refused_before_noise() {
+    // Whether or not a sample would bring the record in.
+    let rare = Case::of("sgd").set("batch", "1").set("steps", "1");
+    for case in [Case::of("gd"), rare, Case::of("ssp")] {
+        let (case, method) = (case.clone().rows(ROWS as u64), case.task.method.name());
+        let error = undrawn(method, &case.plan(), &off_grid(&case.data(5)));
+        let told = matches!(error, LearnError::Gate(_) | LearnError::DataShape(_));
+        assert!(told, "{method}: {error}");
     }
 }
 

@@ -38,8 +38,8 @@ const FORMS: [Form; 3] = [
     ("users of 2, ", |case| case.users(2)),
 ];
 
-/// Every private method that can be asked for, of every form of table, under both relations, with δ > 0 and δ = 0: planned, or refused
-/// because no theorem covers it; each is covered somewhere.
+/// Every private method that can be asked for, of every form of table, under both relations, with δ > 0 and
+/// δ = 0: planned, or refused because no theorem covers it; each is covered somewhere.
 pub static MODELS: LazyLock<Vec<Subject<Erm>>> = LazyLock::new(|| {
     let mut all = Vec::new();
     for info in METHODS.iter().filter(|info| info.name != "non-private") {

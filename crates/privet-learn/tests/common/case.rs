@@ -1,5 +1,6 @@
 //! One request on the small table, with every choice that a test does not care for made.
 
+use super::accuracy;
 use super::tables::{schema, table};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema};
@@ -159,6 +160,14 @@ impl Case {
         assert_eq!((claimed.epsilon, claimed.delta), (epsilon, delta), "{what}");
         assert_eq!(claimed.neighbours, self.neighbours, "{what}");
         model
+    }
+
+    /// The same; with a fixed seed more than this share of the test's labels are found. Where a fair coin would
+    /// do worse, less means an error of sign or scale.
+    pub fn learns(&self, data: &Dataset, test: &Dataset, least: f64) -> Model {
+        let found = accuracy(&self.seeded(data), test);
+        assert!(found > least, "{:?} {} {}: {found}", self.task, self.neighbours, self.classes);
+        self.verified(data)
     }
 
     /// With a fixed seed, for what depends on the noise that happens to be drawn: a test may not fail by bad

@@ -109,12 +109,6 @@ pub fn failed(model: &Model, change: impl Fn(&mut Value)) -> [bool; 3] {
     [0, 1, 2].map(|check| verdict.checks[check].holds)
 }
 
-/// Half the noise of a Gaussian cost at this place.
-pub fn half_noise(certificate: &mut Value, cost: &str) {
-    scale(certificate, &format!("{cost}/noise_scale"), 0.5);
-    scale(certificate, &format!("{cost}/grid/step"), 0.5);
-}
-
 pub fn scale(value: &mut Value, pointer: &str, factor: f64) {
     let number = value.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}"));
     *number = serde_json::json!(number.as_f64().unwrap() * factor);

@@ -21,8 +21,8 @@ pub fn schema(classes: u32, users: Option<u32>) -> Schema {
     Schema::from_toml(&text).unwrap()
 }
 
-/// Rows whose label is mostly the sign of 2a − b; with three classes, "perhaps" where b is large; as a number,
-/// half of 2a − b with noise.
+/// Rows whose label is mostly the sign of 2a − b; with three classes, "perhaps" where b is large; as a
+/// number, half of 2a − b with noise.
 pub fn data(rows: usize, classes: u32, seed: u64) -> Dataset {
     table(rows, classes, None, seed)
 }
