@@ -165,7 +165,7 @@ impl Certificate {
 
     /// Whether it is of the first format, whose requests say nothing of the noise that a plan settled.
     pub fn is_format_1(&self) -> bool {
-        self.format == FORMAT
+        self.format == FORMAT_1
     }
 
     /// Recomputes the guarantee from the events. `Ok(None)` means that the certificate claims
