@@ -121,8 +121,10 @@ fn scale(cost: &Cost) -> Option<f64> {
                 | ObjectiveNoise::L2Laplace { noise_scale } => noise_scale,
             }
         }
-        Cost::BoundedRange { range } => range.recip(),
-        Cost::Pure { epsilon } => epsilon.recip(),
+        // Rounded up, so that a plan made again from it costs no more.
+        Cost::BoundedRange { range: cost } | Cost::Pure { epsilon: cost } => {
+            cost.recip() * (1.0 + 16.0 * f64::EPSILON)
+        }
         _ => return None,
     })
 }

@@ -5,7 +5,7 @@ use crate::plan::Plan;
 use crate::task::{Task, Work};
 use privet_dp::gate::{Private, Release, Session};
 use privet_dp::noise::Source;
-use privet_optim::solver::Monitor;
+use privet_optim::solver::{Monitor, Progress, SolveError};
 use privet_optim::sum::Table;
 
 /// Checks the data against the plan, carries it out and settles.
@@ -16,6 +16,11 @@ pub(crate) fn run<T: Task>(
     monitor: &dyn Monitor,
 ) -> Result<Release<T::Artefact>, LearnError> {
     T::admit(&plan.facts, table)?;
+    // Who gave up already pays for nothing: no noise was drawn yet.
+    let (gradient_norm, tolerance) = (f64::INFINITY, 0.0);
+    if !monitor.proceed(Progress { iteration: 0, gradient_norm, tolerance, precise: false }) {
+        return Err(LearnError::Solve(SolveError::Stopped));
+    }
     match (&plan.work, &plan.events, &plan.guarantee) {
         (Work::Private(procedure), Some(events), Some(guarantee)) => {
             let session = match procedure.walk() {

@@ -1,8 +1,10 @@
 //! The default rule: what it chooses, that it is smooth, and that its certificates verify.
 
-use privet_core::{Budget, Neighbours};
+mod common;
+
+use common::Case;
 use privet_data::Schema;
-use privet_learn::{Calibration, Erm, LearnError, Plan, Request, plan};
+use privet_learn::{Calibration, LearnError, Plan, Request, plan};
 use privet_optim::loss::Loss;
 
 /// p numbers, and a target of so many classes (0 for a number).
@@ -27,16 +29,8 @@ fn schema(columns: usize, classes: usize) -> Schema {
 
 fn auto(rows: u64, columns: usize, classes: usize, epsilon: f64, delta: f64) -> Plan {
     let loss = if classes == 0 { Loss::SQUARED } else { Loss::Logistic };
-    plan(&Request {
-        schema: schema(columns, classes),
-        rows,
-        budget: Some(Budget::new(epsilon, delta).unwrap()),
-        neighbours: Neighbours::ReplaceOne,
-        calibration: Calibration::Sound,
-        noise: vec![],
-        task: Erm { loss, method: "auto".parse().unwrap() },
-    })
-    .unwrap()
+    let case = Case::of("auto").schema(schema(columns, classes)).rows(rows);
+    case.loss(loss).budget(epsilon, delta).plan()
 }
 
 fn chosen(plan: &Plan) -> &'static str {

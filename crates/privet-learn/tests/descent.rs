@@ -2,31 +2,16 @@
 
 mod common;
 
-use common::{
-    LOSSES, RELATIONS, accuracy, data, forged, scale, schema, seeded, sparse, sum_of, train,
-    uniform,
-};
-use privet_core::{Budget, Neighbours, Unit};
-use privet_data::matrix::{DenseMatrix, Matrix};
-use privet_data::{Dataset, Target};
+use common::{Case, Change, LOSSES, RELATIONS, data, distance, sum_of, uniform};
+use privet_core::Unit;
 use privet_dp::account::{Cost, Event};
-use privet_dp::noise::{FixedSeed, SystemRandom};
+use privet_dp::noise::FixedSeed;
 use privet_learn::erm::gd;
-use privet_learn::{Calibration, Erm, Facts, LearnError, Method, Request, plan, verify};
-use privet_optim::loss::Loss;
+use privet_learn::{Facts, LearnError, Method, plan, verify};
 use proptest::prelude::*;
-use std::sync::atomic::AtomicBool;
 
-fn request(epsilon: f64, delta: f64) -> Request {
-    Request {
-        schema: schema(2),
-        rows: 4000,
-        budget: Some(Budget::new(epsilon, delta).unwrap()),
-        neighbours: Neighbours::ReplaceOne,
-        calibration: Calibration::Sound,
-        noise: vec![],
-        task: Erm { loss: Loss::Logistic, method: Method::Gd(gd::Gd { steps: None, ridge: None }) },
-    }
+fn case(epsilon: f64, delta: f64) -> Case {
+    Case::of("gd").budget(epsilon, delta)
 }
 
 /// Every loss, relation and number of classes trains, verifies and claims what was asked for. At
@@ -37,17 +22,8 @@ fn every_combination_trains_and_verifies() {
         let (training, test) = (data(4000, classes, 1), data(2000, classes, 2));
         for loss in LOSSES {
             for neighbours in RELATIONS {
-                let schema = schema(classes);
-                let request = Request { neighbours, schema, ..request(4.0, 1e-6) }.with_loss(loss);
-                let model = train(&request, &training);
-                let verdict = verify(&model);
-                let what = format!("{loss:?} {neighbours} {classes} classes");
-                assert!(verdict.valid, "{what}: {:?}", verdict.checks);
-                let claimed = verdict.guarantee.unwrap();
-                assert_eq!((claimed.epsilon, claimed.delta), (4.0, 1e-6), "{what}");
-                assert_eq!(claimed.neighbours, neighbours);
-                let found = accuracy(&seeded(&request, &training), &test);
-                assert!(found > 0.8 - 0.1 * f64::from(classes - 2), "{what}: accuracy {found}");
+                let case = case(4.0, 1e-6).classes(classes).neighbours(neighbours).loss(loss);
+                case.learns(&training, &test, 0.8 - 0.1 * f64::from(classes - 2));
             }
         }
     }
@@ -58,8 +34,7 @@ fn every_combination_trains_and_verifies() {
 #[test]
 fn the_noise_is_the_gaussian_floor() {
     for steps in [1, 7, 300] {
-        let method = Method::Gd(gd::Gd { steps: Some(steps), ridge: None });
-        let planned = plan(&request(1.0, 1e-5).with_method(method)).unwrap();
+        let planned = case(1.0, 1e-5).set("steps", &steps.to_string()).plan();
         let Some(Event::Repeat { count, event }) = planned.events() else { panic!("no steps") };
         assert_eq!(*count, steps);
         let Event::Use { cost: Cost::Gaussian { noise_scale, .. }, .. } = **event else {
@@ -73,7 +48,7 @@ fn the_noise_is_the_gaussian_floor() {
 
 #[test]
 fn settings_are_checked_and_what_is_not_covered_is_refused() {
-    let with = |steps, ridge| request(1.0, 1e-6).with_method(Method::Gd(gd::Gd { steps, ridge }));
+    let with = |steps, ridge| case(1.0, 1e-6).method(Method::Gd(gd::Gd { steps, ridge }));
     for good in [with(Some(1), None), with(None, Some(3.0)), with(Some(1_000_000), Some(1e9))] {
         assert!(plan(&good).is_ok());
     }
@@ -81,10 +56,9 @@ fn settings_are_checked_and_what_is_not_covered_is_refused() {
     for bad in bad.iter().chain([&with(None, Some(f64::NAN)), &with(None, Some(-1.0))]) {
         assert!(matches!(plan(bad), Err(LearnError::Setting(_))), "{:?}", bad.task.method);
     }
-    let pure = plan(&request(1.0, 0.0)).unwrap_err().to_string();
+    let pure = case(1.0, 0.0).refusal().to_string();
     assert!(pure.contains("delta = 0") && pure.contains("delta above 0"), "{pure}");
-    let printed = Request { calibration: Calibration::Printed, ..request(1.0, 1e-6) };
-    assert!(matches!(plan(&printed), Err(LearnError::NotCovered { .. })));
+    assert!(matches!(case(1.0, 1e-6).printed().refusal(), LearnError::NotCovered { .. }));
     let amp: Method = "amp".parse().unwrap();
     let refused = amp.with("steps", "3").unwrap_err().to_string();
     assert_eq!(refused, "'steps' is not a setting of method amp");
@@ -102,7 +76,7 @@ fn the_pace_moves_gently() {
             for problems in [1, 7] {
                 for epsilon in [0.05, 0.5, 5.0] {
                     let pace = |rows: f64, columns: usize| {
-                        let facts = Facts::of(&request(1.0, 1e-6)).unwrap();
+                        let facts = Facts::of(&case(1.0, 1e-6)).unwrap();
                         let facts = Facts { rows: rows as u64, columns, problems, ..facts };
                         gd::pace(&facts, gd::sensitivity(&facts) / (rows * epsilon), None)
                     };
@@ -123,32 +97,10 @@ fn the_pace_moves_gently() {
     }
 }
 
-/// Where storage is chosen from the records, a model that depended on it would tell of them.
-#[test]
-fn storage_does_not_change_a_model_of_exact_sums() {
-    for (method, classes) in
-        [("gd", 2), ("gd", 3), ("sgd", 2), ("sgd", 3), ("ssp", 2), ("frank-wolfe", 2)]
-    {
-        let method: Method = method.parse().unwrap();
-        assert!(method.info().any_storage);
-        let loss = if method.name() == "ssp" { Loss::SQUARED } else { Loss::Logistic };
-        let request = Request { schema: schema(classes), ..request(2.0, 1e-6) }
-            .with_loss(loss)
-            .with_method(method);
-        let dense = data(4000, classes, 1);
-        let compressed = Dataset { features: sparse(&dense.features), ..dense.clone() };
-        let [one, other] = [&dense, &compressed].map(|data| seeded(&request, data));
-        assert_eq!(one.weights(), other.weights(), "{} {classes}", request.task.method.name());
-    }
-    for method in ["sample-aggregate", "simplex", "auto"] {
-        assert!(!method.parse::<Method>().unwrap().info().any_storage);
-    }
-}
-
 #[test]
 fn an_epsilon_in_the_hundreds_is_planned_or_refused_in_words() {
     for epsilon in [600.0, 1e3, 1e6, 1e12] {
-        match plan(&request(epsilon, 1e-6)) {
+        match plan(&case(epsilon, 1e-6)) {
             Ok(planned) => assert_eq!(planned.guarantee().unwrap().epsilon, epsilon),
             Err(error) => {
                 let refused = error.to_string();
@@ -161,7 +113,7 @@ fn an_epsilon_in_the_hundreds_is_planned_or_refused_in_words() {
 /// Whatever the number of steps, the rate is at most ¾ of what descent with momentum bears, 2(1 + m)/β.
 #[test]
 fn any_number_of_steps_is_stable() {
-    let facts = Facts::of(&request(1.0, 1e-6)).unwrap();
+    let facts = Facts::of(&case(1.0, 1e-6)).unwrap();
     let smoothness = facts.shape.curvature * facts.radius * facts.radius;
     for steps in [1, 2, 7, 8, 9, 50, 100, 601, 1_000_000] {
         for noise in [1e-9, 1e-3, 10.0] {
@@ -178,7 +130,7 @@ fn any_number_of_steps_is_stable() {
 /// S = ⅜; where all slopes are clipped, |z| ≤ ln(5/3), it speaks for neither class.
 #[test]
 fn probabilities_are_those_of_the_clipped_loss() {
-    let model = seeded(&request(4.0, 1e-6), &data(4000, 2, 1));
+    let model = case(4.0, 1e-6).seeded(&data(4000, 2, 1));
     let test = data(500, 2, 2);
     let probabilities = model.probabilities(&test.features).unwrap();
     for (z, pair) in model.scores(&test.features).iter().zip(probabilities.chunks(2)) {
@@ -189,83 +141,17 @@ fn probabilities_are_those_of_the_clipped_loss() {
     }
 }
 
-/// Where the count of rows is private, the plan and the certificate know the declared one alone,
-/// and a table without records trains as well.
 #[test]
-fn a_private_count_of_rows_changes_nothing_that_is_seen() {
-    let hidden = Request { neighbours: Neighbours::AddRemove, ..request(1.0, 1e-6) };
-    let planned = plan(&hidden).unwrap();
-    let mut source = SystemRandom::new().unwrap();
-    let quiet = AtomicBool::new(false);
-    let mut seen = Vec::new();
-    for rows in [3999, 4000, 17] {
-        let release = planned.run(&data(rows, 2, 1), &mut source, &quiet).unwrap();
-        seen.push(serde_json::to_string(&release.certificate().events).unwrap());
-        let request = serde_json::to_string(&release.certificate().request).unwrap();
-        assert!(request.contains("4000") && !request.contains("3999"));
-    }
-    assert!(seen.iter().all(|events| *events == seen[0]));
-    let public = plan(&request(1.0, 1e-6)).unwrap();
-    let refused = public.run(&data(3999, 2, 1), &mut source, &quiet).unwrap_err();
-    assert!(matches!(refused, LearnError::RowCount { declared: 4000, found: 3999 }));
-}
-
-#[test]
-fn a_stopped_descent_releases_nothing() {
-    let planned = plan(&request(1.0, 1e-6)).unwrap();
-    let mut source = SystemRandom::new().unwrap();
-    let stopped = planned.run(&data(4000, 2, 1), &mut source, &AtomicBool::new(true));
-    assert!(matches!(stopped, Err(LearnError::Solve(_))));
-}
-
-/// Features that are no multiples of the promised unit cannot be summed exactly.
-#[test]
-fn features_off_their_grid_are_refused() {
-    let planned = plan(&request(1.0, 1e-6)).unwrap();
-    let mut bad = data(4000, 2, 1);
-    let Matrix::Dense(dense) = &bad.features else { panic!("not dense") };
-    let (mut values, columns) = (dense.values().to_vec(), dense.columns());
-    values[5] = 1e-9;
-    bad.features = Matrix::Dense(DenseMatrix::new(values, 4000, columns));
-    let mut source = SystemRandom::new().unwrap();
-    let refused = planned.run(&bad, &mut source, &AtomicBool::new(false)).unwrap_err();
-    assert!(matches!(refused, LearnError::Gate(_)), "{refused}");
-}
-
-#[test]
-fn less_noise_fewer_steps_or_a_smaller_sensitivity_is_found_out() {
-    const COST: &str = "/events/repeat/event/use/cost";
-    let chosen = train(&request(1.0, 1e-6), &data(4000, 2, 1));
+fn a_certificate_states_every_setting() {
+    let chosen = case(1.0, 1e-6).model(&data(4000, 2, 1));
     assert!(matches!(
         chosen.request().task.method,
         Method::Gd(gd::Gd { steps: Some(_), ridge: None })
     ));
     let method = Method::Gd(gd::Gd { steps: Some(100), ridge: Some(2.0) });
-    let model = train(&request(1.0, 1e-6).with_method(method.clone()), &data(4000, 2, 1));
+    let model = case(1.0, 1e-6).method(method.clone()).model(&data(4000, 2, 1));
     assert_eq!(model.request().task.method, method);
     assert!(verify(&chosen).valid && verify(&model).valid);
-    let failed = |change: &dyn Fn(&mut serde_json::Value)| {
-        let verdict = verify(&forged(&model, change));
-        assert!(!verdict.valid && verdict.guarantee.is_none());
-        verdict.checks[..3].iter().map(|check| check.holds).collect::<Vec<_>>()
-    };
-    let noise = |certificate: &mut serde_json::Value| {
-        scale(certificate, &format!("{COST}/noise_scale"), 0.5);
-        scale(certificate, &format!("{COST}/grid/step"), 0.5);
-    };
-    // Less noise: the events no longer prove the claim.
-    assert!(!failed(&noise)[0]);
-    // Less noise, excused by a smaller sensitivity or by fewer steps: not what the facts say.
-    let excused = failed(&|certificate| {
-        noise(certificate);
-        scale(certificate, &format!("{COST}/sensitivity"), 0.5);
-    });
-    assert_eq!(excused, [false, false, true]);
-    let fewer = failed(&|certificate| {
-        noise(certificate);
-        certificate["events"]["repeat"]["count"] = 25.into();
-    });
-    assert_eq!(fewer, [false, false, true]);
 }
 
 proptest! {
@@ -276,47 +162,20 @@ proptest! {
     #[test]
     fn neighbouring_tables_move_the_sum_within_the_bound(
         seed in any::<u64>(), size in prop::sample::select(vec![0.0, 1.0, 30.0, 1e5]),
-        kind in 0_usize..5, records in 1_u32..4, classes in 2_u32..4
+        change in prop::sample::select(Change::ALL.to_vec()), records in 1_u32..4, classes in 2_u32..4
     ) {
-        let rows = 12;
-        let whole = data(rows, classes, seed);
-        let columns = whole.features.columns();
-        let neighbours = if kind == 0 { Neighbours::AddRemove } else { Neighbours::ReplaceOne };
-        let Matrix::Dense(dense) = &whole.features else { panic!("not dense") };
-        let Target::Class { codes, count } = &whole.target else { panic!("no classes") };
-        let (mut values, mut other) = (dense.values().to_vec(), codes.clone());
-        let fresh = data(rows, classes, seed ^ 0x5555);
-        let Matrix::Dense(fresh) = &fresh.features else { panic!("not dense") };
-        for (record, code) in other.iter_mut().enumerate().take(records as usize) {
-            let place = record * columns..(record + 1) * columns;
-            match kind {
-                1 => values[place.clone()].copy_from_slice(&fresh.values()[place]),
-                2 => values[place].iter_mut().for_each(|x| *x = -*x),
-                3 => values.copy_within((columns * 5)..(columns * 6), place.start),
-                _ => values[place].fill(0.0),
-            }
-            *code = (*code + 1) % classes;
-        }
-        let changed = if kind == 0 {
-            whole.select(&(records as usize..rows).collect::<Vec<_>>())
-        } else {
-            let features = Matrix::Dense(DenseMatrix::new(values, rows, columns));
-            let target = Target::Class { codes: other, count: *count };
-            Dataset { features, target, ..whole.clone() }
-        };
+        let (whole, fresh) = (data(12, classes, seed), data(12, classes, seed ^ 0x5555));
+        let changed = change.of(&whole, 0, records as usize, &fresh);
         let mut source = FixedSeed::new(seed);
         for loss in LOSSES {
-            let schema = schema(classes);
-            let asked = Request { neighbours, schema, ..request(1.0, 1e-6) }.with_loss(loss);
+            let asked = case(1.0, 1e-6).classes(classes).neighbours(change.neighbours()).loss(loss);
             let mut facts = Facts::of(&asked).unwrap();
             facts.unit = Unit::User { max_records: records };
-            let length = columns * facts.problems as usize;
+            let length = facts.columns * facts.problems as usize;
             let theta: Vec<f64> = (0..length).map(|_| size * uniform(&mut source)).collect();
-            let (one, two) = (sum_of(&facts, &whole, &theta), sum_of(&facts, &changed, &theta));
-            let moved: f64 =
-                one.iter().zip(&two).map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt();
+            let moved = distance(&sum_of(&facts, &whole, &theta), &sum_of(&facts, &changed, &theta));
             let bound = gd::sensitivity(&facts);
-            prop_assert!(moved <= bound, "{moved} > {bound} for {loss:?} {kind}");
+            prop_assert!(moved <= bound, "{moved} > {bound} for {loss:?} {change:?}");
         }
     }
 }

@@ -2,74 +2,38 @@
 
 mod common;
 
-use common::{SCHEMA, accuracy, forged, scale, seeded, train, uniform};
-use privet_core::{Budget, Neighbours};
-use privet_data::{Dataset, Schema, Target, read};
+use common::{
+    Case, LOSSES, RELATIONS, SCHEMA, accuracy, csv, data, distance, forged, scale, schema, uniform,
+};
+use privet_core::Neighbours;
+use privet_data::{Schema, read};
 use privet_dp::account::{Cost, Event, ObjectiveNoise};
-use privet_dp::noise::{FixedSeed, SystemRandom};
+use privet_dp::noise::FixedSeed;
 use privet_learn::erm::output::sensitivity;
 use privet_learn::erm::{amp, objective, output};
 use privet_learn::model::Model;
 use privet_learn::model::file::{Seal, from_json, to_json};
-use privet_learn::{Calibration, Erm, Facts, LearnError, Method, Request, plan, verify};
+use privet_learn::{Facts, LearnError, Method, plan, verify};
 use privet_optim::loss::Loss;
 use privet_optim::solver::{Options, Problem, minimise};
 use privet_optim::sum::InMemory;
 use proptest::prelude::*;
-use std::sync::atomic::AtomicBool;
 
-fn schema() -> Schema {
-    Schema::from_toml(SCHEMA).unwrap()
-}
-
-/// Rows whose label is mostly the sign of 2a − b.
-fn table(rows: usize, seed: u64) -> String {
-    let mut source = FixedSeed::new(seed);
-    let mut text = String::from("a,b,y\n");
-    for _ in 0..rows {
-        let (a, b, e) = (uniform(&mut source), uniform(&mut source), uniform(&mut source));
-        let label = if 2.0 * a - b + 0.3 * e > 0.0 { "yes" } else { "no" };
-        text.push_str(&format!("{a},{b},{label}\n"));
-    }
-    text
-}
-
-fn data(rows: usize, seed: u64) -> Dataset {
-    read::csv_bytes(table(rows, seed).as_bytes(), &schema()).unwrap()
-}
-
-fn request(method: &str, epsilon: f64, delta: f64) -> Request {
-    Request {
-        schema: schema(),
-        rows: 4000,
-        budget: Some(Budget::new(epsilon, delta).unwrap()),
-        neighbours: Neighbours::ReplaceOne,
-        calibration: Calibration::Sound,
-        noise: vec![],
-        task: Erm { loss: Loss::Logistic, method: method.parse().unwrap() },
-    }
+fn case(method: &str, epsilon: f64, delta: f64) -> Case {
+    Case::of(method).budget(epsilon, delta)
 }
 
 /// Every method, loss, relation and kind of budget trains, verifies and claims what was asked for.
 /// At ε = 4 and 4,000 rows a coin-flip accuracy would mean a sign or scale error.
 #[test]
 fn every_combination_trains_and_verifies() {
-    let (training, test) = (data(4000, 1), data(2000, 2));
+    let (training, test) = (data(4000, 2, 1), data(2000, 2, 2));
     for method in ["amp", "objective", "output"] {
-        for loss in [Loss::Logistic, Loss::HuberSvm { h: 0.1 }, Loss::SQUARED] {
-            for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
+        for loss in LOSSES {
+            for neighbours in RELATIONS {
                 for delta in [0.0, 1e-6] {
-                    let request =
-                        Request { neighbours, ..request(method, 4.0, delta) }.with_loss(loss);
-                    let model = train(&request, &training);
-                    let verdict = verify(&model);
-                    let what = format!("{method} {loss:?} {neighbours} δ = {delta}");
-                    assert!(verdict.valid, "{what}: {:?}", verdict.checks);
-                    let claimed = verdict.guarantee.unwrap();
-                    assert_eq!((claimed.epsilon, claimed.delta), (4.0, delta), "{what}");
-                    assert_eq!(claimed.neighbours, neighbours);
-                    let found = accuracy(&seeded(&request, &training), &test);
-                    assert!(found > 0.75, "{what}: accuracy {found}");
+                    let case = case(method, 4.0, delta).neighbours(neighbours).loss(loss);
+                    case.learns(&training, &test, 0.75);
                 }
             }
         }
@@ -79,33 +43,29 @@ fn every_combination_trains_and_verifies() {
 #[test]
 fn printed_constants_claim_what_the_accountant_proves() {
     for method in ["amp", "objective", "output"] {
-        let request = Request { calibration: Calibration::Printed, ..request(method, 1.0, 1e-6) };
-        let planned = plan(&request).unwrap();
+        let planned = case(method, 1.0, 1e-6).printed().plan();
         let proved = planned.guarantee().unwrap();
         let again = privet_dp::account::epsilon(planned.events().unwrap(), 1e-6).unwrap();
         assert_eq!(proved.epsilon, again, "{method}");
         // Over-noised as printed: the proof is better than the claim.
         assert!(proved.epsilon < 1.0, "{method} proves {}", proved.epsilon);
     }
-    let pure = Request { calibration: Calibration::Printed, ..request("amp", 1.0, 0.0) };
-    assert!(matches!(plan(&pure), Err(LearnError::NotCovered { .. })));
+    let pure = case("amp", 1.0, 0.0).printed();
+    assert!(matches!(pure.refusal(), LearnError::NotCovered { .. }));
 }
 
 /// A smaller ε needs more noise; add/remove needs less than replace-one; a bigger unit more.
 #[test]
 fn noise_grows_with_what_must_be_hidden() {
-    let noise = |request: &Request| {
-        let settings = plan(request).unwrap().settings();
+    let noise = |case: &Case| {
+        let settings = case.plan().settings();
         settings.get("objective_noise").or(settings.get("output_noise")).unwrap()
     };
     for method in ["amp", "objective"] {
-        let base = request(method, 1.0, 1e-6);
-        let add_remove = Request { neighbours: Neighbours::AddRemove, ..base.clone() };
-        assert!(noise(&request(method, 0.5, 1e-6)) > noise(&base));
-        assert!(noise(&add_remove) < noise(&base));
-        let users = format!("{SCHEMA}[unit]\ncolumn = \"who\"\nmax_records = 3\n");
-        let users = Schema::from_toml(&users).unwrap();
-        let by_user = plan(&Request { schema: users, ..base.clone() }).unwrap();
+        let base = case(method, 1.0, 1e-6);
+        assert!(noise(&case(method, 0.5, 1e-6)) > noise(&base));
+        assert!(noise(&base.clone().neighbours(Neighbours::AddRemove)) < noise(&base));
+        let by_user = base.clone().users(3).plan();
         assert!(by_user.settings().get("objective_noise").unwrap() > 2.9 * noise(&base));
     }
 }
@@ -119,7 +79,7 @@ fn forged_cost(model: &Model, change: impl Fn(&mut serde_json::Value)) -> Model 
 
 #[test]
 fn a_model_with_too_little_noise_is_found_out() {
-    let model = train(&request("amp", 1.0, 1e-6), &data(4000, 1));
+    let model = case("amp", 1.0, 1e-6).model(&data(4000, 2, 1));
     // Less noise: the events no longer prove the claim.
     let verdict = verify(&forged_cost(&model, |cost| {
         scale(cost, "/objective/noise/noise_scale", 0.5);
@@ -147,7 +107,7 @@ fn a_model_with_too_little_noise_is_found_out() {
 /// Another law than the planned one is another mechanism, whatever it costs.
 #[test]
 fn another_law_is_found_out() {
-    let model = train(&request("amp", 1.0, 1e-6), &data(4000, 1));
+    let model = case("amp", 1.0, 1e-6).model(&data(4000, 2, 1));
     let verdict = verify(&forged_cost(&model, |cost| {
         cost["objective"]["noise"] = serde_json::json!({"law": "l2-laplace", "noise_scale": 1e3});
         cost["output"] = serde_json::json!({"law": "l2-laplace", "noise_scale": 1e3});
@@ -159,7 +119,7 @@ fn another_law_is_found_out() {
 /// version do not void it.
 #[test]
 fn a_certificate_states_every_setting() {
-    let model = train(&request("amp", 1.0, 1e-6), &data(4000, 1));
+    let model = case("amp", 1.0, 1e-6).model(&data(4000, 2, 1));
     let Method::Amp(amp::Amp { ridge: Some(_), gamma: Some(gamma), split: Some(split), .. }) =
         model.request().task.method
     else {
@@ -170,7 +130,7 @@ fn a_certificate_states_every_setting() {
 
 #[test]
 fn an_edited_or_cut_file_is_refused() {
-    let model = train(&request("output", 1.0, 1e-6), &data(4000, 1));
+    let model = case("output", 1.0, 1e-6).model(&data(4000, 2, 1));
     let text = to_json(&model, None).unwrap();
     let cut = &text.as_bytes()[..text.len() / 2];
     assert!(from_json(cut, Seal::Unchecked).is_err());
@@ -183,7 +143,7 @@ fn an_edited_or_cut_file_is_refused() {
 /// Whoever reads a signed model and writes it again, in a pickle say, hands on the signature.
 #[test]
 fn a_signature_that_holds_is_kept() {
-    let model = train(&request("output", 1.0, 1e-6), &data(4000, 1));
+    let model = case("output", 1.0, 1e-6).model(&data(4000, 2, 1));
     let signed = to_json(&model, Some(&[7; 32])).unwrap();
     let read = from_json(signed.as_bytes(), Seal::Required).unwrap();
     assert_eq!(to_json(&read, None).unwrap(), signed);
@@ -195,48 +155,11 @@ fn a_signature_that_holds_is_kept() {
 
 #[test]
 fn a_fixed_seed_or_no_noise_is_never_valid() {
-    let training = data(4000, 1);
-    let planned = plan(&request("amp", 1.0, 1e-6)).unwrap();
-    let mut seed = FixedSeed::new(3);
-    let release = planned.run(&training, &mut seed, &AtomicBool::new(false)).unwrap();
-    assert!(!verify(&Model::from_release(release).unwrap()).valid);
-    let plain = train(&request("non-private", 1.0, 0.0), &training);
+    let training = data(4000, 2, 1);
+    assert!(!verify(&case("amp", 1.0, 1e-6).seeded(&training)).valid);
+    let plain = case("non-private", 1.0, 0.0).model(&training);
     assert!(plain.certificate().guarantee.is_none());
     assert!(!verify(&plain).valid);
-}
-
-#[test]
-fn rows_must_match_where_they_are_public_and_need_not_where_they_are_private() {
-    let mut source = SystemRandom::new().unwrap();
-    let quiet = AtomicBool::new(false);
-    let planned = plan(&request("amp", 1.0, 1e-6)).unwrap();
-    let refused = planned.run(&data(3999, 1), &mut source, &quiet).unwrap_err();
-    assert!(matches!(refused, LearnError::RowCount { declared: 4000, found: 3999 }));
-    let hidden = Request { neighbours: Neighbours::AddRemove, ..request("amp", 1.0, 1e-6) };
-    let planned = plan(&hidden).unwrap();
-    for rows in [3999, 4000] {
-        let release = planned.run(&data(rows, 1), &mut source, &quiet).unwrap();
-        let certificate = serde_json::to_string(release.certificate()).unwrap();
-        assert!(!certificate.contains("3999"), "the true count of rows is private");
-    }
-}
-
-/// Tables made by hand are checked before the noise is drawn, as those from files are.
-#[test]
-fn a_target_of_another_kind_is_refused_before_any_noise() {
-    let planned = plan(&request("amp", 1.0, 1e-6)).unwrap();
-    let mut source = SystemRandom::new().unwrap();
-    let good = data(4000, 1);
-    let classes = |code: u32, count| {
-        let mut codes = vec![0; 4000];
-        codes[17] = code;
-        Target::Class { codes, count }
-    };
-    for target in [classes(2, 2), classes(1, 3), Target::Number(vec![0.5; 4000])] {
-        let bad = Dataset { target, ..good.clone() };
-        let refused = planned.run(&bad, &mut source, &AtomicBool::new(false)).unwrap_err();
-        assert!(matches!(refused, LearnError::DataShape(_)), "{refused}");
-    }
 }
 
 #[test]
@@ -259,14 +182,12 @@ fn more_than_two_classes_compose() {
     let training = read::csv_bytes(text.as_bytes(), &schema).unwrap();
     for method in ["amp", "objective", "output"] {
         for delta in [0.0, 1e-6] {
-            let request =
-                Request { schema: schema.clone(), rows: 6000, ..request(method, 4.0, delta) };
-            let model = train(&request, &training);
-            assert!(verify(&model).valid, "{method} {delta}: {:?}", verify(&model).checks);
+            let case = case(method, 4.0, delta).schema(schema.clone()).rows(6000);
+            let model = case.verified(&training);
             assert_eq!(model.weights().weights.len(), 3);
             assert!(matches!(model.certificate().events, Some(Event::Repeat { count: 3, .. })));
             if delta > 0.0 {
-                let found = accuracy(&seeded(&request, &training), &training);
+                let found = accuracy(&case.seeded(&training), &training);
                 assert!(found > 0.6, "{method}: accuracy {found}");
             }
         }
@@ -276,7 +197,7 @@ fn more_than_two_classes_compose() {
 #[test]
 fn settings_are_checked() {
     let amp = |ridge, gamma, split| {
-        request("amp", 1.0, 1e-6).with_method(Method::Amp(amp::Amp {
+        case("amp", 1.0, 1e-6).method(Method::Amp(amp::Amp {
             ridge,
             gamma,
             split,
@@ -290,9 +211,9 @@ fn settings_are_checked() {
         amp(Some(f64::NAN), None, None),
         amp(None, Some(-1.0), None),
         amp(None, None, Some(1.0)),
-        Request { rows: 0, ..request("amp", 1.0, 1e-6) },
-        request("amp", 1.0, 1e-6).with_loss(Loss::HuberSvm { h: -1.0 }),
-        Request { budget: None, ..request("amp", 1.0, 1e-6) },
+        case("amp", 1.0, 1e-6).rows(0),
+        case("amp", 1.0, 1e-6).loss(Loss::HuberSvm { h: -1.0 }),
+        case("amp", 1.0, 1e-6).free(),
     ] {
         assert!(plan(&bad).is_err());
     }
@@ -301,7 +222,7 @@ fn settings_are_checked() {
         let method = "amp".parse::<Method>().unwrap();
         let set = |method: Method, (name, value): &(&str, &str)| method.with(name, value).unwrap();
         let method = settings.iter().fold(method, set);
-        plan(&request("amp", 1.0, 1e-6).with_method(method))
+        plan(&case("amp", 1.0, 1e-6).method(method))
     };
     let ridge =
         |settings: &[(&str, &str)]| with(settings).unwrap().settings().get("ridge").unwrap();
@@ -311,7 +232,7 @@ fn settings_are_checked() {
     for bad in ["0", "1", "-0.5"] {
         assert!(with(&[("fraction", bad)]).is_err(), "{bad}");
     }
-    let large_delta = plan(&request("amp", 1.0, 1e-3)).unwrap();
+    let large_delta = case("amp", 1.0, 1e-3).plan();
     assert!(large_delta.notes().iter().any(|note| note.contains("1 / rows")));
     let method: Method = "output".parse().unwrap();
     assert!(matches!(method.with("gamma", "1"), Err(LearnError::NotASetting { .. })));
@@ -323,8 +244,7 @@ fn settings_are_checked() {
 #[test]
 fn a_tolerance_that_might_be_missed_is_refused_by_the_plan() {
     let hidden = |method, rows, epsilon| {
-        Request { rows, neighbours: Neighbours::AddRemove, ..request("amp", epsilon, 1e-6) }
-            .with_method(method)
+        case("amp", epsilon, 1e-6).rows(rows).neighbours(Neighbours::AddRemove).method(method)
     };
     let faint =
         hidden(Method::Output(output::Output { ridge: Some(1e-21), penalty: None }), 100, 1.0);
@@ -334,7 +254,7 @@ fn a_tolerance_that_might_be_missed_is_refused_by_the_plan() {
         10.0,
     );
     for bad in [faint, fine] {
-        let refusal = plan(&bad).unwrap_err().to_string();
+        let refusal = bad.refusal().to_string();
         assert!(refusal.contains("larger ridge"), "{refusal}");
     }
     // What anybody would ask for is far from that limit.
@@ -349,9 +269,7 @@ fn a_tolerance_that_might_be_missed_is_refused_by_the_plan() {
 /// no determinant (spec: S6 sits on 2 · 3.730631635 at ε = 1, δ = 1e-5).
 #[test]
 fn amp_is_within_one_per_cent_of_the_gaussian_floor() {
-    let request = request("amp", 1.0, 1e-5)
-        .with_method(Method::Amp(amp::Amp { ridge: Some(50.0), ..Default::default() }));
-    let planned = plan(&request).unwrap();
+    let planned = case("amp", 1.0, 1e-5).set("ridge", "50").plan();
     let Some(Event::Use { cost: Cost::ApproximateMinima { objective, .. }, .. }) = planned.events()
     else {
         panic!("not an AMP event");
@@ -367,7 +285,7 @@ fn amp_is_within_one_per_cent_of_the_gaussian_floor() {
 fn the_sensitivity_of_output_perturbation_is_attained() {
     let (loss, ridge, tolerance) = (Loss::HuberSvm { h: 0.1 }, 100.0, 1e-9);
     let solve = |rows: &str| {
-        let data = read::csv_bytes(format!("a,b,y\n{rows}").as_bytes(), &schema()).unwrap();
+        let data = read::csv_bytes(format!("a,b,y\n{rows}").as_bytes(), &schema(2)).unwrap();
         let labels = data.target.signed().unwrap();
         let records = InMemory::new(&data.features, &labels).unwrap();
         minimise(&Problem::new(&records, loss, ridge), tolerance, &Options::default())
@@ -375,12 +293,11 @@ fn the_sensitivity_of_output_perturbation_is_attained() {
             .into_theta()
     };
     let (yes, no) = (solve("1,1,yes\n"), solve("1,1,no\n"));
-    let distance =
-        |other: &[f64]| yes.iter().zip(other).map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt();
-    for (neighbours, moved) in
-        [(Neighbours::ReplaceOne, distance(&no)), (Neighbours::AddRemove, distance(&[0.0; 3]))]
-    {
-        let asked = Request { neighbours, ..request("output", 1.0, 0.0) }.with_loss(loss);
+    for (neighbours, moved) in [
+        (Neighbours::ReplaceOne, distance(&yes, &no)),
+        (Neighbours::AddRemove, distance(&yes, &[0.0; 3])),
+    ] {
+        let asked = case("output", 1.0, 0.0).neighbours(neighbours).loss(loss);
         let bound = sensitivity(&Facts::of(&asked).unwrap(), ridge, tolerance);
         assert!((0.999..=1.0).contains(&(moved / bound)), "{moved} of {bound}");
     }
@@ -395,20 +312,18 @@ proptest! {
     fn neighbouring_tables_move_the_minimiser_within_the_bound(
         seed in any::<u64>(), other in any::<u64>(), ridge in 0.01_f64..10.0, kind in 0_usize..3
     ) {
-        let rows = 12;
         let facts_for = |neighbours| {
-            Facts::of(&Request { neighbours, rows: rows as u64, ..request("output", 1.0, 0.0) })
-                .unwrap()
+            Facts::of(&case("output", 1.0, 0.0).rows(12).neighbours(neighbours)).unwrap()
         };
-        let whole: Vec<String> = table(rows, seed).lines().map(String::from).collect();
-        let fresh: Vec<String> = table(3, other).lines().map(String::from).collect();
+        let whole: Vec<String> = csv(12, 2, None, seed).lines().map(String::from).collect();
+        let fresh: Vec<String> = csv(3, 2, None, other).lines().map(String::from).collect();
         let mut changed = whole.clone();
         let (neighbours, records) = match kind {
             0 => { changed[1] = fresh[1].clone(); (Neighbours::ReplaceOne, 1) }
             1 => { changed.remove(1); (Neighbours::AddRemove, 1) }
             _ => { changed[1..4].clone_from_slice(&fresh[1..4]); (Neighbours::ReplaceOne, 3) }
         };
-        for loss in [Loss::Logistic, Loss::HuberSvm { h: 0.1 }, Loss::SQUARED] {
+        for loss in LOSSES {
             let mut facts = facts_for(neighbours);
             facts.shape.lipschitz = loss.lipschitz();
             if records > 1 {
@@ -416,15 +331,13 @@ proptest! {
             }
             let tolerance = 1e-6;
             let solve = |lines: &[String]| {
-                let data = read::csv_bytes(lines.join("\n").as_bytes(), &schema()).unwrap();
+                let data = read::csv_bytes(lines.join("\n").as_bytes(), &schema(2)).unwrap();
                 let labels = data.target.signed().unwrap();
                 let records = InMemory::new(&data.features, &labels).unwrap();
                 let problem = Problem::new(&records, loss, ridge);
                 minimise(&problem, tolerance, &Options::default()).unwrap().into_theta()
             };
-            let (one, two) = (solve(&whole), solve(&changed));
-            let moved: f64 =
-                one.iter().zip(&two).map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt();
+            let moved = distance(&solve(&whole), &solve(&changed));
             let bound = sensitivity(&facts, ridge, tolerance);
             prop_assert!(moved <= bound, "{moved} > {bound} for {loss:?}");
         }

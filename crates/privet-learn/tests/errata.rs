@@ -3,7 +3,10 @@
 //! A claim is called false only where a pair of neighbouring data sets is computed here whose
 //! exact δ exceeds it. Sum form throughout; λ is the ridge, m or n the number of rows.
 
-use privet_core::{Budget, Neighbours, Unit};
+mod common;
+
+use common::Case;
+use privet_core::{Neighbours, Unit};
 use privet_data::{Schema, read};
 use privet_dp::account::{
     self, Cost, Event, LossShape, ObjectiveCost, ObjectiveNoise, Sign, gaussian,
@@ -13,12 +16,10 @@ use privet_dp::mechanism::{Distance, OutputLaw, PerturbedObjective};
 use privet_dp::noise::FixedSeed;
 use privet_learn::erm::amp::printed_constants;
 use privet_learn::erm::output::sensitivity;
-use privet_learn::model::Model;
-use privet_learn::{Calibration, Erm, Request, plan, verify};
+use privet_learn::{plan, verify};
 use privet_optim::loss::Loss;
 use privet_optim::spectrum::Spectrum;
 use proptest::prelude::*;
-use std::sync::atomic::AtomicBool;
 
 /// 1 + √(2 ln(1/δ)): the multiplier of the thesis's Lemma 2.1.9.
 fn tail(delta: f64) -> f64 {
@@ -34,16 +35,9 @@ fn schema() -> Schema {
     .expect("a valid schema")
 }
 
-fn request(method: &str, loss: Loss, epsilon: f64, delta: f64, neighbours: Neighbours) -> Request {
-    Request {
-        schema: schema(),
-        rows: 8000,
-        budget: Some(Budget::new(epsilon, delta).expect("in range")),
-        neighbours,
-        calibration: Calibration::Printed,
-        noise: vec![],
-        task: Erm { loss, method: method.parse().expect("a method") },
-    }
+fn printed(method: &str, loss: Loss, epsilon: f64, delta: f64, neighbours: Neighbours) -> Case {
+    let case = Case::of(method).loss(loss).budget(epsilon, delta).neighbours(neighbours);
+    case.schema(schema()).rows(8000).printed()
 }
 
 /// PRIV-2, claim false for free γ and split. Neighbours: one record x = 0 with label −1 or +1, so
@@ -76,7 +70,7 @@ fn priv_2_norm_calibrated_output_noise_is_exceeded() {
 fn priv_2_survives_at_the_hyperparameter_free_settings() {
     for epsilon in [0.01, 0.1, 1.0, 10.0] {
         let delta = 8000_f64.powi(-2);
-        let request = request("amp", Loss::Logistic, epsilon, delta, Neighbours::ReplaceOne);
+        let request = printed("amp", Loss::Logistic, epsilon, delta, Neighbours::ReplaceOne);
         let planned = plan(&request).expect("a plan");
         let proved = planned.guarantee().expect("a guarantee");
         assert!(proved.epsilon <= epsilon, "{} at {epsilon}", proved.epsilon);
@@ -203,7 +197,7 @@ fn priv_5_too_little_ridge_breaks_the_claim() {
 fn priv_5_printed_huber_certificates_use_the_true_curvature() {
     let loss = Loss::HuberSvm { h: 0.1 };
     for epsilon in [0.1, 1.0] {
-        let request = request("amp", loss, epsilon, 8000_f64.powi(-2), Neighbours::ReplaceOne);
+        let request = printed("amp", loss, epsilon, 8000_f64.powi(-2), Neighbours::ReplaceOne);
         let planned = plan(&request).expect("a plan");
         let constants = printed_constants(
             8000.0,
@@ -227,17 +221,13 @@ fn priv_5_printed_huber_certificates_use_the_true_curvature() {
 /// PRIV-7: a model whose noise can be made again claims nothing, and is refused.
 #[test]
 fn priv_7_a_fixed_seed_proves_nothing() {
-    let mut asked = request("amp", Loss::Logistic, 1.0, 1e-5, Neighbours::ReplaceOne);
-    asked.rows = 4;
+    let asked = printed("amp", Loss::Logistic, 1.0, 1e-5, Neighbours::ReplaceOne).rows(4);
     let data = read::csv_bytes(b"a,y\n0.5,yes\n-0.5,no\n0.2,yes\n-0.9,no\n", &asked.schema)
         .expect("four rows");
-    let release = plan(&asked)
-        .expect("a plan")
-        .run(&data, &mut FixedSeed::new(1), &AtomicBool::new(false))
-        .expect("a release");
-    assert!(release.certificate().guarantee.as_ref().is_none_or(|g| g.epsilon.is_infinite()));
-    assert!(release.certificate().notes.iter().any(|note| note.contains("NOT PRIVATE")));
-    assert!(!verify(&Model::from_release(release).expect("a model")).valid);
+    let model = asked.seeded(&data);
+    assert!(model.certificate().guarantee.as_ref().is_none_or(|g| g.epsilon.is_infinite()));
+    assert!(model.certificate().notes.iter().any(|note| note.contains("NOT PRIVATE")));
+    assert!(!verify(&model).valid);
 }
 
 /// Lemma 2.1.9, claim false at ε = 30 and true with room at ε ≤ 10; δ = 1/m².
@@ -261,7 +251,7 @@ fn c5_printed_objective_constants_hold_for_linear_models() {
         for loss in [Loss::Logistic, Loss::HuberSvm { h: 0.1 }] {
             for (epsilon, delta) in [(0.1, 1e-6), (1.0, 1e-5), (4.0, 1e-8), (1.0, 0.0)] {
                 let planned =
-                    plan(&request("objective", loss, epsilon, delta, neighbours)).expect("a plan");
+                    plan(&printed("objective", loss, epsilon, delta, neighbours)).expect("a plan");
                 let proved = planned.guarantee().expect("a guarantee").epsilon;
                 assert!(proved <= epsilon, "{neighbours}, {loss:?}: {proved} at {epsilon}");
             }
@@ -274,7 +264,7 @@ fn c5_printed_objective_constants_hold_for_linear_models() {
 #[test]
 fn c8_printed_output_noise_is_four_and_two_times_what_is_needed() {
     for (neighbours, times) in [(Neighbours::AddRemove, 4.0), (Neighbours::ReplaceOne, 2.0)] {
-        let asked = request("output", Loss::Logistic, 1.0, 0.0, neighbours);
+        let asked = printed("output", Loss::Logistic, 1.0, 0.0, neighbours);
         let planned = plan(&asked).expect("a plan");
         let (facts, ridge) = (planned.facts(), planned.settings().get("ridge").unwrap());
         let printed = 2.0 * (2.0 * facts.gradient_bound() / ridge) / 1.0;
@@ -287,7 +277,7 @@ fn c8_printed_output_noise_is_four_and_two_times_what_is_needed() {
 #[test]
 fn out_printed_output_noise_covers_its_claim() {
     for (epsilon, delta) in [(0.1, 1e-6), (1.0, 1e-5), (8.0, 1e-6), (30.0, 1e-6), (1.0, 0.0)] {
-        let asked = request("output", Loss::Logistic, epsilon, delta, Neighbours::ReplaceOne);
+        let asked = printed("output", Loss::Logistic, epsilon, delta, Neighbours::ReplaceOne);
         let proved = plan(&asked).expect("a plan").guarantee().expect("a guarantee").epsilon;
         assert!(proved <= epsilon, "{proved} at {epsilon}");
     }

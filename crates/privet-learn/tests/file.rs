@@ -2,36 +2,21 @@
 
 mod common;
 
-use common::{data, forged, schema, train};
-use privet_core::{Budget, Neighbours};
+use common::{Case, forged};
+use privet_core::Neighbours;
 use privet_dp::gate::{public_key, seal};
-use privet_dp::noise::FixedSeed;
 use privet_learn::model::Model;
 use privet_learn::model::file::{Seal, from_json, to_json};
-use privet_learn::{Calibration, Erm, Request, plan, verify};
-use privet_optim::loss::Loss;
+use privet_learn::verify;
 use serde_json::{Value, json};
-use std::sync::atomic::AtomicBool;
 
-const ROWS: usize = 200;
-
-fn request() -> Request {
-    Request {
-        schema: schema(2),
-        rows: ROWS as u64,
-        budget: Some(Budget::new(1.0, 1e-6).unwrap()),
-        neighbours: Neighbours::AddRemove,
-        noise: vec![],
-        task: Erm { loss: Loss::Logistic, method: "output".parse().unwrap() },
-        calibration: Calibration::Sound,
-    }
+fn case() -> Case {
+    Case::of("output").rows(200).neighbours(Neighbours::AddRemove)
 }
 
 /// A model that was not read from a file.
 fn fresh() -> Model {
-    let (data, mut source) = (data(ROWS, 2, 5), FixedSeed::new(3));
-    let release = plan(&request()).unwrap().run(&data, &mut source, &AtomicBool::new(false));
-    Model::from_release(release.unwrap()).unwrap()
+    case().seeded(&case().data(5))
 }
 
 fn read(text: &str) -> Result<Model, String> {
@@ -133,7 +118,7 @@ fn the_most_rows_can_be_sealed() {
 
 #[test]
 fn what_was_trained_verifies_in_format_2() {
-    let model = train(&request(), &data(ROWS, 2, 5));
+    let model = case().model(&case().data(5));
     assert!(verify(&model).valid);
     let same = forged(&model, |certificate| certificate["notes"] = certificate["notes"].clone());
     assert!(verify(&same).valid);
@@ -142,7 +127,7 @@ fn what_was_trained_verifies_in_format_2() {
 /// What one unit alone may see is no model for everyone, whatever its seal says.
 #[test]
 fn a_claim_towards_all_but_the_unit_is_not_the_plans() {
-    let model = train(&request(), &data(ROWS, 2, 5));
+    let model = case().model(&case().data(5));
     let weak = |certificate: &mut Value| {
         certificate["guarantee"]["seen_by"] = json!("all-but-the-unit");
     };

@@ -2,60 +2,22 @@
 
 mod common;
 
-use common::{SCHEMA, accuracy, forged, scale, seeded, train, uniform};
-use privet_core::{Budget, Neighbours, Unit};
-use privet_data::matrix::{CsrMatrix, DenseMatrix, Matrix};
-use privet_data::{Dataset, Schema, Target, read};
+use common::{Case, Change, LOSSES, RELATIONS, data, sparse, uniform, with_values};
+use privet_core::{Budget, Unit};
+use privet_data::Dataset;
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::noise::{FixedSeed, SystemRandom};
+use privet_dp::noise::FixedSeed;
 use privet_learn::erm::frank_wolfe::{self, FrankWolfe, Path, Terms};
-use privet_learn::{Allowance, Calibration, Erm, Facts, LearnError, Method, Request, plan, verify};
-use privet_optim::loss::Loss;
+use privet_learn::{Allowance, Facts, LearnError, Method, plan, verify};
 use privet_optim::vertex::{ColumnScores, GridMatrix, Move};
 use proptest::prelude::*;
-use std::sync::atomic::AtomicBool;
 
-const LOSSES: [Loss; 3] = [Loss::Logistic, Loss::HuberSvm { h: 0.1 }, Loss::SQUARED];
-const RELATIONS: [Neighbours; 2] = [Neighbours::ReplaceOne, Neighbours::AddRemove];
-
-fn schema(classes: u32) -> Schema {
-    let text = match classes {
-        2 => SCHEMA.into(),
-        _ => SCHEMA.replace(r#"["no", "yes"]"#, r#"["no", "yes", "perhaps"]"#),
-    };
-    Schema::from_toml(&text).unwrap()
+fn case(epsilon: f64, delta: f64) -> Case {
+    Case::of("frank-wolfe").budget(epsilon, delta)
 }
 
-/// Rows whose label is mostly the sign of 2a − b; with three classes, "perhaps" where b is large.
-fn data(rows: usize, classes: u32, seed: u64) -> Dataset {
-    let mut source = FixedSeed::new(seed);
-    let mut text = String::from("a,b,y\n");
-    for _ in 0..rows {
-        let (a, b, e) = (uniform(&mut source), uniform(&mut source), uniform(&mut source));
-        let label = match 2.0 * a - b + 0.3 * e > 0.0 {
-            _ if classes > 2 && b > 0.4 => "perhaps",
-            true => "yes",
-            false => "no",
-        };
-        text.push_str(&format!("{a},{b},{label}\n"));
-    }
-    read::csv_bytes(text.as_bytes(), &schema(classes)).unwrap()
-}
-
-fn request(epsilon: f64, delta: f64) -> Request {
-    Request {
-        schema: schema(2),
-        rows: 4000,
-        budget: Some(Budget::new(epsilon, delta).unwrap()),
-        neighbours: Neighbours::ReplaceOne,
-        calibration: Calibration::Sound,
-        noise: vec![],
-        task: Erm { loss: Loss::Logistic, method: Method::FrankWolfe(FrankWolfe::default()) },
-    }
-}
-
-fn with(options: FrankWolfe) -> Request {
-    request(1.0, 1e-6).with_method(Method::FrankWolfe(options))
+fn with(options: FrankWolfe) -> Case {
+    case(1.0, 1e-6).method(Method::FrankWolfe(options))
 }
 
 /// Every loss, relation and number of classes trains, verifies and claims what was asked for.
@@ -65,20 +27,9 @@ fn every_combination_trains_and_verifies() {
         let (training, test) = (data(4000, classes, 1), data(2000, classes, 2));
         for loss in LOSSES {
             for (neighbours, delta) in RELATIONS.into_iter().zip([1e-6, 0.0]) {
-                let schema = schema(classes);
-                let options = FrankWolfe { steps: Some(12), ..FrankWolfe::default() };
-                let method = Method::FrankWolfe(options);
-                let request = Request { neighbours, schema, ..request(4.0, delta) }
-                    .with_loss(loss)
-                    .with_method(method);
-                let model = train(&request, &training);
-                let verdict = verify(&model);
-                let what = format!("{loss:?} {neighbours} {classes} classes");
-                assert!(verdict.valid, "{what}: {:?}", verdict.checks);
-                let claimed = verdict.guarantee.unwrap();
-                assert_eq!((claimed.epsilon, claimed.delta), (4.0, delta), "{what}");
-                let found = accuracy(&seeded(&request, &training), &test);
-                assert!(found > 0.75 - 0.15 * f64::from(classes - 2), "{what}: accuracy {found}");
+                let case = case(4.0, delta).classes(classes).neighbours(neighbours).loss(loss);
+                let least = 0.75 - 0.15 * f64::from(classes - 2);
+                case.set("steps", "12").learns(&training, &test, least);
             }
         }
     }
@@ -88,18 +39,14 @@ fn every_combination_trains_and_verifies() {
 /// paths.
 #[test]
 fn sparse_and_dense_rows_give_the_same_model() {
-    let dense = data(4000, 2, 5);
-    let Matrix::Dense(matrix) = &dense.features else { panic!("not dense") };
-    let (columns, mut values) = (matrix.columns(), matrix.values().to_vec());
     // Some zeros, so that storages differ.
-    values.iter_mut().enumerate().filter(|(at, _)| at % 7 < 3).for_each(|(_, x)| *x = 0.0);
-    let features = Matrix::Dense(DenseMatrix::new(values, 4000, columns));
-    let one = Dataset { features, ..dense };
-    let two = as_csr(&one);
+    let one = with_values(&data(4000, 2, 5), |values, _| {
+        values.iter_mut().enumerate().filter(|(at, _)| at % 7 < 3).for_each(|(_, x)| *x = 0.0);
+    });
+    let two = sparse(&one);
     for path in [Path::Forward, Path::FrankWolfe] {
         let options = FrankWolfe { steps: Some(40), path: Some(path), ..FrankWolfe::default() };
-        let request = with(options);
-        let (one, two) = (seeded(&request, &one), seeded(&request, &two));
+        let (one, two) = (with(options).seeded(&one), with(options).seeded(&two));
         assert_eq!(one.weights().weights, two.weights().weights);
     }
 }
@@ -118,10 +65,7 @@ fn settings_are_checked_and_what_is_not_covered_is_refused() {
     for bad in bad {
         assert!(matches!(plan(&with(bad)), Err(LearnError::Setting(_))), "{bad:?}");
     }
-    let printed = |options, delta| {
-        Request { calibration: Calibration::Printed, ..request(1.0, delta) }
-            .with_method(Method::FrankWolfe(options))
-    };
+    let printed = |options, delta| with(options).delta(delta).printed();
     for (options, delta) in [
         (options, 0.0),
         (FrankWolfe { steps: Some(1), ..options }, 1e-6),
@@ -138,9 +82,7 @@ fn settings_are_checked_and_what_is_not_covered_is_refused() {
 #[test]
 fn the_budget_is_spent_to_the_end() {
     for (delta, steps, least) in [(0.0, 5, 0.2), (1e-6, 5, 0.2), (1e-6, 400, 0.01)] {
-        let options = FrankWolfe { steps: Some(steps), ..FrankWolfe::default() };
-        let method = Method::FrankWolfe(options);
-        let planned = plan(&request(1.0, delta).with_method(method)).unwrap();
+        let planned = case(1.0, delta).set("steps", &steps.to_string()).plan();
         let Some(Event::Repeat { count, event }) = planned.events() else { panic!("no steps") };
         assert_eq!(*count, steps);
         let Some(Cost::BoundedRange { range }) = event.single_cost() else { panic!("no range") };
@@ -158,7 +100,7 @@ fn the_pace_moves_gently() {
         for columns in [10, 2000, 100_000] {
             for (epsilon, problems) in [(0.05, 1), (0.5, 7), (5.0, 1)] {
                 let pace = |rows: f64, columns: usize| {
-                    let facts = Facts::of(&request(1.0, 1e-6)).unwrap();
+                    let facts = Facts::of(&case(1.0, 1e-6)).unwrap();
                     let facts = Facts { rows: rows as u64, columns, problems, ..facts };
                     frank_wolfe::pace(
                         &facts,
@@ -181,10 +123,8 @@ fn the_pace_moves_gently() {
 /// claimed is what the accountant proves.
 #[test]
 fn printed_noise_claims_what_is_proved() {
-    let options = FrankWolfe { steps: Some(30), ..FrankWolfe::default() };
-    let asked = Request { calibration: Calibration::Printed, ..request(1.0, 1e-8) }
-        .with_method(Method::FrankWolfe(options));
-    let planned = plan(&asked).unwrap();
+    let asked = case(1.0, 1e-8).set("steps", "30").printed();
+    let planned = asked.plan();
     let Some(Event::Repeat { count: 29, event }) = planned.events() else { panic!("not 29") };
     let Some(Cost::Pure { epsilon }) = event.single_cost() else { panic!("not pure") };
     // ε₀ = ε/√(2T·ln(1/δ)), T = 30.
@@ -195,42 +135,26 @@ fn printed_noise_claims_what_is_proved() {
     let composed = (2.0 * 30.0 * tail).sqrt() * printed + 30.0 * printed * printed / 2.0;
     assert!((composed / (1.0 + 1.0 / (4.0 * tail)) - 1.0).abs() < 1e-9);
     assert!(composed > 1.013, "{composed}");
-    let model = train(&asked, &data(4000, 2, 1));
+    let model = asked.model(&data(4000, 2, 1));
     let verdict = verify(&model);
     assert!(verdict.valid, "{:?}", verdict.checks);
     let claimed = verdict.guarantee.unwrap().epsilon;
     assert!(claimed < 1.0, "the accountant is tighter than the theorem: {claimed}");
     assert!(model.certificate().notes.iter().any(|note| note.contains("PRIV-14")));
     // Not so at a large ε and many steps.
-    let method = Method::FrankWolfe(FrankWolfe { steps: Some(300), ..FrankWolfe::default() });
-    let large = Budget::new(10.0, 1e-8).unwrap();
-    let planned = plan(&Request { budget: Some(large), ..asked }.with_method(method)).unwrap();
+    let planned = asked.budget(10.0, 1e-8).set("steps", "300").plan();
     let claimed = planned.guarantee().unwrap().epsilon;
     assert!((10.0..10.1).contains(&claimed), "{claimed}");
 }
 
 #[test]
-fn less_noise_fewer_steps_or_a_stopped_run_is_found_out() {
-    const COST: &str = "/events/repeat/event/use/cost";
-    let chosen = train(&request(1.0, 1e-6), &data(4000, 2, 1));
+fn a_certificate_states_every_setting() {
+    let chosen = case(1.0, 1e-6).model(&data(4000, 2, 1));
     let Method::FrankWolfe(settled) = chosen.request().task.method else {
         panic!("another method")
     };
     assert!(settled.steps.is_some() && settled.radius.is_some() && settled.clip.is_some());
     assert!(verify(&chosen).valid);
-    let verdict = verify(&forged(&chosen, |certificate| {
-        scale(certificate, &format!("{COST}/range"), 2.0);
-    }));
-    assert!(!verdict.valid && !verdict.checks[0].holds);
-    let verdict = verify(&forged(&chosen, |certificate| {
-        scale(certificate, &format!("{COST}/range"), 1.5);
-        certificate["events"]["repeat"]["count"] = 2.into();
-    }));
-    assert!(!verdict.valid && !verdict.checks[1].holds);
-    let planned = plan(&request(1.0, 1e-6)).unwrap();
-    let mut source = SystemRandom::new().unwrap();
-    let stopped = planned.run(&data(4000, 2, 1), &mut source, &AtomicBool::new(true));
-    assert!(matches!(stopped, Err(LearnError::Solve(_))));
 }
 
 /// Scores along a path of choices.
@@ -249,35 +173,14 @@ proptest! {
     /// replaced by others, by their opposites, by duplicates, by zeros; removed.
     #[test]
     fn neighbouring_tables_move_every_score_within_the_bound(
-        seed in any::<u64>(), kind in 0_usize..5, records in 1_u32..4, steps in 0_usize..8,
-        shrinks in any::<bool>(), clip in prop::sample::select(vec![0.05, 0.3, 1.0]), sparse in any::<bool>(),
+        seed in any::<u64>(), change in prop::sample::select(Change::ALL.to_vec()), records in 1_u32..4,
+        steps in 0_usize..8, shrinks in any::<bool>(), as_sparse in any::<bool>(),
+        clip in prop::sample::select(vec![0.05, 0.3, 1.0]),
     ) {
-        let rows = 12;
-        let whole = data(rows, 2, seed);
+        let (whole, fresh) = (data(12, 2, seed), data(12, 2, seed ^ 0x5555));
         let columns = whole.features.columns();
-        let neighbours = if kind == 0 { Neighbours::AddRemove } else { Neighbours::ReplaceOne };
-        let Matrix::Dense(dense) = &whole.features else { panic!("not dense") };
-        let Target::Class { codes, count } = &whole.target else { panic!("no classes") };
-        let (mut values, mut other) = (dense.values().to_vec(), codes.clone());
-        let fresh = data(rows, 2, seed ^ 0x5555);
-        let Matrix::Dense(fresh) = &fresh.features else { panic!("not dense") };
-        for (record, code) in other.iter_mut().enumerate().take(records as usize) {
-            let place = record * columns..(record + 1) * columns;
-            match kind {
-                1 => values[place.clone()].copy_from_slice(&fresh.values()[place]),
-                2 => values[place].iter_mut().for_each(|x| *x = -*x),
-                3 => values.copy_within((columns * 5)..(columns * 6), place.start),
-                _ => values[place].fill(0.0),
-            }
-            *code = 1 - *code;
-        }
-        let changed = if kind == 0 {
-            whole.select(&(records as usize..rows).collect::<Vec<_>>())
-        } else {
-            let features = Matrix::Dense(DenseMatrix::new(values, rows, columns));
-            Dataset { features, target: Target::Class { codes: other, count: *count }, ..whole.clone() }
-        };
-        let stored = |data: &Dataset| if sparse { as_csr(data) } else { data.clone() };
+        let changed = change.of(&whole, 0, records as usize, &fresh);
+        let stored = |data: &Dataset| if as_sparse { sparse(data) } else { data.clone() };
         let mut source = FixedSeed::new(seed);
         let path: Vec<Move> = (0..steps).map(|at| Move {
             column: (uniform(&mut source).abs() * columns as f64) as usize % columns,
@@ -287,7 +190,7 @@ proptest! {
             revise_all: shrinks && at % 3 == 0,
         }).collect();
         for loss in LOSSES {
-            let asked = Request { neighbours, ..request(1.0, 1e-6) }.with_loss(loss);
+            let asked = case(1.0, 1e-6).neighbours(change.neighbours()).loss(loss);
             let mut facts = Facts::of(&asked).unwrap();
             facts.unit = Unit::User { max_records: records };
             let terms = Terms::new(&facts, clip, frank_wolfe::slope(&facts));
@@ -297,23 +200,5 @@ proptest! {
                 prop_assert!(a.abs_diff(*b) <= terms.sensitivity, "{} > {}", a.abs_diff(*b), terms.sensitivity);
             }
         }
-    }
-}
-
-fn as_csr(data: &Dataset) -> Dataset {
-    let columns = data.features.columns();
-    let (mut starts, mut indices, mut values) = (vec![0], vec![], vec![]);
-    for row in 0..data.rows() {
-        for (column, x) in data.features.dense_row(row).into_iter().enumerate() {
-            if x != 0.0 {
-                indices.push(column as u32);
-                values.push(x);
-            }
-        }
-        starts.push(indices.len());
-    }
-    Dataset {
-        features: Matrix::Csr(CsrMatrix::new(starts, indices, values, columns)),
-        ..data.clone()
     }
 }

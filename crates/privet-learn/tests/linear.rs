@@ -2,93 +2,48 @@
 
 mod common;
 
-use common::{SCHEMA, forged, seeded, train, uniform};
-use privet_core::{Budget, Neighbours, Unit};
-use privet_data::{Dataset, Schema, Target, read};
+use common::{Case, RELATIONS, data, distance, failed, relative_error, uniform};
+use privet_core::{Neighbours, Unit};
 use privet_dp::account::{Cost, Event};
 use privet_dp::gate::Arithmetic;
 use privet_dp::mechanism::RotatedObjective;
 use privet_dp::noise::FixedSeed;
 use privet_learn::erm::linear;
-use privet_learn::model::{Model, Predictions};
-use privet_learn::{Calibration, Erm, Facts, LearnError, Request, plan, verify};
+use privet_learn::{Facts, LearnError, verify};
 use privet_optim::loss::Loss;
 use privet_optim::raised::Raised;
 use privet_optim::spectrum::Spectrum;
 use proptest::prelude::*;
 
-const RELATIONS: [Neighbours; 2] = [Neighbours::ReplaceOne, Neighbours::AddRemove];
-
-fn schema(classes: u32) -> Schema {
-    let text = match classes {
-        1 => SCHEMA.replace(r#"classes = ["no", "yes"]"#, "bounds = [-1, 1]"),
-        2 => SCHEMA.into(),
-        _ => SCHEMA.replace(r#"["no", "yes"]"#, r#"["no", "yes", "perhaps"]"#),
-    };
-    Schema::from_toml(&text).unwrap()
-}
-
-fn data(rows: usize, seed: u64) -> Dataset {
-    let mut source = FixedSeed::new(seed);
-    let mut text = String::from("a,b,y\n");
-    for _ in 0..rows {
-        let (a, b, e) = (uniform(&mut source), uniform(&mut source), uniform(&mut source));
-        text.push_str(&format!("{a},{b},{}\n", 0.6 * a - 0.3 * b + 0.1 * e));
-    }
-    read::csv_bytes(text.as_bytes(), &schema(1)).unwrap()
-}
-
-fn request(method: &str, epsilon: f64, delta: f64) -> Request {
-    Request {
-        schema: schema(1),
-        rows: 4000,
-        budget: Some(Budget::new(epsilon, delta).unwrap()),
-        neighbours: Neighbours::ReplaceOne,
-        calibration: Calibration::Sound,
-        noise: vec![],
-        task: Erm { loss: Loss::SQUARED, method: method.parse().unwrap() },
-    }
-}
-
-/// Mean squared error over variance.
-fn relative_error(model: &Model, data: &Dataset) -> f64 {
-    let Predictions::Numbers(found) = model.predict(&data.features) else { panic!("no numbers") };
-    let Target::Number(truth) = &data.target else { panic!("no numbers") };
-    let mean = truth.iter().sum::<f64>() / truth.len() as f64;
-    let error: f64 = found.iter().zip(truth).map(|(f, t)| (f - t).powi(2)).sum();
-    error / truth.iter().map(|t| (t - mean).powi(2)).sum::<f64>()
+fn case(method: &str, epsilon: f64, delta: f64) -> Case {
+    Case::of(method).classes(1).budget(epsilon, delta)
 }
 
 #[test]
 fn both_algorithms_train_and_verify() {
-    let (training, test) = (data(4000, 1), data(2000, 2));
+    let (training, test) = (data(4000, 1, 1), data(2000, 1, 2));
     for (method, delta) in [("linear", 1e-6), ("linear", 0.0), ("linear-rotated", 1e-6)] {
         for neighbours in RELATIONS {
-            let request = Request { neighbours, ..request(method, 4.0, delta) };
-            let model = train(&request, &training);
-            let verdict = verify(&model);
+            let case = case(method, 4.0, delta).neighbours(neighbours);
+            let model = case.verified(&training);
             let what = format!("{method} {neighbours}, delta {delta}");
-            assert!(verdict.valid, "{what}: {:?}", verdict.checks);
-            let claimed = verdict.guarantee.unwrap();
-            assert_eq!((claimed.epsilon, claimed.delta), (4.0, delta), "{what}");
             let finite = if delta == 0.0 { Arithmetic::Real } else { Arithmetic::Finite };
             assert_eq!(model.certificate().arithmetic, finite, "{what}");
             let notes = model.certificate().notes.join(" ");
             assert_eq!(notes.contains("experimental"), method == "linear-rotated");
-            let found = relative_error(&seeded(&request, &training), &test);
+            let found = relative_error(&case.seeded(&training), &test);
             assert!(found < 0.5, "{what}: error {found}");
         }
     }
-    let classes = Request { schema: schema(3), ..request("linear", 4.0, 1e-6) };
-    assert!(matches!(plan(&classes).unwrap().events(), Some(Event::Repeat { count: 3, .. })));
+    let classes = Case::of("linear").classes(3).budget(4.0, 1e-6);
+    assert!(matches!(classes.plan().events(), Some(Event::Repeat { count: 3, .. })));
 }
 
 /// The printed constants of 4.1 cover their claim; for 4.2 the certificate states more than asked.
 #[test]
 fn printed_constants_claim_what_is_proved() {
     let printed = |method: &str, neighbours| {
-        let asked = Request { neighbours, ..request(method, 0.5, 1e-6) };
-        let planned = plan(&Request { calibration: Calibration::Printed, ..asked }).unwrap();
+        let planned = case(method, 0.5, 1e-6).neighbours(neighbours).printed().plan();
         planned.guarantee().unwrap().epsilon
     };
     for neighbours in RELATIONS {
@@ -102,38 +57,31 @@ fn printed_constants_claim_what_is_proved() {
 
 #[test]
 fn what_is_not_covered_is_refused_with_what_is() {
-    let refused = |request: Request| plan(&request).unwrap_err().to_string();
+    let refused = |case: Case| case.refusal().to_string();
     for method in ["linear", "linear-rotated"] {
-        let asked = request(method, 1.0, 1e-6);
-        let logistic = Request { schema: schema(2), ..asked.clone() }.with_loss(Loss::Logistic);
-        assert!(refused(logistic).contains("loss squared"));
+        let asked = case(method, 1.0, 1e-6);
+        assert!(refused(asked.clone().classes(2).loss(Loss::Logistic)).contains("loss squared"));
         for bad in ["0", "-1", "1e6"] {
-            let method = asked.task.method.with("norm", bad).unwrap();
-            let outcome = plan(&asked.clone().with_method(method));
-            assert!(matches!(outcome, Err(LearnError::Setting(_))), "{bad}");
+            let outcome = asked.clone().set("norm", bad).refusal();
+            assert!(matches!(outcome, LearnError::Setting(_)), "{bad}");
         }
-        let method = asked.task.method.with("ridge", "0").unwrap();
-        assert!(matches!(plan(&asked.with_method(method)), Err(LearnError::Setting(_))));
+        assert!(matches!(asked.set("ridge", "0").refusal(), LearnError::Setting(_)));
     }
-    assert!(refused(request("linear-rotated", 1.0, 0.0)).contains("delta above 0"));
-    let three = Request { schema: schema(3), ..request("linear-rotated", 1.0, 1e-6) };
-    assert!(refused(three).contains("two classes"));
+    assert!(refused(case("linear-rotated", 1.0, 0.0)).contains("delta above 0"));
+    assert!(refused(Case::of("linear-rotated").classes(3)).contains("two classes"));
     // A ridge that costs more than the budget.
-    let asked = request("linear-rotated", 1.0, 1e-6);
-    let method = asked.task.method.with("ridge", "1").unwrap();
-    assert!(refused(asked.with_method(method)).contains("larger ridge"));
+    assert!(refused(case("linear-rotated", 1.0, 1e-6).set("ridge", "1")).contains("larger ridge"));
 }
 
 /// A certificate of 4.2 cannot claim less than the plan proves.
 #[test]
 fn a_smaller_epsilon_is_found_out() {
-    let model = train(&request("linear-rotated", 1.0, 1e-6), &data(4000, 1));
+    let model = case("linear-rotated", 1.0, 1e-6).model(&data(4000, 1, 1));
     assert!(verify(&model).valid);
-    let verdict = verify(&forged(&model, |certificate| {
+    let holds = failed(&model, |certificate| {
         certificate["events"]["all"][0]["use"]["cost"]["epsilon"] = 0.4.into();
         certificate["guarantee"]["epsilon"] = 0.5.into();
-    }));
-    let holds: Vec<bool> = verdict.checks[..3].iter().map(|check| check.holds).collect();
+    });
     assert_eq!(holds, [false, false, true]);
 }
 
@@ -142,9 +90,7 @@ fn a_smaller_epsilon_is_found_out() {
 #[test]
 fn weights_stay_near_the_ball() {
     let hidden = |method: &str, norm: &str| {
-        let asked = request(method, 0.01, 1e-6);
-        let method = asked.task.method.with("norm", norm).unwrap();
-        let model = seeded(&asked.with_method(method), &data(4000, 1));
+        let model = case(method, 0.01, 1e-6).set("norm", norm).seeded(&data(4000, 1, 1));
         model.weights().weights[0].iter().map(|w| w * w).sum::<f64>().sqrt()
     };
     for method in ["linear", "linear-rotated"] {
@@ -158,7 +104,7 @@ fn weights_stay_near_the_ball() {
 /// L of 4.1: no residual in the ball is larger, and some are as large.
 #[test]
 fn residuals_in_the_ball_stay_within_the_slope() {
-    let facts = Facts::of(&request("linear", 1.0, 1e-6)).unwrap();
+    let facts = Facts::of(&case("linear", 1.0, 1e-6)).unwrap();
     let facts = linear::in_ball(&facts, 2.5);
     let (radius, slope) = (facts.radius, facts.shape.lipschitz);
     assert!((slope - (1.0 + 2.5 * radius)).abs() < 1e-12 && slope >= 1.0 + 2.5 * radius);
@@ -224,7 +170,7 @@ proptest! {
         };
         let raised = |matrix: &[f64]| function_of(matrix, columns, |value| value.max(floor));
         let (f, g) = (raised(&one), raised(&two));
-        let shift = f.iter().zip(&g).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+        let shift = distance(&f, &g);
         prop_assert!(shift <= objective.matrix_shift() + 1e-9, "{shift}");
         // Opposite labels of size 1.
         let gradient = |matrix: &[f64], x: &[f64], y: f64| -> Vec<f64> {
@@ -233,8 +179,7 @@ proptest! {
                 .collect()
         };
         let label = if neighbours == Neighbours::AddRemove { 0.0 } else { -1.0 };
-        let moved = gradient(&f, &x, 1.0).iter().zip(gradient(&g, &other, label))
-            .map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+        let moved = distance(&gradient(&f, &x, 1.0), &gradient(&g, &other, label));
         prop_assert!(moved <= objective.gradient_shift() + 1e-9, "{moved}");
         for size in [0.0, 1.0, 1e4] {
             let (mut with, mut without) = (f.clone(), g.clone());
@@ -264,13 +209,10 @@ proptest! {
         let (floor, bound) = (0.75, 2.0);
         let pull: Vec<f64> = (0..columns).map(|_| uniform(&mut source) * 2_f64.powi(reach)).collect();
         let other: Vec<f64> = pull.iter().map(|c| c + uniform(&mut source) * 2_f64.powi(shift)).collect();
-        let apart = |a: &[f64], b: &[f64]| {
-            a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
-        };
         let raised = Raised::of(&gram, columns, floor).unwrap();
         let [one, two] = [&pull, &other].map(|pull| raised.minimiser(pull, 0.0, bound).unwrap());
-        let allowed = apart(&pull, &other) / floor + one.distance + two.distance;
-        let moved = apart(&one.theta, &two.theta);
+        let allowed = distance(&pull, &other) / floor + one.distance + two.distance;
+        let moved = distance(&one.theta, &two.theta);
         prop_assert!(moved <= allowed * (1.0 + 1e-12), "{moved} > {allowed}");
         prop_assert!(one.distance < 1e-11 && two.distance < 1e-11, "{} {}", one.distance, two.distance);
     }
@@ -305,7 +247,7 @@ proptest! {
 /// The events are the theorem's ε, the grid of b and the output noise; a hundredth is for the last two.
 #[test]
 fn the_events_state_the_epsilon_of_the_theorem() {
-    let planned = plan(&request("linear-rotated", 1.0, 1e-6)).unwrap();
+    let planned = case("linear-rotated", 1.0, 1e-6).plan();
     let Some(Event::All(parts)) = planned.events() else { panic!("another event") };
     let Some(Cost::Approximate { epsilon, delta }) = parts[0].single_cost() else {
         panic!("another event")
@@ -323,7 +265,7 @@ fn the_events_state_the_epsilon_of_the_theorem() {
 fn the_noise_on_the_result_is_small() {
     for method in ["linear", "objective"] {
         for (epsilon, delta) in [(1.0, 1e-6), (0.01, 1e-6), (10.0, 1e-9), (1.0, 0.0), (0.01, 0.0)] {
-            let planned = plan(&request(method, epsilon, delta)).unwrap();
+            let planned = case(method, epsilon, delta).loss(Loss::SQUARED).plan();
             let [noise, ridge, output] = ["objective_noise", "ridge", "output_noise"]
                 .map(|name| planned.settings().get(name).unwrap());
             let share = output / (noise / ridge);

@@ -7,27 +7,13 @@
 
 mod common;
 
-use common::{data, schema, seeded};
-use privet_core::{Budget, Neighbours};
+use common::{Case, LOSSES, data, schema};
 use privet_data::{Dataset, Schema, Target, read};
-use privet_learn::{Calibration, Erm, Method, Request, plan};
-use privet_optim::loss::Loss;
+use privet_learn::{Method, plan};
 
 const ROWS: usize = 240;
 /// Every so many rows one is null.
 const EVERY: usize = 8;
-
-fn request(method: &str, loss: Loss, schema: Schema, budget: Option<Budget>) -> Request {
-    Request {
-        schema,
-        rows: ROWS as u64,
-        budget,
-        neighbours: Neighbours::ReplaceOne,
-        calibration: Calibration::Sound,
-        noise: vec![],
-        task: Erm { loss, method: method.parse().unwrap() },
-    }
-}
 
 /// The table with null records of these labels among its rows.
 fn with_nulls(classes: u32, label: u32) -> Dataset {
@@ -48,20 +34,17 @@ fn every_learner_takes_null_records_and_gets_nothing_from_them() {
         let line = format!("[target]\nweights = {weights}\n");
         Schema::from_toml(&text.replacen("[target]\n", &line, 1)).unwrap()
     };
-    let approximate = Budget::new(1.0, 1e-5).unwrap();
     for name in Method::accepted().split(", ").filter(|name| *name != "auto") {
         let mut covered = 0;
-        let losses = [Loss::Logistic, Loss::HuberSvm { h: 0.1 }, Loss::SQUARED];
-        let budget = Some(approximate).filter(|_| name != "non-private");
-        for (loss, classes) in losses.into_iter().flat_map(|loss| [(loss, 2), (loss, 3)]) {
+        for (loss, classes) in LOSSES.into_iter().flat_map(|loss| [(loss, 2), (loss, 3)]) {
             for schema in [schema(classes), weighted(classes)] {
-                let request = request(name, loss, schema, budget);
-                if plan(&request).is_err() {
+                let case = Case::of(name).rows(ROWS as u64).loss(loss).schema(schema);
+                if plan(&case).is_err() {
                     continue;
                 }
                 covered += 1;
                 let [first, last] =
-                    [0, classes - 1].map(|label| seeded(&request, &with_nulls(classes, label)));
+                    [0, classes - 1].map(|label| case.seeded(&with_nulls(classes, label)));
                 let (first, last) = (first.weights(), last.weights());
                 assert!(first.weights.iter().flatten().all(|weight| weight.is_finite()));
                 assert_eq!(first.weights, last.weights, "{name}, {loss:?}, {classes} classes");
@@ -77,8 +60,7 @@ fn every_learner_takes_null_records_and_gets_nothing_from_them() {
 fn training_is_total_under_a_policy() {
     let text = format!("invalid = \"drop\"\n{}", common::SCHEMA);
     let schema = Schema::from_toml(&text).unwrap();
-    let request =
-        request("amp", Loss::Logistic, schema.clone(), Some(Budget::new(1.0, 1e-5).unwrap()));
+    let case = Case::of("amp").rows(ROWS as u64).schema(schema.clone());
     let trained = |bad: &str| {
         let line = |row: usize| match row % EVERY {
             0 => bad.to_string(),
@@ -86,7 +68,7 @@ fn training_is_total_under_a_policy() {
         };
         let lines: Vec<String> = (0..ROWS).map(line).collect();
         let data = read::csv_bytes(format!("a,b,y\n{}\n", lines.join("\n")).as_bytes(), &schema);
-        seeded(&request, &data.unwrap()).weights().weights.clone()
+        case.seeded(&data.unwrap()).weights().weights.clone()
     };
     let expected = trained("bad,0,no");
     for bad in ["0,0,maybe", "0", "\"", "", "0,0,no,0", "\u{feff}", "\r"] {
@@ -94,5 +76,5 @@ fn training_is_total_under_a_policy() {
     }
     let nothing = format!("a,b,y\n{}", "x\n".repeat(ROWS));
     let data = read::csv_bytes(nothing.as_bytes(), &schema).unwrap();
-    assert!(seeded(&request, &data).weights().weights.iter().flatten().all(|w| w.is_finite()));
+    assert!(case.seeded(&data).weights().weights.iter().flatten().all(|w| w.is_finite()));
 }

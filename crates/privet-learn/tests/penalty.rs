@@ -2,14 +2,14 @@
 
 mod common;
 
-use common::{SCHEMA, forged, seeded, train, uniform};
-use privet_core::{Budget, Neighbours};
+use common::{Case, SCHEMA, data, distance, forged, uniform};
+use privet_core::Neighbours;
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::{Dataset, Schema, Target, read};
 use privet_dp::noise::FixedSeed;
 use privet_learn::erm::output::sensitivity;
 use privet_learn::model::Predictions;
-use privet_learn::{Calibration, Erm, Facts, LearnError, Request, plan, verify};
+use privet_learn::{Facts, LearnError, verify};
 use privet_optim::loss::Loss;
 use privet_optim::solver::{Objective, Options, Penalty, Problem, minimise};
 use privet_optim::sum::InMemory;
@@ -44,32 +44,13 @@ type = "category"
 categories = ["x", "y", "z"]
 "#;
 
-fn request(method: &str, delta: f64, schema: &str) -> Request {
-    Request {
-        schema: Schema::from_toml(schema).unwrap(),
-        rows: 3000,
-        budget: Some(Budget::new(4.0, delta).unwrap()),
-        neighbours: Neighbours::ReplaceOne,
-        calibration: Calibration::Sound,
-        noise: vec![],
-        task: Erm { loss: Loss::Logistic, method: method.parse().unwrap() },
-    }
+fn case(method: &str, delta: f64) -> Case {
+    Case::of(method).rows(3000).budget(4.0, delta)
 }
 
-fn with_penalty(request: &Request, penalty: &str) -> Request {
-    let method = request.task.method.with("penalty", penalty).unwrap();
-    request.clone().with_method(method)
-}
-
-fn classes(rows: usize) -> Dataset {
-    let mut source = FixedSeed::new(1);
-    let mut text = String::from("a,b,y\n");
-    for _ in 0..rows {
-        let (a, b, e) = (uniform(&mut source), uniform(&mut source), uniform(&mut source));
-        let label = if 2.0 * a - b + 0.3 * e > 0.0 { "yes" } else { "no" };
-        text.push_str(&format!("{a},{b},{label}\n"));
-    }
-    read::csv_bytes(text.as_bytes(), &Schema::from_toml(SCHEMA).unwrap()).unwrap()
+/// Of a target from 0 to 40.
+fn numeric(method: &str, loss: Loss) -> Case {
+    case(method, 1e-6).schema(Schema::from_toml(NUMERIC).unwrap()).loss(loss)
 }
 
 /// Targets from 0 to 40 around 10·e^{a}, with a step for one category.
@@ -94,15 +75,11 @@ fn numbers(rows: usize) -> Dataset {
 /// Every penalty with every learner that has one: trains, verifies, claims what was asked for.
 #[test]
 fn every_penalty_trains_and_verifies() {
-    let data = classes(3000);
+    let data = data(3000, 2, 1);
     for method in ["amp", "objective", "output"] {
         for penalty in PENALTIES {
             for delta in [0.0, 1e-6] {
-                let asked = with_penalty(&request(method, delta, SCHEMA), penalty);
-                let model = train(&asked, &data);
-                let verdict = verify(&model);
-                assert!(verdict.valid, "{method} {penalty}: {:?}", verdict.checks);
-                assert_eq!(verdict.guarantee.unwrap().epsilon, 4.0);
+                let model = case(method, delta).set("penalty", penalty).verified(&data);
                 let said = serde_json::to_value(&model.request().task.method).unwrap();
                 assert_eq!(said["penalty"], penalty, "the certificate names it");
             }
@@ -113,9 +90,8 @@ fn every_penalty_trains_and_verifies() {
 /// Whoever strikes the elastic net's part of λ from a certificate, or adds one, is found out.
 #[test]
 fn a_changed_elastic_net_does_not_verify() {
-    let data = classes(3000);
-    let asked = with_penalty(&request("amp", 1e-6, SCHEMA), "elastic-net:1,500");
-    let model = train(&asked, &data);
+    let data = data(3000, 2, 1);
+    let model = case("amp", 1e-6).set("penalty", "elastic-net:1,500").model(&data);
     for other in ["elastic-net:1,1", "l1:1", "elastic-net:1,5000"] {
         let forged = forged(&model, |certificate| {
             certificate["request"]["method"]["penalty"] = other.into();
@@ -128,12 +104,12 @@ fn a_changed_elastic_net_does_not_verify() {
 #[test]
 fn released_minimisers_obey_their_set() {
     const SPECK: f64 = 1e-4;
-    let data = classes(3000);
+    let data = data(3000, 2, 1);
     let weights = |penalty: &str| {
-        let asked = with_penalty(&request("objective", 1e-6, SCHEMA), penalty);
-        let noise = plan(&asked).unwrap().settings().get("output_noise").unwrap();
+        let asked = case("objective", 1e-6).set("penalty", penalty);
+        let noise = asked.plan().settings().get("output_noise").unwrap();
         assert!(8.0 * noise < SPECK, "{penalty}: {noise}");
-        seeded(&asked, &data).weights().weights[0].clone()
+        asked.seeded(&data).weights().weights[0].clone()
     };
     let inside = -0.2 - SPECK..=0.4 + SPECK;
     assert!(weights("box:-0.2,0.4").iter().all(|w| inside.contains(w)));
@@ -149,7 +125,7 @@ fn released_minimisers_obey_their_set() {
 
 #[test]
 fn penalties_outside_their_limits_are_refused_at_plan_time() {
-    let base = request("output", 1e-6, SCHEMA);
+    let base = case("output", 1e-6);
     for (bad, word) in [
         ("l1:0", "l1_weight"),
         ("l1:-1", "l1_weight"),
@@ -160,7 +136,7 @@ fn penalties_outside_their_limits_are_refused_at_plan_time() {
         ("ball:0", "ball_radius"),
         ("simplex:-1", "simplex_total"),
     ] {
-        let refusal = plan(&with_penalty(&base, bad)).unwrap_err().to_string();
+        let refusal = base.clone().set("penalty", bad).refusal().to_string();
         assert!(refusal.contains(word), "{bad}: {refusal}");
     }
     for bad in ["lasso:1", "l1", "l1:x", "box:1", "1"] {
@@ -170,16 +146,16 @@ fn penalties_outside_their_limits_are_refused_at_plan_time() {
     assert!(base.task.method.with("penalty", "l1:1").is_ok());
     assert!("gd".parse::<privet_learn::Method>().unwrap().with("penalty", "l1:1").is_err());
     // A set so large that f64 could not hold the minimiser to the tolerance.
-    let far = plan(&with_penalty(&base, "simplex:1e30")).unwrap_err();
+    let far = base.set("penalty", "simplex:1e30").refusal();
     assert!(matches!(far, LearnError::NotCovered { .. }), "{far}");
 }
 
 /// A column of the schema is a group: a category's indicators are in or out together.
 #[test]
 fn groups_are_the_schema_s_columns() {
-    let asked = request("objective", 1e-6, NUMERIC).with_loss(Loss::SQUARED);
+    let asked = numeric("objective", Loss::SQUARED);
     assert_eq!(Facts::of(&asked).unwrap().groups, [1, 3, 1]);
-    let model = seeded(&with_penalty(&asked, "group:150"), &numbers(3000));
+    let model = asked.set("penalty", "group:150").seeded(&numbers(3000));
     let weights = &model.weights().weights[0];
     let out = weights[1..4].iter().filter(|w| w.abs() < 1e-4).count();
     assert!(out == 0 || out == 3, "{weights:?}");
@@ -199,9 +175,9 @@ fn losses_for_numbers_learn_and_verify() {
     ];
     for method in ["amp", "objective", "output", "gd"] {
         for (loss, allowed) in losses {
-            let asked = request(method, 1e-6, NUMERIC).with_loss(loss);
-            assert!(verify(&train(&asked, &data)).valid, "{method} {loss:?}");
-            let Predictions::Numbers(found) = seeded(&asked, &data).predict(&data.features) else {
+            let asked = numeric(method, loss);
+            asked.verified(&data);
+            let Predictions::Numbers(found) = asked.seeded(&data).predict(&data.features) else {
                 panic!("no numbers")
             };
             let squares: f64 = found.iter().zip(&truth).map(|(a, b)| (a - b).powi(2)).sum();
@@ -215,9 +191,8 @@ fn losses_for_numbers_learn_and_verify() {
         }
         // A high quantile lies above a low one.
         let mean = |tau| {
-            let loss = Loss::Quantile { tau, h: 0.05 };
-            let asked = request(method, 1e-6, NUMERIC).with_loss(loss);
-            let Predictions::Numbers(found) = seeded(&asked, &data).predict(&data.features) else {
+            let asked = numeric(method, Loss::Quantile { tau, h: 0.05 });
+            let Predictions::Numbers(found) = asked.seeded(&data).predict(&data.features) else {
                 panic!("no numbers")
             };
             found.iter().sum::<f64>() / 3000.0
@@ -229,7 +204,8 @@ fn losses_for_numbers_learn_and_verify() {
 #[test]
 fn losses_that_do_not_fit_the_target_are_refused() {
     let refused = |loss, schema: &str| {
-        plan(&request("amp", 1e-6, schema).with_loss(loss)).unwrap_err().to_string()
+        let schema = Schema::from_toml(schema).unwrap();
+        case("amp", 1e-6).schema(schema).loss(loss).refusal().to_string()
     };
     assert!(refused(Loss::Logistic, NUMERIC).contains("huber, quantile or poisson"));
     assert!(refused(Loss::Quantile { tau: 0.5, h: 0.1 }, SCHEMA).contains("numeric target"));
@@ -281,10 +257,6 @@ const LOSSES: [Loss; 6] = [
     Loss::Poisson { least: 0.0, shift: 1.0 },
 ];
 
-fn distance(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
-}
-
 fn matrix(rows: &[Vec<f32>], columns: usize) -> Matrix {
     Matrix::Dense(DenseMatrix::new(rows.concat(), rows.len(), columns))
 }
@@ -321,8 +293,7 @@ proptest! {
             let problem = Problem::new(&records, loss, ridge).with_penalty(&penalty);
             minimise(&problem, tolerance, &Options::default()).unwrap().into_theta()
         };
-        let asked = Request { neighbours, ..request("output", 0.0, SCHEMA) };
-        let mut facts = Facts::of(&asked).unwrap();
+        let mut facts = Facts::of(&case("output", 0.0).neighbours(neighbours)).unwrap();
         facts.shape.lipschitz = loss.lipschitz();
         // The elastic net's part counts.
         let bound = sensitivity(&facts, ridge + penalty.convexity(), tolerance);

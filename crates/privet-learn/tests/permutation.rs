@@ -3,43 +3,30 @@
 
 mod common;
 
-use common::{LOSSES, RELATIONS, accuracy, data, forged, scale, schema, seeded, sparse, train};
-use privet_core::{Budget, Neighbours};
-use privet_data::matrix::{DenseMatrix, Matrix};
-use privet_data::{Dataset, Schema, Target, read};
+use common::{Case, Change, LOSSES, RELATIONS, data, distance, failed, sparse};
+use privet_core::Neighbours;
+use privet_data::{Dataset, read};
 use privet_dp::account::{Cost, Event, gaussian};
-use privet_dp::noise::{FixedSeed, SystemRandom};
+use privet_dp::noise::FixedSeed;
 use privet_learn::erm::psgd::{self, Schedule};
 use privet_learn::erm::psgd_strong;
-use privet_learn::{Calibration, Erm, LearnError, Method, Request, plan, verify};
+use privet_learn::{LearnError, Method, Request, plan, verify};
 use privet_optim::loss::Loss;
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
 
 const SCHEDULES: [Schedule; 3] = [Schedule::Constant, Schedule::Decreasing, Schedule::SquareRoot];
 
-fn request(epsilon: f64, delta: f64) -> Request {
-    Request {
-        schema: schema(2),
-        rows: 4000,
-        budget: Some(Budget::new(epsilon, delta).unwrap()),
-        neighbours: Neighbours::ReplaceOne,
-        calibration: Calibration::Sound,
-        noise: vec![],
-        task: Erm { loss: Loss::Logistic, method: Method::Psgd(psgd::Psgd::default()) },
-    }
-}
-
-fn with(change: impl Fn(&mut psgd::Psgd)) -> Request {
+fn with(change: impl Fn(&mut psgd::Psgd)) -> Case {
     let mut options = psgd::Psgd::default();
     change(&mut options);
-    request(1.0, 1e-6).with_method(Method::Psgd(options))
+    Case::of("psgd").method(Method::Psgd(options))
 }
 
-fn strong(change: impl Fn(&mut psgd_strong::PsgdStrong)) -> Request {
+fn strong(change: impl Fn(&mut psgd_strong::PsgdStrong)) -> Case {
     let mut options = psgd_strong::PsgdStrong::default();
     change(&mut options);
-    request(1.0, 1e-6).with_method(Method::PsgdStrong(options))
+    Case::of("psgd-strong").method(Method::PsgdStrong(options))
 }
 
 /// (Δ, σ) of the single event.
@@ -58,24 +45,16 @@ fn charged(request: &Request) -> (f64, f64) {
 fn every_combination_trains_and_verifies() {
     for classes in [2, 3] {
         let (mut training, test) = (data(4000, classes, 1), data(2000, classes, 2));
-        for (case, loss) in LOSSES.into_iter().enumerate() {
+        for (number, loss) in LOSSES.into_iter().enumerate() {
             for neighbours in RELATIONS {
-                if case == 1 {
-                    training.features = sparse(&training.features);
+                if number == 1 {
+                    training = sparse(&training);
                 }
-                let schedule = with(|options| options.schedule = Some(SCHEDULES[case]));
+                let schedule = with(|options| options.schedule = Some(SCHEDULES[number]));
                 for asked in [schedule, strong(|_| {})] {
-                    let budget = Some(Budget::new(8.0, 1e-6).unwrap());
-                    let asked = Request { schema: schema(classes), neighbours, budget, ..asked }
-                        .with_loss(loss);
-                    let model = train(&asked, &training);
-                    let verdict = verify(&model);
-                    let what = format!("{:?} {loss:?} {neighbours} {classes}", asked.task.method);
-                    assert!(verdict.valid, "{what}: {:?}", verdict.checks);
-                    let claimed = verdict.guarantee.unwrap();
-                    assert_eq!((claimed.epsilon, claimed.delta), (8.0, 1e-6), "{what}");
-                    let found = accuracy(&seeded(&asked, &training), &test);
-                    assert!(found > 0.75 - 0.2 * f64::from(classes - 2), "{what}: {found}");
+                    let asked = asked.budget(8.0, 1e-6).classes(classes).neighbours(neighbours);
+                    let least = 0.75 - 0.2 * f64::from(classes - 2);
+                    asked.loss(loss).learns(&training, &test, least);
                 }
             }
         }
@@ -89,7 +68,7 @@ fn the_noise_is_the_gaussian_floor_of_the_theorem() {
         (options.passes, options.batch, options.rate) = (Some(7), Some(40), Some(0.5));
     });
     let (sensitivity, noise_scale) = charged(&asked);
-    let slope = privet_learn::erm::gd::slope(plan(&asked).unwrap().facts());
+    let slope = privet_learn::erm::gd::slope(asked.plan().facts());
     let stated = 2.0 * 7.0 * 0.5 * slope / 40.0;
     assert!((1.0..1.0 + 1e-6).contains(&(sensitivity / stated)), "{}", sensitivity / stated);
     let ratio = noise_scale * gaussian::mu(1.0, 1e-6) / sensitivity;
@@ -101,14 +80,13 @@ fn the_noise_is_the_gaussian_floor_of_the_theorem() {
     let stated = 2.0 * slope * 4000.0 / (20.0 * 42.0 * 95.0);
     assert!((1.0..1.0 + 1e-6).contains(&(sensitivity / stated)), "{}", sensitivity / stated);
     // Both relations are charged alike: a slot may be exchanged under either.
-    let (other, _) = charged(&Request { neighbours: Neighbours::AddRemove, ..asked.clone() });
+    let (other, _) = charged(&asked.clone().neighbours(Neighbours::AddRemove));
     assert_eq!(other, charged(&asked).0);
     // A user's records may be in as many slots, and K problems see the same ones.
-    let users = common::SCHEMA.to_owned() + "[unit]\ncolumn = \"u\"\nmax_records = 3\n";
-    let users = Request { schema: Schema::from_toml(&users).unwrap(), ..asked.clone() };
-    assert!((charged(&users).0 / charged(&asked).0 - 3.0).abs() < 1e-5);
-    let three = Request { schema: schema(3), ..asked.clone() };
-    assert!((charged(&three).0 / charged(&asked).0 - 3.0_f64.sqrt()).abs() < 1e-5);
+    assert!((charged(&asked.clone().users(3)).0 / charged(&asked).0 - 3.0).abs() < 1e-5);
+    assert!(
+        (charged(&asked.clone().classes(3)).0 / charged(&asked).0 - 3.0_f64.sqrt()).abs() < 1e-5
+    );
 }
 
 /// Falling rates: the first update of each pass counts.
@@ -138,26 +116,24 @@ fn falling_rates_are_summed_over_passes() {
 #[test]
 fn priv_11_printed_noise_claims_what_is_proved() {
     for (epsilon, holds) in [(1.0, true), (20.0, false)] {
-        let budget = Some(Budget::new(epsilon, 1.0 / (1600.0 * 1600.0)).unwrap());
+        let asked = |case: Case| case.rows(1600).budget(epsilon, 1.0 / (1600.0 * 1600.0)).printed();
         let printed = with(|options| {
             (options.passes, options.batch, options.rate) = (Some(10), Some(50), Some(0.1));
         });
-        let printed = Request { rows: 1600, budget, calibration: Calibration::Printed, ..printed };
+        let printed = asked(printed);
         let (sensitivity, noise_scale) = charged(&printed);
         let stated = 2.0 * 10.0 * 0.1 / 50.0;
         let factor = (2.0 * (2.0_f64 * 1600.0 * 1600.0).ln()).sqrt() / epsilon;
         assert!((noise_scale / (stated * factor) - 1.0).abs() < 1e-6, "{noise_scale}");
         assert!((sensitivity / stated - 1.0).abs() < 1e-6);
-        let claimed = plan(&printed).unwrap().guarantee().unwrap().epsilon;
+        let claimed = printed.plan().guarantee().unwrap().epsilon;
         assert_eq!(claimed <= epsilon, holds, "{claimed}");
         let ridge = strong(|options| (options.batch, options.ridge) = (Some(50), Some(16.0)));
-        let ridge = Request { rows: 1600, budget, calibration: Calibration::Printed, ..ridge };
-        let (sensitivity, noise_scale) = charged(&ridge);
+        let (sensitivity, noise_scale) = charged(&asked(ridge));
         assert!((noise_scale / (2.0 / 16.0 * factor) - 1.0).abs() < 1e-6);
         assert!((sensitivity / (2.0 / 16.0) - 1.0).abs() < 1e-6);
     }
-    let model =
-        train(&Request { calibration: Calibration::Printed, ..with(|_| {}) }, &data(4000, 2, 1));
+    let model = with(|_| {}).printed().model(&data(4000, 2, 1));
     assert!(verify(&model).valid, "{:?}", verify(&model).checks);
 }
 
@@ -182,7 +158,7 @@ fn settings_are_checked_and_what_is_not_covered_is_refused() {
     assert!(plan(&with(|options| options.rate = Some(8.0))).is_ok());
     let fast = with(|options| options.rate = Some(8.0 + 1e-12));
     refused(&fast, "at most 2/β = 8, β = 0.25 the smoothness of the logistic loss");
-    let huber = with(|options| options.rate = Some(1.0)).with_loss(Loss::HuberSvm { h: 0.1 });
+    let huber = with(|options| options.rate = Some(1.0)).loss(Loss::HuberSvm { h: 0.1 });
     refused(&huber, "2/β = 0.4");
     for request in
         [with(|options| options.batch = Some(4001)), strong(|options| options.batch = Some(5000))]
@@ -191,9 +167,8 @@ fn settings_are_checked_and_what_is_not_covered_is_refused() {
     }
     assert!(plan(&with(|options| options.batch = Some(4000))).is_ok());
     for request in [with(|_| {}), strong(|_| {})] {
-        let pure = Budget::new(1.0, 0.0).unwrap();
-        refused(&Request { budget: Some(pure), ..request.clone() }, "delta = 0");
-        refused(&Request { rows: 1 << 40, ..request }, "2^30 rows");
+        refused(&request.clone().delta(0.0), "delta = 0");
+        refused(&request.rows(1 << 40), "2^30 rows");
     }
     let psgd: Method = "psgd".parse().unwrap();
     assert!(psgd.with("schedule", "square-root").is_ok());
@@ -207,9 +182,8 @@ fn what_is_chosen_moves_gently() {
         for rows in [1000.0, 3e4, 1e6] {
             for epsilon in [0.1, 1.0, 8.0] {
                 let chosen = |rows: f64| {
-                    let budget = Some(Budget::new(epsilon, 1e-8).unwrap());
-                    let planned = plan(&Request { rows: rows as u64, budget, ..asked.clone() });
-                    let settings = planned.unwrap().settings();
+                    let planned = asked.clone().rows(rows as u64).budget(epsilon, 1e-8).plan();
+                    let settings = planned.settings();
                     ["batch", "rate", "passes"].map(|name| settings.get(name).unwrap())
                 };
                 let here = chosen(rows);
@@ -223,52 +197,14 @@ fn what_is_chosen_moves_gently() {
     }
 }
 
-/// Under add/remove tables of any size run under the plan of the declared one; nothing tells.
 #[test]
-fn a_private_count_of_rows_changes_nothing_that_is_seen() {
-    for asked in [with(|_| {}), strong(|_| {})] {
-        let planned =
-            plan(&Request { neighbours: Neighbours::AddRemove, ..asked.clone() }).unwrap();
-        let mut source = SystemRandom::new().unwrap();
-        let mut seen = Vec::new();
-        for rows in [3999, 4000, 5000, 17] {
-            let quiet = AtomicBool::new(false);
-            let release = planned.run(&data(rows, 2, 1), &mut source, &quiet).unwrap();
-            seen.push(serde_json::to_string(&release.certificate().events).unwrap());
-        }
-        assert!(seen.iter().all(|events| *events == seen[0]));
-        let stopped = planned.run(&data(4000, 2, 1), &mut source, &AtomicBool::new(true));
-        assert!(matches!(stopped, Err(LearnError::Solve(_))));
-        let public = plan(&asked).unwrap();
-        let refused =
-            public.run(&data(17, 2, 1), &mut source, &AtomicBool::new(false)).unwrap_err();
-        assert!(matches!(refused, LearnError::RowCount { .. }));
-    }
-}
-
-#[test]
-fn less_noise_a_smaller_sensitivity_or_another_kind_is_found_out() {
+fn another_kind_is_found_out() {
     const COST: &str = "/events/use/cost";
     for asked in [with(|_| {}), strong(|_| {})] {
-        let model = train(&asked, &data(4000, 2, 1));
+        let model = asked.model(&data(4000, 2, 1));
         assert!(verify(&model).valid);
-        let failed = |change: &dyn Fn(&mut serde_json::Value)| {
-            let verdict = verify(&forged(&model, change));
-            assert!(!verdict.valid && verdict.guarantee.is_none());
-            verdict.checks[..3].iter().map(|check| check.holds).collect::<Vec<_>>()
-        };
-        let noise = |certificate: &mut serde_json::Value| {
-            scale(certificate, &format!("{COST}/noise_scale"), 0.5);
-            scale(certificate, &format!("{COST}/grid/step"), 0.5);
-        };
-        assert!(!failed(&noise)[0]);
-        let excused = failed(&|certificate| {
-            noise(certificate);
-            scale(certificate, &format!("{COST}/sensitivity"), 0.5);
-        });
-        assert_eq!(excused, [false, false, true]);
         // The order is secret, but no amplification is claimed for it: a sampled charge is refused.
-        let sampled = failed(&|certificate| {
+        let sampled = failed(&model, |certificate| {
             let cost = certificate.pointer_mut(COST).unwrap().as_object_mut().unwrap();
             cost.insert("kind".into(), "poisson-gaussian".into());
             cost.insert("rate".into(), serde_json::json!(0.01));
@@ -284,58 +220,39 @@ proptest! {
     /// of two tables that differ in one record differ by at most the sensitivity charged.
     #[test]
     fn with_the_same_coins_neighbours_release_models_within_the_sensitivity(
-        seed in any::<u64>(), kind in 0_usize..4, with_ridge in any::<bool>()
+        seed in any::<u64>(), change in prop::sample::select(Change::ALL[1..].to_vec()),
+        with_ridge in any::<bool>()
     ) {
         let whole = data(60, 2, seed);
-        let changed = changed(&whole, kind, seed as usize % 60);
+        let changed = change.of(&whole, seed as usize % 60, 1, &data(60, 2, seed ^ 0x5555));
         let asked = if with_ridge {
             strong(|options| (options.batch, options.ridge) = (Some(7), Some(0.5)))
         } else {
             with(|options| (options.batch, options.rate) = (Some(7), Some(8.0)))
         };
-        let planned = plan(&Request { rows: 60, ..asked.clone() }).unwrap();
+        let asked = asked.rows(60);
+        let planned = asked.plan();
         let released = |data: &Dataset| {
             let quiet = AtomicBool::new(false);
             let release = planned.run(data, &mut FixedSeed::new(seed), &quiet).unwrap();
             release.value().weights[0].clone()
         };
-        let moved = released(&whole).iter().zip(&released(&changed)).map(|(x, y)| (x - y).powi(2)).sum::<f64>();
-        let bound = charged(&Request { rows: 60, ..asked }).0;
-        prop_assert!(moved.sqrt() <= bound, "{} > {bound}", moved.sqrt());
+        let (moved, bound) = (distance(&released(&whole), &released(&changed)), charged(&asked).0);
+        prop_assert!(moved <= bound, "{moved} > {bound} for {change:?}");
     }
-}
-
-/// One record replaced: by its opposite, by a zero, by an extreme one, by another's duplicate.
-fn changed(whole: &Dataset, kind: usize, place: usize) -> Dataset {
-    let Matrix::Dense(dense) = &whole.features else { panic!("not dense") };
-    let Target::Class { codes, count } = &whole.target else { panic!("no classes") };
-    let (mut values, mut codes, columns) =
-        (dense.values().to_vec(), codes.clone(), dense.columns());
-    let row = &mut values[place * columns..(place + 1) * columns];
-    match kind {
-        0 => row.iter_mut().for_each(|x| *x = -*x),
-        1 => row.fill(0.0),
-        2 => (0..columns).for_each(|j| row[j] = f32::from(u8::from(j == 0))),
-        _ => row.copy_from_slice(&dense.values()[..columns]),
-    }
-    codes[place] = 1 - codes[place];
-    let features = Matrix::Dense(DenseMatrix::new(values, whole.rows(), columns));
-    Dataset { features, target: Target::Class { codes, count: *count }, ..whole.clone() }
 }
 
 /// A user's surplus of rows is capped when read; what is left trains.
 #[test]
 fn users_with_several_records_train() {
-    let users = common::SCHEMA.to_owned() + "[unit]\ncolumn = \"u\"\nmax_records = 2\n";
-    let schema = Schema::from_toml(&users).unwrap();
-    let mut text = String::from("a,b,y,u\n");
+    let schema = with(|_| {}).users(2).request().schema;
+    let mut text = String::from("a,b,y,who\n");
     for row in 0..300 {
         let a = f64::from(row % 7) / 7.0 - 0.5;
         text.push_str(&format!("{a},0.1,{},{}\n", if a > 0.0 { "yes" } else { "no" }, row / 2));
     }
     let training = read::csv_bytes(text.as_bytes(), &schema).unwrap();
     for asked in [with(|_| {}), strong(|_| {})] {
-        let asked = Request { schema: schema.clone(), rows: 300, ..asked };
-        assert!(verify(&train(&asked, &training)).valid);
+        asked.users(2).rows(300).verified(&training);
     }
 }

@@ -3,37 +3,25 @@
 mod common;
 
 use common::{
-    LOSSES, RELATIONS, accuracy, data, forged, scale, schema, seeded, sparse, sum_of, train,
-    uniform,
+    Case, LOSSES, RELATIONS, data, distance, failed, sparse, sum_of, uniform, with_values,
 };
-use privet_core::{Budget, Neighbours};
-use privet_data::Schema;
-use privet_data::matrix::{DenseMatrix, Matrix};
+use privet_core::Neighbours;
 use privet_dp::account::{self, Cost};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::erm::gd;
 use privet_learn::erm::sgd::{self, Sampling};
-use privet_learn::{Calibration, Erm, Facts, LearnError, Method, Request, plan, verify};
-use privet_optim::loss::Loss;
+use privet_learn::{Facts, LearnError, Method, Request, plan, verify};
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
 
-fn request(epsilon: f64, delta: f64) -> Request {
-    Request {
-        schema: schema(2),
-        rows: 4000,
-        budget: Some(Budget::new(epsilon, delta).unwrap()),
-        neighbours: Neighbours::ReplaceOne,
-        calibration: Calibration::Sound,
-        noise: vec![],
-        task: Erm { loss: Loss::Logistic, method: Method::Sgd(sgd::Sgd::default()) },
-    }
+fn case(epsilon: f64, delta: f64) -> Case {
+    Case::of("sgd").budget(epsilon, delta)
 }
 
-fn with(change: impl Fn(&mut sgd::Sgd)) -> Request {
+fn with(change: impl Fn(&mut sgd::Sgd)) -> Case {
     let mut options = sgd::Sgd::default();
     change(&mut options);
-    request(2.0, 1e-6).with_method(Method::Sgd(options))
+    case(2.0, 1e-6).method(Method::Sgd(options))
 }
 
 /// A file that takes a minute to verify is one that keeps a verifier busy: budgets that promise nothing are
@@ -41,45 +29,32 @@ fn with(change: impl Fn(&mut sgd::Sgd)) -> Request {
 #[test]
 fn what_would_take_long_to_account_for_is_refused() {
     for (epsilon, delta) in [(599.0, 0.5), (101.0, 1e-6), (1.0, 0.11)] {
-        let refused = plan(&Request { rows: 1_000_000_000_000, ..request(epsilon, delta) });
-        assert!(refused.unwrap_err().to_string().contains("up to epsilon = 100"));
+        let refused = case(epsilon, delta).rows(1_000_000_000_000).refusal();
+        assert!(refused.to_string().contains("up to epsilon = 100"));
     }
-    let options = sgd::Sgd { steps: Some(2), batch: Some(16), ..Default::default() };
-    let rare = Request { rows: 1_000_000_000_000, ..request(100.0, 0.1) }
-        .with_method(Method::Sgd(options));
-    let noise = plan(&rare).unwrap().settings().get("gradient_noise").unwrap();
+    let rare = case(100.0, 0.1).rows(1_000_000_000_000).set("steps", "2").set("batch", "16");
+    let noise = rare.plan().settings().get("gradient_noise").unwrap();
     let least = sgd::LEAST_MULTIPLIER * gd::contribution(&Facts::of(&rare).unwrap());
     assert!((noise / least - 1.0).abs() < 1e-5, "{noise} {least}");
-    let printed = Request { calibration: Calibration::Printed, ..rare };
-    assert!(plan(&printed).unwrap_err().to_string().contains("printed noise of"));
+    assert!(rare.printed().refusal().to_string().contains("printed noise of"));
 }
 
 /// Losses, relations, classes, samplers, dense and sparse rows: trained, verified, and better than a
 /// coin at ε = 4.
 #[test]
 fn every_combination_trains_and_verifies() {
-    for (case, loss) in LOSSES.into_iter().enumerate() {
+    for (number, loss) in LOSSES.into_iter().enumerate() {
         for neighbours in RELATIONS {
-            let classes = 2 + u32::from((case == 0) == (neighbours == Neighbours::ReplaceOne));
-            let fixed = neighbours == Neighbours::ReplaceOne && case < 2;
+            let classes = 2 + u32::from((number == 0) == (neighbours == Neighbours::ReplaceOne));
+            let fixed = neighbours == Neighbours::ReplaceOne && number < 2;
             let sampling = if fixed { Sampling::WithoutReplacement } else { Sampling::Poisson };
-            let options = sgd::Sgd { sampling: Some(sampling), ..Default::default() };
             let (mut training, test) = (data(4000, classes, 1), data(2000, classes, 2));
-            if case == 1 {
-                training.features = sparse(&training.features);
+            if number == 1 {
+                training = sparse(&training);
             }
-            let asked = Request { schema: schema(classes), neighbours, ..request(4.0, 1e-6) }
-                .with_loss(loss)
-                .with_method(Method::Sgd(options));
-            let model = train(&asked, &training);
-            let verdict = verify(&model);
-            let what = format!("{loss:?} {neighbours} {classes} classes {sampling:?}");
-            assert!(verdict.valid, "{what}: {:?}", verdict.checks);
-            let claimed = verdict.guarantee.unwrap();
-            assert_eq!((claimed.epsilon, claimed.delta), (4.0, 1e-6), "{what}");
-            assert_eq!(claimed.neighbours, neighbours);
-            let found = accuracy(&seeded(&asked, &training), &test);
-            assert!(found > 0.8 - 0.1 * f64::from(classes - 2), "{what}: accuracy {found}");
+            let asked = with(|options| options.sampling = Some(sampling)).budget(4.0, 1e-6);
+            let asked = asked.classes(classes).neighbours(neighbours).loss(loss);
+            asked.learns(&training, &test, 0.8 - 0.1 * f64::from(classes - 2));
         }
     }
 }
@@ -90,13 +65,13 @@ fn every_combination_trains_and_verifies() {
 fn the_noise_is_what_the_accountant_asks_for() {
     for sampling in [Sampling::Poisson, Sampling::WithoutReplacement] {
         let asked = with(|options| options.sampling = Some(sampling));
-        let planned = plan(&asked).unwrap();
+        let planned = asked.plan();
         let spent = account::epsilon(planned.events().unwrap(), 1e-6).unwrap();
         assert!(spent <= 2.0 && spent > 1.98, "{sampling:?} {spent}");
         let Method::Sgd(chosen) = planned.request().task.method else { panic!("another method") };
         let (steps, batch) = (chosen.steps.unwrap(), chosen.batch.unwrap());
         let whole = Method::Gd(gd::Gd { steps: Some(steps), ridge: None });
-        let whole = plan(&asked.clone().with_method(whole)).unwrap();
+        let whole = asked.clone().method(whole).plan();
         let noise = |plan: &privet_learn::Plan| plan.settings().get("gradient_noise").unwrap();
         let ratio = noise(&planned) / batch as f64 / (noise(&whole) / 4000.0);
         assert!((0.99..1.5).contains(&ratio), "{sampling:?} {ratio}");
@@ -109,20 +84,11 @@ fn the_noise_is_what_the_accountant_asks_for() {
 #[test]
 fn priv_13_printed_noise_claims_what_the_accountant_proves() {
     let printed = |rows: u64, steps: u32, batch: u64, sampling: Sampling| {
-        let options = sgd::Sgd {
-            steps: Some(steps),
-            batch: Some(batch),
-            sampling: Some(sampling),
-            ..Default::default()
-        };
-        let asked = Request {
-            rows,
-            budget: Some(Budget::new(1.0, 1.0 / (rows * rows) as f64).unwrap()),
-            calibration: Calibration::Printed,
-            ..request(1.0, 1e-6)
-        }
-        .with_method(Method::Sgd(options));
-        plan(&asked).unwrap()
+        let asked = with(|options| {
+            (options.steps, options.batch) = (Some(steps), Some(batch));
+            options.sampling = Some(sampling);
+        });
+        asked.rows(rows).budget(1.0, 1.0 / (rows * rows) as f64).printed().plan()
     };
     let small = printed(36_176, 100, 50, Sampling::Poisson);
     // z = 4q√(T·ln(1/δ))/ε = 0.2533 of the thesis: noise on the sum over the batch, in units of LR.
@@ -145,18 +111,12 @@ fn priv_13_printed_noise_claims_what_the_accountant_proves() {
 #[test]
 fn a_printed_model_verifies() {
     let training = data(4000, 3, 1);
-    let asked = Request {
-        schema: schema(3),
-        calibration: Calibration::Printed,
-        ..with(|options| (options.steps, options.batch) = (Some(200), Some(400)))
-    };
-    let model = train(&asked, &training);
+    let asked = with(|options| (options.steps, options.batch) = (Some(200), Some(400)));
+    let asked = asked.classes(3).printed();
+    let model = asked.model(&training);
     let verdict = verify(&model);
     assert!(verdict.valid, "{:?}", verdict.checks);
-    assert_eq!(
-        verdict.guarantee.unwrap().epsilon,
-        plan(&asked).unwrap().guarantee().unwrap().epsilon
-    );
+    assert_eq!(verdict.guarantee.as_ref(), asked.plan().guarantee());
     // Plain losses, one against the rest: probabilities are normalised sigmoids.
     let probabilities = model.probabilities(&training.features).unwrap();
     assert!(probabilities.chunks(3).all(|row| (row.iter().sum::<f64>() - 1.0).abs() < 1e-9));
@@ -180,13 +140,11 @@ fn settings_are_checked_and_what_is_not_covered_is_refused() {
     for batch in [4000, 5000] {
         refused(&with(|options| options.batch = Some(batch)), "sampling rate of 1 or more");
     }
-    refused(&request(1.0, 0.0), "delta = 0");
-    refused(&Request { rows: 1, ..request(1.0, 1e-6) }, "below the number of rows");
+    refused(&case(1.0, 0.0), "delta = 0");
+    refused(&case(1.0, 1e-6).rows(1), "below the number of rows");
     let fixed = with(|options| options.sampling = Some(Sampling::WithoutReplacement));
-    refused(&Request { neighbours: Neighbours::AddRemove, ..fixed }, "sampling = poisson");
-    let users = common::SCHEMA.to_owned() + "[unit]\ncolumn = \"u\"\nmax_records = 2\n";
-    let users = Schema::from_toml(&users).unwrap();
-    refused(&Request { schema: users, ..request(1.0, 1e-6) }, "proved for one record");
+    refused(&fixed.neighbours(Neighbours::AddRemove), "sampling = poisson");
+    refused(&case(1.0, 1e-6).users(2), "proved for one record");
     let sgd: Method = "sgd".parse().unwrap();
     let given = sgd.with("sampling", "without-replacement").unwrap().with("batch", "9").unwrap();
     let Method::Sgd(options) = given else { panic!("another method") };
@@ -201,7 +159,7 @@ fn steps_and_batch_move_gently() {
         for columns in [3, 40, 1000] {
             for epsilon in [0.05, 0.5, 5.0] {
                 let pace = |rows: f64, columns: usize| {
-                    let facts = Facts::of(&request(1.0, 1e-6)).unwrap();
+                    let facts = Facts::of(&case(1.0, 1e-6)).unwrap();
                     let facts = Facts { rows: rows as u64, columns, ..facts };
                     sgd::sampled_pace(&facts, gd::sensitivity(&facts) / (rows * epsilon))
                 };
@@ -223,7 +181,7 @@ fn steps_and_batch_move_gently() {
 #[test]
 fn a_private_count_of_rows_changes_nothing_that_is_seen() {
     let few = with(|options| (options.batch, options.steps) = (Some(1), Some(50)));
-    let planned = plan(&Request { neighbours: Neighbours::AddRemove, ..few }).unwrap();
+    let planned = few.neighbours(Neighbours::AddRemove).plan();
     let mut source = SystemRandom::new().unwrap();
     let mut seen = Vec::new();
     for rows in [3999, 4000, 17] {
@@ -232,47 +190,15 @@ fn a_private_count_of_rows_changes_nothing_that_is_seen() {
         seen.push(serde_json::to_string(&release.certificate().events).unwrap());
     }
     assert!(seen.iter().all(|events| *events == seen[0]));
-    let stopped = planned.run(&data(4000, 2, 1), &mut source, &AtomicBool::new(true));
-    assert!(matches!(stopped, Err(LearnError::Solve(_))));
-}
-
-/// A record that cannot be summed exactly is refused whether or not a sample would bring it in.
-#[test]
-fn features_off_their_grid_are_refused_before_any_noise() {
-    let few = with(|options| (options.batch, options.steps) = (Some(1), Some(1)));
-    let planned = plan(&few).unwrap();
-    let mut bad = data(4000, 2, 1);
-    let Matrix::Dense(dense) = &bad.features else { panic!("not dense") };
-    let (mut values, columns) = (dense.values().to_vec(), dense.columns());
-    values[5] = 1e-9;
-    bad.features = Matrix::Dense(DenseMatrix::new(values, 4000, columns));
-    let mut source = SystemRandom::new().unwrap();
-    let refused = planned.run(&bad, &mut source, &AtomicBool::new(false)).unwrap_err();
-    assert!(matches!(refused, LearnError::Gate(_)), "{refused}");
 }
 
 #[test]
-fn another_sampler_less_noise_or_a_smaller_rate_is_found_out() {
+fn another_sampler_is_found_out() {
     const COST: &str = "/events/repeat/event/use/cost";
-    let model = train(&with(|options| options.steps = Some(100)), &data(4000, 2, 1));
+    let model = with(|options| options.steps = Some(100)).model(&data(4000, 2, 1));
     assert!(verify(&model).valid);
-    let failed = |change: &dyn Fn(&mut serde_json::Value)| {
-        let verdict = verify(&forged(&model, change));
-        assert!(!verdict.valid && verdict.guarantee.is_none());
-        verdict.checks[..3].iter().map(|check| check.holds).collect::<Vec<_>>()
-    };
-    let noise = |certificate: &mut serde_json::Value| {
-        scale(certificate, &format!("{COST}/noise_scale"), 0.5);
-        scale(certificate, &format!("{COST}/grid/step"), 0.5);
-    };
-    assert!(!failed(&noise)[0]);
-    let smaller_rate = failed(&|certificate| {
-        noise(certificate);
-        scale(certificate, &format!("{COST}/rate"), 0.01);
-    });
-    assert_eq!(smaller_rate, [false, false, true]);
     // The noise of one use on all records (a shuffled epoch's charge) in the place of samples.
-    let shuffled = failed(&|certificate| {
+    let shuffled = failed(&model, |certificate| {
         let cost = certificate.pointer_mut(COST).unwrap().as_object_mut().unwrap();
         cost.remove("rate");
         cost.insert("kind".into(), "gaussian".into());
@@ -292,31 +218,25 @@ proptest! {
         kind in 0_usize..4, classes in 2_u32..4, as_sparse in any::<bool>()
     ) {
         let mut source = FixedSeed::new(seed);
-        let mut whole = data(30, classes, seed);
-        let Matrix::Dense(dense) = &whole.features else { panic!("not dense") };
-        let (mut values, columns) = (dense.values().to_vec(), dense.columns());
         // The first record: as it is, at the bound, zero, or a duplicate.
-        match kind {
+        let mut whole = with_values(&data(30, classes, seed), |values, columns| match kind {
             0 => {}
             1 => (0..columns).for_each(|j| values[j] = f32::from(u8::from(j == 0))),
             2 => values[..columns].fill(0.0),
             _ => values.copy_within(columns..2 * columns, 0),
-        }
-        whole.features = Matrix::Dense(DenseMatrix::new(values, 30, columns));
+        });
         if as_sparse {
-            whole.features = sparse(&whole.features);
+            whole = sparse(&whole);
         }
         let sample: Vec<usize> = (1..30).filter(|_| source.below(3) == 0).collect();
         let more: Vec<usize> = std::iter::once(0).chain(sample.iter().copied()).collect();
         for loss in LOSSES {
-            let asked = Request { schema: schema(classes), ..request(1.0, 1e-6) }.with_loss(loss);
-            let facts = Facts::of(&asked).unwrap();
-            let length = columns * facts.problems as usize;
+            let facts = Facts::of(&case(1.0, 1e-6).classes(classes).loss(loss)).unwrap();
+            let length = facts.columns * facts.problems as usize;
             let theta: Vec<f64> = (0..length).map(|_| size * uniform(&mut source)).collect();
             let sum = |places: &[usize]| sum_of(&facts, &whole.select(places), &theta);
-            let moved = sum(&more).iter().zip(&sum(&sample)).map(|(x, y)| (x - y).powi(2)).sum::<f64>();
-            let bound = gd::contribution(&facts);
-            prop_assert!(moved.sqrt() <= bound, "{} > {bound} for {loss:?}", moved.sqrt());
+            let (moved, bound) = (distance(&sum(&more), &sum(&sample)), gd::contribution(&facts));
+            prop_assert!(moved <= bound, "{moved} > {bound} for {loss:?}");
         }
     }
 }

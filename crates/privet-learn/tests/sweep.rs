@@ -6,23 +6,23 @@
 
 mod common;
 
-use common::{data, schema, train};
-use privet_core::{Budget, Neighbours};
+use common::{Case, leaves, nearly};
+use privet_core::Neighbours;
 use privet_dp::account::{self, Event};
 use privet_dp::gate::seal;
 use privet_learn::model::Model;
 use privet_learn::model::file::{Seal, from_json, to_json};
-use privet_learn::{Calibration, Erm, METHODS, Request, plan, verify};
-use privet_optim::loss::Loss;
+use privet_learn::{METHODS, Request, plan, verify};
 use serde_json::{Map, Value, json};
 
-const ROWS: usize = 200;
+const ROWS: u64 = 200;
 
 /// Every private learner, with δ > 0 and, where it has that, δ = 0; each with the share of its pairs that
 /// is tried, 1 in so many, since plans of some take long to make.
 const CASES: &[(&str, Neighbours, f64, usize)] = &[
     ("amp", Neighbours::ReplaceOne, 1e-6, 97),
     ("amp", Neighbours::AddRemove, 0.0, 3),
+    ("chosen-amp", Neighbours::ReplaceOne, 1e-6, 97),
     ("objective", Neighbours::ReplaceOne, 1e-6, 97),
     ("objective", Neighbours::AddRemove, 0.0, 3),
     ("output", Neighbours::ReplaceOne, 1e-6, 3),
@@ -43,29 +43,14 @@ const CASES: &[(&str, Neighbours, f64, usize)] = &[
     ("simplex", Neighbours::ReplaceOne, 1e-6, 5),
 ];
 
-fn request(method: &str, neighbours: Neighbours, delta: f64) -> Request {
-    let squares = ["ssp", "linear", "linear-rotated"].contains(&method);
-    Request {
-        schema: schema(2),
-        rows: ROWS as u64,
-        budget: Some(Budget::new(1.0, delta).unwrap()),
-        neighbours,
-        calibration: Calibration::Sound,
-        noise: vec![],
-        task: Erm {
-            loss: if squares { Loss::SQUARED } else { Loss::Logistic },
-            method: method.parse().unwrap(),
-        },
-    }
-}
-
 /// The file of a model, as JSON.
 fn document(model: &Model) -> Value {
     serde_json::from_str(&to_json(model, None).unwrap()).unwrap()
 }
 
 fn real(method: &str, neighbours: Neighbours, delta: f64) -> Value {
-    document(&train(&request(method, neighbours, delta), &data(ROWS, 2, 5)))
+    let case = Case::of(method).rows(ROWS).neighbours(neighbours).delta(delta);
+    document(&case.model(&case.data(5)))
 }
 
 /// Whether a file verifies after it was sealed anew; one that cannot be read does not.
@@ -84,36 +69,9 @@ fn planned(certificate: &Value) -> bool {
     let events = serde_json::to_value(plan.events()).unwrap();
     let claim = serde_json::to_value(plan.guarantee()).unwrap();
     plan.request() == &request
-        && nearly(&events, &certificate["events"])
+        && nearly(&events, &certificate["events"], 1e-5)
         && claim == certificate["guarantee"]
         && serde_json::to_value(plan.arithmetic()).unwrap() == certificate["arithmetic"]
-}
-
-fn nearly(a: &Value, b: &Value) -> bool {
-    let (mut left, mut right) = (Vec::new(), Vec::new());
-    leaves(a, "", &mut left);
-    leaves(b, "", &mut right);
-    left.len() == right.len()
-        && left.iter().zip(&right).all(|(x, y)| {
-            let (p, q) = (a.pointer(x), b.pointer(y));
-            match (p.and_then(Value::as_f64), q.and_then(Value::as_f64)) {
-                (Some(p), Some(q)) => (p - q).abs() <= 1e-5 * p.abs().max(q.abs()),
-                _ => x == y && p == q,
-            }
-        })
-}
-
-/// Places of all leaves.
-fn leaves(value: &Value, at: &str, into: &mut Vec<String>) {
-    match value {
-        Value::Object(map) => map.iter().for_each(|(key, value)| {
-            leaves(value, &format!("{at}/{key}"), into);
-        }),
-        Value::Array(items) => items.iter().enumerate().for_each(|(place, value)| {
-            leaves(value, &format!("{at}/{place}"), into);
-        }),
-        _ => into.push(at.into()),
-    }
 }
 
 /// What a forger may write instead of a leaf.
@@ -170,9 +128,7 @@ fn edited(document: &Value, place: &str, value: &Value) -> Value {
 }
 
 fn certificate_leaves(document: &Value, field: &str) -> Vec<String> {
-    let mut all = Vec::new();
-    leaves(&document["certificate"][field], &format!("/{field}"), &mut all);
-    all
+    leaves(&document["certificate"][field], &format!("/{field}"))
 }
 
 /// With the claim that the events prove, or none if they prove nothing.

@@ -1,17 +1,21 @@
-//! What the tests of all learners share: a small schema, training through the file form, forgery.
-#![allow(dead_code, reason = "each test binary uses a part of it")]
+//! What the tests of all learners share: [`Case`], the small table, forgery.
+#![allow(dead_code, unused_imports, reason = "each test binary uses a part of it")]
+
+mod case;
+mod tables;
+
+pub use case::Case;
+pub use tables::{Change, csv, data, off_grid, on_disk, sparse, table, uniform, with_values};
 
 use privet_core::Neighbours;
-use privet_data::matrix::{CsrMatrix, Matrix};
-use privet_data::{Dataset, Schema, Target, read};
-use privet_dp::noise::{FixedSeed, Source, SystemRandom};
+use privet_data::{Dataset, Schema, Target};
 use privet_learn::erm::gd;
 use privet_learn::model::file::{Seal, from_json, to_json};
 use privet_learn::model::{Model, Predictions};
-use privet_learn::{Facts, Request, plan};
+use privet_learn::{Facts, Request, verify};
 use privet_optim::loss::Loss;
 use privet_optim::sum::{ExactGradient, InMemory, SoftmaxGradient, Sums};
-use std::sync::atomic::AtomicBool;
+use serde_json::Value;
 
 pub const SCHEMA: &str = r#"
 bias = true
@@ -36,41 +40,9 @@ scale = "symmetric"
 pub const LOSSES: [Loss; 3] = [Loss::Logistic, Loss::HuberSvm { h: 0.1 }, Loss::SQUARED];
 pub const RELATIONS: [Neighbours; 2] = [Neighbours::ReplaceOne, Neighbours::AddRemove];
 
+/// The small schema, of records.
 pub fn schema(classes: u32) -> Schema {
-    let text = match classes {
-        2 => SCHEMA.into(),
-        _ => SCHEMA.replace(r#"["no", "yes"]"#, r#"["no", "yes", "perhaps"]"#),
-    };
-    Schema::from_toml(&text).unwrap()
-}
-
-/// Rows whose label is mostly the sign of 2a − b; with three classes, "perhaps" where b is large.
-pub fn data(rows: usize, classes: u32, seed: u64) -> Dataset {
-    let mut source = FixedSeed::new(seed);
-    let mut text = String::from("a,b,y\n");
-    for _ in 0..rows {
-        let (a, b, e) = (uniform(&mut source), uniform(&mut source), uniform(&mut source));
-        let label = match 2.0 * a - b + 0.3 * e > 0.0 {
-            _ if classes > 2 && b > 0.4 => "perhaps",
-            true => "yes",
-            false => "no",
-        };
-        text.push_str(&format!("{a},{b},{label}\n"));
-    }
-    read::csv_bytes(text.as_bytes(), &schema(classes)).unwrap()
-}
-
-/// The same rows, compressed.
-pub fn sparse(matrix: &Matrix) -> Matrix {
-    let (mut starts, mut indices, mut values) = (vec![0], vec![], vec![]);
-    for row in 0..matrix.rows() {
-        for (j, x) in matrix.dense_row(row).into_iter().enumerate().filter(|(_, x)| *x != 0.0) {
-            indices.push(j as u32);
-            values.push(x);
-        }
-        starts.push(indices.len());
-    }
-    Matrix::Csr(CsrMatrix::new(starts, indices, values, matrix.columns()))
+    tables::schema(classes, None)
 }
 
 /// The clipped gradient sum that gd and sgd ask for at θ.
@@ -100,24 +72,9 @@ pub fn sum_of(facts: &Facts, data: &Dataset, theta: &[f64]) -> Vec<f64> {
     all
 }
 
-pub fn uniform(source: &mut FixedSeed) -> f64 {
-    source.next_u64() as f64 / u64::MAX as f64 * 2.0 - 1.0
-}
-
-pub fn train(request: &Request, data: &Dataset) -> Model {
-    let mut source = SystemRandom::new().unwrap();
-    let release = plan(request).unwrap().run(data, &mut source, &AtomicBool::new(false)).unwrap();
-    // Through the file form, as a user would meet it.
-    let text = to_json(&Model::from_release(release).unwrap(), None).unwrap();
-    from_json(text.as_bytes(), Seal::Required).unwrap()
-}
-
-/// The same with a fixed seed, for what depends on the noise that happens to be drawn: a test may
-/// not fail by bad luck.
-pub fn seeded(request: &Request, data: &Dataset) -> Model {
-    let mut source = FixedSeed::new(11);
-    let release = plan(request).unwrap().run(data, &mut source, &AtomicBool::new(false)).unwrap();
-    Model::from_release(release).unwrap()
+/// ‖a − b‖₂.
+pub fn distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }
 
 pub fn accuracy(model: &Model, data: &Dataset) -> f64 {
@@ -126,16 +83,70 @@ pub fn accuracy(model: &Model, data: &Dataset) -> f64 {
     found.iter().zip(codes).filter(|(a, b)| a == b).count() as f64 / codes.len() as f64
 }
 
+/// Mean squared error over variance, of the small table's numbers.
+pub fn relative_error(model: &Model, data: &Dataset) -> f64 {
+    let Predictions::Numbers(found) = model.predict(&data.features) else { panic!("no numbers") };
+    let Target::Number(values) = &data.target else { panic!("no numbers") };
+    // Bounds of ±2 were scaled to ±1.
+    let truth: Vec<f64> = values.iter().map(|value| 2.0 * value).collect();
+    let mean = truth.iter().sum::<f64>() / truth.len() as f64;
+    let error: f64 = found.iter().zip(&truth).map(|(f, t)| (f - t).powi(2)).sum();
+    error / truth.iter().map(|t| (t - mean).powi(2)).sum::<f64>()
+}
+
 /// A model whose certificate a forger changed and sealed anew.
-pub fn forged(model: &Model, change: impl Fn(&mut serde_json::Value)) -> Model {
-    let mut document: serde_json::Value =
-        serde_json::from_str(&to_json(model, None).unwrap()).unwrap();
+pub fn forged(model: &Model, change: impl Fn(&mut Value)) -> Model {
+    let mut document: Value = serde_json::from_str(&to_json(model, None).unwrap()).unwrap();
     change(&mut document["certificate"]);
     let document = privet_dp::gate::seal::sealed(document, None).unwrap();
     from_json(document.to_string().as_bytes(), Seal::Required).unwrap()
 }
 
-pub fn scale(value: &mut serde_json::Value, pointer: &str, factor: f64) {
+/// Which of the first three checks hold of a forgery that is refused.
+pub fn failed(model: &Model, change: impl Fn(&mut Value)) -> [bool; 3] {
+    let verdict = verify(&forged(model, change));
+    assert!(!verdict.valid && verdict.guarantee.is_none());
+    [0, 1, 2].map(|check| verdict.checks[check].holds)
+}
+
+pub fn scale(value: &mut Value, pointer: &str, factor: f64) {
     let number = value.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}"));
     *number = serde_json::json!(number.as_f64().unwrap() * factor);
+}
+
+/// Whether two documents say the same but for the last digits of their numbers.
+pub fn nearly(a: &Value, b: &Value, within: f64) -> bool {
+    let (left, right) = (leaves(a, ""), leaves(b, ""));
+    left.len() == right.len()
+        && left.iter().zip(&right).all(|(x, y)| {
+            let (p, q) = (a.pointer(x), b.pointer(y));
+            match (p.and_then(Value::as_f64), q.and_then(Value::as_f64)) {
+                (Some(p), Some(q)) => x == y && (p - q).abs() <= within * p.abs().max(q.abs()),
+                _ => x == y && p == q,
+            }
+        })
+}
+
+/// Places of all leaves, below `at`.
+pub fn leaves(value: &Value, at: &str) -> Vec<String> {
+    match value {
+        Value::Object(map) => {
+            map.iter().flat_map(|(key, value)| leaves(value, &format!("{at}/{key}"))).collect()
+        }
+        Value::Array(items) => {
+            let items = items.iter().enumerate();
+            items.flat_map(|(place, value)| leaves(value, &format!("{at}/{place}"))).collect()
+        }
+        _ => vec![at.into()],
+    }
+}
+
+/// Trained as [`Case::model`] does, of any request.
+pub fn train(request: &Request, data: &Dataset) -> Model {
+    Case::from(request.clone()).model(data)
+}
+
+/// The same with a fixed seed, as [`Case::seeded`].
+pub fn seeded(request: &Request, data: &Dataset) -> Model {
+    Case::from(request.clone()).seeded(data)
 }

@@ -1,0 +1,34 @@
+//! A table in a file of row blocks.
+
+use crate::common::on_disk;
+use crate::subject::{ROWS, Subject};
+use privet_dp::noise::{FixedSeed, Source};
+use privet_learn::{LearnError, Task};
+use std::sync::atomic::AtomicBool;
+
+/// What needs more of a table than sums: orders, subsets, single columns.
+const MEMORY: [&str; 6] =
+    ["chosen-amp", "psgd", "psgd-strong", "sample-aggregate", "frank-wolfe", "simplex"];
+
+/// The bits that memory gives, however the file is cut; or a refusal in words before any noise is drawn.
+pub fn same_bits<T: Task>(subject: &Subject<T>) {
+    let name = &subject.name;
+    let from_memory = subject.seeded(&subject.data).unwrap();
+    for pieces in [ROWS, 40] {
+        let (_folder, file) = on_disk(&subject.data, pieces);
+        let mut source = FixedSeed::new(11);
+        match subject.watched(&file, &mut source, &AtomicBool::new(false)) {
+            Ok(from_file) => {
+                assert!(!MEMORY.contains(&subject.settled().as_str()), "{name} needs memory");
+                assert_eq!(from_memory, from_file, "{name}, pieces of {pieces}");
+            }
+            Err(error @ LearnError::NeedsMemory { .. }) => {
+                assert!(MEMORY.contains(&subject.settled().as_str()), "{name} asks for sums alone");
+                assert!(error.to_string().contains("in memory"), "{error}");
+                let untouched = FixedSeed::new(11).next_u64();
+                assert_eq!(source.next_u64(), untouched, "{name}: noise was drawn");
+            }
+            Err(error) => panic!("{name}: {error}"),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! What a fixed seed gives: `golden/METHOD.json`, so that a change of stream is noticed.
+//!
+//! Who changes one on purpose writes them anew with
+//! `cargo test -p privet-learn --test battery -- --ignored` and says in the changelog that models of a fixed
+//! seed are others.
+
+use crate::subject::{COUNTS, MODELS, PLAIN, Subject};
+use privet_learn::Task;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Another platform's `exp` and `ln` may differ in the last digits; another stream gives other numbers.
+const NEAR: f64 = 1e-6;
+
+type Numbers = BTreeMap<String, Vec<f64>>;
+
+fn file(method: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/battery/golden");
+    folder.join(format!("{method}.json"))
+}
+
+pub fn same<T: Task>(subject: &Subject<T>) {
+    let name = &subject.name;
+    let path = file(subject.method());
+    let text = std::fs::read(&path).unwrap_or_else(|_| panic!("{name} has no golden numbers"));
+    let known: Numbers = serde_json::from_slice(&text).unwrap();
+    let known = known.get(name).unwrap_or_else(|| panic!("{name} has no golden numbers"));
+    let found = subject.seeded(&subject.data).unwrap();
+    let size = known.iter().fold(0.0, |most: f64, number| most.max(number.abs()));
+    let near = |(one, other): (&f64, &f64)| (one - other).abs() <= NEAR * size;
+    assert_eq!(known.len(), found.len(), "{name}");
+    assert!(known.iter().zip(&found).all(near), "{name}: {known:?} became {found:?}");
+}
+
+#[test]
+#[ignore = "writes files; run when a stream is changed on purpose"]
+fn write_the_numbers() {
+    let mut all: BTreeMap<&str, Numbers> = BTreeMap::new();
+    let mut add = |method, name: &String, numbers| {
+        all.entry(method).or_default().insert(name.clone(), numbers);
+    };
+    for subject in MODELS.iter().chain([&*PLAIN]) {
+        add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
+    }
+    for subject in COUNTS.iter() {
+        add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
+    }
+    for (method, numbers) in all {
+        let text = serde_json::to_string_pretty(&numbers).unwrap() + "\n";
+        std::fs::write(file(method), text).unwrap();
+    }
+}

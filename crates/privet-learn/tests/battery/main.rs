@@ -1,0 +1,66 @@
+//! What every method of every task passes: one battery, read off the registry, so that a method that is added
+//! and does not pass fails here.
+//!
+//! | file | what is asked |
+//! |---|---|
+//! | `subject` | who is asked: every method, relation and kind of δ, and counts of both laws |
+//! | `verify` | trained, written, read, verified; what is claimed is what was asked; settled requests stay |
+//! | `forge` | less noise, a stronger claim, another relation, an artefact off its support, a broken seal |
+//! | `refuse` | what no theorem covers is refused before anything is drawn |
+//! | `storage` | the same model of dense and of compressed rows |
+//! | `back_end` | the same bits from memory and from a file of row blocks, or a refusal in words |
+//! | `stop` | whoever stops gets nothing, and before the first draw pays nothing |
+//! | `golden` | a fixed seed gives the numbers that are committed |
+//!
+//! How far a statistic moves between neighbours is attacked learner by learner, beside this folder and in
+//! the learners' own modules; `sweep.rs` edits every leaf of every certificate.
+
+mod back_end;
+#[path = "../common/mod.rs"]
+mod common;
+mod forge;
+mod golden;
+mod refuse;
+mod stop;
+mod storage;
+mod subject;
+mod verify;
+
+/// A test a check: of every model and of every table of counts.
+macro_rules! every_task {
+    ($($(#[$doc:meta])* $name:ident: $check:path;)*) => {$(
+        $(#[$doc])*
+        #[test]
+        fn $name() {
+            subject::MODELS.iter().for_each($check);
+            subject::COUNTS.iter().for_each($check);
+        }
+    )*};
+}
+
+every_task! {
+    what_is_released_verifies_and_claims_what_was_asked: verify::verifies;
+    a_settled_request_is_planned_as_it_stands: verify::stays_settled;
+    less_noise_is_found_out: forge::less_noise;
+    a_stronger_claim_is_found_out: forge::stronger_claim;
+    another_relation_is_found_out: forge::other_relation;
+    an_artefact_off_its_support_is_found_out: forge::off_support;
+    a_broken_seal_is_found_out: forge::broken_seal;
+    public_facts_that_cannot_be_are_refused: refuse::public_facts;
+    tables_of_another_form_are_refused_before_noise: refuse::tables;
+    storage_changes_nothing_that_is_not_charged_for: storage::same;
+    memory_and_a_file_give_the_same_bits: back_end::same_bits;
+    whoever_stops_gets_nothing: stop::nothing;
+    a_fixed_seed_gives_the_committed_numbers: golden::same;
+}
+
+#[test]
+fn the_baseline_passes_what_can_be_asked_of_it() {
+    let plain = &subject::PLAIN;
+    verify::claims_nothing(plain);
+    refuse::tables(plain);
+    storage::same(plain);
+    back_end::same_bits(plain);
+    stop::nothing(plain);
+    golden::same(plain);
+}

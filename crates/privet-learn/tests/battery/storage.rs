@@ -1,0 +1,35 @@
+//! Dense or compressed rows.
+
+use crate::common::sparse;
+use crate::subject::Subject;
+use privet_learn::{METHODS, Task};
+
+/// What is released by these is computed from exact sums, so that no bit depends on the storage.
+const EXACT: [&str; 5] = ["gd", "sgd", "ssp", "frank-wolfe", "count"];
+
+/// Other methods add up a row's entries in another order: far below the noise, which is drawn alike.
+const NEAR: f64 = 1e-6;
+
+pub fn same<T: Task>(subject: &Subject<T>) {
+    let name = &subject.name;
+    let dense = subject.seeded(&subject.data).unwrap();
+    let compressed = subject.seeded(&sparse(&subject.data)).unwrap();
+    if EXACT.contains(&subject.settled().as_str()) {
+        assert_eq!(dense, compressed, "{name}");
+    }
+    let size = dense.iter().fold(0.0, |most: f64, number| most.max(number.abs()));
+    for (one, other) in dense.iter().zip(&compressed) {
+        assert!((one - other).abs() <= NEAR * size, "{name}: {one} and {other}");
+    }
+}
+
+/// Where storage is chosen from the records, a model that depended on it would tell of them.
+#[test]
+fn exact_methods_say_so() {
+    for info in METHODS {
+        assert!(info.any_storage || !EXACT.contains(&info.name), "{}", info.name);
+    }
+    let own: Vec<_> =
+        METHODS.iter().filter(|info| !info.any_storage).map(|info| info.name).collect();
+    assert_eq!(own, ["auto", "sample-aggregate", "simplex"]);
+}

@@ -1,0 +1,152 @@
+//! Who is asked.
+
+use crate::common::{Case, RELATIONS};
+use privet_core::Budget;
+use privet_data::{Dataset, Schema, read};
+use privet_dp::noise::{FixedSeed, SystemRandom};
+use privet_learn::file::{Seal, released_from_json, to_json};
+use privet_learn::look::count::Count;
+use privet_learn::{Erm, LearnError, METHODS, Plan, Released, Request, Task, plan};
+use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
+use std::sync::LazyLock;
+use std::sync::atomic::AtomicBool;
+
+/// Few, since plans and not tables take the time.
+pub const ROWS: usize = 150;
+
+/// A request with its plan, a table for it and what was released of it, read from a file.
+pub struct Subject<T: Task> {
+    method: &'static str,
+    /// What makes it another than the others.
+    pub name: String,
+    /// As it was asked for.
+    pub asked: Request<T>,
+    pub plan: Plan<T>,
+    pub data: Dataset,
+    /// The file.
+    pub text: String,
+    pub released: Released<T>,
+}
+
+/// A kind of table, in words.
+type Form = (&'static str, fn(Case) -> Case);
+
+const FORMS: [Form; 3] = [
+    ("", |case| case),
+    ("3 classes, ", |case| case.classes(3)),
+    ("users of 2, ", |case| case.users(2)),
+];
+
+/// Every private method that can be asked for, of every form of table, under both relations, with δ > 0 and
+/// δ = 0: planned, or refused because no theorem covers it; each is covered somewhere.
+pub static MODELS: LazyLock<Vec<Subject<Erm>>> = LazyLock::new(|| {
+    let mut all = Vec::new();
+    for info in METHODS.iter().filter(|info| info.name != "non-private") {
+        let before = all.len();
+        for (what, form) in FORMS {
+            for (neighbours, delta) in RELATIONS.into_iter().flat_map(|n| [(n, 1e-6), (n, 0.0)]) {
+                let case = Case::of(info.name).rows(ROWS as u64).neighbours(neighbours);
+                let case = form(case.delta(delta));
+                match plan(&case) {
+                    Ok(_) => {
+                        all.push(Subject::new(info.name, what, case.request(), case.data(5)));
+                    }
+                    Err(LearnError::NotCovered { .. }) => {}
+                    Err(error) => panic!("{} {what}{neighbours} {delta}: {error}", info.name),
+                }
+            }
+        }
+        assert!(all.len() > before, "{} covers neither relation and no delta", info.name);
+    }
+    all
+});
+
+/// The baseline, of which less can be asked.
+pub static PLAIN: LazyLock<Subject<Erm>> = LazyLock::new(|| {
+    let case = Case::of("non-private").rows(ROWS as u64);
+    Subject::new("non-private", "", case.request(), case.data(5))
+});
+
+const COUNTED: &str = "[clip]\nnorm = \"l2\"\nradius = 1.0\n\
+     [target]\ncolumn = \"ill\"\nclasses = [\"no\", \"yes\"]\n\
+     [[columns]]\nname = \"work\"\ntype = \"category\"\ncategories = [\"farm\", \"shop\"]\n\
+     unknown = \"other\"\n";
+
+/// Counts by the target and by a column, under both relations, with δ > 0 and δ = 0.
+pub static COUNTS: LazyLock<Vec<Subject<Count>>> = LazyLock::new(|| {
+    let schema = Schema::from_toml(COUNTED).unwrap();
+    let mut all = Vec::new();
+    for by in ["work", "ill"] {
+        for (neighbours, delta) in RELATIONS.into_iter().flat_map(|n| [(n, 1e-6), (n, 0.0)]) {
+            for times in [None, Some(500)] {
+                let task = Count { by: by.into(), times, law: None };
+                let asked = task.request(&schema, ROWS as u64, neighbours).unwrap();
+                let asked = asked.within(Budget::new(1.0, delta).unwrap());
+                let what = format!("by {by}, {} times, ", times.unwrap_or(1));
+                let data = counted(ROWS, &asked.schema);
+                all.push(Subject::new(Count::NAME, &what, asked, data));
+            }
+        }
+    }
+    all
+});
+
+/// A table to count in.
+fn counted(rows: usize, schema: &Schema) -> Dataset {
+    let row = |row: usize| {
+        format!("{},{}\n", ["farm", "shop", "mine"][row % 5 % 3], ["no", "yes"][row % 7 % 2])
+    };
+    let text = format!("work,ill\n{}", (0..rows).map(row).collect::<String>());
+    read::csv_bytes(text.as_bytes(), schema).unwrap()
+}
+
+impl<T: Task> Subject<T> {
+    fn new(method: &'static str, what: &str, asked: Request<T>, data: Dataset) -> Self {
+        let kind = match asked.budget {
+            Some(budget) if budget.is_pure() => "pure",
+            Some(_) => "approximate",
+            None => "not private",
+        };
+        let name = format!("{method}, {what}{}, {kind}", asked.neighbours);
+        let plan = plan(&asked).unwrap();
+        let release = plan
+            .run(&data, &mut SystemRandom::new().unwrap(), &AtomicBool::new(false))
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let text = to_json(&Released::<T>::from_release(release).unwrap(), None).unwrap();
+        let released = released_from_json(text.as_bytes(), Seal::Required).unwrap();
+        Self { method, name, asked, plan, data, text, released }
+    }
+
+    /// The word for the method, or for the task that has but one.
+    pub fn method(&self) -> &'static str {
+        self.method
+    }
+
+    /// The same of the settled request: `auto` chooses another.
+    pub fn settled(&self) -> String {
+        let summary = self.plan.request().task.summary();
+        summary.strip_prefix("method ").unwrap_or(self.method).into()
+    }
+
+    /// What a fixed seed gives of a table; the numbers released.
+    pub fn seeded(&self, table: &dyn Table) -> Result<Vec<f64>, LearnError> {
+        self.watched(table, &mut FixedSeed::new(11), &AtomicBool::new(false))
+    }
+
+    /// The same, watched.
+    pub fn watched(
+        &self,
+        table: &dyn Table,
+        source: &mut FixedSeed,
+        monitor: &dyn Monitor,
+    ) -> Result<Vec<f64>, LearnError> {
+        let release = self.plan.run(table, source, monitor)?;
+        Ok(privet_learn::Artefact::numbers(release.value()))
+    }
+
+    /// Whether the number of rows is public.
+    pub fn counts_rows(&self) -> bool {
+        self.asked.relation().count_is_public()
+    }
+}

@@ -1,0 +1,48 @@
+//! What was asked for is what is released, certified and claimed.
+
+use crate::common::nearly;
+use crate::subject::Subject;
+use privet_learn::file::{Seal, any_from_json, to_json};
+use privet_learn::{Task, plan, verify};
+
+/// Trained, written, read and verified, it claims exactly what was asked for; a fixed seed claims nothing.
+pub fn verifies<T: Task>(subject: &Subject<T>) {
+    let (name, asked) = (&subject.name, subject.asked.budget.unwrap());
+    let verdict = verify(&subject.released);
+    assert!(verdict.valid, "{name}: {:?}", verdict.checks);
+    let claimed = verdict.guarantee.unwrap();
+    assert_eq!((claimed.epsilon, claimed.delta), (asked.epsilon(), asked.delta()), "{name}");
+    assert_eq!(claimed.neighbours, subject.asked.neighbours, "{name}");
+    assert_eq!(claimed.unit, subject.asked.schema.unit(), "{name}");
+    assert_eq!(subject.plan.guarantee(), Some(&claimed), "{name}");
+    assert_eq!(verdict.arithmetic, Some(subject.plan.arithmetic()), "{name}");
+    let certificate = subject.released.certificate();
+    assert_eq!(certificate.events.as_ref(), subject.plan.events(), "{name}");
+    assert_eq!(subject.released.request(), subject.plan.request(), "{name}");
+    // The family is told by the file, which is written again byte by byte.
+    let any = any_from_json(subject.text.as_bytes(), Seal::Required).unwrap();
+    assert!(any.verify().valid, "{name}");
+    assert_eq!(to_json(&subject.released, None).unwrap(), subject.text, "{name}");
+}
+
+/// Planned again from the settled request nothing is added and nothing changes.
+pub fn stays_settled<T: Task>(subject: &Subject<T>) {
+    let (name, planned) = (&subject.name, &subject.plan);
+    let again = plan(planned.request()).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert_eq!(again.request(), planned.request(), "{name}");
+    let [one, two] = [&again, planned].map(|plan| serde_json::to_value(plan.events()).unwrap());
+    // A range is one over its scale.
+    assert!(nearly(&one, &two, 1e-12), "{name}: {two} became {one}");
+    assert_eq!(again.guarantee(), planned.guarantee(), "{name}");
+    assert_eq!(again.arithmetic(), planned.arithmetic(), "{name}");
+    assert!(!planned.request().noise.is_empty(), "{name} settles no noise");
+}
+
+/// Without noise there is a file all the same, which claims nothing.
+pub fn claims_nothing<T: Task>(subject: &Subject<T>) {
+    let verdict = verify(&subject.released);
+    assert!(!verdict.valid && verdict.guarantee.is_none(), "{}", subject.name);
+    let certificate = subject.released.certificate();
+    assert!(certificate.guarantee.is_none() && certificate.events.is_none(), "{}", subject.name);
+    assert_eq!(plan(subject.plan.request()).unwrap().request(), subject.plan.request());
+}

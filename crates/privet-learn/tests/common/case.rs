@@ -1,0 +1,178 @@
+//! One request on the small table, with every choice that a test does not care for made.
+
+use super::accuracy;
+use super::tables::{schema, table};
+use privet_core::{Budget, Neighbours};
+use privet_data::{Dataset, Schema};
+use privet_dp::gate::Release;
+use privet_dp::noise::{FixedSeed, Source, SystemRandom};
+use privet_learn::model::LinearWeights;
+use privet_learn::model::Model;
+use privet_learn::model::file::{Seal, from_json, to_json};
+use privet_learn::{Calibration, Erm, LearnError, Method, Plan, Request, plan, verify};
+use privet_optim::loss::Loss;
+use std::ops::Deref;
+use std::sync::atomic::AtomicBool;
+
+/// The learners of least squares alone.
+const SQUARES: [&str; 3] = ["ssp", "linear", "linear-rotated"];
+
+/// A request that is built up a word at a time; it reads as the request itself.
+#[derive(Debug, Clone)]
+pub struct Case {
+    request: Request,
+    classes: u32,
+    users: Option<u32>,
+}
+
+impl Deref for Case {
+    type Target = Request;
+    fn deref(&self) -> &Request {
+        &self.request
+    }
+}
+
+impl From<Request> for Case {
+    fn from(request: Request) -> Self {
+        Self { request, classes: 2, users: None }
+    }
+}
+
+impl Case {
+    /// Two classes, 4,000 rows, ε = 1 and δ = 1e-6, replace-one, sound; and a loss that the method covers.
+    pub fn of(method: &str) -> Self {
+        let method: Method = method.parse().unwrap();
+        let loss = if SQUARES.contains(&method.name()) { Loss::SQUARED } else { Loss::Logistic };
+        let budget = Budget::new(1.0, 1e-6).unwrap();
+        let budget = Some(budget).filter(|_| method.is_private());
+        let task = Erm { loss, method };
+        let request = Request::new(schema(2, None), 4000, Neighbours::ReplaceOne, task);
+        Request { budget, ..request }.into()
+    }
+
+    /// A target of so many classes; 1 is a number.
+    pub fn classes(self, classes: u32) -> Self {
+        let schema = schema(classes, self.users);
+        Self { classes, ..self }.schema(schema)
+    }
+
+    /// Units of at most so many rows.
+    pub fn users(self, most: u32) -> Self {
+        let schema = schema(self.classes, Some(most));
+        Self { users: Some(most), ..self }.schema(schema)
+    }
+
+    /// Another schema; the case's own tables are not of it.
+    pub fn schema(mut self, schema: Schema) -> Self {
+        self.request.schema = schema;
+        self
+    }
+
+    pub fn rows(mut self, rows: u64) -> Self {
+        self.request.rows = rows;
+        self
+    }
+
+    pub fn budget(mut self, epsilon: f64, delta: f64) -> Self {
+        self.request.budget = Some(Budget::new(epsilon, delta).unwrap());
+        self
+    }
+
+    /// No budget at all.
+    pub fn free(mut self) -> Self {
+        self.request.budget = None;
+        self
+    }
+
+    pub fn delta(self, delta: f64) -> Self {
+        let epsilon = self.budget.unwrap().epsilon();
+        self.budget(epsilon, delta)
+    }
+
+    pub fn neighbours(mut self, neighbours: Neighbours) -> Self {
+        self.request.neighbours = neighbours;
+        self
+    }
+
+    pub fn printed(mut self) -> Self {
+        self.request.calibration = Calibration::Printed;
+        self
+    }
+
+    pub fn loss(mut self, loss: Loss) -> Self {
+        self.request.task.loss = loss;
+        self
+    }
+
+    /// With the settings of a method as a type.
+    pub fn method(mut self, method: Method) -> Self {
+        self.request.task.method = method;
+        self
+    }
+
+    pub fn set(mut self, setting: &str, value: &str) -> Self {
+        self.request = self.request.with(setting, value).unwrap();
+        self
+    }
+
+    pub fn request(&self) -> Request {
+        self.request.clone()
+    }
+
+    /// A table of as many rows as were declared.
+    pub fn data(&self, seed: u64) -> Dataset {
+        self.table(self.rows as usize, seed)
+    }
+
+    /// A table of so many rows.
+    pub fn table(&self, rows: usize, seed: u64) -> Dataset {
+        table(rows, self.classes, self.users, seed)
+    }
+
+    pub fn plan(&self) -> Plan {
+        plan(self).unwrap_or_else(|error| panic!("{}: {error}", self.task.method))
+    }
+
+    /// Why there is no plan.
+    pub fn refusal(&self) -> LearnError {
+        plan(self).err().unwrap_or_else(|| panic!("{:?} is planned", self.task.method))
+    }
+
+    pub fn run(&self, data: &Dataset, source: &mut dyn Source) -> Release<LinearWeights> {
+        self.plan().run(data, source, &AtomicBool::new(false)).unwrap()
+    }
+
+    /// Trained, and through the file form, as a user would meet it.
+    pub fn model(&self, data: &Dataset) -> Model {
+        let release = self.run(data, &mut SystemRandom::new().unwrap());
+        let text = to_json(&Model::from_release(release).unwrap(), None).unwrap();
+        from_json(text.as_bytes(), Seal::Required).unwrap()
+    }
+
+    /// The same; it verifies and claims what was asked for.
+    pub fn verified(&self, data: &Dataset) -> Model {
+        let model = self.model(data);
+        let (verdict, asked) = (verify(&model), self.budget.unwrap());
+        let what = format!("{:?} {} {}", self.task, self.neighbours, self.classes);
+        assert!(verdict.valid, "{what}: {:?}", verdict.checks);
+        let claimed = verdict.guarantee.unwrap();
+        let (epsilon, delta) = (asked.epsilon(), asked.delta());
+        assert_eq!((claimed.epsilon, claimed.delta), (epsilon, delta), "{what}");
+        assert_eq!(claimed.neighbours, self.neighbours, "{what}");
+        model
+    }
+
+    /// The same; with a fixed seed more than this share of the test's labels are found. Where a fair coin would
+    /// do worse, less means an error of sign or scale.
+    pub fn learns(&self, data: &Dataset, test: &Dataset, least: f64) -> Model {
+        let found = accuracy(&self.seeded(data), test);
+        assert!(found > least, "{:?} {} {}: {found}", self.task, self.neighbours, self.classes);
+        self.verified(data)
+    }
+
+    /// With a fixed seed, for what depends on the noise that happens to be drawn: a test may not fail by bad
+    /// luck.
+    pub fn seeded(&self, data: &Dataset) -> Model {
+        Model::from_release(self.run(data, &mut FixedSeed::new(11))).unwrap()
+    }
+}
