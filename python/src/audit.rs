@@ -6,7 +6,7 @@ use crate::input;
 use crate::model::Model;
 use crate::watched::watched;
 use privet_audit::learner::{self, Subject};
-use privet_audit::{Options, Watch, counts, membership, one_run};
+use privet_audit::{AttackOptions, Watch, counts, membership, one_run};
 use privet_core::Budget;
 use privet_learn::{Calibration, Method};
 use pyo3::prelude::*;
@@ -55,7 +55,7 @@ pub fn audit_learner(
     seed: u64,
 ) -> Outcome<String> {
     let subject = subject(method, &settings, epsilon, delta, neighbours, rows)?;
-    let options = Options { runs, confidence, seed };
+    let options = AttackOptions { runs, confidence, seed };
     let report = watched(py, |stop| learner::audit(&subject, &options, &Flag(stop)))??;
     Ok(serde_json::to_string(&report)?)
 }
@@ -75,7 +75,7 @@ pub fn audit_counts(
 ) -> Outcome<String> {
     let (budget, neighbours) = (Budget::new(epsilon, delta)?, neighbours.parse()?);
     let subject = counts::Subject { law: law_named(law)?, budget, neighbours, max_records };
-    let options = Options { runs, confidence, seed };
+    let options = AttackOptions { runs, confidence, seed };
     let found = watched(py, |stop| counts::audit(&subject, &options, &Flag(stop)))??;
     Ok(serde_json::to_string(&found)?)
 }

@@ -12,7 +12,7 @@ use numpy::{
 };
 use privet_data::encode::{Cell, NumberRows};
 use privet_data::read::memory::{self, Cells, Labels};
-use privet_data::read::{Options, Purpose};
+use privet_data::read::{Purpose, ReadOptions};
 use privet_data::schema::{Categories, ColumnKind};
 use privet_data::{Dataset, Features, Schema};
 use pyo3::prelude::*;
@@ -194,7 +194,7 @@ fn is_of<'a, 'py, A: FromPyObject<'a, 'py>>(values: &'a Bound<'py, PyAny>) -> bo
 pub fn features(
     given: &Bound<'_, PyAny>,
     schema: &Schema,
-    options: &Options<'_>,
+    options: &ReadOptions<'_>,
 ) -> Outcome<Features> {
     if let Ok(list) = given.cast::<PyList>() {
         return frame(list, schema, options);
@@ -237,7 +237,11 @@ fn named(columns: &[Column]) -> Vec<(&str, &dyn Cells)> {
     columns.iter().map(|column| (column.name.as_str(), column as &dyn Cells)).collect()
 }
 
-fn frame(list: &Bound<'_, PyList>, schema: &Schema, options: &Options<'_>) -> Outcome<Features> {
+fn frame(
+    list: &Bound<'_, PyList>,
+    schema: &Schema,
+    options: &ReadOptions<'_>,
+) -> Outcome<Features> {
     let (columns, rows) = columns(list, schema)?;
     Ok(memory::columns(&named(&columns), rows, schema, options)?)
 }
@@ -246,7 +250,7 @@ fn frame(list: &Bound<'_, PyList>, schema: &Schema, options: &Options<'_>) -> Ou
 pub fn table_of(
     list: &Bound<'_, PyList>,
     schema: &Schema,
-    options: &Options<'_>,
+    options: &ReadOptions<'_>,
 ) -> Outcome<Dataset> {
     let (columns, rows) = columns(list, schema)?;
     Ok(memory::table(&named(&columns), rows, schema, options)?)
@@ -313,7 +317,7 @@ pub fn dataset(
     labels: &Bound<'_, PyAny>,
     units: Option<&Bound<'_, PyAny>>,
     schema: &Schema,
-    options: &Options<'_>,
+    options: &ReadOptions<'_>,
 ) -> Outcome<Dataset> {
     let features = features(given, schema, options)?;
     let units = units.map(|units| Column::new(units, schema)).transpose()?;
@@ -327,12 +331,12 @@ pub fn dataset(
 }
 
 /// How a table is read to learn from it.
-pub fn to_learn(allow_empty: bool, any_storage: bool) -> Options<'static> {
-    Options { allow_empty, any_storage, ..Options::default() }
+pub fn to_learn(allow_empty: bool, any_storage: bool) -> ReadOptions<'static> {
+    ReadOptions { allow_empty, any_storage, ..ReadOptions::default() }
 }
 
 /// How a table is read to predict for it, or to compare with.
-pub fn to_use() -> Options<'static> {
+pub fn to_use() -> ReadOptions<'static> {
     let (allow_empty, any_storage) = (true, true);
-    Options { purpose: Purpose::Evaluate, allow_empty, any_storage, ..Options::default() }
+    ReadOptions { purpose: Purpose::Evaluate, allow_empty, any_storage, ..ReadOptions::default() }
 }

@@ -36,7 +36,7 @@ const BOUNDS: f64 = 6.0;
 
 /// How hard to try.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Options {
+pub struct AttackOptions {
     /// Runs of each world; half of them, at most [`CHOOSING`], choose the attack.
     pub runs: u64,
     /// Confidence of everything that is found, together.
@@ -45,7 +45,7 @@ pub struct Options {
     pub seed: u64,
 }
 
-impl Default for Options {
+impl Default for AttackOptions {
     fn default() -> Self {
         Self { runs: 10_000, confidence: 0.999, seed: 1 }
     }
@@ -110,7 +110,7 @@ pub struct Finding {
 pub fn audit(
     target: &dyn Target,
     claim: &Claim,
-    options: &Options,
+    options: &AttackOptions,
     watch: &dyn Watch,
 ) -> Result<Finding, AuditError> {
     RUNS.check(options.runs as f64)?;

@@ -11,7 +11,7 @@
 //!
 //! Tested by `tests/audit/samplers.rs`.
 
-use crate::attack::{self, Finding, Options};
+use crate::attack::{self, AttackOptions, Finding};
 use crate::runs::{self, Target, Watch, World};
 use crate::{AuditError, Claim};
 use privet_core::{Budget, Neighbours, Unit};
@@ -73,7 +73,7 @@ impl Target for Cells<'_> {
 pub fn audit(
     target: &dyn Target,
     claim: &Claim,
-    options: &Options,
+    options: &AttackOptions,
     watch: &dyn Watch,
 ) -> Result<Finding, AuditError> {
     attack::RUNS.check(options.runs as f64)?;

@@ -6,7 +6,7 @@
 //! densities is e^±ε itself for Laplace noise, and a projection is the best test for Gaussian noise.
 
 use crate::AuditError;
-use crate::attack::{self, Finding, Options};
+use crate::attack::{self, AttackOptions, Finding};
 use crate::planned::{Planned, claimed};
 use crate::runs::{Target, Watch, World};
 use privet_core::{Budget, Neighbours};
@@ -129,7 +129,7 @@ impl Target for Counted<'_> {
 /// Audits counts.
 pub fn audit(
     subject: &Subject,
-    options: &Options,
+    options: &AttackOptions,
     watch: &dyn Watch,
 ) -> Result<Finding, AuditError> {
     audit_against(subject, subject.budget, options, watch)
@@ -140,7 +140,7 @@ pub fn audit(
 pub fn audit_against(
     subject: &Subject,
     stated: Budget,
-    options: &Options,
+    options: &AttackOptions,
     watch: &dyn Watch,
 ) -> Result<Finding, AuditError> {
     let plan = subject.planned(subject.budget)?;

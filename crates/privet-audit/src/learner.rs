@@ -12,7 +12,7 @@
 //! is not given is small: the events, and what can be seen of them, are of the same kind, and thousands
 //! of runs take minutes.
 
-use crate::attack::{self, Finding, Options, RUNS};
+use crate::attack::{self, AttackOptions, Finding, RUNS};
 use crate::claim::Claim;
 use crate::pairs::{self, Pair, Tables};
 use crate::planned::{Planned, claimed};
@@ -130,7 +130,7 @@ pub fn planned(subject: &Subject, columns: usize) -> Result<Plan, AuditError> {
 /// Audits a learner on the pair that is worst for it.
 pub fn audit(
     subject: &Subject,
-    options: &Options,
+    options: &AttackOptions,
     watch: &dyn Watch,
 ) -> Result<Report, AuditError> {
     audit_against(subject, subject.budget, options, watch)
@@ -141,7 +141,7 @@ pub fn audit(
 pub fn audit_against(
     subject: &Subject,
     stated: Budget,
-    options: &Options,
+    options: &AttackOptions,
     watch: &dyn Watch,
 ) -> Result<Report, AuditError> {
     RUNS.check(options.runs as f64)?;
@@ -213,7 +213,7 @@ pub(crate) fn certificate(plan: &Plan) -> Result<Claim, AuditError> {
 pub fn low_bits(
     subject: &Subject,
     pair: Pair,
-    options: &Options,
+    options: &AttackOptions,
     watch: &dyn Watch,
 ) -> Result<Finding, AuditError> {
     let straight = [("ridge", EVEN_RIDGE.into()), ("steps", FEW_STEPS.into())];

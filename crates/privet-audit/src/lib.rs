@@ -47,7 +47,7 @@ pub mod samplers;
 mod sharp;
 pub mod statistic;
 
-pub use attack::{Finding, Options};
+pub use attack::{AttackOptions, Finding};
 pub use claim::Claim;
 pub use error::AuditError;
 pub use runs::{Target, Watch, World};

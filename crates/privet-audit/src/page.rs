@@ -5,7 +5,7 @@ mod phases;
 mod progress;
 
 use self::progress::{LEARNER, OTHER, Progress, SINGLE};
-use crate::attack::{self, Options};
+use crate::attack::{self, AttackOptions};
 use crate::bits::{self, FloatingPoint, Scalar};
 use crate::cases::cases;
 use crate::learner::{self, Subject};
@@ -36,7 +36,7 @@ impl Page {
 
 /// Everything, with `runs` runs a world; a line of progress a row goes to `tell`.
 pub fn page(head: &str, runs: u64, seed: u64, tell: &dyn Fn(&str)) -> Result<Page, AuditError> {
-    let options = Options { runs, confidence: 0.999, seed };
+    let options = AttackOptions { runs, confidence: 0.999, seed };
     let mut page = Page { text: "# What the auditor saw\n\n".into(), ..Page::default() };
     let _ = writeln!(
         page.text,
@@ -63,7 +63,11 @@ pub fn page(head: &str, runs: u64, seed: u64, tell: &dyn Fn(&str)) -> Result<Pag
 /// The budgets that every method is asked for, under both relations.
 const BUDGETS: [(f64, f64); 3] = [(1.0, 1e-5), (4.0, 1e-5), (1.0, 0.0)];
 
-fn learners(page: &mut Page, options: &Options, progress: &Progress<'_>) -> Result<(), AuditError> {
+fn learners(
+    page: &mut Page,
+    options: &AttackOptions,
+    progress: &Progress<'_>,
+) -> Result<(), AuditError> {
     page.text.push_str(
         "## Learners\n\nOn the pair of tables (`privet_audit::pairs`), and with the settings of those that any user \
          may choose, that tell most.\n\n| method | neighbours | loss | pair | claimed (ε, δ) | ε at least | by μ | \
@@ -129,7 +133,11 @@ fn answer(refuted: bool) -> &'static str {
 
 /// Which certificates would be refuted if a learner had twice the ε that it states: what the rows
 /// above would show of such a mistake.
-fn doubled(page: &mut Page, options: &Options, progress: &Progress<'_>) -> Result<(), AuditError> {
+fn doubled(
+    page: &mut Page,
+    options: &AttackOptions,
+    progress: &Progress<'_>,
+) -> Result<(), AuditError> {
     page.text.push_str(
         "## Learners at twice the stated ε\n\nEach is asked for (8, 1e-5) and judged by its certificate for (4, \
          1e-5): an audit with power refutes it. `linear-rotated` states (ε, δ) without a curve, of which \
@@ -200,7 +208,7 @@ fn single_runs(page: &mut Page, seed: u64, progress: &Progress<'_>) -> Result<()
 
 fn mechanisms(
     page: &mut Page,
-    options: &Options,
+    options: &AttackOptions,
     progress: &Progress<'_>,
 ) -> Result<(), AuditError> {
     page.text.push_str(
@@ -211,7 +219,7 @@ fn mechanisms(
     );
     for case in cases()? {
         progress.step(OTHER, case.what);
-        let options = Options { runs: options.runs.max(case.least_runs), ..*options };
+        let options = AttackOptions { runs: options.runs.max(case.least_runs), ..*options };
         let found = attack::audit(case.target.as_ref(), &case.claim, &options, &())?;
         page.expect(found.refuted == case.is_false, || {
             format!("{}: refuted is {}", case.what, found.refuted)
@@ -321,7 +329,11 @@ const SCALARS: [(Scalar, [f64; 2], &str); 7] = [
 /// Learners whose last bits are looked at: those that release what a solver found, and what hides it.
 const LOW_BITS: [&str; 5] = ["objective", "linear", "linear-rotated", "amp", "output"];
 
-fn low_bits(page: &mut Page, options: &Options, progress: &Progress<'_>) -> Result<(), AuditError> {
+fn low_bits(
+    page: &mut Page,
+    options: &AttackOptions,
+    progress: &Progress<'_>,
+) -> Result<(), AuditError> {
     page.text.push_str(
         "## Low bits\n\nNeighbours 0 and 1, which lie on every grid, or 0.1 and 0.7, which lie on none; ε = 0.5: can \
          the last bits of a release tell them apart?\n\n\

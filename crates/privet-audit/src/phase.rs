@@ -12,7 +12,7 @@
 //!
 //! Tested by `tests/audit/phase.rs`.
 
-use crate::attack::{self, Finding, Options};
+use crate::attack::{self, AttackOptions, Finding};
 use crate::learner::{Learner, certificate};
 use crate::pairs::{self, Pair};
 use crate::runs::{Target, Watch, World};
@@ -94,7 +94,7 @@ pub fn audit(
     method: &Method,
     budget: Budget,
     released: Released,
-    options: &Options,
+    options: &AttackOptions,
     watch: &dyn Watch,
 ) -> Result<Finding, AuditError> {
     let request = Request {

@@ -50,7 +50,7 @@ pub struct Cli {
 #[derive(Subcommand, Debug)]
 pub enum Command {
     Demo(verbs::demo::Demo),
-    Plan(verbs::plan::Plan),
+    Plan(verbs::plan::ShowPlan),
     Train(verbs::train::Train),
     Count(verbs::count::Count),
     Predict(verbs::predict::Predict),

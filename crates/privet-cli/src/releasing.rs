@@ -7,7 +7,7 @@ use crate::progress::Meter;
 use crate::{say, words};
 use clap::Args;
 use privet_core::{Neighbours, Relation, Unit};
-use privet_data::read::{Options, read};
+use privet_data::read::{ReadOptions, read};
 use privet_data::write::Destination;
 use privet_data::{Dataset, Schema};
 use privet_dp::gate::{Certificate, public_key};
@@ -163,7 +163,7 @@ pub fn read_table(path: &Path, schema: &Schema, relation: Relation) -> Result<Da
     let meter = if public_count { Meter::bar(&words) } else { Meter::spinner(&words) };
     let tell = |done, total| meter.at(done, total);
     let progress: Option<&dyn Fn(u64, u64)> = if public_count { Some(&tell) } else { None };
-    let options = Options { progress, allow_empty: !public_count, ..Options::default() };
+    let options = ReadOptions { progress, allow_empty: !public_count, ..ReadOptions::default() };
     Ok(read(path, schema, &options)?)
 }
 

@@ -16,7 +16,7 @@ const RATE: Range = Range::open("rate", 0.0, f64::INFINITY);
 
 /// What decides the guarantee, as written by the caller.
 #[derive(Args, Debug, Clone)]
-pub struct Settings {
+pub struct RequestFlags {
     /// Privacy budget ε; privet picks none for you
     #[arg(
         long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
@@ -137,7 +137,7 @@ pub fn assignment(text: &str) -> Result<(String, String), String> {
     }
 }
 
-impl Settings {
+impl RequestFlags {
     /// The method's own settings, by name.
     fn own(&self) -> Vec<(String, String)> {
         let numbers = [("ridge", self.ridge), ("gamma", self.gamma), ("split", self.split)];

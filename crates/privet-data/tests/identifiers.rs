@@ -2,7 +2,7 @@
 
 use privet_data::encode::Cell;
 use privet_data::read::memory::{self, Cells, Labels};
-use privet_data::read::{Options, csv_bytes};
+use privet_data::read::{ReadOptions, csv_bytes};
 use privet_data::{DataError, Dataset, Problem, Schema};
 use proptest::prelude::*;
 
@@ -45,7 +45,7 @@ impl Cells for Places {
 }
 
 fn in_memory(people: Vec<Held>, max_records: usize) -> Result<Dataset, DataError> {
-    let (schema, options, rows) = (schema(max_records), Options::default(), people.len());
+    let (schema, options, rows) = (schema(max_records), ReadOptions::default(), people.len());
     let places = Places(1024);
     let features = memory::columns(&[("x", &places as &dyn Cells)], rows, &schema, &options)?;
     let labels = vec![0; rows];

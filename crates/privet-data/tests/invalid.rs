@@ -3,7 +3,7 @@
 use privet_data::{
     DataError, Dataset, Encoding, Schema, Target,
     encode::{Cell, NumberRows},
-    read::{self, LONGEST_RECORD, Options, Purpose, memory},
+    read::{self, LONGEST_RECORD, Purpose, ReadOptions, memory},
     schema::LARGEST_SCHEMA,
     testing::SMALL_SCHEMA,
 };
@@ -92,7 +92,7 @@ fn a_record_longer_than_the_longest_is_refused() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_endless_line_is_refused() {
-    let options = Options::default();
+    let options = ReadOptions::default();
     for schema in [schema(SMALL_SCHEMA), dropping()] {
         let error = read::read("/dev/zero", &schema, &options).map(|_| ()).unwrap_err();
         assert_eq!(error.code(), "record-too-long");
@@ -186,7 +186,7 @@ fn a_long_line_becomes_the_null_record() {
 fn prediction_and_evaluation_keep_the_places_of_rows() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rows.csv");
-    let options = Options { purpose: Purpose::Evaluate, ..Options::default() };
+    let options = ReadOptions { purpose: Purpose::Evaluate, ..ReadOptions::default() };
     std::fs::write(&path, format!("{HEADER}{}\nx\n\n{}\n", LINES[0], LINES[1])).unwrap();
     let features = read::read_features(&path, &dropping(), &options).unwrap();
     assert_eq!((features.matrix.rows(), features.report.null_rows), (4, vec![1, 2]));
@@ -386,7 +386,7 @@ fn tables_in_memory_obey_the_policy() {
         let (u, v) = (Column(u), Column(v));
         let named: [(&str, &dyn memory::Cells); 2] = [("u", &u), ("v", &v)];
         let pairs = table.0.iter().map(|row| ([0, 1].into_iter(), row.iter().copied()));
-        let options = Options::default();
+        let options = ReadOptions::default();
         for features in [
             memory::numbers(&table, &schema, false).unwrap(),
             memory::columns(&named, 4, &schema, &options).unwrap(),

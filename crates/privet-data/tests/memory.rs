@@ -2,7 +2,7 @@
 
 use privet_data::encode::{Cell, NumberRows};
 use privet_data::read::memory::{self, Cells, Labels};
-use privet_data::read::{Options, csv_bytes};
+use privet_data::read::{ReadOptions, csv_bytes};
 use privet_data::{DataError, Dataset, Problem, Schema};
 
 const SCHEMA: &str = r#"
@@ -69,7 +69,7 @@ fn named_columns_read_as_a_file_does() {
     let (work, age) = (Texts(vec!["x", "moon", "z"]), Texts(vec!["30", "?", "1e9"]));
     let who = Texts(vec!["p", "q", "p"]);
     let table: [(&str, &dyn Cells); 3] = [("who", &who), ("work", &work), ("age", &age)];
-    let options = Options::default();
+    let options = ReadOptions::default();
     let features = memory::columns(&table, 3, &schema, &options).unwrap();
     assert_eq!(features.report.unknown.len(), 1);
     let labels = Labels::Codes(&[0, 1, 1]);
@@ -86,7 +86,7 @@ fn a_whole_table_reads_as_a_file_does() {
     let (work, age) = (Texts(vec!["x", "moon", "z"]), Texts(vec!["30", "?", "1e9"]));
     let (who, y) = (Texts(vec!["p", "q", "p"]), Texts(vec!["a", "b", "b"]));
     let all: [(&str, &dyn Cells); 4] = [("who", &who), ("work", &work), ("age", &age), ("y", &y)];
-    let options = Options::default();
+    let options = ReadOptions::default();
     let held = memory::table(&all, 3, &schema, &options).unwrap();
     assert_eq!((rows(&held), held.target, held.units), (rows(&file), file.target, file.units));
     assert_eq!(held.report.surplus_rows, 1);
@@ -106,9 +106,9 @@ fn refusals_name_the_row_from_zero_and_never_a_value() {
     let schema = Schema::from_toml(SCHEMA).unwrap();
     let (work, age) = (Texts(vec!["x", "x"]), Numbers(vec![1.0, f64::INFINITY]));
     let table: [(&str, &dyn Cells); 2] = [("work", &work), ("age", &age)];
-    let refused = memory::columns(&table, 2, &schema, &Options::default()).unwrap_err();
+    let refused = memory::columns(&table, 2, &schema, &ReadOptions::default()).unwrap_err();
     assert!(matches!(&refused, DataError::Cell { row: 1, problem: Problem::NotFinite, .. }));
-    let refused = memory::columns(&table[..1], 2, &schema, &Options::default()).unwrap_err();
+    let refused = memory::columns(&table[..1], 2, &schema, &ReadOptions::default()).unwrap_err();
     assert!(matches!(&refused, DataError::MissingColumn { column, .. } if column == "age"));
     assert!(memory::numbers(&Numbers(vec![1.0]), &schema, true).is_err(), "it has categories");
     let pair = || std::iter::once((std::iter::once(0_u64), std::iter::once(1.0)));
@@ -120,7 +120,7 @@ fn sparse_rows_and_numbers_read_as_columns_do() {
     let text = "bias = 0.5\n[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\n\
                 bounds = [0, 10]\n[[columns]]\nname = \"x\"\ntype = \"number\"\nbounds = [-4, 2]\n";
     let schema = Schema::from_toml(text).unwrap();
-    let options = Options { allow_empty: true, ..Options::default() };
+    let options = ReadOptions { allow_empty: true, ..ReadOptions::default() };
     let values = vec![-5.0, 0.0, 1.25, 2.0];
     let column = Numbers(values.clone());
     let named: [(&str, &dyn Cells); 1] = [("x", &column)];
@@ -162,7 +162,7 @@ fn sparse_rows_and_numbers_read_as_columns_do() {
 
 #[test]
 fn blanks_around_texts_and_names_count_only_where_the_schema_says_so() {
-    let (options, rows) = (Options::default(), 2);
+    let (options, rows) = (ReadOptions::default(), 2);
     let (tidy, loose) = (Texts(vec!["x", "z"]), Texts(vec![" x", "z "]));
     let ages = Numbers(vec![1.0, 2.0]);
     let read = |schema: &Schema, name, work: &Texts, who: &Texts| {

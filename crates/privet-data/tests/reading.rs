@@ -2,7 +2,7 @@
 
 use privet_data::{
     Encoding, Schema, Target,
-    read::{self, Options, Purpose},
+    read::{self, Purpose, ReadOptions},
     schema::Storage,
     testing::SMALL_SCHEMA,
 };
@@ -65,9 +65,9 @@ fn without_a_header_columns_go_by_position() {
     assert_eq!(dataset.features.dense_row(1), expected.features.dense_row(1));
     // To predict, the target may be left out.
     let (_guard, path) = file(&rows.replace(",low", "").replace(",high", ""));
-    let features = read::read_features(&path, &schema, &Options::default()).unwrap();
+    let features = read::read_features(&path, &schema, &ReadOptions::default()).unwrap();
     assert_eq!(features.matrix.dense_row(1), expected.features.dense_row(1));
-    assert!(read::read(&path, &schema, &Options::default()).is_err());
+    assert!(read::read(&path, &schema, &ReadOptions::default()).is_err());
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn prediction_takes_any_order_and_more_columns_and_counts_new_categories() {
     let text = "shoe,town,smokes,work,age\n42,york,no,private,30\n43,york,maybe,mars,30\n";
     let (_guard, path) = file(text);
     let expected = read::csv_bytes(PLAIN.as_bytes(), &strict).unwrap();
-    let features = read::read_features(&path, &strict, &Options::default()).unwrap();
+    let features = read::read_features(&path, &strict, &ReadOptions::default()).unwrap();
     assert_eq!(features.matrix.dense_row(0), expected.features.dense_row(0));
     let report = features.report.to_string();
     assert!(report.contains("\"work\": 1 cells") && report.contains("none of its categories"));
@@ -93,12 +93,12 @@ fn prediction_takes_any_order_and_more_columns_and_counts_new_categories() {
 
 #[test]
 fn evaluation_needs_labels_but_tolerates_the_rest() {
-    let evaluate = Options { purpose: Purpose::Evaluate, ..Options::default() };
+    let evaluate = ReadOptions { purpose: Purpose::Evaluate, ..ReadOptions::default() };
     let (_guard, path) = file("income,shoe,age,work,town,smokes\nhigh,1,30,private,york,no\n");
     let dataset = read::read(&path, &schema(), &evaluate).unwrap();
     assert_eq!(dataset.target.signed().unwrap(), [1.0]);
     assert_eq!(
-        read::read(&path, &schema(), &Options::default()).unwrap_err().code(),
+        read::read(&path, &schema(), &ReadOptions::default()).unwrap_err().code(),
         "column-unknown"
     );
     let (_guard, path) = file("age,work,town,smokes\n30,private,york,no\n");
@@ -143,7 +143,7 @@ fn progress_ends_at_the_file_size() {
         calls.set(calls.get() + 1);
         last.set((read, total));
     };
-    let options = Options { progress: Some(&progress), ..Options::default() };
+    let options = ReadOptions { progress: Some(&progress), ..ReadOptions::default() };
     read::read(&path, &schema(), &options).unwrap();
     assert_eq!(last.get(), (text.len() as u64, text.len() as u64));
     assert!((2..10).contains(&calls.get()), "{}", calls.get());

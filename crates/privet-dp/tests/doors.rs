@@ -7,7 +7,7 @@ use privet_dp::gate::{
     Arithmetic, GateError, Journal, Next, Noised, Private, PurseError, Session, Spend, Statement,
     Suspended, Walk,
 };
-use privet_dp::mechanism::{Gaussian, Laplace, Units};
+use privet_dp::mechanism::{ExactCounts, Gaussian, Laplace};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -214,7 +214,7 @@ fn what_is_finer_than_its_grid_is_refused() {
     };
     let mut source = SystemRandom::new().unwrap();
     let mut session = Session::start(laplace.event(), &mut source);
-    let quarters = Units { counts: vec![3], unit: 0.25 };
+    let quarters = ExactCounts { counts: vec![3], unit: 0.25 };
     assert!(laplace.run_units(Private::new(quarters), &mut session).is_err());
     assert!(laplace.run(Private::new(vec![0.75]), &mut session).is_err());
     assert!(!session.spent());

@@ -3,7 +3,7 @@
 use privet_core::{Neighbours, Unit};
 use privet_dp::account;
 use privet_dp::gate::{Arithmetic, GateError, Private, Session, Statement};
-use privet_dp::mechanism::{Gaussian, Laplace, Moments, MomentsLaw, NoisyMoments, Units};
+use privet_dp::mechanism::{ExactCounts, Gaussian, Laplace, Moments, MomentsLaw, NoisyMoments};
 use privet_dp::noise::SystemRandom;
 use serde_json::json;
 
@@ -38,7 +38,7 @@ fn noised(pure: bool, counts: Vec<i128>) -> Result<Moments, GateError> {
     let claim = account::guarantee(&planned, if pure { 0.0 } else { 1e-6 })?;
     let mut source = SystemRandom::new()?;
     let mut session = Session::start(planned, &mut source);
-    let sums = Private::new(Units { counts, unit: 1.0 });
+    let sums = Private::new(ExactCounts { counts, unit: 1.0 });
     let noised = moments.run(sums, &mut session)?;
     let release = session.settle(noised, Statement::new(claim, Arithmetic::Finite, json!({})))?;
     Ok(release.into_parts().0)

@@ -3,7 +3,7 @@
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Cost, Event};
 use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session, Statement};
-use privet_dp::mechanism::{Draw, Gaussian, SampledGaussian, ShuffledGaussian, Units};
+use privet_dp::mechanism::{Draw, ExactCounts, Gaussian, SampledGaussian, ShuffledGaussian};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use serde_json::json;
 use std::sync::Mutex;
@@ -28,8 +28,8 @@ fn times(count: u32, mechanism: &SampledGaussian) -> Event {
 }
 
 /// How many records are in the sample, twice.
-fn counted(sample: &[usize]) -> Option<Private<Units>> {
-    Some(Private::new(Units { counts: vec![2 * sample.len() as i128], unit: 1.0 }))
+fn counted(sample: &[usize]) -> Option<Private<ExactCounts>> {
+    Some(Private::new(ExactCounts { counts: vec![2 * sample.len() as i128], unit: 1.0 }))
 }
 
 fn settle<T>(session: Session<'_>, planned: &Event, noised: Noised<T>) -> Result<T, GateError> {
@@ -131,7 +131,7 @@ fn samples_are_fresh_and_of_their_law() {
         for _ in 0..2000 {
             let keep = |sample: &[usize]| {
                 seen.push(sample.to_vec());
-                Some(Private::new(Units { counts: vec![0], unit: 1.0 }))
+                Some(Private::new(ExactCounts { counts: vec![0], unit: 1.0 }))
             };
             mechanism.run(Private::new(RECORDS), &mut session, keep).unwrap();
         }

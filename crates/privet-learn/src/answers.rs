@@ -6,7 +6,7 @@
 
 use crate::LearnError;
 use privet_dp::gate::{GateError, Noised, Private, Session};
-use privet_dp::mechanism::{Gaussian, Laplace, Units};
+use privet_dp::mechanism::{ExactCounts, Gaussian, Laplace};
 use privet_optim::sum::{Exact, ExactAnswer, Records};
 
 /// The noise on a sum; its sensitivity must be that of all questions together.
@@ -44,7 +44,7 @@ pub struct Here<'a>(pub Vec<Box<dyn Records + 'a>>);
 
 impl Here<'_> {
     /// The sums themselves; `None` where they cannot be vouched for.
-    pub(crate) fn sums(&self, questions: &Questions) -> Option<Units> {
+    pub(crate) fn sums(&self, questions: &Questions) -> Option<ExactCounts> {
         let mut counts = Vec::new();
         if self.0.len() != questions.each.len() {
             return None;
@@ -53,7 +53,7 @@ impl Here<'_> {
             let ExactAnswer::Units(sum) = records.exact(question).ok()? else { return None };
             counts.extend(sum.into_units()?);
         }
-        Some(Units { counts, unit: questions.unit })
+        Some(ExactCounts { counts, unit: questions.unit })
     }
 }
 

@@ -15,7 +15,7 @@ use privet_learn::model::Model;
 use privet_learn::model::file::{Seal, from_json, to_json};
 use privet_learn::{Facts, LearnError, Method, plan, verify};
 use privet_optim::loss::Loss;
-use privet_optim::solver::{Options, Problem, minimise};
+use privet_optim::solver::{Problem, SolverOptions, minimise};
 use privet_optim::sum::InMemory;
 use proptest::prelude::*;
 
@@ -288,7 +288,7 @@ fn the_sensitivity_of_output_perturbation_is_attained() {
         let data = read::csv_bytes(format!("a,b,y\n{rows}").as_bytes(), &schema(2)).unwrap();
         let labels = data.target.signed().unwrap();
         let records = InMemory::new(&data.features, &labels).unwrap();
-        minimise(&Problem::new(&records, loss, ridge), tolerance, &Options::default())
+        minimise(&Problem::new(&records, loss, ridge), tolerance, &SolverOptions::default())
             .unwrap()
             .into_theta()
     };
@@ -335,7 +335,7 @@ proptest! {
                 let labels = data.target.signed().unwrap();
                 let records = InMemory::new(&data.features, &labels).unwrap();
                 let problem = Problem::new(&records, loss, ridge);
-                minimise(&problem, tolerance, &Options::default()).unwrap().into_theta()
+                minimise(&problem, tolerance, &SolverOptions::default()).unwrap().into_theta()
             };
             let moved = distance(&solve(&whole), &solve(&changed));
             let bound = sensitivity(&facts, ridge, tolerance);

@@ -11,7 +11,7 @@ use privet_learn::erm::output::sensitivity;
 use privet_learn::model::Predictions;
 use privet_learn::{Facts, LearnError, verify};
 use privet_optim::loss::Loss;
-use privet_optim::solver::{Objective, Options, Penalty, Problem, minimise};
+use privet_optim::solver::{Objective, Penalty, Problem, SolverOptions, minimise};
 use privet_optim::sum::InMemory;
 use proptest::prelude::*;
 
@@ -291,7 +291,7 @@ proptest! {
             let matrix = matrix(rows, columns);
             let records = InMemory::new(&matrix, labels).unwrap();
             let problem = Problem::new(&records, loss, ridge).with_penalty(&penalty);
-            minimise(&problem, tolerance, &Options::default()).unwrap().into_theta()
+            minimise(&problem, tolerance, &SolverOptions::default()).unwrap().into_theta()
         };
         let mut facts = Facts::of(&case("output", 0.0).neighbours(neighbours)).unwrap();
         facts.shape.lipschitz = loss.lipschitz();
@@ -320,14 +320,14 @@ proptest! {
         let mut source = FixedSeed::new(!seed);
         let b: Vec<f64> = (0..columns).map(|_| 5.0 * uniform(&mut source)).collect();
         let first = Problem::new(&one, loss, ridge).with_linear(&b).with_penalty(&penalty);
-        let found = minimise(&first, 1e-9, &Options::default()).unwrap();
+        let found = minimise(&first, 1e-9, &SolverOptions::default()).unwrap();
         let theta = found.theta();
         let g = Problem::new(&one, loss, ridge).value_and_gradient(theta).unwrap().1;
         let h = Problem::new(&two, loss, ridge).value_and_gradient(theta).unwrap().1;
         let other: Vec<f64> = (0..columns).map(|j| b[j] + g[j] - h[j]).collect();
         prop_assert!(distance(&other, &b) <= 2.0 * loss.lipschitz() + 1e-12);
         let second = Problem::new(&two, loss, ridge).with_linear(&other).with_penalty(&penalty);
-        let again = minimise(&second, 1e-9, &Options::default()).unwrap();
+        let again = minimise(&second, 1e-9, &SolverOptions::default()).unwrap();
         let allowed = found.distance_bound() + again.distance_bound() + 1e-9;
         prop_assert!(distance(theta, again.theta()) <= allowed, "{loss:?} {penalty:?}");
     }

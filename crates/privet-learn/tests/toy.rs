@@ -7,7 +7,7 @@ use privet_data::matrix::Matrix;
 use privet_data::{Encoding, Schema, read};
 use privet_dp::account::Event;
 use privet_dp::gate::{Arithmetic, Noised, Private, Session, seal};
-use privet_dp::mechanism::{Laplace, Units};
+use privet_dp::mechanism::{ExactCounts, Laplace};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::file::{Seal, released_from_json, to_json};
 use privet_learn::{
@@ -131,7 +131,7 @@ impl Procedure<Mean> for Adding {
             }
             Ok(())
         })?;
-        let sum = Private::new(Units { unit: UNIT, counts: vec![count] });
+        let sum = Private::new(ExactCounts { unit: UNIT, counts: vec![count] });
         let noised = self.0.run_units(sum, session)?;
         Ok(noised.map(|sums| Sum { sum: sums.first().copied().unwrap_or(0.0) }))
     }

@@ -15,7 +15,7 @@ use privet_data::matrix::{CsrMatrix, DenseMatrix, Matrix};
 use privet_optim::sum::{
     Asked, ExactGradient, Hessian, HessianVector, LossAndGradient, PreciseGradient, Records, Sums,
 };
-use privet_optim::{InMemory, Loss, Method, Options, Problem, minimise};
+use privet_optim::{InMemory, Loss, Method, Problem, SolverOptions, minimise};
 use std::hint::black_box;
 use std::io::Write;
 use std::time::Instant;
@@ -137,7 +137,7 @@ fn measure(name: &str, matrix: &Matrix, labels: &[f64]) {
             let milliseconds = time(9, || {
                 let records = InMemory::new(matrix, labels).unwrap();
                 let problem = Problem::new(&records, loss, ridge).with_linear(&linear);
-                let options = Options { method, ..Options::default() };
+                let options = SolverOptions { method, ..SolverOptions::default() };
                 let found = minimise(&problem, 1.0 / ROWS as f64, &options).unwrap();
                 passes = found.evaluations();
             });
@@ -156,7 +156,7 @@ fn large(rows: usize) {
     let start = Instant::now();
     let records = InMemory::new(&matrix, &labels).unwrap();
     let problem = Problem::new(&records, Loss::Logistic, 10.0).with_linear(&linear);
-    let found = minimise(&problem, 1.0 / rows as f64, &Options::default()).unwrap();
+    let found = minimise(&problem, 1.0 / rows as f64, &SolverOptions::default()).unwrap();
     println!(
         "{rows} rows: {:.2} s, {} passes, double-double: {}",
         start.elapsed().as_secs_f64(),
@@ -187,7 +187,7 @@ fn main() {
         for _ in 0..count.parse().unwrap() {
             let records = InMemory::new(&matrix, &labels).unwrap();
             let problem = Problem::new(&records, Loss::Logistic, 2.0).with_linear(&linear);
-            black_box(minimise(&problem, 1.0 / ROWS as f64, &Options::default()).unwrap());
+            black_box(minimise(&problem, 1.0 / ROWS as f64, &SolverOptions::default()).unwrap());
         }
         return;
     }

@@ -8,7 +8,7 @@ use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_optim::solver::{Objective, OutsideOptimizer, minimise_with};
-use privet_optim::{InMemory, Loss, Options, Problem};
+use privet_optim::{InMemory, Loss, Problem, SolverOptions};
 
 /// `argmin`'s L-BFGS as an [`OutsideOptimizer`].
 pub struct ArgminLbfgs {
@@ -56,7 +56,7 @@ fn main() {
     let problem = Problem::new(&records, Loss::Logistic, 1.0);
     for iterations in [3, 50] {
         let mut optimizer = ArgminLbfgs { iterations };
-        let found = minimise_with(&problem, 1.0 / 40.0, &Options::default(), &mut optimizer)
+        let found = minimise_with(&problem, 1.0 / 40.0, &SolverOptions::default(), &mut optimizer)
             .expect("the problem is strongly convex");
         println!(
             "argmin with {iterations} iterations, then {} of our own passes: θ = {:?}, proved within {:.2e} of the minimiser",

@@ -25,5 +25,5 @@ mod testing;
 pub mod vertex;
 
 pub use loss::Loss;
-pub use solver::{Certified, Method, Options, Penalty, Problem, SolveError, minimise};
+pub use solver::{Certified, Method, Penalty, Problem, SolveError, SolverOptions, minimise};
 pub use sum::{InMemory, OnDisk, Records, Statistic, Sums, Table};

@@ -6,7 +6,7 @@ mod example;
 use example::ArgminLbfgs;
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_optim::solver::minimise_with;
-use privet_optim::{InMemory, Loss, Options, Problem, minimise};
+use privet_optim::{InMemory, Loss, Problem, SolverOptions, minimise};
 
 #[test]
 fn argmin_is_polished_to_the_tolerance() {
@@ -19,7 +19,7 @@ fn argmin_is_polished_to_the_tolerance() {
         (0..rows).map(|i| if at(i, 1) + at(i, 3) > 0.0 { 1.0 } else { -1.0 }).collect();
     let records = InMemory::new(&features, &labels).unwrap();
     let problem = Problem::new(&records, Loss::Logistic, 0.5);
-    let options = Options::default();
+    let options = SolverOptions::default();
     let own = minimise(&problem, 1e-9, &options).unwrap();
     // Few iterations leave much to polish; many leave less, but never are they believed.
     for iterations in [1, 5, 200] {

@@ -7,7 +7,7 @@ use privet_optim::sum::{
     Asked, Count, ExactGradient, ExactGram, Gradient, Hessian, HessianDiagonal, HessianVector,
     Labels, LossAndGradient, OnDisk, PreciseGradient, Records, SoftmaxGradient, Sums, Table,
 };
-use privet_optim::{Loss, Options, Problem, minimise};
+use privet_optim::{Loss, Problem, SolverOptions, minimise};
 
 /// Uniform numbers that are multiples of 2⁻²⁰, as clipped rows are.
 struct Numbers(u64);
@@ -128,7 +128,7 @@ fn a_solver_ends_at_the_same_bits() {
         let point = |table: &dyn Table| {
             let records = table.problem(&labels).unwrap();
             let problem = Problem::new(records.as_ref(), Loss::Logistic, 2.0);
-            minimise(&problem, 1e-9, &Options::default()).unwrap().into_theta()
+            minimise(&problem, 1e-9, &SolverOptions::default()).unwrap().into_theta()
         };
         let from_memory = point(&data);
         assert!(from_memory.iter().any(|x| *x != 0.0));

@@ -3,7 +3,7 @@
 use super::progress::{OTHER, Progress};
 use super::{Page, answer, by_mu, short};
 use crate::AuditError;
-use crate::attack::Options;
+use crate::attack::AttackOptions;
 use crate::counts::{self, Subject};
 use privet_core::Budget;
 use std::fmt::Write as _;
@@ -20,7 +20,7 @@ pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
 
 pub(super) fn counts(
     page: &mut Page,
-    options: &Options,
+    options: &AttackOptions,
     progress: &Progress<'_>,
 ) -> Result<(), AuditError> {
     let (_, stated) = EPSILONS;
@@ -31,7 +31,7 @@ pub(super) fn counts(
          | law | neighbours | records a unit | claimed (ε, δ) | ε at least | by μ | refuted | refuted at ε/2 |\n\
          |---|---|---|---|---|---|---|---|"
     );
-    let options = Options { runs: options.runs.max(LEAST_RUNS), ..*options };
+    let options = AttackOptions { runs: options.runs.max(LEAST_RUNS), ..*options };
     for subject in subjects()? {
         let Subject { law, budget, neighbours, max_records } = subject;
         let what = format!("{} {neighbours} {}", law.name(), max_records.unwrap_or(1));

@@ -3,7 +3,7 @@
 use super::progress::{OTHER, Progress};
 use super::{Page, answer};
 use crate::AuditError;
-use crate::attack::Options;
+use crate::attack::AttackOptions;
 use crate::phase::{self, Released};
 use privet_core::Budget;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ pub(super) const PHASES: [&str; 4] = ["objective", "linear", "linear-rotated", "
 
 pub(super) fn phases(
     page: &mut Page,
-    options: &Options,
+    options: &AttackOptions,
     progress: &Progress<'_>,
 ) -> Result<(), AuditError> {
     page.text.push_str(

@@ -4,7 +4,7 @@
 //! probability below 10⁻⁹. A false one would not be refuted, or less of a true one be seen than is asked for, only if
 //! a bound from 10⁴ judging runs were off by more than 7 of its standard deviations: below 10⁻⁹ for all of them.
 
-use privet_audit::attack::Options;
+use privet_audit::attack::AttackOptions;
 use privet_audit::counts::{Subject, audit, audit_against};
 use privet_core::Budget;
 use privet_learn::look::count::Law;
@@ -12,7 +12,7 @@ use privet_learn::look::count::Law;
 /// Refuted at half their ε, not refuted at it, and most of it is seen: the pairs are sharp.
 #[test]
 fn counts_are_as_private_as_claimed_and_hardly_more() {
-    let options = Options { runs: 20_000, confidence: 1.0 - 1e-10, seed: 41 };
+    let options = AttackOptions { runs: 20_000, confidence: 1.0 - 1e-10, seed: 41 };
     let mut audited = 0;
     for subject in Subject::all(4.0, 1e-5).unwrap() {
         let sound = audit(&subject, &options, &()).unwrap();

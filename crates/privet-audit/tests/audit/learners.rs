@@ -3,7 +3,7 @@
 //! A quick look with few runs, and one claim of each with more (`make audit` takes many). Fixed seed; at confidence 0.9999 another seed
 //! would refute a sound learner here with probability at most 1e-4 each.
 
-use privet_audit::attack::Options;
+use privet_audit::attack::AttackOptions;
 use privet_audit::learner::{self, Subject};
 use privet_audit::{AuditError, one_run};
 use privet_core::{Budget, Neighbours};
@@ -22,7 +22,7 @@ fn no_sound_learner_is_refuted() {
             let budget = Budget::new(epsilon, delta).unwrap();
             let mut subject = Subject::new(method.clone(), budget, neighbours);
             subject.rows = 16;
-            let options = Options { runs: 100, confidence: 0.9999, seed: 21 };
+            let options = AttackOptions { runs: 100, confidence: 0.9999, seed: 21 };
             match learner::audit(&subject, &options, &()) {
                 Ok(report) => {
                     assert!(!report.finding.refuted, "{report:?}");
@@ -51,7 +51,7 @@ fn twice_the_stated_epsilon_of_a_learner_is_refuted() {
             (Budget::new(stated, 1e-5).unwrap(), Budget::new(asked, 1e-5).unwrap());
         let mut subject = Subject::new(method, asked, Neighbours::ReplaceOne);
         subject.rows = 16;
-        let options = Options { runs: 5_000, confidence: 0.999, seed: 77 };
+        let options = AttackOptions { runs: 5_000, confidence: 0.999, seed: 77 };
         let bold = learner::audit_against(&subject, stated, &options, &()).unwrap();
         assert!(bold.finding.refuted, "{bold:?}");
         let honest = learner::audit(&subject, &options, &()).unwrap();

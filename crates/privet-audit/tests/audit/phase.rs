@@ -3,14 +3,14 @@
 //! At a confidence of 0.999 another seed would refute a sound method here with probability below 10⁻³ for
 //! each of four; the seed is fixed. The bare fixture is told apart with certainty.
 
-use privet_audit::Options;
+use privet_audit::AttackOptions;
 use privet_audit::phase::{Released, audit};
 use privet_core::Budget;
 
 /// Two tables were told apart 199 times in 200 by the phase of Σxy − θΣx² alone.
 #[test]
 fn the_phase_of_b_betrays_a_bare_minimiser_and_no_method() {
-    let options = Options { runs: 2_000, confidence: 0.999, seed: 11 };
+    let options = AttackOptions { runs: 2_000, confidence: 0.999, seed: 11 };
     for method in ["linear-rotated", "linear", "objective", "amp"] {
         let find = |released| {
             let budget = Budget::new(1.0, 1e-5).unwrap();

@@ -1,7 +1,7 @@
 //! False claims are refuted, and true ones nearly reached.
 
 use privet_audit::Claim;
-use privet_audit::attack::{Grounds, Options, audit};
+use privet_audit::attack::{AttackOptions, Grounds, audit};
 use privet_audit::cases::cases;
 use privet_audit::learner::{self, Subject};
 use privet_audit::printed::Shift;
@@ -11,7 +11,7 @@ use privet_core::{Budget, Neighbours};
 #[test]
 fn laplace_is_reached_from_below() {
     let claim = Claim::stated(Budget::new(1.0, 0.0).unwrap());
-    let options = Options { runs: 50_000, confidence: 0.999, seed: 11 };
+    let options = AttackOptions { runs: 50_000, confidence: 0.999, seed: 11 };
     let target = Shift::laplace(vec![1.0], 1.0).unwrap();
     let found = audit(&target, &claim, &options, &()).unwrap();
     assert!(!found.refuted && found.epsilon_lower > 0.8, "{found:?}");
@@ -27,7 +27,7 @@ fn a_gaussian_release_is_reached_from_below() {
     let target = Shift::gaussian(vec![1.0], sigma).unwrap();
     let mut bounds: Vec<f64> = (0..5)
         .map(|seed| {
-            let options = Options { runs: 50_000, confidence: 0.999, seed };
+            let options = AttackOptions { runs: 50_000, confidence: 0.999, seed };
             let found = audit(&target, &Claim::stated_gaussian(budget), &options, &()).unwrap();
             assert!(!found.refuted, "{found:?}");
             found.epsilon_lower_gaussian.unwrap()
@@ -43,7 +43,7 @@ fn a_gaussian_release_is_reached_from_below() {
 fn output_perturbation_is_reached_from_below() {
     let budget = Budget::new(1.0, 1e-5).unwrap();
     let subject = Subject::new("output".parse().unwrap(), budget, Neighbours::ReplaceOne);
-    let options = Options { runs: 10_000, confidence: 0.999, seed: 13 };
+    let options = AttackOptions { runs: 10_000, confidence: 0.999, seed: 13 };
     let report = learner::audit(&subject, &options, &()).unwrap();
     assert!(!report.finding.refuted, "{report:?}");
     assert!(report.finding.epsilon_lower_gaussian.unwrap() > 0.4, "{report:?}");
@@ -57,7 +57,7 @@ fn twice_the_stated_epsilon_is_refuted() {
     let claim = Claim::stated(Budget::new(1.0, 0.0).unwrap());
     let laplace = Shift::laplace(vec![1.0], 0.5).unwrap();
     let refuted = (0..100).filter(|seed| {
-        let options = Options { runs: 3_000, confidence: 0.999, seed: *seed };
+        let options = AttackOptions { runs: 3_000, confidence: 0.999, seed: *seed };
         audit(&laplace, &claim, &options, &()).unwrap().refuted
     });
     assert_eq!(refuted.count(), 100);
@@ -77,7 +77,7 @@ fn sharp_settings_have_power() {
     ] {
         let budget = Budget::new(epsilon, delta).unwrap();
         let subject = Subject::new(method.parse().unwrap(), budget, neighbours);
-        let options = Options { runs: 1_500, confidence: 0.999, seed: 15 };
+        let options = AttackOptions { runs: 1_500, confidence: 0.999, seed: 15 };
         let found = learner::audit(&subject, &options, &()).unwrap().finding;
         assert!(!found.refuted && found.epsilon_lower > least, "{method}: {found:?}");
     }
@@ -87,7 +87,7 @@ fn sharp_settings_have_power() {
 #[test]
 fn exactly_the_false_claims_are_refuted() {
     for case in cases().unwrap() {
-        let options = Options { runs: case.least_runs, confidence: 0.999, seed: 14 };
+        let options = AttackOptions { runs: case.least_runs, confidence: 0.999, seed: 14 };
         let found = audit(case.target.as_ref(), &case.claim, &options, &()).unwrap();
         assert_eq!(found.refuted, case.is_false, "{}: {found:?}", case.what);
     }
@@ -98,7 +98,7 @@ fn one_seed_one_finding() {
     let claim = Claim::stated(Budget::new(1.0, 0.0).unwrap());
     let target = Shift::laplace(vec![1.0], 1.0).unwrap();
     let find = |seed| {
-        let options = Options { runs: 1_000, confidence: 0.99, seed };
+        let options = AttackOptions { runs: 1_000, confidence: 0.99, seed };
         audit(&target, &claim, &options, &()).unwrap()
     };
     assert_eq!(find(3), find(3));
@@ -110,7 +110,7 @@ fn one_seed_one_finding() {
 fn few_runs_say_what_they_could_have_shown() {
     let claim = Claim::stated(Budget::new(1.0, 0.0).unwrap());
     let find = |scale: f64, runs| {
-        let options = Options { runs, confidence: 0.999, seed: 6 };
+        let options = AttackOptions { runs, confidence: 0.999, seed: 6 };
         audit(&Shift::laplace(vec![1.0], scale).unwrap(), &claim, &options, &()).unwrap()
     };
     let few = find(1e-6, 40);
@@ -127,7 +127,7 @@ fn settings_out_of_range_are_refused() {
     let claim = Claim::stated(Budget::new(1.0, 0.0).unwrap());
     let target = Shift::laplace(vec![1.0], 1.0).unwrap();
     for (runs, confidence) in [(0, 0.9), (39, 0.9), (100, 1.0), (100, 0.4), (100, f64::NAN)] {
-        let options = Options { runs, confidence, seed: 1 };
+        let options = AttackOptions { runs, confidence, seed: 1 };
         assert!(audit(&target, &claim, &options, &()).is_err(), "{options:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! Samplers and low bits.
 
-use privet_audit::attack::Options;
+use privet_audit::attack::AttackOptions;
 use privet_audit::bits::{self, FloatingPoint, Scalar};
 use privet_audit::learner::{Subject, low_bits};
 use privet_audit::pairs::Pair;
@@ -68,7 +68,7 @@ fn a_scale_ten_per_cent_off_is_caught() {
 /// The hole of textbook Laplace noise is found, by its last bits alone; none in ours.
 #[test]
 fn low_bits_betray_plain_noise_and_not_ours() {
-    let options = Options { runs: 20_000, confidence: 0.999, seed: 3 };
+    let options = AttackOptions { runs: 20_000, confidence: 0.999, seed: 3 };
     let find = |kind, values| {
         let target = FloatingPoint { kind, epsilon: 0.5, values };
         bits::audit(&target, &target.claim().unwrap(), &options, &()).unwrap()
@@ -91,7 +91,7 @@ fn low_bits_of_a_released_minimiser_say_nothing() {
     for (method, pair) in [("objective", Pair::AllEqual), ("linear", Pair::Canary)] {
         let budget = Budget::new(1.0, 1e-5).unwrap();
         let subject = Subject::new(method.parse().unwrap(), budget, Neighbours::AddRemove);
-        let options = Options { runs: 3_000, confidence: 0.999, seed: 4 };
+        let options = AttackOptions { runs: 3_000, confidence: 0.999, seed: 4 };
         let found = low_bits(&subject, pair, &options, &()).unwrap();
         assert!(!found.refuted, "{method}: {found:?}");
     }

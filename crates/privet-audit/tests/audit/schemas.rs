@@ -4,7 +4,7 @@
 //! would refute a sound claim with probability at most 1e-3.
 
 use privet_audit::Claim;
-use privet_audit::attack::{Finding, Options, audit};
+use privet_audit::attack::{AttackOptions, Finding, audit};
 use privet_audit::learner::Learner;
 use privet_audit::pairs::Pair;
 use privet_core::{Budget, Neighbours};
@@ -44,7 +44,7 @@ fn certificate(plan: &Plan) -> Claim {
 
 /// The worse of two pairs, judged by a claim; the second moves a row of the heavier class.
 fn attacked(plan: &Plan, claim: &Claim) -> Finding {
-    let options = Options { runs: 4_000, confidence: 0.999, seed: 31 };
+    let options = AttackOptions { runs: 4_000, confidence: 0.999, seed: 31 };
     let find = |pair| {
         let target = Learner::new(plan, COLUMNS, pair).unwrap();
         audit(&target, claim, &options, &()).unwrap()

@@ -6,7 +6,7 @@
 //! That alone would not notice bounds that are a little too bold: at confidence 0.9 a tenth of the audits may
 //! refute. More than 50 of 200 would have probability below 1e-9 at a tenth.
 
-use privet_audit::attack::{Options, audit};
+use privet_audit::attack::{AttackOptions, audit};
 use privet_audit::printed::{Choice, Shift};
 use privet_audit::{Claim, Target};
 use privet_core::Budget;
@@ -15,7 +15,7 @@ fn never_refuted(target: &dyn Target, what: &str) {
     let claim = Claim::stated(Budget::new(1.0, 0.0).unwrap());
     let mut closest = 0.0_f64;
     for seed in 0..200 {
-        let options = Options { runs: 600, confidence: 0.999, seed };
+        let options = AttackOptions { runs: 600, confidence: 0.999, seed };
         let found = audit(target, &claim, &options, &()).unwrap();
         assert!(!found.refuted, "{what}, seed {seed}: {found:?}");
         closest = closest.max(found.epsilon_lower);
@@ -44,7 +44,7 @@ fn the_exponential_mechanism_is_not_refuted_in_200_audits() {
 fn refuted_at_low_confidence(target: &dyn Target) -> usize {
     let claim = Claim::stated(Budget::new(1.0, 0.0).unwrap());
     let refuted = (0..200).filter(|seed| {
-        let options = Options { runs: 2_000, confidence: 0.9, seed: 1_000 + *seed };
+        let options = AttackOptions { runs: 2_000, confidence: 0.9, seed: 1_000 + *seed };
         audit(target, &claim, &options, &()).unwrap().refuted
     });
     refuted.count()

@@ -112,7 +112,8 @@ impl Course {
             catalog::prepare("adult", &settings.originals, &folder, None)?;
         }
         let schema = Schema::load(folder.join("schema.toml"))?;
-        let read = |name: &str| read::read(folder.join(name), &schema, &read::Options::default());
+        let read =
+            |name: &str| read::read(folder.join(name), &schema, &read::ReadOptions::default());
         let (training, test) = (read("train.csv")?, read("test.csv")?);
         let export = settings.work.join("adult.svm");
         for (path, data) in [(export.clone(), &training), (export.with_extension("test"), &test)] {

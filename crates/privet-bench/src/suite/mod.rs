@@ -45,7 +45,7 @@ use table::Size;
 
 /// What a run is asked for beside its suite.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct RunOptions {
     /// Folder of the results.
     pub out: PathBuf,
     /// Whether to continue the results that are there.
@@ -61,7 +61,7 @@ pub struct Options {
 }
 
 /// Who looks on.
-pub trait Watch {
+pub trait Onlooker {
     /// Something a person may want to know.
     fn say(&self, words: &str);
     /// So many of so many models are made, and it will take so many seconds more.
@@ -94,7 +94,11 @@ pub fn forecast(suite: &Suite, filter: &Filter) -> Result<Forecast, BenchError> 
 }
 
 /// Runs a suite, or what is left of it.
-pub fn run(suite: &Suite, options: &Options, watch: &dyn Watch) -> Result<Outcome, BenchError> {
+pub fn run(
+    suite: &Suite,
+    options: &RunOptions,
+    watch: &dyn Onlooker,
+) -> Result<Outcome, BenchError> {
     let wanted = Wanted::new(options.filter.clone(), suite)?;
     Running::start(suite, wanted, options, watch)?.finish()
 }

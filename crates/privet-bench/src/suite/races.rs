@@ -4,7 +4,7 @@
 //! that was ended goes on with the races that are not there yet.
 
 use super::journal::Journal;
-use super::{Outcome, Watch};
+use super::{Onlooker, Outcome};
 use crate::error::BenchError;
 use crate::head;
 use crate::line::Line;
@@ -22,7 +22,7 @@ pub fn run(
     settings: &Settings,
     out: &Path,
     resume: bool,
-    watch: &dyn Watch,
+    watch: &dyn Onlooker,
 ) -> Result<Outcome, BenchError> {
     let text = format!("name = \"{NAME}\"\ntitle = \"{TITLE}\"\n");
     let (mut journal, past) = Journal::open(out, &text, resume)?;

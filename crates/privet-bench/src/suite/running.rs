@@ -9,7 +9,7 @@ use super::journal::Journal;
 use super::pool::{Job, work};
 use super::select::Wanted;
 use super::table::{Files, Size, Table};
-use super::{Options, Outcome, Watch};
+use super::{Onlooker, Outcome, RunOptions};
 use crate::error::BenchError;
 use crate::line::{Line, Stage};
 use crate::{head, memory};
@@ -24,8 +24,8 @@ const PAUSE: Duration = Duration::from_millis(500);
 pub(super) struct Running<'a> {
     suite: &'a Suite,
     wanted: Wanted,
-    options: &'a Options,
-    watch: &'a dyn Watch,
+    options: &'a RunOptions,
+    watch: &'a dyn Onlooker,
     journal: Journal,
     known: Known,
     sizes: BTreeMap<String, Size>,
@@ -40,8 +40,8 @@ impl<'a> Running<'a> {
     pub fn start(
         suite: &'a Suite,
         wanted: Wanted,
-        options: &'a Options,
-        watch: &'a dyn Watch,
+        options: &'a RunOptions,
+        watch: &'a dyn Onlooker,
     ) -> Result<Self, BenchError> {
         let sources = suite.datasets.iter().filter(|source| wanted.dataset(&source.name));
         let mut sizes = sources

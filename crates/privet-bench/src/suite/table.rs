@@ -89,8 +89,8 @@ impl Files {
     pub fn read(&self, clip: Clip) -> Result<Arc<Table>, BenchError> {
         let schema = clip.apply(&self.schema).map_err(privet_data::DataError::from)?;
         let evaluate =
-            read::Options { purpose: read::Purpose::Evaluate, ..read::Options::default() };
-        let training = read::read(&self.train, &schema, &read::Options::default())?;
+            read::ReadOptions { purpose: read::Purpose::Evaluate, ..read::ReadOptions::default() };
+        let training = read::read(&self.train, &schema, &read::ReadOptions::default())?;
         let test = read::read(&self.test, &schema, &evaluate)?;
         Ok(Arc::new(Table { schema, training, test }))
     }

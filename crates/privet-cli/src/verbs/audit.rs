@@ -12,7 +12,7 @@ use privet_audit::claim::CONFIDENCE;
 use privet_audit::learner::{self, Subject};
 use privet_audit::membership::{self, Membership};
 use privet_audit::one_run::{self, CANARIES, OneRun};
-use privet_audit::{AuditError, Options, Watch};
+use privet_audit::{AttackOptions, AuditError, Watch};
 use privet_core::{Budget, DELTA, EPSILON, Neighbours};
 use privet_data::Dataset;
 use privet_data::read::{self, Purpose, read};
@@ -207,8 +207,8 @@ impl Audit {
             drop(meter);
             return self.told(found.refuted, as_json(&found)?, || once_in_words(&found));
         }
-        let options = Options {
-            runs: self.runs.unwrap_or(Options::default().runs),
+        let options = AttackOptions {
+            runs: self.runs.unwrap_or(AttackOptions::default().runs),
             confidence: self.confidence,
             seed: self.seed,
         };
@@ -238,10 +238,10 @@ impl Audit {
         let table = |path: &Path| -> Result<Dataset, Failure> {
             let meter = Meter::bar(&format!("reading {}", path.display()));
             let tell = |done, total| meter.at(done, total);
-            let options = read::Options {
+            let options = read::ReadOptions {
                 purpose: Purpose::Evaluate,
                 progress: Some(&tell),
-                ..read::Options::default()
+                ..read::ReadOptions::default()
             };
             let data = read(path, &schema, &options)?;
             drop(meter);

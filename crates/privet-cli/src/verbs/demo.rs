@@ -6,7 +6,7 @@ use crate::verbs::evaluate::measure;
 use crate::{census, output, say};
 use clap::{Args, Parser};
 use privet_core::Neighbours;
-use privet_data::read::{Options, Purpose, read};
+use privet_data::read::{Purpose, ReadOptions, read};
 use privet_data::{Schema, Target};
 use privet_dp::noise::FixedSeed;
 use privet_learn::model::Model;
@@ -84,7 +84,7 @@ impl Demo {
 /// What the noise cost: the same model without it. It is measured and dropped, not written.
 fn compare(train: &Path, schema: &Path, test: &Path) -> Result<(), Failure> {
     let schema = Schema::load(schema)?;
-    let learn = read(train, &schema, &Options::default())?;
+    let learn = read(train, &schema, &ReadOptions::default())?;
     let request = Request {
         rows: learn.rows() as u64,
         schema: schema.clone(),
@@ -96,7 +96,8 @@ fn compare(train: &Path, schema: &Path, test: &Path) -> Result<(), Failure> {
     };
     let never = AtomicBool::new(false);
     let release = plan(&request)?.run(&learn, &mut FixedSeed::new(0), &never)?;
-    let data = read(test, &schema, &Options { purpose: Purpose::Evaluate, ..Options::default() })?;
+    let data =
+        read(test, &schema, &ReadOptions { purpose: Purpose::Evaluate, ..ReadOptions::default() })?;
     let (_, accuracy) = measure(&Model::from_release(release)?, &data)?;
     say!(
         "(without any noise it would be {}; always saying \"low\": {})",

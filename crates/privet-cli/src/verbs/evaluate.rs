@@ -6,7 +6,7 @@ use crate::output::{self, number};
 use crate::progress::Meter;
 use crate::say;
 use clap::Args;
-use privet_data::read::{Options, Purpose, read};
+use privet_data::read::{Purpose, ReadOptions, read};
 use privet_data::{Dataset, Encoding, Target};
 use privet_learn::model::file::{self, Seal};
 use privet_learn::model::{Model, Predictions};
@@ -49,8 +49,11 @@ impl Evaluate {
         let schema = fitting_schema(&model, self.schema.as_deref())?;
         let meter = Meter::bar(&format!("reading {}", self.data.display()));
         let tell = |done, total| meter.at(done, total);
-        let options =
-            Options { purpose: Purpose::Evaluate, progress: Some(&tell), ..Options::default() };
+        let options = ReadOptions {
+            purpose: Purpose::Evaluate,
+            progress: Some(&tell),
+            ..ReadOptions::default()
+        };
         let data = read(&self.data, &schema, &options)?;
         drop(meter);
         tell_unknown(&data.report);

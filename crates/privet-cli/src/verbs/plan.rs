@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output::{self, json_number, number};
 use crate::progress::Meter;
-use crate::settings::{self, Settings};
+use crate::settings::{self, RequestFlags};
 use crate::{say, words};
 use clap::Args;
 use privet_data::Schema;
@@ -27,7 +27,7 @@ Examples:
   privet plan --schema s.toml --rows 20000 --epsilon 0.5 --delta 0 --method all
   privet plan --schema s.toml --rows 20000 --epsilon 1 --neighbours add-remove --json"
 )]
-pub struct Plan {
+pub struct ShowPlan {
     /// The public schema (TOML)
     #[arg(long, value_name = "SCHEMA")]
     schema: PathBuf,
@@ -40,7 +40,7 @@ pub struct Plan {
     )]
     method: Asked,
     #[command(flatten)]
-    settings: Settings,
+    settings: RequestFlags,
     #[arg(
         long, value_name = "C",
         help = format!("Whose constants: {} [default: both are shown]", Calibration::ACCEPTED),
@@ -71,7 +71,7 @@ struct Row {
     outcome: Result<learn::Plan, LearnError>,
 }
 
-impl Plan {
+impl ShowPlan {
     /// Plans every method asked for under every calibration asked for.
     pub fn run(self) -> Result<(), Failure> {
         let schema = Schema::load(&self.schema)?;

@@ -5,7 +5,7 @@ use crate::progress::Meter;
 use crate::{output, say};
 use clap::Args;
 use privet_data::Schema;
-use privet_data::read::{Options, Purpose, Report, read_features};
+use privet_data::read::{Purpose, ReadOptions, Report, read_features};
 use privet_data::schema::Draft;
 use privet_learn::model::file::{self, Seal};
 use privet_learn::model::{Model, Predictions};
@@ -61,8 +61,11 @@ impl Predict {
         let mut out = output::open(&self.out, self.force, &[&self.model, &self.data])?;
         let meter = Meter::bar(&format!("reading {}", self.data.display()));
         let tell = |done, total| meter.at(done, total);
-        let options =
-            Options { purpose: Purpose::Evaluate, progress: Some(&tell), ..Options::default() };
+        let options = ReadOptions {
+            purpose: Purpose::Evaluate,
+            progress: Some(&tell),
+            ..ReadOptions::default()
+        };
         let features = read_features(&self.data, &schema, &options)?;
         drop(meter);
         tell_unknown(&features.report);

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output::{self, number};
 use crate::progress::Meter;
 use clap::{Args, Subcommand};
-use privet_data::read::{Options, read};
+use privet_data::read::{ReadOptions, read};
 use privet_data::schema::Invalid;
 use privet_data::{Encoding, Schema as PublicSchema, Target};
 use std::path::PathBuf;
@@ -82,8 +82,11 @@ impl Check {
         if let Some(path) = &self.data {
             let meter = Meter::bar(&format!("reading {}", path.display()));
             let tell = |done, total| meter.at(done, total);
-            let data =
-                read(path, &schema, &Options { progress: Some(&tell), ..Options::default() })?;
+            let data = read(
+                path,
+                &schema,
+                &ReadOptions { progress: Some(&tell), ..ReadOptions::default() },
+            )?;
             drop(meter);
             text.push_str(&format!(
                 "{}: fits the schema\n(what follows comes from the records: for you, not for \

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::progress::Meter;
 use crate::releasing::{Releasing, read_table, rows_needed};
-use crate::settings::{self, Settings};
+use crate::settings::{self, RequestFlags};
 use clap::Args;
 use privet_data::{Dataset, Schema};
 use privet_learn::model::Model;
@@ -61,7 +61,7 @@ pub struct Train {
     )]
     method: Method,
     #[command(flatten)]
-    settings: Settings,
+    settings: RequestFlags,
     #[arg(
         long, value_name = "C", default_value_t = Calibration::Sound,
         help = format!("Whose constants: {}. The certificate claims what is proved for the noise \

@@ -8,7 +8,7 @@
 //! Where the storage is left open, a look at some rows decides what takes less time to pass over. Sums
 //! are those of the same entries, but sparse rows may be added up in another order, so what depends on
 //! the last bits of a sum (a solver's path and the model it ends at, within its proved tolerance) may
-//! differ: [`crate::read::Options::any_storage`]. The time taken tells how many entries are zero.
+//! differ: [`crate::read::ReadOptions::any_storage`]. The time taken tells how many entries are zero.
 
 use super::column::{Fallback, Number, Rule};
 use super::one_row::{Maps, OneRow};

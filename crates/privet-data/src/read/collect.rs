@@ -1,6 +1,8 @@
 //! What every reader hands its records to: encode, clip, store, count.
 
-use super::{Options, Purpose, Report, UnknownCells, here, identifier::Identifier, unit::UnitCap};
+use super::{
+    Purpose, ReadOptions, Report, UnknownCells, here, identifier::Identifier, unit::UnitCap,
+};
 use crate::{
     dataset::{Dataset, Features, NULL_CLASS, NULL_NUMBER, Target},
     encode::{Cell, EncodeError, Encoding, RowEncoder, UnknownIn},
@@ -60,7 +62,7 @@ impl<'a> Collector<'a> {
         schema: &'a Schema,
         encoding: &'a Encoding,
         place: &'a Place,
-        options: &Options<'_>,
+        options: &ReadOptions<'_>,
     ) -> Self {
         let strict = options.purpose == Purpose::Train;
         Self {
@@ -75,7 +77,7 @@ impl<'a> Collector<'a> {
         schema: &'a Schema,
         encoding: &'a Encoding,
         place: &'a Place,
-        options: &Options<'_>,
+        options: &ReadOptions<'_>,
     ) -> Self {
         let strict = options.purpose == Purpose::Train;
         let refuse_empty = !options.allow_empty;

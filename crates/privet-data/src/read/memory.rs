@@ -5,7 +5,7 @@
 //! whose each row is. A [`table`] has all of them among its named columns. The rules are those of the file readers; rows count from 0.
 
 use super::{
-    Options, Report, collect::Collector, collect::Record, here, identifier::Identifier,
+    ReadOptions, Report, collect::Collector, collect::Record, here, identifier::Identifier,
     unit::UnitCap,
 };
 use crate::{
@@ -192,7 +192,7 @@ pub fn columns(
     table: &[(&str, &dyn Cells)],
     rows: usize,
     schema: &Schema,
-    options: &Options<'_>,
+    options: &ReadOptions<'_>,
 ) -> Result<Features, DataError> {
     let (encoding, place) = (Encoding::new(schema), Place::Table);
     let mut collector = Collector::features(schema, &encoding, &place, options);
@@ -205,7 +205,7 @@ pub fn table(
     table: &[(&str, &dyn Cells)],
     rows: usize,
     schema: &Schema,
-    options: &Options<'_>,
+    options: &ReadOptions<'_>,
 ) -> Result<Dataset, DataError> {
     let (encoding, place) = (Encoding::new(schema), Place::Table);
     let mut collector = Collector::labelled(schema, &encoding, &place, options);
@@ -239,7 +239,7 @@ pub fn labelled(
     labels: Labels<'_>,
     units: Option<&dyn Cells>,
     schema: &Schema,
-    options: &Options<'_>,
+    options: &ReadOptions<'_>,
 ) -> Result<Dataset, DataError> {
     let Features { matrix, mut report } = features;
     let rows = matrix.rows();

@@ -60,7 +60,7 @@ pub enum Purpose {
 
 /// How to read.
 #[derive(Clone, Copy)]
-pub struct Options<'a> {
+pub struct ReadOptions<'a> {
     /// What the rows are for.
     pub purpose: Purpose,
     /// Which rows of a user with too many are kept; see [`UNIT_KEY`].
@@ -75,7 +75,7 @@ pub struct Options<'a> {
     pub progress: Option<&'a dyn Fn(u64, u64)>,
 }
 
-impl Default for Options<'_> {
+impl Default for ReadOptions<'_> {
     fn default() -> Self {
         Self {
             purpose: Purpose::Train,
@@ -158,7 +158,7 @@ impl fmt::Debug for Report {
 pub fn read(
     path: impl AsRef<Path>,
     schema: &Schema,
-    options: &Options<'_>,
+    options: &ReadOptions<'_>,
 ) -> Result<Dataset, DataError> {
     read_input(Input::Path(path.as_ref()), schema.file().format, schema, options)
 }
@@ -167,7 +167,7 @@ pub fn read(
 pub fn read_features(
     path: impl AsRef<Path>,
     schema: &Schema,
-    options: &Options<'_>,
+    options: &ReadOptions<'_>,
 ) -> Result<Features, DataError> {
     let encoding = Encoding::new(schema);
     let input = Input::Path(path.as_ref());
@@ -179,24 +179,24 @@ pub fn read_features(
 
 /// Reads labelled CSV from memory, whatever the schema's format; for tests and fuzzing.
 pub fn csv_bytes(bytes: &[u8], schema: &Schema) -> Result<Dataset, DataError> {
-    read_input(Input::Bytes(bytes), Format::Csv, schema, &Options::default())
+    read_input(Input::Bytes(bytes), Format::Csv, schema, &ReadOptions::default())
 }
 
 /// Reads labelled LIBSVM text from memory; the schema's format must be that.
 pub fn libsvm_bytes(bytes: &[u8], schema: &Schema) -> Result<Dataset, DataError> {
-    read_input(Input::Bytes(bytes), Format::Libsvm, schema, &Options::default())
+    read_input(Input::Bytes(bytes), Format::Libsvm, schema, &ReadOptions::default())
 }
 
 /// Reads labelled Parquet from memory, whatever the schema's format; for tests and fuzzing.
 pub fn parquet_bytes(bytes: &[u8], schema: &Schema) -> Result<Dataset, DataError> {
-    read_input(Input::Bytes(bytes), Format::Parquet, schema, &Options::default())
+    read_input(Input::Bytes(bytes), Format::Parquet, schema, &ReadOptions::default())
 }
 
 fn read_input(
     input: Input<'_>,
     format: Format,
     schema: &Schema,
-    options: &Options<'_>,
+    options: &ReadOptions<'_>,
 ) -> Result<Dataset, DataError> {
     let encoding = Encoding::new(schema);
     let place = input.place();
@@ -209,7 +209,7 @@ fn collect(
     input: Input<'_>,
     format: Format,
     collector: &mut Collector<'_>,
-    options: &Options<'_>,
+    options: &ReadOptions<'_>,
 ) -> Result<(), DataError> {
     let first_line_is_a_record = format == Format::Libsvm || !collector.schema.file().header;
     let known_by = match first_line_is_a_record && collector.schema.invalid().is_total() {

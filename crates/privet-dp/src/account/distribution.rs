@@ -19,10 +19,10 @@
 //! answers (`vectors/composition.json`, `vectors/sampled.json`, `vectors/batches.json`).
 
 use super::curve::HalfCurves;
+use super::layout::{Layout, coarse, on_grid};
 use super::masses::{chernoff, moments};
 use super::objective::Direction;
 use super::parts::Part;
-use super::plan::{Plan, coarse, on_grid};
 use super::spectrum::Spectrum;
 
 /// How many times wider the steps of a rough look are.
@@ -104,7 +104,7 @@ impl Composed {
         // Bins are counted in i64; losses that large overflow e^loss anyway.
         let e = cell(e.min(1e9));
         let curves = all_curves(rest, nu);
-        let plan = Plan::new(&curves, e)?;
+        let plan = Layout::new(&curves, e)?;
         let forward = one_way(&curves, e, Direction::Forward, &plan, effort);
         if !rest.iter().any(|(part, _)| part.directed()) {
             return Some(Self { forward, backward: None });
@@ -168,7 +168,7 @@ fn one_way(
     curves: &[(HalfCurves, u64)],
     e: f64,
     direction: Direction,
-    plan: &Plan,
+    plan: &Layout,
     effort: Effort,
 ) -> Spectrum {
     let mut plan = match effort {

@@ -23,9 +23,9 @@
 
 use super::distribution::all_curves;
 use super::hull::Dots;
+use super::layout::{Layout, on_grid};
 use super::objective::Direction;
 use super::parts::Part;
-use super::plan::{Plan, on_grid};
 use super::spectrum::Spectrum;
 
 /// Relative error of a value at a dot.
@@ -98,7 +98,7 @@ pub(super) fn excess(given: &Dots, mass: &[f64]) -> f64 {
 /// release of parameter ν.
 pub fn delta(rest: &[(Part, u64)], nu: f64, e: f64) -> f64 {
     let curves = all_curves(rest, nu);
-    let Some(plan) = Plan::new(&curves, e).map(Plan::finer) else { return 0.0 };
+    let Some(plan) = Layout::new(&curves, e).map(Layout::finer) else { return 0.0 };
     let (step, bits) = plan.grid(&curves, plan.window);
     let one_way = |direction: Direction| {
         let masses = on_grid(&curves, direction, &plan, step, WIDEST_GAP);

@@ -14,7 +14,7 @@
 //! ([`crate::noise::grid_ratio`]). With σ/step ≥ 2⁴⁰ it is below 2e-26 a coordinate: the guarantee is that of the exact
 //! Gaussian mechanism, and it holds for the program as executed.
 
-use super::grid::{Units, from_grid, rounding, to_grid, up};
+use super::grid::{ExactCounts, from_grid, rounding, to_grid, up};
 use crate::account::{Cost, Event, Grid};
 use crate::gate::{GateError, Noised, Private, Session};
 use crate::noise::GridGaussian;
@@ -65,7 +65,7 @@ impl Gaussian {
     /// The same for an exact sum.
     pub fn run_units(
         &self,
-        value: Private<Units>,
+        value: Private<ExactCounts>,
         session: &mut Session<'_>,
     ) -> Result<Noised<Vec<f64>>, GateError> {
         let noised = self.add_to_units(value, session)?;
@@ -74,7 +74,7 @@ impl Gaussian {
 
     pub(super) fn add_to_units(
         &self,
-        value: Private<Units>,
+        value: Private<ExactCounts>,
         session: &mut Session<'_>,
     ) -> Result<Vec<f64>, GateError> {
         noised_units(self.event()?, self.noise_scale, self.coordinates, value, session)
@@ -86,7 +86,7 @@ pub(super) fn noised_units(
     event: Event,
     noise_scale: f64,
     coordinates: usize,
-    value: Private<Units>,
+    value: Private<ExactCounts>,
     session: &mut Session<'_>,
 ) -> Result<Vec<f64>, GateError> {
     let (draws, step) = draw(event, noise_scale, coordinates, session)?;

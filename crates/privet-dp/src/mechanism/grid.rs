@@ -26,20 +26,20 @@ pub(super) fn to_grid(values: &[f64], step: f64, expected: usize) -> Result<Vec<
 /// A vector in whole units, nothing rounded: what an exact sum is. Its `Debug` says nothing, since it
 /// is made of records.
 #[derive(Clone, PartialEq)]
-pub struct Units {
+pub struct ExactCounts {
     /// Each coordinate, in units.
     pub counts: Vec<i128>,
     /// The unit, a power of two.
     pub unit: f64,
 }
 
-impl fmt::Debug for Units {
+impl fmt::Debug for ExactCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Units(withheld)")
+        f.write_str("ExactCounts(withheld)")
     }
 }
 
-impl Units {
+impl ExactCounts {
     /// In whole steps, rounded at most once and in integers: each coordinate moves by at most
     /// step/2, and not at all where the unit is a multiple of the step.
     pub(super) fn to_grid(&self, step: f64, expected: usize) -> Result<Vec<i128>, GateError> {
@@ -144,7 +144,7 @@ mod tests {
     fn units_are_rounded_once_and_in_integers() {
         let unit = |exponent: i32| 2_f64.powi(exponent);
         let steps = |count: i128, from: i32, to: i32| {
-            Units { counts: vec![count], unit: unit(from) }.to_grid(unit(to), 1).unwrap()[0]
+            ExactCounts { counts: vec![count], unit: unit(from) }.to_grid(unit(to), 1).unwrap()[0]
         };
         for count in -70..=70_i128 {
             assert_eq!(steps(count, 3, -2), count * 32);
@@ -160,10 +160,10 @@ mod tests {
         assert_eq!(steps(i128::MIN, 0, 127), -1);
         assert_eq!(steps(i128::MAX, 0, 0), 1 << 100);
         for bad in [3.0, 0.0, -1.0, f64::NAN, f64::INFINITY, 5e-324] {
-            let units = Units { counts: vec![1], unit: bad };
+            let units = ExactCounts { counts: vec![1], unit: bad };
             assert_eq!(units.to_grid(1.0, 1), Err(GateError::Malformed), "{bad}");
         }
-        assert!(Units { counts: vec![1], unit: 1.0 }.to_grid(1.0, 2).is_err());
+        assert!(ExactCounts { counts: vec![1], unit: 1.0 }.to_grid(1.0, 2).is_err());
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! the grid moves each coordinate by at most step/2, which adds p·step to Δ. Under composition the
 //! discrete law is charged as itself (at Δ = step it is randomised response).
 
-use super::grid::{Units, from_grid, to_grid, up};
+use super::grid::{ExactCounts, from_grid, to_grid, up};
 use crate::account::{Cost, Event};
 use crate::gate::{GateError, Noised, Private, Session};
 use crate::noise::DiscreteLaplace;
@@ -69,7 +69,7 @@ impl Laplace {
     /// The same for an exact sum.
     pub fn run_units(
         &self,
-        value: Private<Units>,
+        value: Private<ExactCounts>,
         session: &mut Session<'_>,
     ) -> Result<Noised<Vec<f64>>, GateError> {
         let noised = self.add_to_units(value, session)?;
@@ -79,7 +79,7 @@ impl Laplace {
     /// The same for an exact sum. The answer stays inside this crate.
     pub(super) fn add_to_units(
         &self,
-        value: Private<Units>,
+        value: Private<ExactCounts>,
         session: &mut Session<'_>,
     ) -> Result<Vec<f64>, GateError> {
         let value = value.open();

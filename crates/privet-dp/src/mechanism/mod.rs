@@ -28,7 +28,7 @@ mod selection;
 mod shuffled;
 
 pub use gaussian::Gaussian;
-pub use grid::{Units, released_step};
+pub use grid::{ExactCounts, released_step};
 pub use l2_laplace::L2Laplace;
 pub use laplace::Laplace;
 pub use moments::{Moments, MomentsLaw, NoisyMoments};

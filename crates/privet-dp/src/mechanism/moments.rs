@@ -15,7 +15,7 @@
 //! - w `weight`, a power of two, divided out again; p `columns`
 //! - Tested by `tests/moments.rs`.
 
-use super::{Gaussian, Laplace, Units};
+use super::{ExactCounts, Gaussian, Laplace};
 use crate::account::Event;
 use crate::gate::{GateError, Noised, Private, Session};
 
@@ -74,7 +74,7 @@ impl NoisyMoments {
     /// then w·Σx·y for each target.
     pub fn run(
         &self,
-        sums: Private<Units>,
+        sums: Private<ExactCounts>,
         session: &mut Session<'_>,
     ) -> Result<Noised<Moments>, GateError> {
         let columns = self.columns;
@@ -99,13 +99,13 @@ impl NoisyMoments {
 }
 
 /// With the triangle from the diagonal up in place of the whole matrix.
-fn upper(units: Units, columns: usize) -> Units {
+fn upper(units: ExactCounts, columns: usize) -> ExactCounts {
     let kept = |place: &usize| {
         let (row, column) = (place / columns.max(1), place % columns.max(1));
         row >= columns || column >= row
     };
     let counts = units.counts.iter().enumerate().filter(|(place, _)| kept(place));
-    Units { counts: counts.map(|(_, count)| *count).collect(), unit: units.unit }
+    ExactCounts { counts: counts.map(|(_, count)| *count).collect(), unit: units.unit }
 }
 
 /// (A + Aᵀ)/2.

@@ -19,7 +19,7 @@
 //! - Tested by `tests/sampled_gaussian.rs`.
 
 use super::gaussian::noised_units;
-use super::grid::{Units, rounding, up};
+use super::grid::{ExactCounts, rounding, up};
 use crate::account::{Cost, Event, Grid};
 use crate::gate::{GateError, Noised, Private, Session};
 use crate::noise::{GridGaussian, NoiseError, SampleKey};
@@ -89,9 +89,9 @@ impl SampledGaussian {
     ///
     /// What it answers is private:
     /// ```compile_fail,E0308
-    /// # use privet_dp::{gate::{Session, Private}, mechanism::{SampledGaussian, Units}};
+    /// # use privet_dp::{gate::{Session, Private}, mechanism::{SampledGaussian, ExactCounts}};
     /// fn open(sampled: &SampledGaussian, session: &mut Session<'_>) {
-    ///     let answer = |_: &[usize]| Some(Units { counts: vec![0], unit: 1.0 });
+    ///     let answer = |_: &[usize]| Some(ExactCounts { counts: vec![0], unit: 1.0 });
     ///     let _ = sampled.run(Private::new(1), session, answer);
     /// }
     /// ```
@@ -99,7 +99,7 @@ impl SampledGaussian {
         &self,
         records: Private<usize>,
         session: &mut Session<'_>,
-        ask: impl FnOnce(&[usize]) -> Option<Private<Units>>,
+        ask: impl FnOnce(&[usize]) -> Option<Private<ExactCounts>>,
     ) -> Result<Noised<Vec<f64>>, GateError> {
         let records = records.open();
         if let Draw::WithoutReplacement { population, .. } = self.draw

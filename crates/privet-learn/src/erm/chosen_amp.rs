@@ -23,7 +23,7 @@ use super::frank_wolfe::{CLIP, Terms, floor, slope};
 use super::minimum::{Minimum, Step};
 use super::objective::{expected_noise, shared};
 use super::ridge as rule;
-use super::watch::Watch;
+use super::watch::StepWatch;
 use super::{Decision, Erm};
 use crate::allowance::{Allowance, scales};
 use crate::facts::Facts;
@@ -270,7 +270,7 @@ impl Procedure<Erm> for Chosen {
         let features = GridMatrix::new(&data.features, self.terms.features)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
         let labels = admit::labels(facts, data, 0)?;
-        let watch = Watch::new(monitor);
+        let watch = StepWatch::new(monitor);
         let mut walk = session.begin::<Stages>()?;
         let weights = session.walk(&mut walk, |question, session| match question {
             Question::Choose => {
@@ -297,7 +297,7 @@ impl Procedure<Erm> for Chosen {
 struct AtZero<'a> {
     scores: Vec<i64>,
     bias: Option<usize>,
-    watch: &'a Watch<'a>,
+    watch: &'a StepWatch<'a>,
 }
 
 impl Scores for AtZero<'_> {

@@ -42,7 +42,7 @@
 //! - Tested by `tests/frank_wolfe.rs`.
 
 use super::Decision;
-use super::watch::Watch;
+use super::watch::StepWatch;
 use super::{calibrated, evenly_split, predicted};
 use crate::allowance::Allowance;
 use crate::facts::Facts;
@@ -428,7 +428,7 @@ impl Procedure<super::Erm> for Choosing {
         let data = admit::in_memory(table, INFO.name, "single columns")?;
         let features = GridMatrix::new(&data.features, self.terms.features)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
-        let watch = Watch::new(monitor);
+        let watch = StepWatch::new(monitor);
         let mut parts = Vec::new();
         for problem in 0..facts.problems {
             let labels = admit::labels(facts, data, problem)?;
@@ -448,7 +448,7 @@ struct Walk<'a> {
     scores: ColumnScores<'a>,
     moves: &'a [(f64, f64, bool)],
     at: usize,
-    watch: &'a Watch<'a>,
+    watch: &'a StepWatch<'a>,
 }
 
 impl Scores for Walk<'_> {

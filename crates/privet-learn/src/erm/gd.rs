@@ -61,7 +61,7 @@
 
 use super::Decision;
 use super::descent::{Descent, Schedule, Start};
-use super::watch::Watch;
+use super::watch::StepWatch;
 use super::{calibrated, predicted};
 use crate::allowance::Allowance;
 use crate::answers::{Answers, Here, Questions, SumNoise};
@@ -76,7 +76,7 @@ use crate::task::Procedure;
 use crate::{LearnError, admit};
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, GateError, Noised, Session};
-use privet_dp::mechanism::{Gaussian, Units};
+use privet_dp::mechanism::{ExactCounts, Gaussian};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::{Exact, ExactGradient, Labels, SoftmaxGradient, Table};
@@ -337,7 +337,7 @@ impl Procedure<super::Erm> for Descending {
         let question = Question::new(facts);
         let answers = question.looked_at(table)?;
         let noise = SumNoise::Gaussian(self.gaussian.clone());
-        let watch = Watch::new(monitor);
+        let watch = StepWatch::new(monitor);
         let mut walk = session.begin::<Descent>()?;
         let noised = session.walk(&mut walk, |theta, session| {
             if !watch.step() {
@@ -396,7 +396,7 @@ impl Question {
         theta: &[f64],
         table: &dyn Table,
         some: &[usize],
-    ) -> Option<Units> {
+    ) -> Option<ExactCounts> {
         let rows = table.rows_at(some).ok()?;
         self.records(&rows).ok()?.sums(&self.at(theta))
     }

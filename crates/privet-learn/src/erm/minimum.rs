@@ -13,7 +13,9 @@ use privet_dp::gate::{GateError, Noised, Private, Session};
 use privet_dp::mechanism::{
     Distance, Gaussian, L2Laplace, OutputLaw, PerturbedObjective, released_step,
 };
-use privet_optim::solver::{Certified, Monitor, Options, Penalty, Problem, SolveError, minimise};
+use privet_optim::solver::{
+    Certified, Monitor, Penalty, Problem, SolveError, SolverOptions, minimise,
+};
 use privet_optim::sum::Table;
 
 /// What is done for each linear problem, and for how many.
@@ -237,7 +239,7 @@ pub(super) fn solve(
     let Ask { ridge, tolerance, .. } = ask;
     let problem = Problem { records: records.as_ref(), loss: facts.loss, ridge, linear, penalty };
     // A little more is asked for than the plan needs: rounding θ to `f64` must fit into the rest.
-    let options = Options { monitor: Some(monitor), ..Options::default() };
+    let options = SolverOptions { monitor: Some(monitor), ..SolverOptions::default() };
     minimise(&problem, tolerance * SOLVER_SHARE, &options).map_err(withheld)
 }
 

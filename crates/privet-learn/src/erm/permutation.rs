@@ -34,7 +34,7 @@
 //! - Tested by `tests.rs` beside this file and by `tests/permutation.rs`.
 
 use super::gd::{RADII, separate_slope};
-use super::watch::Watch;
+use super::watch::StepWatch;
 use super::{calibrated, evenly_split, predicted};
 use crate::allowance::Allowance;
 use crate::facts::Facts;
@@ -327,7 +327,7 @@ impl Procedure<super::Erm> for Shuffled {
                 LearnError::DataShape("a feature or target is not a number in its range")
             })?;
         }
-        let watch = Watch::new(monitor);
+        let watch = StepWatch::new(monitor);
         let records = Private::new(data.features.rows());
         let noised = self.mechanism.run(records, session, |slots| {
             self.compute(facts.loss, data, &labels, slots, || watch.step()).map(Private::new)

@@ -28,7 +28,7 @@ use super::linear::{NORM_SETTING, norm};
 use super::minimum::linear_norm;
 use super::predicted;
 use super::reach::SPARE;
-use super::watch::Watch;
+use super::watch::StepWatch;
 use crate::LearnError;
 use crate::allowance::Allowance;
 use crate::facts::Facts;
@@ -40,7 +40,7 @@ use crate::support::Support;
 use crate::task::Procedure;
 use privet_dp::account::{self, Event, ObjectiveNoise, gaussian};
 use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
-use privet_dp::mechanism::{Distance, RotatedObjective, Units};
+use privet_dp::mechanism::{Distance, ExactCounts, RotatedObjective};
 use privet_optim::raised::{Raised, Sizes};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -230,7 +230,7 @@ impl Procedure<super::Erm> for Rotating {
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<LinearWeights>, LearnError> {
-        let watch = Watch::new(monitor);
+        let watch = StepWatch::new(monitor);
         watch.step();
         watch.went_on()?;
         let odd = || LearnError::DataShape("a feature or target is not a number in its range");
@@ -251,7 +251,7 @@ impl Procedure<super::Erm> for Rotating {
 
 /// XᵀX and Xᵀy, each entry the nearest `f64` to an exact sum.
 fn moments(facts: &Facts, table: &dyn Table) -> Result<(Vec<f64>, Vec<f64>), LearnError> {
-    let Units { counts, unit } = super::ssp::stacked(facts, table)?;
+    let ExactCounts { counts, unit } = super::ssp::stacked(facts, table)?;
     let (gram, cross) = counts.split_at(facts.columns * facts.columns);
     // Powers of two: only the conversions round.
     let weight = super::ssp::weight(facts);

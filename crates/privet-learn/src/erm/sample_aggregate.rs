@@ -48,7 +48,7 @@ use privet_data::Dataset;
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, Noised, Private, Session};
 use privet_dp::mechanism::{Gaussian, Laplace, independent_blocks};
-use privet_optim::solver::{Monitor, Options as Solver, Problem, SolveError, minimise};
+use privet_optim::solver::{Monitor, Problem, SolveError, SolverOptions as Solver, minimise};
 use privet_optim::sum::{InMemory, Table};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;

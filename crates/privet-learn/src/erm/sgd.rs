@@ -40,7 +40,7 @@ use super::Decision;
 use super::descent::{Descent, Schedule, Start};
 use super::gd::{self, BALL, Question, RADII};
 use super::permutation::{BATCH, RATE};
-use super::watch::Watch;
+use super::watch::StepWatch;
 use super::{calibrated, evenly_split, predicted};
 use crate::LearnError;
 use crate::allowance::Allowance;
@@ -407,7 +407,7 @@ impl Procedure<super::Erm> for Sampled {
         // must be refused now, not when a sample brings it in.
         let start = vec![0.0; self.sampled.coordinates];
         question.records(table)?.sums(&question.at(&start)).ok_or(GateError::Malformed)?;
-        let watch = Watch::new(monitor);
+        let watch = StepWatch::new(monitor);
         let mut walk = session.begin::<Descent>()?;
         let noised = session.walk(&mut walk, |theta, session| {
             self.sampled.run(Private::new(table.rows()), session, |sample| {

@@ -37,7 +37,7 @@
 use super::Decision;
 use super::calibrated;
 use super::frank_wolfe::{CLIP, RADIUS, slope};
-use super::watch::Watch;
+use super::watch::StepWatch;
 use crate::allowance::Allowance;
 use crate::facts::Facts;
 use crate::method::{Method, MethodInfo, Scores as ClassScores};
@@ -351,7 +351,7 @@ impl Procedure<super::Erm> for Drawing {
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
         let Terms { problem, distance, .. } = self.terms;
         // Every problem is solved before the first draw: nothing can fail after it.
-        let watch = Watch::new(monitor);
+        let watch = StepWatch::new(monitor);
         let mut solved = Vec::new();
         for number in 0..facts.problems {
             let labels = admit::labels(facts, data, number)?;

@@ -45,7 +45,7 @@
 //! - Tested by `tests/ssp.rs`.
 
 use super::Decision;
-use super::watch::Watch;
+use super::watch::StepWatch;
 use super::{calibrated, predicted};
 use crate::allowance::Allowance;
 use crate::facts::Facts;
@@ -58,7 +58,7 @@ use crate::{LearnError, admit};
 use privet_core::Neighbours;
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, Noised, Private, Session};
-use privet_dp::mechanism::{Gaussian, Laplace, Moments, MomentsLaw, NoisyMoments, Units};
+use privet_dp::mechanism::{ExactCounts, Gaussian, Laplace, Moments, MomentsLaw, NoisyMoments};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
 use privet_optim::spectrum::Spectrum;
@@ -259,7 +259,7 @@ impl Procedure<super::Erm> for Solving {
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<LinearWeights>, LearnError> {
-        let watch = Watch::new(monitor);
+        let watch = StepWatch::new(monitor);
         watch.step();
         watch.went_on()?;
         // Refused, if at all, before any noise is drawn.
@@ -269,11 +269,11 @@ impl Procedure<super::Erm> for Solving {
 }
 
 /// (Σxxᵀ, w·Σx·y for each problem), exactly.
-pub fn stacked(facts: &Facts, table: &dyn Table) -> Result<Units, LearnError> {
+pub fn stacked(facts: &Facts, table: &dyn Table) -> Result<ExactCounts, LearnError> {
     let odd = || LearnError::DataShape("a feature or target is not a number in its range");
     let radius = facts.radius;
     let gram = ExactGram { radius };
-    let mut all = Units { counts: Vec::new(), unit: gram.unit() };
+    let mut all = ExactCounts { counts: Vec::new(), unit: gram.unit() };
     for problem in 0..facts.problems {
         let records = admit::records(table, &labels(facts, problem))?;
         if problem == 0 {

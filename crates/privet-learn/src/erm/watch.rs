@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Asks the monitor before each step and remembers its answer. It is told how many steps were taken,
 /// which is public, and nothing else.
-pub(super) struct Watch<'a> {
+pub(super) struct StepWatch<'a> {
     monitor: &'a dyn Monitor,
     taken: AtomicU32,
     stopped: AtomicBool,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> StepWatch<'a> {
     pub fn new(monitor: &'a dyn Monitor) -> Self {
         Self { monitor, taken: AtomicU32::new(0), stopped: AtomicBool::new(false) }
     }
@@ -33,7 +33,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-impl Monitor for Watch<'_> {
+impl Monitor for StepWatch<'_> {
     fn proceed(&self, progress: Progress) -> bool {
         let goes_on = self.monitor.proceed(progress);
         self.stopped.fetch_or(!goes_on, Ordering::Relaxed);

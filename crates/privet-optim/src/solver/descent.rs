@@ -23,7 +23,9 @@ use super::certificate::{Certified, Evaluation, evaluate};
 use super::lbfgs::Pairs;
 use super::newton::Factor;
 use super::point::Point;
-use super::{Method, Options, Problem, Progress, SolveError, add_scaled, dot, newton_cg, norm};
+use super::{
+    Method, Problem, Progress, SolveError, SolverOptions, add_scaled, dot, newton_cg, norm,
+};
 use crate::sum::Records;
 
 /// Gradient evaluations, at most. Strong convexity needs far fewer; reaching it is a bug. (The worst
@@ -51,14 +53,14 @@ enum Curvature {
 }
 
 /// A solver's counters and those who watch it.
-pub(super) struct Watch<'a> {
-    options: &'a Options<'a>,
+pub(super) struct Counters<'a> {
+    options: &'a SolverOptions<'a>,
     tolerance: f64,
     pub evaluations: u32,
 }
 
-impl<'a> Watch<'a> {
-    pub fn new(options: &'a Options<'a>, tolerance: f64) -> Self {
+impl<'a> Counters<'a> {
+    pub fn new(options: &'a SolverOptions<'a>, tolerance: f64) -> Self {
         Self { options, tolerance, evaluations: 0 }
     }
 
@@ -129,12 +131,12 @@ fn first_stride<R: Records + ?Sized>(records: &R) -> u32 {
 pub(super) fn descend<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     tolerance: f64,
-    options: &Options<'_>,
+    options: &SolverOptions<'_>,
     start: Vec<f64>,
 ) -> Result<Certified, SolveError> {
     let mut method = chosen(options.method, problem.records);
     let price = hessian_price(problem.records);
-    let mut watch = Watch::new(options, tolerance);
+    let mut watch = Counters::new(options, tolerance);
     let mut here = watch.evaluate(problem, Point::new(start), false)?;
     if here.gradient.iter().any(|g| !g.is_finite()) {
         // The start was so far out that something overflowed.
@@ -228,7 +230,7 @@ fn renew<R: Records + ?Sized>(
 /// A point along `direction` at which F is lower.
 fn search<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
-    watch: &mut Watch<'_>,
+    watch: &mut Counters<'_>,
     here: &Evaluation,
     direction: &[f64],
 ) -> Result<Evaluation, SolveError> {

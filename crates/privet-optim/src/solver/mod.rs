@@ -135,7 +135,7 @@ pub enum Method {
 
 /// How to solve.
 #[derive(Clone, Copy, Default)]
-pub struct Options<'a> {
+pub struct SolverOptions<'a> {
     /// Which method.
     pub method: Method,
     /// Where to start; zero when `None`.
@@ -249,7 +249,7 @@ pub enum SolveError {
 pub fn minimise<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     tolerance: f64,
-    options: &Options<'_>,
+    options: &SolverOptions<'_>,
 ) -> Result<Certified, SolveError> {
     problem.check(tolerance)?;
     let columns = problem.records.columns();

@@ -6,7 +6,7 @@
 
 use super::certificate::evaluate;
 use super::point::Point;
-use super::{Certified, Options, Problem, SolveError, minimise};
+use super::{Certified, Problem, SolveError, SolverOptions, minimise};
 use crate::sum::Records;
 
 /// F as outside optimisers see it.
@@ -46,7 +46,7 @@ impl<R: Records + ?Sized> Objective for Problem<'_, R> {
 pub fn minimise_with<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     tolerance: f64,
-    options: &Options<'_>,
+    options: &SolverOptions<'_>,
     optimizer: &mut dyn OutsideOptimizer,
 ) -> Result<Certified, SolveError> {
     problem.check(tolerance)?;
@@ -55,5 +55,5 @@ pub fn minimise_with<R: Records + ?Sized>(
     let found = optimizer.minimise(problem, start);
     let usable = found.len() == columns && found.iter().all(|t| t.is_finite());
     let start = if usable { Some(&found[..]) } else { options.start };
-    minimise(problem, tolerance, &Options { start, ..*options })
+    minimise(problem, tolerance, &SolverOptions { start, ..*options })
 }

@@ -14,11 +14,11 @@
 
 use super::active;
 use super::certificate::{Certified, Evaluation, beta};
-use super::descent::{Watch, chosen, escalated};
+use super::descent::{Counters, chosen, escalated};
 use super::model::Model;
 use super::newton::gram;
 use super::point::Point;
-use super::{Method, Options, Penalty, Problem, SolveError, dot, norm};
+use super::{Method, Penalty, Problem, SolveError, SolverOptions, dot, norm};
 use crate::double_double::DoubleDouble;
 use crate::sum::Records;
 
@@ -32,12 +32,12 @@ const TRIALS: u32 = 30;
 pub(super) fn descend<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     tolerance: f64,
-    options: &Options<'_>,
+    options: &SolverOptions<'_>,
     start: Vec<f64>,
 ) -> Result<Certified, SolveError> {
     let penalty = problem.penalty;
     let mut method = chosen(options.method, problem.records);
-    let mut watch = Watch::new(options, tolerance);
+    let mut watch = Counters::new(options, tolerance);
     let start = Point::new(start).mapped(penalty, 0.0, false);
     let mut here = watch.evaluate(problem, start, false)?;
     if here.gradient.iter().any(|g| !g.is_finite()) {
@@ -107,7 +107,7 @@ impl Fista {
     fn step<R: Records + ?Sized>(
         &mut self,
         problem: &Problem<'_, R>,
-        watch: &mut Watch<'_>,
+        watch: &mut Counters<'_>,
         here: Evaluation,
     ) -> Result<Evaluation, SolveError> {
         let precise = here.precise;
@@ -157,7 +157,7 @@ impl Fista {
 /// step; `None` if there is no descent to be had.
 fn newton_turn<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
-    watch: &mut Watch<'_>,
+    watch: &mut Counters<'_>,
     here: &Evaluation,
 ) -> Result<Option<Evaluation>, SolveError> {
     let (penalty, precise) = (problem.penalty, here.precise);
@@ -205,7 +205,7 @@ fn highest<R: Records + ?Sized>(problem: &Problem<'_, R>, at: &Evaluation) -> f6
 /// along it: the chord leaves it, and F falls outwards.
 fn search<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
-    watch: &mut Watch<'_>,
+    watch: &mut Counters<'_>,
     here: &Evaluation,
     end: Vec<f64>,
 ) -> Result<Option<Evaluation>, SolveError> {

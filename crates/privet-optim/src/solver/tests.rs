@@ -60,7 +60,7 @@ fn all_methods_certify_and_agree() {
                 let tolerance = 1.0 / 3000.0;
                 let mut found: Vec<Certified> = Vec::new();
                 for method in [Method::Newton, Method::Lbfgs, Method::NewtonCg] {
-                    let options = Options { method, ..Options::default() };
+                    let options = SolverOptions { method, ..SolverOptions::default() };
                     let one = minimise(&problem, tolerance, &options).unwrap();
                     assert!(one.gradient_norm_bound() <= tolerance);
                     assert!(one.distance_bound() <= tolerance / ridge * 1.001);
@@ -160,7 +160,7 @@ proptest! {
             .with_linear(&linear)
             .with_penalty(&penalty);
         let tolerance = 10f64.powf(fine);
-        let found = minimise(&problem, tolerance, &Options::default()).unwrap();
+        let found = minimise(&problem, tolerance, &SolverOptions::default()).unwrap();
         prop_assert!(found.gradient_norm_bound() <= tolerance);
         // No allowed point is lower than strong convexity says: with ρ the certified subgradient at
         // θ′, F(z) ≥ F(θ′) − γ‖z − θ′‖ + (λ/2)‖z − θ′‖².
@@ -189,7 +189,7 @@ proptest! {
         linear.iter_mut().for_each(|b| *b *= 10f64.powf(size));
         let records = InMemory::new(&matrix, &labels).unwrap();
         let problem = Problem::new(&records, LOSSES[which], 10f64.powf(ridge)).with_linear(&linear);
-        let options = Options { method, ..Options::default() };
+        let options = SolverOptions { method, ..SolverOptions::default() };
         let found = minimise(&problem, 1.0 / 400.0, &options).unwrap();
         prop_assert!(found.gradient_norm_bound() <= 1.0 / 400.0);
     }
@@ -203,7 +203,7 @@ fn fine_tolerances_are_met_in_double_double() {
         let records = InMemory::new(&matrix, &labels).unwrap();
         let problem = Problem::new(&records, loss, 0.7).with_linear(&linear);
         for method in [Method::Newton, Method::Lbfgs, Method::NewtonCg] {
-            let options = Options { method, ..Options::default() };
+            let options = SolverOptions { method, ..SolverOptions::default() };
             for tolerance in [4000.0 * 1e-13, 4000.0 * 1e-16, 1e-20] {
                 let found = minimise(&problem, tolerance, &options).unwrap();
                 println!("{loss:?} {method:?} {tolerance:e}: {} passes", found.evaluations());
@@ -229,7 +229,7 @@ fn fine_tolerances_are_met_with_penalties() {
             let problem =
                 Problem::new(&records, loss, 0.7).with_linear(&linear).with_penalty(&penalty);
             for tolerance in [1e-10, 1e-13, 1e-18] {
-                let found = minimise(&problem, tolerance, &Options::default()).unwrap();
+                let found = minimise(&problem, tolerance, &SolverOptions::default()).unwrap();
                 println!("{loss:?} {penalty:?} {tolerance:e}: {} passes", found.evaluations());
                 assert!(found.gradient_norm_bound() <= tolerance);
                 assert!(found.distance_bound() <= tolerance / 0.7 + 1e-15);
@@ -249,7 +249,8 @@ fn minima_just_inside_a_ball_are_certified() {
     let minimiser: f64 = 5000.0 / (1e7 + 1.0);
     for room in [-1e-9, -8e-13, -1e-16, 0.0, 1e-16, 1e-14, 8e-13, 1e-9] {
         let penalty = Penalty::Ball { radius: minimiser * (1.0 + room) };
-        let found = minimise(&plain.with_penalty(&penalty), 1e-9, &Options::default()).unwrap();
+        let found =
+            minimise(&plain.with_penalty(&penalty), 1e-9, &SolverOptions::default()).unwrap();
         assert!((found.theta()[0] / minimiser - 1.0).abs() < 2e-9, "{room}");
     }
 }
@@ -259,7 +260,7 @@ fn a_tolerance_beyond_double_double_is_refused_beforehand() {
     let (matrix, labels, _) = table(3, 100, 4, false);
     let records = InMemory::new(&matrix, &labels).unwrap();
     let problem = Problem::new(&records, Loss::Logistic, 1.0);
-    let refusal = minimise(&problem, 1e-40, &Options::default());
+    let refusal = minimise(&problem, 1e-40, &SolverOptions::default());
     assert!(matches!(refusal, Err(SolveError::TooFine { .. })), "{refusal:?}");
 }
 
@@ -268,7 +269,7 @@ fn rounding_to_a_grid_uses_the_tail() {
     let (matrix, labels, linear) = table(5, 200, 4, false);
     let records = InMemory::new(&matrix, &labels).unwrap();
     let problem = Problem::new(&records, Loss::Logistic, 1.0).with_linear(&linear);
-    let found = minimise(&problem, 1e-22, &Options::default()).unwrap();
+    let found = minimise(&problem, 1e-22, &SolverOptions::default()).unwrap();
     let step = 2f64.powi(-30);
     for ((rounded, theta), tail) in found.round_to(step).iter().zip(found.theta()).zip(found.tail())
     {
@@ -287,7 +288,7 @@ fn degenerate_tables_are_solved() {
         let linear = vec![3.0; columns];
         let problem = Problem::new(&records, Loss::Logistic, 2.0).with_linear(&linear);
         for method in [Method::Auto, Method::Newton, Method::Lbfgs, Method::NewtonCg] {
-            let options = Options { method, ..Options::default() };
+            let options = SolverOptions { method, ..SolverOptions::default() };
             let found = minimise(&problem, 1e-9, &options).unwrap();
             if rows == 0 {
                 assert!(found.theta().iter().all(|t| (t + 1.5).abs() < 1e-9));
@@ -301,7 +302,7 @@ fn bad_problems_are_refused() {
     let (matrix, labels, linear) = table(5, 20, 4, false);
     let records = InMemory::new(&matrix, &labels).unwrap();
     let good = Problem::new(&records, Loss::Logistic, 1.0).with_linear(&linear);
-    let options = Options::default();
+    let options = SolverOptions::default();
     let refused = |problem: Problem<'_, InMemory<'_>>, tolerance: f64| {
         minimise(&problem, tolerance, &options).unwrap_err().to_string()
     };
@@ -339,11 +340,11 @@ fn the_monitor_sees_progress_and_stops() {
     let records = InMemory::new(&matrix, &labels).unwrap();
     let problem = Problem::new(&records, Loss::Logistic, 0.01);
     let three = Three(AtomicU32::new(0));
-    let options = Options { monitor: Some(&three), ..Options::default() };
+    let options = SolverOptions { monitor: Some(&three), ..SolverOptions::default() };
     assert_eq!(minimise(&problem, 1e-6, &options).unwrap_err(), SolveError::Stopped);
     assert_eq!(three.0.into_inner(), 3);
     let stop = AtomicBool::new(true);
-    let options = Options { monitor: Some(&stop), ..Options::default() };
+    let options = SolverOptions { monitor: Some(&stop), ..SolverOptions::default() };
     assert_eq!(minimise(&problem, 1e-6, &options).unwrap_err(), SolveError::Stopped);
 }
 
@@ -355,7 +356,7 @@ fn threads_do_not_change_the_answer() {
     let problem = Problem::new(&records, Loss::Logistic, 0.5).with_linear(&linear);
     let on = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| minimise(&problem, 1e-4, &Options::default()).unwrap().into_theta())
+        pool.install(|| minimise(&problem, 1e-4, &SolverOptions::default()).unwrap().into_theta())
     };
     assert_eq!(on(1), on(3));
 }
@@ -377,12 +378,13 @@ fn outside_answers_are_not_believed() {
     let records = InMemory::new(&matrix, &labels).unwrap();
     let problem = Problem::new(&records, Loss::Logistic, 0.5);
     for lie in [vec![], vec![f64::NAN; 4], vec![1e6; 4], vec![0.0; 4], vec![1e300; 4]] {
-        let found = minimise_with(&problem, 1e-4, &Options::default(), &mut Liar(lie)).unwrap();
+        let found =
+            minimise_with(&problem, 1e-4, &SolverOptions::default(), &mut Liar(lie)).unwrap();
         assert!(found.gradient_norm_bound() <= 1e-4);
     }
     let far = [1e308, -1e308, 1e308, 1e308];
     for penalty in [Penalty::None, Penalty::L1 { weight: 1.0 }, Penalty::Ball { radius: 1.0 }] {
-        let options = Options { start: Some(&far), ..Options::default() };
+        let options = SolverOptions { start: Some(&far), ..SolverOptions::default() };
         let found = minimise(&problem.with_penalty(&penalty), 1e-4, &options).unwrap();
         assert!(found.gradient_norm_bound() <= 1e-4);
     }

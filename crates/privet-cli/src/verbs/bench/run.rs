@@ -9,7 +9,7 @@ use clap::Args;
 use privet_bench::error::BenchError;
 use privet_bench::head;
 use privet_bench::race::{Kind, Settings};
-use privet_bench::suite::{self, Filter, Options, Suite, Watch, races, words};
+use privet_bench::suite::{self, Filter, Onlooker, RunOptions, Suite, races, words};
 use privet_core::EPSILON;
 use privet_learn::Calibration;
 use std::ffi::OsString;
@@ -87,7 +87,7 @@ impl Run {
         }
         let suite = suite::find(&self.suite)?;
         let out = self.out.clone().unwrap_or_else(|| super::results_of(&suite.name));
-        let options = Options {
+        let options = RunOptions {
             cache: self.cache.clone().unwrap_or_else(|| out.join("data")),
             out,
             resume: self.resume,
@@ -164,7 +164,7 @@ fn server_arguments(program: &Path) -> Vec<OsString> {
     module.iter().chain(&["bench", "serve-growth"]).map(OsString::from).collect()
 }
 
-fn forecast(suite: &Suite, options: &Options) -> Result<(), Failure> {
+fn forecast(suite: &Suite, options: &RunOptions) -> Result<(), Failure> {
     let forecast = suite::forecast(suite, &options.filter)?;
     crate::output::print(&format!(
         "{}: {} models, {} of them to screen; roughly {} on {} cores\n",
@@ -178,7 +178,7 @@ fn forecast(suite: &Suite, options: &Options) -> Result<(), Failure> {
 
 struct Shown(Meter);
 
-impl Watch for Shown {
+impl Onlooker for Shown {
     fn say(&self, words: &str) {
         self.0.say(words);
     }

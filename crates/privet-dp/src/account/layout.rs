@@ -31,7 +31,7 @@ const SMALLEST: usize = 6;
 
 /// What a coarse look at the forward direction suggests; any choice is valid.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct Layout {
     /// s.
     pub tilt: f64,
     /// Upper end of the window.
@@ -48,7 +48,7 @@ pub struct Plan {
     pub largest: usize,
 }
 
-impl Plan {
+impl Layout {
     /// Cuts each curve where its uses together leave at most this mass.
     pub fn reach_to(&mut self, curves: &[(HalfCurves, u64)], tail: f64) {
         let reach = |(curve, count): &(HalfCurves, u64)| curve.reach(tail / *count as f64);
@@ -186,7 +186,7 @@ fn bend(curve: &HalfCurves, tail: f64, tilt: f64) -> f64 {
 pub fn on_grid(
     curves: &[(HalfCurves, u64)],
     direction: Direction,
-    plan: &Plan,
+    plan: &Layout,
     step: f64,
     widest_gap: f64,
 ) -> Vec<Masses> {
