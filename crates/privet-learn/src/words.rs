@@ -191,7 +191,7 @@ impl Words {
                 Loss::poisson(*low, *high, rate)?
             }
             (POISSON, TargetKind::Classes(_)) => {
-                return asked("loss", "poisson needs a numeric target with bounds");
+                return asked("loss", "poisson needs a number with bounds as target");
             }
             _ => Loss::Logistic,
         };
@@ -235,7 +235,9 @@ mod tests {
                     assert_eq!(request.task.loss.name(), info.name);
                     crate::plan(&request)
                 });
-                assert_eq!(built.is_ok(), fits, "{}: {built:?}", info.name);
+                // Other losses for numbers are defined for −1 and +1 too, and nobody is kept from them.
+                let defined = info.numbers && info.name != POISSON;
+                assert_eq!(built.is_ok(), fits || defined, "{}: {built:?}", info.name);
             }
             let wide = Words { huber_width: Some(0.2), ..words.clone() };
             let fitting = &targets[usize::from(!info.classes)];
