@@ -72,7 +72,9 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
     let noise = stated.map_or(String::new(), |events| {
         words::events(events, noised)
             .iter()
-            .map(|line| words::wrapped(&words::sentence(line), "  "))
+            .cloned()
+            .chain(events.hides().map(|what| format!("kept secret, and in no file: {what}.")))
+            .map(|line| words::wrapped(&words::sentence(&line), "  "))
             .collect()
     });
     section("Noise", noise);

@@ -75,7 +75,39 @@ pub enum Runs {
     },
 }
 
+impl Cost {
+    /// What of it nobody may ever read ([`Event::hides`]).
+    pub fn hides(&self) -> Option<&'static str> {
+        match self {
+            Self::PoissonGaussian { .. } | Self::WithoutReplacementGaussian { .. } => {
+                Some("which records were drawn")
+            }
+            Self::Objective(_) | Self::ApproximateMinima { .. } => {
+                Some("the linear term inside the objective")
+            }
+            Self::Gaussian { .. }
+            | Self::Laplace { .. }
+            | Self::L2Laplace { .. }
+            | Self::Pure { .. }
+            | Self::BoundedRange { .. }
+            | Self::ZeroConcentrated { .. }
+            | Self::Approximate { .. } => None,
+        }
+    }
+}
+
 impl Event {
+    /// What of it nobody may ever read, in words: the theorem rests on its staying secret. `None` where every
+    /// answer is released as it is.
+    pub fn hides(&self) -> Option<&'static str> {
+        match self {
+            Self::Use { cost, .. } => cost.hides(),
+            Self::All(parts) => parts.iter().find_map(Self::hides),
+            Self::Repeat { event, .. } | Self::UpTo { event, .. } => event.hides(),
+            Self::Selected { .. } => Some("all runs but the best, and how many there were"),
+        }
+    }
+
     /// The cost of a single use, repeated or not; `None` for several different ones.
     pub fn single_cost(&self) -> Option<&Cost> {
         match self {
@@ -268,4 +300,30 @@ pub enum OutputNoise {
         /// Scale of the norm.
         noise_scale: f64,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_must_stay_secret_is_named_wherever_it_is() {
+        let leaf =
+            |cost| Event::Use { neighbours: Neighbours::AddRemove, unit: Unit::Record, cost };
+        let plain = leaf(Cost::Pure { epsilon: 1.0 });
+        let sampled = leaf(Cost::PoissonGaussian {
+            rate: 0.1,
+            sensitivity: 1.0,
+            noise_scale: 1.0,
+            grid: None,
+        });
+        assert_eq!(plain.hides(), None);
+        let steps = Event::Repeat { count: 3, event: Box::new(sampled) };
+        assert_eq!(
+            Event::All(vec![plain.clone(), steps]).hides(),
+            Some("which records were drawn")
+        );
+        let best = Event::Selected { law: Runs::Poisson { mean: 3.0 }, event: Box::new(plain) };
+        assert!(best.hides().is_some_and(|words| words.contains("all runs but the best")));
+    }
 }
