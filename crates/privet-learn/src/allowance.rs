@@ -23,7 +23,7 @@ const ACCOUNTED: f64 = 600.0;
 const SEARCH: f64 = 1e4;
 
 impl<'a> Allowance<'a> {
-    /// Of this budget, with the scales of [`scales`] that an earlier plan settled on, or none.
+    /// Of this budget, with the scales that an earlier plan settled on, or none.
     pub fn new(budget: Budget, noise: &'a [f64]) -> Self {
         Self { budget, noise }
     }

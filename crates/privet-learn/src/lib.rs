@@ -5,7 +5,7 @@
 //! ```
 //!
 //! [`plan`] reads public facts only: what it decides can be printed, compared and costed with no
-//! data in the room. [`Plan::run`] executes exactly that. [`file`] writes what was released and its
+//! data in the room. [`Plan::run`] executes exactly that. [`mod@file`] writes what was released and its
 //! certificate together, and [`verify`] checks them without the data.
 #![forbid(unsafe_code)]
 
