@@ -20,7 +20,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A family of releases: what its request says beyond the head.
+/// A family of releases: what its request says beyond the head. In JSON its fields stand beside those of the
+/// head, so none may be named as one of those.
 pub trait Task:
     Debug + Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static
 {

@@ -231,7 +231,7 @@ pub fn table(counts: &Released<Task>) -> String {
         rows.push(vec![cell.category.clone(), number(cell.count.round()), within.clone()]);
     }
     format!(
-        "{}(± holds each count in 95 of 100 releases; below 0 is noise around next to nobody)\n",
+        "{}(a count is within ± of the truth in 95 of 100 releases; below 0 is noise around next to nobody)\n",
         output::table(&rows)
     )
 }
