@@ -250,6 +250,7 @@ fn a_stream_goes_on_in_other_processes_and_only_from_its_last_state() {
     let verdict = verify(&sealed(&one));
     assert!(verdict.valid, "{:?}", verdict.checks);
     assert_eq!(verdict.guarantee.unwrap().epsilon, 1.0, "the claim is that of all of them");
+    assert!(verdict.notes[0].contains("up to 3 releases"), "{:?}", verdict.notes);
 
     // An older state, or a copy of one that was gone on from, is refused, and nothing is drawn.
     let second = std::fs::read(&path).unwrap();

@@ -20,19 +20,19 @@ use std::sync::atomic::AtomicBool;
 #[derive(Args, Debug)]
 #[command(
     long_about = "\
-Counts the records in each category that the schema declares for a column (or each class of the
-target), adds noise to every count, and writes them with a certificate into one file. Categories come
-from the schema, never from the records, so that one that nobody is in has a noisy count as well; counts
-below 0 are noise around next to nobody. `privet verify` and `privet inspect` take the file as they take
-a model's.
+Counts the records in each category that the schema declares for a column (or each class of
+the target), adds noise to every count, and writes them with a certificate into one file.
+Categories come from the schema, never from the records, so that one that nobody is in has a
+noisy count as well; counts below 0 are noise around next to nobody. `privet verify` and
+`privet inspect` take the file as they take a model's.
 
-Several releases from one budget: --times T plans for at most T of them and --stream FILE keeps what is
-left between calls, by whichever process makes them. The table may change in between. Every certificate
-claims the budget of all T together. FILE and FILE.journal belong together and are gone on from once: an
-older copy is refused.
+Several releases from one budget: --times T plans for at most T of them and --stream FILE keeps
+what is left between calls, by whichever process makes them. The table may change in between.
+Every certificate claims the budget of all T together. FILE and FILE.journal belong together
+and are gone on from once: an older copy is refused.
 
-Everything spent on the same records adds up: counts of ε = 1 and a model of ε = 1 reveal as much as
-ε = 2.",
+Everything spent on the same records adds up: counts of ε = 1 and a model of ε = 1 reveal as
+much as ε = 2.",
     after_help = "\
 Examples:
   privet count table.csv --schema s.toml --by job --epsilon 0.5 --out jobs.json

@@ -71,7 +71,7 @@ pub const INFO: MethodInfo = MethodInfo {
         ),
     ],
     scores: ClassScores::Separate,
-    noised: "the choice of columns by their scores, then the objective and the weights of its minimiser",
+    noised: "the choice of a column by its score",
     any_storage: true,
 };
 

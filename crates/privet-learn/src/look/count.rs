@@ -161,6 +161,11 @@ impl Cells {
     }
 }
 
+/// What the certificate of one of several releases says of the others.
+fn whole(times: u32) -> String {
+    format!("one of up to {times} releases: the guarantee is that of all of them together")
+}
+
 fn printed(text: &str) -> String {
     privet_core::printable(text).into_owned()
 }
@@ -241,7 +246,7 @@ impl Task for Count {
             work: Work::Private(Arc::new(counting)),
             settled,
             arithmetic: Arithmetic::Finite,
-            notes: vec![],
+            notes: (times > 1).then(|| whole(times)).into_iter().collect(),
         })
     }
 
