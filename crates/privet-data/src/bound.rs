@@ -13,13 +13,14 @@
 //!   fails, f shrinks by one part in 2³⁰; the row of zeros, which passes, is the last resort.
 //! - |k| ≤ ρ ≤ 2²³ has at most 24 bits, and e − 23 ≥ −42, so k·g is a normal `f32` or zero. ∎
 //!
-//! In real arithmetic the L2 map is x·min(1, R/‖x‖₂), then truncation toward zero; it is a pure
-//! function of one record, so replacing one record changes one stored row.
+//! In real arithmetic the L2 map is x·min(1, R/‖x‖₂), then truncation toward zero, or with
+//! [`Rows::Fill`] x·R/‖x‖₂ for x ≠ 0; it is a pure function of one record, so replacing one record changes
+//! one stored row. Filling only changes f, of which nothing is assumed.
 //! - Tested by `the_exact_norm_never_exceeds_the_radius`, with rows placed around the boundary.
 
 use crate::{
     matrix::DenseMatrix,
-    schema::{ClipFacts, Norm},
+    schema::{ClipFacts, Norm, Rows},
 };
 
 /// Fractional bits of an entry relative to the power of two above the radius.
@@ -32,6 +33,8 @@ const LARGE: f64 = 1e100;
 pub struct Clip {
     norm: Norm,
     radius: f64,
+    /// Whether shorter rows are lengthened.
+    fill: bool,
     /// 1/g.
     per_grid: f64,
     /// ρ.
@@ -47,7 +50,7 @@ impl Clip {
     /// # Panics
     /// When the radius is outside [`crate::schema::RADIUS`], which a checked schema's never is.
     pub fn new(facts: ClipFacts) -> Self {
-        let ClipFacts { norm, radius } = facts;
+        let ClipFacts { norm, radius, rows } = facts;
         assert!(crate::schema::RADIUS.check(radius).is_ok(), "unchecked radius {radius}");
         let grid_exponent = ceil_log2(radius) - GRID_BITS;
         let per_grid = libm::exp2(f64::from(-grid_exponent));
@@ -56,6 +59,7 @@ impl Clip {
         Self {
             norm,
             radius,
+            fill: rows == Rows::Fill,
             per_grid,
             grid_radius,
             grid_radius_squared: (fixed * fixed) >> 60,
@@ -106,7 +110,9 @@ impl Clip {
             largest = largest.max(value.abs());
             squared += value * value;
         }
-        if largest > LARGE {
+        // Squares would leave the range of f64 above, and when filling below.
+        let extreme = largest > LARGE || (self.fill && largest > 0.0 && largest < 1.0 / LARGE);
+        if extreme {
             squared = 0.0;
             for entry in row.iter_mut() {
                 let value = entry.get() / largest;
@@ -115,8 +121,8 @@ impl Clip {
             }
         }
         let norm = squared.sqrt();
-        let mut factor =
-            if largest > LARGE || norm > self.radius { self.radius / norm } else { 1.0 };
+        let scaled = extreme || norm > self.radius || (self.fill && norm > 0.0);
+        let mut factor = if scaled { self.radius / norm } else { 1.0 };
         for _ in 0..64 {
             let scale = factor * self.per_grid;
             let steps = |value: f64| truncated(value * scale);
@@ -247,7 +253,7 @@ mod tests {
                 }
             }
             let before = row.clone();
-            Clip::new(ClipFacts { norm: Norm::L2, radius }).apply(&mut row);
+            Clip::new(ClipFacts { norm: Norm::L2, radius, rows: Rows::Clip }).apply(&mut row);
             prop_assert!(exact_norm_is_within(&row, radius), "{row:?} beyond {radius}");
             for (x, y) in before.iter().zip(&row) {
                 prop_assert!(y.abs() <= x.abs() && x * y >= 0.0, "{x} → {y}");
@@ -260,12 +266,32 @@ mod tests {
             radius in any_radius(),
         ) {
             let before = row.clone();
-            Clip::new(ClipFacts { norm: Norm::Linf, radius }).apply(&mut row);
+            Clip::new(ClipFacts { norm: Norm::Linf, radius, rows: Rows::Clip }).apply(&mut row);
             let grid = 2_f64.powi(ceil_log2(radius) - GRID_BITS);
             for (x, y) in before.iter().zip(&row) {
                 prop_assert!(y.abs() <= radius && f64::from(*y as f32) == *y);
                 prop_assert!((x.clamp(-radius, radius) - y).abs() <= grid);
             }
+        }
+
+        /// Filled rows keep the bound as well, whatever they were, and reach it unless they are zero.
+        #[test]
+        fn a_filled_row_is_as_long_as_the_radius_and_no_longer(
+            mut row in prop::collection::vec(any_entry(), 1..40),
+            radius in any_radius(),
+            power in -320..300_i32,
+        ) {
+            row.iter_mut().for_each(|x| *x *= 10_f64.powi(power));
+            row.retain(|x| x.is_finite());
+            let zero = row.iter().all(|x| *x == 0.0);
+            let before = row.clone();
+            Clip::new(ClipFacts { norm: Norm::L2, radius, rows: Rows::Fill }).apply(&mut row);
+            prop_assert!(exact_norm_is_within(&row, radius), "{row:?} beyond {radius}");
+            let norm = row.iter().map(|x| x * x).sum::<f64>().sqrt();
+            let short = 8.0 * 2_f64.powi(-GRID_BITS) * radius * (row.len() as f64).sqrt();
+            prop_assert!(zero || norm >= radius - short, "{before:?} → {norm} of {radius}");
+            prop_assert!(!zero || norm == 0.0, "nothing becomes something");
+            prop_assert!(before.iter().zip(&row).all(|(x, y)| x * y >= 0.0));
         }
 
         /// Truncation aside, a row outside keeps its direction and ends at the radius.
@@ -275,7 +301,7 @@ mod tests {
         ) {
             let norm = row.iter().map(|x| x * x).sum::<f64>().sqrt();
             let expected: Vec<f64> = row.iter().map(|x| x * (1.0 / norm).min(1.0)).collect();
-            Clip::new(ClipFacts { norm: Norm::L2, radius: 1.0 }).apply(&mut row);
+            Clip::new(ClipFacts { norm: Norm::L2, radius: 1.0, rows: Rows::Clip }).apply(&mut row);
             for (x, y) in expected.iter().zip(&row) {
                 prop_assert!((x - y).abs() <= 2_f64.powi(-22), "{x} {y}");
             }
@@ -286,7 +312,7 @@ mod tests {
     fn what_is_not_finite_becomes_zero() {
         for norm in [Norm::L2, Norm::Linf] {
             let mut row = [f64::NAN, 0.5, f64::INFINITY];
-            Clip::new(ClipFacts { norm, radius: 1.0 }).apply(&mut row);
+            Clip::new(ClipFacts { norm, radius: 1.0, rows: Rows::Clip }).apply(&mut row);
             assert!(row[0] == 0.0 && row[1] == 0.5 && row[2] == 0.0);
         }
     }
@@ -294,10 +320,10 @@ mod tests {
     #[test]
     fn rows_inside_are_kept() {
         let mut row = [0.5, -0.25, 0.0];
-        Clip::new(ClipFacts { norm: Norm::L2, radius: 1.0 }).apply(&mut row);
+        Clip::new(ClipFacts { norm: Norm::L2, radius: 1.0, rows: Rows::Clip }).apply(&mut row);
         assert_eq!(row, [0.5, -0.25, 0.0]);
         let mut one = [1.0];
-        Clip::new(ClipFacts { norm: Norm::L2, radius: 1.0 }).apply(&mut one);
+        Clip::new(ClipFacts { norm: Norm::L2, radius: 1.0, rows: Rows::Clip }).apply(&mut one);
         assert_eq!(one, [1.0]);
     }
 }

@@ -2,7 +2,7 @@
 
 use privet_data::{
     DataError, Dataset, Encoding, Schema, Target,
-    encode::{Cell, NumberRows},
+    encode::{Cell, NumberRows, UnknownIn},
     read::{self, LONGEST_RECORD, Purpose, ReadOptions, memory},
     schema::LARGEST_SCHEMA,
     testing::SMALL_SCHEMA,
@@ -388,9 +388,9 @@ fn tables_in_memory_obey_the_policy() {
         let pairs = table.0.iter().map(|row| ([0, 1].into_iter(), row.iter().copied()));
         let options = ReadOptions::default();
         for features in [
-            memory::numbers(&table, &schema, false).unwrap(),
+            memory::numbers(&table, &schema, false, UnknownIn::Training).unwrap(),
             memory::columns(&named, 4, &schema, &options).unwrap(),
-            memory::sparse(pairs, &schema).unwrap(),
+            memory::sparse(pairs, &schema, UnknownIn::Training).unwrap(),
         ] {
             assert_eq!(features.report.null_rows, [1]);
             let labels = memory::Labels::Codes(&[1, 1, 2, 1]);

@@ -1,6 +1,6 @@
 //! Tables held in memory read as the same tables in files do.
 
-use privet_data::encode::{Cell, NumberRows};
+use privet_data::encode::{Cell, NumberRows, UnknownIn};
 use privet_data::read::memory::{self, Cells, Labels};
 use privet_data::read::{ReadOptions, csv_bytes};
 use privet_data::{DataError, Dataset, Problem, Schema};
@@ -110,9 +110,9 @@ fn refusals_name_the_row_from_zero_and_never_a_value() {
     assert!(matches!(&refused, DataError::Cell { row: 1, problem: Problem::NotFinite, .. }));
     let refused = memory::columns(&table[..1], 2, &schema, &ReadOptions::default()).unwrap_err();
     assert!(matches!(&refused, DataError::MissingColumn { column, .. } if column == "age"));
-    assert!(memory::numbers(&Numbers(vec![1.0]), &schema, true).is_err(), "it has categories");
+    assert!(memory::numbers(&Numbers(vec![1.0]), &schema, true, UnknownIn::Training).is_err(), "it has categories");
     let pair = || std::iter::once((std::iter::once(0_u64), std::iter::once(1.0)));
-    assert!(memory::sparse(pair(), &schema).is_err(), "it has categories");
+    assert!(memory::sparse(pair(), &schema, UnknownIn::Training).is_err(), "it has categories");
 }
 
 #[test]
@@ -125,12 +125,12 @@ fn sparse_rows_and_numbers_read_as_columns_do() {
     let column = Numbers(values.clone());
     let named: [(&str, &dyn Cells); 1] = [("x", &column)];
     let by_name = memory::columns(&named, 4, &schema, &options).unwrap();
-    let at_once = memory::numbers(&column, &schema, true).unwrap();
+    let at_once = memory::numbers(&column, &schema, true, UnknownIn::Training).unwrap();
     let pairs = values.iter().map(|value| {
         let kept = (*value != 0.0).then_some(*value);
         (kept.map(|_| 0_u64).into_iter(), kept.into_iter())
     });
-    let sparse = memory::sparse(pairs, &schema).unwrap();
+    let sparse = memory::sparse(pairs, &schema, UnknownIn::Training).unwrap();
     for row in 0..4 {
         assert_eq!(at_once.matrix.dense_row(row), by_name.matrix.dense_row(row));
         assert_eq!(sparse.matrix.dense_row(row), by_name.matrix.dense_row(row));
@@ -153,7 +153,7 @@ fn sparse_rows_and_numbers_read_as_columns_do() {
     {
         let values = vec![1.0; indices.len()];
         let row = std::iter::once((indices.into_iter(), values.into_iter()));
-        let refused = memory::sparse(row, &schema).unwrap_err();
+        let refused = memory::sparse(row, &schema, UnknownIn::Training).unwrap_err();
         assert!(matches!(refused, DataError::Cell { problem: found, .. } if found == problem));
     }
     let nothing: [(&str, &dyn Cells); 1] = [("x", &column)];

@@ -1,11 +1,17 @@
 //! One column: its cells to encoded entries.
 
-use super::{lookup::Lookup, *};
+use super::{
+    hats::Hats,
+    lookup::Lookup,
+    pair::{Spot, short},
+    *,
+};
 use crate::{
     error::Problem,
     keyed::{self, Key},
-    schema::{Column, InvalidCell},
+    schema::{Basis, Column, InvalidCell},
 };
+use std::sync::Arc;
 
 /// The fixed key of hashed categories. Models depend on it: it never changes.
 const HASH_KEY: Key = *b"privet: category";
@@ -53,8 +59,11 @@ pub(super) struct ColumnEncoder {
     /// First encoded column.
     start: u32,
     pub(super) width: u32,
-    /// Largest magnitude of its entries before clipping.
-    pub(super) largest: f64,
+    /// A bound on the sum of its squared entries before clipping, and what that is on average over the
+    /// bounds.
+    pub(super) squares: (f64, f64),
+    /// How many of its entries are expected not to be 0.
+    pub(super) entries: f64,
     pub(super) missing: Fallback,
     /// What a bad cell becomes.
     invalid: Fallback,
@@ -65,10 +74,8 @@ pub(super) struct ColumnEncoder {
 #[derive(Debug, Clone)]
 pub(super) enum Fallback {
     Refuse,
-    /// This entry alone.
-    Entry(u32, f64),
-    /// A zero.
-    Nothing,
+    /// These entries alone, perhaps none, and where the cell then stands.
+    Entries(Vec<(u32, f64)>, Spot),
 }
 
 #[derive(Debug, Clone)]
@@ -80,7 +87,7 @@ pub(super) enum Rule {
 }
 
 /// A number's map from cell to entry.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Number {
     pub(super) low: f64,
     pub(super) high: f64,
@@ -88,9 +95,33 @@ pub(super) struct Number {
     pub(super) log: bool,
     /// What a bad cell counts as.
     pub(super) stand_in: Option<f64>,
+    /// What it is unfolded into.
+    pub(super) hats: Option<Arc<Hats>>,
+    /// Whether it has a column of its own, which on a circle it has not.
+    pub(super) own: bool,
 }
 
 impl Number {
+    /// Without functions beside it.
+    pub(super) fn alone(low: f64, high: f64, scale: Scale, log: bool) -> Self {
+        Self { low, high, scale, log, stand_in: None, hats: None, own: true }
+    }
+
+    /// Appends all entries of a finite value, from the encoded column `start` on.
+    pub(super) fn unfold(&self, value: f64, start: u32, row: &mut Vec<(u32, f64)>) {
+        if self.own {
+            row.push((start, self.encode(value)));
+        }
+        if let Some(hats) = &self.hats {
+            let first = start + u32::from(self.own);
+            let mut entries = hats.at(value);
+            // The seam of a circle: encoded columns rise along a row.
+            entries.sort_unstable_by_key(|(at, _)| *at);
+            let weigh = |(at, height): (u32, f64)| (first + at, hats.weight * height);
+            row.extend(entries.into_iter().filter(|(_, height)| *height > 0.0).map(weigh));
+        }
+    }
+
     /// The entry of a finite value.
     #[inline]
     pub(super) fn encode(&self, value: f64) -> f64 {
@@ -112,7 +143,7 @@ impl Number {
     pub(super) fn line(&self) -> Option<(f64, f64)> {
         let span = self.high - self.low;
         match self.scale {
-            _ if self.log => None,
+            _ if self.log || self.hats.is_some() => None,
             Scale::Unit => Some((1.0 / span, -self.low / span)),
             Scale::Symmetric => Some((2.0 / span, -1.0 - 2.0 * self.low / span)),
             Scale::None => Some((1.0, 0.0)),
@@ -150,24 +181,42 @@ impl ColumnEncoder {
     pub(super) fn new(source: usize, column: &Column, start: u32) -> Option<Self> {
         let width = column.kind.width() as u32;
         let last = start + width.saturating_sub(1);
-        let mut largest = 1.0;
+        let mut squares = (1.0, 1.0);
+        let mut entries = 1.0;
+        let indicator = || Fallback::Entries(vec![(last, 1.0)], Spot::Nowhere);
         let (rule, missing) = match &column.kind {
-            &ColumnKind::Number { low, high, scale, transform, ref missing } => {
+            &ColumnKind::Number { low, high, scale, transform, ref basis, ref missing } => {
                 let log = transform == Some(Transform::Log1p);
                 let stand_in = match column.invalid {
                     Some(InvalidCell::Number(value)) => Some(value),
                     _ => None,
                 };
-                let number = Number { low, high, scale, log, stand_in };
-                if scale == Scale::None {
-                    largest = number.encode(low).abs().max(number.encode(high).abs());
+                let mut number = Number { stand_in, ..Number::alone(low, high, scale, log) };
+                squares = match scale {
+                    Scale::None => {
+                        let largest = number.encode(low).abs().max(number.encode(high).abs());
+                        (largest.max(1.0).powi(2), largest.powi(2) / 3.0)
+                    }
+                    Scale::Unit | Scale::Symmetric => (1.0, 1.0 / 3.0),
+                };
+                if let Basis::Hats(facts) = basis {
+                    let square = facts.weight * facts.weight;
+                    number.hats = Some(Arc::new(Hats::new(facts, (low, high), log)));
+                    number.own = !facts.cyclic;
+                    let own = if number.own { squares } else { (0.0, 0.0) };
+                    // Its two heights sum to 1: (1 − s)² + s², ⅔ on average. An indicator is 1.
+                    squares = ((own.0 + square).max(1.0), own.1 + square * 2.0 / 3.0);
+                    entries = 2.0 + f64::from(u8::from(number.own));
                 }
                 let missing = match missing {
                     Missing::Error => Fallback::Refuse,
-                    Missing::Category => Fallback::Entry(last, 1.0),
-                    Missing::As(value) => Fallback::Entry(start, number.encode(*value)),
+                    Missing::Category => indicator(),
+                    Missing::As(value) => {
+                        let mut stands_in = Vec::new();
+                        number.unfold(*value, start, &mut stands_in);
+                        Fallback::Entries(stands_in, Spot::At(*value))
+                    }
                 };
-                largest = f64::max(largest, 1.0);
                 (Rule::Number(number), missing)
             }
             ColumnKind::Category { categories: Categories::Listed(list), unknown, missing } => {
@@ -181,38 +230,47 @@ impl ColumnEncoder {
                 };
                 let missing = match missing {
                     Missing::Error => Fallback::Refuse,
-                    Missing::Category => Fallback::Entry(last, 1.0),
-                    Missing::As(category) => Fallback::Entry(start + place(category), 1.0),
+                    Missing::Category => {
+                        Fallback::Entries(vec![(last, 1.0)], Spot::In(last - start))
+                    }
+                    Missing::As(category) => {
+                        let place = place(category);
+                        Fallback::Entries(vec![(start + place, 1.0)], Spot::In(place))
+                    }
                 };
                 (Rule::Listed { lookup, unknown }, missing)
             }
             ColumnKind::Category { categories: Categories::Hashed(buckets), missing, .. } => {
                 let missing = match missing {
-                    Missing::Category => Fallback::Entry(last, 1.0),
+                    Missing::Category => indicator(),
                     _ => Fallback::Refuse,
                 };
                 (Rule::Hashed { buckets: *buckets }, missing)
             }
             ColumnKind::Binary { values, missing } => {
+                (squares, entries) = ((1.0, 0.5), 0.5);
                 let missing = match missing {
                     Missing::Error => Fallback::Refuse,
-                    Missing::Category => Fallback::Entry(last, 1.0),
-                    Missing::As(value) if *value == values[1] => Fallback::Entry(start, 1.0),
-                    Missing::As(_) => Fallback::Nothing,
+                    Missing::Category => indicator(),
+                    Missing::As(value) => {
+                        let one = (*value == values[1]).then_some((start, 1.0));
+                        Fallback::Entries(one.into_iter().collect(), Spot::Nowhere)
+                    }
                 };
                 (Rule::Binary { lookup: Lookup::new(values) }, missing)
             }
             ColumnKind::Ignore | ColumnKind::Target | ColumnKind::Unit => return None,
         };
         let (name, invalid) = (column.name.clone(), Fallback::Refuse);
-        let mut encoder = Self { source, name, start, width, largest, missing, invalid, rule };
+        let mut encoder =
+            Self { source, name, start, width, squares, entries, missing, invalid, rule };
         if let Some(stand_in) = &column.invalid {
             encoder.invalid = encoder.fallback(stand_in);
         }
         Some(encoder)
     }
 
-    /// The entry of a declared stand-in, which the schema's check found fit for the column.
+    /// The entries of a declared stand-in, which the schema's check found fit for the column.
     fn fallback(&self, stand_in: &InvalidCell) -> Fallback {
         let cell = match stand_in {
             InvalidCell::Number(value) => Cell::Number(*value),
@@ -220,21 +278,42 @@ impl ColumnEncoder {
         };
         let mut entries = Vec::new();
         match self.encode_cell(cell, UnknownIn::Training, &mut entries) {
-            Ok(_) => entries.first().map_or(Fallback::Nothing, |(at, x)| Fallback::Entry(*at, *x)),
+            Ok((_, spot)) => Fallback::Entries(entries, spot),
             Err(_) => Fallback::Refuse,
         }
     }
 
+    /// First encoded column.
+    pub(super) fn start(&self) -> u32 {
+        self.start
+    }
+
     pub(super) fn column_name(&self, column: usize) -> Option<String> {
-        let place = u32::try_from(column).ok()?.checked_sub(self.start)?;
+        self.own_name(u32::try_from(column).ok()?.checked_sub(self.start)?)
+    }
+
+    /// The name of an encoded column, counted from its first.
+    pub(super) fn own_name(&self, place: u32) -> Option<String> {
         if place >= self.width {
             return None;
         }
         let name = &self.name;
-        let indicator = matches!(self.missing, Fallback::Entry(at, _) if at != self.start)
-            && place + 1 == self.width;
+        let indicator = match &self.missing {
+            Fallback::Entries(entries, _) => {
+                self.width > 1 && entries.first() == Some(&(self.start + self.width - 1, 1.0))
+            }
+            Fallback::Refuse => false,
+        };
+        let indicator = indicator && place + 1 == self.width;
         Some(match &self.rule {
-            Rule::Number(_) | Rule::Binary { .. } if place == 0 => name.clone(),
+            Rule::Number(number) if !indicator => match &number.hats {
+                Some(hats) if !(number.own && place == 0) => {
+                    let knot = hats.value_at((place - u32::from(number.own)) as usize);
+                    format!("{name}@{}", short(knot))
+                }
+                _ => name.clone(),
+            },
+            Rule::Binary { .. } if place == 0 => name.clone(),
             Rule::Hashed { buckets } if place < *buckets => format!("{name}#{place}"),
             Rule::Listed { lookup, .. } if (place as usize) < lookup.texts.len() => {
                 format!("{name}={}", lookup.texts[place as usize])
@@ -265,64 +344,76 @@ impl ColumnEncoder {
         cell: Cell<'_>,
         unknown_in: UnknownIn,
         row: &mut Vec<(u32, f64)>,
-    ) -> Result<Encoded, Problem> {
-        let unlisted = |unlisted| if unlisted { Encoded::Unlisted } else { Encoded::AsItIs };
-        let entry = match self.invalid {
-            Fallback::Refuse => return self.encode_cell(cell, unknown_in, row).map(unlisted),
-            Fallback::Entry(at, value) => Some((at, value)),
-            Fallback::Nothing => None,
+    ) -> Result<(Encoded, Spot), Problem> {
+        let told = |(unlisted, spot)| match unlisted {
+            true => (Encoded::Unlisted, spot),
+            false => (Encoded::AsItIs, spot),
+        };
+        let Fallback::Entries(entries, spot) = &self.invalid else {
+            return self.encode_cell(cell, unknown_in, row).map(told);
         };
         // An unlisted category is then a bad cell in prediction too.
         match self.encode_cell(cell, UnknownIn::Training, row) {
-            Ok(found) => Ok(unlisted(found)),
+            Ok(found) => Ok(told(found)),
             Err(_) => {
-                row.extend(entry);
-                Ok(Encoded::StoodIn)
+                row.extend(entries);
+                Ok((Encoded::StoodIn, *spot))
             }
         }
     }
 
-    /// Appends the cell's entries, none where it is refused; `Ok(true)` when its category was unlisted.
+    /// Appends the cell's entries, none where it is refused; tells whether its category was unlisted, and
+    /// where the cell stands.
     fn encode_cell(
         &self,
         cell: Cell<'_>,
         unknown_in: UnknownIn,
         row: &mut Vec<(u32, f64)>,
-    ) -> Result<bool, Problem> {
+    ) -> Result<(bool, Spot), Problem> {
         if let Cell::Missing = cell {
-            match self.missing {
-                Fallback::Refuse => return Err(Problem::Missing),
-                Fallback::Entry(at, value) => row.push((at, value)),
-                Fallback::Nothing => {}
-            }
-            return Ok(false);
+            let Fallback::Entries(entries, spot) = &self.missing else {
+                return Err(Problem::Missing);
+            };
+            row.extend(entries);
+            return Ok((false, *spot));
         }
         if let Cell::Unsupported = cell {
             return Err(Problem::UnsupportedType);
         }
-        match &self.rule {
-            Rule::Number(number) => row.push((self.start, number.encode(parse_number(cell)?))),
+        let spot = match &self.rule {
+            Rule::Number(number) => {
+                let value = parse_number(cell)?;
+                number.unfold(value, self.start, row);
+                Spot::At(value)
+            }
             Rule::Hashed { buckets } => {
                 let bucket = hash_bucket(&self.name, cell, *buckets);
                 row.push((self.start + bucket, 1.0));
+                Spot::Nowhere
             }
             Rule::Binary { lookup } => match lookup.find(cell) {
-                Some(0) => {}
-                Some(_) => row.push((self.start, 1.0)),
-                None if unknown_in == UnknownIn::Prediction => return Ok(true),
+                Some(0) => Spot::Nowhere,
+                Some(_) => {
+                    row.push((self.start, 1.0));
+                    Spot::Nowhere
+                }
+                None if unknown_in == UnknownIn::Prediction => return Ok((true, Spot::Nowhere)),
                 None => return Err(Problem::UnknownCategory),
             },
             Rule::Listed { lookup, unknown } => match (lookup.find(cell), unknown, unknown_in) {
-                (Some(place), ..) => row.push((self.start + place, 1.0)),
+                (Some(place), ..) => {
+                    row.push((self.start + place, 1.0));
+                    Spot::In(place)
+                }
                 (None, Some(stand_in), _) => {
                     row.extend(stand_in.map(|place| (self.start + place, 1.0)));
-                    return Ok(true);
+                    return Ok((true, stand_in.map_or(Spot::Nowhere, Spot::In)));
                 }
-                (None, None, UnknownIn::Prediction) => return Ok(true),
+                (None, None, UnknownIn::Prediction) => return Ok((true, Spot::Nowhere)),
                 (None, None, UnknownIn::Training) => return Err(Problem::UnknownCategory),
             },
-        }
-        Ok(false)
+        };
+        Ok((false, spot))
     }
 }
 
@@ -350,7 +441,7 @@ mod tests {
             log in any::<bool>(),
         ) {
             for (scale, bottom) in [(Scale::Unit, 0.0), (Scale::Symmetric, -1.0)] {
-                let number = Number { low, high: low + span, scale, log, stand_in: None };
+                let number = Number::alone(low, low + span, scale, log);
                 let (a, b) = (a.min(b), a.max(b));
                 let (x, y) = (number.encode(a), number.encode(b));
                 prop_assert!(bottom <= x && x <= y && y <= 1.0);

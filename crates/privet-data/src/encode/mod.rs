@@ -7,14 +7,18 @@
 //! - Number v: c = clamp(v, low, high), t = (c − low)/(high − low), or with `log1p`
 //!   t = ln(1 + c − low)/ln(1 + high − low); `unit` gives t, `symmetric` 2t − 1, `none` c (with
 //!   `log1p`: ln(1 + c − low)).
+//! - A number's [`Basis`](crate::schema::Basis): its hats stand after it, and before the indicator that it is
+//!   missing; pairs of columns come after all columns.
 //! - Hashed category: the column is SipHash(column name, text) mod buckets, under a fixed public
 //!   key.
 //! - Number target: 2t − 1, truncated toward zero to a multiple of 2⁻²³.
 
 mod column;
+mod hats;
 mod lookup;
 mod numbers;
 mod one_row;
+mod pair;
 mod row;
 
 pub use column::{Cell, UnknownIn};
@@ -24,11 +28,12 @@ pub use row::{EncodeError, RowEncoder};
 use crate::{
     bound::Clip,
     schema::{
-        Categories, ColumnKind, Invalid, Missing, Norm, Scale, Schema, Storage, TargetKind,
+        Categories, ColumnKind, Invalid, Missing, Norm, Rows, Scale, Schema, Storage, TargetKind,
         Transform, Unknown,
     },
 };
 use column::ColumnEncoder;
+use pair::PairEncoder;
 
 /// Below this share of non-zero entries (as the schema lets expect) rows are stored sparse.
 const SPARSE_BELOW: f64 = 1.0 / 3.0;
@@ -45,7 +50,11 @@ pub struct Encoding {
     /// Bound on ‖row‖₂ before clipping, rounded up; infinite for unbounded LIBSVM values.
     raw_l2: f64,
     encoders: Vec<ColumnEncoder>,
+    pairs: Vec<PairEncoder>,
     libsvm: Option<(u32, Option<(f64, f64)>)>,
+    /// What a row to be scored is multiplied by, where rows are filled to learn from: R over the length that
+    /// rows have on average over the bounds, a public number.
+    for_scores: Option<f64>,
     /// How many entries of a row are expected not to be 0.
     expected: f64,
 }
@@ -54,13 +63,23 @@ impl Encoding {
     /// The encoding of a schema.
     pub fn new(schema: &Schema) -> Self {
         let mut encoders = Vec::new();
-        let (mut width, mut non_zero, mut squares) = (0_u32, 0.0, 0.0);
+        let (mut width, mut non_zero, mut squares, mut usual) = (0_u32, 0.0, 0.0, 0.0);
         for (source, column) in schema.columns().iter().enumerate() {
             let Some(encoder) = ColumnEncoder::new(source, column, width) else { continue };
             width += encoder.width;
-            non_zero += if matches!(column.kind, ColumnKind::Binary { .. }) { 0.5 } else { 1.0 };
-            squares += encoder.largest * encoder.largest;
+            non_zero += encoder.entries;
+            squares += encoder.squares.0;
+            usual += encoder.squares.1;
             encoders.push(encoder);
+        }
+        let mut pairs = Vec::new();
+        for pair in schema.pairs() {
+            let Some(pair) = PairEncoder::new(pair, schema, &encoders, width) else { continue };
+            width += pair.width;
+            non_zero += pair.entries();
+            squares += pair.squares().0;
+            usual += pair.squares().1;
+            pairs.push(pair);
         }
         let libsvm = schema.libsvm().map(|facts| (facts.features, facts.bounds));
         if let Some((features, bounds)) = libsvm {
@@ -71,7 +90,12 @@ impl Encoding {
             width += 1;
             non_zero += 1.0;
             squares += value * value;
+            usual += value * value;
         }
+        let clip = Clip::new(schema.clip());
+        let fill = schema.clip().rows == Rows::Fill;
+        // Of the length of sparse rows nothing is known: they are filled to be scored as well.
+        let for_scores = (fill && libsvm.is_none()).then(|| clip.radius() / f64::sqrt(usual));
         let sparse = libsvm.is_some() || non_zero / f64::from(width) < SPARSE_BELOW;
         let by_columns = if sparse { Storage::Csr } else { Storage::Dense };
         Self {
@@ -79,12 +103,14 @@ impl Encoding {
             bias: schema.bias(),
             invalid: schema.invalid(),
             storage: schema.storage().unwrap_or(by_columns),
-            clip: Clip::new(schema.clip()),
+            clip,
             target: schema.target().kind.clone(),
             // At most 2²⁵ additions and a root: their rounding is below one part in 2²⁰.
-            raw_l2: squares.sqrt() * (1.0 + 1e-6),
+            raw_l2: if fill { f64::INFINITY } else { squares.sqrt() * (1.0 + 1e-6) },
             encoders,
+            pairs,
             libsvm,
+            for_scores,
             // Of sparse features it is not known how many a row has: the root stands between.
             expected: non_zero + libsvm.map_or(0.0, |(features, _)| f64::from(features).sqrt()),
         }
@@ -111,7 +137,21 @@ impl Encoding {
     pub fn groups(&self) -> Vec<u32> {
         let alone = self.libsvm.map_or(0, |(features, _)| features) + u32::from(self.has_bias());
         let columns = self.encoders.iter().map(|encoder| encoder.width).filter(|width| *width > 0);
-        columns.chain((0..alone).map(|_| 1)).collect()
+        let pairs = self.pairs.iter().map(|pair| pair.width).filter(|width| *width > 0);
+        columns.chain(pairs).chain((0..alone).map(|_| 1)).collect()
+    }
+
+    /// What a row to be scored becomes: as a row to learn from, but where those are filled it is divided by
+    /// one public length instead of its own. A score is then a sum of what each column and pair says, of the
+    /// same sign.
+    fn place_for_scores(&self, row: &mut [(u32, f64)]) {
+        match self.for_scores {
+            None => self.clip.apply(row),
+            // Truncated to what f32 holds, and 0 where there is no number.
+            Some(factor) => row.iter_mut().for_each(|(_, value)| {
+                *value = if value.is_finite() { f64::from((*value * factor) as f32) } else { 0.0 };
+            }),
+        }
     }
 
     /// How rows are stored.
@@ -166,7 +206,9 @@ impl Encoding {
         if self.libsvm.is_some() {
             return Some(format!("feature {}", column + 1));
         }
-        self.encoders.iter().find_map(|encoder| encoder.column_name(column))
+        let own = self.encoders.iter().find_map(|encoder| encoder.column_name(column));
+        let of_pair = || self.pairs.iter().find_map(|pair| pair.column_name(column, &self.encoders));
+        own.or_else(of_pair)
     }
 
     /// All names in order.

@@ -10,7 +10,7 @@
 //! the last bits of a sum (a solver's path and the model it ends at, within its proved tolerance) may
 //! differ: [`crate::read::ReadOptions::any_storage`]. The time taken tells how many entries are zero.
 
-use super::column::{Fallback, Number, Rule};
+use super::column::{Fallback, Number, Rule, UnknownIn};
 use super::one_row::{Maps, OneRow};
 use super::{Encoding, Storage};
 use crate::matrix::{CsrMatrix, DenseMatrix, Matrix};
@@ -81,7 +81,7 @@ impl Encoding {
                 Some(vec![(slope, 0.0); features])
             }
             Maps::Each(numbers) | Maps::KeepingZero(numbers) => {
-                numbers.iter().map(Number::line).collect()
+                numbers.iter().map(|(_, number)| number.line()).collect()
             }
         }
     }
@@ -92,21 +92,22 @@ impl Encoding {
         &self,
         table: &impl NumberRows,
         storage: Option<Storage>,
+        unknown_in: UnknownIn,
     ) -> Result<EncodedNumbers, NumbersError> {
         let maps = self.maps().ok_or(NumbersError::NotNumbers)?;
         let (expected, found) = (maps.features(), table.columns());
         if found != expected {
             return Err(NumbersError::Columns { expected, found });
         }
-        let storage = storage.unwrap_or_else(|| self.quicker(table, &maps));
+        let storage = storage.unwrap_or_else(|| self.quicker(table, &maps, unknown_in));
         // Rows with a bad entry, and its column.
         let bad = Mutex::new(Vec::new());
         let refuse = |row: usize, column: usize| {
             bad.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((row, column));
         };
         let matrix = match storage {
-            Storage::Dense => self.encode_dense(table, &maps, refuse),
-            Storage::Csr => self.encode_sparse_rows(table, &maps, refuse),
+            Storage::Dense => self.encode_dense(table, &maps, unknown_in, refuse),
+            Storage::Csr => self.encode_sparse_rows(table, &maps, unknown_in, refuse),
         };
         let mut bad = bad.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         bad.sort_unstable();
@@ -121,11 +122,11 @@ impl Encoding {
         }
     }
 
-    /// The maps of all columns, if each is a number that may not be missing.
-    fn plain(&self) -> Option<Vec<Number>> {
+    /// The maps of all columns, if each is a number that may not be missing, with their first encoded column.
+    fn plain(&self) -> Option<Vec<(u32, Number)>> {
         let number =
             |encoder: &super::column::ColumnEncoder| match (&encoder.rule, &encoder.missing) {
-                (Rule::Number(number), Fallback::Refuse) => Some(*number),
+                (Rule::Number(number), Fallback::Refuse) => Some((encoder.start(), number.clone())),
                 _ => None,
             };
         self.encoders.iter().map(number).collect()
@@ -133,17 +134,18 @@ impl Encoding {
 
     fn maps(&self) -> Option<Maps> {
         let plain = self.plain()?;
+        let alone = self.pairs.is_empty() && plain.iter().all(|(_, number)| number.hats.is_none());
         Some(match self.libsvm {
             Some((features, bounds)) => Maps::Alike { features: features as usize, bounds },
-            None if plain.iter().all(|number| number.encode(0.0) == 0.0) => {
+            None if alone && plain.iter().all(|(_, number)| number.encode(0.0) == 0.0) => {
                 Maps::KeepingZero(plain)
             }
             None => Maps::Each(plain),
         })
     }
 
-    fn quicker(&self, table: &impl NumberRows, maps: &Maps) -> Storage {
-        let mut encoder = OneRow::new(self, maps);
+    fn quicker(&self, table: &impl NumberRows, maps: &Maps, unknown_in: UnknownIn) -> Storage {
+        let mut encoder = OneRow::new(self, maps, unknown_in);
         let (mut rows, mut entries) = (0, 0);
         for row in (0..table.rows()).step_by((table.rows() / LOOKED_AT).max(1)) {
             rows += 1;
@@ -158,12 +160,13 @@ impl Encoding {
         &self,
         table: &impl NumberRows,
         maps: &Maps,
+        unknown_in: UnknownIn,
         refuse: impl Fn(usize, usize) + Sync,
     ) -> Matrix {
         let (rows, width) = (table.rows(), self.width);
         let mut values = vec![0.0_f32; rows * width];
         values.par_chunks_mut((width * PIECE).max(1)).enumerate().for_each(|(piece, values)| {
-            let mut encoder = OneRow::new(self, maps);
+            let mut encoder = OneRow::new(self, maps, unknown_in);
             for (place, stored) in values.chunks_mut(width.max(1)).enumerate() {
                 let row = piece * PIECE + place;
                 match encoder.encode(table, row) {
@@ -181,11 +184,12 @@ impl Encoding {
         &self,
         table: &impl NumberRows,
         maps: &Maps,
+        unknown_in: UnknownIn,
         refuse: impl Fn(usize, usize) + Sync,
     ) -> Matrix {
         let rows = table.rows();
         let piece = |piece: usize| {
-            let mut encoder = OneRow::new(self, maps);
+            let mut encoder = OneRow::new(self, maps, unknown_in);
             let (mut ends, mut indices, mut values) = (Vec::new(), Vec::new(), Vec::new());
             for row in piece * PIECE..rows.min((piece + 1) * PIECE) {
                 match encoder.encode(table, row) {
@@ -220,7 +224,6 @@ impl Encoding {
 
 #[cfg(test)]
 mod tests {
-    use super::super::UnknownIn;
     use super::*;
     use crate::Schema;
     use crate::encode::Cell;
@@ -271,9 +274,9 @@ mod tests {
                 builder.push(encoder.encode(|source| Cell::Number(row[source])).unwrap());
             }
             let one_by_one = builder.finish();
-            let at_once = encoding.encode_numbers(&Rows(rows.clone()), None).unwrap().matrix;
+            let at_once = encoding.encode_numbers(&Rows(rows.clone()), None, UnknownIn::Training).unwrap().matrix;
             let storage = Some(encoding.storage());
-            let asked = encoding.encode_numbers(&Rows(rows.clone()), storage).unwrap().matrix;
+            let asked = encoding.encode_numbers(&Rows(rows.clone()), storage, UnknownIn::Training).unwrap().matrix;
             prop_assert_eq!(matches!(asked, Matrix::Csr(_)), storage == Some(Storage::Csr));
             prop_assert_eq!(at_once.rows(), rows.len());
             for row in 0..rows.len() {
@@ -291,7 +294,7 @@ mod tests {
             let mut rows = vec![[0.5; 3]; 1000];
             rows[700][1] = f64::NAN;
             rows[900][0] = f64::INFINITY;
-            let refused = encoding.encode_numbers(&Rows(rows), storage).unwrap_err();
+            let refused = encoding.encode_numbers(&Rows(rows), storage, UnknownIn::Training).unwrap_err();
             assert_eq!(refused, NumbersError::NotFinite { row: 700, column: 1 });
         }
     }
@@ -303,11 +306,11 @@ mod tests {
             let value = |at: usize| if at.is_multiple_of(every) { 1.0 } else { 0.0 };
             let rows = Rows((0..3001).map(|row| [0, 1, 2].map(|at| value(3 * row + at))).collect());
             let [open, dense] = [None, Some(Storage::Dense)]
-                .map(|storage| encoding.encode_numbers(&rows, storage).unwrap().matrix);
+                .map(|storage| encoding.encode_numbers(&rows, storage, UnknownIn::Training).unwrap().matrix);
             assert_eq!(matches!(open, Matrix::Csr(_)), sparse, "{every}");
             assert!((0..3001).all(|row| open.dense_row(row) == dense.dense_row(row)));
         }
-        let none = encoding.encode_numbers(&Rows(Vec::new()), None).unwrap().matrix;
+        let none = encoding.encode_numbers(&Rows(Vec::new()), None, UnknownIn::Training).unwrap().matrix;
         assert_eq!((none.rows(), none.columns()), (0, 3));
     }
 }

@@ -1,14 +1,15 @@
 //! One row of plain numbers: each through its column's map, then the clip.
 
-use super::column::Number;
+use super::column::{Number, UnknownIn};
+use super::pair::Spot;
 use super::{Encoding, NumberRows};
 
 /// What becomes of each number of a row.
 pub(super) enum Maps {
-    /// Each column has its own map.
-    Each(Vec<Number>),
-    /// The same, where all of them take 0 to 0.
-    KeepingZero(Vec<Number>),
+    /// Each column has its own map, from an encoded column on.
+    Each(Vec<(u32, Number)>),
+    /// The same, where all of them have one encoded column and take 0 to 0.
+    KeepingZero(Vec<(u32, Number)>),
     /// Every entry of a LIBSVM file that is not zero is brought within the bounds, if there are any.
     Alike { features: usize, bounds: Option<(f64, f64)> },
 }
@@ -26,7 +27,7 @@ impl Maps {
     fn mend(&self, entries: &mut [f64]) -> Result<(), usize> {
         for (column, entry) in entries.iter_mut().enumerate().filter(|(_, x)| !x.is_finite()) {
             *entry = match self {
-                Self::Each(numbers) | Self::KeepingZero(numbers) => numbers[column].stand_in,
+                Self::Each(numbers) | Self::KeepingZero(numbers) => numbers[column].1.stand_in,
                 Self::Alike { .. } => None,
             }
             .ok_or(column)?;
@@ -43,10 +44,12 @@ pub(super) struct OneRow<'a> {
     /// Room for the places of those that are not zero, and eight more.
     places: Vec<u32>,
     pairs: Vec<(u32, f64)>,
+    spots: Vec<Spot>,
+    unknown_in: UnknownIn,
 }
 
 impl<'a> OneRow<'a> {
-    pub(super) fn new(encoding: &'a Encoding, maps: &'a Maps) -> Self {
+    pub(super) fn new(encoding: &'a Encoding, maps: &'a Maps, unknown_in: UnknownIn) -> Self {
         let features = maps.features();
         Self {
             encoding,
@@ -54,6 +57,8 @@ impl<'a> OneRow<'a> {
             entries: vec![0.0; features],
             places: vec![0; features + 8],
             pairs: Vec::with_capacity(features + 1),
+            spots: Vec::new(),
+            unknown_in,
         }
     }
 
@@ -64,7 +69,7 @@ impl<'a> OneRow<'a> {
         table: &impl NumberRows,
         row: usize,
     ) -> Result<&[(u32, f64)], usize> {
-        let Self { encoding, maps, entries, places, pairs } = self;
+        let Self { encoding, maps, entries, places, pairs, spots, unknown_in } = self;
         table.write(row, entries);
         // All of them, without a way out: the loop is then done several at a time.
         if entries.iter().fold(false, |odd, x| odd | !x.is_finite()) {
@@ -73,12 +78,19 @@ impl<'a> OneRow<'a> {
         pairs.clear();
         match maps {
             Maps::Each(numbers) => {
-                let encoded = entries.iter().zip(numbers).map(|(x, number)| number.encode(*x));
-                pairs.extend((0..).zip(encoded).filter(|(_, value)| *value != 0.0));
+                for (x, (start, number)) in entries.iter().zip(numbers) {
+                    number.unfold(*x, *start, pairs);
+                }
+                if !encoding.pairs.is_empty() {
+                    spots.clear();
+                    spots.extend(entries.iter().map(|x| Spot::At(*x)));
+                    encoding.pairs.iter().for_each(|pair| pair.encode(spots, pairs));
+                }
+                pairs.retain(|(_, value)| *value != 0.0);
             }
             Maps::KeepingZero(numbers) => {
                 let not_zero = not_zero(entries, places).iter();
-                let encode = |at: u32| numbers[at as usize].encode(entries[at as usize]);
+                let encode = |at: u32| numbers[at as usize].1.encode(entries[at as usize]);
                 pairs.extend(not_zero.map(|at| (*at, encode(*at))).filter(|(_, v)| *v != 0.0));
             }
             Maps::Alike { bounds, .. } => {
@@ -87,7 +99,10 @@ impl<'a> OneRow<'a> {
             }
         }
         pairs.extend(encoding.bias.map(|value| (encoding.width as u32 - 1, value)));
-        encoding.clip.apply(pairs);
+        match unknown_in {
+            UnknownIn::Training => encoding.clip.apply(pairs),
+            UnknownIn::Prediction => encoding.place_for_scores(pairs),
+        }
         Ok(pairs)
     }
 }

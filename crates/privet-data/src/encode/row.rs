@@ -4,6 +4,7 @@ use super::{
     column::{Encoded, Number, parse_number, some_of},
     lookup::Lookup,
     one_row::within,
+    pair::Spot,
     *,
 };
 use crate::error::Problem;
@@ -23,6 +24,8 @@ pub struct RowEncoder<'a> {
     unknown_in: UnknownIn,
     classes: Option<Lookup>,
     row: Vec<(u32, f64)>,
+    /// Where each encoder's cell stands, for pairs.
+    spots: Vec<Spot>,
     /// Unlisted categories, by position among the schema's columns.
     unknown: Vec<u64>,
     stand_ins: u64,
@@ -40,6 +43,7 @@ impl<'a> RowEncoder<'a> {
             unknown_in,
             classes,
             row: Vec::new(),
+            spots: Vec::with_capacity(encoding.encoders.len()),
             unknown: vec![0; sources],
             stand_ins: 0,
         }
@@ -52,16 +56,25 @@ impl<'a> RowEncoder<'a> {
         mut cell: impl FnMut(usize) -> Cell<'c>,
     ) -> Result<&[(u32, f64)], (usize, EncodeError)> {
         self.row.clear();
+        self.spots.clear();
         for encoder in &self.encoding.encoders {
             let source = encoder.source;
             match encoder.encode(cell(source), self.unknown_in, &mut self.row) {
-                Ok(Encoded::AsItIs) => {}
-                Ok(Encoded::Unlisted) => self.unknown[source] += 1,
-                Ok(Encoded::StoodIn) => self.stand_ins += 1,
+                Ok((encoded, spot)) => {
+                    self.spots.push(spot);
+                    match encoded {
+                        Encoded::AsItIs => {}
+                        Encoded::Unlisted => self.unknown[source] += 1,
+                        Encoded::StoodIn => self.stand_ins += 1,
+                    }
+                }
                 Err(problem) => {
                     return Err((source, EncodeError { problem, accepted: encoder.accepted() }));
                 }
             }
+        }
+        for pair in &self.encoding.pairs {
+            pair.encode(&self.spots, &mut self.row);
         }
         Ok(self.finish())
     }
@@ -77,7 +90,10 @@ impl<'a> RowEncoder<'a> {
 
     fn finish(&mut self) -> &[(u32, f64)] {
         self.row.extend(self.encoding.bias.map(|value| (self.encoding.width as u32 - 1, value)));
-        self.encoding.clip.apply(&mut self.row);
+        match self.unknown_in {
+            UnknownIn::Training => self.encoding.clip.apply(&mut self.row),
+            UnknownIn::Prediction => self.encoding.place_for_scores(&mut self.row),
+        }
         &self.row
     }
 
@@ -102,7 +118,7 @@ impl<'a> RowEncoder<'a> {
         let TargetKind::Number { low, high } = self.encoding.target else {
             return Ok(f64::from(self.class(cell)?));
         };
-        let number = Number { low, high, scale: Scale::Symmetric, log: false, stand_in: None };
+        let number = Number::alone(low, high, Scale::Symmetric, false);
         let value = parse_number(cell).map_err(|problem| EncodeError {
             problem,
             accepted: format!("a number (clamped to [{low}, {high}])"),
@@ -138,7 +154,9 @@ mod tests {
 
     #[test]
     fn cells_land_in_their_columns() {
-        let wide = SMALL_SCHEMA.replace("radius = 1.0", "radius = 64.0");
+        let wide = SMALL_SCHEMA
+            .replace("radius = 1.0", "radius = 64.0")
+            .replace("bounds = [0, 120]", "bounds = [0, 120]\nscale = \"unit\"");
         let columns = |row: Vec<(u32, f64)>| row.into_iter().map(|(c, _)| c).collect::<Vec<_>>();
         let row = encode(&wide, &["60", "public", "york", "yes"]).unwrap();
         assert_eq!(row[0], (0, 0.5));

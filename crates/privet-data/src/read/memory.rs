@@ -38,13 +38,14 @@ pub fn numbers(
     table: &impl NumberRows,
     schema: &Schema,
     any_storage: bool,
+    unknown_in: UnknownIn,
 ) -> Result<Features, DataError> {
     let encoding = Encoding::new(schema);
     let storage = match schema.storage() {
         None if any_storage => None,
         _ => Some(encoding.storage()),
     };
-    let encoded = encoding.encode_numbers(table, storage).map_err(|refused| match refused {
+    let encoded = encoding.encode_numbers(table, storage, unknown_in).map_err(|refused| match refused {
         NumbersError::NotFinite { row, column } => {
             cell(row, column, Problem::NotFinite, "finite numbers")
         }
@@ -65,6 +66,7 @@ pub fn numbers(
 pub fn sparse<'a, I, V>(
     rows: impl Iterator<Item = (I, V)>,
     schema: &Schema,
+    unknown_in: UnknownIn,
 ) -> Result<Features, DataError>
 where
     I: Iterator<Item = u64> + 'a,
@@ -77,7 +79,7 @@ where
         return Err(DataError::Unsupported { file: Place::Table, what, accepted });
     };
     let mut builder = MatrixBuilder::new(encoding.storage(), encoding.width());
-    let mut encoder = encoding.rows(UnknownIn::Training);
+    let mut encoder = encoding.rows(unknown_in);
     let places = feature_places(schema);
     let accepted = "finite numbers, columns in order";
     let mut null_rows = Vec::new();

@@ -1,6 +1,6 @@
 //! From a draft to a schema: every key's limits, in one place.
 
-use super::{columns::check_columns, *};
+use super::{columns::check_columns, pairs::check_pairs, *};
 use privet_core::{Range, UNIT_CAP};
 use std::collections::HashSet;
 
@@ -43,9 +43,21 @@ impl Draft {
         let clip = ClipFacts {
             norm: self.clip.norm,
             radius: in_range("clip.radius", RADIUS, self.clip.radius)?,
+            rows: self.clip.rows.unwrap_or_default(),
+        };
+        if clip.rows == Rows::Fill && clip.norm != Norm::L2 {
+            return refuse("clip.rows", "\"fill\" with another norm than l2", "norm = \"l2\"");
+        }
+        let open_bias = match &self.bias {
+            Some(BiasDraft::Word(word)) if word == "auto" => true,
+            Some(BiasDraft::Word(word)) => {
+                let accepted = "true, false, a number or \"auto\"";
+                return refuse("bias", format!("{word:?}"), accepted);
+            }
+            _ => false,
         };
         let bias = match self.bias {
-            None | Some(BiasDraft::Switch(false)) => None,
+            None | Some(BiasDraft::Switch(false) | BiasDraft::Word(_)) => None,
             Some(BiasDraft::Switch(true)) => Some(1.0),
             Some(BiasDraft::Value(value)) => Some(in_range("bias", BIAS, value)?),
         };
@@ -65,7 +77,9 @@ impl Draft {
             return refuse("invalid", problem, "\"refuse\" or \"drop\"");
         }
         let columns = check_columns(self.columns, &file, &target, unit.as_ref(), invalid)?;
+        let pairs = check_pairs(self.pairs, &columns)?;
         let width = columns.iter().map(|column| column.kind.width()).sum::<u64>()
+            + pairs.iter().map(|pair| pair.width(&columns)).sum::<u64>()
             + u64::from(bias.is_some())
             + libsvm.map_or(0, |facts| u64::from(facts.features));
         if width == 0 {
@@ -77,7 +91,19 @@ impl Draft {
             return refuse("columns", format!("{width} encoded columns"), accepted);
         }
         let storage = self.storage;
-        Ok(Schema { file, clip, bias, invalid, storage, target, unit, columns, libsvm })
+        Ok(Schema {
+            file,
+            clip,
+            bias,
+            open_bias,
+            invalid,
+            storage,
+            target,
+            unit,
+            columns,
+            pairs,
+            libsvm,
+        })
     }
 }
 
@@ -86,7 +112,13 @@ impl ColumnKind {
     pub(crate) fn width(&self) -> u64 {
         let indicator = |own: bool| u64::from(own);
         match self {
-            Self::Number { missing, .. } => 1 + indicator(*missing == Missing::Category),
+            Self::Number { basis, missing, .. } => {
+                let own = match basis {
+                    Basis::Hats(hats) => hats.width(),
+                    Basis::Linear | Basis::Auto => 1,
+                };
+                own + indicator(*missing == Missing::Category)
+            }
             Self::Binary { missing, .. } => 1 + indicator(*missing == Missing::Category),
             Self::Category { categories, unknown, missing } => {
                 let listed = match categories {
@@ -313,7 +345,7 @@ mod tests {
             ("radius = 1.0", "radius = 1.0\ncolour = 3", &["colour", "norm"]),
             ("norm = \"l2\"", "norm = \"l7\"", &["l7", "linf"]),
             ("bias = true", "bias = -1.0", &["bias", "above 0"]),
-            ("bias = true", "bias = \"x\"", &["bias", "true, false or a number"]),
+            ("bias = true", "bias = \"x\"", &["bias", "true, false, a number"]),
             ("bounds = [0, 120]", "bounds = [5, 5]", &["age", "low < high"]),
             ("bounds = [0, 120]", "bounds = [0, inf]", &["age", "low < high"]),
             ("bounds = [0, 120]", "bounds = [nan, 1]", &["age", "low < high"]),
@@ -348,6 +380,35 @@ mod tests {
             ("bias = true", "invalid = \"skip\"", &["skip", "stand-in"]),
             ("bias = true", "invalid = \"stand-in\"", &["invalid", "no column declares"]),
             ("missing = 38.5", "invalid = 38.5", &["age", "invalid", "stand-in"]),
+            ("missing = 38.5", "basis = \"bent\"", &["age", "basis", "hats"]),
+            ("missing = 38.5", "basis = { hats = 1 }", &["age", "hats", "from 2"]),
+            ("missing = 38.5", "basis = { cyclic = true }", &["age", "neither hats nor knots"]),
+            ("missing = 38.5", "basis = { knots = [0, 200] }", &["age", "knots", "0 to 120"]),
+            ("missing = 38.5", "basis = { knots = [9, 3] }", &["age", "knots", "rising"]),
+            ("missing = 38.5", "basis = { hats = 3, knots = [0, 9] }", &["age", "hats = 2"]),
+            ("missing = 38.5", "basis = { hats = 2, cyclic = true }", &["age", "from 3"]),
+            ("missing = 38.5", "basis = { hats = 4, weight = 0 }", &["age", "weight", "above 0"]),
+            ("bounds = [0, 120]", "basis = { hats = 4 }", &["age", "bounds", "hats"]),
+            (
+                "bounds = [0, 120]\n        missing = 38.5",
+                "bounds = [-1, 9]\n        basis = { hats = 4, knots = \"log\" }",
+                &["age", "log", "below 0"],
+            ),
+            (
+                "bounds = [0, 120]\n        missing = 38.5",
+                "bounds = [1e9, 1000000000.1]\n        basis = { hats = 900 }",
+                &["age", "900 knots are more than the bounds allow"],
+            ),
+            ("categories = [\"private\", \"public\"]", "basis = \"linear\"", &["work", "basis"]),
+            ("[target]", "[[pairs]]\ncolumns = [\"age\", \"x\"]\n[target]", &["pairs[0]", "\"x\""]),
+            ("[target]", "[[pairs]]\ncolumns = [\"age\", \"age\"]\n[target]", &["pairs[0]", "twice"]),
+            (
+                "[target]",
+                "[[pairs]]\ncolumns = [\"work\", \"age\"]\nhats = 3\n[target]",
+                &["pairs[0].hats", "slope"],
+            ),
+            ("radius = 1.0", "radius = 1.0\nrows = \"stretch\"", &["stretch", "fill"]),
+            ("norm = \"l2\"", "norm = \"linf\"\nrows = \"fill\"", &["clip.rows", "l2"]),
         ];
         for (from, to, words) in broken {
             let text = GOOD.replacen(from, to, 1);

@@ -1,6 +1,7 @@
 //! The checks of `[[columns]]`.
 
 use super::{
+    basis::check_basis,
     check::{Checked, check_bounds, check_texts, in_range, refuse},
     invalid::check_invalid,
     *,
@@ -66,6 +67,7 @@ fn check_column(key: &str, draft: &ColumnDraft, file: &FileFacts) -> Checked<Col
         ("bounds", draft.bounds.is_some()),
         ("scale", draft.scale.is_some()),
         ("transform", draft.transform.is_some()),
+        ("basis", draft.basis.is_some()),
         ("categories", draft.categories.is_some()),
         ("hash_buckets", draft.hash_buckets.is_some()),
         ("unknown", draft.unknown.is_some()),
@@ -74,7 +76,7 @@ fn check_column(key: &str, draft: &ColumnDraft, file: &FileFacts) -> Checked<Col
         ("invalid", draft.invalid.is_some()),
     ];
     let belongs: &[&str] = match draft.kind {
-        ColumnType::Number => &["bounds", "scale", "transform", "missing", "invalid"],
+        ColumnType::Number => &["bounds", "scale", "transform", "basis", "missing", "invalid"],
         ColumnType::Category => &["categories", "hash_buckets", "unknown", "missing", "invalid"],
         ColumnType::Binary => &["values", "missing", "invalid"],
         _ => &[],
@@ -108,7 +110,11 @@ fn check_column(key: &str, draft: &ColumnDraft, file: &FileFacts) -> Checked<Col
 
 fn check_number(key: &str, draft: &ColumnDraft) -> Checked<ColumnKind> {
     let Some(bounds) = draft.bounds else {
-        return refuse(format!("{key}.bounds"), "missing", "[low, high], public facts");
+        let problem = match draft.basis {
+            Some(BasisDraft::Hats(_)) => "missing, and hats stand between bounds",
+            _ => "missing",
+        };
+        return refuse(format!("{key}.bounds"), problem, "[low, high], public facts");
     };
     let (low, high) = check_bounds(key, bounds)?;
     let missing = match &draft.missing {
@@ -122,7 +128,8 @@ fn check_number(key: &str, draft: &ColumnDraft) -> Checked<ColumnKind> {
         }
     };
     let scale = draft.scale.unwrap_or(Scale::Unit);
-    Ok(ColumnKind::Number { low, high, scale, transform: draft.transform, missing })
+    let basis = check_basis(key, draft.basis.as_ref(), (low, high))?;
+    Ok(ColumnKind::Number { low, high, scale, transform: draft.transform, basis, missing })
 }
 
 fn check_category(key: &str, draft: &ColumnDraft, file: &FileFacts) -> Checked<ColumnKind> {

@@ -41,8 +41,10 @@ impl Schema {
             other => other,
         };
         Ok(Self {
-            clip: ClipFacts { norm: Norm::Linf, radius: 1.0 },
+            clip: ClipFacts { norm: Norm::Linf, radius: 1.0, rows: Rows::Clip },
             bias: Some(1.0),
+            open_bias: false,
+            pairs: Vec::new(),
             invalid,
             storage: None,
             columns,

@@ -31,16 +31,21 @@ pub struct Draft {
     /// The columns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<ColumnDraft>,
+    /// Columns whose encodings are multiplied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pairs: Vec<PairDraft>,
 }
 
 /// `bias`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(untagged, expecting = "`bias` must be true, false or a number")]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "`bias` must be true, false, a number or \"auto\"")]
 pub enum BiasDraft {
     /// On with value 1, or off.
     Switch(bool),
     /// On with this value.
     Value(f64),
+    /// `"auto"`: left to the planner; none otherwise.
+    Word(String),
 }
 
 /// `[file]`.
@@ -75,11 +80,14 @@ pub struct ClipDraft {
     pub norm: Norm,
     /// The largest norm.
     pub radius: f64,
+    /// What becomes of a row that is shorter; it stays as it is unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<Rows>,
 }
 
 impl Default for ClipDraft {
     fn default() -> Self {
-        Self { norm: Norm::L2, radius: 1.0 }
+        Self { norm: Norm::L2, radius: 1.0, rows: None }
     }
 }
 
@@ -159,6 +167,9 @@ pub struct ColumnDraft {
     /// `number`: applied before scaling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transform: Option<Transform>,
+    /// `number`: what it is unfolded into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub basis: Option<BasisDraft>,
     /// `category`: the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<String>>,
@@ -234,11 +245,18 @@ impl From<Schema> for Draft {
         };
         let column = (format != Format::Libsvm).then_some(schema.target.column);
         Self {
-            bias: schema.bias.map(BiasDraft::Value),
+            bias: match schema.bias {
+                Some(value) => Some(BiasDraft::Value(value)),
+                None => schema.open_bias.then(|| BiasDraft::Word("auto".into())),
+            },
             invalid: Some(schema.invalid).filter(|invalid| *invalid != Invalid::Refuse),
             storage: schema.storage,
             file,
-            clip: ClipDraft { norm: schema.clip.norm, radius: schema.clip.radius },
+            clip: ClipDraft {
+                norm: schema.clip.norm,
+                radius: schema.clip.radius,
+                rows: (schema.clip.rows != Rows::Clip).then_some(schema.clip.rows),
+            },
             target: TargetDraft { column, classes, weights: schema.target.weights, bounds },
             unit: schema
                 .unit
@@ -248,6 +266,7 @@ impl From<Schema> for Draft {
                 bounds: facts.bounds.map(|(low, high)| [low, high]),
             }),
             columns: schema.columns.into_iter().map(ColumnDraft::from).collect(),
+            pairs: schema.pairs.into_iter().map(PairDraft::from).collect(),
         }
     }
 }
@@ -260,11 +279,12 @@ impl From<Column> for ColumnDraft {
         });
         let draft = Self { name: column.name, invalid, ..Self::default() };
         match column.kind {
-            ColumnKind::Number { low, high, scale, transform, missing } => Self {
+            ColumnKind::Number { low, high, scale, transform, basis, missing } => Self {
                 kind: ColumnType::Number,
                 bounds: Some([low, high]),
                 scale: Some(scale),
                 transform,
+                basis: basis.into(),
                 missing: match missing {
                     Missing::Error => None,
                     Missing::Category => Some(MissingDraft::Word("category".into())),

@@ -19,6 +19,7 @@
 //! [clip]
 //! norm = "l2"                        # l2 | linf
 //! radius = 1.0
+//! rows = "clip"                      # clip: longer rows are scaled down | fill: all rows to the radius
 //!
 //! [target]
 //! column = "income"
@@ -28,7 +29,8 @@
 //! name = "age"
 //! type = "number"
 //! bounds = [0, 120]                  # values outside are moved to the nearest bound
-//! scale = "unit"                     # unit: [0, 1] | symmetric: [−1, 1] | none: as it is
+//! basis = { hats = 8 }               # what it is unfolded into, see [`Basis`]; chosen by default
+//! scale = "unit"                     # symmetric: [−1, 1] | unit: [0, 1] | none: as it is
 //! missing = 38.5                     # this number stands in | "category": an indicator | "error"
 //!
 //! [[columns]]
@@ -49,13 +51,16 @@
 //! [`Draft`] is the file as written; [`Schema`] is what passed [`Draft::check`], and deserialising
 //! goes through that check.
 
+mod basis;
 mod check;
 mod columns;
 mod counting;
 mod draft;
 mod invalid;
 mod load;
+mod pairs;
 
+pub use basis::{Basis, BasisDraft, HATS, HatsDraft, HatsFacts, Knots, KnotsDraft, Unfolding};
 pub use check::{FEATURES, HASH_BUCKETS, RADIUS};
 pub use draft::{
     BiasDraft, ClipDraft, ColumnDraft, ColumnType, Draft, FileDraft, LibsvmDraft, MissingDraft,
@@ -63,6 +68,7 @@ pub use draft::{
 };
 pub use invalid::{Invalid, InvalidCell, InvalidDraft};
 pub use load::LARGEST_SCHEMA;
+pub use pairs::{Pair, PairDraft};
 
 use privet_core::Unit;
 use serde::{Deserialize, Serialize};
@@ -106,6 +112,18 @@ pub enum Norm {
     L2,
     /// Largest entry: each entry is clamped.
     Linf,
+}
+
+/// What becomes of a row's length.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rows {
+    /// Longer rows are scaled down to the radius.
+    #[default]
+    Clip,
+    /// Every row is scaled to the radius to learn from, by its own length alone; a row of zeros stays one.
+    /// Predictions divide by one public length instead, so that a score is a sum over columns.
+    Fill,
 }
 
 /// What a bounded number becomes.
@@ -162,6 +180,8 @@ pub struct ClipFacts {
     pub norm: Norm,
     /// Its largest value.
     pub radius: f64,
+    /// What becomes of a row that is shorter.
+    pub rows: Rows,
 }
 
 /// What is predicted.
@@ -222,6 +242,8 @@ pub enum ColumnKind {
         scale: Scale,
         /// Applied before scaling.
         transform: Option<Transform>,
+        /// What it is unfolded into.
+        basis: Basis,
         /// What stands in for a missing one.
         missing: Missing<f64>,
     },
@@ -298,11 +320,14 @@ pub struct Schema {
     file: FileFacts,
     clip: ClipFacts,
     bias: Option<f64>,
+    /// Whether a planner may add a constant column.
+    open_bias: bool,
     invalid: Invalid,
     storage: Option<Storage>,
     target: TargetFacts,
     unit: Option<UnitFacts>,
     columns: Vec<Column>,
+    pairs: Vec<Pair>,
     libsvm: Option<LibsvmFacts>,
 }
 
@@ -310,7 +335,7 @@ impl Schema {
     /// Reads and checks TOML.
     pub fn from_toml(text: &str) -> Result<Self, SchemaError> {
         let draft: Draft = toml::from_str(text).map_err(|e| SchemaError::Syntax(syntax(&e)))?;
-        draft.check()
+        draft.of_file().check()
     }
 
     /// As TOML that reads back to the same schema.
@@ -365,6 +390,11 @@ impl Schema {
     /// The columns, in the file's order where it has no header.
     pub fn columns(&self) -> &[Column] {
         &self.columns
+    }
+
+    /// Columns whose encodings are multiplied.
+    pub fn pairs(&self) -> &[Pair] {
+        &self.pairs
     }
 
     /// A sparse file's features.

@@ -1,0 +1,313 @@
+//! What a number is unfolded into before anything private happens.
+//!
+//! A number with declared bounds can stand in a row as itself (`linear`) or with fixed functions of itself
+//! beside it: *hats*, piecewise linear functions that are 1 at their own knot and 0 at all others, so that a
+//! linear model of them bends at the knots. Nothing is fitted and nothing is paid: knots come from the bounds
+//! or from a declared list. `auto` leaves it to the planner, which decides from public facts.
+//!
+//! ```toml
+//! basis = "linear"                                 # the number alone
+//! basis = { hats = 8 }                             # eight knots, evenly over the bounds
+//! basis = { hats = 8, knots = "log" }              # evenly in ln(1 + value); bounds from 0
+//! basis = { knots = [0, 18, 30, 65, 120] }         # where the law or the clinic puts them
+//! basis = { hats = 12, cyclic = true }             # hours, months: the last knot meets the first
+//! basis = "auto"                                   # chosen by `--method auto`
+//! ```
+//!
+//! A schema *file* leaves open what it does not say ([`Draft::of_file`]): a number with neither `basis` nor
+//! `scale` is `auto`, and so is the constant column, if `bias` is not there. A request in JSON leaves nothing
+//! open: without a basis a number is linear, as in every file before there were bases.
+
+use super::check::{Checked, in_range, refuse};
+use super::*;
+use privet_core::Range;
+
+/// Limits on the number of knots.
+pub const HATS: Range = Range::from("hats", 2.0, 1025.0);
+/// Limits on what the entries of hats and pairs are multiplied by.
+pub(super) const WEIGHT: Range = Range::open("weight", 0.0, 1e6);
+
+/// What a number is unfolded into.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Basis {
+    /// The number alone.
+    Linear,
+    /// Piecewise linear functions of it, beside it.
+    Hats(HatsFacts),
+    /// Left to the planner; until then as [`Basis::Linear`].
+    Auto,
+}
+
+/// Piecewise linear functions of a number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HatsFacts {
+    /// How many knots.
+    pub count: u32,
+    /// Where they are.
+    pub knots: Knots,
+    /// Whether the upper bound is the lower one again: then the number itself has no column.
+    pub cyclic: bool,
+    /// What their entries are multiplied by.
+    pub weight: f64,
+}
+
+/// Where knots are.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Knots {
+    /// Evenly over the bounds (after the column's transform).
+    Even,
+    /// Evenly in ln(1 + value).
+    Log,
+    /// At these values, rising.
+    At(Vec<f64>),
+}
+
+impl HatsFacts {
+    /// So many, evenly, with weight 1.
+    pub fn even(count: u32) -> Self {
+        Self { count, knots: Knots::Even, cyclic: false, weight: 1.0 }
+    }
+
+    /// How many encoded columns they and the number itself take.
+    pub(super) fn width(&self) -> u64 {
+        u64::from(self.count) + u64::from(!self.cyclic)
+    }
+}
+
+/// `basis`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "`basis` must be \"linear\", \"auto\" or { hats = K } with, if need be, `knots` (\"even\", \
+                 \"log\" or a list), `cyclic` and `weight`"
+)]
+pub enum BasisDraft {
+    /// `"linear"` or `"auto"`.
+    Word(String),
+    /// Piecewise linear functions.
+    Hats(HatsDraft),
+}
+
+/// `{ hats = K, … }`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HatsDraft {
+    /// How many knots; may be left out where they are listed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hats: Option<u32>,
+    /// Where they are; evenly unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub knots: Option<KnotsDraft>,
+    /// Whether the upper bound is the lower one again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cyclic: Option<bool>,
+    /// What their entries are multiplied by; 1 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+}
+
+/// `knots`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "`knots` must be \"even\", \"log\" or a list of numbers")]
+pub enum KnotsDraft {
+    /// `"even"` or `"log"`.
+    Word(String),
+    /// A list.
+    At(Vec<f64>),
+}
+
+impl From<Basis> for Option<BasisDraft> {
+    /// Linear is what is meant where nothing is said.
+    fn from(basis: Basis) -> Self {
+        match basis {
+            Basis::Linear => None,
+            Basis::Auto => Some(BasisDraft::Word("auto".into())),
+            Basis::Hats(HatsFacts { count, knots, cyclic, weight }) => {
+                Some(BasisDraft::Hats(HatsDraft {
+                    hats: Some(count),
+                    knots: match knots {
+                        Knots::Even => None,
+                        Knots::Log => Some(KnotsDraft::Word("log".into())),
+                        Knots::At(values) => Some(KnotsDraft::At(values)),
+                    },
+                    cyclic: cyclic.then_some(true),
+                    weight: (weight != 1.0).then_some(weight),
+                }))
+            }
+        }
+    }
+}
+
+/// Checks a column's basis against its bounds.
+pub(super) fn check_basis(
+    key: &str,
+    draft: Option<&BasisDraft>,
+    (low, high): (f64, f64),
+) -> Checked<Basis> {
+    let key = format!("{key}.basis");
+    let draft = match draft {
+        None => return Ok(Basis::Linear),
+        Some(BasisDraft::Word(word)) if word == "linear" => return Ok(Basis::Linear),
+        Some(BasisDraft::Word(word)) if word == "auto" => return Ok(Basis::Auto),
+        Some(BasisDraft::Word(word)) => {
+            let accepted = "\"linear\", \"auto\" or { hats = K }";
+            return refuse(key, format!("{word:?}"), accepted);
+        }
+        Some(BasisDraft::Hats(draft)) => draft,
+    };
+    let knots = match &draft.knots {
+        None => Knots::Even,
+        Some(KnotsDraft::Word(word)) if word == "even" => Knots::Even,
+        Some(KnotsDraft::Word(word)) if word == "log" && low >= 0.0 => Knots::Log,
+        Some(KnotsDraft::Word(word)) if word == "log" => {
+            let accepted = "bounds from 0 on, or knots = \"even\" or a list";
+            return refuse(key, "knots = \"log\" with a bound below 0", accepted);
+        }
+        Some(KnotsDraft::Word(word)) => {
+            return refuse(key, format!("knots = {word:?}"), "\"even\", \"log\" or a list");
+        }
+        Some(KnotsDraft::At(values)) => {
+            let rising = values.windows(2).all(|pair| pair[0] < pair[1]);
+            let inside = values.iter().all(|value| (low..=high).contains(value));
+            if !rising || !inside {
+                let accepted = format!("rising numbers from {low} to {high}, the column's bounds");
+                return refuse(key, "knots that do not rise within the bounds", accepted);
+            }
+            Knots::At(values.clone())
+        }
+    };
+    let listed = match &knots {
+        Knots::At(values) => Some(values.len() as u32),
+        _ => None,
+    };
+    let count = match (draft.hats, listed) {
+        (Some(hats), Some(listed)) if hats != listed => {
+            let accepted = format!("hats = {listed}, or no hats at all");
+            return refuse(key, format!("hats = {hats}, but {listed} knots are listed"), accepted);
+        }
+        (Some(count), _) | (None, Some(count)) => count,
+        (None, None) => return refuse(key, "neither hats nor knots", "{ hats = 8 }, say"),
+    };
+    in_range(format!("{key}.hats"), HATS, f64::from(count))?;
+    let cyclic = draft.cyclic.unwrap_or(false);
+    if cyclic && count < 3 {
+        return refuse(key, "a circle of fewer than 3 knots", "hats from 3 on");
+    }
+    // Far below what f64 tells apart at either bound, so that no two knots fall together.
+    let finest = (high - low) / f64::from(count);
+    if finest <= 1e-9 * low.abs().max(high.abs()) {
+        let accepted = "fewer hats, or wider bounds";
+        return refuse(key, format!("{count} knots are more than the bounds allow"), accepted);
+    }
+    let weight = draft.weight.unwrap_or(1.0);
+    in_range(format!("{key}.weight"), WEIGHT, weight)?;
+    Ok(Basis::Hats(HatsFacts { count, knots, cyclic, weight }))
+}
+
+/// What a planner decides where a schema leaves its encoding open.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Unfolding {
+    /// Knots of each open number; 0 for none.
+    pub hats: u32,
+    /// Knots of each number in a pair of open numbers; 0 for no pairs.
+    pub pair_hats: u32,
+    /// The constant column's value, where it is open.
+    pub bias: f64,
+    /// What becomes of a row's length.
+    pub rows: Rows,
+}
+
+impl Draft {
+    /// As a *file* means it: what it does not say is left to the planner. Only where rows are clipped in the
+    /// Euclidean norm and columns are declared; else nothing is open.
+    pub fn of_file(mut self) -> Self {
+        if self.clip.norm != Norm::L2 || self.libsvm.is_some() {
+            return self;
+        }
+        for column in self.columns.iter_mut().filter(|column| column.kind == ColumnType::Number) {
+            if column.basis.is_none() && column.scale.is_none() {
+                column.basis = Some(BasisDraft::Word("auto".into()));
+                column.scale = Some(Scale::Symmetric);
+            }
+        }
+        if self.bias.is_none() && self.columns.iter().any(ColumnDraft::is_open) {
+            self.bias = Some(BiasDraft::Word("auto".into()));
+        }
+        self
+    }
+}
+
+impl ColumnDraft {
+    fn is_open(&self) -> bool {
+        matches!(&self.basis, Some(BasisDraft::Word(word)) if word == "auto")
+    }
+}
+
+impl Schema {
+    /// Whether something of its encoding is left to a planner.
+    pub fn is_open(&self) -> bool {
+        self.open_bias || self.open_numbers().next().is_some()
+    }
+
+    /// How many numbers are left to a planner.
+    pub fn open_count(&self) -> usize {
+        self.open_numbers().count()
+    }
+
+    fn open_numbers(&self) -> impl Iterator<Item = &Column> {
+        let open =
+            |column: &&Column| matches!(&column.kind, ColumnKind::Number { basis: Basis::Auto, .. });
+        self.columns.iter().filter(open)
+    }
+
+    /// With nothing left open: numbers alone, as their scale says, and no constant column that was not asked
+    /// for.
+    pub fn linear(&self) -> Self {
+        let mut schema = self.clone();
+        schema.open_bias = false;
+        for column in &mut schema.columns {
+            if let ColumnKind::Number { basis, .. } = &mut column.kind
+                && *basis == Basis::Auto
+            {
+                *basis = Basis::Linear;
+            }
+        }
+        schema
+    }
+
+    /// With what is left open decided. What is declared stays.
+    pub fn unfolded(&self, choice: &Unfolding) -> Self {
+        if !self.is_open() {
+            return self.clone();
+        }
+        let mut schema = self.linear();
+        if self.open_bias {
+            schema.bias = Some(choice.bias);
+        }
+        schema.clip.rows = choice.rows;
+        let mut names = Vec::new();
+        for (column, open) in schema.columns.iter_mut().zip(&self.columns) {
+            let (ColumnKind::Number { basis, scale, .. }, ColumnKind::Number { basis: was, .. }) =
+                (&mut column.kind, &open.kind)
+            else {
+                continue;
+            };
+            if *was == Basis::Auto {
+                *scale = Scale::Symmetric;
+                names.push(column.name.clone());
+                if choice.hats > 0 {
+                    *basis = Basis::Hats(HatsFacts::even(choice.hats));
+                }
+            }
+        }
+        if choice.pair_hats > 0 && schema.pairs.is_empty() {
+            for (place, first) in names.iter().enumerate() {
+                for second in &names[place + 1..] {
+                    let columns = [first.clone(), second.clone()];
+                    schema.pairs.push(Pair { columns, hats: choice.pair_hats, weight: 1.0 });
+                }
+            }
+        }
+        schema
+    }
+}
