@@ -10,7 +10,7 @@ use numpy::{
     Element, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray,
     PyUntypedArrayMethods,
 };
-use privet_data::encode::{Cell, NumberRows};
+use privet_data::encode::{Cell, NumberRows, UnknownIn};
 use privet_data::read::memory::{self, Cells, Labels};
 use privet_data::read::{Purpose, ReadOptions};
 use privet_data::schema::{Categories, ColumnKind};
@@ -200,7 +200,7 @@ pub fn features(
         return frame(list, schema, options);
     }
     if let Ok(parts) = given.cast::<PyTuple>() {
-        return sparse(parts, schema);
+        return sparse(parts, schema, unknown_in(options));
     }
     let table = if is_of::<PyReadonlyArray2<'_, f64>>(given) {
         Table::Double(table(given)?)
@@ -208,15 +208,16 @@ pub fn features(
         Table::Single(table(given)?)
     };
     let (pool, any_storage) = (crate::watched::pool()?, options.any_storage);
+    let unknown_in = unknown_in(options);
     // The interpreter's lock is held meanwhile, so that nobody writes into the array.
     Ok(match &table {
         Table::Double(table) => {
             let view = View(table.as_array());
-            pool.install(|| memory::numbers(&view, schema, any_storage))?
+            pool.install(|| memory::numbers(&view, schema, any_storage, unknown_in))?
         }
         Table::Single(table) => {
             let view = View(table.as_array());
-            pool.install(|| memory::numbers(&view, schema, any_storage))?
+            pool.install(|| memory::numbers(&view, schema, any_storage, unknown_in))?
         }
     })
 }
@@ -256,7 +257,7 @@ pub fn table_of(
     Ok(memory::table(&named(&columns), rows, schema, options)?)
 }
 
-fn sparse(parts: &Bound<'_, PyTuple>, schema: &Schema) -> Outcome<Features> {
+fn sparse(parts: &Bound<'_, PyTuple>, schema: &Schema, unknown_in: UnknownIn) -> Outcome<Features> {
     type Parts<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, usize);
     let (data, indices, starts, columns): Parts<'_> = parts.extract()?;
     let expected = privet_data::Encoding::new(schema).number_features();
@@ -283,14 +284,14 @@ fn sparse(parts: &Bound<'_, PyTuple>, schema: &Schema) -> Outcome<Features> {
         let data = contiguous(data.as_slice().ok(), length)?;
         let rows =
             rows.map(|row| (indices[row.clone()].iter().map(place), data[row].iter().copied()));
-        return Ok(memory::sparse(rows, schema)?);
+        return Ok(memory::sparse(rows, schema, unknown_in)?);
     }
     let data = entries::<f32>(&data)?;
     let data = contiguous(data.as_slice().ok(), length)?;
     let rows = rows.map(|row| {
         (indices[row.clone()].iter().map(place), data[row].iter().map(|value| f64::from(*value)))
     });
-    Ok(memory::sparse(rows, schema)?)
+    Ok(memory::sparse(rows, schema, unknown_in)?)
 }
 
 fn contiguous<T>(values: Option<&[T]>, length: usize) -> Outcome<&[T]> {
@@ -328,6 +329,14 @@ pub fn dataset(
     }
     let numbers: Vec<f64> = vector(labels)?;
     Ok(memory::labelled(features, Labels::Numbers(&numbers), units, schema, options)?)
+}
+
+/// What rows are placed for.
+fn unknown_in(options: &ReadOptions<'_>) -> UnknownIn {
+    match options.purpose {
+        Purpose::Train => UnknownIn::Training,
+        _ => UnknownIn::Prediction,
+    }
 }
 
 /// How a table is read to learn from it.

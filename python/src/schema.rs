@@ -5,7 +5,9 @@ use crate::input;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, ToPyArray};
 use privet_data::Encoding;
 use privet_data::matrix::Matrix;
-use privet_data::schema::{ColumnDraft, ColumnKind, ColumnType, Draft, Scale, TargetKind};
+use privet_data::schema::{
+    BasisDraft, ColumnDraft, ColumnKind, ColumnType, Draft, Scale, TargetKind,
+};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
@@ -22,7 +24,7 @@ impl Schema {
     /// From JSON, checked.
     #[new]
     fn new(json: &str) -> Outcome<Self> {
-        Ok(Self(draft(json)?.check()?))
+        Ok(Self(draft(json)?.of_file().check()?))
     }
 
     /// From TOML, checked.
@@ -51,7 +53,8 @@ impl Schema {
         let bounds = low.into_iter().zip(high);
         draft.columns.extend(names.into_iter().zip(bounds).map(|(name, (low, high))| {
             let (kind, bounds) = (ColumnType::Number, Some([low, high]));
-            ColumnDraft { name, kind, bounds, scale, ..ColumnDraft::default() }
+            let basis = symmetric.then(|| BasisDraft::Word("auto".into()));
+            ColumnDraft { name, kind, bounds, scale, basis, ..ColumnDraft::default() }
         }));
         Ok(Self(draft.check()?))
     }

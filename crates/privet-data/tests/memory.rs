@@ -110,7 +110,10 @@ fn refusals_name_the_row_from_zero_and_never_a_value() {
     assert!(matches!(&refused, DataError::Cell { row: 1, problem: Problem::NotFinite, .. }));
     let refused = memory::columns(&table[..1], 2, &schema, &ReadOptions::default()).unwrap_err();
     assert!(matches!(&refused, DataError::MissingColumn { column, .. } if column == "age"));
-    assert!(memory::numbers(&Numbers(vec![1.0]), &schema, true, UnknownIn::Training).is_err(), "it has categories");
+    assert!(
+        memory::numbers(&Numbers(vec![1.0]), &schema, true, UnknownIn::Training).is_err(),
+        "it has categories"
+    );
     let pair = || std::iter::once((std::iter::once(0_u64), std::iter::once(1.0)));
     assert!(memory::sparse(pair(), &schema, UnknownIn::Training).is_err(), "it has categories");
 }

@@ -37,6 +37,8 @@ pub struct Facts {
     pub bias: bool,
     /// How many encoded columns belong together, in order ([`Encoding::groups`]).
     pub groups: Vec<u32>,
+    /// About how many entries of a row are not 0 ([`Encoding::expected_entries`]).
+    pub entries: f64,
 }
 
 /// Whether a Poisson loss was made for the bounds of the target, which its rate is relative to.
@@ -105,6 +107,7 @@ impl Facts {
             weights,
             bias: encoding.has_bias(),
             groups: encoding.groups(),
+            entries: encoding.expected_entries(),
         })
     }
 

@@ -8,6 +8,7 @@ use crate::settings::Shown;
 use crate::task::{Task, Work};
 use crate::{LearnError, run};
 use privet_core::Budget;
+use privet_data::Schema;
 use privet_dp::account::{self, Event, Guarantee};
 use privet_dp::gate::{Arithmetic, Release, Statement};
 use privet_dp::noise::Source;
@@ -36,6 +37,10 @@ const SAME_SCALE: f64 = 1e-9;
 
 /// Makes the plan: a pure function of the request.
 pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
+    let request = &match request.schema.is_open() {
+        true => Request { schema: T::encoding(request), ..request.clone() },
+        false => request.clone(),
+    };
     let facts = T::facts(request)?;
     let planned = T::plan(request, &facts)?;
     let procedure = match &planned.work {
@@ -140,6 +145,12 @@ impl<T: Task> Plan<T> {
     /// What was asked for, with every choice made.
     pub fn request(&self) -> &Request<T> {
         &self.request
+    }
+
+    /// The schema by which records are to be encoded for it: a plan may decide how, where the schema that was
+    /// asked with leaves it open. So the order is count, plan, encode.
+    pub fn schema(&self) -> &Schema {
+        &self.request.schema
     }
 
     /// The public facts.

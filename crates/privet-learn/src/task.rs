@@ -12,6 +12,7 @@
 use crate::LearnError;
 use crate::request::Request;
 use crate::settings::Shown;
+use privet_data::Schema;
 use privet_dp::account::Event;
 use privet_dp::gate::{Arithmetic, Noised, Session};
 use privet_optim::solver::Monitor;
@@ -32,7 +33,13 @@ pub trait Task:
     /// What it releases.
     type Artefact: Artefact;
 
-    /// Reads the facts off a request, and refuses what cannot be planned for.
+    /// The schema with nothing of its encoding left open: by default numbers as they are declared. A pure
+    /// function of the request; the plan writes it out in full.
+    fn encoding(request: &Request<Self>) -> Schema {
+        request.schema.linear()
+    }
+
+    /// Reads the facts off a request whose schema leaves nothing open, and refuses what cannot be planned for.
     fn facts(request: &Request<Self>) -> Result<Self::Facts, LearnError>;
 
     /// Decides everything from public facts.

@@ -4,8 +4,8 @@ use super::{Lines, Split, Task};
 use privet_data::{
     DataError, Place,
     schema::{
-        ClipDraft, ColumnDraft, ColumnType, Draft, MissingDraft, Scale, Schema, SchemaError,
-        TargetDraft, Transform,
+        BasisDraft, ClipDraft, ColumnDraft, ColumnType, Draft, MissingDraft, Scale, Schema,
+        SchemaError, TargetDraft, Transform,
     },
 };
 use std::path::Path;
@@ -16,6 +16,8 @@ pub(super) fn number(name: &str, low: f64, high: f64) -> ColumnDraft {
         kind: ColumnType::Number,
         bounds: Some([low, high]),
         scale: Some(Scale::Unit),
+        // Methods by their names see what the papers saw; the default may unfold it.
+        basis: Some(BasisDraft::Word("auto".into())),
         ..ColumnDraft::default()
     }
 }
@@ -52,7 +54,7 @@ pub(super) fn schema(
     classes: &[&str],
     columns: Vec<ColumnDraft>,
 ) -> Result<Schema, SchemaError> {
-    draft(target, classes, columns).check()
+    draft(target, classes, columns).of_file().check()
 }
 
 pub(super) fn draft(target: &str, classes: &[&str], columns: Vec<ColumnDraft>) -> Draft {

@@ -30,6 +30,7 @@ fn seeded(settings: Classification, seed: Option<u64>) -> Classification {
 fn task(settings: Classification) -> Result<Task, SchemaError> {
     let columns = (1..=settings.features).map(|n| ColumnDraft {
         scale: Some(Scale::None),
+        basis: None,
         ..number(&format!("x{n}"), -BOUND, BOUND)
     });
     let schema = schema("y", &["-1", "1"], columns.collect())?;

@@ -111,7 +111,8 @@ impl Course {
         if !folder.join("schema.toml").exists() {
             catalog::prepare("adult", &settings.originals, &folder, None)?;
         }
-        let schema = Schema::load(folder.join("schema.toml"))?;
+        // All entrants on the same rows, those of the papers.
+        let schema = Schema::load(folder.join("schema.toml"))?.linear();
         let read =
             |name: &str| read::read(folder.join(name), &schema, &read::ReadOptions::default());
         let (training, test) = (read("train.csv")?, read("test.csv")?);

@@ -97,16 +97,20 @@ impl Job<'_> {
         tell: &(dyn Fn(Result<Made, BenchError>) + Sync),
     ) -> Result<(), BenchError> {
         let (plan, mut source) = (self.plan()?, SystemRandom::new()?);
+        let encoded = self.table.encoded(plan.schema())?;
+        let (training, test) = match &encoded {
+            Some(encoded) => (&encoded.training, &encoded.test),
+            None => (&self.table.training, &self.table.test),
+        };
         let (asked, planned) = (self.place.entry.method.name(), plan.request().task.method.name());
         for run in &self.runs {
             if stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
             let started = Instant::now();
-            let release = plan.run(&self.table.training, &mut source, stop)?;
+            let release = plan.run(training, &mut source, stop)?;
             let seconds = started.elapsed().as_secs_f64();
-            let Table { schema, test, .. } = &*self.table;
-            let (measure, score) = score(&Model::from_release(release)?, schema, test);
+            let (measure, score) = score(&Model::from_release(release)?, plan.schema(), test);
             let facts = plan.facts();
             let line = Line::Run(Run {
                 cell: self.place.cell.clone(),

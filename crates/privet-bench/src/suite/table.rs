@@ -7,7 +7,7 @@ use crate::error::BenchError;
 use privet_data::{Dataset, Encoding, Schema, read};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Its files.
 #[derive(Debug, Clone)]
@@ -26,7 +26,24 @@ pub struct Table {
     pub training: Dataset,
     /// To judge by.
     pub test: Dataset,
+    files: Files,
+    /// The same files by other schemas, as plans settled them; the last few.
+    others: Mutex<Vec<Arc<Encoded>>>,
 }
+
+/// Rows to learn from and rows to judge by, as a plan wants them.
+#[derive(Debug)]
+pub struct Encoded {
+    /// The schema that they were read by.
+    pub schema: Schema,
+    /// To learn from.
+    pub training: Dataset,
+    /// To judge by.
+    pub test: Dataset,
+}
+
+/// How many encodings of a table are kept.
+const KEPT: usize = 4;
 
 /// How large a data set is, from public facts alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -88,10 +105,40 @@ impl Files {
     /// Reads them.
     pub fn read(&self, clip: Clip) -> Result<Arc<Table>, BenchError> {
         let schema = clip.apply(&self.schema).map_err(privet_data::DataError::from)?;
+        let Encoded { schema, training, test } = self.encoded(&schema)?;
+        Ok(Arc::new(Table {
+            schema,
+            training,
+            test,
+            files: self.clone(),
+            others: Mutex::default(),
+        }))
+    }
+
+    fn encoded(&self, schema: &Schema) -> Result<Encoded, BenchError> {
         let evaluate =
             read::ReadOptions { purpose: read::Purpose::Evaluate, ..read::ReadOptions::default() };
-        let training = read::read(&self.train, &schema, &read::ReadOptions::default())?;
-        let test = read::read(&self.test, &schema, &evaluate)?;
-        Ok(Arc::new(Table { schema, training, test }))
+        let training = read::read(&self.train, schema, &read::ReadOptions::default())?;
+        let test = read::read(&self.test, schema, &evaluate)?;
+        Ok(Encoded { schema: schema.clone(), training, test })
+    }
+}
+
+impl Table {
+    /// The rows as a plan's schema encodes them; `None` where that is how they are held.
+    pub fn encoded(&self, schema: &Schema) -> Result<Option<Arc<Encoded>>, BenchError> {
+        if *schema == self.schema.linear() {
+            return Ok(None);
+        }
+        let mut others = self.others.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(known) = others.iter().find(|known| known.schema == *schema) {
+            return Ok(Some(known.clone()));
+        }
+        let encoded = Arc::new(self.files.encoded(schema)?);
+        if others.len() == KEPT {
+            others.remove(0);
+        }
+        others.push(encoded.clone());
+        Ok(Some(encoded))
     }
 }

@@ -83,7 +83,7 @@ impl Demo {
 
 /// What the noise cost: the same model without it. It is measured and dropped, not written.
 fn compare(train: &Path, schema: &Path, test: &Path) -> Result<(), Failure> {
-    let schema = Schema::load(schema)?;
+    let schema = Schema::load(schema)?.linear();
     let learn = read(train, &schema, &ReadOptions::default())?;
     let request = Request {
         rows: learn.rows() as u64,

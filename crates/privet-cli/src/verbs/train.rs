@@ -2,14 +2,14 @@
 
 use crate::failure::Failure;
 use crate::progress::Meter;
-use crate::releasing::{Releasing, read_table, rows_needed};
+use crate::releasing::{Place, Releasing, read_table, rows_needed};
 use crate::settings::{self, RequestFlags};
 use clap::Args;
 use privet_data::{Dataset, Schema};
 use privet_learn::model::Model;
 use privet_learn::{self as learn, Calibration, Method, Plan, Request};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 /// Stand in for the number of rows until it is read, to find refusals that do not depend on it: some, hardly
@@ -85,12 +85,42 @@ impl Train {
             None => self.refuse_whatever_the_rows(&schema).map(|()| None)?,
         };
         let place = self.releasing.place(&[&self.data, &self.schema])?;
-        let data = read_table(&self.data, &schema, relation)?;
+        // The plan may decide how records are encoded, and reads their number: count, plan, encode.
         let planned = match declared {
             Some(planned) => planned,
-            None => self.plan(&schema, data.rows() as u64)?,
+            None if self.encodes_by_rows(&schema) => {
+                let counted = read_table(self.twice()?, &schema.of_rows(), relation)?;
+                self.plan(&schema, counted.rows() as u64)?
+            }
+            None => {
+                let data = read_table(&self.data, &schema.linear(), relation)?;
+                let planned = self.plan(&schema, data.rows() as u64)?;
+                return self.finish(place, &planned, &data);
+            }
         };
-        let model = self.execute(&planned, &data)?;
+        let data = read_table(&self.data, planned.schema(), relation)?;
+        self.finish(place, &planned, &data)
+    }
+
+    /// Whether the number of rows decides how they are encoded.
+    fn encodes_by_rows(&self, schema: &Schema) -> bool {
+        schema.is_open() && matches!(self.method, Method::Auto(_))
+    }
+
+    /// The table, if it can be read twice.
+    fn twice(&self) -> Result<&Path, Failure> {
+        match std::fs::metadata(&self.data) {
+            Ok(found) if !found.is_file() => Err(Failure::input(format!(
+                "{} can be read only once, and its rows must be counted before they are encoded; declare \
+                 their number with --rows, or give a file",
+                self.data.display()
+            ))),
+            _ => Ok(&self.data),
+        }
+    }
+
+    fn finish(&self, place: Place, planned: &Plan, data: &Dataset) -> Result<(), Failure> {
+        let model = self.execute(planned, data)?;
         self.releasing.keep(place, &model, "model", (String::new(), as_json(&model)))
     }
 

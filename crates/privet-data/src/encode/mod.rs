@@ -207,7 +207,8 @@ impl Encoding {
             return Some(format!("feature {}", column + 1));
         }
         let own = self.encoders.iter().find_map(|encoder| encoder.column_name(column));
-        let of_pair = || self.pairs.iter().find_map(|pair| pair.column_name(column, &self.encoders));
+        let of_pair =
+            || self.pairs.iter().find_map(|pair| pair.column_name(column, &self.encoders));
         own.or_else(of_pair)
     }
 

@@ -294,7 +294,8 @@ mod tests {
             let mut rows = vec![[0.5; 3]; 1000];
             rows[700][1] = f64::NAN;
             rows[900][0] = f64::INFINITY;
-            let refused = encoding.encode_numbers(&Rows(rows), storage, UnknownIn::Training).unwrap_err();
+            let refused =
+                encoding.encode_numbers(&Rows(rows), storage, UnknownIn::Training).unwrap_err();
             assert_eq!(refused, NumbersError::NotFinite { row: 700, column: 1 });
         }
     }
@@ -305,12 +306,14 @@ mod tests {
         for (every, sparse) in [(1, false), (3, false), (7, true), (1000, true)] {
             let value = |at: usize| if at.is_multiple_of(every) { 1.0 } else { 0.0 };
             let rows = Rows((0..3001).map(|row| [0, 1, 2].map(|at| value(3 * row + at))).collect());
-            let [open, dense] = [None, Some(Storage::Dense)]
-                .map(|storage| encoding.encode_numbers(&rows, storage, UnknownIn::Training).unwrap().matrix);
+            let [open, dense] = [None, Some(Storage::Dense)].map(|storage| {
+                encoding.encode_numbers(&rows, storage, UnknownIn::Training).unwrap().matrix
+            });
             assert_eq!(matches!(open, Matrix::Csr(_)), sparse, "{every}");
             assert!((0..3001).all(|row| open.dense_row(row) == dense.dense_row(row)));
         }
-        let none = encoding.encode_numbers(&Rows(Vec::new()), None, UnknownIn::Training).unwrap().matrix;
+        let none =
+            encoding.encode_numbers(&Rows(Vec::new()), None, UnknownIn::Training).unwrap().matrix;
         assert_eq!((none.rows(), none.columns()), (0, 3));
     }
 }

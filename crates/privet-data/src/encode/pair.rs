@@ -101,8 +101,12 @@ impl PairEncoder {
                 }
             }
             (PairRule::Slopes { number }, Spot::In(place), Spot::At(value)) => {
-                let up: f64 =
-                    number.at(value).iter().filter(|(at, _)| *at == 1).map(|(_, height)| height).sum();
+                let up: f64 = number
+                    .at(value)
+                    .iter()
+                    .filter(|(at, _)| *at == 1)
+                    .map(|(_, height)| height)
+                    .sum();
                 row.push((self.start + place, self.weight * (2.0 * up - 1.0)));
             }
             _ => {}

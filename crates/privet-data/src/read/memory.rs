@@ -45,19 +45,20 @@ pub fn numbers(
         None if any_storage => None,
         _ => Some(encoding.storage()),
     };
-    let encoded = encoding.encode_numbers(table, storage, unknown_in).map_err(|refused| match refused {
-        NumbersError::NotFinite { row, column } => {
-            cell(row, column, Problem::NotFinite, "finite numbers")
-        }
-        NumbersError::Columns { expected, found } => {
-            DataError::Ragged { file: Place::Table, row: 0, found, expected }
-        }
-        NumbersError::NotNumbers => DataError::Unsupported {
-            file: Place::Table,
-            what: "numbers alone, though the schema has columns of other kinds",
-            accepted: "a table whose columns have the schema's names",
-        },
-    })?;
+    let encoded =
+        encoding.encode_numbers(table, storage, unknown_in).map_err(|refused| match refused {
+            NumbersError::NotFinite { row, column } => {
+                cell(row, column, Problem::NotFinite, "finite numbers")
+            }
+            NumbersError::Columns { expected, found } => {
+                DataError::Ragged { file: Place::Table, row: 0, found, expected }
+            }
+            NumbersError::NotNumbers => DataError::Unsupported {
+                file: Place::Table,
+                what: "numbers alone, though the schema has columns of other kinds",
+                accepted: "a table whose columns have the schema's names",
+            },
+        })?;
     let EncodedNumbers { matrix, null_rows } = encoded;
     Ok(Features { matrix, report: Report { null_rows, ..Report::default() } })
 }

@@ -255,8 +255,9 @@ impl Schema {
     }
 
     fn open_numbers(&self) -> impl Iterator<Item = &Column> {
-        let open =
-            |column: &&Column| matches!(&column.kind, ColumnKind::Number { basis: Basis::Auto, .. });
+        let open = |column: &&Column| {
+            matches!(&column.kind, ColumnKind::Number { basis: Basis::Auto, .. })
+        };
         self.columns.iter().filter(open)
     }
 

@@ -401,7 +401,11 @@ mod tests {
             ),
             ("categories = [\"private\", \"public\"]", "basis = \"linear\"", &["work", "basis"]),
             ("[target]", "[[pairs]]\ncolumns = [\"age\", \"x\"]\n[target]", &["pairs[0]", "\"x\""]),
-            ("[target]", "[[pairs]]\ncolumns = [\"age\", \"age\"]\n[target]", &["pairs[0]", "twice"]),
+            (
+                "[target]",
+                "[[pairs]]\ncolumns = [\"age\", \"age\"]\n[target]",
+                &["pairs[0]", "twice"],
+            ),
             (
                 "[target]",
                 "[[pairs]]\ncolumns = [\"work\", \"age\"]\nhats = 3\n[target]",

@@ -7,6 +7,28 @@ use super::check::{Checked, refuse};
 use super::*;
 
 impl Schema {
+    /// The schema under which records are only counted: no column but the target and the unit is read.
+    pub fn of_rows(&self) -> Self {
+        let columns = self.columns.iter().map(|column| match column.kind.width() {
+            0 => column.clone(),
+            _ => Column { kind: ColumnKind::Ignore, invalid: None, ..column.clone() },
+        });
+        let invalid = match self.invalid {
+            Invalid::StandIn => Invalid::Drop,
+            other => other,
+        };
+        Self {
+            clip: ClipFacts { norm: Norm::Linf, radius: 1.0, rows: Rows::Clip },
+            bias: Some(1.0),
+            open_bias: false,
+            pairs: Vec::new(),
+            invalid,
+            storage: None,
+            columns: columns.collect(),
+            ..self.clone()
+        }
+    }
+
     /// The schema under which records are counted by `column`: one of declared categories, of two values, or
     /// a target of classes.
     pub fn counting(&self, column: &str) -> Checked<Self> {

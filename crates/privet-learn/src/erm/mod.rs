@@ -52,6 +52,7 @@ pub mod ssp;
 mod watch;
 
 use crate::allowance::Allowance;
+use crate::auto;
 use crate::facts::Facts;
 use crate::method::Method;
 use crate::model::LinearWeights;
@@ -59,6 +60,7 @@ use crate::plan::no_budget;
 use crate::request::Request;
 use crate::task::{Planned, Procedure, Task, Work};
 use crate::{LearnError, admit};
+use privet_data::Schema;
 use privet_data::encode::Encoding;
 use privet_dp::account::Event;
 use privet_dp::gate::{Arithmetic, GateError};
@@ -94,6 +96,13 @@ impl Task for Erm {
     const NAME: &'static str = "erm";
     type Facts = Facts;
     type Artefact = LinearWeights;
+
+    fn encoding(request: &Request) -> Schema {
+        match request.task.method {
+            Method::Auto(_) => auto::encoding(request),
+            _ => request.schema.linear(),
+        }
+    }
 
     fn facts(request: &Request) -> Result<Facts, LearnError> {
         Facts::of(request)
