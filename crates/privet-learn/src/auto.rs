@@ -4,13 +4,11 @@
 //! (whose sensitivities are half), divided by the records of a unit and by the classes beyond two.
 //!
 //! 1. **Features**, where the schema leaves them open ([`privet_data::schema::Basis::Auto`]).
-//!    - Classes: each number keeps its own column, in [−1, 1], with **e^⅕ hats** beside it (3 to 12, the rate at
-//!      which splines of this kind balance what they bend and what they blur; none below 2½ or where there
-//!      would be more of them than e), a constant 1, and rows filled to the radius. Noise then falls on more
+//!    - Classes: each number keeps its own column, in [−1, 1], with **e^⅙ hats** beside it (3 to 12; none below e =
+//!      100 or where there would be more of them than e), a constant ½, and rows filled to the radius. Noise then falls on more
 //!      weights, but rows keep their length, so scores hardly get noisier, and the model can bend.
 //!    - From e = 200,000 on, with 2 to 12 open numbers, all their **pairs** as well, e^⅐ knots each.
-//!    - A numeric target, or δ = 0: numbers alone, in [−1, 1], and a constant (½ for a numeric target, so that
-//!      it takes less of a row's length from the numbers).
+//!    - A numeric target, or δ = 0: numbers alone, in [−1, 1], and a constant ½.
 //! 2. **Sparse.** Where a table of numbers is about as wide as it is long, only a model of few columns has a
 //!    chance: [`crate::erm::frank_wolfe`], whose noise grows with ln p; and where no dense learner of classes is
 //!    predicted to learn anything.
@@ -27,9 +25,8 @@
 //! **How the constants were chosen.** On some 200 generated tables (400 to 800,000 rows, 2 to 40 numbers, up to
 //! 8 categories, 2 to 50 % positives; linear, bent, sparse, with and without interactions) by a simulation of
 //! the learner, at ε from 0.03 to 3; the sets looked at besides are Adult, Bank Marketing, Diabetes 130,
-//! Cod-RNA, KDD Cup 99, Covertype and California housing. Accuracy is flat around all of them: 5 or 12 hats
-//! for 8, weights of 0.7 or 1.5 for 1, and knots even in the number or its logarithm differ by about their
-//! standard errors. Refuted on the same tables and left out: cosines with decaying weights, hierarchical hats,
+//! Cod-RNA, KDD Cup 99, Covertype and California housing. Accuracy is flat around all of them: twice as many
+//! hats, weights of 0.7 or 1.5 for 1, and a constant of 1 or 2 differ by a few tenths of a point. Refuted on the same tables and left out: cosines with decaying weights, hierarchical hats,
 //! hats without the number itself, shrinking weights by a bound on their noise.
 //!
 //! The certificate names the method that was chosen, with its settings and the schema as it was settled, and
@@ -69,8 +66,10 @@ pub struct Auto {}
 
 /// Hats of a number, at least and at most.
 const HATS: (f64, f64) = (3.0, 12.0);
-/// Below this e^⅕ numbers stay alone.
-const FEWEST: f64 = 2.5;
+/// Below this e numbers stay alone.
+const HATS_FROM: f64 = 100.0;
+/// The constant column: half of what a number's own can be, so that it takes little of a row's length.
+const CONSTANT: f64 = 0.5;
 /// e from which pairs of numbers are worth their weights.
 const PAIRS_FROM: f64 = 200_000.0;
 /// Open numbers that are paired at most.
@@ -97,17 +96,17 @@ fn worth(request: &Request) -> f64 {
 pub(crate) fn encoding(request: &Request) -> Schema {
     let schema = &request.schema;
     let pure = request.budget.is_none_or(|budget| budget.is_pure());
-    let plain = |bias, rows| Unfolding { hats: 0, pair_hats: 0, bias, rows };
+    let plain = |rows| Unfolding { hats: 0, pair_hats: 0, bias: CONSTANT, rows };
     if schema.classes().is_none() {
-        return schema.unfolded(&plain(0.5, Rows::Clip));
+        return schema.unfolded(&plain(Rows::Clip));
     }
     if pure {
-        return schema.unfolded(&plain(1.0, Rows::Fill));
+        return schema.unfolded(&plain(Rows::Fill));
     }
     let (worth, numbers) = (worth(request), schema.open_count());
-    let wanted = worth.powf(0.2);
-    let hats = match wanted.round().clamp(HATS.0, HATS.1) as u32 {
-        hats if wanted < FEWEST || f64::from(hats) * numbers as f64 > worth => 0,
+    let wanted = worth.powf(1.0 / 6.0).round().clamp(HATS.0, HATS.1);
+    let hats = match wanted as u32 {
+        hats if worth < HATS_FROM || f64::from(hats) * numbers as f64 > worth => 0,
         hats => hats,
     };
     let paired = worth >= PAIRS_FROM && (2..=PAIRED).contains(&numbers);
@@ -115,7 +114,7 @@ pub(crate) fn encoding(request: &Request) -> Schema {
         true => worth.powf(1.0 / 7.0).round().clamp(PAIR_HATS.0, PAIR_HATS.1) as u32,
         false => 0,
     };
-    schema.unfolded(&Unfolding { hats, pair_hats, bias: 1.0, rows: Rows::Fill })
+    schema.unfolded(&Unfolding { hats, pair_hats, bias: CONSTANT, rows: Rows::Fill })
 }
 
 /// Whether a table is about as wide as it is long, and not of rows that are mostly zeros.

@@ -25,6 +25,7 @@ mod method;
 pub mod model;
 mod near;
 mod plan;
+pub mod ranking;
 mod released;
 mod request;
 mod run;

@@ -94,6 +94,14 @@ impl Model {
         }
     }
 
+    /// How well the scores rank records of two classes, given their codes: the area under the ROC curve.
+    /// `None` for other targets, or where one class is absent.
+    pub fn ranking(&self, features: &Matrix, codes: &[u32]) -> Option<f64> {
+        let two = self.request().schema.classes().is_some_and(|classes| classes.len() == 2);
+        let positive: Vec<bool> = codes.iter().map(|code| *code == 1).collect();
+        two.then(|| crate::ranking::area(&self.scores(features), &positive)).flatten()
+    }
+
     /// A probability for each row and class, classes innermost: σ(score) for two, normalised σ for
     /// more; where slopes were clipped or classes fitted jointly, what that estimates. `None` unless the
     /// loss is logistic.

@@ -4,6 +4,7 @@ mod common;
 
 use common::Case;
 use privet_data::Schema;
+use privet_data::schema::{Basis, ColumnKind};
 use privet_learn::{Calibration, LearnError, Plan, Request, plan};
 use privet_optim::loss::Loss;
 
@@ -57,6 +58,55 @@ fn it_chooses_by_what_can_be_learnt() {
     assert_eq!(chosen(&auto(1_600, 2_000, 2, 0.1, square(1_600))), "frank-wolfe");
     assert_eq!(chosen(&auto(36_177, 104, 2, 1.0, 0.0)), "amp");
     assert_eq!(chosen(&auto(5_000, 20, 0, 1.0, square(5_000))), "ssp");
+}
+
+/// Hats of the first number in a plan's schema, and whether numbers are paired.
+fn unfolded(plan: &Plan) -> (u32, bool) {
+    let hats = plan.schema().columns().iter().find_map(|column| match &column.kind {
+        ColumnKind::Number { basis: Basis::Hats(hats), .. } => Some(hats.count),
+        _ => None,
+    });
+    (hats.unwrap_or(0), !plan.schema().pairs().is_empty())
+}
+
+#[test]
+fn numbers_bend_as_far_as_the_budget_can_tell() {
+    let at = |rows: u64, columns: usize, classes: usize, epsilon: f64| {
+        unfolded(&auto(rows, columns, classes, epsilon, (rows as f64).powi(-2)))
+    };
+    assert_eq!(at(36_177, 7, 2, 0.1), (4, false));
+    assert_eq!(at(36_177, 7, 2, 1.0), (6, false));
+    assert_eq!(at(500, 7, 2, 0.1), (0, false), "too little to tell a bend from noise");
+    assert_eq!(at(464_809, 11, 2, 1.0), (9, true));
+    assert_eq!(at(464_809, 40, 2, 1.0), (9, false), "too many pairs");
+    assert_eq!(at(2_000, 300, 2, 0.5), (0, false), "more hats than the budget is worth");
+    assert_eq!(at(20_000, 17, 26, 0.1), (0, false), "shared among many classes");
+    assert_eq!(at(20_000, 9, 0, 1.0), (0, false), "a number");
+    assert_eq!(unfolded(&auto(36_177, 7, 2, 1.0, 0.0)), (0, false), "no δ");
+    let mut last = 0;
+    for epsilon in [0.03, 0.1, 0.3, 1.0, 3.0, 10.0] {
+        let (hats, _) = at(36_177, 7, 2, epsilon);
+        assert!(hats >= last, "more budget, no fewer bends");
+        last = hats;
+    }
+}
+
+/// With a method named, and for every certificate before there were bases, numbers are alone.
+#[test]
+fn only_the_default_unfolds() {
+    let case = Case::of("gd").schema(schema(7, 2)).rows(36_177).budget(1.0, 1e-9);
+    assert_eq!(unfolded(&case.plan()), (0, false));
+    assert!(!case.plan().schema().is_open());
+}
+
+#[test]
+fn a_wide_table_of_numbers_gets_few_columns_at_every_budget() {
+    for epsilon in [0.1, 0.3, 1.0, 3.0, 10.0] {
+        assert_eq!(chosen(&auto(1_600, 2_000, 2, epsilon, 1e-7)), "frank-wolfe", "{epsilon}");
+    }
+    for rows in [20, 100, 2_000] {
+        assert_eq!(chosen(&auto(rows, 9, 0, 0.1, 1e-7)), "ssp", "for numbers never");
+    }
 }
 
 /// A fifth more or fewer rows and columns, each and both: the same learner, and no parameter moves by

@@ -17,8 +17,9 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(
     long_about = "\
-Compares predictions with the labels of a table: accuracy for classes, root mean square error for a
-number, in its own unit. Rows that are null records under the schema's policy for bad ones
+Compares predictions with the labels of a table: accuracy for classes (with two of them also the area
+under the ROC curve: how often a record of the second class has the higher score than one of the
+first), root mean square error for a number, in its own unit. Rows that are null records under the schema's policy for bad ones
 (`invalid`) are left out.
 
 The number is computed from the table without noise: it is NOT private. Publish it only if those
@@ -26,7 +27,7 @@ rows are public anyway; do not choose a model by it on private rows.",
     after_help = "\
 Examples:
   privet evaluate model.json test.csv
-  privet evaluate model.json test.csv --json          {\"accuracy\": 0.84, \"rows\": 5000}"
+  privet evaluate model.json test.csv --json          {\"accuracy\": 0.84, \"auc\": 0.89, …}"
 )]
 pub struct Evaluate {
     /// The model file
@@ -60,13 +61,22 @@ impl Evaluate {
         let data = valid(data)?;
         let rows = data.rows();
         let (name, value) = measure(&model, &data)?;
+        let ranking = match &data.target {
+            Target::Class { codes, .. } => model.ranking(&data.features, codes),
+            Target::Number(_) => None,
+        };
         say!("this number is itself not private: it is computed from these rows without noise");
         if self.json {
             let mut result = json!({ "rows": rows });
             result[name] = Value::from(value);
+            if let Some(ranking) = ranking {
+                result["auc"] = Value::from(ranking);
+            }
             output::print_json(&result)
         } else {
-            output::print(&format!("{name} {} on {rows} rows\n", number(value)))
+            let ranking =
+                ranking.map_or(String::new(), |area| format!(", ranking (AUC) {}", number(area)));
+            output::print(&format!("{name} {}{ranking} on {rows} rows\n", number(value)))
         }
     }
 }

@@ -93,6 +93,16 @@ impl Predict {
     }
 }
 
+/// Leaves out of a schema how its numbers are encoded.
+fn without_encoding(draft: &mut Draft) {
+    draft.bias = None;
+    draft.pairs.clear();
+    draft.clip.rows = None;
+    for column in &mut draft.columns {
+        (column.scale, column.basis) = (None, None);
+    }
+}
+
 /// The model's own schema, or the caller's if it says the same of the records.
 pub fn fitting_schema(model: &Model, given: Option<&Path>) -> Result<Schema, Failure> {
     let own = &model.request().schema;
@@ -104,9 +114,18 @@ pub fn fitting_schema(model: &Model, given: Option<&Path>) -> Result<Schema, Fai
         draft.storage = None;
         draft
     };
-    let (ours, theirs) = (bare(own), bare(&schema));
+    let (mut ours, mut theirs) = (bare(own), bare(&schema));
     if ours == theirs {
         return Ok(schema);
+    }
+    if schema.is_open() {
+        // What it leaves open the plan decided: only what it says must fit.
+        [&mut ours, &mut theirs].map(without_encoding);
+        if ours == theirs {
+            let file = Draft::from(schema).file;
+            let read = Draft { file, ..Draft::from(own.clone()) };
+            return read.check().map_err(|error| Failure::input(error.to_string()));
+        }
     }
     let differs = if ours.target != theirs.target {
         "[target]".to_string()

@@ -245,6 +245,10 @@ mod tests {
     }
 
     fn schema(scale: &str, bias: bool, storage: &str, radius: f64) -> Schema {
+        unfolded(scale, bias, storage, radius, false)
+    }
+
+    fn unfolded(scale: &str, bias: bool, storage: &str, radius: f64, bases: bool) -> Schema {
         let mut text = format!(
             "bias = {bias}\nstorage = \"{storage}\"\n[clip]\nnorm = \"l2\"\nradius = {radius:?}\n\
              [target]\ncolumn = \"y\"\nclasses = [\"a\", \"b\"]\n"
@@ -254,6 +258,16 @@ mod tests {
                 "[[columns]]\nname = \"{name}\"\ntype = \"number\"\nbounds = {bounds}\n\
                  scale = \"{scale}\"\n"
             );
+            let basis = match name {
+                "u" => "{ hats = 5, knots = \"log\" }",
+                "v" => "{ hats = 7, cyclic = true, weight = 1.5 }",
+                _ => "{ knots = [-0.5, 0, 0.75] }",
+            };
+            text += &if bases { format!("basis = {basis}\n") } else { String::new() };
+        }
+        if bases {
+            text = text.replacen("[clip]\n", "[clip]\nrows = \"fill\"\n", 1);
+            text += "[[pairs]]\ncolumns = [\"w\", \"u\"]\nhats = 3\nweight = 0.5\n";
         }
         Schema::from_toml(&text).unwrap()
     }
@@ -266,17 +280,20 @@ mod tests {
             storage in prop::sample::select(vec!["dense", "csr"]),
             bias in any::<bool>(),
             radius in prop::sample::select(vec![0.3, 1.0, 1.7, 40.0]),
+            bases in any::<bool>(),
+            scored in any::<bool>(),
         ) {
-            let encoding = Encoding::new(&schema(scale, bias, storage, radius));
-            let mut encoder = encoding.rows(UnknownIn::Training);
+            let encoding = Encoding::new(&unfolded(scale, bias, storage, radius, bases));
+            let unknown_in = if scored { UnknownIn::Prediction } else { UnknownIn::Training };
+            let mut encoder = encoding.rows(unknown_in);
             let mut builder = MatrixBuilder::new(encoding.storage(), encoding.width());
             for row in &rows {
                 builder.push(encoder.encode(|source| Cell::Number(row[source])).unwrap());
             }
             let one_by_one = builder.finish();
-            let at_once = encoding.encode_numbers(&Rows(rows.clone()), None, UnknownIn::Training).unwrap().matrix;
+            let at_once = encoding.encode_numbers(&Rows(rows.clone()), None, unknown_in).unwrap().matrix;
             let storage = Some(encoding.storage());
-            let asked = encoding.encode_numbers(&Rows(rows.clone()), storage, UnknownIn::Training).unwrap().matrix;
+            let asked = encoding.encode_numbers(&Rows(rows.clone()), storage, unknown_in).unwrap().matrix;
             prop_assert_eq!(matches!(asked, Matrix::Csr(_)), storage == Some(Storage::Csr));
             prop_assert_eq!(at_once.rows(), rows.len());
             for row in 0..rows.len() {

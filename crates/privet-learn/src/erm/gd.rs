@@ -120,7 +120,7 @@ pub const MEMORIES: f64 = 8.0;
 /// Steps that the rule takes at least.
 pub const FEWEST: f64 = 60.0;
 /// Steps that the rule takes at most.
-pub const MOST: f64 = 600.0;
+pub const MOST: f64 = 300.0;
 
 /// S of two classes and the logistic loss.
 pub(crate) const LOGISTIC_SLOPE: f64 = 0.5 * LOGISTIC_SHARE;
