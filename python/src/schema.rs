@@ -131,6 +131,13 @@ impl Schema {
         self.0.bias()
     }
 
+    /// What encoded entries are multiplied by where scores are sums over columns (`rows = "fill"`); 1
+    /// elsewhere.
+    #[getter]
+    fn score_factor(&self) -> f64 {
+        Encoding::new(&self.0).score_factor()
+    }
+
     /// Slope and offset of each encoded column but the constant one as a line of its feature; `None`
     /// where some are none.
     #[expect(clippy::type_complexity, reason = "two arrays")]

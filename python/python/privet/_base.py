@@ -308,7 +308,8 @@ class PrivateEstimator(BaseEstimator):
         self._set_target(schema, classes)
 
     def _coefficients(self, model: _privet.Model, schema: Schema) -> tuple[np.ndarray, Any]:
-        return coefficients(model.weights(), schema, self._numeric_target())
+        # By the schema as the plan settled it.
+        return coefficients(model.weights(), Schema._of(model.schema()), self._numeric_target())
 
     # Using.
 

@@ -3,8 +3,9 @@
 Where every feature is a number, its encoding is a straight line within its bounds, and the coefficients
 are those of ``X`` itself: for a row that no bound touches, a classifier's ``decision_function`` and a
 regressor's ``predict`` are ``X @ coef_.T + intercept_``. The bound on a row's norm is one of them: with
-``bounds`` and an intercept it touches every row. Where there are categories or logarithms, the
-coefficients are those of the encoded columns.
+``bounds`` and an intercept it touches every row, unless rows are filled to learn from: then scores divide
+by one public length, and the line holds for every row within the bounds. Where there are categories,
+logarithms, hats or pairs, the coefficients are those of the encoded columns (``model_.column_names()``).
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ def coefficients(
     weights: np.ndarray, schema: Schema, numeric_target: bool
 ) -> tuple[np.ndarray, Any]:
     """``coef_`` and ``intercept_``."""
-    bias = schema._checked.bias or 0.0
+    factor = schema._checked.score_factor
+    bias = (schema._checked.bias or 0.0) * factor
     lines = schema._checked.lines()
     if lines is None:
         width = weights.shape[1] - bool(bias)
         lines = np.ones(width), np.zeros(width)
-    slopes, offsets = lines
+    slopes, offsets = (factor * part for part in lines)
     columns = weights[:, : len(slopes)]
     coef = columns * slopes
     intercept = columns @ offsets

@@ -120,7 +120,9 @@ pub fn fitting_schema(model: &Model, given: Option<&Path>) -> Result<Schema, Fai
     }
     if schema.is_open() {
         // What it leaves open the plan decided: only what it says must fit.
-        [&mut ours, &mut theirs].map(without_encoding);
+        for draft in [&mut ours, &mut theirs] {
+            without_encoding(draft);
+        }
         if ours == theirs {
             let file = Draft::from(schema).file;
             let read = Draft { file, ..Draft::from(own.clone()) };

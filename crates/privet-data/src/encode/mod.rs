@@ -14,6 +14,7 @@
 //! - Number target: 2t − 1, truncated toward zero to a multiple of 2⁻²³.
 
 mod column;
+mod fourier;
 mod hats;
 mod lookup;
 mod numbers;
@@ -33,6 +34,7 @@ use crate::{
     },
 };
 use column::ColumnEncoder;
+use fourier::Fourier;
 use pair::PairEncoder;
 
 /// Below this share of non-zero entries (as the schema lets expect) rows are stored sparse.
@@ -51,6 +53,7 @@ pub struct Encoding {
     raw_l2: f64,
     encoders: Vec<ColumnEncoder>,
     pairs: Vec<PairEncoder>,
+    fourier: Option<Fourier>,
     libsvm: Option<(u32, Option<(f64, f64)>)>,
     /// What a row to be scored is multiplied by, where rows are filled to learn from: R over the length that
     /// rows have on average over the bounds, a public number.
@@ -81,6 +84,13 @@ impl Encoding {
             usual += pair.squares().1;
             pairs.push(pair);
         }
+        let fourier = schema.fourier().map(|facts| Fourier::new(facts, schema, &encoders, width));
+        if let Some(fourier) = &fourier {
+            width += fourier.width;
+            non_zero += f64::from(fourier.width);
+            squares += fourier.squares().0;
+            usual += fourier.squares().1;
+        }
         let libsvm = schema.libsvm().map(|facts| (facts.features, facts.bounds));
         if let Some((features, bounds)) = libsvm {
             width += features;
@@ -109,6 +119,7 @@ impl Encoding {
             raw_l2: if fill { f64::INFINITY } else { squares.sqrt() * (1.0 + 1e-6) },
             encoders,
             pairs,
+            fourier,
             libsvm,
             for_scores,
             // Of sparse features it is not known how many a row has: the root stands between.
@@ -138,7 +149,22 @@ impl Encoding {
         let alone = self.libsvm.map_or(0, |(features, _)| features) + u32::from(self.has_bias());
         let columns = self.encoders.iter().map(|encoder| encoder.width).filter(|width| *width > 0);
         let pairs = self.pairs.iter().map(|pair| pair.width).filter(|width| *width > 0);
-        columns.chain(pairs).chain((0..alone).map(|_| 1)).collect()
+        let waves = self.fourier.iter().map(|fourier| fourier.width);
+        columns.chain(pairs).chain(waves).chain((0..alone).map(|_| 1)).collect()
+    }
+
+    /// What the entries of a row to be scored are multiplied by where rows are filled to learn from, so that
+    /// scores are sums over columns; 1 elsewhere.
+    pub fn score_factor(&self) -> f64 {
+        self.for_scores.unwrap_or(1.0)
+    }
+
+    /// Appends what several cells say together, given where they stand.
+    fn encode_together(&self, spots: &[pair::Spot], row: &mut Vec<(u32, f64)>) {
+        self.pairs.iter().for_each(|pair| pair.encode(spots, row));
+        if let Some(fourier) = &self.fourier {
+            fourier.encode(spots, row);
+        }
     }
 
     /// What a row to be scored becomes: as a row to learn from, but where those are filled it is divided by
@@ -209,7 +235,8 @@ impl Encoding {
         let own = self.encoders.iter().find_map(|encoder| encoder.column_name(column));
         let of_pair =
             || self.pairs.iter().find_map(|pair| pair.column_name(column, &self.encoders));
-        own.or_else(of_pair)
+        let of_wave = || self.fourier.as_ref().and_then(|waves| waves.column_name(column));
+        own.or_else(of_pair).or_else(of_wave)
     }
 
     /// All names in order.

@@ -134,7 +134,8 @@ impl Encoding {
 
     fn maps(&self) -> Option<Maps> {
         let plain = self.plain()?;
-        let alone = self.pairs.is_empty() && plain.iter().all(|(_, number)| number.hats.is_none());
+        let together = !self.pairs.is_empty() || self.fourier.is_some();
+        let alone = !together && plain.iter().all(|(_, number)| number.hats.is_none());
         Some(match self.libsvm {
             Some((features, bounds)) => Maps::Alike { features: features as usize, bounds },
             None if alone && plain.iter().all(|(_, number)| number.encode(0.0) == 0.0) => {
@@ -267,6 +268,7 @@ mod tests {
         }
         if bases {
             text = text.replacen("[clip]\n", "[clip]\nrows = \"fill\"\n", 1);
+            text += "[fourier]\ncount = 4\nwidth = 0.7\n";
             text += "[[pairs]]\ncolumns = [\"w\", \"u\"]\nhats = 3\nweight = 0.5\n";
         }
         Schema::from_toml(&text).unwrap()

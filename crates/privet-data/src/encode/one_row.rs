@@ -81,10 +81,10 @@ impl<'a> OneRow<'a> {
                 for (x, (start, number)) in entries.iter().zip(numbers) {
                     number.unfold(*x, *start, pairs);
                 }
-                if !encoding.pairs.is_empty() {
+                if !encoding.pairs.is_empty() || encoding.fourier.is_some() {
                     spots.clear();
                     spots.extend(entries.iter().map(|x| Spot::At(*x)));
-                    encoding.pairs.iter().for_each(|pair| pair.encode(spots, pairs));
+                    encoding.encode_together(spots, pairs);
                 }
                 pairs.retain(|(_, value)| *value != 0.0);
             }

@@ -73,9 +73,7 @@ impl<'a> RowEncoder<'a> {
                 }
             }
         }
-        for pair in &self.encoding.pairs {
-            pair.encode(&self.spots, &mut self.row);
-        }
+        self.encoding.encode_together(&self.spots, &mut self.row);
         Ok(self.finish())
     }
 

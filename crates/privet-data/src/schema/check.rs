@@ -1,6 +1,6 @@
 //! From a draft to a schema: every key's limits, in one place.
 
-use super::{columns::check_columns, pairs::check_pairs, *};
+use super::{columns::check_columns, fourier::check_fourier, pairs::check_pairs, *};
 use privet_core::{Range, UNIT_CAP};
 use std::collections::HashSet;
 
@@ -78,8 +78,10 @@ impl Draft {
         }
         let columns = check_columns(self.columns, &file, &target, unit.as_ref(), invalid)?;
         let pairs = check_pairs(self.pairs, &columns)?;
+        let fourier = self.fourier.map(|draft| check_fourier(draft, &columns)).transpose()?;
         let width = columns.iter().map(|column| column.kind.width()).sum::<u64>()
             + pairs.iter().map(|pair| pair.width(&columns)).sum::<u64>()
+            + fourier.map_or(0, |facts| u64::from(facts.count))
             + u64::from(bias.is_some())
             + libsvm.map_or(0, |facts| u64::from(facts.features));
         if width == 0 {
@@ -102,6 +104,7 @@ impl Draft {
             unit,
             columns,
             pairs,
+            fourier,
             libsvm,
         })
     }
@@ -410,6 +413,12 @@ mod tests {
                 "[target]",
                 "[[pairs]]\ncolumns = [\"work\", \"age\"]\nhats = 3\n[target]",
                 &["pairs[0].hats", "slope"],
+            ),
+            ("[target]", "[fourier]\ncount = 0\nwidth = 1\n[target]", &["fourier.count", "from 1"]),
+            (
+                "[target]",
+                "[fourier]\ncount = 9\nwidth = 0\n[target]",
+                &["fourier.width", "above 0"],
             ),
             ("radius = 1.0", "radius = 1.0\nrows = \"stretch\"", &["stretch", "fill"]),
             ("norm = \"l2\"", "norm = \"linf\"\nrows = \"fill\"", &["clip.rows", "l2"]),

@@ -34,6 +34,9 @@ pub struct Draft {
     /// Columns whose encodings are multiplied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<PairDraft>,
+    /// Random waves over all numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fourier: Option<FourierDraft>,
 }
 
 /// `bias`.
@@ -267,6 +270,7 @@ impl From<Schema> for Draft {
             }),
             columns: schema.columns.into_iter().map(ColumnDraft::from).collect(),
             pairs: schema.pairs.into_iter().map(PairDraft::from).collect(),
+            fourier: schema.fourier.map(FourierDraft::from),
         }
     }
 }

@@ -56,6 +56,7 @@ mod check;
 mod columns;
 mod counting;
 mod draft;
+mod fourier;
 mod invalid;
 mod load;
 mod pairs;
@@ -66,6 +67,7 @@ pub use draft::{
     BiasDraft, ClipDraft, ColumnDraft, ColumnType, Draft, FileDraft, LibsvmDraft, MissingDraft,
     StandIn, TargetDraft, UnitDraft, UnknownDraft,
 };
+pub use fourier::{FourierDraft, FourierFacts};
 pub use invalid::{Invalid, InvalidCell, InvalidDraft};
 pub use load::LARGEST_SCHEMA;
 pub use pairs::{Pair, PairDraft};
@@ -328,6 +330,7 @@ pub struct Schema {
     unit: Option<UnitFacts>,
     columns: Vec<Column>,
     pairs: Vec<Pair>,
+    fourier: Option<FourierFacts>,
     libsvm: Option<LibsvmFacts>,
 }
 
@@ -395,6 +398,11 @@ impl Schema {
     /// Columns whose encodings are multiplied.
     pub fn pairs(&self) -> &[Pair] {
         &self.pairs
+    }
+
+    /// Random waves over all numbers, if asked for.
+    pub fn fourier(&self) -> Option<FourierFacts> {
+        self.fourier
     }
 
     /// A sparse file's features.
