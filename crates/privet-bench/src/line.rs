@@ -105,6 +105,9 @@ pub struct Run {
     pub measure: String,
     /// How well it did.
     pub score: f64,
+    /// How well it ranks held-out records of two classes: the area under the ROC curve, in per cent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranking: Option<f64>,
     /// The learner that did it where the entry left that open (`auto`).
     pub chosen: Option<String>,
     /// ε that the certificate proves at the cell's δ: beyond the cell's own ε where printed

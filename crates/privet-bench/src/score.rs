@@ -19,6 +19,16 @@ pub fn score(model: &Model, schema: &Schema, test: &Dataset) -> (&'static str, f
     }
 }
 
+/// How well a model ranks records of two classes: the area under the ROC curve, in per cent.
+pub fn ranking(model: &Model, test: &Dataset) -> Option<f64> {
+    match &test.target {
+        Target::Class { codes, .. } => {
+            model.ranking(&test.features, codes).map(|area| 100.0 * area)
+        }
+        Target::Number(_) => None,
+    }
+}
+
 /// 1 − Σ(found − truth)² / Σ(truth − mean)².
 fn r_squared(found: &[f64], truth: &[f64]) -> f64 {
     let mean = truth.iter().sum::<f64>() / truth.len() as f64;

@@ -2,9 +2,37 @@
 
 use crate::output::number;
 use privet_core::{Neighbours, Unit};
+use privet_data::Schema;
+use privet_data::schema::{Basis, ColumnKind};
 use privet_dp::account::{Cost, Event, Grid, Guarantee, ObjectiveNoise, OutputNoise, SeenBy};
 use privet_dp::gate::{Arithmetic, Made, SILENT};
 use privet_learn::Shown;
+
+/// What columns are unfolded into before anything private happens; `None` where each stands alone.
+pub fn features(schema: &Schema) -> Option<String> {
+    let hats = |kind: &ColumnKind| match kind {
+        ColumnKind::Number { basis: Basis::Hats(hats), .. } => Some(hats.count),
+        _ => None,
+    };
+    let counts: Vec<u32> =
+        schema.columns().iter().filter_map(|column| hats(&column.kind)).collect();
+    let mut parts = Vec::new();
+    if let (Some(least), Some(most)) = (counts.iter().min(), counts.iter().max()) {
+        let numbers = match counts.len() {
+            1 => "1 number bends".into(),
+            count => format!("{count} numbers bend"),
+        };
+        let knots = if least == most { most.to_string() } else { format!("{least} to {most}") };
+        parts.push(format!("{numbers} at {knots} public knots"));
+    }
+    match schema.pairs().len() {
+        0 => {}
+        1 => parts.push("1 pair of columns".into()),
+        count => parts.push(format!("{count} pairs of columns")),
+    }
+    parts.extend(schema.fourier().map(|waves| format!("{} random waves", waves.count)));
+    (!parts.is_empty()).then(|| format!("features fixed beforehand: {}", parts.join(", ")))
+}
 
 /// What the guarantee says, for somebody who never heard of ε.
 pub fn guarantee(guarantee: &Guarantee) -> String {

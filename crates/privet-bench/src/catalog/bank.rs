@@ -1,7 +1,8 @@
 //! Bank Marketing: will the client take a term deposit after the call?
 //!
 //! `duration`, the length of the call, is left out: it is known only when the answer is, and the
-//! set's documentation says that a realistic model must do without it. Calls span May 2008 to
+//! set's documentation says that a realistic model must do without it; most published figures are with it,
+//! and so is the entry `bank-calls`. Calls span May 2008 to
 //! November 2010, which bounds the days since the last campaign; "never called before" (−1 in the
 //! original) becomes `never`, a missing value with an indicator of its own. Bounds of balance and
 //! of the numbers of calls were chosen with the published values in view. Categories are those of
@@ -22,7 +23,8 @@ const PDAYS: usize = 13;
 
 pub(super) fn bank_marketing(entry: &Entry, from: &Path) -> Result<Task, CatalogError> {
     let yes = |name: &str| binary_of(name, ["no", "yes"]);
-    let columns: Vec<ColumnDraft> = vec![
+    let with_duration = entry.name == "bank-calls";
+    let mut columns: Vec<ColumnDraft> = vec![
         number("age", 0.0, 100.0),
         category(
             "job",
@@ -43,6 +45,10 @@ pub(super) fn bank_marketing(entry: &Entry, from: &Path) -> Result<Task, Catalog
         logarithm("previous", 50.0),
         category("poutcome", "unknown other failure success"),
     ];
+    if with_duration {
+        // An hour is longer than nearly every call.
+        columns.insert(DURATION, number("duration", 0.0, 3_600.0));
+    }
     let draft = Draft {
         file: FileDraft { missing_values: vec![NEVER.into()], ..FileDraft::default() },
         ..draft("y", &["no", "yes"], columns)
@@ -57,10 +63,12 @@ pub(super) fn bank_marketing(entry: &Entry, from: &Path) -> Result<Task, Catalog
         if cells[PDAYS] == b"-1" {
             cells[PDAYS] = NEVER.as_bytes();
         }
-        cells.remove(DURATION);
+        if !with_duration {
+            cells.remove(DURATION);
+        }
         rows.push(&cells.join(&b","[..]));
     }
-    Ok(task(draft.check()?, rows))
+    Ok(task(draft.of_file().check()?, rows))
 }
 
 fn unquoted(cell: &[u8]) -> &[u8] {

@@ -168,7 +168,7 @@ fn schema() -> Result<Schema, SchemaError> {
         unit: Some(UnitDraft { column: "patient_nbr".into(), max_records: ENCOUNTERS }),
         ..draft("readmitted", &["NO", ">30", "<30"], columns)
     };
-    draft.check()
+    draft.of_file().check()
 }
 
 #[cfg(test)]

@@ -39,5 +39,5 @@ pub(super) fn california_housing(entry: &Entry, from: &Path) -> Result<Task, Cat
     for cells in cells(&bytes, b',', 9, &path) {
         rows.push(&cells?.join(&b","[..]));
     }
-    Ok(task(draft.check()?, rows))
+    Ok(task(draft.of_file().check()?, rows))
 }

@@ -113,9 +113,9 @@ pub fn prepare(
     let task = match name {
         "adult" => tables::adult(entry, from)?,
         "kddcup99" => tables::kddcup99(entry, from, &split_key)?,
-        "covtype" => tables::covtype(entry, from)?,
+        "covtype" | "covtype-2" => tables::covtype(entry, from)?,
         "cod-rna" => tables::cod_rna(entry, from)?,
-        "bank-marketing" => bank::bank_marketing(entry, from)?,
+        "bank-marketing" | "bank-calls" => bank::bank_marketing(entry, from)?,
         "diabetes-130" => diabetes::diabetes_130(entry, from)?,
         "california-housing" => housing::california_housing(entry, from)?,
         "mnist" | "fashion-mnist" => images::images(entry, from)?,

@@ -44,7 +44,7 @@ pub(super) fn task(entry: &Entry, rows: usize, seed: Option<u64>) -> Result<Task
         bias: Some(BiasDraft::Switch(true)),
         ..draft("y", &["-1", "1"], columns.collect())
     };
-    let schema = draft.check()?;
+    let schema = draft.of_file().check()?;
     let mut records = law.records();
     let (mut lines, mut line, mut record) = (Lines::default(), Vec::new(), Vec::new());
     for _ in 0..rows {

@@ -146,7 +146,7 @@ pub(super) fn kddcup99(entry: &Entry, from: &Path, key: &Key) -> Result<Task, Ca
             rows.push(&cells.join(&b","[..]));
         }
     }
-    Ok(task(draft.check()?, rows))
+    Ok(task(draft.of_file().check()?, rows))
 }
 
 /// Covertype. The original spreads wilderness area and soil type over 4 and 40 indicator columns;
@@ -167,7 +167,11 @@ pub(super) fn covtype(entry: &Entry, from: &Path) -> Result<Task, CatalogError> 
         category("Wilderness_Area", &numbered(4)),
         category("Soil_Type", &numbered(40)),
     ];
-    let schema = schema("Cover_Type", &["1", "2", "3", "4", "5", "6", "7"], columns)?;
+    // The commonest kind against the rest, as in LIBSVM's binary version.
+    let binary = entry.name == "covtype-2";
+    let classes: &[&str] =
+        if binary { &["other", "2"] } else { &["1", "2", "3", "4", "5", "6", "7"] };
+    let schema = schema("Cover_Type", classes, columns)?;
     let (bytes, path) = original(entry, &entry.files[0], from)?;
     let place = |indicators: &[&[u8]]| {
         let mut set = indicators.iter().enumerate().filter(|(_, cell)| **cell == b"1");
@@ -180,7 +184,8 @@ pub(super) fn covtype(entry: &Entry, from: &Path) -> Result<Task, CatalogError> 
     for cells in cells(&bytes, b',', 55, &path) {
         let cells = cells?;
         let (area, soil) = (place(&cells[10..14])?, place(&cells[14..54])?);
-        let tail = [area.as_bytes(), soil.as_bytes(), cells[54]];
+        let kind = if binary && cells[54] != b"2" { b"other" } else { cells[54] };
+        let tail = [area.as_bytes(), soil.as_bytes(), kind];
         rows.push(&[&cells[..10], &tail].concat().join(&b","[..]));
     }
     Ok(task(schema, rows))

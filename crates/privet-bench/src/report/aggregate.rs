@@ -30,6 +30,8 @@ pub struct Summary {
     pub mean: f64,
     /// Its standard error: that of the mean over these runs, unknown for a single one.
     pub standard_error: Option<f64>,
+    /// Mean area under the ROC curve in per cent, where all of them have one, and its standard error.
+    pub ranking: Option<(f64, Option<f64>)>,
     /// Learners that did it where the entry left that open, and how often.
     pub chosen: BTreeMap<String, usize>,
     /// Largest ε that a certificate proves.
@@ -50,6 +52,7 @@ impl Summary {
     fn new(runs: &[&Run]) -> Option<Self> {
         let first = *runs.first()?;
         let scores: Vec<f64> = runs.iter().map(|run| run.score).collect();
+        let ranks: Option<Vec<f64>> = runs.iter().map(|run| run.ranking).collect();
         let mut chosen = BTreeMap::new();
         for name in runs.iter().filter_map(|run| run.chosen.clone()) {
             *chosen.entry(name).or_insert(0) += 1;
@@ -64,6 +67,7 @@ impl Summary {
             runs: runs.len(),
             mean: mean(&scores),
             standard_error: standard_error(&scores),
+            ranking: ranks.map(|ranks| (mean(&ranks), standard_error(&ranks))),
             chosen,
             certified: runs.iter().filter_map(|run| run.certified).reduce(f64::max),
             seconds: mean(&seconds),

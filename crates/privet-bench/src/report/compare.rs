@@ -55,9 +55,13 @@ impl Gap {
 /// A mean with its standard error.
 pub fn score(summary: &Summary) -> String {
     let measure = Measure(&summary.measure);
-    match summary.standard_error {
+    let score = match summary.standard_error {
         Some(error) => format!("{} ± {}", measure.score(summary.mean), measure.score(error)),
         None => measure.score(summary.mean),
+    };
+    match summary.ranking {
+        Some((area, _)) => format!("{score} (AUC {})", measure.score(area)),
+        None => score,
     }
 }
 

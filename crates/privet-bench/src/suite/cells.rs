@@ -178,6 +178,7 @@ method = "non-private"
             chosen: None,
             certified: None,
             seconds: 0.0,
+            ranking: None,
             peak_memory: None,
         })
     }

@@ -10,7 +10,7 @@ use super::table::Table;
 use crate::error::BenchError;
 use crate::line::{Line, Refused, Run, Stage};
 use crate::memory;
-use crate::score::score;
+use crate::score::{ranking, score};
 use privet_core::Budget;
 use privet_dp::noise::SystemRandom;
 use privet_learn::model::Model;
@@ -110,7 +110,9 @@ impl Job<'_> {
             let started = Instant::now();
             let release = plan.run(training, &mut source, stop)?;
             let seconds = started.elapsed().as_secs_f64();
-            let (measure, score) = score(&Model::from_release(release)?, plan.schema(), test);
+            let model = Model::from_release(release)?;
+            let (measure, score) = score(&model, plan.schema(), test);
+            let ranking = ranking(&model, test);
             let facts = plan.facts();
             let line = Line::Run(Run {
                 cell: self.place.cell.clone(),
@@ -121,6 +123,7 @@ impl Job<'_> {
                 classes: self.table.schema.classes().map_or(0, <[String]>::len) as u64,
                 measure: measure.into(),
                 score,
+                ranking,
                 chosen: (asked != planned).then(|| planned.into()),
                 certified: plan.guarantee().map(|guarantee| guarantee.epsilon),
                 seconds,

@@ -5,7 +5,7 @@
 //! dataset = "adult"
 //! method = "auto"                   # a name of [[methods]], which decides δ and neighbours
 //! epsilon = 0.1                     # left out for a learner without privacy
-//! measure = "accuracy"              # or r-squared, seconds
+//! measure = "accuracy"              # or auc, r-squared, seconds
 //! at-least = 79.1                   # or at-most
 //! calibration = "sound"             # unless said
 //! note = "the best of the papers"   # if need be
@@ -59,6 +59,8 @@ impl Target {
 pub enum Measure {
     /// Per cent of the held-out records whose class is found.
     Accuracy,
+    /// Area under the ROC curve on the held-out records of two classes, in per cent.
+    Auc,
     /// R² on the held-out records.
     RSquared,
     /// Seconds of training, on the machine that measured.

@@ -7,6 +7,7 @@ use crate::words;
 use clap::Args;
 use privet_core::printable;
 use privet_data::Encoding;
+use privet_data::schema::Rows;
 use privet_dp::gate::Certificate;
 use privet_dp::noise::Origin;
 use privet_learn::file::{self, Seal};
@@ -149,7 +150,12 @@ fn facts<T: Task>(released: &Released<T>) -> String {
     ];
     if T::NAME == Erm::NAME {
         let length = number(encoding.l2_radius());
-        lines.insert(1, format!("every record clipped to length {length} (ℓ2)"));
+        let done = match request.schema.clip().rows {
+            Rows::Clip => "clipped",
+            Rows::Fill => "scaled",
+        };
+        lines.insert(1, format!("every record {done} to length {length} (ℓ2)"));
+        lines.extend(words::features(&request.schema));
     }
     if let Some(budget) = &request.budget {
         lines.push(format!("asked for {}", words::budget(budget.epsilon(), budget.delta())));

@@ -214,6 +214,9 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
                     format!("{:?}", plan.arithmetic()).to_lowercase(),
                 ]);
                 plan.notes().iter().for_each(|note| remark(note.clone(), row));
+                if let Some(features) = words::features(plan.schema()) {
+                    remark(format!("{features}; {} encoded columns", plan.facts().columns), row);
+                }
             }
             Err(error) => {
                 line.push("refused".into());
