@@ -6,6 +6,7 @@
 //!
 //! - [`block`]: encoded rows in a plain file.
 //! - [`bound`]: clipping, proved in integers.
+//! - [`image`]: rows of images, by a fixed encoder.
 //! - [`matrix`]: dense and sparse rows.
 //! - [`mod@write`]: files written whole or not at all, over nothing that was not meant.
 //! - [`split`], [`keyed`]: shuffles and hold-outs by keyed hash.
@@ -14,6 +15,7 @@
 pub mod block;
 pub mod bound;
 pub mod encode;
+pub mod image;
 pub mod keyed;
 pub mod matrix;
 pub mod read;

@@ -65,6 +65,8 @@ impl Draft {
             return refuse("invalid", problem, "\"refuse\" or \"drop\"");
         }
         let columns = check_columns(self.columns, &file, &target, unit.as_ref(), invalid)?;
+        let image =
+            self.image.map(|image| image.check(&columns, libsvm, clip, bias)).transpose()?;
         let width = columns.iter().map(|column| column.kind.width()).sum::<u64>()
             + u64::from(bias.is_some())
             + libsvm.map_or(0, |facts| u64::from(facts.features));
@@ -77,7 +79,7 @@ impl Draft {
             return refuse("columns", format!("{width} encoded columns"), accepted);
         }
         let storage = self.storage;
-        Ok(Schema { file, clip, bias, invalid, storage, target, unit, columns, libsvm })
+        Ok(Schema { file, clip, bias, invalid, storage, target, unit, columns, libsvm, image })
     }
 }
 

@@ -45,6 +45,7 @@ impl Schema {
             bias: Some(1.0),
             invalid,
             storage: None,
+            image: None,
             columns,
             ..self.clone()
         })

@@ -44,7 +44,9 @@
 //! `max_records`) the guarantee is about all rows of one user, told apart by exact text or digits
 //! (`7` and `07` are two; numbers that may have lost digits are refused). With `format = "libsvm"` there are
 //! no `[[columns]]` but `[libsvm]` (`features`, and optionally `bounds`). With `invalid = "stand-in"` a
-//! column may say what a bad cell becomes: `invalid = 38.5`, or `invalid = { as = "public" }`.
+//! column may say what a bad cell becomes: `invalid = 38.5`, or `invalid = { as = "public" }`. With `[image]`
+//! (`width`, `height`, `channels`, `encoder`, `features`) the features of a row are the pixels of an image, and
+//! a fixed encoder makes the row of them ([`crate::image`]).
 //!
 //! [`Draft`] is the file as written; [`Schema`] is what passed [`Draft::check`], and deserialising
 //! goes through that check.
@@ -53,6 +55,7 @@ mod check;
 mod columns;
 mod counting;
 mod draft;
+mod image;
 mod invalid;
 mod load;
 
@@ -61,6 +64,7 @@ pub use draft::{
     BiasDraft, ClipDraft, ColumnDraft, ColumnType, Draft, FileDraft, LibsvmDraft, MissingDraft,
     StandIn, TargetDraft, UnitDraft, UnknownDraft,
 };
+pub use image::{CHANNELS, ImageDraft, ImageEncoding, ImageFacts, SIDE};
 pub use invalid::{Invalid, InvalidCell, InvalidDraft};
 pub use load::LARGEST_SCHEMA;
 
@@ -304,6 +308,7 @@ pub struct Schema {
     unit: Option<UnitFacts>,
     columns: Vec<Column>,
     libsvm: Option<LibsvmFacts>,
+    image: Option<ImageFacts>,
 }
 
 impl Schema {
