@@ -6,6 +6,7 @@
 //!
 //! - [`block`]: encoded rows in a plain file.
 //! - [`bound`]: clipping, proved in integers.
+//! - [`centre`]: rows less a public vector.
 //! - [`image`]: rows of images, by a fixed encoder.
 //! - [`matrix`]: dense and sparse rows.
 //! - [`mod@write`]: files written whole or not at all, over nothing that was not meant.
@@ -14,6 +15,7 @@
 
 pub mod block;
 pub mod bound;
+pub mod centre;
 pub mod encode;
 pub mod image;
 pub mod keyed;

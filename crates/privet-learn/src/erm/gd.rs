@@ -193,9 +193,19 @@ pub struct Pace {
 
 /// The rule above. `noise` is s.
 pub fn pace(facts: &Facts, noise: f64, steps: Option<u32>) -> Pace {
+    pace_to(facts, noise, steps, EXPECTED_NORM, shape(facts))
+}
+
+/// The same with B·R, and with β and tr H, as given.
+pub(super) fn pace_to(
+    facts: &Facts,
+    noise: f64,
+    steps: Option<u32>,
+    expected_norm: f64,
+    (smoothness, trace): (f64, f64),
+) -> Pace {
     let problems = f64::from(facts.problems);
-    let (smoothness, trace) = shape(facts);
-    let norm = problems.sqrt() * EXPECTED_NORM / facts.radius;
+    let norm = problems.sqrt() * expected_norm / facts.radius;
     let coordinates = problems * facts.columns as f64;
     let walk = (norm * norm / (2.0 * noise * noise * trace)).cbrt();
     let settled = norm * std::f64::consts::SQRT_2 / (noise * coordinates.sqrt());
@@ -211,7 +221,7 @@ pub fn pace(facts: &Facts, noise: f64, steps: Option<u32>) -> Pace {
 }
 
 /// How far the mean of the last points goes under a constant gradient, in rates.
-fn reach(steps: u32, momentum: f64, averaged: u32) -> f64 {
+pub(super) fn reach(steps: u32, momentum: f64, averaged: u32) -> f64 {
     let middle = f64::from(steps) - (f64::from(averaged) - 1.0) / 2.0;
     (middle - momentum / (1.0 - momentum)) / (1.0 - momentum)
 }
