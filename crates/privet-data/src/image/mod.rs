@@ -5,13 +5,12 @@
 //! end-to-end learning). After it the row is as long as the clip allows, and is clipped as every row is.
 //!
 //! ```text
-//!  pixels ──scatter──► 81 maps a channel ──normalise──► mean 0, variance 1 in each group ──project──► features
+//!  pixels ──scatter──► 81 maps a channel ──normalise──► groups of length √size ──project──► features
 //!         ──scale──► length R ──clip──► row
 //! ```
 //!
-//! - Groups: three maps each, 27 a channel, in the order S₀, S₁ (finer, coarser scale), S₂. A group's variance
-//!   v becomes v/(v + [`FLOOR`]): the floor is public, so a group that is blank stays near 0. A blank image is
-//!   a row of zeros, like the null record.
+//! - Groups (module `normalise`): the coefficients of one order at one place. Floors are public, so a group that is
+//!   blank stays near 0. A blank image is a row of zeros, like the null record.
 //! - Rows are scaled up or down to R, and then go through [`Clip`], whose integers prove ‖row‖ ≤ R.
 //!
 //! **Claim.** The row of an image has the same bits alone and at any place of any table, on any number of
@@ -21,6 +20,7 @@
 //! so they are the same on every machine.
 
 mod fourier;
+mod normalise;
 mod project;
 mod scatter;
 mod wavelets;
@@ -36,10 +36,6 @@ use scatter::{MAPS, Room, Scattering};
 const SCALES: u32 = 2;
 /// L.
 const ANGLES: usize = 8;
-/// Maps that are normalised together.
-const GROUP: usize = 3;
-/// What is added to a group's variance; pixels go from 0 to 1.
-pub const FLOOR: f64 = 1e-5;
 /// Images that a thread takes at a time.
 const PIECE: usize = 16;
 
@@ -106,7 +102,7 @@ impl ImageEncoder {
         let places = self.scattering.places();
         for (channel, maps) in maps.chunks_exact_mut(MAPS * places).enumerate() {
             self.scattering.maps(&pixels[channel..], self.channels, room, maps);
-            maps.chunks_exact_mut(GROUP * places).for_each(normalise);
+            normalise::normalise(maps, places);
         }
         self.projection.apply(maps, transformed, features);
         let length = features.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -116,16 +112,6 @@ impl ImageEncoder {
         clip.apply(features);
         row.iter_mut().zip(features).for_each(|(stored, x)| *stored = *x as f32);
     }
-}
-
-/// Mean 0, and the variance v becomes v/(v + floor).
-fn normalise(group: &mut [f32]) {
-    let count = group.len() as f64;
-    let mean = group.iter().map(|x| f64::from(*x)).sum::<f64>() / count;
-    let apart = |x: f32| f64::from(x) - mean;
-    let variance = group.iter().map(|x| apart(*x) * apart(*x)).sum::<f64>() / count;
-    let factor = 1.0 / (variance + FLOOR).sqrt();
-    group.iter_mut().for_each(|x| *x = (apart(*x) * factor) as f32);
 }
 
 #[cfg(test)]

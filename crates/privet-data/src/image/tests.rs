@@ -73,19 +73,6 @@ proptest! {
     }
 }
 
-/// A group's mean is 0, and its variance 1 unless it is near the floor.
-#[test]
-fn groups_are_normalised_with_a_floor() {
-    for (size, expected) in [(1.0, 1.0), (0.0, 0.0), (FLOOR.sqrt() as f32, 0.5)] {
-        let mut group: Vec<f32> =
-            (0..100).map(|at| if at % 2 == 0 { size } else { -size }).collect();
-        normalise(&mut group);
-        let variance = group.iter().map(|x| f64::from(x * x)).sum::<f64>() / 100.0;
-        assert!((variance - expected).abs() < 1e-4, "{size}: {variance}");
-        assert!(group.iter().sum::<f32>().abs() < 1e-4);
-    }
-}
-
 /// Maps by the definition: sums over all pixels, with the wavelets' transforms inverted one by one.
 #[test]
 fn maps_agree_with_the_definition() {

@@ -152,17 +152,17 @@ pub(crate) fn plan(
         );
     }
     let joint = gd::joint(facts);
+    let steps =
+        options.steps.map(|steps| STEPS.check(f64::from(steps)).map(|_| steps)).transpose()?;
+    let ridge = options.ridge.map(|ridge| RIDGE.check(ridge)).transpose()?.unwrap_or(0.0);
+    let share = SHARE.check(options.share.unwrap_or(DEFAULT_SHARE))?;
+    let slope = SLOPE.check(options.slope.unwrap_or(DEFAULT_SLOPE))?;
     if options.slope.is_some() && !joint {
         return refused(
             "slope is for more than two classes and the logistic loss".into(),
             "leave out the slope",
         );
     }
-    let steps =
-        options.steps.map(|steps| STEPS.check(f64::from(steps)).map(|_| steps)).transpose()?;
-    let ridge = options.ridge.map(|ridge| RIDGE.check(ridge)).transpose()?.unwrap_or(0.0);
-    let share = SHARE.check(options.share.unwrap_or(DEFAULT_SHARE))?;
-    let slope = SLOPE.check(options.slope.unwrap_or(DEFAULT_SLOPE))?;
     let slope = if joint { slope } else { gd::slope(facts) };
     // Pays for the rounding of these few operations.
     let above = facts.radius * (1.0 + 16.0 * f64::EPSILON);
