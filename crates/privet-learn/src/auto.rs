@@ -6,7 +6,9 @@
 //!    excess risk ([`Plan::predicted_excess`](crate::Plan::predicted_excess)) is the least at all usual
 //!    sizes; [`crate::erm::amp`] where δ = 0. For the squared loss [`crate::erm::ssp`], up to the columns
 //!    that it takes: it is hidden by about the same noise, in one release that has no length to choose.
-//! 2. **Sparse.** Where no dense learner is predicted to learn anything, because the noise on p weights
+//! 2. **Images** of several classes, where δ > 0 and the loss is logistic: [`crate::erm::centred_gd`], since
+//!    their rows all point much the same way.
+//! 3. **Sparse.** Where no dense learner is predicted to learn anything, because the noise on p weights
 //!    drowns what n records can say, only a model of few columns has a chance:
 //!    [`crate::erm::frank_wolfe`], whose noise grows with ln p.
 //!
@@ -21,7 +23,7 @@
 use crate::LearnError;
 use crate::allowance::Allowance;
 use crate::erm::Decision;
-use crate::erm::predicted;
+use crate::erm::{gd, predicted};
 use crate::facts::Facts;
 use crate::method::{Method, MethodInfo, Scores};
 use crate::request::Calibration;
@@ -61,6 +63,7 @@ pub(crate) fn plan(
     }
     let first = match budget.is_pure() {
         true => Method::Amp(Default::default()),
+        false if facts.image && gd::joint(facts) => Method::CentredGd(Default::default()),
         false => Method::Gd(Default::default()),
     };
     let dense = first.plan(facts, budget, calibration)?;

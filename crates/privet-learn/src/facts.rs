@@ -37,6 +37,8 @@ pub struct Facts {
     pub bias: bool,
     /// How many encoded columns belong together, in order ([`Encoding::groups`]).
     pub groups: Vec<u32>,
+    /// Whether rows are those of images ([`privet_data::image`]).
+    pub image: bool,
 }
 
 /// Whether a Poisson loss was made for the bounds of the target, which its rate is relative to.
@@ -105,6 +107,7 @@ impl Facts {
             weights,
             bias: encoding.has_bias(),
             groups: encoding.groups(),
+            image: request.schema.image().is_some(),
         })
     }
 

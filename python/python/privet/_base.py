@@ -308,7 +308,9 @@ class PrivateEstimator(BaseEstimator):
         self._set_target(schema, classes)
 
     def _coefficients(self, model: _privet.Model, schema: Schema) -> tuple[np.ndarray, Any]:
-        return coefficients(model.weights(), schema, self._numeric_target())
+        return coefficients(
+            model.weights(), schema, self._numeric_target(), model.centre()
+        )
 
     # Using.
 

@@ -4,7 +4,9 @@ Where every feature is a number, its encoding is a straight line within its boun
 are those of ``X`` itself: for a row that no bound touches, a classifier's ``decision_function`` and a
 regressor's ``predict`` are ``X @ coef_.T + intercept_``. The bound on a row's norm is one of them: with
 ``bounds`` and an intercept it touches every row. Where there are categories or logarithms, the
-coefficients are those of the encoded columns.
+coefficients are those of the encoded columns. Where a model takes a centre from every row and makes it as
+long as the clip allows again (``centred-gd``), ``X @ coef_.T + intercept_`` has the signs and the order of
+``decision_function``, which is that times a positive number of the row's own.
 """
 
 from __future__ import annotations
@@ -17,7 +19,10 @@ from privet.schema import Schema
 
 
 def coefficients(
-    weights: np.ndarray, schema: Schema, numeric_target: bool
+    weights: np.ndarray,
+    schema: Schema,
+    numeric_target: bool,
+    centre: np.ndarray | None = None,
 ) -> tuple[np.ndarray, Any]:
     """``coef_`` and ``intercept_``."""
     bias = schema._checked.bias or 0.0
@@ -31,6 +36,8 @@ def coefficients(
     intercept = columns @ offsets
     if bias:
         intercept = intercept + weights[:, -1] * bias
+    if centre is not None:
+        intercept = intercept - weights @ centre
     if not numeric_target:
         return coef, intercept
     low, high = schema.target_bounds or (-1.0, 1.0)

@@ -308,13 +308,13 @@ impl Procedure<super::Erm> for Centring {
         let watch = StepWatch::new(monitor);
         let mut walk = session.begin::<Stages>()?;
         let noised = session.walk(&mut walk, |question, session| {
+            if !watch.step() {
+                return Err(LearnError::from(GateError::Unanswered));
+            }
             let Question::Gradient { mean, theta } = question else {
                 let records = Here(vec![admit::records(data, &Labels::Same)?]);
                 return records.answer(&self.sum_of_rows(), &of_mean, session);
             };
-            if !watch.step() {
-                return Err(LearnError::from(GateError::Unanswered));
-            }
             let moved = moved.get_or_init(|| Dataset {
                 features: Matrix::Dense(centred(&data.features, mean, self.radius)),
                 target: data.target.clone(),

@@ -152,7 +152,7 @@ pub(super) fn separate_slope(facts: &Facts) -> f64 {
 }
 
 /// Whether the classes are fitted jointly.
-pub(super) fn joint(facts: &Facts) -> bool {
+pub(crate) fn joint(facts: &Facts) -> bool {
     facts.problems > 1 && facts.loss == Loss::Logistic
 }
 
