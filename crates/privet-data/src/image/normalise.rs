@@ -56,7 +56,7 @@ mod tests {
         for (share, expected) in [(1e6, 1.0), (1.0, 0.5), (0.0, 0.0)] {
             let size = |order: usize| (share * FLOORS[order]).sqrt() as f32;
             let value = |at: usize| match at / PLACES {
-                0 => 0.3 + if at % 2 == 0 { size(0) } else { -size(0) },
+                0 => 0.3 + if at.is_multiple_of(2) { size(0) } else { -size(0) },
                 1..=16 => size(1),
                 _ => size(2),
             };

@@ -215,10 +215,8 @@ fn product(real: f32, imaginary: f32, wavelets: &Angles) -> Lanes<ANGLES> {
 
 fn moduli(values: &[Lanes<ANGLES>], moduli: &mut [Angles]) {
     for (modulus, value) in moduli.iter_mut().zip(values) {
-        for angle in 0..ANGLES {
-            let (a, b) = (value.real[angle], value.imaginary[angle]);
-            modulus[angle] = (a * a + b * b).sqrt();
-        }
+        let parts = value.real.iter().zip(&value.imaginary);
+        modulus.iter_mut().zip(parts).for_each(|(m, (a, b))| *m = (a * a + b * b).sqrt());
     }
 }
 

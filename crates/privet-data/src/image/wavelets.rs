@@ -23,20 +23,14 @@ pub(super) type Angles = [f32; ANGLES];
 
 /// ψ̂ of one scale at all angles, frequencies in bit-reversed order, times `factor`.
 pub(super) fn morlets(scale: u32, rows: usize, columns: usize, factor: f64) -> Vec<Angles> {
+    let wavelets: [Wavelet; ANGLES] = std::array::from_fn(|angle| Wavelet::new(scale, angle));
     let mut table = vec![[0.0; ANGLES]; rows * columns];
-    for angle in 0..ANGLES {
-        let wavelet = Wavelet::new(scale, angle);
-        let correction =
-            wavelet.gaussian(-wavelet.wave[0], -wavelet.wave[1]) / wavelet.gaussian(0.0, 0.0);
-        for row in 0..rows {
-            for column in 0..columns {
-                let y = 2.0 * PI * row as f64 / rows as f64;
-                let x = 2.0 * PI * column as f64 / columns as f64;
-                let value = wavelet.gaussian(y - wavelet.wave[0], x - wavelet.wave[1])
-                    - correction * wavelet.gaussian(y, x);
-                let at = place(row, rows) * columns + place(column, columns);
-                table[at][angle] = (value * factor) as f32;
-            }
+    for row in 0..rows {
+        for column in 0..columns {
+            let y = 2.0 * PI * row as f64 / rows as f64;
+            let x = 2.0 * PI * column as f64 / columns as f64;
+            let at = place(row, rows) * columns + place(column, columns);
+            table[at] = std::array::from_fn(|angle| (wavelets[angle].at(y, x) * factor) as f32);
         }
     }
     table
@@ -47,6 +41,8 @@ struct Wavelet {
     wave: [f64; 2],
     /// Σ: of rows, mixed, of columns.
     covariance: [f64; 3],
+    /// g(−ξ)/g(0).
+    correction: f64,
 }
 
 impl Wavelet {
@@ -57,14 +53,24 @@ impl Wavelet {
         let wave = 0.75 * PI / size;
         let along = (DEVIATION * size).powi(2);
         let across = along * (ANGLES as f64 / 4.0).powi(2);
-        Self {
+        let mut wavelet = Self {
             wave: [wave * cosine, wave * sine],
+            correction: 0.0,
             covariance: [
                 along * cosine * cosine + across * sine * sine,
                 (along - across) * sine * cosine,
                 along * sine * sine + across * cosine * cosine,
             ],
-        }
+        };
+        let [y, x] = wavelet.wave;
+        wavelet.correction = wavelet.gaussian(-y, -x) / wavelet.gaussian(0.0, 0.0);
+        wavelet
+    }
+
+    /// ψ̂.
+    fn at(&self, y: f64, x: f64) -> f64 {
+        let [down, along] = self.wave;
+        self.gaussian(y - down, x - along) - self.correction * self.gaussian(y, x)
     }
 
     /// g.
