@@ -225,3 +225,52 @@ proptest! {
         prop_assert!(moved <= bound(slope), "{moved} for {change:?}");
     }
 }
+
+/// Stripes that go one of three ways, somewhere, under pixel noise; 12 × 12, as LIBSVM text.
+fn stripes(rows: usize, seed: u64) -> String {
+    let mut source = FixedSeed::new(seed);
+    let mut text = String::new();
+    for row in 0..rows {
+        let (class, shift) = (row % 3, 3.0 * uniform(&mut source));
+        text += &class.to_string();
+        for at in 0..144 {
+            let (y, x) = ((at / 12) as f64, (at % 12) as f64);
+            let along = [y, x, (y + x) * 0.7][class] + shift;
+            let value = 128.0 + 100.0 * (1.6 * along).sin() + 20.0 * uniform(&mut source);
+            text += &format!(" {}:{}", at + 1, value.round());
+        }
+        text += "\n";
+    }
+    text
+}
+
+/// From text to a verified file and back: the encoder is part of the certificate, and what is predicted for
+/// is encoded alike. `auto` takes images by this method.
+#[test]
+fn images_are_encoded_by_their_schema() {
+    let schema = Schema::from_toml(
+        "[file]\nformat = \"libsvm\"\n[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\n\
+         classes = [\"0\", \"1\", \"2\"]\n[libsvm]\nfeatures = 144\nbounds = [0, 255]\n[image]\n\
+         width = 12\nheight = 12\nfeatures = 150\n",
+    )
+    .unwrap();
+    let read = |rows, seed| read::libsvm_bytes(stripes(rows, seed).as_bytes(), &schema).unwrap();
+    let (training, test) = (read(1500, 1), read(300, 2));
+    for neighbours in RELATIONS {
+        let asked = Case::of("auto").schema(schema.clone()).rows(1500).neighbours(neighbours);
+        let model = asked.seeded(&training);
+        assert_eq!(model.method().name(), "centred-gd");
+        let accuracy = common::accuracy(&model, &test);
+        assert!(accuracy > 0.95, "{neighbours}: {accuracy}");
+        assert_eq!(model.request().schema, schema, "the encoder is written down");
+        let text = to_json(&asked.model(&training), None).unwrap();
+        let again = from_json(text.as_bytes(), Seal::Required).unwrap();
+        assert!(verify(&again).valid);
+        assert_eq!(again.weights().centre.as_ref().map(Vec::len), Some(150));
+        // Features of another size would be other features.
+        let other = forged(&again, |certificate| {
+            certificate["request"]["schema"]["image"]["width"] = 13.into();
+        });
+        assert!(!verify(&other).valid);
+    }
+}
