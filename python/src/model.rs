@@ -86,6 +86,11 @@ impl Model {
         PyArray2::from_vec2(py, &self.0.weights().weights).map_err(Failure::value)
     }
 
+    /// What is taken from every encoded row before it is weighed, if anything is.
+    fn centre<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        Some(self.0.weights().centre.as_ref()?.to_pyarray(py))
+    }
+
     /// Names of the encoded columns.
     fn column_names(&self) -> Vec<String> {
         Encoding::new(&self.0.request().schema).column_names()

@@ -6,6 +6,8 @@
 //!
 //! - [`block`]: encoded rows in a plain file.
 //! - [`bound`]: clipping, proved in integers.
+//! - [`centre`]: rows less a public vector.
+//! - [`image`]: rows of images, by a fixed encoder.
 //! - [`matrix`]: dense and sparse rows.
 //! - [`mod@write`]: files written whole or not at all, over nothing that was not meant.
 //! - [`split`], [`keyed`]: shuffles and hold-outs by keyed hash.
@@ -13,7 +15,9 @@
 
 pub mod block;
 pub mod bound;
+pub mod centre;
 pub mod encode;
+pub mod image;
 pub mod keyed;
 pub mod matrix;
 pub mod read;

@@ -16,6 +16,8 @@
 //!    excess risk ([`Plan::predicted_excess`](crate::Plan::predicted_excess)) is the least at all usual
 //!    sizes; [`crate::erm::amp`] where δ = 0. For the squared loss [`crate::erm::ssp`], up to the columns
 //!    that it takes: it is hidden by about the same noise, in one release that has no length to choose.
+//! 4. **Images** of several classes, where δ > 0 and the loss is logistic: [`crate::erm::centred_gd`], since
+//!    their rows all point much the same way.
 //!
 //! No table is looked at and nothing is tuned, so that the budget asked for is the whole price. Every
 //! parameter is a smooth function of the declared rows, the encoded columns, the classes and the
@@ -35,7 +37,7 @@
 use crate::LearnError;
 use crate::allowance::Allowance;
 use crate::erm::Decision;
-use crate::erm::predicted;
+use crate::erm::{gd, predicted};
 use crate::facts::Facts;
 use crate::method::{Method, MethodInfo, Scores};
 use crate::request::Calibration;
@@ -138,6 +140,7 @@ pub(crate) fn plan(
     }
     let first = match budget.is_pure() {
         true => Method::Amp(Default::default()),
+        false if facts.image && gd::joint(facts) => Method::CentredGd(Default::default()),
         false => Method::Gd(Default::default()),
     };
     let dense = first.plan(facts, budget, calibration)?;

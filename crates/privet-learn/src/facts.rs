@@ -39,6 +39,8 @@ pub struct Facts {
     pub groups: Vec<u32>,
     /// About how many entries of a row are not 0 ([`Encoding::expected_entries`]).
     pub entries: f64,
+    /// Whether rows are those of images ([`privet_data::image`]).
+    pub image: bool,
 }
 
 /// Whether a Poisson loss was made for the bounds of the target, which its rate is relative to.
@@ -108,6 +110,7 @@ impl Facts {
             bias: encoding.has_bias(),
             groups: encoding.groups(),
             entries: encoding.expected_entries(),
+            image: request.schema.image().is_some(),
         })
     }
 

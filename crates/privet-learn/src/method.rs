@@ -122,6 +122,8 @@ methods! {
     Output: erm::output;
     /// Noisy gradient descent on all records.
     Gd: erm::gd;
+    /// The same on rows less their noised mean.
+    CentredGd: erm::centred_gd;
     /// Noisy gradient descent on a random part of the records at each step.
     Sgd: erm::sgd;
     /// Permutation descent, noise on the result.

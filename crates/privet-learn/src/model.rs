@@ -6,6 +6,7 @@ use crate::erm::Erm;
 use crate::method::{Method, Scores};
 use crate::released::Released;
 use crate::task::Artefact;
+use privet_data::centre::centred as centred_rows;
 use privet_data::encode::Encoding;
 use privet_data::matrix::Matrix;
 use privet_optim::loss::Loss;
@@ -17,6 +18,10 @@ use serde::{Deserialize, Serialize};
 pub struct LinearWeights {
     /// A row a problem, a column an encoded column (bias last, if any).
     pub weights: Vec<Vec<f64>>,
+    /// What is taken from every row before it is weighed, under noise as well
+    /// ([`crate::erm::centred_gd`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub centre: Option<Vec<f64>>,
 }
 
 /// A released linear model with its certificate; the schema and loss are those of the request that the
@@ -26,7 +31,7 @@ pub type Model = Released<Erm>;
 impl LinearWeights {
     /// A row a problem.
     pub fn of(weights: Vec<Vec<f64>>) -> Self {
-        Self { weights }
+        Self { weights, centre: None }
     }
 }
 
@@ -34,7 +39,7 @@ impl Artefact for LinearWeights {
     const KIND: &'static str = "linear";
 
     fn numbers(&self) -> Vec<f64> {
-        self.weights.iter().flatten().copied().collect()
+        self.weights.iter().chain(&self.centre).flatten().copied().collect()
     }
 }
 
@@ -63,8 +68,12 @@ impl Model {
         &self.request().task.method
     }
 
-    /// ⟨x, θ⟩ for each row and problem, problems innermost.
+    /// ⟨x, θ⟩ for each row and problem, problems innermost; x is centred first where the model has a centre.
     pub fn scores(&self, features: &Matrix) -> Vec<f64> {
+        let radius = || Encoding::new(&self.request().schema).l2_radius();
+        let centred = self.weights().centre.as_ref();
+        let centred = centred.map(|mean| Matrix::Dense(centred_rows(features, mean, radius())));
+        let features = centred.as_ref().unwrap_or(features);
         let mut scores = Vec::with_capacity(features.rows() * self.weights().weights.len());
         for row in 0..features.rows() {
             for weights in &self.weights().weights {

@@ -61,7 +61,7 @@ fn every_released_certificate_verifies_or_is_void() {
 }
 
 /// Methods with the first version that has them.
-const LATER: [(&str, &str); 1] = [("chosen-amp", "0.2.0")];
+const LATER: [(&str, &str); 2] = [("centred-gd", "0.2.0"), ("chosen-amp", "0.2.0")];
 
 /// `auto` settles on one of the others; the baseline has nothing to verify.
 #[test]
@@ -119,6 +119,8 @@ fn write_the_files_of_this_version() {
         ("output", Loss::Logistic, Neighbours::AddRemove, 0.0, &two),
         ("gd", Loss::Logistic, Neighbours::ReplaceOne, 1e-6, &two),
         ("gd", Loss::Logistic, Neighbours::AddRemove, 1e-6, &three),
+        ("centred-gd", Loss::Logistic, Neighbours::ReplaceOne, 1e-6, &two),
+        ("centred-gd", Loss::Logistic, Neighbours::AddRemove, 1e-6, &three),
         ("sgd", Loss::Logistic, Neighbours::ReplaceOne, 1e-6, &two),
         ("sgd", Loss::Logistic, Neighbours::AddRemove, 1e-6, &three),
         ("psgd", Loss::Logistic, Neighbours::ReplaceOne, 1e-6, &two),

@@ -29,6 +29,7 @@ const CASES: &[(&str, Neighbours, f64, usize)] = &[
     ("output", Neighbours::AddRemove, 0.0, 1),
     ("gd", Neighbours::ReplaceOne, 1e-6, 3),
     ("gd", Neighbours::AddRemove, 1e-6, 3),
+    ("centred-gd", Neighbours::AddRemove, 1e-6, 3),
     ("sgd", Neighbours::AddRemove, 1e-6, 97),
     ("psgd", Neighbours::ReplaceOne, 1e-6, 3),
     ("psgd-strong", Neighbours::AddRemove, 1e-6, 3),

@@ -309,7 +309,8 @@ class PrivateEstimator(BaseEstimator):
 
     def _coefficients(self, model: _privet.Model, schema: Schema) -> tuple[np.ndarray, Any]:
         # By the schema as the plan settled it.
-        return coefficients(model.weights(), Schema._of(model.schema()), self._numeric_target())
+        settled = Schema._of(model.schema())
+        return coefficients(model.weights(), settled, self._numeric_target(), model.centre())
 
     # Using.
 

@@ -6,6 +6,9 @@ regressor's ``predict`` are ``X @ coef_.T + intercept_``. The bound on a row's n
 ``bounds`` and an intercept it touches every row, unless rows are filled to learn from: then scores divide
 by one public length, and the line holds for every row within the bounds. Where there are categories,
 logarithms, hats or pairs, the coefficients are those of the encoded columns (``model_.column_names()``).
+Where a model takes a centre from every row and makes it as
+long as the clip allows again (``centred-gd``), ``X @ coef_.T + intercept_`` has the signs and the order of
+``decision_function``, which is that times a positive number of the row's own.
 """
 
 from __future__ import annotations
@@ -18,7 +21,10 @@ from privet.schema import Schema
 
 
 def coefficients(
-    weights: np.ndarray, schema: Schema, numeric_target: bool
+    weights: np.ndarray,
+    schema: Schema,
+    numeric_target: bool,
+    centre: np.ndarray | None = None,
 ) -> tuple[np.ndarray, Any]:
     """``coef_`` and ``intercept_``."""
     factor = schema._checked.score_factor
@@ -33,6 +39,8 @@ def coefficients(
     intercept = columns @ offsets
     if bias:
         intercept = intercept + weights[:, -1] * bias
+    if centre is not None:
+        intercept = intercept - weights @ centre
     if not numeric_target:
         return coef, intercept
     low, high = schema.target_bounds or (-1.0, 1.0)

@@ -24,6 +24,54 @@ const NEWSGROUPS: &str = "https://doi.org/10.24432/C5C323; the files are derived
     documents in alphabetical order, weight (1 + ln tf)·ln(N/df) with N and df of the training \
     part, rows scaled to norm 1, five significant digits, +1 for comp.* and sci.*, else -1";
 
+/// In pairs of images and labels, training first.
+const MNIST: &[Original] = &[
+    gzipped(
+        "train-images-idx3-ubyte",
+        "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
+        "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
+    ),
+    gzipped(
+        "train-labels-idx1-ubyte",
+        "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
+        "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
+    ),
+    gzipped(
+        "t10k-images-idx3-ubyte",
+        "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
+        "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
+    ),
+    gzipped(
+        "t10k-labels-idx1-ubyte",
+        "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
+        "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
+    ),
+];
+
+/// Likewise.
+const FASHION_MNIST: &[Original] = &[
+    gzipped(
+        "train-images-idx3-ubyte",
+        "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888",
+        "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84",
+    ),
+    gzipped(
+        "train-labels-idx1-ubyte",
+        "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9",
+        "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845",
+    ),
+    gzipped(
+        "t10k-images-idx3-ubyte",
+        "5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b",
+        "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073",
+    ),
+    gzipped(
+        "t10k-labels-idx1-ubyte",
+        "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34",
+        "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5",
+    ),
+];
+
 /// All known sets.
 pub const ENTRIES: &[Entry] = &[
     Entry {
@@ -97,28 +145,7 @@ pub const ENTRIES: &[Entry] = &[
         folder: "mnist",
         origin: "http://yann.lecun.com/exdb/mnist/",
         licence: "CC BY-SA 3.0",
-        files: &[
-            gzipped(
-                "train-images-idx3-ubyte",
-                "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
-                "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
-            ),
-            gzipped(
-                "train-labels-idx1-ubyte",
-                "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
-                "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
-            ),
-            gzipped(
-                "t10k-images-idx3-ubyte",
-                "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
-                "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
-            ),
-            gzipped(
-                "t10k-labels-idx1-ubyte",
-                "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
-                "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
-            ),
-        ],
+        files: MNIST,
     },
     Entry {
         name: "cod-rna",
@@ -259,28 +286,31 @@ pub const ENTRIES: &[Entry] = &[
         folder: "fashion-mnist",
         origin: "https://github.com/zalandoresearch/fashion-mnist",
         licence: "MIT",
-        files: &[
-            gzipped(
-                "train-images-idx3-ubyte",
-                "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888",
-                "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84",
-            ),
-            gzipped(
-                "train-labels-idx1-ubyte",
-                "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9",
-                "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845",
-            ),
-            gzipped(
-                "t10k-images-idx3-ubyte",
-                "5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b",
-                "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073",
-            ),
-            gzipped(
-                "t10k-labels-idx1-ubyte",
-                "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34",
-                "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5",
-            ),
-        ],
+        files: FASHION_MNIST,
+    },
+    Entry {
+        name: "mnist-images",
+        title: "MNIST as images, with the published split",
+        task: "one of ten digits from 28 × 28 pixels, by the scattering encoder",
+        rows: 70_000,
+        columns: 1200,
+        classes: 10,
+        folder: "mnist",
+        origin: "http://yann.lecun.com/exdb/mnist/",
+        licence: "CC BY-SA 3.0",
+        files: MNIST,
+    },
+    Entry {
+        name: "fashion-mnist-images",
+        title: "Fashion-MNIST as images, with the published split",
+        task: "one of ten kinds of clothing from 28 × 28 pixels, by the scattering encoder",
+        rows: 70_000,
+        columns: 1200,
+        classes: 10,
+        folder: "fashion-mnist",
+        origin: "https://github.com/zalandoresearch/fashion-mnist",
+        licence: "MIT",
+        files: FASHION_MNIST,
     },
     Entry {
         name: "cod-rna-100000",

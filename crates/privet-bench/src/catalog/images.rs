@@ -4,7 +4,10 @@
 //! dimensions), each dimension as a big-endian `u32`, then the elements.
 
 use super::{CatalogError, Entry, Lines, Split, Task, files::original, sparse};
-use privet_data::{DataError, Place};
+use privet_data::{
+    DataError, Place,
+    schema::{Draft, ImageDraft, Schema, SchemaError},
+};
 use std::{io::Write, path::Path};
 
 /// How many of MNIST's training images are used, as in the papers' experiments.
@@ -25,12 +28,31 @@ fn idx(bytes: &[u8], dimensions: usize) -> Option<(Vec<usize>, &[u8])> {
     (elements.len() == count).then_some((sizes, elements))
 }
 
-/// Both files' images, pooled and split like the other sets. Written sparse: four pixels in five
-/// are blank.
-pub(super) fn images(entry: &Entry, from: &Path) -> Result<Task, CatalogError> {
+/// Both files' images, pooled and split like the other sets, as plain numbers.
+pub(super) fn pixels(entry: &Entry, from: &Path) -> Result<Task, CatalogError> {
     let training = if entry.name == "mnist" { TRAINING_IMAGES } else { usize::MAX };
+    let (rows, _) = rows(entry, from, training)?;
+    Ok(Task { schema: schema()?, header: String::new(), rows, split: Split::Rows })
+}
+
+/// All images as images, with the split they are published with.
+pub(super) fn images(entry: &Entry, from: &Path) -> Result<Task, CatalogError> {
+    let (rows, training) = rows(entry, from, usize::MAX)?;
+    let image = ImageDraft { width: 28, height: 28, ..ImageDraft::default() };
+    let schema = Draft { image: Some(image), ..Draft::from(schema()?) }.check()?;
+    Ok(Task { schema, header: String::new(), rows, split: Split::Published(training) })
+}
+
+fn schema() -> Result<Schema, SchemaError> {
+    let classes = (0..10).map(|digit: u8| digit.to_string()).collect();
+    sparse::schema(784, Some([0.0, 255.0]), classes)
+}
+
+/// The lines of both files, of the first at most `training`, and how many it has. Written sparse: four
+/// pixels in five are blank.
+fn rows(entry: &Entry, from: &Path, training: usize) -> Result<(Lines, usize), CatalogError> {
     let mut rows = Lines::default();
-    let mut line = Vec::new();
+    let (mut line, mut first) = (Vec::new(), None);
     for (pair, limit) in entry.files.chunks_exact(2).zip([training, usize::MAX]) {
         let (images, path) = original(entry, &pair[0], from)?;
         let (labels, _) = original(entry, &pair[1], from)?;
@@ -49,10 +71,9 @@ pub(super) fn images(entry: &Entry, from: &Path) -> Result<Task, CatalogError> {
             }
             rows.push(&line);
         }
+        first = first.or(Some(rows.len()));
     }
-    let classes: Vec<String> = (0..10).map(|digit: u8| digit.to_string()).collect();
-    let schema = sparse::schema(784, Some([0.0, 255.0]), classes)?;
-    Ok(Task { schema, header: String::new(), rows, split: Split::Rows })
+    Ok((rows, first.unwrap_or(0)))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@
 //! The rows are shuffled and split 80 : 20 by one fixed keyed hash; where several rows belong to
 //! one person, the persons are. Exceptions are sets in sparse text that come with a split (a9a,
 //! 20 Newsgroups, Reuters), which keep it: the weights of words were computed from their training
-//! part. Originals are recognised by their sha256, compressed or not; an altered file is refused.
+//! part; and MNIST and Fashion-MNIST as images, for comparison with what is published. Originals are recognised by their sha256, compressed or not; an altered file is refused.
 //! Files are written beside their final place and renamed when all are complete.
 
 mod bank;
@@ -118,7 +118,8 @@ pub fn prepare(
         "bank-marketing" | "bank-calls" => bank::bank_marketing(entry, from)?,
         "diabetes-130" => diabetes::diabetes_130(entry, from)?,
         "california-housing" => housing::california_housing(entry, from)?,
-        "mnist" | "fashion-mnist" => images::images(entry, from)?,
+        "mnist" | "fashion-mnist" => images::pixels(entry, from)?,
+        "mnist-images" | "fashion-mnist-images" => images::images(entry, from)?,
         "a9a" | "20newsgroups" | "reuters" => sparse::published(entry, from)?,
         "cod-rna-100000" | "cod-rna-1000000" => sparse::cod_rna_with_zeros(entry, from)?,
         "synthetic-l" => synthetic::low(seed)?,

@@ -60,11 +60,18 @@ pub struct Encoding {
     for_scores: Option<f64>,
     /// How many entries of a row are expected not to be 0.
     expected: f64,
+    /// Whether rows are images.
+    image: bool,
+    /// How many numbers an image has, where each is plain.
+    pixels: Option<usize>,
 }
 
 impl Encoding {
     /// The encoding of a schema.
     pub fn new(schema: &Schema) -> Self {
+        if let (Some(image), Some(pixels)) = (schema.image(), schema.of_pixels()) {
+            return Self::of_images(schema, image.features, Self::new(&pixels));
+        }
         let mut encoders = Vec::new();
         let (mut width, mut non_zero, mut squares, mut usual) = (0_u32, 0.0, 0.0, 0.0);
         for (source, column) in schema.columns().iter().enumerate() {
@@ -124,6 +131,25 @@ impl Encoding {
             for_scores,
             // Of sparse features it is not known how many a row has: the root stands between.
             expected: non_zero + libsvm.map_or(0.0, |(features, _)| f64::from(features).sqrt()),
+            image: false,
+            pixels: None,
+        }
+    }
+
+    /// The encoding of images: what [`crate::image`] makes of rows of pixels, which are encoded for
+    /// themselves first ([`crate::read`]).
+    fn of_images(schema: &Schema, features: u32, pixels: Self) -> Self {
+        Self {
+            width: features as usize,
+            storage: Storage::Dense,
+            clip: Clip::new(schema.clip()),
+            raw_l2: f64::INFINITY,
+            encoders: Vec::new(),
+            libsvm: None,
+            expected: f64::from(features),
+            image: true,
+            pixels: pixels.number_features(),
+            ..pixels
         }
     }
 
@@ -146,7 +172,11 @@ impl Encoding {
     /// How many encoded columns each source of them has, in order: those of one column of the schema
     /// (a category's indicators) belong together; LIBSVM features and the constant column stand alone.
     pub fn groups(&self) -> Vec<u32> {
-        let alone = self.libsvm.map_or(0, |(features, _)| features) + u32::from(self.has_bias());
+        let features = match self.image {
+            true => self.width as u32,
+            false => self.libsvm.map_or(0, |(features, _)| features),
+        };
+        let alone = features + u32::from(self.has_bias());
         let columns = self.encoders.iter().map(|encoder| encoder.width).filter(|width| *width > 0);
         let pairs = self.pairs.iter().map(|pair| pair.width).filter(|width| *width > 0);
         let waves = self.fourier.iter().map(|fourier| fourier.width);
@@ -228,6 +258,9 @@ impl Encoding {
         }
         if self.has_bias() && column + 1 == self.width {
             return Some("(bias)".into());
+        }
+        if self.image {
+            return Some(format!("image feature {}", column + 1));
         }
         if self.libsvm.is_some() {
             return Some(format!("feature {}", column + 1));

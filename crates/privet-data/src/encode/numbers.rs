@@ -69,7 +69,7 @@ impl Encoding {
     /// How many numbers a row of [`Encoding::encode_numbers`] has; `None` where the schema has features
     /// that are not plain numbers.
     pub fn number_features(&self) -> Option<usize> {
-        Some(self.maps()?.features())
+        self.pixels.or_else(|| Some(self.maps()?.features()))
     }
 
     /// Each encoded column but the constant one as a line of its feature, slope and offset, before bounds
@@ -124,6 +124,9 @@ impl Encoding {
 
     /// The maps of all columns, if each is a number that may not be missing, with their first encoded column.
     fn plain(&self) -> Option<Vec<(u32, Number)>> {
+        if self.image {
+            return None;
+        }
         let number =
             |encoder: &super::column::ColumnEncoder| match (&encoder.rule, &encoder.missing) {
                 (Rule::Number(number), Fallback::Refuse) => Some((encoder.start(), number.clone())),

@@ -5,7 +5,7 @@
 //! whose each row is. A [`table`] has all of them among its named columns. The rules are those of the file readers; rows count from 0.
 
 use super::{
-    ReadOptions, Report, collect::Collector, collect::Record, here, identifier::Identifier,
+    ReadOptions, Report, collect::Collector, collect::Record, here, identifier::Identifier, images,
     unit::UnitCap,
 };
 use crate::{
@@ -40,6 +40,14 @@ pub fn numbers(
     any_storage: bool,
     unknown_in: UnknownIn,
 ) -> Result<Features, DataError> {
+    images::read_as(schema, |schema| plain_numbers(table, schema, any_storage))
+}
+
+fn plain_numbers(
+    table: &impl NumberRows,
+    schema: &Schema,
+    any_storage: bool,
+) -> Result<Features, DataError> {
     let encoding = Encoding::new(schema);
     let storage = match schema.storage() {
         None if any_storage => None,
@@ -68,6 +76,17 @@ pub fn sparse<'a, I, V>(
     rows: impl Iterator<Item = (I, V)>,
     schema: &Schema,
     unknown_in: UnknownIn,
+) -> Result<Features, DataError>
+where
+    I: Iterator<Item = u64> + 'a,
+    V: Iterator<Item = f64> + 'a,
+{
+    images::read_as(schema, |schema| plain_sparse(rows, schema))
+}
+
+fn plain_sparse<'a, I, V>(
+    rows: impl Iterator<Item = (I, V)>,
+    schema: &Schema,
 ) -> Result<Features, DataError>
 where
     I: Iterator<Item = u64> + 'a,
@@ -197,10 +216,12 @@ pub fn columns(
     schema: &Schema,
     options: &ReadOptions<'_>,
 ) -> Result<Features, DataError> {
-    let (encoding, place) = (Encoding::new(schema), Place::Table);
-    let mut collector = Collector::features(schema, &encoding, &place, options);
-    collect(table, rows, &mut collector)?;
-    collector.into_features()
+    images::read_as(schema, |schema| {
+        let (encoding, place) = (Encoding::new(schema), Place::Table);
+        let mut collector = Collector::features(schema, &encoding, &place, options);
+        collect(table, rows, &mut collector)?;
+        collector.into_features()
+    })
 }
 
 /// Named columns of `rows` cells each, the target and the unit among them: all that a file has.
@@ -210,10 +231,12 @@ pub fn table(
     schema: &Schema,
     options: &ReadOptions<'_>,
 ) -> Result<Dataset, DataError> {
-    let (encoding, place) = (Encoding::new(schema), Place::Table);
-    let mut collector = Collector::labelled(schema, &encoding, &place, options);
-    collect(table, rows, &mut collector)?;
-    collector.into_dataset()
+    images::read_as(schema, |schema| {
+        let (encoding, place) = (Encoding::new(schema), Place::Table);
+        let mut collector = Collector::labelled(schema, &encoding, &place, options);
+        collect(table, rows, &mut collector)?;
+        collector.into_dataset()
+    })
 }
 
 fn collect(

@@ -20,6 +20,7 @@ mod collect;
 mod csv;
 mod fence;
 mod identifier;
+mod images;
 mod libsvm;
 mod lines;
 pub mod memory;
@@ -169,12 +170,13 @@ pub fn read_features(
     schema: &Schema,
     options: &ReadOptions<'_>,
 ) -> Result<Features, DataError> {
-    let encoding = Encoding::new(schema);
     let input = Input::Path(path.as_ref());
-    let place = input.place();
-    let mut collector = Collector::for_prediction(schema, &encoding, &place);
-    collect(input, schema.file().format, &mut collector, options)?;
-    collector.into_features()
+    images::read_as(schema, |schema| {
+        let (encoding, place) = (Encoding::new(schema), input.place());
+        let mut collector = Collector::for_prediction(schema, &encoding, &place);
+        collect(input, schema.file().format, &mut collector, options)?;
+        collector.into_features()
+    })
 }
 
 /// Reads labelled CSV from memory, whatever the schema's format; for tests and fuzzing.
@@ -198,11 +200,12 @@ fn read_input(
     schema: &Schema,
     options: &ReadOptions<'_>,
 ) -> Result<Dataset, DataError> {
-    let encoding = Encoding::new(schema);
-    let place = input.place();
-    let mut collector = Collector::labelled(schema, &encoding, &place, options);
-    collect(input, format, &mut collector, options)?;
-    collector.into_dataset()
+    images::read_as(schema, |schema| {
+        let (encoding, place) = (Encoding::new(schema), input.place());
+        let mut collector = Collector::labelled(schema, &encoding, &place, options);
+        collect(input, format, &mut collector, options)?;
+        collector.into_dataset()
+    })
 }
 
 fn collect(

@@ -221,7 +221,7 @@ impl Draft {
     /// As a *file* means it: what it does not say is left to the planner. Only where rows are clipped in the
     /// Euclidean norm and columns are declared; else nothing is open.
     pub fn of_file(mut self) -> Self {
-        if self.clip.norm != Norm::L2 || self.libsvm.is_some() {
+        if self.clip.norm != Norm::L2 || self.libsvm.is_some() || self.image.is_some() {
             return self;
         }
         for column in self.columns.iter_mut().filter(|column| column.kind == ColumnType::Number) {

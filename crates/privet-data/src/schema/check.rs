@@ -79,6 +79,11 @@ impl Draft {
         let columns = check_columns(self.columns, &file, &target, unit.as_ref(), invalid)?;
         let pairs = check_pairs(self.pairs, &columns)?;
         let fourier = self.fourier.map(|draft| check_fourier(draft, &columns)).transpose()?;
+        let image =
+            self.image.map(|image| image.check(&columns, libsvm, clip, bias)).transpose()?;
+        if image.is_some() && (!pairs.is_empty() || fourier.is_some()) {
+            return refuse("image", "beside pairs or waves", "an image alone");
+        }
         let width = columns.iter().map(|column| column.kind.width()).sum::<u64>()
             + pairs.iter().map(|pair| pair.width(&columns)).sum::<u64>()
             + fourier.map_or(0, |facts| u64::from(facts.count))
@@ -106,6 +111,7 @@ impl Draft {
             pairs,
             fourier,
             libsvm,
+            image,
         })
     }
 }

@@ -71,6 +71,7 @@ impl Schema {
             fourier: None,
             invalid,
             storage: None,
+            image: None,
             columns,
             ..self.clone()
         })

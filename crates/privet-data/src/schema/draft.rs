@@ -28,6 +28,9 @@ pub struct Draft {
     /// A sparse file's features.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub libsvm: Option<LibsvmDraft>,
+    /// What rows are images of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<ImageDraft>,
     /// The columns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<ColumnDraft>,
@@ -268,6 +271,7 @@ impl From<Schema> for Draft {
                 features: facts.features,
                 bounds: facts.bounds.map(|(low, high)| [low, high]),
             }),
+            image: schema.image.map(ImageDraft::from),
             columns: schema.columns.into_iter().map(ColumnDraft::from).collect(),
             pairs: schema.pairs.into_iter().map(PairDraft::from).collect(),
             fourier: schema.fourier.map(FourierDraft::from),

@@ -46,7 +46,9 @@
 //! `max_records`) the guarantee is about all rows of one user, told apart by exact text or digits
 //! (`7` and `07` are two; numbers that may have lost digits are refused). With `format = "libsvm"` there are
 //! no `[[columns]]` but `[libsvm]` (`features`, and optionally `bounds`). With `invalid = "stand-in"` a
-//! column may say what a bad cell becomes: `invalid = 38.5`, or `invalid = { as = "public" }`.
+//! column may say what a bad cell becomes: `invalid = 38.5`, or `invalid = { as = "public" }`. With `[image]`
+//! (`width`, `height`, `channels`, `encoder`, `features`) the features of a row are the pixels of an image, and
+//! a fixed encoder makes the row of them ([`crate::image`]).
 //!
 //! [`Draft`] is the file as written; [`Schema`] is what passed [`Draft::check`], and deserialising
 //! goes through that check.
@@ -57,6 +59,7 @@ mod columns;
 mod counting;
 mod draft;
 mod fourier;
+mod image;
 mod invalid;
 mod load;
 mod pairs;
@@ -68,6 +71,7 @@ pub use draft::{
     StandIn, TargetDraft, UnitDraft, UnknownDraft,
 };
 pub use fourier::{FourierDraft, FourierFacts};
+pub use image::{CHANNELS, ImageDraft, ImageEncoding, ImageFacts, SIDE};
 pub use invalid::{Invalid, InvalidCell, InvalidDraft};
 pub use load::LARGEST_SCHEMA;
 pub use pairs::{Pair, PairDraft};
@@ -332,6 +336,7 @@ pub struct Schema {
     pairs: Vec<Pair>,
     fourier: Option<FourierFacts>,
     libsvm: Option<LibsvmFacts>,
+    image: Option<ImageFacts>,
 }
 
 impl Schema {

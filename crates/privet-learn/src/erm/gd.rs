@@ -159,7 +159,7 @@ pub(super) fn separate_slope(facts: &Facts) -> f64 {
 }
 
 /// Whether the classes are fitted jointly.
-pub(super) fn joint(facts: &Facts) -> bool {
+pub(crate) fn joint(facts: &Facts) -> bool {
     facts.problems > 1 && facts.loss == Loss::Logistic
 }
 
@@ -200,10 +200,20 @@ pub struct Pace {
 
 /// The rule above. `noise` is s.
 pub fn pace(facts: &Facts, noise: f64, steps: Option<u32>) -> Pace {
-    let problems = f64::from(facts.problems);
-    let (smoothness, trace) = shape(facts);
     let expected = EXPECTED_NORM * (QUIET * facts.radius / noise).min(1.0);
-    let norm = problems.sqrt() * expected / facts.radius;
+    pace_to(facts, noise, steps, expected, shape(facts))
+}
+
+/// The same with B·R, and with β and tr H, as given.
+pub(super) fn pace_to(
+    facts: &Facts,
+    noise: f64,
+    steps: Option<u32>,
+    expected_norm: f64,
+    (smoothness, trace): (f64, f64),
+) -> Pace {
+    let problems = f64::from(facts.problems);
+    let norm = problems.sqrt() * expected_norm / facts.radius;
     let coordinates = problems * facts.columns as f64;
     let walk = (norm * norm / (2.0 * noise * noise * trace)).cbrt();
     let settled = norm * std::f64::consts::SQRT_2 / (noise * coordinates.sqrt());
@@ -219,7 +229,7 @@ pub fn pace(facts: &Facts, noise: f64, steps: Option<u32>) -> Pace {
 }
 
 /// How far the mean of the last points goes under a constant gradient, in rates.
-fn reach(steps: u32, momentum: f64, averaged: u32) -> f64 {
+pub(super) fn reach(steps: u32, momentum: f64, averaged: u32) -> f64 {
     let middle = f64::from(steps) - (f64::from(averaged) - 1.0) / 2.0;
     (middle - momentum / (1.0 - momentum)) / (1.0 - momentum)
 }

@@ -3,6 +3,7 @@
 //! | file | learner |
 //! |---|---|
 //! | [`gd`] | noisy gradient descent, `--method gd` |
+//! | [`centred_gd`] | the same on rows less their noised mean, `--method centred-gd` |
 //! | [`sgd`] | the same on a random part of the records at each step, `--method sgd` |
 //! | [`psgd`] | permutation descent, noise on the result, `--method psgd` |
 //! | [`psgd_strong`] | the same with a ridge, `--method psgd-strong` |
@@ -28,6 +29,7 @@
 //! all classes in one descent.
 
 pub mod amp;
+pub mod centred_gd;
 pub mod chosen_amp;
 mod descent;
 pub mod frank_wolfe;
@@ -146,7 +148,11 @@ impl Task for Erm {
             Some(count) if count > 2 => count,
             _ => 1,
         };
+        let centred = matches!(request.task.method, Method::CentredGd(_));
         let fits = found.weights.len() == problems
+            && found.centre.is_some() == centred
+            && found.centre.iter().all(|mean| mean.len() == encoding.width())
+            && found.centre.iter().flatten().all(|x| x.is_finite())
             && found.weights.iter().all(|row| row.len() == encoding.width())
             && found.weights.iter().flatten().all(|weight| weight.is_finite());
         if fits { Ok(()) } else { Err("its weights do not fit its schema".into()) }

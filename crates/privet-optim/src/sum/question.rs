@@ -38,6 +38,8 @@ pub enum Labels {
         /// K.
         classes: u32,
     },
+    /// 1 for every row.
+    Same,
     /// The class's number over K ([`SoftmaxGradient::label`]).
     Joint {
         /// K.
@@ -67,6 +69,7 @@ impl Labels {
                 labels.iter_mut().for_each(|y| *y = if *y > 0.0 { 1.0 - share } else { -share });
                 Some(labels)
             }
+            Self::Same => Some(vec![1.0; target.len()]),
             Self::Joint { classes } => match target {
                 Target::Class { codes, .. } => {
                     Some(codes.iter().map(|code| SoftmaxGradient::label(*code, *classes)).collect())
