@@ -10,7 +10,7 @@
 
 use crate::bound::Clip;
 use crate::matrix::{DenseMatrix, Matrix};
-use crate::schema::{ClipFacts, Norm};
+use crate::schema::{ClipFacts, Norm, Rows};
 use rayon::prelude::*;
 
 /// Rows that a thread takes at a time.
@@ -23,7 +23,7 @@ const PIECE: usize = 256;
 pub fn centred(features: &Matrix, mean: &[f64], radius: f64) -> DenseMatrix {
     let (rows, columns) = (features.rows(), features.columns());
     assert_eq!(mean.len(), columns, "an entry a column");
-    let clip = Clip::new(ClipFacts { norm: Norm::L2, radius });
+    let clip = Clip::new(ClipFacts { norm: Norm::L2, radius, rows: Rows::Clip });
     let mut values = vec![0.0_f32; rows * columns];
     values.par_chunks_mut((PIECE * columns).max(1)).enumerate().for_each(|(piece, values)| {
         let mut moved = vec![0.0; columns];

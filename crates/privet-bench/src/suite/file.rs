@@ -163,7 +163,15 @@ macro_rules! built_in {
     };
 }
 
-built_in!["smoke", "default", "tables", "images", "iyengar-logistic", "iyengar-huber", "jain-thakurta"];
+built_in![
+    "smoke",
+    "default",
+    "tables",
+    "images",
+    "iyengar-logistic",
+    "iyengar-huber",
+    "jain-thakurta"
+];
 
 /// The suite of that name, or in that file.
 pub fn find(name: &str) -> Result<Suite, BenchError> {

@@ -1,7 +1,7 @@
 //! Tests of the encoder as a whole.
 
 use super::*;
-use crate::schema::{ClipFacts, Norm};
+use crate::schema::{ClipFacts, Norm, Rows};
 use proptest::prelude::*;
 
 fn facts(height: u32, width: u32, channels: u32, features: u32) -> ImageFacts {
@@ -9,7 +9,7 @@ fn facts(height: u32, width: u32, channels: u32, features: u32) -> ImageFacts {
 }
 
 fn clip(radius: f64) -> Clip {
-    Clip::new(ClipFacts { norm: Norm::L2, radius })
+    Clip::new(ClipFacts { norm: Norm::L2, radius, rows: Rows::Clip })
 }
 
 /// Pixels from a small generator: strokes would do as well, but noise reaches every frequency.

@@ -43,7 +43,7 @@ pub(super) fn read_as<R: Rows>(
 #[cfg(test)]
 mod tests {
     use crate::Schema;
-    use crate::encode::NumberRows;
+    use crate::encode::{NumberRows, UnknownIn};
     use crate::read::{csv_bytes, libsvm_bytes, memory};
     use std::fmt::Write;
 
@@ -103,7 +103,8 @@ mod tests {
         pairs += "1 3:x\n";
         let from_csv = csv_bytes(csv.as_bytes(), &by_columns()).unwrap();
         let from_pairs = libsvm_bytes(pairs.as_bytes(), &by_pairs()).unwrap();
-        let from_memory = memory::numbers(&Images, &by_columns(), true).unwrap();
+        let from_memory =
+            memory::numbers(&Images, &by_columns(), true, UnknownIn::Training).unwrap();
         assert_eq!((from_csv.rows(), from_csv.features.columns()), (6, 50));
         for row in 0..5 {
             let expected = from_csv.features.dense_row(row);

@@ -40,13 +40,14 @@ pub fn numbers(
     any_storage: bool,
     unknown_in: UnknownIn,
 ) -> Result<Features, DataError> {
-    images::read_as(schema, |schema| plain_numbers(table, schema, any_storage))
+    images::read_as(schema, |schema| plain_numbers(table, schema, any_storage, unknown_in))
 }
 
 fn plain_numbers(
     table: &impl NumberRows,
     schema: &Schema,
     any_storage: bool,
+    unknown_in: UnknownIn,
 ) -> Result<Features, DataError> {
     let encoding = Encoding::new(schema);
     let storage = match schema.storage() {
@@ -81,12 +82,13 @@ where
     I: Iterator<Item = u64> + 'a,
     V: Iterator<Item = f64> + 'a,
 {
-    images::read_as(schema, |schema| plain_sparse(rows, schema))
+    images::read_as(schema, |schema| plain_sparse(rows, schema, unknown_in))
 }
 
 fn plain_sparse<'a, I, V>(
     rows: impl Iterator<Item = (I, V)>,
     schema: &Schema,
+    unknown_in: UnknownIn,
 ) -> Result<Features, DataError>
 where
     I: Iterator<Item = u64> + 'a,

@@ -23,6 +23,7 @@ impl Schema {
             open_bias: false,
             pairs: Vec::new(),
             fourier: None,
+            image: None,
             invalid,
             storage: None,
             columns: columns.collect(),

@@ -155,7 +155,8 @@ impl Schema {
     /// the radius is the length of the longest.
     pub(crate) fn of_pixels(&self) -> Option<Self> {
         let pixels = self.image?.pixels() as f64;
-        let clip = ClipFacts { norm: Norm::L2, radius: pixels.sqrt() * (1.0 + 1e-6) };
+        let radius = pixels.sqrt() * (1.0 + 1e-6);
+        let clip = ClipFacts { norm: Norm::L2, radius, rows: super::Rows::Clip };
         Some(Self { clip, image: None, storage: None, ..self.clone() })
     }
 }
