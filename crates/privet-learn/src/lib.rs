@@ -28,6 +28,7 @@ mod plan;
 mod released;
 mod request;
 mod run;
+pub mod select;
 mod settings;
 mod strict;
 mod support;

@@ -201,6 +201,7 @@ fn choice(
         law: SelectionLaw::Exponential(1.0),
         columns: facts.columns,
         coefficients: vec![1.0; count as usize],
+        peeled: None,
     };
     let own = Budget::new(share * budget.epsilon(), share * budget.delta())?;
     let settled = budget.settled();

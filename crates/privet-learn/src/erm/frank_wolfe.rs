@@ -305,14 +305,17 @@ fn sound(
 /// allows: lower noise is not looked at.
 pub(super) fn floor(facts: &Facts, budget: &Allowance<'_>, terms: &Terms, steps: u32) -> f64 {
     let count = f64::from(steps) * f64::from(facts.problems);
+    terms.sensitivity as f64 / (2.0 * usual_range(budget, count))
+}
+
+/// The range that basic composition or concentration allows each of so many choices, about.
+pub(crate) fn usual_range(budget: &Allowance<'_>, count: f64) -> f64 {
     let basic = budget.epsilon() / count;
-    let range = if budget.is_pure() {
-        basic
-    } else {
-        let tail = (1.0 / budget.delta()).ln();
-        basic.max(budget.epsilon() * (2.0 / (tail * count)).sqrt())
-    };
-    terms.sensitivity as f64 / (2.0 * range)
+    if budget.is_pure() {
+        return basic;
+    }
+    let tail = (1.0 / budget.delta()).ln();
+    basic.max(budget.epsilon() * (2.0 / (tail * count)).sqrt())
 }
 
 /// The paper's noise; the certificate claims what the accountant proves.
@@ -366,6 +369,7 @@ impl Choosing {
             law,
             columns: facts.columns,
             coefficients: steps.coefficients,
+            peeled: None,
         };
         Self { selection, moves: steps.moves, terms, problems: facts.problems }
     }

@@ -49,7 +49,7 @@ pub mod sample_aggregate;
 pub mod sgd;
 pub mod simplex;
 pub mod ssp;
-mod watch;
+pub(crate) mod watch;
 
 use crate::allowance::Allowance;
 use crate::facts::Facts;
