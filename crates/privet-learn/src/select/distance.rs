@@ -262,3 +262,126 @@ impl Procedure<Select> for Electing {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::select::subsample;
+    use crate::task::Task;
+    use crate::{Allowance, Request};
+    use privet_core::{Budget, Neighbours};
+    use privet_data::matrix::{DenseMatrix, Matrix};
+    use privet_data::{Schema, Target, read};
+    use privet_dp::noise::{FixedSeed, Source};
+    use std::sync::atomic::AtomicBool;
+
+    const ROWS: usize = 60;
+
+    fn request(neighbours: Neighbours, users: bool) -> Request<Select> {
+        let mut text = "[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\n\
+                        classes = [\"no\", \"yes\"]\n"
+            .to_string();
+        if users {
+            text += "[unit]\ncolumn = \"who\"\nmax_records = 3\n";
+        }
+        for name in ["a", "b", "c"] {
+            text += &format!(
+                "[[columns]]\nname = \"{name}\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n"
+            );
+        }
+        let schema = Schema::from_toml(&text).unwrap();
+        let task = Select { size: 1, method: Selector::Distance(Distance::default()) };
+        Request::new(schema, ROWS as u64, neighbours, task)
+    }
+
+    fn table(request: &Request<Select>, users: bool, seed: u64) -> Dataset {
+        let mut source = FixedSeed::new(seed);
+        let mut text = String::from(if users { "a,b,c,y,who\n" } else { "a,b,c,y\n" });
+        for row in 0..ROWS {
+            let cells: Vec<String> =
+                (0..3).map(|_| format!("{}", source.below(21) as f64 / 10.0 - 1.0)).collect();
+            let label = ["no", "yes"][source.below(2) as usize];
+            let who = if users { format!(",u{}", row / 3) } else { String::new() };
+            text += &format!("{},{label}{who}\n", cells.join(","));
+        }
+        read::csv_bytes(text.as_bytes(), &request.schema).unwrap()
+    }
+
+    /// The last unit is another, or is not there.
+    fn neighbour(data: &Dataset, neighbours: Neighbours, unit: usize, seed: u64) -> Dataset {
+        let kept = data.rows() - unit;
+        if neighbours == Neighbours::AddRemove {
+            return data.select(&(0..kept).collect::<Vec<_>>());
+        }
+        let Matrix::Dense(dense) = &data.features else { panic!("not dense") };
+        let mut values = dense.values().to_vec();
+        let columns = dense.columns();
+        let at = seed as usize % columns;
+        for (place, x) in values.iter_mut().enumerate().skip(kept * columns) {
+            *x = if place % columns == at { 1.0 } else { 0.0 };
+        }
+        let features = Matrix::Dense(DenseMatrix::new(values, data.rows(), columns));
+        let Target::Class { codes, count } = &data.target else { panic!("no classes") };
+        let mut codes = codes.clone();
+        codes.iter_mut().skip(kept).for_each(|code| *code = 1 - *code);
+        Dataset { features, target: Target::Class { codes, count: *count }, ..data.clone() }
+    }
+
+    /// The two conditions of the theorem, with the same coins: distances move by at most 1, and an answer whose
+    /// distance is 1 or more stays. For every election, relation and unit, at few votes, where leads are small.
+    #[test]
+    fn elections_are_proxies_on_neighbours() {
+        let mut moved = 0;
+        for (neighbours, users) in [
+            (Neighbours::AddRemove, false),
+            (Neighbours::ReplaceOne, false),
+            (Neighbours::AddRemove, true),
+            (Neighbours::ReplaceOne, true),
+        ] {
+            let request = request(neighbours, users);
+            let facts = Select::facts(&request).unwrap();
+            let budget = Allowance::new(Budget::new(1.0, 1e-6).unwrap(), &[]);
+            let wanted = Wanted { facts: &facts, budget, size: 1 };
+            let test = test(&wanted, INFO.name).unwrap();
+            let naming = Naming::of(&facts, 1);
+            let stop = AtomicBool::new(false);
+            let watch = StepWatch::new(&stop);
+            for seed in 0..40 {
+                let data = table(&request, users, seed);
+                let other = neighbour(&data, neighbours, if users { 3 } else { 1 }, seed);
+                let worlds = [&data, &other];
+                for over in [Over::Votes, Over::Mode, Over::Errors] {
+                    let moves = match over {
+                        Over::Votes => 2,
+                        _ => facts.relation().records() as u64,
+                    };
+                    let electing = Electing { test, over, chunks: Some(9), moves, naming };
+                    let found = worlds.map(|data| {
+                        let mut source = FixedSeed::new(seed);
+                        let mut session = Session::start(Event::All(vec![]), &mut source);
+                        electing.found(&facts, data, &mut session, &watch).unwrap()
+                    });
+                    moved += check(&found, over);
+                }
+                let found = worlds.map(|data| {
+                    let mut source = FixedSeed::new(seed);
+                    let mut session = Session::start(Event::All(vec![]), &mut source);
+                    subsample::voting(test, 0.05, 60, naming)
+                        .found(&facts, data, &mut session, &watch)
+                        .unwrap()
+                });
+                moved += check(&found, Over::Votes);
+            }
+        }
+        assert!(moved > 20, "neighbours hardly differ: {moved}");
+    }
+
+    /// 1 if the answers differ.
+    fn check(found: &[Proxied<Vec<u32>>; 2], over: Over) -> u32 {
+        let [one, two] = found;
+        assert!(one.distance.abs_diff(two.distance) <= 1, "{over:?}");
+        let stable = one.distance.max(two.distance) >= 1;
+        assert!(!stable || one.answer == two.answer, "{over:?}");
+        u32::from(one.answer != two.answer)
+    }
+}

@@ -100,3 +100,74 @@ impl Marginals {
         best
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Request;
+    use crate::select::{Select, Selector};
+    use crate::task::Task;
+    use privet_core::Neighbours;
+    use privet_data::matrix::{DenseMatrix, Matrix};
+    use privet_data::{Schema, Target};
+    use proptest::prelude::*;
+
+    const COLUMNS: usize = 4;
+
+    fn facts(neighbours: Neighbours, most: u32) -> Facts {
+        let mut text =
+            "[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\nbounds = [-1, 1]\n"
+                .to_string();
+        if most > 1 {
+            text += &format!("[unit]\ncolumn = \"who\"\nmax_records = {most}\n");
+        }
+        for column in 0..COLUMNS {
+            text += &format!(
+                "[[columns]]\nname = \"x{column}\"\ntype = \"number\"\nbounds = [-1, 1]\n"
+            );
+        }
+        let method: Selector = "correlation".parse().unwrap();
+        let schema = Schema::from_toml(&text).unwrap();
+        Select::facts(&Request::new(schema, 10, neighbours, Select { size: 1, method })).unwrap()
+    }
+
+    fn records(rows: usize) -> impl Strategy<Value = (Vec<f32>, Vec<f64>)> {
+        let entry = prop_oneof![Just(0.0_f32), Just(0.5), Just(-0.5), -0.5_f32..0.5];
+        let label = prop_oneof![Just(1.0_f64), Just(-1.0), -1.0_f64..1.0];
+        (proptest::collection::vec(entry, rows * COLUMNS), proptest::collection::vec(label, rows))
+    }
+
+    proptest! {
+        /// Sums move by at most what is charged: k records of a unit, gone or exchanged for k others.
+        #[test]
+        fn sums_move_within_what_is_charged(
+            (kept, labels) in records(8),
+            (one, ones) in records(3),
+            (other, others) in records(3),
+            most in 1_u32..=3,
+            clip in prop_oneof![Just(0.5), Just(0.1), Just(2.0)],
+        ) {
+            let unit = most as usize;
+            let sums = |facts: &Facts, more: &[f32], labelled: &[f64]| {
+                let values: Vec<f32> = kept.iter().chain(more).copied().collect();
+                let labels: Vec<f64> = labels.iter().chain(labelled).copied().collect();
+                let rows = labels.len();
+                let features = Matrix::Dense(DenseMatrix::new(values, rows, COLUMNS));
+                let target = Target::Number(labels);
+                let data = Dataset { features, target, units: None, report: Default::default() };
+                let terms = terms(facts, Some(clip)).unwrap();
+                let marginals = Marginals::new(facts, &data, &terms).unwrap();
+                (marginals.sums(0..rows), terms.sensitivity)
+            };
+            let (one, ones) = (&one[..unit * COLUMNS], &ones[..unit]);
+            let (other, others) = (&other[..unit * COLUMNS], &others[..unit]);
+            let exchanged = facts(Neighbours::ReplaceOne, most);
+            let ((first, bound), (second, _)) =
+                (sums(&exchanged, one, ones), sums(&exchanged, other, others));
+            prop_assert!(first.iter().zip(&second).all(|(a, b)| a.abs_diff(*b) <= bound));
+            let added = facts(Neighbours::AddRemove, most);
+            let ((first, bound), (second, _)) = (sums(&added, one, ones), sums(&added, &[], &[]));
+            prop_assert!(first.iter().zip(&second).all(|(a, b)| a.abs_diff(*b) <= bound));
+        }
+    }
+}

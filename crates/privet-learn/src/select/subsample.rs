@@ -92,11 +92,9 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &Subsample) -> Result<Decision,
     let usual = (3.0 * (tail + (facts.rows as f64).ln()) / rate).max(32.0 * tail).ceil();
     let parts = options.parts.unwrap_or(usual.min(1e7) as u32);
     PARTS.check(f64::from(parts))?;
-    let most = ((2.0 * f64::from(parts) * rate).floor() as u64).max(1);
-    let naming = Naming::of(facts, wanted.size);
-    let voting = Voting { test, rate, parts, most, naming };
+    let voting = voting(test, rate, parts, Naming::of(facts, wanted.size));
     let mut notes = vec![NOTHING.to_string()];
-    if lead_needed(&test, 2 * most) > f64::from(parts) {
+    if lead_needed(&test, 2 * voting.most) > f64::from(parts) {
         notes.push("no answer can come out of so few parts but by chance: give more of them, or a smaller rate".into());
     }
     Ok(Decision {
@@ -106,9 +104,15 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &Subsample) -> Result<Decision,
     })
 }
 
+/// With c = ⌊2mq⌋.
+pub(super) fn voting(test: Stability, rate: f64, parts: u32, naming: Naming) -> Voting {
+    let most = ((2.0 * f64::from(parts) * rate).floor() as u64).max(1);
+    Voting { test, rate, parts, most, naming }
+}
+
 /// Random parts that vote, and the test of the winner.
 #[derive(Debug, Clone)]
-struct Voting {
+pub(super) struct Voting {
     test: Stability,
     rate: f64,
     parts: u32,
@@ -118,7 +122,7 @@ struct Voting {
 }
 
 impl Voting {
-    fn found(
+    pub(super) fn found(
         &self,
         facts: &Facts,
         data: &Dataset,

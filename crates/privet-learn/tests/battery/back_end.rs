@@ -7,8 +7,18 @@ use privet_learn::{LearnError, Task};
 use std::sync::atomic::AtomicBool;
 
 /// What needs more of a table than sums: orders, subsets, single columns.
-const MEMORY: [&str; 6] =
-    ["chosen-amp", "psgd", "psgd-strong", "sample-aggregate", "frank-wolfe", "simplex"];
+const MEMORY: [&str; 10] = [
+    "chosen-amp",
+    "psgd",
+    "psgd-strong",
+    "sample-aggregate",
+    "frank-wolfe",
+    "simplex",
+    "correlation",
+    "exponential",
+    "distance",
+    "subsample",
+];
 
 /// The bits that memory gives, however the file is cut; or a refusal in words before any noise is drawn.
 pub fn same_bits<T: Task>(subject: &Subject<T>) {
