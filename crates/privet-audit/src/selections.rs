@@ -31,8 +31,8 @@ pub struct Subject {
     pub sharp: bool,
 }
 
-/// A record: two entries and whether it is of the second class.
-type Row = (f64, f64, bool);
+/// A record: two entries and its target, by its sign where there are classes.
+type Row = (f64, f64, f64);
 
 /// Settings, whether δ is above 0, and whether the pair is sharp.
 type Case = (&'static str, &'static [(&'static str, &'static str)], bool, bool);
@@ -73,19 +73,29 @@ impl Subject {
         format!("{}{more}", self.method)
     }
 
-    fn schema() -> Result<Schema, AuditError> {
-        let text = "[clip]\nnorm = \"linf\"\nradius = 1.0\n[target]\ncolumn = \"y\"\n\
-             classes = [\"no\", \"yes\"]\n\
-             [[columns]]\nname = \"a\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n\
+    /// Pairs of records are told apart best by numbers.
+    fn of_numbers(&self) -> bool {
+        self.name().ends_with("kendall")
+    }
+
+    fn schema(&self) -> Result<Schema, AuditError> {
+        let target = match self.of_numbers() {
+            true => "bounds = [-1, 1]",
+            false => "classes = [\"no\", \"yes\"]",
+        };
+        let text = "[[columns]]\nname = \"a\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n\
              [[columns]]\nname = \"b\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n";
-        Schema::from_toml(text).map_err(|error| AuditError::Table(error.to_string()))
+        let text = format!(
+            "[clip]\nnorm = \"linf\"\nradius = 1.0\n[target]\ncolumn = \"y\"\n{target}\n{text}"
+        );
+        Schema::from_toml(&text).map_err(|error| AuditError::Table(error.to_string()))
     }
 
     /// The plan that anybody would get.
     fn planned(&self, budget: Budget, rows: u64) -> Result<Plan<Select>, AuditError> {
         let task = Select { size: 1, method: self.method.clone() };
         let (epsilon, delta) = (budget.epsilon(), Some(budget.delta()));
-        let request = task.request(&Self::schema()?, rows, self.neighbours, (epsilon, delta))?;
+        let request = task.request(&self.schema()?, rows, self.neighbours, (epsilon, delta))?;
         Ok(plan(&request)?)
     }
 
@@ -93,52 +103,53 @@ impl Subject {
     fn rows(&self) -> Result<(Vec<Row>, Option<Row>, Row), AuditError> {
         let replaced = self.neighbours == Neighbours::ReplaceOne;
         let one = |row: Row| replaced.then_some(row);
+        let many = |row: Row, count: usize| std::iter::repeat_n(row, count);
         Ok(match self.method.name() {
-            "correlation" if self.name().ends_with("kendall") => {
-                (ordered(), one((1.0, -1.0, false)), (-1.0, 1.0, false))
+            "correlation" if self.of_numbers() => {
+                (ordered(), one((1.0, -1.0, -1.0)), (-1.0, 1.0, -1.0))
             }
             "correlation" => {
-                let mut others = vec![(1.0, 1.0, true); 8];
-                others.extend([(0.0, 1.0, true); 2]);
-                (others, one((-1.0, 1.0, true)), (1.0, -1.0, true))
+                let others = many((1.0, 1.0, 1.0), 8).chain(many((0.0, 1.0, 1.0), 2));
+                (others.collect(), one((-1.0, 1.0, 1.0)), (1.0, -1.0, 1.0))
             }
             "exponential" => {
                 // Column a leads by a few records; the record's loss is the largest there is on it alone.
-                let mut others = vec![(1.0, 1.0, true); 40];
-                others.extend([(1.0, 0.0, true); 3]);
-                (others, one((0.0, 1.0, false)), (1.0, 0.0, false))
+                let others = many((1.0, 1.0, 1.0), 40).chain(many((1.0, 0.0, 1.0), 3));
+                (others.collect(), one((0.0, 1.0, -1.0)), (1.0, 0.0, -1.0))
             }
             "distance" if self.name().ends_with("mode") => {
                 let stability = self.planned(self.budget, 20)?;
                 let threshold = stability.settings().get("threshold").unwrap_or(0.0) as usize;
-                // Distances t and t + 1: a lead of D·t + 1, or of D more.
-                let (moves, other) = if replaced { (2, 1) } else { (1, 0) };
-                let mut others = vec![(0.0, 1.0, true); 4];
-                others.extend(vec![(1.0, 0.0, true); 4 + moves * threshold + 1 + other]);
-                (others, one((0.0, 1.0, true)), (1.0, 0.0, true))
+                // Distances t and t + 1: a lead of D·t, or of D more at most.
+                let lead = if replaced { 2 * threshold + 2 } else { threshold + 1 };
+                let others = many((0.0, 1.0, 1.0), 4).chain(many((1.0, 0.0, 1.0), 4 + lead));
+                (others.collect(), one((0.0, 1.0, 1.0)), (1.0, 0.0, 1.0))
             }
             _ => {
-                let mut others = vec![(1.0, 0.0, true); 60];
-                others.extend([(0.0, 1.0, true); 10]);
-                (others, one((0.0, 1.0, true)), (1.0, 0.0, true))
+                let others = many((1.0, 0.0, 1.0), 60).chain(many((0.0, 1.0, 1.0), 10));
+                (others.collect(), one((0.0, 1.0, 1.0)), (1.0, 0.0, 1.0))
             }
         })
     }
 }
 
-/// Records of both classes whose order in b is that of the class, in a nearly.
+/// Records whose order in b is that of the target; in a, that of seven of them is the opposite.
 fn ordered() -> Vec<Row> {
+    let at = |place: u32| f64::from(place) / 20.0 - 0.5;
     let row = |place: u32| {
-        let x = f64::from(place) / 20.0 - 0.5;
-        (if place == 9 || place == 10 { -x } else { x }, x, place >= 10)
+        let turned = if (7..14).contains(&place) { 20 - place } else { place };
+        (at(turned), at(place), at(place))
     };
     (0..20).map(row).collect()
 }
 
 fn table(rows: &[Row], schema: &Schema) -> Result<Dataset, AuditError> {
     let mut text = String::from("a,b,y\n");
-    for (a, b, second) in rows {
-        let _ = writeln!(text, "{a},{b},{}", if *second { "yes" } else { "no" });
+    for (a, b, target) in rows {
+        let _ = match schema.classes() {
+            Some(_) => writeln!(text, "{a},{b},{}", if *target > 0.0 { "yes" } else { "no" }),
+            None => writeln!(text, "{a},{b},{target}"),
+        };
     }
     let read = read::csv_bytes(text.as_bytes(), schema);
     read.map_err(|error| AuditError::Table(error.to_string()))
@@ -190,7 +201,7 @@ pub fn audit_against(
     let plan = subject.planned(subject.budget, rows)?;
     let claim = claimed(&subject.planned(stated, rows)?)?;
     let claim = claim.ok_or(AuditError::NothingClaimed { method: "select" })?;
-    let schema = Subject::schema()?;
+    let schema = subject.schema()?;
     let worlds = [table(&one, &schema)?, table(&two, &schema)?];
     let chosen = Chosen { plan: &plan, worlds, stop: AtomicBool::new(false) };
     attack::audit(&chosen, &claim, options, watch)
