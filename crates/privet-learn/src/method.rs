@@ -115,6 +115,10 @@ methods! {
     Amp: erm::amp;
     /// Columns chosen privately, then the same on them.
     ChosenAmp: erm::chosen_amp;
+    /// Columns chosen by their association, then least squares or the same on them.
+    TwoStage: erm::two_stage;
+    /// Noisy descent that keeps the largest weights.
+    DpIght: erm::dp_ight;
     /// Objective perturbation, next to no noise on the minimiser.
     Objective: erm::objective;
     /// Output perturbation.

@@ -85,27 +85,39 @@ pub struct Correlation {
     pub clip: Option<f64>,
 }
 
+impl Association {
+    /// The one asked for, or the rule's, with what entries are clamped to.
+    pub(crate) fn settled(
+        facts: &Facts,
+        asked: Option<Self>,
+        clip: Option<f64>,
+    ) -> Result<(Self, Option<f64>), LearnError> {
+        let public = facts.relation().count_is_public();
+        let association = asked.unwrap_or(if public { Self::Kendall } else { Self::Products });
+        if association == Self::Kendall && !public {
+            return Err(LearnError::NotCovered {
+                what: "how far a count of pairs moves is no public number where the number of rows is \
+                       private"
+                    .into(),
+                instead: "give association products, or replace-one neighbours with records as units",
+            });
+        }
+        if association == Self::Kendall && clip.is_some() {
+            return Err(LearnError::NotCovered {
+                what: "pairs of records are counted by their order, and nothing is clamped".into(),
+                instead: "leave out the clip, or give association products",
+            });
+        }
+        Ok((association, clip))
+    }
+}
+
 /// Decides everything from public facts.
 pub(crate) fn plan(wanted: &Wanted<'_>, options: &Correlation) -> Result<Decision, LearnError> {
     let facts = wanted.facts;
-    let public = facts.relation().count_is_public();
-    let usual = if public { Association::Kendall } else { Association::Products };
-    let association = options.association.unwrap_or(usual);
-    if association == Association::Kendall && !public {
-        return Err(LearnError::NotCovered {
-            what: "how far a count of pairs moves is no public number where the number of rows is private"
-                .into(),
-            instead: "give association products, or replace-one neighbours with records as units",
-        });
-    }
-    if association == Association::Kendall && options.clip.is_some() {
-        return Err(LearnError::NotCovered {
-            what: "pairs of records are counted by their order, and nothing is clamped".into(),
-            instead: "leave out the clip, or give association products",
-        });
-    }
-    let choosing = Choosing::within(facts, &wanted.budget, wanted.size, association, options.clip)?;
-    let clip = (association == Association::Products).then_some(choosing.clip);
+    let (association, clip) = Association::settled(facts, options.association, options.clip)?;
+    let choosing = Choosing::within(facts, &wanted.budget, wanted.size, association, clip)?;
+    let clip = choosing.clip();
     Ok(Decision {
         procedure: Arc::new(choosing),
         settled: Selector::Correlation(Correlation { association: Some(association), clip }),
@@ -161,6 +173,21 @@ impl Choosing {
         Ok(Self { selection, association, clip: terms.features.bound(), naming, largest })
     }
 
+    /// What entries are clamped to, where they are.
+    pub fn clip(&self) -> Option<f64> {
+        (self.association == Association::Products).then_some(self.clip)
+    }
+
+    /// By how much a choice is expected to miss the best association at most, as a share of the largest possible.
+    pub fn missed(&self) -> Option<f64> {
+        let event = self.selection.choice().ok()?;
+        let scale = scales(&event).first().copied()?;
+        let candidates = 2.0 * self.selection.columns as f64;
+        // ln(2Kp)/rate, rate = range/2Δ.
+        let by = candidates.ln() * scale * 2.0 * self.selection.sensitivity as f64;
+        Some(by / self.largest.max(1.0))
+    }
+
     /// The associations of all columns, problem after problem.
     fn associations(&self, facts: &Facts, data: &Dataset) -> Result<Vec<i64>, LearnError> {
         match self.association {
@@ -202,14 +229,7 @@ impl Procedure<Select> for Choosing {
     }
 
     fn settings(&self) -> Shown {
-        let range = self.selection.choice().ok().and_then(|event| scales(&event).first().copied());
-        let candidates = 2.0 * self.selection.columns as f64;
-        // ln(2Kp)/rate, rate = range/2Δ.
-        let missed = |scale: f64| {
-            candidates.ln() * scale * 2.0 * self.selection.sensitivity as f64
-                / self.largest.max(1.0)
-        };
-        Shown::of([("size", self.naming.size as f64)]).and("association_noise", range.map(missed))
+        Shown::of([("size", self.naming.size as f64)]).and("association_noise", self.missed())
     }
 
     fn walk(&self) -> Option<serde_json::Value> {

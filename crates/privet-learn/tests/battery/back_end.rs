@@ -7,8 +7,10 @@ use privet_learn::{LearnError, Task};
 use std::sync::atomic::AtomicBool;
 
 /// What needs more of a table than sums: orders, subsets, single columns.
-const MEMORY: [&str; 10] = [
+const MEMORY: [&str; 12] = [
     "chosen-amp",
+    "two-stage",
+    "dp-ight",
     "psgd",
     "psgd-strong",
     "sample-aggregate",
