@@ -92,6 +92,7 @@ impl Association {
         asked: Option<Self>,
         clip: Option<f64>,
     ) -> Result<(Self, Option<f64>), LearnError> {
+        let clip = clip.map(|clip| CLIP.check(clip)).transpose()?;
         let public = facts.relation().count_is_public();
         let association = asked.unwrap_or(if public { Self::Kendall } else { Self::Products });
         if association == Self::Kendall && !public {
