@@ -163,7 +163,7 @@ macro_rules! built_in {
     };
 }
 
-built_in!["smoke", "default", "iyengar-logistic", "iyengar-huber", "jain-thakurta"];
+built_in!["smoke", "default", "iyengar-logistic", "iyengar-huber", "jain-thakurta", "wang-sparse"];
 
 /// The suite of that name, or in that file.
 pub fn find(name: &str) -> Result<Suite, BenchError> {
