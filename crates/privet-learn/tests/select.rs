@@ -7,11 +7,13 @@ use privet_core::Neighbours;
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::{Dataset, Schema, Target, read};
 use privet_dp::account::{Cost, Event};
+use privet_dp::gate::seal;
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::file::{Seal, released_from_json, to_json};
 use privet_learn::select::exponential::Fits;
 use privet_learn::select::{SELECTORS, Select, Selector, Support};
 use privet_learn::{Plan, Released, Request, Task, plan, verify};
+use serde_json::{Value, json};
 use std::sync::atomic::AtomicBool;
 
 const COLUMNS: usize = 12;
@@ -133,6 +135,37 @@ fn nothing_chosen_is_released_and_charged() {
     assert_eq!((claimed.epsilon, claimed.delta), (0.1, 1e-6));
     assert!(verdict.notes.iter().any(|note| note.contains("spends the budget")));
     assert_eq!(read.artefact().columns, None);
+}
+
+/// A choice that always names columns cannot have chosen none.
+#[test]
+fn none_chosen_is_found_out_where_that_cannot_be() {
+    let data = table(200, CLASSES, 6);
+    for method in ["correlation", "exponential"] {
+        let planned = plan(&request(method, &[], (2, 200), CLASSES, (1.0, 1e-6))).unwrap();
+        let release =
+            planned.run(&data, &mut SystemRandom::new().unwrap(), &AtomicBool::new(false));
+        let released = Released::<Select>::from_release(release.unwrap()).unwrap();
+        assert!(holds(&released, |_| {}), "{method}");
+        let lies: [fn(&mut Value); 4] = [
+            |file| file["body"]["columns"] = Value::Null,
+            |file| file["body"]["columns"] = json!([3, 3]),
+            |file| file["body"]["columns"] = json!([3, 12]),
+            |file| file["certificate"]["request"]["size"] = json!(3),
+        ];
+        for (number, lie) in lies.iter().enumerate() {
+            assert!(!holds(&released, lie), "{method}, lie {number}");
+        }
+    }
+}
+
+/// Whether it verifies, written with a change, sealed anew and read; what cannot be read does not.
+fn holds(released: &Released<Select>, change: impl Fn(&mut Value)) -> bool {
+    let mut document: Value = serde_json::from_str(&to_json(released, None).unwrap()).unwrap();
+    change(&mut document);
+    let text = seal::sealed(document, None).unwrap().to_string();
+    let read = released_from_json::<Select>(text.as_bytes(), Seal::Required);
+    read.is_ok_and(|read| verify(&read).valid)
 }
 
 /// Both other elections: the commonest category, and the column whose sign errs least.

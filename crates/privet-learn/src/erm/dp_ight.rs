@@ -24,6 +24,7 @@
 //!   residuals are a fraction of the target's bounds and get smaller. η = 1/(c·x²), c the curvature and x the usual
 //!   size of an entry: right for columns that have little to do with each other, which is what the method is for;
 //!   steps that overshoot are cut (`thresholding.rs`). Chosen on the generated tables of Wang 2021, §2.6 alone.
+//! - Probabilities are those of a model whose slopes were clipped and are not calibrated.
 //! - δ = 0 is refused. Tested by `tests/sparse.rs`.
 
 use super::Decision;
@@ -80,7 +81,7 @@ pub const INFO: MethodInfo = MethodInfo {
         ),
         SettingInfo::number(PACE, "length of a step, as a multiple of the rule's; 1 unless given"),
     ],
-    scores: Scores::Clipped,
+    scores: Scores::Separate,
     noised: "the sum of all gradients, at each step",
     any_storage: true,
 };

@@ -233,6 +233,10 @@ impl Procedure<Select> for Choosing {
         Shown::of([("size", self.naming.size as f64)]).and("association_noise", self.missed())
     }
 
+    fn refuses(&self, found: &Support) -> Option<&'static str> {
+        found.columns.is_none().then_some("such a choice always names columns")
+    }
+
     fn walk(&self) -> Option<serde_json::Value> {
         self.naming.start()
     }

@@ -225,6 +225,10 @@ impl Procedure<Select> for Fitting {
         ])
     }
 
+    fn refuses(&self, found: &Support) -> Option<&'static str> {
+        found.columns.is_none().then_some("such a choice always names columns")
+    }
+
     fn walk(&self) -> Option<serde_json::Value> {
         self.naming.start()
     }
