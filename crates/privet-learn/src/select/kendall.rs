@@ -79,27 +79,36 @@ fn entries(features: &Matrix, columns: usize) -> Vec<Vec<(u32, f32)>> {
     all
 }
 
+/// An entry with the rank of its target, and which places that rank has among those of the column's own entries.
+struct Ranked {
+    x: f32,
+    rank: usize,
+    first: usize,
+    after: usize,
+}
+
 fn pair_count(column: &[(u32, f32)], ranks: &Ranks) -> i64 {
-    let mut entries: Vec<(f32, u32)> =
-        column.iter().map(|(row, x)| (*x, ranks.of[*row as usize])).collect();
-    entries.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
-    let mut own: Vec<u32> = entries.iter().map(|(_, rank)| *rank).collect();
+    let mut own: Vec<u32> = column.iter().map(|(row, _)| ranks.of[*row as usize]).collect();
     own.sort_unstable();
-    let own_below = |rank: u32| own.partition_point(|other| *other < rank) as i64;
-    let own_above = |rank: u32| (own.len() - own.partition_point(|other| *other <= rank)) as i64;
+    let ranked = |(row, x): &(u32, f32)| {
+        let rank = ranks.of[*row as usize];
+        let first = own.partition_point(|other| *other < rank);
+        let after = first + own[first..].partition_point(|other| *other == rank);
+        Ranked { x: *x, rank: rank as usize, first, after }
+    };
+    let mut entries: Vec<Ranked> = column.iter().map(ranked).collect();
+    entries.sort_unstable_by(|one, other| one.x.total_cmp(&other.x));
     let mut seen = Fenwick(vec![0; own.len() + 1]);
     let (mut sum, mut inserted) = (0, 0);
-    for group in entries.chunk_by(|one, other| one.0 == other.0) {
-        for (x, rank) in group {
+    for group in entries.chunk_by(|one, other| one.x == other.x) {
+        for Ranked { x, rank, first, after } in group {
             // Smaller entries, which agree where their target is smaller as well.
-            let less = seen.before(own_below(*rank) as usize);
-            let more = inserted - seen.before(own.len() - own_above(*rank) as usize);
-            sum += less - more;
-            let zeros_below = ranks.below[*rank as usize] - own_below(*rank);
-            let zeros_above = ranks.above[*rank as usize] - own_above(*rank);
+            sum += seen.before(*first) - (inserted - seen.before(*after));
+            let zeros_below = ranks.below[*rank] - *first as i64;
+            let zeros_above = ranks.above[*rank] - (own.len() - after) as i64;
             sum += if *x > 0.0 { zeros_below - zeros_above } else { zeros_above - zeros_below };
         }
-        group.iter().for_each(|(_, rank)| seen.add(own_below(*rank) as usize));
+        group.iter().for_each(|entry| seen.add(entry.first));
         inserted += group.len() as i64;
     }
     sum
