@@ -78,10 +78,13 @@ fn refusal(request: &Request<Select>) -> String {
     plan(request).err().unwrap_or_else(|| panic!("{:?} is planned", request.task)).to_string()
 }
 
+/// Method, settings, target, rows and ε.
+type Found = (&'static str, &'static [(&'static str, &'static str)], &'static str, usize, f64);
+
 /// The two columns that matter, by every selector and for every kind of target that it takes.
 #[test]
 fn the_columns_that_matter_are_found() {
-    let cases: [(&str, &[(&str, &str)], &str, usize, f64); 9] = [
+    let cases: [Found; 9] = [
         ("correlation", &[], CLASSES, 3000, 1.0),
         ("correlation", &[], NUMBER, 3000, 1.0),
         ("correlation", &[("association", "products")], CLASSES, 3000, 1.0),

@@ -46,11 +46,7 @@ fn made(
     let column =
         |n| ColumnDraft { scale: Some(Scale::None), ..number(&format!("x{n}"), -2.0, 2.0) };
     let draft = Draft {
-        clip: ClipDraft {
-            norm: Norm::L2,
-            radius: 2.0 * SHAPE.informative as f64,
-            ..ClipDraft::default()
-        },
+        clip: ClipDraft { norm: Norm::L2, radius: 2.0 * SHAPE.informative as f64 },
         target,
         columns: (1..=shape.features).map(column).collect(),
         ..Draft::default()
