@@ -23,7 +23,8 @@
 //!   for classes (⅜ for the logistic loss, as in `gd`); for numbers a quarter of it at first and a 16th at last, since
 //!   residuals are a fraction of the target's bounds and get smaller. η = 1/(c·x²), c the curvature and x the usual
 //!   size of an entry: right for columns that have little to do with each other, which is what the method is for;
-//!   steps that overshoot are cut (`thresholding.rs`). Chosen on the generated tables of Wang 2021, §2.6 alone.
+//!   steps that overshoot are cut (`thresholding.rs`). Chosen on generated tables of Wang 2021, §2.6, in a prototype
+//!   that did not cut steps.
 //! - Probabilities are those of a model whose slopes were clipped and are not calibrated.
 //! - δ = 0 is refused. Tested by `tests/sparse.rs`.
 
