@@ -6,6 +6,7 @@ use crate::input;
 use crate::model::Model;
 use crate::noise::source;
 use crate::schema::Schema;
+use crate::select::Support;
 use crate::watched::watched;
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, read};
@@ -191,5 +192,6 @@ pub fn load(py: Python<'_>, path: PathBuf, sealed: bool) -> Outcome<Py<PyAny>> {
     Ok(match file::load_any(&path, seal(sealed))? {
         Loaded::Model(model) => Py::new(py, Model(Held::loaded(model)))?.into_any(),
         Loaded::Counts(counts) => Py::new(py, Counts(Held::loaded(counts)))?.into_any(),
+        Loaded::Support(found) => Py::new(py, Support(Held::loaded(found)))?.into_any(),
     })
 }

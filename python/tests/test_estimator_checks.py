@@ -18,6 +18,9 @@ ESTIMATORS = [
     privet.PrivateLinearRegression(**BOUNDS, target_bounds=(-5.0, 5.0)),
     privet.PrivatePoissonRegressor(**BOUNDS, target_bounds=(0.0, 10.0)),
     privet.PrivateRidge(**BOUNDS, target_bounds=(-5.0, 5.0)),
+    privet.PrivateSparseRegression(**BOUNDS, target_bounds=(-5.0, 5.0)),
+    privet.PrivateSparseClassifier(**BOUNDS),
+    privet.PrivateFeatureSelector(**BOUNDS, target_bounds=(-5.0, 5.0)),
 ]
 
 # Each check that contradicts privacy, and why.

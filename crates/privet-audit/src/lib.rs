@@ -9,6 +9,7 @@
 //! | can neighbours be told apart better than claimed? | [`attack`], on whatever is a [`Target`] |
 //! | … for a learner, on built-in worst cases | [`learner`], [`pairs`] |
 //! | … for counts of categories | [`counts`] |
+//! | … for choices of columns | [`selections`] |
 //! | … for a plan of any other family | [`planned`] |
 //! | … from a single run | [`one_run`] |
 //! | do samplers have their laws? | [`samplers`] |
@@ -44,6 +45,7 @@ pub mod planned;
 pub mod printed;
 pub mod runs;
 pub mod samplers;
+pub mod selections;
 mod sharp;
 pub mod statistic;
 

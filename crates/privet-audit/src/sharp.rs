@@ -16,6 +16,9 @@
 //!   minimiser's own movement, which is charged by smoothness, small.
 //! - **chosen-amp**: the only column there is, so that next to nothing is spent on choosing it; then as `amp`, whose
 //!   minimiser a large ridge keeps on the straight part of the loss.
+//! - **two-stage**: as `chosen-amp`, rows as long as they may be.
+//! - **dp-ight**: a step of each stage with half of the budget, so short that no row leaves the straight part: their
+//!   sum is released.
 //! - **psgd**, **psgd-strong**: one pass, so slowly that no row leaves the hinge's straight part.
 
 use crate::pairs::Pair;
@@ -44,6 +47,19 @@ pub(crate) fn sharp(method: &str, rows: u64) -> Option<Sharp> {
         "frank-wolfe" => one(&[Pair::Tipped, Pair::AllEqual], &[("steps", 1.0)]),
         "simplex" => one(&[Pair::Tipped, Pair::AllEqual], &[("draws", 1.0), ("radius", 1e-3 / n)]),
         "chosen-amp" => one(&[Pair::AllEqual], &[("share", 0.001), ("ridge", 65_536.0)]),
+        "two-stage" => {
+            one(&[Pair::AllEqual], &[("share", 0.001), ("ridge", 65_536.0), ("fit_radius", 1.0)])
+        }
+        "dp-ight" => one(
+            &[Pair::AllEqual],
+            &[
+                ("share", 0.5),
+                ("steps", 1.0),
+                ("fit_steps", 1.0),
+                ("fit_radius", 1.0),
+                ("pace", 1e-6),
+            ],
+        ),
         "psgd" => one(&[Pair::Opposed], &[("passes", 1.0), ("batch", 1.0), ("rate", 0.5 / n)]),
         "psgd-strong" => {
             one(&[Pair::Opposed], &[("passes", 1.0), ("batch", 1.0), ("ridge", 2.0 * n)])
@@ -87,6 +103,6 @@ mod tests {
             let subject = Subject::new(method, budget, Neighbours::ReplaceOne);
             planned(&subject, sharp.columns).unwrap();
         }
-        assert_eq!(lists, 8, "a method was renamed");
+        assert_eq!(lists, 10, "a method was renamed");
     }
 }

@@ -75,6 +75,21 @@ fn check_rows(
     Ok(())
 }
 
+/// Which unit each row belongs to, counted from 0 in the order in which they come.
+pub(crate) fn owners(unit: Unit, data: &Dataset) -> Vec<usize> {
+    let mut places: HashMap<u64, usize> = HashMap::new();
+    match (&data.units, unit) {
+        (Some(units), Unit::User { .. }) => units
+            .iter()
+            .map(|unit| {
+                let next = places.len();
+                *places.entry(*unit).or_insert(next)
+            })
+            .collect(),
+        _ => (0..data.rows()).collect(),
+    }
+}
+
 /// All rows in memory, for a method that needs more of them than sums.
 pub(crate) fn in_memory<'a>(
     table: &'a dyn Table,

@@ -29,6 +29,7 @@ pub mod ranking;
 mod released;
 mod request;
 mod run;
+pub mod select;
 mod settings;
 mod strict;
 mod support;

@@ -5,6 +5,7 @@ use crate::file::Opened;
 use crate::look::count::Count;
 use crate::released::Released;
 use crate::request::task_of;
+use crate::select::Select;
 use crate::task::Task;
 use crate::verify::{Verdict, verify};
 use privet_dp::gate::Certificate;
@@ -53,4 +54,6 @@ families! {
     Model(Erm);
     /// Counts of declared categories.
     Counts(Count);
+    /// Columns chosen.
+    Support(Select);
 }

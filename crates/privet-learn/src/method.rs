@@ -10,10 +10,9 @@ use crate::allowance::Allowance;
 use crate::erm::Decision;
 use crate::facts::Facts;
 use crate::request::{Calibration, RIDGE};
-use crate::settings::SettingInfo;
+use crate::settings::{SettingInfo, given};
 use crate::{LearnError, auto, erm};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::{fmt, str::FromStr};
 
 /// All that is known of a method besides how it plans.
@@ -116,6 +115,10 @@ methods! {
     Amp: erm::amp;
     /// Columns chosen privately, then the same on them.
     ChosenAmp: erm::chosen_amp;
+    /// Columns chosen by their association, then least squares or the same on them.
+    TwoStage: erm::two_stage;
+    /// Noisy descent that keeps the largest weights.
+    DpIght: erm::dp_ight;
     /// Objective perturbation, next to no noise on the minimiser.
     Objective: erm::objective;
     /// Output perturbation.
@@ -167,25 +170,7 @@ impl Method {
 
     /// With one setting given; a value that reads as a number is one.
     pub fn with(&self, setting: &str, value: &str) -> Result<Self, LearnError> {
-        let known = self.info().settings.iter().find(|known| known.name == setting);
-        let known = known.ok_or_else(|| LearnError::NotASetting {
-            setting: setting.into(),
-            method: self.name(),
-        })?;
-        let refused = || LearnError::SettingValue {
-            setting: known.name,
-            given: value.into(),
-            accepted: known.accepted(),
-        };
-        let parsed = match (value.parse::<u64>(), value.parse::<f64>()) {
-            (Ok(whole), _) => Value::from(whole),
-            (_, Ok(number)) if number.is_finite() => Value::from(number),
-            (_, Ok(_)) => return Err(refused()),
-            _ => Value::from(value),
-        };
-        let mut written = serde_json::to_value(self).map_err(|_| refused())?;
-        written[known.name] = parsed;
-        serde_json::from_value(written).map_err(|_| refused())
+        given((self, self.name()), self.info().settings, setting, value)
     }
 }
 

@@ -1,8 +1,11 @@
 //! The settings of a method: what is accepted, written once; and the numbers of a plan, for people.
 
+use crate::LearnError;
 use privet_core::Range;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde::ser::SerializeMap;
+use serde_json::Value;
 
 /// A setting of a method: its name, what it means and what is accepted. Help and errors are made from it.
 #[derive(Debug, Clone, Copy)]
@@ -62,6 +65,32 @@ impl SettingInfo {
         };
         if self.also.is_empty() { own } else { format!("{own}, {}", self.also) }
     }
+}
+
+/// A method with one of its settings given; a value that reads as a number is one.
+pub(crate) fn given<M: Serialize + DeserializeOwned>(
+    (method, name): (&M, &'static str),
+    known: &'static [SettingInfo],
+    setting: &str,
+    value: &str,
+) -> Result<M, LearnError> {
+    let known = known.iter().find(|known| known.name == setting);
+    let known =
+        known.ok_or_else(|| LearnError::NotASetting { setting: setting.into(), method: name })?;
+    let refused = || LearnError::SettingValue {
+        setting: known.name,
+        given: value.into(),
+        accepted: known.accepted(),
+    };
+    let parsed = match (value.parse::<u64>(), value.parse::<f64>()) {
+        (Ok(whole), _) => Value::from(whole),
+        (_, Ok(number)) if number.is_finite() => Value::from(number),
+        (_, Ok(_)) => return Err(refused()),
+        _ => Value::from(value),
+    };
+    let mut written = serde_json::to_value(method).map_err(|_| refused())?;
+    written[known.name] = parsed;
+    serde_json::from_value(written).map_err(|_| refused())
 }
 
 /// The numbers a person wants to see of a plan, by name.

@@ -23,6 +23,8 @@ const CASES: &[(&str, Neighbours, f64, usize)] = &[
     ("amp", Neighbours::ReplaceOne, 1e-6, 97),
     ("amp", Neighbours::AddRemove, 0.0, 3),
     ("chosen-amp", Neighbours::ReplaceOne, 1e-6, 97),
+    ("two-stage", Neighbours::ReplaceOne, 1e-6, 97),
+    ("dp-ight", Neighbours::AddRemove, 1e-6, 7),
     ("objective", Neighbours::ReplaceOne, 1e-6, 97),
     ("objective", Neighbours::AddRemove, 0.0, 3),
     ("output", Neighbours::ReplaceOne, 1e-6, 3),

@@ -31,6 +31,8 @@ from privet.encoder import SchemaEncoder
 from privet.models import load, verify
 from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, PrivateRidge
 from privet.schema import Schema, binary, category, ignore, number
+from privet.selection import PrivateFeatureSelector
+from privet.sparse import PrivateSparseClassifier, PrivateSparseRegression
 
 __all__ = [
     "Certificate",
@@ -43,11 +45,14 @@ __all__ = [
     "PrivacyError",
     "PrivacyWarning",
     "PrivateClassifier",
+    "PrivateFeatureSelector",
     "PrivateLinearRegression",
     "PrivateLinearSVC",
     "PrivateLogisticRegression",
     "PrivatePoissonRegressor",
     "PrivateRidge",
+    "PrivateSparseClassifier",
+    "PrivateSparseRegression",
     "PublicClassesWarning",
     "RepeatedFitWarning",
     "Schema",

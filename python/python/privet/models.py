@@ -19,10 +19,12 @@ from privet.classification import NOTE_CLASSES, PrivateClassifier, PrivateLinear
 from privet.counts import Counts
 from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, rate_at_zero
 from privet.schema import Schema
+from privet.selection import PrivateFeatureSelector
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a file, whoever wrote it: a model as a fitted estimator, counts as :class:`privet.Counts`.
+    """Read a file, whoever wrote it: a model or chosen columns as a fitted estimator, counts as
+    :class:`privet.Counts`.
 
     A file whose seal is broken is refused. Where :func:`verify` refuses what the certificate claims, the
     model can still be used, but its ``certificate_`` (``certificate`` of counts) claims nothing, and a warning
@@ -44,12 +46,12 @@ def load(path: str | os.PathLike[str]) -> Any:
         counts = Counts(found)
         counts.certificate = _checked(counts.certificate, found)
         return counts
-    estimator = _estimator(found)
+    estimator = _selector(found) if isinstance(found, _privet.Support) else _estimator(found)
     estimator.certificate_ = _checked(estimator.certificate_, found)
     return estimator
 
 
-def _checked(certificate: Certificate, release: _privet.Model | _privet.Counts) -> Certificate:
+def _checked(certificate: Certificate, release: _privet.Model | _privet.Counts | _privet.Support) -> Certificate:
     """The certificate, with nothing claimed where verification refuses the claim."""
     verdict = verify(release) if certificate.private else None
     if verdict is None or verdict:
@@ -102,6 +104,34 @@ def _estimator(model: _privet.Model) -> Any:
     return estimator
 
 
+def _selector(support: _privet.Support) -> PrivateFeatureSelector:
+    request = json.loads(support.request())
+    schema = Schema._of(support.schema())
+    method = dict(request["method"])
+    features = schema._checked.number_features
+    if features is None:
+        raise ValueError(
+            "the columns are those of a table whose columns are encoded as several; `privet inspect` shows them"
+        )
+    selector = PrivateFeatureSelector(
+        epsilon=request["budget"]["epsilon"],
+        delta=request["budget"]["delta"],
+        size=request["size"],
+        method=method.pop("name"),
+        schema=schema,
+        neighbours=request["neighbours"],
+        n_rows=request["rows"],
+        settings=method or None,
+    )
+    selector.n_features_in_ = features
+    names = schema.features
+    if names and names != tuple(f"x{place}" for place in range(len(names))):
+        selector.feature_names_in_ = np.asarray(names, dtype=object)
+    planned = selector._make_plan(schema, request["rows"], [])
+    selector._set_model(support, Plan._from_json(planned.to_json()), schema, None)
+    return selector
+
+
 def _loss(loss: Any) -> dict[str, Any]:
     """The parameters that mean this loss."""
     found = {"loss": loss["kind"]}
@@ -126,11 +156,14 @@ def verify(model: Any) -> Verdict:
     >>> verdict.valid, verdict.epsilon
     (True, 2.0)
     """
-    if isinstance(model, PrivateEstimator):
+    if isinstance(model, PrivateFeatureSelector):
+        check_is_fitted(model)
+        model = model.support_
+    elif isinstance(model, PrivateEstimator):
         check_is_fitted(model)
         model = model.model_
     elif isinstance(model, Counts):
         model = model._release
-    elif not isinstance(model, (_privet.Model, _privet.Counts)):
+    elif not isinstance(model, (_privet.Model, _privet.Counts, _privet.Support)):
         model = _privet.load(os.fspath(model), sealed=False)
     return Verdict._from_json(model.verify())

@@ -2,6 +2,7 @@
 
 use super::counts::subjects;
 use super::phases::PHASES;
+use super::selections;
 use super::{BUDGETS, LOW_BITS, SCALARS};
 use crate::AuditError;
 use crate::cases::cases;
@@ -30,7 +31,8 @@ impl<'a> Progress<'a> {
             + 2 * LOW_BITS.len()
             + PHASES.len()
             + 2
-            + subjects()?.len();
+            + subjects()?.len()
+            + selections::subjects()?.len();
         let all = rows * ((BUDGETS.len() + 1) as f64 * LEARNER + SINGLE) + others as f64 * OTHER;
         Ok(Self { tell, started: Instant::now(), done: Cell::new(0.0), all })
     }

@@ -13,4 +13,5 @@ mod phase;
 mod power;
 mod samplers;
 mod schemas;
+mod selections;
 mod soundness;

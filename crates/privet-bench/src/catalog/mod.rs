@@ -20,6 +20,7 @@ mod diabetes;
 mod entries;
 mod error;
 mod files;
+mod generated;
 mod housing;
 mod images;
 mod sparse;
@@ -124,6 +125,8 @@ pub fn prepare(
         "cod-rna-100000" | "cod-rna-1000000" => sparse::cod_rna_with_zeros(entry, from)?,
         "synthetic-l" => synthetic::low(seed)?,
         "synthetic-h" => synthetic::high(seed)?,
+        "sparse-linear" => generated::linear(seed)?,
+        "sparse-logistic" => generated::logistic(seed)?,
         _ => standins::task(entry, entry.rows, seed)?,
     };
     files::write(entry, &task, out, &split_key)

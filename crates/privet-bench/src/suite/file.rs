@@ -170,7 +170,8 @@ built_in![
     "images",
     "iyengar-logistic",
     "iyengar-huber",
-    "jain-thakurta"
+    "jain-thakurta",
+    "wang-sparse",
 ];
 
 /// The suite of that name, or in that file.

@@ -1,9 +1,11 @@
 //! Made-up tables: clusters on a hypercube ([`make_classification`]) and labels drawn from a
-//! logistic model ([`Logistic`]).
+//! logistic model ([`Logistic`]), and many columns of which few matter ([`Sparse`]).
 
 mod classification;
 mod draw;
 mod logistic;
+mod sparse;
 
 pub use classification::{Classification, Table, make_classification};
 pub use logistic::{Logistic, LogisticRecords};
+pub use sparse::{Sparse, SparseRecords};

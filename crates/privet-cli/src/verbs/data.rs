@@ -36,7 +36,7 @@ struct List {
 Turns the original files of a known set into train.*, test.* and schema.toml: the same task and
 dimensions as in the papers, with public bounds instead of the data's own maxima. Originals are
 checked against their published sha256; `privet data list` says where to get them. Sets that are
-made up (synthetic-l, synthetic-h, and the stand-ins uber-1 to uber-4) need no originals.",
+made up (synthetic-l, synthetic-h, sparse-linear, sparse-logistic, and the stand-ins uber-1 to uber-4) need no originals.",
     after_help = "\
 Examples:
   privet data prepare adult --from downloads --out adult

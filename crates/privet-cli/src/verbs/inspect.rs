@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::{self, number};
-use crate::verbs::count;
+use crate::verbs::{count, select};
 use crate::words;
 use clap::Args;
 use privet_core::printable;
@@ -11,8 +11,9 @@ use privet_data::schema::Rows;
 use privet_dp::gate::Certificate;
 use privet_dp::noise::Origin;
 use privet_learn::file::{self, Seal};
+use privet_learn::look::count::Count;
 use privet_learn::model::Model;
-use privet_learn::{Erm, Loaded, Released, Scores, Task, UNSIGNED, Verdict, plan};
+use privet_learn::{Loaded, Released, Scores, Task, UNSIGNED, Verdict, plan};
 use privet_optim::loss::Loss;
 use std::path::PathBuf;
 
@@ -24,13 +25,13 @@ const SHOWN: usize = 8;
 #[command(
     long_about = "\
 Says in words what was released: the guarantee, the noise and what it is on, what it was derived
-from, the conditions under which it holds, and the largest weights or the counts. A file that was cut or edited is
+from, the conditions under which it holds, and the largest weights, the counts or the columns. A file that was cut or edited is
 refused. A guarantee is stated only if `privet verify` finds that it holds; where it does not, the exit
 code is 1.",
     after_help = "Example:\n  privet inspect model.json"
 )]
 pub struct Inspect {
-    /// The file: a model or counts
+    /// The file: a model, counts or chosen columns
     model: PathBuf,
 }
 
@@ -66,6 +67,10 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
             let purpose = format!("The number of records in each category of \"{by}\".");
             (words::wrapped(&purpose, "  "), facts(counts), counts.request().task.noised())
         }
+        Loaded::Support(support) => {
+            let purpose = words::wrapped(&select::purpose(support), "  ");
+            (purpose, facts(support), support.request().task.noised())
+        }
     };
     section("What it is", purpose);
     section("What it can reveal", promise(certificate, verdict));
@@ -88,6 +93,7 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
     match released {
         Loaded::Model(model) => section("Largest weights", weights(model)),
         Loaded::Counts(counts) => section("Counts", count::table(counts)),
+        Loaded::Support(support) => section("Columns", select::list(support)),
     }
     text
 }
@@ -148,7 +154,7 @@ fn facts<T: Task>(released: &Released<T>) -> String {
         format!("{} rows declared, {} encoded columns", request.rows, encoding.width()),
         format!("{} neighbours; the unit is {}", request.neighbours, request.schema.unit()),
     ];
-    if T::NAME == Erm::NAME {
+    if T::NAME != Count::NAME {
         let length = number(encoding.l2_radius());
         let done = match request.schema.clip().rows {
             Rows::Clip => "clipped",

@@ -3,14 +3,19 @@
 use crate::failure::Failure;
 use crate::{output, words};
 use clap::Args;
-use privet_learn::{METHODS, MethodInfo};
+use privet_learn::select::SELECTORS;
+use privet_learn::{METHODS, SettingInfo};
 use serde_json::{Value, json};
 
-/// List the learners
+/// List the learners, or the selectors of columns
 #[derive(Args, Debug)]
 #[command(long_about = "Lists the learners: what each does, where it comes from, and in which \
-                        arithmetic its guarantee is proved. More in docs/learners.md.")]
+                        arithmetic its guarantee is proved; with --select the same of what \
+                        `privet select` takes. More in docs/learners.md.")]
 pub struct Methods {
+    /// What `privet select` takes
+    #[arg(long)]
+    select: bool,
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -19,21 +24,34 @@ pub struct Methods {
 impl Methods {
     /// Prints the list.
     pub fn run(self) -> Result<(), Failure> {
+        let lines: Vec<Line> = match self.select {
+            true => SELECTORS
+                .iter()
+                .map(|info| (info.name, info.summary, info.source, info.guarantee, info.settings))
+                .collect(),
+            false => METHODS
+                .iter()
+                .map(|info| (info.name, info.summary, info.source, info.guarantee, info.settings))
+                .collect(),
+        };
         if self.json {
-            let list: Vec<Value> = METHODS.iter().map(as_json).collect();
+            let list: Vec<Value> = lines.iter().map(as_json).collect();
             return output::print_json(&Value::from(list));
         }
-        output::print(&METHODS.iter().map(in_words).collect::<String>())
+        output::print(&lines.iter().map(in_words).collect::<String>())
     }
 }
 
-fn as_json(method: &MethodInfo) -> Value {
+/// Name, summary, source, guarantee and settings.
+type Line = (&'static str, &'static str, &'static str, &'static str, &'static [SettingInfo]);
+
+fn as_json((name, summary, source, guarantee, settings): &Line) -> Value {
     json!({
-        "name": method.name,
-        "summary": method.summary,
-        "source": method.source,
-        "guarantee": method.guarantee,
-        "settings": method.settings.iter().map(|setting| json!({
+        "name": name,
+        "summary": summary,
+        "source": source,
+        "guarantee": guarantee,
+        "settings": settings.iter().map(|setting| json!({
             "name": setting.name,
             "meaning": setting.meaning,
             "accepted": setting.accepted(),
@@ -41,9 +59,8 @@ fn as_json(method: &MethodInfo) -> Value {
     })
 }
 
-fn in_words(method: &MethodInfo) -> String {
-    let settings: String = method
-        .settings
+fn in_words((name, summary, source, guarantee, settings): &Line) -> String {
+    let settings: String = settings
         .iter()
         .map(|setting| {
             let line = format!("{}: {}; {}", setting.name, setting.meaning, setting.accepted());
@@ -52,10 +69,10 @@ fn in_words(method: &MethodInfo) -> String {
         .collect();
     format!(
         "{}\n{}    guarantee: {}\n    source:    {}\n    settings (--set NAME=VALUE):\n{}",
-        method.name,
-        words::wrapped(method.summary, "    "),
-        method.guarantee,
-        method.source,
+        name,
+        words::wrapped(summary, "    "),
+        guarantee,
+        source,
         settings,
     )
 }

@@ -16,5 +16,6 @@ pub mod methods;
 pub mod plan;
 pub mod predict;
 pub mod schema;
+pub mod select;
 pub mod train;
 pub mod verify;

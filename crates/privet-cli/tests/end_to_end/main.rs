@@ -10,6 +10,7 @@
 //! - `invalid`: records that do not fit, under each policy of a schema.
 //! - `private_count`: under add-remove, no trace of the file's length.
 //! - `report`: from a results file to a page.
+//! - `select`: columns chosen, or none.
 //! - `environment`: disks, permissions, pipes, interruption.
 //! - `output`: what `--out` may be, and what becomes of what is there.
 
@@ -27,4 +28,5 @@ mod invalid;
 mod output;
 mod private_count;
 mod report;
+mod select;
 mod world;

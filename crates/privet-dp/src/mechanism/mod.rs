@@ -13,8 +13,11 @@
 //! | [`NoisyMoments`] | Gaussian or discrete Laplace noise to stacked second moments | as those two, finite arithmetic |
 //! | [`RotatedObjective`] | a random linear term inside a quadratic, small eigenvalues raised | (ε, δ), real arithmetic |
 //! | [`Selection`] | exponential or Laplace noise to the scores of signed columns, again and again | composed bounded range or pure, finite arithmetic |
+//! | [`Choice`] | exponential weights to the scores of a list, once | bounded range, finite arithmetic |
+//! | [`Stability`] | discrete Laplace noise to a distance, which lets a stable answer out | pure and a leak of δ, finite arithmetic |
 //! | [`PerturbedObjective`] | a random linear term inside an objective | objective perturbation, AMP |
 
+mod choice;
 mod gaussian;
 mod grid;
 mod l2_laplace;
@@ -26,15 +29,18 @@ mod rotated;
 mod sampled_gaussian;
 mod selection;
 mod shuffled;
+mod stability;
 
+pub use choice::Choice;
 pub use gaussian::Gaussian;
 pub use grid::{ExactCounts, released_step};
 pub use l2_laplace::L2Laplace;
 pub use laplace::Laplace;
 pub use moments::{Moments, MomentsLaw, NoisyMoments};
 pub use objective::{Distance, ObjectiveToken, OutputLaw, PerturbedObjective, SecretNoise};
-pub use partition::independent_blocks;
+pub use partition::{independent_blocks, independent_sets};
 pub use rotated::{RotatedObjective, RotatedToken};
 pub use sampled_gaussian::{Draw, SampledGaussian};
 pub use selection::{Scores, Selection, SelectionLaw, Vertex};
 pub use shuffled::ShuffledGaussian;
+pub use stability::{Proxied, RELEASED, Stability};

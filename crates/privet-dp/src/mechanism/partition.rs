@@ -21,3 +21,72 @@ pub fn independent_blocks(units: usize, blocks: u32, session: &mut Session<'_>) 
     let source = session.source();
     (0..units).map(|_| source.below(u64::from(blocks.max(1))) as u32).collect()
 }
+
+/// Which of `sets` random sets each of `units` units is in: each with probability `rate`, independently, but
+/// every unit's draws are repeated until it is in at most `most` sets. Nothing is charged, since nothing of the
+/// records is in it; the lemma holds for any law of a unit's own coins.
+///
+/// The next set is found by a jump of geometric law, in floating point: of the law nothing but the limit is
+/// relied on. Where a draw stays above `most` again and again (a rate far above most / sets), the unit is in the
+/// first sets of its last draw.
+pub fn independent_sets(
+    units: usize,
+    sets: u32,
+    rate: f64,
+    most: usize,
+    session: &mut Session<'_>,
+) -> Vec<Vec<u32>> {
+    /// Draws of one unit.
+    const TRIES: u32 = 1_000;
+    let source = session.source();
+    let ln_left = libm::log1p(-rate.clamp(0.0, 1.0 - f64::EPSILON));
+    let mut one = || {
+        let (mut at, mut drawn) = (-1.0, Vec::new());
+        loop {
+            // Above 0, so that its logarithm is finite.
+            let uniform = (source.bits(53) as f64 + 0.5) / 9_007_199_254_740_992.0;
+            at += 1.0 + (libm::log(uniform) / ln_left).floor();
+            if at.is_nan() || at >= f64::from(sets) {
+                return drawn;
+            }
+            drawn.push(at as u32);
+        }
+    };
+    let mut within = || {
+        let mut drawn = one();
+        for _ in 1..TRIES {
+            if drawn.len() <= most {
+                break;
+            }
+            drawn = one();
+        }
+        drawn.truncate(most);
+        drawn
+    };
+    (0..units).map(|_| within()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::Event;
+    use crate::noise::FixedSeed;
+
+    /// No unit is in more sets than it may be, whatever the rate; and about as many as the rate says.
+    #[test]
+    fn no_unit_is_in_more_sets_than_it_may_be() {
+        let mut source = FixedSeed::new(4);
+        let mut session = Session::start(Event::All(vec![]), &mut source);
+        for (rate, most) in [(0.01, 20), (0.5, 3), (1.0, 7), (0.0, 1), (f64::NAN, 2)] {
+            let sets = independent_sets(200, 1_000, rate, most, &mut session);
+            assert_eq!(sets.len(), 200);
+            for drawn in &sets {
+                assert!(drawn.len() <= most && drawn.iter().all(|set| *set < 1_000));
+                assert!(drawn.windows(2).all(|two| two[0] < two[1]));
+            }
+        }
+        let sets = independent_sets(2_000, 1_000, 0.01, 20, &mut session);
+        let mean = sets.iter().map(Vec::len).sum::<usize>() as f64 / 2_000.0;
+        assert!((mean - 10.0).abs() < 0.5, "{mean}");
+    }
+}

@@ -11,7 +11,8 @@
 //! - *Laplace*: T mechanisms that are **(2Δ/b)-DP**, if the vertex with the largest sum of score and
 //!   discrete Laplace noise of scale b is taken, of equal ones the first.
 //!
-//! So has everything computed from the choices.
+//! So has everything computed from the choices. What can be chosen may get fewer (`peeled`): which columns are
+//! left is a function of the choices before, the same for both tables, and the proof is about any of them.
 //!
 //! *Proof.* Exponential: let u be the vertex's score; e^(rate·(u(D) − u(D′))) lies between e^(±rate·Δ),
 //! and the normalising constants are the same for all vertices: the loss lies in an interval of length
@@ -82,6 +83,9 @@ pub struct Selection {
     pub columns: usize,
     /// What each choice adds to θ: one choice for each.
     pub coefficients: Vec<f64>,
+    /// `Some(m)`: with a column every one that is a multiple of m away from it is taken out of what can be
+    /// chosen from then on (the last one stays); `None`: all can be chosen again.
+    pub peeled: Option<usize>,
 }
 
 impl Selection {
@@ -138,7 +142,7 @@ impl Selection {
                 Draws::Exponential(SignedChoice::new(self.columns, rate)?)
             }
             SelectionLaw::Laplace(scale) if self.columns > 0 => {
-                Draws::Laplace(DiscreteLaplace::new(scale)?, vec![0; self.columns])
+                Draws::Laplace(DiscreteLaplace::new(scale)?, vec![Some(0); self.columns])
             }
             SelectionLaw::Laplace(_) => return Err(NoiseError::NoCandidates.into()),
         })
@@ -172,6 +176,10 @@ impl Selection {
             }
             let vertex = draws.choose(session.charge(self.leaf())?);
             point[vertex.column] += if vertex.negative { -coefficient } else { *coefficient };
+            if let Some(apart) = self.peeled.filter(|apart| *apart > 0) {
+                let same = (vertex.column % apart..self.columns).step_by(apart);
+                same.for_each(|column| draws.remove(column));
+            }
             chosen = Some(vertex);
         }
         Ok(session.noised(point))
@@ -181,14 +189,30 @@ impl Selection {
 /// Scores as far as they were reported, and the law of a choice among them.
 enum Draws {
     Exponential(SignedChoice),
-    Laplace(DiscreteLaplace, Vec<i64>),
+    /// `None` for columns that were taken out.
+    Laplace(DiscreteLaplace, Vec<Option<i64>>),
 }
 
 impl Draws {
     fn set(&mut self, column: usize, score: i64) {
         match self {
             Self::Exponential(choice) => choice.set(column, score),
-            Self::Laplace(_, scores) => scores[column] = score,
+            Self::Laplace(_, scores) => {
+                if let Some(known) = &mut scores[column] {
+                    *known = score;
+                }
+            }
+        }
+    }
+
+    fn remove(&mut self, column: usize) {
+        match self {
+            Self::Exponential(choice) => choice.remove(column),
+            Self::Laplace(_, scores) => {
+                if scores.iter().filter(|score| score.is_some()).count() > 1 {
+                    scores[column] = None;
+                }
+            }
         }
     }
 
@@ -201,9 +225,11 @@ impl Draws {
             }
             Self::Laplace(noise, scores) => {
                 let mut best = (i128::MIN, Vertex { column: 0, negative: false });
-                for (column, score) in scores.iter().enumerate() {
+                let left = scores.iter().enumerate();
+                for (column, score) in left.filter_map(|(column, score)| Some((column, (*score)?)))
+                {
                     for negative in [false, true] {
-                        let score = i128::from(*score) * if negative { 1 } else { -1 };
+                        let score = i128::from(score) * if negative { 1 } else { -1 };
                         let noisy = score + i128::from(noise.draw(source));
                         if noisy > best.0 {
                             best = (noisy, Vertex { column, negative });

@@ -20,6 +20,9 @@
 //! rate·w within 0.2 % of ln 2: a column of one of the first buckets is kept with probability about
 //! ¼ or more, so that few rounds are expected. Their number depends on the scores, as there.
 //!
+//! *Taken out.* A column that is taken out ([`SignedChoice::remove`]) is in no bucket: the law is that over the
+//! columns that are left.
+//!
 //! Tested by `tests/noise_choice.rs`.
 
 use super::bernoulli::Exponent;
@@ -41,7 +44,12 @@ pub struct SignedChoice {
     places: Vec<u32>,
     /// The columns of every bucket that is not empty.
     buckets: BTreeMap<u64, Vec<u32>>,
+    /// How many columns can be chosen.
+    left: usize,
 }
+
+/// The place of a column that was taken out.
+const OUT: u32 = u32::MAX;
 
 /// Scores are made of records.
 impl std::fmt::Debug for SignedChoice {
@@ -70,19 +78,41 @@ impl SignedChoice {
             scores: vec![0; columns],
             places: (0..count).collect(),
             buckets: BTreeMap::from([(0, (0..count).collect())]),
+            left: columns,
         })
     }
 
-    /// Sets the score of a column.
+    /// Sets the score of a column; one that was taken out stays out.
     ///
     /// # Panics
     /// When there is no such column.
     pub fn set(&mut self, column: usize, score: i64) {
         let old = std::mem::replace(&mut self.scores[column], score);
         let (from, to) = (self.bucket(old), self.bucket(score));
-        if from == to {
+        if from == to || self.places[column] == OUT {
             return;
         }
+        self.leave(column, from);
+        let bucket = self.buckets.entry(to).or_default();
+        self.places[column] = bucket.len() as u32;
+        bucket.push(column as u32);
+    }
+
+    /// Takes a column out of what can be chosen; the last one stays.
+    ///
+    /// # Panics
+    /// When there is no such column.
+    pub fn remove(&mut self, column: usize) {
+        if self.places[column] == OUT || self.left == 1 {
+            return;
+        }
+        self.leave(column, self.bucket(self.scores[column]));
+        self.places[column] = OUT;
+        self.left -= 1;
+    }
+
+    /// Out of its bucket.
+    fn leave(&mut self, column: usize, from: u64) {
         let place = self.places[column] as usize;
         if let Some(bucket) = self.buckets.get_mut(&from) {
             bucket.swap_remove(place);
@@ -93,9 +123,6 @@ impl SignedChoice {
                 self.buckets.remove(&from);
             }
         }
-        let bucket = self.buckets.entry(to).or_default();
-        self.places[column] = bucket.len() as u32;
-        bucket.push(column as u32);
     }
 
     fn bucket(&self, score: i64) -> u64 {
@@ -117,7 +144,7 @@ impl SignedChoice {
             })
             .collect();
         let known: usize = near.iter().map(|(columns, ..)| columns.len()).sum();
-        let far = self.scores.len() - known;
+        let far = self.left - known;
         let total = near.iter().map(|(.., weight)| weight).sum::<u128>() + far as u128;
         loop {
             let mut at = below(total, source);
@@ -187,9 +214,14 @@ mod tests {
             rate in prop_oneof![Just(5e-324), Just(1e-15), Just(0.3), Just(f64::MAX)],
         ) {
             let mut choice = SignedChoice::new(9, rate).unwrap();
-            for (column, score) in &changes {
+            for (at, (column, score)) in changes.iter().enumerate() {
                 choice.set(*column, *score);
+                if at % 8 == 7 {
+                    choice.remove(*column);
+                }
             }
+            let out = choice.places.iter().filter(|place| **place == OUT).count();
+            prop_assert_eq!(choice.left, 9 - out);
             let mut seen = [false; 9];
             for (bucket, columns) in &choice.buckets {
                 prop_assert!(!columns.is_empty());
@@ -200,7 +232,9 @@ mod tests {
                     prop_assert_eq!(choice.bucket(choice.scores[column]), *bucket);
                 }
             }
-            prop_assert!(seen.iter().all(|seen| *seen));
+            for (seen, place) in seen.iter().zip(&choice.places) {
+                prop_assert_eq!(*seen, *place != OUT);
+            }
         }
     }
 

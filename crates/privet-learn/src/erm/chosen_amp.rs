@@ -21,6 +21,7 @@
 use super::amp::DEFAULT_SPLIT;
 use super::frank_wolfe::{CLIP, Terms, floor, slope};
 use super::minimum::{Minimum, Step};
+use super::narrow::{filled, spread};
 use super::objective::{expected_noise, shared};
 use super::ridge as rule;
 use super::watch::StepWatch;
@@ -201,6 +202,7 @@ fn choice(
         law: SelectionLaw::Exponential(1.0),
         columns: facts.columns,
         coefficients: vec![1.0; count as usize],
+        peeled: None,
     };
     let own = Budget::new(share * budget.epsilon(), share * budget.delta())?;
     let settled = budget.settled();
@@ -317,23 +319,28 @@ impl Scores for AtZero<'_> {
 /// What the two stages begin from.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Start {
-    count: usize,
-    columns: usize,
-    bias: bool,
+pub(super) struct Start {
+    /// k.
+    pub count: usize,
+    /// p, the constant one included.
+    pub columns: usize,
+    /// Whether the last column is the constant one.
+    pub bias: bool,
 }
 
 /// The two stages: which columns were chosen, once they were.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Stages {
+pub(super) struct Stages {
     start: Start,
     chosen: Option<Vec<usize>>,
 }
 
 /// What is asked.
 #[derive(Debug, Clone, Serialize)]
-enum Question {
+pub(super) enum Question {
+    /// Which columns?
     Choose,
+    /// Their weights.
     Fit(Vec<usize>),
 }
 
@@ -357,12 +364,7 @@ impl Walk for Stages {
                 Next::Ask(Question::Fit(columns))
             }
             Some(columns) => {
-                let spread = |row: Vec<f64>| {
-                    let mut all = vec![0.0; self.start.columns];
-                    columns.iter().zip(row).for_each(|(column, weight)| all[*column] = weight);
-                    all
-                };
-                Next::Release(LinearWeights::of(answer.into_iter().map(spread).collect()))
+                Next::Release(LinearWeights::of(spread(answer, columns, self.start.columns)))
             }
         }
     }
@@ -372,13 +374,8 @@ impl Start {
     /// The columns of a sum of choices, filled up to so many, in order; the constant one last.
     fn columns_of(&self, point: &[f64]) -> Vec<usize> {
         let open = self.columns - usize::from(self.bias);
-        let was_chosen = |column: &usize| point.get(*column).is_some_and(|times| *times != 0.0);
-        let mut columns: Vec<usize> = (0..open).filter(was_chosen).collect();
-        let others: Vec<usize> = (0..open).filter(|column| !was_chosen(column)).collect();
-        columns.extend(others.into_iter().take(self.count.saturating_sub(columns.len())));
-        columns.sort_unstable();
-        columns.extend(self.bias.then_some(open));
-        columns
+        let was_chosen = |column: usize| point.get(column).is_some_and(|times| *times != 0.0);
+        filled(was_chosen, open, self.count, self.bias)
     }
 }
 

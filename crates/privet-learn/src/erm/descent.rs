@@ -89,15 +89,8 @@ impl Descent {
             *v = momentum * *v + a;
             *x = (*x - rate * *v) * shrink;
         }
-        let norm = self.point.iter().map(|x| x * x).sum::<f64>().sqrt();
-        // Asks "inside?", so that a point that overflowed is brought back as well.
-        if norm <= ball {
-            return;
-        }
-        let scale = if norm.is_finite() { ball / norm } else { 0.0 };
-        for (x, v) in self.point.iter_mut().zip(&mut self.velocity) {
-            *x = if x.is_finite() { *x * scale } else { 0.0 };
-            *v = if v.is_finite() { *v } else { 0.0 };
+        if !keep_within(&mut self.point, ball) {
+            self.velocity.iter_mut().for_each(|v| *v = if v.is_finite() { *v } else { 0.0 });
         }
     }
 
@@ -106,6 +99,18 @@ impl Descent {
             *mean += x / f64::from(count);
         }
     }
+}
+
+/// Projects a point on the ball of this radius: then it is finite, whatever was drawn. Whether it was inside.
+pub(super) fn keep_within(point: &mut [f64], ball: f64) -> bool {
+    let norm = point.iter().map(|x| x * x).sum::<f64>().sqrt();
+    // Asks "inside?", so that a point that overflowed is brought back as well.
+    if norm <= ball {
+        return true;
+    }
+    let scale = if norm.is_finite() { ball / norm } else { 0.0 };
+    point.iter_mut().for_each(|x| *x = if x.is_finite() { *x * scale } else { 0.0 });
+    false
 }
 
 #[cfg(test)]

@@ -11,6 +11,8 @@
 //! | [`simplex`] | entropy-regularised, released by sampling, `--method simplex` |
 //! | [`amp`] | Approximate Minima Perturbation, `--method amp` |
 //! | [`chosen_amp`] | the same on a few columns, chosen privately, `--method chosen-amp` |
+//! | [`dp_ight`] | noisy descent that keeps the largest weights, `--method dp-ight` |
+//! | [`two_stage`] | columns chosen privately, then `ssp` or `amp` on them, `--method two-stage` |
 //! | [`objective`] | objective perturbation, `--method objective` |
 //! | [`output`] | output perturbation, `--method output` |
 //! | [`ssp`] | least squares from noised moments, `--method ssp` |
@@ -19,7 +21,8 @@
 //! | [`sample_aggregate`] | the mean of many small fits, `--method sample-aggregate` |
 //! | [`plain`] | no noise at all, `--method non-private` |
 //! | `predicted` | what a plan expects to lose |
-//! | `descent` | how noised gradients become a model |
+//! | `descent`, `thresholding` | how noised gradients become a model |
+//! | `narrow` | a table of a few chosen columns, for a second stage |
 //! | [`ridge`] | how much to regularise, from public facts |
 //!
 //! All of them minimise, for each linear problem,
@@ -32,10 +35,12 @@ pub mod amp;
 pub mod centred_gd;
 pub mod chosen_amp;
 mod descent;
+pub mod dp_ight;
 pub mod frank_wolfe;
 pub mod gd;
 pub mod linear;
 mod minimum;
+mod narrow;
 pub mod objective;
 pub mod output;
 pub mod penalty;
@@ -51,7 +56,9 @@ pub mod sample_aggregate;
 pub mod sgd;
 pub mod simplex;
 pub mod ssp;
-mod watch;
+mod thresholding;
+pub mod two_stage;
+pub(crate) mod watch;
 
 use crate::allowance::Allowance;
 use crate::auto;

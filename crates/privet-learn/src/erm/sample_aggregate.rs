@@ -43,7 +43,7 @@ use crate::settings::Shown;
 use crate::support::Support;
 use crate::task::Procedure;
 use crate::{LearnError, admit};
-use privet_core::{Range, Unit};
+use privet_core::Range;
 use privet_data::Dataset;
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, Noised, Private, Session};
@@ -51,7 +51,6 @@ use privet_dp::mechanism::{Gaussian, Laplace, independent_blocks};
 use privet_optim::solver::{Monitor, Problem, SolveError, SolverOptions as Solver, minimise};
 use privet_optim::sum::{InMemory, Table};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A line about it.
@@ -300,18 +299,7 @@ impl Aggregate {
     /// The rows of each block.
     fn partition(&self, data: &Dataset, session: &mut Session<'_>) -> Vec<Vec<usize>> {
         let mut rows_of = vec![Vec::new(); self.blocks as usize];
-        let mut places: HashMap<u64, usize> = HashMap::new();
-        // Which unit each row belongs to, counted from 0.
-        let owners: Vec<usize> = match (&data.units, self.facts.unit) {
-            (Some(units), Unit::User { .. }) => units
-                .iter()
-                .map(|unit| {
-                    let next = places.len();
-                    *places.entry(*unit).or_insert(next)
-                })
-                .collect(),
-            _ => (0..data.rows()).collect(),
-        };
+        let owners = admit::owners(self.facts.unit, data);
         let units = owners.iter().max().map_or(0, |last| last + 1);
         let drawn = independent_blocks(units, self.blocks, session);
         for (row, owner) in owners.into_iter().enumerate() {

@@ -302,6 +302,7 @@ impl Drawing {
             law: SelectionLaw::Exponential(terms.rate()),
             columns: facts.columns,
             coefficients: vec![each; draws as usize],
+            peeled: None,
         };
         Self { selection, terms: *terms, problems: facts.problems }
     }

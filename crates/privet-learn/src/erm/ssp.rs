@@ -169,25 +169,37 @@ pub(crate) fn plan(
     }
     let ridge = options.ridge.map(|ridge| RIDGE.check(ridge)).transpose()?;
     let pure = budget.is_pure();
-    let floor = if pure {
-        absolute_sensitivity(facts) / budget.epsilon()
-    } else {
-        sensitivity(facts) / account::gaussian::mu(budget.epsilon(), budget.delta())
-    };
     // All problems are in one vector, so that nothing is repeated.
     let single = Facts { problems: 1, ..facts.clone() };
-    let scale =
-        calibrated(&single, budget, floor, |scale| moments(facts, pure, scale, 1.0).event())?;
-    // τ: the standard deviation off the diagonal.
-    let spread =
-        if pure { scale * std::f64::consts::SQRT_2 } else { scale / std::f64::consts::SQRT_2 };
-    let ridge = ridge.unwrap_or(spread * (facts.columns as f64).sqrt());
+    let scale = calibrated(&single, budget, floor(facts, budget), |scale| {
+        moments(facts, pure, scale, 1.0).event()
+    })?;
+    let solving = at(facts, pure, scale, ridge);
+    let ridge = solving.ridge();
     Ok(Decision {
-        procedure: Arc::new(Solving { moments: moments(facts, pure, scale, ridge) }),
+        procedure: Arc::new(solving),
         settled: Method::Ssp(Ssp { ridge: Some(ridge) }),
         arithmetic: Arithmetic::Finite,
         notes: vec![],
     })
+}
+
+/// The least noise that any plan needs.
+pub(super) fn floor(facts: &Facts, budget: &Allowance<'_>) -> f64 {
+    if budget.is_pure() {
+        absolute_sensitivity(facts) / budget.epsilon()
+    } else {
+        sensitivity(facts) / account::gaussian::mu(budget.epsilon(), budget.delta())
+    }
+}
+
+/// What is done at a noise scale, with the rule's ridge unless one is given.
+pub(super) fn at(facts: &Facts, pure: bool, scale: f64, ridge: Option<f64>) -> Solving {
+    // τ: the standard deviation off the diagonal.
+    let spread =
+        if pure { scale * std::f64::consts::SQRT_2 } else { scale / std::f64::consts::SQRT_2 };
+    let ridge = ridge.unwrap_or(spread * (facts.columns as f64).sqrt());
+    Solving { moments: moments(facts, pure, scale, ridge) }
 }
 
 /// The mechanism at a noise scale.
@@ -220,8 +232,15 @@ fn moments(facts: &Facts, pure: bool, noise_scale: f64, ridge: f64) -> NoisyMome
 
 /// Moments, noise, a linear solve.
 #[derive(Debug, Clone)]
-struct Solving {
+pub(super) struct Solving {
     moments: NoisyMoments,
+}
+
+impl Solving {
+    /// What is added to every eigenvalue.
+    pub fn ridge(&self) -> f64 {
+        self.moments.ridge
+    }
 }
 
 impl Procedure<super::Erm> for Solving {

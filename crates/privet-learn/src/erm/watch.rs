@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Asks the monitor before each step and remembers its answer. It is told how many steps were taken,
 /// which is public, and nothing else.
-pub(super) struct StepWatch<'a> {
+pub(crate) struct StepWatch<'a> {
     monitor: &'a dyn Monitor,
     taken: AtomicU32,
     stopped: AtomicBool,

@@ -7,14 +7,20 @@ use privet_learn::{LearnError, Task};
 use std::sync::atomic::AtomicBool;
 
 /// What needs more of a table than sums: orders, subsets, single columns.
-const MEMORY: [&str; 7] = [
+const MEMORY: [&str; 13] = [
     "centred-gd",
     "chosen-amp",
+    "two-stage",
+    "dp-ight",
     "psgd",
     "psgd-strong",
     "sample-aggregate",
     "frank-wolfe",
     "simplex",
+    "correlation",
+    "exponential",
+    "distance",
+    "subsample",
 ];
 
 /// The bits that memory gives, however the file is cut; or a refusal in words before any noise is drawn.

@@ -6,6 +6,7 @@ use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::file::{Seal, released_from_json, to_json};
 use privet_learn::look::count::Count;
+use privet_learn::select::{SELECTORS, Select};
 use privet_learn::{Erm, LearnError, METHODS, Plan, Released, Request, Task, plan};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -91,6 +92,44 @@ pub static COUNTS: LazyLock<Vec<Subject<Count>>> = LazyLock::new(|| {
     }
     all
 });
+
+/// Every selector under both relations, with δ > 0 and δ = 0; one column of two, so clear that every draw of the
+/// noise that will ever be made gives an answer.
+pub static SUPPORTS: LazyLock<Vec<Subject<Select>>> = LazyLock::new(|| {
+    let mut all = Vec::new();
+    for info in SELECTORS {
+        let before = all.len();
+        for (neighbours, delta) in RELATIONS.into_iter().flat_map(|n| [(n, 1e-6), (n, 0.0)]) {
+            let schema = Schema::from_toml(CHOSEN).unwrap();
+            let task = Select { size: 1, method: info.name.parse().unwrap() };
+            let asked = task.request(&schema, ROWS as u64, neighbours, (8.0, Some(delta))).unwrap();
+            match plan(&asked) {
+                Ok(_) => {
+                    let data = read::csv_bytes(choosable(ROWS).as_bytes(), &schema).unwrap();
+                    all.push(Subject::new(info.name, "", asked, data));
+                }
+                Err(LearnError::NotCovered { .. }) => {}
+                Err(error) => panic!("{} {neighbours} {delta}: {error}", info.name),
+            }
+        }
+        assert!(all.len() > before, "{} covers neither relation and no delta", info.name);
+    }
+    all
+});
+
+const CHOSEN: &str = "bias = true\n[clip]\nnorm = \"l2\"\nradius = 1.0\n\
+     [target]\ncolumn = \"y\"\nclasses = [\"no\", \"yes\"]\n\
+     [[columns]]\nname = \"a\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n\
+     [[columns]]\nname = \"b\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n";
+
+/// Rows whose class is the sign of b; a says nothing.
+fn choosable(rows: usize) -> String {
+    let row = |row: usize| {
+        let (b, label) = [("0.7", "yes"), ("-0.7", "no")][row % 2];
+        format!("{},{b},{label}\n", ["0.1", "-0.1", "0"][row % 3])
+    };
+    format!("a,b,y\n{}", (0..rows).map(row).collect::<String>())
+}
 
 /// A table to count in.
 fn counted(rows: usize, schema: &Schema) -> Dataset {

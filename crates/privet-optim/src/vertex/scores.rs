@@ -67,7 +67,8 @@ impl SlopeGrid {
         self.largest
     }
 
-    pub(super) fn units(&self, slope: f64) -> i32 {
+    /// m: a slope clipped, in units, truncated toward 0.
+    pub fn units(&self, slope: f64) -> i32 {
         (slope.clamp(-self.clip, self.clip) / self.unit) as i32
     }
 }

@@ -1,0 +1,71 @@
+//! Choosing one of a list of candidates by their scores, once: the exponential mechanism, exactly.
+//!
+//! **Theorem** (McSherry & Talwar 2007; Durfee & Rogers 2019). Between neighbours let the score of candidate c
+//! move by m_c, whole numbers that all lie in an interval of length `spread`. Candidate c with probability
+//! ∝ e^(rate·score_c) has bounded range **rate·spread**.
+//!
+//! *Proof.* The log ratio of c's probabilities is rate·m_c less a number that is the same for all c. ∎
+//!
+//! Scores that move by at most Δ either way have spread 2Δ; scores that all move the same way, Δ.
+//! Finite arithmetic: whole numbers, drawn exactly ([`choose_by_weight`]); every candidate has a probability
+//! above 0, so that pure ε holds. Rounds depend on the scores: time is not hidden. Tested by
+//! `tests/selection.rs`.
+
+use super::grid::up;
+use crate::account::{Cost, Event};
+use crate::gate::{GateError, Noised, Private, Session};
+use crate::noise::{NoiseError, RATE, choose_by_weight};
+use privet_core::{Neighbours, Unit};
+
+/// One choice among candidates.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Choice {
+    /// The relation that the spread was derived for.
+    pub neighbours: Neighbours,
+    /// The unit that it was derived for.
+    pub unit: Unit,
+    /// How far apart the moves of two scores can be, in units of score.
+    pub spread: u64,
+    /// The rate per unit of score.
+    pub rate: f64,
+    /// How many candidates there are.
+    pub candidates: usize,
+}
+
+impl Choice {
+    fn leaf(&self) -> Event {
+        let cost = Cost::BoundedRange { range: self.range_of_rate(self.rate) };
+        Event::Use { neighbours: self.neighbours, unit: self.unit, cost }
+    }
+
+    /// What it will cost.
+    pub fn event(&self) -> Result<Event, GateError> {
+        RATE.check(self.rate).map_err(NoiseError::Setting)?;
+        Ok(self.leaf())
+    }
+
+    /// The range that a choice at this rate costs.
+    pub fn range_of_rate(&self, rate: f64) -> f64 {
+        up(self.spread as f64 * rate)
+    }
+
+    /// The same choice at a rate at which it costs this range but for rounding.
+    pub fn with_range(&self, range: f64) -> Self {
+        Self { rate: range / self.range_of_rate(1.0), ..*self }
+    }
+
+    /// Makes the choice: which candidate, counted from 0.
+    pub fn run(
+        &self,
+        scores: Private<Vec<i64>>,
+        session: &mut Session<'_>,
+    ) -> Result<Noised<usize>, GateError> {
+        let scores = scores.open();
+        if scores.len() != self.candidates || scores.is_empty() {
+            return Err(GateError::Malformed);
+        }
+        let source = session.charge(self.leaf())?;
+        let chosen = choose_by_weight(&scores, self.rate, source)?;
+        Ok(session.noised(chosen))
+    }
+}

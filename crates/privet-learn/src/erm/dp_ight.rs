@@ -1,0 +1,446 @@
+//! Iterative gradient hard thresholding under noise: a model of few columns of many.
+//!
+//! **Theorem** (after Wang & Gu 2019; Wang 2021, Theorem 2.5.2). T steps on all columns, each from the sum of all
+//! gradients under N(0, σ²I), and T′ on the chosen columns, their rows clipped anew to R′, under N(0, σ′²I),
+//! have the curve of a Gaussian mechanism of multiplier **√(T·(Δ/σ)² + T′·(Δ′/σ′)²)**, Δ = 2kG under
+//! replace-one and kG under add-remove, G = S·R·√K for slopes clipped to S and K problems, Δ′ with R′ for R.
+//!
+//! *Proof.* Step for step that of [`super::gd`]: at a given point a sum over records of terms of length at most G; what
+//! a step asks depends on noised answers alone; thresholding, step sizes and averaging are post-processing of them. The
+//! rows of the second stage are functions of a record and of the answers, of length at most R′ (`narrow.rs`). A product
+//! of Gaussian pairs is one of the root of the sum of squares (Dong, Roth & Su 2022, Corollary 2). ∎
+//!
+//! *Slopes clipped to S/2^h.* Such a sum is a 2^h-th of the length: it is answered in units 2^h as large, exactly (a
+//! power of two), so that every step has the sensitivity Δ and the event is one.
+//!
+//! *In finite arithmetic.* As in [`super::gd`]: sums are exact whole numbers, the noise is discrete and charged as such.
+//!
+//! - **Departs from print.** There σ² = TG²/(n²ρ) for the mean gradient, half of what ρ-zCDP needs under replace-one
+//!   (erratum DP-IGHT: 2TG²/(n²ρ)); here the exact Gaussian curve. G is enforced by clipping every record's slope. The
+//!   last point of a descent is noisy: here the last stage fits the chosen columns, whose rows are √(s/p) as long, and
+//!   its last points are averaged.
+//! - **Rules.** Columns s: √(nε)/4, from 1 to 500. `share` of μ² for the first stage: 0.85. Slopes: S = |ℓ′(0; ±1)|
+//!   for classes (⅜ for the logistic loss, as in `gd`); for numbers a quarter of it at first and a 16th at last, since
+//!   residuals are a fraction of the target's bounds and get smaller. η = 1/(c·x²), c the curvature and x the usual
+//!   size of an entry: right for columns that have little to do with each other, which is what the method is for;
+//!   steps that overshoot are cut (`thresholding.rs`). Chosen on generated tables of Wang 2021, §2.6, in a prototype
+//!   that did not cut steps.
+//! - Probabilities are those of a model whose slopes were clipped and are not calibrated.
+//! - δ = 0 is refused. Tested by `tests/sparse.rs`.
+
+use super::Decision;
+use super::gd::{BALL, Question as Gradient, RADII, separate_slope};
+use super::narrow::{FIT_RADIUS, Narrow};
+use super::thresholding::{Question, Start, Thresholding};
+use super::watch::StepWatch;
+use crate::allowance::Allowance;
+use crate::answers::{Answers, Questions, SumNoise};
+use crate::facts::Facts;
+use crate::method::{Method, MethodInfo, Scores};
+use crate::model::LinearWeights;
+use crate::request::{Calibration, STEPS};
+use crate::settings::{SettingInfo, Shown};
+use crate::support::Support;
+use crate::task::Procedure;
+use crate::{LearnError, admit};
+use privet_core::Range;
+use privet_data::Dataset;
+use privet_dp::account::{self, Event};
+use privet_dp::gate::{Arithmetic, GateError, Noised, Session};
+use privet_dp::mechanism::Gaussian;
+use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+use super::chosen_amp::{COLUMNS, SHARE};
+
+/// Limits on the steps of the second stage.
+pub const FIT_STEPS: Range = Range::from("fit_steps", 1.0, 1_000_001.0);
+/// Limits on the length of a step, as a multiple of the rule's.
+pub const PACE: Range = Range::open("pace", 0.0, 1e6);
+
+/// A line about it.
+pub const INFO: MethodInfo = MethodInfo {
+    name: "dp-ight",
+    summary: "gradient descent under noise that keeps the largest weights at each step, then a descent on \
+              those columns; for many columns of which few matter",
+    source: "Wang & Gu 2019; Wang 2021, Algorithm 1; accounting of Dong et al. 2022",
+    guarantee: "(ε, δ) in finite arithmetic; no pure ε",
+    settings: &[
+        SettingInfo::whole(COLUMNS, "columns kept; chosen from public facts unless given")
+            .also("at most the columns of the table"),
+        SettingInfo::whole(STEPS, "noised steps on all columns; 6 unless given"),
+        SettingInfo::whole(FIT_STEPS, "noised steps on the columns kept; 12 unless given"),
+        SettingInfo::number(
+            SHARE,
+            "share of the budget for the steps on all columns; 0.85 unless given",
+        ),
+        SettingInfo::number(
+            FIT_RADIUS,
+            "length that rows of the columns kept are clipped to; chosen from the schema unless given",
+        ),
+        SettingInfo::number(PACE, "length of a step, as a multiple of the rule's; 1 unless given"),
+    ],
+    scores: Scores::Separate,
+    noised: "the sum of all gradients, at each step",
+    any_storage: true,
+};
+
+/// Its settings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DpIght {
+    /// s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<u32>,
+    /// T.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u32>,
+    /// T′.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fit_steps: Option<u32>,
+    /// Of μ², for the first stage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
+    /// R′.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fit_radius: Option<f64>,
+    /// η, in units of the rule's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace: Option<f64>,
+}
+
+const DEFAULT_SHARE: f64 = 0.85;
+const DEFAULT_STEPS: u32 = 6;
+const DEFAULT_FIT_STEPS: u32 = 12;
+/// Columns that the rule keeps at most.
+const MOST: f64 = 500.0;
+
+/// How often slopes are halved, at first and at last.
+fn halved(facts: &Facts) -> (u32, u32) {
+    if facts.loss.needs_classes() { (0, 0) } else { (2, 4) }
+}
+
+/// Δ of a stage.
+pub fn sensitivity(facts: &Facts) -> f64 {
+    let together = f64::from(facts.problems).sqrt();
+    // Pays for the rounding of these few operations.
+    let one = separate_slope(facts) * facts.radius * together * (1.0 + 16.0 * f64::EPSILON);
+    facts.relation().shift(one)
+}
+
+/// Decides everything from public facts.
+pub(crate) fn plan(
+    facts: &Facts,
+    budget: &Allowance<'_>,
+    calibration: Calibration,
+    options: &DpIght,
+) -> Result<Decision, LearnError> {
+    let refused = |what: String, instead| Err(LearnError::NotCovered { what, instead });
+    if calibration == Calibration::Printed {
+        return refused(
+            "the constants that are printed for DP-IGHT are half of what its claim needs".into(),
+            "leave out the calibration, or give sound; `docs/errata.md` says more",
+        );
+    }
+    if budget.is_pure() {
+        return refused(
+            "method dp-ight adds Gaussian noise, which has no finite epsilon at delta = 0".into(),
+            "give a delta above 0, or method frank-wolfe or amp",
+        );
+    }
+    if !RADII.contains(&facts.radius) {
+        return refused(
+            format!("method dp-ight cannot sum rows of length {:e} exactly", facts.radius),
+            "give a clipping radius from 1e-60 to 1e60",
+        );
+    }
+    let open = facts.columns - usize::from(facts.bias);
+    let usual = (0.25 * (facts.rows as f64 * budget.epsilon()).sqrt()).clamp(1.0, MOST).round();
+    let count = options.columns.unwrap_or((usual as u32).min(open as u32));
+    COLUMNS.check(f64::from(count))?;
+    if count as usize > open {
+        return refused(
+            format!("{count} columns are to be kept of {open}"),
+            "give at most as many as there are, or method gd",
+        );
+    }
+    let steps = STEPS.check(options.steps.unwrap_or(DEFAULT_STEPS).into())? as u32;
+    let fit_steps = FIT_STEPS.check(options.fit_steps.unwrap_or(DEFAULT_FIT_STEPS).into())? as u32;
+    let share = SHARE.check(options.share.unwrap_or(DEFAULT_SHARE))?;
+    let pace = PACE.check(options.pace.unwrap_or(1.0))?;
+    let narrow = Narrow::new(facts, count as usize, options.fit_radius)?;
+    let (first, second) = (sensitivity(facts), sensitivity(&narrow.fewer));
+    // What each stage needs of its own share, in relation to the other.
+    let parts = [(first, steps, share), (second, fit_steps, 1.0 - share)]
+        .map(|(shift, steps, share)| shift * (f64::from(steps) / share).sqrt());
+    let gaussian = |facts: &Facts, sensitivity, noise_scale| Gaussian {
+        neighbours: facts.neighbours,
+        unit: facts.unit,
+        sensitivity,
+        noise_scale,
+        coordinates: facts.columns * facts.problems as usize,
+    };
+    let square = facts.entry_scale.powi(2).min(facts.radius.powi(2));
+    let start = Start {
+        columns: facts.columns,
+        problems: facts.problems as usize,
+        bias: facts.bias,
+        size: count as usize,
+        steps,
+        fit_steps,
+        rate: pace / (facts.rows as f64 * facts.shape.curvature * square),
+        ball: BALL / facts.radius,
+        halved: halved(facts),
+    };
+    let at = |scale: f64| Descending {
+        first: gaussian(facts, first, scale),
+        second: gaussian(&narrow.fewer, second, scale * (parts[1] / parts[0])),
+        start,
+        narrow: narrow.clone(),
+    };
+    let floor = parts[0] / account::gaussian::mu(budget.epsilon(), budget.delta());
+    let scale = budget.least(floor, |scale| at(scale).event())?;
+    Ok(Decision {
+        procedure: Arc::new(at(scale)),
+        settled: Method::DpIght(DpIght {
+            columns: Some(count),
+            steps: Some(steps),
+            fit_steps: Some(fit_steps),
+            share: Some(share),
+            fit_radius: Some(narrow.radius()),
+            pace: Some(pace),
+        }),
+        arithmetic: Arithmetic::Finite,
+        notes: vec![],
+    })
+}
+
+/// Two descents, one after the other.
+#[derive(Debug, Clone)]
+struct Descending {
+    first: Gaussian,
+    second: Gaussian,
+    start: Start,
+    narrow: Narrow,
+}
+
+impl Descending {
+    fn event(&self) -> Result<Event, GateError> {
+        let stage = |count, gaussian: &Gaussian| -> Result<Event, GateError> {
+            Ok(Event::Repeat { count, event: Box::new(gaussian.event()?) })
+        };
+        let Start { steps, fit_steps, .. } = self.start;
+        Ok(Event::All(vec![stage(steps, &self.first)?, stage(fit_steps, &self.second)?]))
+    }
+}
+
+impl Procedure<super::Erm> for Descending {
+    fn event(&self) -> Result<Event, LearnError> {
+        Ok(Self::event(self)?)
+    }
+
+    fn refuses(&self, found: &LinearWeights) -> Option<&'static str> {
+        let width = self.narrow.fewer.columns;
+        let used = |column: &usize| found.weights.iter().any(|row| row.get(*column) != Some(&0.0));
+        if (0..self.start.columns).filter(used).count() > width {
+            return Some("more weights are not 0 than columns were kept");
+        }
+        Support::Ball(self.start.ball).refuses(&found.weights)
+    }
+
+    fn settings(&self) -> Shown {
+        Shown::of([
+            ("columns", self.start.size as f64),
+            ("gradient_noise", self.first.noise_scale),
+            ("fit_noise", self.second.noise_scale),
+            ("steps", f64::from(self.start.steps)),
+            ("fit_steps", f64::from(self.start.fit_steps)),
+            ("fit_radius", self.narrow.radius()),
+        ])
+    }
+
+    fn walk(&self) -> Option<serde_json::Value> {
+        serde_json::to_value(self.start).ok()
+    }
+
+    fn run(
+        &self,
+        facts: &Facts,
+        table: &dyn Table,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<LinearWeights>, LearnError> {
+        let data = admit::in_memory(table, INFO.name, "single columns")?;
+        let slope = separate_slope(facts);
+        let ask = |facts: &Facts, question: &Question| -> (Gradient, Questions) {
+            let unit = Gradient::of(facts, false, slope).at(&question.theta).unit;
+            let gradient =
+                Gradient::of(facts, false, slope * 2_f64.powi(-(question.halved as i32)));
+            // In units of the full slope, a power of two as large: so much longer than it is.
+            let questions = Questions { unit, ..gradient.at(&question.theta) };
+            (gradient, questions)
+        };
+        let whole = Gradient::of(facts, false, slope).looked_at(table)?;
+        let watch = StepWatch::new(monitor);
+        let mut part: Option<Dataset> = None;
+        let mut walk = session.begin::<Thresholding>()?;
+        let weights = session.walk(&mut walk, |question: &Question, session| {
+            if !watch.step() {
+                return Err(LearnError::from(GateError::Unanswered));
+            }
+            match &question.columns {
+                None => {
+                    let noise = SumNoise::Gaussian(self.first.clone());
+                    whole.answer(&ask(facts, question).1, &noise, session)
+                }
+                Some(columns) => {
+                    let part = part.get_or_insert_with(|| self.narrow.table(data, columns));
+                    let (gradient, questions) = ask(&self.narrow.fewer, question);
+                    let noise = SumNoise::Gaussian(self.second.clone());
+                    gradient.records(part)?.answer(&questions, &noise, session)
+                }
+            }
+        });
+        watch.went_on()?;
+        Ok(weights?.ok_or(GateError::NotAsPlanned)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Erm, Request};
+    use privet_core::{Budget, Neighbours};
+    use privet_data::{Schema, read};
+    use privet_dp::noise::{FixedSeed, Source};
+    use privet_optim::loss::Loss;
+
+    const COLUMNS: usize = 6;
+    const ROWS: usize = 40;
+
+    fn request(target: &str, neighbours: Neighbours) -> Request {
+        let mut text = format!(
+            "bias = true\n[clip]\nnorm = \"l2\"\nradius = 1.5\n[target]\ncolumn = \"y\"\n{target}\n"
+        );
+        for column in 0..COLUMNS {
+            text += &format!(
+                "[[columns]]\nname = \"x{column}\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \
+                 \"symmetric\"\n"
+            );
+        }
+        let loss = if target.starts_with("classes") { Loss::Logistic } else { Loss::SQUARED };
+        let task = Erm { loss, method: Method::DpIght(DpIght::default()) };
+        let schema = Schema::from_toml(&text).unwrap();
+        Request::new(schema, ROWS as u64, neighbours, task).within(Budget::new(1.0, 1e-6).unwrap())
+    }
+
+    /// Rows of which the last one is odd.
+    fn table(request: &Request, seed: u64, last: &str) -> Dataset {
+        let mut source = FixedSeed::new(seed);
+        let mut cell =
+            |low: f64, high: f64| low + (high - low) * source.below(1001) as f64 / 1000.0;
+        let names: Vec<_> = (0..COLUMNS).map(|column| format!("x{column}")).collect();
+        let mut text = format!("{},y\n", names.join(","));
+        for _ in 1..ROWS {
+            let cells: Vec<_> = (0..COLUMNS).map(|_| cell(-1.0, 1.0).to_string()).collect();
+            let label = match request.schema.classes() {
+                Some(classes) => classes[cell(0.0, 1000.0) as usize % classes.len()].clone(),
+                None => cell(-2.0, 2.0).to_string(),
+            };
+            text += &format!("{},{label}\n", cells.join(","));
+        }
+        read::csv_bytes(format!("{text}{last}").as_bytes(), &request.schema).unwrap()
+    }
+
+    /// Sums of both stages, with slopes halved or not, move by at most what is charged: on random points, for
+    /// records at the ends of their ranges, exchanged and added, and for every kind of target.
+    #[test]
+    fn sums_of_both_stages_move_within_what_is_charged() {
+        let targets = [
+            ("classes = [\"no\", \"yes\"]", ["yes", "no"]),
+            ("classes = [\"no\", \"yes\", \"perhaps\"]", ["yes", "perhaps"]),
+            ("bounds = [-2, 2]", ["-2", "2"]),
+        ];
+        let mut nearest: f64 = 0.0;
+        for (target, ends) in targets {
+            for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
+                let request = request(target, neighbours);
+                let facts = Facts::of(&request).unwrap();
+                let narrow = Narrow::new(&facts, 2, Some(0.4)).unwrap();
+                let last =
+                    |sign: i32, end: &str| format!("{}{end}\n", format!("{sign},").repeat(COLUMNS));
+                for seed in 0..12 {
+                    let one = table(&request, seed, &last(1, ends[0]));
+                    let two = match neighbours {
+                        Neighbours::ReplaceOne => table(
+                            &request,
+                            seed,
+                            &last(if seed % 2 == 0 { 1 } else { -1 }, ends[1]),
+                        ),
+                        Neighbours::AddRemove => table(&request, seed, ""),
+                    };
+                    let chosen = [1, 4, COLUMNS];
+                    let [thin, thinner] = [&one, &two].map(|data| narrow.table(data, &chosen));
+                    for (facts, worlds) in
+                        [(&facts, [&one, &two]), (&narrow.fewer, [&thin, &thinner])]
+                    {
+                        for h in [0, 3] {
+                            let mut source = FixedSeed::new(seed + 100);
+                            let coordinates = facts.columns * facts.problems as usize;
+                            let theta: Vec<f64> = (0..coordinates)
+                                .map(|_| source.below(2001) as f64 / 500.0 - 2.0)
+                                .collect();
+                            let slope = separate_slope(facts);
+                            let full = Gradient::of(facts, false, slope).at(&theta).unit;
+                            let asked = Gradient::of(facts, false, slope * 2_f64.powi(-h));
+                            let questions = Questions { unit: full, ..asked.at(&theta) };
+                            let found = worlds.map(|data| {
+                                let sums = asked.records(data).unwrap().sums(&questions).unwrap();
+                                sums.counts
+                                    .iter()
+                                    .map(|count| *count as f64 * sums.unit)
+                                    .collect::<Vec<f64>>()
+                            });
+                            let moved = found[0]
+                                .iter()
+                                .zip(&found[1])
+                                .map(|(a, b)| (a - b).powi(2))
+                                .sum::<f64>()
+                                .sqrt();
+                            let share = moved / sensitivity(facts);
+                            assert!(share <= 1.0, "{target} {neighbours} {seed} {h}: {share}");
+                            nearest = nearest.max(share);
+                        }
+                    }
+                }
+            }
+        }
+        assert!(nearest > 0.9, "{nearest}");
+    }
+
+    /// What is charged is the root of the sum of squares, of both stages in their shares.
+    #[test]
+    fn both_stages_are_charged_in_their_shares() {
+        let request = request("bounds = [-2, 2]", Neighbours::ReplaceOne);
+        let plan = crate::plan(&request).unwrap();
+        let Some(Event::All(stages)) = plan.events() else { panic!() };
+        let squares: Vec<f64> = stages
+            .iter()
+            .map(|stage| match stage {
+                Event::Repeat { count, event } => match event.single_cost() {
+                    Some(account::Cost::Gaussian { sensitivity, noise_scale, .. }) => {
+                        f64::from(*count) * (sensitivity / noise_scale).powi(2)
+                    }
+                    other => panic!("{other:?}"),
+                },
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        let mu = account::gaussian::mu(1.0, 1e-6);
+        let total: f64 = squares.iter().sum();
+        assert!((total.sqrt() / mu - 1.0).abs() < 1e-3, "{} and {mu}", total.sqrt());
+        assert!((squares[0] / total - DEFAULT_SHARE).abs() < 1e-6, "{squares:?}");
+    }
+}

@@ -1,0 +1,271 @@
+//! The columns most associated with the target, chosen one after the other.
+//!
+//! **Theorem.** Every column has a whole number for its association with the target (of K > 2 classes: with
+//! each class against the rest), which moves by at most Δ between neighbours. s signed columns are chosen, each
+//! by the exponential mechanism among those that are left: s mechanisms of bounded range 2Δ·rate
+//! ([`privet_dp::mechanism::Selection`], `peeled`).
+//!
+//! | association | Δ | for |
+//! |---|---|---|
+//! | `kendall` | 2(n − 1), of at most n(n − 1)/2 | a public number of rows (replace-one records) |
+//! | `products` | 2kMK (replace-one), kMK (add-remove), of at most nMK | any relation |
+//!
+//! `kendall` counts pairs of records (`kendall.rs`); `products` sums label times entry, in whole units
+//! (`marginal.rs`, the scores of [`crate::erm::frank_wolfe`] at θ = 0). The first needs no centred columns and is
+//! the rule where it is proved. Both are exact whole numbers, and choices are drawn exactly: finite arithmetic.
+//!
+//! **What it can tell apart.** A choice is expected to miss the best association by at most ln(2Kp)/rate: as a
+//! share of the largest possible one that is shown as `association_noise`. Columns whose associations differ by
+//! less are chosen by chance.
+//!
+//! - Kendall's coefficient for private choices of features: Dick, Gillenwater & Joseph 2023, whose mechanism
+//!   also subtracts associations with columns chosen before; here it does not.
+//! - Tested by `tests/select.rs`.
+
+use super::naming::{Heard, Naming};
+use super::registry::SelectorInfo;
+use super::{Decision, Select, Selector, Support, Wanted, kendall, marginal, open};
+use crate::allowance::{Allowance, scales};
+use crate::erm::frank_wolfe::{CLIP, usual_range};
+use crate::erm::watch::StepWatch;
+use crate::facts::Facts;
+use crate::settings::{SettingInfo, Shown};
+use crate::task::Procedure;
+use crate::{LearnError, admit};
+use privet_data::Dataset;
+use privet_dp::account::Event;
+use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::mechanism::{Scores, Selection, SelectionLaw, Vertex};
+use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A line about it.
+pub const INFO: SelectorInfo = SelectorInfo {
+    name: "correlation",
+    summary: "the columns most associated with the target, chosen one after the other by noisy counts of \
+              pairs of records, or by noisy sums",
+    source: "Dwork, Su & Zhang 2021 (peeling); Dick, Gillenwater & Joseph 2023 (Kendall's coefficient)",
+    guarantee: "(ε, δ) and pure ε in finite arithmetic",
+    settings: &[
+        SettingInfo::words(
+            "association",
+            "kendall or products",
+            "pairs of records that agree, or sums of label times entry; kendall unless given, where the \
+             number of rows is public",
+        ),
+        SettingInfo::number(
+            CLIP,
+            "what every entry is clamped to, for products; chosen from the schema unless given",
+        ),
+    ],
+    noised: "the choice of a column by its association",
+};
+
+/// How association is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Association {
+    /// Pairs of records that agree, less those that do not.
+    Kendall,
+    /// Sums of label times entry.
+    Products,
+}
+
+/// Its settings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Correlation {
+    /// Which one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub association: Option<Association>,
+    /// τ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clip: Option<f64>,
+}
+
+impl Association {
+    /// The one asked for, or the rule's, with what entries are clamped to.
+    pub(crate) fn settled(
+        facts: &Facts,
+        asked: Option<Self>,
+        clip: Option<f64>,
+    ) -> Result<(Self, Option<f64>), LearnError> {
+        let clip = clip.map(|clip| CLIP.check(clip)).transpose()?;
+        let public = facts.relation().count_is_public();
+        let association = asked.unwrap_or(if public { Self::Kendall } else { Self::Products });
+        if association == Self::Kendall && !public {
+            return Err(LearnError::NotCovered {
+                what: "how far a count of pairs moves is no public number where the number of rows is \
+                       private"
+                    .into(),
+                instead: "give association products, or replace-one neighbours with records as units",
+            });
+        }
+        if association == Self::Kendall && clip.is_some() {
+            return Err(LearnError::NotCovered {
+                what: "pairs of records are counted by their order, and nothing is clamped".into(),
+                instead: "leave out the clip, or give association products",
+            });
+        }
+        Ok((association, clip))
+    }
+}
+
+/// Decides everything from public facts.
+pub(crate) fn plan(wanted: &Wanted<'_>, options: &Correlation) -> Result<Decision, LearnError> {
+    let facts = wanted.facts;
+    let (association, clip) = Association::settled(facts, options.association, options.clip)?;
+    let choosing = Choosing::within(facts, &wanted.budget, wanted.size, association, clip)?;
+    let clip = choosing.clip();
+    Ok(Decision {
+        procedure: Arc::new(choosing),
+        settled: Selector::Correlation(Correlation { association: Some(association), clip }),
+        notes: vec![],
+    })
+}
+
+/// Choices of columns by their association.
+#[derive(Debug, Clone)]
+pub(crate) struct Choosing {
+    pub selection: Selection,
+    association: Association,
+    clip: f64,
+    naming: Naming,
+    /// The largest score that there can be.
+    largest: f64,
+}
+
+impl Choosing {
+    /// With the least noise that the budget allows.
+    pub fn within(
+        facts: &Facts,
+        budget: &Allowance<'_>,
+        size: u32,
+        association: Association,
+        clip: Option<f64>,
+    ) -> Result<Self, LearnError> {
+        let terms = marginal::terms(facts, clip)?;
+        let rows = facts.rows as f64;
+        let (sensitivity, largest) = match association {
+            Association::Kendall => {
+                (kendall::sensitivity(facts.rows).max(1), rows * (rows - 1.0) / 2.0)
+            }
+            Association::Products => {
+                let one = f64::from(terms.features.largest()) * f64::from(terms.slopes.largest());
+                (terms.sensitivity, rows * one)
+            }
+        };
+        let selection = Selection {
+            neighbours: facts.neighbours,
+            unit: facts.unit,
+            sensitivity,
+            law: SelectionLaw::Exponential(1.0),
+            columns: open(facts) * facts.problems as usize,
+            coefficients: vec![1.0; size as usize],
+            peeled: Some(open(facts)),
+        };
+        // Told by one over the range; four times what is usual is not looked at.
+        let floor = 0.25 / usual_range(budget, f64::from(size));
+        let scale = budget.least(floor, |scale| selection.with_range(1.0 / scale).event())?;
+        let selection = selection.with_range(1.0 / scale);
+        let naming = Naming::of(facts, size);
+        Ok(Self { selection, association, clip: terms.features.bound(), naming, largest })
+    }
+
+    /// What entries are clamped to, where they are.
+    pub fn clip(&self) -> Option<f64> {
+        (self.association == Association::Products).then_some(self.clip)
+    }
+
+    /// By how much a choice is expected to miss the best association at most, as a share of the largest possible.
+    pub fn missed(&self) -> Option<f64> {
+        let event = self.selection.choice().ok()?;
+        let scale = scales(&event).first().copied()?;
+        let candidates = 2.0 * self.selection.columns as f64;
+        // ln(2Kp)/rate, rate = range/2Δ.
+        let by = candidates.ln() * scale * 2.0 * self.selection.sensitivity as f64;
+        Some(by / self.largest.max(1.0))
+    }
+
+    /// The associations of all columns, problem after problem.
+    fn associations(&self, facts: &Facts, data: &Dataset) -> Result<Vec<i64>, LearnError> {
+        match self.association {
+            Association::Kendall => {
+                let mut all = Vec::new();
+                for problem in 0..facts.problems {
+                    let labels = admit::labels(facts, data, problem)?;
+                    all.extend(kendall::pair_counts(&data.features, &labels, self.naming.open));
+                }
+                Ok(all)
+            }
+            Association::Products => {
+                let terms = marginal::terms(facts, Some(self.clip))?;
+                let marginals = marginal::Marginals::new(facts, data, &terms)?;
+                Ok(marginals.sums(0..marginals.rows()))
+            }
+        }
+    }
+
+    /// Makes the choices.
+    pub fn choose(
+        &self,
+        facts: &Facts,
+        data: &Dataset,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Vec<f64>>, LearnError> {
+        let watch = StepWatch::new(monitor);
+        let scores = Standing { scores: self.associations(facts, data)?, watch: &watch };
+        let chosen = self.selection.run(Private::new(scores), session);
+        watch.went_on()?;
+        Ok(chosen?)
+    }
+}
+
+impl Procedure<Select> for Choosing {
+    fn event(&self) -> Result<Event, LearnError> {
+        Ok(self.selection.event()?)
+    }
+
+    fn settings(&self) -> Shown {
+        Shown::of([("size", self.naming.size as f64)]).and("association_noise", self.missed())
+    }
+
+    fn refuses(&self, found: &Support) -> Option<&'static str> {
+        found.columns.is_none().then_some("such a choice always names columns")
+    }
+
+    fn walk(&self) -> Option<serde_json::Value> {
+        self.naming.start()
+    }
+
+    fn run(
+        &self,
+        facts: &Facts,
+        table: &dyn Table,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Support>, LearnError> {
+        let data = admit::in_memory(table, INFO.name, "single columns")?;
+        Naming::walk(session, |session| {
+            Ok(self.choose(facts, data, session, monitor)?.map(Heard::Point))
+        })
+    }
+}
+
+/// Scores that stay as they are.
+struct Standing<'a> {
+    scores: Vec<i64>,
+    watch: &'a StepWatch<'a>,
+}
+
+impl Scores for Standing<'_> {
+    fn advance(&mut self, chosen: Option<Vertex>, report: &mut dyn FnMut(usize, i64)) -> bool {
+        if chosen.is_none() {
+            self.scores.iter().enumerate().for_each(|(column, score)| report(column, *score));
+        }
+        self.watch.step()
+    }
+}

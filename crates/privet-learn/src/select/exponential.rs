@@ -1,0 +1,253 @@
+//! A set of columns by how well it fits, among all sets of its size: the exponential mechanism.
+//!
+//! **Theorem** (after Kifer, Smith & Thakurta 2012; Thakurta 2013, Theorem 6.41). q(Γ; D) is the least sum of
+//! ½(y − ⟨x, θ⟩)² over θ supported on Γ with ‖θ‖₂ ≤ B. A record adds between 0 and α = ½(1 + Bρ)² to every
+//! q(Γ; ·), ρ ≥ ‖x_Γ‖₂, |y| ≤ 1: adding a record adds its loss, at most α, at any θ of the ball; taking it away
+//! takes at most that. So between neighbours all q move within an interval of length **kα** (add-remove: all the
+//! same way) or **2kα** (replace-one), k the records of a unit, and Γ with probability ∝ e^(−rate·q(Γ)) has
+//! bounded range rate times that ([`privet_dp::mechanism::Choice`]).
+//!
+//! *In finite arithmetic.* What is computed for q is within τ = α/64 of it (`squares.rs`: a gap of α/1024, and
+//! 2.6·10⁻³·M with M = 2α, for fewer than 2³² records), and is truncated to a whole unit of α/2¹⁶: the interval
+//! grows by 4τ and two units, which the charge counts. No set is left out: each has a probability above 0.
+//!
+//! **Cost.** All C(p, s) sets are fitted, each s³ operations a few dozen times. Beyond [`MOST`] sets it is refused
+//! with an estimate; sampling from bounds alone is not offered.
+//!
+//! - ρ: √s·τ with τ what entries are clamped to, at most the radius of the rows; B: 1/ρ unless given, so
+//!   that predictions reach ±1.
+//! - Classes count as −1 and 1; two of them, or a number.
+//! - A set that fits better by less than `fit_noise` (in sums of squares) is told from the best by chance alone.
+//! - Tested by `tests/select.rs`.
+
+use super::naming::{Heard, Naming, sets, unranked};
+use super::registry::SelectorInfo;
+use super::squares::{LARGEST_SIZE, Moments};
+use super::{Decision, Select, Selector, Support, Wanted, open};
+use crate::erm::frank_wolfe::CLIP;
+use crate::erm::watch::StepWatch;
+use crate::facts::Facts;
+use crate::settings::{SettingInfo, Shown};
+use crate::task::Procedure;
+use crate::{LearnError, admit};
+use privet_core::{Neighbours, Range};
+use privet_data::Dataset;
+use privet_dp::account::Event;
+use privet_dp::gate::{GateError, Noised, Private, Session};
+use privet_dp::mechanism::Choice;
+use privet_optim::solver::{Monitor, SolveError};
+use privet_optim::sum::Table;
+use privet_optim::vertex::FeatureGrid;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Limits on B.
+pub const BALL: Range = Range::from("ball", 1e-9, 1e9);
+/// Sets that are fitted at most.
+pub const MOST: usize = 500_000;
+/// Seconds that a set of a few columns takes, about.
+const SECONDS_A_SET: f64 = 2e-6;
+
+/// A line about it.
+pub const INFO: SelectorInfo = SelectorInfo {
+    name: "exponential",
+    summary: "a set of columns by how well it fits, among all sets of its size; for few columns",
+    source: "Kifer, Smith & Thakurta 2012; Thakurta 2013, Algorithm 6.3",
+    guarantee: "(ε, δ) and pure ε in finite arithmetic",
+    settings: &[
+        SettingInfo::number(
+            BALL,
+            "length that a fit's weights may have; such that predictions reach ±1 unless given",
+        ),
+        SettingInfo::number(
+            CLIP,
+            "what every entry is clamped to; chosen from the schema unless given",
+        ),
+    ],
+    noised: "the choice of a set of columns by its fit",
+};
+
+/// Its settings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exponential {
+    /// B.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ball: Option<f64>,
+    /// τ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clip: Option<f64>,
+}
+
+/// What a set's fit is scored by, from public facts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fits {
+    /// τ and its unit.
+    pub features: FeatureGrid,
+    /// B.
+    pub ball: f64,
+    /// α.
+    pub record: f64,
+}
+
+/// τ/α, how exactly q is found.
+const TOLERANCE: f64 = 1.0 / 64.0;
+/// The proved gap, as a share of α.
+const GAP: f64 = 1.0 / 1024.0;
+/// A unit of score, as a share of α.
+const UNIT: f64 = 1.0 / 65_536.0;
+
+impl Fits {
+    /// For sets of `size` columns.
+    pub fn new(facts: &Facts, size: u32, clip: f64, ball: Option<f64>) -> Result<Self, LearnError> {
+        let features = FeatureGrid::new(CLIP.check(clip)?);
+        let length = (f64::from(size).sqrt() * clip).min(facts.radius);
+        let ball = BALL.check(ball.unwrap_or(1.0 / length))?;
+        let record = 0.5 * (1.0 + ball * length).powi(2) * (1.0 + 16.0 * f64::EPSILON);
+        Ok(Self { features, ball, record })
+    }
+
+    /// How far apart the moves of two scores can be, in units of score.
+    pub fn spread(&self, facts: &Facts) -> u64 {
+        let sides = match facts.neighbours {
+            Neighbours::AddRemove => 1.0,
+            Neighbours::ReplaceOne => 2.0,
+        };
+        let moved = sides * f64::from(facts.unit.records()) + 4.0 * TOLERANCE;
+        (moved / UNIT).ceil() as u64 + 2
+    }
+
+    /// The score of every set, in order; `None` if one could not be found exactly enough, or there are too many
+    /// rows. `go_on` is asked between portions.
+    pub fn scores(
+        &self,
+        data: &Dataset,
+        labels: &[f64],
+        (open, size): (usize, usize),
+        go_on: impl Fn() -> bool,
+    ) -> Result<Option<Vec<i64>>, SolveError> {
+        /// Sets between two questions.
+        const PORTION: usize = 65_536;
+        let Some(moments) = Moments::new(&data.features, labels, open, self.features) else {
+            return Ok(None);
+        };
+        let one = |rank: usize| {
+            let found = moments.fit(&unranked(rank, open, size), self.ball, GAP * self.record)?;
+            Some(-((found / (UNIT * self.record)).floor() as i64))
+        };
+        let count = sets(open, size).unwrap_or(0);
+        let mut all = Vec::with_capacity(count);
+        for first in (0..count).step_by(PORTION) {
+            if !go_on() {
+                return Err(SolveError::Stopped);
+            }
+            let portion = (first..count.min(first + PORTION)).into_par_iter().map(one);
+            match portion.collect::<Option<Vec<i64>>>() {
+                Some(scores) => all.extend(scores),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(all))
+    }
+}
+
+/// Decides everything from public facts.
+pub(crate) fn plan(wanted: &Wanted<'_>, options: &Exponential) -> Result<Decision, LearnError> {
+    let (facts, size) = (wanted.facts, wanted.size);
+    if facts.problems > 1 {
+        return Err(LearnError::NotCovered {
+            what: "method exponential fits one linear problem".into(),
+            instead: "give a number or two classes as target, or method correlation",
+        });
+    }
+    if size as usize > LARGEST_SIZE {
+        return Err(LearnError::NotCovered {
+            what: format!(
+                "method exponential fits sets of up to {LARGEST_SIZE} columns, not of {size}"
+            ),
+            instead: "give a smaller size, or method correlation",
+        });
+    }
+    let count = sets(open(facts), size as usize).filter(|count| *count <= MOST);
+    let Some(count) = count else {
+        let (columns, size) = (open(facts) as f64, f64::from(size));
+        let ln: f64 =
+            (0..size as u32).map(|k| ((columns - f64::from(k)) / (size - f64::from(k))).ln()).sum();
+        let (sets, hours) = (ln.exp(), ln.exp() * SECONDS_A_SET / 3600.0);
+        return Err(LearnError::NotCovered {
+            what: format!(
+                "there are about {sets:.1e} sets of {size} of {columns} columns, each to be fitted: some \
+                 {hours:.1e} hours, and {MOST} sets are accepted"
+            ),
+            instead: "give a smaller size or fewer columns, or method correlation",
+        });
+    };
+    let clip = options.clip.unwrap_or(facts.entry_scale.min(facts.entry_bound));
+    let fits = Fits::new(facts, size, clip, options.ball)?;
+    let choice = Choice {
+        neighbours: facts.neighbours,
+        unit: facts.unit,
+        spread: fits.spread(facts),
+        rate: 1.0,
+        candidates: count,
+    };
+    let floor = 0.25 / wanted.budget.epsilon();
+    let scale = wanted.budget.least(floor, |scale| choice.with_range(1.0 / scale).event())?;
+    let naming = Naming::of(facts, size);
+    Ok(Decision {
+        procedure: Arc::new(Fitting { choice: choice.with_range(1.0 / scale), fits, naming }),
+        settled: Selector::Exponential(Exponential { ball: Some(fits.ball), clip: Some(clip) }),
+        notes: vec![],
+    })
+}
+
+/// A choice among all sets.
+#[derive(Debug, Clone)]
+struct Fitting {
+    choice: Choice,
+    fits: Fits,
+    naming: Naming,
+}
+
+impl Procedure<Select> for Fitting {
+    fn event(&self) -> Result<Event, LearnError> {
+        Ok(self.choice.event()?)
+    }
+
+    fn settings(&self) -> Shown {
+        let missed =
+            (self.choice.candidates as f64).ln() / self.choice.rate * UNIT * self.fits.record;
+        Shown::of([
+            ("size", self.naming.size as f64),
+            ("sets", self.choice.candidates as f64),
+            ("fit_noise", missed),
+        ])
+    }
+
+    fn refuses(&self, found: &Support) -> Option<&'static str> {
+        found.columns.is_none().then_some("such a choice always names columns")
+    }
+
+    fn walk(&self) -> Option<serde_json::Value> {
+        self.naming.start()
+    }
+
+    fn run(
+        &self,
+        facts: &Facts,
+        table: &dyn Table,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Support>, LearnError> {
+        let data = admit::in_memory(table, INFO.name, "pairs of columns")?;
+        let watch = StepWatch::new(monitor);
+        Naming::walk(session, |session| {
+            let labels = admit::labels(facts, data, 0)?;
+            let shape = (self.naming.open, self.naming.size);
+            let scores = self.fits.scores(data, &labels, shape, || watch.step())?;
+            let scores = scores.ok_or(GateError::NotCertified)?;
+            Ok(self.choice.run(Private::new(scores), session)?.map(Heard::Set))
+        })
+    }
+}

@@ -1,0 +1,241 @@
+//! Least squares over a ball, on a few columns of whole numbers, with a proved gap.
+//!
+//! q(Γ) = min over θ supported on Γ, ‖θ‖₂ ≤ B, of ½Σᵢ(yᵢ − ⟨xᵢ, θ⟩)². Entries and targets are whole numbers of
+//! a unit, so that the second moments are exact ([`Moments`]).
+//!
+//! **How exactly it is found.** For a point θ of the ball with gradient g the minimum is at least
+//! F(θ) − (⟨g, θ⟩ + B‖g‖₂), since F is convex: that gap is computed, and is at most `gap` or there is no answer.
+//! With s ≤ [`LARGEST_SIZE`] columns and fewer than 2³² records of terms at most M = (1 + Bρ)², ρ bounding a row on
+//! Γ, each computed sum of (s + 1)² products is within 4(s + 2)²·2⁻⁵³·2³²·M < 6.5·10⁻⁴·M of itself. So what is
+//! returned is within gap + 2.6·10⁻³·M of q(Γ): F(θ) is one such sum, its gap two, and the ball is left by
+//! rounding at most, for which the fourth pays.
+//!
+//! *Found by* the secular equation: (G + μI)θ = c with μ ≥ 0, and ‖θ‖ = B unless μ = 0; ‖θ(μ)‖ falls with μ, and
+//! bisection ends at neighbouring numbers.
+
+use privet_data::matrix::Matrix;
+use privet_optim::vertex::{FeatureGrid, GridMatrix};
+
+/// Columns that can be fitted together.
+pub(super) const LARGEST_SIZE: usize = 16;
+
+/// Bits of a target.
+const LABEL_UNIT: f64 = 1.0 / 16_384.0;
+
+/// Second moments of entries and targets, exact.
+pub(super) struct Moments {
+    columns: usize,
+    /// Σ xⱼxₗ, row after row.
+    gram: Vec<i64>,
+    /// Σ xⱼy.
+    products: Vec<i64>,
+    /// Σ y².
+    square: i64,
+    /// Of an entry.
+    unit: f64,
+}
+
+impl Moments {
+    /// Of the first `columns` columns; targets in [−1, 1]. `None` for 2³² rows or more.
+    pub fn new(
+        features: &Matrix,
+        labels: &[f64],
+        columns: usize,
+        grid: FeatureGrid,
+    ) -> Option<Self> {
+        let rows = GridMatrix::new(features, grid)?;
+        let mut all = Self {
+            columns,
+            gram: vec![0; columns * columns],
+            products: vec![0; columns],
+            square: 0,
+            unit: grid.unit(),
+        };
+        let mut entries: Vec<(usize, i64)> = Vec::new();
+        for (row, label) in labels.iter().enumerate() {
+            // Truncated toward 0: no larger than it was.
+            let label = (label.clamp(-1.0, 1.0) / LABEL_UNIT) as i64;
+            entries.clear();
+            rows.for_row(row, |column, k| {
+                if column < columns && k != 0 {
+                    entries.push((column, i64::from(k)));
+                }
+            });
+            for (column, x) in &entries {
+                all.products[*column] += x * label;
+                for (other, z) in &entries {
+                    all.gram[column * columns + other] += x * z;
+                }
+            }
+            all.square += label * label;
+        }
+        Some(all)
+    }
+
+    /// q(Γ), but for what is stated above; `None` if the gap is not reached.
+    pub fn fit(&self, set: &[u32], radius: f64, gap: f64) -> Option<f64> {
+        let entry = |row: u32, column: u32| {
+            self.gram[row as usize * self.columns + column as usize] as f64 * self.unit * self.unit
+        };
+        let gram: Vec<f64> = set
+            .iter()
+            .flat_map(|row| set.iter().map(move |c| (row, c)))
+            .map(|(row, column)| entry(*row, *column))
+            .collect();
+        let linear: Vec<f64> = set
+            .iter()
+            .map(|j| self.products[*j as usize] as f64 * self.unit * LABEL_UNIT)
+            .collect();
+        let theta = in_ball(&gram, &linear, radius);
+        let product = times(&gram, &theta);
+        let gradient: Vec<f64> = product.iter().zip(&linear).map(|(a, b)| a - b).collect();
+        let found = dot(&gradient, &theta) + radius * dot(&gradient, &gradient).sqrt();
+        let constant = self.square as f64 * LABEL_UNIT * LABEL_UNIT;
+        let value = 0.5 * (constant + dot(&product, &theta) - 2.0 * dot(&linear, &theta));
+        (found <= gap && value.is_finite()).then_some(value)
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn times(matrix: &[f64], vector: &[f64]) -> Vec<f64> {
+    matrix.chunks(vector.len().max(1)).map(|row| dot(row, vector)).collect()
+}
+
+/// The minimiser of ½θᵀGθ − cᵀθ over ‖θ‖ ≤ B, about.
+fn in_ball(gram: &[f64], linear: &[f64], radius: f64) -> Vec<f64> {
+    let size = linear.len();
+    let norm = |theta: &[f64]| dot(theta, theta).sqrt();
+    let largest = (0..size).map(|j| gram[j * size + j]).fold(0.0, f64::max);
+    // As good as none, but enough for a factorisation.
+    let least = 1e-13 * largest.max(f64::MIN_POSITIVE) * size as f64;
+    let free = [0.0, least].into_iter().find_map(|ridge| solved(gram, linear, ridge));
+    if let Some(free) = free.filter(|free| norm(free) <= radius) {
+        return free;
+    }
+    // ‖θ(μ)‖ ≤ ‖c‖/μ.
+    let (mut low, mut high) = (0.0, norm(linear) / radius);
+    for _ in 0..200 {
+        let middle = 0.5 * (low + high);
+        if middle <= low || middle >= high {
+            break;
+        }
+        let inside = solved(gram, linear, middle).is_some_and(|theta| norm(&theta) <= radius);
+        if inside { high = middle } else { low = middle }
+    }
+    let mut theta = solved(gram, linear, high).unwrap_or_else(|| vec![0.0; size]);
+    let length = norm(&theta);
+    if length > radius {
+        theta.iter_mut().for_each(|t| *t *= radius / length);
+    }
+    theta
+}
+
+/// (G + μI)⁻¹c by Cholesky; `None` where a pivot is not above 0.
+fn solved(gram: &[f64], linear: &[f64], ridge: f64) -> Option<Vec<f64>> {
+    let size = linear.len();
+    let mut lower = vec![0.0; size * size];
+    let mut theta = linear.to_vec();
+    for row in 0..size {
+        for column in 0..=row {
+            let own = gram[row * size + column] + if row == column { ridge } else { 0.0 };
+            let before = |k: usize| lower[row * size + k] * lower[column * size + k];
+            let left = own - (0..column).map(before).sum::<f64>();
+            lower[row * size + column] = if row == column {
+                if left.is_nan() || left <= 1e-15 * own {
+                    return None;
+                }
+                left.sqrt()
+            } else {
+                left / lower[column * size + column]
+            };
+        }
+        let before: f64 = (0..row).map(|k| lower[row * size + k] * theta[k]).sum();
+        theta[row] = (theta[row] - before) / lower[row * size + row];
+    }
+    for row in (0..size).rev() {
+        let after: f64 = (row + 1..size).map(|k| lower[k * size + row] * theta[k]).sum();
+        theta[row] = (theta[row] - after) / lower[row * size + row];
+    }
+    theta.iter().all(|t| t.is_finite()).then_some(theta)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use privet_data::matrix::DenseMatrix;
+    use proptest::prelude::*;
+
+    const COLUMNS: usize = 3;
+
+    fn moments(values: &[f32], labels: &[f64]) -> Moments {
+        let rows = Matrix::Dense(DenseMatrix::new(values.to_vec(), labels.len(), COLUMNS));
+        Moments::new(&rows, labels, COLUMNS, FeatureGrid::new(1.0)).unwrap()
+    }
+
+    fn tables() -> impl Strategy<Value = (Vec<f32>, Vec<f64>)> {
+        (0_usize..25).prop_flat_map(|rows| {
+            let entry = prop_oneof![Just(0.0_f32), Just(1.0), Just(-1.0), -1.0_f32..1.0];
+            let label = prop_oneof![Just(1.0_f64), Just(-1.0), -1.0_f64..1.0];
+            (
+                proptest::collection::vec(entry, rows * COLUMNS),
+                proptest::collection::vec(label, rows),
+            )
+        })
+    }
+
+    proptest! {
+        /// What is found is a minimum: no point of the ball is better, and the gap is always reached.
+        #[test]
+        fn no_point_of_the_ball_fits_better(
+            (values, labels) in tables(),
+            points in proptest::collection::vec(proptest::collection::vec(-1.0_f64..1.0, 2), 20),
+            radius in prop_oneof![Just(0.01), Just(0.5), Just(1.0), Just(30.0)],
+        ) {
+            let all = moments(&values, &labels);
+            let found = all.fit(&[0, 2], radius, 1e-6);
+            prop_assert!(found.is_some());
+            let loss = |theta: &[f64]| {
+                let one = |(row, y): (&[f32], &f64)| {
+                    let k = |x: f32| f64::from(FeatureGrid::new(1.0).units(x)) * FeatureGrid::new(1.0).unit();
+                    let y = (y / LABEL_UNIT).trunc() * LABEL_UNIT;
+                    0.5 * (y - k(row[0]) * theta[0] - k(row[2]) * theta[1]).powi(2)
+                };
+                values.chunks(COLUMNS).zip(&labels).map(one).sum::<f64>()
+            };
+            for mut point in points {
+                let length = dot(&point, &point).sqrt().max(1.0);
+                point.iter_mut().for_each(|x| *x *= radius / length);
+                prop_assert!(found.unwrap() <= loss(&point) + 2e-6);
+            }
+            prop_assert!(found.unwrap() <= loss(&[0.0, 0.0]) + 1e-9 && found.unwrap() >= -1e-9);
+        }
+
+        /// A record moves the fit of any set by its own largest loss at most, and only up.
+        #[test]
+        fn a_record_moves_a_fit_within_its_bound(
+            (values, labels) in tables(),
+            row in proptest::collection::vec(prop_oneof![Just(1.0_f32), Just(-1.0), -1.0_f32..1.0], COLUMNS),
+            label in prop_oneof![Just(1.0_f64), Just(-1.0), -1.0_f64..1.0],
+        ) {
+            let (radius, set) = (0.7, [0, 1]);
+            let fit = |all: Moments| all.fit(&set, radius, 1e-6).unwrap();
+            let before = fit(moments(&values, &labels));
+            let more: Vec<f32> = values.iter().copied().chain(row).collect();
+            let labelled: Vec<f64> = labels.iter().copied().chain([label]).collect();
+            let moved = fit(moments(&more, &labelled)) - before;
+            let most = 0.5 * (1.0 + radius * 2_f64.sqrt()).powi(2);
+            prop_assert!((-3e-6..=most + 3e-6).contains(&moved), "{moved}");
+        }
+    }
+
+    #[test]
+    fn singular_moments_are_solved() {
+        let (values, labels) = ([1.0_f32; 3 * COLUMNS], [1.0, 1.0, -1.0]);
+        let found = moments(&values, &labels).fit(&[0, 1, 2], 1.0, 1e-6).unwrap();
+        assert!((found - 4.0 / 3.0).abs() < 1e-6, "{found}");
+        assert_eq!(moments(&[], &[]).fit(&[0], 1.0, 1e-6), Some(0.0));
+    }
+}

@@ -1,0 +1,155 @@
+"""Columns chosen privately, as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from privet import _privet
+from privet._base import PrivateEstimator
+from privet._certificate import Certificate, Plan
+from privet._numbers import optional_number, whole
+from privet.classification import _Classifier
+from privet.regression import _Regressor
+from privet.schema import Schema, as_schema
+
+
+class PrivateFeatureSelector(SelectorMixin, PrivateEstimator):
+    """The columns that say most of the target, under differential privacy.
+
+    What is chosen is a release of its own: a model fitted afterwards on the same rows adds its epsilon.
+
+    Parameters are those of :class:`PrivateLogisticRegression` but for ``method``, ``settings``,
+    ``calibration`` and ``fit_intercept``, and
+
+    Parameters
+    ----------
+    size : int
+        How many columns to choose.
+    method : {"correlation", "exponential", "distance", "subsample"}
+        How: the most associated columns one after the other; a set by how well it fits, for few columns; what
+        most chunks, or random parts, of the rows choose. The last two choose nothing where no answer is
+        stable enough, which spends the budget as well. ``python -m privet methods --select`` says more.
+    target_bounds : (low, high), optional
+        Public bounds of ``y``, where it is a number; without them ``y`` is classes.
+    settings : mapping, optional
+        Settings of the method by name.
+
+    Attributes
+    ----------
+    support_ : _privet.Support
+        What was released.
+    certificate_ : Certificate
+        What it can reveal, and why.
+    plan_ : Plan
+        What was decided before data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privet import PrivateFeatureSelector
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(5000, 20))
+    >>> y = (X[:, 3] - X[:, 11] > 0).astype(int)
+    >>> chosen = PrivateFeatureSelector(epsilon=2, size=2, bounds=(-1, 1), classes=[0, 1]).fit(X, y)
+    >>> chosen.get_support(indices=True), chosen.transform(X).shape
+    (array([ 3, 11]), (5000, 2))
+    """
+
+    calibration = "sound"
+    fit_intercept = False
+
+    def __init__(
+        self,
+        epsilon=None,
+        *,
+        size=1,
+        delta=None,
+        method="correlation",
+        bounds=None,
+        target_bounds=None,
+        data_norm=None,
+        schema=None,
+        classes=None,
+        neighbours="replace-one",
+        n_rows=None,
+        max_records=None,
+        settings=None,
+        random_state=None,
+    ):
+        self.epsilon = epsilon
+        self.size = size
+        self.delta = delta
+        self.method = method
+        self.bounds = bounds
+        self.target_bounds = target_bounds
+        self.data_norm = data_norm
+        self.schema = schema
+        self.classes = classes
+        self.neighbours = neighbours
+        self.n_rows = n_rows
+        self.max_records = max_records
+        self.settings = settings
+        self.random_state = random_state
+
+    # The target is read as an estimator of its kind reads it.
+
+    def _numeric_target(self) -> bool:
+        if self.schema is not None:
+            return as_schema(self.schema).classes is None
+        return self.target_bounds is not None
+
+    def _kind(self) -> Any:
+        return _Regressor if self._numeric_target() else _Classifier
+
+    def _target_facts(self, labels: Any) -> tuple[dict[str, Any], list[str]]:
+        return self._kind()._target_facts(self, labels)
+
+    def _check_schema_target(self, schema: Schema) -> None:
+        if schema._checked.number_features is None:
+            raise ValueError(
+                "the schema has columns that are encoded as several; a selector of features accepts one whose "
+                "columns are numbers or two values, and `privet select` any"
+            )
+        self._kind()._check_schema_target(self, schema)
+
+    def _encoded_labels(self, y: Any, schema: Schema) -> np.ndarray:
+        return self._kind()._encoded_labels(self, y, schema)
+
+    def _make_plan(self, schema: Schema, rows: int, notes: list[str]) -> Any:
+        if rows == 1 and self.delta is None:
+            raise ValueError(
+                "n_samples=1: delta, which is 1/n_samples² unless given, would be 1 and promise nothing; give "
+                "delta, or more rows"
+            )
+        return _privet.SelectPlan(
+            schema._checked,
+            whole("size", self.size),
+            rows,
+            epsilon=optional_number("epsilon", self.epsilon),
+            delta=optional_number("delta", self.delta),
+            neighbours=self.neighbours,
+            method=self.method,
+            settings=[(str(name), str(value)) for name, value in self._settings().items()],
+            notes=notes,
+        )
+
+    def _set_model(self, model: Any, plan: Plan, schema: Schema, classes: Any) -> None:
+        self.support_ = model
+        self.plan_ = plan
+        self.certificate_ = Certificate._of(model)
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self, "support_")
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.support_.columns or []] = True
+        return mask
+
+    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Write columns and certificate into one file, which ``privet verify`` and ``privet inspect`` read."""
+        check_is_fitted(self, "support_")
+        self.support_.save(os.fspath(path), bool(overwrite))
