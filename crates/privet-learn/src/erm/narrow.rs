@@ -41,7 +41,7 @@ impl Narrow {
         let radius =
             FIT_RADIUS.check(radius.unwrap_or(usual.min(facts.radius).clamp(1e-6, 1e6)))?;
         RADIUS.check(radius)?;
-        let clip = Clip::new(ClipFacts { norm: Norm::L2, radius });
+        let clip = Clip::new(ClipFacts { norm: Norm::L2, radius, rows: Rows::Clip });
         let fewer = Facts {
             columns: count + bias,
             radius,
