@@ -7,6 +7,7 @@
 //! - [`block`]: encoded rows in a plain file.
 //! - [`bound`]: clipping, proved in integers.
 //! - [`matrix`]: dense and sparse rows.
+//! - [`ratings`]: who rated what how, one sparse row a user.
 //! - [`mod@write`]: files written whole or not at all, over nothing that was not meant.
 //! - [`split`], [`keyed`]: shuffles and hold-outs by keyed hash.
 #![forbid(unsafe_code)]
@@ -16,6 +17,7 @@ pub mod bound;
 pub mod encode;
 pub mod keyed;
 pub mod matrix;
+pub mod ratings;
 pub mod read;
 pub mod schema;
 pub mod split;

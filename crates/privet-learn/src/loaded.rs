@@ -1,5 +1,6 @@
 //! What a file of any family holds: the registry of families, a line each.
 
+use crate::completion::Complete;
 use crate::erm::Erm;
 use crate::file::Opened;
 use crate::look::count::Count;
@@ -53,4 +54,6 @@ families! {
     Model(Erm);
     /// Counts of declared categories.
     Counts(Count);
+    /// What was learnt of items from ratings.
+    Factors(Complete);
 }

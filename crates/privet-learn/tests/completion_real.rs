@@ -1,0 +1,110 @@
+//! Accuracy on MovieLens, where it is at hand (`privet_data::testing::real_data` says where it is looked for).
+//!
+//! `cargo test -p privet-learn --test completion_real -- --ignored --nocapture` prints the tables of
+//! `docs/learners.md`.
+
+use privet_core::{Budget, Neighbours};
+use privet_data::matrix::{CsrMatrix, Matrix};
+use privet_data::ratings::{self, Layout, RatingFacts};
+use privet_data::read::ReadOptions;
+use privet_data::{Dataset, Schema, keyed, testing};
+use privet_dp::noise::FixedSeed;
+use privet_learn::completion::measure::measure;
+use privet_learn::completion::{Complete, Method};
+use privet_learn::plan;
+use std::sync::atomic::AtomicBool;
+
+/// Every user's ratings, a tenth of them held out by a keyed hash.
+fn split(data: &Dataset, seed: u64) -> (Dataset, Dataset) {
+    let Matrix::Csr(rows) = &data.features else { panic!("ratings are sparse") };
+    let part = |held: bool| {
+        let (mut starts, mut indices, mut values) = (vec![0], vec![], vec![]);
+        for row in 0..rows.rows() {
+            let (items, cells) = rows.row(row);
+            for (item, cell) in items.iter().zip(cells) {
+                let place = [row as u64, u64::from(*item)].map(u64::to_le_bytes).concat();
+                let tenth = keyed::hash("held out", &keyed::key(seed), &[&place]) % 10 == 0;
+                if tenth == held {
+                    indices.push(*item);
+                    values.push(*cell);
+                }
+            }
+            starts.push(indices.len());
+        }
+        let features = Matrix::Csr(CsrMatrix::new(starts, indices, values, rows.columns()));
+        Dataset { features, ..data.clone() }
+    };
+    (part(false), part(true))
+}
+
+fn movielens(large: bool) -> Option<(Schema, Dataset)> {
+    let (file, layout, items) = match large {
+        true => ("movielens-1m/ratings.csv.zst", Layout::MovieLens, 3952),
+        false => ("movielens-100k/u.data.zst", Layout::MovieLens100k, 1682),
+    };
+    let path = testing::real_data("completion on MovieLens")?.join(file);
+    let items = (1..=items).map(|item| item.to_string()).collect();
+    let facts = RatingFacts { layout, items, bounds: [1.0, 5.0], most: 4000 };
+    let schema = ratings::schema(&facts).unwrap();
+    let data = ratings::read(&path, layout, &schema, &ReadOptions::default()).unwrap();
+    Some((schema, data))
+}
+
+/// The error, recall and gain of one run.
+fn run(
+    schema: &Schema,
+    parts: &(Dataset, Dataset),
+    method: &Method,
+    (epsilon, neighbours): (f64, Neighbours),
+    seed: u64,
+) -> [f64; 3] {
+    let task = Complete { method: method.clone() };
+    let users = parts.0.rows() as u64;
+    let asked = task.request(schema.clone(), users, neighbours);
+    let plan = plan(&asked.within(Budget::new(epsilon, 1e-5).unwrap())).unwrap();
+    let release = plan.run(&parts.0, &mut FixedSeed::new(seed), &AtomicBool::new(false)).unwrap();
+    let found = measure(release.value(), plan.facts(), &parts.0, &parts.1);
+    [found.error, found.recall, found.gain]
+}
+
+/// A fixed seed and split: it fails only if something changes.
+#[test]
+fn the_default_is_as_good_as_promised_on_movielens_100k() {
+    let Some((schema, data)) = movielens(false) else { return };
+    let parts = split(&data, 1);
+    let method = Method::default();
+    for (epsilon, most) in [(1.0, 1.01), (10.0, 0.945)] {
+        let [error, ..] = run(&schema, &parts, &method, (epsilon, Neighbours::AddRemove), 1);
+        assert!(error < most, "epsilon {epsilon}: {error}");
+    }
+}
+
+#[test]
+#[ignore = "prints the tables of docs/learners.md"]
+fn print_the_tables() {
+    let methods = std::env::var("METHODS").unwrap_or("moments".into());
+    let splits: u64 = std::env::var("SPLITS").map_or(3, |count| count.parse().unwrap());
+    for large in [false, true] {
+        let Some((schema, data)) = movielens(large) else { continue };
+        for name in methods.split(',') {
+            let method: Method = name.parse().unwrap();
+            for neighbours in [Neighbours::AddRemove, Neighbours::ReplaceOne] {
+                for epsilon in [0.5, 1.0, 3.0, 10.0] {
+                    let mut sums = [0.0; 3];
+                    let began = std::time::Instant::now();
+                    for seed in 0..splits {
+                        let parts = split(&data, seed);
+                        let found = run(&schema, &parts, &method, (epsilon, neighbours), seed);
+                        (0..3).for_each(|place| sums[place] += found[place] / splits as f64);
+                    }
+                    let seconds = began.elapsed().as_secs_f64() / splits as f64;
+                    println!(
+                        "{} {name} {neighbours} eps {epsilon}: rmse {:.4} recall {:.4} ndcg {:.4} ({seconds:.2} s)",
+                        if large { "1M" } else { "100K" },
+                        sums[0], sums[1], sums[2]
+                    );
+                }
+            }
+        }
+    }
+}
