@@ -9,6 +9,7 @@
 //! | can neighbours be told apart better than claimed? | [`attack`], on whatever is a [`Target`] |
 //! | … for a learner, on built-in worst cases | [`learner`], [`pairs`] |
 //! | … for counts of categories | [`counts`] |
+//! | … for completed ratings, by a planted user | [`ratings`] |
 //! | … for a plan of any other family | [`planned`] |
 //! | … from a single run | [`one_run`] |
 //! | do samplers have their laws? | [`samplers`] |
@@ -42,6 +43,7 @@ pub mod peers;
 pub mod phase;
 pub mod planned;
 pub mod printed;
+pub mod ratings;
 pub mod runs;
 pub mod samplers;
 mod sharp;

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::{self, number};
-use crate::verbs::count;
+use crate::verbs::{complete, count};
 use crate::words;
 use clap::Args;
 use privet_core::printable;
@@ -29,7 +29,7 @@ code is 1.",
     after_help = "Example:\n  privet inspect model.json"
 )]
 pub struct Inspect {
-    /// The file: a model or counts
+    /// The file: a model, counts, or factors of ratings
     model: PathBuf,
 }
 
@@ -65,6 +65,11 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
             let purpose = format!("The number of records in each category of \"{by}\".");
             (words::wrapped(&purpose, "  "), facts(counts), counts.request().task.noised())
         }
+        Loaded::Factors(factors) => {
+            let purpose = "What items have in common, learnt from ratings: with a user's own ratings it \
+                           predicts what she would say of others (`privet recommend`).";
+            (words::wrapped(purpose, "  "), facts(factors), factors.request().task.noised())
+        }
     };
     section("What it is", purpose);
     section("What it can reveal", promise(certificate, verdict));
@@ -87,6 +92,9 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
     match released {
         Loaded::Model(model) => section("Largest weights", weights(model)),
         Loaded::Counts(counts) => section("Counts", count::table(counts)),
+        Loaded::Factors(factors) => {
+            section("Items", words::wrapped(complete::words(factors).trim_end(), "  "));
+        }
     }
     text
 }

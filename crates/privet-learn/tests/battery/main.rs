@@ -3,7 +3,7 @@
 //!
 //! | file | what is asked |
 //! |---|---|
-//! | `subject` | who is asked: every method, relation and kind of δ, and counts of both laws |
+//! | `subject` | who is asked: every method, relation and kind of δ, counts of both laws, ratings |
 //! | `verify` | trained, written, read, verified; what is claimed is what was asked; settled requests stay |
 //! | `forge` | less noise, a stronger claim, another relation, an artefact off its support, a broken seal |
 //! | `refuse` | what no theorem covers is refused before anything is drawn |
@@ -26,7 +26,7 @@ mod storage;
 mod subject;
 mod verify;
 
-/// A test a check: of every model and of every table of counts.
+/// A test a check: of every model, of every table of counts and of every way to complete ratings.
 macro_rules! every_task {
     ($($(#[$doc:meta])* $name:ident: $check:path;)*) => {$(
         $(#[$doc])*
@@ -34,6 +34,7 @@ macro_rules! every_task {
         fn $name() {
             subject::MODELS.iter().for_each($check);
             subject::COUNTS.iter().for_each($check);
+            subject::RATINGS.iter().for_each($check);
         }
     )*};
 }

@@ -43,7 +43,7 @@
 //! shrunk by what their noise is known to be. These numbers were fixed on one split of MovieLens 1M and 100K (test
 //! ratings seen), among some 130 settings; other splits gave the same to 0.002.
 //!
-//! Tested by `tests/completion.rs`.
+//! Tested by `no_user_moves_a_sum_further_than_is_charged`, `the_bounds_are_tight` and `tests/completion.rs`.
 
 mod question;
 mod walk;
@@ -302,3 +302,6 @@ pub(super) fn going_on(monitor: &dyn Monitor, asked: u32) -> Result<(), LearnErr
         false => Err(LearnError::Solve(SolveError::Stopped)),
     }
 }
+
+#[cfg(test)]
+mod tests;
