@@ -87,7 +87,13 @@ fn print_the_tables() {
     for large in [false, true] {
         let Some((schema, data)) = movielens(large) else { continue };
         for name in methods.split(',') {
-            let method: Method = name.parse().unwrap();
+            // NAME or NAME:setting=value:…
+            let mut words = name.split(':');
+            let method: Method = words.next().unwrap().parse().unwrap();
+            let method = words.fold(method, |method, word| {
+                let (setting, value) = word.split_once('=').unwrap();
+                method.with(setting, value).unwrap()
+            });
             for neighbours in [Neighbours::AddRemove, Neighbours::ReplaceOne] {
                 for epsilon in [0.5, 1.0, 3.0, 10.0] {
                     let mut sums = [0.0; 3];

@@ -186,6 +186,8 @@ pub fn words(released: &Released<Task>) -> String {
             let rank = state.vectors.first().map_or(0, Vec::len);
             format!("an offset, how often it is rated, and {rank} numbers of each item")
         }
+        Factors::Directions(path) => format!("{} directions over the items", path.directions.len()),
+        Factors::Subspace(subspace) => format!("{} directions over the items", subspace.vectors.len()),
     };
     format!(
         "{} items, about {} users; {}: {what}\n",

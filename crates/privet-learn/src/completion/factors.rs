@@ -3,6 +3,7 @@
 use super::local::LocalState;
 use super::moments::GlobalState;
 use super::shape::Shape;
+use super::spectral::{Path, Subspace};
 use crate::task::Artefact;
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +13,10 @@ use serde::{Deserialize, Serialize};
 pub enum Factors {
     /// Of [`super::moments`].
     Moments(GlobalState),
+    /// Of `frank-wolfe` and `oja` ([`super::spectral`]).
+    Directions(Path),
+    /// Of `svd`.
+    Subspace(Subspace),
 }
 
 impl Artefact for Factors {
@@ -20,6 +25,8 @@ impl Artefact for Factors {
     fn numbers(&self) -> Vec<f64> {
         match self {
             Self::Moments(state) => state.numbers(),
+            Self::Directions(path) => path.numbers(),
+            Self::Subspace(subspace) => subspace.vectors.concat(),
         }
     }
 }
@@ -38,17 +45,22 @@ impl Factors {
     pub(super) fn fits(&self, items: usize) -> bool {
         match self {
             Self::Moments(state) => state.fits(items),
+            Self::Directions(path) => path.fits(items),
+            Self::Subspace(subspace) => subspace.fits(items),
         }
     }
 
     /// What a user is predicted to say of every item. For her eyes alone.
     pub fn predictions(&self, user: &LocalState, shape: &Shape) -> Vec<f64> {
-        match self {
+        let places = match self {
             Self::Moments(state) => {
                 let own = state.fitted(user);
-                (0..shape.items).map(|item| shape.rating(state.place(item, &own))).collect()
+                (0..shape.items).map(|item| state.place(item, &own)).collect()
             }
-        }
+            Self::Directions(path) => path.places(user),
+            Self::Subspace(subspace) => subspace.places(user),
+        };
+        places.into_iter().map(|place| shape.rating(place)).collect()
     }
 
     /// The items that she has not rated with the largest predictions, best first. For her eyes alone.

@@ -100,6 +100,9 @@ impl Tally {
 /// Rows that a thread takes at a time.
 const ROWS: usize = 512;
 
+/// The most of them: what questions add up of so many stays far below 2⁶³.
+const MOST_ROWS: usize = 1 << 20;
+
 /// The sum over all users. Whole numbers: the same from any back end, by any number of threads.
 pub(super) fn total(
     question: &(impl Question + ?Sized),
@@ -110,7 +113,7 @@ pub(super) fn total(
     table.visit(&mut |rows| {
         let all = rows.features.rows();
         let threads = rayon::current_num_threads().max(1);
-        let piece = all.div_ceil(threads).max(ROWS);
+        let piece = all.div_ceil(threads).clamp(ROWS, MOST_ROWS);
         let pieces: Vec<Tally> = (0..all.div_ceil(piece))
             .into_par_iter()
             .map(|number| {

@@ -1,6 +1,7 @@
 //! The registry of ways to complete ratings, a line each.
 
 use super::moments::{self, Moments};
+use super::spectral::{FrankWolfe, Oja, Svd, frank_wolfe, oja, svd};
 use super::{Complete, Shape};
 use crate::LearnError;
 use crate::allowance::Allowance;
@@ -104,6 +105,21 @@ methods! {
     Moments(Moments): moments, "moments",
         "offsets and factors of items from a few noised sums, shrunk by their noise",
         "this project", "sums over users of residuals, and products of them";
+    /// Frank–Wolfe by noised covariances.
+    FrankWolfe(FrankWolfe): frank_wolfe, "frank-wolfe",
+        "Frank–Wolfe over the nuclear-norm ball, each direction from a noised covariance of the items",
+        "Jain, Thakkar and Thakurta 2018 (Thakkar's thesis, Algorithm 13), constants put right",
+        "the covariance of residuals over the items";
+    /// Frank–Wolfe by Oja's rule.
+    Oja(Oja): oja, "oja",
+        "the same, each direction by noised steps of Oja's rule: no matrix of items by items",
+        "Jain, Thakkar and Thakurta 2018 (Thakkar's thesis, Algorithm 14), constants put right",
+        "products of the covariance with a vector";
+    /// One singular subspace.
+    Svd(Svd): svd, "svd",
+        "rows projected to the leading subspace of one noised covariance of the items",
+        "Jain, Thakkar and Thakurta 2018 (Thakkar's thesis, Algorithm 15), constants put right",
+        "the covariance of rows over the items";
 }
 
 impl Default for Method {

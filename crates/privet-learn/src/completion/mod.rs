@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`method`] | the ways to do it, a line each |
 //! | [`moments`] | offsets and factors of items from a few noised sums, the default |
+//! | [`spectral`] | Frank–Wolfe, Oja and a singular subspace, after Thakkar's thesis |
 //! | [`factors`] | what is released, and what a user makes of it with her own ratings |
 //! | [`shape`] | what is public, and which tables are admitted |
 //! | `local` | the side of one user, and the only way that anything of hers leaves |
@@ -28,6 +29,7 @@ pub mod measure;
 pub mod method;
 pub mod moments;
 pub mod shape;
+pub mod spectral;
 
 pub use factors::Factors;
 pub use local::LocalState;
@@ -44,6 +46,7 @@ use method::Settling;
 use privet_core::Neighbours;
 use privet_data::Schema;
 use privet_dp::gate::Arithmetic;
+use privet_optim::solver::{Monitor, Progress, SolveError};
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 
@@ -107,5 +110,14 @@ impl Task for Complete {
 
     fn summary(&self) -> String {
         format!("ratings completed by {}", self.method)
+    }
+}
+
+/// Whether to go on with the next question.
+fn going_on(monitor: &dyn Monitor, asked: u32) -> Result<(), LearnError> {
+    let (gradient_norm, tolerance) = (f64::INFINITY, 0.0);
+    match monitor.proceed(Progress { iteration: asked, gradient_norm, tolerance, precise: false }) {
+        true => Ok(()),
+        false => Err(LearnError::Solve(SolveError::Stopped)),
     }
 }

@@ -54,7 +54,7 @@ use super::method::{Decision, Settling};
 use super::factors::Factors;
 use super::local::total;
 use super::shape::Shape;
-use super::Complete;
+use super::{Complete, going_on};
 use crate::settings::{SettingInfo, Shown};
 use crate::task::Procedure;
 use crate::LearnError;
@@ -62,7 +62,7 @@ use privet_core::{Neighbours, Range, Relation};
 use privet_dp::account::{Event, gaussian};
 use privet_dp::gate::{GateError, Noised, Session};
 use privet_dp::mechanism::Gaussian;
-use privet_optim::solver::{Monitor, Progress, SolveError};
+use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use question::Question;
 use serde::{Deserialize, Serialize};
@@ -291,15 +291,6 @@ impl Procedure<Complete> for Sizes {
             Ok::<_, LearnError>(self.mechanism(question.place()).run_units(sums, session)?)
         })?;
         Ok(found.ok_or(GateError::NotAsPlanned)?)
-    }
-}
-
-/// Whether to go on with the next question.
-pub(super) fn going_on(monitor: &dyn Monitor, asked: u32) -> Result<(), LearnError> {
-    let (gradient_norm, tolerance) = (f64::INFINITY, 0.0);
-    match monitor.proceed(Progress { iteration: asked, gradient_norm, tolerance, precise: false }) {
-        true => Ok(()),
-        false => Err(LearnError::Solve(SolveError::Stopped)),
     }
 }
 
