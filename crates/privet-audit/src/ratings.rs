@@ -42,7 +42,12 @@ impl Subject {
         let mut all = Vec::new();
         for info in METHODS {
             for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
-                all.push(Self { method: info.name.parse()?, budget, neighbours });
+                let mut method: Method = info.name.parse()?;
+                if ["frank-wolfe", "oja"].contains(&info.name) {
+                    // A setting that any user may choose: fewer releases, each sharper.
+                    method = method.with("rounds", "2")?;
+                }
+                all.push(Self { method, budget, neighbours });
             }
         }
         Ok(all)

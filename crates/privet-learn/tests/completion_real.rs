@@ -1,7 +1,7 @@
 //! Accuracy on MovieLens, where it is at hand (`privet_data::testing::real_data` says where it is looked for).
 //!
 //! `cargo test -p privet-learn --test completion_real -- --ignored --nocapture` prints the tables of
-//! `docs/learners.md`.
+//! `docs/learners.md`; METHODS, SETS, EPSILONS, SPLITS and BOTH (relations) in the environment choose what.
 
 use privet_core::{Budget, Neighbours};
 use privet_data::matrix::{CsrMatrix, Matrix};
@@ -84,7 +84,15 @@ fn the_default_is_as_good_as_promised_on_movielens_100k() {
 fn print_the_tables() {
     let methods = std::env::var("METHODS").unwrap_or("moments".into());
     let splits: u64 = std::env::var("SPLITS").map_or(3, |count| count.parse().unwrap());
+    let sets = std::env::var("SETS").unwrap_or("100K,1M".into());
+    let epsilons = std::env::var("EPSILONS").unwrap_or("0.5,1,3,10".into());
+    let epsilons: Vec<f64> = epsilons.split(',').map(|epsilon| epsilon.parse().unwrap()).collect();
+    let relations = [Neighbours::AddRemove, Neighbours::ReplaceOne];
+    let relations = &relations[..if std::env::var("BOTH").is_ok() { 2 } else { 1 }];
     for large in [false, true] {
+        if !sets.contains(if large { "1M" } else { "100K" }) {
+            continue;
+        }
         let Some((schema, data)) = movielens(large) else { continue };
         for name in methods.split(',') {
             // NAME or NAME:setting=value:…
@@ -94,8 +102,8 @@ fn print_the_tables() {
                 let (setting, value) = word.split_once('=').unwrap();
                 method.with(setting, value).unwrap()
             });
-            for neighbours in [Neighbours::AddRemove, Neighbours::ReplaceOne] {
-                for epsilon in [0.5, 1.0, 3.0, 10.0] {
+            for &neighbours in relations {
+                for &epsilon in &epsilons {
                     let mut sums = [0.0; 3];
                     let began = std::time::Instant::now();
                     for seed in 0..splits {

@@ -20,7 +20,9 @@
 //! off earlier noised answers; composition is adaptive ([`crate::erm::gd`]). ∎
 //!
 //! *In finite arithmetic* as in [`super::moments`]: a is scaled to 1 − 10⁻⁹ of R and truncated to whole units, products of which are
-//! exact (power: each product is truncated); a unit vector is one to 10⁻¹⁵.
+//! exact; a unit vector is one to 10⁻¹⁵. Of a power step each product is truncated to units of at most R²/2³⁸, which can move
+//! what two users add apart by one unit a coordinate: √n·R²/2³⁸ more is charged under replace-one, where the bound does not come
+//! from the lengths of the two.
 //!
 //! **Frank–Wolfe** (`frank-wolfe`). Round t: the top eigenvector v of the noised covariance of all a, and its eigenvalue λ², floored;
 //! every user steps to (1 − η)Y − η·k·(⟨a, v⟩/λ′)·v with η = 2/(t + 1) and scales her row into the ball of radius Δ. T rounds, T
