@@ -12,9 +12,9 @@ use crate::runs::Watch;
 use privet_core::{Budget, Neighbours};
 use privet_data::ratings::{self, Layout, OwnRatings, Rated, RatingFacts};
 use privet_data::{Dataset, Schema};
+use privet_dp::noise::FixedSeed;
 use privet_learn::completion::{Complete, METHODS, Method};
 use privet_learn::{Artefact, Plan, plan};
-use privet_dp::noise::FixedSeed;
 use std::sync::atomic::AtomicBool;
 
 /// Items, all of which the planted user rates.
@@ -56,12 +56,8 @@ impl Subject {
     /// The plan that anybody would get.
     fn planned(&self, budget: Budget) -> Result<Plan<Complete>, AuditError> {
         let items = (1..=ITEMS).map(|item| item.to_string()).collect();
-        let facts = RatingFacts {
-            layout: Layout::Triples,
-            items,
-            bounds: [1.0, 5.0],
-            most: ITEMS as u32,
-        };
+        let facts =
+            RatingFacts { layout: Layout::Triples, items, bounds: [1.0, 5.0], most: ITEMS as u32 };
         let schema =
             ratings::schema(&facts).map_err(|error| AuditError::Table(error.to_string()))?;
         let task = Complete { method: self.method.clone() };
@@ -90,7 +86,11 @@ impl Subject {
 }
 
 /// Where the two worlds' releases lie apart on average.
-fn direction(plan: &Plan<Complete>, worlds: &[Dataset; 2], seed: u64) -> Result<Vec<f64>, AuditError> {
+fn direction(
+    plan: &Plan<Complete>,
+    worlds: &[Dataset; 2],
+    seed: u64,
+) -> Result<Vec<f64>, AuditError> {
     let mut sums: [Vec<f64>; 2] = [Vec::new(), Vec::new()];
     for (world, sum) in worlds.iter().zip(&mut sums) {
         for run in 0..LEARNT {

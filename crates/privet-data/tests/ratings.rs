@@ -23,11 +23,9 @@ fn every_layout_gives_one_row_a_user() {
     let movielens = "userId,movieId,rating\nann,3,5\nbob,1,1\nann,1,2\n";
     let tabs = "ann\t3\t5\t881\nbob\t1\t1\t7\nann\t1\t2\t0\n";
     let expected = [vec![1.25, 0.0, 2.0], vec![1.0, 0.0, 0.0]];
-    for (text, layout) in [
-        (triples, Layout::Triples),
-        (movielens, Layout::MovieLens),
-        (tabs, Layout::MovieLens100k),
-    ] {
+    for (text, layout) in
+        [(triples, Layout::Triples), (movielens, Layout::MovieLens), (tabs, Layout::MovieLens100k)]
+    {
         let schema = schema(layout, 3, [1.0, 5.0], 3);
         let found = read(text, layout, &schema).unwrap();
         assert_eq!([0, 1].map(|row| found.features.dense_row(row)), expected, "{layout:?}");

@@ -64,7 +64,10 @@ fn tastes_are_learnt_where_the_budget_allows() {
     let tastes = error(method("moments", &[("rank", "2"), ("core", "24")]));
     assert!(offsets.error < 0.9, "{offsets:?}");
     assert!(tastes.error < 0.55 && tastes.error < 0.8 * offsets.error, "{tastes:?}");
-    assert!(tastes.recall >= offsets.recall && tastes.gain > offsets.gain, "{tastes:?} {offsets:?}");
+    assert!(
+        tastes.recall >= offsets.recall && tastes.gain > offsets.gain,
+        "{tastes:?} {offsets:?}"
+    );
     for name in ["frank-wolfe", "oja", "svd"] {
         let found = error(method(name, &[]));
         assert!(found.error < 1.2, "{name}: {found:?}");
@@ -115,11 +118,8 @@ fn what_no_theorem_covers_is_refused() {
     assert!(matches!(plan(&printed), Err(LearnError::NotCovered { .. })));
     let plain = "[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\nbounds = [0, 1]\n\
                  [[columns]]\nname = \"age\"\ntype = \"number\"\nbounds = [0, 100]\n";
-    let other = Complete::default().request(
-        Schema::from_toml(plain).unwrap(),
-        100,
-        Neighbours::AddRemove,
-    );
+    let other =
+        Complete::default().request(Schema::from_toml(plain).unwrap(), 100, Neighbours::AddRemove);
     let other = other.within(Budget::new(1.0, 1e-6).unwrap());
     assert!(matches!(plan(&other), Err(LearnError::Schema(_))));
     for info in METHODS {

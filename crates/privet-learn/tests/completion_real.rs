@@ -115,7 +115,9 @@ fn print_the_tables() {
                     println!(
                         "{} {name} {neighbours} eps {epsilon}: rmse {:.4} recall {:.4} ndcg {:.4} ({seconds:.2} s)",
                         if large { "1M" } else { "100K" },
-                        sums[0], sums[1], sums[2]
+                        sums[0],
+                        sums[1],
+                        sums[2]
                     );
                 }
             }

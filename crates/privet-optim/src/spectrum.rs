@@ -47,7 +47,8 @@ impl Spectrum {
         let places = (0..self.values.len()).rev().take(count);
         let pair = |i: usize| {
             let mut vector: Vec<f64> = self.vectors.col(i).iter().copied().collect();
-            let largest = vector.iter().fold(0.0, |a: f64, b| if b.abs() > a.abs() { *b } else { a });
+            let largest =
+                vector.iter().fold(0.0, |a: f64, b| if b.abs() > a.abs() { *b } else { a });
             if largest < 0.0 {
                 vector.iter_mut().for_each(|entry| *entry = -*entry);
             }

@@ -111,7 +111,8 @@ impl Complete {
         let delta = self.delta.unwrap_or(1.0 / (self.users as f64).powi(2));
         let schema = self.schema()?;
         let method = self.method.clone();
-        let method = self.set.iter().try_fold(method, |method, (name, value)| method.with(name, value))?;
+        let method =
+            self.set.iter().try_fold(method, |method, (name, value)| method.with(name, value))?;
         let request = Task { method }.request(schema, self.users, self.neighbours);
         let planned = {
             let _meter = Meter::spinner("planning");
@@ -151,7 +152,11 @@ impl Complete {
                 let text = String::from_utf8(bytes).map_err(|_| {
                     Failure::input(format!("--item-list {}: not text", path.display()))
                 })?;
-                text.lines().map(str::trim).filter(|line| !line.is_empty()).map(Into::into).collect()
+                text.lines()
+                    .map(str::trim)
+                    .filter(|line| !line.is_empty())
+                    .map(Into::into)
+                    .collect()
             }
             (None, None) => {
                 return Err(Failure::input(
@@ -187,7 +192,9 @@ pub fn words(released: &Released<Task>) -> String {
             format!("an offset, how often it is rated, and {rank} numbers of each item")
         }
         Factors::Directions(path) => format!("{} directions over the items", path.directions.len()),
-        Factors::Subspace(subspace) => format!("{} directions over the items", subspace.vectors.len()),
+        Factors::Subspace(subspace) => {
+            format!("{} directions over the items", subspace.vectors.len())
+        }
     };
     format!(
         "{} items, about {} users; {}: {what}\n",

@@ -60,9 +60,7 @@ impl Recommend {
         let found = released.artefact().recommend(&user, &shape, self.top);
         say!("made from this user's own ratings: for that user's eyes alone");
         if self.json {
-            let line = |found: &privet_learn::completion::factors::Recommended| {
-                json!({ "item": rated.items[found.item], "rating": found.rating })
-            };
+            let line = |found: &privet_learn::completion::factors::Recommended| json!({ "item": rated.items[found.item], "rating": found.rating });
             return output::print_json(&Value::from(found.iter().map(line).collect::<Vec<_>>()));
         }
         let mut rows = vec![vec!["item".to_string(), "predicted rating".into()]];
@@ -84,7 +82,8 @@ fn own_ratings(path: &Path, rated: &Rated<'_>) -> Result<OwnRatings, Failure> {
         rated.items.iter().enumerate().map(|(place, item)| (item.as_str(), place)).collect();
     let (mut own, mut seen) = (OwnRatings::default(), HashSet::new());
     for (place, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let refuse = |what: &str| Err(Failure::input(format!("{shown}, line {}: {what}", place + 1)));
+        let refuse =
+            |what: &str| Err(Failure::input(format!("{shown}, line {}: {what}", place + 1)));
         let Some((item, rating)) = line.rsplit_once(',') else {
             return refuse("accepted is item,rating");
         };

@@ -33,7 +33,7 @@ fn ratings_are_completed_verified_and_recommended_from() {
     let found = world.run("recommend films.json --user mine.csv --top 4");
     assert_eq!(found.code, 0, "{}", found.stderr);
     assert!(found.stderr.contains("eyes alone"), "{}", found.stderr);
-    assert_eq!(found.stdout.lines().count(), 5, "{}", found.stdout);
+    assert_eq!(found.stdout.lines().count(), 6, "{}", found.stdout);
     let told = world.ok_json("recommend films.json --user mine.csv --json");
     let told = told.as_array().unwrap();
     assert_eq!(told.len(), 9, "all but those rated");
@@ -42,7 +42,8 @@ fn ratings_are_completed_verified_and_recommended_from() {
         assert!(!["1", "2", "7"].contains(&one["item"].as_str().unwrap()));
     }
     for method in ["frank-wolfe", "oja", "svd"] {
-        let line = format!("{COMPLETE} --method {method} --neighbours add-remove --out {method}.json");
+        let line =
+            format!("{COMPLETE} --method {method} --neighbours add-remove --out {method}.json");
         world.ok(&line);
         assert_eq!(world.ok_json(&format!("verify {method}.json --json"))["valid"], true);
         world.ok(&format!("recommend {method}.json --user mine.csv"));

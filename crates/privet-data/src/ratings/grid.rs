@@ -14,7 +14,8 @@ pub(super) fn read(path: &Path, schema: &Schema) -> Result<Dataset, RatingsError
     let rated = Rated::of(schema)?;
     let file = Place::Path(path.into());
     let bytes = decompressed(path)?;
-    let text = std::str::from_utf8(&bytes).map_err(|_| DataError::NotText { file: file.clone() })?;
+    let text =
+        std::str::from_utf8(&bytes).map_err(|_| DataError::NotText { file: file.clone() })?;
     let mut users = Vec::new();
     for (line, row) in text.lines().zip(1_u64..) {
         let expected = rated.items.len() + 1;

@@ -36,13 +36,13 @@
 mod grid;
 
 use crate::keyed::hash;
+use crate::matrix::{CsrMatrix, Matrix};
 use crate::read::{ReadOptions, Report, UNIT_KEY};
 use crate::schema::{
     Categories, ClipDraft, ColumnDraft, ColumnKind, ColumnType, Draft, FileDraft, Invalid, Schema,
     SchemaError, Storage, TargetDraft, TargetKind, UnitDraft, Unknown, UnknownDraft,
 };
 use crate::{DataError, Dataset, Place, Target};
-use crate::matrix::{CsrMatrix, Matrix};
 use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
@@ -168,20 +168,25 @@ impl<'a> Rated<'a> {
             return Err(NotRatings("the target must be the rating, a number with bounds"));
         };
         let unit = schema.unit_column();
-        let unit = unit.ok_or(NotRatings("[unit] must name the user, who is protected as a whole"))?;
+        let unit =
+            unit.ok_or(NotRatings("[unit] must name the user, who is protected as a whole"))?;
         if schema.bias().is_some() || schema.libsvm().is_some() {
             return Err(NotRatings("there is no bias and no [libsvm]"));
         }
-        if schema.clip() != (crate::schema::ClipFacts { norm: crate::schema::Norm::L2, radius: 1.0 }) {
+        if schema.clip()
+            != (crate::schema::ClipFacts { norm: crate::schema::Norm::L2, radius: 1.0 })
+        {
             return Err(NotRatings("[clip] must be the l2 norm with radius 1"));
         }
         let mut found = None;
         for column in schema.columns() {
             match &column.kind {
                 ColumnKind::Ignore | ColumnKind::Target | ColumnKind::Unit => {}
-                ColumnKind::Category { categories: Categories::Listed(items), unknown, missing }
-                    if found.is_none() =>
-                {
+                ColumnKind::Category {
+                    categories: Categories::Listed(items),
+                    unknown,
+                    missing,
+                } if found.is_none() => {
                     if !matches!(unknown, Unknown::Error | Unknown::None) {
                         return Err(NotRatings("unknown items are \"none\" or \"error\""));
                     }
@@ -234,7 +239,9 @@ pub enum RatingsError {
         expected: usize,
     },
     /// A cell of a grid.
-    #[error("{file}, row {row}, item {item}: not a finite number; accepted is a rating, or 99 for none")]
+    #[error(
+        "{file}, row {row}, item {item}: not a finite number; accepted is a rating, or 99 for none"
+    )]
     Cell {
         /// Which file.
         file: Place,

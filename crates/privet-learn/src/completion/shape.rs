@@ -3,10 +3,10 @@
 use crate::LearnError;
 use crate::request::ROWS;
 use privet_core::Relation;
+use privet_data::Dataset;
 use privet_data::matrix::Matrix;
 use privet_data::ratings::Rated;
 use privet_data::schema::Schema;
-use privet_data::Dataset;
 use privet_optim::sum::{RecordsError, Table};
 use std::collections::HashSet;
 

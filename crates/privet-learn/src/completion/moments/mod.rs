@@ -50,14 +50,14 @@ mod walk;
 
 pub use walk::GlobalState;
 
-use super::method::{Decision, Settling};
 use super::factors::Factors;
 use super::local::total;
+use super::method::{Decision, Settling};
 use super::shape::Shape;
 use super::{Complete, going_on};
+use crate::LearnError;
 use crate::settings::{SettingInfo, Shown};
 use crate::task::Procedure;
-use crate::LearnError;
 use privet_core::{Neighbours, Range, Relation};
 use privet_dp::account::{Event, gaussian};
 use privet_dp::gate::{GateError, Noised, Session};
@@ -97,10 +97,19 @@ pub const SPREAD: Range = Range::from("spread", 1.0, 1e6);
 
 /// All of them.
 pub(super) const SETTINGS: &[SettingInfo] = &[
-    SettingInfo::whole(RANK, "numbers that are learnt of each item beside its offset; by rule unless given"),
+    SettingInfo::whole(
+        RANK,
+        "numbers that are learnt of each item beside its offset; by rule unless given",
+    ),
     SettingInfo::whole(ROUNDS, "noised passes after the first; 3 unless given"),
-    SettingInfo::whole(CORE, "items whose covariance the first directions are found from; 200 unless given"),
-    SettingInfo::number(SPREAD, "ratings of a user that count in full; of one with more each counts less; 40 unless given"),
+    SettingInfo::whole(
+        CORE,
+        "items whose covariance the first directions are found from; 200 unless given",
+    ),
+    SettingInfo::number(
+        SPREAD,
+        "ratings of a user that count in full; of one with more each counts less; 40 unless given",
+    ),
 ];
 
 /// c, for rows around their mean.
@@ -187,7 +196,8 @@ impl Sizes {
     }
 
     fn events(&self) -> Result<Event, GateError> {
-        let rounds = Event::Repeat { count: self.rounds, event: Box::new(self.mechanism(2).event()?) };
+        let rounds =
+            Event::Repeat { count: self.rounds, event: Box::new(self.mechanism(2).event()?) };
         let mut all = vec![self.mechanism(0).event()?];
         if self.rank > 0 {
             all.push(self.mechanism(1).event()?);
@@ -214,7 +224,11 @@ fn rank_of(strength: f64) -> u32 {
 }
 
 /// Decides everything from public facts.
-pub(super) fn plan(shape: &Shape, settling: &Settling<'_>, own: &Moments) -> Result<Decision, LearnError> {
+pub(super) fn plan(
+    shape: &Shape,
+    settling: &Settling<'_>,
+    own: &Moments,
+) -> Result<Decision, LearnError> {
     let allowance = settling.gaussian()?;
     let mu = gaussian::mu(allowance.epsilon(), allowance.delta());
     let sides = shape.relation.sides();
@@ -224,7 +238,8 @@ pub(super) fn plan(shape: &Shape, settling: &Settling<'_>, own: &Moments) -> Res
     });
     let rank = RANK.check(f64::from(rank))? as u32;
     let rounds = ROUNDS.check(f64::from(own.rounds.unwrap_or(3)))? as u32;
-    let core = CORE.check(f64::from(own.core.unwrap_or(200.min(shape.items.max(2) as u32))))? as u32;
+    let core =
+        CORE.check(f64::from(own.core.unwrap_or(200.min(shape.items.max(2) as u32))))? as u32;
     let spread = SPREAD.check(own.spread.unwrap_or(40.0))?;
     if rank > 0 && (core as usize > shape.items || rank > core) {
         return Err(LearnError::NotCovered {
@@ -245,7 +260,8 @@ pub(super) fn plan(shape: &Shape, settling: &Settling<'_>, own: &Moments) -> Res
     };
     let floor = sizes(1.0).offsets_shift() / (mu * shares(rank as usize)[0].sqrt());
     let first = allowance.least(floor, |first| sizes(first).events())?;
-    let settled = Moments { rank: Some(rank), rounds: Some(rounds), core: Some(core), spread: Some(spread) };
+    let settled =
+        Moments { rank: Some(rank), rounds: Some(rounds), core: Some(core), spread: Some(spread) };
     Ok(Decision::new(sizes(first), super::method::Method::Moments(settled)))
 }
 

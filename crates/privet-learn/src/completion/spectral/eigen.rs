@@ -36,7 +36,9 @@ impl Triangle {
     /// far below −`shift`.
     pub(super) fn largest(&self, count: usize, shift: f64) -> Vec<(f64, Vec<f64>)> {
         // A fixed start with nothing in common with any axis.
-        let entry = |place: usize, j: usize| ((place + 1) as f64 * (j as f64 + 0.5) * 0.618_034).sin() + 0.01;
+        let entry = |place: usize, j: usize| {
+            ((place + 1) as f64 * (j as f64 + 0.5) * 0.618_034).sin() + 0.01
+        };
         let mut basis: Vec<Vec<f64>> =
             (0..count).map(|place| (0..self.size).map(|j| entry(place, j)).collect()).collect();
         orthonormal(&mut basis);

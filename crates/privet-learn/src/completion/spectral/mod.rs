@@ -40,8 +40,8 @@ mod plan;
 mod question;
 
 pub use path::{Direction, Path, Subspace};
-pub(super) use plan::{frank_wolfe, oja, svd};
 pub use plan::{FrankWolfe, Oja, Svd};
+pub(super) use plan::{frank_wolfe, oja, svd};
 
 #[cfg(test)]
 mod tests;

@@ -73,7 +73,8 @@ settings! {
     }
 }
 
-const ROUNDS_INFO: SettingInfo = SettingInfo::whole(ROUNDS, "directions, one a round; 10 unless given");
+const ROUNDS_INFO: SettingInfo =
+    SettingInfo::whole(ROUNDS, "directions, one a round; 10 unless given");
 const NUCLEAR_INFO: SettingInfo = SettingInfo::number(
     NUCLEAR,
     "bound on the nuclear norm, in quarters of the bounds' distance; √(users × items)/4 unless given",
@@ -215,7 +216,8 @@ fn rounds(given: Option<u32>) -> Result<u32, LearnError> {
 /// Frank–Wolfe by the noised covariance.
 pub(in crate::completion) mod frank_wolfe {
     use super::*;
-    pub(in crate::completion) const SETTINGS: &[SettingInfo] = &[ROUNDS_INFO, NUCLEAR_INFO, CLIP_INFO];
+    pub(in crate::completion) const SETTINGS: &[SettingInfo] =
+        &[ROUNDS_INFO, NUCLEAR_INFO, CLIP_INFO];
 
     pub(in crate::completion) fn plan(
         shape: &Shape,
@@ -297,7 +299,9 @@ pub(in crate::completion) mod svd {
             rounds: 1,
             noise: 1.0,
         };
-        decided(open, settling, |sizes| Method::Svd(Svd { rank: Some(rank), clip: Some(sizes.clip) }))
+        decided(open, settling, |sizes| {
+            Method::Svd(Svd { rank: Some(rank), clip: Some(sizes.clip) })
+        })
     }
 }
 
@@ -388,7 +392,8 @@ impl Walk for Following {
             }),
             (Way::Svd { rank }, Some(answer)) => {
                 let found = largest(answer, items, rank, noise);
-                let mut vectors: Vec<Vec<f64>> = found.into_iter().map(|(_, vector)| vector).collect();
+                let mut vectors: Vec<Vec<f64>> =
+                    found.into_iter().map(|(_, vector)| vector).collect();
                 orthonormal(&mut vectors);
                 Next::Release(Factors::Subspace(Subspace { clip: self.sizes.clip, vectors }))
             }
@@ -445,7 +450,8 @@ impl Following {
 
 /// A fixed unit vector with nothing in common with any axis.
 fn start(items: usize) -> Vec<f64> {
-    let mut vector: Vec<f64> = (0..items).map(|j| ((j as f64 + 0.5) * 0.618_034).sin() + 0.01).collect();
+    let mut vector: Vec<f64> =
+        (0..items).map(|j| ((j as f64 + 0.5) * 0.618_034).sin() + 0.01).collect();
     unit(&mut vector);
     vector
 }
