@@ -24,7 +24,7 @@ def test_tastes_are_recommended(tmp_path):
     assert all(1 <= rating <= 5 for rating in model.predict(own).values())
 
 
-@pytest.mark.parametrize("method", ["moments", "frank-wolfe", "oja", "svd"])
+@pytest.mark.parametrize("method", ["moments", "frank-wolfe", "oja", "pgd", "svd"])
 def test_it_is_verified_written_and_read(method, tmp_path):
     model = PrivateRecommender(**FACTS, method=method).fit(RATINGS)
     assert model.certificate_.epsilon == 8

@@ -43,7 +43,7 @@ impl Subject {
         for info in METHODS {
             for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
                 let mut method: Method = info.name.parse()?;
-                if ["frank-wolfe", "oja"].contains(&info.name) {
+                if ["frank-wolfe", "oja", "pgd"].contains(&info.name) {
                     // A setting that any user may choose: fewer releases, each sharper.
                     method = method.with("rounds", "2")?;
                 }

@@ -68,7 +68,7 @@ fn tastes_are_learnt_where_the_budget_allows() {
         tastes.recall >= offsets.recall && tastes.gain > offsets.gain,
         "{tastes:?} {offsets:?}"
     );
-    for name in ["frank-wolfe", "oja", "svd"] {
+    for name in ["frank-wolfe", "oja", "pgd", "svd"] {
         let found = error(method(name, &[]));
         assert!(found.error < 1.2, "{name}: {found:?}");
     }

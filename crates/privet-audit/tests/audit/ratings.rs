@@ -22,5 +22,5 @@ fn completed_ratings_are_as_private_as_claimed() {
         }
         audited += 1;
     }
-    assert_eq!(audited, 8);
+    assert_eq!(audited, 10);
 }

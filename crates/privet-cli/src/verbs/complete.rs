@@ -192,6 +192,7 @@ pub fn words(released: &Released<Task>) -> String {
             format!("an offset, how often it is rated, and {rank} numbers of each item")
         }
         Factors::Directions(path) => format!("{} directions over the items", path.directions.len()),
+        Factors::Descent(descent) => format!("{} projections over the items", descent.steps.len()),
         Factors::Subspace(subspace) => {
             format!("{} directions over the items", subspace.vectors.len())
         }

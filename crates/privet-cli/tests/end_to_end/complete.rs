@@ -41,7 +41,7 @@ fn ratings_are_completed_verified_and_recommended_from() {
         assert!((1.0..=5.0).contains(&one["rating"].as_f64().unwrap()));
         assert!(!["1", "2", "7"].contains(&one["item"].as_str().unwrap()));
     }
-    for method in ["frank-wolfe", "oja", "svd"] {
+    for method in ["frank-wolfe", "oja", "pgd", "svd"] {
         let line =
             format!("{COMPLETE} --method {method} --neighbours add-remove --out {method}.json");
         world.ok(&line);

@@ -3,7 +3,7 @@
 use super::local::LocalState;
 use super::moments::GlobalState;
 use super::shape::Shape;
-use super::spectral::{Path, Subspace};
+use super::spectral::{Descent, Path, Subspace};
 use crate::task::Artefact;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,8 @@ pub enum Factors {
     Directions(Path),
     /// Of `svd`.
     Subspace(Subspace),
+    /// Of `pgd`.
+    Descent(Descent),
 }
 
 impl Artefact for Factors {
@@ -27,6 +29,7 @@ impl Artefact for Factors {
             Self::Moments(state) => state.numbers(),
             Self::Directions(path) => path.numbers(),
             Self::Subspace(subspace) => subspace.vectors.concat(),
+            Self::Descent(descent) => descent.numbers(),
         }
     }
 }
@@ -47,6 +50,7 @@ impl Factors {
             Self::Moments(state) => state.fits(items),
             Self::Directions(path) => path.fits(items),
             Self::Subspace(subspace) => subspace.fits(items),
+            Self::Descent(descent) => descent.fits(items),
         }
     }
 
@@ -59,6 +63,7 @@ impl Factors {
             }
             Self::Directions(path) => path.places(user),
             Self::Subspace(subspace) => subspace.places(user),
+            Self::Descent(descent) => descent.places(user),
         };
         places.into_iter().map(|place| shape.rating(place)).collect()
     }

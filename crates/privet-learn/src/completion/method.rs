@@ -1,7 +1,7 @@
 //! The registry of ways to complete ratings, a line each.
 
 use super::moments::{self, Moments};
-use super::spectral::{FrankWolfe, Oja, Svd, frank_wolfe, oja, svd};
+use super::spectral::{FrankWolfe, Oja, Pgd, Svd, frank_wolfe, oja, pgd, svd};
 use super::{Complete, Shape};
 use crate::LearnError;
 use crate::allowance::Allowance;
@@ -115,6 +115,11 @@ methods! {
         "the same, each direction by noised steps of Oja's rule: no matrix of items by items",
         "Jain, Thakkar and Thakurta 2018 (Thakkar's thesis, Algorithm 14), constants put right",
         "products of the covariance with a vector";
+    /// Projected gradient descent.
+    Pgd(Pgd): pgd, "pgd",
+        "gradient steps of whole rows, projected to the nuclear-norm ball by a noised covariance",
+        "Jain, Thakkar and Thakurta 2018 (Thakkar's thesis, Algorithm 16), constants and sign put right",
+        "the covariance of rows over the items";
     /// One singular subspace.
     Svd(Svd): svd, "svd",
         "rows projected to the leading subspace of one noised covariance of the items",

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`method`] | the ways to do it, a line each |
 //! | [`moments`] | offsets and factors of items from a few noised sums, the default |
-//! | [`spectral`] | Frank–Wolfe, Oja and a singular subspace, after Thakkar's thesis |
+//! | [`spectral`] | Frank–Wolfe, Oja, projected descent and a subspace, after Thakkar's thesis |
 //! | [`factors`] | what is released, and what a user makes of it with her own ratings |
 //! | [`shape`] | what is public, and which tables are admitted |
 //! | `local` | the side of one user, and the only way that anything of hers leaves |

@@ -1,10 +1,10 @@
-//! Completion from the covariance of residuals: Frank–Wolfe, the same by Oja's rule, and one singular subspace.
+//! Completion from the covariance of residuals: Frank–Wolfe, the same by Oja's rule, projected descent, and one subspace.
 //!
 //! After Jain, Thakkar & Thakurta ("Differentially private matrix completion revisited", ICML 2018; chapter 6 of Thakkar's
-//! thesis), Algorithms 13, 14 and 15, with their constants put right (`docs/errata.md`, PRIV-21 to PRIV-27). A user keeps her
+//! thesis), Algorithms 13 to 16, with their constants put right (`docs/errata.md`, PRIV-21 to PRIV-28). A user keeps her
 //! row: her ratings around her own mean, scaled into a ball of radius Δ (`clip`). What everyone is told are unit vectors over the
 //! items; what she adds to a sum is made of her residuals a on the items she rated, scaled into a ball of radius R:
-//! 2Δ for Frank–Wolfe, where a is a prediction less a row and both are in the ball of radius Δ, and Δ for the subspace.
+//! 2Δ for Frank–Wolfe, where a is a prediction less a row and both are in the ball of radius Δ, and Δ for the others.
 //!
 //! | question | what a user adds | add or remove one | replace one |
 //! |---|---|---|---|
@@ -30,6 +30,9 @@
 //! noise's spectrum, so that the users' steps together are no longer than k.
 //! **Oja** (`oja`) finds v by Γ noised steps v ← v + (AᵀAv + g)/(σ√n), normalised, from a fixed unit start, and λ² by a
 //! noised energy: T·(Γ + 1) releases, all charged; no n × n matrix, O(ratings) a step.
+//! **Projected descent** (`pgd`). Every round each user steps from her whole row towards her ratings and scales it into the ball of radius
+//! Δ = R (nothing bounds it in print); the noised covariance of all rows says how singular values are brought into the nuclear
+//! ball. T releases of whole rows: n² work a user, so at most 2,048 items.
 //! **Subspace** (`svd`): one covariance of rows; a user's row is (n/|Ωᵢ|)·PV VᵀP with her own |Ωᵢ|, which nobody is told.
 //!
 //! Tested by `no_user_moves_a_sum_further_than_is_charged` here, and by `tests/completion.rs`.
@@ -38,10 +41,12 @@ mod eigen;
 mod path;
 mod plan;
 mod question;
+mod sizes;
+mod walk;
 
-pub use path::{Direction, Path, Subspace};
-pub use plan::{FrankWolfe, Oja, Svd};
-pub(super) use plan::{frank_wolfe, oja, svd};
+pub use path::{Descent, Direction, Path, Projection, Subspace};
+pub use plan::{FrankWolfe, Oja, Pgd, Svd};
+pub(super) use plan::{frank_wolfe, oja, pgd, svd};
 
 #[cfg(test)]
 mod tests;

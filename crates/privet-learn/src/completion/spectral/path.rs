@@ -35,6 +35,30 @@ pub struct Subspace {
     pub vectors: Vec<Vec<f64>>,
 }
 
+/// One projection: a row y becomes Σ f·⟨y, v⟩·v.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Projection {
+    /// f, each from 0 to 1.
+    pub factors: Vec<f64>,
+    /// v, orthonormal.
+    pub vectors: Vec<Vec<f64>>,
+}
+
+/// Steps of projected gradient descent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Descent {
+    /// Δ, of rows.
+    pub clip: f64,
+    /// η.
+    pub rate: f64,
+    /// How many items there are.
+    pub items: usize,
+    /// A projection a round.
+    pub steps: Vec<Projection>,
+}
+
 /// A user's mean, her clipped row, and where she is; it stays with her.
 pub(super) struct Followed {
     pub mean: f64,
@@ -112,6 +136,58 @@ impl Followed {
     /// What is left of her row on the items that she rated.
     pub(super) fn residuals(&self) -> Vec<f64> {
         self.fit.iter().zip(&self.row).map(|(fit, row)| fit - row).collect()
+    }
+}
+
+impl Descent {
+    /// Her mean, and her whole row after every projection; with `towards` one step further towards her ratings.
+    pub(super) fn follow(&self, user: &LocalState, towards: bool) -> (f64, Vec<f64>) {
+        let (mean, row) = centred(user, self.clip);
+        let mut place = vec![0.0; self.items];
+        let step = |place: &mut Vec<f64>| {
+            for (item, wanted) in user.items().iter().zip(&row) {
+                let entry = &mut place[*item as usize];
+                *entry += self.rate * (wanted - *entry);
+            }
+            // PRIV-28: nothing else bounds it.
+            let factor = into_ball(place, self.clip);
+            place.iter_mut().for_each(|entry| *entry *= factor);
+        };
+        for Projection { factors, vectors } in &self.steps {
+            step(&mut place);
+            let mut projected = vec![0.0; self.items];
+            for (factor, vector) in factors.iter().zip(vectors) {
+                let along: f64 = place.iter().zip(vector).map(|(a, b)| a * b).sum();
+                projected.iter_mut().zip(vector).for_each(|(y, v)| *y += factor * along * v);
+            }
+            place = projected;
+        }
+        if towards {
+            step(&mut place);
+        }
+        (mean, place)
+    }
+
+    /// The places predicted for all items.
+    pub(crate) fn places(&self, user: &LocalState) -> Vec<f64> {
+        let (mean, row) = self.follow(user, false);
+        row.into_iter().map(|entry| mean + entry).collect()
+    }
+
+    /// All numbers.
+    pub(crate) fn numbers(&self) -> Vec<f64> {
+        let each = |step: &Projection| [step.factors.clone(), step.vectors.concat()].concat();
+        self.steps.iter().flat_map(each).collect()
+    }
+
+    /// Whether it is of so many items, and its vectors of length 1.
+    pub(crate) fn fits(&self, items: usize) -> bool {
+        let sound = |step: &Projection| {
+            step.factors.len() == step.vectors.len()
+                && step.factors.iter().all(|factor| (0.0..=1.0).contains(factor))
+                && step.vectors.iter().all(|vector| is_unit(vector, items))
+        };
+        self.items == items && !self.steps.is_empty() && self.steps.iter().all(sound)
     }
 }
 

@@ -1,22 +1,12 @@
-//! The three methods: settings, sizes, events, and the walk that everyone could watch.
+//! The four methods: their settings, and the rules where none are given.
 
-use super::eigen::{Triangle, orthonormal, unit};
-use super::path::{Direction, Path, Subspace};
-use super::question::{Question, Residuals};
+use super::sizes::{Sizes, Way};
 use crate::LearnError;
-use crate::completion::factors::Factors;
-use crate::completion::local::total;
+use crate::completion::Shape;
 use crate::completion::method::{Decision, Method, Settling};
-use crate::completion::{Complete, Shape, going_on};
-use crate::near::near;
-use crate::settings::{SettingInfo, Shown};
-use crate::task::Procedure;
-use privet_core::{Neighbours, Range, Relation};
-use privet_dp::account::{Event, gaussian};
-use privet_dp::gate::{GateError, Next, Noised, Session, Walk};
-use privet_dp::mechanism::Gaussian;
-use privet_optim::solver::Monitor;
-use privet_optim::sum::Table;
+use crate::settings::SettingInfo;
+use privet_core::Range;
+use privet_dp::account::gaussian;
 use serde::{Deserialize, Serialize};
 
 /// Limits on T.
@@ -29,6 +19,10 @@ const RANK: Range = Range::from("rank", 1.0, 65.0);
 const NUCLEAR: Range = Range::open("nuclear", 0.0, 1e12);
 /// Limits on Δ.
 const CLIP: Range = Range::open("clip", 1e-3, 1e6);
+/// Limits on η.
+const RATE: Range = Range::open("rate", 0.0, 1.000_001);
+/// The most items of which whole rows are multiplied.
+const MOST_WHOLE: usize = 2048;
 /// The most items whose covariance is kept whole.
 const MOST_ITEMS: usize = 16_384;
 
@@ -71,6 +65,19 @@ settings! {
         /// Δ.
         clip: f64,
     }
+    /// Settings of `pgd`.
+    Pgd {
+        /// T.
+        rounds: u32,
+        /// The most directions kept of each projection.
+        rank: u32,
+        /// η.
+        rate: f64,
+        /// k.
+        nuclear: f64,
+        /// Δ.
+        clip: f64,
+    }
 }
 
 const ROUNDS_INFO: SettingInfo =
@@ -83,100 +90,6 @@ const CLIP_INFO: SettingInfo = SettingInfo::number(
     CLIP,
     "radius that a user's row around its mean is scaled into; the root of the cap on ratings, at most √80, unless given",
 );
-
-/// What a plan has settled, and what the walk begins from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Sizes {
-    way: Way,
-    items: usize,
-    relation: Relation,
-    clip: f64,
-    nuclear: f64,
-    rounds: u32,
-    noise: f64,
-}
-
-/// Which of them.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Way {
-    FrankWolfe,
-    Oja { steps: u32 },
-    Svd { rank: usize },
-}
-
-impl Sizes {
-    /// Δ₂ of a covariance (`true`), or of a power step or an energy.
-    pub(super) fn shift(&self, covariance: bool) -> f64 {
-        let radius = match self.way {
-            Way::Svd { .. } => self.clip,
-            _ => 2.0 * self.clip,
-        };
-        let factor = match (covariance, self.relation.neighbours) {
-            (true, Neighbours::AddRemove) => 1.125_f64.sqrt(),
-            (true, Neighbours::ReplaceOne) => 1.5,
-            (false, Neighbours::AddRemove) => 1.0,
-            // Truncation to units of at most R²/2³⁸ can part two vectors by one unit a coordinate.
-            (false, Neighbours::ReplaceOne) => 1.0 + (self.items as f64).sqrt() * 2_f64.powi(-38),
-        };
-        radius * radius * factor * (1.0 + 8.0 * f64::EPSILON)
-    }
-
-    fn mechanism(&self, question: Asked) -> Gaussian {
-        let coordinates = match question {
-            Asked::Covariance => self.items * (self.items + 1) / 2,
-            Asked::Power => self.items,
-            Asked::Energy => 1,
-        };
-        Gaussian {
-            neighbours: self.relation.neighbours,
-            unit: self.relation.unit,
-            sensitivity: self.shift(question == Asked::Covariance),
-            noise_scale: self.noise,
-            coordinates,
-        }
-    }
-
-    fn events(&self) -> Result<Event, GateError> {
-        let event = |question| self.mechanism(question).event();
-        let rounds = |event| Event::Repeat { count: self.rounds, event: Box::new(event) };
-        Ok(match self.way {
-            Way::Svd { .. } => event(Asked::Covariance)?,
-            Way::FrankWolfe => rounds(event(Asked::Covariance)?),
-            Way::Oja { steps } => {
-                let power = Event::Repeat { count: steps, event: Box::new(event(Asked::Power)?) };
-                rounds(Event::All(vec![power, event(Asked::Energy)?]))
-            }
-        })
-    }
-
-    /// How many releases of this shift there are.
-    fn releases(&self) -> f64 {
-        f64::from(match self.way {
-            Way::Svd { .. } => 1,
-            Way::FrankWolfe => self.rounds,
-            Way::Oja { steps } => self.rounds * (steps + 1),
-        })
-    }
-}
-
-/// A kind of question.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Asked {
-    Covariance,
-    Power,
-    Energy,
-}
-
-impl Question {
-    fn asked(&self) -> Asked {
-        match self {
-            Self::Covariance { .. } => Asked::Covariance,
-            Self::Power { .. } => Asked::Power,
-            Self::Energy { .. } => Asked::Energy,
-        }
-    }
-}
 
 /// Calibrates sizes whose noise is still open.
 fn decided(
@@ -272,6 +185,52 @@ pub(in crate::completion) mod oja {
     }
 }
 
+/// Projected gradient descent.
+pub(in crate::completion) mod pgd {
+    use super::*;
+    pub(in crate::completion) const SETTINGS: &[SettingInfo] = &[
+        ROUNDS_INFO,
+        SettingInfo::whole(RANK, "the most directions kept of each projection; 10 unless given"),
+        SettingInfo::number(RATE, "the step towards a user's ratings; 0.5 unless given"),
+        NUCLEAR_INFO,
+        CLIP_INFO,
+    ];
+
+    pub(in crate::completion) fn plan(
+        shape: &Shape,
+        settling: &Settling<'_>,
+        own: &Pgd,
+    ) -> Result<Decision, LearnError> {
+        let most = 10.min(shape.items.max(1) as u32);
+        let rank = RANK.check(f64::from(own.rank.unwrap_or(most)))? as u32;
+        let rate = RATE.check(own.rate.unwrap_or(0.5))?;
+        if rank as usize > shape.items || shape.items > MOST_WHOLE {
+            return Err(LearnError::NotCovered {
+                what: "whole rows of more than 2048 items, or more directions than items".into(),
+                instead: "list at most 2048 items and give a rank up to their number, or take moments",
+            });
+        }
+        let open = Sizes {
+            way: Way::Pgd { rank: rank as usize, rate },
+            items: shape.items,
+            relation: shape.relation,
+            clip: clip(own.clip, shape)?,
+            nuclear: nuclear(own.nuclear, shape)?,
+            rounds: rounds(own.rounds)?,
+            noise: 1.0,
+        };
+        decided(open, settling, |sizes| {
+            Method::Pgd(Pgd {
+                rounds: Some(sizes.rounds),
+                rank: Some(rank),
+                rate: Some(rate),
+                nuclear: Some(sizes.nuclear),
+                clip: Some(sizes.clip),
+            })
+        })
+    }
+}
+
 /// One singular subspace.
 pub(in crate::completion) mod svd {
     use super::*;
@@ -303,170 +262,4 @@ pub(in crate::completion) mod svd {
             Method::Svd(Svd { rank: Some(rank), clip: Some(sizes.clip) })
         })
     }
-}
-
-impl Procedure<Complete> for Sizes {
-    fn event(&self) -> Result<Event, LearnError> {
-        Ok(self.events()?)
-    }
-
-    fn settings(&self) -> Shown {
-        let shown = Shown::of([("clip", self.clip), ("sum_noise", self.noise)]);
-        match self.way {
-            Way::Svd { rank } => shown.and("rank", Some(rank as f64)),
-            Way::FrankWolfe => {
-                shown.and("rounds", Some(f64::from(self.rounds))).and("nuclear", Some(self.nuclear))
-            }
-            Way::Oja { steps } => shown
-                .and("rounds", Some(f64::from(self.rounds)))
-                .and("steps", Some(f64::from(steps)))
-                .and("nuclear", Some(self.nuclear)),
-        }
-    }
-
-    fn refuses(&self, found: &Factors) -> Option<&'static str> {
-        let same = |a: f64, b: f64| near(a, b, 1e-12);
-        let fits = match (found, self.way) {
-            (Factors::Subspace(Subspace { clip, vectors }), Way::Svd { rank }) => {
-                same(*clip, self.clip) && vectors.len() == rank
-            }
-            (Factors::Directions(path), Way::FrankWolfe | Way::Oja { .. }) => {
-                same(path.clip, self.clip)
-                    && same(path.nuclear, self.nuclear)
-                    && path.directions.len() == self.rounds as usize
-            }
-            _ => false,
-        };
-        (!fits).then_some("its radii or the number of its vectors are not the plan's")
-    }
-
-    fn walk(&self) -> Option<serde_json::Value> {
-        serde_json::to_value(self).ok()
-    }
-
-    fn run(
-        &self,
-        _shape: &Shape,
-        table: &dyn Table,
-        session: &mut Session<'_>,
-        monitor: &dyn Monitor,
-    ) -> Result<Noised<Factors>, LearnError> {
-        let mut walk = session.begin::<Following>()?;
-        let mut asked = 0;
-        let found = session.walk(&mut walk, |question: &Question, session| {
-            asked += 1;
-            going_on(monitor, asked)?;
-            let sums = total(question, table)?;
-            Ok::<_, LearnError>(self.mechanism(question.asked()).run_units(sums, session)?)
-        })?;
-        Ok(found.ok_or(GateError::NotAsPlanned)?)
-    }
-}
-
-/// Directions found so far, and the one that is being looked for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Following {
-    sizes: Sizes,
-    path: Path,
-    vector: Vec<f64>,
-    taken: u32,
-}
-
-impl Walk for Following {
-    type Start = Sizes;
-    type Question = Question;
-    type Answer = Vec<f64>;
-    type Artefact = Factors;
-
-    fn begin(sizes: Sizes) -> Self {
-        let path = Path { clip: sizes.clip, nuclear: sizes.nuclear, directions: Vec::new() };
-        Self { vector: start(sizes.items), sizes, path, taken: 0 }
-    }
-
-    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Question, Factors> {
-        let (items, noise) = (self.sizes.items, self.sizes.noise);
-        match (self.sizes.way, answer) {
-            (Way::Svd { .. }, None) => Next::Ask(Question::Covariance {
-                residuals: Residuals::Rows { clip: self.sizes.clip },
-                items,
-            }),
-            (Way::Svd { rank }, Some(answer)) => {
-                let found = largest(answer, items, rank, noise);
-                let mut vectors: Vec<Vec<f64>> =
-                    found.into_iter().map(|(_, vector)| vector).collect();
-                orthonormal(&mut vectors);
-                Next::Release(Factors::Subspace(Subspace { clip: self.sizes.clip, vectors }))
-            }
-            (Way::FrankWolfe, answer) => {
-                if let Some(answer) = answer
-                    && let Some((value, mut vector)) = largest(answer, items, 1, noise).pop()
-                {
-                    unit(&mut vector);
-                    let size = (value.max(0.0) + edge(items, noise)).sqrt();
-                    self.path.directions.push(Direction { size, vector });
-                }
-                self.asked_or_done(|residuals| Question::Covariance { residuals, items })
-            }
-            (Way::Oja { steps }, answer) => {
-                if let Some(answer) = answer {
-                    self.oja(steps, &answer);
-                }
-                let (taken, vector) = (self.taken, self.vector.clone());
-                self.asked_or_done(|residuals| match taken < steps {
-                    true => Question::Power { residuals, vector },
-                    false => Question::Energy { residuals, vector },
-                })
-            }
-        }
-    }
-}
-
-impl Following {
-    fn asked_or_done(
-        &self,
-        question: impl FnOnce(Residuals) -> Question,
-    ) -> Next<Question, Factors> {
-        if self.path.directions.len() < self.sizes.rounds as usize {
-            Next::Ask(question(Residuals::Path(self.path.clone())))
-        } else {
-            Next::Release(Factors::Directions(self.path.clone()))
-        }
-    }
-
-    fn oja(&mut self, steps: u32, answer: &[f64]) {
-        let far = self.sizes.noise * (self.sizes.items as f64).sqrt();
-        if self.taken < steps {
-            self.vector.iter_mut().zip(answer).for_each(|(v, told)| *v += told / far);
-            unit(&mut self.vector);
-            self.taken += 1;
-            return;
-        }
-        let energy = answer.first().copied().unwrap_or(0.0).max(0.0);
-        let vector = std::mem::replace(&mut self.vector, start(self.sizes.items));
-        self.path.directions.push(Direction { size: (energy + far).sqrt(), vector });
-        self.taken = 0;
-    }
-}
-
-/// A fixed unit vector with nothing in common with any axis.
-fn start(items: usize) -> Vec<f64> {
-    let mut vector: Vec<f64> =
-        (0..items).map(|j| ((j as f64 + 0.5) * 0.618_034).sin() + 0.01).collect();
-    unit(&mut vector);
-    vector
-}
-
-/// Where the spectrum of the noise alone ends: entries off the diagonal have σ/(3/2).
-fn edge(items: usize, noise: f64) -> f64 {
-    2.0 * noise / 1.5 * (items as f64).sqrt()
-}
-
-fn largest(answer: Vec<f64>, items: usize, count: usize, noise: f64) -> Vec<(f64, Vec<f64>)> {
-    let mut entries = answer;
-    let mut place = 0;
-    for i in 0..items {
-        entries[place..place + i].iter_mut().for_each(|entry| *entry /= 1.5);
-        place += i + 1;
-    }
-    Triangle::new(entries, items).largest(count, edge(items, noise))
 }

@@ -1,6 +1,6 @@
 //! What is asked of all users, and what each tells.
 
-use super::path::{Path, centred};
+use super::path::{Descent, Path, centred};
 use crate::completion::local::{self, LocalState, Tally, into_ball};
 use serde::Serialize;
 
@@ -15,6 +15,8 @@ pub(crate) enum Residuals {
     },
     /// Of rows less what was followed so far, in the ball of twice that radius.
     Path(Path),
+    /// Whole rows on the way of a descent, in the ball of its radius.
+    Descent(Descent),
 }
 
 /// A question, plain data.
@@ -50,18 +52,24 @@ impl Residuals {
         match self {
             Self::Rows { clip } => *clip,
             Self::Path(path) => 2.0 * path.clip,
+            Self::Descent(descent) => descent.clip,
         }
     }
 
-    fn of(&self, user: &LocalState) -> Vec<f64> {
-        let mut found = match self {
-            Self::Rows { clip } => centred(user, *clip).1,
-            Self::Path(path) => path.follow(user).residuals(),
+    /// On which items, ascending, and a.
+    fn of(&self, user: &LocalState) -> (Vec<u32>, Vec<f64>) {
+        let (items, mut found) = match self {
+            Self::Rows { clip } => (user.items().to_vec(), centred(user, *clip).1),
+            Self::Path(path) => (user.items().to_vec(), path.follow(user).residuals()),
+            Self::Descent(descent) => {
+                let row = descent.follow(user, true).1;
+                ((0..row.len() as u32).collect(), row)
+            }
         };
         // They are inside already, but for rounding.
         let factor = into_ball(&found, self.radius());
         found.iter_mut().for_each(|entry| *entry *= factor);
-        found
+        (items, found)
     }
 
     /// What entries of a count in: a power of two between R/2²⁰ and R/2¹⁹.
@@ -93,32 +101,33 @@ impl local::Question for Question {
         match self {
             Self::Covariance { residuals, .. } => {
                 let unit = residuals.unit();
-                let whole: Vec<i64> =
-                    residuals.of(user).iter().map(|entry| (entry / unit) as i64).collect();
+                let (items, own) = residuals.of(user);
+                let whole: Vec<i64> = own.iter().map(|entry| (entry / unit) as i64).collect();
                 // Items ascend, so that i is never below j.
-                for (place, (i, x)) in user.items().iter().zip(&whole).enumerate() {
+                for (place, (i, x)) in items.iter().zip(&whole).enumerate() {
                     let first = (*i as usize) * (*i as usize + 1) / 2;
-                    for (j, y) in user.items()[..place].iter().zip(&whole) {
+                    for (j, y) in items[..place].iter().zip(&whole) {
                         into.add_units(first + *j as usize, 3 * x * y);
                     }
                     into.add_units(first + *i as usize, 2 * x * x);
                 }
             }
             Self::Power { residuals, vector } => {
-                let own = residuals.of(user);
-                let along = along(user, &own, vector);
-                for (item, entry) in user.items().iter().zip(&own) {
+                let (items, own) = residuals.of(user);
+                let along = along(&items, &own, vector);
+                for (item, entry) in items.iter().zip(&own) {
                     into.add(*item as usize, entry * along);
                 }
             }
             Self::Energy { residuals, vector } => {
-                let along = along(user, &residuals.of(user), vector);
+                let (items, own) = residuals.of(user);
+                let along = along(&items, &own, vector);
                 into.add(0, along * along);
             }
         }
     }
 }
 
-fn along(user: &LocalState, own: &[f64], vector: &[f64]) -> f64 {
-    user.items().iter().zip(own).map(|(item, x)| x * vector[*item as usize]).sum()
+fn along(items: &[u32], own: &[f64], vector: &[f64]) -> f64 {
+    items.iter().zip(own).map(|(item, x)| x * vector[*item as usize]).sum()
 }

@@ -1,6 +1,6 @@
 //! How far what a user tells can go, at random and at the extremes, under both relations.
 
-use super::path::{Direction, Path};
+use super::path::{Descent, Direction, Path, Projection};
 use super::question::{Question, Residuals};
 use crate::completion::local::{LocalState, told};
 use privet_core::Neighbours;
@@ -52,7 +52,16 @@ proptest! {
         directions in prop::collection::vec(direction(), 0..4), v in direction(),
     ) {
         let path = Path { clip: CLIP, nuclear: 50.0, directions };
-        for residuals in [Residuals::Rows { clip: CLIP }, Residuals::Path(path)] {
+        let project = |direction: &Direction| {
+            Projection { factors: vec![1.0], vectors: vec![direction.vector.clone()] }
+        };
+        let steps = path.directions.iter().map(project).collect();
+        let descent = Descent { clip: CLIP, rate: 0.9, items: ITEMS, steps };
+        for residuals in [
+            Residuals::Rows { clip: CLIP },
+            Residuals::Path(path),
+            Residuals::Descent(descent),
+        ] {
             let vector = v.vector.clone();
             for question in [
                 Question::Covariance { residuals: residuals.clone(), items: ITEMS },
