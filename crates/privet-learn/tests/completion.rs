@@ -8,7 +8,8 @@ use privet_dp::account::Event;
 use privet_dp::noise::{FixedSeed, Source};
 use privet_learn::completion::measure::measure;
 use privet_learn::completion::{Complete, JOINT, LocalState, METHODS, Method};
-use privet_learn::{Artefact, Calibration, LearnError, Plan, plan};
+use privet_learn::{Artefact, Calibration, LearnError, Plan, Released, plan, verify};
+use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 
 const ITEMS: usize = 24;
@@ -81,7 +82,7 @@ fn tastes_are_learnt_where_the_budget_allows() {
 fn the_order_of_users_changes_nothing() {
     let (kept, _) = tables(&schema(24), 300, 4);
     let turned = kept.select(&(0..300).map(|row| row * 7 % 300).collect::<Vec<_>>());
-    for info in METHODS {
+    for info in METHODS.iter().filter(|info| info.name != "non-private") {
         let plan = planned(method(info.name, &[]), 24, (1.0, Neighbours::ReplaceOne));
         let numbers = |table: &Dataset| {
             let release = plan.run(table, &mut FixedSeed::new(5), &AtomicBool::new(false));
@@ -122,6 +123,11 @@ fn what_no_theorem_covers_is_refused() {
         Complete::default().request(Schema::from_toml(plain).unwrap(), 100, Neighbours::AddRemove);
     let other = other.within(Budget::new(1.0, 1e-6).unwrap());
     assert!(matches!(plan(&other), Err(LearnError::Schema(_))));
+    // The baseline has no budget, and says so.
+    let free = Method::from_str("non-private").unwrap();
+    let paid = Complete { method: free.clone() }.request(schema(24), 100, Neighbours::AddRemove);
+    let paid = paid.within(Budget::new(1.0, 1e-6).unwrap());
+    assert!(matches!(plan(&paid), Err(LearnError::NotASetting { .. })));
     for info in METHODS {
         let method: Method = info.name.parse().unwrap();
         for setting in info.settings {
@@ -190,4 +196,18 @@ fn recommendations_are_of_other_items() {
     // Somebody without ratings is told what most like.
     let nobody = LocalState::default();
     assert_eq!(release.value().recommend(&nobody, plan.facts(), 100).len(), ITEMS);
+}
+
+/// Without noise there is a file all the same, which claims nothing; and it is no worse than with noise.
+#[test]
+fn the_baseline_claims_nothing() {
+    let (kept, held) = tables(&schema(24), 2000, 3);
+    let method: Method = "non-private".parse().unwrap();
+    let plan = plan(&Complete { method }.request(schema(24), 2000, Neighbours::AddRemove)).unwrap();
+    assert!(plan.events().is_none() && plan.guarantee().is_none());
+    let release = plan.run(&kept, &mut FixedSeed::new(5), &AtomicBool::new(false)).unwrap();
+    let found = measure(release.value(), plan.facts(), &kept, &held);
+    assert!(found.error < 0.45, "{found:?}");
+    let released = Released::<Complete>::from_release(release).unwrap();
+    assert!(!verify(&released).valid);
 }

@@ -11,7 +11,7 @@ use privet_data::{Dataset, Schema, keyed, testing};
 use privet_dp::noise::FixedSeed;
 use privet_learn::completion::measure::measure;
 use privet_learn::completion::{Complete, Method};
-use privet_learn::plan;
+use privet_learn::{Request, plan};
 use std::sync::atomic::AtomicBool;
 
 /// Every user's ratings, a tenth of them held out by a keyed hash.
@@ -61,7 +61,8 @@ fn run(
     let task = Complete { method: method.clone() };
     let users = parts.0.rows() as u64;
     let asked = task.request(schema.clone(), users, neighbours);
-    let plan = plan(&asked.within(Budget::new(epsilon, 1e-5).unwrap())).unwrap();
+    let budget = method.is_private().then(|| Budget::new(epsilon, 1e-5).unwrap());
+    let plan = plan(&Request { budget, ..asked }).unwrap();
     let release = plan.run(&parts.0, &mut FixedSeed::new(seed), &AtomicBool::new(false)).unwrap();
     let found = measure(release.value(), plan.facts(), &parts.0, &parts.1);
     [found.error, found.recall, found.gain]

@@ -154,10 +154,12 @@ def _by_user(ratings: Any) -> list[list[tuple[str, float]]]:
     for place, triple in enumerate(ratings):
         try:
             user, item, rating = triple
-            pair = (_name(item), float(rating))
+            user, pair = _name(user), (_name(item), float(rating))
         except (TypeError, ValueError):
-            raise ValueError(f"rating {place} is not a user, an item and a number") from None
-        users.setdefault(_name(user), []).append(pair)
+            raise ValueError(
+                f"rating {place} is not a user, an item (each a text or a whole number) and a number"
+            ) from None
+        users.setdefault(user, []).append(pair)
     return list(users.values())
 
 

@@ -11,7 +11,7 @@ use privet_data::Schema;
 use privet_data::ratings::{self, Layout, RatingFacts, RatingsError};
 use privet_data::read::ReadOptions;
 use privet_learn::completion::{Complete as Task, Factors, Method};
-use privet_learn::{Released, plan};
+use privet_learn::{Released, Request, plan};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -105,10 +105,13 @@ fn bounds(text: &str) -> Result<[f64; 2], String> {
 impl Complete {
     /// Plans, reads, learns, writes.
     pub fn run(self) -> Result<(), Failure> {
-        let epsilon = self.epsilon.ok_or_else(|| {
-            Failure::input(format!("--epsilon is missing: the privacy budget, {EPSILON}"))
-        })?;
+        if self.epsilon.is_none() && self.method.is_private() {
+            return Err(Failure::input(format!(
+                "--epsilon is missing: the privacy budget, {EPSILON}"
+            )));
+        }
         let delta = self.delta.unwrap_or(1.0 / (self.users as f64).powi(2));
+        let budget = self.epsilon.map(|epsilon| Budget::new(epsilon, delta)).transpose()?;
         let schema = self.schema()?;
         let method = self.method.clone();
         let method =
@@ -116,7 +119,7 @@ impl Complete {
         let request = Task { method }.request(schema, self.users, self.neighbours);
         let planned = {
             let _meter = Meter::spinner("planning");
-            plan(&request.within(Budget::new(epsilon, delta)?))?
+            plan(&Request { budget, ..request })?
         };
         let place = self.releasing.place(&self.inputs())?;
         let data = {

@@ -103,11 +103,19 @@ const ROWS: usize = 512;
 /// The most of them: what questions add up of so many stays far below 2⁶³.
 const MOST_ROWS: usize = 1 << 20;
 
-/// The sum over all users. Whole numbers: the same from any back end, by any number of threads.
+/// The sum over all users, for a mechanism alone.
 pub(super) fn total(
-    question: &(impl Question + ?Sized),
+    question: &impl Question,
     table: &dyn Table,
 ) -> Result<Private<ExactCounts>, RecordsError> {
+    counted(question, table).map(Private::new)
+}
+
+/// The same for a baseline without privacy. Whole numbers: the same from any back end, by any number of threads.
+pub(super) fn counted(
+    question: &impl Question,
+    table: &dyn Table,
+) -> Result<ExactCounts, RecordsError> {
     let (coordinates, unit) = (question.coordinates(), question.unit());
     let mut counts = vec![0_i128; coordinates];
     table.visit(&mut |rows| {
@@ -131,7 +139,7 @@ pub(super) fn total(
         }
         Ok(())
     })?;
-    Ok(Private::new(ExactCounts { counts, unit }))
+    Ok(ExactCounts { counts, unit })
 }
 
 /// What one user tells, for tests of how far it can go.

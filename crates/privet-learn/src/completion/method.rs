@@ -1,6 +1,7 @@
 //! The registry of ways to complete ratings, a line each.
 
-use super::moments::{self, Moments};
+use super::moments::plain as non_private;
+use super::moments::{self, Moments, NonPrivate};
 use super::spectral::{FrankWolfe, Oja, Pgd, Svd, frank_wolfe, oja, pgd, svd};
 use super::{Complete, Shape};
 use crate::LearnError;
@@ -125,6 +126,10 @@ methods! {
         "rows projected to the leading subspace of one noised covariance of the items",
         "Jain, Thakkar and Thakurta 2018 (Thakkar's thesis, Algorithm 15), constants put right",
         "the covariance of rows over the items";
+    /// No noise at all, for comparison.
+    NonPrivate(NonPrivate): non_private, "non-private",
+        "the questions of moments with nothing noised, for comparison",
+        "this project", "nothing";
 }
 
 impl Default for Method {
@@ -137,6 +142,11 @@ impl Method {
     /// The words accepted by [`FromStr`], separated by commas.
     pub fn accepted() -> String {
         METHODS.iter().map(|method| method.name).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether it is private at all.
+    pub fn is_private(&self) -> bool {
+        !matches!(self, Self::NonPrivate(_))
     }
 
     /// With one setting given.

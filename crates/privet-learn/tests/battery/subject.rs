@@ -109,8 +109,10 @@ pub static RATINGS: LazyLock<Vec<Subject<Complete>>> = LazyLock::new(|| {
     let facts = RatingFacts { layout: Layout::Triples, items, bounds: [1.0, 5.0], most: 10 };
     let schema = ratings::schema(&facts).unwrap();
     let mut all = Vec::new();
-    for (info, neighbours) in
-        completion::METHODS.iter().flat_map(|info| RELATIONS.map(|relation| (info, relation)))
+    for (info, neighbours) in completion::METHODS
+        .iter()
+        .filter(|info| info.name != "non-private")
+        .flat_map(|info| RELATIONS.map(|relation| (info, relation)))
     {
         let method: Method = info.name.parse().unwrap();
         let method = if info.name == "moments" {

@@ -45,9 +45,11 @@
 //!
 //! Tested by `no_user_moves_a_sum_further_than_is_charged`, `the_bounds_are_tight` and `tests/completion.rs`.
 
+pub(super) mod plain;
 mod question;
 mod walk;
 
+pub use plain::NonPrivate;
 pub use walk::GlobalState;
 
 use super::factors::Factors;
