@@ -1,9 +1,9 @@
 //! The audit of completed ratings: their certificate against a planted user.
 //!
-//! A few users with ratings in the middle, and one who rates every item at the ends of the bounds: the longest vector that
-//! anybody can add to each sum ([`privet_learn::completion`]). Under replace-one neighbours her place is
-//! taken by one who rates the other way round; under add-remove she is there or not. What is attacked are the numbers
-//! of the file, made of all noised answers.
+//! A few users with ratings in the middle, and one who rates every item at the ends of the bounds: the
+//! longest vector that anybody can add to each sum ([`privet_learn::completion`]). Under replace-one
+//! neighbours her place is taken by one who rates the other way round; under add-remove she is there or not.
+//! What is attacked are the numbers of the file, made of all noised answers.
 
 use crate::AuditError;
 use crate::attack::{self, AttackOptions, Finding};

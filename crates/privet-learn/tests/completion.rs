@@ -30,7 +30,7 @@ fn tables(schema: &Schema, users: usize, seed: u64) -> (Dataset, Dataset) {
         let [mut own, mut rest] = [OwnRatings::default(), OwnRatings::default()];
         for item in (0..ITEMS).filter(|item| item % 3 != user % 3) {
             let quality = 0.8 * ((item % 5) as f64 - 2.0) / 2.0;
-            let taste = if (item < ITEMS / 2) == (user % 2 == 0) { 0.7 } else { -0.7 };
+            let taste = if (item < ITEMS / 2) == user.is_multiple_of(2) { 0.7 } else { -0.7 };
             let rating = (3.0 + quality + taste + draw() - 0.5).clamp(1.0, 5.0);
             let part = if draw() < 0.25 { &mut rest } else { &mut own };
             part.and(item, rating, &rated);
@@ -177,7 +177,8 @@ fn tables_that_break_the_cap_are_refused_before_noise() {
     assert_eq!(plan.guarantee().unwrap().unit, Unit::User { max_records: 4 });
 }
 
-/// What a user is told are items that she has not rated, best first, within the bounds; nobody's rows are shown.
+/// What a user is told are items that she has not rated, best first, within the bounds; nobody's rows are
+/// shown.
 #[test]
 fn recommendations_are_of_other_items() {
     let (kept, _) = tables(&schema(24), 500, 6);

@@ -1,4 +1,5 @@
-//! Accuracy on MovieLens, where it is at hand (`privet_data::testing::real_data` says where it is looked for).
+//! Accuracy on MovieLens and Jester, where they are at hand (`privet_data::testing::real_data` says where
+//! they are looked for).
 //!
 //! `cargo test -p privet-learn --test completion_real -- --ignored --nocapture` prints the tables of
 //! `docs/learners.md`; METHODS, SETS, EPSILONS, SPLITS and BOTH (relations) in the environment choose what.
@@ -14,6 +15,9 @@ use privet_learn::completion::{Complete, Method};
 use privet_learn::{Request, plan};
 use std::sync::atomic::AtomicBool;
 
+/// What is looked for.
+const SETS: [&str; 3] = ["100K", "1M", "jester"];
+
 /// Every user's ratings, a tenth of them held out by a keyed hash.
 fn split(data: &Dataset, seed: u64) -> (Dataset, Dataset) {
     let Matrix::Csr(rows) = &data.features else { panic!("ratings are sparse") };
@@ -23,7 +27,8 @@ fn split(data: &Dataset, seed: u64) -> (Dataset, Dataset) {
             let (items, cells) = rows.row(row);
             for (item, cell) in items.iter().zip(cells) {
                 let place = [row as u64, u64::from(*item)].map(u64::to_le_bytes).concat();
-                let tenth = keyed::hash("held out", &keyed::key(seed), &[&place]) % 10 == 0;
+                let hash = keyed::hash("held out", &keyed::key(seed), &[&place]);
+                let tenth = hash.is_multiple_of(10);
                 if tenth == held {
                     indices.push(*item);
                     values.push(*cell);
@@ -37,14 +42,17 @@ fn split(data: &Dataset, seed: u64) -> (Dataset, Dataset) {
     (part(false), part(true))
 }
 
-fn movielens(large: bool) -> Option<(Schema, Dataset)> {
-    let (file, layout, items) = match large {
-        true => ("movielens-1m/ratings.csv.zst", Layout::MovieLens, 3952),
-        false => ("movielens-100k/u.data.zst", Layout::MovieLens100k, 1682),
+/// One of [`SETS`].
+fn read(name: &str) -> Option<(Schema, Dataset)> {
+    let (file, layout, items) = match name {
+        "1M" => ("movielens-1m/ratings.csv.zst", Layout::MovieLens, 3952),
+        "100K" => ("movielens-100k/u.data.zst", Layout::MovieLens100k, 1682),
+        _ => ("jester/jester-data-1.csv.zst", Layout::Grid, 100),
     };
-    let path = testing::real_data("completion on MovieLens")?.join(file);
+    let bounds = if layout == Layout::Grid { [-10.0, 10.0] } else { [1.0, 5.0] };
+    let path = testing::real_data("completion of ratings")?.join(file);
     let items = (1..=items).map(|item| item.to_string()).collect();
-    let facts = RatingFacts { layout, items, bounds: [1.0, 5.0], most: 4000 };
+    let facts = RatingFacts { layout, items, bounds, most: 4000 };
     let schema = ratings::schema(&facts).unwrap();
     let data = ratings::read(&path, layout, &schema, &ReadOptions::default()).unwrap();
     Some((schema, data))
@@ -71,7 +79,7 @@ fn run(
 /// A fixed seed and split: it fails only if something changes.
 #[test]
 fn the_default_is_as_good_as_promised_on_movielens_100k() {
-    let Some((schema, data)) = movielens(false) else { return };
+    let Some((schema, data)) = read("100K") else { return };
     let parts = split(&data, 1);
     let method = Method::default();
     for (epsilon, most) in [(1.0, 1.01), (10.0, 0.945)] {
@@ -85,16 +93,13 @@ fn the_default_is_as_good_as_promised_on_movielens_100k() {
 fn print_the_tables() {
     let methods = std::env::var("METHODS").unwrap_or("moments".into());
     let splits: u64 = std::env::var("SPLITS").map_or(3, |count| count.parse().unwrap());
-    let sets = std::env::var("SETS").unwrap_or("100K,1M".into());
+    let sets = std::env::var("SETS").unwrap_or(SETS.join(","));
     let epsilons = std::env::var("EPSILONS").unwrap_or("0.5,1,3,10".into());
     let epsilons: Vec<f64> = epsilons.split(',').map(|epsilon| epsilon.parse().unwrap()).collect();
     let relations = [Neighbours::AddRemove, Neighbours::ReplaceOne];
     let relations = &relations[..if std::env::var("BOTH").is_ok() { 2 } else { 1 }];
-    for large in [false, true] {
-        if !sets.contains(if large { "1M" } else { "100K" }) {
-            continue;
-        }
-        let Some((schema, data)) = movielens(large) else { continue };
+    for set in sets.split(',') {
+        let Some((schema, data)) = read(set) else { continue };
         for name in methods.split(',') {
             // NAME or NAME:setting=value:…
             let mut words = name.split(':');
@@ -114,11 +119,8 @@ fn print_the_tables() {
                     }
                     let seconds = began.elapsed().as_secs_f64() / splits as f64;
                     println!(
-                        "{} {name} {neighbours} eps {epsilon}: rmse {:.4} recall {:.4} ndcg {:.4} ({seconds:.2} s)",
-                        if large { "1M" } else { "100K" },
-                        sums[0],
-                        sums[1],
-                        sums[2]
+                        "{set} {name} {neighbours} eps {epsilon}: rmse {:.4} recall {:.4} ndcg {:.4} ({seconds:.2} s)",
+                        sums[0], sums[1], sums[2]
                     );
                 }
             }

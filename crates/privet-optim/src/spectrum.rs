@@ -41,8 +41,8 @@ impl Spectrum {
         &self.values
     }
 
-    /// The largest eigenvalues with their vectors, the largest first. Of a vector and its opposite it is the one
-    /// whose largest entry is above 0.
+    /// The largest eigenvalues with their vectors, the largest first. Of a vector and its opposite it is the
+    /// one whose largest entry is above 0.
     pub fn largest(&self, count: usize) -> Vec<(f64, Vec<f64>)> {
         let places = (0..self.values.len()).rev().take(count);
         let pair = |i: usize| {

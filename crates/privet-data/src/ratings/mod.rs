@@ -28,8 +28,8 @@
 //! **Cells.** In the row of a user the rating r of item j is the number 1 + (r − low)/(high − low) in [1, 2]:
 //! never 0, which is what an item without a rating is.
 //!
-//! **Twice the same item.** With `invalid = "refuse"`, the default, the file is refused; otherwise the last of
-//! the ratings kept counts. Either way it depends on that user's own lines alone.
+//! **Twice the same item.** With `invalid = "refuse"`, the default, the file is refused; otherwise the last
+//! of the ratings kept counts. Either way it depends on that user's own lines alone.
 //!
 //! Tested by `tests/ratings.rs`.
 

@@ -1,7 +1,7 @@
 //! The side of one user: her ratings, what she fits from them, and the only way that anything of them leaves.
 //!
 //! ```text
-//!   everyone: GlobalState ──question──► LocalState ──clipped, truncated──► Tally (sum of all) ──noise──► everyone
+//!   everyone: GlobalState ──question──► LocalState ──clipped, truncated──► Tally ──noise──► everyone
 //!                                          └──► her own predictions, which stay with her
 //! ```
 //!
@@ -111,7 +111,8 @@ pub(super) fn total(
     counted(question, table).map(Private::new)
 }
 
-/// The same for a baseline without privacy. Whole numbers: the same from any back end, by any number of threads.
+/// The same for a baseline without privacy. Whole numbers: the same from any back end, by any number of
+/// threads.
 pub(super) fn counted(
     question: &impl Question,
     table: &dyn Table,
@@ -159,8 +160,8 @@ pub(super) fn into_ball(vector: &[f64], radius: f64) -> f64 {
     if norm <= radius * WITHIN { 1.0 } else { radius * WITHIN / norm }
 }
 
-/// Solves (A + diag(ridge))·x = b by Cholesky's factorisation, A symmetric and positive semi-definite in row-major
-/// order; zeros where rounding leaves a pivot that is not above 0.
+/// Solves (A + diag(ridge))·x = b by Cholesky's factorisation, A symmetric and positive semi-definite in
+/// row-major order; zeros where rounding leaves a pivot that is not above 0.
 pub(super) fn solve(mut matrix: Vec<f64>, ridge: &[f64], mut right: Vec<f64>) -> Vec<f64> {
     let size = right.len();
     for (place, ridge) in ridge.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! How good predictions are on ratings that were held out. For whoever holds the ratings: none of it is noised.
+//! How good predictions are on ratings that were held out. For whoever holds the ratings: none of it is
+//! noised.
 
 use super::factors::Factors;
 use super::local::LocalState;
@@ -10,8 +11,8 @@ use privet_data::Dataset;
 pub struct Measures {
     /// Root mean squared error of predicted ratings.
     pub error: f64,
-    /// The mean over users of the share of the held-out items she rates in the upper quarter of the bounds that are among
-    /// the 20 recommended.
+    /// The mean over users of the share of the held-out items she rates in the upper quarter of the bounds
+    /// that are among the 20 recommended.
     pub recall: f64,
     /// The mean over the same users of the discounted gain of those 20 (1/log₂(1 + place) for each hit) over
     /// the largest possible.

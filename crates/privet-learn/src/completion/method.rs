@@ -70,7 +70,8 @@ impl<'a> Settling<'a> {
 }
 
 macro_rules! methods {
-    ($($(#[$doc:meta])* $variant:ident($settings:ty): $module:ident, $name:literal, $summary:literal, $source:literal, $noised:literal;)*) => {
+    ($($(#[$doc:meta])* $variant:ident($settings:ty): $module:ident,
+       $name:literal, $summary:literal, $source:literal, $noised:literal;)*) => {
         /// A way to complete ratings, with its own settings.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "name", rename_all = "kebab-case")]

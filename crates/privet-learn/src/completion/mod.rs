@@ -10,15 +10,15 @@
 //! | `local` | the side of one user, and the only way that anything of hers leaves |
 //! | [`measure`] | root mean squared error, recall and NDCG on ratings held out |
 //!
-//! **Who sees what** (Kearns, Pai, Roth & Ullman 2014; Hsu et al. 2014). The file holds what was learnt of the
-//! items from noised sums: it is (ε, δ)-differentially private towards everyone, and may be published. A
+//! **Who sees what** (Kearns, Pai, Roth & Ullman 2014; Hsu et al. 2014). The file holds what was learnt of
+//! the items from noised sums: it is (ε, δ)-differentially private towards everyone, and may be published. A
 //! user's predictions are a function of that file and of her own ratings. By the billboard lemma
 //! ([`privet_dp::gate::Parts`]) all that anyone else sees, the file and everybody else's predictions, tells
 //! no more of her than (ε, δ) allows: joint privacy. Her own predictions tell of her own ratings, and must
 //! stay with her: [`Factors::predictions`] is computed where her ratings are, and nothing of it is written.
 //!
-//! **Items.** Their list is public ([`privet_data::ratings`]): nothing is derived from which of them occur. "The
-//! most rated items" is a look at private data; `privet count` with a budget of its own can choose them.
+//! **Items.** Their list is public ([`privet_data::ratings`]): nothing is derived from which of them occur.
+//! "The most rated items" is a look at private data; `privet count` with a budget of its own can choose them.
 //!
 //! **Rows.** `rows` of a request is the declared number of *users*; under both relations the true number is
 //! private (a user can come with few ratings or many), and only the declared one is used.

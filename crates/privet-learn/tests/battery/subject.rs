@@ -134,7 +134,7 @@ fn rated(schema: &Schema) -> Dataset {
     let user = |user: usize| {
         let mut own = OwnRatings::default();
         for item in (0..12).filter(|item| (user * 7 + item * 5) % 12 < 9) {
-            let liked = (item < 6) == (user % 2 == 0);
+            let liked = (item < 6) == user.is_multiple_of(2);
             let rating = if liked { 4.0 } else { 2.0 } + ((user + item) % 3) as f64 * 0.5;
             own.and(item, rating, &rated);
         }

@@ -1,9 +1,9 @@
 //! Offsets and factors of items from a few noised sums, the default.
 //!
-//! Places of ratings are y in [−2, 2]. What everyone is told of item j is an offset bⱼ, how often it is rated (the
-//! centred logarithm Lⱼ of a noised count) and k numbers vⱼ ([`GlobalState`]); each user fits, by ridge regression on her own
-//! ratings alone, y ≈ bⱼ + a₀ + a₁bⱼ + a₂Lⱼ + ⟨z, vⱼ⟩. Three questions are asked ([`question`]), each a sum over
-//! users in which n is the number of a user's ratings and w = min(1, √(ξ/n)):
+//! Places of ratings are y in [−2, 2]. What everyone is told of item j is an offset bⱼ, how often it is rated
+//! (the centred logarithm Lⱼ of a noised count) and k numbers vⱼ ([`GlobalState`]); each user fits, by ridge
+//! regression on her own ratings alone, y ≈ bⱼ + a₀ + a₁bⱼ + a₂Lⱼ + ⟨z, vⱼ⟩. Three questions are asked
+//! ([`question`]), each a sum over users in which n is the number of a user's ratings and w = min(1, √(ξ/n)):
 //!
 //! | question | what a user adds | how long it is at most |
 //! |---|---|---|
@@ -22,26 +22,29 @@
 //! and all R + 2 (or R + 1) releases with Gaussian noise σᵢ have the curve of one Gaussian mechanism of
 //! multiplier √ΣΔᵢ²/σᵢ².
 //!
-//! *Proof.* A sum loses or gains the vector of one user, or exchanges one for another. Offsets: the first half is in a
-//! ball of radius c√ξ, so two are 2c√ξ apart at most; the second has entries κw ≥ 0 at n places, of norm κw√n ≤ κ√ξ, and two
-//! such have a scalar product ≥ 0, so they are √2·κ√ξ apart at most. Core: of a symmetric matrix M half of ‖M‖²_F less the
-//! diagonal is below it. ‖eeᵀ‖²_F = ‖e‖⁴ ≤ C⁴; ‖eeᵀ − ffᵀ‖²_F = ‖e‖⁴ + ‖f‖⁴ − 2⟨e, f⟩² ≤ 2C⁴. Rounds: ‖e ⊗ (β, z)‖ = ‖e‖·‖(β, z)‖.
-//! Which items are in the core, and all that a question holds besides, are read off earlier *noised* answers: given
-//! those, each answer is a Gaussian mechanism with the bound above, and adaptive composition keeps products of
-//! dominating pairs (as in [`crate::erm::gd`]). Clipping, weights and the user's fit depend on her own ratings and on what everyone knows. ∎
+//! *Proof.* A sum loses or gains the vector of one user, or exchanges one for another. Offsets: the first
+//! half is in a ball of radius c√ξ, so two are 2c√ξ apart at most; the second has entries κw ≥ 0 at n places,
+//! of norm κw√n ≤ κ√ξ, and two such have a scalar product ≥ 0, so they are √2·κ√ξ apart at most. Core: of a
+//! symmetric matrix M half of ‖M‖²_F less the diagonal is below it. ‖eeᵀ‖²_F = ‖e‖⁴ ≤ C⁴; ‖eeᵀ − ffᵀ‖²_F =
+//! ‖e‖⁴ + ‖f‖⁴ − 2⟨e, f⟩² ≤ 2C⁴. Rounds: ‖e ⊗ (β, z)‖ = ‖e‖·‖(β, z)‖. Which items are in the core, and all
+//! that a question holds besides, are read off earlier *noised* answers: given those, each answer is a
+//! Gaussian mechanism with the bound above, and adaptive composition keeps products of dominating pairs (as
+//! in [`crate::erm::gd`]). Clipping, weights and the user's fit depend on her own ratings and on what
+//! everyone knows. ∎
 //!
-//! *In finite arithmetic.* What a user adds is scaled to 1 − 10⁻⁹ of its radius, then truncated toward zero to whole
-//! units (for the core: e is, and products of whole numbers are exact), so its norm stays below the bound; sums are
-//! whole numbers; rounding to the noise's grid and its discreteness are charged.
+//! *In finite arithmetic.* What a user adds is scaled to 1 − 10⁻⁹ of its radius, then truncated toward zero
+//! to whole units (for the core: e is, and products of whole numbers are exact), so its norm stays below the
+//! bound; sums are whole numbers; rounding to the noise's grid and its discreteness are charged.
 //!
-//! **Joint privacy.** What is written is made of noised answers alone, so it is (ε, δ)-private towards everyone. A
-//! user's predictions are made from it and her own ratings: see [`super`].
+//! **Joint privacy.** What is written is made of noised answers alone, so it is (ε, δ)-private towards
+//! everyone. A user's predictions are made from it and her own ratings: see [`super`].
 //!
-//! **Rules**, all on public facts. ξ = 40, K = 200, R = 3. The multiplier μ of the budget times the declared number of
-//! users, over the sides of the relation, says how much can be learnt: k = 0 below 1,750, 3 below 7,500, 6 above. The first
-//! question gets 4/10 of μ² where k = 0, and 1/4 otherwise (the core then 1/5); the rounds share the rest. Answers are
-//! shrunk by what their noise is known to be. These numbers were fixed on one split of MovieLens 1M and 100K (test
-//! ratings seen), among some 130 settings; other splits gave the same to 0.002.
+//! **Rules**, all on public facts. ξ = 40, K = 200, R = 3. The multiplier μ of the budget times the declared
+//! number of users, over the sides of the relation, says how much can be learnt: k = 0 below 1,750, 3 below
+//! 7,500, 6 above. The first question gets 4/10 of μ² where k = 0, and 1/4 otherwise (the core then 1/5); the
+//! rounds share the rest. Answers are shrunk by what their noise is known to be. These numbers were fixed on
+//! one split of MovieLens 1M and 100K (test ratings seen), among some 130 settings; other splits gave the
+//! same to 0.002.
 //!
 //! Tested by `no_user_moves_a_sum_further_than_is_charged`, `the_bounds_are_tight` and `tests/completion.rs`.
 

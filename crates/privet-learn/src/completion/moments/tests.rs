@@ -87,13 +87,13 @@ proptest! {
 #[test]
 fn the_bounds_are_tight() {
     let all = |sign: f64| {
-        let place = |item: u32| if item % 2 == 0 { 2.0 * sign } else { -2.0 * sign };
+        let place = |item: u32| if item.is_multiple_of(2) { 2.0 * sign } else { -2.0 * sign };
         LocalState::from_parts((0..60).collect(), (0..60).map(place).collect())
     };
     // Of other items: counts at right angles.
     let half = |odd: u32| {
         let items: Vec<u32> = (0..60).filter(|item| item / 30 == odd).collect();
-        let places = items.iter().map(|item| if item % 2 == 0 { 2.0 } else { -2.0 });
+        let places = items.iter().map(|item| if item.is_multiple_of(2) { 2.0 } else { -2.0 });
         LocalState::from_parts(items.clone(), places.collect())
     };
     let flat = GlobalState {

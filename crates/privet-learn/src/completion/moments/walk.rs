@@ -225,7 +225,8 @@ impl Learning {
         }
     }
 
-    /// Directions from the noised covariance of the core: its largest eigenvalues, less what noise adds to them.
+    /// Directions from the noised covariance of the core: its largest eigenvalues, less what noise adds to
+    /// them.
     fn start(&mut self, answer: &[f64]) {
         let (size, rank) = (self.core.len(), self.sizes.rank);
         let mut matrix = vec![0.0; size * size];
@@ -242,7 +243,8 @@ impl Learning {
             if value <= edge {
                 continue;
             }
-            // value = t + s²K/t for a true t under noise of scale s; the vector's share in the true one is 1 − s²K/t².
+            // value = t + s²K/t for a true t under noise of scale s; the vector's share in the true one is
+            // 1 − s²K/t².
             let truth = 0.5 * (value + (value * value - edge * edge).max(0.0).sqrt());
             let kept = (1.0 - (0.5 * edge / truth).powi(2)).max(0.0);
             let length = (truth * kept).sqrt();

@@ -32,8 +32,8 @@ impl Triangle {
         product
     }
 
-    /// The largest `count` eigenvalues with orthonormal vectors, the largest first, of a matrix none of whose eigenvalues is
-    /// far below −`shift`.
+    /// The largest `count` eigenvalues with orthonormal vectors, the largest first, of a matrix none of whose
+    /// eigenvalues is far below −`shift`.
     pub(super) fn largest(&self, count: usize, shift: f64) -> Vec<(f64, Vec<f64>)> {
         // A fixed start with nothing in common with any axis.
         let entry = |place: usize, j: usize| {

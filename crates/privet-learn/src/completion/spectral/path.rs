@@ -140,7 +140,8 @@ impl Followed {
 }
 
 impl Descent {
-    /// Her mean, and her whole row after every projection; with `towards` one step further towards her ratings.
+    /// Her mean, and her whole row after every projection; with `towards` one step further towards her
+    /// ratings.
     pub(super) fn follow(&self, user: &LocalState, towards: bool) -> (f64, Vec<f64>) {
         let (mean, row) = centred(user, self.clip);
         let mut place = vec![0.0; self.items];

@@ -107,7 +107,8 @@ impl Following {
     }
 }
 
-/// What brings the singular values of all rows into the nuclear ball; directions that noise alone could make are left out.
+/// What brings the singular values of all rows into the nuclear ball; directions that noise alone could make
+/// are left out.
 fn projection(answer: Vec<f64>, sizes: &Sizes, rank: usize) -> Projection {
     let edge = edge(sizes.items, sizes.noise);
     let mut found = largest(answer, sizes.items, rank, sizes.noise);
