@@ -3,7 +3,7 @@
 //! Places of ratings are y in [−2, 2]. What everyone is told of item j is an offset bⱼ, how often it is rated
 //! (the centred logarithm Lⱼ of a noised count) and k numbers vⱼ ([`GlobalState`]); each user fits, by ridge
 //! regression on her own ratings alone, y ≈ bⱼ + a₀ + a₁bⱼ + a₂Lⱼ + ⟨z, vⱼ⟩. Three questions are asked
-//! ([`question`]), each a sum over users in which n is the number of a user's ratings and w = min(1, √(ξ/n)):
+//! (`question`), each a sum over users in which n is the number of a user's ratings and w = min(1, √(ξ/n)):
 //!
 //! | question | what a user adds | how long it is at most |
 //! |---|---|---|
