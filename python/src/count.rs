@@ -5,6 +5,7 @@ use crate::held::{Held, seal};
 use crate::input;
 use crate::model::Model;
 use crate::noise::source;
+use crate::ratings::Factors;
 use crate::schema::Schema;
 use crate::select::Support;
 use crate::watched::watched;
@@ -193,5 +194,6 @@ pub fn load(py: Python<'_>, path: PathBuf, sealed: bool) -> Outcome<Py<PyAny>> {
         Loaded::Model(model) => Py::new(py, Model(Held::loaded(model)))?.into_any(),
         Loaded::Counts(counts) => Py::new(py, Counts(Held::loaded(counts)))?.into_any(),
         Loaded::Support(found) => Py::new(py, Support(Held::loaded(found)))?.into_any(),
+        Loaded::Factors(found) => Py::new(py, Factors::loaded(Held::loaded(found)))?.into_any(),
     })
 }

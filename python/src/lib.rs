@@ -2,7 +2,7 @@
 //!
 //! What a learner does is decided in the crates that this one calls; what a Python programmer sees is
 //! written in Python beside it (`python/privet`). Here arrays become data sets (`input`), requests
-//! plans and releases (`plan`, `model`, `count`, `select`, `held`), errors exceptions (`error`), and the interpreter is set free
+//! plans and releases (`plan`, `model`, `count`, `select`, `ratings`, `held`), errors exceptions (`error`), and the interpreter is set free
 //! while records are worked on (`watched`).
 
 mod account;
@@ -14,6 +14,7 @@ mod input;
 mod model;
 mod noise;
 mod plan;
+mod ratings;
 mod schema;
 mod select;
 mod watched;
@@ -52,6 +53,8 @@ mod _privet {
     use super::noise::{noise_exponential_choice, noise_gaussian, noise_l2_laplace};
     #[pymodule_export]
     use super::plan::Plan;
+    #[pymodule_export]
+    use super::ratings::Factors;
     #[pymodule_export]
     use super::schema::Schema;
     #[pymodule_export]

@@ -10,6 +10,7 @@
 //! | … for a learner, on built-in worst cases | [`learner`], [`pairs`] |
 //! | … for counts of categories | [`counts`] |
 //! | … for choices of columns | [`selections`] |
+//! | … for completed ratings, by a planted user | [`ratings`] |
 //! | … for a plan of any other family | [`planned`] |
 //! | … from a single run | [`one_run`] |
 //! | do samplers have their laws? | [`samplers`] |
@@ -43,6 +44,7 @@ pub mod peers;
 pub mod phase;
 pub mod planned;
 pub mod printed;
+pub mod ratings;
 pub mod runs;
 pub mod samplers;
 pub mod selections;

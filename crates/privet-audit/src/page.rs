@@ -3,6 +3,7 @@
 mod counts;
 mod phases;
 mod progress;
+mod ratings;
 mod selections;
 
 use self::progress::{LEARNER, OTHER, Progress, SINGLE};
@@ -52,6 +53,7 @@ pub fn page(head: &str, runs: u64, seed: u64, tell: &dyn Fn(&str)) -> Result<Pag
     doubled(&mut page, &options, &progress)?;
     counts::counts(&mut page, &options, &progress)?;
     selections::selections(&mut page, &options, &progress)?;
+    ratings::completed(&mut page, &options, &progress)?;
     single_runs(&mut page, seed, &progress)?;
     mechanisms(&mut page, &options, &progress)?;
     errata(&mut page)?;

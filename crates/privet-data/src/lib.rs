@@ -9,6 +9,7 @@
 //! - [`centre`]: rows less a public vector.
 //! - [`image`]: rows of images, by a fixed encoder.
 //! - [`matrix`]: dense and sparse rows.
+//! - [`ratings`]: who rated what how, one sparse row a user.
 //! - [`mod@write`]: files written whole or not at all, over nothing that was not meant.
 //! - [`split`], [`keyed`]: shuffles and hold-outs by keyed hash.
 #![forbid(unsafe_code)]
@@ -20,6 +21,7 @@ pub mod encode;
 pub mod image;
 pub mod keyed;
 pub mod matrix;
+pub mod ratings;
 pub mod read;
 pub mod schema;
 pub mod split;

@@ -14,6 +14,7 @@ mod again;
 mod allowance;
 mod answers;
 pub mod auto;
+pub mod completion;
 pub mod erm;
 mod error;
 mod facts;

@@ -1,5 +1,6 @@
 //! What a file of any family holds: the registry of families, a line each.
 
+use crate::completion::Complete;
 use crate::erm::Erm;
 use crate::file::Opened;
 use crate::look::count::Count;
@@ -56,4 +57,6 @@ families! {
     Counts(Count);
     /// Columns chosen.
     Support(Select);
+    /// What was learnt of items from ratings.
+    Factors(Complete);
 }

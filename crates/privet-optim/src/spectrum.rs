@@ -41,6 +41,22 @@ impl Spectrum {
         &self.values
     }
 
+    /// The largest eigenvalues with their vectors, the largest first. Of a vector and its opposite it is the
+    /// one whose largest entry is above 0.
+    pub fn largest(&self, count: usize) -> Vec<(f64, Vec<f64>)> {
+        let places = (0..self.values.len()).rev().take(count);
+        let pair = |i: usize| {
+            let mut vector: Vec<f64> = self.vectors.col(i).iter().copied().collect();
+            let largest =
+                vector.iter().fold(0.0, |a: f64, b| if b.abs() > a.abs() { *b } else { a });
+            if largest < 0.0 {
+                vector.iter_mut().for_each(|entry| *entry = -*entry);
+            }
+            (self.values[i], vector)
+        };
+        places.map(pair).collect()
+    }
+
     /// Qᵀ·vector.
     pub fn coordinates(&self, vector: &[f64]) -> Vec<f64> {
         let column = |i: usize| self.vectors.col(i).iter().zip(vector).map(|(q, x)| q * x).sum();

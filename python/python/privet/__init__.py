@@ -10,6 +10,7 @@
 (1.0, True)
 
 The estimators are scikit-learn's kind; :func:`privet.count` counts records by a column;
+:class:`privet.PrivateRecommender` learns from ratings;
 :mod:`privet.account` is the accountant, :mod:`privet.noise`
 draws noise, :mod:`privet.audit` tries to refute a guarantee, and :func:`privet.verify` checks a
 model without its data. ``python -m privet`` is the command line.
@@ -29,6 +30,7 @@ from privet.classification import PrivateClassifier, PrivateLinearSVC, PrivateLo
 from privet.counts import CountPlan, Counts, count, plan_count
 from privet.encoder import SchemaEncoder
 from privet.models import load, verify
+from privet.recommender import PrivateRecommender
 from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, PrivateRidge
 from privet.schema import Schema, binary, category, ignore, number
 from privet.selection import PrivateFeatureSelector
@@ -50,6 +52,7 @@ __all__ = [
     "PrivateLinearSVC",
     "PrivateLogisticRegression",
     "PrivatePoissonRegressor",
+    "PrivateRecommender",
     "PrivateRidge",
     "PrivateSparseClassifier",
     "PrivateSparseRegression",

@@ -17,6 +17,7 @@ from privet._certificate import Certificate, Plan, Verdict
 from privet._warnings import NotValidWarning
 from privet.classification import NOTE_CLASSES, PrivateClassifier, PrivateLinearSVC, PrivateLogisticRegression
 from privet.counts import Counts
+from privet.recommender import PrivateRecommender
 from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, rate_at_zero
 from privet.schema import Schema
 from privet.selection import PrivateFeatureSelector
@@ -24,7 +25,7 @@ from privet.selection import PrivateFeatureSelector
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a file, whoever wrote it: a model or chosen columns as a fitted estimator, counts as
-    :class:`privet.Counts`.
+    :class:`privet.Counts`, what was learnt from ratings as :class:`privet.PrivateRecommender`.
 
     A file whose seal is broken is refused. Where :func:`verify` refuses what the certificate claims, the
     model can still be used, but its ``certificate_`` (``certificate`` of counts) claims nothing, and a warning
@@ -46,12 +47,19 @@ def load(path: str | os.PathLike[str]) -> Any:
         counts = Counts(found)
         counts.certificate = _checked(counts.certificate, found)
         return counts
+    if isinstance(found, _privet.Factors):
+        recommender = PrivateRecommender._loaded(found)
+        recommender.certificate_ = _checked(recommender.certificate_, found)
+        return recommender
     estimator = _selector(found) if isinstance(found, _privet.Support) else _estimator(found)
     estimator.certificate_ = _checked(estimator.certificate_, found)
     return estimator
 
 
-def _checked(certificate: Certificate, release: _privet.Model | _privet.Counts | _privet.Support) -> Certificate:
+def _checked(
+    certificate: Certificate,
+    release: _privet.Model | _privet.Counts | _privet.Support | _privet.Factors,
+) -> Certificate:
     """The certificate, with nothing claimed where verification refuses the claim."""
     verdict = verify(release) if certificate.private else None
     if verdict is None or verdict:
@@ -144,8 +152,8 @@ def _loss(loss: Any) -> dict[str, Any]:
 
 
 def verify(model: Any) -> Verdict:
-    """Check a model or counts without their data: a fitted estimator, :class:`privet.Counts`, or the path of
-    a file of either.
+    """Check a model or counts without their data: a fitted estimator, :class:`privet.Counts`, a fitted
+    :class:`privet.PrivateRecommender`, or the path of a file of any of them.
 
     The guarantee is recomputed from the certificate's events, the plan made again from its public facts,
     and the digest that binds model and certificate compared.
@@ -164,6 +172,9 @@ def verify(model: Any) -> Verdict:
         model = model.model_
     elif isinstance(model, Counts):
         model = model._release
-    elif not isinstance(model, (_privet.Model, _privet.Counts, _privet.Support)):
+    elif isinstance(model, PrivateRecommender):
+        check_is_fitted(model)
+        model = model.factors_
+    elif not isinstance(model, (_privet.Model, _privet.Counts, _privet.Support, _privet.Factors)):
         model = _privet.load(os.fspath(model), sealed=False)
     return Verdict._from_json(model.verify())

@@ -11,6 +11,7 @@ mod learners;
 mod membership;
 mod phase;
 mod power;
+mod ratings;
 mod samplers;
 mod schemas;
 mod selections;

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::{self, number};
-use crate::verbs::{count, select};
+use crate::verbs::{complete, count, select};
 use crate::words;
 use clap::Args;
 use privet_core::printable;
@@ -31,7 +31,7 @@ code is 1.",
     after_help = "Example:\n  privet inspect model.json"
 )]
 pub struct Inspect {
-    /// The file: a model, counts or chosen columns
+    /// The file: a model, counts, chosen columns, or factors of ratings
     model: PathBuf,
 }
 
@@ -71,6 +71,11 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
             let purpose = words::wrapped(&select::purpose(support), "  ");
             (purpose, facts(support), support.request().task.noised())
         }
+        Loaded::Factors(factors) => {
+            let purpose = "What items have in common, learnt from ratings: with a user's own ratings it \
+                           predicts what she would say of others (`privet recommend`).";
+            (words::wrapped(purpose, "  "), facts(factors), factors.request().task.noised())
+        }
     };
     section("What it is", purpose);
     section("What it can reveal", promise(certificate, verdict));
@@ -94,6 +99,9 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
         Loaded::Model(model) => section("Largest weights", weights(model)),
         Loaded::Counts(counts) => section("Counts", count::table(counts)),
         Loaded::Support(support) => section("Columns", select::list(support)),
+        Loaded::Factors(factors) => {
+            section("Items", words::wrapped(complete::words(factors).trim_end(), "  "));
+        }
     }
     text
 }

@@ -3,6 +3,7 @@
 pub mod audit;
 #[cfg(feature = "bench")]
 pub mod bench;
+pub mod complete;
 pub mod count;
 #[cfg(feature = "bench")]
 pub mod data;
@@ -15,6 +16,7 @@ pub mod left_out;
 pub mod methods;
 pub mod plan;
 pub mod predict;
+pub mod recommend;
 pub mod schema;
 pub mod select;
 pub mod train;

@@ -6,6 +6,7 @@
 //! - `growth`: the growth race, with the program as the process that fits.
 //! - `bad_input`: what is refused, with which words, and that nothing is written.
 //! - `certificates`: models that were edited, cut, weakened, signed by others or never private.
+//! - `complete`: ratings, completed and recommended from.
 //! - `count`: counts, once and as a stream.
 //! - `invalid`: records that do not fit, under each policy of a schema.
 //! - `private_count`: under add-remove, no trace of the file's length.
@@ -20,6 +21,7 @@ mod audit;
 mod bad_input;
 mod bench;
 mod certificates;
+mod complete;
 mod count;
 mod environment;
 mod growth;

@@ -16,7 +16,7 @@ use privet_core::Range;
 use privet_data::Dataset;
 use privet_data::bound::Clip;
 use privet_data::matrix::Matrix;
-use privet_data::schema::{ClipFacts, Norm, RADIUS};
+use privet_data::schema::{ClipFacts, Norm, RADIUS, Rows};
 
 /// Limits on R′.
 pub const FIT_RADIUS: Range = Range::from("fit_radius", 1e-6, 1e6);

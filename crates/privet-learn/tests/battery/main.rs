@@ -3,7 +3,7 @@
 //!
 //! | file | what is asked |
 //! |---|---|
-//! | `subject` | who is asked: every method and selector, relation and kind of δ, and counts of both laws |
+//! | `subject` | who is asked: every method and selector, relation and kind of δ, counts of both laws, ratings |
 //! | `verify` | trained, written, read, verified; what is claimed is what was asked; settled requests stay |
 //! | `forge` | less noise, a stronger claim, another relation, an artefact off its support, a broken seal |
 //! | `refuse` | what no theorem covers is refused before anything is drawn |
@@ -26,7 +26,8 @@ mod storage;
 mod subject;
 mod verify;
 
-/// A test a check: of every model, of every table of counts and of every choice of columns.
+/// A test a check: of every model, every table of counts, every choice of columns and every way to complete
+/// ratings.
 macro_rules! every_task {
     ($($(#[$doc:meta])* $name:ident: $check:path;)*) => {$(
         $(#[$doc])*
@@ -35,6 +36,7 @@ macro_rules! every_task {
             subject::MODELS.iter().for_each($check);
             subject::COUNTS.iter().for_each($check);
             subject::SUPPORTS.iter().for_each($check);
+            subject::RATINGS.iter().for_each($check);
         }
     )*};
 }

@@ -2,8 +2,10 @@
 
 use crate::common::{Case, RELATIONS};
 use privet_core::Budget;
+use privet_data::ratings::{self, Layout, OwnRatings, Rated, RatingFacts};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::{FixedSeed, SystemRandom};
+use privet_learn::completion::{self, Complete, Method};
 use privet_learn::file::{Seal, released_from_json, to_json};
 use privet_learn::look::count::Count;
 use privet_learn::select::{SELECTORS, Select};
@@ -138,6 +140,46 @@ fn counted(rows: usize, schema: &Schema) -> Dataset {
     };
     let text = format!("work,ill\n{}", (0..rows).map(row).collect::<String>());
     read::csv_bytes(text.as_bytes(), schema).unwrap()
+}
+
+/// Every way to complete ratings, under both relations.
+pub static RATINGS: LazyLock<Vec<Subject<Complete>>> = LazyLock::new(|| {
+    let items: Vec<String> = (0..12).map(|item| format!("film {item}")).collect();
+    let facts = RatingFacts { layout: Layout::Triples, items, bounds: [1.0, 5.0], most: 10 };
+    let schema = ratings::schema(&facts).unwrap();
+    let mut all = Vec::new();
+    for (info, neighbours) in completion::METHODS
+        .iter()
+        .filter(|info| info.name != "non-private")
+        .flat_map(|info| RELATIONS.map(|relation| (info, relation)))
+    {
+        let method: Method = info.name.parse().unwrap();
+        let method = if info.name == "moments" {
+            method.with("rank", "2").unwrap().with("core", "6").unwrap()
+        } else {
+            method
+        };
+        let asked = Complete { method }.request(schema.clone(), ROWS as u64, neighbours);
+        let asked = asked.within(Budget::new(1.0, 1e-6).unwrap());
+        let name: &'static str = format!("complete-{}", info.name).leak();
+        all.push(Subject::new(name, "", asked, rated(&schema)));
+    }
+    all
+});
+
+/// Users who like one half of the films, or the other.
+fn rated(schema: &Schema) -> Dataset {
+    let rated = Rated::of(schema).unwrap();
+    let user = |user: usize| {
+        let mut own = OwnRatings::default();
+        for item in (0..12).filter(|item| (user * 7 + item * 5) % 12 < 9) {
+            let liked = (item < 6) == user.is_multiple_of(2);
+            let rating = if liked { 4.0 } else { 2.0 } + ((user + item) % 3) as f64 * 0.5;
+            own.and(item, rating, &rated);
+        }
+        own
+    };
+    ratings::table((0..ROWS).map(user).collect(), &rated)
 }
 
 impl<T: Task> Subject<T> {

@@ -1,0 +1,130 @@
+//! The audit of completed ratings: their certificate against a planted user.
+//!
+//! A few users with ratings in the middle, and one who rates every item at the ends of the bounds: the
+//! longest vector that anybody can add to each sum ([`privet_learn::completion`]). Under replace-one
+//! neighbours her place is taken by one who rates the other way round; under add-remove she is there or not.
+//! What is attacked are the numbers of the file, made of all noised answers.
+
+use crate::AuditError;
+use crate::attack::{self, AttackOptions, Finding};
+use crate::planned::{Planned, claimed};
+use crate::runs::Watch;
+use privet_core::{Budget, Neighbours};
+use privet_data::ratings::{self, Layout, OwnRatings, Rated, RatingFacts};
+use privet_data::{Dataset, Schema};
+use privet_dp::noise::FixedSeed;
+use privet_learn::completion::{Complete, METHODS, Method};
+use privet_learn::{Artefact, Plan, plan};
+use std::sync::atomic::AtomicBool;
+
+/// Items, all of which the planted user rates.
+const ITEMS: usize = 48;
+/// Other users.
+const OTHERS: usize = 8;
+/// Runs from which the direction of the attack is learnt.
+const LEARNT: u64 = 200;
+
+/// Which way, and what it is to claim.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Subject {
+    /// How ratings are completed.
+    pub method: Method,
+    /// What is asked for.
+    pub budget: Budget,
+    /// Under which relation.
+    pub neighbours: Neighbours,
+}
+
+impl Subject {
+    /// Every method under both relations.
+    pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
+        let budget = Budget::new(epsilon, delta)?;
+        let mut all = Vec::new();
+        for info in METHODS.iter().filter(|info| info.name != "non-private") {
+            for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
+                let mut method: Method = info.name.parse()?;
+                if ["frank-wolfe", "oja", "pgd"].contains(&info.name) {
+                    // A setting that any user may choose: fewer releases, each sharper.
+                    method = method.with("rounds", "2")?;
+                }
+                all.push(Self { method, budget, neighbours });
+            }
+        }
+        Ok(all)
+    }
+
+    /// The plan that anybody would get.
+    fn planned(&self, budget: Budget) -> Result<Plan<Complete>, AuditError> {
+        let items = (1..=ITEMS).map(|item| item.to_string()).collect();
+        let facts =
+            RatingFacts { layout: Layout::Triples, items, bounds: [1.0, 5.0], most: ITEMS as u32 };
+        let schema =
+            ratings::schema(&facts).map_err(|error| AuditError::Table(error.to_string()))?;
+        let task = Complete { method: self.method.clone() };
+        let users = OTHERS as u64 + 1;
+        Ok(plan(&task.request(schema, users, self.neighbours).within(budget))?)
+    }
+
+    fn tables(&self, schema: &Schema) -> Result<[Dataset; 2], AuditError> {
+        let rated = Rated::of(schema).map_err(|error| AuditError::Table(error.to_string()))?;
+        let user = |rating: &dyn Fn(usize) -> f64| {
+            let mut own = OwnRatings::default();
+            (0..ITEMS).for_each(|item| own.and(item, rating(item), &rated));
+            own
+        };
+        let mut others: Vec<OwnRatings> = (0..OTHERS)
+            .map(|number| user(&|item| 3.0 + 0.5 * ((item / 2 + number) % 3) as f64 - 0.5))
+            .collect();
+        let planted = |sign: usize| user(&|item| if item % 2 == sign { 5.0 } else { 1.0 });
+        let first = match self.neighbours {
+            Neighbours::ReplaceOne => [others.clone(), vec![planted(1)]].concat(),
+            Neighbours::AddRemove => others.clone(),
+        };
+        others.push(planted(0));
+        Ok([ratings::table(first, &rated), ratings::table(others, &rated)])
+    }
+}
+
+/// Where the two worlds' releases lie apart on average.
+fn direction(
+    plan: &Plan<Complete>,
+    worlds: &[Dataset; 2],
+    seed: u64,
+) -> Result<Vec<f64>, AuditError> {
+    let mut sums: [Vec<f64>; 2] = [Vec::new(), Vec::new()];
+    for (world, sum) in worlds.iter().zip(&mut sums) {
+        for run in 0..LEARNT {
+            let mut source = FixedSeed::new(seed.wrapping_mul(1_000_003).wrapping_add(run));
+            let release = plan.run(world, &mut source, &AtomicBool::new(false))?;
+            let numbers = release.value().numbers();
+            sum.resize(numbers.len(), 0.0);
+            sum.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number);
+        }
+    }
+    let [first, second] = sums;
+    Ok(second.iter().zip(&first).map(|(b, a)| b - a).collect())
+}
+
+/// Audits completed ratings.
+pub fn audit(
+    subject: &Subject,
+    options: &AttackOptions,
+    watch: &dyn Watch,
+) -> Result<Finding, AuditError> {
+    audit_against(subject, subject.budget, options, watch)
+}
+
+/// The same, judged by the certificate that they would have with another budget.
+pub fn audit_against(
+    subject: &Subject,
+    stated: Budget,
+    options: &AttackOptions,
+    watch: &dyn Watch,
+) -> Result<Finding, AuditError> {
+    let plan = subject.planned(subject.budget)?;
+    let claim = claimed(&subject.planned(stated)?)?;
+    let claim = claim.ok_or(AuditError::NothingClaimed { method: "complete" })?;
+    let worlds = subject.tables(&plan.request().schema)?;
+    let direction = direction(&plan, &worlds, options.seed)?;
+    attack::audit(&Planned::on(&plan, worlds, direction), &claim, options, watch)
+}

@@ -1,0 +1,224 @@
+//! `privet complete`: learn from ratings what users would say of other items, each user protected whole.
+
+use crate::failure::Failure;
+use crate::output::number;
+use crate::progress::Meter;
+use crate::releasing::Releasing;
+use crate::settings::{self, within};
+use clap::Args;
+use privet_core::{Budget, DELTA, EPSILON, Neighbours};
+use privet_data::Schema;
+use privet_data::ratings::{self, Layout, RatingFacts, RatingsError};
+use privet_data::read::ReadOptions;
+use privet_learn::completion::{Complete as Task, Factors, Method};
+use privet_learn::{Released, Request, plan};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+/// Learn from ratings, privately, what users would say of items that they have not rated
+#[derive(Args, Debug)]
+#[command(
+    long_about = "\
+Learns from a file of ratings what the items have in common, and writes it with a certificate into
+one file. Each user is protected whole: all her ratings, and which items she rated. The file may
+be seen by everyone; `privet recommend` makes predictions from it and one user's own ratings, and
+those are for that user alone.
+
+The list of items is public: --items N says that they are called 1 to N, --item-list names a file
+with one a line, or the schema lists them. It is never taken from the ratings; \"the most rated
+items\" is a look at private data (`privet count` makes one, from a budget of its own). Ratings of
+items that are not listed are left out.
+
+How many users there are is private: declare about how many, from public knowledge.",
+    after_help = "\
+Examples:
+  privet complete ratings.csv --layout movielens --items 3952 --users 6000 --epsilon 1 --out films.json
+  privet complete u.data --layout movielens-100k --items 1682 --users 1000 --epsilon 3 --out films.json
+  privet complete jester.csv --layout jester --items 100 --bounds -10,10 --users 25000 --epsilon 1 \\
+      --out jokes.json
+  privet complete table.csv --schema ratings.toml --users 50000 --epsilon 1 --out model.json"
+)]
+pub struct Complete {
+    /// The ratings (.gz, .zst)
+    data: PathBuf,
+    /// The public schema (TOML) of ratings; in place of --layout, --items and --bounds
+    #[arg(long, value_name = "SCHEMA", conflicts_with_all = ["items", "item_list", "bounds", "most"])]
+    schema: Option<PathBuf>,
+    #[arg(
+        long, value_name = "LAYOUT", default_value = "triples",
+        help = format!("How the file is laid out: {}. Triples are user,item,rating under that header", Layout::ACCEPTED),
+    )]
+    layout: Layout,
+    /// How many items there are, called 1 to N
+    #[arg(long, value_name = "N", conflicts_with = "item_list")]
+    items: Option<u32>,
+    /// A file that lists the items, one a line
+    #[arg(long, value_name = "FILE")]
+    item_list: Option<PathBuf>,
+    /// The least and the largest rating; one outside counts as the nearest [default: 1,5]
+    #[arg(long, value_name = "LOW,HIGH", value_parser = bounds, allow_hyphen_values = true)]
+    bounds: Option<[f64; 2]>,
+    /// Ratings kept of each user, chosen before anything else [default: one of each item]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    most: Option<u32>,
+    /// Who is protected: users, whole
+    #[arg(long, value_name = "UNIT", default_value = "user", value_parser = ["user"])]
+    unit: String,
+    /// About how many users there are, from public knowledge
+    #[arg(long, value_name = "N", value_parser = settings::rows)]
+    users: u64,
+    #[arg(
+        long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
+        help = format!("Privacy budget ε: {EPSILON}. Smaller is more private; privet picks none for you"),
+    )]
+    epsilon: Option<f64>,
+    #[arg(
+        long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
+        help = format!("Probability δ with which ε may fail: {DELTA} [default: 1/N², N the declared number of users]"),
+    )]
+    delta: Option<f64>,
+    /// Whose difference must not show: one user exchanged for another, or one added or removed
+    #[arg(long, value_name = "RELATION", default_value_t = Neighbours::ReplaceOne)]
+    neighbours: Neighbours,
+    #[arg(
+        long, value_name = "METHOD", default_value = "moments",
+        help = format!("How: {}", Method::accepted()),
+    )]
+    method: Method,
+    /// A setting of the method, by name; may be given several times
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = settings::assignment)]
+    set: Vec<(String, String)>,
+    #[command(flatten)]
+    releasing: Releasing,
+}
+
+/// Two numbers.
+fn bounds(text: &str) -> Result<[f64; 2], String> {
+    let parsed: Option<Vec<f64>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
+    match parsed.as_deref() {
+        Some([low, high]) if low.is_finite() && high.is_finite() && low < high => Ok([*low, *high]),
+        _ => Err("accepted are two numbers LOW,HIGH, the first below the second".into()),
+    }
+}
+
+impl Complete {
+    /// Plans, reads, learns, writes.
+    pub fn run(self) -> Result<(), Failure> {
+        if self.epsilon.is_none() && self.method.is_private() {
+            return Err(Failure::input(format!(
+                "--epsilon is missing: the privacy budget, {EPSILON}"
+            )));
+        }
+        let delta = self.delta.unwrap_or(1.0 / (self.users as f64).powi(2));
+        let budget = self.epsilon.map(|epsilon| Budget::new(epsilon, delta)).transpose()?;
+        let schema = self.schema()?;
+        let method = self.method.clone();
+        let method =
+            self.set.iter().try_fold(method, |method, (name, value)| method.with(name, value))?;
+        let request = Task { method }.request(schema, self.users, self.neighbours);
+        let planned = {
+            let _meter = Meter::spinner("planning");
+            plan(&Request { budget, ..request })?
+        };
+        let place = self.releasing.place(&self.inputs())?;
+        let data = {
+            let _meter = Meter::spinner(&format!("reading {}", self.data.display()));
+            let options = ReadOptions { allow_empty: true, ..ReadOptions::default() };
+            ratings::read(&self.data, self.layout, &planned.request().schema, &options)?
+        };
+        let mut source = self.releasing.source()?;
+        let release = {
+            let _meter = Meter::spinner("learning");
+            planned.run(&data, source.as_mut(), &AtomicBool::new(false))?
+        };
+        let released: Released<Task> = Released::from_release(release)?;
+        self.releasing.keep(place, &released, "model", (words(&released), as_json(&released)))
+    }
+
+    fn inputs(&self) -> Vec<&Path> {
+        [Some(&self.data), self.schema.as_ref(), self.item_list.as_ref()]
+            .into_iter()
+            .flatten()
+            .map(PathBuf::as_path)
+            .collect()
+    }
+
+    fn schema(&self) -> Result<Schema, Failure> {
+        if let Some(path) = &self.schema {
+            return Ok(Schema::load(path)?);
+        }
+        let items: Vec<String> = match (self.items, &self.item_list) {
+            (Some(count), _) => (1..=count).map(|item| item.to_string()).collect(),
+            (None, Some(path)) => {
+                let bytes = privet_data::read::decompressed(path)?;
+                let text = String::from_utf8(bytes).map_err(|_| {
+                    Failure::input(format!("--item-list {}: not text", path.display()))
+                })?;
+                text.lines()
+                    .map(str::trim)
+                    .filter(|line| !line.is_empty())
+                    .map(Into::into)
+                    .collect()
+            }
+            (None, None) => {
+                return Err(Failure::input(
+                    "--items is missing: the list of items is public and is not taken from the ratings. \
+                     Accepted: --items N where they are called 1 to N, --item-list FILE, or --schema",
+                ));
+            }
+        };
+        let most = self.most.unwrap_or(items.len().max(1) as u32);
+        let bounds = self.bounds.unwrap_or(match self.layout {
+            Layout::Grid => [-10.0, 10.0],
+            _ => [1.0, 5.0],
+        });
+        Ok(ratings::schema(&RatingFacts { layout: self.layout, items, bounds, most })?)
+    }
+}
+
+impl From<RatingsError> for Failure {
+    fn from(error: RatingsError) -> Self {
+        match error {
+            RatingsError::Data(error) => error.into(),
+            error => Self::input(error.to_string()),
+        }
+    }
+}
+
+/// What was learnt, for people.
+pub fn words(released: &Released<Task>) -> String {
+    let request = released.request();
+    let what = match released.artefact() {
+        Factors::Moments(state) => {
+            let rank = state.vectors.first().map_or(0, Vec::len);
+            format!("an offset, how often it is rated, and {rank} numbers of each item")
+        }
+        Factors::Directions(path) => format!("{} directions over the items", path.directions.len()),
+        Factors::Descent(descent) => format!("{} projections over the items", descent.steps.len()),
+        Factors::Subspace(subspace) => {
+            format!("{} directions over the items", subspace.vectors.len())
+        }
+    };
+    format!(
+        "{} items, about {} users; {}: {what}\n",
+        number(items(released) as f64),
+        request.rows,
+        request.task.method
+    )
+}
+
+fn items(released: &Released<Task>) -> usize {
+    ratings::Rated::of(&released.request().schema).map_or(0, |rated| rated.items.len())
+}
+
+fn as_json(released: &Released<Task>) -> Value {
+    let request = released.request();
+    json!({
+        "method": request.task.method,
+        "items": items(released),
+        "users": request.rows,
+        "neighbours": request.neighbours,
+        "unit": request.schema.unit(),
+    })
+}

@@ -1,0 +1,83 @@
+//! What is released of the items, and what a user makes of it.
+
+use super::local::LocalState;
+use super::moments::GlobalState;
+use super::shape::Shape;
+use super::spectral::{Descent, Path, Subspace};
+use crate::task::Artefact;
+use serde::{Deserialize, Serialize};
+
+/// What is learnt of the items: the same for every user.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "form", rename_all = "kebab-case")]
+pub enum Factors {
+    /// Of [`super::moments`].
+    Moments(GlobalState),
+    /// Of `frank-wolfe` and `oja` ([`super::spectral`]).
+    Directions(Path),
+    /// Of `svd`.
+    Subspace(Subspace),
+    /// Of `pgd`.
+    Descent(Descent),
+}
+
+impl Artefact for Factors {
+    const KIND: &'static str = "factors";
+
+    fn numbers(&self) -> Vec<f64> {
+        match self {
+            Self::Moments(state) => state.numbers(),
+            Self::Directions(path) => path.numbers(),
+            Self::Subspace(subspace) => subspace.vectors.concat(),
+            Self::Descent(descent) => descent.numbers(),
+        }
+    }
+}
+
+/// An item with what a user is predicted to say of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Recommended {
+    /// Its place in the list of items.
+    pub item: usize,
+    /// The predicted rating.
+    pub rating: f64,
+}
+
+impl Factors {
+    /// Whether it has the form of so many items.
+    pub(super) fn fits(&self, items: usize) -> bool {
+        match self {
+            Self::Moments(state) => state.fits(items),
+            Self::Directions(path) => path.fits(items),
+            Self::Subspace(subspace) => subspace.fits(items),
+            Self::Descent(descent) => descent.fits(items),
+        }
+    }
+
+    /// What a user is predicted to say of every item. For her eyes alone.
+    pub fn predictions(&self, user: &LocalState, shape: &Shape) -> Vec<f64> {
+        let places = match self {
+            Self::Moments(state) => {
+                let own = state.fitted(user);
+                (0..shape.items).map(|item| state.place(item, &own)).collect()
+            }
+            Self::Directions(path) => path.places(user),
+            Self::Subspace(subspace) => subspace.places(user),
+            Self::Descent(descent) => descent.places(user),
+        };
+        places.into_iter().map(|place| shape.rating(place)).collect()
+    }
+
+    /// The items that she has not rated with the largest predictions, best first. For her eyes alone.
+    pub fn recommend(&self, user: &LocalState, shape: &Shape, most: usize) -> Vec<Recommended> {
+        let predictions = self.predictions(user, shape);
+        let unrated = |item: &usize| user.items().binary_search(&(*item as u32)).is_err();
+        let mut all: Vec<Recommended> = (0..shape.items)
+            .filter(unrated)
+            .map(|item| Recommended { item, rating: predictions[item] })
+            .collect();
+        all.sort_by(|a, b| b.rating.total_cmp(&a.rating).then(a.item.cmp(&b.item)));
+        all.truncate(most);
+        all
+    }
+}

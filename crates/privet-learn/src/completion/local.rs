@@ -1,0 +1,199 @@
+//! The side of one user: her ratings, what she fits from them, and the only way that anything of them leaves.
+//!
+//! ```text
+//!   everyone: GlobalState ──question──► LocalState ──clipped, truncated──► Tally ──noise──► everyone
+//!                                          └──► her own predictions, which stay with her
+//! ```
+//!
+//! A [`LocalState`] can be neither written nor printed. What it tells goes into a [`Tally`], whole numbers
+//! that are added up over all users and opened by a mechanism alone; a holder of one user's row could add a
+//! share of noise or a mask to it before handing it on (the door of [`crate::Answers`]).
+
+use super::shape::each_rating;
+use privet_data::matrix::Matrix;
+use privet_dp::gate::Private;
+use privet_dp::mechanism::ExactCounts;
+use privet_optim::sum::{RecordsError, Table};
+use rayon::prelude::*;
+use std::fmt;
+
+/// What is asked of all users: each adds a vector, and the sum gets noise.
+pub(super) trait Question: Sync {
+    /// Numbers in the answer.
+    fn coordinates(&self) -> usize;
+    /// What the answer counts in, a power of two.
+    fn unit(&self) -> f64;
+    /// Adds what one user tells. Its norm is bounded as the question's own doc says.
+    fn add(&self, user: &LocalState, into: &mut Tally);
+}
+
+/// One user's ratings, as places in [−2, 2] between the bounds.
+#[derive(Clone, Default)]
+pub struct LocalState {
+    items: Vec<u32>,
+    places: Vec<f64>,
+}
+
+impl fmt::Debug for LocalState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LocalState(withheld)")
+    }
+}
+
+impl LocalState {
+    /// Of a row of a table.
+    pub fn of(matrix: &Matrix, row: usize) -> Self {
+        let mut user = Self::default();
+        user.read(matrix, row);
+        user
+    }
+
+    fn read(&mut self, matrix: &Matrix, row: usize) {
+        self.items.clear();
+        self.places.clear();
+        each_rating(matrix, row, |item, cell| {
+            self.items.push(item);
+            self.places.push(4.0 * (f64::from(cell) - 1.5));
+        });
+    }
+
+    /// Of items, ascending, and their places.
+    #[cfg(test)]
+    pub(super) fn from_parts(items: Vec<u32>, places: Vec<f64>) -> Self {
+        Self { items, places }
+    }
+
+    /// The items rated, ascending.
+    pub(super) fn items(&self) -> &[u32] {
+        &self.items
+    }
+
+    /// Each rating's place.
+    pub(super) fn places(&self) -> &[f64] {
+        &self.places
+    }
+
+    /// Items with their places.
+    pub(super) fn ratings(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.items.iter().map(|item| *item as usize).zip(self.places.iter().copied())
+    }
+}
+
+/// A sum over users in whole units; nobody reads it but a mechanism.
+pub(super) struct Tally {
+    counts: Vec<i64>,
+    unit: f64,
+}
+
+impl Tally {
+    /// Adds a number, truncated toward zero to whole units, so that no vector grows by it.
+    pub(super) fn add(&mut self, place: usize, value: f64) {
+        self.counts[place] += (value / self.unit) as i64;
+    }
+
+    /// Adds whole units.
+    pub(super) fn add_units(&mut self, place: usize, units: i64) {
+        self.counts[place] += units;
+    }
+}
+
+/// Rows that a thread takes at a time.
+const ROWS: usize = 512;
+
+/// The most of them: what questions add up of so many stays far below 2⁶³.
+const MOST_ROWS: usize = 1 << 20;
+
+/// The sum over all users, for a mechanism alone.
+pub(super) fn total(
+    question: &impl Question,
+    table: &dyn Table,
+) -> Result<Private<ExactCounts>, RecordsError> {
+    counted(question, table).map(Private::new)
+}
+
+/// The same for a baseline without privacy. Whole numbers: the same from any back end, by any number of
+/// threads.
+pub(super) fn counted(
+    question: &impl Question,
+    table: &dyn Table,
+) -> Result<ExactCounts, RecordsError> {
+    let (coordinates, unit) = (question.coordinates(), question.unit());
+    let mut counts = vec![0_i128; coordinates];
+    table.visit(&mut |rows| {
+        let all = rows.features.rows();
+        let threads = rayon::current_num_threads().max(1);
+        let piece = all.div_ceil(threads).clamp(ROWS, MOST_ROWS);
+        let pieces: Vec<Tally> = (0..all.div_ceil(piece))
+            .into_par_iter()
+            .map(|number| {
+                let mut tally = Tally { counts: vec![0; coordinates], unit };
+                let mut user = LocalState::default();
+                for row in number * piece..((number + 1) * piece).min(all) {
+                    user.read(&rows.features, row);
+                    question.add(&user, &mut tally);
+                }
+                tally
+            })
+            .collect();
+        for tally in pieces {
+            counts.iter_mut().zip(tally.counts).for_each(|(sum, part)| *sum += i128::from(part));
+        }
+        Ok(())
+    })?;
+    Ok(ExactCounts { counts, unit })
+}
+
+/// What one user tells, for tests of how far it can go.
+#[cfg(test)]
+pub(super) fn told(question: &impl Question, user: &LocalState) -> Vec<f64> {
+    let mut tally = Tally { counts: vec![0; question.coordinates()], unit: question.unit() };
+    question.add(user, &mut tally);
+    tally.counts.iter().map(|count| *count as f64 * tally.unit).collect()
+}
+
+/// A little less than 1: pays for the rounding of what is scaled to a bound.
+const WITHIN: f64 = 1.0 - 1e-9;
+
+/// The factor that brings a vector into a ball, rounded down.
+pub(super) fn into_ball(vector: &[f64], radius: f64) -> f64 {
+    let norm = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
+    if norm <= radius * WITHIN { 1.0 } else { radius * WITHIN / norm }
+}
+
+/// Solves (A + diag(ridge))·x = b by Cholesky's factorisation, A symmetric and positive semi-definite in
+/// row-major order; zeros where rounding leaves a pivot that is not above 0.
+pub(super) fn solve(mut matrix: Vec<f64>, ridge: &[f64], mut right: Vec<f64>) -> Vec<f64> {
+    let size = right.len();
+    for (place, ridge) in ridge.iter().enumerate() {
+        matrix[place * size + place] += ridge;
+    }
+    for j in 0..size {
+        for k in 0..j {
+            let factor = matrix[j * size + k];
+            for i in j..size {
+                matrix[i * size + j] -= matrix[i * size + k] * factor;
+            }
+        }
+        let pivot = matrix[j * size + j];
+        if !(pivot > 0.0 && pivot.is_finite()) {
+            return vec![0.0; size];
+        }
+        let root = pivot.sqrt();
+        for i in j..size {
+            matrix[i * size + j] /= root;
+        }
+    }
+    for i in 0..size {
+        for k in 0..i {
+            right[i] -= matrix[i * size + k] * right[k];
+        }
+        right[i] /= matrix[i * size + i];
+    }
+    for i in (0..size).rev() {
+        for k in i + 1..size {
+            right[i] -= matrix[k * size + i] * right[k];
+        }
+        right[i] /= matrix[i * size + i];
+    }
+    right
+}

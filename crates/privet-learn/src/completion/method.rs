@@ -1,0 +1,191 @@
+//! The registry of ways to complete ratings, a line each.
+
+use super::moments::plain as non_private;
+use super::moments::{self, Moments, NonPrivate};
+use super::spectral::{FrankWolfe, Oja, Pgd, Svd, frank_wolfe, oja, pgd, svd};
+use super::{Complete, Shape};
+use crate::LearnError;
+use crate::allowance::Allowance;
+use crate::request::Calibration;
+use crate::settings::SettingInfo;
+use crate::task::Procedure;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// A line about a way to complete ratings.
+#[derive(Debug, Clone, Copy)]
+pub struct MethodInfo {
+    /// The word for `--method`.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// The settings of its own that it accepts.
+    pub settings: &'static [SettingInfo],
+    /// What gets its noise, in words.
+    pub noised: &'static str,
+}
+
+/// What a method decides.
+pub(super) struct Decision {
+    /// What to do.
+    pub procedure: Arc<dyn Procedure<Complete>>,
+    /// With every choice made.
+    pub settled: Method,
+}
+
+impl Decision {
+    pub(super) fn new(procedure: impl Procedure<Complete> + 'static, settled: Method) -> Self {
+        Self { procedure: Arc::new(procedure), settled }
+    }
+}
+
+/// What a method may spend.
+pub(super) struct Settling<'a> {
+    pub allowance: Allowance<'a>,
+    pub calibration: Calibration,
+}
+
+impl<'a> Settling<'a> {
+    /// For Gaussian noise under constants that are proved.
+    pub(super) fn gaussian(&self) -> Result<Allowance<'a>, LearnError> {
+        if self.calibration == Calibration::Printed {
+            return Err(LearnError::NotCovered {
+                what: "printed constants are not carried for completing ratings".into(),
+                instead: "leave out the calibration, or give sound (docs/errata.md says what was wrong)",
+            });
+        }
+        if self.allowance.is_pure() {
+            return Err(LearnError::NotCovered {
+                what: "Gaussian noise has no finite epsilon at delta = 0".into(),
+                instead: "give a delta above 0, far below one over the number of users",
+            });
+        }
+        Ok(self.allowance)
+    }
+}
+
+macro_rules! methods {
+    ($($(#[$doc:meta])* $variant:ident($settings:ty): $module:ident,
+       $name:literal, $summary:literal, $source:literal, $noised:literal;)*) => {
+        /// A way to complete ratings, with its own settings.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "name", rename_all = "kebab-case")]
+        pub enum Method {
+            $($(#[$doc])* $variant($settings),)*
+        }
+
+        /// Every way that can be asked for.
+        pub const METHODS: &[MethodInfo] = &[$(MethodInfo {
+            name: $name, summary: $summary, source: $source, settings: $module::SETTINGS, noised: $noised,
+        },)*];
+
+        impl Method {
+            /// A line about it.
+            pub fn info(&self) -> &'static MethodInfo {
+                let name = match self { $(Self::$variant(_) => $name,)* };
+                METHODS.iter().find(|info| info.name == name).unwrap_or(&METHODS[0])
+            }
+
+            pub(super) fn plan(&self, shape: &Shape, settling: &Settling<'_>) -> Result<Decision, LearnError> {
+                match self { $(Self::$variant(own) => $module::plan(shape, settling, own),)* }
+            }
+
+            fn named(word: &str) -> Option<Self> {
+                match word { $($name => Some(Self::$variant(Default::default())),)* _ => None }
+            }
+        }
+    };
+}
+
+methods! {
+    /// Offsets and factors of items from a few noised sums.
+    Moments(Moments): moments, "moments",
+        "offsets and factors of items from a few noised sums, shrunk by their noise",
+        "this project", "sums over users of residuals, and products of them";
+    /// Frank–Wolfe by noised covariances.
+    FrankWolfe(FrankWolfe): frank_wolfe, "frank-wolfe",
+        "Frank–Wolfe over the nuclear-norm ball, each direction from a noised covariance of the items",
+        "Jain, Thakkar and Thakurta 2018 (Thakkar's thesis, Algorithm 13), constants put right",
+        "the covariance of residuals over the items";
+    /// Frank–Wolfe by Oja's rule.
+    Oja(Oja): oja, "oja",
+        "the same, each direction by noised steps of Oja's rule: no matrix of items by items",
+        "Jain, Thakkar and Thakurta 2018 (Thakkar's thesis, Algorithm 14), constants put right",
+        "products of the covariance with a vector";
+    /// Projected gradient descent.
+    Pgd(Pgd): pgd, "pgd",
+        "gradient steps of whole rows, projected to the nuclear-norm ball by a noised covariance",
+        "Jain, Thakkar and Thakurta 2018 (Thakkar's thesis, Algorithm 16), constants and sign put right",
+        "the covariance of rows over the items";
+    /// One singular subspace.
+    Svd(Svd): svd, "svd",
+        "rows projected to the leading subspace of one noised covariance of the items",
+        "Jain, Thakkar and Thakurta 2018 (Thakkar's thesis, Algorithm 15), constants put right",
+        "the covariance of rows over the items";
+    /// No noise at all, for comparison.
+    NonPrivate(NonPrivate): non_private, "non-private",
+        "the questions of moments with nothing noised, for comparison",
+        "this project", "nothing";
+}
+
+impl Default for Method {
+    fn default() -> Self {
+        Self::Moments(Moments::default())
+    }
+}
+
+impl Method {
+    /// The words accepted by [`FromStr`], separated by commas.
+    pub fn accepted() -> String {
+        METHODS.iter().map(|method| method.name).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether it is private at all.
+    pub fn is_private(&self) -> bool {
+        !matches!(self, Self::NonPrivate(_))
+    }
+
+    /// With one setting given.
+    pub fn with(&self, setting: &str, value: &str) -> Result<Self, LearnError> {
+        let info = self.info();
+        let known = info.settings.iter().find(|known| known.name == setting);
+        let known = known.ok_or_else(|| LearnError::NotASetting {
+            setting: setting.into(),
+            method: info.name,
+        })?;
+        let refused = || LearnError::SettingValue {
+            setting: known.name,
+            given: value.into(),
+            accepted: known.accepted(),
+        };
+        let parsed = match (value.parse::<u64>(), value.parse::<f64>()) {
+            (Ok(whole), _) => Value::from(whole),
+            (_, Ok(number)) if number.is_finite() => Value::from(number),
+            _ => return Err(refused()),
+        };
+        let mut written = serde_json::to_value(self).map_err(|_| refused())?;
+        written[known.name] = parsed;
+        serde_json::from_value(written).map_err(|_| refused())
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.info().name)
+    }
+}
+
+impl FromStr for Method {
+    type Err = LearnError;
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        Self::named(word).ok_or_else(|| LearnError::UnknownMethod {
+            given: word.into(),
+            accepted: Self::accepted(),
+        })
+    }
+}

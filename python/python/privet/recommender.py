@@ -1,0 +1,182 @@
+"""Recommendations from ratings, each user protected whole.
+
+>>> from privet import PrivateRecommender
+>>> ratings = [(user, item, 5 if (item < 5) == (user % 2 == 0) else 2)
+...            for user in range(400) for item in range(10) if (user + item) % 3]
+>>> model = PrivateRecommender(epsilon=4, items=range(10), bounds=(1, 5), n_users=400).fit(ratings)
+>>> model.certificate_.epsilon, len(model.recommend({0: 5, 1: 5, 7: 1}, k=3))
+(4.0, 3)
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from privet import _privet
+from privet._certificate import Certificate
+from privet._numbers import WHY_EPSILON, optional_number, whole
+from privet._seeds import seed_of
+
+
+class PrivateRecommender(BaseEstimator):
+    """Learns from ratings what items have in common; a user's own ratings then say what she would like.
+
+    The unit is the user: all her ratings, and which items she rated. What is learnt may be seen by everyone.
+    What :meth:`recommend` and :meth:`predict` return is made from one user's own ratings and is for that user alone.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        The budget. Without a delta, one over the square of ``n_users``.
+    items : iterable
+        The public list of items, by whatever names them in the ratings. Never taken from the ratings: which items
+        occur is private. Ratings of other items are left out.
+    bounds : pair of numbers
+        The least and the largest rating; one outside counts as the nearest.
+    n_users : int
+        About how many users there are, from public knowledge: their number is private.
+    max_ratings : int, optional
+        Ratings kept of each user; one of each item unless given.
+    neighbours : {"replace-one", "add-remove"}
+    method : {"moments", "frank-wolfe", "oja", "pgd", "svd"}
+    settings : mapping, optional
+        Settings of the method; ``privet complete --help`` and docs/learners.md name them.
+    random_state : optional
+        Repeatable noise, for tests: NOT PRIVATE.
+
+    Attributes
+    ----------
+    certificate_ : Certificate
+        What the fitted model can reveal.
+    """
+
+    certificate_: Certificate
+
+    def __init__(
+        self,
+        epsilon: float | None = None,
+        *,
+        delta: float | None = None,
+        items: Iterable[Any] | None = None,
+        bounds: tuple[float, float] = (1, 5),
+        n_users: int | None = None,
+        max_ratings: int | None = None,
+        neighbours: str = "replace-one",
+        method: str = "moments",
+        settings: Mapping[str, Any] | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.items = items
+        self.bounds = bounds
+        self.n_users = n_users
+        self.max_ratings = max_ratings
+        self.neighbours = neighbours
+        self.method = method
+        self.settings = settings
+        self.random_state = random_state
+
+    def fit(self, ratings: Any, y: Any = None) -> PrivateRecommender:
+        """Learn from (user, item, rating) triples: a frame or array of three columns, or an iterable.
+
+        Of an item that a user rates twice the last rating counts.
+        """
+        epsilon = optional_number("epsilon", self.epsilon)
+        if epsilon is None:
+            raise ValueError(WHY_EPSILON)
+        if self.items is None:
+            raise ValueError("items are missing: their list is public and is not taken from the ratings")
+        if self.n_users is None:
+            raise ValueError(
+                "n_users is missing: the number of users is private; about how many there are, from public "
+                "knowledge, is accepted"
+            )
+        names = [str(item) for item in self.items]
+        users = whole("n_users", self.n_users)
+        delta = optional_number("delta", self.delta)
+        low, high = (optional_number("bounds", bound) for bound in self.bounds)
+        release = _privet.Factors.learn(
+            _by_user(ratings),
+            names,
+            (low, high),
+            whole("max_ratings", self.max_ratings or max(len(names), 1)),
+            users,
+            epsilon=epsilon,
+            delta=users**-2.0 if delta is None else delta,
+            neighbours=self.neighbours,
+            method=self.method,
+            settings=[(str(name), str(value)) for name, value in (self.settings or {}).items()],
+            seed=seed_of(self.random_state),
+        )
+        return self._set(release)
+
+    def _set(self, release: _privet.Factors) -> PrivateRecommender:
+        self.factors_ = release
+        self.certificate_ = Certificate._of(release)
+        return self
+
+    @classmethod
+    def _loaded(cls, release: _privet.Factors) -> PrivateRecommender:
+        return cls(items=release.items)._set(release)
+
+    def predict(self, user_ratings: Any) -> dict[str, float]:
+        """What one user would say of every item, from her own ratings: a mapping or pairs. For her alone."""
+        check_is_fitted(self)
+        return dict(zip(self.factors_.items, self.factors_.predict(_own(user_ratings)), strict=True))
+
+    def recommend(self, user_ratings: Any, k: int = 10) -> list[tuple[str, float]]:
+        """The ``k`` items that she has not rated with the largest predictions, best first. For her alone."""
+        own = _own(user_ratings)
+        rated = {item for item, _ in own}
+        found = [(item, rating) for item, rating in self.predict(own).items() if item not in rated]
+        return sorted(found, key=lambda pair: -pair[1])[: whole("k", k)]
+
+    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Write what was learnt and its certificate into one file, which ``privet verify`` and :func:`privet.load` read."""
+        check_is_fitted(self)
+        self.factors_.save(os.fspath(path), bool(overwrite))
+
+
+def _by_user(ratings: Any) -> list[list[tuple[str, float]]]:
+    """Each user's own (item, rating), in the order of appearance."""
+    if hasattr(ratings, "itertuples"):
+        ratings = ratings.itertuples(index=False, name=None)
+    elif isinstance(ratings, np.ndarray):
+        ratings = ratings.tolist()
+    users: dict[str, list[tuple[str, float]]] = {}
+    for place, triple in enumerate(ratings):
+        try:
+            user, item, rating = triple
+            user, pair = _name(user), (_name(item), float(rating))
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"rating {place} is not a user, an item (each a text or a whole number) and a number"
+            ) from None
+        users.setdefault(user, []).append(pair)
+    return list(users.values())
+
+
+def _own(user_ratings: Any) -> list[tuple[str, float]]:
+    pairs = user_ratings.items() if isinstance(user_ratings, Mapping) else user_ratings
+    try:
+        return [(_name(item), float(rating)) for item, rating in pairs]
+    except (TypeError, ValueError):
+        raise ValueError("a user's ratings are a mapping from items to numbers, or pairs of them") from None
+
+
+def _name(value: Any) -> str:
+    """Whole numbers by their digits, whatever holds them."""
+    if isinstance(value, (float, np.floating)):
+        if not float(value).is_integer() or abs(value) >= 2**53:
+            raise ValueError("a user or item is not a whole number or a text")
+        value = int(value)
+    if value is None:
+        raise ValueError("a user or item is missing")
+    return str(value)
