@@ -43,10 +43,13 @@ fn made(
     label: impl Fn(&mut crate::synth::SparseRecords, f64) -> String,
 ) -> Result<Task, SchemaError> {
     let shape = Sparse { seed: seed.unwrap_or(SHAPE.seed), ..SHAPE };
-    let column =
-        |n| ColumnDraft { scale: Some(Scale::None), ..number(&format!("x{n}"), -2.0, 2.0) };
+    let column = |n| ColumnDraft {
+        scale: Some(Scale::None),
+        basis: None,
+        ..number(&format!("x{n}"), -2.0, 2.0)
+    };
     let draft = Draft {
-        clip: ClipDraft { norm: Norm::L2, radius: 2.0 * SHAPE.informative as f64 },
+        clip: ClipDraft { norm: Norm::L2, radius: 2.0 * SHAPE.informative as f64, rows: None },
         target,
         columns: (1..=shape.features).map(column).collect(),
         ..Draft::default()
