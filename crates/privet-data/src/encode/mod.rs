@@ -19,10 +19,12 @@ mod lookup;
 mod numbers;
 mod one_row;
 mod pair;
+mod parts;
 mod row;
 
 pub use column::{Cell, UnknownIn};
 pub use numbers::{EncodedNumbers, NumberRows, NumbersError};
+pub use parts::{Axis, AxisKind, Level, Part};
 pub use row::{EncodeError, RowEncoder};
 
 use crate::{

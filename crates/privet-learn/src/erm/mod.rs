@@ -19,6 +19,7 @@
 //! | [`plain`] | no noise at all, `--method non-private` |
 //! | `predicted` | what a plan expects to lose |
 //! | `descent` | how noised gradients become a model |
+//! | `gain` | how much of the noise a descent keeps |
 //! | [`ridge`] | how much to regularise, from public facts |
 //!
 //! All of them minimise, for each linear problem,
@@ -31,6 +32,7 @@ pub mod amp;
 pub mod chosen_amp;
 mod descent;
 pub mod frank_wolfe;
+mod gain;
 pub mod gd;
 pub mod linear;
 mod minimum;
