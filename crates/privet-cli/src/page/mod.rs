@@ -79,7 +79,7 @@ pub(crate) fn page(model: &Model, verdict: &Verdict) -> String {
 /// What it is and what it can reveal, before anything else.
 fn claim(model: &Model, verdict: &Verdict, page: &mut String) {
     let certificate = model.certificate();
-    let _ = writeln!(page, "<p>{}</p>", escape(inspect::purpose(model).trim()));
+    let _ = writeln!(page, "<p>{}</p>", lines(&inspect::purpose(model)));
     page.push_str("<h2>What it can reveal</h2>\n");
     let holds = inspect::claims(certificate) && verdict.valid;
     let class = if holds { "claim" } else { "refused" };
@@ -92,7 +92,13 @@ fn claim(model: &Model, verdict: &Verdict, page: &mut String) {
         let note = crate::words::stated(note);
         let _ = writeln!(page, "<p class=\"quiet\">{}</p>", escape(&note));
     }
-    let _ = writeln!(page, "<p class=\"quiet\">{}</p>", lines(&inspect::vouched(verdict)));
+    let (signed, made) = inspect::vouched(verdict);
+    let _ = writeln!(
+        page,
+        "<p class=\"quiet\">{}. {}</p>",
+        lines(&crate::words::sentence(signed.trim())),
+        lines(&made)
+    );
 }
 
 /// Text that was laid out for a terminal.
@@ -107,7 +113,7 @@ fn reading(model: &Model, shapes: &Shapes, page: &mut String) {
             "The score of a row is the number below plus what each column adds; above 0 the model says {}{}.",
             escape(class),
             match model.loss() {
-                Loss::Logistic => ", the surer the further, on the scale of log-odds",
+                Loss::Logistic => ", the surer the further (about log-odds)",
                 _ => "",
             }
         ),
@@ -138,8 +144,8 @@ fn reading(model: &Model, shapes: &Shapes, page: &mut String) {
         (Some(0.0), _) => "No noise was added, so there are no bands.".to_string(),
         (Some(_), method) => format!(
             "Bands show what the noise of privacy alone may have done: {BAND} standard deviations to either side, {}. \
-             Pale bars and plain figures are within it: read nothing into them. How another sample of records would \
-             differ is not in the bands.",
+             Pale bars and plain figures are within it: read nothing into them. Where there is nothing but noise, one \
+             point in twenty may still lie outside. How another sample of records would differ is not in the bands.",
             match method {
                 "gd" | "sgd" => "by an upper bound from public numbers (to first order)",
                 _ => "from the noise added to the weights",
@@ -249,10 +255,11 @@ fn figure(shape: &Shape, shapes: &Shapes, page: &mut String) {
     if not_drawn > 0 {
         let _ = write!(page, " {not_drawn} categories that say less are not drawn.");
     }
-    if pair {
+    if pair && shape.noise.is_some() {
         page.push_str(" Bold: beyond its noise.");
     }
-    page.push_str("</figcaption>\n<div class=\"panels\">\n");
+    let many = if problems > 1 { " many" } else { "" };
+    let _ = writeln!(page, "</figcaption>\n<div class=\"panels{many}\">");
     for problem in 0..problems {
         let class = shapes.classes.get(problem).filter(|_| problems > 1);
         let heading = class

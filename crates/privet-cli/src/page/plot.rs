@@ -182,11 +182,11 @@ impl Said<'_> {
         let cell = if columns > 12 { 24.0 } else { CELL };
         let tall = if rows > 12 { 18.0 } else { 26.0 };
         let (width, height) =
-            (NAMES + columns as f64 * cell + 8.0, TOP + rows as f64 * tall + 26.0);
+            (NAMES + columns as f64 * cell + 8.0, TOP + rows as f64 * tall + 36.0);
         let effects = self.shape.effects.iter().flatten();
         let largest = effects.fold(0.0_f64, |most, effect| most.max(effect.abs()));
         let mut svg = open(width, height, label);
-        text(&mut svg, (4.0, 14.0), "start", "name", &cut(&first.column, 16));
+        text(&mut svg, (NAMES - 6.0, 14.0), "end", "name", &cut(&first.column, 16));
         for (i, own) in first.levels.iter().enumerate() {
             let y = TOP + i as f64 * tall;
             text(&mut svg, (NAMES - 6.0, y + tall / 2.0 + 4.0), "end", "", &cut(&level(own), 15));
@@ -211,10 +211,11 @@ impl Said<'_> {
             if cell < CELL && j % 4 != 0 {
                 continue;
             }
-            let middle = (NAMES + (j as f64 + 0.5) * cell, height - 12.0);
+            let middle = (NAMES + (j as f64 + 0.5) * cell, height - 22.0);
             text(&mut svg, middle, "middle", "", &cut(&level(other), 9));
         }
-        text(&mut svg, (width - 8.0, 14.0), "end", "name", &cut(&second.column, 30));
+        let middle = (NAMES + columns as f64 * cell / 2.0, height - 6.0);
+        text(&mut svg, middle, "middle", "name", &cut(&second.column, 30));
         svg + "</svg>"
     }
 

@@ -121,7 +121,9 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
     let besides = verdict.stated.iter().map(|note| words::stated(note));
     let notes = verdict.notes.iter().cloned().chain(besides);
     section("Conditions and notes", notes.map(|note| words::wrapped(&note, "  ")).collect());
-    section("Who vouches", vouched(verdict));
+    let (signed, made) = vouched(verdict);
+    let vouched = format!("{}{}", words::wrapped(&signed, "  "), words::wrapped(&made, "  "));
+    section("Who vouches", vouched);
     match released {
         Loaded::Model(model) => section("Largest weights", weights(model)),
         Loaded::Counts(counts) => section("Counts", count::table(counts)),
@@ -201,13 +203,13 @@ fn facts<T: Task>(released: &Released<T>) -> String {
     lines.into_iter().map(|line| format!("  {line}\n")).collect()
 }
 
-pub(crate) fn vouched(verdict: &Verdict) -> String {
+/// Who signed it, and which program made it when.
+pub(crate) fn vouched(verdict: &Verdict) -> (String, String) {
     let signed = match &verdict.signer {
         Some(key) => format!("signed by {key}"),
         None => UNSIGNED.into(),
     };
-    let made = words::sentence(&words::made(verdict.made.as_ref()));
-    format!("{}{}", words::wrapped(&signed, "  "), words::wrapped(&made, "  "))
+    (signed, words::sentence(&words::made(verdict.made.as_ref())))
 }
 
 /// The weights that count most, by the name of their column. They are part of the release.
