@@ -131,6 +131,12 @@ impl Schema {
         self.0.bias()
     }
 
+    /// What every entry of a row to be scored is multiplied by.
+    #[getter]
+    fn score_factor(&self) -> f64 {
+        Encoding::new(&self.0).score_factor()
+    }
+
     /// Slope and offset of each encoded column but the constant one as a line of its feature; `None`
     /// where some are none.
     #[expect(clippy::type_complexity, reason = "two arrays")]

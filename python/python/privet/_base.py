@@ -305,7 +305,8 @@ class PrivateEstimator(Shapes, BaseEstimator):
         self.model_ = model
         self.plan_ = plan
         self.certificate_ = Certificate._of(model)
-        self.coef_, self.intercept_ = self._coefficients(model, schema)
+        # A plan may have settled how numbers are unfolded.
+        self.coef_, self.intercept_ = self._coefficients(model, Schema._of(model.schema()))
         self._set_target(schema, classes)
 
     def _coefficients(self, model: _privet.Model, schema: Schema) -> tuple[np.ndarray, Any]:

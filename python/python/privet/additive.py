@@ -24,18 +24,25 @@ class _Unfolded:
     data_norm = None
 
     def _unfolded(self, schema: Schema, fill: bool) -> Schema:
-        if self.hats is None and self.pairs is None:
-            return schema
+        """With numbers whose basis is not declared unfolded: as ``hats`` says, or for classes by the rule."""
         draft = schema.to_dict()
+        numbers = [column for column in draft.get("columns", ()) if column["type"] == "number"]
+        numbers = [column for column in numbers if column.get("basis", "auto") == "auto"]
+        by_rule = fill and draft["clip"]["norm"] == "l2" and any("basis" not in column for column in numbers)
+        if self.hats is None and self.pairs is None and not by_rule:
+            return schema
         if self.hats is not None:
             hats = whole("hats", self.hats)
-            for column in draft.get("columns", ()):
-                if column["type"] == "number" and column.get("basis", "auto") == "auto":
-                    column["basis"] = {"hats": hats} if hats else "linear"
+            basis: Any = {"hats": hats} if hats else "linear"
             if draft.get("bias") == "auto":
                 draft["bias"] = True
             if fill:
                 draft["clip"]["rows"] = "fill"
+        else:
+            basis = "auto"
+        if self.hats is not None or by_rule:
+            for column in numbers:
+                column["basis"] = basis
         if self.pairs is not None:
             draft["pairs"] = [{"columns": [str(name) for name in pair]} for pair in self.pairs]
         return Schema.from_dict(draft)
@@ -57,8 +64,8 @@ class PrivateAdditiveClassifier(_Unfolded, _Probabilities):
         How many knots each number has, evenly over its bounds; 0 for straight lines. Chosen from public facts unless
         given. Numbers whose basis a schema declares keep it.
     pairs : list of (name, name), optional
-        Columns whose interaction is modelled: two numbers, or a listed category and a number. With many rows and few
-        numbers all pairs of them, unless given; with ``[]`` none.
+        Columns whose interaction is modelled: two numbers, or a listed category and a number. Unless given, all pairs
+        of numbers where there are few of them and very many rows.
 
     Attributes
     ----------

@@ -85,6 +85,11 @@ impl Encoding {
         self.for_scores.is_some() || each || self.raw_l2 <= self.clip.radius()
     }
 
+    /// What every entry of a row to be scored is multiplied by, where rows are filled to learn from; else 1.
+    pub fn score_factor(&self) -> f64 {
+        self.for_scores.unwrap_or(1.0)
+    }
+
     /// How many features without a column of their own there are: those of a sparse file.
     pub fn features(&self) -> u32 {
         self.libsvm.map_or(0, |(features, _)| features)
