@@ -98,7 +98,8 @@ impl Model {
 
     /// The same as a page of HTML.
     fn page(&self, py: Python<'_>) -> Outcome<String> {
-        Ok(watched(py, |_| privet_cli::page::of(&self.0))?)
+        let verdict = self.0.judged(py)?;
+        Ok(watched(py, |_| privet_cli::page::page(&self.0, &verdict))?)
     }
 
     /// ⟨x, θ⟩ for each row and problem.

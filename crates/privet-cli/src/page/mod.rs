@@ -10,9 +10,9 @@ mod svg;
 use crate::verbs::inspect;
 use plot::Said;
 use privet_data::encode::AxisKind;
+use privet_learn::Verdict;
 use privet_learn::additive::{BAND, Scale, Shape, Shapes};
 use privet_learn::model::Model;
-use privet_learn::{Verdict, verify};
 use privet_optim::loss::Loss;
 use std::fmt::Write as _;
 use svg::{escape, short, signed};
@@ -27,13 +27,8 @@ const OVERVIEW: usize = 30;
 /// Rows of a table of numbers.
 const ROWS: usize = 200;
 
-/// The page of a model, verified first.
-pub fn of(model: &Model) -> String {
-    page(model, &verify(model))
-}
-
-/// The page of a model with what was found of its claim.
-pub(crate) fn page(model: &Model, verdict: &Verdict) -> String {
+/// The page of a model, with what verifying it found.
+pub fn page(model: &Model, verdict: &Verdict) -> String {
     let shapes = model.shapes();
     let target = match model.request().schema.target().column.as_str() {
         "" => "the label".to_string(),
