@@ -95,7 +95,9 @@ class Shapes:
 
         A classifier's ``decision_function``, and a regressor's ``predict`` before it is kept within the target's
         bounds (of a Poisson regressor its logarithm, up to a constant), is ``shape_intercept_`` plus what each of
-        them adds: for every row where ``shapes_exact_``, else for rows that no bound on a row's norm touches.
+        them adds: for every row where ``shapes_exact_``, else for rows that no bound on a row's norm touches. Of more
+        than two classes that are fitted jointly (``gd``, ``sgd``) what all have in common, which changes no prediction
+        and no probability, is left out: they add up to 0.
         """
         functions = []
         for one in self._shapes()["shapes"]:

@@ -52,8 +52,9 @@ class PrivateAdditiveClassifier(_Unfolded, _Probabilities):
     """An additive logistic model under differential privacy, with the picture of each column.
 
     A score is ``shape_intercept_`` plus what each column, and each pair, adds (``shape_functions_``), for every row:
-    rows are scaled to one length to learn from, and divided by one public length to be scored. Several classes are
-    fitted jointly.
+    rows are scaled to one length to learn from, and divided by one public length to be scored. (Not so for sparse
+    ``X`` and for schemas that declare every basis and that rows be clipped: see ``shapes_exact_``.) Several classes
+    are fitted jointly.
 
     Parameters are those of :class:`PrivateLogisticRegression` but for ``method``, ``data_norm``, ``calibration`` and
     ``settings``, and

@@ -112,11 +112,15 @@ fn reading(model: &Model, shapes: &Shapes, page: &mut String) {
                 _ => "",
             }
         ),
-        (Scale::Score, _) => {
-            "Each class has a score: its number below plus what each column adds; the model says \
-                              the class with the largest."
-                .into()
-        }
+        (Scale::Score, _) => format!(
+            "Each class has a score: its number below plus what each column adds; the model says the class with the \
+             largest.{}",
+            match shapes.relative {
+                true =>
+                    " What all classes have in common says nothing and is left out: they add up to 0.",
+                false => "",
+            }
+        ),
         (Scale::Target, _) => {
             "The predicted number is the one below plus what each column adds, kept within the \
                                target's bounds."

@@ -10,6 +10,9 @@
 //! - **Centred.** Each function is 0 on average evenly over its bounds or listed categories, each pair over each of
 //!   its columns alone; what that takes away is in the intercept and in the columns of the pair. Averages over the
 //!   records would be a look at them. So of a pair only what its two columns do not say each for itself is left.
+//! - **Several classes fitted jointly** (`gd` and `sgd` with the logistic loss) are told apart by differences of their
+//!   scores alone. What all have in common changes no prediction and no probability, has no curvature, and is noise:
+//!   it is left out, so that at each point the classes add up to 0 ([`Shapes::relative`]).
 //! - **Bands.** A point of a function is a weighted sum of weights, with known coefficients. Where the noise of a
 //!   released weight has a known bound ([`crate::Plan::weight_noise`]) the standard deviation of the privacy noise in
 //!   the point is at most that times the length of the coefficients: for `gd` and `sgd` a bound to first order
@@ -27,6 +30,7 @@
 mod functional;
 
 use crate::erm::Erm;
+use crate::method::Scores;
 use crate::model::{LinearWeights, Model};
 use crate::request::Request;
 use functional::Functional;
@@ -49,6 +53,8 @@ pub struct Shapes {
     pub classes: Vec<String>,
     /// Whether the sum holds for every row, or only for those that are not clipped.
     pub exact: bool,
+    /// Whether what all classes have in common is left out of their scores.
+    pub relative: bool,
     /// What is said of a row before its columns are looked at, a problem each.
     pub intercept: Vec<f64>,
     /// A bound on the standard deviation of the privacy noise in each of those.
@@ -129,14 +135,18 @@ impl Shapes {
         let parts = encoding.parts(|feature| largest(weights, feature as usize) >= least);
         let left_out = features.saturating_sub(parts.len());
         let (constant, functionals) = centred(&encoding, &parts);
-        let values =
-            |of: &Functional| weights.weights.iter().map(|row| unit * of.at(row)).collect();
-        let noise_of = |of: &Functional| noise.map(|noise| noise * unit * of.length());
+        let joint = request.task.loss == Loss::Logistic && request.scores() == Scores::ClippedJoint;
+        let relative = joint && weights.weights.len() > 1;
+        let own = if relative { without_common(weights) } else { weights.clone() }.weights;
+        // A difference from the mean of K has 1 − 1/K of the variance.
+        let apart = if relative { (1.0 - 1.0 / own.len() as f64).sqrt() } else { 1.0 };
+        let values = |of: &Functional| own.iter().map(|row| unit * of.at(row)).collect();
+        let noise_of = |of: &Functional| noise.map(|noise| noise * apart * unit * of.length());
         let shape = |(part, all): (Part, Vec<Functional>)| {
             let effect = |row: &Vec<f64>| all.iter().map(|of| unit * of.at(row)).collect();
             Shape {
                 axes: part.axes,
-                effects: weights.weights.iter().map(effect).collect(),
+                effects: own.iter().map(effect).collect(),
                 noise: all.iter().map(noise_of).collect(),
             }
         };
@@ -145,12 +155,23 @@ impl Shapes {
             scale,
             classes,
             exact: encoding.is_additive() && left_out == 0,
+            relative,
             intercept: intercept.into_iter().map(|value| value + shift).collect(),
             intercept_noise: noise_of(&constant),
             shapes: parts.into_iter().zip(functionals).map(shape).collect(),
             left_out,
         }
     }
+}
+
+/// The weights of each class less their mean over the classes.
+fn without_common(weights: &LinearWeights) -> LinearWeights {
+    let (rows, count) = (&weights.weights, weights.weights.len() as f64);
+    let mean = |at: usize| rows.iter().map(|row| row[at]).sum::<f64>() / count;
+    let means: Vec<f64> = (0..rows[0].len()).map(mean).collect();
+    let less =
+        |row: &Vec<f64>| row.iter().zip(&means).map(|(weight, mean)| weight - mean).collect();
+    LinearWeights::of(rows.iter().map(less).collect())
 }
 
 /// The largest weight of an encoded column, over the problems.
