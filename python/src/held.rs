@@ -4,7 +4,7 @@ use crate::error::{Failure, Outcome};
 use crate::watched::watched;
 use privet_data::write::Existing;
 use privet_learn::file::{self, Seal};
-use privet_learn::{Released, Task};
+use privet_learn::{Released, Task, Verdict};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::json;
@@ -95,9 +95,14 @@ impl<T: Task> Held<T> {
 
     /// Checks it without data: the verdict as JSON.
     pub fn verdict(&self, py: Python<'_>) -> Outcome<String> {
+        Ok(serde_json::to_string(&self.judged(py)?)?)
+    }
+
+    /// Checks it without data.
+    pub fn judged(&self, py: Python<'_>) -> Outcome<Verdict> {
         // What was just released has no seal yet; the file it would be written to has. A file without
         // one is not valid.
-        let verdict = match self.1 {
+        Ok(match self.1 {
             Origin::File => watched(py, |_| privet_learn::verify(&self.0))?,
             Origin::Run => {
                 let text = file::to_json(&self.0, None)?;
@@ -105,7 +110,6 @@ impl<T: Task> Held<T> {
                     .map_err(Failure::value)?;
                 watched(py, |_| privet_learn::verify(&sealed))?
             }
-        };
-        Ok(serde_json::to_string(&verdict)?)
+        })
     }
 }

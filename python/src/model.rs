@@ -96,6 +96,17 @@ impl Model {
         Encoding::new(&self.0.request().schema).column_names()
     }
 
+    /// What it says of each column, as JSON.
+    fn shapes(&self, py: Python<'_>) -> Outcome<String> {
+        Ok(crate::shapes::to_json(&watched(py, |_| self.0.shapes())?))
+    }
+
+    /// The same as a page of HTML.
+    fn page(&self, py: Python<'_>) -> Outcome<String> {
+        let verdict = self.0.judged(py)?;
+        Ok(watched(py, |_| privet_cli::page::page(&self.0, &verdict))?)
+    }
+
     /// ⟨x, θ⟩ for each row and problem.
     fn scores<'py>(
         &self,

@@ -12,6 +12,8 @@ import privet
 BOUNDS = {"epsilon": 100.0, "bounds": (-5.0, 5.0)}
 
 ESTIMATORS = [
+    privet.PrivateAdditiveClassifier(**BOUNDS),
+    privet.PrivateAdditiveRegressor(**BOUNDS, target_bounds=(-5.0, 5.0)),
     privet.PrivateLogisticRegression(**BOUNDS),
     privet.PrivateLinearSVC(**BOUNDS),
     privet.PrivateClassifier(**BOUNDS, method="amp"),

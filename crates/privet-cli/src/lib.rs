@@ -10,7 +10,7 @@
 //!
 //! Results go to standard output, prose and progress to standard error. A verb is a file of
 //! `verbs`; what several verbs share is here beside it. A library, so that `python -m privet` is the
-//! same program.
+//! same program; [`page`] draws a model.
 #![forbid(unsafe_code)]
 
 mod census;
@@ -19,6 +19,7 @@ mod failure;
 mod interrupt;
 mod keys;
 mod output;
+pub mod page;
 mod progress;
 mod releasing;
 mod settings;

@@ -121,6 +121,16 @@ pub fn table(rows: &[Vec<String>]) -> String {
 /// Where `--out` leads, decided before any work is done: `-` is standard output, a file that is there is
 /// kept unless `force`, and `read` are files that this command reads.
 pub fn open(path: &Path, force: bool, read: &[&Path]) -> Result<Destination, Failure> {
+    open_for("--out", path, force, read)
+}
+
+/// The same for another flag than `--out`.
+pub fn open_for(
+    flag: &str,
+    path: &Path,
+    force: bool,
+    read: &[&Path],
+) -> Result<Destination, Failure> {
     if path == Path::new("-") || path == Path::new("/dev/stdout") {
         return Ok(Destination::standard());
     }
@@ -130,7 +140,7 @@ pub fn open(path: &Path, force: bool, read: &[&Path]) -> Result<Destination, Fai
     };
     if let Some(other) = read.iter().find(|other| same(other)) {
         return Err(Failure::input(format!(
-            "--out {}: would overwrite {}, which this command reads; another name is accepted",
+            "{flag} {}: would overwrite {}, which this command reads; another name is accepted",
             path.display(),
             other.display()
         )));
@@ -139,11 +149,21 @@ pub fn open(path: &Path, force: bool, read: &[&Path]) -> Result<Destination, Fai
     let pipe = path.metadata().is_ok_and(|found| !found.is_file());
     let _guard = (!pipe).then(interrupt::writing);
     let existing = if force { Existing::Replace } else { Existing::Keep };
-    Destination::open(path, existing).map_err(|error| refused(path, error))
+    Destination::open(path, existing).map_err(|error| refused(flag, path, error))
 }
 
 /// Writes what can be made again.
 pub fn write(destination: &mut Destination, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    write_for("--out", destination, path, bytes)
+}
+
+/// The same for another flag than `--out`.
+pub fn write_for(
+    flag: &str,
+    destination: &mut Destination,
+    path: &Path,
+    bytes: &[u8],
+) -> Result<(), Failure> {
     if destination.is_standard() && io::stdout().is_terminal() {
         return print(&String::from_utf8_lossy(bytes));
     }
@@ -152,7 +172,7 @@ pub fn write(destination: &mut Destination, path: &Path, bytes: &[u8]) -> Result
     }
     // What is written through may block for ever.
     let _guard = destination.file().is_some().then(interrupt::writing);
-    destination.write(bytes).map_err(|error| refused(path, error))
+    destination.write(bytes).map_err(|error| refused(flag, path, error))
 }
 
 /// Writes a model, which was paid for and cannot be made again; elsewhere if it must be, and on standard
@@ -177,18 +197,18 @@ pub fn keep(destination: Destination, text: &str) -> Result<(PathBuf, Option<Fai
     }
 }
 
-fn refused(path: &Path, error: WriteError) -> Failure {
+fn refused(flag: &str, path: &Path, error: WriteError) -> Failure {
     let path = path.display();
     match error {
         WriteError::Exists { .. } => Failure::input(format!(
-            "--out {path}: exists already, and is kept; another name is accepted, and --force \
+            "{flag} {path}: exists already, and is kept; another name is accepted, and --force \
              overwrites it"
         )),
         WriteError::Folder { .. } => {
-            Failure::input(format!("--out {path}: a folder; the name of a file is accepted"))
+            Failure::input(format!("{flag} {path}: a folder; the name of a file is accepted"))
         }
         error => {
-            let words = format!("--out {path}: cannot write: {error}");
+            let words = format!("{flag} {path}: cannot write: {error}");
             Failure::file_in_words(words, &error.into())
         }
     }

@@ -9,6 +9,7 @@
 //! certificate together, and [`verify`] checks them without the data.
 #![forbid(unsafe_code)]
 
+pub mod additive;
 mod admit;
 mod again;
 mod allowance;

@@ -214,6 +214,15 @@ impl<T: Task> Plan<T> {
         }
     }
 
+    /// A bound on the standard deviation of what the noise of privacy adds to what is released, in every
+    /// direction; `None` where none is known.
+    pub fn weight_noise(&self) -> Option<f64> {
+        match &self.work {
+            Work::Private(procedure) => procedure.weight_noise(&self.facts),
+            Work::Plain(_) => Some(0.0),
+        }
+    }
+
     /// Executes the plan on data.
     pub fn run(
         &self,

@@ -89,6 +89,12 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
         None
     }
 
+    /// A bound on the standard deviation of what the noise adds to the released numbers, in every direction, from
+    /// public facts; `None` where none is known.
+    fn weight_noise(&self, _facts: &T::Facts) -> Option<f64> {
+        None
+    }
+
     /// Refuses, from public facts, what could fail once noise is drawn.
     fn check(&self, _facts: &T::Facts) -> Result<(), LearnError> {
         Ok(())

@@ -19,6 +19,7 @@ model without its data. ``python -m privet`` is the command line.
 from privet import account, audit, noise
 from privet._certificate import Certificate, Check, Plan, Verdict
 from privet._privet import PrivacyError, __version__
+from privet._shapes import ShapeFunction
 from privet._warnings import (
     NotPrivateWarning,
     NotValidWarning,
@@ -26,6 +27,7 @@ from privet._warnings import (
     PublicClassesWarning,
     RepeatedFitWarning,
 )
+from privet.additive import PrivateAdditiveClassifier, PrivateAdditiveRegressor
 from privet.classification import PrivateClassifier, PrivateLinearSVC, PrivateLogisticRegression
 from privet.counts import CountPlan, Counts, count, plan_count
 from privet.encoder import SchemaEncoder
@@ -46,6 +48,8 @@ __all__ = [
     "Plan",
     "PrivacyError",
     "PrivacyWarning",
+    "PrivateAdditiveClassifier",
+    "PrivateAdditiveRegressor",
     "PrivateClassifier",
     "PrivateFeatureSelector",
     "PrivateLinearRegression",
@@ -60,6 +64,7 @@ __all__ = [
     "RepeatedFitWarning",
     "Schema",
     "SchemaEncoder",
+    "ShapeFunction",
     "Verdict",
     "__version__",
     "account",

@@ -20,6 +20,7 @@ from privet._numbers import WHY_EPSILON, optional_number, whole
 from privet._refusals import validate_data
 from privet._rows import rows_missing
 from privet._seeds import seed_of
+from privet._shapes import Shapes
 from privet._spending import Spending
 from privet.schema import Schema, as_schema
 
@@ -30,7 +31,7 @@ WHY_NO_WEIGHTS = (
 )
 
 
-class PrivateEstimator(BaseEstimator):
+class PrivateEstimator(Shapes, BaseEstimator):
     """The base of the estimators; not for use itself."""
 
     _loss_width = 0.1
@@ -304,7 +305,8 @@ class PrivateEstimator(BaseEstimator):
         self.model_ = model
         self.plan_ = plan
         self.certificate_ = Certificate._of(model)
-        self.coef_, self.intercept_ = self._coefficients(model, schema)
+        # A plan may have settled how numbers are unfolded.
+        self.coef_, self.intercept_ = self._coefficients(model, Schema._of(model.schema()))
         self._set_target(schema, classes)
 
     def _coefficients(self, model: _privet.Model, schema: Schema) -> tuple[np.ndarray, Any]:

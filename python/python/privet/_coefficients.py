@@ -26,7 +26,7 @@ def coefficients(
     numeric_target: bool,
     centre: np.ndarray | None = None,
 ) -> tuple[np.ndarray, Any]:
-    """``coef_`` and ``intercept_``."""
+    """``coef_`` and ``intercept_``; the schema is the settled one of the model."""
     factor = schema._checked.score_factor
     bias = (schema._checked.bias or 0.0) * factor
     lines = schema._checked.lines()

@@ -89,6 +89,9 @@ class _Classifier(ClassifierMixin, PrivateEstimator):
             return columns if self._order[0] == 0 else -columns
         return columns[:, self._order]
 
+    def _in_order(self, effects: np.ndarray) -> np.ndarray:
+        return self._sorted(effects)
+
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores: above zero for the second of two classes; a column for each of more."""
         features = self._features(X)

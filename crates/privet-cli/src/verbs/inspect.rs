@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output::{self, number};
 use crate::verbs::{complete, count, select};
-use crate::words;
+use crate::{page, say, words};
 use clap::Args;
 use privet_core::printable;
 use privet_data::Encoding;
@@ -27,27 +27,65 @@ const SHOWN: usize = 8;
 Says in words what was released: the guarantee, the noise and what it is on, what it was derived
 from, the conditions under which it holds, and the largest weights, the counts or the columns. A file that was cut or edited is
 refused. A guarantee is stated only if `privet verify` finds that it holds; where it does not, the exit
-code is 1.",
-    after_help = "Example:\n  privet inspect model.json"
+code is 1.
+
+With --html a model is drawn, on one page that needs nothing else: what it can reveal, then for each
+column what it adds to the score (a curve for a number, bars for categories, a heat map for a pair),
+with bands for the noise of privacy where a bound on it is known. The page is made of the model file
+alone, so it may be published where the model may.",
+    after_help = "\
+Examples:
+  privet inspect model.json
+  privet inspect model.json --html model.html"
 )]
 pub struct Inspect {
     /// The file: a model, counts, chosen columns, or factors of ratings
     model: PathBuf,
+    /// Draw a model's shape functions on this page instead; - is standard output
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Overwrite a page that is there
+    #[arg(long, requires = "html")]
+    force: bool,
 }
 
 impl Inspect {
     /// Loads and describes.
     pub fn run(self) -> Result<(), Failure> {
         let released = file::load_any(&self.model, Seal::Required)?;
+        let place = match (&self.html, &released) {
+            (Some(path), Loaded::Model(model)) => {
+                Some((path, model, output::open_for("--html", path, self.force, &[&self.model])?))
+            }
+            (Some(_), _) => {
+                return Err(Failure::input(
+                    "--html: counts have no shapes; a model file is accepted",
+                ));
+            }
+            (None, _) => None,
+        };
         let verdict = released.verify();
-        output::print(&describe(&released, &verdict))?;
+        match place {
+            None => output::print(&describe(&released, &verdict))?,
+            Some((path, model, mut page)) => {
+                let text = page::page(model, &verdict);
+                output::write_for("--html", &mut page, path, text.as_bytes())?;
+                if !page.is_standard() {
+                    let mode = output::mode(page.file().is_some());
+                    say!("page written to {}{mode}", path.display());
+                }
+            }
+        }
         let refused = claims(released.certificate()) && !verdict.valid;
+        if refused && self.html.is_some() {
+            say!("its claim does NOT hold: see privet verify {}", output::quoted(&self.model));
+        }
         if refused { Err(Failure::Told) } else { Ok(()) }
     }
 }
 
 /// Whether it claims to be private at all.
-fn claims(certificate: &Certificate) -> bool {
+pub(crate) fn claims(certificate: &Certificate) -> bool {
     let finite = certificate.guarantee.as_ref().is_some_and(|claim| claim.epsilon.is_finite());
     finite && certificate.randomness == Some(Origin::OperatingSystem)
 }
@@ -94,7 +132,9 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
     let besides = verdict.stated.iter().map(|note| words::stated(note));
     let notes = verdict.notes.iter().cloned().chain(besides);
     section("Conditions and notes", notes.map(|note| words::wrapped(&note, "  ")).collect());
-    section("Who vouches", vouched(verdict));
+    let (signed, made) = vouched(verdict);
+    let vouched = format!("{}{}", words::wrapped(&signed, "  "), words::wrapped(&made, "  "));
+    section("Who vouches", vouched);
     match released {
         Loaded::Model(model) => section("Largest weights", weights(model)),
         Loaded::Counts(counts) => section("Counts", count::table(counts)),
@@ -106,7 +146,7 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
     text
 }
 
-fn purpose(model: &Model) -> String {
+pub(crate) fn purpose(model: &Model) -> String {
     let schema = &model.request().schema;
     let column = match schema.target().column.as_str() {
         "" => "the label".to_string(),
@@ -128,7 +168,7 @@ fn purpose(model: &Model) -> String {
     )
 }
 
-fn promise(certificate: &Certificate, verdict: &Verdict) -> String {
+pub(crate) fn promise(certificate: &Certificate, verdict: &Verdict) -> String {
     if certificate.guarantee.is_none() {
         return words::wrapped("NOT PRIVATE: no noise was added. It may reveal its records.", "  ");
     }
@@ -183,13 +223,13 @@ fn facts<T: Task>(released: &Released<T>) -> String {
     lines.into_iter().map(|line| format!("  {line}\n")).collect()
 }
 
-fn vouched(verdict: &Verdict) -> String {
+/// Who signed it, and which program made it when.
+pub(crate) fn vouched(verdict: &Verdict) -> (String, String) {
     let signed = match &verdict.signer {
         Some(key) => format!("signed by {key}"),
         None => UNSIGNED.into(),
     };
-    let made = words::sentence(&words::made(verdict.made.as_ref()));
-    format!("{}{}", words::wrapped(&signed, "  "), words::wrapped(&made, "  "))
+    (signed, words::sentence(&words::made(verdict.made.as_ref())))
 }
 
 /// The weights that count most, by the name of their column. They are part of the release.

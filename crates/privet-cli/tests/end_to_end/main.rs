@@ -8,6 +8,7 @@
 //! - `certificates`: models that were edited, cut, weakened, signed by others or never private.
 //! - `complete`: ratings, completed and recommended from.
 //! - `count`: counts, once and as a stream.
+//! - `html`: a model as a page.
 //! - `invalid`: records that do not fit, under each policy of a schema.
 //! - `private_count`: under add-remove, no trace of the file's length.
 //! - `report`: from a results file to a page.
@@ -26,6 +27,7 @@ mod count;
 mod environment;
 mod growth;
 mod happy;
+mod html;
 mod invalid;
 mod output;
 mod private_count;

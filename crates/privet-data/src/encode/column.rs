@@ -288,6 +288,16 @@ impl ColumnEncoder {
         self.start
     }
 
+    /// The column's name.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether something stands in for bad cells.
+    pub(super) fn has_stand_in(&self) -> bool {
+        !matches!(self.invalid, Fallback::Refuse)
+    }
+
     pub(super) fn column_name(&self, column: usize) -> Option<String> {
         self.own_name(u32::try_from(column).ok()?.checked_sub(self.start)?)
     }

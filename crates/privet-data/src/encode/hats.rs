@@ -85,6 +85,19 @@ impl Hats {
         self.knots.len() as u32
     }
 
+    pub(super) fn coordinate(&self) -> Coordinate {
+        self.coordinate
+    }
+
+    pub(super) fn bounds(&self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+
+    /// The values at all knots.
+    pub(super) fn values(&self) -> impl Iterator<Item = f64> {
+        (0..self.knots.len()).map(|place| self.value_at(place))
+    }
+
     /// The value at a knot.
     pub(super) fn value_at(&self, place: usize) -> f64 {
         self.coordinate.back(self.knots[place], self.low, self.high)

@@ -20,10 +20,12 @@ mod lookup;
 mod numbers;
 mod one_row;
 mod pair;
+mod parts;
 mod row;
 
 pub use column::{Cell, UnknownIn};
 pub use numbers::{EncodedNumbers, NumberRows, NumbersError};
+pub use parts::{Axis, AxisKind, Level, Part};
 pub use row::{EncodeError, RowEncoder};
 
 use crate::{
@@ -181,12 +183,6 @@ impl Encoding {
         let pairs = self.pairs.iter().map(|pair| pair.width).filter(|width| *width > 0);
         let waves = self.fourier.iter().map(|fourier| fourier.width);
         columns.chain(pairs).chain(waves).chain((0..alone).map(|_| 1)).collect()
-    }
-
-    /// What the entries of a row to be scored are multiplied by where rows are filled to learn from, so that
-    /// scores are sums over columns; 1 elsewhere.
-    pub fn score_factor(&self) -> f64 {
-        self.for_scores.unwrap_or(1.0)
     }
 
     /// Appends what several cells say together, given where they stand.

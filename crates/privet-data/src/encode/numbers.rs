@@ -75,6 +75,9 @@ impl Encoding {
     /// Each encoded column but the constant one as a line of its feature, slope and offset, before bounds
     /// and clip; `None` where some are none.
     pub fn lines(&self) -> Option<Vec<(f64, f64)>> {
+        if !self.pairs.is_empty() {
+            return None;
+        }
         match self.maps()? {
             Maps::Alike { features, bounds } => {
                 let slope = bounds.map_or(1.0, |(low, high)| 1.0 / low.abs().max(high.abs()));

@@ -87,6 +87,21 @@ impl PairEncoder {
         }
     }
 
+    /// The places of its two columns among the encoders, with the hats of those that are numbers.
+    pub(super) fn sides(&self) -> [(usize, Option<&Hats>); 2] {
+        let [first, second] = self.sides;
+        match &self.rule {
+            PairRule::Hats([rows, columns]) => [(first, Some(rows)), (second, Some(columns))],
+            PairRule::Slopes { number } => [(first, None), (second, Some(number))],
+        }
+    }
+
+    /// The values at the knots that it has for a column, by its place among the encoders.
+    pub(super) fn knots_of(&self, encoder: usize) -> Vec<f64> {
+        let own = self.sides().into_iter().filter(|(side, _)| *side == encoder);
+        own.filter_map(|(_, hats)| hats).flat_map(Hats::values).collect()
+    }
+
     /// Appends the entries that follow from where the two cells stand, by the place of their encoders.
     pub(super) fn encode(&self, spots: &[Spot], row: &mut Vec<(u32, f64)>) {
         let [first, second] = self.sides.map(|side| spots[side]);

@@ -193,15 +193,18 @@ pub(super) fn check_basis(
     if cyclic && count < 3 {
         return refuse(key, "a circle of fewer than 3 knots", "hats from 3 on");
     }
-    // Far below what f64 tells apart at either bound, so that no two knots fall together.
-    let finest = (high - low) / f64::from(count);
-    if finest <= 1e-9 * low.abs().max(high.abs()) {
+    if !apart(count, (low, high)) {
         let accepted = "fewer hats, or wider bounds";
         return refuse(key, format!("{count} knots are more than the bounds allow"), accepted);
     }
     let weight = draft.weight.unwrap_or(1.0);
     in_range(format!("{key}.weight"), WEIGHT, weight)?;
     Ok(Basis::Hats(HatsFacts { count, knots, cyclic, weight }))
+}
+
+/// Whether so many knots are far above what f64 tells apart at either bound, so that no two fall together.
+fn apart(count: u32, (low, high): (f64, f64)) -> bool {
+    (high - low) / f64::from(count) > 1e-9 * low.abs().max(high.abs())
 }
 
 /// What a planner decides where a schema leaves its encoding open.
@@ -288,15 +291,18 @@ impl Schema {
         schema.clip.rows = choice.rows;
         let mut names = Vec::new();
         for (column, open) in schema.columns.iter_mut().zip(&self.columns) {
-            let (ColumnKind::Number { basis, scale, .. }, ColumnKind::Number { basis: was, .. }) =
-                (&mut column.kind, &open.kind)
+            let (
+                ColumnKind::Number { basis, scale, low, high, .. },
+                ColumnKind::Number { basis: was, .. },
+            ) = (&mut column.kind, &open.kind)
             else {
                 continue;
             };
             if *was == Basis::Auto {
                 *scale = Scale::Symmetric;
                 names.push(column.name.clone());
-                if choice.hats > 0 {
+                // Bounds that are too near for knots leave a number alone: the schema must be one that can be read.
+                if choice.hats > 0 && apart(choice.hats, (*low, *high)) {
                     *basis = Basis::Hats(HatsFacts::even(choice.hats));
                 }
             }
@@ -310,5 +316,31 @@ impl Schema {
             }
         }
         schema
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a planner settles is written down, and must be read back as it is.
+    #[test]
+    fn bounds_too_near_for_knots_leave_a_number_alone() {
+        let number = |name: &str, bounds: &str| {
+            format!("[[columns]]\nname = \"{name}\"\ntype = \"number\"\nbounds = {bounds}\n")
+        };
+        let text = format!(
+            "[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\nclasses = [\"a\", \"b\"]\n{}{}",
+            number("wide", "[0, 1]"),
+            number("near", "[1.0, 1.000000001]")
+        );
+        let choice = Unfolding { hats: 8, pair_hats: 3, bias: 1.0, rows: Rows::Fill };
+        let settled = Schema::from_toml(&text).unwrap().unfolded(&choice);
+        let hats = |column: &Column| {
+            matches!(&column.kind, ColumnKind::Number { basis: Basis::Hats(_), .. })
+        };
+        assert_eq!(settled.columns().iter().map(hats).collect::<Vec<_>>(), [true, false]);
+        let written = serde_json::to_string(&settled).unwrap();
+        assert_eq!(serde_json::from_str::<Schema>(&written).unwrap(), settled);
     }
 }

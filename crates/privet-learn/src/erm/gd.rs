@@ -340,6 +340,12 @@ impl Procedure<super::Erm> for Descending {
         Some(predicted::descent(facts, noise, time, shape(facts).1))
     }
 
+    fn weight_noise(&self, facts: &Facts) -> Option<f64> {
+        let curvature = facts.rows as f64 * shape(facts).0;
+        let gain = self.schedule.is_stable(curvature).then(|| self.schedule.gain());
+        gain.map(|gain| gain * self.gaussian.noise_scale)
+    }
+
     fn walk(&self) -> Option<serde_json::Value> {
         let start = Start { schedule: self.schedule, coordinates: self.gaussian.coordinates };
         serde_json::to_value(start).ok()

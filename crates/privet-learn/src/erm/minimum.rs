@@ -180,6 +180,14 @@ impl Procedure<super::Erm> for Minimum {
         }
     }
 
+    fn weight_noise(&self, _facts: &Facts) -> Option<f64> {
+        match &self.step {
+            Step::OutputGaussian { mechanism, .. } => Some(mechanism.noise_scale),
+            // How noise inside the objective moves its minimum depends on the records.
+            Step::OutputLaplace { .. } | Step::Perturbed(_) => None,
+        }
+    }
+
     fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
         if self.penalty != Penalty::None {
             // What a penalty costs depends on the best model, which is not known.

@@ -23,6 +23,7 @@
 //! | `predicted` | what a plan expects to lose |
 //! | `descent`, `thresholding` | how noised gradients become a model |
 //! | `narrow` | a table of a few chosen columns, for a second stage |
+//! | `gain` | how much of the noise a descent keeps |
 //! | [`ridge`] | how much to regularise, from public facts |
 //!
 //! All of them minimise, for each linear problem,
@@ -37,6 +38,7 @@ pub mod chosen_amp;
 mod descent;
 pub mod dp_ight;
 pub mod frank_wolfe;
+mod gain;
 pub mod gd;
 pub mod linear;
 mod minimum;

@@ -311,6 +311,10 @@ impl Procedure<super::Erm> for Shuffled {
         })
     }
 
+    fn weight_noise(&self, _facts: &Facts) -> Option<f64> {
+        Some(self.noise_scale())
+    }
+
     fn run(
         &self,
         facts: &Facts,

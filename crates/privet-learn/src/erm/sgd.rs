@@ -390,6 +390,12 @@ impl Procedure<super::Erm> for Sampled {
         Some(predicted::descent(facts, noise, time, gd::shape(facts).1))
     }
 
+    fn weight_noise(&self, facts: &Facts) -> Option<f64> {
+        let curvature = self.batch as f64 * gd::shape(facts).0;
+        let gain = self.schedule.is_stable(curvature).then(|| self.schedule.gain());
+        gain.map(|gain| gain * self.sampled.noise_scale)
+    }
+
     fn walk(&self) -> Option<serde_json::Value> {
         let start = Start { schedule: self.schedule, coordinates: self.sampled.coordinates };
         serde_json::to_value(start).ok()
