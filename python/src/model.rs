@@ -104,7 +104,7 @@ impl Model {
     /// The same as a page of HTML.
     fn page(&self, py: Python<'_>) -> Outcome<String> {
         let verdict = self.0.judged(py)?;
-        Ok(watched(py, |_| privet_cli::page::page(&self.0, &verdict))?)
+        watched(py, |_| privet_cli::page::page(&self.0, &verdict))
     }
 
     /// ⟨x, θ⟩ for each row and problem.

@@ -96,6 +96,9 @@ fn numbers_several_classes_sparse_rows_and_no_privacy_are_drawn_too() {
         "column = \"ward\"\nclasses = [\"a\", \"b\", \"c\"]",
     );
     let wards = wards.split("[[columns]]\nname = \"ward\"").next().unwrap().to_string();
+    // What is not predicted there is left out.
+    let ignored = "[[columns]]\nname = \"ill\"\ntype = \"ignore\"\n";
+    let (number, wards) = (number + ignored, wards + ignored);
     for (schema, flags) in [
         (number.as_str(), "--epsilon 5"),
         (&wards, "--epsilon 5"),

@@ -65,11 +65,10 @@ pub(super) fn check_pairs(drafts: Vec<PairDraft>, columns: &[Column]) -> Checked
         let key = format!("pairs[{place}]");
         let side = |name: &str| match columns.iter().find(|column| column.name == name) {
             Some(Column { kind: ColumnKind::Number { .. }, .. }) => Ok(Side::Number),
-            Some(Column { kind: ColumnKind::Category { categories, .. }, .. })
-                if matches!(categories, Categories::Listed(_)) =>
-            {
-                Ok(Side::Category)
-            }
+            Some(Column {
+                kind: ColumnKind::Category { categories: Categories::Listed(_), .. },
+                ..
+            }) => Ok(Side::Category),
             _ => refuse(
                 format!("{key}.columns"),
                 format!("{name:?} is no number and no listed category of [[columns]]"),
