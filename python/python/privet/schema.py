@@ -37,21 +37,30 @@ def number(
     low: float,
     high: float,
     *,
-    scale: str = "symmetric",
+    scale: str | None = None,
+    basis: str | dict[str, Any] | None = None,
     missing: float | str | None = None,
     transform: str | None = None,
     invalid: float | None = None,
 ) -> dict[str, Any]:
     """A number from ``low`` to ``high``; values outside are moved to the nearest of them.
 
-    ``scale``: ``"symmetric"`` (to [-1, 1]), ``"unit"`` (to [0, 1]) or ``"none"``. ``missing``: a number
+    ``basis``: what it is unfolded into, ``"linear"``, ``{"hats": 8}`` and the like, or ``"auto"``; ``scale``:
+    ``"symmetric"`` (to [-1, 1]), ``"unit"`` (to [0, 1]) or ``"none"``. With neither it is in [-1, 1], and the
+    default method chooses what it is unfolded into. ``missing``: a number
     that stands in, ``"category"`` for an indicator, ``None`` to refuse. ``transform``: ``"log1p"``.
     ``invalid``: what a bad cell becomes in a schema with ``invalid="stand-in"``.
 
     >>> number(0, 120, missing=38.5)
-    {'type': 'number', 'bounds': [0.0, 120.0], 'scale': 'symmetric', 'missing': 38.5}
+    {'type': 'number', 'bounds': [0.0, 120.0], 'missing': 38.5}
+    >>> number(0, 24, basis={"hats": 8, "cyclic": True})
+    {'type': 'number', 'bounds': [0.0, 24.0], 'basis': {'hats': 8, 'cyclic': True}}
     """
-    column: dict[str, Any] = {"type": "number", "bounds": [float(low), float(high)], "scale": scale}
+    column: dict[str, Any] = {"type": "number", "bounds": [float(low), float(high)]}
+    if scale is not None:
+        column["scale"] = scale
+    if basis is not None:
+        column["basis"] = basis
     if missing is not None:
         column["missing"] = missing
     if transform is not None:
