@@ -228,9 +228,9 @@ impl Draft {
             return self;
         }
         for column in self.columns.iter_mut().filter(|column| column.kind == ColumnType::Number) {
-            if column.basis.is_none() && column.scale.is_none() {
-                column.basis = Some(BasisDraft::Word("auto".into()));
+            if column.scale.is_none() {
                 column.scale = Some(Scale::Symmetric);
+                column.basis.get_or_insert_with(|| BasisDraft::Word("auto".into()));
             }
         }
         if self.bias.is_none() && self.columns.iter().any(ColumnDraft::is_open) {
