@@ -7,7 +7,7 @@ use crate::progress::Meter;
 use crate::{say, words};
 use clap::Args;
 use privet_core::{Neighbours, Relation, Unit};
-use privet_data::read::{ReadOptions, read};
+use privet_data::read::{Purpose, ReadOptions, read};
 use privet_data::write::Destination;
 use privet_data::{Dataset, Schema};
 use privet_dp::gate::{Certificate, public_key};
@@ -165,6 +165,16 @@ pub fn read_table(path: &Path, schema: &Schema, relation: Relation) -> Result<Da
     let progress: Option<&dyn Fn(u64, u64)> = if public_count { Some(&tell) } else { None };
     let options = ReadOptions { progress, allow_empty: !public_count, ..ReadOptions::default() };
     Ok(read(path, schema, &options)?)
+}
+
+/// How many records a table has, where that is no secret. Whatever else is wrong with it is told when it is
+/// read.
+pub fn count_rows(path: &Path, schema: &Schema) -> Result<u64, Failure> {
+    let meter = Meter::bar(&format!("counting the rows of {}", path.display()));
+    let tell = |done, total| meter.at(done, total);
+    let options =
+        ReadOptions { purpose: Purpose::Evaluate, progress: Some(&tell), ..ReadOptions::default() };
+    Ok(read(path, &schema.of_rows(), &options)?.rows() as u64)
 }
 
 /// The number of rows must be declared: where it is private, the file's own is not used.

@@ -395,7 +395,7 @@ fn tables_in_memory_obey_the_policy() {
             assert_eq!(features.report.null_rows, [1]);
             let labels = memory::Labels::Codes(&[1, 1, 2, 1]);
             let data = memory::labelled(features, labels, None, &schema, &options).unwrap();
-            assert_eq!(data.features.dense_row(0), [0.25, 0.5, 1.0]);
+            assert_eq!(data.features.dense_row(0), [-0.5, 0.0, 1.0]);
             assert_eq!(row(&data, 0), row(&data, 3));
             assert!(is_null(&data, 1) && is_null(&data, 2));
         }

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::progress::Meter;
-use crate::releasing::{Place, Releasing, read_table, rows_needed};
+use crate::releasing::{Place, Releasing, count_rows, read_table, rows_needed};
 use crate::settings::{self, RequestFlags};
 use clap::Args;
 use privet_data::{Dataset, Schema};
@@ -89,8 +89,8 @@ impl Train {
         let planned = match declared {
             Some(planned) => planned,
             None if self.encodes_by_rows(&schema) => {
-                let counted = read_table(self.twice()?, &schema.of_rows(), relation)?;
-                self.plan(&schema, counted.rows() as u64)?
+                let rows = count_rows(self.twice()?, &schema)?;
+                self.plan(&schema, rows)?
             }
             None => {
                 let data = read_table(&self.data, &schema.linear(), relation)?;

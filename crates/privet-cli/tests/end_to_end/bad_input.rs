@@ -21,7 +21,7 @@ fn flags_outside_their_range() {
     world.refused(2, &format!("{TRAIN} --rows 0"), &["--rows", "from 1"]);
     world.refused(2, &format!("{TRAIN} --ridge 0"), &["--ridge", "above 0"]);
     world.refused(2, &format!("{TRAIN} --split 1"), &["--split"]);
-    world.refused(2, &format!("{TRAIN} --method magic"), &["magic", "amp, objective, output"]);
+    world.refused(2, &format!("{TRAIN} --method magic"), &["magic", "auto, amp, chosen-amp"]);
     world.refused(2, &format!("{TRAIN} --neighbours cousins"), &["cousins", "replace-one"]);
     world.refused(2, &format!("{TRAIN} --calibration lucky"), &["lucky", "sound, printed"]);
     world.refused(2, &format!("{TRAIN} --loss hinge"), &["hinge", "huber-svm"]);

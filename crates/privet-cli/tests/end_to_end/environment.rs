@@ -80,7 +80,7 @@ fn an_interrupt_leaves_nothing_half_written() {
         return;
     }
     let before = world.names();
-    let line = TRAIN.replace("table.csv", "pipe.csv");
+    let line = TRAIN.replace("table.csv", "pipe.csv") + " --rows 400";
     let child = world.command(&line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // Opening to write returns once the reader has opened its end: the handler is then in place.
     let writer = std::fs::OpenOptions::new().write(true).open(world.path("pipe.csv")).unwrap();

@@ -23,13 +23,22 @@ fn started(world: &World, line: &str) -> Child {
 /// `meanwhile` happens, and the table is given.
 fn train_while(world: &World, line: &str, meanwhile: impl FnOnce()) -> Ended {
     pipe(world, "slow.csv");
-    let line = line.replace("table.csv", "slow.csv");
+    let line = line.replace("table.csv", "slow.csv") + " --rows 400";
     let child = started(world, &line);
     let mut rows = fs::OpenOptions::new().write(true).open(world.path("slow.csv")).unwrap();
     meanwhile();
     rows.write_all(table(400).as_bytes()).unwrap();
     drop(rows);
     Ended::of(&line, child.wait_with_output().unwrap())
+}
+
+/// The default counts rows before it encodes them, and a pipe cannot be read twice.
+#[test]
+fn a_pipe_must_say_how_many_rows_it_holds() {
+    let world = World::new();
+    pipe(&world, "slow.csv");
+    let line = train().replace("table.csv", "slow.csv");
+    world.refused(2, &line, &["slow.csv", "read only once", "--rows"]);
 }
 
 /// Nothing is read and nothing is charged: the table does not even exist.
@@ -186,7 +195,7 @@ fn a_full_disk_does_not_lose_the_model() {
 fn a_reader_of_the_model_that_left_does_not_lose_it() {
     let world = World::new();
     pipe(&world, "slow.csv");
-    let line = train().replace("table.csv", "slow.csv").replace("model.json", "-");
+    let line = train().replace("table.csv", "slow.csv").replace("model.json", "-") + " --rows 400";
     let mut child = started(&world, &line);
     let mut rows = fs::OpenOptions::new().write(true).open(world.path("slow.csv")).unwrap();
     drop(child.stdout.take());
