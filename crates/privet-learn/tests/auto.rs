@@ -79,7 +79,7 @@ fn numbers_bend_as_far_as_the_budget_can_tell() {
     assert_eq!(at(500, 7, 2, 0.1), (0, false), "too little to tell a bend from noise");
     assert_eq!(at(464_809, 11, 2, 1.0), (9, true));
     assert_eq!(at(464_809, 40, 2, 1.0), (9, false), "too many pairs");
-    assert_eq!(at(2_000, 300, 2, 0.5), (0, false), "more hats than the budget is worth");
+    assert_eq!(at(2_000, 400, 2, 0.5), (0, false), "more hats than the budget is worth");
     assert_eq!(at(20_000, 17, 26, 0.1), (0, false), "shared among many classes");
     assert_eq!(at(20_000, 9, 0, 1.0), (0, false), "a number");
     assert_eq!(unfolded(&auto(36_177, 7, 2, 1.0, 0.0)), (0, false), "no δ");

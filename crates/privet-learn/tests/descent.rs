@@ -87,9 +87,15 @@ fn the_pace_moves_gently() {
                         let rate = there.rate / here.rate;
                         let memory = (1.0 - there.momentum) / (1.0 - here.momentum);
                         let averaged = f64::from(there.averaged) / f64::from(here.averaged);
-                        for moved in [steps, rate, memory, averaged] {
+                        for moved in [steps, memory, averaged] {
                             assert!((0.7..1.3).contains(&moved), "{moved}");
                         }
+                        // Where noise is loud the model that is expected grows with the rows, and how far
+                        // the descent goes as their square at most.
+                        assert!(
+                            (0.8_f64.powi(2)..1.2_f64.powi(2) + 1e-9).contains(&rate),
+                            "{rate}"
+                        );
                     }
                 }
             }
