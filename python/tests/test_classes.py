@@ -21,7 +21,9 @@ def schema(classes):
 def test_two_classes_out_of_order(table, tmp_path):
     X, y = table
     names = np.where(y == 1, "high", "low")
-    model = PrivateLogisticRegression(epsilon=50, schema=schema(["low", "high"])).fit(X, names)
+    # A method by name: its numbers are not unfolded, and coefficients are those of X.
+    settings = {"epsilon": 50, "schema": schema(["low", "high"]), "method": "gd"}
+    model = PrivateLogisticRegression(**settings).fit(X, names)
     model.save(tmp_path / "model.json")
     for fitted in (model, privet.load(tmp_path / "model.json")):
         assert list(fitted.classes_) == ["high", "low"]
