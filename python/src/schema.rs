@@ -161,6 +161,12 @@ impl Schema {
         py: Python<'py>,
         features: &Bound<'py, PyAny>,
     ) -> Outcome<Bound<'py, PyArray2<f32>>> {
+        if self.0.clip().rows == privet_data::schema::Rows::Fill {
+            return Err(Failure::value(
+                "rows = \"fill\": such rows are as long as the clip to learn from, and not when they are \
+                 scored; accepted is a schema with rows = \"clip\"",
+            ));
+        }
         let features = input::features(features, &self.0, &input::to_use())?;
         let (rows, columns) = (features.matrix.rows(), features.matrix.columns());
         let values = match features.matrix {

@@ -67,6 +67,18 @@ impl Clip {
         }
     }
 
+    /// The same on a coarser grid: that of rows whose Euclidean norm is at most `length`, which exact sums of
+    /// such rows count in. Entries clamped one by one (L∞) would else lie between its points. A pure function of
+    /// public numbers; the bound holds as before, since k = trunc(clamp(x/g, −R/g, R/g)) for whichever g.
+    pub fn on_grid_of(self, length: f64) -> Self {
+        if self.norm != Norm::Linf || !length.is_finite() {
+            return self;
+        }
+        let grid_exponent = self.grid_exponent.max(ceil_log2(length) - GRID_BITS);
+        let per_grid = libm::exp2(f64::from(-grid_exponent));
+        Self { per_grid, grid_radius: self.radius * per_grid, grid_exponent, ..self }
+    }
+
     /// Which norm is bounded.
     pub fn norm(&self) -> Norm {
         self.norm

@@ -6,9 +6,11 @@ use crate::erm::Erm;
 use crate::method::{Method, Scores};
 use crate::released::Released;
 use crate::task::Artefact;
+use privet_data::bound::Clip;
 use privet_data::centre::centred as centred_rows;
 use privet_data::encode::Encoding;
 use privet_data::matrix::Matrix;
+use privet_data::schema::{ClipFacts, Rows};
 use privet_optim::loss::Loss;
 use serde::{Deserialize, Serialize};
 
@@ -72,7 +74,11 @@ impl Model {
     pub fn scores(&self, features: &Matrix) -> Vec<f64> {
         let radius = || Encoding::new(&self.request().schema).l2_radius();
         let centred = self.weights().centre.as_ref();
-        let centred = centred.map(|mean| Matrix::Dense(centred_rows(features, mean, radius())));
+        // Centred rows are those that were learnt from, each as long as the radius where rows are filled.
+        let clip = self.request().schema.clip();
+        let filled = (centred.is_some() && clip.rows == Rows::Fill).then(|| filled(features, clip));
+        let rows = filled.as_ref().unwrap_or(features);
+        let centred = centred.map(|mean| Matrix::Dense(centred_rows(rows, mean, radius())));
         let features = centred.as_ref().unwrap_or(features);
         let mut scores = Vec::with_capacity(features.rows() * self.weights().weights.len());
         for row in 0..features.rows() {
@@ -148,6 +154,14 @@ impl Model {
                 .collect()
         })
     }
+}
+
+/// The rows, each as long as the clip allows.
+fn filled(features: &Matrix, clip: ClipFacts) -> Matrix {
+    let (rows, columns) = (features.rows(), features.columns());
+    let values: Vec<f64> =
+        (0..rows).flat_map(|row| features.dense_row(row)).map(f64::from).collect();
+    Matrix::Dense(Clip::new(clip).dense(&values, rows, columns))
 }
 
 /// ⟨x, θ⟩ for one row.

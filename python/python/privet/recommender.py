@@ -98,7 +98,7 @@ class PrivateRecommender(BaseEstimator):
                 "n_users is missing: the number of users is private; about how many there are, from public "
                 "knowledge, is accepted"
             )
-        names = [str(item) for item in self.items]
+        names = [_name(item) for item in self.items]
         users = whole("n_users", self.n_users)
         delta = optional_number("delta", self.delta)
         low, high = (optional_number("bounds", bound) for bound in self.bounds)

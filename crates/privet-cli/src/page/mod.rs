@@ -133,6 +133,9 @@ fn reading(model: &Model, shapes: &Shapes, page: &mut String) {
         }
     };
     let sums = match shapes.exact {
+        _ if shapes.unexplained => {
+            "These sums are not the whole model: other parts of it belong to no column, and are not drawn."
+        }
         true => "These sums are the model: they hold for every row.",
         false => {
             "These sums hold for rows that the schema's bound on a row's length does not touch; what is said of a \

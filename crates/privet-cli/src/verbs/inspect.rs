@@ -157,9 +157,13 @@ pub(crate) fn purpose(model: &Model) -> String {
         None => format!("predicts {column}, a number"),
     };
     let request = model.request();
+    let kind = match words::features(schema) {
+        Some(_) => "A linear model of fixed features, so that it can bend, that",
+        None => "A linear model that",
+    };
     words::wrapped(
         &format!(
-            "A linear model that {what}; method {}, {} calibration, loss {}.",
+            "{kind} {what}; method {}, {} calibration, loss {}.",
             request.task.method,
             request.calibration,
             request.task.loss.name()

@@ -54,10 +54,15 @@ impl Recommend {
         let schema = &released.request().schema;
         let rated = Rated::of(schema).map_err(|error| Failure::input(error.to_string()))?;
         let own = own_ratings(&self.user, &rated)?;
+        let seen = own.items();
         let table = ratings::table(vec![own], &rated);
         let user = LocalState::of(&table.features, 0);
         let shape: Shape = Complete::facts(released.request())?;
-        let found = released.artefact().recommend(&user, &shape, self.top);
+        // Of one who rated more than the cap some were left out: those are not recommended either.
+        let wanted = self.top.saturating_add(seen.len());
+        let mut found = released.artefact().recommend(&user, &shape, wanted);
+        found.retain(|found| !seen.contains(&found.item));
+        found.truncate(self.top);
         say!("made from this user's own ratings: for that user's eyes alone");
         if self.json {
             let line = |found: &privet_learn::completion::factors::Recommended| json!({ "item": rated.items[found.item], "rating": found.rating });

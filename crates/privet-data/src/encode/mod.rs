@@ -115,6 +115,9 @@ impl Encoding {
         let fill = schema.clip().rows == Rows::Fill;
         // Of the length of sparse rows nothing is known: they are filled to be scored as well.
         let for_scores = (fill && libsvm.is_none()).then(|| clip.radius() / f64::sqrt(usual));
+        // At most 2²⁵ additions and a root: their rounding is below one part in 2²⁰.
+        let raw_l2 = if fill { f64::INFINITY } else { squares.sqrt() * (1.0 + 1e-6) };
+        let clip = clip.on_grid_of(l2_bound(&clip, width as usize, raw_l2));
         let sparse = libsvm.is_some() || non_zero / f64::from(width) < SPARSE_BELOW;
         let by_columns = if sparse { Storage::Csr } else { Storage::Dense };
         Self {
@@ -124,8 +127,7 @@ impl Encoding {
             storage: schema.storage().unwrap_or(by_columns),
             clip,
             target: schema.target().kind.clone(),
-            // At most 2²⁵ additions and a root: their rounding is below one part in 2²⁰.
-            raw_l2: if fill { f64::INFINITY } else { squares.sqrt() * (1.0 + 1e-6) },
+            raw_l2,
             encoders,
             pairs,
             fourier,
@@ -219,11 +221,7 @@ impl Encoding {
     /// A bound on the Euclidean norm of every stored row: R itself for L2 clipping, √width · R
     /// (rounded up) for L∞; less where the columns' bounds alone imply less.
     pub fn l2_radius(&self) -> f64 {
-        let clipped = match self.clip.norm() {
-            Norm::L2 => self.clip.radius(),
-            Norm::Linf => self.clip.radius() * (self.width as f64).sqrt() * (1.0 + 1e-12),
-        };
-        clipped.min(self.raw_l2)
+        l2_bound(&self.clip, self.width, self.raw_l2)
     }
 
     /// A bound on the magnitude of every stored entry.
@@ -277,6 +275,15 @@ impl Encoding {
     pub fn rows(&self, unknown: UnknownIn) -> RowEncoder<'_> {
         RowEncoder::new(self, unknown)
     }
+}
+
+/// A bound on the Euclidean norm of clipped rows of so many columns, whose norm before is at most `raw`.
+fn l2_bound(clip: &Clip, columns: usize, raw: f64) -> f64 {
+    let clipped = match clip.norm() {
+        Norm::L2 => clip.radius(),
+        Norm::Linf => clip.radius() * (columns as f64).sqrt() * (1.0 + 1e-12),
+    };
+    clipped.min(raw)
 }
 
 #[cfg(test)]

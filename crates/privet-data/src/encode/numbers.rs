@@ -78,6 +78,9 @@ impl Encoding {
         if !self.pairs.is_empty() {
             return None;
         }
+        if !self.pairs.is_empty() || self.fourier.is_some() {
+            return None;
+        }
         match self.maps()? {
             Maps::Alike { features, bounds } => {
                 let slope = bounds.map_or(1.0, |(low, high)| 1.0 / low.abs().max(high.abs()));

@@ -14,12 +14,22 @@ pub(super) fn read(path: &Path, schema: &Schema) -> Result<Dataset, RatingsError
     let rated = Rated::of(schema)?;
     let file = Place::Path(path.into());
     let bytes = decompressed(path)?;
-    let text =
-        std::str::from_utf8(&bytes).map_err(|_| DataError::NotText { file: file.clone() })?;
+    // A line that does not fit is nobody's, where the schema says that no record may end the reading.
+    let total = schema.invalid().is_total();
     let mut users = Vec::new();
-    for (line, row) in text.lines().zip(1_u64..) {
+    let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    'users: for (line, row) in lines.zip(1_u64..) {
+        let Ok(line) = std::str::from_utf8(line) else {
+            if total {
+                continue;
+            }
+            return Err(DataError::NotText { file }.into());
+        };
         let expected = rated.items.len() + 1;
         let found = line.split(',').count();
+        if found != expected && total {
+            continue;
+        }
         if found != expected {
             return Err(RatingsError::Width { file, row, found, expected });
         }
@@ -28,6 +38,7 @@ pub(super) fn read(path: &Path, schema: &Schema) -> Result<Dataset, RatingsError
             match cell.trim().parse::<f64>() {
                 Ok(NONE) => {}
                 Ok(rating) if rating.is_finite() => user.and(item, rating, &rated),
+                _ if total => continue 'users,
                 _ => return Err(RatingsError::Cell { file, row, item: item + 1 }),
             }
         }

@@ -68,7 +68,7 @@ impl Layout {
     /// The names of user, item and rating, and of columns that are left out.
     fn names(self) -> ([&'static str; 3], &'static [&'static str]) {
         match self {
-            Self::MovieLens => (["userId", "movieId", "rating"], &[]),
+            Self::MovieLens => (["userId", "movieId", "rating"], &["timestamp"]),
             Self::MovieLens100k => (["user", "item", "rating"], &["time"]),
             Self::Triples | Self::Grid => (["user", "item", "rating"], &[]),
         }
@@ -365,6 +365,11 @@ impl OwnRatings {
         if item < rated.items.len() && rating.is_finite() {
             self.ratings.push((item as u32, cell((rating - middle) / half)));
         }
+    }
+
+    /// The places of the items that she rated.
+    pub fn items(&self) -> std::collections::HashSet<usize> {
+        self.ratings.iter().map(|(item, _)| *item as usize).collect()
     }
 
     /// How many.

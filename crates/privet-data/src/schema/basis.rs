@@ -207,6 +207,17 @@ fn apart(count: u32, (low, high): (f64, f64)) -> bool {
     (high - low) / f64::from(count) > 1e-9 * low.abs().max(high.abs())
 }
 
+/// Leaves nothing of these columns to a planner.
+pub(super) fn close(columns: &mut [Column]) {
+    for column in columns {
+        if let ColumnKind::Number { basis, .. } = &mut column.kind
+            && *basis == Basis::Auto
+        {
+            *basis = Basis::Linear;
+        }
+    }
+}
+
 /// What a planner decides where a schema leaves its encoding open.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unfolding {
@@ -269,13 +280,7 @@ impl Schema {
     pub fn linear(&self) -> Self {
         let mut schema = self.clone();
         schema.open_bias = false;
-        for column in &mut schema.columns {
-            if let ColumnKind::Number { basis, .. } = &mut column.kind
-                && *basis == Basis::Auto
-            {
-                *basis = Basis::Linear;
-            }
-        }
+        close(&mut schema.columns);
         schema
     }
 
@@ -288,7 +293,10 @@ impl Schema {
         if self.open_bias {
             schema.bias = Some(choice.bias);
         }
-        schema.clip.rows = choice.rows;
+        // Rows that were declared to be filled stay so.
+        if schema.clip.rows == Rows::Clip {
+            schema.clip.rows = choice.rows;
+        }
         let mut names = Vec::new();
         for (column, open) in schema.columns.iter_mut().zip(&self.columns) {
             let (

@@ -1,6 +1,6 @@
 //! From a draft to a schema: every key's limits, in one place.
 
-use super::{columns::check_columns, fourier::check_fourier, pairs::check_pairs, *};
+use super::{basis, columns::check_columns, fourier::check_fourier, pairs::check_pairs, *};
 use privet_core::{Range, UNIT_CAP};
 use std::collections::HashSet;
 
@@ -76,7 +76,13 @@ impl Draft {
             let problem = "a LIBSVM file has no columns that could declare one";
             return refuse("invalid", problem, "\"refuse\" or \"drop\"");
         }
-        let columns = check_columns(self.columns, &file, &target, unit.as_ref(), invalid)?;
+        let mut columns = check_columns(self.columns, &file, &target, unit.as_ref(), invalid)?;
+        // Only rows clipped in the Euclidean norm, and not of pixels, are unfolded.
+        let closed = clip.norm != Norm::L2 || self.image.is_some();
+        if closed {
+            basis::close(&mut columns);
+        }
+        let open_bias = open_bias && !closed;
         let pairs = check_pairs(self.pairs, &columns)?;
         let fourier = self.fourier.map(|draft| check_fourier(draft, &columns)).transpose()?;
         let image =

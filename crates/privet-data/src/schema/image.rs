@@ -1,7 +1,9 @@
 //! Rows that are images: `[image]`.
 
 use super::check::{Checked, in_range, refuse};
-use super::{ClipFacts, Column, ColumnKind, LibsvmFacts, Missing, Norm, Scale, Schema};
+use super::{
+    Basis, ClipFacts, Column, ColumnKind, LibsvmFacts, Missing, Norm, Rows, Scale, Schema,
+};
 use crate::image::coefficients;
 use privet_core::Range;
 use serde::{Deserialize, Serialize};
@@ -118,12 +120,15 @@ fn check_pixels(
 ) -> Checked<()> {
     let plain = |kind: &ColumnKind| {
         let missing = |missing: &Missing<f64>| *missing != Missing::Category;
-        matches!(kind, ColumnKind::Number { scale: Scale::Unit, missing: m, .. } if missing(m))
+        let alone = |basis: &Basis| *basis == Basis::Linear;
+        matches!(kind, ColumnKind::Number { scale: Scale::Unit, missing: m, basis: b, .. }
+            if missing(m) && alone(b))
     };
     let features = || columns.iter().filter(|column| column.kind.width() > 0);
     if let Some(other) = features().find(|column| !plain(&column.kind)) {
         let key = format!("column \"{}\"", other.name);
-        let accepted = "numbers with bounds, scale = \"unit\", and no column for missing ones";
+        let accepted =
+            "numbers with bounds, scale = \"unit\", no basis, and no column for missing ones";
         return refuse(key, "no pixel of an [image]", accepted);
     }
     if libsvm.is_some_and(|facts| facts.bounds.is_none()) {
@@ -156,7 +161,7 @@ impl Schema {
     pub(crate) fn of_pixels(&self) -> Option<Self> {
         let pixels = self.image?.pixels() as f64;
         let radius = pixels.sqrt() * (1.0 + 1e-6);
-        let clip = ClipFacts { norm: Norm::L2, radius, rows: super::Rows::Clip };
+        let clip = ClipFacts { norm: Norm::L2, radius, rows: Rows::Clip };
         Some(Self { clip, image: None, storage: None, ..self.clone() })
     }
 }

@@ -61,8 +61,11 @@ pub struct Shapes {
     pub intercept_noise: Option<f64>,
     /// Columns in the order of the schema, then pairs.
     pub shapes: Vec<Shape>,
-    /// Features that are not among them: those of a sparse file with small weights, of images, and waves.
+    /// Features of a sparse file that are not among them.
     pub left_out: usize,
+    /// Whether the score has parts that belong to no column: waves, features of images, a centre taken from
+    /// every row. Then the functions do not add up to it for any row.
+    pub unexplained: bool,
 }
 
 /// What the numbers of shape functions are.
@@ -133,7 +136,8 @@ impl Shapes {
         let features = encoding.features() as usize;
         let least = least_shown(weights, features);
         let parts = encoding.parts(|feature| largest(weights, feature as usize) >= least);
-        let left_out = features.saturating_sub(parts.len()) + encoding.of_no_column();
+        let left_out = features.saturating_sub(parts.len());
+        let unexplained = encoding.of_no_column() > 0 || weights.centre.is_some();
         let (constant, functionals) = centred(&encoding, &parts);
         let joint = request.task.loss == Loss::Logistic && request.scores() == Scores::ClippedJoint;
         let relative = joint && weights.weights.len() > 1;
@@ -154,12 +158,13 @@ impl Shapes {
         Self {
             scale,
             classes,
-            exact: encoding.is_additive() && left_out == 0 && weights.centre.is_none(),
+            exact: encoding.is_additive() && left_out == 0 && !unexplained,
             relative,
             intercept: intercept.into_iter().map(|value| value + shift).collect(),
             intercept_noise: noise_of(&constant),
             shapes: parts.into_iter().zip(functionals).map(shape).collect(),
             left_out,
+            unexplained,
         }
     }
 }

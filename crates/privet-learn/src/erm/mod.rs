@@ -73,6 +73,7 @@ use crate::task::{Planned, Procedure, Task, Work};
 use crate::{LearnError, admit};
 use privet_data::Schema;
 use privet_data::encode::Encoding;
+use privet_data::schema::RADIUS;
 use privet_dp::account::Event;
 use privet_dp::gate::{Arithmetic, GateError};
 use privet_optim::loss::Loss;
@@ -162,6 +163,7 @@ impl Task for Erm {
             && found.centre.is_some() == centred
             && found.centre.iter().all(|mean| mean.len() == encoding.width())
             && found.centre.iter().flatten().all(|x| x.is_finite())
+            && (!centred || RADIUS.check(encoding.l2_radius()).is_ok())
             && found.weights.iter().all(|row| row.len() == encoding.width())
             && found.weights.iter().flatten().all(|weight| weight.is_finite());
         if fits { Ok(()) } else { Err("its weights do not fit its schema".into()) }

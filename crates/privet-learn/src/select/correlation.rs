@@ -103,6 +103,12 @@ impl Association {
                 instead: "give association products, or replace-one neighbours with records as units",
             });
         }
+        if association == Self::Kendall && facts.rows > u64::from(u32::MAX) {
+            return Err(LearnError::NotCovered {
+                what: "pairs of 2^32 records or more are not counted".into(),
+                instead: "give association products",
+            });
+        }
         if association == Self::Kendall && clip.is_some() {
             return Err(LearnError::NotCovered {
                 what: "pairs of records are counted by their order, and nothing is clamped".into(),

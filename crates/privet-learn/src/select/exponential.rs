@@ -46,6 +46,8 @@ use std::sync::Arc;
 pub const BALL: Range = Range::from("ball", 1e-9, 1e9);
 /// Sets that are fitted at most.
 pub const MOST: usize = 500_000;
+/// Columns at most: their second moments are kept whole, whatever the records.
+const MOST_COLUMNS: usize = 4_096;
 /// Seconds that a set of a few columns takes, about.
 const SECONDS_A_SET: f64 = 2e-6;
 
@@ -167,6 +169,12 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &Exponential) -> Result<Decisio
                 "method exponential fits sets of up to {LARGEST_SIZE} columns, not of {size}"
             ),
             instead: "give a smaller size, or method correlation",
+        });
+    }
+    if open(facts) > MOST_COLUMNS {
+        return Err(LearnError::NotCovered {
+            what: format!("second moments of {} columns", open(facts)),
+            instead: "give at most 4096 columns, or method correlation",
         });
     }
     let count = sets(open(facts), size as usize).filter(|count| *count <= MOST);

@@ -110,7 +110,7 @@ fn in_ball(gram: &[f64], linear: &[f64], radius: f64) -> Vec<f64> {
     let norm = |theta: &[f64]| dot(theta, theta).sqrt();
     let largest = (0..size).map(|j| gram[j * size + j]).fold(0.0, f64::max);
     // As good as none, but enough for a factorisation.
-    let least = 1e-13 * largest.max(f64::MIN_POSITIVE) * size as f64;
+    let least = 1e-14 * largest.max(f64::MIN_POSITIVE) * size as f64;
     let free = [0.0, least].into_iter().find_map(|ridge| solved(gram, linear, ridge));
     if let Some(free) = free.filter(|free| norm(free) <= radius) {
         return free;
