@@ -22,7 +22,7 @@
 //! No table is looked at and nothing is tuned, so that the budget asked for is the whole price. Every
 //! parameter is a smooth function of the declared rows, the encoded columns, the classes and the
 //! budget, but for whole numbers of knots: a fifth more rows or columns moves none of them by more than three
-//! tenths (`tests/auto.rs`).
+//! tenths (`tests/all/auto.rs`).
 //!
 //! **How the constants were chosen.** On some 200 generated tables (400 to 800,000 rows, 2 to 40 numbers, up to
 //! 8 categories, 2 to 50 % positives; linear, bent, sparse, with and without interactions) by a simulation of

@@ -1,6 +1,6 @@
 //! Certificates that cannot be relied on, though they are as their version wrote them.
 //!
-//! This list and the one in `SECURITY.md` say the same (`tests/void.rs` compares them). An entry names the
+//! This list and the one in `SECURITY.md` say the same (`tests/all/void.rs` compares them). An entry names the
 //! first version that it no longer concerns, and recognises a certificate by its own words.
 
 use crate::method::Method;

@@ -32,7 +32,7 @@
 //! - [`Sizes::largest_distance`] is what the bound comes to, from public sizes: backward errors of the
 //!   decomposition of p(p + 8)u·t and p(p + 8)u, more than any that were seen, and a θ̃ to 64√p·u.
 //!
-//! Tested by `the_bound_holds_and_stays_below_what_was_planned` and `tests/linear.rs` of `privet-learn`.
+//! Tested by `the_bound_holds_and_stays_below_what_was_planned` and `tests/all/linear.rs` of `privet-learn`.
 
 use crate::double_double::DoubleDouble;
 use crate::spectrum::Spectrum;

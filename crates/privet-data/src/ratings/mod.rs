@@ -31,7 +31,7 @@
 //! **Twice the same item.** With `invalid = "refuse"`, the default, the file is refused; otherwise the last
 //! of the ratings kept counts. Either way it depends on that user's own lines alone.
 //!
-//! Tested by `tests/ratings.rs`.
+//! Tested by `tests/all/ratings.rs`.
 
 mod grid;
 

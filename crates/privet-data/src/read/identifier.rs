@@ -13,7 +13,7 @@
 //! cannot tell people apart (truth values, nested data) are refused whatever they hold.
 //!
 //! If two users were taken for one, adding a row of the one could drop a row of the other, and a
-//! guarantee for one user would be given to neither. Tested by `tests/identifiers.rs`.
+//! guarantee for one user would be given to neither. Tested by `tests/all/identifiers.rs`.
 
 use crate::{
     encode::{Cell, EncodeError},

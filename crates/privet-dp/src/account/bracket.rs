@@ -18,7 +18,7 @@
 //! Grids that stand in for continuous laws are within a total-variation distance q of them together, so
 //! (1+e^ε)·q is taken off.
 //!
-//! Tested by `tests/account_bracket.rs`.
+//! Tested by `tests/all/account_bracket.rs`.
 
 use super::error::{AccountError, non_negative};
 use super::event::{Cost, Event, ObjectiveCost, ObjectiveNoise, OutputNoise};

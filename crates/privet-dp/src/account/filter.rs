@@ -31,7 +31,7 @@
 //! | sampled Gaussian, objective perturbation | – | – | [`super::renyi`] |
 //! | (ε, δ) | – | – | – |
 //!
-//! Tested by `tests/filter.rs`, by simulation of an adversary that chooses each event by the answers.
+//! Tested by `tests/all/filter.rs`, by simulation of an adversary that chooses each event by the answers.
 
 use super::error::{AccountError, non_negative, positive};
 use super::event::Event;

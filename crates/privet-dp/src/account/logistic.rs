@@ -33,7 +33,7 @@
 //! T₀ and T₋ may alternate with L₂, so there the two are added.
 //!
 //! κ `kappa`, m `ratio`, p′ `corner`, ν `nu`. Tested by the table "Theorem 4 curves" and by brute
-//! force over densities (`tests/account_brute_force.rs`).
+//! force over densities (`tests/all/account_brute_force.rs`).
 
 use super::gaussian::{self, delta_abs, delta_plus};
 use super::normal::{REACH, cdf, density, ln_cdf, mills};

@@ -19,7 +19,7 @@
 //! above 1−x and 5·10⁻¹³ of the whole (sums over many dots). Chords are taken with the worst of it, and the result is multiplied by
 //! (1−2·10⁻¹¹) for each use. The mass at ∞ is not counted.
 //!
-//! Tested by `tests/account_bracket.rs`: between `dp-accounting`'s optimist and our own upper bound.
+//! Tested by `tests/all/account_bracket.rs`: between `dp-accounting`'s optimist and our own upper bound.
 
 use super::distribution::all_curves;
 use super::hull::Dots;

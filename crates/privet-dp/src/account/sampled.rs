@@ -59,7 +59,7 @@
 //!   what follows is post-processing or has the same law.
 //! - Sampling is by record: a unit of several records is refused.
 //! - Tested against `vectors/sampled.json` and `vectors/batches.json` (`dp-accounting`), and by
-//!   `tests/account_sampled.rs`.
+//!   `tests/all/account_sampled.rs`.
 
 use super::error::AccountError;
 use super::gaussian;

@@ -10,7 +10,7 @@
 //! The smaller E, the lower f: any set of ε is valid, more of them are tighter. f is convex and falls,
 //! as a maximum of such lines. For a Gaussian release and all ε it is Φ(Φ⁻¹(1−α)−μ).
 //!
-//! Tested by `tests/account_bracket.rs`.
+//! Tested by `tests/all/account_bracket.rs`.
 
 use super::error::{AccountError, probability};
 use super::event::Event;

@@ -9,7 +9,7 @@
 //! Scores that move by at most Δ either way have spread 2Δ; scores that all move the same way, Δ.
 //! Finite arithmetic: whole numbers, drawn exactly ([`choose_by_weight`]); every candidate has a probability
 //! above 0, so that pure ε holds. Rounds depend on the scores: time is not hidden. Tested by
-//! `tests/selection.rs`.
+//! `tests/all/selection.rs`.
 
 use super::grid::up;
 use crate::account::{Cost, Event};

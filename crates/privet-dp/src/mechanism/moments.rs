@@ -13,7 +13,7 @@
 //! count √2-fold, and needs no irrational factor: sums stay integers.
 //!
 //! - w `weight`, a power of two, divided out again; p `columns`
-//! - Tested by `tests/moments.rs`.
+//! - Tested by `tests/all/moments.rs`.
 
 use super::{ExactCounts, Gaussian, Laplace};
 use crate::account::Event;

@@ -54,7 +54,7 @@
 //! claims, is open. This is *experimental*: proved here, and by nobody else.
 //!
 //! - Δ `floor`, B `bound`, R `radius`, p `coordinates`, σ `noise_scale`, e `tolerance`, τ `output_noise`
-//! - Tested by `tests/rotated.rs` and by `tests/linear.rs` of `privet-learn`.
+//! - Tested by `tests/all/rotated.rs` and by `tests/all/linear.rs` of `privet-learn`.
 
 use super::grid::{from_grid, rounding, to_grid, up};
 use super::{Distance, SecretNoise};

@@ -16,7 +16,7 @@
 //! nor |S| is released or divided by. There is no way to hand in batches that were cut elsewhere.
 //!
 //! - C `contribution`, σ `noise_scale`, √p of `coordinates`
-//! - Tested by `tests/sampled_gaussian.rs`.
+//! - Tested by `tests/all/sampled_gaussian.rs`.
 
 use super::gaussian::noised_units;
 use super::grid::{ExactCounts, rounding, up};

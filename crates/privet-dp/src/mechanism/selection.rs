@@ -32,7 +32,7 @@
 //! [`Private`] value and never leaves; no choice leaves before [`Session::settle`].
 //!
 //! - Δ `sensitivity`, T the number of `coefficients`
-//! - Tested by `tests/selection.rs`.
+//! - Tested by `tests/all/selection.rs`.
 
 use super::grid::up;
 use crate::account::{Cost, Event};

@@ -18,7 +18,7 @@
 //!
 //! - Pr\[N ≥ k\] = αᵏ/(1 + α) for k ≥ 1, α = e^(−1/s).
 //! - Finite arithmetic: d̂ and N are whole numbers, N is drawn exactly ([`DiscreteLaplace`]), and t is rounded up.
-//! - Tested by `tests/stability.rs`.
+//! - Tested by `tests/all/stability.rs`.
 
 use crate::account::{Cost, Event};
 use crate::gate::{GateError, Noised, Private, Session};

@@ -11,7 +11,7 @@
 //! Departs from the paper, which draws a discrete Laplace and thins it with Bernoulli(e⁻ˣ) coins in
 //! rational arithmetic, at some 30 random words a draw; here it is about one, the law being the same.
 //!
-//! Tested by `tests/noise_integer_laws.rs`.
+//! Tested by `tests/all/noise_integer_laws.rs`.
 
 use super::exact::cell_table::{CellTable, Shape};
 use super::exact::exponent::{Exponent, dyadic_parts};

@@ -9,7 +9,7 @@
 //! (Conditioning on ∣k∣ < 2⁶² moves the ends by Δ: an outcome that only one neighbour can
 //! produce has probability below e^(−1000), a δ no accountant can represent.)
 //!
-//! Tested by `tests/noise_integer_laws.rs`.
+//! Tested by `tests/all/noise_integer_laws.rs`.
 
 use super::exact::cell_table::{CellTable, Shape};
 use super::exact::exponent::{Exponent, dyadic_parts};

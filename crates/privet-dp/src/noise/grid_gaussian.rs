@@ -37,7 +37,7 @@
 //! the better charge: [`grid_ratio`].
 //!
 //! Tested by `the_bound_holds_for_small_grids` (exact sums at s = 1 … 64) and in law by
-//! `tests/noise_continuous_laws.rs`.
+//! `tests/all/noise_continuous_laws.rs`.
 
 use super::exact::exponent::dyadic_parts;
 use super::{DiscreteGaussian, NoiseError, Source};

@@ -13,7 +13,7 @@
 //!   −ln E, E exponential with full relative precision down to the smallest values (so both tails
 //!   of the noise are there).
 //!
-//! Tested by `tests/noise_choice.rs`.
+//! Tested by `tests/all/noise_choice.rs`.
 
 use super::bernoulli::{Exponent, bernoulli_exp};
 use super::exact::exponent::dyadic_parts;

@@ -10,7 +10,7 @@
 //! [`GridGaussian`] (2⁴⁰ grid points a standard deviation), −ln U is [`exponential`]; products and
 //! quotients are rounded to f64. A certificate that rests on this law says so.
 //!
-//! Tested by `tests/noise_continuous_laws.rs`: the radius against the Erlang law, directions
+//! Tested by `tests/all/noise_continuous_laws.rs`: the radius against the Erlang law, directions
 //! against Archimedes' theorem.
 
 use super::gumbel::exponential;

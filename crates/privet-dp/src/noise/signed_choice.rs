@@ -23,7 +23,7 @@
 //! *Taken out.* A column that is taken out ([`SignedChoice::remove`]) is in no bucket: the law is that over the
 //! columns that are left.
 //!
-//! Tested by `tests/noise_choice.rs`.
+//! Tested by `tests/all/noise_choice.rs`.
 
 use super::bernoulli::Exponent;
 use super::exact::exponent::{Scale, dyadic_parts};

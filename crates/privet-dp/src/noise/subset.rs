@@ -4,7 +4,7 @@
 //! Amplification by sampling is only as good as the sampler is secret and uniform: take a
 //! [`SystemRandom`](super::SystemRandom).
 //!
-//! Tested by `tests/noise_choice.rs`.
+//! Tested by `tests/all/noise_choice.rs`.
 
 use super::bernoulli::Coin;
 use super::{NoiseError, Source};

@@ -33,7 +33,7 @@
 //!
 //! - δ = 0 is refused, as by [`super::gd`]. Rows are kept in memory, dense, once more.
 //! - A released model keeps the mean beside its weights, and centres what it predicts for.
-//! - Tested by `tests/centred_gd.rs`.
+//! - Tested by `tests/all/centred_gd.rs`.
 
 use super::Decision;
 use super::descent::{self, Descent, Schedule};

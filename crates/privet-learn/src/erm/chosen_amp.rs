@@ -16,7 +16,7 @@
 //! this is for wide tables of which little matters.
 //!
 //! **Conditions.** One linear problem (two classes or a number); δ > 0; rows in memory.
-//! Tested by `tests/chosen_amp.rs`.
+//! Tested by `tests/all/chosen_amp.rs`.
 
 use super::amp::DEFAULT_SPLIT;
 use super::frank_wolfe::{CLIP, Terms, floor, slope};

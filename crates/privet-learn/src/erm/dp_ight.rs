@@ -26,7 +26,7 @@
 //!   steps that overshoot are cut (`thresholding.rs`). Chosen on generated tables of Wang 2021, §2.6, in a prototype
 //!   that did not cut steps.
 //! - Probabilities are those of a model whose slopes were clipped and are not calibrated.
-//! - δ = 0 is refused. Tested by `tests/sparse.rs`.
+//! - δ = 0 is refused. Tested by `tests/all/sparse.rs`.
 
 use super::Decision;
 use super::gd::{BALL, Question as Gradient, RADII, separate_slope};

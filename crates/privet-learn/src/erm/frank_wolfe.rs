@@ -42,7 +42,7 @@
 //! - Departs from print: there b = √32·LτC√(T ln(1/δ))/(nε) for the mean form, claimed (ε, δ) but composing
 //!   to a little more (erratum PRIV-14); one-sided clamping (PRIV-15). `Printed` keeps b, S = L, both signs
 //!   clamped and T − 1 choices, and claims what the accountant proves.
-//! - Tested by `tests/frank_wolfe.rs`.
+//! - Tested by `tests/all/frank_wolfe.rs`.
 
 use super::Decision;
 use super::watch::StepWatch;

@@ -61,7 +61,7 @@
 //! - tr H ≤ cR² a problem, for the softmax R²
 //! - The ridge λ is 0 unless given: stopping early already regularises.
 //! - δ = 0 is refused: Gaussian noise has no finite ε there.
-//! - Tested by `tests/descent.rs`.
+//! - Tested by `tests/all/descent.rs`.
 
 use super::Decision;
 use super::descent::{Descent, Schedule, Start};

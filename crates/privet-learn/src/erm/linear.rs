@@ -19,7 +19,7 @@
 //!   that of the ball of radius √p around the box. Here the ball itself, of a radius of its own.
 //! - γ `gamma`, `split` and the noise on the result are those of [`super::objective`]. That noise may carry
 //!   weights out of the ball, by about its own size; what is proved does not need them in it.
-//! - Tested by `tests/linear.rs`.
+//! - Tested by `tests/all/linear.rs`.
 
 use super::Decision;
 use super::objective::{GAMMA_SETTING, SPLIT_SETTING};

@@ -31,7 +31,7 @@
 //! - Slopes are clipped to S as in [`super::gd`]; that keeps ℓ convex and ℓ″ ≤ c.
 //! - Departs from print: slots (there batches overlap by an index, PRIV-8, and a short last batch weighs
 //!   more, PRIV-10), S for L, exact Gaussian noise for √(2 ln(2/δ))/ε (PRIV-11).
-//! - Tested by `tests.rs` beside this file and by `tests/permutation.rs`.
+//! - Tested by `tests.rs` beside this file and by `tests/all/permutation.rs`.
 
 use super::gd::{RADII, separate_slope};
 use super::watch::StepWatch;

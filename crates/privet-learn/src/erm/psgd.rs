@@ -25,7 +25,7 @@
 //! - η `rate`, of the mean form; k `batch`; T `passes`; tr H ≤ KcR²; B as there
 //! - `Printed`: σ = √(2 ln(2/δ))·2TηLR/(kε) (of falling rates, the sum), S = L, the budget split evenly
 //!   between problems; the certificate claims what the exact curve proves for Δ.
-//! - Tested by `tests/permutation.rs`.
+//! - Tested by `tests/all/permutation.rs`.
 
 use super::Decision;
 use super::permutation::{

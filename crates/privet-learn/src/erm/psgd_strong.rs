@@ -22,7 +22,7 @@
 //! - Departs from print: there t counts passes, for which the stated 2Δ/(ξm) is wrong by up to two
 //!   orders of magnitude (PRIV-12). `Printed` keeps the noise σ = √(2 ln(2/δ))·2LR/(ξnε), S = L, and counts
 //!   updates; the certificate claims what the exact curve proves for Δ.
-//! - Tested by `tests/permutation.rs`.
+//! - Tested by `tests/all/permutation.rs`.
 
 use super::Decision;
 use super::permutation::{Rates, Walk, admitted, checked_batch, checked_passes, printed_factor};

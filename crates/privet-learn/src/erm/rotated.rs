@@ -21,7 +21,7 @@
 //!   The certificate claims what the theorem proves for those numbers, a larger ε: about √p/2 of it
 //!   for the determinants alone.
 //! - δ = 0 and more than two classes are refused: the theorem is for one Gaussian b.
-//! - Tested by `tests/linear.rs`.
+//! - Tested by `tests/all/linear.rs`.
 
 use super::Decision;
 use super::linear::{NORM_SETTING, norm};

@@ -29,7 +29,7 @@
 //! - Departs from print (Thakurta 2013, §3.2.1, after Smith 2011): there blocks of equal size by a random
 //!   partition, which is not defined for add/remove; the range ζ = 2c is left to a "widened winsorised
 //!   mean" that is not given. Noise Lap(ζp/(mε)) is the same as here for δ = 0.
-//! - Tested by `tests/sample_aggregate.rs`.
+//! - Tested by `tests/all/sample_aggregate.rs`.
 
 use super::Decision;
 use super::{calibrated, predicted};

@@ -34,7 +34,7 @@
 //! - δ = 0 is refused: Gaussian noise has no finite ε there. So is q ≥ 1: that is [`super::gd`]. So are
 //!   ε > 100 and δ > 0.1, which promise next to nothing and take long to account for, as do δ < 10⁻³⁰. For the same reason
 //!   σ/G is at least [`LEAST_MULTIPLIER`].
-//! - Tested by `tests/sampled.rs`.
+//! - Tested by `tests/all/sampled.rs`.
 
 use super::Decision;
 use super::descent::{Descent, Schedule, Start};

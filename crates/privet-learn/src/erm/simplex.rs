@@ -32,7 +32,7 @@
 //! - n must be public: replace-one neighbours, a record a unit. Otherwise refused.
 //! - K problems, one class against the rest, one after the other.
 //! - Departs from print: m = (ελ/(LR∞))/(4 + 2nR∞²L_g/λ) there, as far as it is legible: not offered.
-//! - Tested by `tests/simplex.rs`.
+//! - Tested by `tests/all/simplex.rs`.
 
 use super::Decision;
 use super::calibrated;

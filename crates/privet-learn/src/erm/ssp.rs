@@ -42,7 +42,7 @@
 //!   eigenvalue, for a ridge of about √(p·ln(6/δ)·ln(2p²/ϱ))·3R²/ε less that eigenvalue. Here one release,
 //!   exact curves, and no eigenvalue is asked for: a matrix that is large against the noise is hardly
 //!   moved by κ, which is several times smaller. See `docs/errata.md`, SSP.
-//! - Tested by `tests/ssp.rs`.
+//! - Tested by `tests/all/ssp.rs`.
 
 use super::Decision;
 use super::watch::StepWatch;

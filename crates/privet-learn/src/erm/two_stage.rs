@@ -13,7 +13,7 @@
 //! `clip` as in `correlation`; `fit_radius` R′; `ridge` of stage two.
 //!
 //! **Conditions.** One linear problem; rows in memory; δ > 0 except for squared loss, whose two stages both have a pure
-//! ε. Finite arithmetic. Tested by `tests/sparse.rs`.
+//! ε. Finite arithmetic. Tested by `tests/all/sparse.rs`.
 
 use super::amp::DEFAULT_SPLIT;
 use super::chosen_amp::{COLUMNS, Question, SHARE, Stages, Start};

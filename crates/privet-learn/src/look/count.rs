@@ -13,7 +13,7 @@
 //!
 //! **Conditions.** Categories are declared in the schema, not read from the records, so that a category that
 //! nobody is in has a (noisy) count as well. The number of rows is public under replace-one neighbours with
-//! records as units, and private otherwise. Tested by `tests/count.rs`.
+//! records as units, and private otherwise. Tested by `tests/all/count.rs`.
 
 use crate::allowance::Allowance;
 use crate::answers::{Answers, Here, Questions, SumNoise};

@@ -20,7 +20,7 @@
 //!
 //! - Kendall's coefficient for private choices of features: Dick, Gillenwater & Joseph 2023, whose mechanism
 //!   also subtracts associations with columns chosen before; here it does not.
-//! - Tested by `tests/select.rs`.
+//! - Tested by `tests/all/select.rs`.
 
 use super::naming::{Heard, Naming};
 use super::registry::SelectorInfo;

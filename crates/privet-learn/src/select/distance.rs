@@ -19,7 +19,7 @@
 //!
 //! - One class, a chunk without records, no records at all are facts of private rows: no vote, never an error.
 //! - Finite arithmetic: everything is counted in whole numbers.
-//! - Tested by `tests/select.rs`.
+//! - Tested by `tests/all/select.rs`.
 
 use super::marginal::{self, Marginals};
 use super::naming::{Heard, Naming};

@@ -18,7 +18,7 @@
 //!   that predictions reach ±1.
 //! - Classes count as −1 and 1; two of them, or a number.
 //! - A set that fits better by less than `fit_noise` (in sums of squares) is told from the best by chance alone.
-//! - Tested by `tests/select.rs`.
+//! - Tested by `tests/all/select.rs`.
 
 use super::naming::{Heard, Naming, sets, unranked};
 use super::registry::SelectorInfo;

@@ -25,7 +25,7 @@
 //! - n is the declared number of rows. A part has about qn records: with q ≈ ε/(32 ln(1/δ)) that takes
 //!   10⁴ rows and more (`part` says how many rows a part has).
 //! - Parts are looked at on all cores, each by itself: nothing is carried from one to another.
-//! - Tested by `tests/select.rs`.
+//! - Tested by `tests/all/select.rs`.
 
 use super::distance::{NOTHING, lead_needed, test};
 use super::marginal::{self, Marginals};

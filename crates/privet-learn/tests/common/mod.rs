@@ -1,5 +1,5 @@
 //! What the tests of all learners share: [`Case`], the small table, forgery.
-#![allow(dead_code, unused_imports, reason = "each test binary uses a part of it")]
+#![allow(dead_code, unused_imports, reason = "the battery uses a part of it")]
 
 mod case;
 mod tables;

@@ -35,7 +35,7 @@
 //! stated one conditioned on ∣k∣ < 2⁶².
 //!
 //! Tested by `table_bounds_hold_by_big_rationals`, `a_forced_tie_is_decided_by_big_rationals`,
-//! `the_tail_is_reached_and_decided`, and in law by `tests/noise_integer_laws.rs`.
+//! `the_tail_is_reached_and_decided`, and in law by `tests/all/noise_integer_laws.rs`.
 
 use super::exponent::{Exponent, Scale};
 use crate::noise::Source;

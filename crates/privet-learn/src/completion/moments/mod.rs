@@ -46,7 +46,7 @@
 //! two splits of MovieLens 1M and five of 100K, whose test ratings were seen, among some 130 settings; what
 //! is reported is of other splits of the same ratings.
 //!
-//! Tested by `no_user_moves_a_sum_further_than_is_charged`, `the_bounds_are_tight` and `tests/completion.rs`.
+//! Tested by `no_user_moves_a_sum_further_than_is_charged`, `the_bounds_are_tight` and `tests/all/completion.rs`.
 
 pub(super) mod plain;
 mod question;

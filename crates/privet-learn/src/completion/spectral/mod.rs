@@ -40,7 +40,7 @@
 //! **Subspace** (`svd`): one covariance of rows; a user's row is (n/|Ωᵢ|)·PV VᵀP with her own |Ωᵢ|, which
 //! nobody is told.
 //!
-//! Tested by `no_user_moves_a_sum_further_than_is_charged` here, and by `tests/completion.rs`.
+//! Tested by `no_user_moves_a_sum_further_than_is_charged` here, and by `tests/all/completion.rs`.
 
 mod eigen;
 mod path;

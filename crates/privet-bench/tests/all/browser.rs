@@ -1,0 +1,241 @@
+//! The page in a real browser: Chromium, headless, in light and dark, wide and narrow.
+//!
+//! Elements are counted in the DOM that the browser made of the page, widths are those of its layout,
+//! and colours are pixels of its screenshot. Without a browser the test says SKIPPED;
+//! `scripts/browser.sh` installs one, and `PRIVET_REQUIRE_BROWSER=1` makes its absence a failure.
+
+use crate::fixture::{EPSILONS, HOSTILE, races, suite, text};
+use privet_bench::report::html::{POLICY, escape};
+use privet_bench::report::{Format, Results, written};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Long enough for a machine with much else to do.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Counts what went wrong; stands first in the page.
+const LISTEN: &str = "<script>let wrong = 0; \
+    addEventListener('error', () => wrong++, true); \
+    addEventListener('securitypolicyviolation', () => wrong++);</script>";
+
+/// Measures the layout and writes what it found into attributes of the outermost root.
+const MEASURE: &str = "<script>addEventListener('load', () => { \
+    const root = document.documentElement, all = (query) => [...document.querySelectorAll(query)]; \
+    const say = (name, value) => top.document.documentElement.setAttribute('data-' + name, String(value)); \
+    say('wrong', wrong); say('title', document.title); \
+    say('wide', root.scrollWidth > root.clientWidth); say('inner', innerWidth); \
+    say('dark', matchMedia('(prefers-color-scheme: dark)').matches); \
+    say('plots', all('svg.plot[role=img][aria-label]').length); \
+    say('points', all('svg.plot g.point > title').length); \
+    say('published', all('svg.plot g.published > title').length); \
+    say('levels', all('svg.plot path.dashed').length); \
+    say('rows', all('tbody tr').length); \
+    say('tables', all('table').length); say('captions', all('table > caption').length); \
+    say('warnings', all('td.warning').length); say('links', all('nav a').length); \
+    say('broken', all('nav a').filter((a) => !document.getElementById(a.hash.slice(1))).length); \
+    say('narrowest', Math.floor(Math.min(...all('svg.plot').map((one) => one.getBoundingClientRect().width)))); \
+    say('outside', all('svg.plot').filter((one) => one.getBoundingClientRect().right > innerWidth + 1).length); \
+    say('cut', all('svg.plot text').filter((one) => { const a = one.getBoundingClientRect(), \
+        b = one.ownerSVGElement.getBoundingClientRect(); \
+        return a.left < b.left - 1 || a.right > b.right + 1 || a.bottom > b.bottom + 1; }).length); \
+});</script>";
+
+fn browser() -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os("PRIVET_BROWSER") {
+        return Some(named.into());
+    }
+    let path = std::env::var_os("PATH")?;
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    std::env::split_paths(&path)
+        .flat_map(|folder| names.map(|name| folder.join(name)))
+        .find(|file| file.is_file())
+}
+
+/// Runs the browser to its end and returns what it said.
+fn ran(
+    browser: &Path,
+    folder: &Path,
+    dark: bool,
+    width: u32,
+    more: &[String],
+) -> (Vec<u8>, String) {
+    let profile = tempfile::tempdir_in(folder).unwrap();
+    let (out, log) = (profile.path().join("out"), profile.path().join("log"));
+    let file = |path: &Path| std::fs::File::create(path).unwrap();
+    let mut child = Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
+        .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
+        .args(["--disable-dev-shm-usage", "--hide-scrollbars", "--enable-logging=stderr"])
+        .arg(format!("--user-data-dir={}", profile.path().join("profile").display()))
+        .arg(format!("--blink-settings=preferredColorScheme={}", u8::from(!dark)))
+        .arg(format!("--window-size={width},4000"))
+        .args(more)
+        .stdin(Stdio::null())
+        .stdout(file(&out))
+        .stderr(file(&log))
+        .spawn()
+        .unwrap();
+    let started = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if started.elapsed() > PATIENCE {
+            let _ = child.kill();
+            let _ = child.wait();
+            panic!(
+                "the browser did not end: {}",
+                std::fs::read_to_string(&log).unwrap_or_default()
+            );
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    let log = String::from_utf8_lossy(&std::fs::read(&log).unwrap()).into_owned();
+    assert!(status.success(), "{status}: {log}");
+    (std::fs::read(&out).unwrap(), log)
+}
+
+/// The attributes that the measuring script left.
+fn measured(dom: &str) -> BTreeMap<String, String> {
+    let root = dom.split_once("<html").unwrap().1.split_once('>').unwrap().0;
+    let pairs = root.split(" data-").skip(1).filter_map(|pair| pair.split_once("=\""));
+    pairs
+        .map(|(name, value)| (name.into(), value.trim_end().trim_end_matches('"').into()))
+        .collect()
+}
+
+/// How many pixels of each colour.
+fn pixels(file: &Path) -> (u32, BTreeMap<[u8; 3], usize>) {
+    let decoder = png::Decoder::new(std::io::BufReader::new(std::fs::File::open(file).unwrap()));
+    let mut reader = decoder.read_info().unwrap();
+    let mut buffer = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut buffer).unwrap();
+    let mut counts = BTreeMap::new();
+    for pixel in buffer[..info.buffer_size()].chunks_exact(info.color_type.samples()) {
+        *counts.entry([pixel[0], pixel[1], pixel[2]]).or_insert(0) += 1;
+    }
+    (info.width, counts)
+}
+
+#[test]
+fn the_page_is_right_in_a_browser() {
+    let Some(browser) = browser() else {
+        assert!(
+            std::env::var_os("PRIVET_REQUIRE_BROWSER").is_none(),
+            "no Chromium on the PATH: scripts/browser.sh installs it"
+        );
+        eprintln!(
+            "SKIPPED: the page in a browser: no Chromium on the PATH (scripts/browser.sh installs it)"
+        );
+        return;
+    };
+    let sets = [("adult", 84.0), ("covtype", 71.3), (HOSTILE, 70.0)];
+    let files = [
+        suite("iyengar-logistic", &sets, "accuracy"),
+        suite("own", &[("california", 0.61)], "r-squared"),
+        races(),
+    ];
+    let results: Vec<Results> = files
+        .iter()
+        .map(|lines| Results::parse(text(lines).as_bytes(), Path::new("results.jsonl")).unwrap())
+        .collect();
+    let page = written(&results, Format::Html).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let plain = folder.path().join("page.html");
+    std::fs::write(&plain, &page).unwrap();
+    let allowed = format!("{POLICY}; script-src 'unsafe-inline'");
+    let watched = page
+        .replace(POLICY, &allowed)
+        .replacen("<head>", &format!("<head>{LISTEN}"), 1)
+        .replacen("</body>", &format!("{MEASURE}</body>"), 1);
+
+    for (dark, width, least) in [(false, 1400, 400), (true, 400, 340)] {
+        // A window is never narrower than 500 pixels, a frame may be.
+        let framed = folder.path().join("framed.html");
+        let frame = format!(
+            "<!doctype html><html><body style=\"margin:0\"><iframe style=\"border:0;width:{width}px;\
+             height:4000px\" srcdoc=\"{}\"></iframe></body></html>",
+            escape(&watched)
+        );
+        std::fs::write(&framed, frame).unwrap();
+        let url = format!("file://{}", framed.display());
+        let (dom, _) = ran(&browser, folder.path(), dark, width, &["--dump-dom".into(), url]);
+        let found = measured(&String::from_utf8_lossy(&dom));
+        let get = |name: &str| found.get(name).map_or("missing", String::as_str);
+        let at = format!("at {width} pixels: {found:?}");
+        assert_eq!(get("inner"), width.to_string(), "{at}");
+        assert_eq!(get("dark"), dark.to_string(), "{at}");
+        assert_eq!(get("wrong"), "0", "errors of the page, {at}");
+        assert_eq!(get("wide"), "false", "the page scrolls sideways, {at}");
+        assert_eq!(get("title"), "privet benchmark: iyengar-logistic, own, race");
+        // Two panels a set, and two of growth.
+        let panels = 2 * (sets.len() + 1);
+        assert_eq!(get("plots"), (panels + 2).to_string(), "{at}");
+        // Ten sound and six printed entries; four sizes of two entrants, in time and memory.
+        let points = (sets.len() + 1) * 16 * EPSILONS.len() + 2 * 2 * 4;
+        assert_eq!(get("points"), points.to_string(), "{at}");
+        assert_eq!(get("published"), (2 * 2 * 6).to_string(), "six numbers of two sets, {at}");
+        assert_eq!(get("levels"), panels.to_string(), "{at}");
+        let rows = page.matches("<tr>").count() - page.matches("<thead>").count();
+        assert_eq!(get("rows"), rows.to_string(), "{at}");
+        assert_eq!(get("tables"), get("captions"), "{at}");
+        assert_eq!(get("warnings"), (EPSILONS.len() * (sets.len() + 1)).to_string(), "{at}");
+        assert_eq!(
+            get("links"),
+            page.matches("<h2")
+                .count()
+                .checked_add(page.matches("<h3").count())
+                .unwrap()
+                .to_string()
+        );
+        assert_eq!((get("broken"), get("outside"), get("cut")), ("0", "0", "0"), "{at}");
+        assert!(get("narrowest").parse::<u32>().is_ok_and(|narrowest| narrowest >= least), "{at}");
+
+        let picture = folder.path().join(format!("page-{width}.png"));
+        let url = format!("file://{}", plain.display());
+        let shot = format!("--screenshot={}", picture.display());
+        let (_, log) = ran(&browser, folder.path(), dark, width, &[shot, url]);
+        assert!(!log.contains("CONSOLE"), "{log}");
+        let (painted, counts) = pixels(&picture);
+        assert_eq!(painted, width);
+        let count = |colour: [u8; 3]| counts.get(&colour).copied().unwrap_or(0);
+        // Page, text, and the colours of the learners: amp, gd, sgd, output, psgd, psgd-strong, frank-wolfe.
+        let (background, ink, series) = if dark {
+            (
+                [0x16, 0x18, 0x1a],
+                [0xe8, 0xe9, 0xea],
+                [
+                    [0x4d, 0xa3, 0xdd],
+                    [0xf0, 0x8a, 0x3c],
+                    [0x35, 0xc2, 0x99],
+                    [0xe2, 0x8f, 0xbe],
+                    [0xd9, 0xb1, 0x3b],
+                    [0x86, 0xcd, 0xf2],
+                    [0xa9, 0x92, 0xee],
+                ],
+            )
+        } else {
+            (
+                [0xfd, 0xfd, 0xfc],
+                [0x1d, 0x1f, 0x21],
+                [
+                    [0x00, 0x72, 0xb2],
+                    [0xd5, 0x5e, 0x00],
+                    [0x00, 0x80, 0x5c],
+                    [0xb8, 0x57, 0x8f],
+                    [0x8a, 0x6a, 0x00],
+                    [0x2f, 0x8f, 0xc4],
+                    [0x6a, 0x4f, 0xb3],
+                ],
+            )
+        };
+        let all: usize = counts.values().sum();
+        assert!(2 * count(background) > all, "{} of {all} pixels are page", count(background));
+        assert!(count(ink) > 500, "{}", count(ink));
+        for colour in series {
+            assert!(count(colour) > 20, "{colour:02x?} at {width}: {} pixels", count(colour));
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! The tests of reading, encoding and writing tables.
+//!
+//! One program, since each costs seconds of linking; `cargo test -p privet-data --test all NAME::` runs one file.
+
+mod bad_input;
+mod bases;
+mod identifiers;
+mod invalid;
+mod memory;
+mod ratings;
+mod reading;
+mod writing;

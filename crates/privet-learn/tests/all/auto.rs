@@ -1,0 +1,157 @@
+//! The default rule: what it chooses, that it is smooth, and that its certificates verify.
+
+use crate::common::Case;
+use privet_data::Schema;
+use privet_data::schema::{Basis, ColumnKind};
+use privet_learn::{Calibration, LearnError, Plan, Request, plan};
+use privet_optim::loss::Loss;
+
+/// p numbers, and a target of so many classes (0 for a number).
+fn schema(columns: usize, classes: usize) -> Schema {
+    let target = match classes {
+        0 => "bounds = [-1, 1]".to_string(),
+        count => {
+            let names: Vec<String> = (0..count).map(|class| format!("\"c{class}\"")).collect();
+            format!("classes = [{}]", names.join(", "))
+        }
+    };
+    let mut text = format!(
+        "bias = true\n[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\n{target}\n"
+    );
+    for column in 1..columns {
+        text.push_str(&format!(
+            "[[columns]]\nname = \"x{column}\"\ntype = \"number\"\nbounds = [-1, 1]\n"
+        ));
+    }
+    Schema::from_toml(&text).unwrap()
+}
+
+fn auto(rows: u64, columns: usize, classes: usize, epsilon: f64, delta: f64) -> Plan {
+    let loss = if classes == 0 { Loss::SQUARED } else { Loss::Logistic };
+    let case = Case::of("auto").schema(schema(columns, classes)).rows(rows);
+    case.loss(loss).budget(epsilon, delta).plan()
+}
+
+fn chosen(plan: &Plan) -> &'static str {
+    plan.request().task.method.name()
+}
+
+/// (n, p, K, ε) of the sizes that people bring.
+const SHAPES: [(u64, usize, usize, f64); 8] = [
+    (8_000, 40, 2, 0.1),
+    (36_177, 104, 2, 0.1),
+    (36_177, 104, 2, 1.0),
+    (56_000, 114, 2, 0.1),
+    (464_809, 54, 7, 1.0),
+    (52_000, 785, 10, 1.0),
+    (1_600, 2_000, 2, 0.1),
+    (5_000, 20, 0, 1.0),
+];
+
+#[test]
+fn it_chooses_by_what_can_be_learnt() {
+    let square = |rows: u64| (rows as f64).powi(-2);
+    assert_eq!(chosen(&auto(36_177, 104, 2, 0.1, square(36_177))), "gd");
+    assert_eq!(chosen(&auto(52_000, 785, 10, 1.0, square(52_000))), "gd");
+    assert_eq!(chosen(&auto(1_600, 2_000, 2, 0.1, square(1_600))), "frank-wolfe");
+    assert_eq!(chosen(&auto(36_177, 104, 2, 1.0, 0.0)), "amp");
+    assert_eq!(chosen(&auto(5_000, 20, 0, 1.0, square(5_000))), "ssp");
+}
+
+/// Hats of the first number in a plan's schema, and whether numbers are paired.
+fn unfolded(plan: &Plan) -> (u32, bool) {
+    let hats = plan.schema().columns().iter().find_map(|column| match &column.kind {
+        ColumnKind::Number { basis: Basis::Hats(hats), .. } => Some(hats.count),
+        _ => None,
+    });
+    (hats.unwrap_or(0), !plan.schema().pairs().is_empty())
+}
+
+#[test]
+fn numbers_bend_as_far_as_the_budget_can_tell() {
+    let at = |rows: u64, columns: usize, classes: usize, epsilon: f64| {
+        unfolded(&auto(rows, columns, classes, epsilon, (rows as f64).powi(-2)))
+    };
+    assert_eq!(at(36_177, 7, 2, 0.1), (4, false));
+    assert_eq!(at(36_177, 7, 2, 1.0), (6, false));
+    assert_eq!(at(500, 7, 2, 0.1), (0, false), "too little to tell a bend from noise");
+    assert_eq!(at(464_809, 11, 2, 1.0), (9, true));
+    assert_eq!(at(464_809, 40, 2, 1.0), (9, false), "too many pairs");
+    assert_eq!(at(2_000, 400, 2, 0.5), (0, false), "more hats than the budget is worth");
+    assert_eq!(at(20_000, 17, 26, 0.1), (0, false), "shared among many classes");
+    assert_eq!(at(20_000, 9, 0, 1.0), (0, false), "a number");
+    assert_eq!(unfolded(&auto(36_177, 7, 2, 1.0, 0.0)), (0, false), "no δ");
+    let mut last = 0;
+    for epsilon in [0.03, 0.1, 0.3, 1.0, 3.0, 10.0] {
+        let (hats, _) = at(36_177, 7, 2, epsilon);
+        assert!(hats >= last, "more budget, no fewer bends");
+        last = hats;
+    }
+}
+
+/// With a method named, and for every certificate before there were bases, numbers are alone.
+#[test]
+fn only_the_default_unfolds() {
+    let case = Case::of("gd").schema(schema(7, 2)).rows(36_177).budget(1.0, 1e-9);
+    assert_eq!(unfolded(&case.plan()), (0, false));
+    assert!(!case.plan().schema().is_open());
+}
+
+#[test]
+fn a_wide_table_of_numbers_gets_few_columns_at_every_budget() {
+    for epsilon in [0.1, 0.3, 1.0, 3.0, 10.0] {
+        assert_eq!(chosen(&auto(1_600, 2_000, 2, epsilon, 1e-7)), "frank-wolfe", "{epsilon}");
+    }
+    for rows in [20, 100, 2_000] {
+        assert_eq!(chosen(&auto(rows, 9, 0, 0.1, 1e-7)), "ssp", "for numbers never");
+    }
+}
+
+/// A fifth more or fewer rows and columns, each and both: the same learner, and no parameter moves by
+/// more than three tenths.
+#[test]
+fn it_is_smooth_in_rows_and_columns() {
+    for (rows, columns, classes, epsilon) in SHAPES {
+        // δ stays: it is asked for, not chosen.
+        let delta = (rows as f64).powi(-2);
+        let base = auto(rows, columns, classes, epsilon, delta);
+        for (more_rows, more_columns) in
+            [(1.2, 1.0), (0.8, 1.0), (1.0, 1.2), (1.0, 0.8), (1.2, 0.8), (0.8, 1.2)]
+        {
+            let moved = auto(
+                (rows as f64 * more_rows) as u64,
+                (columns as f64 * more_columns) as usize,
+                classes,
+                epsilon,
+                delta,
+            );
+            assert_eq!(chosen(&moved), chosen(&base), "{rows} × {columns}");
+            for (name, value) in base.settings().iter() {
+                let other = moved.settings().get(name).unwrap();
+                let near = (value - other).abs() <= 0.3 * value.abs();
+                assert!(
+                    near,
+                    "{rows} × {columns}, {more_rows}, {more_columns}: {name} {value} {other}"
+                );
+            }
+        }
+    }
+}
+
+/// The certificate names the method that was chosen, and is planned again as that.
+#[test]
+fn what_was_chosen_is_written_down() {
+    let planned = auto(1_000, 5, 2, 1.0, 1e-6);
+    let again = plan(planned.request()).unwrap();
+    assert_eq!(chosen(&again), "gd");
+    assert_eq!(again.events(), planned.events());
+    assert_eq!(again.request(), planned.request());
+}
+
+#[test]
+fn no_paper_prints_it() {
+    let planned = auto(1_000, 5, 2, 1.0, 1e-6);
+    let request = Request { calibration: Calibration::Printed, ..planned.request().clone() }
+        .with_method("auto".parse().unwrap());
+    assert!(matches!(plan(&request), Err(LearnError::NotCovered { .. })));
+}

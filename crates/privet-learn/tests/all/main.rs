@@ -1,0 +1,35 @@
+//! The tests of the learners and of what is written and read; what every method passes is in `battery`.
+//!
+//! One program, since each costs seconds of linking; `cargo test -p privet-learn --test all NAME::` runs one file.
+
+mod additive;
+mod auto;
+mod centred_gd;
+mod chosen_amp;
+#[path = "../common/mod.rs"]
+mod common;
+mod completion;
+mod completion_real;
+mod count;
+mod descent;
+mod disk;
+mod erm;
+mod errata;
+mod file;
+mod formats;
+mod frank_wolfe;
+mod golden;
+mod linear;
+mod linf;
+mod null_record;
+mod penalty;
+mod permutation;
+mod sample_aggregate;
+mod sampled;
+mod select;
+mod simplex;
+mod sparse;
+mod ssp;
+mod sweep;
+mod toy;
+mod void;
