@@ -228,7 +228,7 @@ fn killed_in_the_middle() {
     for round in 0..20 {
         let _ = fs::remove_file(&path);
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--ignored", "--exact", "--nocapture", "writes_for_ever"])
+            .args(["--ignored", "--exact", "--nocapture", "writing::writes_for_ever"])
             .env("PRIVET_TEST_WRITES_TO", &path)
             .stdout(std::process::Stdio::piped())
             .spawn()
