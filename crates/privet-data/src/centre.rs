@@ -1,47 +1,194 @@
 //! Rows less a public vector, each as long as the clip allows again.
 //!
-//! **Claim.** For every vector m the map x ↦ clip(R·(x − m)/‖x − m‖) is one of single rows, and what it
-//! returns has ‖·‖₂ ≤ R exactly and is on the grid of [`Clip`]: so under neighbouring tables, of whichever
-//! relation, the mapped tables are neighbours of rows within R. *Proof.* [`Clip::apply`] proves the bound of
-//! whatever row it is given; a row's image is computed from it and m alone, entry by entry in column order. ∎
+//! A row x becomes z = s·(x − m), s = R/max(‖x − m‖, R/8): of length R, but where x is so near to m that its
+//! direction would be chance. Written out z is dense even where x is not, so it never is: [`Centre::rows`] stores
+//! x̃ = s·x and, in one more column, d = s·2^e (2^e the least power of two ≥ R), and z is x̃ − d·m/2^e. A sum of
+//! multiples of z is then one of multiples of (x̃, d), in whole numbers, less its last entry times m/2^e.
+//!
+//! **Claim.** For every m the map x ↦ (x̃, d) is one of single rows, with ‖x̃ − d·m/2^e‖₂ ≤ R and, where
+//! ‖x‖₂ ≤ R, ‖(x̃, d)‖₂ ≤ [`Centre::reach`]; entries are multiples of the grid of rows so long. So under
+//! neighbouring tables, of whichever relation, the mapped tables are neighbours whose z are within R.
+//!
+//! *Proof.* s ≤ 8, so ‖x̃‖ ≤ 8R and d ≤ 8·2^e ≤ 16R: together less than 32R. ‖z‖² is computed from the entries
+//! that are stored, as ‖x̃‖² − 2(d/2^e)⟨x̃, m⟩ + (d/2^e)²‖m‖². ‖m‖ ≤ R, so the terms of the three sums, taken without
+//! their signs, add up to at most 64R², 128R² and 64R²: with at most 2²⁵ columns the result is off by less than
+//! 2²⁵·2⁻⁵²·256·R² = 2⁻¹⁹R². The row is kept if it is at most R²(1 − 2⁻¹⁶), else s shrinks by one part in 2¹², and the
+//! row of zeros is the last resort. Nothing is assumed of s, nor of the truncation to the grid. ∎
 //!
 //! A row of zeros, the null record among them, stays one. A row's bits depend neither on its place, nor on
 //! the threads, nor on how rows are stored: `a_row_is_centred_by_itself`.
 
-use crate::bound::Clip;
-use crate::matrix::{DenseMatrix, Matrix};
-use crate::schema::{ClipFacts, Norm, Rows};
+use crate::matrix::{CsrMatrix, DenseMatrix, Matrix};
 use rayon::prelude::*;
 
 /// Rows that a thread takes at a time.
 const PIECE: usize = 256;
+/// How much a row is lengthened at most.
+const STRETCH: f64 = 8.0;
+/// What a row's squares must stay below, of R²: above the error of the sums that compute them.
+const WITHIN: f64 = 1.0 - 1.0 / 65_536.0;
 
-/// The rows less `mean`, each of length `radius` up to its grid.
-///
-/// # Panics
-/// When the radius is outside [`crate::schema::RADIUS`], or `mean` has not an entry a column.
-pub fn centred(features: &Matrix, mean: &[f64], radius: f64) -> DenseMatrix {
-    let (rows, columns) = (features.rows(), features.columns());
-    assert_eq!(mean.len(), columns, "an entry a column");
-    let clip = Clip::new(ClipFacts { norm: Norm::L2, radius, rows: Rows::Clip });
-    let mut values = vec![0.0_f32; rows * columns];
-    values.par_chunks_mut((PIECE * columns).max(1)).enumerate().for_each(|(piece, values)| {
-        let mut moved = vec![0.0; columns];
-        for (place, stored) in values.chunks_exact_mut(columns.max(1)).enumerate() {
-            let row = features.dense_row(PIECE * piece + place);
-            if row.iter().all(|x| *x == 0.0) {
-                continue;
-            }
-            let apart = row.iter().zip(mean).map(|(x, m)| f64::from(*x) - m);
-            moved.iter_mut().zip(apart).for_each(|(into, x)| *into = x);
-            let length = moved.iter().map(|x| x * x).sum::<f64>().sqrt();
-            let factor = if length > 0.0 { radius / length } else { 0.0 };
-            moved.iter_mut().for_each(|x| *x *= factor);
-            clip.apply(&mut moved);
-            stored.iter_mut().zip(&moved).for_each(|(into, x)| *into = *x as f32);
+/// A public vector, on its grid, and the length of rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Centre {
+    radius: f64,
+    /// 2^e.
+    power: f64,
+    /// m.
+    mean: Vec<f64>,
+    /// ‖m‖².
+    squares: f64,
+}
+
+impl Centre {
+    /// m/2^e is counted in 2 to the minus this.
+    pub const BITS: u32 = 23;
+
+    /// m kept within R and truncated to its grid; one that is not finite is taken for 0.
+    ///
+    /// # Panics
+    /// When the radius is not a positive number.
+    pub fn new(mean: &[f64], radius: f64) -> Self {
+        assert!(radius > 0.0 && radius.is_finite(), "unchecked radius {radius}");
+        let power = power_above(radius);
+        let unit = power * libm::exp2(-f64::from(Self::BITS));
+        let length = mean.iter().map(|x| x * x).sum::<f64>().sqrt() * (1.0 + 1e-6);
+        let kept = if length.is_finite() { radius / length.max(radius) } else { 0.0 };
+        let on_grid = |x: &f64| if kept > 0.0 { (x * kept / unit).trunc() * unit } else { 0.0 };
+        let mean: Vec<f64> = mean.iter().map(on_grid).collect();
+        let squares = mean.iter().map(|x| x * x).sum();
+        Self { radius, power, mean, squares }
+    }
+
+    /// m/2^e, in units of 2⁻²³.
+    pub fn units(&self) -> Vec<i64> {
+        let unit = self.power * libm::exp2(-f64::from(Self::BITS));
+        self.mean.iter().map(|x| (x / unit) as i64).collect()
+    }
+
+    /// A bound on ‖(x̃, d)‖₂ for rows of at most R.
+    pub fn reach(radius: f64) -> f64 {
+        32.0 * radius
+    }
+
+    /// θ for (x̃, d): ⟨x̃, θ⟩ − d·⟨m, θ⟩/2^e.
+    pub fn point(&self, theta: &[f64]) -> Vec<f64> {
+        let along: f64 = theta.iter().zip(&self.mean).map(|(t, m)| t * m).sum();
+        theta.iter().copied().chain([-along / self.power]).collect()
+    }
+
+    /// s of a row with this ‖x‖² and ⟨x, m⟩.
+    fn factor(&self, squares: f64, along: f64) -> f64 {
+        let length = (squares - 2.0 * along + self.squares).max(0.0).sqrt();
+        self.radius / length.max(self.radius / STRETCH)
+    }
+
+    /// ⟨m, θ⟩ for each θ.
+    pub fn along(&self, thetas: &[Vec<f64>]) -> Vec<f64> {
+        let one = |theta: &Vec<f64>| self.mean.iter().zip(theta).map(|(m, t)| m * t).sum();
+        thetas.iter().map(one).collect()
+    }
+
+    /// s·⟨x − m, θ⟩ for each θ, given ⟨m, θ⟩, of a row given as its entries; 0 for a row of zeros.
+    pub fn scores(&self, row: &[(u32, f32)], thetas: &[Vec<f64>], taken: &[f64]) -> Vec<f64> {
+        let entries = || row.iter().map(|(j, x)| (*j as usize, f64::from(*x)));
+        let squares: f64 = entries().map(|(_, x)| x * x).sum();
+        if squares == 0.0 {
+            return vec![0.0; thetas.len()];
         }
-    });
-    DenseMatrix::new(values, rows, columns)
+        let along: f64 = entries().map(|(j, x)| x * self.mean[j]).sum();
+        let factor = self.factor(squares, along);
+        let score = |(theta, taken): (&Vec<f64>, &f64)| {
+            let own: f64 = entries().map(|(j, x)| x * theta[j]).sum();
+            factor * (own - taken)
+        };
+        thetas.iter().zip(taken).map(score).collect()
+    }
+
+    /// The entries of (x̃, d), d last; `row` holds those of x and is overwritten. The d.
+    fn place(&self, row: &mut [f32], mean: impl Fn(usize) -> f64) -> f32 {
+        let sums = |row: &[f32]| {
+            row.iter().enumerate().fold((0.0, 0.0), |(squares, along), (at, x)| {
+                let x = f64::from(*x);
+                (squares + x * x, along + x * mean(at))
+            })
+        };
+        let (squares, along) = sums(row);
+        if squares == 0.0 || !squares.is_finite() {
+            row.fill(0.0);
+            return 0.0;
+        }
+        let grid = power_above(Self::reach(self.radius)) * libm::exp2(-f64::from(Self::BITS));
+        let original = row.to_vec();
+        let mut factor = self.factor(squares, along);
+        for _ in 0..64 {
+            let stored = |x: f64| ((x * factor / grid).trunc() * grid) as f32;
+            row.iter_mut().zip(&original).for_each(|(into, x)| *into = stored(f64::from(*x)));
+            let d = stored(self.power);
+            let share = f64::from(d) / self.power;
+            let (squares, along) = sums(row);
+            let length = squares - 2.0 * share * along + share * share * self.squares;
+            let long = squares.sqrt() > STRETCH * self.radius || share > STRETCH;
+            if length <= self.radius * self.radius * WITHIN && !long {
+                return d;
+            }
+            factor *= 1.0 - 1.0 / 4096.0;
+        }
+        row.fill(0.0);
+        0.0
+    }
+
+    /// The rows (x̃, d), stored as `features` are.
+    ///
+    /// # Panics
+    /// When m has not an entry a column.
+    pub fn rows(&self, features: &Matrix) -> Matrix {
+        let (rows, columns) = (features.rows(), features.columns());
+        assert_eq!(self.mean.len(), columns, "an entry a column");
+        match features {
+            Matrix::Dense(dense) => {
+                let mut values = vec![0.0_f32; rows * (columns + 1)];
+                values.par_chunks_mut(PIECE * (columns + 1)).enumerate().for_each(
+                    |(piece, values)| {
+                        for (at, into) in values.chunks_exact_mut(columns + 1).enumerate() {
+                            let (row, last) = into.split_at_mut(columns);
+                            row.copy_from_slice(dense.row(PIECE * piece + at));
+                            last[0] = self.place(row, |column| self.mean[column]);
+                        }
+                    },
+                );
+                Matrix::Dense(DenseMatrix::new(values, rows, columns + 1))
+            }
+            Matrix::Csr(csr) => {
+                let placed = |row: usize| {
+                    let (indices, values) = csr.row(row);
+                    let mut values = values.to_vec();
+                    let d = self.place(&mut values, |at| self.mean[indices[at] as usize]);
+                    values.push(d);
+                    values
+                };
+                let values: Vec<f32> =
+                    (0..rows).into_par_iter().with_min_len(PIECE).flat_map_iter(placed).collect();
+                let last = columns as u32;
+                let of_row = |row: usize| csr.row(row).0.iter().copied().chain([last]);
+                let indices: Vec<u32> = (0..rows).flat_map(of_row).collect();
+                let starts = csr.starts().iter().enumerate().map(|(row, at)| at + row).collect();
+                Matrix::Csr(CsrMatrix::new(starts, indices, values, columns + 1))
+            }
+        }
+    }
+}
+
+/// The least power of two that is at least x, for x > 0.
+fn power_above(x: f64) -> f64 {
+    let mut power = libm::exp2(libm::log2(x).ceil());
+    while power < x {
+        power *= 2.0;
+    }
+    while power / 2.0 >= x {
+        power /= 2.0;
+    }
+    power
 }
 
 #[cfg(test)]
@@ -51,39 +198,74 @@ mod tests {
     use crate::schema::Storage;
     use proptest::prelude::*;
 
+    /// z of a stored row.
+    fn moved(centre: &Centre, row: &[f32]) -> Vec<f64> {
+        let (d, own) = row.split_last().unwrap();
+        let share = f64::from(*d) / centre.power;
+        own.iter().zip(&centre.mean).map(|(x, m)| f64::from(*x) - share * m).collect()
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn a_row_is_centred_by_itself(
-            rows in prop::collection::vec(prop::array::uniform4(-1.0..1.0_f32), 1..600),
+            rows in prop::collection::vec(prop::array::uniform4(
+                prop_oneof![3 => -0.5..0.5_f32, 1 => Just(0.0_f32)]), 1..600),
             mean in prop::array::uniform4(prop_oneof![4 => -1.0..1.0_f64, 1 => Just(0.0), 1 => -1e9..1e9_f64]),
             radius in prop::sample::select(vec![1e-3, 0.7, 1.0, 5.0]),
-            threads in 1_usize..4, at in any::<prop::sample::Index>(),
+            threads in 1_usize..4, at in any::<prop::sample::Index>(), near in any::<bool>(),
         ) {
             let at = at.index(rows.len());
-            let pairs = |row: &[f32; 4]| (0..).zip(row.map(f64::from)).collect::<Vec<_>>();
+            let rows: Vec<[f32; 4]> = rows.iter().map(|row| row.map(|x| x * radius as f32)).collect();
+            let pairs = |row: &[f32; 4]| {
+                let all = (0..).zip(row.map(f64::from));
+                all.filter(|(_, x)| *x != 0.0).collect::<Vec<_>>()
+            };
             let built = |storage, rows: &[[f32; 4]]| {
                 let mut builder = MatrixBuilder::new(storage, 4);
                 rows.iter().for_each(|row| builder.push(&pairs(row)));
                 builder.finish()
             };
+            // Next to a row its direction is a matter of the last bits.
+            let mean = if near { rows[at].map(|x| f64::from(x) * (1.0 + 1e-7)) } else { mean.map(|x| x * radius) };
+            let centre = Centre::new(&mean, radius);
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let alone = centred(&built(Storage::Dense, &rows[at..=at]), &mean, radius);
+            let alone = centre.rows(&built(Storage::Dense, &rows[at..=at])).dense_row(0);
             for storage in [Storage::Dense, Storage::Csr] {
-                let all = pool.install(|| centred(&built(storage, &rows), &mean, radius));
-                prop_assert_eq!(all.row(at), alone.row(0));
+                let all = pool.install(|| centre.rows(&built(storage, &rows)));
+                prop_assert_eq!(all.dense_row(at), alone.clone());
             }
-            let squares: f64 = alone.row(0).iter().map(|x| f64::from(*x).powi(2)).sum();
-            // Four squares of 24-bit numbers: their sum is off by less than 1e-15.
-            prop_assert!(squares <= radius * radius * (1.0 + 1e-15));
-            prop_assert!(squares >= radius * radius * (1.0 - 1e-5), "as long as it may be");
+            let grid = power_above(Centre::reach(radius)) * libm::exp2(-23.0);
+            prop_assert!(alone.iter().all(|x| (f64::from(*x) / grid).fract() == 0.0));
+            let length = |row: &[f64]| row.iter().map(|x| x * x).sum::<f64>().sqrt();
+            let stored: Vec<f64> = alone.iter().map(|x| f64::from(*x)).collect();
+            prop_assert!(length(&stored) <= Centre::reach(radius));
+            let z = length(&moved(&centre, &alone));
+            prop_assert!(z <= radius, "{z}");
+            let apart: Vec<f64> = rows[at].iter().zip(&centre.mean).map(|(x, m)| f64::from(*x) - m).collect();
+            if length(&apart) > radius / 4.0 && rows[at] != [0.0; 4] {
+                prop_assert!(z >= radius * (1.0 - 1e-3), "as long as it may be: {z}");
+            }
+            // Scores are those of the rows that were learnt from.
+            let theta = vec![0.3, -2.0, 0.7, 1.0];
+            let learnt: f64 = moved(&centre, &alone).iter().zip(&theta).map(|(z, t)| z * t).sum();
+            let entries: Vec<(u32, f32)> = (0..4).zip(rows[at]).collect();
+            let thetas = std::slice::from_ref(&theta);
+            let scored = centre.scores(&entries, thetas, &centre.along(thetas))[0];
+            prop_assert!((scored - learnt).abs() <= 1e-2 * radius, "{scored} {learnt}");
+            let point = centre.point(&theta);
+            let on_stored: f64 = stored.iter().zip(&point).map(|(x, t)| x * t).sum();
+            prop_assert!((on_stored - learnt).abs() <= 1e-9 * radius, "{on_stored} {learnt}");
         }
     }
 
     #[test]
     fn rows_of_zeros_stay() {
         let rows = Matrix::Dense(DenseMatrix::new(vec![0.0, 0.0, 0.25, 0.5], 2, 2));
-        let centred = centred(&rows, &[0.25, 0.5], 1.0);
-        assert_eq!((centred.row(0), centred.row(1)), (&[0.0, 0.0][..], &[0.0, 0.0][..]));
+        let centre = Centre::new(&[0.25, 0.5], 1.0);
+        let moved_rows = centre.rows(&rows);
+        assert_eq!(moved_rows.dense_row(0), [0.0; 3]);
+        assert!(moved(&centre, &moved_rows.dense_row(1)).iter().all(|x| x.abs() < 1e-4));
+        assert_eq!(centre.scores(&[(0, 0.0), (1, 0.0)], &[vec![1.0, 1.0]], &[0.75]), [0.0]);
     }
 }

@@ -7,7 +7,7 @@
 use crate::LearnError;
 use privet_dp::gate::{GateError, Noised, Private, Session};
 use privet_dp::mechanism::{ExactCounts, Gaussian, Laplace};
-use privet_optim::sum::{Exact, ExactAnswer, Records};
+use privet_optim::sum::{Exact, ExactAnswer, Less, Records};
 
 /// The noise on a sum; its sensitivity must be that of all questions together.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +26,15 @@ pub struct Questions {
     pub each: Vec<Exact>,
     /// What the answers count in, a power of two.
     pub unit: f64,
+    /// What is taken from each answer before any noise.
+    pub less: Option<Less>,
+}
+
+impl Questions {
+    /// With nothing taken from the answers.
+    pub fn of(each: Vec<Exact>, unit: f64) -> Self {
+        Self { each, unit, less: None }
+    }
 }
 
 /// Who has the records, for sums that are released.
@@ -53,7 +62,11 @@ impl Here<'_> {
             let ExactAnswer::Units(sum) = records.exact(question).ok()? else { return None };
             counts.extend(sum.into_units()?);
         }
-        Some(ExactCounts { counts, unit: questions.unit })
+        let Some(less) = &questions.less else {
+            return Some(ExactCounts { counts, unit: questions.unit });
+        };
+        let unit = questions.unit / 2_f64.powi(less.bits as i32);
+        Some(ExactCounts { counts: less.taken_from(&counts)?, unit })
     }
 }
 

@@ -16,8 +16,10 @@
 //!    excess risk ([`Plan::predicted_excess`](crate::Plan::predicted_excess)) is the least at all usual
 //!    sizes; [`crate::erm::amp`] where δ = 0. For the squared loss [`crate::erm::ssp`], up to the columns
 //!    that it takes: it is hidden by about the same noise, in one release that has no length to choose.
-//! 4. **Images** of several classes, where δ > 0 and the loss is logistic: [`crate::erm::centred_gd`], since
-//!    their rows all point much the same way.
+//! 4. **Centred.** [`crate::erm::centred_gd`] in place of gd where δ > 0: for images of several classes with the
+//!    logistic loss, since their rows all point much the same way; and for tables of classes from **e = 1,000** on (and
+//!    three times the columns, fewer columns than half the rows), with a constant 1 and rows that are not filled before they are
+//!    centred. Columns that are mostly one value then cost a row nothing of its length. Not with `scores = sum`.
 //!
 //! No table is looked at and nothing is tuned, so that the budget asked for is the whole price. Every
 //! parameter is a smooth function of the declared rows, the encoded columns, the classes and the
@@ -42,8 +44,10 @@ use crate::facts::Facts;
 use crate::method::{Method, MethodInfo, Scores};
 use crate::request::Calibration;
 use crate::request::Request;
-use privet_core::{Neighbours, Unit};
+use crate::settings::SettingInfo;
+use privet_core::Relation;
 use privet_data::Schema;
+use privet_data::encode::Encoding;
 use privet_data::schema::{Rows, Unfolding};
 use privet_optim::loss::Loss;
 use serde::{Deserialize, Serialize};
@@ -55,16 +59,34 @@ pub const INFO: MethodInfo = MethodInfo {
               tune",
     source: "docs/learners.md",
     guarantee: "that of the method chosen",
-    settings: &[],
+    settings: &[SettingInfo::words(
+        "scores",
+        "sum or best",
+        "sum: every score is a sum over columns, so that shape functions say all; best, unless given: what ranks best",
+    )],
     scores: Scores::Separate,
     noised: "what the method chosen says",
     any_storage: false,
 };
 
-/// It has no settings.
+/// Its settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Auto {}
+pub struct Auto {
+    /// What scores are to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scores: Option<Scoring>,
+}
+
+/// What the scores of a model are to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scoring {
+    /// A sum over columns, for every row: so nothing is centred.
+    Sum,
+    /// What ranks best.
+    Best,
+}
 
 /// Hats of a number, at least and at most.
 const HATS: (f64, f64) = (3.0, 12.0);
@@ -72,6 +94,10 @@ const HATS: (f64, f64) = (3.0, 12.0);
 const HATS_FROM: f64 = 100.0;
 /// The constant column: half of what a number's own can be, so that it takes little of a row's length.
 const CONSTANT: f64 = 0.5;
+/// e from which the rows' mean is worth its price, and how many times the columns.
+const CENTRED_FROM: (f64, f64) = (1000.0, 3.0);
+/// The constant column of centred rows, which have no other.
+const CENTRED_CONSTANT: f64 = 1.0;
 /// e from which pairs of numbers are worth their weights.
 const PAIRS_FROM: f64 = 200_000.0;
 /// Open numbers that are paired at most.
@@ -80,32 +106,33 @@ const PAIRED: usize = 12;
 const PAIR_HATS: (f64, f64) = (3.0, 8.0);
 
 /// e.
-fn worth(request: &Request) -> f64 {
-    let sides = match request.neighbours {
-        Neighbours::ReplaceOne => 1.0,
-        Neighbours::AddRemove => 2.0,
-    };
-    let records = match request.schema.unit() {
-        Unit::Record => 1.0,
-        Unit::User { max_records } => f64::from(max_records),
-    };
-    let problems = request.schema.classes().map_or(1, |classes| (classes.len() - 1).max(1));
-    let epsilon = request.budget.map_or(0.0, |budget| budget.epsilon());
-    request.rows as f64 * epsilon * sides / (records * problems as f64)
+fn worth(rows: u64, epsilon: f64, relation: Relation, classes: usize) -> f64 {
+    let beyond = classes.saturating_sub(1).max(1) as f64;
+    2.0 * rows as f64 * epsilon / (relation.records() * beyond)
+}
+
+/// Whether a table of so many rows and columns is long enough, and worth enough, to be centred.
+fn centred_pays(rows: u64, columns: usize, worth: f64) -> bool {
+    let (columns, (from, times)) = (columns as f64, CENTRED_FROM);
+    2.0 * columns < rows as f64 && worth >= from.max(times * columns)
 }
 
 /// The schema with what it leaves open decided.
 pub(crate) fn encoding(request: &Request) -> Schema {
     let schema = &request.schema;
     let pure = request.budget.is_none_or(|budget| budget.is_pure());
-    let plain = |rows| Unfolding { hats: 0, pair_hats: 0, bias: CONSTANT, rows };
+    let plain = |rows| Unfolding { hats: 0, pair_hats: 0, bias: CONSTANT, rows, whole: false };
     if schema.classes().is_none() {
         return schema.unfolded(&plain(Rows::Clip));
     }
     if pure {
         return schema.unfolded(&plain(Rows::Fill));
     }
-    let (worth, numbers) = (worth(request), schema.open_count());
+    let relation = Relation::new(request.neighbours, schema.unit());
+    let (epsilon, classes) =
+        (request.budget.map_or(0.0, |budget| budget.epsilon()), schema.classes());
+    let worth = worth(request.rows, epsilon, relation, classes.map_or(0, <[_]>::len));
+    let numbers = schema.open_count();
     let wanted = worth.powf(1.0 / 6.0).round().clamp(HATS.0, HATS.1);
     let hats = match wanted as u32 {
         hats if worth < HATS_FROM || f64::from(hats) * numbers as f64 > worth => 0,
@@ -116,7 +143,15 @@ pub(crate) fn encoding(request: &Request) -> Schema {
         true => worth.powf(1.0 / 7.0).round().clamp(PAIR_HATS.0, PAIR_HATS.1) as u32,
         false => 0,
     };
-    schema.unfolded(&Unfolding { hats, pair_hats, bias: CONSTANT, rows: Rows::Fill })
+    let choice = Unfolding { hats, pair_hats, bias: CONSTANT, rows: Rows::Fill, whole: false };
+    let filled = schema.unfolded(&choice);
+    let sum = Auto { scores: Some(Scoring::Sum) };
+    if request.task.method == Method::Auto(sum)
+        || !centred_pays(request.rows, Encoding::new(&filled).width(), worth)
+    {
+        return filled;
+    }
+    schema.unfolded(&Unfolding { bias: CENTRED_CONSTANT, rows: Rows::Clip, whole: true, ..choice })
 }
 
 /// Whether a table is about as wide as it is long, and not of rows that are mostly zeros.
@@ -130,7 +165,7 @@ pub(crate) fn plan(
     facts: &Facts,
     budget: &Allowance<'_>,
     calibration: Calibration,
-    _options: &Auto,
+    options: &Auto,
 ) -> Result<Decision, LearnError> {
     if calibration == Calibration::Printed {
         return Err(LearnError::NotCovered {
@@ -138,9 +173,15 @@ pub(crate) fn plan(
             instead: "leave out the calibration, or name a method",
         });
     }
+    let classes = if facts.problems > 1 { facts.problems as usize } else { 2 };
+    let worth = worth(facts.rows, budget.epsilon(), facts.relation(), classes);
+    let pays = facts.whole && centred_pays(facts.rows, facts.columns, worth);
+    let table = pays && facts.loss.needs_classes() && options.scores != Some(Scoring::Sum);
+    let centred = Method::CentredGd(Default::default());
     let first = match budget.is_pure() {
         true => Method::Amp(Default::default()),
-        false if facts.image && gd::joint(facts) => Method::CentredGd(Default::default()),
+        false if facts.image && gd::joint(facts) => centred,
+        false if table => centred,
         false => Method::Gd(Default::default()),
     };
     let dense = first.plan(facts, budget, calibration)?;

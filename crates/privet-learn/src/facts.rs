@@ -41,6 +41,10 @@ pub struct Facts {
     pub entries: f64,
     /// Whether rows are those of images ([`privet_data::image`]).
     pub image: bool,
+    /// Whether rows come in lengths of their own: none is filled, and none can be clipped.
+    pub whole: bool,
+    /// Between what each entry of a row lies, where rows are whole ([`Encoding::ranges`]); else empty.
+    pub ranges: Vec<(f64, f64)>,
 }
 
 /// Whether a Poisson loss was made for the bounds of the target, which its rate is relative to.
@@ -111,6 +115,8 @@ impl Facts {
             groups: encoding.groups(),
             entries: encoding.expected_entries(),
             image: request.schema.image().is_some(),
+            whole: encoding.is_whole(),
+            ranges: if encoding.is_whole() { encoding.ranges() } else { Vec::new() },
         })
     }
 

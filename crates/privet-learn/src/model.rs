@@ -7,7 +7,7 @@ use crate::method::{Method, Scores};
 use crate::released::Released;
 use crate::task::Artefact;
 use privet_data::bound::Clip;
-use privet_data::centre::centred as centred_rows;
+use privet_data::centre::Centre;
 use privet_data::encode::Encoding;
 use privet_data::matrix::Matrix;
 use privet_data::schema::{ClipFacts, Rows};
@@ -74,13 +74,19 @@ impl Model {
     pub fn scores(&self, features: &Matrix) -> Vec<f64> {
         let radius = || Encoding::new(&self.request().schema).l2_radius();
         let centred = self.weights().centre.as_ref();
-        // Centred rows are those that were learnt from, each as long as the radius where rows are filled.
-        let clip = self.request().schema.clip();
-        let filled = (centred.is_some() && clip.rows == Rows::Fill).then(|| filled(features, clip));
-        let rows = filled.as_ref().unwrap_or(features);
-        let centred = centred.map(|mean| Matrix::Dense(centred_rows(rows, mean, radius())));
-        let features = centred.as_ref().unwrap_or(features);
         let mut scores = Vec::with_capacity(features.rows() * self.weights().weights.len());
+        if let Some(mean) = centred {
+            // Centred rows are those that were learnt from, each as long as the radius where rows are filled.
+            let clip = self.request().schema.clip();
+            let filled = (clip.rows == Rows::Fill).then(|| filled(features, clip));
+            let (rows, centre) = (filled.as_ref().unwrap_or(features), Centre::new(mean, radius()));
+            let weights = &self.weights().weights;
+            let taken = centre.along(weights);
+            for row in 0..rows.rows() {
+                scores.extend(centre.scores(&rows.entries(row), weights, &taken));
+            }
+            return scores;
+        }
         for row in 0..features.rows() {
             for weights in &self.weights().weights {
                 scores.push(dot(features, row, weights));

@@ -223,6 +223,16 @@ impl<T: Task> Plan<T> {
         }
     }
 
+    /// The same for what was released, a bound nⱼ for each of so many columns: the noise in Σaⱼθⱼ has a variance of
+    /// at most Σaⱼ²nⱼ².
+    pub fn weight_noises(&self, found: &T::Artefact, columns: usize) -> Option<Vec<f64>> {
+        let own = match &self.work {
+            Work::Private(procedure) => procedure.weight_noises(&self.facts, found),
+            Work::Plain(_) => None,
+        };
+        own.or_else(|| Some(vec![self.weight_noise()?; columns]))
+    }
+
     /// Executes the plan on data.
     pub fn run(
         &self,

@@ -95,6 +95,12 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
         None
     }
 
+    /// The same for what was released, number by number: what it adds to Σaⱼθⱼ has a variance of at most Σaⱼ²nⱼ².
+    /// `None`: the bound above is that of all.
+    fn weight_noises(&self, _facts: &T::Facts, _artefact: &T::Artefact) -> Option<Vec<f64>> {
+        None
+    }
+
     /// Refuses, from public facts, what could fail once noise is drawn.
     fn check(&self, _facts: &T::Facts) -> Result<(), LearnError> {
         Ok(())

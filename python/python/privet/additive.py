@@ -20,7 +20,7 @@ class _Unfolded:
 
     method = "auto"
     calibration = "sound"
-    settings = None
+    settings = {"scores": "sum"}
     data_norm = None
 
     def _unfolded(self, schema: Schema, fill: bool) -> Schema:

@@ -136,6 +136,10 @@ fn reading(model: &Model, shapes: &Shapes, page: &mut String) {
         _ if shapes.unexplained => {
             "These sums are not the whole model: other parts of it belong to no column, and are not drawn."
         }
+        _ if shapes.divided => {
+            "What the model says of a record is what its sum says. The score that ranks records and tells how sure it is \
+             is that sum divided by how far the record's features are from the average record's."
+        }
         true => "These sums are the model: they hold for every row.",
         false => {
             "These sums hold for rows that the schema's bound on a row's length does not touch; what is said of a \
@@ -149,7 +153,8 @@ fn reading(model: &Model, shapes: &Shapes, page: &mut String) {
              Pale bars and plain figures are within it: read nothing into them. Where there is nothing but noise, one \
              point in twenty may still lie outside. How another sample of records would differ is not in the bands.",
             match method {
-                "gd" | "sgd" => "by an upper bound from public numbers (to first order)",
+                "gd" | "sgd" | "centred-gd" =>
+                    "by an upper bound from public numbers (to first order)",
                 _ => "from the noise added to the weights",
             }
         ),

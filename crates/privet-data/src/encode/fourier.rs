@@ -73,6 +73,11 @@ impl Fourier {
         (2.0 * square, square)
     }
 
+    /// The most that an entry can be.
+    pub(super) fn height(&self) -> f64 {
+        self.weight * (2.0 / f64::from(self.width)).sqrt()
+    }
+
     /// Appends its entries, given where the cells stand.
     pub(super) fn encode(&self, spots: &[Spot], row: &mut Vec<(u32, f64)>) {
         let at =
@@ -81,7 +86,7 @@ impl Fourier {
                 Spot::Nowhere | Spot::In(_) => 0.0,
             };
         let x: Vec<f64> = self.numbers.iter().map(at).collect();
-        let height = self.weight * (2.0 / f64::from(self.width)).sqrt();
+        let height = self.height();
         let waves = self.frequencies.chunks_exact(x.len().max(1)).zip(&self.phases);
         for (column, (frequencies, phase)) in (self.start..).zip(waves) {
             let angle = frequencies.iter().zip(&x).fold(*phase, |sum, (w, x)| sum + w * x);

@@ -21,6 +21,7 @@ mod numbers;
 mod one_row;
 mod pair;
 mod parts;
+mod ranges;
 mod row;
 
 pub use column::{Cell, UnknownIn};

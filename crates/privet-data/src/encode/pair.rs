@@ -79,6 +79,16 @@ impl PairEncoder {
         }
     }
 
+    /// Between what each of its entries lies.
+    pub(super) fn ranges(&self) -> impl Iterator<Item = (f64, f64)> {
+        let low = match self.rule {
+            PairRule::Hats(_) => 0.0,
+            PairRule::Slopes { .. } => -self.weight,
+        };
+        let range = (low, self.weight);
+        (0..self.width).map(move |_| range)
+    }
+
     /// How many entries of a row are not 0.
     pub(super) fn entries(&self) -> f64 {
         match self.rule {

@@ -87,6 +87,11 @@ impl Encoding {
         alone && (self.for_scores.is_some() || each || self.raw_l2 <= self.clip.radius())
     }
 
+    /// Whether rows come in lengths of their own: none is filled, and none can be clipped.
+    pub fn is_whole(&self) -> bool {
+        self.clip.norm() == Norm::L2 && !self.image && self.raw_l2 <= self.clip.radius()
+    }
+
     /// What every entry of a row to be scored is multiplied by, where rows are filled to learn from; else 1.
     pub fn score_factor(&self) -> f64 {
         self.for_scores.unwrap_or(1.0)

@@ -126,6 +126,20 @@ impl Matrix {
         }
     }
 
+    /// The entries of one row, those that are stored.
+    ///
+    /// # Panics
+    /// When the row does not exist.
+    pub fn entries(&self, row: usize) -> Vec<(u32, f32)> {
+        match self {
+            Self::Dense(matrix) => (0..).zip(matrix.row(row).iter().copied()).collect(),
+            Self::Csr(matrix) => {
+                let (columns, entries) = matrix.row(row);
+                columns.iter().copied().zip(entries.iter().copied()).collect()
+            }
+        }
+    }
+
     /// One row with its zeros.
     ///
     /// # Panics

@@ -20,6 +20,7 @@
 
 use super::check::{Checked, in_range, refuse};
 use super::*;
+use crate::encode::Encoding;
 use privet_core::Range;
 
 /// Limits on the number of knots.
@@ -218,6 +219,9 @@ pub(super) fn close(columns: &mut [Column]) {
     }
 }
 
+/// A radius beyond the length of any usual row.
+const LONGEST: f64 = 1e5;
+
 /// What a planner decides where a schema leaves its encoding open.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unfolding {
@@ -229,6 +233,9 @@ pub struct Unfolding {
     pub bias: f64,
     /// What becomes of a row's length.
     pub rows: Rows,
+    /// Whether the radius is raised to what no row can exceed, so that none is clipped: for learners that give
+    /// rows their length themselves.
+    pub whole: bool,
 }
 
 impl Draft {
@@ -294,7 +301,8 @@ impl Schema {
             schema.bias = Some(choice.bias);
         }
         // Rows that were declared to be filled stay so.
-        if schema.clip.rows == Rows::Clip {
+        let declared = schema.clip.rows == Rows::Fill;
+        if !declared {
             schema.clip.rows = choice.rows;
         }
         let mut names = Vec::new();
@@ -323,6 +331,13 @@ impl Schema {
                 }
             }
         }
+        if choice.whole && !declared {
+            schema.clip.rows = Rows::Clip;
+            schema.clip.radius = LONGEST;
+            // Thousandths, so that what is written down is short and read back as it is.
+            let longest = (Encoding::new(&schema).l2_radius() * 1000.0).ceil() / 1000.0;
+            schema.clip.radius = longest.clamp(1e-3, LONGEST);
+        }
         schema
     }
 }
@@ -342,7 +357,7 @@ mod tests {
             number("wide", "[0, 1]"),
             number("near", "[1.0, 1.000000001]")
         );
-        let choice = Unfolding { hats: 8, pair_hats: 3, bias: 1.0, rows: Rows::Fill };
+        let choice = Unfolding { hats: 8, pair_hats: 3, bias: 1.0, rows: Rows::Fill, whole: false };
         let settled = Schema::from_toml(&text).unwrap().unfolded(&choice);
         let hats = |column: &Column| {
             matches!(&column.kind, ColumnKind::Number { basis: Basis::Hats(_), .. })

@@ -33,7 +33,8 @@ bounds = [0, 1000]
 transform = "log1p"
 "#;
 
-const CHOICE: Unfolding = Unfolding { hats: 5, pair_hats: 3, bias: 1.0, rows: Rows::Fill };
+const CHOICE: Unfolding =
+    Unfolding { hats: 5, pair_hats: 3, bias: 1.0, rows: Rows::Fill, whole: false };
 
 fn open() -> Schema {
     Schema::from_toml(OPEN).unwrap()

@@ -33,8 +33,8 @@ impl Functional {
         self.0.iter().map(|(at, value)| value * weights[*at as usize]).sum()
     }
 
-    /// Its Euclidean length.
-    pub(super) fn length(&self) -> f64 {
-        self.0.values().map(|value| value * value).sum::<f64>().sqrt()
+    /// Its Euclidean length, each entry times that of its column.
+    pub(super) fn length(&self, columns: &[f64]) -> f64 {
+        self.0.iter().map(|(at, value)| (value * columns[*at as usize]).powi(2)).sum::<f64>().sqrt()
     }
 }

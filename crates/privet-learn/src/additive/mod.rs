@@ -6,7 +6,8 @@
 //! alone. That is post-processing: it costs nothing and reveals nothing that the model does not.
 //!
 //! - **The sum holds** for every row where [`Shapes::exact`]; elsewhere for rows that are not clipped, and a clipped
-//!   row's score is the sum scaled down with the row ([`privet_data::encode::Encoding::is_additive`]).
+//!   row's score is the sum scaled down with the row ([`privet_data::encode::Encoding::is_additive`]). Of a centred model
+//!   the score is the sum divided by the row's own length ([`Shapes::divided`]): what it predicts is what the sum says.
 //! - **Centred.** Each function is 0 on average evenly over its bounds or listed categories, each pair over each of
 //!   its columns alone; what that takes away is in the intercept and in the columns of the pair. Averages over the
 //!   records would be a look at them. So of a pair only what its two columns do not say each for itself is left.
@@ -63,9 +64,13 @@ pub struct Shapes {
     pub shapes: Vec<Shape>,
     /// Features of a sparse file that are not among them.
     pub left_out: usize,
-    /// Whether the score has parts that belong to no column: waves, features of images, a centre taken from
-    /// every row. Then the functions do not add up to it for any row.
+    /// Whether the score has parts that belong to no column: waves, features of images. Then the functions do not
+    /// add up to it for any row.
     pub unexplained: bool,
+    /// Whether the score is the sum divided by the length of the row's own features less a centre
+    /// ([`crate::erm::centred_gd`]): of the same sign, and the same class is the largest, but other rows have other
+    /// lengths.
+    pub divided: bool,
 }
 
 /// What the numbers of shape functions are.
@@ -111,15 +116,17 @@ impl Shape {
 impl Model {
     /// What it says of each column.
     pub fn shapes(&self) -> Shapes {
-        let noise = crate::plan(self.request()).ok().and_then(|plan| plan.weight_noise());
-        Shapes::of(self.request(), self.weights(), noise)
+        let columns = Encoding::new(&self.request().schema).width();
+        let plan = crate::plan(self.request()).ok();
+        let noise = plan.and_then(|plan| plan.weight_noises(self.weights(), columns));
+        Shapes::of(self.request(), self.weights(), noise.as_deref())
     }
 }
 
 impl Shapes {
     /// Of a settled request and the weights that were released for it; `noise` bounds the standard deviation of the
-    /// noise in a weight.
-    pub fn of(request: &Request<Erm>, weights: &LinearWeights, noise: Option<f64>) -> Self {
+    /// noise in the weights of each column, as [`crate::Plan::weight_noises`] does.
+    pub fn of(request: &Request<Erm>, weights: &LinearWeights, noise: Option<&[f64]>) -> Self {
         let encoding = Encoding::new(&request.schema);
         let classes = match request.schema.classes() {
             Some([_, second]) => vec![second.clone()],
@@ -137,15 +144,18 @@ impl Shapes {
         let least = least_shown(weights, features);
         let parts = encoding.parts(|feature| largest(weights, feature as usize) >= least);
         let left_out = features.saturating_sub(parts.len());
-        let unexplained = encoding.of_no_column() > 0 || weights.centre.is_some();
-        let (constant, functionals) = centred(&encoding, &parts);
+        let unexplained = encoding.of_no_column() > 0;
+        let (mut constant, functionals) = centred(&encoding, &parts);
+        if let Some(centre) = &weights.centre {
+            constant.add(-1.0, &Functional::of((0..).zip(centre.iter().copied())));
+        }
         let joint = request.task.loss == Loss::Logistic && request.scores() == Scores::ClippedJoint;
         let relative = joint && weights.weights.len() > 1;
         let own = if relative { without_common(weights) } else { weights.clone() }.weights;
         // A difference from the mean of K has 1 − 1/K of the variance.
         let apart = if relative { (1.0 - 1.0 / own.len() as f64).sqrt() } else { 1.0 };
         let values = |of: &Functional| own.iter().map(|row| unit * of.at(row)).collect();
-        let noise_of = |of: &Functional| noise.map(|noise| noise * apart * unit * of.length());
+        let noise_of = |of: &Functional| noise.map(|noise| apart * unit * of.length(noise));
         let shape = |(part, all): (Part, Vec<Functional>)| {
             let effect = |row: &Vec<f64>| all.iter().map(|of| unit * of.at(row)).collect();
             Shape {
@@ -158,13 +168,14 @@ impl Shapes {
         Self {
             scale,
             classes,
-            exact: encoding.is_additive() && left_out == 0 && !unexplained,
+            exact: encoding.is_additive() && left_out == 0 && weights.centre.is_none(),
             relative,
             intercept: intercept.into_iter().map(|value| value + shift).collect(),
             intercept_noise: noise_of(&constant),
             shapes: parts.into_iter().zip(functionals).map(shape).collect(),
             left_out,
             unexplained,
+            divided: weights.centre.is_some(),
         }
     }
 }

@@ -1,37 +1,48 @@
 //! `centred-gd`: the rows' mean under noise, then [`super::gd`] on rows less that mean.
 //!
-//! Where all rows point much the same way, as those of images do, most of a row's length says nothing: centred
-//! and made as long as allowed again, a row says more for the same noise.
+//! Where all rows point much the same way, as those of images do, and those of tables whose columns are mostly
+//! one value, most of a row's length says nothing: centred and made as long as allowed again, a row says more for
+//! the same noise.
 //!
 //! **Theorem.** Let ‖xᵢ‖₂ ≤ R and let a unit own at most k records. Stage one releases Σxᵢ + N(0, σ₀²I); stage
-//! two is T steps of [`super::gd`] on the rows c(xᵢ) = clip(R·(xᵢ − m)/‖xᵢ − m‖), m any function of stage one and public
-//! numbers, each step's gradients summed under N(0, σ²I). Together they have the curve of a Gaussian mechanism
+//! two is T steps of [`super::gd`] on the rows c(xᵢ) = R·(xᵢ − m)/‖xᵢ − m‖ ([`Centre`]), m any function of stage one and
+//! public numbers, each step's gradients summed under N(0, σ²I). Together they have the curve of a Gaussian mechanism
 //! of multiplier **√(Δ₀²/σ₀² + T·Δ²/σ²)**, with Δ₀ = **2kR** and Δ = **2kG** under replace-one, **kR** and
 //! **kG** under add/remove, G that of [`super::gd`] for rows within R.
 //!
 //! *Proof.* Between neighbours Σxᵢ loses at most k rows and gains at most k others (replace-one), or one of the
 //! two: Δ₀. Given stage one, m is a fixed vector and c maps single rows to rows within R
-//! ([`privet_data::centre`]): neighbours are mapped to neighbours, and each step has sensitivity Δ at every θ,
+//! ([`privet_data::centre`], where it is proved): neighbours are mapped to neighbours, and each step has sensitivity Δ at every θ,
 //! as in [`super::gd`]. Adaptive composition keeps products of dominating pairs, and a product of Gaussian
 //! pairs is one of the root of the sum of their squares, as there. The mean divides by the *declared* n,
 //! never by the number of rows. ∎
 //!
 //! *In finite arithmetic.* Stage one's sum is that of [`ExactGradient`] at θ = 0 for squares and labels 1,
-//! whose slopes are −1: exact integers. Stage two's rows are on the grid of R again. Both roundings to the
-//! noise's grid are charged.
+//! whose slopes are −1: exact integers. Stage two's sums are integers over the rows (x̃, d) that stand for c(x)
+//! ([`privet_data::centre`]), from which m times the last entry is taken in integers ([`Less`]): so each record's part
+//! is a multiple, of at most S, of a vector within R. Both roundings to the noise's grid are charged.
 //!
 //! **Settings.** `share` a of μ² for the mean, 0.03 unless given: the noise on m is then of length √p·R/(μ√a·n)
 //! under add/remove, far below the mean's own. m is shrunk by what is known of its noise,
 //! max(0, 1 − pσ₀²/‖Σ̂‖²), and kept within R: post-processing. The constant column stays as it is.
-//! `slope` S of several classes, 0.4 unless given, as small as it can be without losing accuracy.
+//! `slope` S of several classes: unless given that of [`super::gd`], and 0.4 for images, as small as it can be there
+//! without losing accuracy.
 //!
-//! **How far to go.** As [`super::gd`], with two constants for what centring changes. Centred rows are spread:
+//! **How far to go.** As [`super::gd`]; for images with two other constants. Their centred rows are spread:
 //! their mean's curvature is taken for β/√p, between that of rows in all p directions alike (β/p) and that of
 //! rows in one (β). And what rows shared no longer lengthens every margin, so weights must be larger: B = 45/R
 //! for each problem instead of 16/R. Both were chosen on 50,000 training rows each of MNIST and Fashion-MNIST
 //! (scattering, 1,200 features), judged on the other 10,000 of their training rows.
 //!
-//! - δ = 0 is refused, as by [`super::gd`]. Rows are kept in memory, dense, once more.
+//! **Fewer steps, by what the mean tells.** An entry between public bounds a and b with mean m has a variance of at most
+//! (b − m)(m − a). So the noised mean, already paid for, says in which columns rows hardly vary: there a descent is slow, and
+//! larger rates are stable. Rows of tables take at most 80 steps; where the rule of [`super::gd`] would take w times
+//! as many, column j goes at √(1.01/(qⱼ/q + 0.01)) times η, at most w² and 10 times, qⱼ its variance by the
+//! bound and q the largest; all together reduced where that raises Σ rateⱼ·qⱼ to more than 1.3 times Σ qⱼ. Measured by
+//! simulation on seven sets and 24 generated tables at ε from 0.1 to 3: against 300 steps at one rate, accuracy −0.1 to 0
+//! and ranking 0 to +0.2 points in the mean.
+//!
+//! - δ = 0 is refused, as by [`super::gd`]. Rows are kept in memory once more, sparse ones sparse.
 //! - A released model keeps the mean beside its weights, and centres what it predicts for.
 //! - Tested by `tests/all/centred_gd.rs`.
 
@@ -52,8 +63,7 @@ use crate::task::Procedure;
 use crate::{LearnError, admit};
 use privet_core::Range;
 use privet_data::Dataset;
-use privet_data::centre::centred;
-use privet_data::matrix::Matrix;
+use privet_data::centre::Centre;
 use privet_data::read::Report;
 use privet_data::schema::RADIUS;
 use privet_dp::account::{self, Event};
@@ -61,7 +71,7 @@ use privet_dp::gate::{Arithmetic, GateError, Next, Noised, Session, Walk};
 use privet_dp::mechanism::Gaussian;
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
-use privet_optim::sum::{Exact, ExactGradient, Labels, Table};
+use privet_optim::sum::{Exact, ExactGradient, Labels, Less, Table};
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -75,7 +85,7 @@ pub const SLOPE: Range = Range::from("slope", 0.01, 1.5);
 pub const INFO: MethodInfo = MethodInfo {
     name: "centred-gd",
     summary: "buys the rows' mean with a little of the budget, then gradient descent as gd on rows less \
-              that mean; for rows that all point much the same way, as those of images do",
+              that mean; for rows that have much in common, as those of images and of most tables",
     source: "Tramèr & Boneh 2021 (fixed features of images); accounting of Dong et al. 2022",
     guarantee: "(ε, δ) in finite arithmetic; no pure ε",
     settings: &[
@@ -84,8 +94,11 @@ pub const INFO: MethodInfo = MethodInfo {
             SHARE,
             "share of the mean in the squared multiplier; 0.03 unless given",
         ),
-        SettingInfo::number(SLOPE, "what a row's slope is clipped to; 0.4 unless given")
-            .also("for more than two classes and the logistic loss"),
+        SettingInfo::number(
+            SLOPE,
+            "what a row's slope is clipped to; unless given as for gd, and 0.4 for images",
+        )
+        .also("for more than two classes and the logistic loss"),
         RIDGE_SETTING.meaning("strength of λ/2·‖θ‖² beside the sum of losses; none unless given"),
     ],
     scores: Scores::ClippedJoint,
@@ -113,15 +126,25 @@ pub struct CentredGd {
 
 /// a of the rule.
 const DEFAULT_SHARE: f64 = 0.03;
-/// S of the rule, for several classes.
+/// S of the rule, for images of several classes.
 const DEFAULT_SLOPE: f64 = 0.4;
-/// B·R of the rule.
+/// Steps of the rule at most, for tables.
+const MOST: f64 = 80.0;
+/// The largest rate of a column, times η.
+const FASTEST: f64 = 10.0;
+/// How much of the widest column's spread keeps a rare one's rate from growing.
+const RARE: f64 = 0.01;
+/// How far rates may raise the sum of all curvatures: short of 4/3, where a descent at ¾ of what is stable ends to
+/// be.
+const SLACK: f64 = 1.3;
+/// B·R of the rule, for images.
 const EXPECTED_NORM: f64 = 45.0;
 
 /// β and tr H of centred rows.
 fn shape(facts: &Facts) -> (f64, f64) {
     let (smoothness, trace) = gd::shape(facts);
-    (smoothness / (facts.columns as f64).sqrt(), trace)
+    let spread = if facts.image { (facts.columns as f64).sqrt() } else { 1.0 };
+    (smoothness / spread, trace)
 }
 
 /// Decides everything from public facts.
@@ -156,7 +179,8 @@ pub(crate) fn plan(
         options.steps.map(|steps| STEPS.check(f64::from(steps)).map(|_| steps)).transpose()?;
     let ridge = options.ridge.map(|ridge| RIDGE.check(ridge)).transpose()?.unwrap_or(0.0);
     let share = SHARE.check(options.share.unwrap_or(DEFAULT_SHARE))?;
-    let slope = SLOPE.check(options.slope.unwrap_or(DEFAULT_SLOPE))?;
+    let usual = if facts.image { DEFAULT_SLOPE } else { gd::slope(facts) };
+    let slope = SLOPE.check(options.slope.unwrap_or(usual))?;
     if options.slope.is_some() && !joint {
         return refused(
             "slope is for more than two classes and the logistic loss".into(),
@@ -172,7 +196,12 @@ pub(crate) fn plan(
     let one = 1.0 / account::gaussian::mu(budget.epsilon(), budget.delta());
     let rows = facts.rows as f64;
     let noise = of_step * one / (rows * (1.0 - share).sqrt());
-    let pace = gd::pace_to(facts, noise, steps, EXPECTED_NORM, shape(facts));
+    let (pace, short) = match facts.image {
+        true => (gd::pace_to(facts, noise, (steps, gd::MOST), EXPECTED_NORM, shape(facts)), 1.0),
+        // A ridge would mean another strength in each column.
+        false if facts.whole && ridge == 0.0 => gd::short_pace(facts, noise, steps, MOST),
+        false => (gd::pace(facts, noise, steps), 1.0),
+    };
     let gaussian = |sensitivity, noise_scale, coordinates| Gaussian {
         neighbours: facts.neighbours,
         unit: facts.unit,
@@ -189,6 +218,8 @@ pub(crate) fn plan(
         bias: facts.bias,
         radius: facts.radius,
         columns: facts.columns,
+        fastest: (short * short).clamp(1.0, FASTEST),
+        ranges: facts.ranges.clone(),
         schedule: Schedule {
             steps: pace.steps,
             rate: pace.rate / rows,
@@ -226,6 +257,10 @@ struct Centring {
     bias: bool,
     radius: f64,
     columns: usize,
+    /// The largest rate of a column, times η.
+    fastest: f64,
+    /// Between what entries of rows lie.
+    ranges: Vec<(f64, f64)>,
     schedule: Schedule,
 }
 
@@ -236,6 +271,20 @@ impl Centring {
         Ok(Event::All(vec![self.mean.event()?, steps]))
     }
 
+    /// What the walk begins from.
+    fn start(&self) -> Start {
+        Start {
+            descent: descent::Start { schedule: self.schedule, coordinates: self.step.coordinates },
+            columns: self.columns,
+            bias: self.bias,
+            rows: self.rows,
+            radius: self.radius,
+            noise_scale: self.mean.noise_scale,
+            fastest: self.fastest,
+            ranges: self.ranges.clone(),
+        }
+    }
+
     /// −Σx, in whole numbers.
     fn sum_of_rows(&self) -> Questions {
         let statistic = ExactGradient {
@@ -244,7 +293,8 @@ impl Centring {
             radius: self.radius,
             slope: 1.0,
         };
-        Questions { unit: statistic.unit(), each: vec![Exact::Gradient(statistic)] }
+        let unit = statistic.unit();
+        Questions::of(vec![Exact::Gradient(statistic)], unit)
     }
 }
 
@@ -279,18 +329,26 @@ impl Procedure<super::Erm> for Centring {
         Some(predicted::descent(facts, noise, time, shape(facts).1))
     }
 
+    /// Given the mean, as that of [`super::gd`]: to first order, and times what rates do at most. Images have no
+    /// shapes to draw it around.
+    fn weight_noise(&self, facts: &Facts) -> Option<f64> {
+        let slack = if self.fastest > 1.0 { SLACK } else { 1.0 };
+        let curvature = facts.rows as f64 * gd::shape(facts).0 * slack;
+        let known = !facts.image && self.schedule.is_stable(curvature);
+        known.then(|| self.schedule.gain() * self.step.noise_scale * self.fastest)
+    }
+
+    /// With D the rates, θ = D^½θ′ goes as a descent of curvature D^½HD^½ under noise of covariance σ²D: so the
+    /// covariance of θ′ is at most that of noise σ²·max D, and that of θ at most D times as much.
+    fn weight_noises(&self, facts: &Facts, found: &LinearWeights) -> Option<Vec<f64>> {
+        let whole = self.weight_noise(facts)?;
+        let rates = found.centre.as_ref().map(|mean| self.start().rates(mean)).unwrap_or_default();
+        let of = |column| rates.get(column).copied().unwrap_or(1.0);
+        Some((0..facts.columns).map(|column| whole * (of(column) / self.fastest).sqrt()).collect())
+    }
+
     fn walk(&self) -> Option<serde_json::Value> {
-        let descent =
-            descent::Start { schedule: self.schedule, coordinates: self.step.coordinates };
-        let start = Start {
-            descent,
-            columns: self.columns,
-            bias: self.bias,
-            rows: self.rows,
-            radius: self.radius,
-            noise_scale: self.mean.noise_scale,
-        };
-        serde_json::to_value(start).ok()
+        serde_json::to_value(self.start()).ok()
     }
 
     fn run(
@@ -301,7 +359,8 @@ impl Procedure<super::Erm> for Centring {
         monitor: &dyn Monitor,
     ) -> Result<Noised<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "centred rows")?;
-        let gradient = gd::Question::of(facts, gd::joint(facts), self.slope);
+        let reaching = Facts { radius: Centre::reach(self.radius), ..facts.clone() };
+        let gradient = gd::Question::of(&reaching, gd::joint(facts), self.slope);
         let of_mean = SumNoise::Gaussian(self.mean.clone());
         let of_step = SumNoise::Gaussian(self.step.clone());
         let (moved, answers) = (OnceCell::<Dataset>::new(), OnceCell::<Here<'_>>::new());
@@ -315,8 +374,9 @@ impl Procedure<super::Erm> for Centring {
                 let records = Here(vec![admit::records(data, &Labels::Same)?]);
                 return records.answer(&self.sum_of_rows(), &of_mean, session);
             };
+            let centre = Centre::new(mean, self.radius);
             let moved = moved.get_or_init(|| Dataset {
-                features: Matrix::Dense(centred(&data.features, mean, self.radius)),
+                features: centre.rows(&data.features),
                 target: data.target.clone(),
                 units: None,
                 report: Report::default(),
@@ -328,7 +388,11 @@ impl Procedure<super::Erm> for Centring {
                     answers.get_or_init(|| here)
                 }
             };
-            here.answer(&gradient.at(theta), &of_step, session)
+            let points: Vec<f64> =
+                theta.chunks(self.columns.max(1)).flat_map(|theta| centre.point(theta)).collect();
+            let less = Less { units: centre.units(), bits: Centre::BITS };
+            let questions = Questions { less: Some(less), ..gradient.at(&points) };
+            here.answer(&questions, &of_step, session)
         });
         watch.went_on()?;
         Ok(noised?.ok_or(GateError::NotAsPlanned)?)
@@ -336,7 +400,7 @@ impl Procedure<super::Erm> for Centring {
 }
 
 /// What both stages begin from.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Start {
     descent: descent::Start,
@@ -346,6 +410,10 @@ struct Start {
     radius: f64,
     /// On the sum of all rows.
     noise_scale: f64,
+    /// The largest rate of a column.
+    fastest: f64,
+    /// Between what entries of rows lie; empty where no rates are to follow from it.
+    ranges: Vec<(f64, f64)>,
 }
 
 /// Both stages: the mean, once it is known, and the descent.
@@ -372,14 +440,19 @@ impl Walk for Stages {
     type Artefact = LinearWeights;
 
     fn begin(start: Start) -> Self {
-        Self { start, mean: None, descent: Descent::begin(start.descent) }
+        let descent = Descent::begin(start.descent);
+        Self { start, mean: None, descent }
     }
 
     fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Question, LinearWeights> {
         let answer = match (&self.mean, answer) {
             (None, None) => return Next::Ask(Question::Sum),
             (None, Some(sum)) => {
-                self.mean = Some(self.start.mean(&sum));
+                let mean = self.start.mean(&sum);
+                let rates = self.start.rates(&mean);
+                let problems = self.start.descent.coordinates / self.start.columns.max(1);
+                self.descent.at_rates(rates.repeat(problems));
+                self.mean = Some(mean);
                 None
             }
             (Some(_), answer) => answer,
@@ -397,6 +470,30 @@ impl Walk for Stages {
 }
 
 impl Start {
+    /// The rates of the columns by the rule of the module, times η; none where all are 1.
+    fn rates(&self, mean: &[f64]) -> Vec<f64> {
+        if self.fastest <= 1.0 || self.ranges.len() != mean.len() {
+            return Vec::new();
+        }
+        let spread = |((low, high), m): (&(f64, f64), &f64)| ((high - m) * (m - low)).max(0.0);
+        let mut spreads: Vec<f64> = self.ranges.iter().zip(mean).map(spread).collect();
+        if self.bias
+            && let (Some(own), Some((low, high))) = (spreads.last_mut(), self.ranges.last())
+        {
+            *own = (low * low).max(high * high);
+        }
+        let (widest, all) =
+            spreads.iter().fold((0.0_f64, 0.0), |(most, sum), q| (most.max(*q), sum + q));
+        if !(widest > 0.0 && all.is_finite()) {
+            return Vec::new();
+        }
+        let rate = |q: &f64| ((1.0 + RARE) / (q / widest + RARE)).sqrt().min(self.fastest);
+        let rates: Vec<f64> = spreads.iter().map(rate).collect();
+        let together: f64 = rates.iter().zip(&spreads).map(|(rate, q)| rate * q).sum();
+        let kept = (SLACK * all / together).min(1.0);
+        rates.iter().map(|rate| rate * kept).collect()
+    }
+
     /// m of a noised −Σx: shrunk by what is known of its noise, within R, and without the constant column.
     fn mean(&self, sum: &[f64]) -> Vec<f64> {
         let mut mean: Vec<f64> = sum.iter().map(|x| -x / self.rows).collect();
@@ -427,7 +524,16 @@ mod tests {
         let schedule =
             Schedule { steps: 1, rate: 0.5, momentum: 0.0, ridge: 0.0, averaged: 1, ball: 9.0 };
         let descent = descent::Start { schedule, coordinates: 6 };
-        Start { descent, columns: 3, bias: true, rows: 10.0, radius: 2.0, noise_scale: 1.0 }
+        Start {
+            descent,
+            columns: 3,
+            bias: true,
+            rows: 10.0,
+            radius: 2.0,
+            noise_scale: 1.0,
+            fastest: 1.0,
+            ranges: Vec::new(),
+        }
     }
 
     #[test]
@@ -441,6 +547,26 @@ mod tests {
         for odd in [f64::MAX, f64::INFINITY, f64::NAN] {
             assert_eq!(start().mean(&[odd, 1.0, 0.0]), [0.0; 3]);
         }
+    }
+
+    #[test]
+    fn columns_that_hardly_vary_go_faster() {
+        let ranges = vec![(-1.0, 1.0), (0.0, 1.0), (0.0, 1.0)];
+        let walk = |fastest| Start { fastest, ranges: ranges.clone(), ..start() };
+        assert!(walk(1.0).rates(&[0.0; 3]).is_empty(), "no step is short of what is wanted");
+        // Variances of at most 1, 0.0099 and, of the constant, 1: the second goes √(1.01/0.0199) = 7.1 times as fast,
+        // and Σ rate·q = 2.07 is no more than 1.3 times Σ q = 2.01.
+        let rates = walk(10.0).rates(&[0.0, 0.01, 0.0]);
+        let expected = [1.0, (1.01_f64 / 0.0199).sqrt(), 1.0];
+        assert!(rates.iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-12), "{rates:?}");
+        assert_eq!(walk(3.0).rates(&[0.0, 0.01, 0.0])[1], 3.0, "as fast as wanted");
+        // Many of them would raise the curvature: all are reduced.
+        let many = Start { bias: false, ranges: vec![(0.0, 1.0); 100], fastest: 10.0, ..start() };
+        let mean: Vec<f64> = (0..100).map(|at| if at == 0 { 0.5 } else { 0.01 }).collect();
+        let (rates, q) = (many.rates(&mean), |m: f64| m * (1.0 - m));
+        let raised: f64 = rates.iter().zip(&mean).map(|(rate, m)| rate * q(*m)).sum();
+        let all: f64 = mean.iter().map(|m| q(*m)).sum();
+        assert!((raised / all - SLACK).abs() < 1e-12, "{}", raised / all);
     }
 
     #[test]

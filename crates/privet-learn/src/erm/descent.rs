@@ -5,7 +5,7 @@
 //!
 //! v ← m·v + aₜ,  θ ← Π((θ − η·v)/(1 + ηλ)),
 //!
-//! and the mean of the last θs is its artefact. Π is the projection on a ball: with it θ is finite
+//! and the mean of the last θs is its artefact. Coordinates may have rates of their own, times η. Π is the projection on a ball: with it θ is finite
 //! whatever was drawn, and so is every margin. All of it is post-processing of answers that are charged.
 //!
 //! - η `rate`, m `momentum`, λ `ridge`: of the sum form, so η is about 1/(nβ)
@@ -41,6 +41,9 @@ pub(crate) struct Descent {
     point: Vec<f64>,
     velocity: Vec<f64>,
     mean: Vec<f64>,
+    /// Times η, a coordinate each; empty for 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    rates: Vec<f64>,
 }
 
 /// What a descent begins from.
@@ -61,7 +64,8 @@ impl Walk for Descent {
 
     fn begin(Start { schedule, coordinates }: Start) -> Self {
         let zero = vec![0.0; coordinates];
-        Self { schedule, heard: 0, point: zero.clone(), velocity: zero.clone(), mean: zero }
+        let rates = Vec::new();
+        Self { schedule, heard: 0, point: zero.clone(), velocity: zero.clone(), mean: zero, rates }
     }
 
     fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Vec<f64>, Vec<f64>> {
@@ -82,11 +86,18 @@ impl Walk for Descent {
 }
 
 impl Descent {
+    /// With rates of their own, times η, from now on.
+    pub(super) fn at_rates(&mut self, rates: Vec<f64>) {
+        self.rates = rates;
+    }
+
     fn step(&mut self, answer: &[f64]) {
         let Schedule { rate, momentum, ridge, ball, .. } = self.schedule;
         let shrink = 1.0 / (1.0 + rate * ridge);
-        for ((x, v), a) in self.point.iter_mut().zip(&mut self.velocity).zip(answer) {
-            *v = momentum * *v + a;
+        let own = self.rates.iter().copied().chain(std::iter::repeat(1.0));
+        for (((x, v), a), own) in self.point.iter_mut().zip(&mut self.velocity).zip(answer).zip(own)
+        {
+            *v = momentum * *v + own * a;
             *x = (*x - rate * *v) * shrink;
         }
         if !keep_within(&mut self.point, ball) {
@@ -134,6 +145,16 @@ mod tests {
         assert_eq!(walk.next(Some(vec![0.0, 8.0])), Next::Release(vec![-1.0, -1.0]));
         assert_eq!(walk.point, [-1.0, -2.0]);
         assert_eq!(walk.next(None), Next::End);
+    }
+
+    #[test]
+    fn a_coordinate_may_go_faster() {
+        let mut walk = walk(0.5, 0.0, 0.0, 100.0);
+        walk.at_rates(vec![1.0, 4.0]);
+        assert_eq!(walk.next(None), Next::Ask(vec![0.0, 0.0]));
+        assert_eq!(walk.next(Some(vec![2.0, 2.0])), Next::Ask(vec![-1.0, -4.0]));
+        let text = serde_json::to_string(&walk).unwrap();
+        assert_eq!(serde_json::from_str::<Descent>(&text).unwrap(), walk);
     }
 
     #[test]

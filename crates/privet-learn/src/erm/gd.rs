@@ -201,14 +201,22 @@ pub struct Pace {
 /// The rule above. `noise` is s.
 pub fn pace(facts: &Facts, noise: f64, steps: Option<u32>) -> Pace {
     let expected = EXPECTED_NORM * (QUIET * facts.radius / noise).min(1.0);
-    pace_to(facts, noise, steps, expected, shape(facts))
+    pace_to(facts, noise, (steps, MOST), expected, shape(facts))
 }
 
-/// The same with B·R, and with β and tr H, as given.
+/// The same with at most so many steps, and how many times as many would have been taken.
+pub(super) fn short_pace(facts: &Facts, noise: f64, steps: Option<u32>, most: f64) -> (Pace, f64) {
+    let expected = EXPECTED_NORM * (QUIET * facts.radius / noise).min(1.0);
+    let pace = pace_to(facts, noise, (steps, most), expected, shape(facts));
+    let wanted = pace_to(facts, noise, (None, 100.0 * most), expected, shape(facts)).steps;
+    (pace, f64::from(wanted) / f64::from(pace.steps))
+}
+
+/// The same with steps at most, B·R, and with β and tr H, as given.
 pub(super) fn pace_to(
     facts: &Facts,
     noise: f64,
-    steps: Option<u32>,
+    (steps, most): (Option<u32>, f64),
     expected_norm: f64,
     (smoothness, trace): (f64, f64),
 ) -> Pace {
@@ -221,7 +229,7 @@ pub(super) fn pace_to(
     let momentum = |steps: f64| (1.0 - MEMORIES / steps).max(0.0);
     let fastest = |steps: f64| 1.5 * (1.0 + momentum(steps)) / smoothness;
     let wanted = (MEMORIES * time / (fastest(FEWEST) * (0.875 - 1.0 / MEMORIES))).sqrt();
-    let steps = steps.unwrap_or(wanted.ceil().clamp(FEWEST, MOST) as u32);
+    let steps = steps.unwrap_or(wanted.ceil().clamp(FEWEST, most) as u32);
     let (momentum, fastest) = (momentum(steps.into()), fastest(steps.into()));
     let averaged = steps.div_ceil(4);
     let rate = (time / reach(steps, momentum, averaged)).min(fastest);
@@ -432,12 +440,13 @@ impl Question {
         if let Some(classes) = self.classes {
             let (theta, weights) = (theta.to_vec(), self.weights.clone());
             let statistic = SoftmaxGradient { classes, theta, radius, slope, weights };
-            return Questions { unit: statistic.unit(), each: vec![Exact::Softmax(statistic)] };
+            let unit = statistic.unit();
+            return Questions::of(vec![Exact::Softmax(statistic)], unit);
         }
         let columns = theta.len() / self.labels.len().max(1);
         let one = |theta: &[f64]| ExactGradient { loss, theta: theta.to_vec(), radius, slope };
         let unit = one(&[]).unit();
         let each = theta.chunks(columns.max(1)).map(|theta| Exact::Gradient(one(theta))).collect();
-        Questions { each, unit }
+        Questions::of(each, unit)
     }
 }

@@ -343,7 +343,7 @@ impl Counting {
         session: &mut Session<'_>,
     ) -> Result<Noised<Vec<f64>>, LearnError> {
         let here = Here(vec![admit::records(table, &self.cells.labels)?]);
-        let questions = Questions { each: vec![Exact::Occupied(self.cells.question)], unit: 1.0 };
+        let questions = Questions::of(vec![Exact::Occupied(self.cells.question)], 1.0);
         let noise = match self.law {
             Law::Laplace => SumNoise::Laplace(self.laplace()),
             Law::Gaussian => SumNoise::Gaussian(self.gaussian()),

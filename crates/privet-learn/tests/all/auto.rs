@@ -51,7 +51,12 @@ const SHAPES: [(u64, usize, usize, f64); 8] = [
 #[test]
 fn it_chooses_by_what_can_be_learnt() {
     let square = |rows: u64| (rows as f64).powi(-2);
-    assert_eq!(chosen(&auto(36_177, 104, 2, 0.1, square(36_177))), "gd");
+    assert_eq!(chosen(&auto(36_177, 104, 2, 0.1, square(36_177))), "centred-gd");
+    assert_eq!(
+        chosen(&auto(8_000, 40, 2, 0.1, square(8_000))),
+        "gd",
+        "a mean is not worth its price"
+    );
     assert_eq!(chosen(&auto(52_000, 785, 10, 1.0, square(52_000))), "gd");
     assert_eq!(chosen(&auto(1_600, 2_000, 2, 0.1, square(1_600))), "frank-wolfe");
     assert_eq!(chosen(&auto(36_177, 104, 2, 1.0, 0.0)), "amp");
@@ -143,7 +148,7 @@ fn it_is_smooth_in_rows_and_columns() {
 fn what_was_chosen_is_written_down() {
     let planned = auto(1_000, 5, 2, 1.0, 1e-6);
     let again = plan(planned.request()).unwrap();
-    assert_eq!(chosen(&again), "gd");
+    assert_eq!(chosen(&again), "centred-gd");
     assert_eq!(again.events(), planned.events());
     assert_eq!(again.request(), planned.request());
 }

@@ -2,8 +2,7 @@
 
 use crate::common::{Case, Change, LOSSES, RELATIONS, data, distance, forged, scale, uniform};
 use privet_core::Unit;
-use privet_data::centre::centred;
-use privet_data::matrix::Matrix;
+use privet_data::centre::Centre;
 use privet_data::{Dataset, Schema, Target, read};
 use privet_dp::account::{Cost, Event};
 use privet_dp::noise::FixedSeed;
@@ -11,7 +10,7 @@ use privet_learn::erm::centred_gd::CentredGd;
 use privet_learn::model::file::{Seal, from_json, to_json};
 use privet_learn::{Facts, LearnError, Method, plan, verify};
 use privet_optim::loss::Loss;
-use privet_optim::sum::{ExactGradient, InMemory, SoftmaxGradient, Sums};
+use privet_optim::sum::{ExactGradient, InMemory, Less, SoftmaxGradient, Sums};
 use proptest::prelude::*;
 
 fn case() -> Case {
@@ -38,6 +37,7 @@ fn both_stages_together_are_the_gaussian_floor() {
     for (share, steps) in [(0.03, 60), (0.5, 1), (0.001, 300)] {
         let asked = case().budget(1.0, 1e-5).classes(3);
         let asked = asked.set("share", &share.to_string()).set("steps", &steps.to_string());
+        let asked = asked.set("slope", "0.4");
         let planned = asked.plan();
         let Some(Event::All(stages)) = planned.events() else { panic!("two stages") };
         let Event::Use { cost: Cost::Gaussian { noise_scale: of_sum, .. }, .. } = stages[0] else {
@@ -116,7 +116,8 @@ fn what_is_not_covered_is_refused_in_words() {
     else {
         panic!("another method")
     };
-    assert_eq!((share, slope, ridge), (Some(0.03), Some(0.4), None));
+    assert_eq!((share, ridge), (Some(0.03), None));
+    assert!((slope.unwrap() - 0.75 * (2.0_f64 / 3.0).sqrt()).abs() < 1e-12, "as gd's");
     assert!(steps.is_some());
     let again = plan(settled.request()).unwrap();
     assert_eq!(again.request(), settled.request());
@@ -183,11 +184,16 @@ fn gradient(facts: &Facts, data: &Dataset, mean: &[f64], theta: &[f64], slope: f
     let Target::Class { codes, count } = &data.target else { panic!("no classes") };
     let label = |code: &u32| SoftmaxGradient::label(*code, *count);
     let labels: Vec<f64> = codes.iter().map(label).collect();
-    let (radius, theta) = (facts.radius, theta.to_vec());
-    let statistic = SoftmaxGradient { classes: *count, theta, radius, slope, weights: vec![] };
-    let rows = Matrix::Dense(centred(&data.features, mean, radius));
+    let centre = Centre::new(mean, facts.radius);
+    let theta = theta.chunks(facts.columns).flat_map(|theta| centre.point(theta)).collect();
+    let (classes, radius) = (*count, Centre::reach(facts.radius));
+    let statistic = SoftmaxGradient { classes, theta, radius, slope, weights: vec![] };
+    let rows = centre.rows(&data.features);
     let sum = InMemory::new(&rows, &labels).unwrap().sum(&statistic).unwrap();
-    sum.to_f64(statistic.unit()).unwrap()
+    let less = Less { units: centre.units(), bits: Centre::BITS };
+    let units = less.taken_from(sum.units().expect("rows are on the grid")).unwrap();
+    let unit = statistic.unit() / 2_f64.powi(23);
+    units.iter().map(|units| *units as f64 * unit).collect()
 }
 
 proptest! {

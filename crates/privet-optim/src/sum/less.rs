@@ -1,0 +1,49 @@
+//! A public multiple of one entry of an exact sum, taken from the others.
+//!
+//! For rows less a public vector m ([`privet_data::centre`]): of each sum over (x̃, d) the last entry times m is taken from
+//! the others, in whole numbers, and dropped. What is left is the sum over x̃ − d·m: the map is linear and exact, so one
+//! record's part of it is the map of its own part. With |sums| ≤ 2⁹⁰ units, which holds 2⁴⁶ rows, and |m| ≤ 2²³ in 2²³
+//! parts of 1 nothing leaves 128 bits.
+
+use serde::{Deserialize, Serialize};
+
+/// What is taken from sums of so many numbers and one more: the last times these.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Less {
+    /// Whole numbers, an entry a column.
+    pub units: Vec<i64>,
+    /// How many of them make 1, as a power of two.
+    pub bits: u32,
+}
+
+impl Less {
+    /// Of all answers, one after the other. `None` where they are not so long, or leave 128 bits.
+    pub fn taken_from(&self, sums: &[i128]) -> Option<Vec<i128>> {
+        let length = self.units.len() + 1;
+        let mut left = Vec::with_capacity(sums.len());
+        let exact = sums.len().is_multiple_of(length);
+        for sum in sums.chunks_exact(length).filter(|_| exact) {
+            let (last, own) = sum.split_last()?;
+            for (own, unit) in own.iter().zip(&self.units) {
+                let own = own.checked_mul(1_i128.checked_shl(self.bits)?)?;
+                left.push(own.checked_sub(last.checked_mul(i128::from(*unit))?)?);
+            }
+        }
+        exact.then_some(left)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_sums_by_hand() {
+        let less = Less { units: vec![3, -1], bits: 1 };
+        // 2·5 − 7·3, 2·0 + 7; 2·1 − 0, 2·(−4) + 0.
+        assert_eq!(less.taken_from(&[5, 0, 7, 1, -4, 0]), Some(vec![-11, 7, 2, -8]));
+        assert_eq!(less.taken_from(&[5, 0, 7, 1]), None, "two sums of three");
+        assert_eq!(less.taken_from(&[i128::MAX, 0, 1]), None, "beyond 128 bits");
+    }
+}
