@@ -146,12 +146,16 @@ pub(crate) fn encoding(request: &Request) -> Schema {
     let choice = Unfolding { hats, pair_hats, bias: CONSTANT, rows: Rows::Fill, whole: false };
     let filled = schema.unfolded(&choice);
     let sum = Auto { scores: Some(Scoring::Sum) };
-    if request.task.method == Method::Auto(sum)
+    if !request.task.loss.needs_classes()
+        || request.task.method == Method::Auto(sum)
         || !centred_pays(request.rows, Encoding::new(&filled).width(), worth)
     {
         return filled;
     }
-    schema.unfolded(&Unfolding { bias: CENTRED_CONSTANT, rows: Rows::Clip, whole: true, ..choice })
+    let whole = Unfolding { bias: CENTRED_CONSTANT, rows: Rows::Clip, whole: true, ..choice };
+    let whole = schema.unfolded(&whole);
+    // Not so where rows were declared to be filled, or are longer than any radius.
+    if Encoding::new(&whole).is_whole() { whole } else { filled }
 }
 
 /// Whether a table is about as wide as it is long, and not of rows that are mostly zeros.

@@ -43,7 +43,7 @@ pub struct Facts {
     pub image: bool,
     /// Whether rows come in lengths of their own: none is filled, and none can be clipped.
     pub whole: bool,
-    /// Between what each entry of a row lies, where rows are whole ([`Encoding::ranges`]); else empty.
+    /// Between what each entry of a row lies, where rows are whole and have columns ([`Encoding::ranges`]); else empty.
     pub ranges: Vec<(f64, f64)>,
 }
 
@@ -116,7 +116,10 @@ impl Facts {
             entries: encoding.expected_entries(),
             image: request.schema.image().is_some(),
             whole: encoding.is_whole(),
-            ranges: if encoding.is_whole() { encoding.ranges() } else { Vec::new() },
+            ranges: match encoding.is_whole() && encoding.features() == 0 {
+                true => encoding.ranges(),
+                false => Vec::new(),
+            },
         })
     }
 

@@ -6,7 +6,7 @@ regressor's ``predict`` are ``X @ coef_.T + intercept_``. The bound on a row's n
 ``bounds`` and an intercept it touches every row, unless rows are filled to learn from: then scores divide
 by one public length, and the line holds for every row within the bounds. Where there are categories,
 logarithms, hats or pairs, the coefficients are those of the encoded columns (``model_.column_names()``).
-Where a model takes a centre from every row and makes it as
+Where a model of classes whose rows are neither clipped nor filled takes a centre from every row and makes it as
 long as the clip allows again (``centred-gd``), ``X @ coef_.T + intercept_`` has the signs of
 ``decision_function``, and of several classes their order, which is that times a positive number of the row's own.
 """

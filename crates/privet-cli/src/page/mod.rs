@@ -153,8 +153,11 @@ fn reading(model: &Model, shapes: &Shapes, page: &mut String) {
              Pale bars and plain figures are within it: read nothing into them. Where there is nothing but noise, one \
              point in twenty may still lie outside. How another sample of records would differ is not in the bands.",
             match method {
-                "gd" | "sgd" | "centred-gd" =>
-                    "by an upper bound from public numbers (to first order)",
+                "centred-gd" => {
+                    "by an upper bound from public numbers and the released mean (to first order, and if the \
+                     descent was stable, which is assumed)"
+                }
+                "gd" | "sgd" => "by an upper bound from public numbers (to first order)",
                 _ => "from the noise added to the weights",
             }
         ),

@@ -97,7 +97,8 @@ impl Predict {
 fn without_encoding(draft: &mut Draft) {
     draft.bias = None;
     draft.pairs.clear();
-    draft.clip.rows = None;
+    // Raised where rows are not to be clipped.
+    (draft.clip.rows, draft.clip.radius) = (None, 1.0);
     for column in &mut draft.columns {
         (column.scale, column.basis) = (None, None);
     }

@@ -291,7 +291,8 @@ impl Schema {
         schema
     }
 
-    /// With what is left open decided. What is declared stays.
+    /// With what is left open decided. What is declared stays, but for a radius that is raised where rows are not to be
+    /// clipped, and rows that are filled where they would be clipped.
     pub fn unfolded(&self, choice: &Unfolding) -> Self {
         if !self.is_open() {
             return self.clone();

@@ -95,6 +95,21 @@ fn what_was_left_open_is_decided_and_what_was_said_stays() {
     assert_eq!(again, schema, "nothing is open any more");
 }
 
+/// A radius that no row exceeds is written down, and read back as it is; rows that were declared to be filled stay so.
+#[test]
+fn whole_rows_are_not_clipped() {
+    let whole = Unfolding { whole: true, rows: Rows::Clip, ..CHOICE };
+    let schema = open().unfolded(&whole);
+    let encoding = Encoding::new(&schema);
+    assert!(encoding.is_whole() && schema.clip().rows == Rows::Clip);
+    assert!(encoding.l2_radius() <= schema.clip().radius);
+    let json = serde_json::to_string(&schema).unwrap();
+    assert_eq!(serde_json::from_str::<Schema>(&json).unwrap(), schema);
+    let filled = OPEN.replace("norm = \"l2\"", "norm = \"l2\"\nrows = \"fill\"");
+    let filled = Schema::from_toml(&filled).unwrap().unfolded(&whole);
+    assert!(filled.clip().rows == Rows::Fill && !Encoding::new(&filled).is_whole());
+}
+
 #[test]
 fn a_category_has_a_slope_of_its_own() {
     let text = format!("{OPEN}[[pairs]]\ncolumns = [\"age\", \"ward\"]\nweight = 0.5\n");

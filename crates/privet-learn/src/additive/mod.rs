@@ -64,12 +64,12 @@ pub struct Shapes {
     pub shapes: Vec<Shape>,
     /// Features of a sparse file that are not among them.
     pub left_out: usize,
-    /// Whether the score has parts that belong to no column: waves, features of images. Then the functions do not
-    /// add up to it for any row.
+    /// Whether the score has parts that belong to no column: waves, features of images, a centre taken from rows that
+    /// are clipped or filled first. Then the functions do not add up to it for any row.
     pub unexplained: bool,
     /// Whether the score is the sum divided by the length of the row's own features less a centre
     /// ([`crate::erm::centred_gd`]): of the same sign, and the same class is the largest, but other rows have other
-    /// lengths.
+    /// lengths. (A row without any entry, which says nothing, has the score 0.)
     pub divided: bool,
 }
 
@@ -144,9 +144,12 @@ impl Shapes {
         let least = least_shown(weights, features);
         let parts = encoding.parts(|feature| largest(weights, feature as usize) >= least);
         let left_out = features.saturating_sub(parts.len());
-        let unexplained = encoding.of_no_column() > 0;
+        let centre = weights.centre.as_ref();
+        // Of rows that are clipped or filled before they are centred, and of numbers, a sum does not even tell the sign.
+        let divided = centre.is_some() && encoding.is_whole() && !classes.is_empty();
+        let unexplained = encoding.of_no_column() > 0 || (centre.is_some() && !divided);
         let (mut constant, functionals) = centred(&encoding, &parts);
-        if let Some(centre) = &weights.centre {
+        if let Some(centre) = centre {
             constant.add(-1.0, &Functional::of((0..).zip(centre.iter().copied())));
         }
         let joint = request.task.loss == Loss::Logistic && request.scores() == Scores::ClippedJoint;
@@ -168,14 +171,14 @@ impl Shapes {
         Self {
             scale,
             classes,
-            exact: encoding.is_additive() && left_out == 0 && weights.centre.is_none(),
+            exact: encoding.is_additive() && left_out == 0 && centre.is_none(),
             relative,
             intercept: intercept.into_iter().map(|value| value + shift).collect(),
             intercept_noise: noise_of(&constant),
             shapes: parts.into_iter().zip(functionals).map(shape).collect(),
             left_out,
             unexplained,
-            divided: weights.centre.is_some(),
+            divided,
         }
     }
 }
