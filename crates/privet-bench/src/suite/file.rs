@@ -172,6 +172,7 @@ built_in![
     "smoke",
     "default",
     "tables",
+    "made",
     "images",
     "iyengar-logistic",
     "iyengar-huber",
