@@ -23,6 +23,7 @@ mod files;
 mod generated;
 mod housing;
 mod images;
+mod made;
 mod sparse;
 mod standins;
 mod synthetic;
@@ -92,12 +93,17 @@ const TRAIN_SHARE: f64 = 0.8;
 /// Fixes the shuffle of every set.
 pub(crate) const SPLIT_SEED: u64 = 20_240_101;
 
+/// What [`find`] knows, for people: the listed sets, and the generated ones in a word.
+pub fn names() -> Vec<&'static str> {
+    ENTRIES.iter().map(|entry| entry.name).chain([made::NAMES]).collect()
+}
+
 /// The entry of that name.
 pub fn find(name: &str) -> Result<&'static Entry, CatalogError> {
-    ENTRIES.iter().find(|entry| entry.name == name).ok_or_else(|| CatalogError::UnknownSet {
-        name: name.into(),
-        accepted: ENTRIES.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", "),
-    })
+    let listed = ENTRIES.iter().find(|entry| entry.name == name);
+    listed
+        .or_else(|| made::find(name))
+        .ok_or_else(|| CatalogError::UnknownSet { name: name.into(), accepted: names().join(", ") })
 }
 
 /// Prepares a set: originals from `from` (or its sub-folder of that name), results into `out`.
@@ -127,6 +133,7 @@ pub fn prepare(
         "synthetic-h" => synthetic::high(seed)?,
         "sparse-linear" => generated::linear(seed)?,
         "sparse-logistic" => generated::logistic(seed)?,
+        name if made::find(name).is_some() => made::table(entry, seed)?,
         _ => standins::task(entry, entry.rows, seed)?,
     };
     files::write(entry, &task, out, &split_key)

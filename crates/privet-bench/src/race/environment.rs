@@ -4,8 +4,8 @@
 //! anywhere. diffprivlib needs an older scikit-learn and lives apart. Each peer is installed on its own,
 //! within the pins of its environment: one that cannot be had does not take the others with it.
 
+use super::RaceError;
 use super::peer::{Peer, shortened};
-use super::{RaceError, Settings};
 use crate::error::BenchError;
 use std::ffi::OsString;
 use std::fs;
@@ -13,13 +13,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Every script that a peer may be, and what they share.
-const SCRIPTS: [(&str, &str); 6] = [
+const SCRIPTS: [(&str, &str); 9] = [
     ("serving.py", include_str!("../../peers/serving.py")),
     ("fit.py", include_str!("../../peers/fit.py")),
     ("diffprivlib_fit.py", include_str!("../../peers/diffprivlib_fit.py")),
     ("accountant.py", include_str!("../../peers/accountant.py")),
     ("samplers.py", include_str!("../../peers/samplers.py")),
     ("growth.py", include_str!("../../peers/growth.py")),
+    ("rows.py", include_str!("../../peers/rows.py")),
+    ("dp_ebm.py", include_str!("../../peers/dp_ebm.py")),
+    ("diffprivlib_rows.py", include_str!("../../peers/diffprivlib_rows.py")),
 ];
 const PINS: &str = include_str!("../../peers/requirements.txt");
 const OLDER_PINS: &str = include_str!("../../peers/requirements-diffprivlib.txt");
@@ -35,6 +38,8 @@ pub enum Rival {
     DpAccounting,
     /// OpenDP.
     OpenDp,
+    /// InterpretML, without its pages.
+    Interpret,
 }
 
 impl Rival {
@@ -45,6 +50,7 @@ impl Rival {
             Self::Diffprivlib => &["diffprivlib", "scikit-learn"],
             Self::DpAccounting => &["dp-accounting"],
             Self::OpenDp => &["opendp"],
+            Self::Interpret => &["interpret-core", "scikit-learn", "scipy"],
         }
     }
 
@@ -77,8 +83,8 @@ impl Environment {
     }
 
     /// Makes the environments of these rivals, or uses those that are there.
-    pub fn make(settings: &Settings, rivals: &[Rival]) -> Result<Self, BenchError> {
-        let mut made = Self::empty(&settings.work.join("peers"));
+    pub fn make(work: &Path, python: &Path, rivals: &[Rival]) -> Result<Self, BenchError> {
+        let mut made = Self::empty(&work.join("peers"));
         if rivals.is_empty() {
             return Ok(made);
         }
@@ -88,10 +94,10 @@ impl Environment {
             fs::write(&path, text).map_err(BenchError::at(&path))?;
         }
         for &rival in rivals {
-            match made.install(&settings.python, rival) {
+            match made.install(python, rival) {
                 Ok(()) => made.ready.push(rival),
                 Err(BenchError::Race(RaceError::NoPeers { reason })) => {
-                    eprintln!("race: {} cannot be installed: {reason}", rival.name());
+                    eprintln!("peers: {} cannot be installed: {reason}", rival.name());
                     made.missing.push((rival, reason));
                 }
                 Err(error) => return Err(error),
@@ -117,13 +123,28 @@ impl Environment {
         script: &str,
         arguments: &[OsString],
     ) -> Result<Option<Peer>, BenchError> {
+        self.start_logging(
+            rival,
+            script,
+            arguments,
+            &self.folder.join(script).with_extension("log"),
+        )
+    }
+
+    /// The same, with another place for what it writes on standard error.
+    pub fn start_logging(
+        &self,
+        rival: Rival,
+        script: &str,
+        arguments: &[OsString],
+        log: &Path,
+    ) -> Result<Option<Peer>, BenchError> {
         if !self.has(rival) {
             return Ok(None);
         }
-        let log = self.folder.join(script).with_extension("log");
         let mut all = vec![self.folder.join(script).into_os_string()];
         all.extend_from_slice(arguments);
-        Peer::start(rival.name(), &python_of(&self.folder.join(rival.place().0)), all, &log)
+        Peer::start(rival.name(), &python_of(&self.folder.join(rival.place().0)), all, log)
             .map(Some)
     }
 
@@ -138,12 +159,12 @@ impl Environment {
         // Interrupted half-way, an environment may have an interpreter and no installer.
         let whole = folder.join("made");
         if !whole.exists() {
-            eprintln!("race: making {}", folder.display());
+            eprintln!("peers: making {}", folder.display());
             let made = finished(Command::new(python).args(["-m", "venv"]).arg(&folder));
             made.map_err(|reason| RaceError::NoPython { program: python.into(), reason })?;
             fs::write(&whole, "").map_err(BenchError::at(&whole))?;
         }
-        eprintln!("race: installing {}", rival.packages().join(", "));
+        eprintln!("peers: installing {}", rival.packages().join(", "));
         let list = self.folder.join(format!("{place}.txt"));
         fs::write(&list, pins).map_err(BenchError::at(&list))?;
         let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"];
@@ -175,8 +196,8 @@ mod tests {
 
     #[test]
     fn every_peer_is_pinned() {
-        use Rival::{Diffprivlib, DpAccounting, OpenDp, ScikitLearn};
-        for rival in [ScikitLearn, Diffprivlib, DpAccounting, OpenDp] {
+        use Rival::{Diffprivlib, DpAccounting, Interpret, OpenDp, ScikitLearn};
+        for rival in [ScikitLearn, Diffprivlib, DpAccounting, OpenDp, Interpret] {
             let pins = rival.place().1;
             for package in rival.packages() {
                 let pinned = pins.lines().filter_map(|line| line.split_once("=="));

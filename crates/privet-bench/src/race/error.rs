@@ -27,7 +27,7 @@ pub enum RaceError {
     },
     /// Nothing could be installed.
     #[error(
-        "no peer could be installed ({reason}); races need the network, or a package index that pip is \
+        "no peer could be installed ({reason}); peers need the network, or a package index that pip is \
          configured for"
     )]
     NoPeers {
@@ -49,6 +49,14 @@ pub enum RaceError {
         who: String,
         /// How long was waited.
         seconds: u64,
+    },
+    /// A peer that is not for a data set.
+    #[error("{who} is not for this set: {reason}")]
+    NotFor {
+        /// Whose.
+        who: &'static str,
+        /// Why.
+        reason: String,
     },
     /// The race is for two classes.
     #[error("the race is for data of two classes")]

@@ -114,7 +114,7 @@ pub fn run(settings: &Settings, emit: Emit<'_>) -> Result<(), BenchError> {
             rivals.push(*rival);
         }
     }
-    let environment = Environment::make(settings, &rivals)?;
+    let environment = Environment::make(&settings.work, &settings.python, &rivals)?;
     for (name, rivals, run) in settings.races.iter().map(|race| race.facts()) {
         if let Some(busy) = &busy {
             emit(notice(name, "machine", busy))?;

@@ -11,8 +11,9 @@ use super::read::Results;
 use super::tables;
 use super::words::{Measure, bytes, short, thousands};
 use crate::line::Head;
+use crate::suite::Peer;
 use privet_learn::Calibration;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything about several results files.
 pub fn document(results: &[Results]) -> Document {
@@ -90,8 +91,29 @@ fn method(summaries: &[Summary], published: Option<&Published>) -> String {
     format!(
         "Means over {runs} runs with fresh noise, ± the standard error of the mean. Sound: constants that are \
          proved here. Printed: the papers' own constants, whose certificates state the ε that is proved for \
-         them.{tuned}{published}"
+         them.{tuned}{published}{}",
+        peers(summaries)
     )
+}
+
+/// Who the peers are, and what their guarantees are about.
+fn peers(summaries: &[Summary]) -> String {
+    let named = grouped(summaries, |one| Peer::named(&one.cell.method));
+    let words = named.into_iter().filter_map(|(peer, found)| {
+        let versions: BTreeSet<&str> =
+            found.iter().flat_map(|one| one.chosen.keys().map(String::as_str)).collect();
+        let versions = versions.into_iter().collect::<Vec<_>>().join(", ");
+        Some(format!(" {} ({versions})", peer?.words().trim_end_matches('.')))
+    });
+    let words: Vec<String> = words.map(|words| format!("{words}.")).collect();
+    match words[..] {
+        [] => String::new(),
+        _ => format!(
+            " Peers fit and predict in their own packages on the same records; their promises are theirs, \
+             and nothing here checks them.{}",
+            words.concat()
+        ),
+    }
 }
 
 /// Which line looks how, in all plots of a suite alike: colour by learner, dashes where it has several

@@ -5,12 +5,14 @@ use super::compare::{heading, score};
 use super::document::{Cell, Rows, Table, Tone};
 use super::words::{Measure, bytes, fixed, short, thousands};
 use crate::line::Refused;
+use crate::suite::Peer;
 use privet_learn::Calibration;
 
 /// Every mean that is plotted; those without privacy stand under the largest ε.
 pub fn numbers(group: &Group) -> Rows<(&str, String, &[Summary])> {
     let series = group.series.iter().map(|series| {
-        (series.entry.as_str(), series.calibration.to_string(), series.points.as_slice())
+        let constants = constants(&series.method, series.calibration);
+        (series.entry.as_str(), constants, series.points.as_slice())
     });
     let plain = group.plain.iter().map(|plain| {
         (plain.cell.entry.as_str(), "not private".to_string(), std::slice::from_ref(plain))
@@ -31,6 +33,14 @@ pub fn numbers(group: &Group) -> Rows<(&str, String, &[Summary])> {
         });
     }
     table
+}
+
+/// Whose constants those of a learner are.
+fn constants(method: &str, calibration: Calibration) -> String {
+    match Peer::named(method) {
+        Some(_) => "the peer's own".into(),
+        None => calibration.to_string(),
+    }
 }
 
 /// The ε that certificates prove for printed constants, beside the ε that the papers claim.
@@ -61,7 +71,7 @@ pub fn refusals(group: &Group) -> Rows<Vec<&Refused>> {
     let alike = alike.into_iter().map(|(_, cells)| cells);
     Table::of(format!("Refused on {}: {} cells", group.dataset, group.refused.len()), alike)
         .words("entry", |cells| cells[0].cell.entry.as_str())
-        .words("constants", |cells| cells[0].cell.calibration.to_string())
+        .words("constants", |cells| constants(&cells[0].cell.method, cells[0].cell.calibration))
         .words("ε", |cells| {
             let epsilons = ascending(cells.iter().filter_map(|one| one.cell.epsilon));
             epsilons.into_iter().map(short).collect::<Vec<_>>().join(", ")

@@ -29,7 +29,7 @@ pub struct Group<'a> {
 pub fn groups<'a>(suite: &'a Suite, wanted: &Wanted, source: &Source, rows: u64) -> Vec<Group<'a>> {
     let mut groups = Vec::new();
     for entry in suite.entries.iter().filter(|entry| wanted.entry(entry, source)) {
-        let private = entry.method.is_private();
+        let private = entry.learner.is_private();
         let epsilons: Vec<Option<f64>> = match private {
             true => wanted.epsilons(entry, source).into_iter().map(Some).collect(),
             false => vec![None],
@@ -40,11 +40,11 @@ pub fn groups<'a>(suite: &'a Suite, wanted: &Wanted, source: &Source, rows: u64)
                     cell: Cell {
                         dataset: source.name.clone(),
                         entry: entry.name.clone(),
-                        method: entry.method.name().into(),
+                        method: entry.learner.name().into(),
                         calibration,
                         neighbours: entry.neighbours,
                         epsilon: *epsilon,
-                        delta: epsilon.map(|_| entry.delta.of(rows)),
+                        delta: epsilon.map(|_| delta(entry, rows)),
                         settings: point.clone(),
                     },
                     entry,
@@ -57,6 +57,12 @@ pub fn groups<'a>(suite: &'a Suite, wanted: &Wanted, source: &Source, rows: u64)
         }
     }
     groups
+}
+
+/// The δ of an entry's guarantee on so many rows.
+fn delta(entry: &Entry, rows: u64) -> f64 {
+    let asked = entry.delta.of(rows);
+    entry.learner.peer().map_or(asked, |peer| peer.delta(asked))
 }
 
 /// A cell as a key.

@@ -2,6 +2,7 @@
 
 use super::file::{Delta, Entry, Source, Suite};
 use super::grid::{self, OWN_KEYS, Point, Value};
+use super::learner::{Learner, Peer};
 use super::target;
 use crate::catalog;
 use crate::error::BenchError;
@@ -78,7 +79,8 @@ struct SourceDraft {
 struct EntryDraft {
     name: String,
     label: Option<String>,
-    method: String,
+    method: Option<String>,
+    peer: Option<String>,
     #[serde(default)]
     set: BTreeMap<String, Value>,
     loss: Option<LossDraft>,
@@ -269,14 +271,27 @@ impl Check<'_> {
         let refused = |why: &dyn std::fmt::Display| {
             self.refused(Some(start), format!("method '{}': {why}", draft.name))
         };
-        let method: Method = draft.method.parse().map_err(|error| refused(&error))?;
+        let learner = match (&draft.method, &draft.peer) {
+            (Some(method), None) => Learner::Ours(method.parse().map_err(|error| refused(&error))?),
+            (None, Some(peer)) => {
+                let peer: Peer = peer.parse().map_err(|error: String| refused(&error))?;
+                self.beside(draft, peer, usual).map_err(|why| refused(&why))?;
+                Learner::Peer(peer)
+            }
+            _ => return Err(refused(&"accepted is a method or a peer, one of them")),
+        };
+        let neighbours = learner.peer().map(Peer::neighbours).or(draft.neighbours);
         let fixed: Point =
             draft.set.iter().map(|(key, value)| (key.clone(), value.to_string())).collect();
         let points = grid::points(&draft.grid);
         let first =
             draft.grid.iter().flat_map(|(key, values)| values.iter().map(move |v| (key, v)));
         for (key, value) in draft.set.iter().chain(first) {
-            self.setting(&method, key, value).map_err(|why| refused(&why))?;
+            match &learner {
+                Learner::Ours(method) => self.setting(method, key, value),
+                Learner::Peer(peer) => peer.setting(key, value),
+            }
+            .map_err(|why| refused(&why))?;
         }
         if draft.screen == 0 || draft.keep == 0 || points.is_empty() {
             return Err(refused(
@@ -294,7 +309,7 @@ impl Check<'_> {
         Ok(Entry {
             name: draft.name.clone(),
             label: draft.label.clone().unwrap_or_else(|| draft.name.clone()),
-            method,
+            learner,
             fixed,
             loss: draft.loss.map_or(usual.loss, LossDraft::loss),
             epsilons: match &draft.epsilons {
@@ -305,7 +320,7 @@ impl Check<'_> {
                 Some(delta) => self.delta(delta, start)?,
                 None => usual.delta,
             },
-            neighbours: draft.neighbours.unwrap_or(usual.neighbours),
+            neighbours: neighbours.unwrap_or(usual.neighbours),
             calibrations: draft.calibrations.clone(),
             published: draft.published.clone(),
             points,
@@ -313,6 +328,26 @@ impl Check<'_> {
             keep: draft.keep,
             datasets: draft.datasets.clone(),
         })
+    }
+
+    /// Refuses what a peer does not leave to others.
+    fn beside(&self, draft: &EntryDraft, peer: Peer, usual: &Usual<'_>) -> Result<(), String> {
+        let own = peer.neighbours();
+        if draft.neighbours.is_some_and(|asked| asked != own) {
+            return Err(format!(
+                "neighbours: accepted is \"{own}\", which the peer's noise is for"
+            ));
+        }
+        if draft.loss.map_or(usual.loss, LossDraft::loss) != Loss::Logistic {
+            return Err("loss: accepted is \"logistic\", which the peer minimises".into());
+        }
+        match draft.calibrations[..] {
+            [Calibration::Sound] => Ok(()),
+            _ => {
+                Err("calibrations: a peer has constants of its own; accepted is to leave it out"
+                    .into())
+            }
+        }
     }
 
     /// Refuses a key that the method does not have, and a value that is none of the key's.

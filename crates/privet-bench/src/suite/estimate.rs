@@ -14,7 +14,7 @@ pub fn model(entry: &Entry, point: &Point, size: Size) -> f64 {
     let (rows, columns) = (size.rows as f64, (size.columns as f64).min(SEEN));
     let problems = if size.classes > 2 { size.classes as f64 } else { 1.0 };
     // Passes over the rows, about; and planning, where the accountant is asked many times.
-    let (passes, planning) = match entry.method.name() {
+    let (passes, planning) = match entry.learner.name() {
         "gd" | "auto" => (number("steps").unwrap_or(200.0), 0.0),
         "sgd" => {
             let batch = number("batch").unwrap_or(rows / 20.0);
@@ -23,6 +23,9 @@ pub fn model(entry: &Entry, point: &Point, size: Size) -> f64 {
         "psgd" | "psgd-strong" => (number("passes").unwrap_or(10.0), 0.0),
         "frank-wolfe" => (0.5 * number("steps").unwrap_or(300.0), 0.05),
         "simplex" => (100.0, 0.0),
+        // Rounds over every column, and the start of an interpreter.
+        "dp-ebm" => (number("max-rounds").unwrap_or(300.0), 3.0),
+        "diffprivlib" => (100.0, 1.0),
         _ => (12.0, 0.0),
     };
     let noise = COORDINATE * size.columns as f64 * problems;

@@ -33,6 +33,10 @@
 //! grid = { fraction = [0.9, 0.99], row-norm = [0.1, 1, 10] }
 //! screen = 1                        # runs of each point,
 //! keep = 5                          # and of how many points `runs` are made
+//!
+//! [[methods]]
+//! name = "dp-ebm"
+//! peer = "dp-ebm"                   # somebody else's learner ([`super::learner`]), in its own environment
 //! ```
 //!
 //! [`super::target`] shows what stands under `[[targets]]`. A method may also have its own `loss`, `delta`, `epsilons`, `neighbours` and `datasets`, and `set`:
@@ -40,10 +44,11 @@
 
 use super::draft::parse;
 use super::grid::Point;
+use super::learner::Learner;
 use super::target::Target;
 use crate::error::BenchError;
 use privet_core::Neighbours;
-use privet_learn::{Calibration, Method};
+use privet_learn::Calibration;
 use privet_optim::loss::Loss;
 use std::path::{Path, PathBuf};
 
@@ -89,7 +94,7 @@ pub struct Entry {
     /// Its name for people.
     pub label: String,
     /// The learner.
-    pub method: Method,
+    pub learner: Learner,
     /// Its settings that are the same everywhere.
     pub fixed: Point,
     /// What it minimises.
@@ -167,6 +172,7 @@ built_in![
     "smoke",
     "default",
     "tables",
+    "made",
     "images",
     "iyengar-logistic",
     "iyengar-huber",

@@ -10,12 +10,15 @@
 //! that a run which was ended anyhow goes on as if it had not been.
 
 mod ahead;
+mod asked;
 mod cells;
 mod draft;
 mod estimate;
 mod file;
 mod grid;
+mod handed;
 mod journal;
+mod learner;
 mod lock;
 mod pool;
 pub mod races;
@@ -31,6 +34,7 @@ pub(crate) use file::measure_the_same;
 pub use file::{BUILT_IN, BuiltIn, Delta, Entry, Source, Suite, find};
 pub use grid::Point;
 pub(crate) use journal::SUITE;
+pub use learner::{Learner, Peer};
 pub use select::Filter;
 pub use target::Target;
 
@@ -58,6 +62,8 @@ pub struct RunOptions {
     pub filter: Filter,
     /// Workers.
     pub threads: usize,
+    /// The interpreter that makes the peers' environments, in the folder of prepared data sets.
+    pub python: PathBuf,
 }
 
 /// Who looks on.
@@ -77,7 +83,7 @@ pub struct Outcome {
     pub made: u64,
     /// Cells that a learner refused this time.
     pub refused: u64,
-    /// Data sets that could not be had, each with the reason.
+    /// Data sets and peers that could not be had, each with the reason.
     pub missing: Vec<String>,
 }
 

@@ -4,8 +4,10 @@
 //! without the waiting that one model on all cores would have, and the seconds of a model are those of
 //! one core. Lines are handed to whoever started the workers, in the order in which they are done.
 
+use super::asked::Beside;
 use super::cells::Place;
 use super::grid;
+use super::learner::Learner;
 use super::table::Table;
 use crate::error::BenchError;
 use crate::line::{Line, Refused, Run, Stage};
@@ -14,7 +16,7 @@ use crate::score::{ranking, score};
 use privet_core::Budget;
 use privet_dp::noise::SystemRandom;
 use privet_learn::model::Model;
-use privet_learn::{Erm, LearnError, Plan, Request, plan};
+use privet_learn::{Erm, LearnError, Method, Plan, Request, plan};
 use privet_optim::solver::SolveError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -22,7 +24,6 @@ use std::sync::mpsc;
 use std::time::Instant;
 
 /// Some runs of one cell, which share a plan.
-#[derive(Debug)]
 pub struct Job<'a> {
     /// Which cell.
     pub place: &'a Place<'a>,
@@ -32,6 +33,8 @@ pub struct Job<'a> {
     pub runs: Vec<u32>,
     /// On which rows.
     pub table: Arc<Table>,
+    /// Who is asked where the learner is not ours.
+    pub beside: &'a Beside<'a>,
 }
 
 /// A line, and the seconds that a worker spent on it, planning and judging included.
@@ -77,32 +80,34 @@ pub fn work(
 impl Job<'_> {
     fn make(&self, stop: &AtomicBool, tell: &(dyn Fn(Result<Made, BenchError>) + Sync)) {
         let mut begun = Instant::now();
-        if let Err(error) = self.tried(stop, &mut begun, tell) {
-            match error {
-                BenchError::Learn(LearnError::Solve(SolveError::Stopped)) => {}
-                BenchError::Learn(refused) => {
-                    let (cell, reason) = (self.place.cell.clone(), refused.to_string());
-                    let line = Line::Refused(Refused { cell, reason });
-                    tell(Ok((line, begun.elapsed().as_secs_f64())));
-                }
-                error => tell(Err(error)),
-            }
-        }
+        let made = match &self.place.entry.learner {
+            Learner::Ours(method) => self.tried(method, stop, &mut begun, tell),
+            Learner::Peer(peer) => self.beside.make(self, *peer, stop, &mut begun, tell),
+        };
+        let reason = match made {
+            Ok(()) | Err(BenchError::Learn(LearnError::Solve(SolveError::Stopped))) => return,
+            Err(BenchError::Learn(refused)) => refused.to_string(),
+            Err(BenchError::Race(refused)) => refused.to_string(),
+            Err(error) => return tell(Err(error)),
+        };
+        let line = Line::Refused(Refused { cell: self.place.cell.clone(), reason });
+        tell(Ok((line, begun.elapsed().as_secs_f64())));
     }
 
     fn tried(
         &self,
+        method: &Method,
         stop: &AtomicBool,
         begun: &mut Instant,
         tell: &(dyn Fn(Result<Made, BenchError>) + Sync),
     ) -> Result<(), BenchError> {
-        let (plan, mut source) = (self.plan()?, SystemRandom::new()?);
+        let (plan, mut source) = (self.plan(method)?, SystemRandom::new()?);
         let encoded = self.table.encoded(plan.schema())?;
         let (training, test) = match &encoded {
             Some(encoded) => (&encoded.training, &encoded.test),
             None => (&self.table.training, &self.table.test),
         };
-        let (asked, planned) = (self.place.entry.method.name(), plan.request().task.method.name());
+        let (asked, planned) = (method.name(), plan.request().task.method.name());
         for run in &self.runs {
             if stop.load(Ordering::Relaxed) {
                 return Ok(());
@@ -135,14 +140,14 @@ impl Job<'_> {
         Ok(())
     }
 
-    fn plan(&self) -> Result<Plan, LearnError> {
+    fn plan(&self, method: &Method) -> Result<Plan, LearnError> {
         let (cell, entry) = (&self.place.cell, self.place.entry);
         let rows = self.table.training.rows() as u64;
         let budget = match (cell.epsilon, cell.delta) {
             (Some(epsilon), Some(delta)) => Some(Budget::new(epsilon, delta)?),
             _ => None,
         };
-        let method = grid::applied(&entry.method, &entry.fixed, rows)?;
+        let method = grid::applied(method, &entry.fixed, rows)?;
         plan(&Request {
             schema: self.table.schema.clone(),
             rows,

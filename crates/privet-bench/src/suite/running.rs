@@ -1,6 +1,7 @@
 //! A run under way.
 
 use super::ahead::Ahead;
+use super::asked::Beside;
 use super::cells::{Group, Known, Place, groups};
 use super::estimate::{Measured, model, words};
 use super::file::{Source, Suite};
@@ -12,6 +13,8 @@ use super::table::{Files, Size, Table};
 use super::{Onlooker, Outcome, RunOptions};
 use crate::error::BenchError;
 use crate::line::{Line, Stage};
+use crate::race::RaceError;
+use crate::race::environment::{Environment, Rival};
 use crate::{head, memory};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -99,11 +102,12 @@ impl<'a> Running<'a> {
 
     /// Makes every model that is missing.
     pub fn finish(mut self) -> Result<Outcome, BenchError> {
+        let peers = self.peers()?;
         for source in &self.suite.datasets {
             if !self.wanted.dataset(&source.name) {
                 continue;
             }
-            if let Err(error) = self.dataset(source) {
+            if let Err(error) = self.dataset(source, &peers) {
                 // A data set that is not there or not right says nothing about the others.
                 if !matches!(error, BenchError::Catalog(_) | BenchError::Data(_)) {
                     return Err(error);
@@ -146,8 +150,51 @@ impl<'a> Running<'a> {
         modelled
     }
 
+    /// The environments of the peers that are wanted. One that cannot be had is left out, in words; another
+    /// time it may be there.
+    fn peers(&mut self) -> Result<Environment, BenchError> {
+        let (suite, cache) = (self.suite, &self.options.cache);
+        let sources: Vec<&Source> =
+            suite.datasets.iter().filter(|source| self.wanted.dataset(&source.name)).collect();
+        let wanted = suite.entries.iter().filter_map(|entry| {
+            let peer = entry.learner.peer()?;
+            let any = sources.iter().any(|source| self.wanted.entry(entry, source));
+            any.then(|| (entry.name.clone(), peer.script().0))
+        });
+        let wanted: Vec<(String, Rival)> = wanted.collect();
+        let mut rivals: Vec<Rival> = Vec::new();
+        for (_, rival) in &wanted {
+            if !rivals.contains(rival) {
+                rivals.push(*rival);
+            }
+        }
+        let made = Environment::make(cache, &self.options.python, &rivals);
+        let (environment, why) = match made {
+            Ok(environment) => (environment, String::new()),
+            Err(BenchError::Race(
+                none @ (RaceError::NoPeers { .. } | RaceError::NoPython { .. }),
+            )) => (Environment::empty(cache), none.to_string()),
+            Err(error) => return Err(error),
+        };
+        for (name, rival) in wanted.iter().filter(|(_, rival)| !environment.has(*rival)) {
+            let known = environment.missing.iter().find(|(missing, _)| missing == rival);
+            let why = known.map_or(why.as_str(), |(_, reason)| reason.as_str());
+            let words = format!("{name}: {} cannot be had ({why})", rival.name());
+            self.watch.say(&format!("left out {words}"));
+            self.outcome.missing.push(words);
+            self.wanted.leave_out(name);
+        }
+        for source in sources {
+            if let Some(size) = self.sizes.get(&source.name) {
+                let groups = groups(suite, &self.wanted, source, size.rows);
+                self.ahead.count(&source.name, &groups, &self.known, *size);
+            }
+        }
+        Ok(environment)
+    }
+
     /// All that is left on one data set.
-    fn dataset(&mut self, source: &Source) -> Result<(), BenchError> {
+    fn dataset(&mut self, source: &Source, peers: &Environment) -> Result<(), BenchError> {
         let (options, name) = (self.options, source.name.as_str());
         let files = self.guarded(|| Files::of(source, &options.originals, &options.cache))?;
         memory::start();
@@ -161,13 +208,14 @@ impl<'a> Running<'a> {
         let (suite, wanted) = (self.suite, self.wanted.clone());
         let groups = groups(suite, &wanted, source, size.rows);
         let mut tables = vec![(Clip::Schema, base)];
+        let beside = Beside::new(peers, &options.cache);
         for stage in [Stage::Screen, Stage::Final] {
             self.ahead.count(name, &groups, &self.known, size);
             let mut jobs = Vec::new();
             for group in &groups {
                 for (place, runs) in self.open(group, stage) {
                     let table = clipped(&mut tables, &files, place)?;
-                    jobs.push(Job { place, stage, runs, table });
+                    jobs.push(Job { place, stage, runs, table, beside: &beside });
                 }
             }
             // The longest first, so that no core is left with one at the end.

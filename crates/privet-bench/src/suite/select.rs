@@ -26,6 +26,8 @@ pub struct Wanted {
     filter: Filter,
     /// Models a cell.
     pub runs: u32,
+    /// Entries that cannot be had.
+    absent: Vec<String>,
 }
 
 impl Wanted {
@@ -40,7 +42,7 @@ impl Wanted {
             EPSILON.check(*epsilon)?;
         }
         let runs = filter.runs.unwrap_or(suite.runs);
-        let wanted = Self { filter, runs };
+        let wanted = Self { filter, runs, absent: vec![] };
         let any =
             suite.datasets.iter().filter(|source| wanted.dataset(&source.name)).any(|source| {
                 let entries = suite.entries.iter().filter(|entry| wanted.entry(entry, source));
@@ -57,7 +59,7 @@ impl Wanted {
     /// Everything.
     #[cfg(test)]
     pub fn all(suite: &Suite) -> Self {
-        Self { filter: Filter::default(), runs: suite.runs }
+        Self { filter: Filter::default(), runs: suite.runs, absent: vec![] }
     }
 
     /// Whether a data set is wanted.
@@ -65,9 +67,17 @@ impl Wanted {
         self.filter.datasets.is_empty() || self.filter.datasets.iter().any(|other| other == name)
     }
 
+    /// Leaves out an entry that cannot be had.
+    pub fn leave_out(&mut self, entry: &str) {
+        self.absent.push(entry.into());
+    }
+
     /// Whether an entry is, on this data set.
     pub fn entry(&self, entry: &Entry, source: &Source) -> bool {
         let named = &self.filter.methods;
+        if self.absent.contains(&entry.name) {
+            return false;
+        }
         let taken = source.methods.as_ref().is_none_or(|names| names.contains(&entry.name));
         taken && entry.is_for(&source.name) && (named.is_empty() || named.contains(&entry.name))
     }

@@ -115,7 +115,8 @@ impl Files {
         }))
     }
 
-    fn encoded(&self, schema: &Schema) -> Result<Encoded, BenchError> {
+    /// Reads them by another schema.
+    pub(super) fn encoded(&self, schema: &Schema) -> Result<Encoded, BenchError> {
         let evaluate =
             read::ReadOptions { purpose: read::Purpose::Evaluate, ..read::ReadOptions::default() };
         let training = read::read(&self.train, schema, &read::ReadOptions::default())?;
@@ -125,6 +126,11 @@ impl Files {
 }
 
 impl Table {
+    /// Where it was read from.
+    pub(super) fn files(&self) -> &Files {
+        &self.files
+    }
+
     /// The rows as a plan's schema encodes them; `None` where that is how they are held.
     pub fn encoded(&self, schema: &Schema) -> Result<Option<Arc<Encoded>>, BenchError> {
         if *schema == self.schema.linear() {

@@ -129,7 +129,7 @@ impl Draft {
             let (given, name) = (self.calibration, &entry.name);
             return Err(format!("calibration '{given}': {name} has {}", own.join(", ")));
         }
-        let own: Vec<Option<f64>> = match entry.method.is_private() {
+        let own: Vec<Option<f64>> = match entry.learner.is_private() {
             true => wanted.epsilons(entry, source).into_iter().map(Some).collect(),
             false => vec![None],
         };

@@ -7,6 +7,7 @@ mod check;
 #[path = "../fixture/mod.rs"]
 mod fixture;
 mod golden;
+mod peers;
 mod race;
 mod real_data;
 mod report;

@@ -38,6 +38,39 @@ fn means_and_errors_are_those_computed_by_hand() {
     assert_eq!(standard_error(&[1.0]), None);
 }
 
+/// A peer's numbers stand beside ours, and not as ours.
+#[test]
+fn a_peer_is_named_with_its_version_and_its_promise() {
+    let place = |method: &str| cell("adult", method, method, Calibration::Sound, Some(1.0));
+    let peer = Run {
+        chosen: Some("diffprivlib 0.6.6".into()),
+        certified: None,
+        peak_memory: None,
+        columns: 7,
+        ..run(place("diffprivlib"), 0, 77.0)
+    };
+    let refused = Refused { cell: place("dp-ebm"), reason: "it is for two classes".into() };
+    let lines = [
+        head("mine"),
+        Line::Run(peer),
+        Line::Run(run(place("gd"), 0, 83.0)),
+        Line::Refused(refused),
+    ];
+    let text = page(&lines, Format::Markdown);
+    assert!(text.contains("nothing here checks them"), "{text}");
+    assert!(
+        text.contains("(diffprivlib 0.6.6)") && text.contains("a record that is replaced"),
+        "{text}"
+    );
+    assert!(text.contains("| diffprivlib | the peer's own | 77.0 |"), "{text}");
+    assert!(text.contains("| gd | sound | 83.0 |"), "{text}");
+    assert!(text.contains("| dp-ebm | the peer's own | 1 | 1 | it is for two classes |"), "{text}");
+    // What all of them share is said as of ours.
+    assert!(text.contains("104 columns") && !text.contains(", 7 columns"), "{text}");
+    let alone = page(&[head("mine"), Line::Run(run(place("gd"), 0, 83.0))], Format::Markdown);
+    assert!(!alone.contains("Peers"), "{alone}");
+}
+
 #[test]
 fn the_best_point_counts_and_screening_does_not() {
     let at = |point: &str, scores: &[f64], stage: Stage| -> Vec<Run> {

@@ -2,7 +2,8 @@
 
 use privet_bench::error::BenchError;
 use privet_bench::suite::target::Bound;
-use privet_bench::suite::{self, BUILT_IN, Filter, Suite, find, forecast, parse};
+use privet_bench::suite::{self, BUILT_IN, Filter, Peer, Suite, find, forecast, parse};
+use privet_core::Neighbours;
 use privet_learn::Calibration;
 use std::path::Path;
 
@@ -160,6 +161,36 @@ fn a_target_is_of_a_cell_that_the_suite_measures() {
     assert!(elsewhere.contains("'plain': on synthetic-l this suite has amp"), "{elsewhere}");
     let here = mine(|text| format!("{text}{}{of_plain}", plain.replace("datasets = []", "")));
     assert_eq!(here.unwrap().targets[0].epsilon, None);
+}
+
+#[test]
+fn a_peer_keeps_its_own_relation_and_settings() {
+    let with = |rest: &str| {
+        mine(|text| format!("{text}\n[[methods]]\nname = \"other\"\npeer = \"dp-ebm\"\n{rest}\n"))
+    };
+    let suite = with("").unwrap();
+    let entry = &suite.entries[1];
+    assert_eq!((entry.learner.peer(), entry.learner.is_private()), (Some(Peer::DpEbm), true));
+    assert_eq!(entry.neighbours, Neighbours::AddRemove);
+    assert_eq!(suite.entries[0].neighbours, Neighbours::ReplaceOne);
+    assert!(with("neighbours = \"add-remove\"").is_ok());
+    assert!(with("grid = { max-rounds = [100, 300], learning-rate = [0.01] }").is_ok());
+    for (rest, words) in [
+        ("method = \"amp\"", "a method or a peer, one of them"),
+        ("neighbours = \"replace-one\"", "accepted is \"add-remove\""),
+        ("loss = \"huber-svm\"", "accepted is \"logistic\""),
+        ("calibrations = [\"printed\"]", "constants of its own"),
+        ("set = { C = 1 }", "accepted are max-rounds, learning-rate"),
+        ("set = { max-rounds = 0 }", "a number above 0"),
+        ("set = { max-rounds = \"many\" }", "a number above 0"),
+    ] {
+        let error = with(rest).unwrap_err().to_string();
+        assert!(error.contains("method 'other'") && error.contains(words), "{rest}: {error}");
+    }
+    let unknown = mine(|text| text.replace("method = \"amp\"", "peer = \"ebm\"")).unwrap_err();
+    assert!(unknown.to_string().contains("accepted are dp-ebm, diffprivlib"), "{unknown}");
+    let neither = mine(|text| text.replace("method = \"amp\"", "")).unwrap_err();
+    assert!(neither.to_string().contains("a method or a peer"), "{neither}");
 }
 
 #[test]

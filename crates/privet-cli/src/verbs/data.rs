@@ -8,6 +8,11 @@ use privet_bench::catalog::{self, CatalogError, ENTRIES, Entry};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
+/// What is said of the generated tables, too many to list.
+const MADE: &str = "\
+made-0001 to made-9999: generated tables of many shapes, for trying a method on what nobody tuned it to
+";
+
 /// List and prepare well-known public data sets
 #[derive(Args, Debug)]
 pub struct Data {
@@ -36,11 +41,13 @@ struct List {
 Turns the original files of a known set into train.*, test.* and schema.toml: the same task and
 dimensions as in the papers, with public bounds instead of the data's own maxima. Originals are
 checked against their published sha256; `privet data list` says where to get them. Sets that are
-made up (synthetic-l, synthetic-h, sparse-linear, sparse-logistic, and the stand-ins uber-1 to uber-4) need no originals.",
+made up (synthetic-l, synthetic-h, sparse-linear, sparse-logistic, the stand-ins uber-1 to uber-4, and
+made-0001 to made-9999, tables of many shapes) need no originals.",
     after_help = "\
 Examples:
   privet data prepare adult --from downloads --out adult
   privet data prepare synthetic-l --out synthetic-l
+  privet data prepare made-0007 --out made-0007
   privet train adult/train.csv --schema adult/schema.toml --epsilon 1 --out adult/model.json"
 )]
 struct Prepare {
@@ -76,7 +83,8 @@ impl List {
             let list: Vec<Value> = ENTRIES.iter().map(as_json).collect();
             return output::print_json(&Value::from(list));
         }
-        output::print(&ENTRIES.iter().map(in_words).collect::<String>())
+        let text = ENTRIES.iter().map(in_words).collect::<String>();
+        output::print(&format!("{text}{MADE}"))
     }
 }
 

@@ -59,7 +59,7 @@ fn as_json(suite: &Suite) -> Result<Value, Failure> {
         json!({
             "name": entry.name,
             "label": entry.label,
-            "method": entry.method.name(),
+            "method": entry.learner.name(),
             "calibrations": entry.calibrations,
             "published": entry.published,
             "epsilons": entry.epsilons,
@@ -107,10 +107,10 @@ fn in_words(suite: &Suite, whole: bool) -> Result<String, Failure> {
     for entry in &suite.entries {
         let constants: Vec<String> = entry.calibrations.iter().map(ToString::to_string).collect();
         let epsilons: Vec<String> = entry.epsilons.iter().map(|e| output::number(*e)).collect();
-        let private = entry.method.is_private();
+        let private = entry.learner.is_private();
         rows.push(vec![
             entry.name.clone(),
-            entry.method.name().into(),
+            entry.learner.name().into(),
             entry.points.len().to_string(),
             constants.join(", "),
             if private { epsilons.join(" ") } else { "–".into() },

@@ -31,7 +31,9 @@ set of your own is a schema and two files in it. Grids are tuned on the held-out
 that is not private, and says so in the suite.
 
 Sets of the catalog are prepared once from their originals (privet data list says where to get
-them); one that cannot be found is left out, and said so.",
+them); one that cannot be found is left out, and said so. Peers (a suite's `peer = …`) are installed from
+the package index into environments beside the prepared sets, by the interpreter that PYTHON names
+(python3 unless set); one that cannot be installed is left out as well.",
     after_help = "\
 Examples:
   privet bench run smoke
@@ -94,6 +96,7 @@ impl Run {
             originals: self.data.clone(),
             threads: self.threads.map_or_else(head::cores, usize::from),
             filter: self.filter(),
+            python: python(),
         };
         if self.dry_run {
             return forecast(&suite, &options);
@@ -130,7 +133,7 @@ impl Run {
             originals: self.data,
             work: self.cache.unwrap_or_else(|| out.join("data")),
             races: if named.is_empty() { Kind::ALL.into() } else { named },
-            python: std::env::var_os("PYTHON").map_or_else(|| "python3".into(), PathBuf::from),
+            python: python(),
             server: (program.clone(), server_arguments(&program)),
             quick: false,
         };
@@ -154,6 +157,11 @@ impl Run {
             runs: self.runs,
         }
     }
+}
+
+/// The interpreter that makes the environments of peers.
+fn python() -> PathBuf {
+    std::env::var_os("PYTHON").map_or_else(|| "python3".into(), PathBuf::from)
 }
 
 /// What starts this program again to answer questions about growth. Where it runs inside Python
