@@ -6,6 +6,7 @@
 //! | [`exponential`] | a set of columns by how well it fits, among all of them, `--method exponential` |
 //! | [`distance`] | an answer that is released if it is far from another one, `--method distance` |
 //! | [`subsample`] | the same over many random parts of the records, `--method subsample` |
+//! | [`lasso`] | what the LASSO keeps, released if it is far from anything else, `--method lasso-stability` |
 //! | `kendall`, `marginal`, `squares`, `votes` | what they compute of records |
 //!
 //! What is released is a [`Support`]: so many encoded columns, the constant one never among them, or none where
@@ -18,6 +19,7 @@ pub mod correlation;
 pub mod distance;
 pub mod exponential;
 mod kendall;
+pub mod lasso;
 mod marginal;
 mod naming;
 mod registry;
