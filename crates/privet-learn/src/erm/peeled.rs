@@ -21,12 +21,13 @@
 //! *Rules.* Four rounds, of about s/4 columns; before them one for the constant column alone. Half of the budget (as μ²,
 //! a choice of range r counting r²/4) for the choices; of the rest half for the last round. T′ = 8. Slopes of numbers are
 //! clipped to S/4, S/8, S/16, S/16: residuals are a fraction of the target's bounds, and a slope clipped too much
-//! still points the right way. τ: the usual size of an entry. Chosen on generated tables (those of Wang 2021, §2.6, n = p
+//! still points the right way. Those of the logistic loss are clipped to ½, in the last round to 1, which is no clipping: its
+//! weights are then about those of the law that the records follow. τ: the usual size of an entry. Chosen on generated tables (those of Wang 2021, §2.6, n = p
 //! = 1,000; and n from 2,000 to 20,000 with 100 to 500 columns, alone or correlated, bounds 2 to 10 standard deviations
 //! wide).
 
 use super::Decision;
-use super::dp_ight::{DpIght, FIT_STEPS, INFO, PACE, ROUNDS, sensitivity};
+use super::dp_ight::{DpIght, FIT_STEPS, INFO, PACE, ROUNDS};
 use super::frank_wolfe::{CLIP, Terms, usual_range};
 use super::gd::{BALL, Question as Gradient, separate_slope};
 use super::narrow::Narrow;
@@ -45,6 +46,7 @@ use privet_data::Dataset;
 use privet_dp::account::Event;
 use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
 use privet_dp::mechanism::{Gaussian, Scores, Selection, SelectionLaw, Vertex};
+use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use privet_optim::vertex::GridMatrix;
@@ -59,9 +61,24 @@ const DEFAULT_FIT_STEPS: u32 = 8;
 const FIRST: f64 = 0.04;
 const LAST: f64 = 0.5;
 
+/// S.
+fn slope(facts: &Facts) -> f64 {
+    if facts.loss == Loss::Logistic { facts.shape.lipschitz } else { separate_slope(facts) }
+}
+
 /// How often slopes are halved in round r of all.
 fn halved(facts: &Facts, round: u32, rounds: u32) -> u32 {
-    if facts.loss.needs_classes() { 0 } else { 2 + (3 * round / rounds.max(1)).min(2) }
+    match facts.loss.needs_classes() {
+        true => u32::from(facts.loss == Loss::Logistic && round + 1 < rounds),
+        false => 2 + (3 * round / rounds.max(1)).min(2),
+    }
+}
+
+/// Δ′ of gradients.
+fn sensitivity(facts: &Facts) -> f64 {
+    let together = f64::from(facts.problems).sqrt();
+    // Pays for the rounding of these few operations.
+    facts.relation().shift(slope(facts) * facts.radius * together * (1.0 + 16.0 * f64::EPSILON))
 }
 
 /// Columns that join in each round of choices: as even as may be, the first ones more.
@@ -168,7 +185,7 @@ struct Rising {
 
 impl Rising {
     fn terms(&self, stage: &Stage) -> Terms {
-        let slope = separate_slope(&self.facts) * 2_f64.powi(-(stage.halved as i32));
+        let slope = slope(&self.facts) * 2_f64.powi(-(stage.halved as i32));
         Terms::new(&self.facts, self.clip, slope)
     }
 
@@ -302,7 +319,7 @@ impl Procedure<super::Erm> for Rising {
         let features = whole
             .and_then(|grid| GridMatrix::new(&data.features, grid))
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
-        let slope = separate_slope(facts);
+        let slope = slope(facts);
         let watch = StepWatch::new(monitor);
         let mut held: Option<(Vec<usize>, Dataset)> = None;
         let mut walk = session.begin::<Pursuit>()?;
@@ -376,7 +393,6 @@ mod tests {
     use privet_core::{Budget, Neighbours};
     use privet_data::{Schema, read};
     use privet_dp::noise::{FixedSeed, Source};
-    use privet_optim::loss::Loss;
 
     const COLUMNS: usize = 6;
     const ROWS: usize = 30;

@@ -384,3 +384,60 @@ fn odd_tables_are_no_errors() {
         }
     }
 }
+
+/// Where the number of rows is private, pairs are counted among the first rows up to a declared cap; what is charged
+/// grows with the cap, and an order of the rows or more of them change nothing of it.
+#[test]
+fn pairs_are_counted_up_to_a_cap_where_rows_are_private() {
+    let private = |settings: &[(&str, &str)]| {
+        let mut asked = request("correlation", settings, (2, 6000), NUMBER, (2.0, 1e-6));
+        asked.neighbours = Neighbours::AddRemove;
+        asked
+    };
+    assert!(refusal(&private(&[("association", "kendall")])).contains("cap"));
+    assert!(refusal(&private(&[("association", "products"), ("cap", "9")])).contains("cap"));
+    let public = request("correlation", &[("cap", "100")], (2, 6000), NUMBER, (2.0, 1e-6));
+    assert!(refusal(&public).contains("cap"));
+    let planned = plan(&private(&[("cap", "6000")])).unwrap();
+    let found = run(&planned, &table(6500, NUMBER, 1), &mut FixedSeed::new(3));
+    assert_eq!(found.columns, Some(vec![3, 8]));
+    let noise = |cap: &str| {
+        plan(&private(&[("cap", cap)])).unwrap().settings().get("association_noise").unwrap()
+    };
+    assert!(noise("60000") > 5.0 * noise("6000"), "{} {}", noise("60000"), noise("6000"));
+}
+
+/// Any function of records: what most parts say comes out, a panic is the fixed answer, and what parts disagree on does
+/// not come out.
+#[test]
+fn any_function_of_records_can_be_asked() {
+    use privet_core::Unit;
+    use privet_dp::gate::Session;
+    use privet_dp::mechanism::Stability;
+    use privet_learn::select::black_box::{Parts, stable_answer};
+    let data = table(2000, CLASSES, 4);
+    let test = Stability {
+        neighbours: Neighbours::AddRemove,
+        unit: Unit::Record,
+        noise_scale: 0.1,
+        delta: 1e-6,
+    };
+    let ask = |function: &(dyn Fn(&Dataset) -> usize + Sync)| {
+        let mut source = FixedSeed::new(5);
+        let mut session = Session::start(test.event().unwrap(), &mut source);
+        let parts = Parts { count: 400, rate: 0.02 };
+        let found = stable_answer((&data, Unit::Record), parts, function, 7, &mut session);
+        let said = test.run(found, &mut session).unwrap();
+        let certain = privet_dp::gate::Statement {
+            claim: privet_dp::account::guarantee(&test.event().unwrap(), 1e-5).unwrap(),
+            arithmetic: privet_dp::gate::Arithmetic::Finite,
+            notes: vec![],
+            request: json!({}),
+        };
+        let said = said.map(|said: Option<usize>| said.map_or(-1.0, |said| said as f64));
+        session.settle(said, certain).unwrap().into_parts().0
+    };
+    assert_eq!(ask(&|part| part.features.columns()), COLUMNS as f64 + 1.0);
+    assert_eq!(ask(&|_| panic!("as asked")), 7.0);
+    assert_eq!(ask(&|part| part.rows() % 23), -1.0);
+}

@@ -150,7 +150,8 @@ fn knowledge_is_transferred_through_public_rows() {
     let model =
         Model::from_release(run(planned.with_public(&public.features).unwrap()).unwrap()).unwrap();
     assert_eq!(used(&model), truth());
-    let verdict = verify(&model);
+    let text = to_json(&model, None).unwrap();
+    let verdict = verify(&from_json(text.as_bytes(), Seal::Required).unwrap());
     assert!(verdict.valid, "{:?}", verdict.checks);
     assert!(verdict.notes.iter().any(|note| note.contains("public file")), "{:?}", verdict.notes);
     let plain = request("dp-ight", &[], NUMBER, 4000, 1.0);
