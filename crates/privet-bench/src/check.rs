@@ -92,12 +92,15 @@ fn measured(target: &Target, summaries: &[Summary]) -> Option<Measured> {
     let name = target.measure.to_string();
     let found = summaries.iter().find(|summary| {
         let Summary { cell, measure, counts, .. } = summary;
-        let right = matches!(target.measure, Measure::Seconds | Measure::Auc) || *measure == name;
+        let beside =
+            matches!(target.measure, Measure::Seconds | Measure::Auc | Measure::RelativeError);
+        let right = beside || *measure == name;
         *counts && right && target.is_of(cell)
     })?;
     let (mean, standard_error) = match target.measure {
         Measure::Seconds => (found.seconds, found.seconds_error),
         Measure::Auc => found.ranking?,
+        Measure::RelativeError => found.distance?,
         Measure::Accuracy | Measure::RSquared => (found.mean, found.standard_error),
     };
     Some(Measured { mean, standard_error, runs: found.runs, delta: found.cell.delta })

@@ -108,6 +108,9 @@ pub struct Run {
     /// How well it ranks held-out records of two classes: the area under the ROC curve, in per cent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranking: Option<f64>,
+    /// How far its weights are from those that a made-up set was made with, ‖θ̂ − θ*‖/‖θ*‖.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distance: Option<f64>,
     /// The learner that did it where the entry left that open (`auto`).
     pub chosen: Option<String>,
     /// ε that the certificate proves at the cell's δ: beyond the cell's own ε where printed

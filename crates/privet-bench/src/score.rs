@@ -29,6 +29,29 @@ pub fn ranking(model: &Model, test: &Dataset) -> Option<f64> {
     }
 }
 
+/// ‖θ̂ − θ*‖/‖θ*‖ for the weights that a set was made with, in the target's own unit; `None` for a model of other
+/// columns.
+pub fn distance(model: &Model, schema: &Schema, truth: &[f64]) -> Option<f64> {
+    let encoding = Encoding::new(schema);
+    let unit = match encoding.classes() {
+        Some(_) => 1.0,
+        None => (encoding.decode_target(1.0) - encoding.decode_target(-1.0)) / 2.0,
+    };
+    match model.weights().weights.as_slice() {
+        [found] if found.len() == truth.len() => Some(apart(found, unit, truth)),
+        // Without the constant column, which the truth has none of.
+        [found] if found.len() == truth.len() + 1 && encoding.has_bias() => {
+            Some(apart(found, unit, truth))
+        }
+        _ => None,
+    }
+}
+
+fn apart(found: &[f64], unit: f64, truth: &[f64]) -> f64 {
+    let gap: f64 = found.iter().zip(truth).map(|(f, t)| (f * unit - t).powi(2)).sum();
+    (gap / truth.iter().map(|t| t * t).sum::<f64>()).sqrt()
+}
+
 /// 1 − Σ(found − truth)² / Σ(truth − mean)².
 fn r_squared(found: &[f64], truth: &[f64]) -> f64 {
     let mean = truth.iter().sum::<f64>() / truth.len() as f64;
@@ -40,6 +63,14 @@ fn r_squared(found: &[f64], truth: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_truth_is_no_distance_away_and_nothing_is_one() {
+        let truth = [3.0, 0.0, -4.0];
+        assert_eq!(apart(&[1.5, 0.0, -2.0], 2.0, &truth), 0.0);
+        assert_eq!(apart(&[0.0; 3], 2.0, &truth), 1.0);
+        assert_eq!(apart(&[-1.5, 0.0, 2.0, 9.0], 2.0, &truth), 2.0);
+    }
 
     #[test]
     fn r_squared_of_the_truth_the_mean_and_worse() {

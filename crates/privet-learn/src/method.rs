@@ -119,6 +119,8 @@ methods! {
     TwoStage: erm::two_stage;
     /// Noisy descent that keeps the largest weights.
     DpIght: erm::dp_ight;
+    /// Noised answers to public inputs, then few columns.
+    DpslKt: erm::dpsl_kt;
     /// Objective perturbation, next to no noise on the minimiser.
     Objective: erm::objective;
     /// Output perturbation.

@@ -9,6 +9,7 @@ use crate::task::{Task, Work};
 use crate::{LearnError, run};
 use privet_core::Budget;
 use privet_data::Schema;
+use privet_data::matrix::Matrix;
 use privet_dp::account::{self, Event, Guarantee};
 use privet_dp::gate::{Arithmetic, Release, Statement};
 use privet_dp::noise::Source;
@@ -183,6 +184,21 @@ impl<T: Task> Plan<T> {
     pub fn noting(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
+    }
+
+    /// With the rows of a public file, encoded by [`Self::schema`], that a plan which states some awaits. They are
+    /// not protected.
+    pub fn with_public(mut self, rows: &Matrix) -> Result<Self, LearnError> {
+        let procedure = match &self.work {
+            Work::Private(procedure) => procedure.with_public(rows),
+            Work::Plain(_) => None,
+        };
+        let procedure = procedure.ok_or_else(|| LearnError::NotCovered {
+            what: format!("{} has no use for public rows", self.request.task.summary()),
+            instead: "leave them out, or give method dpsl-kt with public_rows and public_norm",
+        })?;
+        self.work = Work::Private(procedure?);
+        Ok(self)
     }
 
     /// The settled request, as a certificate carries it.

@@ -13,6 +13,7 @@ use crate::LearnError;
 use crate::request::Request;
 use crate::settings::Shown;
 use privet_data::Schema;
+use privet_data::matrix::Matrix;
 use privet_dp::account::Event;
 use privet_dp::gate::{Arithmetic, Noised, Session};
 use privet_optim::solver::Monitor;
@@ -108,6 +109,11 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
 
     /// What its walk begins from, if it is one: of the plan alone.
     fn walk(&self) -> Option<serde_json::Value> {
+        None
+    }
+
+    /// With the rows of a public file; `None` where it has no use for any.
+    fn with_public(&self, _rows: &Matrix) -> Option<Result<Arc<dyn Procedure<T>>, LearnError>> {
         None
     }
 

@@ -31,6 +31,7 @@ mod tables;
 
 pub use entries::ENTRIES;
 pub use error::CatalogError;
+pub use generated::truth;
 
 use privet_data::{keyed, schema::Schema};
 use std::path::{Path, PathBuf};
@@ -131,10 +132,11 @@ pub fn prepare(
         "cod-rna-100000" | "cod-rna-1000000" => sparse::cod_rna_with_zeros(entry, from)?,
         "synthetic-l" => synthetic::low(seed)?,
         "synthetic-h" => synthetic::high(seed)?,
-        "sparse-linear" => generated::linear(seed)?,
-        "sparse-logistic" => generated::logistic(seed)?,
         name if made::find(name).is_some() => made::table(entry, seed)?,
-        _ => standins::task(entry, entry.rows, seed)?,
+        _ => match generated::shape(name) {
+            Some(shape) => generated::made(shape, seed)?,
+            None => standins::task(entry, entry.rows, seed)?,
+        },
     };
     files::write(entry, &task, out, &split_key)
 }

@@ -33,6 +33,9 @@ pub struct Summary {
     pub standard_error: Option<f64>,
     /// Mean area under the ROC curve in per cent, where all of them have one, and its standard error.
     pub ranking: Option<(f64, Option<f64>)>,
+    /// Mean distance to the weights that a made-up set was made with, where all of them have one, and its standard
+    /// error.
+    pub distance: Option<(f64, Option<f64>)>,
     /// Learners that did it where the entry left that open, and how often.
     pub chosen: BTreeMap<String, usize>,
     /// Largest ε that a certificate proves.
@@ -54,6 +57,7 @@ impl Summary {
         let first = *runs.first()?;
         let scores: Vec<f64> = runs.iter().map(|run| run.score).collect();
         let ranks: Option<Vec<f64>> = runs.iter().map(|run| run.ranking).collect();
+        let apart: Option<Vec<f64>> = runs.iter().map(|run| run.distance).collect();
         let mut chosen = BTreeMap::new();
         for name in runs.iter().filter_map(|run| run.chosen.clone()) {
             *chosen.entry(name).or_insert(0) += 1;
@@ -69,6 +73,7 @@ impl Summary {
             mean: mean(&scores),
             standard_error: standard_error(&scores),
             ranking: ranks.map(|ranks| (mean(&ranks), standard_error(&ranks))),
+            distance: apart.map(|apart| (mean(&apart), standard_error(&apart))),
             chosen,
             certified: runs.iter().filter_map(|run| run.certified).reduce(f64::max),
             seconds: mean(&seconds),

@@ -59,9 +59,10 @@ pub fn score(summary: &Summary) -> String {
         Some(error) => format!("{} ± {}", measure.score(summary.mean), measure.score(error)),
         None => measure.score(summary.mean),
     };
-    match summary.ranking {
-        Some((area, _)) => format!("{score} (AUC {})", measure.score(area)),
-        None => score,
+    match (summary.distance, summary.ranking) {
+        (Some((apart, _)), _) => format!("{score} (error {})", fixed(apart, 3)),
+        (None, Some((area, _))) => format!("{score} (AUC {})", measure.score(area)),
+        (None, None) => score,
     }
 }
 

@@ -185,6 +185,7 @@ method = "non-private"
             certified: None,
             seconds: 0.0,
             ranking: None,
+            distance: None,
             peak_memory: None,
         })
     }

@@ -9,10 +9,11 @@ use super::cells::Place;
 use super::grid;
 use super::learner::Learner;
 use super::table::Table;
+use crate::catalog;
 use crate::error::BenchError;
 use crate::line::{Line, Refused, Run, Stage};
 use crate::memory;
-use crate::score::{ranking, score};
+use crate::score::{distance, ranking, score};
 use privet_core::Budget;
 use privet_dp::noise::SystemRandom;
 use privet_learn::model::Model;
@@ -108,6 +109,7 @@ impl Job<'_> {
             None => (&self.table.training, &self.table.test),
         };
         let (asked, planned) = (method.name(), plan.request().task.method.name());
+        let truth = catalog::truth(&self.place.cell.dataset);
         for run in &self.runs {
             if stop.load(Ordering::Relaxed) {
                 return Ok(());
@@ -129,6 +131,7 @@ impl Job<'_> {
                 measure: measure.into(),
                 score,
                 ranking,
+                distance: truth.as_ref().and_then(|truth| distance(&model, plan.schema(), truth)),
                 chosen: (asked != planned).then(|| planned.into()),
                 certified: plan.guarantee().map(|guarantee| guarantee.epsilon),
                 seconds,

@@ -5,7 +5,7 @@
 //! dataset = "adult"
 //! method = "auto"                   # a name of [[methods]], which decides δ and neighbours
 //! epsilon = 0.1                     # left out for a learner without privacy
-//! measure = "accuracy"              # or auc, r-squared, seconds
+//! measure = "accuracy"              # or auc, r-squared, relative-error, seconds
 //! at-least = 79.1                   # or at-most
 //! calibration = "sound"             # unless said
 //! note = "the best of the papers"   # if need be
@@ -63,6 +63,8 @@ pub enum Measure {
     Auc,
     /// R² on the held-out records.
     RSquared,
+    /// Distance to the weights that a made-up set was made with, as a share of their length.
+    RelativeError,
     /// Seconds of training, on the machine that measured.
     Seconds,
 }

@@ -1,8 +1,9 @@
-//! Records of many columns of which few matter: the generated tables of Wang 2021, §2.6.
+//! Records of many columns of which few matter: the generated tables of Wang 2021, §2.6 and §3.4, and their like.
 //!
-//! **Law.** θ* has s entries uniform on (−1, 1) at random places, the rest 0; entries of x are uniform on (−2, 2), each
-//! row scaled down to length 2s where it is longer. The target is ⟨x, θ*⟩ + N(0, 0.1), or 1 with probability
-//! 1/(1 + e^(−⟨x, θ*⟩)); printed is the opposite sign, with which an estimator converges to −θ*.
+//! **Law.** θ* has s entries uniform on (−1, 1) at random places, the rest 0; entries of x are uniform on (−a, a), each
+//! row scaled down to length `longest` where it is longer (§2.6: a = 2 and 2s; §3.4: a = 1, no row is scaled). The target
+//! is ⟨x, θ*⟩ + N(0, 0.1), or 1 with probability 1/(1 + e^(−⟨x, θ*⟩)); printed is the opposite sign, with which an
+//! estimator converges to −θ*.
 
 use super::draw::Draw;
 
@@ -13,6 +14,12 @@ pub struct Sparse {
     pub features: usize,
     /// s.
     pub informative: usize,
+    /// a.
+    pub span: f64,
+    /// No row is longer.
+    pub longest: f64,
+    /// Variance of the noise on a number.
+    pub noise: f64,
     /// Fixes every draw.
     pub seed: u64,
 }
@@ -21,7 +28,7 @@ pub struct Sparse {
 pub struct SparseRecords {
     draw: Draw,
     weights: Vec<f64>,
-    longest: f64,
+    law: Sparse,
 }
 
 impl Sparse {
@@ -33,7 +40,7 @@ impl Sparse {
         for place in places.into_iter().take(self.informative) {
             weights[place] = draw.symmetric();
         }
-        SparseRecords { draw, weights, longest: 2.0 * self.informative as f64 }
+        SparseRecords { draw, weights, law: *self }
     }
 }
 
@@ -46,17 +53,17 @@ impl SparseRecords {
     /// Fills the record, as long as there are features, and returns ⟨x, θ*⟩.
     pub fn next_into(&mut self, record: &mut Vec<f64>) -> f64 {
         record.clear();
-        record.extend((0..self.weights.len()).map(|_| 2.0 * self.draw.symmetric()));
+        record.extend((0..self.weights.len()).map(|_| self.law.span * self.draw.symmetric()));
         let length = record.iter().map(|x| x * x).sum::<f64>().sqrt();
-        if length > self.longest {
-            record.iter_mut().for_each(|x| *x *= self.longest / length);
+        if length > self.law.longest {
+            record.iter_mut().for_each(|x| *x *= self.law.longest / length);
         }
         record.iter().zip(&self.weights).map(|(x, w)| x * w).sum()
     }
 
-    /// A target with noise of variance 0.1.
+    /// A target with noise.
     pub fn number(&mut self, score: f64) -> f64 {
-        score + 0.1_f64.sqrt() * self.draw.normal()
+        score + self.law.noise.sqrt() * self.draw.normal()
     }
 
     /// Whether the class is the second one.
@@ -72,7 +79,9 @@ mod tests {
     /// Rows are as long as they may be, and targets lie about the score; 7 standard deviations of a mean of 2,000.
     #[test]
     fn records_follow_the_law() {
-        let mut records = Sparse { features: 400, informative: 5, seed: 1 }.records();
+        let shape =
+            Sparse { features: 400, informative: 5, span: 2.0, longest: 10.0, noise: 0.1, seed: 1 };
+        let mut records = shape.records();
         assert_eq!(records.weights().iter().filter(|w| **w != 0.0).count(), 5);
         let (mut record, mut squares, mut right) = (Vec::new(), 0.0, 0.0);
         for _ in 0..2_000 {

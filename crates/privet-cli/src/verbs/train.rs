@@ -5,7 +5,10 @@ use crate::progress::Meter;
 use crate::releasing::{Place, Releasing, count_rows, read_table, rows_needed};
 use crate::settings::{self, RequestFlags};
 use clap::Args;
+use privet_core::{Neighbours, Relation, Unit};
+use privet_data::matrix::Matrix;
 use privet_data::{Dataset, Schema};
+use privet_learn::erm::dpsl_kt;
 use privet_learn::model::Model;
 use privet_learn::{self as learn, Calibration, Method, Plan, Request};
 use serde_json::{Value, json};
@@ -43,7 +46,9 @@ Examples:
   privet train table.csv --schema s.toml --epsilon 1 --out model.json
   privet train table.csv.gz --schema s.toml --epsilon 0.5 --delta 0 --out model.json
   privet train table.parquet --schema s.toml --epsilon 1 --neighbours add-remove --rows 20000 \\
-      --out model.json --sign hospital.key"
+      --out model.json --sign hospital.key
+  privet train table.csv --schema s.toml --method dpsl-kt --public public.csv --epsilon 2 \\
+      --out model.json"
 )]
 pub struct Train {
     /// The table: CSV (.gz, .zst), LIBSVM or Parquet, as the schema says
@@ -60,6 +65,9 @@ pub struct Train {
         help = format!("Which learner: {}; see `privet methods`", Method::accepted()),
     )]
     method: Method,
+    /// Public inputs for --method dpsl-kt: a table of the same schema whose rows are NOT protected
+    #[arg(long, value_name = "FILE")]
+    public: Option<PathBuf>,
     #[command(flatten)]
     settings: RequestFlags,
     #[arg(
@@ -74,8 +82,9 @@ pub struct Train {
 
 impl Train {
     /// Refuses before a record is read whatever can be refused then.
-    pub fn run(self) -> Result<(), Failure> {
+    pub fn run(mut self) -> Result<(), Failure> {
         let schema = Schema::load(&self.schema)?;
+        let public = self.public_rows(&schema)?;
         let relation = self.settings.relation(&schema);
         if self.rows.is_none() && !relation.count_is_public() {
             return Err(rows_needed(relation));
@@ -84,7 +93,9 @@ impl Train {
             Some(rows) => Some(self.plan(&schema, rows)?),
             None => self.refuse_whatever_the_rows(&schema).map(|()| None)?,
         };
-        let place = self.releasing.place(&[&self.data, &self.schema])?;
+        let inputs = [Some(&self.data), Some(&self.schema), self.public.as_ref()];
+        let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
+        let place = self.releasing.place(&inputs)?;
         // The plan may decide how records are encoded, and reads their number: count, plan, encode.
         let planned = match declared {
             Some(planned) => planned,
@@ -95,11 +106,27 @@ impl Train {
             None => {
                 let data = read_table(&self.data, &schema.linear(), relation)?;
                 let planned = self.plan(&schema, data.rows() as u64)?;
-                return self.finish(place, &planned, &data);
+                return self.finish(place, planned, &data, public.as_ref());
             }
         };
         let data = read_table(&self.data, planned.schema(), relation)?;
-        self.finish(place, &planned, &data)
+        self.finish(place, planned, &data, public.as_ref())
+    }
+
+    /// The rows of the public file, if there is one, with their number and norm among the method's settings.
+    fn public_rows(&mut self, schema: &Schema) -> Result<Option<Matrix>, Failure> {
+        let Some(path) = &self.public else { return Ok(None) };
+        if !matches!(self.method, Method::DpslKt(_)) {
+            return Err(Failure::input(format!(
+                "--public: method {} has no use for public rows; accepted with --method dpsl-kt",
+                self.method
+            )));
+        }
+        let public = Relation::new(Neighbours::ReplaceOne, Unit::Record);
+        let rows = read_table(path, &schema.linear(), public)?.features;
+        let (count, norm) = (rows.rows().to_string(), dpsl_kt::norm_bound(&rows).to_string());
+        self.method = self.method.with("public_rows", &count)?.with("public_norm", &norm)?;
+        Ok(Some(rows))
     }
 
     /// Whether the number of rows decides how they are encoded.
@@ -119,8 +146,18 @@ impl Train {
         }
     }
 
-    fn finish(&self, place: Place, planned: &Plan, data: &Dataset) -> Result<(), Failure> {
-        let model = self.execute(planned, data)?;
+    fn finish(
+        &self,
+        place: Place,
+        planned: Plan,
+        data: &Dataset,
+        public: Option<&Matrix>,
+    ) -> Result<(), Failure> {
+        let planned = match public {
+            Some(rows) => planned.with_public(rows)?,
+            None => planned,
+        };
+        let model = self.execute(&planned, data)?;
         self.releasing.keep(place, &model, "model", (String::new(), as_json(&model)))
     }
 

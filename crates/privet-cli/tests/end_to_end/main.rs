@@ -31,6 +31,7 @@ mod html;
 mod invalid;
 mod output;
 mod private_count;
+mod public;
 mod report;
 mod select;
 mod world;

@@ -19,12 +19,13 @@
 //!   (erratum DP-IGHT: 2TG²/(n²ρ)); here the exact Gaussian curve. G is enforced by clipping every record's slope. The
 //!   last point of a descent is noisy: here the last stage fits the chosen columns, whose rows are √(s/p) as long, and
 //!   its last points are averaged.
+//! - **Two ways to choose.** This file is `choice` `gradient`: noise on all coordinates. Where s·ln(2p) ≤ p the rule is
+//!   `peeled` ([`super::peeled`]): columns are chosen by the exponential mechanism, which is cheaper by far.
 //! - **Rules.** Columns s: √(nε)/4, from 1 to 500. `share` of μ² for the first stage: 0.85. Slopes: S = |ℓ′(0; ±1)|
 //!   for classes (⅜ for the logistic loss, as in `gd`); for numbers a quarter of it at first and a 16th at last, since
 //!   residuals are a fraction of the target's bounds and get smaller. η = 1/(c·x²), c the curvature and x the usual
 //!   size of an entry: right for columns that have little to do with each other, which is what the method is for;
-//!   steps that overshoot are cut (`thresholding.rs`). Chosen on generated tables of Wang 2021, §2.6, in a prototype
-//!   that did not cut steps.
+//!   steps that surely overshoot are shortened (`thresholding.rs`). Chosen on generated tables of Wang 2021, §2.6.
 //! - Probabilities are those of a model whose slopes were clipped and are not calibrated.
 //! - δ = 0 is refused. Tested by `tests/all/sparse.rs`.
 
@@ -54,27 +55,44 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use super::chosen_amp::{COLUMNS, SHARE};
+use super::frank_wolfe::CLIP;
 
 /// Limits on the steps of the second stage.
 pub const FIT_STEPS: Range = Range::from("fit_steps", 1.0, 1_000_001.0);
+/// Limits on the rounds of choices.
+pub const ROUNDS: Range = Range::from("rounds", 1.0, 1_001.0);
 /// Limits on the length of a step, as a multiple of the rule's.
 pub const PACE: Range = Range::open("pace", 0.0, 1e6);
 
 /// A line about it.
 pub const INFO: MethodInfo = MethodInfo {
     name: "dp-ight",
-    summary: "gradient descent under noise that keeps the largest weights at each step, then a descent on \
-              those columns; for many columns of which few matter",
-    source: "Wang & Gu 2019; Wang 2021, Algorithm 1; accounting of Dong et al. 2022",
+    summary: "lets a few columns join in each round, by their gradients under noise, and fits those that \
+              joined by descent; for many columns of which few matter",
+    source: "Wang & Gu 2019; Wang 2021, Algorithm 1; Cai, Wang & Zhang 2021 (peeling)",
     guarantee: "(ε, δ) in finite arithmetic; no pure ε",
     settings: &[
         SettingInfo::whole(COLUMNS, "columns kept; chosen from public facts unless given")
             .also("at most the columns of the table"),
-        SettingInfo::whole(STEPS, "noised steps on all columns; 6 unless given"),
-        SettingInfo::whole(FIT_STEPS, "noised steps on the columns kept; 12 unless given"),
+        SettingInfo::words(
+            "choice",
+            "peeled or gradient",
+            "how columns are chosen: one by one by their scores, or by noise on all of them; peeled unless \
+             given, where few are kept of many",
+        ),
+        SettingInfo::whole(ROUNDS, "rounds in which columns join, for peeled; 4 unless given"),
+        SettingInfo::whole(STEPS, "noised steps on all columns, for gradient; 6 unless given"),
+        SettingInfo::whole(
+            FIT_STEPS,
+            "noised steps on the columns kept; 8 a round, or 12 for gradient, unless given",
+        ),
         SettingInfo::number(
             SHARE,
-            "share of the budget for the steps on all columns; 0.85 unless given",
+            "share of the budget for choosing; 0.5, or 0.85 for gradient, unless given",
+        ),
+        SettingInfo::number(
+            CLIP,
+            "what entries are clamped to for scores, for peeled; from the schema unless given",
         ),
         SettingInfo::number(
             FIT_RADIUS,
@@ -83,9 +101,19 @@ pub const INFO: MethodInfo = MethodInfo {
         SettingInfo::number(PACE, "length of a step, as a multiple of the rule's; 1 unless given"),
     ],
     scores: Scores::Separate,
-    noised: "the sum of all gradients, at each step",
+    noised: "the choice of a column by its score, and the sum of all gradients at each step",
     any_storage: true,
 };
+
+/// How columns are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Choice {
+    /// One by one, by the exponential mechanism ([`super::peeled`]).
+    Peeled,
+    /// The largest after a noised step on all.
+    Gradient,
+}
 
 /// Its settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -94,15 +122,24 @@ pub struct DpIght {
     /// s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub columns: Option<u32>,
+    /// How they are chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<Choice>,
+    /// Of choices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<u32>,
     /// T.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u32>,
     /// T′.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fit_steps: Option<u32>,
-    /// Of μ², for the first stage.
+    /// Of μ², for the choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
+    /// τ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clip: Option<f64>,
     /// R′.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fit_radius: Option<f64>,
@@ -147,7 +184,7 @@ pub(crate) fn plan(
     if budget.is_pure() {
         return refused(
             "method dp-ight adds Gaussian noise, which has no finite epsilon at delta = 0".into(),
-            "give a delta above 0, or method frank-wolfe or amp",
+            "give a delta above 0, or method two-stage, frank-wolfe or amp",
         );
     }
     if !RADII.contains(&facts.radius) {
@@ -166,6 +203,25 @@ pub(crate) fn plan(
             "give at most as many as there are, or method gd",
         );
     }
+    // Few of many: by one choice after the other.
+    let few = f64::from(count) * (2.0 * facts.columns as f64).ln() <= open as f64;
+    let usual = if few && options.steps.is_none() { Choice::Peeled } else { Choice::Gradient };
+    let choice = options.choice.unwrap_or(usual);
+    let foreign = match choice {
+        Choice::Peeled => options.steps.is_some().then_some("steps on all columns"),
+        Choice::Gradient if options.rounds.is_some() => Some("rounds of choices"),
+        Choice::Gradient => options.clip.is_some().then_some("a clip of scores"),
+    };
+    if let Some(what) = foreign {
+        return refused(
+            format!("{what}: not where columns are chosen that way"),
+            "leave it out, or give the other choice: peeled or gradient",
+        );
+    }
+    if choice == Choice::Peeled {
+        let share = SHARE.check(options.share.unwrap_or(super::peeled::DEFAULT_SHARE))?;
+        return super::peeled::plan(facts, budget, options, count, share);
+    }
     let steps = STEPS.check(options.steps.unwrap_or(DEFAULT_STEPS).into())? as u32;
     let fit_steps = FIT_STEPS.check(options.fit_steps.unwrap_or(DEFAULT_FIT_STEPS).into())? as u32;
     let share = SHARE.check(options.share.unwrap_or(DEFAULT_SHARE))?;
@@ -183,7 +239,7 @@ pub(crate) fn plan(
         coordinates: facts.columns * facts.problems as usize,
     };
     let square = facts.entry_scale.powi(2).min(facts.radius.powi(2));
-    let start = Start {
+    let start = |noise: [f64; 2]| Start {
         columns: facts.columns,
         problems: facts.problems as usize,
         bias: facts.bias,
@@ -193,12 +249,16 @@ pub(crate) fn plan(
         rate: pace / (facts.rows as f64 * facts.shape.curvature * square),
         ball: BALL / facts.radius,
         halved: halved(facts),
+        noise,
     };
-    let at = |scale: f64| Descending {
-        first: gaussian(facts, first, scale),
-        second: gaussian(&narrow.fewer, second, scale * (parts[1] / parts[0])),
-        start,
-        narrow: narrow.clone(),
+    let at = |scale: f64| {
+        let fit_scale = scale * (parts[1] / parts[0]);
+        Descending {
+            first: gaussian(facts, first, scale),
+            second: gaussian(&narrow.fewer, second, fit_scale),
+            start: start([scale, fit_scale]),
+            narrow: narrow.clone(),
+        }
     };
     let floor = parts[0] / account::gaussian::mu(budget.epsilon(), budget.delta());
     let scale = budget.least(floor, |scale| at(scale).event())?;
@@ -206,6 +266,9 @@ pub(crate) fn plan(
         procedure: Arc::new(at(scale)),
         settled: Method::DpIght(DpIght {
             columns: Some(count),
+            choice: Some(Choice::Gradient),
+            rounds: None,
+            clip: None,
             steps: Some(steps),
             fit_steps: Some(fit_steps),
             share: Some(share),
@@ -331,7 +394,8 @@ mod tests {
             );
         }
         let loss = if target.starts_with("classes") { Loss::Logistic } else { Loss::SQUARED };
-        let task = Erm { loss, method: Method::DpIght(DpIght::default()) };
+        let method = DpIght { choice: Some(Choice::Gradient), ..DpIght::default() };
+        let task = Erm { loss, method: Method::DpIght(method) };
         let schema = Schema::from_toml(&text).unwrap();
         Request::new(schema, ROWS as u64, neighbours, task).within(Budget::new(1.0, 1e-6).unwrap())
     }

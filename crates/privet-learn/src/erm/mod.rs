@@ -11,6 +11,7 @@
 //! | [`simplex`] | entropy-regularised, released by sampling, `--method simplex` |
 //! | [`amp`] | Approximate Minima Perturbation, `--method amp` |
 //! | [`chosen_amp`] | the same on a few columns, chosen privately, `--method chosen-amp` |
+//! | [`dpsl_kt`] | noised answers to public inputs, then few columns, `--method dpsl-kt` |
 //! | [`dp_ight`] | noisy descent that keeps the largest weights, `--method dp-ight` |
 //! | [`two_stage`] | columns chosen privately, then `ssp` or `amp` on them, `--method two-stage` |
 //! | [`objective`] | objective perturbation, `--method objective` |
@@ -37,20 +38,24 @@ pub mod centred_gd;
 pub mod chosen_amp;
 mod descent;
 pub mod dp_ight;
+pub mod dpsl_kt;
 pub mod frank_wolfe;
 mod gain;
 pub mod gd;
+mod ight;
 pub mod linear;
 mod minimum;
 mod narrow;
 pub mod objective;
 pub mod output;
+mod peeled;
 pub mod penalty;
 pub mod permutation;
 pub mod plain;
 pub(crate) mod predicted;
 pub mod psgd;
 pub mod psgd_strong;
+mod pursuit;
 mod reach;
 pub mod ridge;
 pub mod rotated;

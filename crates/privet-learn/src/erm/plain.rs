@@ -1,15 +1,16 @@
 //! No noise and no guarantee: the baseline.
 
-use super::Erm;
+use super::chosen_amp::COLUMNS;
 use super::minimum::{Ask, solve};
 use super::penalty::{PENALTY_SETTING, Regulariser, resolved};
-use crate::LearnError;
+use super::{Erm, ight};
 use crate::facts::Facts;
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
 use crate::model::LinearWeights;
 use crate::request::RIDGE;
-use crate::settings::Shown;
+use crate::settings::{SettingInfo, Shown};
 use crate::task::Baseline;
+use crate::{LearnError, admit};
 use privet_optim::solver::{Monitor, Penalty};
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,14 @@ pub const INFO: MethodInfo = MethodInfo {
     summary: "no noise and no guarantee: a baseline for data that are public anyway",
     source: "–",
     guarantee: "none",
-    settings: &[RIDGE_SETTING, PENALTY_SETTING],
+    settings: &[
+        RIDGE_SETTING,
+        PENALTY_SETTING,
+        SettingInfo::whole(
+            COLUMNS,
+            "keep at most this many columns, by iterative hard thresholding; all unless given",
+        ),
+    ],
     scores: Scores::Separate,
     noised: "nothing",
     any_storage: true,
@@ -36,6 +44,9 @@ pub struct NonPrivate {
     /// A penalty or set on top of the ridge ([`super::penalty`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub penalty: Option<Regulariser>,
+    /// s of hard thresholding ([`super::ight`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<u32>,
 }
 
 /// Minimisation, and nothing else.
@@ -52,6 +63,16 @@ impl Plain {
     pub fn new(facts: &Facts, options: &NonPrivate) -> Result<Self, LearnError> {
         let (penalty, more) = resolved(options.penalty, facts)?;
         let ridge = RIDGE.check(options.ridge.unwrap_or(1.0))?;
+        if let Some(count) = options.columns {
+            COLUMNS.check(f64::from(count))?;
+            let open = facts.columns - usize::from(facts.bias);
+            if count as usize > open || options.penalty.is_some() {
+                return Err(LearnError::NotCovered {
+                    what: format!("{count} columns are to be kept of {open}, by hard thresholding"),
+                    instead: "give at most as many as there are and no penalty, or leave out columns",
+                });
+            }
+        }
         let options = NonPrivate { ridge: Some(ridge), ..*options };
         let ridge = RIDGE.check(ridge + more)?;
         let (tolerance, rows) = (facts.default_tolerance(), facts.rows as f64);
@@ -81,6 +102,10 @@ impl Baseline<Erm> for Plain {
         monitor: &dyn Monitor,
     ) -> Result<LinearWeights, LearnError> {
         let problems = (0..facts.problems).map(|problem| {
+            if let Some(size) = self.options.columns {
+                let data = admit::in_memory(table, INFO.name, "single columns")?;
+                return ight::fitted(facts, data, problem, size as usize, self.ask(), monitor);
+            }
             let (ask, penalty) = (self.ask(), &self.penalty);
             Ok(solve(facts, table, problem, ask, penalty, None, monitor)?.into_theta())
         });

@@ -2,14 +2,15 @@
 //!
 //! The learner's half of [`super::dp_ight`], a [`Walk`]. First stage, from θ = 0, on all columns:
 //!
-//! θ ← H_s(θ − η·aₜ),
+//! θ ← H_s(mean of θₜ − η·aₜ so far, weighted by 4^hₜ),
 //!
-//! H_s keeping the s columns whose weights (of all problems together) are longest, of equal ones the first, and the
-//! constant column always. Second stage, from there, on these columns alone, their rows clipped anew: the same
-//! without H_s, and the mean of the last half of the points is released.
+//! each of them an estimate under fresh noise, the variance of which falls as 4^(−hₜ); H_s keeping the s columns whose weights (of all problems together) are longest, of equal ones the first, and the
+//! constant column always. Second stage, from there, on these columns alone, their rows clipped anew: θ ← θ − η·aₜ,
+//! and the mean of the last half of the points is released.
 //!
-//! *Steps that overshoot.* Where a gradient points back along the step before it (⟨aₜ, θₜ − θₜ₋₁⟩ > 0), η is
-//! divided by four from then on. It reads noised answers alone, so it costs nothing.
+//! *Steps that overshoot.* A step's curvature is what the gradient changed along it, λ = 1/η + ⟨a, d⟩/|d|² for the step
+//! d before and the gradient a after. Where ⟨a, d⟩ is above [`SURE`] standard deviations of its noise, a public number,
+//! η is 1/λ from then on, and means begin anew. It reads noised answers alone, so it costs nothing.
 //!
 //! *Slopes.* Step t asks for slopes clipped to S/2^hₜ, a public schedule, and is answered in units that much larger:
 //! the answer is divided by 2^hₜ.
@@ -42,7 +43,12 @@ pub(super) struct Start {
     pub ball: f64,
     /// How often slopes are halved at the first step, and at the last.
     pub halved: (u32, u32),
+    /// Standard deviation of the noise on an answer, of the first stage and of the second.
+    pub noise: [f64; 2],
 }
+
+/// How many standard deviations are no chance.
+const SURE: f64 = 2.0;
 
 impl Start {
     /// hₜ of a step of the first stage; the second stage keeps the last one.
@@ -78,6 +84,8 @@ pub(super) struct Thresholding {
     /// The step before.
     moved: Vec<f64>,
     mean: Vec<f64>,
+    /// Of all estimates in the mean of the first stage.
+    weight: f64,
 }
 
 impl Thresholding {
@@ -85,12 +93,21 @@ impl Thresholding {
         let scale = 2_f64.powi(-(self.start.halved_at(self.heard) as i32));
         let gradient: Vec<f64> = answer.iter().map(|a| a * scale).collect();
         let along: f64 = gradient.iter().zip(&self.moved).map(|(g, m)| g * m).sum();
-        if along > 0.0 {
-            self.rate /= 4.0;
+        let square: f64 = self.moved.iter().map(|m| m * m).sum();
+        let noise = self.start.noise[usize::from(self.chosen.is_some())] * scale;
+        if along > SURE * noise * square.sqrt() {
+            self.rate = 1.0 / (1.0 / self.rate + along / square);
+            self.weight = 0.0;
         }
         let mut next: Vec<f64> =
             self.point.iter().zip(&gradient).map(|(x, g)| x - self.rate * g).collect();
         if self.chosen.is_none() {
+            let own = scale.powi(-2);
+            self.weight += own;
+            for (mean, x) in self.mean.iter_mut().zip(&mut next) {
+                *mean += (*x - *mean) * (own / self.weight);
+                *x = *mean;
+            }
             self.threshold(&mut next);
         }
         keep_within(&mut next, self.start.ball);
@@ -162,8 +179,8 @@ impl Walk for Thresholding {
 
     fn begin(start: Start) -> Self {
         let zero = vec![0.0; start.columns * start.problems];
-        let (rate, moved, mean) = (start.rate, zero.clone(), vec![]);
-        Self { start, heard: 0, rate, chosen: None, point: zero, moved, mean }
+        let (rate, moved, mean) = (start.rate, zero.clone(), zero.clone());
+        Self { start, heard: 0, rate, chosen: None, point: zero, moved, mean, weight: 0.0 }
     }
 
     fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Question, LinearWeights> {
@@ -208,6 +225,7 @@ mod tests {
             rate: 1.0,
             ball: 100.0,
             halved: (0, 1),
+            noise: [0.0; 2],
         }
     }
 
@@ -222,16 +240,29 @@ mod tests {
             walk.next(Some(vec![-1.0, 4.0, 3.0, -2.0])),
             ask(None, &[0.0, -4.0, 0.0, 2.0], 1)
         );
-        // Half of the answer; it points back along the step before (−4·−6 + 2·0 > 0): a quarter of the rate.
+        // Half of the answer; it points back along the step before, by 20 of a square of 20: half of the rate, and
+        // the mean begins anew.
         let text = serde_json::to_string(&walk).unwrap();
         let mut walk: Thresholding = serde_json::from_str(&text).unwrap();
-        let asked = walk.next(Some(vec![0.0, -12.0, 48.0, 0.0]));
-        assert_eq!(asked, ask(Some(vec![2, 3]), &[-6.0, 2.0], 1));
-        assert_eq!(walk.next(Some(vec![2.0, 0.0])), ask(Some(vec![2, 3]), &[-7.0, 2.0], 1));
-        // The last half of two points is the last one: 1 back along the step, at a quarter of the rate.
-        let released = walk.next(Some(vec![-8.0, 0.0]));
-        let expected = LinearWeights::of(vec![vec![0.0, 0.0, -6.0, 2.0]]);
+        let asked = walk.next(Some(vec![0.0, -10.0, 48.0, 0.0]));
+        assert_eq!(asked, ask(Some(vec![2, 3]), &[-12.0, 2.0], 1));
+        assert_eq!(walk.next(Some(vec![2.0, 0.0])), ask(Some(vec![2, 3]), &[-13.0, 2.0], 1));
+        // The last half of two points is the last one: back along the step, at a quarter of the rate.
+        let released = walk.next(Some(vec![-6.0, 0.0]));
+        let expected = LinearWeights::of(vec![vec![0.0, 0.0, -12.25, 2.0]]);
         assert_eq!(released, Next::Release(expected));
+    }
+
+    /// Two estimates of the first stage count as their noise says, and noise alone does not shorten steps.
+    #[test]
+    fn estimates_are_averaged_before_the_threshold() {
+        let start = Start { size: 3, fit_steps: 1, noise: [10.0; 2], ..start() };
+        let mut walk = Thresholding::begin(start);
+        walk.next(None);
+        walk.next(Some(vec![-5.0, 0.0, 0.0, 0.0]));
+        // θ = 5, its gradient +5 (in halves): 0. Of weights 1 and 4: (5 + 4·0)/5.
+        let Next::Ask(asked) = walk.next(Some(vec![10.0, 0.0, 0.0, 0.0])) else { panic!() };
+        assert_eq!(asked.theta, [1.0, 0.0, 0.0, 0.0]);
     }
 
     #[test]

@@ -27,7 +27,7 @@ use crate::facts::Facts;
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
 use crate::model::LinearWeights;
 use crate::request::{Calibration, RIDGE};
-use crate::select::correlation::{Association, Choosing};
+use crate::select::correlation::{Association, Choosing, Way};
 use crate::settings::{SettingInfo, Shown};
 use crate::task::Procedure;
 use crate::{LearnError, admit};
@@ -144,11 +144,13 @@ pub(crate) fn plan(
         );
     }
     let share = SHARE.check(options.share.unwrap_or(DEFAULT_SHARE))?;
-    let (association, clip) = Association::settled(facts, options.association, options.clip)?;
+    let (association, clip) =
+        Association::settled(facts, options.association, options.clip, false)?;
     let first = {
         let own = Budget::new(share * budget.epsilon(), share * budget.delta())?;
         let settled = budget.settled();
-        Choosing::within(facts, &Allowance::new(own, settled.as_slice()), count, association, clip)?
+        let way = Way { association, clip, cap: None };
+        Choosing::within(facts, &Allowance::new(own, settled.as_slice()), count, way)?
     };
     let narrow = Narrow::new(facts, count as usize, options.fit_radius)?;
     let given = options.ridge.map(|ridge| RIDGE.check(ridge)).transpose()?;

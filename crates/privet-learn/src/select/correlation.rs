@@ -8,6 +8,7 @@
 //! | association | Δ | for |
 //! |---|---|---|
 //! | `kendall` | 2(n − 1), of at most n(n − 1)/2 | a public number of rows (replace-one records) |
+//! | `kendall` with a `cap` N | 2r(N − 1), r the records that neighbours differ in | any relation |
 //! | `products` | 2kMK (replace-one), kMK (add-remove), of at most nMK | any relation |
 //!
 //! `kendall` counts pairs of records (`kendall.rs`); `products` sums label times entry, in whole units
@@ -32,6 +33,7 @@ use crate::facts::Facts;
 use crate::settings::{SettingInfo, Shown};
 use crate::task::Procedure;
 use crate::{LearnError, admit};
+use privet_core::Range;
 use privet_data::Dataset;
 use privet_dp::account::Event;
 use privet_dp::gate::{Noised, Private, Session};
@@ -59,9 +61,16 @@ pub const INFO: SelectorInfo = SelectorInfo {
             CLIP,
             "what every entry is clamped to, for products; chosen from the schema unless given",
         ),
+        SettingInfo::whole(
+            CAP,
+            "count pairs among at most this many rows, the first, for kendall where their number is private",
+        ),
     ],
     noised: "the choice of a column by its association",
 };
+
+/// Limits on the cap.
+pub const CAP: Range = Range::from("cap", 2.0, 4_294_967_296.0);
 
 /// How association is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,24 +92,35 @@ pub struct Correlation {
     /// τ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clip: Option<f64>,
+    /// N.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cap: Option<u32>,
 }
 
 impl Association {
-    /// The one asked for, or the rule's, with what entries are clamped to.
+    /// The one asked for, or the rule's, with what entries are clamped to; whether a cap was declared.
     pub(crate) fn settled(
         facts: &Facts,
         asked: Option<Self>,
         clip: Option<f64>,
+        capped: bool,
     ) -> Result<(Self, Option<f64>), LearnError> {
         let clip = clip.map(|clip| CLIP.check(clip)).transpose()?;
-        let public = facts.relation().count_is_public();
+        if capped && facts.relation().count_is_public() || capped && asked == Some(Self::Products) {
+            return Err(LearnError::NotCovered {
+                what: "a cap on rows is for pairs of records whose number is private".into(),
+                instead: "leave out the cap",
+            });
+        }
+        let public = capped || facts.relation().count_is_public();
         let association = asked.unwrap_or(if public { Self::Kendall } else { Self::Products });
         if association == Self::Kendall && !public {
             return Err(LearnError::NotCovered {
                 what: "how far a count of pairs moves is no public number where the number of rows is \
                        private"
                     .into(),
-                instead: "give association products, or replace-one neighbours with records as units",
+                instead: "give a cap on the rows, association products, or replace-one neighbours with \
+                          records as units",
             });
         }
         if association == Self::Kendall && facts.rows > u64::from(u32::MAX) {
@@ -122,14 +142,27 @@ impl Association {
 /// Decides everything from public facts.
 pub(crate) fn plan(wanted: &Wanted<'_>, options: &Correlation) -> Result<Decision, LearnError> {
     let facts = wanted.facts;
-    let (association, clip) = Association::settled(facts, options.association, options.clip)?;
-    let choosing = Choosing::within(facts, &wanted.budget, wanted.size, association, clip)?;
+    let cap = options.cap.map(|cap| CAP.check(cap.into()).map(|_| cap)).transpose()?;
+    let (association, clip) =
+        Association::settled(facts, options.association, options.clip, cap.is_some())?;
+    let way = Way { association, clip, cap };
+    let choosing = Choosing::within(facts, &wanted.budget, wanted.size, way)?;
     let clip = choosing.clip();
     Ok(Decision {
         procedure: Arc::new(choosing),
-        settled: Selector::Correlation(Correlation { association: Some(association), clip }),
+        settled: Selector::Correlation(Correlation { association: Some(association), clip, cap }),
         notes: vec![],
     })
+}
+
+/// What association is counted by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Way {
+    pub association: Association,
+    /// τ.
+    pub clip: Option<f64>,
+    /// N.
+    pub cap: Option<u32>,
 }
 
 /// Choices of columns by their association.
@@ -137,6 +170,7 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &Correlation) -> Result<Decisio
 pub(crate) struct Choosing {
     pub selection: Selection,
     association: Association,
+    cap: Option<u32>,
     clip: f64,
     naming: Naming,
     /// The largest score that there can be.
@@ -149,16 +183,20 @@ impl Choosing {
         facts: &Facts,
         budget: &Allowance<'_>,
         size: u32,
-        association: Association,
-        clip: Option<f64>,
+        Way { association, clip, cap }: Way,
     ) -> Result<Self, LearnError> {
         let terms = marginal::terms(facts, clip)?;
         let rows = facts.rows as f64;
-        let (sensitivity, largest) = match association {
-            Association::Kendall => {
+        let (sensitivity, largest) = match (association, cap) {
+            (Association::Kendall, None) => {
                 (kendall::sensitivity(facts.rows).max(1), rows * (rows - 1.0) / 2.0)
             }
-            Association::Products => {
+            (Association::Kendall, Some(cap)) => {
+                let records = facts.relation().records() as u64;
+                let rows = rows.min(f64::from(cap));
+                (records * kendall::sensitivity(cap.into()).max(1), rows * (rows - 1.0) / 2.0)
+            }
+            (Association::Products, _) => {
                 let one = f64::from(terms.features.largest()) * f64::from(terms.slopes.largest());
                 (terms.sensitivity, rows * one)
             }
@@ -177,7 +215,8 @@ impl Choosing {
         let scale = budget.least(floor, |scale| selection.with_range(1.0 / scale).event())?;
         let selection = selection.with_range(1.0 / scale);
         let naming = Naming::of(facts, size);
-        Ok(Self { selection, association, clip: terms.features.bound(), naming, largest })
+        let clip = terms.features.bound();
+        Ok(Self { selection, association, cap, clip, naming, largest })
     }
 
     /// What entries are clamped to, where they are.
@@ -200,6 +239,9 @@ impl Choosing {
         match self.association {
             Association::Kendall => {
                 let mut all = Vec::new();
+                let first = self.cap.map(|cap| cap as usize).filter(|cap| *cap < data.rows());
+                let first = first.map(|cap| data.select(&(0..cap).collect::<Vec<_>>()));
+                let data = first.as_ref().unwrap_or(data);
                 for problem in 0..facts.problems {
                     let labels = admit::labels(facts, data, problem)?;
                     all.extend(kendall::pair_counts(&data.features, &labels, self.naming.open));

@@ -4,7 +4,9 @@
 //!
 //! **Sensitivity.** A record is in n − 1 pairs, and the term of a pair is −1, 0 or 1: exchanging one record
 //! moves Sⱼ by at most 2(n − 1), attained where it disagreed with all others and now agrees. Adding one moves it
-//! by up to n − 1, which is no public number where n is none: so this is for a public n.
+//! by up to n, which is no public number where n is none. With a declared cap N only the first N records are counted: one
+//! record more or less then adds one, takes one out, or exchanges one of the first N (the others move up), in each case
+//! at most **2(N − 1)**; r records that come or go, r times that, one after the other.
 //!
 //! Scale and shift of a column are no matter, nor any increasing function of it: unlike a sum of products it
 //! needs no column to be centred, which nobody may do without paying for it.
@@ -21,7 +23,7 @@ pub(super) fn pair_counts(features: &Matrix, labels: &[f64], columns: usize) -> 
     entries(features, columns).par_iter().map(|column| pair_count(column, &ranks)).collect()
 }
 
-/// How far Sⱼ moves if one of n records is exchanged.
+/// How far Sⱼ moves if one of n records is exchanged; with n for a cap, if one is added or removed.
 pub(super) fn sensitivity(rows: u64) -> u64 {
     2 * rows.saturating_sub(1)
 }

@@ -6,6 +6,8 @@
 //! | [`exponential`] | a set of columns by how well it fits, among all of them, `--method exponential` |
 //! | [`distance`] | an answer that is released if it is far from another one, `--method distance` |
 //! | [`subsample`] | the same over many random parts of the records, `--method subsample` |
+//! | [`black_box`] | the same for any function of records, as a building block |
+//! | [`lasso`] | what the LASSO keeps, released if it is far from anything else, `--method lasso-stability` |
 //! | `kendall`, `marginal`, `squares`, `votes` | what they compute of records |
 //!
 //! What is released is a [`Support`]: so many encoded columns, the constant one never among them, or none where
@@ -14,10 +16,12 @@
 //! All of them release whole answers under noise that is drawn exactly, so that every guarantee is in finite
 //! arithmetic. How long a run takes depends on the records and is not hidden.
 
+pub mod black_box;
 pub mod correlation;
 pub mod distance;
 pub mod exponential;
 mod kendall;
+pub mod lasso;
 mod marginal;
 mod naming;
 mod registry;

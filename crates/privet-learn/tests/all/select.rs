@@ -35,6 +35,10 @@ const NUMBER: &str = "bounds = [-2, 2]";
 
 /// Rows whose target is x3 − x8 with noise.
 fn table(rows: usize, target: &str, seed: u64) -> Dataset {
+    read::csv_bytes(&text(rows, target, seed), &schema(target, "")).unwrap()
+}
+
+fn text(rows: usize, target: &str, seed: u64) -> Vec<u8> {
     let mut source = FixedSeed::new(seed);
     let names: Vec<_> = (0..COLUMNS).map(|column| format!("x{column}")).collect();
     let mut text = format!("{},y\n", names.join(","));
@@ -50,7 +54,7 @@ fn table(rows: usize, target: &str, seed: u64) -> Dataset {
         };
         text += &format!("{},{label}\n", cells.join(","));
     }
-    read::csv_bytes(text.as_bytes(), &schema(target, "")).unwrap()
+    text.into_bytes()
 }
 
 fn request(
@@ -103,6 +107,26 @@ fn the_columns_that_matter_are_found() {
     }
 }
 
+/// Enough rows for the LASSO's support to be stable for sure: as many as the plan says.
+#[test]
+fn the_lasso_is_stable_with_the_rows_that_its_plan_asks_for() {
+    let asked = |rows: usize| {
+        let schema = schema("bounds = [-4, 4]", "").to_toml();
+        let schema = schema.replace("norm = \"l2\"", "norm = \"linf\"");
+        let method: Selector = "lasso-stability".parse().unwrap();
+        let task = Select { size: 2, method };
+        let schema = Schema::from_toml(&schema).unwrap();
+        let facts = (rows as u64, Neighbours::ReplaceOne, (4.0, Some(1e-6)));
+        task.request(&schema, facts.0, facts.1, facts.2).unwrap()
+    };
+    let needed = plan(&asked(500)).unwrap().settings().get("rows_needed").unwrap() as usize;
+    assert!((500..20_000).contains(&needed), "{needed}");
+    let asked = asked(needed);
+    let data = read::csv_bytes(&text(needed, NUMBER, 1), &asked.schema).unwrap();
+    let found = run(&plan(&asked).unwrap(), &data, &mut FixedSeed::new(11));
+    assert_eq!(found.columns, Some(vec![3, 8]), "{needed}");
+}
+
 /// With next to no budget the choice is left to chance, and the votes release nothing.
 #[test]
 fn without_budget_nothing_is_learned() {
@@ -113,8 +137,11 @@ fn without_budget_nothing_is_learned() {
         (0..60).map(|seed| run(&planned, &data, &mut FixedSeed::new(seed)).columns).collect();
     let different: std::collections::BTreeSet<_> = found.into_iter().collect();
     assert!(different.len() > 5, "{different:?}");
-    for method in ["distance", "subsample"] {
-        let planned = plan(&request(method, &[], (2, 500), CLASSES, (0.1, 1e-6))).unwrap();
+    for (method, target) in
+        [("distance", CLASSES), ("subsample", CLASSES), ("lasso-stability", NUMBER)]
+    {
+        let data = table(500, target, 2);
+        let planned = plan(&request(method, &[], (2, 500), target, (0.1, 1e-6))).unwrap();
         let found = run(&planned, &data, &mut FixedSeed::new(1));
         assert_eq!(found, Support { columns: None }, "{method}");
     }
@@ -333,7 +360,7 @@ fn what_cannot_be_asked_is_refused_in_words() {
     let said = refusal(&task.request(&wide, 1000, Neighbours::AddRemove, (1.0, None)).unwrap());
     assert!(said.contains("e15 sets") || said.contains("e14 sets"), "{said}");
     assert!(said.contains("hours"), "{said}");
-    assert_eq!(SELECTORS.len(), 4);
+    assert_eq!(SELECTORS.len(), 5);
 }
 
 /// No records, one class, empty chunks are facts of private rows: an answer or none, never an error.
@@ -342,13 +369,75 @@ fn odd_tables_are_no_errors() {
     let data = table(60, CLASSES, 7);
     let mut one_class = data.clone();
     one_class.target = Target::Class { codes: vec![1; 60], count: 2 };
+    let (numbers, mut constant) = (table(60, NUMBER, 7), table(60, NUMBER, 7));
+    constant.target = Target::Number(vec![1.0; 60]);
     for info in SELECTORS {
-        let mut asked = request(info.name, &[], (2, 60), CLASSES, (1.0, 1e-6));
+        let lasso = info.name == "lasso-stability";
+        let (target, rows) = if lasso { (NUMBER, 600) } else { (CLASSES, 60) };
+        let (data, one_class) = if lasso { (&numbers, &constant) } else { (&data, &one_class) };
+        let mut asked = request(info.name, &[], (2, rows), target, (1.0, 1e-6));
         asked.neighbours = Neighbours::AddRemove;
         let planned = plan(&asked).unwrap();
-        for data in [&one_class, &data.select(&[]), &data.select(&[5]), &data] {
+        for data in [one_class, &data.select(&[]), &data.select(&[5]), data] {
             let found = run(&planned, data, &mut FixedSeed::new(1));
             assert!(found.columns.is_none_or(|columns| columns.len() == 2), "{}", info.name);
         }
     }
+}
+
+/// Where the number of rows is private, pairs are counted among the first rows up to a declared cap; what is charged
+/// grows with the cap, and an order of the rows or more of them change nothing of it.
+#[test]
+fn pairs_are_counted_up_to_a_cap_where_rows_are_private() {
+    let private = |settings: &[(&str, &str)]| {
+        let mut asked = request("correlation", settings, (2, 6000), NUMBER, (2.0, 1e-6));
+        asked.neighbours = Neighbours::AddRemove;
+        asked
+    };
+    assert!(refusal(&private(&[("association", "kendall")])).contains("cap"));
+    assert!(refusal(&private(&[("association", "products"), ("cap", "9")])).contains("cap"));
+    let public = request("correlation", &[("cap", "100")], (2, 6000), NUMBER, (2.0, 1e-6));
+    assert!(refusal(&public).contains("cap"));
+    let planned = plan(&private(&[("cap", "6000")])).unwrap();
+    let found = run(&planned, &table(6500, NUMBER, 1), &mut FixedSeed::new(3));
+    assert_eq!(found.columns, Some(vec![3, 8]));
+    let noise = |cap: &str| {
+        plan(&private(&[("cap", cap)])).unwrap().settings().get("association_noise").unwrap()
+    };
+    assert!(noise("60000") > 5.0 * noise("6000"), "{} {}", noise("60000"), noise("6000"));
+}
+
+/// Any function of records: what most parts say comes out, a panic is the fixed answer, and what parts disagree on does
+/// not come out.
+#[test]
+fn any_function_of_records_can_be_asked() {
+    use privet_core::Unit;
+    use privet_dp::gate::Session;
+    use privet_dp::mechanism::Stability;
+    use privet_learn::select::black_box::{Parts, stable_answer};
+    let data = table(2000, CLASSES, 4);
+    let test = Stability {
+        neighbours: Neighbours::AddRemove,
+        unit: Unit::Record,
+        noise_scale: 0.1,
+        delta: 1e-6,
+    };
+    let ask = |function: &(dyn Fn(&Dataset) -> usize + Sync)| {
+        let mut source = FixedSeed::new(5);
+        let mut session = Session::start(test.event().unwrap(), &mut source);
+        let parts = Parts { count: 400, rate: 0.02 };
+        let found = stable_answer((&data, Unit::Record), parts, function, 7, &mut session);
+        let said = test.run(found, &mut session).unwrap();
+        let certain = privet_dp::gate::Statement {
+            claim: privet_dp::account::guarantee(&test.event().unwrap(), 1e-5).unwrap(),
+            arithmetic: privet_dp::gate::Arithmetic::Finite,
+            notes: vec![],
+            request: json!({}),
+        };
+        let said = said.map(|said: Option<usize>| said.map_or(-1.0, |said| said as f64));
+        session.settle(said, certain).unwrap().into_parts().0
+    };
+    assert_eq!(ask(&|part| part.features.columns()), COLUMNS as f64 + 1.0);
+    assert_eq!(ask(&|_| panic!("as asked")), 7.0);
+    assert_eq!(ask(&|part| part.rows() % 23), -1.0);
 }

@@ -98,6 +98,94 @@ fn few_columns_of_many_are_learned() {
     assert!(crate::common::accuracy(&model, &table(1000, CLASSES, 3)) > 0.88);
 }
 
+/// Columns are chosen one by one or by noise on all of them, as asked; what belongs to the other way is refused.
+#[test]
+fn both_ways_of_choosing_are_there() {
+    let data = table(2000, NUMBER, 8);
+    let with = |settings: &[(&str, &str)]| {
+        let all = [&[("columns", "4")], settings].concat();
+        error(&seeded(&request("dp-ight", &all, NUMBER, 2000, 1.0), &data))
+    };
+    let (peeled, gradient) = (with(&[]), with(&[("choice", "gradient")]));
+    assert!(peeled < 0.1 && gradient < 0.1 && peeled != gradient, "{peeled} {gradient}");
+    assert!(with(&[("rounds", "1")]) < 0.3);
+    for (choice, name) in [("peeled", "steps"), ("gradient", "rounds"), ("gradient", "clip")] {
+        let asked = request("dp-ight", &[("choice", choice), (name, "1")], NUMBER, 500, 1.0);
+        assert!(matches!(plan(&asked), Err(LearnError::NotCovered { .. })), "{choice} {name}");
+    }
+}
+
+/// Without noise: the columns that matter, and no others.
+#[test]
+fn thresholding_without_noise_keeps_the_columns_that_matter() {
+    let data = table(1000, NUMBER, 9);
+    let asked = request("non-private", &[("columns", "4")], NUMBER, 1000, 1.0);
+    let model = seeded(&Request { budget: None, ..asked.clone() }, &data);
+    assert_eq!(used(&model), truth());
+    assert!(error(&model) < 0.03, "{}", error(&model));
+    let many = request("non-private", &[("columns", "121")], NUMBER, 1000, 1.0);
+    assert!(plan(&Request { budget: None, ..many }).is_err());
+}
+
+/// What a ridge model says of public rows, under noise, is enough to find the columns at a large budget; the public rows
+/// are named in the certificate, and others than the plan's are refused before any noise is drawn.
+#[test]
+fn knowledge_is_transferred_through_public_rows() {
+    use privet_learn::erm::dpsl_kt::norm_bound;
+    let (data, public) = (table(4000, NUMBER, 10), table(300, NUMBER, 11));
+    let norm = norm_bound(&public.features).to_string();
+    let settings = [("columns", "4"), ("public_rows", "300"), ("public_norm", &norm)];
+    let asked = request("dpsl-kt", &settings, NUMBER, 4000, 50.0);
+    let planned = plan(&asked).unwrap();
+    let run = |plan: privet_learn::Plan| {
+        let never = std::sync::atomic::AtomicBool::new(false);
+        plan.run(&data, &mut privet_dp::noise::SystemRandom::new().unwrap(), &never)
+    };
+    assert!(matches!(run(planned.clone()), Err(LearnError::DataShape(_))), "no public rows");
+    let others = [table(299, NUMBER, 11), table(300, NUMBER, 11)];
+    assert!(planned.clone().with_public(&others[0].features).is_err());
+    let short = [("columns", "4"), ("public_rows", "300"), ("public_norm", "1")];
+    let short = plan(&request("dpsl-kt", &short, NUMBER, 4000, 50.0)).unwrap();
+    assert!(short.with_public(&others[1].features).is_err());
+    let model =
+        Model::from_release(run(planned.with_public(&public.features).unwrap()).unwrap()).unwrap();
+    assert_eq!(used(&model), truth());
+    let text = to_json(&model, None).unwrap();
+    let verdict = verify(&from_json(text.as_bytes(), Seal::Required).unwrap());
+    assert!(verdict.valid, "{:?}", verdict.checks);
+    assert!(verdict.notes.iter().any(|note| note.contains("public file")), "{:?}", verdict.notes);
+    let plain = request("dp-ight", &[], NUMBER, 4000, 1.0);
+    assert!(plan(&plain).unwrap().with_public(&public.features).is_err());
+    let half = request("dpsl-kt", &[("public_rows", "3")], NUMBER, 4000, 1.0);
+    assert!(matches!(plan(&half), Err(LearnError::NotCovered { .. })));
+}
+
+/// Answers to public inputs move by at most what is charged.
+#[test]
+fn answers_to_public_inputs_move_within_what_is_charged() {
+    use privet_learn::Facts;
+    use privet_learn::erm::{dpsl_kt::norm_bound, output};
+    let public = table(50, NUMBER, 12);
+    let norm = norm_bound(&public.features);
+    let margin = |row: usize, theta: &[f64]| -> f64 {
+        let entries = public.features.dense_row(row);
+        entries.iter().zip(theta).map(|(x, t)| f64::from(*x) * t).sum()
+    };
+    let one = table(80, NUMBER, 13);
+    let mut two = one.clone();
+    let privet_data::Target::Number(values) = &mut two.target else { panic!() };
+    values[7] = -values[7].signum();
+    let ridge = 30.0;
+    let asked = request("non-private", &[("ridge", "30")], NUMBER, 80, 1.0);
+    let asked = Request { budget: None, ..asked };
+    let [first, second] =
+        [&one, &two].map(|data| seeded(&asked, data).weights().weights[0].clone());
+    let moved: f64 = (0..50).map(|row| (margin(row, &first) - margin(row, &second)).powi(2)).sum();
+    let facts = Facts::of(&asked).unwrap();
+    let bound = norm * output::sensitivity(&facts, ridge, facts.default_tolerance());
+    assert!(moved.sqrt() <= bound && moved > 0.0, "{moved} {bound}");
+}
+
 /// Two stages find and fit the same columns, with δ = 0 as well; `ssp` of all columns is worse.
 #[test]
 fn chosen_columns_are_fitted() {

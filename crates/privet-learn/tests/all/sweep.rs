@@ -23,6 +23,7 @@ const CASES: &[(&str, Neighbours, f64, usize)] = &[
     ("chosen-amp", Neighbours::ReplaceOne, 1e-6, 97),
     ("two-stage", Neighbours::ReplaceOne, 1e-6, 97),
     ("dp-ight", Neighbours::AddRemove, 1e-6, 7),
+    ("dpsl-kt", Neighbours::ReplaceOne, 1e-6, 3),
     ("objective", Neighbours::ReplaceOne, 1e-6, 97),
     ("objective", Neighbours::AddRemove, 0.0, 3),
     ("output", Neighbours::ReplaceOne, 1e-6, 3),

@@ -1,0 +1,29 @@
+//! Public inputs of `dpsl-kt`: stated in the certificate, and refused where they do not fit.
+
+use crate::world::World;
+
+const TRAIN: &str = "train table.csv --schema schema.toml --epsilon 8 --delta 1e-6 --out m.json";
+
+#[test]
+fn public_rows_are_stated_and_not_protected() {
+    let world = World::new();
+    world.write("public.csv", world.read("table.csv"));
+    let told = world.ok(&format!("{TRAIN} --method dpsl-kt --public public.csv"));
+    assert!(told.contains("nothing is promised to those in it"), "{told}");
+    let verdict = world.ok_json("verify m.json --json");
+    assert_eq!((&verdict["valid"], &verdict["epsilon"]), (&true.into(), &8.0.into()));
+    assert!(world.ok("verify m.json").contains("public file"));
+    assert!(world.ok("inspect m.json").contains("public norm"));
+}
+
+#[test]
+fn public_rows_that_do_not_fit_are_refused_before_anything_is_written() {
+    let world = World::new();
+    let other = world.read("table.csv").replacen("age", "years", 1);
+    world.write("other.csv", other);
+    let line = format!("{TRAIN} --method dpsl-kt --public other.csv");
+    world.refused(2, &line, &["other.csv", "age"]);
+    let line = format!("{TRAIN} --method gd --public table.csv");
+    world.refused(2, &line, &["--public", "gd", "dpsl-kt"]);
+    assert!(!world.path("m.json").exists());
+}
