@@ -115,6 +115,8 @@ pub struct Session<'a> {
     repeatable: bool,
     /// That of the state it was taken up from.
     state_id: Option<String>,
+    /// Whether a certificate of the whole was let out.
+    certified: bool,
 }
 
 /// How far a session is.
@@ -197,6 +199,7 @@ impl<'a> Session<'a> {
             hidden: false,
             repeatable: false,
             state_id: None,
+            certified: false,
         }
     }
 
@@ -391,7 +394,22 @@ impl<'a> Session<'a> {
         statement: Statement,
     ) -> Result<Release<T>, GateError> {
         let value = self.own(noised)?;
-        Ok(Release::new(value, self.certificate(statement)?))
+        let certificate = self.certificate(statement)?;
+        self.certified = true;
+        Ok(Release::new(value, certificate))
+    }
+
+    /// One of very many releases of a stream, under the certificate that was let out before
+    /// ([`Session::emit`]): it claims the whole session, this release included. Refused where none was.
+    pub fn covered<'n, T>(&self, noised: &'n Noised<T>) -> Result<&'n T, GateError> {
+        if self.hidden {
+            return Err(GateError::Hidden);
+        }
+        match (noised.session == self.number, self.certified) {
+            (false, _) => Err(GateError::Foreign),
+            (true, false) => Err(GateError::NotAsPlanned),
+            (true, true) => Ok(&noised.value),
+        }
     }
 
     /// Ends a session before its end. If anything was drawn, the certificate says what is spent: the whole

@@ -22,6 +22,7 @@ mod golden;
 mod linear;
 mod linf;
 mod null_record;
+mod online;
 mod penalty;
 mod permutation;
 mod sample_aggregate;
