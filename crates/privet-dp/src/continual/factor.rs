@@ -22,6 +22,7 @@ use super::Running;
 use crate::gate::GateError;
 use privet_core::Range;
 use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
 
 /// Limits on the number of steps of a stream.
 pub const STEPS: Range = Range::from("steps", 1.0, 1_073_741_825.0);
@@ -49,6 +50,11 @@ pub enum Factor {
         /// λⱼ in [0, 1).
         decays: Vec<f64>,
     },
+}
+
+thread_local! {
+    /// What was asked for last: a calibration asks for the same at every scale. All of it is public.
+    static LAST: RefCell<Option<((Factor, u32, Participation), f64)>> = const { RefCell::new(None) };
 }
 
 /// In which steps a unit may take part.
@@ -105,6 +111,17 @@ impl Factor {
     /// The sensitivity of C for contributions that move by at most 1, rounded up.
     pub fn sensitivity(&self, steps: u32, participation: Participation) -> Result<f64, GateError> {
         self.check(steps)?;
+        let asked = (self.clone(), steps, participation);
+        let known = LAST.with_borrow(|last| last.as_ref().filter(|(last, _)| *last == asked).map(|(_, s)| *s));
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let found = self.computed(steps, participation)?;
+        LAST.set(Some((asked, found)));
+        Ok(found)
+    }
+
+    fn computed(&self, steps: u32, participation: Participation) -> Result<f64, GateError> {
         let times = participation.within(steps);
         let every = participation.separation.max(1);
         if times == 0 {

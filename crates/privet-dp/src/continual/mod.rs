@@ -17,10 +17,12 @@
 mod buffered;
 mod factor;
 mod running;
+mod sealed;
 mod secret;
 
 pub use buffered::search;
 pub use factor::{Factor, MOST_BUFFERS, Participation, SQUARE_ROOT_STEPS, STEPS};
-pub use running::Running;
+pub use running::{Heard, Running};
+pub use sealed::StateKey;
 pub(crate) use secret::Rounding;
 pub use secret::Secret;

@@ -8,6 +8,17 @@ use super::factor::square_root;
 use crate::gate::GateError;
 use serde::{Deserialize, Serialize};
 
+/// What a stream's walk is told.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Heard {
+    /// The next row of C·g, under noise.
+    Row(Vec<f64>),
+    /// A step whose answer was lost with a process.
+    Lost,
+    /// The un-noised state was lost or left behind: from here on C begins anew. No step.
+    Anew,
+}
+
 /// Running sums, step by step, of what was noised.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -95,6 +106,15 @@ impl Running {
         for (buffer, decay) in self.memory.iter_mut().zip(decays) {
             buffer.iter_mut().for_each(|b| *b *= decay);
         }
+        Ok(())
+    }
+
+    /// Begins anew where the un-noised state was left behind: what was summed so far stays, with its noise; for
+    /// buffers alone. The rows before and after share no record, so that together they cost no more than one
+    /// course of C: every record's column is cut off, or begins later.
+    pub fn begin_anew(&mut self) -> Result<(), GateError> {
+        let Factor::Buffered { .. } = &self.factor else { return Err(GateError::NotAsPlanned) };
+        self.memory.iter_mut().for_each(|buffer| buffer.fill(0.0));
         Ok(())
     }
 }

@@ -9,10 +9,10 @@
 //! nothing here.
 
 use super::factor::{SCALE, square_root};
-use super::{Factor, Participation};
+use super::{Factor, Participation, StateKey};
 use crate::gate::GateError;
 use crate::mechanism::ExactCounts;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 /// Binary places of a buffer below a unit.
 const FINE: u32 = 24;
@@ -157,5 +157,52 @@ impl Secret {
         let Factor::Buffered { .. } = self.factor else { return Err(GateError::NotAsPlanned) };
         let nothing = vec![0; self.coordinates];
         self.take(&nothing).map(|mut row| row.counts.zeroize())
+    }
+
+    /// Its numbers, to be sealed; for buffers alone, whose size does not tell of records.
+    pub(super) fn to_bytes(&self) -> Result<Zeroizing<Vec<u8>>, GateError> {
+        let Factor::Buffered { .. } = self.factor else { return Err(GateError::NotAsPlanned) };
+        let numbers = self.memory.iter().flat_map(|number| number.to_le_bytes());
+        Ok(Zeroizing::new(self.taken.to_le_bytes().into_iter().chain(numbers).collect()))
+    }
+
+    /// Takes them up again.
+    pub(super) fn with_bytes(mut self, bytes: &[u8]) -> Result<Self, GateError> {
+        let Factor::Buffered { .. } = self.factor else { return Err(GateError::NotAsPlanned) };
+        let (taken, numbers) = bytes.split_first_chunk::<4>().ok_or(GateError::Malformed)?;
+        let (numbers, rest) = numbers.as_chunks::<16>();
+        let taken = u32::from_le_bytes(*taken);
+        if numbers.len() != self.memory.len() || !rest.is_empty() || taken > self.steps {
+            return Err(GateError::Malformed);
+        }
+        self.taken = taken;
+        self.memory.iter_mut().zip(numbers).for_each(|(to, from)| *to = i128::from_le_bytes(*from));
+        Ok(self)
+    }
+
+    /// Whether it can: buffers alone.
+    pub(crate) fn can_be_put_aside(&self) -> bool {
+        matches!(self.factor, Factor::Buffered { .. })
+    }
+
+    /// Seals its state under a key, bound to a context.
+    pub fn seal(&self, key: &StateKey, context: &str) -> Result<String, GateError> {
+        key.seal(context, &self.to_bytes()?)
+    }
+
+    /// Takes up a sealed state.
+    pub fn unseal(self, key: &StateKey, context: &str, sealed: &str) -> Result<Self, GateError> {
+        let bytes = key.open(context, sealed)?;
+        self.with_bytes(&bytes)
+    }
+
+    /// With nothing in it, after so many steps.
+    pub fn after(mut self, taken: u32) -> Result<Self, GateError> {
+        let Factor::Buffered { .. } = self.factor else { return Err(GateError::NotAsPlanned) };
+        if taken > self.steps {
+            return Err(GateError::Malformed);
+        }
+        self.taken = taken;
+        Ok(self)
     }
 }

@@ -230,9 +230,14 @@ impl<'a> Session<'a> {
         spend: Spend,
         source: &'a mut dyn Source,
         purse: &'a mut dyn Purse,
-        (id, repeatable): (String, bool),
+        (id, repeatable, certified): (String, bool, bool),
     ) -> Self {
-        Self { repeatable, state_id: Some(id), ..Self::new(spend, source, Some(purse)) }
+        let state_id = Some(id);
+        Self { repeatable, state_id, certified, ..Self::new(spend, source, Some(purse)) }
+    }
+
+    pub(super) fn certified(&self) -> bool {
+        self.certified
     }
 
     pub(super) fn is_hidden(&self) -> bool {

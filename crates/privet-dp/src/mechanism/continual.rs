@@ -24,7 +24,7 @@
 
 use super::grid::{from_grid, up};
 use crate::account::{Cost, Event, Grid};
-use crate::continual::{Factor, Participation, Rounding, Secret};
+use crate::continual::{Factor, Heard, Participation, Rounding, Secret, StateKey};
 use crate::gate::{GateError, Noised, Private, Session};
 use crate::noise::GridGaussian;
 use privet_core::{Neighbours, Unit};
@@ -102,7 +102,7 @@ impl Stream {
         &mut self,
         contribution: Private<&[i64]>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, GateError> {
+    ) -> Result<Noised<Heard>, GateError> {
         let source = session.charge(self.event.clone())?;
         self.noise.fill_steps(&mut self.draws, source);
         let mut row = self.secret.take(contribution.open())?;
@@ -110,7 +110,7 @@ impl Stream {
         let noised = from_grid(&steps, &self.draws, self.noise.step());
         row.counts.zeroize();
         steps.zeroize();
-        Ok(session.noised(noised))
+        Ok(session.noised(Heard::Row(noised)))
     }
 
     /// How many steps it has taken.
@@ -119,7 +119,34 @@ impl Stream {
     }
 
     /// Passes over a step whose answer was lost with a process: it was charged there, and nothing is released.
-    pub fn pass_over(&mut self) -> Result<(), GateError> {
-        self.secret.pass_over()
+    pub fn pass_over(&mut self, session: &mut Session<'_>) -> Result<Noised<Heard>, GateError> {
+        self.secret.pass_over()?;
+        Ok(session.noised(Heard::Lost))
+    }
+
+    /// Whether its state can be put aside and taken up again.
+    pub fn can_be_put_aside(&self) -> bool {
+        self.secret.can_be_put_aside()
+    }
+
+    /// Tells a walk that the un-noised state was left behind.
+    pub fn tell_anew(&self, session: &mut Session<'_>) -> Noised<Heard> {
+        session.noised(Heard::Anew)
+    }
+
+    /// Its un-noised state, sealed under a key and bound to a context.
+    pub fn seal(&self, key: &StateKey, context: &str) -> Result<String, GateError> {
+        self.secret.seal(key, context)
+    }
+
+    /// From a sealed state, in place of its own.
+    pub fn unseal(self, key: &StateKey, context: &str, sealed: &str) -> Result<Self, GateError> {
+        Ok(Self { secret: self.secret.unseal(key, context, sealed)?, ..self })
+    }
+
+    /// With nothing in its state, after so many steps: their records are left behind. Rows before and after share
+    /// no record then, so that each record's column of C is cut off or begins later, and the charge holds.
+    pub fn after(self, taken: u32) -> Result<Self, GateError> {
+        Ok(Self { secret: self.secret.after(taken)?, ..self })
     }
 }

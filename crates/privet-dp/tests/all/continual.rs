@@ -2,8 +2,9 @@
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event};
-use privet_dp::continual::{Factor, Participation, Running, search};
-use privet_dp::gate::{GateError, Private, Session};
+use privet_dp::continual::{Factor, Heard, Participation, Running, search};
+use privet_dp::continual::StateKey;
+use privet_dp::gate::{GateError, Journal, Private, Purse, Session, Spend};
 use privet_dp::mechanism::Continual;
 use privet_dp::noise::FixedSeed;
 use proptest::prelude::*;
@@ -105,13 +106,17 @@ struct Listening(Vec<Vec<f64>>, usize);
 impl privet_dp::gate::Walk for Listening {
     type Start = usize;
     type Question = ();
-    type Answer = Vec<f64>;
+    type Answer = Heard;
     type Artefact = Vec<Vec<f64>>;
     fn begin(steps: usize) -> Self {
         Self(vec![], steps)
     }
-    fn next(&mut self, answer: Option<Vec<f64>>) -> privet_dp::gate::Next<(), Vec<Vec<f64>>> {
-        self.0.extend(answer);
+    fn next(&mut self, answer: Option<Heard>) -> privet_dp::gate::Next<(), Vec<Vec<f64>>> {
+        match answer {
+            Some(Heard::Row(row)) => self.0.push(row),
+            Some(Heard::Lost) => self.0.push(vec![]),
+            Some(Heard::Anew) | None => {}
+        }
         if self.0.len() < self.1 {
             return privet_dp::gate::Next::Ask(());
         }
@@ -240,8 +245,9 @@ fn lost_steps_are_passed_over() {
     let mut walk = session.begin::<Listening>().unwrap();
     let mut stream = mechanism.begin().unwrap();
     for _ in 0..10 {
-        stream.pass_over().unwrap();
+        stream.pass_over(&mut session).unwrap();
     }
+    assert!(!session.spent(), "what was lost was charged elsewhere");
     let rows = session
         .walk(&mut walk, |(), session| stream.step(Private::new(&[1 << 30]), session))
         .unwrap();
@@ -285,4 +291,76 @@ fn buffers_for_several_participations_are_not_worse_than_the_square_root() {
         assert!(own <= 1.01 * root, "{participation:?}: {own} > {root}");
         println!("{participation:?}: {own} against {root} and {}", price(&Factor::Tree));
     }
+}
+
+/// Sealed and taken up again it goes on as if nothing had been; without its state it begins anew.
+#[test]
+fn a_sealed_state_goes_on_where_it_was() {
+    let mechanism = mechanism(search(30, Participation::ONCE), 30, 1e-6, 2);
+    let contributions: Vec<[i64; 2]> = (0..30).map(|step| [step << 20, -(step << 25)]).collect();
+    let rows = |cut: Option<usize>, anew: bool| -> Vec<Vec<f64>> {
+        let mut source = FixedSeed::new(4);
+        let start = serde_json::json!(30);
+        let mut session =
+            Session::start_walking(mechanism.event().unwrap(), start, &mut source);
+        let mut walk = session.begin::<Listening>().unwrap();
+        let mut stream = Some(mechanism.begin().unwrap());
+        let mut step = 0;
+        let noised = session.walk(&mut walk, |(), session| {
+            if cut == Some(step) {
+                let key = StateKey::new([3; 32]);
+                let sealed = stream.take().unwrap().seal(&key, "here").unwrap();
+                let fresh = mechanism.begin().unwrap();
+                assert!(mechanism.begin().unwrap().unseal(&key, "there", &sealed).is_err());
+                stream = Some(match anew {
+                    true => fresh.after(step as u32).unwrap(),
+                    false => fresh.unseal(&key, "here", &sealed).unwrap(),
+                });
+            }
+            step += 1;
+            stream.as_mut().unwrap().step(Private::new(&contributions[step - 1]), session)
+        });
+        let statement = privet_dp::gate::Statement {
+            claim: account::guarantee(&mechanism.event().unwrap(), 1e-6).unwrap(),
+            arithmetic: privet_dp::gate::Arithmetic::Finite,
+            notes: vec![],
+            request: serde_json::Value::Null,
+        };
+        session.settle(noised.unwrap().unwrap(), statement).unwrap().into_parts().0
+    };
+    assert_eq!(rows(None, false), rows(Some(11), false));
+    let anew = rows(Some(11), true);
+    let mut running = Running::new(&mechanism.factor, 30, 2).unwrap();
+    for (step, row) in anew.iter().enumerate() {
+        if step == 11 {
+            running.begin_anew().unwrap();
+        }
+        running.hear(row);
+    }
+    let exact: i64 = contributions.iter().map(|both| both[0]).sum();
+    // Noise of 1e-6, four errors of at most 5 a course, two courses.
+    let exact = exact as f64 / f64::from(1 << 30);
+    assert!((running.sum()[0] - exact).abs() < 1e-4, "{} {exact}", running.sum()[0]);
+}
+
+/// Draws are on disk before they are made, many at once; those that a process lost count as made, and a process
+/// that puts its state aside says how many it made.
+#[test]
+fn draws_are_committed_ahead() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let spend = Spend::Exactly(mechanism(Factor::Tree, 100, 1.0, 1).event().unwrap());
+    let mut journal = Journal::create(&path).unwrap().ahead(30);
+    journal.reserve(&spend).unwrap();
+    (0..35).for_each(|index| journal.drawn(index).unwrap());
+    assert!(journal.drawn(40).is_err());
+    drop(journal);
+    let mut journal = Journal::open(&path).unwrap().ahead(30);
+    assert_eq!(journal.draws(), 60, "two lots of 30 were committed");
+    journal.drawn(60).unwrap();
+    journal.put_aside(0, "state").unwrap();
+    drop(journal);
+    assert_eq!(Journal::open(&path).unwrap().draws(), 61);
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains("ahead 30\nahead 60\nahead 90\nmade 61\naside 0 state\n"), "{text}");
 }

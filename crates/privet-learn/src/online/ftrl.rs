@@ -32,7 +32,7 @@ use crate::settings::{SettingInfo, Shown};
 use crate::task::Procedure;
 use privet_core::Range;
 use privet_dp::account::{self, Event};
-use privet_dp::continual::{Factor, Participation, Running, search};
+use privet_dp::continual::{Factor, Heard, Participation, Running, search};
 use privet_dp::gate::{GateError, Noised, Private, Session};
 use privet_dp::mechanism::{Continual, Stream as Steps};
 use privet_optim::loss::Loss;
@@ -226,7 +226,7 @@ impl FollowTheLeader {
 
     pub(super) fn begin(&self) -> Result<Gradients, LearnError> {
         Ok(Gradients {
-            steps: self.continual.begin()?,
+            steps: Some(self.continual.begin()?),
             loss: (self.horizon.facts.loss, self.horizon.slope),
             unit: self.continual.step_unit,
             sum: Zeroizing::new(vec![0; self.horizon.facts.columns]),
@@ -236,27 +236,10 @@ impl FollowTheLeader {
 
 /// The secret half.
 pub(crate) struct Gradients {
-    pub(super) steps: Steps,
+    steps: Option<Steps>,
     loss: (Loss, f64),
     unit: f64,
     sum: Zeroizing<Vec<i64>>,
-}
-
-impl Gradients {
-    /// One step: the gradients of these rows at the model that is out.
-    pub(super) fn answer(
-        &mut self,
-        slots: &Slots<'_>,
-        rows: std::ops::Range<usize>,
-        theta: &[f64],
-        session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, LearnError> {
-        self.sum.fill(0);
-        for row in rows {
-            slots.add_gradient(row, theta, self.loss, self.unit, &mut self.sum);
-        }
-        Ok(self.steps.step(Private::new(&self.sum), session)?)
-    }
 }
 
 impl Procedure<Online> for FollowTheLeader {
@@ -308,7 +291,16 @@ impl super::method::Hidden for Gradients {
         rows: std::ops::Range<usize>,
         theta: &[f64],
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, LearnError> {
-        self.answer(slots, rows, theta, session)
+    ) -> Result<Noised<Heard>, LearnError> {
+        self.sum.fill(0);
+        for row in rows {
+            slots.add_gradient(row, theta, self.loss, self.unit, &mut self.sum);
+        }
+        let steps = self.steps.as_mut().ok_or(GateError::NotAsPlanned)?;
+        Ok(steps.step(Private::new(&self.sum), session)?)
+    }
+
+    fn steps(&mut self) -> Option<&mut Option<Steps>> {
+        Some(&mut self.steps)
     }
 }

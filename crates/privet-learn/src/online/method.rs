@@ -13,7 +13,9 @@ use crate::request::Calibration;
 use crate::settings::{SettingInfo, given};
 use crate::task::Procedure;
 use crate::{LearnError, admit};
+use privet_dp::continual::Heard;
 use privet_dp::gate::{GateError, Noised, Session};
+use privet_dp::mechanism::Stream as Steps;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
@@ -46,7 +48,12 @@ pub trait Hidden {
         rows: Range<usize>,
         theta: &[f64],
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, LearnError>;
+    ) -> Result<Noised<Heard>, LearnError>;
+
+    /// The steps under correlated noise, where it has such: only those can be put aside.
+    fn steps(&mut self) -> Option<&mut Option<Steps>> {
+        None
+    }
 }
 
 /// A learner that can be run on a table or be handed rows as they come.

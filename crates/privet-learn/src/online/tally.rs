@@ -22,7 +22,7 @@ use crate::task::{Planned, Procedure, Task, Work};
 use crate::{LearnError, admit};
 use privet_data::{Dataset, Schema};
 use privet_dp::account::Event;
-use privet_dp::continual::{Participation, Running};
+use privet_dp::continual::{Heard, Participation, Running};
 use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
 use privet_dp::mechanism::{Continual, Stream as Steps};
 use privet_optim::solver::Monitor;
@@ -205,13 +205,13 @@ impl Counting {
 
     fn begin(&self) -> Result<Adding, LearnError> {
         let cells = self.facts.cells.names.len();
-        Ok(Adding { steps: self.continual.begin()?, sum: Zeroizing::new(vec![0; cells]) })
+        Ok(Adding { steps: Some(self.continual.begin()?), sum: Zeroizing::new(vec![0; cells]) })
     }
 }
 
 /// The secret half.
 struct Adding {
-    steps: Steps,
+    steps: Option<Steps>,
     sum: Zeroizing<Vec<i64>>,
 }
 
@@ -222,7 +222,7 @@ impl Hidden for Adding {
         rows: std::ops::Range<usize>,
         _: &[f64],
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, LearnError> {
+    ) -> Result<Noised<Heard>, LearnError> {
         self.sum.fill(0);
         for row in rows {
             let cell = slots.label(row);
@@ -232,7 +232,12 @@ impl Hidden for Adding {
                 *count += 1;
             }
         }
-        Ok(self.steps.step(Private::new(&self.sum), session)?)
+        let steps = self.steps.as_mut().ok_or(GateError::NotAsPlanned)?;
+        Ok(steps.step(Private::new(&self.sum), session)?)
+    }
+
+    fn steps(&mut self) -> Option<&mut Option<Steps>> {
+        Some(&mut self.steps)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The public half of every stream: how noised answers become models.
 
 use super::Stream;
-use privet_dp::continual::Running;
+use privet_dp::continual::{Heard, Running};
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +55,20 @@ impl Following {
         Self { rule, steps, taken: 0, theta: vec![0.0; columns], live: false, begun: false, keep, kept }
     }
 
+    /// A step whose answer was lost. Only streams whose running sums can go on are put aside.
+    fn pass_over(&mut self) {
+        self.taken += 1;
+        if let Rule::Leader { running, .. } | Rule::Sums { running } = &mut self.rule {
+            let _ = running.pass_over();
+        }
+    }
+
+    fn begin_anew(&mut self) {
+        if let Rule::Leader { running, .. } | Rule::Sums { running } = &mut self.rule {
+            let _ = running.begin_anew();
+        }
+    }
+
     fn hear(&mut self, answer: &[f64]) {
         self.taken += 1;
         match &mut self.rule {
@@ -78,16 +92,16 @@ impl Following {
 impl Walk for Following {
     type Start = Self;
     type Question = Vec<f64>;
-    type Answer = Vec<f64>;
+    type Answer = Heard;
     type Artefact = Stream;
 
     fn begin(start: Self) -> Self {
         start
     }
 
-    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Vec<f64>, Stream> {
-        if let Some(answer) = answer {
-            self.hear(&answer);
+    fn next(&mut self, answer: Option<Heard>) -> Next<Vec<f64>, Stream> {
+        if let Some(Heard::Row(answer)) = &answer {
+            self.hear(answer);
             if self.live {
                 return Next::Release(Stream {
                     after: vec![self.taken],
@@ -104,6 +118,11 @@ impl Walk for Following {
                     Stream::NOTHING,
                 ));
             }
+        }
+        match answer {
+            Some(Heard::Lost) => self.pass_over(),
+            Some(Heard::Anew) => self.begin_anew(),
+            Some(Heard::Row(_)) | None => {}
         }
         if self.live && !self.begun {
             self.begun = true;

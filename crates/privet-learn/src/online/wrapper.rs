@@ -24,6 +24,7 @@ use crate::request::Calibration;
 use crate::settings::Shown;
 use crate::task::Procedure;
 use privet_dp::account::{self, Event};
+use privet_dp::continual::Heard;
 use privet_dp::gate::{GateError, Noised, Private, Session};
 use privet_dp::mechanism::Gaussian;
 use privet_optim::loss::Loss;
@@ -163,7 +164,7 @@ impl Hidden for Points {
         rows: std::ops::Range<usize>,
         _theta: &[f64],
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, LearnError> {
+    ) -> Result<Noised<Heard>, LearnError> {
         self.taken += 1;
         let t = f64::from(self.taken);
         let (ball, ridge) = (self.own.ball, self.own.ball.ridge);
@@ -188,7 +189,7 @@ impl Hidden for Points {
         }
         let by = t + f64::from(self.own.ahead());
         let scaled = Private::new(self.theta.iter().map(|theta| theta * by).collect::<Vec<f64>>());
-        Ok(self.own.gaussian.run(scaled, session)?)
+        Ok(self.own.gaussian.run(scaled, session)?.map(Heard::Row))
     }
 }
 

@@ -3,10 +3,11 @@
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::Release;
+use privet_dp::continual::StateKey;
+use privet_dp::gate::{Journal, Release};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::online::base::{self, Ball};
-use privet_learn::online::live::Live;
+use privet_learn::online::live::{Aside, Live};
 use privet_learn::online::tally::Tally;
 use privet_learn::online::{METHODS, Method, Online, Stream, printed_factor};
 use privet_learn::{Loaded, Plan, Released, Request, Words, file, plan, verify};
@@ -380,4 +381,115 @@ fn a_stream_is_charged_once_and_whole() {
     let wrapped = planned("implicit", 500, 1);
     assert!(matches!(wrapped.events().unwrap(), Event::Repeat { count: 500, .. }));
     assert!("nonsense".parse::<Method>().unwrap_err().to_string().contains("ftrl, implicit"));
+}
+
+/// Put aside and taken up, with its un-noised state sealed, a stream goes on as if it had not been; without it, with
+/// more noise; after a process that died, with the lost slots passed over; and never twice from one state.
+#[test]
+fn a_stream_is_put_aside_and_taken_up() {
+    let plan = planned("ftrl", 60, 1);
+    let lines: Vec<u64> = (0..60).collect();
+    let key = StateKey::new([9; 32]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    // One source throughout: the noise is that of one process.
+    let whole = {
+        let mut source = FixedSeed::new(8);
+        let (mut live, _) = Live::begin(&plan, &mut source).unwrap();
+        let mut seen = vec![];
+        live.take(&table(&lines), |_, weights| {
+            seen.push(weights.to_vec());
+            Ok(())
+        })
+        .unwrap();
+        seen
+    };
+    let mut source = FixedSeed::new(8);
+    let mut seen = vec![];
+    let mut take = |live: &mut Live<'_, Online>, lines: &[u64]| {
+        live.take(&table(lines), |step, weights| {
+            seen.push((step, weights.to_vec()));
+            Ok(())
+        })
+        .unwrap()
+    };
+    let mut journal = Journal::create(&path).unwrap().ahead(10);
+    let (mut live, _) = Live::begin_kept(&plan, &mut source, &mut journal).unwrap();
+    take(&mut live, &lines[..25]);
+    let aside = live.suspend(Some(&key)).unwrap();
+    drop(journal);
+    let text = serde_json::to_vec(&aside).unwrap();
+    let read: Aside<Online> = Aside::read(&text).unwrap();
+    assert!(read == aside && read.is_sealed());
+    // Without the key it is refused, and nothing is used up by that.
+    let mut journal = Journal::open(&path).unwrap().ahead(10);
+    let mut other = FixedSeed::new(1);
+    let refused = read.clone().resume(None, &mut other, &mut journal, |_| Ok(())).unwrap_err();
+    assert!(refused.to_string().contains("key"), "{refused}");
+    let wrong = StateKey::new([1; 32]);
+    assert!(read.clone().resume(Some(&wrong), &mut other, &mut journal, |_| Ok(())).is_err());
+    let mut kept = None;
+    let mut live = read
+        .clone()
+        .resume(Some(&key), &mut source, &mut journal, |next| {
+            kept = Some(next.clone());
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(live.left(), 35);
+    take(&mut live, &lines[25..40]);
+    // This process dies here: 15 steps in, 20 of them committed.
+    drop(live);
+    drop(journal);
+    let mut journal = Journal::open(&path).unwrap().ahead(10);
+    let stale = read.resume(Some(&key), &mut other, &mut journal, |_| Ok(())).unwrap_err();
+    assert!(stale.to_string().contains("went on from here before"), "{stale}");
+    let mut live =
+        kept.unwrap().resume(Some(&key), &mut source, &mut journal, |_| Ok(())).unwrap();
+    assert_eq!(live.left(), 15);
+    assert_eq!(take(&mut live, &lines[45..]), 15);
+    assert_eq!(live.left(), 0);
+    let steps: Vec<u32> = seen.iter().map(|(step, _)| *step).collect();
+    let expected: Vec<u32> = (1..=40).chain(46..=60).collect();
+    assert_eq!(steps, expected);
+    for (found, whole) in seen[..40].iter().zip(&whole) {
+        assert_eq!(&found.1, whole, "step {}", found.0);
+    }
+}
+
+/// Without a key nothing un-noised is written, and a stream goes on all the same.
+#[test]
+fn a_stream_without_a_key_begins_anew() {
+    let asked = Tally::by("y").request(&schema(), 1_000).unwrap();
+    let plan = plan(&asked.within(Budget::new(50.0, 1e-6).unwrap())).unwrap();
+    let noise = plan.settings().get("count_noise").unwrap();
+    let lines: Vec<u64> = vec![0; 500];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let mut journal = Journal::create(&path).unwrap().ahead(100);
+    let mut source = SystemRandom::new().unwrap();
+    let data = {
+        let mut text = String::from("a,b,y\n");
+        lines.iter().for_each(|number| writeln!(text, "{}", line(*number)).unwrap());
+        read::csv_bytes(text.as_bytes(), &plan.request().schema).unwrap()
+    };
+    let (mut live, _) = Live::begin_kept(&plan, &mut source, &mut journal).unwrap();
+    live.take(&data, |_, _| Ok(())).unwrap();
+    let aside = live.suspend(None).unwrap();
+    drop(journal);
+    assert!(!aside.is_sealed());
+    let mut journal = Journal::open(&path).unwrap().ahead(100);
+    let mut last = vec![];
+    let mut live = aside.resume(None, &mut source, &mut journal, |_| Ok(())).unwrap();
+    live.take(&data, |_, counts| {
+        last = counts.to_vec();
+        Ok(())
+    })
+    .unwrap();
+    // Two courses of noise, seven standard deviations of both: below 1e-11.
+    assert!((last[1] - 1_000.0).abs() < 10.0 * noise && last[0].abs() < 10.0 * noise, "{last:?}");
+    let wrapped = planned("giga", 20, 1);
+    let mut journal = Journal::create(&folder.path().join("other")).unwrap();
+    let refused = Live::begin_kept(&wrapped, &mut source, &mut journal).unwrap_err();
+    assert!(refused.to_string().contains("put aside"), "{refused}");
 }
