@@ -138,8 +138,11 @@ impl Releasing {
     pub fn replace<T: Task>(&self, released: &Released<T>) -> Result<(), Failure> {
         let secret = self.sign.as_deref().map(keys::read_secret).transpose()?;
         let _guard = crate::interrupt::writing();
-        file::save(released, &self.out, secret.as_deref(), Existing::Replace)?;
-        Ok(())
+        let kept = file::save(released, &self.out, secret.as_deref(), Existing::Replace)?;
+        kept.instead.map_or(Ok(()), |why| {
+            let words = format!("{why}: what was released, and paid for, is in {}", kept.path.display());
+            Err(Failure::Environment(words))
+        })
     }
 }
 

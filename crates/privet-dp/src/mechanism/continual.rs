@@ -53,6 +53,9 @@ pub struct Continual {
     pub step_unit: f64,
 }
 
+/// Units whose fractions are normal numbers too.
+const UNITS: std::ops::RangeInclusive<f64> = 1e-270..=1e270;
+
 /// A [`Continual`] under way: its event, its noise and its un-noised state.
 #[derive(Debug)]
 pub struct Stream {
@@ -66,6 +69,9 @@ impl Continual {
     /// What all its steps together will cost.
     pub fn event(&self) -> Result<Event, GateError> {
         let step = GridGaussian::new(self.noise_scale)?.step();
+        if !UNITS.contains(&self.step_unit) || self.step_unit.to_bits() << 12 != 0 {
+            return Err(GateError::Malformed);
+        }
         let coordinates = u64::from(self.steps) * self.coordinates as u64;
         let moved = self.bound * self.factor.sensitivity(self.steps, self.participation)?;
         let each = Rounding::each(&self.factor, self.steps, self.step_unit) + step;

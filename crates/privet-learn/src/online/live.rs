@@ -138,21 +138,13 @@ impl<'a, T: Streamed> Live<'a, T> {
         mut release: impl FnMut(u32, &[f64]) -> Result<(), LearnError>,
     ) -> Result<usize, LearnError> {
         let slots = T::slots(self.plan.facts(), data)?;
+        self.catch_up()?;
         let mut row = 0;
         while row < slots.len() && self.left() > 0 {
             let rows = row..(row + self.batch()).min(slots.len());
             row = rows.end;
-            let Self { hidden, taken, lost, anew, .. } = self;
+            let hidden = &mut self.hidden;
             let released = self.session.walk(&mut self.walk, |theta, session| {
-                if *lost > 0 || *anew {
-                    let steps = hidden.steps().and_then(Option::as_mut);
-                    let steps = steps.ok_or(GateError::NotAsPlanned)?;
-                    if std::mem::take(anew) {
-                        return Ok(steps.tell_anew(session));
-                    }
-                    (*lost, *taken) = (*lost - 1, *taken + 1);
-                    return Ok(steps.pass_over(session)?);
-                }
                 hidden.step(&slots, rows.clone(), theta, session)
             })?;
             self.taken += 1;
@@ -161,6 +153,29 @@ impl<'a, T: Streamed> Live<'a, T> {
             self.latest = Some(released);
         }
         Ok(row)
+    }
+
+    /// Tells the walk what happened since it was put aside: that sums begin anew, and which steps were lost.
+    fn catch_up(&mut self) -> Result<(), LearnError> {
+        if self.lost == 0 && !self.anew {
+            return Ok(());
+        }
+        let Self { hidden, taken, lost, anew, .. } = self;
+        let told = self.session.walk(&mut self.walk, |_, session| {
+            let steps = hidden.steps().and_then(Option::as_mut).ok_or(GateError::NotAsPlanned)?;
+            if std::mem::take(anew) {
+                return Ok(steps.tell_anew(session));
+            }
+            // There is no more to tell: the question is asked again when a record is at hand.
+            *lost = lost.checked_sub(1).ok_or(GateError::Unanswered)?;
+            *taken += 1;
+            Ok::<_, LearnError>(steps.pass_over(session)?)
+        });
+        match told {
+            Ok(None) | Err(LearnError::Gate(GateError::Unanswered)) => Ok(()),
+            Ok(Some(_)) => Err(GateError::NotAsPlanned.into()),
+            Err(error) => Err(error),
+        }
     }
 
     /// The newest release with its certificate, for a file; `None` if there is none since the last call.
@@ -174,14 +189,11 @@ impl<'a, T: Streamed> Live<'a, T> {
     /// Puts the stream aside, its un-noised state sealed under the key, or left behind. Only where it was begun
     /// with a journal.
     pub fn suspend(mut self, key: Option<&StateKey>) -> Result<Aside<T>, LearnError> {
+        self.catch_up()?;
         let steps = self.hidden.steps().and_then(Option::take).ok_or_else(not_put_aside)?;
-        let (anew, taken) = (self.anew, self.taken);
         let session = self.session.suspend(self.walk, self.generation)?;
-        // A state that began anew and took no step has nothing in it to seal.
-        let sealed = match key {
-            Some(key) if !anew => Some(steps.seal(key, &context(&session, taken))?),
-            _ => None,
-        };
+        let context = context(&session, self.taken);
+        let sealed = key.map(|key| steps.seal(key, &context)).transpose()?;
         let request = self.plan.request().clone();
         Ok(Aside { format: FORMAT.into(), request, session, sealed })
     }

@@ -493,3 +493,50 @@ fn a_stream_without_a_key_begins_anew() {
     let refused = Live::begin_kept(&wrapped, &mut source, &mut journal).unwrap_err();
     assert!(refused.to_string().contains("put aside"), "{refused}");
 }
+
+/// Where a killed process had committed all that was left, nothing is left, and that is said.
+#[test]
+fn a_stream_whose_rest_was_lost_is_at_its_end() {
+    let plan = planned("ftrl", 20, 1);
+    let key = StateKey::new([2; 32]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let mut source = SystemRandom::new().unwrap();
+    let mut journal = Journal::create(&path).unwrap();
+    let (live, _) = Live::begin_kept(&plan, &mut source, &mut journal).unwrap();
+    let first = live.suspend(Some(&key)).unwrap();
+    let mut journal = journal.ahead(1_000);
+    let mut kept = None;
+    let mut live = first
+        .resume(Some(&key), &mut source, &mut journal, |next| {
+            kept = Some(next.clone());
+            Ok(())
+        })
+        .unwrap();
+    live.take(&table(&[1, 2, 3]), |_, _| Ok(())).unwrap();
+    drop(live);
+    drop(journal);
+    let mut aside = kept.unwrap();
+    for _ in 0..2 {
+        let mut journal = Journal::open(&path).unwrap().ahead(1_000);
+        let mut live = aside.resume(Some(&key), &mut source, &mut journal, |_| Ok(())).unwrap();
+        assert_eq!(live.left(), 0);
+        let none = live.take(&table(&[1]), |_, _| panic!("released beyond the horizon"));
+        assert_eq!(none.unwrap(), 0);
+        aside = live.suspend(Some(&key)).unwrap();
+    }
+}
+
+/// Noise that can be made again is not let out under a certificate that says otherwise.
+#[test]
+fn a_fixed_seed_is_not_covered_by_an_earlier_certificate() {
+    let plan = planned("ftrl", 20, 1);
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = Journal::create(&folder.path().join("journal")).unwrap();
+    let mut source = SystemRandom::new().unwrap();
+    let (live, _) = Live::begin_kept(&plan, &mut source, &mut journal).unwrap();
+    let aside = live.suspend(None).unwrap();
+    let mut seed = FixedSeed::new(1);
+    let mut live = aside.resume(None, &mut seed, &mut journal, |_| Ok(())).unwrap();
+    assert!(live.take(&table(&[1]), |_, _| panic!("let out")).is_err());
+}

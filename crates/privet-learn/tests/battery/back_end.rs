@@ -7,7 +7,7 @@ use privet_learn::{LearnError, Task};
 use std::sync::atomic::AtomicBool;
 
 /// What needs more of a table than sums: orders, subsets, single columns.
-const MEMORY: [&str; 13] = [
+const MEMORY: [&str; 17] = [
     "centred-gd",
     "chosen-amp",
     "two-stage",
@@ -21,6 +21,10 @@ const MEMORY: [&str; 13] = [
     "exponential",
     "distance",
     "subsample",
+    "ftrl",
+    "implicit",
+    "giga",
+    "tally",
 ];
 
 /// The bits that memory gives, however the file is cut; or a refusal in words before any noise is drawn.
