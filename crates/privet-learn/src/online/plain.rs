@@ -1,6 +1,6 @@
 //! The online learner without any noise, for comparison: [`super::ftrl`] with exact running sums.
 
-use super::ftrl::{RATE, RATE_SETTING, RIDGE, RIDGE_SETTING, rate};
+use super::ftrl::{EXPECTED_NORM, RATE, RATE_SETTING, RIDGE, RIDGE_SETTING, rate};
 use super::method::Decision;
 use super::rows::Slots;
 use super::{Horizon, Online, Stream};
@@ -50,7 +50,7 @@ impl Plain {
     pub fn new(horizon: &Horizon, options: &NonPrivate) -> Result<Self, LearnError> {
         let rate = match options.rate {
             Some(rate) => RATE.check(rate)?,
-            None => rate(horizon, 0.0, 16.0 / horizon.facts.radius),
+            None => rate(horizon, 0.0, EXPECTED_NORM / horizon.facts.radius),
         };
         let ridge = RIDGE.check(options.ridge.unwrap_or(0.0))?;
         Ok(Self { horizon: horizon.clone(), rate, ridge })

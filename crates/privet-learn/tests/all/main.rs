@@ -23,6 +23,7 @@ mod linear;
 mod linf;
 mod null_record;
 mod online;
+mod online_real;
 mod penalty;
 mod permutation;
 mod sample_aggregate;
