@@ -5,6 +5,7 @@ use crate::held::{Held, seal};
 use crate::input;
 use crate::model::Model;
 use crate::noise::source;
+use crate::online::{Stream, Tallies};
 use crate::ratings::Factors;
 use crate::schema::Schema;
 use crate::select::Support;
@@ -195,5 +196,7 @@ pub fn load(py: Python<'_>, path: PathBuf, sealed: bool) -> Outcome<Py<PyAny>> {
         Loaded::Counts(counts) => Py::new(py, Counts(Held::loaded(counts)))?.into_any(),
         Loaded::Support(found) => Py::new(py, Support(Held::loaded(found)))?.into_any(),
         Loaded::Factors(found) => Py::new(py, Factors::loaded(Held::loaded(found)))?.into_any(),
+        Loaded::Stream(found) => Py::new(py, Stream(Held::loaded(found)))?.into_any(),
+        Loaded::Tally(found) => Py::new(py, Tallies(Held::loaded(found)))?.into_any(),
     })
 }

@@ -13,6 +13,7 @@ mod held;
 mod input;
 mod model;
 mod noise;
+mod online;
 mod plan;
 mod ratings;
 mod schema;
@@ -52,6 +53,8 @@ mod _privet {
     use super::noise::{noise_discrete_gaussian, noise_discrete_laplace};
     #[pymodule_export]
     use super::noise::{noise_exponential_choice, noise_gaussian, noise_l2_laplace};
+    #[pymodule_export]
+    use super::online::{OnlineStream, Stream, Tallies};
     #[pymodule_export]
     use super::plan::Plan;
     #[pymodule_export]

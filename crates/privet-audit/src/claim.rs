@@ -71,9 +71,12 @@ impl Claim {
 fn multiplier(events: &Event) -> Option<f64> {
     fn squares(event: &Event) -> Option<f64> {
         match event {
-            Event::Use { cost: Cost::Gaussian { sensitivity, noise_scale, .. }, .. } => {
-                Some((sensitivity / noise_scale).powi(2))
-            }
+            Event::Use {
+                cost:
+                    Cost::Gaussian { sensitivity, noise_scale, .. }
+                    | Cost::ContinualGaussian { sensitivity, noise_scale, .. },
+                ..
+            } => Some((sensitivity / noise_scale).powi(2)),
             Event::Use { .. } | Event::Selected { .. } => None,
             Event::All(events) => events.iter().map(squares).sum(),
             Event::Repeat { count, event } | Event::UpTo { count, event } => {

@@ -9,6 +9,7 @@
 //! | can neighbours be told apart better than claimed? | [`attack`], on whatever is a [`Target`] |
 //! | … for a learner, on built-in worst cases | [`learner`], [`pairs`] |
 //! | … for counts of categories | [`counts`] |
+//! | … for all that a stream releases, taken together | [`streams`] |
 //! | … for choices of columns | [`selections`] |
 //! | … for completed ratings, by a planted user | [`ratings`] |
 //! | … for a plan of any other family | [`planned`] |
@@ -32,6 +33,7 @@ pub mod cases;
 pub mod cells;
 pub mod claim;
 pub mod counts;
+pub mod streams;
 mod error;
 pub mod interval;
 pub mod learner;

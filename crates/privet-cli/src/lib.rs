@@ -18,6 +18,7 @@ mod cli;
 mod failure;
 mod interrupt;
 mod keys;
+mod lines_in;
 mod output;
 pub mod page;
 mod progress;

@@ -8,7 +8,7 @@ use crate::{say, words};
 use clap::Args;
 use privet_core::{Neighbours, Relation, Unit};
 use privet_data::read::{Purpose, ReadOptions, read};
-use privet_data::write::Destination;
+use privet_data::write::{Destination, Existing};
 use privet_data::{Dataset, Schema};
 use privet_dp::gate::{Certificate, public_key};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
@@ -110,6 +110,39 @@ impl Releasing {
             output::print(&report)?;
         }
         failure.map_or(Ok(()), Err)
+    }
+}
+
+impl Releasing {
+    /// Writes what was released of a stream whose own output is on standard output, and says so beside it.
+    pub fn keep_beside<T: Task>(
+        &self,
+        place: Place,
+        released: &Released<T>,
+    ) -> Result<(), Failure> {
+        let Place { destination, secret } = place;
+        if destination.is_standard() {
+            return Err(Failure::input(
+                "--out -: standard output has the lines of the stream; the name of a file is accepted",
+            ));
+        }
+        let text = file::to_json(released, secret.as_deref())?;
+        let (path, failure) = output::keep(destination, &text)?;
+        let signer = secret.as_deref().map(public_key);
+        let words = in_words(released.certificate()) + &where_it_is(&path, true, signer);
+        say!("{}", words.trim_end());
+        failure.map_or(Ok(()), Err)
+    }
+
+    /// Writes a later release of the same stream in place of the one before.
+    pub fn replace<T: Task>(&self, released: &Released<T>) -> Result<(), Failure> {
+        let secret = self.sign.as_deref().map(keys::read_secret).transpose()?;
+        let _guard = crate::interrupt::writing();
+        let kept = file::save(released, &self.out, secret.as_deref(), Existing::Replace)?;
+        kept.instead.map_or(Ok(()), |why| {
+            let words = format!("{why}: what was released, and paid for, is in {}", kept.path.display());
+            Err(Failure::Environment(words))
+        })
     }
 }
 

@@ -169,6 +169,14 @@ fn cost(cost: &Cost, on: &str) -> String {
                 number(*sensitivity)
             )
         }
+        Cost::ContinualGaussian { steps, participation, sensitivity, noise_scale, .. } => format!(
+            "Gaussian noise of standard deviation {} on each of {steps} steps of a stream, correlated so that \
+             sums over steps get little of it; one unit, in at most {} of the steps, moves all of them \
+             together by at most {} (ℓ2)",
+            number(*noise_scale),
+            participation.times,
+            number(*sensitivity)
+        ),
         Cost::Pure { epsilon } => format!("a mechanism that is pure with ε = {}", number(*epsilon)),
         Cost::BoundedRange { range } => {
             format!("an exponential mechanism of range {} makes {on}", number(*range))

@@ -3,6 +3,7 @@
 //! | question | module |
 //! |---|---|
 //! | how is it drawn? | [`noise`]: a file per law; the source of randomness is an argument |
+//! | what noise do running sums get? | [`continual`]: correlated noise for streams |
 //! | what ε does this cost? | [`account`]: a file per notion of privacy |
 //! | who adds the noise? | [`mechanism`]: a file per mechanism |
 //! | what may be published? | [`gate`]: private values, the session, releases, certificates |
@@ -11,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 pub mod account;
+pub mod continual;
 pub mod gate;
 pub mod mechanism;
 pub mod noise;

@@ -12,15 +12,29 @@ use std::collections::HashMap;
 /// Everything the theorems assume of the data. Refused before the first noise is drawn, in words
 /// that say nothing of a value.
 pub(crate) fn check(facts: &Facts, table: &dyn Table) -> Result<(), LearnError> {
-    shape(facts.relation(), facts.rows, facts.columns, table, |data| {
-        if !target_fits(facts, &data.target) {
-            return Err(LearnError::DataShape("the target is not of the planned kind"));
-        }
-        if !rows_within(&data.features, facts.radius) {
-            return Err(LearnError::DataShape("a row is longer than the clipping radius"));
-        }
-        Ok(())
-    })
+    shape(facts.relation(), facts.rows, facts.columns, table, |data| fits(facts, data))
+}
+
+/// What the theorems assume of single rows.
+fn fits(facts: &Facts, data: &Dataset) -> Result<(), LearnError> {
+    if !target_fits(facts, &data.target) {
+        return Err(LearnError::DataShape("the target is not of the planned kind"));
+    }
+    if !rows_within(&data.features, facts.radius) {
+        return Err(LearnError::DataShape("a row is longer than the clipping radius"));
+    }
+    Ok(())
+}
+
+/// Everything the theorems assume of some rows of a stream, where a unit is a record.
+pub(crate) fn piece(facts: &Facts, data: &Dataset) -> Result<(), LearnError> {
+    if data.features.columns() != facts.columns {
+        return Err(LearnError::DataShape("the number of encoded columns differs"));
+    }
+    if data.target.len() != data.features.rows() {
+        return Err(LearnError::DataShape("there is not one target for each row"));
+    }
+    fits(facts, data)
 }
 
 /// What every theorem assumes: the number of rows where it is public, so many columns, a target a row, and

@@ -4,6 +4,8 @@ use crate::completion::Complete;
 use crate::erm::Erm;
 use crate::file::Opened;
 use crate::look::count::Count;
+use crate::online::Online;
+use crate::online::tally::Tally;
 use crate::released::Released;
 use crate::request::task_of;
 use crate::select::Select;
@@ -59,4 +61,8 @@ families! {
     Support(Select);
     /// What was learnt of items from ratings.
     Factors(Complete);
+    /// Models of a stream.
+    Stream(Online);
+    /// Running counts of declared categories.
+    Tally(Tally);
 }

@@ -32,6 +32,7 @@ from privet.classification import PrivateClassifier, PrivateLinearSVC, PrivateLo
 from privet.counts import CountPlan, Counts, count, plan_count
 from privet.encoder import SchemaEncoder
 from privet.models import load, verify
+from privet.online import PrivateOnlineClassifier, StreamFile
 from privet.recommender import PrivateRecommender
 from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, PrivateRidge
 from privet.schema import Schema, binary, category, ignore, number
@@ -55,6 +56,7 @@ __all__ = [
     "PrivateLinearRegression",
     "PrivateLinearSVC",
     "PrivateLogisticRegression",
+    "PrivateOnlineClassifier",
     "PrivatePoissonRegressor",
     "PrivateRecommender",
     "PrivateRidge",
@@ -65,6 +67,7 @@ __all__ = [
     "Schema",
     "SchemaEncoder",
     "ShapeFunction",
+    "StreamFile",
     "Verdict",
     "__version__",
     "account",

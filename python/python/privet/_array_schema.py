@@ -82,6 +82,7 @@ def array_schema(
     sparse: bool,
     target: dict[str, Any],
     max_records: int | None,
+    invalid: str | None = None,
 ) -> Schema:
     """The schema; ``target`` holds ``classes`` or ``bounds``."""
     columns = feature_names(n_features, names)
@@ -89,6 +90,8 @@ def array_schema(
     draft: dict[str, Any] = {"target": dict(target), "file": {}}
     if any(text != text.strip() for text in target.get("classes", ())):
         draft["file"]["trim"] = False
+    if invalid is not None:
+        draft["invalid"] = invalid
     if data_norm is not None:
         if not 0 < data_norm < np.inf:
             raise ValueError(f"data_norm is {data_norm!r}; a finite number above 0 is accepted")

@@ -17,6 +17,7 @@ from privet._certificate import Certificate, Plan, Verdict
 from privet._warnings import NotValidWarning
 from privet.classification import NOTE_CLASSES, PrivateClassifier, PrivateLinearSVC, PrivateLogisticRegression
 from privet.counts import Counts
+from privet.online import StreamFile
 from privet.recommender import PrivateRecommender
 from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, rate_at_zero
 from privet.schema import Schema
@@ -25,7 +26,7 @@ from privet.selection import PrivateFeatureSelector
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a file, whoever wrote it: a model or chosen columns as a fitted estimator, counts as
-    :class:`privet.Counts`, what was learnt from ratings as :class:`privet.PrivateRecommender`.
+    :class:`privet.Counts`, the newest release of a stream as :class:`privet.StreamFile`, what was learnt from ratings as :class:`privet.PrivateRecommender`.
 
     A file whose seal is broken is refused. Where :func:`verify` refuses what the certificate claims, the
     model can still be used, but its ``certificate_`` (``certificate`` of counts) claims nothing, and a warning
@@ -47,6 +48,10 @@ def load(path: str | os.PathLike[str]) -> Any:
         counts = Counts(found)
         counts.certificate = _checked(counts.certificate, found)
         return counts
+    if isinstance(found, (_privet.Stream, _privet.Tallies)):
+        stream = StreamFile(found)
+        stream.certificate = _checked(stream.certificate, found)
+        return stream
     if isinstance(found, _privet.Factors):
         recommender = PrivateRecommender._loaded(found)
         recommender.certificate_ = _checked(recommender.certificate_, found)

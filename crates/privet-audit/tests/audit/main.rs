@@ -6,6 +6,7 @@
 mod accounting;
 mod cells;
 mod counts;
+mod streams;
 mod errata;
 mod learners;
 mod membership;

@@ -13,6 +13,8 @@ use privet_dp::noise::Origin;
 use privet_learn::file::{self, Seal};
 use privet_learn::look::count::Count;
 use privet_learn::model::Model;
+use privet_learn::online::Stream;
+use privet_learn::online::tally::Tally;
 use privet_learn::{Loaded, Released, Scores, Task, UNSIGNED, Verdict, plan};
 use privet_optim::loss::Loss;
 use std::path::PathBuf;
@@ -109,6 +111,23 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
             let purpose = words::wrapped(&select::purpose(support), "  ");
             (purpose, facts(support), support.request().task.noised())
         }
+        Loaded::Stream(stream) => {
+            let purpose = format!(
+                "The newest of the models that were learnt from a stream of up to {} records, all of which may be \
+                 known.",
+                stream.request().rows
+            );
+            (words::wrapped(&purpose, "  "), facts(stream), stream.request().task.noised())
+        }
+        Loaded::Tally(tally) => {
+            let by = printable(&tally.request().task.by);
+            let purpose = format!(
+                "How many records of each category of \"{by}\" had come, of a stream of up to {}; all its counts \
+                 may be known.",
+                tally.request().rows
+            );
+            (words::wrapped(&purpose, "  "), facts(tally), tally.request().task.noised())
+        }
         Loaded::Factors(factors) => {
             let purpose = "What items have in common, learnt from ratings: with a user's own ratings it \
                            predicts what she would say of others (`privet recommend`).";
@@ -142,8 +161,27 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
         Loaded::Factors(factors) => {
             section("Items", words::wrapped(complete::words(factors).trim_end(), "  "));
         }
+        Loaded::Stream(stream) => {
+            let names = Encoding::new(&stream.request().schema).column_names();
+            section("Newest model", newest(stream.artefact(), &names));
+        }
+        Loaded::Tally(tally) => {
+            let request = tally.request();
+            let names = Tally::facts(request).map(|facts| facts.cells.names).unwrap_or_default();
+            section("Newest counts", newest(tally.artefact(), &names));
+        }
     }
     text
+}
+
+/// The newest release of a stream, a line a number.
+fn newest(stream: &Stream, names: &[String]) -> String {
+    let (Some(after), Some(values)) = (stream.after.last(), stream.last()) else {
+        return "  nothing was released yet\n".into();
+    };
+    let mut rows = vec![vec![format!("after step {after}"), String::new()]];
+    rows.extend(names.iter().zip(values).map(|(name, value)| vec![name.clone(), number(*value)]));
+    output::table(&rows)
 }
 
 pub(crate) fn purpose(model: &Model) -> String {

@@ -10,6 +10,7 @@
 //! - `count`: counts, once and as a stream.
 //! - `html`: a model as a page.
 //! - `invalid`: records that do not fit, under each policy of a schema.
+//! - `online`: streams, whole and in several calls.
 //! - `private_count`: under add-remove, no trace of the file's length.
 //! - `report`: from a results file to a page.
 //! - `select`: columns chosen, or none.
@@ -29,6 +30,7 @@ mod growth;
 mod happy;
 mod html;
 mod invalid;
+mod online;
 mod output;
 mod private_count;
 mod public;

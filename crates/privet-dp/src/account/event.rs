@@ -13,6 +13,7 @@
 //!   of `privet-learn` holds files of every released version, which must go on verifying;
 //! - an event that a reader does not know is refused, never skipped.
 
+use crate::continual::{Factor, Participation};
 use privet_core::{Neighbours, Unit};
 use serde::{Deserialize, Serialize};
 
@@ -76,6 +77,14 @@ pub enum Runs {
 }
 
 impl Cost {
+    /// In how many draws it is carried out: the steps of a stream, or one.
+    pub fn draws(&self) -> u32 {
+        match self {
+            Self::ContinualGaussian { steps, .. } => *steps,
+            _ => 1,
+        }
+    }
+
     /// What of it nobody may ever read ([`Event::hides`]).
     pub fn hides(&self) -> Option<&'static str> {
         match self {
@@ -92,6 +101,7 @@ impl Cost {
             | Self::BoundedRange { .. }
             | Self::ZeroConcentrated { .. }
             | Self::Approximate { .. } => None,
+            Self::ContinualGaussian { .. } => Some("the sums before their noise"),
         }
     }
 }
@@ -203,6 +213,22 @@ pub enum Cost {
         epsilon: f64,
         /// δ.
         delta: f64,
+    },
+    /// C·g + N(0, noise_scale² I), row by row, g a stream of `steps` contributions that may depend on the rows
+    /// released before; ‖C(g − g′)‖₂ ≤ sensitivity for every course that the answers take.
+    ContinualGaussian {
+        /// C.
+        factor: Factor,
+        /// n.
+        steps: u32,
+        /// In which steps a unit may take part.
+        participation: Participation,
+        /// ℓ2 sensitivity of all rows together, all rounding included.
+        sensitivity: f64,
+        /// Standard deviation of each coordinate of each row.
+        noise_scale: f64,
+        /// As in [`Cost::Gaussian`], of all rows together.
+        grid: Grid,
     },
     /// Release of the exact minimiser of Σℓ + (λ/2)‖θ‖² + ⟨b, θ⟩.
     Objective(ObjectiveCost),

@@ -152,6 +152,11 @@ impl Parts {
                 self.add_gaussian(non_negative("sensitivity", *sensitivity)? / scale, count);
                 self.add_grid(*grid, scale, count)?;
             }
+            Cost::ContinualGaussian { sensitivity, noise_scale, grid, .. } => {
+                let scale = positive("noise_scale", *noise_scale)?;
+                self.add_gaussian(non_negative("sensitivity", *sensitivity)? / scale, count);
+                self.add_grid(Some(*grid), scale, count)?;
+            }
             Cost::PoissonGaussian { rate, sensitivity, noise_scale, grid } => {
                 let (sampler, moves) = sampled::poisson(self.neighbours, self.unit)?;
                 let rate = sampled::checked_rate(*rate)?;

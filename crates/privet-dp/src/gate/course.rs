@@ -95,7 +95,11 @@ impl Course {
 /// The stretches of a tree, in order of execution.
 fn append(event: &Event, times: u64, into: &mut VecDeque<Stretch>) {
     match event {
-        Event::Use { .. } | Event::Selected { .. } => push(into, times, event),
+        // A stream is one event, of as many draws as it has steps.
+        Event::Use { cost, .. } => {
+            push(into, times.saturating_mul(u64::from(cost.draws())), event);
+        }
+        Event::Selected { .. } => push(into, times, event),
         Event::All(parts) => {
             for _ in 0..times {
                 parts.iter().for_each(|part| append(part, 1, into));

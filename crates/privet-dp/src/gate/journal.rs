@@ -14,6 +14,9 @@
 //! draw 1
 //! settled
 //! ```
+//!
+//! A stream of very many draws commits them so many at a time ([`Journal::ahead`]): `ahead 500` says that draws up to
+//! number 500 may have been made, and `made 321`, before a state is put aside, that it were 321.
 
 use super::{Purse, PurseError, Spend, sorted};
 use sha2::{Digest, Sha256};
@@ -36,6 +39,10 @@ pub struct Journal {
     name: String,
     reserved: Option<String>,
     draws: u64,
+    /// How many draws are on disk as committed, at least `draws`.
+    committed: u64,
+    /// How many draws are committed at once.
+    ahead: u64,
     /// The newest generation that was gone on from, plus one.
     generations: u64,
     /// Digests of the states that may be gone on from.
@@ -79,6 +86,8 @@ impl Journal {
             name,
             reserved: None,
             draws: 0,
+            committed: 0,
+            ahead: 1,
             generations: 0,
             aside: Vec::new(),
             ended: false,
@@ -112,6 +121,11 @@ impl Journal {
                     self.reserved = Some(digest.into());
                 }
                 Some(("draw", index)) if number(index)? == self.draws => self.draws += 1,
+                Some(("ahead", upto)) if number(upto)? > self.draws => self.draws = number(upto)?,
+                // Whoever wrote this held the lock, and drew no more.
+                Some(("made", draws)) if number(draws)? <= self.draws => {
+                    self.draws = number(draws)?;
+                }
                 Some(("aside", state)) => {
                     let (generation, digest) =
                         state.split_once(' ').ok_or_else(|| odd("a line that is none"))?;
@@ -124,7 +138,13 @@ impl Journal {
                 _ => return Err(odd("a line that does not follow")),
             }
         }
+        self.committed = self.draws;
         Ok(())
+    }
+
+    /// Commits this many draws at once from here on: a process that ends early loses up to as many.
+    pub fn ahead(self, draws: u64) -> Self {
+        Self { ahead: draws.max(1), ..self }
     }
 
     /// How many draws were committed.
@@ -164,13 +184,24 @@ impl Purse for Journal {
         if index != self.draws {
             return Err(PurseError::Refused("a draw out of turn".into()));
         }
-        self.line(&format!("draw {index}"))?;
+        if self.draws == self.committed {
+            if self.ahead > 1 {
+                self.line(&format!("ahead {}", index.saturating_add(self.ahead)))?;
+            } else {
+                self.line(&format!("draw {index}"))?;
+            }
+            self.committed = index.saturating_add(self.ahead);
+        }
         self.draws += 1;
         Ok(())
     }
 
     fn put_aside(&mut self, generation: u64, digest: &str) -> Result<(), PurseError> {
         self.going()?;
+        if self.draws < self.committed {
+            self.line(&format!("made {}", self.draws))?;
+            self.committed = self.draws;
+        }
         self.line(&format!("aside {generation} {digest}"))?;
         self.aside.push((generation, digest.into()));
         Ok(())

@@ -115,6 +115,8 @@ pub struct Session<'a> {
     repeatable: bool,
     /// That of the state it was taken up from.
     state_id: Option<String>,
+    /// Whether a certificate of the whole was let out.
+    certified: bool,
 }
 
 /// How far a session is.
@@ -197,6 +199,7 @@ impl<'a> Session<'a> {
             hidden: false,
             repeatable: false,
             state_id: None,
+            certified: false,
         }
     }
 
@@ -227,9 +230,14 @@ impl<'a> Session<'a> {
         spend: Spend,
         source: &'a mut dyn Source,
         purse: &'a mut dyn Purse,
-        (id, repeatable): (String, bool),
+        (id, repeatable, certified): (String, bool, bool),
     ) -> Self {
-        Self { repeatable, state_id: Some(id), ..Self::new(spend, source, Some(purse)) }
+        let state_id = Some(id);
+        Self { repeatable, state_id, certified, ..Self::new(spend, source, Some(purse)) }
+    }
+
+    pub(super) fn certified(&self) -> bool {
+        self.certified
     }
 
     pub(super) fn is_hidden(&self) -> bool {
@@ -290,7 +298,10 @@ impl<'a> Session<'a> {
         if let Some(purse) = &mut self.purse {
             purse.drawn(index)?;
         }
-        self.repeatable |= self.source.origin() == Origin::FixedSeed;
+        let repeatable = self.source.origin() == Origin::FixedSeed;
+        // A certificate that was let out before noise could be made again does not cover this.
+        self.certified &= self.repeatable || !repeatable;
+        self.repeatable |= repeatable;
         Ok(self.source)
     }
 
@@ -301,7 +312,8 @@ impl<'a> Session<'a> {
             let Progress::Planned { course, draws } = &mut self.progress else {
                 return Err(GateError::NotAsPlanned);
             };
-            let next = course.next().cloned().ok_or(GateError::NotAsPlanned)?;
+            // More may have been committed at once than there are: then all of them are made.
+            let Some(next) = course.next().cloned() else { break };
             course.advance(&next);
             *draws += 1;
         }
@@ -391,7 +403,23 @@ impl<'a> Session<'a> {
         statement: Statement,
     ) -> Result<Release<T>, GateError> {
         let value = self.own(noised)?;
-        Ok(Release::new(value, self.certificate(statement)?))
+        self.repeatable |= self.source.origin() == Origin::FixedSeed;
+        let certificate = self.certificate(statement)?;
+        self.certified = true;
+        Ok(Release::new(value, certificate))
+    }
+
+    /// One of very many releases of a stream, under the certificate that was let out before
+    /// ([`Session::emit`]): it claims the whole session, this release included. Refused where none was.
+    pub fn covered<'n, T>(&self, noised: &'n Noised<T>) -> Result<&'n T, GateError> {
+        if self.hidden {
+            return Err(GateError::Hidden);
+        }
+        match (noised.session == self.number, self.certified) {
+            (false, _) => Err(GateError::Foreign),
+            (true, false) => Err(GateError::NotAsPlanned),
+            (true, true) => Ok(&noised.value),
+        }
     }
 
     /// Ends a session before its end. If anything was drawn, the certificate says what is spent: the whole

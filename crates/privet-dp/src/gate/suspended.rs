@@ -39,6 +39,9 @@ pub struct Suspended<W> {
     /// Whether any of the noise can be made again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     repeatable: bool,
+    /// Whether a certificate of the whole was let out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    certified: bool,
     /// The learner's half.
     walk: W,
 }
@@ -57,6 +60,11 @@ impl<W: Walk> Suspended<W> {
     /// How many draws were made.
     pub fn draws(&self) -> u64 {
         self.draws
+    }
+
+    /// Tells it from others of the same plan.
+    pub fn id(&self) -> &str {
+        &self.id
     }
 
     /// SHA-256 of all that it says, which the purse keeps: only what a session put aside is gone on from.
@@ -109,6 +117,7 @@ impl Session<'_> {
             Some(id) => id.to_string(),
             None => new_id()?,
         };
+        let certified = self.certified();
         let (spend, progress, repeatable, purse) = self.into_rest();
         if !told_by_number(&spend) {
             return Err(GateError::NotAsPlanned);
@@ -118,7 +127,8 @@ impl Session<'_> {
             Progress::Filtered { draws, charged, .. } => (draws, charged),
         };
         let walk = walking.walk;
-        let state = Suspended { id, generation, spend, draws, charged, repeatable, walk };
+        let state =
+            Suspended { id, generation, spend, draws, charged, repeatable, certified, walk };
         // Without a purse nothing could tell it from one that was made up.
         let purse = purse.ok_or_else(PurseError::nobody)?;
         purse.put_aside(generation, &state.digest()?)?;
@@ -145,7 +155,12 @@ impl<W: Walk> Suspended<W> {
         keep(&self)?;
         let committed = purse.resumed(generation)?;
         let lost = committed.checked_sub(self.draws).ok_or(GateError::NotAsPlanned)?;
-        let mut session = Session::taken_up(self.spend, source, purse, (self.id, self.repeatable));
+        let mut session = Session::taken_up(
+            self.spend,
+            source,
+            purse,
+            (self.id, self.repeatable, self.certified),
+        );
         match session.progress_mut() {
             // Which leaves they were follows from the plan and their number.
             Progress::Planned { .. } => session.forfeit(committed)?,

@@ -6,6 +6,7 @@
 //! | mechanism | adds | event |
 //! |---|---|---|
 //! | [`Gaussian`] | Gaussian noise on a fine grid | exact Gaussian curve, finite arithmetic |
+//! | [`Continual`] | correlated Gaussian noise to the running sums of a stream, step by step | exact Gaussian curve, finite arithmetic |
 //! | [`SampledGaussian`] | the same to a sum over a secret random part of the records | sampled Gaussian, finite arithmetic |
 //! | [`ShuffledGaussian`] | Gaussian noise to what was computed from records in a secret random order | exact Gaussian curve, finite arithmetic |
 //! | [`Laplace`] | discrete Laplace noise on a grid | pure, finite arithmetic |
@@ -18,6 +19,7 @@
 //! | [`PerturbedObjective`] | a random linear term inside an objective | objective perturbation, AMP |
 
 mod choice;
+mod continual;
 mod gaussian;
 mod grid;
 mod l2_laplace;
@@ -32,6 +34,7 @@ mod shuffled;
 mod stability;
 
 pub use choice::Choice;
+pub use continual::{Continual, Stream};
 pub use gaussian::Gaussian;
 pub use grid::{ExactCounts, released_step};
 pub use l2_laplace::L2Laplace;

@@ -37,6 +37,14 @@ fn any_cost() -> impl Strategy<Value = Cost> {
         (scale.clone(), proptest::option::of(Just(0.25))).prop_map(|(noise_scale, step)| {
             Cost::Laplace { sensitivity: 1.0, noise_scale, step }
         }),
+        scale.clone().prop_map(|noise_scale| Cost::ContinualGaussian {
+            factor: privet_dp::continual::Factor::Tree,
+            steps: 8,
+            participation: privet_dp::continual::Participation::ONCE,
+            sensitivity: 1.0,
+            noise_scale,
+            grid: Grid { step: 2_f64.powi(-40), coordinates: 80 },
+        }),
         scale.clone().prop_map(|noise_scale| Cost::L2Laplace { sensitivity: 1.0, noise_scale }),
         (scale.clone(), 0.01..1.0_f64).prop_map(|(noise_scale, rate)| Cost::PoissonGaussian {
             rate,
@@ -104,6 +112,24 @@ fn quieter(event: &Event, by: f64) -> Event {
                     Cost::PoissonGaussian { rate, sensitivity, noise_scale, grid }
                 }
                 cost @ Cost::WithoutReplacementGaussian { .. } => cost,
+                Cost::ContinualGaussian {
+                    factor,
+                    steps,
+                    participation,
+                    sensitivity,
+                    noise_scale,
+                    grid,
+                } => {
+                    let noise_scale = noise_scale * by;
+                    Cost::ContinualGaussian {
+                        factor,
+                        steps,
+                        participation,
+                        sensitivity,
+                        noise_scale,
+                        grid,
+                    }
+                }
                 Cost::Laplace { sensitivity, noise_scale, step } => {
                     Cost::Laplace { sensitivity, noise_scale: noise_scale * by, step }
                 }

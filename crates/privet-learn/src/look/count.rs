@@ -111,7 +111,12 @@ impl Artefact for Counts {
 }
 
 impl Cells {
-    fn of(schema: &Schema, by: &str, rows: u64, relation: Relation) -> Result<Self, LearnError> {
+    pub(crate) fn of(
+        schema: &Schema,
+        by: &str,
+        rows: u64,
+        relation: Relation,
+    ) -> Result<Self, LearnError> {
         ROWS.check(rows as f64)?;
         // Only then are rows what the theorem counts.
         if schema.counting(by).map_err(|error| LearnError::Schema(error.to_string()))? != *schema {

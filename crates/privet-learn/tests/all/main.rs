@@ -22,6 +22,8 @@ mod golden;
 mod linear;
 mod linf;
 mod null_record;
+mod online;
+mod online_real;
 mod penalty;
 mod permutation;
 mod sample_aggregate;

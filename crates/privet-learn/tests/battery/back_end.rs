@@ -7,7 +7,7 @@ use privet_learn::{LearnError, Task};
 use std::sync::atomic::AtomicBool;
 
 /// What needs more of a table than sums: orders, subsets, single columns.
-const MEMORY: [&str; 14] = [
+const MEMORY: [&str; 18] = [
     "centred-gd",
     "chosen-amp",
     "two-stage",
@@ -22,6 +22,10 @@ const MEMORY: [&str; 14] = [
     "distance",
     "subsample",
     "lasso-stability",
+    "ftrl",
+    "implicit",
+    "giga",
+    "tally",
 ];
 
 /// The bits that memory gives, however the file is cut; or a refusal in words before any noise is drawn.

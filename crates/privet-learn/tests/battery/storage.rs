@@ -5,7 +5,7 @@ use crate::subject::Subject;
 use privet_learn::{METHODS, Task};
 
 /// What is released by these is computed from exact sums, so that no bit depends on the storage.
-const EXACT: [&str; 12] = [
+const EXACT: [&str; 16] = [
     "gd",
     "centred-gd",
     "dp-ight",
@@ -18,6 +18,10 @@ const EXACT: [&str; 12] = [
     "distance",
     "subsample",
     "lasso-stability",
+    "ftrl",
+    "implicit",
+    "giga",
+    "tally",
 ];
 
 /// Other methods add up a row's entries in another order: far below the noise, which is drawn alike.

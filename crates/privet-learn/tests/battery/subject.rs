@@ -8,8 +8,10 @@ use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::completion::{self, Complete, Method};
 use privet_learn::file::{Seal, released_from_json, to_json};
 use privet_learn::look::count::Count;
+use privet_learn::online::tally::Tally;
+use privet_learn::online::{self, Online};
 use privet_learn::select::{SELECTORS, Select, Selector};
-use privet_learn::{Erm, LearnError, METHODS, Plan, Released, Request, Task, plan};
+use privet_learn::{Erm, LearnError, METHODS, Plan, Released, Request, Task, Words, plan};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use std::sync::LazyLock;
@@ -198,6 +200,42 @@ fn rated(schema: &Schema) -> Dataset {
     };
     ratings::table((0..ROWS).map(user).collect(), &rated)
 }
+
+/// Every online learner, with all its models kept, and one in batches.
+pub static STREAMS: LazyLock<Vec<Subject<Online>>> = LazyLock::new(|| {
+    let mut all = Vec::new();
+    for info in online::METHODS.iter().filter(|info| info.name != "non-private") {
+        for (what, batch) in [("", 1), ("batches of 7, ", 7)] {
+            let words = Words { epsilon: Some(1.0), delta: Some(1e-6), ..Words::of("gd".parse().unwrap()) };
+            let schema = Schema::from_toml(CHOSEN).unwrap();
+            let method = info.name.parse().unwrap();
+            let asked = Online::request(&schema, ROWS as u64, method, &words).unwrap();
+            let task = asked.task.clone().in_batches(batch).keeping(10);
+            let asked = Request { task, ..asked };
+            match plan(&asked) {
+                Ok(_) => {
+                    let data = read::csv_bytes(choosable(ROWS).as_bytes(), &schema).unwrap();
+                    all.push(Subject::new(info.name, what, asked, data));
+                }
+                Err(LearnError::NotCovered { .. }) => assert!(batch > 1, "{}", info.name),
+                Err(error) => panic!("{} {what}: {error}", info.name),
+            }
+        }
+    }
+    all
+});
+
+/// Running counts by the target and by a column.
+pub static TALLIES: LazyLock<Vec<Subject<Tally>>> = LazyLock::new(|| {
+    let schema = Schema::from_toml(COUNTED).unwrap();
+    let subject = |by: &str| {
+        let asked = Tally { kept: Some(10), ..Tally::by(by) }.request(&schema, ROWS as u64).unwrap();
+        let asked = asked.within(Budget::new(1.0, 1e-6).unwrap());
+        let data = counted(ROWS, &asked.schema);
+        Subject::new(Tally::NAME, &format!("by {by}, "), asked, data)
+    };
+    ["work", "ill"].map(subject).into()
+});
 
 impl<T: Task> Subject<T> {
     fn new(method: &'static str, what: &str, asked: Request<T>, data: Dataset) -> Self {

@@ -5,6 +5,7 @@
 //! first counts. A row that is zero everywhere, the null record, is in none.
 
 use super::{Block, ExactSum, SoftmaxGradient, Statistic};
+use privet_data::matrix::Matrix;
 use serde::{Deserialize, Serialize};
 
 /// The number of records in each cell.
@@ -34,6 +35,23 @@ impl Occupied {
             Self::Columns { count, .. } | Self::Classes { count, .. } => *count,
         }
     }
+
+    /// The cell of each row, if it is in one.
+    pub fn of_rows(&self, features: &Matrix, labels: &[f64]) -> Vec<Option<usize>> {
+        let block = Block::new(features, 0, labels);
+        labels.iter().enumerate().map(|(row, label)| self.cell(&block, row, *label)).collect()
+    }
+
+    fn cell(&self, block: &Block<'_>, row: usize, label: f64) -> Option<usize> {
+        match *self {
+            Self::Columns { first, count } => {
+                block.first_entry(row, first..first + count).map(|column| column - first)
+            }
+            Self::Classes { count, marker } => block
+                .first_entry(row, marker..marker + 1)
+                .map(|_| SoftmaxGradient::class(label, count)),
+        }
+    }
 }
 
 impl Statistic for Occupied {
@@ -53,14 +71,7 @@ impl Statistic for Occupied {
     fn add(&self, block: Block<'_>, into: &mut ExactSum) {
         let mut counts = vec![0_i64; self.cells()];
         for (row, label) in block.labels().iter().enumerate() {
-            let cell = match *self {
-                Self::Columns { first, count } => {
-                    block.first_entry(row, first..first + count).map(|column| column - first)
-                }
-                Self::Classes { count, marker } => block
-                    .first_entry(row, marker..marker + 1)
-                    .map(|_| SoftmaxGradient::class(*label, count)),
-            };
+            let cell = self.cell(&block, row, *label);
             if let Some(count) = cell.and_then(|cell| counts.get_mut(cell)) {
                 *count += 1;
             }
@@ -77,7 +88,7 @@ impl Statistic for Occupied {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use privet_data::matrix::{CsrMatrix, DenseMatrix, Matrix};
+    use privet_data::matrix::{CsrMatrix, DenseMatrix};
 
     #[test]
     fn a_record_is_in_one_cell_at_most() {

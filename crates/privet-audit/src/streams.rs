@@ -1,0 +1,322 @@
+//! The audit of streams: all that was released from the first step to the last, attacked together.
+//!
+//! Every slot is empty but the one that differs. Its record says yes in one world and no in the other, with all of
+//! the radius in one column, so that its gradient at the model 0 moves by exactly what is charged, and with it every later
+//! row of C·g. What is released is a linear function of the noised rows that can be undone: the attacker goes back to them, where the
+//! noise is white, and projects onto the difference of the means, which is the best test there is.
+//!
+//! Points under noise ([`privet_learn::online::implicit`]) are undone by multiplying with their step; where they were
+//! brought into the ball some of it is lost to the attacker, hence a ball that is large.
+
+use crate::AuditError;
+use crate::attack::{self, AttackOptions, Finding};
+use crate::planned::{Planned, claimed};
+use crate::runs::{Target, Watch, World};
+use privet_core::Budget;
+use privet_data::{Dataset, Schema, read};
+use privet_dp::continual::Factor;
+use privet_dp::noise::Source;
+use privet_learn::online::base::{self, Ball};
+use privet_learn::online::tally::Tally;
+use privet_learn::online::{Method, Online};
+use privet_learn::{Plan, Request, Words, plan};
+
+/// Slots of the stream.
+const SLOTS: u32 = 12;
+/// Which of them differs: the first step at which `giga` moves.
+const AT: usize = 3;
+/// Ψ and D of points.
+const RIDGE: f64 = 1.0;
+const BALL: f64 = 1e6;
+
+/// Which stream, and what it is to claim.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Subject {
+    /// What is released.
+    pub of: Of,
+    /// What is asked for.
+    pub budget: Budget,
+}
+
+/// What a stream releases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    /// Models that follow the leader; with the noise of buffers, of a tree, of the square root.
+    Ftrl(&'static str),
+    /// Points of implicit descent.
+    Implicit,
+    /// Points of gradient descent.
+    Giga,
+    /// Running counts.
+    Tally,
+}
+
+impl Subject {
+    /// Every kind of stream.
+    pub fn all(budget: Budget) -> Vec<Self> {
+        let kinds = [
+            Of::Ftrl("buffered"),
+            Of::Ftrl("tree"),
+            Of::Ftrl("square-root"),
+            Of::Implicit,
+            Of::Giga,
+            Of::Tally,
+        ];
+        kinds.map(|of| Self { of, budget }).into()
+    }
+}
+
+const SCHEMA: &str = "invalid = \"drop\"\nbias = false\n[clip]\nnorm = \"l2\"\nradius = 1.0\n\
+     [target]\ncolumn = \"y\"\nclasses = [\"no\", \"yes\"]\n\
+     [[columns]]\nname = \"x\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n";
+
+fn table(schema: &Schema, own: &str) -> Result<Dataset, AuditError> {
+    let mut lines = vec!["nothing"; SLOTS as usize];
+    lines[AT] = own;
+    let text = format!("x,y\n{}\n", lines.join("\n"));
+    read::csv_bytes(text.as_bytes(), schema).map_err(|error| AuditError::Table(error.to_string()))
+}
+
+fn schema() -> Result<Schema, AuditError> {
+    Schema::from_toml(SCHEMA).map_err(|error| AuditError::Table(error.to_string()))
+}
+
+/// C·g, of one coordinate.
+fn applied(factor: &Factor, g: &[f64]) -> Vec<f64> {
+    match factor {
+        Factor::Tree => (1..=g.len())
+            .map(|t| g[t - (1 << t.trailing_zeros())..t].iter().sum())
+            .collect(),
+        Factor::SquareRoot => {
+            let c: Vec<f64> = (0..g.len())
+                .scan(1.0, |next, k| {
+                    let now = *next;
+                    *next *= 1.0 - 0.5 / (k as f64 + 1.0);
+                    Some(now)
+                })
+                .collect();
+            (0..g.len()).map(|t| (0..=t).map(|s| c[t - s] * g[s]).sum()).collect()
+        }
+        Factor::Buffered { weights, decays } => {
+            let mut buffers = vec![0.0; weights.len()];
+            let each = g.iter().map(|g| {
+                let mut out = *g;
+                for ((b, w), d) in buffers.iter_mut().zip(weights).zip(decays) {
+                    out += w * *b;
+                    *b = d * *b + g;
+                }
+                out
+            });
+            each.collect()
+        }
+    }
+}
+
+/// The factor that a plan settled on.
+fn factor(word: &str, buffers: &[[f64; 2]]) -> Factor {
+    match word {
+        "tree" => Factor::Tree,
+        "square-root" => Factor::SquareRoot,
+        _ => Factor::Buffered {
+            weights: buffers.iter().map(|buffer| buffer[0]).collect(),
+            decays: buffers.iter().map(|buffer| buffer[1]).collect(),
+        },
+    }
+}
+
+/// How an attacker goes back from what was released to what was noised, a coordinate at a time.
+enum Undone {
+    /// Running sums times a number that falls.
+    Sums { factor: Factor, stiffness: f64, coordinates: usize },
+    /// Points times their step.
+    Points { ahead: f64 },
+}
+
+impl Undone {
+    fn undo(&self, release: &[f64]) -> Vec<f64> {
+        match self {
+            Self::Points { ahead } => {
+                release.iter().zip(1_u32..).map(|(x, t)| x * (f64::from(t) + ahead)).collect()
+            }
+            Self::Sums { factor: Factor::Tree, stiffness, coordinates } => {
+                // The block that a step adds is the sum less those of the digits above its last.
+                let sum = |t: usize, at: usize| match t {
+                    0 => 0.0,
+                    t => release[(t - 1) * coordinates + at] * stiffness,
+                };
+                let block = |t: usize, at: usize| sum(t, at) - sum(t & (t - 1), at);
+                let steps = release.len() / coordinates;
+                (1..=steps).flat_map(|t| (0..*coordinates).map(move |at| block(t, at))).collect()
+            }
+            Self::Sums { factor, stiffness, coordinates } => {
+                let mut out = vec![0.0; release.len()];
+                for at in 0..*coordinates {
+                    let sums: Vec<f64> =
+                        release.iter().skip(at).step_by(*coordinates).map(|x| x * stiffness).collect();
+                    let rows = match factor {
+                        // B = C there: the rows are C⁻¹ of the sums, C⁻¹ = (I − shift)·C.
+                        Factor::SquareRoot => {
+                            let once = applied(factor, &sums);
+                            let before = [0.0].into_iter().chain(once.iter().copied());
+                            once.iter().zip(before).map(|(now, before)| now - before).collect()
+                        }
+                        _ => {
+                            let before = [0.0].into_iter().chain(sums.iter().copied());
+                            let g: Vec<f64> =
+                                sums.iter().zip(before).map(|(now, before)| now - before).collect();
+                            applied(factor, &g)
+                        }
+                    };
+                    rows.iter().enumerate().for_each(|(t, row)| out[t * coordinates + at] = *row);
+                }
+                out
+            }
+        }
+    }
+}
+
+/// A stream on two neighbouring tables, seen through what was noised.
+struct Seen<T> {
+    inner: T,
+    undone: Undone,
+    direction: Vec<f64>,
+}
+
+impl<T: Target> Target for Seen<T> {
+    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+        Ok(self.undone.undo(&self.inner.release(world, source)?))
+    }
+
+    fn direction(&self) -> Option<Vec<f64>> {
+        Some(self.direction.clone())
+    }
+}
+
+fn models(of: Of, budget: Budget) -> Result<Plan<Online>, AuditError> {
+    let ridge = |method: &str| {
+        let method: Method = method.parse()?;
+        method.with("ridge", &RIDGE.to_string())?.with("ball", &BALL.to_string())
+    };
+    let method = match of {
+        Of::Ftrl(factor) => "ftrl".parse::<Method>()?.with("factor", factor)?,
+        Of::Implicit => ridge("implicit")?,
+        Of::Giga | Of::Tally => ridge("giga")?,
+    };
+    let words = Words {
+        epsilon: Some(budget.epsilon()),
+        delta: Some(budget.delta()),
+        ..Words::of("gd".parse()?)
+    };
+    let asked = Online::request(&schema()?, u64::from(SLOTS), method, &words)?;
+    let task = asked.task.clone().keeping(SLOTS);
+    Ok(plan(&Request { task, ..asked })?)
+}
+
+fn counts(budget: Budget) -> Result<Plan<Tally>, AuditError> {
+    let task = Tally { kept: Some(SLOTS), ..Tally::by("y") };
+    Ok(plan(&task.request(&schema()?, u64::from(SLOTS))?.within(budget))?)
+}
+
+/// The points of both worlds, each times its step, and how far they are apart.
+fn points_apart(slope: f64, implicit: bool) -> Vec<f64> {
+    let ball = Ball { radius: BALL, ridge: RIDGE, slope };
+    let world = |own: f64| -> Vec<f64> {
+        let mut theta = vec![0.0];
+        let step = |t: u32| {
+            let x: &[(usize, f64)] = if t as usize == AT + 1 { &[(0, 1.0)] } else { &[] };
+            let at = f64::from(t);
+            if implicit {
+                base::implicit(&ball, &mut theta, x, 1.0 / (RIDGE * at), |_| own);
+                return theta[0] * (at + 1.0);
+            }
+            if at >= base::first_gradient(&ball, 0.25, 1.0) {
+                base::gradient(&ball, &mut theta, x, 2.0 / (RIDGE * at), |_| own);
+            }
+            theta[0] * at
+        };
+        (1..=SLOTS).map(step).collect()
+    };
+    world(-slope).iter().zip(world(slope)).map(|(a, b)| a - b).collect()
+}
+
+/// Audits a stream.
+pub fn audit(subject: &Subject, options: &AttackOptions, watch: &dyn Watch) -> Result<Finding, AuditError> {
+    audit_against(subject, subject.budget, options, watch)
+}
+
+/// The same, judged by the certificate that it would have with another budget.
+pub fn audit_against(
+    subject: &Subject,
+    stated: Budget,
+    options: &AttackOptions,
+    watch: &dyn Watch,
+) -> Result<Finding, AuditError> {
+    let nothing = || AuditError::NothingClaimed { method: "online" };
+    let mut g = vec![0.0; SLOTS as usize];
+    if subject.of == Of::Tally {
+        let plan = counts(subject.budget)?;
+        let claim = claimed(&counts(stated)?)?.ok_or_else(nothing)?;
+        let schema = &plan.request().schema;
+        let worlds = [table(schema, "0,yes")?, table(schema, "0,no")?];
+        let factor = factor("buffered", &plan.request().task.buffers);
+        g[AT] = 1.0;
+        let column = applied(&factor, &g);
+        let direction = column.iter().flat_map(|c| [*c, -*c]).collect::<Vec<f64>>();
+        let undone = Undone::Sums { factor, stiffness: 1.0, coordinates: 2 };
+        let inner = Planned::on(&plan, worlds, direction.clone());
+        return attack::audit(&Seen { inner, undone, direction }, &claim, options, watch);
+    }
+    let plan = models(subject.of, subject.budget)?;
+    let claim = claimed(&models(subject.of, stated)?)?.ok_or_else(nothing)?;
+    let worlds = [table(plan.schema(), "1,yes")?, table(plan.schema(), "1,no")?];
+    let slope = plan.facts().slope;
+    let (undone, direction) = match &plan.request().task.method {
+        Method::Ftrl(settled) => {
+            let word = match subject.of {
+                Of::Ftrl(word) => word,
+                _ => "buffered",
+            };
+            let factor = factor(word, &settled.buffers);
+            // A slope of −S (yes) against S.
+            g[AT] = 2.0 * slope;
+            let direction = applied(&factor, &g);
+            let stiffness = -1.0 / settled.rate.unwrap_or(1.0);
+            (Undone::Sums { factor, stiffness, coordinates: 1 }, direction)
+        }
+        _ => {
+            let implicit = subject.of == Of::Implicit;
+            let direction = points_apart(slope, implicit).iter().map(|apart| -apart).collect();
+            let ahead = if implicit { 1.0 } else { 0.0 };
+            (Undone::Points { ahead }, direction)
+        }
+    };
+    let inner = Planned::on(&plan, worlds, direction.clone());
+    attack::audit(&Seen { inner, undone, direction }, &claim, options, watch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use privet_dp::noise::FixedSeed;
+
+    /// The worlds differ by what the attack projects on, and by all that is charged but for the later slots that
+    /// the slot is not the first of.
+    #[test]
+    fn the_worlds_differ_in_the_direction_that_is_attacked() {
+        for subject in Subject::all(Budget::new(1.0, 1e-5).unwrap()) {
+            if subject.of == Of::Tally {
+                continue;
+            }
+            let plan = models(subject.of, subject.budget).unwrap();
+            let worlds = [table(plan.schema(), "1,yes").unwrap(), table(plan.schema(), "1,no").unwrap()];
+            let run = |world: &Dataset| {
+                let mut source = FixedSeed::new(2);
+                let stop = std::sync::atomic::AtomicBool::new(false);
+                let release = plan.run(world, &mut source, &stop).unwrap();
+                privet_learn::Artefact::numbers(release.value())
+            };
+            let (a, b) = (run(&worlds[0]), run(&worlds[1]));
+            assert!(a[..AT] == b[..AT] && a[AT..] != b[AT..], "{subject:?}");
+        }
+    }
+}

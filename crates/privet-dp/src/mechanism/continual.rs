@@ -1,0 +1,158 @@
+//! Running sums of a stream under correlated Gaussian noise.
+//!
+//! **Theorem.** Let C be a [`Factor`] for n steps, let a unit take part in at most b steps that are at least s apart,
+//! and let the contribution of a step in which it does move by at most β (ℓ2) between neighbours, whatever was
+//! released before. Releasing the n rows of C·g, each rounded to the grid step·ℤᵖ and under discrete Gaussian noise
+//! of scale σ, satisfies the curve of a Gaussian mechanism of sensitivity
+//!
+//! **Δ = β·sens(C; b, s) + √(np)·(r + step)**,
+//!
+//! r the rounding of the buffers ([`crate::continual::Secret`]), and the charge for the grid of np coordinates. Contributions may depend on
+//! everything released before (gradients at the last model): they must be the same function of that, of the
+//! step's own records and of nothing else.
+//!
+//! *Proof.* Fix a transcript. Contributions of steps in which the unit takes no part are then the same under both
+//! streams, so that the means of the n releases differ by C(g − g′), whose squares sum to at most
+//! (β·sens)² ([`Factor`]), for every transcript; rounding adds at most r + step in each of np coordinates. Given all
+//! before it, release t is a Gaussian one that moves by some dₜ, a function of the transcript, and Σ‖dₜ‖² ≤ Δ²
+//! for sure: the Gaussian filter ([`crate::account::filter`]) bounds the whole by Δ/σ. (For continuous noise it is
+//! Theorem 2.1 of Denisov, McMahan, Rush, Smith & Thakurta 2022.) Each release on the grid is within a total
+//! variation of one with continuous noise that is rounded, step by step. ∎
+//!
+//! Each step is a draw of the session, which commits it before the noise is drawn. A step that is lost, or never
+//! taken, takes rows out of the sum of squares: it costs nothing more.
+
+use super::grid::{from_grid, up};
+use crate::account::{Cost, Event, Grid};
+use crate::continual::{Factor, Heard, Participation, Rounding, Secret, StateKey};
+use crate::gate::{GateError, Noised, Private, Session};
+use crate::noise::GridGaussian;
+use privet_core::{Neighbours, Unit};
+use zeroize::{Zeroize, Zeroizing};
+
+/// Adds correlated noise to the contributions of a stream.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Continual {
+    /// The relation the bound was derived for.
+    pub neighbours: Neighbours,
+    /// The unit the bound was derived for.
+    pub unit: Unit,
+    /// C.
+    pub factor: Factor,
+    /// n.
+    pub steps: u32,
+    /// b and s.
+    pub participation: Participation,
+    /// β.
+    pub bound: f64,
+    /// σ.
+    pub noise_scale: f64,
+    /// Length of a contribution.
+    pub coordinates: usize,
+    /// What contributions are whole numbers of, a power of two.
+    pub step_unit: f64,
+}
+
+/// Units whose fractions are normal numbers too.
+const UNITS: std::ops::RangeInclusive<f64> = 1e-270..=1e270;
+
+/// A [`Continual`] under way: its event, its noise and its un-noised state.
+#[derive(Debug)]
+pub struct Stream {
+    event: Event,
+    noise: GridGaussian,
+    secret: Secret,
+    draws: Zeroizing<Vec<i64>>,
+}
+
+impl Continual {
+    /// What all its steps together will cost.
+    pub fn event(&self) -> Result<Event, GateError> {
+        let step = GridGaussian::new(self.noise_scale)?.step();
+        if !UNITS.contains(&self.step_unit) || self.step_unit.to_bits() << 12 != 0 {
+            return Err(GateError::Malformed);
+        }
+        let coordinates = u64::from(self.steps) * self.coordinates as u64;
+        let moved = self.bound * self.factor.sensitivity(self.steps, self.participation)?;
+        let each = Rounding::each(&self.factor, self.steps, self.step_unit) + step;
+        Ok(Event::Use {
+            neighbours: self.neighbours,
+            unit: self.unit,
+            cost: Cost::ContinualGaussian {
+                factor: self.factor.clone(),
+                steps: self.steps,
+                participation: self.participation,
+                sensitivity: up(moved + up(each * (coordinates as f64).sqrt())),
+                noise_scale: self.noise_scale,
+                grid: Grid { step, coordinates },
+            },
+        })
+    }
+
+    /// Begins; nothing is charged yet.
+    pub fn begin(&self) -> Result<Stream, GateError> {
+        let (factor, steps) = (&self.factor, self.steps);
+        Ok(Stream {
+            event: self.event()?,
+            noise: GridGaussian::new(self.noise_scale)?,
+            secret: Secret::new(factor, steps, self.coordinates, self.step_unit)?,
+            draws: Zeroizing::new(vec![0; self.coordinates]),
+        })
+    }
+}
+
+impl Stream {
+    /// Takes a step: charges it, and releases the next row of C·g under noise. `contribution` is in whole
+    /// numbers of the unit.
+    pub fn step(
+        &mut self,
+        contribution: Private<&[i64]>,
+        session: &mut Session<'_>,
+    ) -> Result<Noised<Heard>, GateError> {
+        let source = session.charge(self.event.clone())?;
+        self.noise.fill_steps(&mut self.draws, source);
+        let mut row = self.secret.take(contribution.open())?;
+        let mut steps = row.to_grid(self.noise.step(), self.draws.len())?;
+        let noised = from_grid(&steps, &self.draws, self.noise.step());
+        row.counts.zeroize();
+        steps.zeroize();
+        Ok(session.noised(Heard::Row(noised)))
+    }
+
+    /// How many steps it has taken.
+    pub fn taken(&self) -> u32 {
+        self.secret.taken()
+    }
+
+    /// Passes over a step whose answer was lost with a process: it was charged there, and nothing is released.
+    pub fn pass_over(&mut self, session: &mut Session<'_>) -> Result<Noised<Heard>, GateError> {
+        self.secret.pass_over()?;
+        Ok(session.noised(Heard::Lost))
+    }
+
+    /// Whether its state can be put aside and taken up again.
+    pub fn can_be_put_aside(&self) -> bool {
+        self.secret.can_be_put_aside()
+    }
+
+    /// Tells a walk that the un-noised state was left behind.
+    pub fn tell_anew(&self, session: &mut Session<'_>) -> Noised<Heard> {
+        session.noised(Heard::Anew)
+    }
+
+    /// Its un-noised state, sealed under a key and bound to a context.
+    pub fn seal(&self, key: &StateKey, context: &str) -> Result<String, GateError> {
+        self.secret.seal(key, context)
+    }
+
+    /// From a sealed state, in place of its own.
+    pub fn unseal(self, key: &StateKey, context: &str, sealed: &str) -> Result<Self, GateError> {
+        Ok(Self { secret: self.secret.unseal(key, context, sealed)?, ..self })
+    }
+
+    /// With nothing in its state, after so many steps: their records are left behind. Rows before and after share
+    /// no record then, so that each record's column of C is cut off or begins later, and the charge holds.
+    pub fn after(self, taken: u32) -> Result<Self, GateError> {
+        Ok(Self { secret: self.secret.after(taken)?, ..self })
+    }
+}

@@ -1,0 +1,39 @@
+//! Projected gradient descent under noise (PGIGA): [`super::wrapper`] around the gradient steps of [`super::base`].
+//!
+//! **Theorem.** The point after t steps moves by at most **4SR/(Ψt)** (printed: 2G/(Ψt), erratum C2): t times it, under
+//! N(0, β²I) with β = 4SR√T/(Ψμ), is released at every step. Until t = ⌈2L²/Ψ²⌉ the point stays at 0.
+
+use super::implicit::{self, Implicit};
+use super::method::Decision;
+use super::wrapper::{Base, Wrapped, ball};
+use super::{Horizon, Method};
+use crate::LearnError;
+use crate::allowance::Allowance;
+use crate::request::Calibration;
+use crate::settings::SettingInfo;
+
+/// What can be set.
+pub const SETTINGS: &[SettingInfo] = implicit::SETTINGS;
+
+/// Its settings: those of implicit descent.
+pub type Giga = Implicit;
+
+/// Decides everything from public facts.
+pub(super) fn plan(
+    horizon: &Horizon,
+    allowance: &Allowance<'_>,
+    calibration: Calibration,
+    options: &Giga,
+) -> Result<Decision, LearnError> {
+    let ball = ball(horizon, allowance, options.ridge, options.ball)?;
+    let settled = Giga { ridge: Some(ball.ridge), ball: Some(ball.radius) };
+    let (learner, mut notes) =
+        Wrapped::planned(Base::Gradient, ball, horizon, allowance, calibration)?;
+    if learner.first > f64::from(horizon.steps) {
+        notes.push(format!(
+            "with this ridge no gradient is taken before step {}, beyond the horizon: every model is noise",
+            learner.first
+        ));
+    }
+    Ok(Decision { notes, ..Decision::new(learner, Method::Giga(settled)) })
+}

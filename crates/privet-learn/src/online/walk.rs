@@ -1,0 +1,133 @@
+//! The public half of every stream: how noised answers become models.
+
+use super::Stream;
+use privet_dp::continual::{Heard, Running};
+use privet_dp::gate::{Next, Walk};
+use serde::{Deserialize, Serialize};
+
+/// How an answer becomes the next point.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) enum Rule {
+    /// Answers are rows of C·g: θ = −ŝ/(`stiffness` + `ridge`·t), ŝ the running sum of gradients.
+    Leader {
+        /// ŝ.
+        running: Running,
+        /// 1/η.
+        stiffness: f64,
+        /// Ψ, of a step.
+        ridge: f64,
+    },
+    /// Answers are rows of C·g, and ŝ is what is wanted.
+    Sums {
+        /// ŝ.
+        running: Running,
+    },
+    /// Answers are (t + `ahead`) times the point after t steps: θ is that, brought into the ball.
+    Points {
+        /// Radius of the ball.
+        radius: f64,
+        /// What is added to t.
+        ahead: u32,
+    },
+}
+
+/// A walk from model to model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Following {
+    pub rule: Rule,
+    pub steps: u32,
+    pub taken: u32,
+    pub theta: Vec<f64>,
+    /// Whether every model is released as it comes; otherwise those of `keep` at the end.
+    pub live: bool,
+    /// Whether a live walk said that it begins.
+    pub begun: bool,
+    /// After which steps models are kept, ascending.
+    pub keep: Vec<u32>,
+    pub kept: Stream,
+}
+
+impl Following {
+    pub fn new(rule: Rule, steps: u32, columns: usize, keep: Vec<u32>) -> Self {
+        let kept = Stream::NOTHING;
+        Self { rule, steps, taken: 0, theta: vec![0.0; columns], live: false, begun: false, keep, kept }
+    }
+
+    /// A step whose answer was lost. Only streams whose running sums can go on are put aside.
+    fn pass_over(&mut self) {
+        self.taken += 1;
+        if let Rule::Leader { running, .. } | Rule::Sums { running } = &mut self.rule {
+            let _ = running.pass_over();
+        }
+    }
+
+    fn begin_anew(&mut self) {
+        if let Rule::Leader { running, .. } | Rule::Sums { running } = &mut self.rule {
+            let _ = running.begin_anew();
+        }
+    }
+
+    fn hear(&mut self, answer: &[f64]) {
+        self.taken += 1;
+        match &mut self.rule {
+            Rule::Leader { running, stiffness, ridge } => {
+                let by = -1.0 / (*stiffness + *ridge * f64::from(self.taken));
+                let sums = running.hear(answer);
+                self.theta.iter_mut().zip(sums).for_each(|(theta, sum)| *theta = by * sum);
+            }
+            Rule::Sums { running } => {
+                self.theta.copy_from_slice(running.hear(answer));
+            }
+            Rule::Points { radius, ahead } => {
+                let by = f64::from(self.taken) + f64::from(*ahead);
+                self.theta.iter_mut().zip(answer).for_each(|(theta, y)| *theta = y / by);
+                super::base::into_ball(&mut self.theta, *radius);
+            }
+        }
+    }
+}
+
+impl Walk for Following {
+    type Start = Self;
+    type Question = Vec<f64>;
+    type Answer = Heard;
+    type Artefact = Stream;
+
+    fn begin(start: Self) -> Self {
+        start
+    }
+
+    fn next(&mut self, answer: Option<Heard>) -> Next<Vec<f64>, Stream> {
+        if let Some(Heard::Row(answer)) = &answer {
+            self.hear(answer);
+            if self.live {
+                return Next::Release(Stream {
+                    after: vec![self.taken],
+                    values: vec![self.theta.clone()],
+                });
+            }
+            if self.keep.get(self.kept.after.len()) == Some(&self.taken) {
+                self.kept.after.push(self.taken);
+                self.kept.values.push(self.theta.clone());
+            }
+            if self.taken == self.steps {
+                return Next::Release(std::mem::replace(
+                    &mut self.kept,
+                    Stream::NOTHING,
+                ));
+            }
+        }
+        match answer {
+            Some(Heard::Lost) => self.pass_over(),
+            Some(Heard::Anew) => self.begin_anew(),
+            Some(Heard::Row(_)) | None => {}
+        }
+        if self.live && !self.begun {
+            self.begun = true;
+            return Next::Release(Stream::NOTHING);
+        }
+        if self.taken >= self.steps { Next::End } else { Next::Ask(self.theta.clone()) }
+    }
+}

@@ -1,0 +1,248 @@
+"""Learning from a stream: every model from the first to the last is within one budget.
+
+>>> import numpy as np
+>>> from privet import PrivateOnlineClassifier
+>>> rng = np.random.default_rng(0)
+>>> X = rng.uniform(-1, 1, size=(20_000, 2))
+>>> y = (X[:, 0] > 0).astype(int)
+>>> model = PrivateOnlineClassifier(epsilon=2, horizon=20_000, bounds=(-1, 1), classes=[0, 1], batch=10)
+>>> for rows in np.array_split(np.arange(20_000), 20):
+...     model = model.partial_fit(X[rows], y[rows])
+>>> bool((model.predict(X) == y).mean() > 0.8), model.certificate_.epsilon, model.steps_left_
+(True, 2.0, 0)
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from privet import _privet
+from privet._array_schema import array_schema, check_exclusive
+from privet._certificate import Certificate
+from privet._numbers import optional_number, whole
+from privet._seeds import seed_of
+
+
+class StreamFile:
+    """The newest release of a stream, with its certificate: what :func:`privet.load` reads."""
+
+    certificate: Certificate
+    """What all releases of the stream can reveal, together."""
+
+    def __init__(self, release: Any) -> None:
+        self._release = release
+        self.certificate = Certificate._of(release)
+
+    @property
+    def after(self) -> list[int]:
+        """After which steps something was kept."""
+        return self._release.after
+
+    @property
+    def values(self) -> np.ndarray:
+        """What was released then: weights of each encoded column, or a count for each category."""
+        return np.asarray(self._release.values)
+
+    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Write it with its certificate into one file."""
+        self._release.save(os.fspath(path), bool(overwrite))
+
+    def __repr__(self) -> str:
+        claim = self.certificate
+        return f"StreamFile(after step {self.after[-1] if self.after else 0}, epsilon = {claim.epsilon:g})"
+
+
+class PrivateOnlineClassifier:
+    """A linear classifier of two classes that learns from a stream under differential privacy.
+
+    Rows take slots in the order in which they come, ``batch`` of them a step. Streams that differ in one slot,
+    which holds another record or none, look alike; all models together are within the budget, however
+    often they are looked at. A row with a value that is not finite takes its slot and adds nothing. After
+    ``horizon`` rows nothing more is learnt.
+
+    Parameters
+    ----------
+    epsilon : float
+        The privacy budget of the whole stream; privet picks none for you.
+    horizon : int
+        How many rows come at most. The noise is planned for it.
+    classes : sequence of two labels
+        Public; the first is the negative one.
+    bounds, data_norm : optional
+        How large a row can be, as in :class:`privet.PrivateLogisticRegression`; one of them is needed.
+    delta : float, optional
+        1/horizon² unless given.
+    batch : int, default 1
+        Rows a step. ``partial_fit`` keeps a remainder until the batch is whole.
+    method : {"ftrl", "implicit", "giga"}, default "ftrl"
+        The learner; ``python -m privet online train --help`` says more.
+    settings : mapping, optional
+        Settings of the method by name.
+    random_state : int, optional
+        For tests alone: repeatable noise, and a certificate that says NOT PRIVATE.
+
+    Attributes
+    ----------
+    coef_, intercept_ : the newest model, in the scaled columns that the schema makes of rows.
+    certificate_ : Certificate
+        What all models of the stream can reveal, together.
+    steps_left_ : int
+        How many steps are left.
+    """
+
+    def __init__(
+        self,
+        epsilon: float | None = None,
+        *,
+        horizon: int | None = None,
+        classes: Sequence[Any] | None = None,
+        bounds: Any = None,
+        data_norm: float | None = None,
+        delta: float | None = None,
+        batch: int = 1,
+        method: str = "ftrl",
+        settings: Mapping[str, Any] | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.horizon = horizon
+        self.classes = classes
+        self.bounds = bounds
+        self.data_norm = data_norm
+        self.delta = delta
+        self.batch = batch
+        self.method = method
+        self.settings = settings
+        self.random_state = random_state
+
+    def partial_fit(self, X: Any, y: Any, classes: Sequence[Any] | None = None) -> PrivateOnlineClassifier:
+        """Learn from more rows. Those beyond the horizon are left alone, with a ``ValueError``."""
+        if classes is not None and self.classes is None:
+            self.classes = classes
+        X = np.atleast_2d(np.asarray(X, dtype=np.float64))
+        codes = self._codes(y)
+        if len(codes) != len(X):
+            raise ValueError(f"X has {len(X)} rows and y {len(codes)} labels; one for each is accepted")
+        if not hasattr(self, "_stream"):
+            self._begin(X.shape[1])
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has {X.shape[1]} features; the stream began with {self.n_features_in_}")
+        if self._waiting is not None:
+            X, codes = np.vstack([self._waiting[0], X]), np.concatenate([self._waiting[1], codes])
+        whole_batches = len(X) - len(X) % self._stream.batch
+        self._waiting = (X[whole_batches:], codes[whole_batches:]) if whole_batches < len(X) else None
+        return self._take(X[:whole_batches], codes[:whole_batches])
+
+    def flush(self) -> PrivateOnlineClassifier:
+        """Learn from rows that wait for their batch to be whole: a short step."""
+        waiting, self._waiting = self._waiting, None
+        return self if waiting is None else self._take(*waiting)
+
+    def learn_one(self, x: Mapping[Any, float], y: Any) -> PrivateOnlineClassifier:
+        """Learn from one row, a mapping from feature to value, as river does; features in the order of the first."""
+        if not hasattr(self, "feature_names_in_"):
+            self.feature_names_in_ = list(x)
+        return self.partial_fit([self._row(x)], [y])
+
+    def predict_one(self, x: Mapping[Any, float]) -> Any:
+        """The class of one row; the first class before anything was learnt."""
+        if not hasattr(self, "_stream"):
+            return None if self.classes is None else self.classes[0]
+        return self.predict([self._row(x)])[0]
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of rows by the newest model; above 0 is the second class."""
+        if not hasattr(self, "_stream"):
+            raise ValueError("nothing was learnt yet: call partial_fit or learn_one first")
+        return self._stream.scores(np.atleast_2d(np.ascontiguousarray(X, dtype=np.float64)))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each row by the newest model. Handed on, it tells of that row's own features."""
+        return np.asarray(self.classes)[(self.decision_function(X) > 0).astype(int)]
+
+    def score(self, X: Any, y: Any) -> float:
+        """The share of rows whose class is right."""
+        return float(np.mean(self.predict(X) == np.asarray(y)))
+
+    @property
+    def weights_(self) -> np.ndarray:
+        """The newest weights, the constant column last."""
+        return np.asarray(self._stream.weights)
+
+    def released(self) -> StreamFile:
+        """The newest model with the certificate of the whole stream, to be saved."""
+        found = self._stream.released()
+        if found is not None:
+            self._released = StreamFile(found)
+        return self._released
+
+    def _row(self, x: Mapping[Any, float]) -> list[float]:
+        missing = float("nan")
+        return [float(x.get(name, missing)) for name in getattr(self, "feature_names_in_", list(x))]
+
+    def _codes(self, y: Any) -> np.ndarray:
+        if self.classes is None or len(self.classes) != 2:
+            raise ValueError("classes are missing: the two labels, public, are accepted")
+        y = np.atleast_1d(np.asarray(y))
+        first, second = (y == label for label in self.classes)
+        if not np.all(first | second):
+            raise ValueError("y has a label that is none of the classes")
+        return second.astype(np.uint32)
+
+    def _begin(self, n_features: int) -> None:
+        if self.horizon is None:
+            raise ValueError("horizon is missing: the noise is planned for a number of rows")
+        check_exclusive(self.bounds, self.data_norm, None)
+        schema = array_schema(
+            n_features=n_features,
+            names=None,
+            bounds=self.bounds,
+            data_norm=self.data_norm,
+            fit_intercept=True,
+            sparse=False,
+            target={"classes": [str(label) for label in self.classes]},
+            max_records=None,
+            invalid="drop",
+        )
+        settings = dict(self.settings or {})
+        self._stream = _privet.OnlineStream(
+            schema._checked,
+            whole("horizon", self.horizon),
+            epsilon=optional_number("epsilon", self.epsilon),
+            delta=optional_number("delta", self.delta),
+            neighbours="replace-one",
+            method=self.method,
+            settings=[(str(name), str(value)) for name, value in settings.items()],
+            batch=whole("batch", self.batch),
+            seed=seed_of(self.random_state),
+        )
+        self.n_features_in_ = n_features
+        self.classes_ = np.asarray(self.classes)
+        self._waiting = None
+        self.steps_left_ = -(-int(self.horizon) // int(self.batch))
+        self.certificate_ = self.released().certificate
+
+    def _take(self, X: np.ndarray, codes: np.ndarray) -> PrivateOnlineClassifier:
+        if len(X) == 0:
+            return self
+        taken, self.steps_left_ = self._stream.take(np.ascontiguousarray(X), codes)
+        if taken < len(X):
+            raise ValueError(
+                f"the horizon of {self.horizon} rows is reached: {len(X) - taken} rows were left alone; more of "
+                "them need another budget"
+            )
+        return self
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """The newest weights of the columns, as scikit-learn shapes them."""
+        return self.weights_[None, :-1]
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """The newest weight of the constant column."""
+        return self.weights_[-1:]

@@ -1,0 +1,244 @@
+//! Streams: a learner that is handed records as they come, and what was released of it.
+
+use crate::error::{Failure, Outcome};
+use crate::held::Held;
+use crate::input;
+use crate::noise::source;
+use crate::schema::Schema;
+use crate::watched::watched;
+use numpy::{PyArray1, ToPyArray};
+use privet_core::Neighbours;
+use privet_data::Dataset;
+use privet_data::matrix::Matrix;
+use privet_learn::online::live::Live;
+use privet_learn::online::tally::Tally;
+use privet_learn::online::{Method, Online};
+use privet_learn::{LearnError, Plan, Released, Request, Words};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::mpsc::{Sender, channel};
+
+/// What the thread that holds the session is asked.
+enum Order {
+    /// Steps from these records: how many were taken, how many steps are left, the newest model.
+    Take(Dataset, Sender<Result<(usize, u32, Option<Vec<f64>>), LearnError>>),
+    /// The newest model with its certificate.
+    Released(Sender<Result<Option<Released<Online>>, LearnError>>),
+}
+
+/// A stream under way. Its un-noised half lives on a thread of its own, and nowhere else.
+#[pyclass(module = "privet._privet", frozen)]
+pub struct OnlineStream {
+    plan: Plan<Online>,
+    orders: Mutex<Sender<Order>>,
+    weights: Mutex<Vec<f64>>,
+    first: Mutex<Option<Released<Online>>>,
+}
+
+fn gone() -> Failure {
+    Failure::value("the stream has ended, or is of another process: streams are not taken along by a fork")
+}
+
+impl OnlineStream {
+    fn order<T>(&self, py: Python<'_>, make: impl FnOnce(Sender<T>) -> Order) -> Outcome<T>
+    where
+        T: Send,
+    {
+        let (reply, answer) = channel();
+        let orders = self.orders.lock().map_err(|_| gone())?;
+        orders.send(make(reply)).map_err(|_| gone())?;
+        drop(orders);
+        py.detach(|| answer.recv()).map_err(|_| gone())
+    }
+}
+
+#[pymethods]
+impl OnlineStream {
+    /// Plans and opens the stream; nothing is drawn yet.
+    #[new]
+    #[pyo3(signature = (schema, horizon, *, epsilon, delta, neighbours, method, settings, batch, seed))]
+    fn new(
+        py: Python<'_>,
+        schema: &Bound<'_, Schema>,
+        horizon: u64,
+        epsilon: Option<f64>,
+        delta: Option<f64>,
+        neighbours: &str,
+        method: &str,
+        settings: Vec<(String, String)>,
+        batch: u32,
+        seed: Option<u64>,
+    ) -> Outcome<Self> {
+        let words = Words {
+            epsilon,
+            delta,
+            neighbours: neighbours.parse::<Neighbours>()?,
+            settings,
+            ..Words::of(privet_learn::Method::NonPrivate(Default::default()))
+        };
+        let method: Method = method.parse()?;
+        let asked = Online::request(&schema.get().0, horizon, method, &words)?;
+        let task = asked.task.clone().in_batches(batch);
+        let request = Request { task, ..asked };
+        let plan = watched(py, |_| privet_learn::plan(&request))??;
+        let mut source = source(seed)?;
+        let (ready, begun) = channel();
+        let (orders, taken) = channel::<Order>();
+        let own = plan.clone();
+        std::thread::Builder::new()
+            .name("privet-stream".into())
+            .spawn(move || {
+                let (mut live, first) = match Live::begin(&own, source.as_mut()) {
+                    Ok(begun) => begun,
+                    Err(error) => return drop(ready.send(Err(error))),
+                };
+                let _ = ready.send(Ok(first));
+                for order in taken {
+                    match order {
+                        Order::Take(data, reply) => {
+                            let mut newest = None;
+                            let done = live.take(&data, |_, weights| {
+                                newest = Some(weights.to_vec());
+                                Ok(())
+                            });
+                            let _ = reply.send(done.map(|rows| (rows, live.left(), newest)));
+                        }
+                        Order::Released(reply) => drop(reply.send(live.released())),
+                    }
+                }
+            })
+            .map_err(|error| Failure::value(format!("no thread for the stream: {error}")))?;
+        let first = py.detach(|| begun.recv()).map_err(|_| gone())??;
+        let weights = Mutex::new(vec![0.0; plan.facts().facts.columns]);
+        let first = Mutex::new(Some(first));
+        Ok(Self { plan, orders: Mutex::new(orders), weights, first })
+    }
+
+    /// Takes steps from rows: how many rows were taken, and how many steps are left.
+    fn take(
+        &self,
+        py: Python<'_>,
+        features: &Bound<'_, PyAny>,
+        labels: &Bound<'_, PyAny>,
+    ) -> Outcome<(usize, u32)> {
+        let options = input::to_learn(false, false);
+        let data = input::dataset(features, labels, None, self.plan.schema(), &options)?;
+        let (rows, left, newest) = self.order(py, |reply| Order::Take(data, reply))??;
+        if let Some(newest) = newest {
+            *self.weights.lock().map_err(|_| gone())? = newest;
+        }
+        Ok((rows, left))
+    }
+
+    /// ⟨x, θ⟩ of the newest model for each row.
+    fn scores<'py>(
+        &self,
+        py: Python<'py>,
+        features: &Bound<'py, PyAny>,
+    ) -> Outcome<Bound<'py, PyArray1<f64>>> {
+        let rows = input::features(features, self.plan.schema(), &input::to_use())?.matrix;
+        let weights = self.weights.lock().map_err(|_| gone())?;
+        Ok(scores(&rows, &weights).to_pyarray(py))
+    }
+
+    /// The newest weights.
+    #[getter]
+    fn weights(&self) -> Outcome<Vec<f64>> {
+        Ok(self.weights.lock().map_err(|_| gone())?.clone())
+    }
+
+    /// Records that make a step.
+    #[getter]
+    fn batch(&self) -> u32 {
+        self.plan.facts().batch
+    }
+
+    /// The newest model with its certificate; `None` if there is none since the last call.
+    fn released(&self, py: Python<'_>) -> Outcome<Option<Stream>> {
+        let newest = self.order(py, Order::Released)??;
+        let first = self.first.lock().map_err(|_| gone())?.take();
+        Ok(newest.or(first).map(|released| Stream(Held::released(released))))
+    }
+}
+
+fn scores(rows: &Matrix, weights: &[f64]) -> Vec<f64> {
+    let weight = |column: usize| weights.get(column).copied().unwrap_or(0.0);
+    (0..rows.rows())
+        .map(|row| match rows {
+            Matrix::Dense(dense) => {
+                let entries = dense.row(row).iter().enumerate();
+                entries.map(|(column, x)| f64::from(*x) * weight(column)).sum()
+            }
+            Matrix::Csr(csr) => {
+                let (columns, values) = csr.row(row);
+                columns.iter().zip(values).map(|(c, x)| f64::from(*x) * weight(*c as usize)).sum()
+            }
+        })
+        .collect()
+}
+
+macro_rules! released {
+    ($(#[$doc:meta])* $name:ident($task:ty)) => {
+        $(#[$doc])*
+        #[pyclass(module = "privet._privet", frozen)]
+        pub struct $name(pub Held<$task>);
+
+        #[pymethods]
+        impl $name {
+            /// Reads it from the bytes of its file.
+            #[staticmethod]
+            #[pyo3(signature = (bytes, *, sealed = true))]
+            fn from_bytes(bytes: &[u8], sealed: bool) -> Outcome<Self> {
+                Held::from_bytes(bytes, sealed).map(Self)
+            }
+
+            /// The bytes of its file.
+            fn to_bytes<'py>(&self, py: Python<'py>) -> Outcome<Bound<'py, PyBytes>> {
+                self.0.to_bytes(py)
+            }
+
+            /// Writes its file.
+            fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> Outcome<()> {
+                self.0.save(py, &path, overwrite)
+            }
+
+            /// After which steps something was kept.
+            #[getter]
+            fn after(&self) -> Vec<u32> {
+                self.0.artefact().after.clone()
+            }
+
+            /// The numbers of each: weights, or a count a category.
+            #[getter]
+            fn values(&self) -> Vec<Vec<f64>> {
+                self.0.artefact().values.clone()
+            }
+
+            /// What the certificate claims, as JSON.
+            fn claim(&self) -> String {
+                self.0.claim()
+            }
+
+            /// The certificate as JSON.
+            fn certificate(&self) -> Outcome<String> {
+                self.0.document()
+            }
+
+            /// Checks it without data: the verdict as JSON.
+            fn verify(&self, py: Python<'_>) -> Outcome<String> {
+                self.0.verdict(py)
+            }
+        }
+    };
+}
+
+released! {
+    /// The newest model of a stream with its certificate.
+    Stream(Online)
+}
+released! {
+    /// The newest running counts of a stream with their certificate.
+    Tallies(Tally)
+}

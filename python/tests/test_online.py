@@ -1,0 +1,67 @@
+"""Streams: partial_fit, learn_one, the horizon, and what is released of them."""
+
+import numpy as np
+import pytest
+
+import privet
+from privet import PrivateOnlineClassifier, load
+
+
+def stream(rows=4000, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(rows, 3))
+    return X, (X[:, 0] - X[:, 1] > 0).astype(int)
+
+
+def model(**more):
+    facts = {"epsilon": 4, "horizon": 4000, "bounds": (-1, 1), "classes": [0, 1]} | more
+    return PrivateOnlineClassifier(**facts)
+
+
+def test_partial_fit_learns_and_keeps_to_its_horizon(tmp_path):
+    X, y = stream()
+    fitted = model(batch=8)
+    for part in np.array_split(np.arange(4000), 7):
+        fitted.partial_fit(X[part], y[part])
+    assert fitted.steps_left_ == 0
+    # 4,000 rows at epsilon 4: far above chance whatever the noise.
+    assert fitted.score(X, y) > 0.7
+    with pytest.raises(ValueError, match="horizon of 4000 rows is reached"):
+        fitted.partial_fit(X[:8], y[:8])
+    assert fitted.certificate_.epsilon == 4 and fitted.certificate_.private
+    fitted.released().save(tmp_path / "stream.json")
+    again = load(tmp_path / "stream.json")
+    assert again.after == [500] and np.allclose(again.values[0], fitted.weights_)
+    assert privet.verify(tmp_path / "stream.json").valid
+
+
+def test_river_s_names():
+    X, y = stream(200)
+    one = model(horizon=200)
+    assert one.predict_one({"a": 1.0, "b": 0.0, "c": 0.0}) == 0
+    for row, label in zip(X, y):
+        one.learn_one(dict(zip("abc", row)), int(label))
+    assert one.predict_one({"a": 1.0, "b": 0.0, "c": 0.0}) in (0, 1)
+    assert one.steps_left_ == 0
+
+
+def test_a_row_that_is_not_finite_takes_its_slot():
+    X, y = stream(10)
+    X[3] = np.nan
+    fitted = model(horizon=10)
+    fitted.partial_fit(X, y)
+    assert fitted.steps_left_ == 0
+
+
+def test_what_is_missing_is_named():
+    X, y = stream(10)
+    with pytest.raises(ValueError, match="horizon"):
+        model(horizon=None).partial_fit(X, y)
+    with pytest.raises(ValueError, match="bounds"):
+        model(bounds=None).partial_fit(X, y)
+    with pytest.raises(ValueError, match="epsilon"):
+        model(epsilon=None).partial_fit(X, y)
+    with pytest.raises(ValueError, match="classes"):
+        model(classes=None).partial_fit(X, y)
+    with pytest.raises(ValueError, match="none of the classes"):
+        model().partial_fit(X, y + 1)
