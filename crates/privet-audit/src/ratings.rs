@@ -40,7 +40,7 @@ impl Subject {
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let budget = Budget::new(epsilon, delta)?;
         let mut all = Vec::new();
-        for info in METHODS.iter().filter(|info| info.name != "non-private") {
+        for info in METHODS.iter().filter(|info| info.private) {
             for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
                 let mut method: Method = info.name.parse()?;
                 if ["frank-wolfe", "oja", "pgd"].contains(&info.name) {

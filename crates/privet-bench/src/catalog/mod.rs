@@ -23,13 +23,16 @@ mod files;
 mod generated;
 mod housing;
 mod images;
+pub(crate) mod ratings;
 mod sparse;
 mod standins;
 mod synthetic;
 mod tables;
 
-pub use entries::ENTRIES;
 pub use error::CatalogError;
+
+use entries::ENTRIES;
+use ratings::RATINGS;
 
 use privet_data::{keyed, schema::Schema};
 use std::path::{Path, PathBuf};
@@ -92,11 +95,23 @@ const TRAIN_SHARE: f64 = 0.8;
 /// Fixes the shuffle of every set.
 pub(crate) const SPLIT_SEED: u64 = 20_240_101;
 
+impl Entry {
+    /// Whether it holds ratings: its rows are ratings, and its columns items.
+    pub fn is_ratings(&self) -> bool {
+        RATINGS.iter().any(|known| known.name == self.name)
+    }
+}
+
+/// All known sets.
+pub fn entries() -> impl Iterator<Item = &'static Entry> {
+    ENTRIES.iter().chain(RATINGS)
+}
+
 /// The entry of that name.
 pub fn find(name: &str) -> Result<&'static Entry, CatalogError> {
-    ENTRIES.iter().find(|entry| entry.name == name).ok_or_else(|| CatalogError::UnknownSet {
+    entries().find(|entry| entry.name == name).ok_or_else(|| CatalogError::UnknownSet {
         name: name.into(),
-        accepted: ENTRIES.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", "),
+        accepted: entries().map(|entry| entry.name).collect::<Vec<_>>().join(", "),
     })
 }
 
@@ -123,6 +138,7 @@ pub fn prepare(
         "mnist-images" | "fashion-mnist-images" => images::images(entry, from)?,
         "a9a" | "20newsgroups" | "reuters" => sparse::published(entry, from)?,
         "cod-rna-100000" | "cod-rna-1000000" => sparse::cod_rna_with_zeros(entry, from)?,
+        _ if entry.is_ratings() => ratings::task(entry, from, seed)?,
         "synthetic-l" => synthetic::low(seed)?,
         "synthetic-h" => synthetic::high(seed)?,
         "sparse-linear" => generated::linear(seed)?,

@@ -23,6 +23,7 @@ pub fn model(entry: &Entry, point: &Point, size: Size) -> f64 {
         "psgd" | "psgd-strong" => (number("passes").unwrap_or(10.0), 0.0),
         "frank-wolfe" => (0.5 * number("steps").unwrap_or(300.0), 0.05),
         "simplex" => (100.0, 0.0),
+        "moments" | "oja" => (100.0, 0.0),
         _ => (12.0, 0.0),
     };
     let noise = COORDINATE * size.columns as f64 * problems;

@@ -35,15 +35,20 @@
 //! keep = 5                          # and of how many points `runs` are made
 //! ```
 //!
+//! With `task = "complete"` (and no `loss`) the data sets are of ratings and the methods those of `privet complete`;
+//! each run holds out another `held-out = 0.1` of every user's ratings, the same for all methods, and is judged by the
+//! root mean squared error (`rmse`), `recall` and `ndcg`. A data set of either kind may have its own `delta`.
+//!
 //! [`super::target`] shows what stands under `[[targets]]`. A method may also have its own `loss`, `delta`, `epsilons`, `neighbours` and `datasets`, and `set`:
 //! settings that are the same everywhere. [`super::grid`] lists the keys of `set` and `grid` beyond the learner's own.
 
 use super::draft::parse;
 use super::grid::Point;
+use super::learner::{Family, Learner};
 use super::target::Target;
 use crate::error::BenchError;
 use privet_core::Neighbours;
-use privet_learn::{Calibration, Method};
+use privet_learn::Calibration;
 use privet_optim::loss::Loss;
 use std::path::{Path, PathBuf};
 
@@ -54,6 +59,8 @@ pub struct Suite {
     pub name: String,
     /// What it shows, in a line.
     pub title: String,
+    /// What its entries learn.
+    pub family: Family,
     /// Models that count, for each cell.
     pub runs: u32,
     /// Data sets, in order.
@@ -79,6 +86,10 @@ pub struct Source {
     pub tuned_epsilons: Option<Vec<f64>>,
     /// The methods for it; all of them if none.
     pub methods: Option<Vec<String>>,
+    /// δ on it instead of the methods' own.
+    pub delta: Option<Delta>,
+    /// Of ratings: the share of them that each run holds out.
+    pub held_out: f64,
 }
 
 /// A learner as a suite asks for it.
@@ -89,7 +100,7 @@ pub struct Entry {
     /// Its name for people.
     pub label: String,
     /// The learner.
-    pub method: Method,
+    pub method: Learner,
     /// Its settings that are the same everywhere.
     pub fixed: Point,
     /// What it minimises.
@@ -172,6 +183,7 @@ built_in![
     "iyengar-huber",
     "jain-thakurta",
     "wang-sparse",
+    "thakkar-completion",
 ];
 
 /// The suite of that name, or in that file.

@@ -5,7 +5,7 @@
 //! dataset = "adult"
 //! method = "auto"                   # a name of [[methods]], which decides δ and neighbours
 //! epsilon = 0.1                     # left out for a learner without privacy
-//! measure = "accuracy"              # or auc, r-squared, seconds
+//! measure = "accuracy"              # or auc, r-squared, rmse, recall, ndcg, seconds
 //! at-least = 79.1                   # or at-most
 //! calibration = "sound"             # unless said
 //! note = "the best of the papers"   # if need be
@@ -63,6 +63,12 @@ pub enum Measure {
     Auc,
     /// R² on the held-out records.
     RSquared,
+    /// Root mean squared error of held-out ratings.
+    Rmse,
+    /// Share of the liked held-out items among 20 recommended.
+    Recall,
+    /// Discounted gain of 20 recommended items over the largest possible.
+    Ndcg,
     /// Seconds of training, on the machine that measured.
     Seconds,
 }

@@ -34,6 +34,9 @@
 //! Tested by `tests/all/ratings.rs`.
 
 mod grid;
+mod held_out;
+
+pub use held_out::hold_out;
 
 use crate::keyed::hash;
 use crate::matrix::{CsrMatrix, Matrix};

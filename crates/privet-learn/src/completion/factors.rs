@@ -70,14 +70,23 @@ impl Factors {
 
     /// The items that she has not rated with the largest predictions, best first. For her eyes alone.
     pub fn recommend(&self, user: &LocalState, shape: &Shape, most: usize) -> Vec<Recommended> {
-        let predictions = self.predictions(user, shape);
-        let unrated = |item: &usize| user.items().binary_search(&(*item as u32)).is_err();
-        let mut all: Vec<Recommended> = (0..shape.items)
-            .filter(unrated)
-            .map(|item| Recommended { item, rating: predictions[item] })
-            .collect();
-        all.sort_by(|a, b| b.rating.total_cmp(&a.rating).then(a.item.cmp(&b.item)));
-        all.truncate(most);
-        all
+        ranked(user, &self.predictions(user, shape), most)
     }
+}
+
+/// The items that a user has not rated with the largest predictions, best first.
+pub(super) fn ranked(user: &LocalState, predictions: &[f64], most: usize) -> Vec<Recommended> {
+    let unrated = |item: &usize| user.items().binary_search(&(*item as u32)).is_err();
+    let mut all: Vec<Recommended> = (0..predictions.len())
+        .filter(unrated)
+        .map(|item| Recommended { item, rating: predictions[item] })
+        .collect();
+    let better =
+        |a: &Recommended, b: &Recommended| b.rating.total_cmp(&a.rating).then(a.item.cmp(&b.item));
+    if most < all.len() && most > 0 {
+        all.select_nth_unstable_by(most - 1, better);
+    }
+    all.truncate(most);
+    all.sort_by(better);
+    all
 }

@@ -1,8 +1,13 @@
 //! The registry of ways to complete ratings, a line each.
 
+use super::als::{self, PlainAls};
 use super::moments::plain as non_private;
 use super::moments::{self, Moments, NonPrivate};
-use super::spectral::{FrankWolfe, Oja, Pgd, Svd, frank_wolfe, oja, pgd, svd};
+use super::plain::{Decided, Mean, mean};
+use super::spectral::{
+    FrankWolfe, Oja, Pgd, PlainFrankWolfe, PlainPgd, Svd, frank_wolfe, oja, pgd, plain_frank_wolfe,
+    plain_pgd, svd,
+};
 use super::{Complete, Shape};
 use crate::LearnError;
 use crate::allowance::Allowance;
@@ -28,6 +33,8 @@ pub struct MethodInfo {
     pub settings: &'static [SettingInfo],
     /// What gets its noise, in words.
     pub noised: &'static str,
+    /// Whether it is private at all.
+    pub private: bool,
 }
 
 /// What a method decides.
@@ -71,32 +78,58 @@ impl<'a> Settling<'a> {
 
 macro_rules! methods {
     ($($(#[$doc:meta])* $variant:ident($settings:ty): $module:ident,
-       $name:literal, $summary:literal, $source:literal, $noised:literal;)*) => {
+       $name:literal, $summary:literal, $source:literal, $noised:literal;)*
+     @ without privacy:
+     $($(#[$plain_doc:meta])* $plain:ident($plain_settings:ty): $plain_module:ident,
+       $plain_name:literal, $plain_summary:literal, $plain_source:literal;)*) => {
         /// A way to complete ratings, with its own settings.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "name", rename_all = "kebab-case")]
         pub enum Method {
             $($(#[$doc])* $variant($settings),)*
+            $($(#[$plain_doc])* $plain($plain_settings),)*
         }
 
         /// Every way that can be asked for.
         pub const METHODS: &[MethodInfo] = &[$(MethodInfo {
             name: $name, summary: $summary, source: $source, settings: $module::SETTINGS, noised: $noised,
+            private: true,
+        },)* $(MethodInfo {
+            name: $plain_name, summary: $plain_summary, source: $plain_source,
+            settings: $plain_module::SETTINGS, noised: "nothing", private: false,
         },)*];
 
         impl Method {
             /// A line about it.
             pub fn info(&self) -> &'static MethodInfo {
-                let name = match self { $(Self::$variant(_) => $name,)* };
+                let name = match self {
+                    $(Self::$variant(_) => $name,)*
+                    $(Self::$plain(_) => $plain_name,)*
+                };
                 METHODS.iter().find(|info| info.name == name).unwrap_or(&METHODS[0])
             }
 
             pub(super) fn plan(&self, shape: &Shape, settling: &Settling<'_>) -> Result<Decision, LearnError> {
-                match self { $(Self::$variant(own) => $module::plan(shape, settling, own),)* }
+                match self {
+                    $(Self::$variant(own) => $module::plan(shape, settling, own),)*
+                    $(Self::$plain(own) => $plain_module::plan(shape, settling, own),)*
+                }
+            }
+
+            /// What is done without a budget, of a method that is not private.
+            pub(super) fn baseline(&self, shape: &Shape) -> Option<Result<Decided, LearnError>> {
+                match self {
+                    $(Self::$variant(_) => None,)*
+                    $(Self::$plain(own) => Some($plain_module::baseline(shape, own)),)*
+                }
             }
 
             fn named(word: &str) -> Option<Self> {
-                match word { $($name => Some(Self::$variant(Default::default())),)* _ => None }
+                match word {
+                    $($name => Some(Self::$variant(Default::default())),)*
+                    $($plain_name => Some(Self::$plain(Default::default())),)*
+                    _ => None,
+                }
             }
         }
     };
@@ -127,10 +160,27 @@ methods! {
         "rows projected to the leading subspace of one noised covariance of the items",
         "Jain, Thakkar and Thakurta 2018 (Thakkar's thesis, Algorithm 15), constants put right",
         "the covariance of rows over the items";
-    /// No noise at all, for comparison.
+    @ without privacy:
+    /// The questions of `moments` with nothing noised.
     NonPrivate(NonPrivate): non_private, "non-private",
         "the questions of moments with nothing noised, for comparison",
-        "this project", "nothing";
+        "this project";
+    /// Frank–Wolfe with nothing noised.
+    PlainFrankWolfe(PlainFrankWolfe): plain_frank_wolfe, "non-private-frank-wolfe",
+        "Frank–Wolfe over the nuclear-norm ball without noise, offsets of items taken off first, for comparison",
+        "Jaggi and Sulovský 2010 (Thakkar's thesis, Algorithm 12), steps 2/(t + 1)";
+    /// Projected descent with nothing noised.
+    PlainPgd(PlainPgd): plain_pgd, "non-private-pgd",
+        "projected gradient descent without noise, offsets of items taken off first, for comparison",
+        "Cai, Candès and Shen 2010 (Thakkar's thesis, Algorithm 16)";
+    /// Alternating least squares with nothing noised.
+    PlainAls(PlainAls): als, "non-private-als",
+        "alternating least squares without noise, for comparison",
+        "Koren, Bell and Volinsky 2009";
+    /// Each user's own mean.
+    Mean(Mean): mean, "mean",
+        "each user's own mean: nothing is learnt of anybody, for comparison",
+        "this project";
 }
 
 impl Default for Method {
@@ -147,7 +197,7 @@ impl Method {
 
     /// Whether it is private at all.
     pub fn is_private(&self) -> bool {
-        !matches!(self, Self::NonPrivate(_))
+        self.info().private
     }
 
     /// With one setting given.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`method`] | the ways to do it, a line each |
 //! | [`moments`] | offsets and factors of items from a few noised sums, the default |
+//! | `als`, `plain` | baselines without privacy |
 //! | [`spectral`] | Frank–Wolfe, Oja, projected descent and a subspace, after Thakkar's thesis |
 //! | [`factors`] | what is released, and what a user makes of it with her own ratings |
 //! | [`shape`] | what is public, and which tables are admitted |
@@ -23,18 +24,22 @@
 //! **Rows.** `rows` of a request is the declared number of *users*; under both relations the true number is
 //! private (a user can come with few ratings or many), and only the declared one is used.
 
+mod als;
 pub mod factors;
 mod local;
 pub mod measure;
 pub mod method;
 pub mod moments;
+mod plain;
 pub mod shape;
 pub mod spectral;
 
+pub use als::PlainAls;
 pub use factors::Factors;
 pub use local::LocalState;
 pub use method::{METHODS, Method, MethodInfo};
 pub use moments::GlobalState;
+pub use plain::Mean;
 pub use shape::Shape;
 
 use crate::LearnError;
@@ -49,7 +54,6 @@ use privet_dp::gate::Arithmetic;
 use privet_optim::solver::{Monitor, Progress, SolveError};
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// Completing ratings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -81,11 +85,11 @@ impl Task for Complete {
     }
 
     fn plan(request: &Request<Self>, shape: &Shape) -> Result<Planned<Self>, LearnError> {
-        if let (Method::NonPrivate(own), None) = (&request.task.method, request.budget) {
-            let (baseline, settled) = moments::plain::baseline(shape, own)?;
+        if let (None, Some(baseline)) = (request.budget, request.task.method.baseline(shape)) {
+            let (baseline, method) = baseline?;
             return Ok(Planned {
-                work: Work::Plain(Arc::new(baseline)),
-                settled: Self { method: Method::NonPrivate(settled) },
+                work: Work::Plain(baseline),
+                settled: Self { method },
                 arithmetic: Arithmetic::Real,
                 notes: vec!["no noise: it may reveal whose ratings it was learnt from".into()],
             });

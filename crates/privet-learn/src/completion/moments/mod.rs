@@ -53,6 +53,8 @@ mod question;
 mod walk;
 
 pub use plain::NonPrivate;
+pub(super) use plain::started;
+pub(super) use walk::FirstLook;
 pub use walk::GlobalState;
 
 use super::factors::Factors;
@@ -313,6 +315,11 @@ impl Procedure<Complete> for Sizes {
         })?;
         Ok(found.ok_or(GateError::NotAsPlanned)?)
     }
+}
+
+/// The first question, for whoever begins as this does.
+pub(super) fn offsets_question(items: usize, spread: f64) -> impl super::local::Question {
+    Question::Offsets { items, spread }
 }
 
 #[cfg(test)]

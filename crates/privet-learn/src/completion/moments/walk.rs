@@ -26,6 +26,11 @@ pub(crate) struct Own {
 }
 
 impl Own {
+    /// a₀, a₁ and a₂.
+    pub(crate) fn fixed(&self) -> [f64; FIXED] {
+        [self.weights[0], self.weights[1], self.weights[2]]
+    }
+
     /// z.
     pub(crate) fn taste(&self) -> &[f64] {
         &self.weights[FIXED..]
@@ -177,48 +182,15 @@ impl Walk for Learning {
 }
 
 impl Learning {
-    /// Offsets and counts, shrunk by what their noise is.
+    /// What the first answer says.
     fn offsets(&mut self, answer: &[f64]) {
-        let (items, noise) = (self.sizes.items, self.sizes.noise()[0]);
-        let (sums, counted) = answer.split_at(items);
-        let floor = (COUNT_FLOOR * noise / COUNT_WEIGHT).max(1.0);
-        let most = self.sizes.users as f64 + 1e9;
-        let raw: Vec<f64> = counted.iter().map(|count| count / COUNT_WEIGHT).collect();
-        self.counts = raw.iter().map(|count| count.max(floor).min(most)).collect();
-        let total: f64 = self.counts.iter().sum();
-        let logs: Vec<f64> = self.counts.iter().map(|count| count.ln()).collect();
-        let mean = logs.iter().zip(&self.counts).map(|(l, n)| l * n).sum::<f64>() / total;
-        let popularity: Vec<f64> = logs.iter().map(|log| log - mean).collect();
-        // What popularity says of offsets, by least squares.
-        let known: Vec<f64> = self
-            .counts
-            .iter()
-            .map(|n| 1.0 / (OFFSET_VARIANCE + ROW_VARIANCE / n + (noise / n).powi(2)))
-            .collect();
-        let means: Vec<f64> = sums.iter().zip(&self.counts).map(|(sum, n)| sum / n).collect();
-        let (mut gram, mut right) = (vec![0.0; 4], vec![0.0; 2]);
-        for ((weight, x), y) in known.iter().zip(&popularity).zip(&means) {
-            gram[0] += weight;
-            gram[2] += weight * x;
-            gram[3] += weight * x * x;
-            right[0] += weight * y;
-            right[1] += weight * x * y;
-        }
-        let ridge = 1e-3 * gram[0];
-        let line = solve(gram, &[ridge; 2], right);
-        let expected = |x: f64| line[0] + line[1] * x;
-        let offset = |j: usize| {
-            let prior = expected(popularity[j]);
-            let found = prior + OFFSET_VARIANCE * known[j] * (means[j] - prior);
-            found.clamp(-LARGEST, LARGEST)
-        };
-        self.state.offsets = (0..items).map(offset).collect();
-        self.variance =
-            known.iter().map(|known| OFFSET_VARIANCE * (1.0 - OFFSET_VARIANCE * known)).collect();
-        self.state.popularity = popularity;
-        self.state.vectors = vec![Vec::new(); items];
+        let look = FirstLook::of(answer, self.sizes.users, self.sizes.noise()[0]);
+        self.state = look.state;
+        self.counts = look.counts;
+        self.variance = look.variance;
         if self.sizes.rank > 0 {
-            let mut order: Vec<u32> = (0..items as u32).collect();
+            let raw = look.raw;
+            let mut order: Vec<u32> = (0..self.sizes.items as u32).collect();
             order.sort_by(|a, b| raw[*b as usize].total_cmp(&raw[*a as usize]).then(a.cmp(b)));
             order.truncate(self.sizes.core);
             self.core = order;
@@ -275,6 +247,61 @@ impl Learning {
                 *number = (*number + step * told).clamp(-LARGEST, LARGEST);
             }
         }
+    }
+}
+
+/// What the question of offsets tells of every item.
+pub(in crate::completion) struct FirstLook {
+    /// Offsets and popularity, and no vectors.
+    pub state: GlobalState,
+    /// Noised counts, none below its floor.
+    pub counts: Vec<f64>,
+    /// What is left of each offset's variance.
+    pub variance: Vec<f64>,
+    /// Noised counts as they were told.
+    pub raw: Vec<f64>,
+}
+
+impl FirstLook {
+    /// Offsets and counts, shrunk by what their noise is.
+    pub(in crate::completion) fn of(answer: &[f64], users: u64, noise: f64) -> Self {
+        let items = answer.len() / 2;
+        let (sums, counted) = answer.split_at(items);
+        let floor = (COUNT_FLOOR * noise / COUNT_WEIGHT).max(1.0);
+        let most = users as f64 + 1e9;
+        let raw: Vec<f64> = counted.iter().map(|count| count / COUNT_WEIGHT).collect();
+        let counts: Vec<f64> = raw.iter().map(|count| count.max(floor).min(most)).collect();
+        let total: f64 = counts.iter().sum();
+        let logs: Vec<f64> = counts.iter().map(|count| count.ln()).collect();
+        let mean = logs.iter().zip(&counts).map(|(l, n)| l * n).sum::<f64>() / total;
+        let popularity: Vec<f64> = logs.iter().map(|log| log - mean).collect();
+        // What popularity says of offsets, by least squares.
+        let known: Vec<f64> = counts
+            .iter()
+            .map(|n| 1.0 / (OFFSET_VARIANCE + ROW_VARIANCE / n + (noise / n).powi(2)))
+            .collect();
+        let means: Vec<f64> = sums.iter().zip(&counts).map(|(sum, n)| sum / n).collect();
+        let (mut gram, mut right) = (vec![0.0; 4], vec![0.0; 2]);
+        for ((weight, x), y) in known.iter().zip(&popularity).zip(&means) {
+            gram[0] += weight;
+            gram[2] += weight * x;
+            gram[3] += weight * x * x;
+            right[0] += weight * y;
+            right[1] += weight * x * y;
+        }
+        let ridge = 1e-3 * gram[0];
+        let line = solve(gram, &[ridge; 2], right);
+        let expected = |x: f64| line[0] + line[1] * x;
+        let offset = |j: usize| {
+            let prior = expected(popularity[j]);
+            let found = prior + OFFSET_VARIANCE * known[j] * (means[j] - prior);
+            found.clamp(-LARGEST, LARGEST)
+        };
+        let offsets = (0..items).map(offset).collect();
+        let left = |known: &f64| OFFSET_VARIANCE * (1.0 - OFFSET_VARIANCE * known);
+        let variance = known.iter().map(left).collect();
+        let state = GlobalState { offsets, popularity, vectors: vec![Vec::new(); items] };
+        Self { state, counts, variance, raw }
     }
 }
 

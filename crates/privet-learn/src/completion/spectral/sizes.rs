@@ -28,6 +28,9 @@ pub(crate) struct Sizes {
     pub(super) nuclear: f64,
     pub(super) rounds: u32,
     pub(super) noise: f64,
+    /// Of the items, where they are known without asking: never of a private plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) offsets: Vec<f64>,
 }
 
 /// Which of them.
@@ -145,12 +148,14 @@ impl Procedure<Complete> for Sizes {
             }
             (Factors::Descent(descent), Way::Pgd { rank, rate }) => {
                 same(descent.clip, self.clip)
+                    && descent.offsets.is_empty()
                     && same(descent.rate, rate)
                     && descent.steps.len() == self.rounds as usize
                     && descent.steps.iter().all(|step| step.vectors.len() <= rank)
             }
             (Factors::Directions(path), Way::FrankWolfe | Way::Oja { .. }) => {
                 same(path.clip, self.clip)
+                    && path.offsets.is_empty()
                     && same(path.nuclear, self.nuclear)
                     && path.directions.len() == self.rounds as usize
             }

@@ -1,0 +1,83 @@
+//! What a suite's entries learn: linear models, or what users would say of items.
+
+use super::grid::{self, OWN_KEYS, Point};
+use privet_learn::completion::Method as Completion;
+use privet_learn::{LearnError, Method, SettingInfo};
+use serde::Deserialize;
+
+/// Which family of learners a suite is of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Family {
+    /// Linear models of tables.
+    #[default]
+    Train,
+    /// Ratings completed.
+    Complete,
+}
+
+impl Family {
+    /// The learner of that name.
+    pub fn learner(self, word: &str) -> Result<Learner, LearnError> {
+        Ok(match self {
+            Self::Train => Learner::Train(word.parse()?),
+            Self::Complete => Learner::Complete(word.parse()?),
+        })
+    }
+}
+
+/// A learner with its settings.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Learner {
+    /// Of a linear model.
+    Train(Method),
+    /// Of ratings.
+    Complete(Completion),
+}
+
+impl Learner {
+    /// Its word for `--method`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Train(method) => method.name(),
+            Self::Complete(method) => method.info().name,
+        }
+    }
+
+    /// Whether it is private at all.
+    pub fn is_private(&self) -> bool {
+        match self {
+            Self::Train(method) => method.is_private(),
+            Self::Complete(method) => method.is_private(),
+        }
+    }
+
+    /// The settings of its own.
+    pub fn settings(&self) -> &'static [SettingInfo] {
+        match self {
+            Self::Train(method) => method.info().settings,
+            Self::Complete(method) => method.info().settings,
+        }
+    }
+
+    /// The keys that a suite may set.
+    pub fn keys(&self) -> Vec<&'static str> {
+        let own = self.settings().iter().map(|setting| setting.name);
+        match self {
+            Self::Train(_) => own.chain(OWN_KEYS).collect(),
+            Self::Complete(_) => own.collect(),
+        }
+    }
+
+    /// With a point's settings.
+    pub fn with(&self, point: &Point, rows: u64) -> Result<Self, LearnError> {
+        Ok(match self {
+            Self::Train(method) => Self::Train(grid::applied(method, point, rows)?),
+            Self::Complete(method) => {
+                let one =
+                    |method: Completion, (key, value): (&String, &String)| method.with(key, value);
+                Self::Complete(point.iter().try_fold(method.clone(), one)?)
+            }
+        })
+    }
+}
