@@ -60,7 +60,7 @@ impl Subject {
             RatingFacts { layout: Layout::Triples, items, bounds: [1.0, 5.0], most: ITEMS as u32 };
         let schema =
             ratings::schema(&facts).map_err(|error| AuditError::Table(error.to_string()))?;
-        let task = Complete { method: self.method.clone() };
+        let task = Complete::by(self.method.clone());
         let users = OTHERS as u64 + 1;
         Ok(plan(&task.request(schema, users, self.neighbours).within(budget))?)
     }

@@ -1,8 +1,8 @@
 //! Sets of ratings: lines `user,item,rating`, with the list of items in the schema.
 //!
 //! The items of the sets called `-400` and `-900` are the most rated ones, found by counting the published ratings: in
-//! order here only because these sets are public (of private ratings such a list is paid for: `privet complete
-//! --items top:K`). Of users with more than 80 ratings of them 80 are kept, as in the thesis (ξ).
+//! order here only because these sets are public (of private ratings such a list is paid for:
+//! `privet complete --top K`). Of users with more than 80 ratings of them 80 are kept, as in the thesis (ξ).
 
 use super::entries::plain;
 use super::files::original;
@@ -17,6 +17,10 @@ use std::path::Path;
 const GROUPLENS: &str = "research use with citation; no redistribution without permission";
 const MILLION: &[Original] =
     &[plain("ratings.csv", "e5c245826559438c62788d2026e5f1cfadebf5cfa8d2e5271ce3ddd632d5a42b")];
+const FILMS: Original =
+    plain("movies.dat", "0140fc2356357c1a851d0f52e893a1e4d3696df632c4141cea8d5bc3d621f0b9");
+const ITEMS: Original =
+    plain("u.item", "553841ebc7de3a0fd0d6b62a204ea30c1e651aacfb2814c7a6584ac52f2c5701");
 const MILLION_ORIGIN: &str = "https://grouplens.org/datasets/movielens/1m/; ratings.csv holds its ratings.dat without \
     times, under the header userId,movieId,rating, sorted by user and film";
 
@@ -138,6 +142,27 @@ pub(crate) fn schema(entry: &Entry, items: Vec<String>) -> Result<Schema, Schema
 /// Items called 1 to so many.
 pub(crate) fn numbered(count: usize) -> Vec<String> {
     (1..=count).map(|item| item.to_string()).collect()
+}
+
+/// What is known of a set's items, in the order of their list; nothing where it has no file of them, or that file is
+/// not at hand.
+pub(crate) fn features(
+    entry: &Entry,
+    from: &Path,
+    items: &[String],
+) -> Result<Vec<Vec<f64>>, CatalogError> {
+    let file = match entry.folder {
+        "movielens-1m" => &FILMS,
+        "movielens-100k" => &ITEMS,
+        _ => return Ok(Vec::new()),
+    };
+    let path = match original(entry, file, from) {
+        Ok((_, path)) => path,
+        Err(CatalogError::OriginalMissing { .. }) => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let damaged = |_| DataError::Damaged { file: Place::Path(path.clone()), format: "original" };
+    Ok(ratings::features(&path, items).map_err(damaged)?.rows)
 }
 
 /// Ready to be split and written.

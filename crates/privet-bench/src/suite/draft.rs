@@ -86,6 +86,8 @@ struct EntryDraft {
     method: String,
     #[serde(default)]
     set: BTreeMap<String, Value>,
+    #[serde(default)]
+    item_features: bool,
     loss: Option<LossDraft>,
     epsilons: Option<Vec<f64>>,
     delta: Option<DeltaDraft>,
@@ -339,6 +341,7 @@ impl Check<'_> {
             label: draft.label.clone().unwrap_or_else(|| draft.name.clone()),
             method,
             fixed,
+            item_features: draft.item_features,
             loss: draft.loss.map_or(usual.loss, LossDraft::loss),
             epsilons: match &draft.epsilons {
                 Some(epsilons) => self.epsilons(epsilons, start)?,

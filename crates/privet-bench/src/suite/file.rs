@@ -37,7 +37,8 @@
 //!
 //! With `task = "complete"` (and no `loss`) the data sets are of ratings and the methods those of `privet complete`;
 //! each run holds out another `held-out = 0.1` of every user's ratings, the same for all methods, and is judged by the
-//! root mean squared error (`rmse`), `recall` and `ndcg`. A data set of either kind may have its own `delta`.
+//! root mean squared error (`rmse`), `recall` and `ndcg`. A method with `item-features = true` is told the public
+//! features of films, where the catalog has any. A data set of either kind may have its own `delta`.
 //!
 //! [`super::target`] shows what stands under `[[targets]]`. A method may also have its own `loss`, `delta`, `epsilons`, `neighbours` and `datasets`, and `set`:
 //! settings that are the same everywhere. [`super::grid`] lists the keys of `set` and `grid` beyond the learner's own.
@@ -103,6 +104,8 @@ pub struct Entry {
     pub method: Learner,
     /// Its settings that are the same everywhere.
     pub fixed: Point,
+    /// Of ratings: whether it is told the public features of items.
+    pub item_features: bool,
     /// What it minimises.
     pub loss: Loss,
     /// Budgets.

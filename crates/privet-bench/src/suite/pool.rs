@@ -155,7 +155,12 @@ impl Job<'_> {
         tell: &mut dyn FnMut(Run),
     ) -> Result<(), BenchError> {
         let users = ratings.all.rows() as u64;
-        let plan = plan(&self.request(&ratings.schema, users, Complete { method })?)?;
+        let features = match self.place.entry.item_features {
+            true => ratings.features.clone(),
+            false => Vec::new(),
+        };
+        let task = Complete { features, ..Complete::by(method) };
+        let plan = plan(&self.request(&ratings.schema, users, task)?)?;
         let mut source = SystemRandom::new()?;
         for run in &self.runs {
             if stop.load(Ordering::Relaxed) {

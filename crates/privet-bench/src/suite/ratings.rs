@@ -20,6 +20,8 @@ pub struct Ratings {
     pub all: Dataset,
     /// The share of every user's ratings that a run holds out.
     pub held_out: f64,
+    /// Public features of the items; empty if there are none.
+    pub features: Vec<Vec<f64>>,
     parts: Mutex<Vec<(u32, Arc<Parts>)>>,
 }
 
@@ -38,7 +40,7 @@ const REMEMBERED: usize = 30_000_000;
 impl Ratings {
     /// Of ratings by one row a user.
     pub fn new(schema: Schema, all: Dataset, held_out: f64) -> Self {
-        Self { schema, all, held_out, parts: Mutex::default() }
+        Self { schema, all, held_out, features: Vec::new(), parts: Mutex::default() }
     }
 
     /// Both files of a set together.

@@ -167,7 +167,7 @@ impl<'a> Running<'a> {
                 let find = || Files::of(source, &options.originals, &options.cache);
                 let base = match Files::made_up(source)? {
                     Some(made_up) => made_up,
-                    None => self.guarded(find)?.ratings(source.held_out)?,
+                    None => self.guarded(find)?.ratings(source, &options.originals)?,
                 };
                 memory::start();
                 let size = Size {

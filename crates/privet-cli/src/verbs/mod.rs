@@ -15,6 +15,7 @@ pub mod keygen;
 pub mod left_out;
 pub mod methods;
 pub mod plan;
+mod plan_ratings;
 pub mod predict;
 pub mod recommend;
 pub mod schema;

@@ -140,11 +140,14 @@ fn turned(state: &GlobalState, table: &dyn Table) -> Result<GlobalState, LearnEr
 fn add(state: &GlobalState, user: &LocalState, size: usize, sums: &mut [f64]) {
     let own = state.fitted(user);
     let [level, stretch, popular] = own.fixed();
+    let known = own.known();
     let each = items_sums(size);
     let mut columns = vec![1.0 + stretch];
     columns.extend_from_slice(own.taste());
     for (item, place) in user.ratings() {
-        let wanted = place - level - popular * state.popularity[item];
+        let features = state.features.get(item).into_iter().flatten().zip(known);
+        let features: f64 = features.map(|(x, w)| x * w).sum();
+        let wanted = place - level - popular * state.popularity[item] - features;
         let own = &mut sums[item * each..][..each];
         let mut at = 0;
         for (i, x) in columns.iter().enumerate() {

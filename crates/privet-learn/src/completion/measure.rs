@@ -1,7 +1,7 @@
 //! How good predictions are on ratings that were held out. For whoever holds the ratings: none of it is
 //! noised.
 
-use super::factors::{Factors, ranked};
+use super::factors::Factors;
 use super::local::LocalState;
 use super::shape::{Shape, each_rating};
 use privet_data::Dataset;
@@ -50,7 +50,7 @@ pub fn measure(factors: &Factors, shape: &Shape, kept: &Dataset, held: &Dataset)
         let discount = |place: usize| 1.0 / (place as f64 + 2.0).log2();
         let best: f64 = (0..liked.len().min(RECOMMENDED)).map(discount).sum();
         let (mut hits, mut gained) = (0.0, 0.0);
-        for (place, found) in ranked(&user, &predictions, RECOMMENDED).iter().enumerate() {
+        for (place, found) in factors.ranked(&user, &predictions, RECOMMENDED).iter().enumerate() {
             if liked.contains(&found.item) {
                 hits += 1.0;
                 gained += discount(place);

@@ -1,9 +1,12 @@
 //! The registry of ways to complete ratings, a line each.
 
 use super::als::{self, PlainAls};
+use super::asking::{Asked, Asking};
+use super::choice::{self, Choosing};
 use super::moments::plain as non_private;
 use super::moments::{self, Moments, NonPrivate};
 use super::plain::{Decided, Mean, mean};
+use super::rivals::{Als, CleansedSvd, als as private_als, cleansed_svd};
 use super::spectral::{
     FrankWolfe, Oja, Pgd, PlainFrankWolfe, PlainPgd, Svd, frank_wolfe, oja, pgd, plain_frank_wolfe,
     plain_pgd, svd,
@@ -14,6 +17,8 @@ use crate::allowance::Allowance;
 use crate::request::Calibration;
 use crate::settings::SettingInfo;
 use crate::task::Procedure;
+use privet_dp::account::{Event, gaussian};
+use privet_dp::gate::GateError;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
@@ -46,8 +51,9 @@ pub(super) struct Decision {
 }
 
 impl Decision {
-    pub(super) fn new(procedure: impl Procedure<Complete> + 'static, settled: Method) -> Self {
-        Self { procedure: Arc::new(procedure), settled }
+    pub(super) fn new(sizes: impl Asking, settling: &Settling<'_>, settled: Method) -> Self {
+        let procedure = Arc::new(Asked { sizes, choosing: settling.choosing });
+        Self { procedure, settled }
     }
 }
 
@@ -55,9 +61,32 @@ impl Decision {
 pub(super) struct Settling<'a> {
     pub allowance: Allowance<'a>,
     pub calibration: Calibration,
+    /// What is chosen before, and paid for.
+    pub choosing: Option<Choosing>,
 }
 
 impl<'a> Settling<'a> {
+    /// μ of what the method itself may spend.
+    pub(super) fn multiplier(&self) -> Result<f64, LearnError> {
+        let allowance = self.gaussian()?;
+        let left = if self.choosing.is_some() { 1.0 - choice::SHARE } else { 1.0 };
+        Ok(gaussian::mu(allowance.epsilon(), allowance.delta()) * left.sqrt())
+    }
+
+    /// The least noise with which the method, and what is chosen before it, keep the budget.
+    pub(super) fn least(
+        &self,
+        floor: f64,
+        event_for: impl Fn(f64) -> Result<Event, GateError>,
+    ) -> Result<f64, LearnError> {
+        let Some(choosing) = &self.choosing else {
+            return self.gaussian()?.least(floor, event_for);
+        };
+        let before = choosing.mechanism().event()?;
+        self.gaussian()?
+            .least(floor, |noise| Ok(Event::All(vec![before.clone(), event_for(noise)?])))
+    }
+
     /// For Gaussian noise under constants that are proved.
     pub(super) fn gaussian(&self) -> Result<Allowance<'a>, LearnError> {
         if self.calibration == Calibration::Printed {
@@ -160,6 +189,16 @@ methods! {
         "rows projected to the leading subspace of one noised covariance of the items",
         "Jain, Thakkar and Thakurta 2018 (Thakkar's thesis, Algorithm 15), constants put right",
         "the covariance of rows over the items";
+    /// Alternating least squares.
+    Als(Als): private_als, "als",
+        "alternating least squares from noised Gram matrices and right sides of all items",
+        "the form of Chien, Jain, Krichene, Rendle, Song, Thakurta and Zhang 2021, all of a user charged",
+        "Gram matrices and right sides of the items";
+    /// A subspace after cleansing.
+    CleansedSvd(CleansedSvd): cleansed_svd, "cleansed-svd",
+        "the leading directions of a noised and smoothed covariance of cleansed ratings",
+        "after McSherry and Mironov 2009; all of a user charged, some choices ours",
+        "the covariance and the weights of cleansed ratings";
     @ without privacy:
     /// The questions of `moments` with nothing noised.
     NonPrivate(NonPrivate): non_private, "non-private",
@@ -198,6 +237,11 @@ impl Method {
     /// Whether it is private at all.
     pub fn is_private(&self) -> bool {
         self.info().private
+    }
+
+    /// Whether it makes something of public features of items.
+    pub(super) fn uses_features(&self) -> bool {
+        matches!(self, Self::Moments(_) | Self::NonPrivate(_) | Self::PlainAls(_))
     }
 
     /// With one setting given.

@@ -63,7 +63,7 @@ where
 /// Offsets and counts of the items.
 pub(super) fn first_look(shape: &Shape, table: &dyn Table) -> Result<FirstLook, LearnError> {
     let answer = exactly(&offsets_question(shape.items, SPREAD), table)?;
-    Ok(FirstLook::of(&answer, shape.users, NOISE))
+    Ok(FirstLook::of(&answer, shape.users, NOISE, &shape.features))
 }
 
 /// Settings of `mean`: none.
@@ -110,7 +110,8 @@ pub(super) mod mean {
         ) -> Result<Factors, LearnError> {
             let none = vec![0.0; shape.items];
             let vectors = vec![Vec::new(); shape.items];
-            let state = GlobalState { offsets: none.clone(), popularity: none, vectors };
+            let features = Vec::new();
+            let state = GlobalState { offsets: none.clone(), popularity: none, vectors, features };
             Ok(Factors::Moments(state))
         }
     }

@@ -42,7 +42,7 @@ fn tables(schema: &Schema, users: usize, seed: u64) -> (Dataset, Dataset) {
 }
 
 fn planned(method: Method, most: u32, (epsilon, neighbours): (f64, Neighbours)) -> Plan<Complete> {
-    let asked = Complete { method }.request(schema(most), 2000, neighbours);
+    let asked = Complete::by(method).request(schema(most), 2000, neighbours);
     plan(&asked.within(Budget::new(epsilon, 1e-6).unwrap())).unwrap()
 }
 
@@ -125,7 +125,7 @@ fn what_no_theorem_covers_is_refused() {
     assert!(matches!(plan(&other), Err(LearnError::Schema(_))));
     // The baseline has no budget, and says so.
     let free = Method::from_str("non-private").unwrap();
-    let paid = Complete { method: free.clone() }.request(schema(24), 100, Neighbours::AddRemove);
+    let paid = Complete::by(free.clone()).request(schema(24), 100, Neighbours::AddRemove);
     let paid = paid.within(Budget::new(1.0, 1e-6).unwrap());
     assert!(matches!(plan(&paid), Err(LearnError::NotASetting { .. })));
     for info in METHODS {
@@ -137,7 +137,8 @@ fn what_no_theorem_covers_is_refused() {
             }
             for number in ["-1", "1e300"] {
                 let refused = method.with(setting.name, number).and_then(|method| {
-                    let asked = Complete { method }.request(schema(24), 100, Neighbours::AddRemove);
+                    let asked =
+                        Complete::by(method).request(schema(24), 100, Neighbours::AddRemove);
                     plan(&asked.within(Budget::new(1.0, 1e-6).unwrap()))
                 });
                 assert!(refused.is_err(), "{} {} = {number}", info.name, setting.name);
@@ -204,7 +205,8 @@ fn recommendations_are_of_other_items() {
 fn the_baseline_claims_nothing() {
     let (kept, held) = tables(&schema(24), 2000, 3);
     let method: Method = "non-private".parse().unwrap();
-    let plan = plan(&Complete { method }.request(schema(24), 2000, Neighbours::AddRemove)).unwrap();
+    let plan =
+        plan(&Complete::by(method).request(schema(24), 2000, Neighbours::AddRemove)).unwrap();
     assert!(plan.events().is_none() && plan.guarantee().is_none());
     let release = plan.run(&kept, &mut FixedSeed::new(5), &AtomicBool::new(false)).unwrap();
     let found = measure(release.value(), plan.facts(), &kept, &held);

@@ -66,7 +66,7 @@ fn run(
     (epsilon, neighbours): (f64, Neighbours),
     seed: u64,
 ) -> [f64; 3] {
-    let task = Complete { method: method.clone() };
+    let task = Complete::by(method.clone());
     let users = parts.0.rows() as u64;
     let asked = task.request(schema.clone(), users, neighbours);
     let budget = method.is_private().then(|| Budget::new(epsilon, 1e-5).unwrap());

@@ -150,7 +150,7 @@ pub static RATINGS: LazyLock<Vec<Subject<Complete>>> = LazyLock::new(|| {
     let mut all = Vec::new();
     for (info, neighbours) in completion::METHODS
         .iter()
-        .filter(|info| info.name != "non-private")
+        .filter(|info| info.private)
         .flat_map(|info| RELATIONS.map(|relation| (info, relation)))
     {
         let method: Method = info.name.parse().unwrap();
@@ -159,7 +159,7 @@ pub static RATINGS: LazyLock<Vec<Subject<Complete>>> = LazyLock::new(|| {
         } else {
             method
         };
-        let asked = Complete { method }.request(schema.clone(), ROWS as u64, neighbours);
+        let asked = Complete::by(method).request(schema.clone(), ROWS as u64, neighbours);
         let asked = asked.within(Budget::new(1.0, 1e-6).unwrap());
         let name: &'static str = format!("complete-{}", info.name).leak();
         all.push(Subject::new(name, "", asked, rated(&schema)));

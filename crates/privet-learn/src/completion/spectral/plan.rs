@@ -3,10 +3,10 @@
 use super::sizes::{Sizes, Way};
 use crate::LearnError;
 use crate::completion::Shape;
+use crate::completion::asking::Asking;
 use crate::completion::method::{Decision, Method, Settling};
 use crate::settings::SettingInfo;
 use privet_core::Range;
-use privet_dp::account::gaussian;
 use serde::{Deserialize, Serialize};
 
 /// Limits on T.
@@ -103,14 +103,13 @@ fn decided(
             instead: "list at most 16384 items, or take method oja or moments",
         });
     }
-    let allowance = settling.gaussian()?;
-    let mu = gaussian::mu(allowance.epsilon(), allowance.delta());
+    let mu = settling.multiplier()?;
     let covariance = !matches!(open.way, Way::Oja { .. });
     let floor = open.shift(covariance) * open.releases().sqrt() / mu;
     let at = |noise| Sizes { noise, ..open.clone() };
-    let noise = allowance.least(floor, |noise| at(noise).events())?;
+    let noise = settling.least(floor, |noise| at(noise).events())?;
     let settled = settled(&open);
-    Ok(Decision::new(at(noise), settled))
+    Ok(Decision::new(at(noise), settling, settled))
 }
 
 fn clip(given: Option<f64>, shape: &Shape) -> Result<f64, LearnError> {
