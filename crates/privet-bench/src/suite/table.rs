@@ -115,14 +115,14 @@ impl Files {
 
     /// Ratings of both files together.
     pub fn ratings(&self, source: &Source, originals: &Path) -> Result<Ratings, BenchError> {
-        let ratings = Ratings::read(&self.schema, [&self.train, &self.test], source.held_out)?;
-        let features = match (&source.own, Rated::of(&ratings.schema)) {
+        let mut ratings = Ratings::read(&self.schema, [&self.train, &self.test], source.held_out)?;
+        ratings.features = match (&source.own, Rated::of(&ratings.schema)) {
             (None, Ok(rated)) => {
                 made::features(catalog::find(&source.name)?, originals, rated.items)?
             }
             _ => Vec::new(),
         };
-        Ok(Ratings { features, ..ratings })
+        Ok(ratings)
     }
 
     /// Ratings that are made up where they are wanted, since they are many; none of other sets.

@@ -84,6 +84,7 @@ impl<'a> Settling<'a> {
         };
         let before = choosing.mechanism().event()?;
         self.gaussian()?
+            .after(1)
             .least(floor, |noise| Ok(Event::All(vec![before.clone(), event_for(noise)?])))
     }
 

@@ -164,6 +164,19 @@ pub static RATINGS: LazyLock<Vec<Subject<Complete>>> = LazyLock::new(|| {
         let name: &'static str = format!("complete-{}", info.name).leak();
         all.push(Subject::new(name, "", asked, rated(&schema)));
     }
+    for neighbours in RELATIONS {
+        let offsets: Method = "moments".parse::<Method>().unwrap().with("rank", "0").unwrap();
+        let feature = |item: usize| vec![if item < 6 { 1.0 } else { -1.0 }, 0.25];
+        let features = (0..12).map(feature).collect();
+        for (name, task) in [
+            ("complete-top", Complete { top: Some(6), ..Complete::by(offsets.clone()) }),
+            ("complete-features", Complete { features, ..Complete::by(offsets) }),
+        ] {
+            let asked = task.request(schema.clone(), ROWS as u64, neighbours);
+            let asked = asked.within(Budget::new(1.0, 1e-6).unwrap());
+            all.push(Subject::new(name, "", asked, rated(&schema)));
+        }
+    }
     all
 });
 

@@ -41,14 +41,14 @@ fn user() -> impl Strategy<Value = LocalState> {
 /// Whatever everyone may know after noise.
 fn state(rank: usize) -> impl Strategy<Value = GlobalState> {
     let number = prop_oneof![Just(4.0), Just(-4.0), -1.0..1.0];
-    prop::collection::vec(prop::collection::vec(number, 2 + rank + 2), ITEMS).prop_map(|items| {
-        GlobalState {
+    prop::collection::vec(prop::collection::vec(number, 2 + rank + 2), ITEMS).prop_map(
+        move |items| GlobalState {
             offsets: items.iter().map(|item| item[0]).collect(),
             popularity: items.iter().map(|item| 5.0 * item[1]).collect(),
             vectors: items.iter().map(|item| item[2..2 + rank].to_vec()).collect(),
             features: items.iter().map(|item| item[2 + rank..].to_vec()).collect(),
-        }
-    })
+        },
+    )
 }
 
 fn questions(known: GlobalState, plain: GlobalState) -> [(Question, usize, usize); 4] {
