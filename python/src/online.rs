@@ -38,7 +38,9 @@ pub struct OnlineStream {
 }
 
 fn gone() -> Failure {
-    Failure::value("the stream has ended, or is of another process: streams are not taken along by a fork")
+    Failure::value(
+        "the stream has ended, or is of another process: streams are not taken along by a fork",
+    )
 }
 
 impl OnlineStream {

@@ -69,7 +69,7 @@ impl Factors {
         let method =
             settings.iter().try_fold(method, |method, (name, value)| method.with(name, value))?;
         let neighbours: Neighbours = neighbours.parse()?;
-        let asked = Complete { method }.request(schema.clone(), n_users, neighbours);
+        let asked = Complete::by(method).request(schema.clone(), n_users, neighbours);
         let request = asked.within(Budget::new(epsilon, delta)?);
         let plan = watched(py, |_| privet_learn::plan(&request))??;
         let rated = Rated::of(&schema).map_err(Failure::value)?;

@@ -40,7 +40,7 @@ impl Subject {
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let budget = Budget::new(epsilon, delta)?;
         let mut all = Vec::new();
-        for info in METHODS.iter().filter(|info| info.name != "non-private") {
+        for info in METHODS.iter().filter(|info| info.private) {
             for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
                 let mut method: Method = info.name.parse()?;
                 if ["frank-wolfe", "oja", "pgd"].contains(&info.name) {
@@ -60,7 +60,7 @@ impl Subject {
             RatingFacts { layout: Layout::Triples, items, bounds: [1.0, 5.0], most: ITEMS as u32 };
         let schema =
             ratings::schema(&facts).map_err(|error| AuditError::Table(error.to_string()))?;
-        let task = Complete { method: self.method.clone() };
+        let task = Complete::by(self.method.clone());
         let users = OTHERS as u64 + 1;
         Ok(plan(&task.request(schema, users, self.neighbours).within(budget))?)
     }

@@ -92,16 +92,23 @@ fn measured(target: &Target, summaries: &[Summary]) -> Option<Measured> {
     let name = target.measure.to_string();
     let found = summaries.iter().find(|summary| {
         let Summary { cell, measure, counts, .. } = summary;
-        let beside =
-            matches!(target.measure, Measure::Seconds | Measure::Auc | Measure::RelativeError);
-        let right = beside || *measure == name;
+        let beside = [
+            Measure::Seconds,
+            Measure::Auc,
+            Measure::RelativeError,
+            Measure::Recall,
+            Measure::Ndcg,
+        ];
+        let right = beside.contains(&target.measure) || *measure == name;
         *counts && right && target.is_of(cell)
     })?;
     let (mean, standard_error) = match target.measure {
         Measure::Seconds => (found.seconds, found.seconds_error),
         Measure::Auc => found.ranking?,
         Measure::RelativeError => found.distance?,
-        Measure::Accuracy | Measure::RSquared => (found.mean, found.standard_error),
+        Measure::Recall => found.recall?,
+        Measure::Ndcg => found.ndcg?,
+        Measure::Accuracy | Measure::RSquared | Measure::Rmse => (found.mean, found.standard_error),
     };
     Some(Measured { mean, standard_error, runs: found.runs, delta: found.cell.delta })
 }

@@ -101,7 +101,7 @@ pub struct Run {
     pub columns: u64,
     /// Classes; 0 for a target of numbers.
     pub classes: u64,
-    /// What `score` is: `accuracy` in per cent of the held-out records, or `r-squared`.
+    /// What `score` is: `accuracy` in per cent of the held-out records, `r-squared`, or `rmse`.
     pub measure: String,
     /// How well it did.
     pub score: f64,
@@ -111,6 +111,12 @@ pub struct Run {
     /// How far its weights are from those that a made-up set was made with, ‖θ̂ − θ*‖/‖θ*‖.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distance: Option<f64>,
+    /// Of 20 items recommended: the share found of those held out that the user likes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recall: Option<f64>,
+    /// Of the same, the discounted gain over the largest possible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ndcg: Option<f64>,
     /// The learner that did it where the entry left that open (`auto`).
     pub chosen: Option<String>,
     /// ε that the certificate proves at the cell's δ: beyond the cell's own ε where printed
@@ -120,6 +126,11 @@ pub struct Run {
     pub seconds: f64,
     /// Peak memory of the process in bytes, where known.
     pub peak_memory: Option<u64>,
+}
+
+/// Whether less of a measure is better: it is an error.
+pub fn lower_is_better(measure: &str) -> bool {
+    measure == "rmse"
 }
 
 /// A cell that a learner would not take.

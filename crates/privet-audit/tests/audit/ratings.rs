@@ -24,5 +24,5 @@ fn completed_ratings_are_as_private_as_claimed() {
         }
         audited += 1;
     }
-    assert_eq!(audited, 10);
+    assert_eq!(audited, 14);
 }

@@ -2,7 +2,7 @@
 
 use super::{Entry, Original};
 
-const fn plain(name: &'static str, sha256: &'static str) -> Original {
+pub(super) const fn plain(name: &'static str, sha256: &'static str) -> Original {
     Original { name, sha256, gzip_sha256: None }
 }
 

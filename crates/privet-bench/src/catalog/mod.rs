@@ -24,14 +24,17 @@ mod generated;
 mod housing;
 mod images;
 mod made;
+pub(crate) mod ratings;
 mod sparse;
 mod standins;
 mod synthetic;
 mod tables;
 
-pub use entries::ENTRIES;
 pub use error::CatalogError;
 pub use generated::truth;
+
+use entries::ENTRIES;
+use ratings::RATINGS;
 
 use privet_data::{keyed, schema::Schema};
 use std::path::{Path, PathBuf};
@@ -94,14 +97,26 @@ const TRAIN_SHARE: f64 = 0.8;
 /// Fixes the shuffle of every set.
 pub(crate) const SPLIT_SEED: u64 = 20_240_101;
 
+impl Entry {
+    /// Whether it holds ratings: its rows are ratings, and its columns items.
+    pub fn is_ratings(&self) -> bool {
+        RATINGS.iter().any(|known| known.name == self.name)
+    }
+}
+
+/// All listed sets; [`find`] knows generated ones besides.
+pub fn entries() -> impl Iterator<Item = &'static Entry> {
+    ENTRIES.iter().chain(RATINGS)
+}
+
 /// What [`find`] knows, for people: the listed sets, and the generated ones in a word.
 pub fn names() -> Vec<&'static str> {
-    ENTRIES.iter().map(|entry| entry.name).chain([made::NAMES]).collect()
+    entries().map(|entry| entry.name).chain([made::NAMES]).collect()
 }
 
 /// The entry of that name.
 pub fn find(name: &str) -> Result<&'static Entry, CatalogError> {
-    let listed = ENTRIES.iter().find(|entry| entry.name == name);
+    let listed = entries().find(|entry| entry.name == name);
     listed
         .or_else(|| made::find(name))
         .ok_or_else(|| CatalogError::UnknownSet { name: name.into(), accepted: names().join(", ") })
@@ -130,6 +145,7 @@ pub fn prepare(
         "mnist-images" | "fashion-mnist-images" => images::images(entry, from)?,
         "a9a" | "20newsgroups" | "reuters" => sparse::published(entry, from)?,
         "cod-rna-100000" | "cod-rna-1000000" => sparse::cod_rna_with_zeros(entry, from)?,
+        _ if entry.is_ratings() => ratings::task(entry, from, seed)?,
         "synthetic-l" => synthetic::low(seed)?,
         "synthetic-h" => synthetic::high(seed)?,
         name if made::find(name).is_some() => made::table(entry, seed)?,

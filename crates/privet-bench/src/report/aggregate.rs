@@ -5,7 +5,7 @@
 //! and ε. A point with fewer runs than another one of its grid is not considered: an interrupted
 //! suite would otherwise prefer the luck of a single run.
 
-use crate::line::{Cell, Refused, Run, Stage};
+use crate::line::{Cell, Refused, Run, Stage, lower_is_better};
 use crate::suite::Peer;
 use privet_core::Neighbours;
 use privet_learn::Calibration;
@@ -36,6 +36,10 @@ pub struct Summary {
     /// Mean distance to the weights that a made-up set was made with, where all of them have one, and its standard
     /// error.
     pub distance: Option<(f64, Option<f64>)>,
+    /// Mean recall of 20 recommended items, likewise.
+    pub recall: Option<(f64, Option<f64>)>,
+    /// Their mean gain, likewise.
+    pub ndcg: Option<(f64, Option<f64>)>,
     /// Learners that did it where the entry left that open, and how often.
     pub chosen: BTreeMap<String, usize>,
     /// Largest ε that a certificate proves.
@@ -56,8 +60,10 @@ impl Summary {
     fn new(runs: &[&Run]) -> Option<Self> {
         let first = *runs.first()?;
         let scores: Vec<f64> = runs.iter().map(|run| run.score).collect();
-        let ranks: Option<Vec<f64>> = runs.iter().map(|run| run.ranking).collect();
-        let apart: Option<Vec<f64>> = runs.iter().map(|run| run.distance).collect();
+        let all = |said: fn(&Run) -> Option<f64>| {
+            let found: Option<Vec<f64>> = runs.iter().map(|run| said(run)).collect();
+            found.map(|found| (mean(&found), standard_error(&found)))
+        };
         let mut chosen = BTreeMap::new();
         for name in runs.iter().filter_map(|run| run.chosen.clone()) {
             *chosen.entry(name).or_insert(0) += 1;
@@ -72,8 +78,10 @@ impl Summary {
             runs: runs.len(),
             mean: mean(&scores),
             standard_error: standard_error(&scores),
-            ranking: ranks.map(|ranks| (mean(&ranks), standard_error(&ranks))),
-            distance: apart.map(|apart| (mean(&apart), standard_error(&apart))),
+            ranking: all(|run| run.ranking),
+            distance: all(|run| run.distance),
+            recall: all(|run| run.recall),
+            ndcg: all(|run| run.ndcg),
             chosen,
             certified: runs.iter().filter_map(|run| run.certified).reduce(f64::max),
             seconds: mean(&seconds),
@@ -82,6 +90,11 @@ impl Summary {
             counts: false,
             points: 1,
         })
+    }
+
+    /// Its mean, turned so that more is better.
+    pub fn goodness(&self) -> f64 {
+        if lower_is_better(&self.measure) { -self.mean } else { self.mean }
     }
 
     /// Whether a certificate proves less than the cell's ε.
@@ -143,7 +156,7 @@ pub fn summaries(runs: &[Run]) -> Vec<Summary> {
     let places: Vec<usize> = (0..found.len()).collect();
     for (_, points) in grouped(&places, |place| grid(&found[*place].cell, &found[*place].measure)) {
         // The first of several that are equally good.
-        let rank = |place: &usize| (found[*place].runs, found[*place].mean);
+        let rank = |place: &usize| (found[*place].runs, found[*place].goodness());
         let best = points
             .iter()
             .copied()

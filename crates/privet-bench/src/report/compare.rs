@@ -59,16 +59,19 @@ pub fn score(summary: &Summary) -> String {
         Some(error) => format!("{} ± {}", measure.score(summary.mean), measure.score(error)),
         None => measure.score(summary.mean),
     };
-    match (summary.distance, summary.ranking) {
-        (Some((apart, _)), _) => format!("{score} (error {})", fixed(apart, 3)),
-        (None, Some((area, _))) => format!("{score} (AUC {})", measure.score(area)),
-        (None, None) => score,
+    match (summary.distance, summary.ranking, summary.recall, summary.ndcg) {
+        (Some((apart, _)), ..) => format!("{score} (error {})", fixed(apart, 3)),
+        (None, Some((area, _)), ..) => format!("{score} (AUC {})", measure.score(area)),
+        (None, None, Some((recall, _)), Some((gain, _))) => {
+            format!("{score} ({} · {})", measure.score(recall), measure.score(gain))
+        }
+        _ => score,
     }
 }
 
 /// The best of several results.
 pub fn best<'a>(found: impl Iterator<Item = &'a Summary>) -> Option<&'a Summary> {
-    found.max_by(|a, b| a.mean.total_cmp(&b.mean))
+    found.max_by(|a, b| a.goodness().total_cmp(&b.goodness()))
 }
 
 /// Our result to be set beside a column: of its learner, tuned as it is. Where only an untuned result is

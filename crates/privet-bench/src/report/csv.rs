@@ -99,6 +99,8 @@ fn cells(results: &[Results]) -> Table {
         .words("measure", |line| line.of(|means| Some(means.measure.clone())))
         .words("mean", |line| line.of(|means| Some(means.mean)))
         .words("standard_error", |line| line.of(|means| means.standard_error))
+        .words("recall", |line| line.of(|means| means.recall.map(|(mean, _)| mean)))
+        .words("ndcg", |line| line.of(|means| means.ndcg.map(|(mean, _)| mean)))
         .words("certified_epsilon", |line| line.of(|means| means.certified))
         .words("published_best", |line| text(line.published_best()))
         .words("seconds", |line| line.of(|means| Some(means.seconds)))

@@ -10,6 +10,10 @@ impl Measure<'_> {
         match self.0 {
             "accuracy" => "accuracy, % of held-out records".into(),
             "r-squared" => "R² on held-out records".into(),
+            "rmse" => {
+                "root mean squared error of held-out ratings (recall and NDCG of 20 recommended)"
+                    .into()
+            }
             other => other.into(),
         }
     }

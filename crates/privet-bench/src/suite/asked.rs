@@ -4,9 +4,9 @@
 //! or takes longer than [`LIMIT`] for one model, is written down as refused, in its own last words.
 
 use super::handed::Handed;
-use super::learner::Peer;
+use super::peer::Peer;
 use super::pool::{Job, Made};
-use super::table::Table;
+use super::table::{Rows, Table};
 use crate::error::BenchError;
 use crate::line::{Line, Run};
 use crate::race::RaceError;
@@ -58,7 +58,8 @@ impl<'a> Beside<'a> {
         begun: &mut Instant,
         tell: &(dyn Fn(Result<Made, BenchError>) + Sync),
     ) -> Result<(), BenchError> {
-        let handed = self.rows(&job.table, peer)?;
+        let Rows::Table(table) = &job.rows else { return Ok(()) };
+        let handed = self.rows(table, peer)?;
         let (rival, script) = peer.script();
         let arguments = [handed.folder.path().as_os_str().to_owned()];
         // Several may run at once, each with a log of its own.
@@ -80,17 +81,20 @@ impl<'a> Beside<'a> {
                 return Ok(());
             }
             let answer = process.ask(&question, LIMIT)?;
-            let (score, ranking, seconds) = judged(&answer, &job.table.test.target, peer)?;
+            let (score, ranking, seconds) = judged(&answer, &table.test.target, peer)?;
             let line = Line::Run(Run {
                 cell: cell.clone(),
                 stage: job.stage,
                 run: *run,
-                rows: job.table.training.rows() as u64,
+                rows: table.training.rows() as u64,
                 columns: handed.columns,
-                classes: job.table.schema.classes().map_or(0, <[String]>::len) as u64,
+                classes: table.schema.classes().map_or(0, <[String]>::len) as u64,
                 measure: "accuracy".into(),
                 score,
                 ranking,
+                distance: None,
+                recall: None,
+                ndcg: None,
                 chosen: Some(package.clone()),
                 certified: None,
                 seconds,

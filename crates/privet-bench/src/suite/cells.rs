@@ -3,8 +3,9 @@
 
 use super::file::{Entry, Source, Suite};
 use super::grid::Point;
+use super::learner::Family;
 use super::select::Wanted;
-use crate::line::{Cell, Line, Stage};
+use crate::line::{Cell, Line, Stage, lower_is_better};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A cell and the entry that it belongs to.
@@ -44,14 +45,15 @@ pub fn groups<'a>(suite: &'a Suite, wanted: &Wanted, source: &Source, rows: u64)
                         calibration,
                         neighbours: entry.neighbours,
                         epsilon: *epsilon,
-                        delta: epsilon.map(|_| delta(entry, rows)),
+                        delta: epsilon.map(|_| delta(entry, source, rows)),
                         settings: point.clone(),
                     },
                     entry,
                 };
                 let places = entry.points.iter().map(place).collect();
-                // Without noise every run is the same.
-                let runs = if private { wanted.runs } else { 1 };
+                // Without noise every run is the same, unless each holds out other ratings.
+                let runs =
+                    if private || suite.family == Family::Complete { wanted.runs } else { 1 };
                 groups.push(Group { places, runs });
             }
         }
@@ -60,8 +62,8 @@ pub fn groups<'a>(suite: &'a Suite, wanted: &Wanted, source: &Source, rows: u64)
 }
 
 /// The δ of an entry's guarantee on so many rows.
-fn delta(entry: &Entry, rows: u64) -> f64 {
-    let asked = entry.delta.of(rows);
+fn delta(entry: &Entry, source: &Source, rows: u64) -> f64 {
+    let asked = source.delta.unwrap_or(entry.delta).of(rows);
     entry.learner.peer().map_or(asked, |peer| peer.delta(asked))
 }
 
@@ -89,7 +91,8 @@ impl Known {
     pub fn add(&mut self, line: &Line) {
         match line {
             Line::Run(run) => {
-                self.scores.insert((key(&run.cell), run.stage, run.run), run.score);
+                let score = if lower_is_better(&run.measure) { -run.score } else { run.score };
+                self.scores.insert((key(&run.cell), run.stage, run.run), score);
             }
             Line::Refused(refused) => {
                 self.refused.insert(key(&refused.cell));
@@ -186,6 +189,8 @@ method = "non-private"
             seconds: 0.0,
             ranking: None,
             distance: None,
+            recall: None,
+            ndcg: None,
             peak_memory: None,
         })
     }

@@ -1,14 +1,15 @@
 //! A suite's text, checked: what is wrong is told with its line and with what would be accepted.
 
 use super::file::{Delta, Entry, Source, Suite};
-use super::grid::{self, OWN_KEYS, Point, Value};
-use super::learner::{Learner, Peer};
+use super::grid::{self, Point, Value};
+use super::learner::{Family, Learner};
+use super::peer::Peer;
 use super::target;
 use crate::catalog;
 use crate::error::BenchError;
 use privet_core::{DELTA, EPSILON, Neighbours};
 use privet_data::schema::RADIUS;
-use privet_learn::{Calibration, Method};
+use privet_learn::Calibration;
 use privet_optim::loss::Loss;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +21,9 @@ use toml::Spanned;
 struct Draft {
     name: String,
     title: String,
-    loss: Spanned<LossDraft>,
+    #[serde(default)]
+    task: Family,
+    loss: Option<LossDraft>,
     epsilons: Spanned<Vec<f64>>,
     delta: Spanned<DeltaDraft>,
     #[serde(default = "replace_one")]
@@ -72,6 +75,8 @@ struct SourceDraft {
     epsilons: Option<Vec<f64>>,
     tuned_epsilons: Option<Vec<f64>>,
     methods: Option<Vec<String>>,
+    delta: Option<DeltaDraft>,
+    held_out: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -83,6 +88,8 @@ struct EntryDraft {
     peer: Option<String>,
     #[serde(default)]
     set: BTreeMap<String, Value>,
+    #[serde(default)]
+    item_features: bool,
     loss: Option<LossDraft>,
     epsilons: Option<Vec<f64>>,
     delta: Option<DeltaDraft>,
@@ -126,12 +133,27 @@ pub fn parse(text: &str, file: &str, folder: &Path) -> Result<Suite, BenchError>
     let datasets = draft
         .datasets
         .iter()
-        .map(|source| check.source(source.get_ref(), source.span().start, folder))
+        .map(|source| check.source(source.get_ref(), source.span().start, (folder, draft.task)))
         .collect::<Result<Vec<_>, _>>()?;
     let names: Vec<&str> = datasets.iter().map(|source| source.name.as_str()).collect();
     check.different(&names, "data set")?;
-    let (loss, neighbours) = (draft.loss.get_ref().loss(), draft.neighbours);
-    let usual = Usual { loss, epsilons, delta, neighbours, datasets: &names };
+    let loss = match (draft.task, draft.loss) {
+        (Family::Train, Some(loss)) => loss.loss(),
+        (Family::Complete, None) => Loss::SQUARED,
+        (Family::Train, None) => {
+            return Err(check.refused(
+                None,
+                "missing field `loss`; it is left out with task = \"complete\" alone",
+            ));
+        }
+        (Family::Complete, Some(_)) => {
+            return Err(
+                check.refused(None, "with task = \"complete\" there is no loss: leave it out")
+            );
+        }
+    };
+    let neighbours = draft.neighbours;
+    let usual = Usual { family: draft.task, loss, epsilons, delta, neighbours, datasets: &names };
     let entries = draft
         .methods
         .iter()
@@ -150,8 +172,8 @@ pub fn parse(text: &str, file: &str, folder: &Path) -> Result<Suite, BenchError>
         return Err(check.refused(None, "accepted is one of [[datasets]] and [[methods]] or more"));
     }
     let (name, title, text) = (draft.name, draft.title, text.to_owned());
-    let runs = draft.runs.into_inner();
-    let mut suite = Suite { name, title, runs, datasets, entries, targets: vec![], text };
+    let (runs, family) = (draft.runs.into_inner(), draft.task);
+    let mut suite = Suite { name, title, family, runs, datasets, entries, targets: vec![], text };
     for draft in &draft.targets {
         let refused = |why| check.refused(Some(draft.span().start), format!("target: {why}"));
         let target = draft.get_ref().check(&suite).map_err(refused)?;
@@ -160,8 +182,12 @@ pub fn parse(text: &str, file: &str, folder: &Path) -> Result<Suite, BenchError>
     Ok(suite)
 }
 
+/// The share of ratings that is held out unless a data set says otherwise.
+const HELD_OUT: f64 = 0.1;
+
 /// What a method has unless it says otherwise.
 struct Usual<'a> {
+    family: Family,
     loss: Loss,
     epsilons: Vec<f64>,
     delta: Delta,
@@ -224,7 +250,7 @@ impl Check<'_> {
         &self,
         draft: &SourceDraft,
         start: usize,
-        folder: &Path,
+        (folder, family): (&Path, Family),
     ) -> Result<Source, BenchError> {
         let SourceDraft { name, schema, train, test, .. } = draft;
         let safe = |c: char| c.is_alphanumeric() || "-_.".contains(c);
@@ -238,7 +264,14 @@ impl Check<'_> {
                 Some([schema, train, test].map(|path| folder.join(path)))
             }
             (None, None, None) => {
-                catalog::find(name).map_err(|error| self.refused(Some(start), error))?;
+                let entry =
+                    catalog::find(name).map_err(|error| self.refused(Some(start), error))?;
+                if entry.is_ratings() != (family == Family::Complete) {
+                    let words = format!(
+                        "data set '{name}': accepted are sets of ratings with task = \"complete\", and others without"
+                    );
+                    return Err(self.refused(Some(start), words));
+                }
                 None
             }
             _ => {
@@ -253,7 +286,19 @@ impl Check<'_> {
             Some(epsilons) if !epsilons.is_empty() => self.epsilons(epsilons, start).map(Some),
             other => Ok(other.clone()),
         };
+        let held_out = draft.held_out.unwrap_or(HELD_OUT);
+        if !(held_out > 0.0 && held_out < 1.0)
+            || (family == Family::Train && draft.held_out.is_some())
+        {
+            let words = format!(
+                "data set '{name}': held-out is of ratings (task = \"complete\"), a share above 0 and below 1"
+            );
+            return Err(self.refused(Some(start), words));
+        }
+        let delta = draft.delta.as_ref().map(|delta| self.delta(delta, start)).transpose()?;
         Ok(Source {
+            delta,
+            held_out,
             name: name.clone(),
             own,
             epsilons: checked(&draft.epsilons)?,
@@ -272,7 +317,12 @@ impl Check<'_> {
             self.refused(Some(start), format!("method '{}': {why}", draft.name))
         };
         let learner = match (&draft.method, &draft.peer) {
-            (Some(method), None) => Learner::Ours(method.parse().map_err(|error| refused(&error))?),
+            (Some(method), None) => {
+                usual.family.learner(method).map_err(|error| refused(&error))?
+            }
+            (None, Some(_)) if usual.family != Family::Train => {
+                return Err(refused(&"peers learn linear models; accepted is a method"));
+            }
             (None, Some(peer)) => {
                 let peer: Peer = peer.parse().map_err(|error: String| refused(&error))?;
                 self.beside(draft, peer, usual).map_err(|why| refused(&why))?;
@@ -288,8 +338,8 @@ impl Check<'_> {
             draft.grid.iter().flat_map(|(key, values)| values.iter().map(move |v| (key, v)));
         for (key, value) in draft.set.iter().chain(first) {
             match &learner {
-                Learner::Ours(method) => self.setting(method, key, value),
                 Learner::Peer(peer) => peer.setting(key, value),
+                ours => self.setting(ours, key, value),
             }
             .map_err(|why| refused(&why))?;
         }
@@ -311,6 +361,7 @@ impl Check<'_> {
             label: draft.label.clone().unwrap_or_else(|| draft.name.clone()),
             learner,
             fixed,
+            item_features: draft.item_features,
             loss: draft.loss.map_or(usual.loss, LossDraft::loss),
             epsilons: match &draft.epsilons {
                 Some(epsilons) => self.epsilons(epsilons, start)?,
@@ -351,11 +402,10 @@ impl Check<'_> {
     }
 
     /// Refuses a key that the method does not have, and a value that is none of the key's.
-    fn setting(&self, method: &Method, key: &str, value: &Value) -> Result<(), String> {
-        if !OWN_KEYS.contains(&key) && !method.has(key) {
-            let own = method.info().settings.iter().map(|setting| setting.name);
-            let accepted = own.chain(OWN_KEYS).collect::<Vec<_>>().join(", ");
-            return Err(format!("'{key}': accepted are {accepted}"));
+    fn setting(&self, method: &Learner, key: &str, value: &Value) -> Result<(), String> {
+        let keys = method.keys();
+        if !keys.contains(&key) {
+            return Err(format!("'{key}': accepted are {}", keys.join(", ")));
         }
         let point = Point::from([(key.to_owned(), value.to_string())]);
         if let grid::Clip::Other(_, radius) = grid::Clip::of(&point) {
@@ -364,6 +414,6 @@ impl Check<'_> {
         if ["row-norm", "entry-bound"].contains(&key) {
             return Err(format!("{key} '{value}': accepted is {RADIUS}"));
         }
-        grid::applied(method, &point, 1).map(|_| ()).map_err(|error| error.to_string())
+        method.with(&point, 1).map(|_| ()).map_err(|error| error.to_string())
     }
 }

@@ -26,6 +26,7 @@ pub fn model(entry: &Entry, point: &Point, size: Size) -> f64 {
         // Rounds over every column, and the start of an interpreter.
         "dp-ebm" => (number("max-rounds").unwrap_or(300.0), 3.0),
         "diffprivlib" => (100.0, 1.0),
+        "moments" | "oja" => (100.0, 0.0),
         _ => (12.0, 0.0),
     };
     let noise = COORDINATE * size.columns as f64 * problems;

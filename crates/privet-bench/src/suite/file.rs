@@ -39,12 +39,17 @@
 //! peer = "dp-ebm"                   # somebody else's learner ([`super::learner`]), in its own environment
 //! ```
 //!
+//! With `task = "complete"` (and no `loss`) the data sets are of ratings and the methods those of `privet complete`;
+//! each run holds out another `held-out = 0.1` of every user's ratings, the same for all methods, and is judged by the
+//! root mean squared error (`rmse`), `recall` and `ndcg`. A method with `item-features = true` is told the public
+//! features of films, where the catalog has any. A data set of either kind may have its own `delta`.
+//!
 //! [`super::target`] shows what stands under `[[targets]]`. A method may also have its own `loss`, `delta`, `epsilons`, `neighbours` and `datasets`, and `set`:
 //! settings that are the same everywhere. [`super::grid`] lists the keys of `set` and `grid` beyond the learner's own.
 
 use super::draft::parse;
 use super::grid::Point;
-use super::learner::Learner;
+use super::learner::{Family, Learner};
 use super::target::Target;
 use crate::error::BenchError;
 use privet_core::Neighbours;
@@ -59,6 +64,8 @@ pub struct Suite {
     pub name: String,
     /// What it shows, in a line.
     pub title: String,
+    /// What its entries learn.
+    pub family: Family,
     /// Models that count, for each cell.
     pub runs: u32,
     /// Data sets, in order.
@@ -84,6 +91,10 @@ pub struct Source {
     pub tuned_epsilons: Option<Vec<f64>>,
     /// The methods for it; all of them if none.
     pub methods: Option<Vec<String>>,
+    /// δ on it instead of the methods' own.
+    pub delta: Option<Delta>,
+    /// Of ratings: the share of them that each run holds out.
+    pub held_out: f64,
 }
 
 /// A learner as a suite asks for it.
@@ -97,6 +108,8 @@ pub struct Entry {
     pub learner: Learner,
     /// Its settings that are the same everywhere.
     pub fixed: Point,
+    /// Of ratings: whether it is told the public features of items.
+    pub item_features: bool,
     /// What it minimises.
     pub loss: Loss,
     /// Budgets.
@@ -178,6 +191,7 @@ built_in![
     "iyengar-huber",
     "jain-thakurta",
     "wang-sparse",
+    "thakkar-completion",
 ];
 
 /// The suite of that name, or in that file.

@@ -7,7 +7,7 @@
 //! A folder holds `train.npy`, `test.npy` (NumPy's format 1.0, 32-bit floats), `train-classes.npy`,
 //! `test-classes.npy` and `facts.json`: `types` and `bounds` of each column, `radius`, and `classes`.
 
-use super::learner::Peer;
+use super::peer::Peer;
 use super::table::Table;
 use crate::error::BenchError;
 use crate::race::RaceError;

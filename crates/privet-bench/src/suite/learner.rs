@@ -1,171 +1,99 @@
-//! Who learns: a method of ours, or a peer in its own environment.
-//!
-//! | peer | package | relation | δ | classes |
-//! |---|---|---|---|---|
-//! | `dp-ebm` | interpret-core, `DPExplainableBoostingClassifier` | add-remove | the cell's | two |
-//! | `diffprivlib` | diffprivlib, `LogisticRegression` | replace-one | 0 | any |
-//!
-//! The relation is what the peer's own noise is for, read from its sources at the pinned version. DP-EBM: a
-//! record adds 1 to a histogram and at most the learning rate to a sum of gradients, and those are the
-//! sensitivities that the noise is scaled to; replacing a record moves up to twice as much. diffprivlib: the
-//! noise vector of Chaudhuri, Monteleoni and Sarwate (2011) is scaled to twice the longest row, for a record
-//! that is replaced among n known ones. What a peer promises is not checked here.
+//! What a suite's entries learn, and who: linear models, by us or by a [`Peer`], or what users would say of items.
 
-use super::grid::{Point, Value};
-use crate::race::environment::Rival;
-use privet_core::{Neighbours, Range};
-use privet_learn::Method;
-use std::str::FromStr;
+use super::grid::{self, OWN_KEYS, Point};
+use super::peer::Peer;
+use privet_learn::completion::Method as Completion;
+use privet_learn::{LearnError, Method, SettingInfo};
+use serde::Deserialize;
 
-/// Who learns.
+/// Which family of learners a suite is of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Family {
+    /// Linear models of tables.
+    #[default]
+    Train,
+    /// Ratings completed.
+    Complete,
+}
+
+impl Family {
+    /// The learner of that name.
+    pub fn learner(self, word: &str) -> Result<Learner, LearnError> {
+        Ok(match self {
+            Self::Train => Learner::Train(word.parse()?),
+            Self::Complete => Learner::Complete(word.parse()?),
+        })
+    }
+}
+
+/// A learner with its settings.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Learner {
-    /// A method of privet.
-    Ours(Method),
-    /// Somebody else.
+    /// Of a linear model.
+    Train(Method),
+    /// Of ratings.
+    Complete(Completion),
+    /// Somebody else's, of a linear model.
     Peer(Peer),
 }
 
 impl Learner {
-    /// Its name.
-    pub fn name(&self) -> &str {
+    /// Its word for `--method`.
+    pub fn name(&self) -> &'static str {
         match self {
-            Self::Ours(method) => method.name(),
+            Self::Train(method) => method.name(),
+            Self::Complete(method) => method.info().name,
             Self::Peer(peer) => peer.name(),
         }
     }
 
-    /// Whether it has a budget.
+    /// Whether it is private at all.
     pub fn is_private(&self) -> bool {
         match self {
-            Self::Ours(method) => method.is_private(),
+            Self::Train(method) => method.is_private(),
+            Self::Complete(method) => method.is_private(),
             Self::Peer(_) => true,
+        }
+    }
+
+    /// The settings of its own.
+    pub fn settings(&self) -> &'static [SettingInfo] {
+        match self {
+            Self::Train(method) => method.info().settings,
+            Self::Complete(method) => method.info().settings,
+            Self::Peer(_) => &[],
         }
     }
 
     /// The peer, if it is one.
     pub fn peer(&self) -> Option<Peer> {
         match self {
-            Self::Ours(_) => None,
             Self::Peer(peer) => Some(*peer),
-        }
-    }
-}
-
-/// Another package's learner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Peer {
-    /// The differentially private explainable boosting machine of InterpretML.
-    DpEbm,
-    /// diffprivlib's logistic regression.
-    Diffprivlib,
-}
-
-/// Limits on a peer's numbers.
-const NUMBER: Range = Range::open("a setting of a peer", 0.0, 1e9);
-
-impl Peer {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::DpEbm, Self::Diffprivlib];
-
-    /// Its name in suites and results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::DpEbm => "dp-ebm",
-            Self::Diffprivlib => "diffprivlib",
+            Self::Train(_) | Self::Complete(_) => None,
         }
     }
 
-    /// The peer of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|peer| peer.name() == name)
-    }
-
-    /// Its package and its script.
-    pub fn script(self) -> (Rival, &'static str) {
+    /// The keys that a suite may set.
+    pub fn keys(&self) -> Vec<&'static str> {
+        let own = self.settings().iter().map(|setting| setting.name);
         match self {
-            Self::DpEbm => (Rival::Interpret, "dp_ebm.py"),
-            Self::Diffprivlib => (Rival::Diffprivlib, "diffprivlib_rows.py"),
+            Self::Train(_) => own.chain(OWN_KEYS).collect(),
+            Self::Complete(_) => own.collect(),
+            Self::Peer(peer) => peer.settings().to_vec(),
         }
     }
 
-    /// Which data sets are neighbours in its guarantee.
-    pub fn neighbours(self) -> Neighbours {
-        match self {
-            Self::DpEbm => Neighbours::AddRemove,
-            Self::Diffprivlib => Neighbours::ReplaceOne,
-        }
-    }
-
-    /// The δ of its guarantee where a suite asks for this one.
-    pub fn delta(self, asked: f64) -> f64 {
-        match self {
-            Self::DpEbm => asked,
-            Self::Diffprivlib => 0.0,
-        }
-    }
-
-    /// Its settings that a suite may name.
-    fn settings(self) -> &'static [&'static str] {
-        match self {
-            Self::DpEbm => {
-                &["max-rounds", "learning-rate", "max-bins", "max-leaves", "bin-budget-frac"]
+    /// With a point's settings.
+    pub fn with(&self, point: &Point, rows: u64) -> Result<Self, LearnError> {
+        Ok(match self {
+            Self::Train(method) => Self::Train(grid::applied(method, point, rows)?),
+            Self::Complete(method) => {
+                let one =
+                    |method: Completion, (key, value): (&String, &String)| method.with(key, value);
+                Self::Complete(point.iter().try_fold(method.clone(), one)?)
             }
-            Self::Diffprivlib => &["C", "fit-intercept"],
-        }
-    }
-
-    /// Refuses a key that the peer does not have, and a value that is none of the key's.
-    pub(super) fn setting(self, key: &str, value: &Value) -> Result<(), String> {
-        if !self.settings().contains(&key) {
-            return Err(format!("'{key}': accepted are {}", self.settings().join(", ")));
-        }
-        match (key, value) {
-            ("fit-intercept", Value::Word(word)) if word == "true" || word == "false" => Ok(()),
-            ("fit-intercept", _) => Err("fit-intercept: accepted is \"true\" or \"false\"".into()),
-            (_, Value::Whole(value)) => checked(key, *value as f64),
-            (_, Value::Number(value)) => checked(key, *value),
-            (_, Value::Word(_)) => Err(format!("{key}: accepted is a number above 0")),
-        }
-    }
-
-    /// What it is asked: a JSON object of its settings.
-    pub(super) fn asked(self, points: [&Point; 2]) -> serde_json::Value {
-        let pairs = points.into_iter().flatten().map(|(key, value)| {
-            let parsed = serde_json::from_str(value).unwrap_or_else(|_| value.as_str().into());
-            (key.replace('-', "_"), parsed)
-        });
-        pairs.collect::<serde_json::Map<_, _>>().into()
-    }
-
-    /// What a reader of its numbers must know.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::DpEbm => {
-                "dp-ebm is InterpretML's DPExplainableBoostingClassifier with its defaults, the bounds and \
-                 types of columns declared from the schema; its noise is for a record that is added or \
-                 removed, so it stands beside the add-remove entries. It counts only the categories that \
-                 occur in the rows: which of them do is told without noise."
-            }
-            Self::Diffprivlib => {
-                "diffprivlib is its LogisticRegression on the rows that gd sees, data_norm being the schema's \
-                 radius; its noise is for a record that is replaced, with δ = 0, a stronger promise than \
-                 that of its neighbours in the table."
-            }
-        }
-    }
-}
-
-fn checked(key: &str, value: f64) -> Result<(), String> {
-    NUMBER.check(value).map(|_| ()).map_err(|_| format!("{key}: accepted is a number above 0"))
-}
-
-impl FromStr for Peer {
-    type Err = String;
-    fn from_str(word: &str) -> Result<Self, Self::Err> {
-        Self::named(word).ok_or_else(|| {
-            let accepted = Self::ALL.map(Self::name).join(", ");
-            format!("peer '{word}': accepted are {accepted}")
+            Self::Peer(peer) => Self::Peer(*peer),
         })
     }
 }

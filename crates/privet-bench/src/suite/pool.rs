@@ -6,20 +6,22 @@
 
 use super::asked::Beside;
 use super::cells::Place;
-use super::grid;
 use super::learner::Learner;
-use super::table::Table;
+use super::ratings::Ratings;
+use super::table::{Rows, Table};
 use crate::catalog;
 use crate::error::BenchError;
 use crate::line::{Line, Refused, Run, Stage};
 use crate::memory;
 use crate::score::{distance, ranking, score};
 use privet_core::Budget;
+use privet_data::Schema;
 use privet_dp::noise::SystemRandom;
+use privet_learn::completion::measure::measure;
+use privet_learn::completion::{Complete, Method as Completion};
 use privet_learn::model::Model;
-use privet_learn::{Erm, LearnError, Method, Plan, Request, plan};
+use privet_learn::{Erm, LearnError, Method, Plan, Request, Task, plan};
 use privet_optim::solver::SolveError;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Instant;
@@ -33,7 +35,7 @@ pub struct Job<'a> {
     /// Which runs.
     pub runs: Vec<u32>,
     /// On which rows.
-    pub table: Arc<Table>,
+    pub rows: Rows,
     /// Who is asked where the learner is not ours.
     pub beside: &'a Beside<'a>,
 }
@@ -82,7 +84,7 @@ impl Job<'_> {
     fn make(&self, stop: &AtomicBool, tell: &(dyn Fn(Result<Made, BenchError>) + Sync)) {
         let mut begun = Instant::now();
         let made = match &self.place.entry.learner {
-            Learner::Ours(method) => self.tried(method, stop, &mut begun, tell),
+            Learner::Train(_) | Learner::Complete(_) => self.tried(stop, &mut begun, tell),
             Learner::Peer(peer) => self.beside.make(self, *peer, stop, &mut begun, tell),
         };
         let reason = match made {
@@ -97,18 +99,121 @@ impl Job<'_> {
 
     fn tried(
         &self,
-        method: &Method,
         stop: &AtomicBool,
         begun: &mut Instant,
         tell: &(dyn Fn(Result<Made, BenchError>) + Sync),
     ) -> Result<(), BenchError> {
-        let (plan, mut source) = (self.plan(method)?, SystemRandom::new()?);
-        let encoded = self.table.encoded(plan.schema())?;
+        let entry = self.place.entry;
+        let rows = match &self.rows {
+            Rows::Table(table) => table.training.rows(),
+            Rows::Ratings(ratings) => ratings.all.rows(),
+        } as u64;
+        let method =
+            entry.learner.with(&entry.fixed, rows)?.with(&self.place.cell.settings, rows)?;
+        let mut tell = |line: Run| {
+            tell(Ok((Line::Run(line), begun.elapsed().as_secs_f64())));
+            *begun = Instant::now();
+        };
+        match (&self.rows, method) {
+            (Rows::Table(table), Learner::Train(method)) => {
+                self.trained(table, method, stop, &mut tell)
+            }
+            (Rows::Ratings(ratings), Learner::Complete(method)) => {
+                self.completed(ratings, method, stop, &mut tell)
+            }
+            _ => {
+                Err(LearnError::DataShape("the data set is of another kind than the suite").into())
+            }
+        }
+    }
+
+    /// The request for so many rows.
+    fn request<T: Task>(
+        &self,
+        schema: &Schema,
+        rows: u64,
+        task: T,
+    ) -> Result<Request<T>, LearnError> {
+        let cell = &self.place.cell;
+        let budget = match (cell.epsilon, cell.delta) {
+            (Some(epsilon), Some(delta)) => Some(Budget::new(epsilon, delta)?),
+            _ => None,
+        };
+        Ok(Request {
+            schema: schema.clone(),
+            rows,
+            budget,
+            neighbours: cell.neighbours,
+            calibration: cell.calibration,
+            noise: vec![],
+            task,
+        })
+    }
+
+    /// Models of ratings: each run holds out another part of them.
+    fn completed(
+        &self,
+        ratings: &Ratings,
+        method: Completion,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(Run),
+    ) -> Result<(), BenchError> {
+        let users = ratings.all.rows() as u64;
+        let features = match self.place.entry.item_features {
+            true => ratings.features.clone(),
+            false => Vec::new(),
+        };
+        let task = Complete { features, ..Complete::by(method) };
+        let plan = plan(&self.request(&ratings.schema, users, task)?)?;
+        let mut source = SystemRandom::new()?;
+        for run in &self.runs {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            let parts = ratings.parts(*run);
+            let started = Instant::now();
+            let release = plan.run(&parts.kept, &mut source, stop)?;
+            let seconds = started.elapsed().as_secs_f64();
+            let found = measure(release.value(), plan.facts(), &parts.kept, &parts.held);
+            tell(Run {
+                cell: self.place.cell.clone(),
+                stage: self.stage,
+                run: *run,
+                rows: users,
+                columns: plan.facts().items as u64,
+                classes: 0,
+                measure: "rmse".into(),
+                score: found.error,
+                ranking: None,
+                distance: None,
+                recall: Some(found.recall),
+                ndcg: Some(found.gain),
+                chosen: None,
+                certified: plan.guarantee().map(|guarantee| guarantee.epsilon),
+                seconds,
+                peak_memory: memory::peak(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Linear models.
+    fn trained(
+        &self,
+        table: &Table,
+        method: Method,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(Run),
+    ) -> Result<(), BenchError> {
+        let (rows, loss) = (table.training.rows() as u64, self.place.entry.loss);
+        let plan: Plan = plan(&self.request(&table.schema, rows, Erm { loss, method })?)?;
+        let mut source = SystemRandom::new()?;
+        let encoded = table.encoded(plan.schema())?;
         let (training, test) = match &encoded {
             Some(encoded) => (&encoded.training, &encoded.test),
-            None => (&self.table.training, &self.table.test),
+            None => (&table.training, &table.test),
         };
-        let (asked, planned) = (method.name(), plan.request().task.method.name());
+        let (asked, planned) = (self.place.entry.learner.name(), plan.request().task.method.name());
         let truth = catalog::truth(&self.place.cell.dataset);
         for run in &self.runs {
             if stop.load(Ordering::Relaxed) {
@@ -121,44 +226,25 @@ impl Job<'_> {
             let (measure, score) = score(&model, plan.schema(), test);
             let ranking = ranking(&model, test);
             let facts = plan.facts();
-            let line = Line::Run(Run {
+            tell(Run {
                 cell: self.place.cell.clone(),
                 stage: self.stage,
                 run: *run,
                 rows: facts.rows,
                 columns: facts.columns as u64,
-                classes: self.table.schema.classes().map_or(0, <[String]>::len) as u64,
+                classes: table.schema.classes().map_or(0, <[String]>::len) as u64,
                 measure: measure.into(),
                 score,
                 ranking,
                 distance: truth.as_ref().and_then(|truth| distance(&model, plan.schema(), truth)),
+                recall: None,
+                ndcg: None,
                 chosen: (asked != planned).then(|| planned.into()),
                 certified: plan.guarantee().map(|guarantee| guarantee.epsilon),
                 seconds,
                 peak_memory: memory::peak(),
             });
-            tell(Ok((line, begun.elapsed().as_secs_f64())));
-            *begun = Instant::now();
         }
         Ok(())
-    }
-
-    fn plan(&self, method: &Method) -> Result<Plan, LearnError> {
-        let (cell, entry) = (&self.place.cell, self.place.entry);
-        let rows = self.table.training.rows() as u64;
-        let budget = match (cell.epsilon, cell.delta) {
-            (Some(epsilon), Some(delta)) => Some(Budget::new(epsilon, delta)?),
-            _ => None,
-        };
-        let method = grid::applied(method, &entry.fixed, rows)?;
-        plan(&Request {
-            schema: self.table.schema.clone(),
-            rows,
-            budget,
-            neighbours: cell.neighbours,
-            calibration: cell.calibration,
-            noise: vec![],
-            task: Erm { loss: entry.loss, method: grid::applied(&method, &cell.settings, rows)? },
-        })
     }
 }

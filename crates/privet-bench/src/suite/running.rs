@@ -7,9 +7,10 @@ use super::estimate::{Measured, model, words};
 use super::file::{Source, Suite};
 use super::grid::Clip;
 use super::journal::Journal;
+use super::learner::Family;
 use super::pool::{Job, work};
 use super::select::Wanted;
-use super::table::{Files, Size, Table};
+use super::table::{Files, Rows, Size};
 use super::{Onlooker, Outcome, RunOptions};
 use crate::error::BenchError;
 use crate::line::{Line, Stage};
@@ -196,13 +197,33 @@ impl<'a> Running<'a> {
     /// All that is left on one data set.
     fn dataset(&mut self, source: &Source, peers: &Environment) -> Result<(), BenchError> {
         let (options, name) = (self.options, source.name.as_str());
-        let files = self.guarded(|| Files::of(source, &options.originals, &options.cache))?;
-        memory::start();
-        let base = files.read(Clip::Schema)?;
-        let size = Size {
-            rows: base.training.rows() as u64,
-            columns: base.training.features.columns() as u64,
-            classes: base.schema.classes().map_or(0, <[String]>::len) as u64,
+        let (files, base, size) = match self.suite.family {
+            Family::Train => {
+                let files =
+                    self.guarded(|| Files::of(source, &options.originals, &options.cache))?;
+                memory::start();
+                let base = files.read(Clip::Schema)?;
+                let size = Size {
+                    rows: base.training.rows() as u64,
+                    columns: base.training.features.columns() as u64,
+                    classes: base.schema.classes().map_or(0, <[String]>::len) as u64,
+                };
+                (Some(files), Rows::Table(base), size)
+            }
+            Family::Complete => {
+                let find = || Files::of(source, &options.originals, &options.cache);
+                let base = match Files::made_up(source)? {
+                    Some(made_up) => made_up,
+                    None => self.guarded(find)?.ratings(source, &options.originals)?,
+                };
+                memory::start();
+                let size = Size {
+                    rows: base.all.rows() as u64,
+                    columns: base.all.features.columns() as u64,
+                    classes: 0,
+                };
+                (None, Rows::Ratings(Arc::new(base)), size)
+            }
         };
         self.sizes.insert(name.into(), size);
         let (suite, wanted) = (self.suite, self.wanted.clone());
@@ -214,8 +235,8 @@ impl<'a> Running<'a> {
             let mut jobs = Vec::new();
             for group in &groups {
                 for (place, runs) in self.open(group, stage) {
-                    let table = clipped(&mut tables, &files, place)?;
-                    jobs.push(Job { place, stage, runs, table, beside: &beside });
+                    let rows = clipped(&mut tables, files.as_ref(), place)?;
+                    jobs.push(Job { place, stage, runs, rows, beside: &beside });
                 }
             }
             // The longest first, so that no core is left with one at the end.
@@ -265,18 +286,21 @@ impl<'a> Running<'a> {
 
 /// The rows under the clip of a place, read once.
 fn clipped(
-    tables: &mut Vec<(Clip, Arc<Table>)>,
-    files: &Files,
+    tables: &mut Vec<(Clip, Rows)>,
+    files: Option<&Files>,
     place: &Place<'_>,
-) -> Result<Arc<Table>, BenchError> {
+) -> Result<Rows, BenchError> {
     let clip = match Clip::of(&place.cell.settings) {
         Clip::Schema => Clip::of(&place.entry.fixed),
         other => other,
     };
-    if let Some((_, table)) = tables.iter().find(|(known, _)| *known == clip) {
-        return Ok(table.clone());
+    if let Some((_, rows)) = tables.iter().find(|(known, _)| *known == clip) {
+        return Ok(rows.clone());
     }
-    let table = files.read(clip)?;
-    tables.push((clip, table.clone()));
-    Ok(table)
+    // Of ratings there is one, and no key of theirs that would ask for another.
+    let files =
+        files.ok_or_else(|| BenchError::NoData { reasons: "ratings as they are".into() })?;
+    let rows = Rows::Table(files.read(clip)?);
+    tables.push((clip, rows.clone()));
+    Ok(rows)
 }

@@ -2,8 +2,10 @@
 
 use super::file::Source;
 use super::grid::Clip;
-use crate::catalog;
+use super::ratings::Ratings;
+use crate::catalog::{self, ratings as made};
 use crate::error::BenchError;
+use privet_data::ratings::{self, OwnRatings, Rated};
 use privet_data::{Dataset, Encoding, Schema, read};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -15,6 +17,15 @@ pub struct Files {
     schema: Schema,
     train: PathBuf,
     test: PathBuf,
+}
+
+/// What a data set holds.
+#[derive(Debug, Clone)]
+pub enum Rows {
+    /// Records.
+    Table(Arc<Table>),
+    /// Ratings.
+    Ratings(Arc<Ratings>),
 }
 
 /// Rows to learn from and rows to judge by, clipped alike.
@@ -100,6 +111,40 @@ impl Files {
             if csv.is_file() { csv } else { folder.join(format!("{name}.svm")) }
         };
         Ok(Self { schema: Schema::load(schema)?, train: part("train"), test: part("test") })
+    }
+
+    /// Ratings of both files together.
+    pub fn ratings(&self, source: &Source, originals: &Path) -> Result<Ratings, BenchError> {
+        let mut ratings = Ratings::read(&self.schema, [&self.train, &self.test], source.held_out)?;
+        ratings.features = match (&source.own, Rated::of(&ratings.schema)) {
+            (None, Ok(rated)) => {
+                made::features(catalog::find(&source.name)?, originals, rated.items)?
+            }
+            _ => Vec::new(),
+        };
+        Ok(ratings)
+    }
+
+    /// Ratings that are made up where they are wanted, since they are many; none of other sets.
+    pub fn made_up(source: &Source) -> Result<Option<Ratings>, BenchError> {
+        if source.own.is_some() {
+            return Ok(None);
+        }
+        let entry = catalog::find(&source.name)?;
+        let Some(shape) = made::made_up(entry) else { return Ok(None) };
+        let schema = made::schema(entry, made::numbered(entry.columns));
+        let schema = schema.map_err(privet_data::DataError::from)?;
+        let rated = Rated::of(&schema).map_err(|error| BenchError::Suite {
+            file: entry.name.into(),
+            why: error.to_string(),
+        })?;
+        let user = |row: Vec<(u32, f64)>| {
+            let mut own = OwnRatings::default();
+            row.into_iter().for_each(|(item, rating)| own.and(item as usize, rating, &rated));
+            own
+        };
+        let all = ratings::table(shape.rows().map(user).collect(), &rated);
+        Ok(Some(Ratings::new(schema.clone(), all, source.held_out)))
     }
 
     /// Reads them.

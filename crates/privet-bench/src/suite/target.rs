@@ -5,7 +5,7 @@
 //! dataset = "adult"
 //! method = "auto"                   # a name of [[methods]], which decides δ and neighbours
 //! epsilon = 0.1                     # left out for a learner without privacy
-//! measure = "accuracy"              # or auc, r-squared, relative-error, seconds
+//! measure = "accuracy"              # or auc, r-squared, relative-error, rmse, recall, ndcg, seconds
 //! at-least = 79.1                   # or at-most
 //! calibration = "sound"             # unless said
 //! note = "the best of the papers"   # if need be
@@ -65,6 +65,12 @@ pub enum Measure {
     RSquared,
     /// Distance to the weights that a made-up set was made with, as a share of their length.
     RelativeError,
+    /// Root mean squared error of held-out ratings.
+    Rmse,
+    /// Share of the liked held-out items among 20 recommended.
+    Recall,
+    /// Discounted gain of 20 recommended items over the largest possible.
+    Ndcg,
     /// Seconds of training, on the machine that measured.
     Seconds,
 }

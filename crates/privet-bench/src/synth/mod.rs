@@ -1,16 +1,18 @@
 //! Made-up tables: clusters on a hypercube ([`make_classification`]) and labels drawn from a
 //! logistic model ([`Logistic`]), many columns of which few matter ([`Sparse`], [`Text`]),
-//! and tables of many shapes ([`Made`]).
+//! tables of many shapes ([`Made`]), and ratings of rank one ([`RankOne`]).
 
 mod classification;
 mod draw;
 mod logistic;
 mod made;
+mod rank_one;
 mod sparse;
 mod text;
 
 pub use classification::{Classification, Table, make_classification};
 pub use logistic::{Logistic, LogisticRecords};
 pub use made::{Category, ENTRIES, Kind, Law, Made, MadeRecords, Number};
+pub use rank_one::RankOne;
 pub use sparse::{Sparse, SparseRecords};
 pub use text::{Text, TextRecords};

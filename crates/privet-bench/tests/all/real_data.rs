@@ -1,7 +1,7 @@
 //! The public originals, prepared and read. Skipped where they are absent (see
 //! `privet_data::testing::real_data`).
 
-use privet_bench::catalog::{self, ENTRIES, Prepared, find};
+use privet_bench::catalog::{self, Prepared, entries, find};
 use privet_data::{Dataset, Encoding, Schema, Target, read, testing::real_data};
 use std::{collections::HashSet, fs, path::Path};
 use tempfile::TempDir;
@@ -44,7 +44,7 @@ fn classes(set: &Set) -> Vec<usize> {
 #[test]
 fn every_set_has_its_announced_shape() {
     let originals = real_data("every_set_has_its_announced_shape");
-    for entry in ENTRIES {
+    for entry in entries() {
         let made_up = entry.files.is_empty();
         let folder = match &originals {
             _ if made_up && entry.rows * entry.columns > LARGE => continue,
@@ -142,7 +142,7 @@ fn the_house_values_are_numbers() {
 #[test]
 fn an_absent_original_says_where_to_get_it() {
     let empty = tempfile::tempdir().unwrap();
-    for entry in ENTRIES.iter().filter(|entry| !entry.files.is_empty()) {
+    for entry in entries().filter(|entry| !entry.files.is_empty()) {
         let out = empty.path().join("out");
         let error = catalog::prepare(entry.name, empty.path(), &out, None).unwrap_err();
         let message = error.to_string();

@@ -12,10 +12,12 @@ use privet_audit::claim::CONFIDENCE;
 use privet_audit::learner::{self, Subject};
 use privet_audit::membership::{self, Membership};
 use privet_audit::one_run::{self, CANARIES, OneRun};
+use privet_audit::ratings;
 use privet_audit::{AttackOptions, AuditError, Watch};
 use privet_core::{Budget, DELTA, EPSILON, Neighbours};
 use privet_data::Dataset;
 use privet_data::read::{self, Purpose, read};
+use privet_learn::completion::Method as Completion;
 use privet_learn::model::file::{self, Seal};
 use privet_learn::{Calibration, Method};
 use serde_json::Value;
@@ -41,6 +43,7 @@ Examples:
   privet audit --method output --epsilon 1 --delta 1e-5
   privet audit --method amp --epsilon 1 --delta 1e-5 --neighbours add-remove --runs 50000 --json
   privet audit --method gd --epsilon 4 --delta 1e-5 --one-run
+  privet audit --complete moments --epsilon 4 --runs 2000
   privet audit --model model.json --data train.csv --holdout test.csv"
 )]
 pub struct Audit {
@@ -48,33 +51,35 @@ pub struct Audit {
     #[arg(
         long,
         value_name = "METHOD",
-        required_unless_present = "model",
+        required_unless_present_any = ["model", "complete"],
         conflicts_with = "model"
     )]
     method: Option<Method>,
+    /// The way to complete ratings to attack, by a planted user; `privet methods --complete` lists them
+    #[arg(long, value_name = "METHOD", conflicts_with_all = ["method", "model", "rows", "one_run"])]
+    complete: Option<Completion>,
     #[arg(
         long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
-        requires = "method", help = format!("The ε it is asked for: {EPSILON}"),
+        help = format!("The ε it is asked for: {EPSILON}"),
     )]
     epsilon: Option<f64>,
     #[arg(
         long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
-        requires = "method", help = format!("The δ it is asked for: {DELTA} [default: 1e-5]"),
+        help = format!("The δ it is asked for: {DELTA} [default: 1e-5]"),
     )]
     delta: Option<f64>,
     /// Under which relation [default: replace-one]
-    #[arg(long, value_name = "RELATION", requires = "method")]
+    #[arg(long, value_name = "RELATION")]
     neighbours: Option<Neighbours>,
     /// A setting of the method, by name; may be given several times. Descents take 16 steps unless told
     /// otherwise
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = crate::settings::assignment,
-          requires = "method")]
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = crate::settings::assignment)]
     set: Vec<(String, String)>,
     /// Rows of the built-in tables [default: 64]
     #[arg(long, value_name = "N", value_parser = rows, requires = "method")]
     rows: Option<u64>,
     #[arg(
-        long, value_name = "N", value_parser = runs, requires = "method",
+        long, value_name = "N", value_parser = runs,
         help = format!("Runs on each of the two tables, a whole number: {RUNS} [default: 10000]"),
     )]
     runs: Option<u64>,
@@ -149,6 +154,9 @@ impl Audit {
     /// Attacks, and says what was found.
     pub fn run(self) -> Result<(), Failure> {
         self.refuse_what_would_be_ignored()?;
+        if let Some(method) = &self.complete {
+            return self.completed(method);
+        }
         match (&self.method, &self.model, &self.data) {
             (Some(method), ..) => self.learner(method),
             (None, Some(model), Some(data)) => self.membership(model, data),
@@ -175,7 +183,7 @@ impl Audit {
         let refuse = |name: &str, with: &str| {
             Err(Failure::input(format!("{name} says nothing here; it is accepted with {with}")))
         };
-        if self.method.is_none() {
+        if self.method.is_none() && self.complete.is_none() {
             return given(&of_learners).map_or(Ok(()), |name| refuse(name, "--method"));
         }
         match given(&of_models) {
@@ -216,6 +224,46 @@ impl Audit {
         let report = learner::audit(&subject, &options, &meter)?;
         drop(meter);
         self.told(report.finding.refuted, as_json(&report)?, || in_words(&report))
+    }
+
+    /// Attacks a way to complete ratings.
+    fn completed(&self, method: &Completion) -> Result<(), Failure> {
+        let epsilon = self.epsilon.ok_or_else(|| {
+            Failure::input(format!("--epsilon is missing: what is to be claimed, {EPSILON}"))
+        })?;
+        let method = self
+            .set
+            .iter()
+            .try_fold(method.clone(), |method, (name, value)| method.with(name, value))?;
+        let subject = ratings::Subject {
+            method,
+            budget: Budget::new(epsilon, self.delta.unwrap_or(1e-5))?,
+            neighbours: self.neighbours.unwrap_or(Neighbours::ReplaceOne),
+        };
+        let options = AttackOptions {
+            runs: self.runs.unwrap_or(AttackOptions::default().runs),
+            confidence: self.confidence,
+            seed: self.seed,
+        };
+        let meter = Shown(Meter::bar("auditing"));
+        let found = ratings::audit(&subject, &options, &meter)?;
+        drop(meter);
+        self.told(found.refuted, as_json(&found)?, || {
+            format!(
+                "ratings completed by {}, {} neighbours, a planted user, {} runs on each\n\
+                 claimed: ε = {}, δ = {}\n\
+                 found:   ε ≥ {} at confidence {}\n{}{}",
+                subject.method,
+                subject.neighbours,
+                found.runs,
+                number(found.epsilon_claimed),
+                number(found.delta),
+                number(found.epsilon_lower),
+                found.confidence,
+                reach(&found),
+                verdict(found.refuted)
+            )
+        })
     }
 
     fn told(

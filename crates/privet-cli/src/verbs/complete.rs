@@ -27,8 +27,8 @@ those are for that user alone.
 
 The list of items is public: --items N says that they are called 1 to N, --item-list names a file
 with one a line, or the schema lists them. It is never taken from the ratings; \"the most rated
-items\" is a look at private data (`privet count` makes one, from a budget of its own). Ratings of
-items that are not listed are left out.
+items\" is a look at private data, which --top K pays for out of the budget and shows in the
+certificate. Ratings of items that are not listed are left out.
 
 How many users there are is private: declare about how many, from public knowledge.",
     after_help = "\
@@ -56,6 +56,12 @@ pub struct Complete {
     /// A file that lists the items, one a line
     #[arg(long, value_name = "FILE")]
     item_list: Option<PathBuf>,
+    /// Keep the K items with the largest noised counts, paid from the budget; all others are left out
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(2..))]
+    top: Option<u32>,
+    /// Public features of the items: MovieLens' movies.dat or u.item, or lines item,NUMBER,… under a header
+    #[arg(long, value_name = "FILE")]
+    item_features: Option<PathBuf>,
     /// The least and the largest rating; one outside counts as the nearest [default: 1,5]
     #[arg(long, value_name = "LOW,HIGH", value_parser = bounds, allow_hyphen_values = true)]
     bounds: Option<[f64; 2]>,
@@ -116,7 +122,16 @@ impl Complete {
         let method = self.method.clone();
         let method =
             self.set.iter().try_fold(method, |method, (name, value)| method.with(name, value))?;
-        let request = Task { method }.request(schema, self.users, self.neighbours);
+        let features = match &self.item_features {
+            Some(path) => {
+                let rated = ratings::Rated::of(&schema)
+                    .map_err(|error| Failure::input(error.to_string()))?;
+                ratings::features(path, rated.items)?.rows
+            }
+            None => Vec::new(),
+        };
+        let request =
+            Task { method, top: self.top, features }.request(schema, self.users, self.neighbours);
         let planned = {
             let _meter = Meter::spinner("planning");
             plan(&Request { budget, ..request })?
@@ -137,11 +152,16 @@ impl Complete {
     }
 
     fn inputs(&self) -> Vec<&Path> {
-        [Some(&self.data), self.schema.as_ref(), self.item_list.as_ref()]
-            .into_iter()
-            .flatten()
-            .map(PathBuf::as_path)
-            .collect()
+        [
+            Some(&self.data),
+            self.schema.as_ref(),
+            self.item_list.as_ref(),
+            self.item_features.as_ref(),
+        ]
+        .into_iter()
+        .flatten()
+        .map(PathBuf::as_path)
+        .collect()
     }
 
     fn schema(&self) -> Result<Schema, Failure> {
@@ -189,7 +209,11 @@ impl From<RatingsError> for Failure {
 /// What was learnt, for people.
 pub fn words(released: &Released<Task>) -> String {
     let request = released.request();
-    let what = match released.artefact() {
+    let factors = match released.artefact() {
+        Factors::Chosen(chosen) => &*chosen.of,
+        factors => factors,
+    };
+    let what = match factors {
         Factors::Moments(state) => {
             let rank = state.vectors.first().map_or(0, Vec::len);
             format!("an offset, how often it is rated, and {rank} numbers of each item")
@@ -199,9 +223,14 @@ pub fn words(released: &Released<Task>) -> String {
         Factors::Subspace(subspace) => {
             format!("{} directions over the items", subspace.vectors.len())
         }
+        Factors::Chosen(_) => String::new(),
+    };
+    let chosen = match request.task.top {
+        Some(top) => format!(", of which {top} were chosen by noised counts"),
+        None => String::new(),
     };
     format!(
-        "{} items, about {} users; {}: {what}\n",
+        "{} items{chosen}, about {} users; {}: {what}\n",
         number(items(released) as f64),
         request.rows,
         request.task.method
@@ -217,6 +246,7 @@ fn as_json(released: &Released<Task>) -> Value {
     json!({
         "method": request.task.method,
         "items": items(released),
+        "top": request.task.top,
         "users": request.rows,
         "neighbours": request.neighbours,
         "unit": request.schema.unit(),

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::progress::Meter;
 use crate::{interrupt, output, say};
 use clap::{Args, Subcommand};
-use privet_bench::catalog::{self, CatalogError, ENTRIES, Entry};
+use privet_bench::catalog::{self, CatalogError, Entry, entries};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -80,10 +80,10 @@ impl Data {
 impl List {
     fn run(self) -> Result<(), Failure> {
         if self.json {
-            let list: Vec<Value> = ENTRIES.iter().map(as_json).collect();
+            let list: Vec<Value> = entries().map(as_json).collect();
             return output::print_json(&Value::from(list));
         }
-        let text = ENTRIES.iter().map(in_words).collect::<String>();
+        let text = entries().map(in_words).collect::<String>();
         output::print(&format!("{text}{MADE}"))
     }
 }

@@ -3,19 +3,24 @@
 use crate::failure::Failure;
 use crate::{output, words};
 use clap::Args;
+use privet_learn::completion;
 use privet_learn::select::SELECTORS;
 use privet_learn::{METHODS, SettingInfo};
 use serde_json::{Value, json};
 
-/// List the learners, or the selectors of columns
+/// List the learners, the selectors of columns, or the ways to complete ratings
 #[derive(Args, Debug)]
 #[command(long_about = "Lists the learners: what each does, where it comes from, and in which \
                         arithmetic its guarantee is proved; with --select the same of what \
-                        `privet select` takes. More in docs/learners.md.")]
+                        `privet select` takes, and with --complete of what `privet complete` takes. More in \
+                        docs/learners.md.")]
 pub struct Methods {
     /// What `privet select` takes
     #[arg(long)]
     select: bool,
+    /// What `privet complete` takes
+    #[arg(long, conflicts_with = "select")]
+    complete: bool,
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -24,12 +29,13 @@ pub struct Methods {
 impl Methods {
     /// Prints the list.
     pub fn run(self) -> Result<(), Failure> {
-        let lines: Vec<Line> = match self.select {
-            true => SELECTORS
+        let lines: Vec<Line> = match (self.select, self.complete) {
+            (_, true) => completion::METHODS.iter().map(completing).collect(),
+            (true, _) => SELECTORS
                 .iter()
                 .map(|info| (info.name, info.summary, info.source, info.guarantee, info.settings))
                 .collect(),
-            false => METHODS
+            (false, false) => METHODS
                 .iter()
                 .map(|info| (info.name, info.summary, info.source, info.guarantee, info.settings))
                 .collect(),
@@ -44,6 +50,14 @@ impl Methods {
 
 /// Name, summary, source, guarantee and settings.
 type Line = (&'static str, &'static str, &'static str, &'static str, &'static [SettingInfo]);
+
+fn completing(info: &completion::MethodInfo) -> Line {
+    let guarantee = match info.private {
+        true => "proved in finite arithmetic, users protected whole",
+        false => "none: for comparison",
+    };
+    (info.name, info.summary, info.source, guarantee, info.settings)
+}
 
 fn as_json((name, summary, source, guarantee, settings): &Line) -> Value {
     json!({

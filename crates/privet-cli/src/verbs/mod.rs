@@ -16,6 +16,7 @@ pub mod left_out;
 pub mod methods;
 pub mod online;
 pub mod plan;
+mod plan_ratings;
 pub mod predict;
 pub mod recommend;
 pub mod schema;

@@ -1,5 +1,6 @@
 //! `privet plan`: what a budget buys, with no data in the room.
 
+use super::plan_ratings;
 use crate::failure::Failure;
 use crate::output::{self, json_number, number};
 use crate::progress::Meter;
@@ -7,6 +8,7 @@ use crate::settings::{self, RequestFlags};
 use crate::{say, words};
 use clap::Args;
 use privet_data::Schema;
+use privet_learn::completion::Method as Completion;
 use privet_learn::{self as learn, Calibration, LearnError, METHODS, Method};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -25,7 +27,8 @@ can prove for them, which may be more or less than the paper says.",
 Examples:
   privet plan --schema s.toml --rows 20000 --epsilon 1
   privet plan --schema s.toml --rows 20000 --epsilon 0.5 --delta 0 --method all
-  privet plan --schema s.toml --rows 20000 --epsilon 1 --neighbours add-remove --json"
+  privet plan --schema s.toml --rows 20000 --epsilon 1 --neighbours add-remove --json
+  privet plan --schema ratings.toml --rows 6000 --epsilon 1 --complete all"
 )]
 pub struct ShowPlan {
     /// The public schema (TOML)
@@ -39,6 +42,11 @@ pub struct ShowPlan {
         help = format!("Which learner: {}, or all", Method::accepted()),
     )]
     method: Asked,
+    #[arg(
+        long, value_name = "M", value_parser = plan_ratings::asked, conflicts_with = "method",
+        help = format!("Of `privet complete`, for a schema of ratings and N users: {}, or all", Completion::accepted()),
+    )]
+    complete: Option<plan_ratings::Asked>,
     #[command(flatten)]
     settings: RequestFlags,
     #[arg(
@@ -75,6 +83,9 @@ impl ShowPlan {
     /// Plans every method asked for under every calibration asked for.
     pub fn run(self) -> Result<(), Failure> {
         let schema = Schema::load(&self.schema)?;
+        if let Some(asked) = &self.complete {
+            return plan_ratings::show(&schema, self.rows, asked, &self.settings, self.json);
+        }
         let calibrations = match self.calibration {
             Some(one) => vec![one],
             None => vec![Calibration::Sound, Calibration::Printed],

@@ -2,13 +2,13 @@
 
 use crate::failure::Failure;
 use crate::output::{self, number};
-use crate::say;
+use crate::{say, words};
 use clap::Args;
 use privet_core::printable;
 use privet_data::ratings::{self, OwnRatings, Rated};
-use privet_learn::completion::{Complete, LocalState, Shape};
+use privet_learn::Loaded;
+use privet_learn::completion::{LocalState, joint};
 use privet_learn::file::{self, Seal};
-use privet_learn::{Loaded, Task};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -57,16 +57,20 @@ impl Recommend {
         let seen = own.items();
         let table = ratings::table(vec![own], &rated);
         let user = LocalState::of(&table.features, 0);
-        let shape: Shape = Complete::facts(released.request())?;
         // Of one who rated more than the cap some were left out: those are not recommended either.
         let wanted = self.top.saturating_add(seen.len());
-        let mut found = released.artefact().recommend(&user, &shape, wanted);
+        let (mut found, certificate) = joint::recommended(&released, user, wanted)?.into_parts();
         found.retain(|found| !seen.contains(&found.item));
         found.truncate(self.top);
         say!("made from this user's own ratings: for that user's eyes alone");
+        if let Some(guarantee) = &certificate.guarantee {
+            say!("towards everyone else: {}", words::guarantee(guarantee));
+        }
         if self.json {
             let line = |found: &privet_learn::completion::factors::Recommended| json!({ "item": rated.items[found.item], "rating": found.rating });
-            return output::print_json(&Value::from(found.iter().map(line).collect::<Vec<_>>()));
+            let found: Vec<Value> = found.iter().map(line).collect();
+            let guarantee = &certificate.guarantee;
+            return output::print_json(&json!({ "recommended": found, "guarantee": guarantee }));
         }
         let mut rows = vec![vec!["item".to_string(), "predicted rating".into()]];
         for one in found {

@@ -35,19 +35,25 @@ fn ratings_are_completed_verified_and_recommended_from() {
     assert!(found.stderr.contains("eyes alone"), "{}", found.stderr);
     assert_eq!(found.stdout.lines().count(), 6, "{}", found.stdout);
     let told = world.ok_json("recommend films.json --user mine.csv --json");
-    let told = told.as_array().unwrap();
+    assert_eq!(told["guarantee"]["seen_by"], "all-but-the-unit");
+    let told = told["recommended"].as_array().unwrap();
     assert_eq!(told.len(), 9, "all but those rated");
     for one in told {
         assert!((1.0..=5.0).contains(&one["rating"].as_f64().unwrap()));
         assert!(!["1", "2", "7"].contains(&one["item"].as_str().unwrap()));
     }
-    for method in ["frank-wolfe", "oja", "pgd", "svd"] {
+    for method in ["frank-wolfe", "oja", "pgd", "svd", "als", "cleansed-svd"] {
         let line =
             format!("{COMPLETE} --method {method} --neighbours add-remove --out {method}.json");
         world.ok(&line);
         assert_eq!(world.ok_json(&format!("verify {method}.json --json"))["valid"], true);
         world.ok(&format!("recommend {method}.json --user mine.csv"));
     }
+    let shown = world.ok(&format!("{COMPLETE} --top 6 --out top.json"));
+    assert!(shown.contains("12 items, of which 6 were chosen"), "{shown}");
+    assert_eq!(world.ok_json("verify top.json --json")["valid"], true);
+    let told = world.ok_json("recommend top.json --user mine.csv --json");
+    assert!(told["recommended"].as_array().unwrap().len() <= 6, "{told}");
     // What needs a model says what it got.
     world.refused(2, "predict films.json table.csv --out p.csv", &["films.json"]);
 }
@@ -62,7 +68,8 @@ fn what_cannot_be_completed_is_refused_and_nothing_is_written() {
     refused(&format!("{COMPLETE} --unit record --out o.json"), &["user"]);
     refused(&format!("{COMPLETE} --bounds 5,1 --out o.json"), &["LOW,HIGH"]);
     refused(&format!("{COMPLETE} --layout csv --out o.json"), &["movielens"]);
-    refused(&format!("{COMPLETE} --method als --out o.json"), &["als", "moments"]);
+    refused(&format!("{COMPLETE} --method als9 --out o.json"), &["als9", "moments"]);
+    refused(&format!("{COMPLETE} --top 12 --out o.json"), &["12 items chosen of 12"]);
     refused(&format!("{COMPLETE} --set rank=99 --out o.json"), &["rank"]);
     world.write("twice.csv", "user,item,rating\na,1,3\na,1,4\n");
     let twice = "complete twice.csv --items 12 --users 60 --epsilon 1 --out o.json";

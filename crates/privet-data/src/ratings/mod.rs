@@ -33,7 +33,12 @@
 //!
 //! Tested by `tests/all/ratings.rs`.
 
+mod features;
 mod grid;
+mod held_out;
+
+pub use features::{FURTHEST, ItemFeatures, features};
+pub use held_out::hold_out;
 
 use crate::keyed::hash;
 use crate::matrix::{CsrMatrix, Matrix};

@@ -112,7 +112,8 @@ impl Factor {
     pub fn sensitivity(&self, steps: u32, participation: Participation) -> Result<f64, GateError> {
         self.check(steps)?;
         let asked = (self.clone(), steps, participation);
-        let known = LAST.with_borrow(|last| last.as_ref().filter(|(last, _)| *last == asked).map(|(_, s)| *s));
+        let known = LAST
+            .with_borrow(|last| last.as_ref().filter(|(last, _)| *last == asked).map(|(_, s)| *s));
         if let Some(known) = known {
             return Ok(known);
         }

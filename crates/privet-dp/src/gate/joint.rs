@@ -48,7 +48,9 @@
 //! }
 //! ```
 
-use super::{Certificate, GateError, Noised, Private, Release, Session, Statement};
+use super::{
+    Certificate, CertificateError, GateError, Noised, Private, Release, Session, Statement,
+};
 use std::fmt;
 
 /// The parts of all units, in the order in which their records were given.
@@ -78,6 +80,24 @@ impl<U> Parts<U> {
 }
 
 impl<U> Part<U> {
+    /// The part of one unit from what was released before, with its certificate, and from that unit's own records: the
+    /// same theorem, since what is public needs not be known in the same session. The certificate must prove what it
+    /// claims, and towards everyone; one that claims nothing gives a part that claims nothing.
+    pub fn of<T: Sync, R>(
+        public: &T,
+        certificate: &Certificate,
+        own: Private<R>,
+        part: fn(&T, R) -> U,
+    ) -> Result<Self, CertificateError> {
+        if let Some(proved) = certificate.recheck()? {
+            proved.for_everyone().map_err(CertificateError::Account)?;
+        }
+        let mut told = certificate.for_the_unit();
+        // Those are of the file, not of what the unit is told.
+        (told.digest, told.signature) = (None, None);
+        Ok(Self { value: part(public, own.open()), certificate: told })
+    }
+
     /// What the unit is told.
     pub fn value(&self) -> &U {
         &self.value

@@ -1,5 +1,6 @@
 //! What is released of the items, and what a user makes of it.
 
+use super::choice::Chosen;
 use super::local::LocalState;
 use super::moments::GlobalState;
 use super::shape::Shape;
@@ -19,6 +20,8 @@ pub enum Factors {
     Subspace(Subspace),
     /// Of `pgd`.
     Descent(Descent),
+    /// Of any, about items that were chosen first.
+    Chosen(Chosen),
 }
 
 impl Artefact for Factors {
@@ -30,6 +33,10 @@ impl Artefact for Factors {
             Self::Directions(path) => path.numbers(),
             Self::Subspace(subspace) => subspace.vectors.concat(),
             Self::Descent(descent) => descent.numbers(),
+            Self::Chosen(chosen) => {
+                let items = chosen.items.iter().map(|item| f64::from(*item));
+                items.chain(chosen.of.numbers()).collect()
+            }
         }
     }
 }
@@ -51,33 +58,66 @@ impl Factors {
             Self::Directions(path) => path.fits(items),
             Self::Subspace(subspace) => subspace.fits(items),
             Self::Descent(descent) => descent.fits(items),
+            Self::Chosen(chosen) => chosen.fits(items),
         }
     }
 
     /// What a user is predicted to say of every item. For her eyes alone.
     pub fn predictions(&self, user: &LocalState, shape: &Shape) -> Vec<f64> {
-        let places = match self {
+        let places = self.places(user, shape.items);
+        places.into_iter().map(|place| shape.rating(place)).collect()
+    }
+
+    /// The same as places in [−2, 2] between the bounds, and beyond.
+    pub(super) fn places(&self, user: &LocalState, items: usize) -> Vec<f64> {
+        match self {
             Self::Moments(state) => {
                 let own = state.fitted(user);
-                (0..shape.items).map(|item| state.place(item, &own)).collect()
+                (0..items).map(|item| state.place(item, &own)).collect()
             }
             Self::Directions(path) => path.places(user),
             Self::Subspace(subspace) => subspace.places(user),
             Self::Descent(descent) => descent.places(user),
-        };
-        places.into_iter().map(|place| shape.rating(place)).collect()
+            Self::Chosen(chosen) => chosen.places(user, items),
+        }
     }
 
     /// The items that she has not rated with the largest predictions, best first. For her eyes alone.
     pub fn recommend(&self, user: &LocalState, shape: &Shape, most: usize) -> Vec<Recommended> {
-        let predictions = self.predictions(user, shape);
-        let unrated = |item: &usize| user.items().binary_search(&(*item as u32)).is_err();
-        let mut all: Vec<Recommended> = (0..shape.items)
-            .filter(unrated)
-            .map(|item| Recommended { item, rating: predictions[item] })
-            .collect();
-        all.sort_by(|a, b| b.rating.total_cmp(&a.rating).then(a.item.cmp(&b.item)));
-        all.truncate(most);
-        all
+        self.ranked(user, &self.predictions(user, shape), most)
     }
+
+    /// The same from predictions; of items that were not chosen none is recommended.
+    pub(super) fn ranked(
+        &self,
+        user: &LocalState,
+        predictions: &[f64],
+        most: usize,
+    ) -> Vec<Recommended> {
+        let known = |item: &usize| match self {
+            Self::Chosen(chosen) => chosen.items.binary_search(&(*item as u32)).is_ok(),
+            _ => true,
+        };
+        best((0..predictions.len()).filter(known), user, predictions, most)
+    }
+}
+
+/// The items that a user has not rated with the largest predictions, best first.
+fn best(
+    items: impl Iterator<Item = usize>,
+    user: &LocalState,
+    predictions: &[f64],
+    most: usize,
+) -> Vec<Recommended> {
+    let unrated = |item: &usize| user.items().binary_search(&(*item as u32)).is_err();
+    let mut all: Vec<Recommended> =
+        items.filter(unrated).map(|item| Recommended { item, rating: predictions[item] }).collect();
+    let better =
+        |a: &Recommended, b: &Recommended| b.rating.total_cmp(&a.rating).then(a.item.cmp(&b.item));
+    if most < all.len() && most > 0 {
+        all.select_nth_unstable_by(most - 1, better);
+    }
+    all.truncate(most);
+    all.sort_by(better);
+    all
 }

@@ -7,7 +7,7 @@
 //!
 //! A [`LocalState`] can be neither written nor printed. What it tells goes into a [`Tally`], whole numbers
 //! that are added up over all users and opened by a mechanism alone; a holder of one user's row could add a
-//! share of noise or a mask to it before handing it on (the door of [`crate::Answers`]).
+//! share of noise or a mask to it before handing it on. The door is [`super::asking`]'s.
 
 use super::shape::each_rating;
 use privet_data::matrix::Matrix;
@@ -61,6 +61,18 @@ impl LocalState {
     #[cfg(test)]
     pub(super) fn from_parts(items: Vec<u32>, places: Vec<f64>) -> Self {
         Self { items, places }
+    }
+
+    /// Her ratings of these items, ascending, each called by its place among them.
+    pub(super) fn only(&self, chosen: &[u32]) -> Self {
+        let mut own = Self::default();
+        for (item, place) in self.items.iter().zip(&self.places) {
+            if let Ok(found) = chosen.binary_search(item) {
+                own.items.push(found as u32);
+                own.places.push(*place);
+            }
+        }
+        own
     }
 
     /// The items rated, ascending.

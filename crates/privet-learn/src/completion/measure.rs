@@ -27,6 +27,11 @@ pub fn measure(factors: &Factors, shape: &Shape, kept: &Dataset, held: &Dataset)
     let (mut squares, mut ratings) = (0.0, 0.0);
     let (mut recall, mut gain, mut users) = (0.0, 0.0, 0.0);
     for row in 0..held.features.rows().min(kept.features.rows()) {
+        let mut wanted = false;
+        each_rating(&held.features, row, |_, _| wanted = true);
+        if !wanted {
+            continue;
+        }
         let user = LocalState::of(&kept.features, row);
         let predictions = factors.predictions(&user, shape);
         let mut liked = Vec::new();
@@ -45,7 +50,7 @@ pub fn measure(factors: &Factors, shape: &Shape, kept: &Dataset, held: &Dataset)
         let discount = |place: usize| 1.0 / (place as f64 + 2.0).log2();
         let best: f64 = (0..liked.len().min(RECOMMENDED)).map(discount).sum();
         let (mut hits, mut gained) = (0.0, 0.0);
-        for (place, found) in factors.recommend(&user, shape, RECOMMENDED).iter().enumerate() {
+        for (place, found) in factors.ranked(&user, &predictions, RECOMMENDED).iter().enumerate() {
             if liked.contains(&found.item) {
                 hits += 1.0;
                 gained += discount(place);

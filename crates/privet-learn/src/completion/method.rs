@@ -1,14 +1,24 @@
 //! The registry of ways to complete ratings, a line each.
 
+use super::als::{self, PlainAls};
+use super::asking::{Asked, Asking};
+use super::choice::{self, Choosing};
 use super::moments::plain as non_private;
 use super::moments::{self, Moments, NonPrivate};
-use super::spectral::{FrankWolfe, Oja, Pgd, Svd, frank_wolfe, oja, pgd, svd};
+use super::plain::{Decided, Mean, mean};
+use super::rivals::{Als, CleansedSvd, als as private_als, cleansed_svd};
+use super::spectral::{
+    FrankWolfe, Oja, Pgd, PlainFrankWolfe, PlainPgd, Svd, frank_wolfe, oja, pgd, plain_frank_wolfe,
+    plain_pgd, svd,
+};
 use super::{Complete, Shape};
 use crate::LearnError;
 use crate::allowance::Allowance;
 use crate::request::Calibration;
 use crate::settings::SettingInfo;
 use crate::task::Procedure;
+use privet_dp::account::{Event, gaussian};
+use privet_dp::gate::GateError;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
@@ -28,6 +38,8 @@ pub struct MethodInfo {
     pub settings: &'static [SettingInfo],
     /// What gets its noise, in words.
     pub noised: &'static str,
+    /// Whether it is private at all.
+    pub private: bool,
 }
 
 /// What a method decides.
@@ -39,8 +51,9 @@ pub(super) struct Decision {
 }
 
 impl Decision {
-    pub(super) fn new(procedure: impl Procedure<Complete> + 'static, settled: Method) -> Self {
-        Self { procedure: Arc::new(procedure), settled }
+    pub(super) fn new(sizes: impl Asking, settling: &Settling<'_>, settled: Method) -> Self {
+        let procedure = Arc::new(Asked { sizes, choosing: settling.choosing });
+        Self { procedure, settled }
     }
 }
 
@@ -48,9 +61,33 @@ impl Decision {
 pub(super) struct Settling<'a> {
     pub allowance: Allowance<'a>,
     pub calibration: Calibration,
+    /// What is chosen before, and paid for.
+    pub choosing: Option<Choosing>,
 }
 
 impl<'a> Settling<'a> {
+    /// μ of what the method itself may spend.
+    pub(super) fn multiplier(&self) -> Result<f64, LearnError> {
+        let allowance = self.gaussian()?;
+        let left = if self.choosing.is_some() { 1.0 - choice::SHARE } else { 1.0 };
+        Ok(gaussian::mu(allowance.epsilon(), allowance.delta()) * left.sqrt())
+    }
+
+    /// The least noise with which the method, and what is chosen before it, keep the budget.
+    pub(super) fn least(
+        &self,
+        floor: f64,
+        event_for: impl Fn(f64) -> Result<Event, GateError>,
+    ) -> Result<f64, LearnError> {
+        let Some(choosing) = &self.choosing else {
+            return self.gaussian()?.least(floor, event_for);
+        };
+        let before = choosing.mechanism().event()?;
+        self.gaussian()?
+            .after(1)
+            .least(floor, |noise| Ok(Event::All(vec![before.clone(), event_for(noise)?])))
+    }
+
     /// For Gaussian noise under constants that are proved.
     pub(super) fn gaussian(&self) -> Result<Allowance<'a>, LearnError> {
         if self.calibration == Calibration::Printed {
@@ -71,32 +108,58 @@ impl<'a> Settling<'a> {
 
 macro_rules! methods {
     ($($(#[$doc:meta])* $variant:ident($settings:ty): $module:ident,
-       $name:literal, $summary:literal, $source:literal, $noised:literal;)*) => {
+       $name:literal, $summary:literal, $source:literal, $noised:literal;)*
+     @ without privacy:
+     $($(#[$plain_doc:meta])* $plain:ident($plain_settings:ty): $plain_module:ident,
+       $plain_name:literal, $plain_summary:literal, $plain_source:literal;)*) => {
         /// A way to complete ratings, with its own settings.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "name", rename_all = "kebab-case")]
         pub enum Method {
             $($(#[$doc])* $variant($settings),)*
+            $($(#[$plain_doc])* $plain($plain_settings),)*
         }
 
         /// Every way that can be asked for.
         pub const METHODS: &[MethodInfo] = &[$(MethodInfo {
             name: $name, summary: $summary, source: $source, settings: $module::SETTINGS, noised: $noised,
+            private: true,
+        },)* $(MethodInfo {
+            name: $plain_name, summary: $plain_summary, source: $plain_source,
+            settings: $plain_module::SETTINGS, noised: "nothing", private: false,
         },)*];
 
         impl Method {
             /// A line about it.
             pub fn info(&self) -> &'static MethodInfo {
-                let name = match self { $(Self::$variant(_) => $name,)* };
+                let name = match self {
+                    $(Self::$variant(_) => $name,)*
+                    $(Self::$plain(_) => $plain_name,)*
+                };
                 METHODS.iter().find(|info| info.name == name).unwrap_or(&METHODS[0])
             }
 
             pub(super) fn plan(&self, shape: &Shape, settling: &Settling<'_>) -> Result<Decision, LearnError> {
-                match self { $(Self::$variant(own) => $module::plan(shape, settling, own),)* }
+                match self {
+                    $(Self::$variant(own) => $module::plan(shape, settling, own),)*
+                    $(Self::$plain(own) => $plain_module::plan(shape, settling, own),)*
+                }
+            }
+
+            /// What is done without a budget, of a method that is not private.
+            pub(super) fn baseline(&self, shape: &Shape) -> Option<Result<Decided, LearnError>> {
+                match self {
+                    $(Self::$variant(_) => None,)*
+                    $(Self::$plain(own) => Some($plain_module::baseline(shape, own)),)*
+                }
             }
 
             fn named(word: &str) -> Option<Self> {
-                match word { $($name => Some(Self::$variant(Default::default())),)* _ => None }
+                match word {
+                    $($name => Some(Self::$variant(Default::default())),)*
+                    $($plain_name => Some(Self::$plain(Default::default())),)*
+                    _ => None,
+                }
             }
         }
     };
@@ -127,10 +190,37 @@ methods! {
         "rows projected to the leading subspace of one noised covariance of the items",
         "Jain, Thakkar and Thakurta 2018 (Thakkar's thesis, Algorithm 15), constants put right",
         "the covariance of rows over the items";
-    /// No noise at all, for comparison.
+    /// Alternating least squares.
+    Als(Als): private_als, "als",
+        "alternating least squares from noised Gram matrices and right sides of all items",
+        "the form of Chien, Jain, Krichene, Rendle, Song, Thakurta and Zhang 2021, all of a user charged",
+        "Gram matrices and right sides of the items";
+    /// A subspace after cleansing.
+    CleansedSvd(CleansedSvd): cleansed_svd, "cleansed-svd",
+        "the leading directions of a noised and smoothed covariance of cleansed ratings",
+        "after McSherry and Mironov 2009; all of a user charged, some choices ours",
+        "the covariance and the weights of cleansed ratings";
+    @ without privacy:
+    /// The questions of `moments` with nothing noised.
     NonPrivate(NonPrivate): non_private, "non-private",
         "the questions of moments with nothing noised, for comparison",
-        "this project", "nothing";
+        "this project";
+    /// Frank–Wolfe with nothing noised.
+    PlainFrankWolfe(PlainFrankWolfe): plain_frank_wolfe, "non-private-frank-wolfe",
+        "Frank–Wolfe over the nuclear-norm ball without noise, offsets of items taken off first, for comparison",
+        "Jaggi and Sulovský 2010 (Thakkar's thesis, Algorithm 12), steps 2/(t + 1)";
+    /// Projected descent with nothing noised.
+    PlainPgd(PlainPgd): plain_pgd, "non-private-pgd",
+        "projected gradient descent without noise, offsets of items taken off first, for comparison",
+        "Cai, Candès and Shen 2010 (Thakkar's thesis, Algorithm 16)";
+    /// Alternating least squares with nothing noised.
+    PlainAls(PlainAls): als, "non-private-als",
+        "alternating least squares without noise, for comparison",
+        "Koren, Bell and Volinsky 2009";
+    /// Each user's own mean.
+    Mean(Mean): mean, "mean",
+        "each user's own mean: nothing is learnt of anybody, for comparison",
+        "this project";
 }
 
 impl Default for Method {
@@ -147,7 +237,12 @@ impl Method {
 
     /// Whether it is private at all.
     pub fn is_private(&self) -> bool {
-        !matches!(self, Self::NonPrivate(_))
+        self.info().private
+    }
+
+    /// Whether it makes something of public features of items.
+    pub(super) fn uses_features(&self) -> bool {
+        matches!(self, Self::Moments(_) | Self::NonPrivate(_) | Self::PlainAls(_))
     }
 
     /// With one setting given.

@@ -4,7 +4,12 @@
 //! |---|---|
 //! | [`method`] | the ways to do it, a line each |
 //! | [`moments`] | offsets and factors of items from a few noised sums, the default |
+//! | `als`, `plain` | baselines without privacy |
 //! | [`spectral`] | Frank–Wolfe, Oja, projected descent and a subspace, after Thakkar's thesis |
+//! | [`rivals`] | alternating least squares, and a subspace after cleansing |
+//! | `asking` | how all of them are carried out: one door between what everyone sees and the users |
+//! | `choice` | the most rated items, paid for |
+//! | [`joint`] | predictions handed to their users, each with a certificate |
 //! | [`factors`] | what is released, and what a user makes of it with her own ratings |
 //! | [`shape`] | what is public, and which tables are admitted |
 //! | `local` | the side of one user, and the only way that anything of hers leaves |
@@ -18,23 +23,32 @@
 //! stay with her: [`Factors::predictions`] is computed where her ratings are, and nothing of it is written.
 //!
 //! **Items.** Their list is public ([`privet_data::ratings`]): nothing is derived from which of them occur.
-//! "The most rated items" is a look at private data; `privet count` with a budget of its own can choose them.
+//! "The most rated items" is a look at private data: `top` pays for one inside the plan (`choice`).
 //!
 //! **Rows.** `rows` of a request is the declared number of *users*; under both relations the true number is
 //! private (a user can come with few ratings or many), and only the declared one is used.
 
+mod als;
+mod asking;
+mod choice;
 pub mod factors;
+pub mod joint;
 mod local;
 pub mod measure;
 pub mod method;
 pub mod moments;
+mod plain;
+pub mod rivals;
 pub mod shape;
 pub mod spectral;
 
+pub use als::PlainAls;
+pub use choice::Chosen;
 pub use factors::Factors;
 pub use local::LocalState;
 pub use method::{METHODS, Method, MethodInfo};
 pub use moments::GlobalState;
+pub use plain::Mean;
 pub use shape::Shape;
 
 use crate::LearnError;
@@ -42,14 +56,15 @@ use crate::allowance::Allowance;
 use crate::plan::no_budget;
 use crate::request::Request;
 use crate::task::{Planned, Task, Work};
+use choice::Choosing;
 use method::Settling;
 use privet_core::Neighbours;
 use privet_data::Schema;
+use privet_dp::account::gaussian;
 use privet_dp::gate::Arithmetic;
 use privet_optim::solver::{Monitor, Progress, SolveError};
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// Completing ratings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -57,6 +72,12 @@ use std::sync::Arc;
 pub struct Complete {
     /// How.
     pub method: Method,
+    /// How many of the listed items are kept: those with the largest noised counts, paid from the budget. All if none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top: Option<u32>,
+    /// Public features of the items, in the order of their list, such as genres: of `moments` and baselines like it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub features: Vec<Vec<f64>>,
 }
 
 /// What the certificate says of predictions.
@@ -65,6 +86,11 @@ pub const JOINT: &str = "this file may be seen by everyone. Predictions made fro
      and their own predictions, tells no more of a person than the guarantee says (joint privacy)";
 
 impl Complete {
+    /// By a method, of all listed items.
+    pub fn by(method: Method) -> Self {
+        Self { method, top: None, features: Vec::new() }
+    }
+
     /// Of ratings with this schema by about so many users.
     pub fn request(self, schema: Schema, users: u64, neighbours: Neighbours) -> Request<Self> {
         Request::new(schema, users, neighbours, self)
@@ -77,26 +103,57 @@ impl Task for Complete {
     type Artefact = Factors;
 
     fn facts(request: &Request<Self>) -> Result<Shape, LearnError> {
-        Shape::of(&request.schema, request.rows, request.relation())
+        let shape = Shape::of(&request.schema, request.rows, request.relation())?;
+        let Self { method, top, features } = &request.task;
+        if features.is_empty() {
+            return Ok(shape);
+        }
+        if !method.uses_features() || top.is_some() {
+            return Err(LearnError::NotCovered {
+                what: format!("features of items in {method}, or of items that are chosen"),
+                instead: "leave out the features, or take method moments with all listed items",
+            });
+        }
+        if !moments::features_fit(features, shape.items) {
+            return Err(LearnError::DataShape(
+                "features are not 1 to 64 numbers from -4 to 4 for every item",
+            ));
+        }
+        Ok(Shape { features: features.clone().into(), ..shape })
     }
 
     fn plan(request: &Request<Self>, shape: &Shape) -> Result<Planned<Self>, LearnError> {
-        if let (Method::NonPrivate(own), None) = (&request.task.method, request.budget) {
-            let (baseline, settled) = moments::plain::baseline(shape, own)?;
+        if let (None, Some(baseline)) = (request.budget, request.task.method.baseline(shape)) {
+            if request.task.top.is_some() {
+                return Err(LearnError::NotASetting {
+                    setting: "top".into(),
+                    method: request.task.method.info().name,
+                });
+            }
+            let (baseline, method) = baseline?;
             return Ok(Planned {
-                work: Work::Plain(Arc::new(baseline)),
-                settled: Self { method: Method::NonPrivate(settled) },
+                work: Work::Plain(baseline),
+                settled: Self { features: request.task.features.clone(), ..Self::by(method) },
                 arithmetic: Arithmetic::Real,
                 notes: vec!["no noise: it may reveal whose ratings it was learnt from".into()],
             });
         }
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
         let allowance = Allowance::new(budget, &request.noise);
-        let settling = Settling { allowance, calibration: request.calibration };
-        let decision = request.task.method.plan(shape, &settling)?;
+        let open = Settling { allowance, calibration: request.calibration, choosing: None };
+        let (settling, items) = match request.task.top {
+            Some(keep) => {
+                let allowance = open.gaussian()?;
+                let mu = gaussian::mu(allowance.epsilon(), allowance.delta());
+                let choosing = Some(Choosing::of(shape, keep, mu)?);
+                (Settling { choosing, ..open }, keep as usize)
+            }
+            None => (open, shape.items),
+        };
+        let decision = request.task.method.plan(&Shape { items, ..shape.clone() }, &settling)?;
         Ok(Planned {
             work: Work::Private(decision.procedure),
-            settled: Self { method: decision.settled },
+            settled: Self { method: decision.settled, ..request.task.clone() },
             arithmetic: Arithmetic::Finite,
             notes: vec![JOINT.into()],
         })

@@ -9,6 +9,7 @@ use privet_data::ratings::Rated;
 use privet_data::schema::Schema;
 use privet_optim::sum::{RecordsError, Table};
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// What is public of ratings.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +26,8 @@ pub struct Shape {
     pub most: u32,
     /// Neighbours and unit: users.
     pub relation: Relation,
+    /// Public features of every item; empty if there are none.
+    pub features: Arc<Vec<Vec<f64>>>,
 }
 
 impl Shape {
@@ -33,7 +36,8 @@ impl Shape {
         ROWS.check(users as f64)?;
         let rated = Rated::of(schema).map_err(|error| LearnError::Schema(error.to_string()))?;
         let Rated { items, low, high, most } = rated;
-        Ok(Self { users, items: items.len(), low, high, most, relation })
+        let features = Arc::default();
+        Ok(Self { users, items: items.len(), low, high, most, relation, features })
     }
 
     /// The rating at a place in [−2, 2].

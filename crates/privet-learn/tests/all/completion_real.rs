@@ -5,7 +5,6 @@
 //! `docs/learners.md`; METHODS, SETS, EPSILONS, SPLITS and BOTH (relations) in the environment choose what.
 
 use privet_core::{Budget, Neighbours};
-use privet_data::matrix::{CsrMatrix, Matrix};
 use privet_data::ratings::{self, Layout, RatingFacts};
 use privet_data::read::ReadOptions;
 use privet_data::{Dataset, Schema, keyed, testing};
@@ -20,26 +19,7 @@ const SETS: [&str; 3] = ["100K", "1M", "jester"];
 
 /// Every user's ratings, a tenth of them held out by a keyed hash.
 fn split(data: &Dataset, seed: u64) -> (Dataset, Dataset) {
-    let Matrix::Csr(rows) = &data.features else { panic!("ratings are sparse") };
-    let part = |held: bool| {
-        let (mut starts, mut indices, mut values) = (vec![0], vec![], vec![]);
-        for row in 0..rows.rows() {
-            let (items, cells) = rows.row(row);
-            for (item, cell) in items.iter().zip(cells) {
-                let place = [row as u64, u64::from(*item)].map(u64::to_le_bytes).concat();
-                let hash = keyed::hash("held out", &keyed::key(seed), &[&place]);
-                let tenth = hash.is_multiple_of(10);
-                if tenth == held {
-                    indices.push(*item);
-                    values.push(*cell);
-                }
-            }
-            starts.push(indices.len());
-        }
-        let features = Matrix::Csr(CsrMatrix::new(starts, indices, values, rows.columns()));
-        Dataset { features, ..data.clone() }
-    };
-    (part(false), part(true))
+    ratings::hold_out(data, 0.1, u32::MAX, &keyed::key(seed))
 }
 
 /// One of [`SETS`].
@@ -66,7 +46,7 @@ fn run(
     (epsilon, neighbours): (f64, Neighbours),
     seed: u64,
 ) -> [f64; 3] {
-    let task = Complete { method: method.clone() };
+    let task = Complete::by(method.clone());
     let users = parts.0.rows() as u64;
     let asked = task.request(schema.clone(), users, neighbours);
     let budget = method.is_private().then(|| Budget::new(epsilon, 1e-5).unwrap());

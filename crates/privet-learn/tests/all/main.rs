@@ -9,6 +9,7 @@ mod chosen_amp;
 #[path = "../common/mod.rs"]
 mod common;
 mod completion;
+mod completion_parts;
 mod completion_real;
 mod count;
 mod descent;

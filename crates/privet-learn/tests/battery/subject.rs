@@ -169,7 +169,7 @@ pub static RATINGS: LazyLock<Vec<Subject<Complete>>> = LazyLock::new(|| {
     let mut all = Vec::new();
     for (info, neighbours) in completion::METHODS
         .iter()
-        .filter(|info| info.name != "non-private")
+        .filter(|info| info.private)
         .flat_map(|info| RELATIONS.map(|relation| (info, relation)))
     {
         let method: Method = info.name.parse().unwrap();
@@ -178,10 +178,23 @@ pub static RATINGS: LazyLock<Vec<Subject<Complete>>> = LazyLock::new(|| {
         } else {
             method
         };
-        let asked = Complete { method }.request(schema.clone(), ROWS as u64, neighbours);
+        let asked = Complete::by(method).request(schema.clone(), ROWS as u64, neighbours);
         let asked = asked.within(Budget::new(1.0, 1e-6).unwrap());
         let name: &'static str = format!("complete-{}", info.name).leak();
         all.push(Subject::new(name, "", asked, rated(&schema)));
+    }
+    for neighbours in RELATIONS {
+        let offsets: Method = "moments".parse::<Method>().unwrap().with("rank", "0").unwrap();
+        let feature = |item: usize| vec![if item < 6 { 1.0 } else { -1.0 }, 0.25];
+        let features = (0..12).map(feature).collect();
+        for (name, task) in [
+            ("complete-top", Complete { top: Some(6), ..Complete::by(offsets.clone()) }),
+            ("complete-features", Complete { features, ..Complete::by(offsets) }),
+        ] {
+            let asked = task.request(schema.clone(), ROWS as u64, neighbours);
+            let asked = asked.within(Budget::new(1.0, 1e-6).unwrap());
+            all.push(Subject::new(name, "", asked, rated(&schema)));
+        }
     }
     all
 });
@@ -206,7 +219,8 @@ pub static STREAMS: LazyLock<Vec<Subject<Online>>> = LazyLock::new(|| {
     let mut all = Vec::new();
     for info in online::METHODS.iter().filter(|info| info.name != "non-private") {
         for (what, batch) in [("", 1), ("batches of 7, ", 7)] {
-            let words = Words { epsilon: Some(1.0), delta: Some(1e-6), ..Words::of("gd".parse().unwrap()) };
+            let words =
+                Words { epsilon: Some(1.0), delta: Some(1e-6), ..Words::of("gd".parse().unwrap()) };
             let schema = Schema::from_toml(CHOSEN).unwrap();
             let method = info.name.parse().unwrap();
             let asked = Online::request(&schema, ROWS as u64, method, &words).unwrap();
@@ -229,7 +243,8 @@ pub static STREAMS: LazyLock<Vec<Subject<Online>>> = LazyLock::new(|| {
 pub static TALLIES: LazyLock<Vec<Subject<Tally>>> = LazyLock::new(|| {
     let schema = Schema::from_toml(COUNTED).unwrap();
     let subject = |by: &str| {
-        let asked = Tally { kept: Some(10), ..Tally::by(by) }.request(&schema, ROWS as u64).unwrap();
+        let asked =
+            Tally { kept: Some(10), ..Tally::by(by) }.request(&schema, ROWS as u64).unwrap();
         let asked = asked.within(Budget::new(1.0, 1e-6).unwrap());
         let data = counted(ROWS, &asked.schema);
         Subject::new(Tally::NAME, &format!("by {by}, "), asked, data)

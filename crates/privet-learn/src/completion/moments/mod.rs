@@ -2,7 +2,8 @@
 //!
 //! Places of ratings are y in [−2, 2]. What everyone is told of item j is an offset bⱼ, how often it is rated
 //! (the centred logarithm Lⱼ of a noised count) and k numbers vⱼ ([`GlobalState`]); each user fits, by ridge
-//! regression on her own ratings alone, y ≈ bⱼ + a₀ + a₁bⱼ + a₂Lⱼ + ⟨z, vⱼ⟩. Three questions are asked
+//! regression on her own ratings alone, y ≈ bⱼ + a₀ + a₁bⱼ + a₂Lⱼ + ⟨g, fⱼ⟩ + ⟨z, vⱼ⟩; fⱼ are public features of
+//! the item, where any are declared (they also say where offsets are shrunk to). Three questions are asked
 //! (`question`), each a sum over users in which n is the number of a user's ratings and w = min(1, √(ξ/n)):
 //!
 //! | question | what a user adds | how long it is at most |
@@ -53,23 +54,22 @@ mod question;
 mod walk;
 
 pub use plain::NonPrivate;
+pub(super) use plain::started;
 pub use walk::GlobalState;
+pub(super) use walk::{FirstLook, LARGEST, features_fit};
 
+use super::asking::Asking;
 use super::factors::Factors;
-use super::local::total;
 use super::method::{Decision, Settling};
 use super::shape::Shape;
-use super::{Complete, going_on};
 use crate::LearnError;
 use crate::settings::{SettingInfo, Shown};
-use crate::task::Procedure;
 use privet_core::{Neighbours, Range, Relation};
-use privet_dp::account::{Event, gaussian};
-use privet_dp::gate::{GateError, Noised, Session};
+use privet_dp::account::Event;
+use privet_dp::gate::GateError;
 use privet_dp::mechanism::Gaussian;
-use privet_optim::solver::Monitor;
-use privet_optim::sum::Table;
 use question::Question;
+pub(super) use question::{offsets, weight};
 use serde::{Deserialize, Serialize};
 use walk::Learning;
 
@@ -99,6 +99,9 @@ pub const ROUNDS: Range = Range::from("rounds", 1.0, 101.0);
 pub const CORE: Range = Range::from("core", 2.0, 2001.0);
 /// Limits on ξ.
 pub const SPREAD: Range = Range::from("spread", 1.0, 1e6);
+
+/// ξ unless given.
+pub(super) const SPREAD_BY_RULE: f64 = 40.0;
 
 /// All of them.
 pub(super) const SETTINGS: &[SettingInfo] = &[
@@ -143,6 +146,9 @@ pub(crate) struct Sizes {
     /// σ of the first answer.
     first: f64,
     most: u32,
+    /// fⱼ of each item, public; empty if none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    features: Vec<Vec<f64>>,
 }
 
 /// Shares of μ²: offsets, core, rounds.
@@ -153,12 +159,7 @@ fn shares(rank: usize) -> [f64; 3] {
 impl Sizes {
     /// κ and c at work: how far the first sum moves.
     fn offsets_shift(&self) -> f64 {
-        let (row, counts) = (CLIP_ROW * CLIP_ROW, COUNT_WEIGHT * COUNT_WEIGHT);
-        let square = match self.relation.neighbours {
-            Neighbours::AddRemove => row + counts,
-            Neighbours::ReplaceOne => 4.0 * row + 2.0 * counts,
-        };
-        up((self.spread * square).sqrt())
+        offsets_shift(self.relation, self.spread)
     }
 
     fn core_shift(&self) -> f64 {
@@ -189,7 +190,7 @@ impl Sizes {
         ]
     }
 
-    fn mechanism(&self, place: usize) -> Gaussian {
+    fn noised(&self, place: usize) -> Gaussian {
         let shifts = [self.offsets_shift(), self.core_shift(), self.round_shift()];
         Gaussian {
             neighbours: self.relation.neighbours,
@@ -199,17 +200,16 @@ impl Sizes {
             coordinates: self.coordinates()[place],
         }
     }
+}
 
-    fn events(&self) -> Result<Event, GateError> {
-        let rounds =
-            Event::Repeat { count: self.rounds, event: Box::new(self.mechanism(2).event()?) };
-        let mut all = vec![self.mechanism(0).event()?];
-        if self.rank > 0 {
-            all.push(self.mechanism(1).event()?);
-        }
-        all.push(rounds);
-        Ok(Event::All(all))
-    }
+/// How far the first sum moves.
+pub(super) fn offsets_shift(relation: Relation, spread: f64) -> f64 {
+    let (row, counts) = (CLIP_ROW * CLIP_ROW, COUNT_WEIGHT * COUNT_WEIGHT);
+    let square = match relation.neighbours {
+        Neighbours::AddRemove => row + counts,
+        Neighbours::ReplaceOne => 4.0 * row + 2.0 * counts,
+    };
+    up((spread * square).sqrt())
 }
 
 /// Rounded up: pays for the rounding of the few operations that made it.
@@ -234,8 +234,7 @@ pub(super) fn plan(
     settling: &Settling<'_>,
     own: &Moments,
 ) -> Result<Decision, LearnError> {
-    let allowance = settling.gaussian()?;
-    let mu = gaussian::mu(allowance.epsilon(), allowance.delta());
+    let mu = settling.multiplier()?;
     let sides = shape.relation.sides();
     let rank = own.rank.unwrap_or_else(|| match shape.items {
         0..8 => 0,
@@ -245,7 +244,7 @@ pub(super) fn plan(
     let rounds = ROUNDS.check(f64::from(own.rounds.unwrap_or(3)))? as u32;
     let core =
         CORE.check(f64::from(own.core.unwrap_or(200.min(shape.items.max(2) as u32))))? as u32;
-    let spread = SPREAD.check(own.spread.unwrap_or(40.0))?;
+    let spread = SPREAD.check(own.spread.unwrap_or(SPREAD_BY_RULE))?;
     if rank > 0 && (core as usize > shape.items || rank > core) {
         return Err(LearnError::NotCovered {
             what: "the core has more items than are listed, or fewer than the rank".into(),
@@ -262,20 +261,35 @@ pub(super) fn plan(
         spread,
         first,
         most: shape.most,
+        features: shape.features.to_vec(),
     };
     let floor = sizes(1.0).offsets_shift() / (mu * shares(rank as usize)[0].sqrt());
-    let first = allowance.least(floor, |first| sizes(first).events())?;
+    let first = settling.least(floor, |first| sizes(first).events())?;
     let settled =
         Moments { rank: Some(rank), rounds: Some(rounds), core: Some(core), spread: Some(spread) };
-    Ok(Decision::new(sizes(first), super::method::Method::Moments(settled)))
+    Ok(Decision::new(sizes(first), settling, super::method::Method::Moments(settled)))
 }
 
-impl Procedure<Complete> for Sizes {
-    fn event(&self) -> Result<Event, LearnError> {
-        Ok(self.events()?)
+impl Asking for Sizes {
+    type Question = Question;
+    type Walk = Learning;
+
+    fn events(&self) -> Result<Event, GateError> {
+        let rounds = Box::new(self.noised(2).event()?);
+        let rounds = Event::Repeat { count: self.rounds, event: rounds };
+        let mut all = vec![self.noised(0).event()?];
+        if self.rank > 0 {
+            all.push(self.noised(1).event()?);
+        }
+        all.push(rounds);
+        Ok(Event::All(all))
     }
 
-    fn settings(&self) -> Shown {
+    fn mechanism(&self, question: &Question) -> Gaussian {
+        self.noised(question.place())
+    }
+
+    fn shown(&self) -> Shown {
         let [offsets, core, round] = self.noise();
         Shown::of([
             ("rank", self.rank as f64),
@@ -289,30 +303,13 @@ impl Procedure<Complete> for Sizes {
 
     fn refuses(&self, found: &Factors) -> Option<&'static str> {
         let Factors::Moments(state) = found else { return Some("it is of another method") };
-        state.refuses(self)
+        state.refuses(self.rank, self.users, &self.features)
     }
+}
 
-    fn walk(&self) -> Option<serde_json::Value> {
-        serde_json::to_value(self).ok()
-    }
-
-    fn run(
-        &self,
-        _shape: &Shape,
-        table: &dyn Table,
-        session: &mut Session<'_>,
-        monitor: &dyn Monitor,
-    ) -> Result<Noised<Factors>, LearnError> {
-        let mut walk = session.begin::<Learning>()?;
-        let mut asked = 0;
-        let found = session.walk(&mut walk, |question: &Question, session| {
-            asked += 1;
-            going_on(monitor, asked)?;
-            let sums = total(question, table)?;
-            Ok::<_, LearnError>(self.mechanism(question.place()).run_units(sums, session)?)
-        })?;
-        Ok(found.ok_or(GateError::NotAsPlanned)?)
-    }
+/// The first question, for whoever begins as this does.
+pub(super) fn offsets_question(items: usize, spread: f64) -> impl super::local::Question {
+    Question::Offsets { items, spread }
 }
 
 #[cfg(test)]

@@ -1,18 +1,19 @@
 //! The same questions with nothing noised, for comparison on public ratings.
 
-use super::walk::Learning;
+use super::walk::{GlobalState, Learning};
 use super::{RANK, ROUNDS, Sizes};
 use crate::LearnError;
 use crate::completion::factors::Factors;
-use crate::completion::local::counted;
-use crate::completion::method::{Decision, Settling};
-use crate::completion::{Complete, Shape, going_on};
+use crate::completion::method::{Decision, Method, Settling};
+use crate::completion::plain::{Decided, NOISE, SPREAD, no_budget, walked};
+use crate::completion::{Complete, Shape};
 use crate::settings::{SettingInfo, Shown};
 use crate::task::Baseline;
-use privet_dp::gate::{GateError, Next, Walk};
+use privet_dp::gate::{GateError, Walk};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Settings of `non-private`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -35,36 +36,36 @@ pub(in crate::completion) const SETTINGS: &[SettingInfo] = &[
     SettingInfo::whole(ROUNDS, "passes after the first; 10 unless given"),
 ];
 
-/// What answers are shrunk by: next to nothing.
-const NOISE: f64 = 1e-6;
-/// No user's ratings count less than anybody's.
-const SPREAD: f64 = 1e6;
-
 /// It spends nothing: a budget is refused.
 pub(in crate::completion) fn plan(
     _shape: &Shape,
     _settling: &Settling<'_>,
     _own: &NonPrivate,
 ) -> Result<Decision, LearnError> {
-    Err(LearnError::NotASetting { setting: "epsilon".into(), method: "non-private" })
+    Err(no_budget("non-private"))
 }
 
 /// What is done, and its settings with every choice made.
 pub(in crate::completion) fn baseline(
     shape: &Shape,
     own: &NonPrivate,
-) -> Result<(impl Baseline<Complete> + 'static, NonPrivate), LearnError> {
-    let core = shape.items.clamp(2, 200);
+) -> Result<Decided, LearnError> {
     let by_rule = if shape.items < 8 { 0 } else { 6 };
     let rank = RANK.check(f64::from(own.rank.unwrap_or(by_rule)))? as u32;
     let rounds = ROUNDS.check(f64::from(own.rounds.unwrap_or(10)))? as u32;
+    let settled = NonPrivate { rank: Some(rank), rounds: Some(rounds) };
+    Ok((Arc::new(Plain(sizes(shape, rank, rounds)?)), Method::NonPrivate(settled)))
+}
+
+fn sizes(shape: &Shape, rank: u32, rounds: u32) -> Result<Sizes, LearnError> {
+    let core = shape.items.clamp(2, 200);
     if rank > 0 && rank as usize > shape.items {
         return Err(LearnError::NotCovered {
             what: "the rank is above the number of items".into(),
             instead: "give a rank up to the number of items",
         });
     }
-    let sizes = Sizes {
+    Ok(Sizes {
         items: shape.items,
         users: shape.users,
         relation: shape.relation,
@@ -74,8 +75,21 @@ pub(in crate::completion) fn baseline(
         spread: SPREAD,
         first: NOISE,
         most: shape.most,
-    };
-    Ok((Plain(sizes), NonPrivate { rank: Some(rank), rounds: Some(rounds) }))
+        features: shape.features.to_vec(),
+    })
+}
+
+/// Offsets, and vectors from the covariance of the core.
+pub(in crate::completion) fn started(
+    shape: &Shape,
+    rank: usize,
+    table: &dyn Table,
+    monitor: &dyn Monitor,
+) -> Result<GlobalState, LearnError> {
+    match Plain(sizes(shape, rank as u32, 1)?).run(shape, table, monitor)? {
+        Factors::Moments(state) => Ok(state),
+        _ => Err(GateError::NotAsPlanned.into()),
+    }
 }
 
 /// The walk of [`super`], answered exactly.
@@ -93,20 +107,6 @@ impl Baseline<Complete> for Plain {
         table: &dyn Table,
         monitor: &dyn Monitor,
     ) -> Result<Factors, LearnError> {
-        let mut walk = Learning::begin(self.0.clone());
-        let (mut answer, mut asked) = (None, 0);
-        loop {
-            match walk.next(answer.take()) {
-                Next::Ask(question) => {
-                    asked += 1;
-                    going_on(monitor, asked)?;
-                    let sums = counted(&question, table)?;
-                    let number = |count: &i128| *count as f64 * sums.unit;
-                    answer = Some(sums.counts.iter().map(number).collect());
-                }
-                Next::Release(factors) => return Ok(factors),
-                Next::End => return Err(GateError::NotAsPlanned.into()),
-            }
-        }
+        walked(Learning::begin(self.0.clone()), table, monitor)
     }
 }

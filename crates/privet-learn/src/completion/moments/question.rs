@@ -49,7 +49,7 @@ impl Question {
 }
 
 /// w.
-fn weight(spread: f64, ratings: usize) -> f64 {
+pub(in crate::completion) fn weight(spread: f64, ratings: usize) -> f64 {
     // Rounded down: it bounds the length of the counts.
     (spread / ratings.max(1) as f64).sqrt().min(1.0) * (1.0 - 1e-9)
 }
@@ -79,7 +79,12 @@ impl local::Question for Question {
     }
 }
 
-fn offsets(items: usize, spread: f64, user: &LocalState, into: &mut Tally) {
+pub(in crate::completion) fn offsets(
+    items: usize,
+    spread: f64,
+    user: &LocalState,
+    into: &mut Tally,
+) {
     let count = user.items().len();
     let weight = weight(spread, count);
     // As if there were one rating more, in the middle.

@@ -19,6 +19,7 @@ fn sizes(neighbours: Neighbours, rank: usize) -> Sizes {
         spread: 12.0,
         first: 1.0,
         most: 60,
+        features: vec![],
     }
 }
 
@@ -40,13 +41,14 @@ fn user() -> impl Strategy<Value = LocalState> {
 /// Whatever everyone may know after noise.
 fn state(rank: usize) -> impl Strategy<Value = GlobalState> {
     let number = prop_oneof![Just(4.0), Just(-4.0), -1.0..1.0];
-    prop::collection::vec(prop::collection::vec(number, 2 + rank), ITEMS).prop_map(|items| {
-        GlobalState {
+    prop::collection::vec(prop::collection::vec(number, 2 + rank + 2), ITEMS).prop_map(
+        move |items| GlobalState {
             offsets: items.iter().map(|item| item[0]).collect(),
             popularity: items.iter().map(|item| 5.0 * item[1]).collect(),
-            vectors: items.iter().map(|item| item[2..].to_vec()).collect(),
-        }
-    })
+            vectors: items.iter().map(|item| item[2..2 + rank].to_vec()).collect(),
+            features: items.iter().map(|item| item[2 + rank..].to_vec()).collect(),
+        },
+    )
 }
 
 fn questions(known: GlobalState, plain: GlobalState) -> [(Question, usize, usize); 4] {
@@ -100,6 +102,7 @@ fn the_bounds_are_tight() {
         offsets: vec![0.0; 60],
         popularity: vec![0.0; 60],
         vectors: vec![vec![]; 60],
+        features: vec![],
     };
     let offsets = Question::Offsets { items: ITEMS, spread: 12.0 };
     let alone = sizes(Neighbours::AddRemove, 0);

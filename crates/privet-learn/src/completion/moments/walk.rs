@@ -18,17 +18,32 @@ pub struct GlobalState {
     pub popularity: Vec<f64>,
     /// vⱼ of each item.
     pub vectors: Vec<Vec<f64>>,
+    /// fⱼ of each item: what was declared of it, the same for all; none where nothing was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub features: Vec<Vec<f64>>,
 }
 
 /// What one user fits; it stays with her.
 pub(crate) struct Own {
     weights: Vec<f64>,
+    /// How many features there are.
+    features: usize,
 }
 
 impl Own {
+    /// a₀, a₁ and a₂.
+    pub(crate) fn fixed(&self) -> [f64; FIXED] {
+        [self.weights[0], self.weights[1], self.weights[2]]
+    }
+
+    /// g.
+    pub(crate) fn known(&self) -> &[f64] {
+        &self.weights[FIXED..FIXED + self.features]
+    }
+
     /// z.
     pub(crate) fn taste(&self) -> &[f64] {
-        &self.weights[FIXED..]
+        &self.weights[FIXED + self.features..]
     }
 }
 
@@ -36,6 +51,8 @@ impl Own {
 const FIXED: usize = 3;
 /// Variances of a₀, a₁ and a₂ among users; that of z is 1 in each direction.
 const PRIORS: [f64; FIXED] = [0.3, 0.15, 0.01];
+/// Variance among users of the weight of a feature.
+const FEATURE_PRIOR: f64 = 0.06;
 /// The variance of a rating around what its user fits.
 const RESIDUAL_VARIANCE: f64 = 0.75;
 /// The same around her mean.
@@ -49,7 +66,7 @@ const TASTE_SHARE: f64 = 0.4;
 /// Counts below this many deviations of their noise are taken for that much.
 const COUNT_FLOOR: f64 = 0.7;
 /// No number of an item is further from 0.
-const LARGEST: f64 = 4.0;
+pub(in crate::completion) const LARGEST: f64 = 4.0;
 /// Passes in which the diagonal of the core is filled.
 const FILLS: u32 = 10;
 
@@ -61,12 +78,14 @@ impl GlobalState {
 
     fn columns(&self, item: usize) -> impl Iterator<Item = f64> + '_ {
         let fixed = [1.0, self.offsets[item], self.popularity[item]];
-        fixed.into_iter().chain(self.vectors[item].iter().copied())
+        let features = self.features.get(item).into_iter().flatten();
+        fixed.into_iter().chain(features.copied()).chain(self.vectors[item].iter().copied())
     }
 
     /// Ridge regression on the user's own ratings.
     pub(crate) fn fitted(&self, user: &LocalState) -> Own {
-        let size = FIXED + self.rank();
+        let features = self.features.first().map_or(0, Vec::len);
+        let size = FIXED + features + self.rank();
         let (mut gram, mut right) = (vec![0.0; size * size], vec![0.0; size]);
         let mut columns = Vec::with_capacity(size);
         for (item, place) in user.ratings() {
@@ -80,9 +99,13 @@ impl GlobalState {
             }
         }
         let ridge: Vec<f64> = (0..size)
-            .map(|place| RESIDUAL_VARIANCE / PRIORS.get(place).copied().unwrap_or(1.0))
+            .map(|place| match place {
+                fixed if fixed < FIXED => RESIDUAL_VARIANCE / PRIORS[fixed],
+                feature if feature < FIXED + features => RESIDUAL_VARIANCE / FEATURE_PRIOR,
+                _ => RESIDUAL_VARIANCE,
+            })
             .collect();
-        Own { weights: solve(gram, &ridge, right) }
+        Own { weights: solve(gram, &ridge, right), features }
     }
 
     /// The place that is predicted for an item.
@@ -103,6 +126,7 @@ impl GlobalState {
             && self.popularity.len() == items
             && self.vectors.len() == items
             && self.vectors.iter().all(|vector| vector.len() == rank)
+            && (self.features.is_empty() || features_fit(&self.features, items))
             && self.numbers().iter().all(|number| number.is_finite())
     }
 
@@ -113,16 +137,24 @@ impl GlobalState {
     }
 
     /// Why no run of the plan gives it.
-    pub(super) fn refuses(&self, sizes: &Sizes) -> Option<&'static str> {
-        if self.rank() != sizes.rank {
+    pub(in crate::completion) fn refuses(
+        &self,
+        rank: usize,
+        users: u64,
+        features: &[Vec<f64>],
+    ) -> Option<&'static str> {
+        if self.rank() != rank {
             return Some("its items have another number of numbers than the plan's");
+        }
+        if self.features != features {
+            return Some("its features are not those that were declared");
         }
         let far = |number: &f64| number.abs() > LARGEST;
         if self.offsets.iter().chain(self.vectors.iter().flatten()).any(far) {
             return Some("a number of an item is further from 0 than any is kept");
         }
         // The logarithms of noised counts: no count is above what its noise can make it.
-        let most = (sizes.users as f64 + 1e9).ln() + 40.0;
+        let most = (users as f64 + 1e9).ln() + 40.0;
         let far = self.popularity.iter().any(|number| number.abs() > most);
         far.then_some("an item is rated more often than there are users")
     }
@@ -177,48 +209,16 @@ impl Walk for Learning {
 }
 
 impl Learning {
-    /// Offsets and counts, shrunk by what their noise is.
+    /// What the first answer says.
     fn offsets(&mut self, answer: &[f64]) {
-        let (items, noise) = (self.sizes.items, self.sizes.noise()[0]);
-        let (sums, counted) = answer.split_at(items);
-        let floor = (COUNT_FLOOR * noise / COUNT_WEIGHT).max(1.0);
-        let most = self.sizes.users as f64 + 1e9;
-        let raw: Vec<f64> = counted.iter().map(|count| count / COUNT_WEIGHT).collect();
-        self.counts = raw.iter().map(|count| count.max(floor).min(most)).collect();
-        let total: f64 = self.counts.iter().sum();
-        let logs: Vec<f64> = self.counts.iter().map(|count| count.ln()).collect();
-        let mean = logs.iter().zip(&self.counts).map(|(l, n)| l * n).sum::<f64>() / total;
-        let popularity: Vec<f64> = logs.iter().map(|log| log - mean).collect();
-        // What popularity says of offsets, by least squares.
-        let known: Vec<f64> = self
-            .counts
-            .iter()
-            .map(|n| 1.0 / (OFFSET_VARIANCE + ROW_VARIANCE / n + (noise / n).powi(2)))
-            .collect();
-        let means: Vec<f64> = sums.iter().zip(&self.counts).map(|(sum, n)| sum / n).collect();
-        let (mut gram, mut right) = (vec![0.0; 4], vec![0.0; 2]);
-        for ((weight, x), y) in known.iter().zip(&popularity).zip(&means) {
-            gram[0] += weight;
-            gram[2] += weight * x;
-            gram[3] += weight * x * x;
-            right[0] += weight * y;
-            right[1] += weight * x * y;
-        }
-        let ridge = 1e-3 * gram[0];
-        let line = solve(gram, &[ridge; 2], right);
-        let expected = |x: f64| line[0] + line[1] * x;
-        let offset = |j: usize| {
-            let prior = expected(popularity[j]);
-            let found = prior + OFFSET_VARIANCE * known[j] * (means[j] - prior);
-            found.clamp(-LARGEST, LARGEST)
-        };
-        self.state.offsets = (0..items).map(offset).collect();
-        self.variance =
-            known.iter().map(|known| OFFSET_VARIANCE * (1.0 - OFFSET_VARIANCE * known)).collect();
-        self.state.popularity = popularity;
-        self.state.vectors = vec![Vec::new(); items];
+        let look =
+            FirstLook::of(answer, self.sizes.users, self.sizes.noise()[0], &self.sizes.features);
+        self.state = look.state;
+        self.counts = look.counts;
+        self.variance = look.variance;
         if self.sizes.rank > 0 {
-            let mut order: Vec<u32> = (0..items as u32).collect();
+            let raw = look.raw;
+            let mut order: Vec<u32> = (0..self.sizes.items as u32).collect();
             order.sort_by(|a, b| raw[*b as usize].total_cmp(&raw[*a as usize]).then(a.cmp(b)));
             order.truncate(self.sizes.core);
             self.core = order;
@@ -278,6 +278,73 @@ impl Learning {
     }
 }
 
+/// What the question of offsets tells of every item.
+pub(in crate::completion) struct FirstLook {
+    /// Offsets and popularity, and no vectors.
+    pub state: GlobalState,
+    /// Noised counts, none below its floor.
+    pub counts: Vec<f64>,
+    /// What is left of each offset's variance.
+    pub variance: Vec<f64>,
+    /// Noised counts as they were told.
+    pub raw: Vec<f64>,
+}
+
+impl FirstLook {
+    /// Offsets and counts, shrunk by what their noise is.
+    pub(in crate::completion) fn of(
+        answer: &[f64],
+        users: u64,
+        noise: f64,
+        features: &[Vec<f64>],
+    ) -> Self {
+        let items = answer.len() / 2;
+        let (sums, counted) = answer.split_at(items);
+        let floor = (COUNT_FLOOR * noise / COUNT_WEIGHT).max(1.0);
+        let most = users as f64 + 1e9;
+        let raw: Vec<f64> = counted.iter().map(|count| count / COUNT_WEIGHT).collect();
+        let counts: Vec<f64> = raw.iter().map(|count| count.max(floor).min(most)).collect();
+        let total: f64 = counts.iter().sum();
+        let logs: Vec<f64> = counts.iter().map(|count| count.ln()).collect();
+        let mean = logs.iter().zip(&counts).map(|(l, n)| l * n).sum::<f64>() / total;
+        let popularity: Vec<f64> = logs.iter().map(|log| log - mean).collect();
+        let known: Vec<f64> = counts
+            .iter()
+            .map(|n| 1.0 / (OFFSET_VARIANCE + ROW_VARIANCE / n + (noise / n).powi(2)))
+            .collect();
+        let means: Vec<f64> = sums.iter().zip(&counts).map(|(sum, n)| sum / n).collect();
+        // What popularity and features say of offsets.
+        let size = 2 + features.first().map_or(0, Vec::len);
+        let columns = |j: usize| {
+            let own = features.get(j).into_iter().flatten().copied();
+            [1.0, popularity[j]].into_iter().chain(own).collect::<Vec<f64>>()
+        };
+        let (mut gram, mut right) = (vec![0.0; size * size], vec![0.0; size]);
+        for (j, (weight, y)) in known.iter().zip(&means).enumerate() {
+            let columns = columns(j);
+            for (i, x) in columns.iter().enumerate() {
+                right[i] += weight * x * y;
+                let row = &mut gram[i * size..][..=i];
+                row.iter_mut().zip(&columns).for_each(|(entry, z)| *entry += weight * x * z);
+            }
+        }
+        let ridge = 1e-3 * gram[0];
+        let line = solve(gram, &vec![ridge; size], right);
+        let expected = |j: usize| columns(j).iter().zip(&line).map(|(x, w)| x * w).sum::<f64>();
+        let offset = |j: usize| {
+            let prior = expected(j);
+            let found = prior + OFFSET_VARIANCE * known[j] * (means[j] - prior);
+            found.clamp(-LARGEST, LARGEST)
+        };
+        let offsets = (0..items).map(offset).collect();
+        let left = |known: &f64| OFFSET_VARIANCE * (1.0 - OFFSET_VARIANCE * known);
+        let variance = known.iter().map(left).collect();
+        let (vectors, features) = (vec![Vec::new(); items], features.to_vec());
+        let state = GlobalState { offsets, popularity, vectors, features };
+        Self { state, counts, variance, raw }
+    }
+}
+
 /// The largest eigenvalues with their vectors, once the diagonal is what they say it is.
 fn filled(matrix: &mut [f64], size: usize, rank: usize) -> Option<Vec<(f64, Vec<f64>)>> {
     let mut found = Vec::new();
@@ -290,3 +357,15 @@ fn filled(matrix: &mut [f64], size: usize, rank: usize) -> Option<Vec<(f64, Vec<
     }
     Some(found)
 }
+
+/// Whether there are as many of every item, each of a size that is accepted.
+pub(in crate::completion) fn features_fit(features: &[Vec<f64>], items: usize) -> bool {
+    let count = features.first().map_or(0, Vec::len);
+    features.len() == items
+        && (1..=MOST_FEATURES).contains(&count)
+        && features.iter().all(|row| row.len() == count)
+        && features.iter().flatten().all(|number| number.abs() <= privet_data::ratings::FURTHEST)
+}
+
+/// Features of an item, at most.
+const MOST_FEATURES: usize = 64;

@@ -3,7 +3,7 @@
 //! What it is applied to is noised already, so that its accuracy concerns nobody's privacy.
 
 /// A symmetric matrix by its lower triangle, row after row, the diagonal included.
-pub(super) struct Triangle {
+pub(in crate::completion) struct Triangle {
     entries: Vec<f64>,
     size: usize,
 }
@@ -12,7 +12,7 @@ pub(super) struct Triangle {
 const PASSES: u32 = 60;
 
 impl Triangle {
-    pub(super) fn new(entries: Vec<f64>, size: usize) -> Self {
+    pub(in crate::completion) fn new(entries: Vec<f64>, size: usize) -> Self {
         Self { entries, size }
     }
 
@@ -34,7 +34,7 @@ impl Triangle {
 
     /// The largest `count` eigenvalues with orthonormal vectors, the largest first, of a matrix none of whose
     /// eigenvalues is far below −`shift`.
-    pub(super) fn largest(&self, count: usize, shift: f64) -> Vec<(f64, Vec<f64>)> {
+    pub(in crate::completion) fn largest(&self, count: usize, shift: f64) -> Vec<(f64, Vec<f64>)> {
         // A fixed start with nothing in common with any axis.
         let entry = |place: usize, j: usize| {
             ((place + 1) as f64 * (j as f64 + 0.5) * 0.618_034).sin() + 0.01

@@ -44,14 +44,20 @@
 
 mod eigen;
 mod path;
+mod plain;
 mod plan;
 mod question;
 mod sizes;
 mod walk;
 
+pub(super) use eigen::Triangle;
 pub use path::{Descent, Direction, Path, Projection, Subspace};
+pub use plain::{PlainFrankWolfe, PlainPgd};
+pub(super) use plain::{plain_frank_wolfe, plain_pgd};
 pub use plan::{FrankWolfe, Oja, Pgd, Svd};
 pub(super) use plan::{frank_wolfe, oja, pgd, svd};
 
+#[cfg(test)]
+pub(super) use question::Question;
 #[cfg(test)]
 mod tests;

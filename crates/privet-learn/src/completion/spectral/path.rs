@@ -23,6 +23,9 @@ pub struct Path {
     pub nuclear: f64,
     /// v and λ′ of each round.
     pub directions: Vec<Direction>,
+    /// Offsets of the items, taken off ratings first; none where nobody learnt any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offsets: Vec<f64>,
 }
 
 /// A subspace over the items.
@@ -57,6 +60,9 @@ pub struct Descent {
     pub items: usize,
     /// A projection a round.
     pub steps: Vec<Projection>,
+    /// Offsets of the items, taken off ratings first; none where nobody learnt any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offsets: Vec<f64>,
 }
 
 /// A user's mean, her clipped row, and where she is; it stays with her.
@@ -68,10 +74,13 @@ pub(super) struct Followed {
     pub coefficients: Vec<f64>,
 }
 
-/// Her ratings around their mean (as if there were one more in the middle), in the ball of radius `clip`.
-pub(super) fn centred(user: &LocalState, clip: f64) -> (f64, Vec<f64>) {
-    let mean = user.places().iter().sum::<f64>() / (user.places().len() + 1) as f64;
-    let mut row: Vec<f64> = user.places().iter().map(|place| place - mean).collect();
+/// Her ratings less the items' offsets, around their mean (as if there were one more in the middle), in the ball of
+/// radius `clip`.
+pub(super) fn centred(user: &LocalState, clip: f64, offsets: &[f64]) -> (f64, Vec<f64>) {
+    let offset = |item: usize| offsets.get(item).copied().unwrap_or(0.0);
+    let mut row: Vec<f64> = user.ratings().map(|(item, place)| place - offset(item)).collect();
+    let mean = row.iter().sum::<f64>() / (row.len() + 1) as f64;
+    row.iter_mut().for_each(|entry| *entry -= mean);
     let factor = into_ball(&row, clip);
     row.iter_mut().for_each(|entry| *entry *= factor);
     (mean, row)
@@ -80,7 +89,7 @@ pub(super) fn centred(user: &LocalState, clip: f64) -> (f64, Vec<f64>) {
 impl Path {
     /// Takes every step.
     pub(super) fn follow(&self, user: &LocalState) -> Followed {
-        let (mean, row) = centred(user, self.clip);
+        let (mean, row) = centred(user, self.clip, &self.offsets);
         let mut fit = vec![0.0; row.len()];
         let mut coefficients: Vec<f64> = Vec::with_capacity(self.directions.len());
         for (round, Direction { size, vector }) in self.directions.iter().enumerate() {
@@ -111,6 +120,7 @@ impl Path {
         for (Direction { vector, .. }, far) in self.directions.iter().zip(&followed.coefficients) {
             places.iter_mut().zip(vector).for_each(|(place, v)| *place += far * v);
         }
+        places.iter_mut().zip(&self.offsets).for_each(|(place, offset)| *place += offset);
         places
     }
 
@@ -127,6 +137,7 @@ impl Path {
         let sized = |direction: &Direction| direction.size > 0.0 && direction.size.is_finite();
         [self.clip, self.nuclear].iter().all(|radius| *radius > 0.0 && radius.is_finite())
             && !self.directions.is_empty()
+            && offsets_fit(&self.offsets, items)
             && self.directions.iter().all(sized)
             && self.directions.iter().all(|direction| is_unit(&direction.vector, items))
     }
@@ -143,7 +154,7 @@ impl Descent {
     /// Her mean, and her whole row after every projection; with `towards` one step further towards her
     /// ratings.
     pub(super) fn follow(&self, user: &LocalState, towards: bool) -> (f64, Vec<f64>) {
-        let (mean, row) = centred(user, self.clip);
+        let (mean, row) = centred(user, self.clip, &self.offsets);
         let mut place = vec![0.0; self.items];
         let step = |place: &mut Vec<f64>| {
             for (item, wanted) in user.items().iter().zip(&row) {
@@ -172,7 +183,9 @@ impl Descent {
     /// The places predicted for all items.
     pub(crate) fn places(&self, user: &LocalState) -> Vec<f64> {
         let (mean, row) = self.follow(user, false);
-        row.into_iter().map(|entry| mean + entry).collect()
+        let mut places: Vec<f64> = row.into_iter().map(|entry| mean + entry).collect();
+        places.iter_mut().zip(&self.offsets).for_each(|(place, offset)| *place += offset);
+        places
     }
 
     /// All numbers.
@@ -188,14 +201,17 @@ impl Descent {
                 && step.factors.iter().all(|factor| (0.0..=1.0).contains(factor))
                 && step.vectors.iter().all(|vector| is_unit(vector, items))
         };
-        self.items == items && !self.steps.is_empty() && self.steps.iter().all(sound)
+        self.items == items
+            && !self.steps.is_empty()
+            && self.steps.iter().all(sound)
+            && offsets_fit(&self.offsets, items)
     }
 }
 
 impl Subspace {
     /// The places predicted for all items.
     pub(crate) fn places(&self, user: &LocalState) -> Vec<f64> {
-        let (mean, row) = centred(user, self.clip);
+        let (mean, row) = centred(user, self.clip, &[]);
         let items = self.vectors.first().map_or(0, Vec::len);
         let scale = items as f64 / row.len().max(1) as f64;
         let mut places = vec![mean; items];
@@ -214,6 +230,11 @@ impl Subspace {
             && !self.vectors.is_empty()
             && self.vectors.iter().all(|vector| is_unit(vector, items))
     }
+}
+
+fn offsets_fit(offsets: &[f64], items: usize) -> bool {
+    (offsets.is_empty() || offsets.len() == items)
+        && offsets.iter().all(|offset| offset.is_finite())
 }
 
 fn is_unit(vector: &[f64], items: usize) -> bool {

@@ -3,24 +3,24 @@
 use super::sizes::{Sizes, Way};
 use crate::LearnError;
 use crate::completion::Shape;
+use crate::completion::asking::Asking;
 use crate::completion::method::{Decision, Method, Settling};
 use crate::settings::SettingInfo;
 use privet_core::Range;
-use privet_dp::account::gaussian;
 use serde::{Deserialize, Serialize};
 
 /// Limits on T.
-const ROUNDS: Range = Range::from("rounds", 1.0, 201.0);
+pub(super) const ROUNDS: Range = Range::from("rounds", 1.0, 201.0);
 /// Limits on Γ.
 const STEPS: Range = Range::from("steps", 1.0, 201.0);
 /// Limits on the dimensions of the subspace.
-const RANK: Range = Range::from("rank", 1.0, 65.0);
+pub(super) const RANK: Range = Range::from("rank", 1.0, 65.0);
 /// Limits on k.
-const NUCLEAR: Range = Range::open("nuclear", 0.0, 1e12);
+pub(super) const NUCLEAR: Range = Range::open("nuclear", 0.0, 1e12);
 /// Limits on Δ.
 const CLIP: Range = Range::open("clip", 1e-3, 1e6);
 /// Limits on η.
-const RATE: Range = Range::open("rate", 0.0, 1.000_001);
+pub(super) const RATE: Range = Range::open("rate", 0.0, 1.000_001);
 /// The most items of which whole rows are multiplied.
 const MOST_WHOLE: usize = 2048;
 /// The most items whose covariance is kept whole.
@@ -103,14 +103,13 @@ fn decided(
             instead: "list at most 16384 items, or take method oja or moments",
         });
     }
-    let allowance = settling.gaussian()?;
-    let mu = gaussian::mu(allowance.epsilon(), allowance.delta());
+    let mu = settling.multiplier()?;
     let covariance = !matches!(open.way, Way::Oja { .. });
     let floor = open.shift(covariance) * open.releases().sqrt() / mu;
     let at = |noise| Sizes { noise, ..open.clone() };
-    let noise = allowance.least(floor, |noise| at(noise).events())?;
+    let noise = settling.least(floor, |noise| at(noise).events())?;
     let settled = settled(&open);
-    Ok(Decision::new(at(noise), settled))
+    Ok(Decision::new(at(noise), settling, settled))
 }
 
 fn clip(given: Option<f64>, shape: &Shape) -> Result<f64, LearnError> {
@@ -120,6 +119,17 @@ fn clip(given: Option<f64>, shape: &Shape) -> Result<f64, LearnError> {
 fn nuclear(given: Option<f64>, shape: &Shape) -> Result<f64, LearnError> {
     let by_rule = 0.25 * (shape.users as f64 * shape.items as f64).sqrt();
     Ok(NUCLEAR.check(given.unwrap_or(by_rule))?)
+}
+
+/// Refuses what takes too long: every user's whole row is multiplied.
+pub(super) fn most_whole(rank: u32, shape: &Shape) -> Result<(), LearnError> {
+    if rank as usize > shape.items || shape.items > MOST_WHOLE {
+        return Err(LearnError::NotCovered {
+            what: "whole rows of more than 2048 items, or more directions than items".into(),
+            instead: "list at most 2048 items and give a rank up to their number, or take moments",
+        });
+    }
+    Ok(())
 }
 
 fn rounds(given: Option<u32>) -> Result<u32, LearnError> {
@@ -145,6 +155,7 @@ pub(in crate::completion) mod frank_wolfe {
             nuclear: nuclear(own.nuclear, shape)?,
             rounds: rounds(own.rounds)?,
             noise: 1.0,
+            offsets: Vec::new(),
         };
         decided(open, settling, |sizes| {
             let (rounds, nuclear) = (Some(sizes.rounds), Some(sizes.nuclear));
@@ -177,6 +188,7 @@ pub(in crate::completion) mod oja {
             nuclear: nuclear(own.nuclear, shape)?,
             rounds: rounds(own.rounds)?,
             noise: 1.0,
+            offsets: Vec::new(),
         };
         decided(open, settling, |sizes| {
             let (rounds, nuclear) = (Some(sizes.rounds), Some(sizes.nuclear));
@@ -204,12 +216,7 @@ pub(in crate::completion) mod pgd {
         let most = 10.min(shape.items.max(1) as u32);
         let rank = RANK.check(f64::from(own.rank.unwrap_or(most)))? as u32;
         let rate = RATE.check(own.rate.unwrap_or(0.5))?;
-        if rank as usize > shape.items || shape.items > MOST_WHOLE {
-            return Err(LearnError::NotCovered {
-                what: "whole rows of more than 2048 items, or more directions than items".into(),
-                instead: "list at most 2048 items and give a rank up to their number, or take moments",
-            });
-        }
+        most_whole(rank, shape)?;
         let open = Sizes {
             way: Way::Pgd { rank: rank as usize, rate },
             items: shape.items,
@@ -218,6 +225,7 @@ pub(in crate::completion) mod pgd {
             nuclear: nuclear(own.nuclear, shape)?,
             rounds: rounds(own.rounds)?,
             noise: 1.0,
+            offsets: Vec::new(),
         };
         decided(open, settling, |sizes| {
             Method::Pgd(Pgd {
@@ -257,6 +265,7 @@ pub(in crate::completion) mod svd {
             nuclear: 0.0,
             rounds: 1,
             noise: 1.0,
+            offsets: Vec::new(),
         };
         decided(open, settling, |sizes| {
             Method::Svd(Svd { rank: Some(rank), clip: Some(sizes.clip) })

@@ -59,7 +59,7 @@ impl Residuals {
     /// On which items, ascending, and a.
     fn of(&self, user: &LocalState) -> (Vec<u32>, Vec<f64>) {
         let (items, mut found) = match self {
-            Self::Rows { clip } => (user.items().to_vec(), centred(user, *clip).1),
+            Self::Rows { clip } => (user.items().to_vec(), centred(user, *clip, &[]).1),
             Self::Path(path) => (user.items().to_vec(), path.follow(user).residuals()),
             Self::Descent(descent) => {
                 let row = descent.follow(user, true).1;

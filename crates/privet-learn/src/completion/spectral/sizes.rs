@@ -3,19 +3,14 @@
 use super::path::Subspace;
 use super::question::Question;
 use super::walk::Following;
-use crate::LearnError;
+use crate::completion::asking::Asking;
 use crate::completion::factors::Factors;
-use crate::completion::local::total;
-use crate::completion::{Complete, Shape, going_on};
 use crate::near::near;
 use crate::settings::Shown;
-use crate::task::Procedure;
 use privet_core::{Neighbours, Relation};
 use privet_dp::account::Event;
-use privet_dp::gate::{GateError, Noised, Session};
+use privet_dp::gate::GateError;
 use privet_dp::mechanism::Gaussian;
-use privet_optim::solver::Monitor;
-use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 
 /// What a plan has settled, and what the walk begins from.
@@ -28,6 +23,9 @@ pub(crate) struct Sizes {
     pub(super) nuclear: f64,
     pub(super) rounds: u32,
     pub(super) noise: f64,
+    /// Of the items, where they are known without asking: never of a private plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) offsets: Vec<f64>,
 }
 
 /// Which of them.
@@ -57,7 +55,7 @@ impl Sizes {
         radius * radius * factor * (1.0 + 8.0 * f64::EPSILON)
     }
 
-    fn mechanism(&self, question: Asked) -> Gaussian {
+    fn noised(&self, question: Asked) -> Gaussian {
         let coordinates = match question {
             Asked::Covariance => self.items * (self.items + 1) / 2,
             Asked::Power => self.items,
@@ -70,19 +68,6 @@ impl Sizes {
             noise_scale: self.noise,
             coordinates,
         }
-    }
-
-    pub(super) fn events(&self) -> Result<Event, GateError> {
-        let event = |question| self.mechanism(question).event();
-        let rounds = |event| Event::Repeat { count: self.rounds, event: Box::new(event) };
-        Ok(match self.way {
-            Way::Svd { .. } => event(Asked::Covariance)?,
-            Way::FrankWolfe | Way::Pgd { .. } => rounds(event(Asked::Covariance)?),
-            Way::Oja { steps } => {
-                let power = Event::Repeat { count: steps, event: Box::new(event(Asked::Power)?) };
-                rounds(Event::All(vec![power, event(Asked::Energy)?]))
-            }
-        })
     }
 
     /// How many releases of this shift there are.
@@ -113,12 +98,28 @@ impl Question {
     }
 }
 
-impl Procedure<Complete> for Sizes {
-    fn event(&self) -> Result<Event, LearnError> {
-        Ok(self.events()?)
+impl Asking for Sizes {
+    type Question = Question;
+    type Walk = Following;
+
+    fn events(&self) -> Result<Event, GateError> {
+        let event = |question| self.noised(question).event();
+        let rounds = |event| Event::Repeat { count: self.rounds, event: Box::new(event) };
+        Ok(match self.way {
+            Way::Svd { .. } => event(Asked::Covariance)?,
+            Way::FrankWolfe | Way::Pgd { .. } => rounds(event(Asked::Covariance)?),
+            Way::Oja { steps } => {
+                let power = Event::Repeat { count: steps, event: Box::new(event(Asked::Power)?) };
+                rounds(Event::All(vec![power, event(Asked::Energy)?]))
+            }
+        })
     }
 
-    fn settings(&self) -> Shown {
+    fn mechanism(&self, question: &Question) -> Gaussian {
+        self.noised(question.asked())
+    }
+
+    fn shown(&self) -> Shown {
         let shown = Shown::of([("clip", self.clip), ("sum_noise", self.noise)]);
         match self.way {
             Way::Svd { rank } => shown.and("rank", Some(rank as f64)),
@@ -145,39 +146,19 @@ impl Procedure<Complete> for Sizes {
             }
             (Factors::Descent(descent), Way::Pgd { rank, rate }) => {
                 same(descent.clip, self.clip)
+                    && descent.offsets.is_empty()
                     && same(descent.rate, rate)
                     && descent.steps.len() == self.rounds as usize
                     && descent.steps.iter().all(|step| step.vectors.len() <= rank)
             }
             (Factors::Directions(path), Way::FrankWolfe | Way::Oja { .. }) => {
                 same(path.clip, self.clip)
+                    && path.offsets.is_empty()
                     && same(path.nuclear, self.nuclear)
                     && path.directions.len() == self.rounds as usize
             }
             _ => false,
         };
         (!fits).then_some("its radii or the number of its vectors are not the plan's")
-    }
-
-    fn walk(&self) -> Option<serde_json::Value> {
-        serde_json::to_value(self).ok()
-    }
-
-    fn run(
-        &self,
-        _shape: &Shape,
-        table: &dyn Table,
-        session: &mut Session<'_>,
-        monitor: &dyn Monitor,
-    ) -> Result<Noised<Factors>, LearnError> {
-        let mut walk = session.begin::<Following>()?;
-        let mut asked = 0;
-        let found = session.walk(&mut walk, |question: &Question, session| {
-            asked += 1;
-            going_on(monitor, asked)?;
-            let sums = total(question, table)?;
-            Ok::<_, LearnError>(self.mechanism(question.asked()).run_units(sums, session)?)
-        })?;
-        Ok(found.ok_or(GateError::NotAsPlanned)?)
     }
 }

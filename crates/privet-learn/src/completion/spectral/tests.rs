@@ -51,12 +51,12 @@ proptest! {
         one in user(), other in user(),
         directions in prop::collection::vec(direction(), 0..4), v in direction(),
     ) {
-        let path = Path { clip: CLIP, nuclear: 50.0, directions };
+        let path = Path { clip: CLIP, nuclear: 50.0, directions, offsets: vec![] };
         let project = |direction: &Direction| {
             Projection { factors: vec![1.0], vectors: vec![direction.vector.clone()] }
         };
         let steps = path.directions.iter().map(project).collect();
-        let descent = Descent { clip: CLIP, rate: 0.9, items: ITEMS, steps };
+        let descent = Descent { clip: CLIP, rate: 0.9, items: ITEMS, steps, offsets: vec![] };
         for residuals in [
             Residuals::Rows { clip: CLIP },
             Residuals::Path(path),

@@ -25,7 +25,8 @@ impl Walk for Following {
     type Artefact = Factors;
 
     fn begin(sizes: Sizes) -> Self {
-        let path = Path { clip: sizes.clip, nuclear: sizes.nuclear, directions: Vec::new() };
+        let (directions, offsets) = (Vec::new(), sizes.offsets.clone());
+        let path = Path { clip: sizes.clip, nuclear: sizes.nuclear, directions, offsets };
         Self { vector: start(sizes.items), sizes, path, steps: Vec::new(), taken: 0 }
     }
 
@@ -48,7 +49,8 @@ impl Walk for Following {
                     self.steps.push(projection(answer, &self.sizes, rank));
                 }
                 let (clip, steps) = (self.sizes.clip, self.steps.clone());
-                let descent = Descent { clip, rate, items, steps };
+                let descent =
+                    Descent { clip, rate, items, steps, offsets: self.sizes.offsets.clone() };
                 if self.steps.len() < self.sizes.rounds as usize {
                     let residuals = Residuals::Descent(descent);
                     Next::Ask(Question::Covariance { residuals, items })
