@@ -203,6 +203,9 @@ pub(crate) fn plan(
             "give at most as many as there are, or method gd",
         );
     }
+    options.rounds.map(|rounds| ROUNDS.check(rounds.into())).transpose()?;
+    options.steps.map(|steps| STEPS.check(steps.into())).transpose()?;
+    options.clip.map(|clip| CLIP.check(clip)).transpose()?;
     // Few of many: by one choice after the other.
     let few = f64::from(count) * (2.0 * facts.columns as f64).ln() <= open as f64;
     let usual = if few && options.steps.is_none() { Choice::Peeled } else { Choice::Gradient };

@@ -36,6 +36,7 @@ use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
 use crate::model::LinearWeights;
 use crate::request::{Calibration, RIDGE};
 use crate::settings::{SettingInfo, Shown};
+use crate::support::Support;
 use crate::task::Procedure;
 use crate::{Erm, LearnError};
 use privet_core::Range;
@@ -127,6 +128,8 @@ pub(crate) fn plan(
             "give a number or two classes as target, or method gd or dp-ight",
         );
     }
+    options.public_rows.map(|rows| PUBLIC_ROWS.check(rows.into())).transpose()?;
+    options.public_norm.map(|norm| PUBLIC_NORM.check(norm)).transpose()?;
     if options.public_rows.is_some() != options.public_norm.is_some() {
         return refused(
             "of a public file both the rows and the norm are stated".into(),
@@ -176,7 +179,7 @@ pub(crate) fn plan(
         rows: facts.rows,
         given: given.map(|_| Given::Awaited),
     };
-    let scale = calibrated(facts, budget, shift / mu, |scale| Ok(at(scale).gaussian.event()?))?;
+    let scale = calibrated(facts, budget, shift / mu, |scale| at(scale).gaussian.event())?;
     Ok(Decision {
         procedure: Arc::new(at(scale)),
         settled: Method::DpslKt(DpslKt {
@@ -237,8 +240,14 @@ impl Procedure<Erm> for Transfer {
     fn refuses(&self, found: &LinearWeights) -> Option<&'static str> {
         let used = |row: &Vec<f64>| row.iter().filter(|weight| **weight != 0.0).count();
         let most = self.size + usize::from(self.bias);
-        let many = found.weights.iter().any(|row| used(row) > most);
-        many.then_some("more weights are not 0 than columns were kept")
+        if found.weights.iter().any(|row| used(row) > most) {
+            return Some("more weights are not 0 than columns were kept");
+        }
+        // Without public rows the noised answers are the weights.
+        match self.given {
+            None => Support::gaussian(self.gaussian.noise_scale).refuses(&found.weights),
+            Some(_) => None,
+        }
     }
 
     fn check(&self, facts: &Facts) -> Result<(), LearnError> {

@@ -106,7 +106,8 @@ impl Association {
         capped: bool,
     ) -> Result<(Self, Option<f64>), LearnError> {
         let clip = clip.map(|clip| CLIP.check(clip)).transpose()?;
-        if capped && facts.relation().count_is_public() || capped && asked == Some(Self::Products) {
+        let counted = facts.relation().count_is_public();
+        if capped && (counted || asked == Some(Self::Products)) {
             return Err(LearnError::NotCovered {
                 what: "a cap on rows is for pairs of records whose number is private".into(),
                 instead: "leave out the cap",

@@ -188,6 +188,26 @@ mod tests {
             prop_assert_eq!(&pair_counts(&csr(&values), &labels, COLUMNS), &expected);
         }
 
+        /// Among the first N records: any record taken out, at any place, whether others move up or not.
+        #[test]
+        fn counts_up_to_a_cap_move_within_its_bound(
+            (values, labels) in tables(),
+            cap in 2_usize..34,
+            place in any::<prop::sample::Index>(),
+        ) {
+            let row = place.index(labels.len());
+            let (mut fewer, mut left) = (values.clone(), labels.clone());
+            fewer.drain(row * COLUMNS..(row + 1) * COLUMNS);
+            left.remove(row);
+            let counts = |values: &[f32], labels: &[f64]| {
+                let first = labels.len().min(cap);
+                pair_counts(&dense(&values[..first * COLUMNS]), &labels[..first], COLUMNS)
+            };
+            let bound = sensitivity(cap as u64);
+            let moved = counts(&values, &labels).into_iter().zip(counts(&fewer, &left));
+            prop_assert!(moved.into_iter().all(|(a, b)| a.abs_diff(b) <= bound));
+        }
+
         /// The theorem, on any record exchanged for any other.
         #[test]
         fn exchanging_a_record_moves_counts_within_the_bound(

@@ -27,7 +27,7 @@ Targets stand in the suite's file, and may be changed after measuring:
   dataset = \"adult\"
   method = \"auto\"         # a name of [[methods]], which decides δ and neighbours
   epsilon = 0.1           # left out for a learner without privacy
-  measure = \"accuracy\"    # in per cent; or auc, r-squared, rmse, recall, ndcg, seconds
+  measure = \"accuracy\"    # in per cent; or auc, r-squared, relative-error, rmse, recall, ndcg, seconds
   at-least = 79.1         # or at-most
   note = \"why this number\"
 
