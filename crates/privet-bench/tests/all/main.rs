@@ -8,6 +8,7 @@ mod check;
 mod fixture;
 mod golden;
 mod race;
+mod ratings;
 mod real_data;
 mod report;
 mod suites;
