@@ -128,7 +128,7 @@ fn what_is_not_of_ratings_is_refused() {
     let folder = world();
     for (from, to, words) in [
         ("task = \"complete\"", "task = \"complete\"\nloss = \"logistic\"", "there is no loss"),
-        ("task = \"complete\"", "", "missing field `loss`"),
+        ("task = \"complete\"\n", "", "held-out is of ratings"),
         ("held-out = 0.2", "held-out = 1.0", "a share above 0 and below 1"),
         ("method = \"mean\"", "method = \"amp\"", "amp"),
         ("core = 6", "row-norm = 6", "'row-norm': accepted are rank, rounds, core, spread"),
