@@ -9,6 +9,7 @@ mod fixture;
 mod golden;
 mod peers;
 mod race;
+mod ratings;
 mod real_data;
 mod report;
 mod suites;

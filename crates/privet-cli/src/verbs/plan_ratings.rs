@@ -40,10 +40,9 @@ pub fn show(
     for method in &asked.0 {
         let own = |name: &str| method.info().settings.iter().any(|known| known.name == name);
         // With `all`, a setting of one method is not held against the others.
-        let wanted = flags.set.iter().filter(|(name, _)| asked.0.len() == 1 || own(name));
-        let settled = wanted.fold(Ok(method.clone()), |method, (name, value)| {
-            method.and_then(|m| m.with(name, value))
-        });
+        let mut wanted = flags.set.iter().filter(|(name, _)| asked.0.len() == 1 || own(name));
+        let settled =
+            wanted.try_fold(method.clone(), |method, (name, value)| method.with(name, value));
         let planned = settled.and_then(|method| {
             let asked = Complete::by(method).request(schema.clone(), users, flags.neighbours);
             plan(&asked.within(budget))

@@ -6,9 +6,9 @@ use crate::{say, words};
 use clap::Args;
 use privet_core::printable;
 use privet_data::ratings::{self, OwnRatings, Rated};
-use privet_learn::Loaded;
 use privet_learn::completion::{LocalState, joint};
 use privet_learn::file::{self, Seal};
+use privet_learn::{Loaded, verify};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -63,13 +63,15 @@ impl Recommend {
         found.retain(|found| !seen.contains(&found.item));
         found.truncate(self.top);
         say!("made from this user's own ratings: for that user's eyes alone");
-        if let Some(guarantee) = &certificate.guarantee {
-            say!("towards everyone else: {}", words::guarantee(guarantee));
+        // What a file claims is stated if it verifies.
+        let guarantee = certificate.guarantee.filter(|_| verify(&released).valid);
+        match &guarantee {
+            Some(guarantee) => say!("towards everyone else: {}", words::guarantee(guarantee)),
+            None => say!("the model's certificate proves nothing: rely on no guarantee"),
         }
         if self.json {
             let line = |found: &privet_learn::completion::factors::Recommended| json!({ "item": rated.items[found.item], "rating": found.rating });
             let found: Vec<Value> = found.iter().map(line).collect();
-            let guarantee = &certificate.guarantee;
             return output::print_json(&json!({ "recommended": found, "guarantee": guarantee }));
         }
         let mut rows = vec![vec!["item".to_string(), "predicted rating".into()]];
