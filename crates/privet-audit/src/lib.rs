@@ -33,7 +33,6 @@ pub mod cases;
 pub mod cells;
 pub mod claim;
 pub mod counts;
-pub mod streams;
 mod error;
 pub mod interval;
 pub mod learner;
@@ -52,6 +51,7 @@ pub mod samplers;
 pub mod selections;
 mod sharp;
 pub mod statistic;
+pub mod streams;
 
 pub use attack::{AttackOptions, Finding};
 pub use claim::Claim;

@@ -84,9 +84,9 @@ fn schema() -> Result<Schema, AuditError> {
 /// C·g, of one coordinate.
 fn applied(factor: &Factor, g: &[f64]) -> Vec<f64> {
     match factor {
-        Factor::Tree => (1..=g.len())
-            .map(|t| g[t - (1 << t.trailing_zeros())..t].iter().sum())
-            .collect(),
+        Factor::Tree => {
+            (1..=g.len()).map(|t| g[t - (1 << t.trailing_zeros())..t].iter().sum()).collect()
+        }
         Factor::SquareRoot => {
             let c: Vec<f64> = (0..g.len())
                 .scan(1.0, |next, k| {
@@ -151,8 +151,12 @@ impl Undone {
             Self::Sums { factor, stiffness, coordinates } => {
                 let mut out = vec![0.0; release.len()];
                 for at in 0..*coordinates {
-                    let sums: Vec<f64> =
-                        release.iter().skip(at).step_by(*coordinates).map(|x| x * stiffness).collect();
+                    let sums: Vec<f64> = release
+                        .iter()
+                        .skip(at)
+                        .step_by(*coordinates)
+                        .map(|x| x * stiffness)
+                        .collect();
                     let rows = match factor {
                         // B = C there: the rows are C⁻¹ of the sums, C⁻¹ = (I − shift)·C.
                         Factor::SquareRoot => {
@@ -240,7 +244,11 @@ fn points_apart(slope: f64, implicit: bool) -> Vec<f64> {
 }
 
 /// Audits a stream.
-pub fn audit(subject: &Subject, options: &AttackOptions, watch: &dyn Watch) -> Result<Finding, AuditError> {
+pub fn audit(
+    subject: &Subject,
+    options: &AttackOptions,
+    watch: &dyn Watch,
+) -> Result<Finding, AuditError> {
     audit_against(subject, subject.budget, options, watch)
 }
 
@@ -308,7 +316,8 @@ mod tests {
                 continue;
             }
             let plan = models(subject.of, subject.budget).unwrap();
-            let worlds = [table(plan.schema(), "1,yes").unwrap(), table(plan.schema(), "1,no").unwrap()];
+            let worlds =
+                [table(plan.schema(), "1,yes").unwrap(), table(plan.schema(), "1,no").unwrap()];
             let run = |world: &Dataset| {
                 let mut source = FixedSeed::new(2);
                 let stop = std::sync::atomic::AtomicBool::new(false);

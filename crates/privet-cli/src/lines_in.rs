@@ -93,7 +93,11 @@ impl<R: BufRead> LinesIn<R> {
     }
 
     /// Whole batches of rows, as many as are there; the last one may be short. `None` at the end.
-    pub fn next(&mut self, batch: usize, at_hand: impl Fn(&R) -> usize) -> Result<Option<Dataset>, Failure> {
+    pub fn next(
+        &mut self,
+        batch: usize,
+        at_hand: impl Fn(&R) -> usize,
+    ) -> Result<Option<Dataset>, Failure> {
         while !self.ended
             && (self.lines < batch
                 || (self.waiting.len() < ENOUGH && at_hand(&self.from) > 0)

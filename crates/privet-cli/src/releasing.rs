@@ -140,7 +140,8 @@ impl Releasing {
         let _guard = crate::interrupt::writing();
         let kept = file::save(released, &self.out, secret.as_deref(), Existing::Replace)?;
         kept.instead.map_or(Ok(()), |why| {
-            let words = format!("{why}: what was released, and paid for, is in {}", kept.path.display());
+            let words =
+                format!("{why}: what was released, and paid for, is in {}", kept.path.display());
             Err(Failure::Environment(words))
         })
     }

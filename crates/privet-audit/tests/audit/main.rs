@@ -6,7 +6,6 @@
 mod accounting;
 mod cells;
 mod counts;
-mod streams;
 mod errata;
 mod learners;
 mod membership;
@@ -17,3 +16,4 @@ mod samplers;
 mod schemas;
 mod selections;
 mod soundness;
+mod streams;

@@ -163,7 +163,8 @@ impl OnlineVerb {
 impl Streaming {
     fn schema(&self) -> Result<Schema, Failure> {
         let path = self.schema.as_ref();
-        let path = path.ok_or_else(|| Failure::input("--schema is missing: the public schema of the rows"))?;
+        let path = path
+            .ok_or_else(|| Failure::input("--schema is missing: the public schema of the rows"))?;
         Ok(Schema::load(path)?)
     }
 
@@ -237,7 +238,8 @@ impl Streaming {
         mut show: impl FnMut(&Plan<T>, &Dataset, u32, &[f64], &mut dyn Write) -> std::io::Result<()>,
     ) -> Result<(), Failure> {
         let place = self.releasing.place(&self.inputs())?;
-        let mut rows = LinesIn::new(BufReader::with_capacity(1 << 16, self.input()?), plan.schema())?;
+        let mut rows =
+            LinesIn::new(BufReader::with_capacity(1 << 16, self.input()?), plan.schema())?;
         let mut source = self.releasing.source()?;
         let (mut live, first) = Live::begin(&plan, source.as_mut())?;
         self.releasing.keep_beside(place, &first)?;
@@ -276,7 +278,8 @@ impl Streaming {
             )));
         }
         let mut source = self.releasing.source()?;
-        let mut journal = Journal::create(&journal).map_err(|error| LearnError::from(GateError::from(error)))?;
+        let mut journal =
+            Journal::create(&journal).map_err(|error| LearnError::from(GateError::from(error)))?;
         let (live, first) = Live::begin_kept(plan, source.as_mut(), &mut journal)?;
         let aside = live.suspend(key)?;
         write_state(path, &aside)?;
@@ -295,8 +298,9 @@ impl Streaming {
         let batch = batch_of(aside.request())?;
         let mut rows = LinesIn::new(BufReader::with_capacity(1 << 16, self.input()?), &schema)?;
         let mut source = self.releasing.source()?;
-        let mut journal =
-            Journal::open(&journal_of(path)).map_err(|error| LearnError::from(GateError::from(error)))?.ahead(self.commit);
+        let mut journal = Journal::open(&journal_of(path))
+            .map_err(|error| LearnError::from(GateError::from(error)))?
+            .ahead(self.commit);
         let mut out = std::io::BufWriter::new(std::io::stdout().lock());
         let (mut left, mut beyond) = (None, false);
         while let Some(data) = rows.next(batch, |from| from.buffer().len())? {
@@ -374,7 +378,8 @@ fn journal_of(path: &Path) -> PathBuf {
 fn read_state<T: Streamed>(path: &Path) -> Result<Aside<T>, Failure> {
     let shown = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|error| Failure::file(&shown, &error))?;
-    let refused = |why: String| Failure::input(format!("{shown}: not a state of such a stream: {why}"));
+    let refused =
+        |why: String| Failure::input(format!("{shown}: not a state of such a stream: {why}"));
     Aside::read(&bytes).map_err(refused)
 }
 
@@ -391,13 +396,19 @@ impl Train {
                  certificate covers the models, which everyone may see"
             );
         }
-        let given = [("--method", self.method.is_some()), ("--loss", self.loss.is_some()), ("--set", !self.set.is_empty())];
+        let given = [
+            ("--method", self.method.is_some()),
+            ("--loss", self.loss.is_some()),
+            ("--set", !self.set.is_empty()),
+        ];
         let again = given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag);
         let lines = self.lines;
         let mut model: Vec<f64> = vec![];
         let mut seen = 0;
-        self.streaming.carry_out(again, || self.plan(), |plan, data, step, weights, out| {
-            match lines {
+        self.streaming.carry_out(
+            again,
+            || self.plan(),
+            |plan, data, step, weights, out| match lines {
                 Shown::None => Ok(()),
                 Shown::Models => writeln!(out, "{}", json!({ "step": step, "weights": weights })),
                 Shown::Predictions => {
@@ -413,8 +424,8 @@ impl Train {
                     model = weights.to_vec();
                     Ok(())
                 }
-            }
-        })
+            },
+        )
     }
 
     fn plan(&self) -> Result<Plan<Online>, Failure> {
@@ -446,9 +457,12 @@ impl Train {
 fn predicted(plan: &Plan<Online>, data: &Dataset, row: usize, model: &[f64]) -> String {
     let weight = |column: usize| model.get(column).copied().unwrap_or(0.0);
     let score: f64 = match &data.features {
-        Matrix::Dense(dense) => {
-            dense.row(row).iter().enumerate().map(|(column, x)| f64::from(*x) * weight(column)).sum()
-        }
+        Matrix::Dense(dense) => dense
+            .row(row)
+            .iter()
+            .enumerate()
+            .map(|(column, x)| f64::from(*x) * weight(column))
+            .sum(),
         Matrix::Csr(csr) => {
             let (columns, values) = csr.row(row);
             columns.iter().zip(values).map(|(c, x)| f64::from(*x) * weight(*c as usize)).sum()
@@ -470,22 +484,28 @@ fn predicted(plan: &Plan<Online>, data: &Dataset, row: usize, model: &[f64]) -> 
 impl Count {
     fn run(self) -> Result<(), Failure> {
         let again = self.by.is_some().then_some("--by");
-        self.streaming.carry_out(again, || self.plan(), |plan, _, step, counts, out| {
-            let cells: serde_json::Map<_, _> = plan
-                .facts()
-                .cells
-                .names
-                .iter()
-                .zip(counts)
-                .map(|(name, count)| (name.clone(), json!(count)))
-                .collect();
-            writeln!(out, "{}", json!({ "step": step, "counts": cells }))
-        })
+        self.streaming.carry_out(
+            again,
+            || self.plan(),
+            |plan, _, step, counts, out| {
+                let cells: serde_json::Map<_, _> = plan
+                    .facts()
+                    .cells
+                    .names
+                    .iter()
+                    .zip(counts)
+                    .map(|(name, count)| (name.clone(), json!(count)))
+                    .collect();
+                writeln!(out, "{}", json!({ "step": step, "counts": cells }))
+            },
+        )
     }
 
     fn plan(&self) -> Result<Plan<Tally>, Failure> {
         let by = self.by.clone().ok_or_else(|| {
-            Failure::input("--by is missing: the column to count by, one whose categories the schema declares")
+            Failure::input(
+                "--by is missing: the column to count by, one whose categories the schema declares",
+            )
         })?;
         let Streaming { epsilon, delta, neighbours, batch, .. } = &self.streaming;
         let epsilon = epsilon.ok_or_else(|| {

@@ -52,9 +52,12 @@ pub enum Factor {
     },
 }
 
+/// What a sensitivity depends on.
+type Asked = (Factor, u32, Participation);
+
 thread_local! {
     /// What was asked for last: a calibration asks for the same at every scale. All of it is public.
-    static LAST: RefCell<Option<((Factor, u32, Participation), f64)>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<(Asked, f64)>> = const { RefCell::new(None) };
 }
 
 /// In which steps a unit may take part.
@@ -112,7 +115,8 @@ impl Factor {
     pub fn sensitivity(&self, steps: u32, participation: Participation) -> Result<f64, GateError> {
         self.check(steps)?;
         let asked = (self.clone(), steps, participation);
-        let known = LAST.with_borrow(|last| last.as_ref().filter(|(last, _)| *last == asked).map(|(_, s)| *s));
+        let known = LAST
+            .with_borrow(|last| last.as_ref().filter(|(last, _)| *last == asked).map(|(_, s)| *s));
         if let Some(known) = known {
             return Ok(known);
         }

@@ -85,7 +85,8 @@ impl StateKey {
         let all = all.ok_or(GateError::Malformed)?;
         let (nonce, rest) = all.split_at(NONCE);
         let (tag, hidden) = rest.split_at(TAG);
-        let differs = self.tag(context, nonce, hidden).iter().zip(tag).fold(0, |d, (a, b)| d | (a ^ b));
+        let differs =
+            self.tag(context, nonce, hidden).iter().zip(tag).fold(0, |d, (a, b)| d | (a ^ b));
         if differs != 0 {
             return Err(GateError::Malformed);
         }

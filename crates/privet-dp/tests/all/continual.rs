@@ -2,8 +2,8 @@
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event};
-use privet_dp::continual::{Factor, Heard, Participation, Running, search};
 use privet_dp::continual::StateKey;
+use privet_dp::continual::{Factor, Heard, Participation, Running, search};
 use privet_dp::gate::{GateError, Journal, Private, Purse, Session, Spend};
 use privet_dp::mechanism::Continual;
 use privet_dp::noise::FixedSeed;
@@ -301,8 +301,7 @@ fn a_sealed_state_goes_on_where_it_was() {
     let rows = |cut: Option<usize>, anew: bool| -> Vec<Vec<f64>> {
         let mut source = FixedSeed::new(4);
         let start = serde_json::json!(30);
-        let mut session =
-            Session::start_walking(mechanism.event().unwrap(), start, &mut source);
+        let mut session = Session::start_walking(mechanism.event().unwrap(), start, &mut source);
         let mut walk = session.begin::<Listening>().unwrap();
         let mut stream = Some(mechanism.begin().unwrap());
         let mut step = 0;

@@ -127,6 +127,7 @@ pub fn slack(ball: &Ball, curvature: f64, radius: f64, columns: usize, steps: u3
     let reach = (slope * radius + ridge * d + curvature * radius * radius * d) / ridge;
     let t = f64::from(steps);
     let unit = f64::EPSILON * (columns as f64 + 64.0);
-    let sum = d * (t + 2.0) * (t + 2.0) + 8.0 * reach * t + reach * reach / d * (4.0 * t.ln() + 8.0);
+    let sum =
+        d * (t + 2.0) * (t + 2.0) + 8.0 * reach * t + reach * reach / d * (4.0 * t.ln() + 8.0);
     unit * sum
 }

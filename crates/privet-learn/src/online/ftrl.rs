@@ -189,8 +189,7 @@ pub(super) fn plan(
         }
     };
     let ridge = RIDGE.check(options.ridge.unwrap_or(0.0))?;
-    let settled =
-        Ftrl { rate: Some(rate), ridge: Some(ridge), factor: Some(correlation), buffers };
+    let settled = Ftrl { rate: Some(rate), ridge: Some(ridge), factor: Some(correlation), buffers };
     let learner = FollowTheLeader { continual, horizon: horizon.clone(), rate, ridge, error };
     Ok(Decision::new(learner, super::Method::Ftrl(settled)))
 }

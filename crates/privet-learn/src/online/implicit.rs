@@ -20,7 +20,10 @@ pub const BALL: Range = Range::open("ball", 0.0, f64::INFINITY);
 
 /// What can be set.
 pub const SETTINGS: &[SettingInfo] = &[
-    SettingInfo::number(RIDGE, "Ψ of Ψ/2·‖θ‖² beside each record's loss; from public facts unless given"),
+    SettingInfo::number(
+        RIDGE,
+        "Ψ of Ψ/2·‖θ‖² beside each record's loss; from public facts unless given",
+    ),
     SettingInfo::number(BALL, "radius of the ball of models; 4 over that of the rows unless given"),
 ];
 
@@ -45,7 +48,6 @@ pub(super) fn plan(
 ) -> Result<Decision, LearnError> {
     let ball = ball(horizon, allowance, options.ridge, options.ball)?;
     let settled = Implicit { ridge: Some(ball.ridge), ball: Some(ball.radius) };
-    let (learner, notes) =
-        Wrapped::planned(Base::Implicit, ball, horizon, allowance, calibration)?;
+    let (learner, notes) = Wrapped::planned(Base::Implicit, ball, horizon, allowance, calibration)?;
     Ok(Decision { notes, ..Decision::new(learner, Method::Implicit(settled)) })
 }

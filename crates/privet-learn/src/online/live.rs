@@ -87,7 +87,8 @@ impl<'a, T: Streamed> Live<'a, T> {
     ) -> Result<(Self, Released<T>), LearnError> {
         let events = plan.events().cloned().ok_or(GateError::NotAsPlanned)?;
         let (start, mut hidden) = T::learner(plan)?;
-        let can = hidden.steps().and_then(Option::as_mut).is_some_and(|steps| steps.can_be_put_aside());
+        let can =
+            hidden.steps().and_then(Option::as_mut).is_some_and(|steps| steps.can_be_put_aside());
         if !can {
             return Err(not_put_aside());
         }
@@ -105,9 +106,9 @@ impl<'a, T: Streamed> Live<'a, T> {
         let (taken, lost, anew, generation) = (0, 0, false, 0);
         let mut live = Self { plan, session, walk, hidden, taken, lost, anew, generation, latest };
         // The walk begins with a release of nothing.
-        live.latest = live.session.walk(&mut live.walk, |_, _| {
-            Err(LearnError::from(GateError::NotAsPlanned))
-        })?;
+        live.latest = live
+            .session
+            .walk(&mut live.walk, |_, _| Err(LearnError::from(GateError::NotAsPlanned)))?;
         let released = live.released()?.ok_or(GateError::NotAsPlanned)?;
         Ok((live, released))
     }
@@ -243,7 +244,9 @@ impl<T: Streamed> Aside<T> {
         let place = hidden.steps().ok_or_else(not_put_aside)?;
         let steps = place.take().ok_or_else(not_put_aside)?;
         *place = Some(match (&self.sealed, key) {
-            (Some(sealed), Some(key)) => steps.unseal(key, &context(&self.session, taken), sealed)?,
+            (Some(sealed), Some(key)) => {
+                steps.unseal(key, &context(&self.session, taken), sealed)?
+            }
             (Some(_), None) => {
                 return Err(LearnError::NotCovered {
                     what: "the state is sealed under a key, and none is given".into(),

@@ -30,9 +30,9 @@ pub mod tally;
 mod walk;
 mod wrapper;
 
-pub use method::{METHODS, Method, MethodInfo};
 #[doc(hidden)]
 pub use method::Hidden;
+pub use method::{METHODS, Method, MethodInfo};
 #[doc(hidden)]
 pub use rows::Slots;
 pub use wrapper::printed_factor;
@@ -46,8 +46,8 @@ use crate::task::{Artefact, Planned, Task, Work};
 use crate::words::Words;
 use crate::{LearnError, admit};
 use privet_core::{Neighbours, Range, Relation, Unit};
-use privet_data::{Dataset, Schema};
 use privet_data::encode::Encoding;
+use privet_data::{Dataset, Schema};
 use privet_dp::gate::{Arithmetic, GateError};
 use privet_optim::loss::Loss;
 use privet_optim::sum::Table;
@@ -290,7 +290,8 @@ impl Task for Online {
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
         if budget.is_pure() {
             return Err(LearnError::NotCovered {
-                what: "a stream gets Gaussian noise, which has no finite epsilon at delta = 0".into(),
+                what: "a stream gets Gaussian noise, which has no finite epsilon at delta = 0"
+                    .into(),
                 instead: "give a delta above 0, far below one over the horizon",
             });
         }
@@ -318,7 +319,11 @@ impl Task for Online {
         let width = Encoding::new(&request.schema).width();
         let batch = u64::from(request.task.batch.unwrap_or(1).max(1));
         let steps = request.rows.div_ceil(batch);
-        if stream.fits(steps, width) { Ok(()) } else { Err("its models do not fit its schema".into()) }
+        if stream.fits(steps, width) {
+            Ok(())
+        } else {
+            Err("its models do not fit its schema".into())
+        }
     }
 
     fn noised(&self) -> &'static str {

@@ -99,7 +99,8 @@ impl Task for Tally {
         sound_only(request.calibration, "tally")?;
         if budget.is_pure() {
             return Err(LearnError::NotCovered {
-                what: "running counts get Gaussian noise, which has no finite epsilon at delta = 0".into(),
+                what: "running counts get Gaussian noise, which has no finite epsilon at delta = 0"
+                    .into(),
                 instead: "give a delta above 0, far below one over the horizon",
             });
         }

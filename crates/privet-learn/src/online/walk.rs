@@ -52,7 +52,16 @@ pub(crate) struct Following {
 impl Following {
     pub fn new(rule: Rule, steps: u32, columns: usize, keep: Vec<u32>) -> Self {
         let kept = Stream::NOTHING;
-        Self { rule, steps, taken: 0, theta: vec![0.0; columns], live: false, begun: false, keep, kept }
+        Self {
+            rule,
+            steps,
+            taken: 0,
+            theta: vec![0.0; columns],
+            live: false,
+            begun: false,
+            keep,
+            kept,
+        }
     }
 
     /// A step whose answer was lost. Only streams whose running sums can go on are put aside.
@@ -113,10 +122,7 @@ impl Walk for Following {
                 self.kept.values.push(self.theta.clone());
             }
             if self.taken == self.steps {
-                return Next::Release(std::mem::replace(
-                    &mut self.kept,
-                    Stream::NOTHING,
-                ));
+                return Next::Release(std::mem::replace(&mut self.kept, Stream::NOTHING));
             }
         }
         match answer {

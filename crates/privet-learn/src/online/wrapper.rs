@@ -79,8 +79,7 @@ impl Wrapped {
             });
         }
         let curvature = facts.loss.curvature();
-        let rounding =
-            base::slack(&ball, curvature, facts.radius, facts.columns, horizon.steps);
+        let rounding = base::slack(&ball, curvature, facts.radius, facts.columns, horizon.steps);
         let moved = facts.relation().records() * horizon.gradient() / ball.ridge;
         let moved = match base {
             Base::Implicit => moved,
@@ -106,8 +105,8 @@ impl Wrapped {
         let (epsilon, delta) = (allowance.epsilon(), allowance.delta());
         let (scale, notes) = match calibration {
             Calibration::Sound => {
-                let floor = moved * f64::from(horizon.steps).sqrt()
-                    / account::gaussian::mu(epsilon, delta);
+                let floor =
+                    moved * f64::from(horizon.steps).sqrt() / account::gaussian::mu(epsilon, delta);
                 (allowance.least(floor, repeated)?, vec![])
             }
             Calibration::Printed => {

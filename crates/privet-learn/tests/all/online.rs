@@ -65,7 +65,8 @@ fn every_method_releases_what_verifies() {
         assert_eq!(release.value().after.last(), Some(&60));
         let released: Released<Online> = Released::from_release(release).unwrap();
         let text = file::to_json(&released, None).unwrap();
-        let Loaded::Stream(read) = file::any_from_json(text.as_bytes(), file::Seal::Required).unwrap()
+        let Loaded::Stream(read) =
+            file::any_from_json(text.as_bytes(), file::Seal::Required).unwrap()
         else {
             panic!("{}", info.name)
         };
@@ -261,9 +262,12 @@ fn the_printed_sensitivity_of_averaged_points_is_refuted_and_the_corrected_one_h
 /// C9: the printed noise is more than ten times what exact accounting needs for its own claim.
 #[test]
 fn printed_noise_proves_far_more_than_it_claims() {
-    for (epsilon, delta, steps, known) in
-        [(0.1, 1e-6, 1e3, 173.4), (1.0, 1e-6, 1e3, 17.3), (1.0, 1e-5, 1e5, 16.8), (0.5, 1e-3, 100.0, 18.7)]
-    {
+    for (epsilon, delta, steps, known) in [
+        (0.1, 1e-6, 1e3, 173.4),
+        (1.0, 1e-6, 1e3, 17.3),
+        (1.0, 1e-5, 1e5, 16.8),
+        (0.5, 1e-3, 100.0, 18.7),
+    ] {
         let factor = printed_factor(epsilon, delta, steps).unwrap() / f64::sqrt(steps);
         assert!((factor / known - 1.0).abs() < 0.01, "{factor} {known}");
         let needed = 1.0 / account::gaussian::mu(3.0 * epsilon, 2.0 * delta);
@@ -324,7 +328,8 @@ fn running_counts_are_the_counts_but_for_the_noise() {
     let plan = plan(&asked).unwrap();
     let noise = plan.settings().get("count_noise").unwrap();
     let mut text = String::from("a,b,y\n");
-    (0..2_000).for_each(|row| writeln!(text, "0,0,{}", if row % 4 == 0 { "yes" } else { "no" }).unwrap());
+    (0..2_000)
+        .for_each(|row| writeln!(text, "0,0,{}", if row % 4 == 0 { "yes" } else { "no" }).unwrap());
     let data = read::csv_bytes(text.as_bytes(), &plan.request().schema).unwrap();
     let release =
         plan.run(&data, &mut SystemRandom::new().unwrap(), &AtomicBool::new(false)).unwrap();
@@ -340,7 +345,8 @@ fn running_counts_are_the_counts_but_for_the_noise() {
     assert!((noise * mu / 2_f64.sqrt() / 3.49 - 1.0).abs() < 0.02, "{}", noise * mu);
     let released: Released<Tally> = Released::from_release(release).unwrap();
     let text = file::to_json(&released, None).unwrap();
-    let Loaded::Tally(read) = file::any_from_json(text.as_bytes(), file::Seal::Required).unwrap() else {
+    let Loaded::Tally(read) = file::any_from_json(text.as_bytes(), file::Seal::Required).unwrap()
+    else {
         panic!()
     };
     assert!(verify(&read).valid, "{:?}", verify(&read).checks);
@@ -373,7 +379,8 @@ fn models_of_a_stream_learn() {
 #[test]
 fn a_stream_is_charged_once_and_whole() {
     let plan = planned("ftrl", 500, 1);
-    let Event::Use { cost: Cost::ContinualGaussian { steps, .. }, .. } = plan.events().unwrap() else {
+    let Event::Use { cost: Cost::ContinualGaussian { steps, .. }, .. } = plan.events().unwrap()
+    else {
         panic!()
     };
     assert_eq!(*steps, 500);
@@ -444,8 +451,7 @@ fn a_stream_is_put_aside_and_taken_up() {
     let mut journal = Journal::open(&path).unwrap().ahead(10);
     let stale = read.resume(Some(&key), &mut other, &mut journal, |_| Ok(())).unwrap_err();
     assert!(stale.to_string().contains("went on from here before"), "{stale}");
-    let mut live =
-        kept.unwrap().resume(Some(&key), &mut source, &mut journal, |_| Ok(())).unwrap();
+    let mut live = kept.unwrap().resume(Some(&key), &mut source, &mut journal, |_| Ok(())).unwrap();
     assert_eq!(live.left(), 15);
     assert_eq!(take(&mut live, &lines[45..]), 15);
     assert_eq!(live.left(), 0);

@@ -81,13 +81,20 @@ fn connections() -> Option<(Schema, Dataset)> {
             let scaled = if number <= 1.0 { number } else { number.ln_1p() / 21.0 };
             let _ = write!(rows, "{scaled},");
         }
-        let _ = writeln!(rows, "{}", if *cells.get(41)? == "normal." { "normal" } else { "attack" });
+        let _ =
+            writeln!(rows, "{}", if *cells.get(41)? == "normal." { "normal" } else { "attack" });
     }
     let data = csv_bytes(rows.as_bytes(), &schema).unwrap();
     Some((schema, data))
 }
 
-fn asked(schema: &Schema, rows: u64, method: &str, epsilon: Option<f64>, batch: u32) -> Request<Online> {
+fn asked(
+    schema: &Schema,
+    rows: u64,
+    method: &str,
+    epsilon: Option<f64>,
+    batch: u32,
+) -> Request<Online> {
     let method: Method = method.parse().unwrap();
     let words = Words { epsilon, ..Words::of("gd".parse().unwrap()) };
     let request = Online::request(schema, rows, method, &words).unwrap();
@@ -118,7 +125,7 @@ fn progressive(data: &Dataset, request: &Request<Online>) -> (f64, f64) {
     let batch = planned.facts().batch as usize;
     let (mut right, mut next) = (0, 0);
     let stream = release.value();
-    for at in 0..data.rows() {
+    for (at, label) in signed.iter().enumerate() {
         while next < stream.after.len() && stream.after[next] as usize * batch <= at {
             next += 1;
         }
@@ -126,7 +133,7 @@ fn progressive(data: &Dataset, request: &Request<Online>) -> (f64, f64) {
             0 => 0.0,
             next => row(data, at).iter().zip(&stream.values[next - 1]).map(|(x, w)| x * w).sum(),
         };
-        right += usize::from((score > 0.0) == (signed[at] > 0.0));
+        right += usize::from((score > 0.0) == (*label > 0.0));
     }
     (right as f64 / data.rows() as f64, pace)
 }
@@ -142,7 +149,10 @@ fn accuracy_on_streams() {
             for batch in [1, 100] {
                 let rows = data.rows() as u64;
                 let plain = progressive(data, &asked(&schema, rows, "non-private", None, batch));
-                print!("{name}, {what}, batch {batch}: without noise {:.4} ({:.0}/s)", plain.0, plain.1);
+                print!(
+                    "{name}, {what}, batch {batch}: without noise {:.4} ({:.0}/s)",
+                    plain.0, plain.1
+                );
                 for epsilon in [0.1, 1.0, 10.0] {
                     let request = asked(&schema, rows, "ftrl", Some(epsilon), batch);
                     let (right, pace) = progressive(data, &request);
@@ -167,7 +177,9 @@ fn drawn(rows: usize) -> (Schema, Dataset) {
     };
     let (mut values, mut codes) = (Vec::with_capacity(rows * 5), Vec::with_capacity(rows));
     for _ in 0..rows {
-        let x: Vec<f32> = (0..4).map(|_| ((next() * 0.8 - 0.4) * 1_048_576.0).round() as f32 / 1_048_576.0).collect();
+        let x: Vec<f32> = (0..4)
+            .map(|_| ((next() * 0.8 - 0.4) * 1_048_576.0).round() as f32 / 1_048_576.0)
+            .collect();
         let score: f64 = x.iter().zip(truth).map(|(x, t)| f64::from(*x) * t).sum();
         codes.push(u32::from(next() < 1.0 / (1.0 + (-score).exp())));
         values.extend(&x);
@@ -202,21 +214,23 @@ fn regret_against_the_horizon() {
             let stop = AtomicBool::new(false);
             let mut source = SystemRandom::new().unwrap();
             let release = planned.run(&data, &mut source, &stop).unwrap();
-            let words =
-                Words { loss: Some("huber-svm".into()), ..Words::of("non-private".parse().unwrap()) };
+            let words = Words {
+                loss: Some("huber-svm".into()),
+                ..Words::of("non-private".parse().unwrap())
+            };
             let best = plan(&Request::build(&schema, rows as u64, &words).unwrap()).unwrap();
             let best = best.run(&data, &mut source, &stop).unwrap().into_parts().0;
             let labels = data.target.signed().unwrap();
             let (mut regret, mut next) = (0.0, 0);
             let stream = release.value();
-            for at in 0..rows {
+            for (at, label) in labels.iter().enumerate() {
                 while next < stream.after.len() && stream.after[next] as usize <= at {
                     next += 1;
                 }
                 let x = row(&data, at);
                 let dot = |w: &[f64]| x.iter().zip(w).map(|(x, w)| x * w).sum::<f64>();
                 let score = if next == 0 { 0.0 } else { dot(&stream.values[next - 1]) };
-                regret += loss.value(score, labels[at]) - loss.value(dot(&best.weights[0]), labels[at]);
+                regret += loss.value(score, *label) - loss.value(dot(&best.weights[0]), *label);
             }
             let slope = before.map(|(n, r): (f64, f64)| (regret / r).ln() / (rows as f64 / n).ln());
             println!("{method}, T = {rows}: regret {regret:.1}, slope {slope:.2?}");

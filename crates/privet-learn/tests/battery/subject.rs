@@ -189,7 +189,8 @@ pub static STREAMS: LazyLock<Vec<Subject<Online>>> = LazyLock::new(|| {
     let mut all = Vec::new();
     for info in online::METHODS.iter().filter(|info| info.name != "non-private") {
         for (what, batch) in [("", 1), ("batches of 7, ", 7)] {
-            let words = Words { epsilon: Some(1.0), delta: Some(1e-6), ..Words::of("gd".parse().unwrap()) };
+            let words =
+                Words { epsilon: Some(1.0), delta: Some(1e-6), ..Words::of("gd".parse().unwrap()) };
             let schema = Schema::from_toml(CHOSEN).unwrap();
             let method = info.name.parse().unwrap();
             let asked = Online::request(&schema, ROWS as u64, method, &words).unwrap();
@@ -212,7 +213,8 @@ pub static STREAMS: LazyLock<Vec<Subject<Online>>> = LazyLock::new(|| {
 pub static TALLIES: LazyLock<Vec<Subject<Tally>>> = LazyLock::new(|| {
     let schema = Schema::from_toml(COUNTED).unwrap();
     let subject = |by: &str| {
-        let asked = Tally { kept: Some(10), ..Tally::by(by) }.request(&schema, ROWS as u64).unwrap();
+        let asked =
+            Tally { kept: Some(10), ..Tally::by(by) }.request(&schema, ROWS as u64).unwrap();
         let asked = asked.within(Budget::new(1.0, 1e-6).unwrap());
         let data = counted(ROWS, &asked.schema);
         Subject::new(Tally::NAME, &format!("by {by}, "), asked, data)
