@@ -52,7 +52,7 @@ impl OnlineStream {
         let orders = self.orders.lock().map_err(|_| gone())?;
         orders.send(make(reply)).map_err(|_| gone())?;
         drop(orders);
-        py.detach(|| answer.recv()).map_err(|_| gone())
+        py.detach(move || answer.recv()).map_err(|_| gone())
     }
 }
 
@@ -112,7 +112,7 @@ impl OnlineStream {
                 }
             })
             .map_err(|error| Failure::value(format!("no thread for the stream: {error}")))?;
-        let first = py.detach(|| begun.recv()).map_err(|_| gone())??;
+        let first = py.detach(move || begun.recv()).map_err(|_| gone())??;
         let weights = Mutex::new(vec![0.0; plan.facts().facts.columns]);
         let first = Mutex::new(Some(first));
         Ok(Self { plan, orders: Mutex::new(orders), weights, first })

@@ -52,9 +52,12 @@ pub enum Factor {
     },
 }
 
+/// What a sensitivity depends on.
+type Asked = (Factor, u32, Participation);
+
 thread_local! {
     /// What was asked for last: a calibration asks for the same at every scale. All of it is public.
-    static LAST: RefCell<Option<((Factor, u32, Participation), f64)>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<(Asked, f64)>> = const { RefCell::new(None) };
 }
 
 /// In which steps a unit may take part.

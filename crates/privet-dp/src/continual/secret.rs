@@ -9,7 +9,7 @@
 //! nothing here.
 
 use super::factor::{SCALE, square_root};
-use super::{Factor, Participation, StateKey};
+use super::{Factor, StateKey};
 use crate::gate::GateError;
 use crate::mechanism::ExactCounts;
 use zeroize::{Zeroize, Zeroizing};
@@ -76,7 +76,6 @@ impl Secret {
         coordinates: usize,
         unit: f64,
     ) -> Result<Self, GateError> {
-        factor.sensitivity(1, Participation::ONCE)?;
         factor.check(steps)?;
         let (vectors, coefficients) = match factor {
             Factor::Tree => (steps.ilog2() as usize + 1, vec![]),

@@ -125,7 +125,7 @@ fn progressive(data: &Dataset, request: &Request<Online>) -> (f64, f64) {
     let batch = planned.facts().batch as usize;
     let (mut right, mut next) = (0, 0);
     let stream = release.value();
-    for at in 0..data.rows() {
+    for (at, label) in signed.iter().enumerate() {
         while next < stream.after.len() && stream.after[next] as usize * batch <= at {
             next += 1;
         }
@@ -133,7 +133,7 @@ fn progressive(data: &Dataset, request: &Request<Online>) -> (f64, f64) {
             0 => 0.0,
             next => row(data, at).iter().zip(&stream.values[next - 1]).map(|(x, w)| x * w).sum(),
         };
-        right += usize::from((score > 0.0) == (signed[at] > 0.0));
+        right += usize::from((score > 0.0) == (*label > 0.0));
     }
     (right as f64 / data.rows() as f64, pace)
 }
@@ -223,15 +223,14 @@ fn regret_against_the_horizon() {
             let labels = data.target.signed().unwrap();
             let (mut regret, mut next) = (0.0, 0);
             let stream = release.value();
-            for at in 0..rows {
+            for (at, label) in labels.iter().enumerate() {
                 while next < stream.after.len() && stream.after[next] as usize <= at {
                     next += 1;
                 }
                 let x = row(&data, at);
                 let dot = |w: &[f64]| x.iter().zip(w).map(|(x, w)| x * w).sum::<f64>();
                 let score = if next == 0 { 0.0 } else { dot(&stream.values[next - 1]) };
-                regret +=
-                    loss.value(score, labels[at]) - loss.value(dot(&best.weights[0]), labels[at]);
+                regret += loss.value(score, *label) - loss.value(dot(&best.weights[0]), *label);
             }
             let slope = before.map(|(n, r): (f64, f64)| (regret / r).ln() / (rows as f64 / n).ln());
             println!("{method}, T = {rows}: regret {regret:.1}, slope {slope:.2?}");
