@@ -10,5 +10,5 @@ mod sparse;
 
 pub use classification::{Classification, Table, make_classification};
 pub use logistic::{Logistic, LogisticRecords};
-pub use made::{Category, ENTRIES, Kind, Law, Made, MadeRecords, Number};
+pub use made::{Category, Kind, Law, Made, MadeRecords, Number};
 pub use sparse::{Sparse, SparseRecords};
