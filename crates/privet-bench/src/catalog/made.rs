@@ -6,7 +6,7 @@ use super::{
 };
 use crate::synth::Made;
 use std::io::Write;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 /// The largest number of one.
 const LAST: u64 = 9_999;
@@ -15,25 +15,24 @@ const PREFIX: &str = "made-";
 /// Which of them there are, for people.
 pub(super) const NAMES: &str = "made-0001 to made-9999";
 
-/// An entry for each, made when one is asked for. Names live as long as the program.
-static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
-    let entry = |number: u64| {
-        let made = Made::new(number);
-        Entry {
-            name: String::leak(format!("{PREFIX}{number:04}")),
-            title: String::leak(format!("Made up, number {number}: {}", made.words())),
-            task: "one of two classes, by a model of many shapes",
-            rows: made.rows,
-            columns: made.width(),
-            classes: 2,
-            folder: "",
-            origin: "",
-            licence: "none needed",
-            files: &[],
-        }
-    };
-    (1..=LAST).map(entry).collect()
-});
+/// An entry for each, made when it is asked for. Names live as long as the program.
+static ENTRIES: [OnceLock<Entry>; LAST as usize] = [const { OnceLock::new() }; LAST as usize];
+
+fn entry(number: u64) -> Entry {
+    let made = Made::new(number);
+    Entry {
+        name: String::leak(format!("{PREFIX}{number:04}")),
+        title: String::leak(format!("Made up, number {number}: {}", made.words())),
+        task: "one of two classes, by a model of many shapes",
+        rows: made.rows,
+        columns: made.width(),
+        classes: 2,
+        folder: "",
+        origin: "",
+        licence: "none needed",
+        files: &[],
+    }
+}
 
 /// The number in a name.
 fn numbered(name: &str) -> Option<u64> {
@@ -44,7 +43,9 @@ fn numbered(name: &str) -> Option<u64> {
 
 /// The entry of that name, if it is one of these.
 pub(super) fn find(name: &str) -> Option<&'static Entry> {
-    ENTRIES.get(numbered(name)? as usize - 1)
+    let number = numbered(name)?;
+    let place = ENTRIES.get(number as usize - 1)?;
+    Some(place.get_or_init(|| entry(number)))
 }
 
 /// Its rows; another seed is another table.

@@ -103,9 +103,10 @@ fn peers(summaries: &[Summary]) -> String {
         let versions: BTreeSet<&str> =
             found.iter().flat_map(|one| one.chosen.keys().map(String::as_str)).collect();
         let versions = versions.into_iter().collect::<Vec<_>>().join(", ");
-        Some(format!(" {} ({versions})", peer?.words().trim_end_matches('.')))
+        let peer = peer?;
+        Some(format!(" {} ({versions}) {}", peer.name(), peer.words()))
     });
-    let words: Vec<String> = words.map(|words| format!("{words}.")).collect();
+    let words: Vec<String> = words.collect();
     match words[..] {
         [] => String::new(),
         _ => format!(

@@ -36,7 +36,7 @@
 //!
 //! [[methods]]
 //! name = "dp-ebm"
-//! peer = "dp-ebm"                   # somebody else's learner ([`super::learner`]), in its own environment
+//! peer = "dp-ebm"                   # somebody else's learner ([`super::peer`]), in its own environment
 //! ```
 //!
 //! With `task = "complete"` (and no `loss`) the data sets are of ratings and the methods those of `privet complete`;

@@ -1,4 +1,5 @@
-//! Rows as a peer takes them, in files that are gone with the data set.
+//! Rows as a peer takes them, in files that are gone with the data set; whoever kills the program outright finds
+//! them in the folder of prepared sets, as `peer-rows-…`, readable by their owner alone.
 //!
 //! diffprivlib gets the very rows that `gd` sees. DP-EBM gets columns: each number in units of its declared
 //! bounds, after its declared transform, and each category as the number of its value, which stands for no
@@ -21,6 +22,8 @@ use tempfile::TempDir;
 
 /// Entries of a part at most: peers hold all of them, zeros too.
 const ENTRIES: usize = 1 << 28;
+/// What the folders' names begin with.
+const PREFIX: &str = "peer-rows-";
 /// A length that no row reaches whose entries are at most 1.
 const NO_CLIP: f64 = 1e5;
 
@@ -62,7 +65,7 @@ impl Handed {
         if wide(&table.training, width) {
             return Err(too_wide().into());
         }
-        let folder = TempDir::new_in(work).map_err(BenchError::at(work))?;
+        let folder = TempDir::with_prefix_in(PREFIX, work).map_err(BenchError::at(work))?;
         let write = |rows: &[(&str, &Dataset)], kinds: &[Kind]| {
             for (name, data) in rows {
                 let path = folder.path().join(format!("{name}.npy"));

@@ -102,19 +102,19 @@ impl Peer {
         pairs.collect::<serde_json::Map<_, _>>().into()
     }
 
-    /// What a reader of its numbers must know.
+    /// What a reader of its numbers must know, to be said after its name.
     pub fn words(self) -> &'static str {
         match self {
             Self::DpEbm => {
-                "dp-ebm is InterpretML's DPExplainableBoostingClassifier with its defaults, the bounds and \
+                "is InterpretML's DPExplainableBoostingClassifier with its defaults, the bounds and \
                  types of columns declared from the schema; its noise is for a record that is added or \
-                 removed, so it stands beside the add-remove entries. It counts only the categories that \
-                 occur in the rows: which of them do is told without noise."
+                 removed, so it stands beside the add-remove entries. A category that no record has is \
+                 never among those it keeps, whatever the noise."
             }
             Self::Diffprivlib => {
-                "diffprivlib is its LogisticRegression on the rows that gd sees, data_norm being the schema's \
-                 radius; its noise is for a record that is replaced, with δ = 0, a stronger promise than \
-                 that of its neighbours in the table."
+                "is that package's LogisticRegression on the rows that gd sees, data_norm being the schema's \
+                 radius; its noise is for a record that is replaced, with δ = 0, more than the others in the \
+                 table promise."
             }
         }
     }

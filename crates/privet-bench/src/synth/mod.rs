@@ -12,7 +12,7 @@ mod text;
 
 pub use classification::{Classification, Table, make_classification};
 pub use logistic::{Logistic, LogisticRecords};
-pub use made::{Category, ENTRIES, Kind, Law, Made, MadeRecords, Number};
+pub use made::{Category, Kind, Law, Made, MadeRecords, Number};
 pub use rank_one::RankOne;
 pub use sparse::{Sparse, SparseRecords};
 pub use text::{Text, TextRecords};

@@ -59,7 +59,8 @@ fn a_peer_is_named_with_its_version_and_its_promise() {
     let text = page(&lines, Format::Markdown);
     assert!(text.contains("nothing here checks them"), "{text}");
     assert!(
-        text.contains("(diffprivlib 0.6.6)") && text.contains("a record that is replaced"),
+        text.contains("diffprivlib (diffprivlib 0.6.6) is that package's")
+            && text.contains("a record that is replaced"),
         "{text}"
     );
     assert!(text.contains("| diffprivlib | the peer's own | 77.0 |"), "{text}");

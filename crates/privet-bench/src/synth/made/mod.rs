@@ -20,7 +20,7 @@ use super::draw::Draw;
 use column::{between, power};
 
 /// Rows times columns at most.
-pub const ENTRIES: f64 = 2e7;
+const ENTRIES: f64 = 2e7;
 /// Records by which the log-odds are set.
 const PILOT: usize = 4_000;
 /// Apart from every other use of a seed.

@@ -60,6 +60,7 @@ fn as_json(suite: &Suite) -> Result<Value, Failure> {
             "name": entry.name,
             "label": entry.label,
             "method": entry.learner.name(),
+            "peer": entry.learner.peer().is_some(),
             "calibrations": entry.calibrations,
             "published": entry.published,
             "epsilons": entry.epsilons,
@@ -112,7 +113,10 @@ fn in_words(suite: &Suite, whole: bool) -> Result<String, Failure> {
             entry.name.clone(),
             entry.learner.name().into(),
             entry.points.len().to_string(),
-            constants.join(", "),
+            match entry.learner.peer() {
+                Some(_) => "its own".into(),
+                None => constants.join(", "),
+            },
             if private { epsilons.join(" ") } else { "–".into() },
             entry.published.clone().unwrap_or_else(|| "–".into()),
         ]);
