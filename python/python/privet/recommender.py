@@ -44,7 +44,7 @@ class PrivateRecommender(BaseEstimator):
     max_ratings : int, optional
         Ratings kept of each user; one of each item unless given.
     neighbours : {"replace-one", "add-remove"}
-    method : {"moments", "frank-wolfe", "oja", "pgd", "svd"}
+    method : {"moments", "frank-wolfe", "oja", "pgd", "svd", "als", "cleansed-svd"}
     settings : mapping, optional
         Settings of the method; ``privet complete --help`` and docs/learners.md name them.
     random_state : optional

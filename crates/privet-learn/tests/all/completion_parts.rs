@@ -131,3 +131,23 @@ fn each_user_is_told_her_own_with_a_certificate() {
     let refused = joint::learn_jointly(&plain, &kept, 4, &mut source, &AtomicBool::new(false));
     assert!(matches!(refused, Err(LearnError::NotCovered { .. })));
 }
+
+/// Files of completed ratings, as each version wrote them (`privet complete` on a few made-up ratings), verify for ever.
+#[test]
+fn files_of_every_version_verify() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden-ratings");
+    let mut seen = std::collections::BTreeSet::new();
+    for version in std::fs::read_dir(folder).unwrap() {
+        for entry in std::fs::read_dir(version.unwrap().path()).unwrap() {
+            let path = entry.unwrap().path();
+            let text = std::fs::read(&path).unwrap();
+            let read = released_from_json::<Complete>(&text, Seal::Required).unwrap();
+            let verdict = verify(&read);
+            assert!(verdict.valid, "{}: {:?}", path.display(), verdict.checks);
+            seen.insert(read.request().task.method.to_string());
+        }
+    }
+    for info in METHODS.iter().filter(|info| info.private) {
+        assert!(seen.contains(info.name), "no golden file of {}", info.name);
+    }
+}
