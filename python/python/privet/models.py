@@ -24,6 +24,17 @@ from privet.schema import Schema
 from privet.selection import PrivateFeatureSelector
 
 
+_RELEASED = (
+    _privet.Model,
+    _privet.Counts,
+    _privet.Support,
+    _privet.Factors,
+    _privet.Stream,
+    _privet.Tallies,
+)
+"""What the extension hands out."""
+
+
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a file, whoever wrote it: a model or chosen columns as a fitted estimator, counts as
     :class:`privet.Counts`, the newest release of a stream as :class:`privet.StreamFile`, what was learnt from ratings as :class:`privet.PrivateRecommender`.
@@ -180,6 +191,8 @@ def verify(model: Any) -> Verdict:
     elif isinstance(model, PrivateRecommender):
         check_is_fitted(model)
         model = model.factors_
-    elif not isinstance(model, (_privet.Model, _privet.Counts, _privet.Support, _privet.Factors)):
+    elif isinstance(model, StreamFile):
+        model = model._release
+    elif not isinstance(model, _RELEASED):
         model = _privet.load(os.fspath(model), sealed=False)
     return Verdict._from_json(model.verify())
