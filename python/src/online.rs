@@ -20,10 +20,13 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
 
+/// Rows taken, steps left, and the newest model if there is a new one.
+type Taken = (usize, u32, Option<Vec<f64>>);
+
 /// What the thread that holds the session is asked.
 enum Order {
     /// Steps from these records: how many were taken, how many steps are left, the newest model.
-    Take(Dataset, Sender<Result<(usize, u32, Option<Vec<f64>>), LearnError>>),
+    Take(Box<Dataset>, Sender<Result<Taken, LearnError>>),
     /// The newest model with its certificate.
     Released(Sender<Result<Option<Released<Online>>, LearnError>>),
 }
@@ -127,7 +130,7 @@ impl OnlineStream {
     ) -> Outcome<(usize, u32)> {
         let options = input::to_learn(false, false);
         let data = input::dataset(features, labels, None, self.plan.schema(), &options)?;
-        let (rows, left, newest) = self.order(py, |reply| Order::Take(data, reply))??;
+        let (rows, left, newest) = self.order(py, |reply| Order::Take(Box::new(data), reply))??;
         if let Some(newest) = newest {
             *self.weights.lock().map_err(|_| gone())? = newest;
         }
