@@ -20,12 +20,12 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
 
-/// How many steps were taken, how many are left, the newest model.
+/// Rows taken, steps left, and the newest model if there is a new one.
 type Taken = (usize, u32, Option<Vec<f64>>);
 
 /// What the thread that holds the session is asked.
 enum Order {
-    /// Steps from these records.
+    /// Steps from these records: how many were taken, how many steps are left, the newest model.
     Take(Box<Dataset>, Sender<Result<Taken, LearnError>>),
     /// The newest model with its certificate.
     Released(Sender<Result<Option<Released<Online>>, LearnError>>),
