@@ -142,7 +142,11 @@ fn a_target_is_of_a_cell_that_the_suite_measures() {
         ("\"amp\"", "\"gd\"", "method 'gd': on synthetic-l this suite has amp"),
         ("0.1", "0.2", "epsilon 0.2: amp on synthetic-l has 0.1, 1"),
         ("epsilon = 0.1", "", "epsilon none: amp"),
-        ("\"accuracy\"", "\"area\"", "expected one of `accuracy`, `auc`, `r-squared`, `seconds`"),
+        (
+            "\"accuracy\"",
+            "\"area\"",
+            "expected one of `accuracy`, `auc`, `r-squared`, `relative-error`, `seconds`",
+        ),
         ("at-least = 80", "", "at-least or as at-most"),
         ("at-least = 80", "at-least = 80\nat-most = 90", "one of them"),
         ("at-least = 80", "at-least = nan", "accepted is a number"),
