@@ -17,8 +17,8 @@
 //! - **chosen-amp**: the only column there is, so that next to nothing is spent on choosing it; then as `amp`, whose
 //!   minimiser a large ridge keeps on the straight part of the loss.
 //! - **two-stage**: as `chosen-amp`, rows as long as they may be.
-//! - **dp-ight**: the only column there is, chosen for next to nothing; then one step, so short that no row leaves the
-//!   straight part: the noised sum of all gradients.
+//! - **dp-ight**: a step of each stage with half of the budget, so short that no row leaves the straight part: their
+//!   sum is released.
 //! - **psgd**, **psgd-strong**: one pass, so slowly that no row leaves the hinge's straight part.
 
 use crate::pairs::Pair;
@@ -50,19 +50,16 @@ pub(crate) fn sharp(method: &str, rows: u64) -> Option<Sharp> {
         "two-stage" => {
             one(&[Pair::AllEqual], &[("share", 0.001), ("ridge", 65_536.0), ("fit_radius", 1.0)])
         }
-        "dp-ight" => {
-            let numbers = [
-                ("columns", 1.0),
-                ("rounds", 1.0),
-                ("share", 0.001),
+        "dp-ight" => one(
+            &[Pair::AllEqual],
+            &[
+                ("share", 0.5),
+                ("steps", 1.0),
                 ("fit_steps", 1.0),
                 ("fit_radius", 1.0),
                 ("pace", 1e-6),
-            ];
-            let mut sharp = one(&[Pair::AllEqual], &numbers)?;
-            sharp.settings.push(("choice", "peeled".into()));
-            Some(sharp)
-        }
+            ],
+        ),
         "psgd" => one(&[Pair::Opposed], &[("passes", 1.0), ("batch", 1.0), ("rate", 0.5 / n)]),
         "psgd-strong" => {
             one(&[Pair::Opposed], &[("passes", 1.0), ("batch", 1.0), ("ridge", 2.0 * n)])
