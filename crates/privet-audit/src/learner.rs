@@ -147,8 +147,10 @@ pub fn audit_against(
     RUNS.check(options.runs as f64)?;
     let method = subject.method.name();
     let few = [("steps", FEW_STEPS.into())];
-    let quick = with_unless_given(&subject.method, &few).unwrap_or(subject.method.clone());
-    let quick = Subject { method: quick, ..subject.clone() };
+    let fewer = with_unless_given(&subject.method, &few);
+    // Not every way of a method has steps.
+    let quick = fewer.map(|method| Subject { method, ..subject.clone() });
+    let quick = quick.filter(|quick| planned(quick, COLUMNS).is_ok()).unwrap_or(subject.clone());
     let mut tried: Vec<(Plan, usize, &[Pair])> =
         vec![(planned(&quick, COLUMNS)?, COLUMNS, &Pair::GENERAL)];
     let straight = [("ridge", STRAIGHT_RIDGE.into())];

@@ -90,6 +90,7 @@ fn ratings_are_learnt_judged_and_checked() {
         originals: folder.path().into(),
         cache: folder.path().join("cache"),
         filter: Filter::default(),
+        python: "no-python".into(),
         threads: 2,
     };
     let outcome = run(&suite, &options, &Nobody).unwrap();
