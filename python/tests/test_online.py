@@ -63,5 +63,12 @@ def test_what_is_missing_is_named():
         model(epsilon=None).partial_fit(X, y)
     with pytest.raises(ValueError, match="classes"):
         model(classes=None).partial_fit(X, y)
-    with pytest.raises(ValueError, match="none of the classes"):
-        model().partial_fit(X, y + 1)
+
+
+def test_a_label_or_a_cell_of_no_use_takes_its_slot():
+    X, y = stream(10)
+    odd = X.astype(object)
+    odd[4, 0] = "what"
+    fitted = model(horizon=10)
+    fitted.partial_fit(odd, np.where(np.arange(10) == 2, 7, y))
+    assert fitted.steps_left_ == 0

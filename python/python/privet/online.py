@@ -56,6 +56,23 @@ class StreamFile:
         return f"StreamFile(after step {self.after[-1] if self.after else 0}, epsilon = {claim.epsilon:g})"
 
 
+def _number(cell: Any) -> float:
+    """What is no number makes its row an empty slot."""
+    try:
+        return float(cell)
+    except (TypeError, ValueError):
+        return float("nan")
+
+
+def _numbers(X: Any) -> np.ndarray:
+    """A copy; one cell that is no number must not decide about the other rows."""
+    try:
+        return np.array(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        cells = np.array(X, dtype=object)
+        return np.array([_number(cell) for cell in cells.ravel()], dtype=np.float64).reshape(cells.shape)
+
+
 class PrivateOnlineClassifier:
     """A linear classifier of two classes that learns from a stream under differential privacy.
 
@@ -123,10 +140,11 @@ class PrivateOnlineClassifier:
         """Learn from more rows. Those beyond the horizon are left alone, with a ``ValueError``."""
         if classes is not None and self.classes is None:
             self.classes = classes
-        X = np.atleast_2d(np.asarray(X, dtype=np.float64))
-        codes = self._codes(y)
+        X = np.atleast_2d(_numbers(X))
+        codes, unknown = self._codes(y)
         if len(codes) != len(X):
             raise ValueError(f"X has {len(X)} rows and y {len(codes)} labels; one for each is accepted")
+        X[unknown] = np.nan
         if not hasattr(self, "_stream"):
             self._begin(X.shape[1])
         if X.shape[1] != self.n_features_in_:
@@ -182,16 +200,15 @@ class PrivateOnlineClassifier:
 
     def _row(self, x: Mapping[Any, float]) -> list[float]:
         missing = float("nan")
-        return [float(x.get(name, missing)) for name in getattr(self, "feature_names_in_", list(x))]
+        return [_number(x.get(name, missing)) for name in getattr(self, "feature_names_in_", list(x))]
 
-    def _codes(self, y: Any) -> np.ndarray:
+    def _codes(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The place of each label, and which labels are none of the classes: their rows are empty slots."""
         if self.classes is None or len(self.classes) != 2:
             raise ValueError("classes are missing: the two labels, public, are accepted")
         y = np.atleast_1d(np.asarray(y))
         first, second = (y == label for label in self.classes)
-        if not np.all(first | second):
-            raise ValueError("y has a label that is none of the classes")
-        return second.astype(np.uint32)
+        return second.astype(np.uint32), ~(np.asarray(first) | np.asarray(second))
 
     def _begin(self, n_features: int) -> None:
         if self.horizon is None:

@@ -20,6 +20,7 @@ use privet_learn::online::{BATCH, HORIZON, Method, Online, Streamed};
 use privet_learn::{Calibration, LearnError, Plan, Request, Words, plan};
 use serde_json::json;
 use std::io::{BufReader, Read, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Learn from a stream, or count in it, and release as rows arrive
@@ -41,7 +42,8 @@ enum What {
 enum Shown {
     /// The model after each step, as JSON; covered by the certificate, for everyone
     Models,
-    /// A prediction for each row, by the model that was out when it came; each is for whoever sent the row
+    /// A prediction for each row, by the model that this call put out before it came (none says 0); each is for whoever
+    /// sent the row
     Predictions,
     /// Nothing but the file at the end
     None,
@@ -82,7 +84,8 @@ struct Streaming {
     /// Without it that is written nowhere, and sums begin anew at each call, with more noise
     #[arg(long, value_name = "KEYFILE", requires = "state")]
     state_key: Option<PathBuf>,
-    /// How many steps are committed to the journal at once: as many are lost if the process is killed
+    /// How many steps are committed to the journal at once. If the process is killed, the steps of its call up to the next
+    /// commit count as made
     #[arg(long, value_name = "K", requires = "state", default_value_t = 1)]
     commit: u64,
     /// Rows as CSV [default: standard input]
@@ -208,7 +211,7 @@ impl Streaming {
         &self,
         again: Option<&'static str>,
         planned: impl FnOnce() -> Result<Plan<T>, Failure>,
-        show: impl FnMut(&Plan<T>, &Dataset, u32, &[f64], &mut dyn Write) -> std::io::Result<()>,
+        show: impl FnMut(&Plan<T>, Slots<'_>, u32, &[f64], &mut dyn Write) -> std::io::Result<()>,
     ) -> Result<(), Failure> {
         let key = self.key()?;
         match &self.state {
@@ -222,6 +225,7 @@ impl Streaming {
                             path.display()
                         )));
                     }
+                    self.releasing.place(&self.inputs())?;
                     read_state(path)?
                 } else {
                     self.begin(path, &planned()?, key.as_ref())?
@@ -235,7 +239,7 @@ impl Streaming {
     fn whole<T: Streamed>(
         &self,
         plan: Plan<T>,
-        mut show: impl FnMut(&Plan<T>, &Dataset, u32, &[f64], &mut dyn Write) -> std::io::Result<()>,
+        mut show: impl FnMut(&Plan<T>, Slots<'_>, u32, &[f64], &mut dyn Write) -> std::io::Result<()>,
     ) -> Result<(), Failure> {
         let place = self.releasing.place(&self.inputs())?;
         let mut rows =
@@ -246,8 +250,8 @@ impl Streaming {
         let mut out = std::io::BufWriter::new(std::io::stdout().lock());
         let mut beyond = false;
         while let Some(data) = rows.next(live.batch(), |from| from.buffer().len())? {
-            beyond = piece(&mut live, &data, &mut out, |data, step, values, out| {
-                show(&plan, data, step, values, out)
+            beyond = piece(&mut live, &data, &mut out, |slots, step, values, out| {
+                show(&plan, slots, step, values, out)
             })?;
             if beyond {
                 break;
@@ -290,9 +294,9 @@ impl Streaming {
     fn go_on<T: Streamed>(
         &self,
         path: &Path,
-        mut aside: Aside<T>,
+        aside: Aside<T>,
         key: Option<&StateKey>,
-        mut show: impl FnMut(&Plan<T>, &Dataset, u32, &[f64], &mut dyn Write) -> std::io::Result<()>,
+        mut show: impl FnMut(&Plan<T>, Slots<'_>, u32, &[f64], &mut dyn Write) -> std::io::Result<()>,
     ) -> Result<(), Failure> {
         let schema = aside.request().schema.clone();
         let batch = batch_of(aside.request())?;
@@ -302,27 +306,34 @@ impl Streaming {
             .map_err(|error| LearnError::from(GateError::from(error)))?
             .ahead(self.commit);
         let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-        let (mut left, mut beyond) = (None, false);
+        // Taken up once a call and put aside at its end: where sums are cut must be told by numbers of slots alone, never by
+        // how long the lines are that hold the records.
+        let kept = |next: &Aside<T>| write_state(path, next);
+        let mut live = aside.resume(key, source.as_mut(), &mut journal, kept)?;
+        let (plan, mut beyond) = (live.plan().clone(), false);
+        let steps = T::pace(plan.facts()).1;
+        if live.left() < steps {
+            say!(
+                "step {} of {steps} is next; rows that were sent before, to a call that was killed among them, are not \
+                 sent again",
+                steps - live.left() + 1
+            );
+        }
         while let Some(data) = rows.next(batch, |from| from.buffer().len())? {
-            let kept = |next: &Aside<T>| write_state(path, next);
-            let mut live = aside.resume(key, source.as_mut(), &mut journal, kept)?;
-            let plan = live.plan().clone();
-            beyond = piece(&mut live, &data, &mut out, |data, step, values, out| {
-                show(&plan, data, step, values, out)
+            beyond = piece(&mut live, &data, &mut out, |slots, step, values, out| {
+                show(&plan, slots, step, values, out)
             })?;
-            let last = live.released()?;
-            left = Some(live.left());
-            aside = live.suspend(key)?;
-            write_state(path, &aside)?;
-            if let Some(last) = last {
-                self.releasing.replace(&last)?;
-            }
             if beyond {
                 break;
             }
         }
         drop(out);
-        finished(left.unwrap_or(1), beyond);
+        let (last, left) = (live.released()?, live.left());
+        write_state(path, &live.suspend(key)?)?;
+        if let Some(last) = last {
+            self.releasing.replace(&last)?;
+        }
+        finished(left, beyond);
         Ok(())
     }
 
@@ -336,16 +347,24 @@ fn batch_of<T: Streamed>(request: &Request<T>) -> Result<usize, Failure> {
     Ok(T::pace(&T::facts(request)?).0 as usize)
 }
 
+/// The records of a step.
+struct Slots<'a> {
+    data: &'a Dataset,
+    rows: Range<usize>,
+}
+
 /// Takes a piece of the stream; whether it had more rows than the stream has slots.
 fn piece<T: Streamed>(
     live: &mut Live<'_, T>,
     data: &Dataset,
     out: &mut impl Write,
-    mut show: impl FnMut(&Dataset, u32, &[f64], &mut dyn Write) -> std::io::Result<()>,
+    mut show: impl FnMut(Slots<'_>, u32, &[f64], &mut dyn Write) -> std::io::Result<()>,
 ) -> Result<bool, Failure> {
-    let mut failed = None;
+    let (mut failed, mut row, batch) = (None, 0, live.batch());
     let taken = live.take(data, |step, values| {
-        show(data, step, values, out).map_err(|error| {
+        let slots = Slots { data, rows: row..(row + batch).min(data.rows()) };
+        row = slots.rows.end;
+        show(slots, step, values, out).map_err(|error| {
             failed = Some(error);
             LearnError::Gate(GateError::Unanswered)
         })
@@ -404,22 +423,15 @@ impl Train {
         let again = given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag);
         let lines = self.lines;
         let mut model: Vec<f64> = vec![];
-        let mut seen = 0;
         self.streaming.carry_out(
             again,
             || self.plan(),
-            |plan, data, step, weights, out| match lines {
+            |plan, slots, step, weights, out| match lines {
                 Shown::None => Ok(()),
                 Shown::Models => writeln!(out, "{}", json!({ "step": step, "weights": weights })),
                 Shown::Predictions => {
-                    let batch = plan.facts().batch as usize;
-                    if seen >= data.rows() {
-                        seen = 0;
-                    }
-                    let rows = seen..(seen + batch).min(data.rows());
-                    seen = rows.end;
-                    for row in rows {
-                        writeln!(out, "{}", predicted(plan, data, row, &model))?;
+                    for row in slots.rows {
+                        writeln!(out, "{}", predicted(plan, slots.data, row, &model))?;
                     }
                     model = weights.to_vec();
                     Ok(())

@@ -104,3 +104,24 @@ fn a_stream_goes_on_in_a_later_call() {
     let twice = fed(&world, &format!("{TRAIN} --horizon 30 --force {state}"), &first);
     assert!(twice.code == 2 && twice.stderr.contains("says it already"), "{}", twice.stderr);
 }
+
+/// Where a stream is read in pieces follows from how long its lines are; what is released must not.
+#[test]
+fn how_long_a_line_is_changes_nothing() {
+    let rows = table(16_000);
+    let mut lines: Vec<String> = rows.lines().map(String::from).collect();
+    let (first, rest) = lines[1].split_once(',').unwrap();
+    let whole = if first.contains('.') { "" } else { "." };
+    lines[1] = format!("{first}{whole}{},{rest}", "0".repeat(300));
+    let padded = lines.join("\n") + "\n";
+    assert!(rows.len() > 300_000, "more than a piece: {}", rows.len());
+    let released = |rows: &str, key: &str| {
+        let world = world();
+        world.ok("keygen --out state.key");
+        let line = format!("{TRAIN} --horizon 16000 --batch 50 --state s.state --seed 7 {key}");
+        ok(&world, &line, rows).stdout
+    };
+    for key in ["", "--state-key state.key"] {
+        assert_eq!(released(&rows, key), released(&padded, key), "{key}");
+    }
+}

@@ -51,6 +51,8 @@ mod tests {
 
     const TEXT: &str = r#"
 bias = true
+[file]
+missing_values = ["?"]
 [clip]
 norm = "l2"
 radius = 100.0

@@ -2,7 +2,7 @@
 //!
 //! Encrypt, then authenticate: the ChaCha20 stream under SHA-256(“stream”, key, nonce), then HMAC-SHA-256 under
 //! SHA-256(“tag”, key) over context, nonce and ciphertext. The nonce is 32 bytes from the operating system for each
-//! state. The context binds a state to its session and its place in it: one of another generation is refused.
+//! state. The context binds a state to its session and its place in it.
 
 use crate::gate::{GateError, from_hex};
 use chacha20::ChaCha20Rng;

@@ -65,6 +65,13 @@ pub fn recommended(
     user: LocalState,
     most: usize,
 ) -> Result<Part<Vec<Recommended>>, LearnError> {
+    // A statement that does not verify is not passed on.
+    if !crate::verify(released).valid {
+        return Err(LearnError::NotAModel {
+            path: "the model".into(),
+            why: "it does not verify".into(),
+        });
+    }
     let own = Own { user, shape: Complete::facts(released.request())?, most };
     Part::of(released.artefact(), released.certificate(), Private::new(own), told).map_err(
         |error: CertificateError| LearnError::NotAModel {

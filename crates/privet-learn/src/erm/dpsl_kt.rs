@@ -279,7 +279,7 @@ impl Procedure<Erm> for Transfer {
                 instead: "give fewer public rows",
             }));
         }
-        if norm_bound(rows) > self.norm * (1.0 + 1e-9) {
+        if norm_bound(rows) > self.norm {
             return Some(Err(LearnError::DataShape("the public rows are longer than planned")));
         }
         let given = Some(Given::There(Arc::new(rows.clone())));
@@ -470,7 +470,9 @@ pub fn norm_bound(rows: &Matrix) -> f64 {
         value = if before > 0.0 { length / before } else { 0.0 };
         vector = next.into_iter().map(|x| x / length.max(f64::MIN_POSITIVE)).collect();
     }
-    let mut bound = value * 1.01;
+    // An entry of the diagonal is a bound from below, and above 0.
+    let largest = (0..least).map(|at| gram[at * least + at]).fold(0.0, f64::max);
+    let mut bound = (value * 1.01).max(largest);
     while bound.sqrt() < simple {
         if is_above(&gram, least, bound) {
             return bound.sqrt() * (1.0 + 1e-9);

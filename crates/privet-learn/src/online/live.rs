@@ -8,7 +8,9 @@
 //! another process ([`Aside::resume`]). What it has released is in its state; what it knows of records without noise is
 //! in there sealed under a key, or not at all, and then sums begin anew from there, with more noise
 //! ([`privet_dp::continual::Running::begin_anew`]). Steps that a process lost count as made: their slots are passed
-//! over, and no second answer is drawn for any of them. States are used once.
+//! over, and no second answer is drawn for any of them. States are used once. **Where** a stream is put aside must not
+//! depend on records, only on numbers of slots: neighbouring streams must be cut alike, else what others added before the
+//! cut would tell them apart. That is the caller's part.
 
 use super::method::Hidden;
 use super::walk::Following;

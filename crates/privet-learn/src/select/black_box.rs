@@ -6,8 +6,9 @@
 //!
 //! **What the function must be.** A function of the records of its part alone: nothing that it remembers from another
 //! part, no randomness of its own, no clock. It is called on all cores in no particular order. A part on which it panics
-//! votes for the fixed answer `otherwise`, as every part without records does; so panics are answers, too, and tell nobody
-//! which part it was.
+//! votes for the fixed answer `otherwise`, as every part without records does; so panics are answers, too, as far as what is
+//! released goes. The program's panic hook still writes to standard error, and what aborts the program is not caught: a
+//! function that may do either should be run where nobody sees it.
 //!
 //! - m and q are public numbers ([`super::subsample`] has a rule for them).
 

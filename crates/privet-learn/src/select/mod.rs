@@ -7,7 +7,6 @@
 //! | [`distance`] | an answer that is released if it is far from another one, `--method distance` |
 //! | [`subsample`] | the same over many random parts of the records, `--method subsample` |
 //! | [`black_box`] | the same for any function of records, as a building block |
-//! | [`lasso`] | what the LASSO keeps, released if it is far from anything else, `--method lasso-stability` |
 //! | `kendall`, `marginal`, `squares`, `votes` | what they compute of records |
 //!
 //! What is released is a [`Support`]: so many encoded columns, the constant one never among them, or none where
@@ -21,7 +20,6 @@ pub mod correlation;
 pub mod distance;
 pub mod exponential;
 mod kendall;
-pub mod lasso;
 mod marginal;
 mod naming;
 mod registry;

@@ -7,7 +7,7 @@ use privet_learn::{LearnError, Task};
 use std::sync::atomic::AtomicBool;
 
 /// What needs more of a table than sums: orders, subsets, single columns.
-const MEMORY: [&str; 18] = [
+const MEMORY: [&str; 17] = [
     "centred-gd",
     "chosen-amp",
     "two-stage",
@@ -21,7 +21,6 @@ const MEMORY: [&str; 18] = [
     "exponential",
     "distance",
     "subsample",
-    "lasso-stability",
     "ftrl",
     "implicit",
     "giga",
