@@ -22,5 +22,5 @@ fn choices_are_as_private_as_claimed_and_hardly_more() {
         }
         audited += 1;
     }
-    assert_eq!(audited, 13);
+    assert_eq!(audited, 11);
 }

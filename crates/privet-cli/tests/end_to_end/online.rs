@@ -108,7 +108,7 @@ fn a_stream_goes_on_in_a_later_call() {
 /// Where a stream is read in pieces follows from how long its lines are; what is released must not.
 #[test]
 fn how_long_a_line_is_changes_nothing() {
-    let rows = table(16_000);
+    let rows = table(24_000);
     let mut lines: Vec<String> = rows.lines().map(String::from).collect();
     let (first, rest) = lines[1].split_once(',').unwrap();
     let whole = if first.contains('.') { "" } else { "." };
@@ -118,7 +118,7 @@ fn how_long_a_line_is_changes_nothing() {
     let released = |rows: &str, key: &str| {
         let world = world();
         world.ok("keygen --out state.key");
-        let line = format!("{TRAIN} --horizon 16000 --batch 50 --state s.state --seed 7 {key}");
+        let line = format!("{TRAIN} --horizon 24000 --batch 50 --state s.state --seed 7 {key}");
         ok(&world, &line, rows).stdout
     };
     for key in ["", "--state-key state.key"] {
