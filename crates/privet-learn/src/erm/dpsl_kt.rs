@@ -5,11 +5,11 @@
 //! ℓ2; under Gaussian noise of that sensitivity they have the exact Gaussian curve, and what is learned from X̃ and the
 //! answers is post-processing.
 //!
-//! *Proof.* ‖X̃θ̂ − X̃θ̂′‖ ≤ ‖X̃‖₂·‖θ̂ − θ̂′‖. θ̂ is first brought into the ball of radius [`BALL`]/R, which moves no two
+//! *Proof.* ‖X̃θ̂ − X̃θ̂′‖ ≤ ‖X̃‖₂·‖θ̂ − θ̂′‖. θ̂ is first brought into the ball of radius `BALL`/R, which moves no two
 //! points apart. *In finite arithmetic.* A product of p terms is rounded by at most p·2⁻⁵³ of the sum of their sizes, in all
 //! by at most p·2⁻⁵³·‖X̃‖_F·BALL/R, for each of the two: added to the sensitivity, ‖X̃‖_F ≤ √min(m, p)·ν. ∎
 //!
-//! **Student.** Least squares on X̃ and the answers that keeps s columns ([`super::ight`]), whatever the teacher's loss.
+//! **Student.** Least squares on X̃ and the answers that keeps s columns (`ight`), whatever the teacher's loss.
 //!
 //! **Inputs.** Public rows from a file ([`crate::Plan::with_public`]; `--public`), whose number m and norm ν the plan
 //! states; they are not protected. Without any, X̃ is the unit matrix: the answers are the weights, and this is `output`
@@ -436,7 +436,7 @@ fn student(rows: &Matrix, answers: &[f64], size: usize, bias: bool, norm: f64) -
 }
 
 /// A number that ‖X‖₂ does not pass, of public rows: the smallest of three bounds, the last a factorisation of
-/// c²I − K for the smaller Gram matrix K, where that has at most [`FACTORISED`] rows.
+/// c²I − K for the smaller Gram matrix K, where that has at most `FACTORISED` rows.
 pub fn norm_bound(rows: &Matrix) -> f64 {
     let (mut square, mut longest) = (0.0, 0.0_f64);
     let mut sums = vec![0.0; rows.columns()];

@@ -44,7 +44,7 @@ pub struct NonPrivate {
     /// A penalty or set on top of the ridge ([`super::penalty`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub penalty: Option<Regulariser>,
-    /// s of hard thresholding ([`super::ight`]).
+    /// s of hard thresholding (`ight`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub columns: Option<u32>,
 }

@@ -1,7 +1,7 @@
 //! Steps of points over a ball, and how far one record moves them.
 //!
 //! Costs are fₜ(θ) = ℓ(⟨xₜ, θ⟩) + (Ψ/2)‖θ‖² with slopes |ℓ′| ≤ S and ‖x‖ ≤ R, over the ball of radius D. The points stay
-//! secret: each is released once, under noise ([`super::wrapper`]).
+//! secret: each is released once, under noise (`wrapper`).
 //!
 //! | step | η | between neighbours, after t steps |
 //! |---|---|---|

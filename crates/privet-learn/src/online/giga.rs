@@ -1,4 +1,4 @@
-//! Projected gradient descent under noise (PGIGA): [`super::wrapper`] around the gradient steps of [`super::base`].
+//! Projected gradient descent under noise (PGIGA): `wrapper` around the gradient steps of [`super::base`].
 //!
 //! **Theorem.** The point after t steps moves by at most **4SR/(Ψt)** (printed: 2G/(Ψt), erratum C2): t times it, under
 //! N(0, β²I) with β = 4SR√T/(Ψμ), is released at every step. Until t = ⌈2L²/Ψ²⌉ the point stays at 0.

@@ -1,4 +1,4 @@
-//! Implicit gradient descent under noise (PIGD): [`super::wrapper`] around the implicit steps of [`super::base`].
+//! Implicit gradient descent under noise (PIGD): `wrapper` around the implicit steps of [`super::base`].
 //!
 //! **Theorem.** The point after t steps moves by at most 2SR/(Ψ(t + 1)): (t + 1) times it, under N(0, β²I) with
 //! β = 2SR√T/(Ψμ), is released at every step. Thakurta 2013, Algorithm 5.2, with 2SR for its 2(SR + ΨD).
