@@ -20,7 +20,7 @@
 //!   last point of a descent is noisy: here the last stage fits the chosen columns, whose rows are √(s/p) as long, and
 //!   its last points are averaged.
 //! - **Two ways to choose.** This file is `choice` `gradient`: noise on all coordinates. Where s·ln(2p) ≤ p the rule is
-//!   `peeled` (`peeled`): columns are chosen by the exponential mechanism, which is cheaper by far.
+//!   `peeled` (in `peeled.rs`): columns are chosen by the exponential mechanism, which is cheaper by far.
 //! - **Rules.** Columns s: √(nε)/4, from 1 to 500. `share` of μ² for the first stage: 0.85. Slopes: S = |ℓ′(0; ±1)|
 //!   for classes (⅜ for the logistic loss, as in `gd`); for numbers a quarter of it at first and a 16th at last, since
 //!   residuals are a fraction of the target's bounds and get smaller. η = 1/(c·x²), c the curvature and x the usual
