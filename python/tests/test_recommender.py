@@ -45,7 +45,7 @@ def test_what_is_missing_or_wrong_is_refused():
     refused("epsilon is missing", epsilon=None)
     refused("items are missing", items=None)
     refused("n_users is missing", n_users=None)
-    refused("not a method", method="als")
+    refused("not a method", method="no-such")
     refused("delta", delta=0.0)
     refused("rank", settings={"rank": 99})
     refused("rating 0 is not", ratings=[("a", "b")])
