@@ -104,6 +104,10 @@ fn lines(text: &str) -> String {
 /// What the pictures show, and how far they can be trusted.
 fn reading(model: &Model, shapes: &Shapes, page: &mut String) {
     let what = match (shapes.scale, &shapes.classes[..]) {
+        (Scale::Score, [class]) if shapes.divided => format!(
+            "The sum of a row is the number below plus what each column adds; above 0 the model says {}.",
+            escape(class)
+        ),
         (Scale::Score, [class]) => format!(
             "The score of a row is the number below plus what each column adds; above 0 the model says {}{}.",
             escape(class),
@@ -113,8 +117,9 @@ fn reading(model: &Model, shapes: &Shapes, page: &mut String) {
             }
         ),
         (Scale::Score, _) => format!(
-            "Each class has a score: its number below plus what each column adds; the model says the class with the \
+            "Each class has a {}: its number below plus what each column adds; the model says the class with the \
              largest.{}",
+            if shapes.divided { "sum" } else { "score" },
             match shapes.relative {
                 true =>
                     " What all classes have in common says nothing and is left out: they add up to 0.",
@@ -137,8 +142,8 @@ fn reading(model: &Model, shapes: &Shapes, page: &mut String) {
             "These sums are not the whole model: other parts of it belong to no column, and are not drawn."
         }
         _ if shapes.divided => {
-            "What the model says of a record is what its sum says. The score that ranks records and tells how sure it is \
-             is that sum divided by how far the record's features are from the average record's."
+            "What the model says of a record is what its sum says. Its score, which ranks records and tells how sure it \
+             is, is that sum divided by how far the record's features are from the average record's."
         }
         true => "These sums are the model: they hold for every row.",
         false => {

@@ -211,7 +211,7 @@ impl Streaming {
         &self,
         again: Option<&'static str>,
         planned: impl FnOnce() -> Result<Plan<T>, Failure>,
-        show: impl FnMut(&Plan<T>, Slots<'_>, u32, &[f64], &mut dyn Write) -> std::io::Result<()>,
+        show: impl FnMut(&Plan<T>, Step<'_>, u32, &[f64], &mut dyn Write) -> std::io::Result<()>,
     ) -> Result<(), Failure> {
         let key = self.key()?;
         match &self.state {
@@ -239,7 +239,7 @@ impl Streaming {
     fn whole<T: Streamed>(
         &self,
         plan: Plan<T>,
-        mut show: impl FnMut(&Plan<T>, Slots<'_>, u32, &[f64], &mut dyn Write) -> std::io::Result<()>,
+        mut show: impl FnMut(&Plan<T>, Step<'_>, u32, &[f64], &mut dyn Write) -> std::io::Result<()>,
     ) -> Result<(), Failure> {
         let place = self.releasing.place(&self.inputs())?;
         let mut rows =
@@ -296,7 +296,7 @@ impl Streaming {
         path: &Path,
         aside: Aside<T>,
         key: Option<&StateKey>,
-        mut show: impl FnMut(&Plan<T>, Slots<'_>, u32, &[f64], &mut dyn Write) -> std::io::Result<()>,
+        mut show: impl FnMut(&Plan<T>, Step<'_>, u32, &[f64], &mut dyn Write) -> std::io::Result<()>,
     ) -> Result<(), Failure> {
         let schema = aside.request().schema.clone();
         let batch = batch_of(aside.request())?;
@@ -348,7 +348,7 @@ fn batch_of<T: Streamed>(request: &Request<T>) -> Result<usize, Failure> {
 }
 
 /// The records of a step.
-struct Slots<'a> {
+struct Step<'a> {
     data: &'a Dataset,
     rows: Range<usize>,
 }
@@ -358,11 +358,11 @@ fn piece<T: Streamed>(
     live: &mut Live<'_, T>,
     data: &Dataset,
     out: &mut impl Write,
-    mut show: impl FnMut(Slots<'_>, u32, &[f64], &mut dyn Write) -> std::io::Result<()>,
+    mut show: impl FnMut(Step<'_>, u32, &[f64], &mut dyn Write) -> std::io::Result<()>,
 ) -> Result<bool, Failure> {
     let (mut failed, mut row, batch) = (None, 0, live.batch());
     let taken = live.take(data, |step, values| {
-        let slots = Slots { data, rows: row..(row + batch).min(data.rows()) };
+        let slots = Step { data, rows: row..(row + batch).min(data.rows()) };
         row = slots.rows.end;
         show(slots, step, values, out).map_err(|error| {
             failed = Some(error);

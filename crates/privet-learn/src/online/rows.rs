@@ -9,11 +9,16 @@ use privet_data::Dataset;
 use privet_data::matrix::Matrix;
 use privet_optim::loss::Loss;
 
-/// Some consecutive records of a stream with their labels.
-#[derive(Debug)]
+/// Some consecutive records of a stream with their labels. Private: printing shows how many there are.
 pub struct Slots<'a> {
     features: &'a Matrix,
     labels: Vec<f64>,
+}
+
+impl std::fmt::Debug for Slots<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Slots({}, withheld)", self.labels.len())
+    }
 }
 
 impl<'a> Slots<'a> {

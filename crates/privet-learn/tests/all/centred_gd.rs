@@ -3,6 +3,7 @@
 use crate::common::{Case, Change, LOSSES, RELATIONS, data, distance, forged, scale, uniform};
 use privet_core::Unit;
 use privet_data::centre::Centre;
+use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::{Dataset, Schema, Target, read};
 use privet_dp::account::{Cost, Event};
 use privet_dp::noise::FixedSeed;
@@ -228,6 +229,25 @@ proptest! {
         let moved = distance(&sum(&whole), &sum(&changed));
         prop_assert!(moved <= bound(slope), "{moved} for {change:?}");
     }
+}
+
+/// With half the constant this fails: a record on the other side of the centre moves the sum by all that is charged.
+#[test]
+fn a_record_can_move_a_step_by_nearly_its_bound() {
+    let facts = Facts::of(&case().classes(3)).unwrap();
+    let whole = data(12, 3, 5);
+    let mean = vec![0.0; facts.columns];
+    let theta = vec![0.0; 3 * facts.columns];
+    let mut values: Vec<f32> = (0..12).flat_map(|row| whole.features.dense_row(row)).collect();
+    values[..facts.columns].iter_mut().for_each(|x| *x = -*x);
+    let other = Dataset {
+        features: Matrix::Dense(DenseMatrix::new(values, 12, facts.columns)),
+        ..whole.clone()
+    };
+    let sum = |data: &Dataset| gradient(&facts, data, &mean, &theta, 0.4);
+    let moved = distance(&sum(&whole), &sum(&other));
+    let bound = facts.relation().shift(0.4 * facts.radius);
+    assert!((0.99..=1.0).contains(&(moved / bound)), "{moved} of {bound}");
 }
 
 /// Stripes that go one of three ways, somewhere, under pixel noise; 12 × 12, as LIBSVM text.
