@@ -4,7 +4,8 @@
 //! one record speaks against it with all its weight, or for it: then the ratio of probabilities is nearly the e^ε
 //! that a choice of bounded range ε may have. For `distance` the records are as far from another answer as the
 //! threshold, or one farther: an answer comes out e^ε times as often. `subsample` and votes of chunks are behind
-//! the same test, but how many agree is a matter of chance: they are only asked not to be refuted.
+//! the same test, but how many agree is a matter of chance, and the margins of `lasso-stability` are upper bounds of what
+//! a record does: they are only asked not to be refuted.
 
 use crate::AuditError;
 use crate::attack::{self, AttackOptions, Finding};
@@ -37,13 +38,14 @@ type Row = (f64, f64, f64);
 /// Settings, whether δ is above 0, and whether the pair is sharp.
 type Case = (&'static str, &'static [(&'static str, &'static str)], bool, bool);
 
-const CASES: [Case; 6] = [
+const CASES: [Case; 7] = [
     ("correlation", &[("association", "products"), ("clip", "1")], false, true),
     ("correlation", &[("association", "kendall")], false, true),
     ("exponential", &[("clip", "1"), ("ball", "1")], false, true),
     ("distance", &[("over", "mode")], true, true),
     ("distance", &[("chunks", "40")], true, false),
     ("subsample", &[("rate", "0.1"), ("parts", "300")], true, false),
+    ("lasso-stability", &[("lambda", "900"), ("curvature", "0.25")], true, false),
 ];
 
 impl Subject {
@@ -75,7 +77,7 @@ impl Subject {
 
     /// Pairs of records are told apart best by numbers.
     fn of_numbers(&self) -> bool {
-        self.name().ends_with("kendall")
+        self.name().ends_with("kendall") || self.method.name() == "lasso-stability"
     }
 
     fn schema(&self) -> Result<Schema, AuditError> {
@@ -124,6 +126,11 @@ impl Subject {
                 let lead = if replaced { 2 * threshold + 2 } else { threshold + 1 };
                 let others = many((0.0, 1.0, 1.0), 4).chain(many((1.0, 0.0, 1.0), 4 + lead));
                 (others.collect(), one((0.0, 1.0, 1.0)), (1.0, 0.0, 1.0))
+            }
+            "lasso-stability" => {
+                // A clear column, its weight far from 0 and from 1; one record speaks against it.
+                let others = many((1.0, 0.0, 1.0), 1_000).chain(many((-1.0, 0.0, -1.0), 1_000));
+                (others.collect(), one((1.0, 1.0, 1.0)), (1.0, 1.0, -1.0))
             }
             _ => {
                 let others = many((1.0, 0.0, 1.0), 60).chain(many((0.0, 1.0, 1.0), 10));

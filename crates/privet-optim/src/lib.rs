@@ -6,6 +6,7 @@
 //! - [`loss`]: ℓ, with the constants a learner needs.
 //! - [`sum`]: what can be asked of records, and the in-memory back end.
 //! - [`kernel`]: the inner loops.
+//! - [`lasso`]: sums of absolute weights within a box, in a number of steps known beforehand.
 //! - [`passes`]: minibatch descent over rows in a given order, with a bound on its rounding.
 //! - [`vertex`]: scores of single columns along a path, at the cost of what changes.
 //! - [`raised`]: a quadratic with raised eigenvalues in a ball, with a proof of how near.
@@ -14,6 +15,7 @@
 
 pub mod double_double;
 pub mod kernel;
+pub mod lasso;
 pub mod loss;
 pub mod passes;
 pub mod raised;

@@ -30,7 +30,7 @@ class PrivateFeatureSelector(SelectorMixin, PrivateEstimator):
     ----------
     size : int
         How many columns to choose.
-    method : {"correlation", "exponential", "distance", "subsample"}
+    method : {"correlation", "exponential", "distance", "subsample", "lasso-stability"}
         How: the most associated columns one after the other; a set by how well it fits, for few columns; what
         most chunks, or random parts, of the rows choose. The last two choose nothing where no answer is
         stable enough, which spends the budget as well. ``python -m privet methods --select`` says more.

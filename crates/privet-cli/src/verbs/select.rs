@@ -27,8 +27,11 @@ one for each of its values.
   exponential   a set of columns by how well it fits; for few columns
   distance      what most chunks of the records choose, if so many agree that no one matters
   subsample     the same over many random parts of the records; needs many rows
+  lasso-stability
+                what the LASSO keeps, if a proof says that no one's records matter; needs very
+                many rows, and says how many
 
-distance and subsample may choose nothing: then no answer was stable enough. That is said plainly,
+distance, subsample and lasso-stability may choose nothing: then no answer was stable enough. That is said plainly,
 is a release like any other, and spends the budget as well. `privet methods --select` lists the
 settings of each.
 

@@ -7,7 +7,8 @@
 //! | [`distance`] | an answer that is released if it is far from another one, `--method distance` |
 //! | [`subsample`] | the same over many random parts of the records, `--method subsample` |
 //! | [`black_box`] | the same for any function of records, as a building block |
-//! | `kendall`, `marginal`, `squares`, `votes` | what they compute of records |
+//! | [`lasso`] | what the LASSO keeps, released if it is far from anything else, `--method lasso-stability` |
+//! | `kendall`, `marginal`, `margins`, `squares`, `votes` | what they compute of records |
 //!
 //! What is released is a [`Support`]: so many encoded columns, the constant one never among them, or none where
 //! no answer was stable enough; that costs what an answer costs.
@@ -20,7 +21,9 @@ pub mod correlation;
 pub mod distance;
 pub mod exponential;
 mod kendall;
+pub mod lasso;
 mod marginal;
+mod margins;
 mod naming;
 mod registry;
 mod squares;

@@ -1,7 +1,7 @@
 //! The registry of selectors, one line each: a module with a type of settings, `INFO` and `plan`, as a learner
 //! is ([`crate::METHODS`]).
 
-use super::{Decision, Wanted, correlation, distance, exponential, subsample};
+use super::{Decision, Wanted, correlation, distance, exponential, lasso, subsample};
 use crate::LearnError;
 use crate::settings::{SettingInfo, given};
 use serde::{Deserialize, Serialize};
@@ -70,6 +70,8 @@ selectors! {
     Distance: distance;
     /// The same over random parts of the records.
     Subsample: subsample;
+    /// What the LASSO keeps, far from anything else.
+    LassoStability: lasso;
 }
 
 impl Selector {

@@ -71,6 +71,15 @@ impl Moments {
         }
         Some(all)
     }
+
+    /// XᵀX and Xᵀy, entries and targets multiplied by these.
+    pub fn scaled(&self, entry: f64, target: f64) -> (Vec<f64>, Vec<f64>) {
+        let unit = self.unit * entry;
+        let gram = self.gram.iter().map(|sum| *sum as f64 * (unit * unit)).collect();
+        let label = unit * LABEL_UNIT * target;
+        (gram, self.products.iter().map(|sum| *sum as f64 * label).collect())
+    }
+
     /// q(Γ), but for what is stated above; `None` if the gap is not reached.
     pub fn fit(&self, set: &[u32], radius: f64, gap: f64) -> Option<f64> {
         let entry = |row: u32, column: u32| {
@@ -132,6 +141,40 @@ fn in_ball(gram: &[f64], linear: &[f64], radius: f64) -> Vec<f64> {
     theta
 }
 
+/// λ_min of a symmetric matrix, by Jacobi's rotations.
+pub(super) fn smallest_eigenvalue(matrix: &[f64], size: usize) -> f64 {
+    let mut a = matrix.to_vec();
+    for _ in 0..64 {
+        let mut off = 0.0;
+        for p in 0..size {
+            for q in p + 1..size {
+                let (app, aqq, apq) = (a[p * size + p], a[q * size + q], a[p * size + q]);
+                off += apq * apq;
+                if apq == 0.0 {
+                    continue;
+                }
+                let theta = (aqq - app) / (2.0 * apq);
+                let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
+                let c = 1.0 / (t * t + 1.0).sqrt();
+                let s = t * c;
+                for k in 0..size {
+                    let (x, y) = (a[k * size + p], a[k * size + q]);
+                    (a[k * size + p], a[k * size + q]) = (c * x - s * y, s * x + c * y);
+                }
+                for k in 0..size {
+                    let (x, y) = (a[p * size + k], a[q * size + k]);
+                    (a[p * size + k], a[q * size + k]) = (c * x - s * y, s * x + c * y);
+                }
+            }
+        }
+        let trace: f64 = (0..size).map(|j| a[j * size + j].abs()).sum();
+        if off.sqrt() <= 1e-15 * trace {
+            break;
+        }
+    }
+    (0..size).map(|j| a[j * size + j]).fold(f64::INFINITY, f64::min)
+}
+
 /// (G + μI)⁻¹c by Cholesky; `None` where a pivot is not above 0.
 pub(super) fn solved(gram: &[f64], linear: &[f64], ridge: f64) -> Option<Vec<f64>> {
     let size = linear.len();
@@ -165,6 +208,16 @@ pub(super) fn solved(gram: &[f64], linear: &[f64], ridge: f64) -> Option<Vec<f64
 mod tests {
     use super::*;
 
+    #[test]
+    fn smallest_eigenvalues() {
+        assert!((smallest_eigenvalue(&[2.0, 1.0, 1.0, 2.0], 2) - 1.0).abs() < 1e-14);
+        let three = [4.0, 1.0, 0.0, 1.0, 3.0, 1.0, 0.0, 1.0, 2.0];
+        // Of det(A − λ) = (4 − λ)((3 − λ)(2 − λ) − 1) − (2 − λ).
+        let least = smallest_eigenvalue(&three, 3);
+        let at = |l: f64| (4.0 - l) * ((3.0 - l) * (2.0 - l) - 1.0) - (2.0 - l);
+        assert!(at(least).abs() < 1e-12 && least < 2.0, "{least}");
+        assert_eq!(smallest_eigenvalue(&[5.0], 1), 5.0);
+    }
     use privet_data::matrix::DenseMatrix;
     use proptest::prelude::*;
 

@@ -107,6 +107,26 @@ fn the_columns_that_matter_are_found() {
     }
 }
 
+/// Enough rows for the LASSO's support to be stable for sure: as many as the plan says.
+#[test]
+fn the_lasso_is_stable_with_the_rows_that_its_plan_asks_for() {
+    let asked = |rows: usize| {
+        let schema = schema("bounds = [-4, 4]", "").to_toml();
+        let schema = schema.replace("norm = \"l2\"", "norm = \"linf\"");
+        let method: Selector = "lasso-stability".parse().unwrap();
+        let task = Select { size: 2, method };
+        let schema = Schema::from_toml(&schema).unwrap();
+        let facts = (rows as u64, Neighbours::ReplaceOne, (4.0, Some(1e-6)));
+        task.request(&schema, facts.0, facts.1, facts.2).unwrap()
+    };
+    let needed = plan(&asked(500)).unwrap().settings().get("rows_needed").unwrap() as usize;
+    assert!((500..20_000).contains(&needed), "{needed}");
+    let asked = asked(needed);
+    let data = read::csv_bytes(&text(needed, NUMBER, 1), &asked.schema).unwrap();
+    let found = run(&plan(&asked).unwrap(), &data, &mut FixedSeed::new(11));
+    assert_eq!(found.columns, Some(vec![3, 8]), "{needed}");
+}
+
 /// With next to no budget the choice is left to chance, and the votes release nothing.
 #[test]
 fn without_budget_nothing_is_learned() {
@@ -117,7 +137,9 @@ fn without_budget_nothing_is_learned() {
         (0..60).map(|seed| run(&planned, &data, &mut FixedSeed::new(seed)).columns).collect();
     let different: std::collections::BTreeSet<_> = found.into_iter().collect();
     assert!(different.len() > 5, "{different:?}");
-    for (method, target) in [("distance", CLASSES), ("subsample", CLASSES)] {
+    for (method, target) in
+        [("distance", CLASSES), ("subsample", CLASSES), ("lasso-stability", NUMBER)]
+    {
         let data = table(500, target, 2);
         let planned = plan(&request(method, &[], (2, 500), target, (0.1, 1e-6))).unwrap();
         let found = run(&planned, &data, &mut FixedSeed::new(1));
@@ -338,7 +360,7 @@ fn what_cannot_be_asked_is_refused_in_words() {
     let said = refusal(&task.request(&wide, 1000, Neighbours::AddRemove, (1.0, None)).unwrap());
     assert!(said.contains("e15 sets") || said.contains("e14 sets"), "{said}");
     assert!(said.contains("hours"), "{said}");
-    assert_eq!(SELECTORS.len(), 4);
+    assert_eq!(SELECTORS.len(), 5);
 }
 
 /// No records, one class, empty chunks are facts of private rows: an answer or none, never an error.
@@ -347,11 +369,16 @@ fn odd_tables_are_no_errors() {
     let data = table(60, CLASSES, 7);
     let mut one_class = data.clone();
     one_class.target = Target::Class { codes: vec![1; 60], count: 2 };
+    let (numbers, mut constant) = (table(60, NUMBER, 7), table(60, NUMBER, 7));
+    constant.target = Target::Number(vec![1.0; 60]);
     for info in SELECTORS {
-        let mut asked = request(info.name, &[], (2, 60), CLASSES, (1.0, 1e-6));
+        let lasso = info.name == "lasso-stability";
+        let (target, rows) = if lasso { (NUMBER, 600) } else { (CLASSES, 60) };
+        let (data, one_class) = if lasso { (&numbers, &constant) } else { (&data, &one_class) };
+        let mut asked = request(info.name, &[], (2, rows), target, (1.0, 1e-6));
         asked.neighbours = Neighbours::AddRemove;
         let planned = plan(&asked).unwrap();
-        for data in [&one_class, &data.select(&[]), &data.select(&[5]), &data] {
+        for data in [one_class, &data.select(&[]), &data.select(&[5]), data] {
             let found = run(&planned, data, &mut FixedSeed::new(1));
             assert!(found.columns.is_none_or(|columns| columns.len() == 2), "{}", info.name);
         }

@@ -7,7 +7,7 @@ use privet_learn::{LearnError, Task};
 use std::sync::atomic::AtomicBool;
 
 /// What needs more of a table than sums: orders, subsets, single columns.
-const MEMORY: [&str; 17] = [
+const MEMORY: [&str; 18] = [
     "centred-gd",
     "chosen-amp",
     "two-stage",
@@ -21,6 +21,7 @@ const MEMORY: [&str; 17] = [
     "exponential",
     "distance",
     "subsample",
+    "lasso-stability",
     "ftrl",
     "implicit",
     "giga",
