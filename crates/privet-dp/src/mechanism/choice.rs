@@ -7,14 +7,14 @@
 //! *Proof.* The log ratio of c's probabilities is rate·m_c less a number that is the same for all c. ∎
 //!
 //! Scores that move by at most Δ either way have spread 2Δ; scores that all move the same way, Δ.
-//! Finite arithmetic: whole numbers, drawn exactly ([`choose_by_weight`]); every candidate has a probability
+//! Finite arithmetic: whole numbers, drawn exactly ([`choose_by_weight`], [`choose_lazily`]); every candidate has a probability
 //! above 0, so that pure ε holds. Rounds depend on the scores: time is not hidden. Tested by
 //! `tests/all/selection.rs`.
 
 use super::grid::up;
 use crate::account::{Cost, Event};
 use crate::gate::{GateError, Noised, Private, Session};
-use crate::noise::{NoiseError, RATE, choose_by_weight};
+use crate::noise::{NoiseError, Parts, RATE, choose_by_weight, choose_lazily};
 use privet_core::{Neighbours, Unit};
 
 /// One choice among candidates.
@@ -67,5 +67,21 @@ impl Choice {
         let source = session.charge(self.leaf())?;
         let chosen = choose_by_weight(&scores, self.rate, source)?;
         Ok(session.noised(chosen))
+    }
+
+    /// The same choice among candidates in parts, few of whose scores are looked at; `None` if dividing was ended, after
+    /// which nothing may be released.
+    pub fn run_lazily<P: Parts>(
+        &self,
+        parts: Private<P>,
+        session: &mut Session<'_>,
+    ) -> Result<Noised<Option<usize>>, GateError> {
+        let mut parts = parts.open();
+        if parts.whole().size != self.candidates as u64 {
+            return Err(GateError::Malformed);
+        }
+        let source = session.charge(self.leaf())?;
+        let chosen = choose_lazily(&mut parts, self.rate, source)?;
+        Ok(session.noised(chosen.map(|candidate| candidate as usize)))
     }
 }

@@ -8,6 +8,7 @@
 //! | Gaussian on a fine grid | [`GridGaussian`] | yes; distance to the rounded Gaussian proved, [`grid_distance`] |
 //! | exponential mechanism on integer scores | [`choose_by_weight`] | yes |
 //! | the same over signed columns whose scores change one at a time | [`SignedChoice`] | yes |
+//! | the same over very many candidates, most of them never looked at | [`choose_lazily`] | yes |
 //! | uniform shuffle, subset, Poisson subset | [`subset`] | yes |
 //! | a secret number of runs: negative binomial, Poisson | [`runs`] | yes |
 //! | ℓ2-Laplace vector, ∝ e^(−‖b‖/s) | [`L2Laplace`] | in real arithmetic |
@@ -24,7 +25,7 @@
 //! result is rounded, and a certificate that rests on it says so.
 //!
 //! The number of words used, and so the time taken, depends on the noise drawn but never on data,
-//! except in [`choose_by_weight`] and [`SignedChoice`], whose files say how.
+//! except in [`choose_by_weight`], [`choose_lazily`] and [`SignedChoice`], whose files say how.
 
 mod discrete_gaussian;
 mod discrete_laplace;
@@ -32,6 +33,7 @@ mod exact;
 mod grid_gaussian;
 mod gumbel;
 mod l2_laplace;
+mod lazy_choice;
 mod sample;
 mod signed_choice;
 mod source;
@@ -45,6 +47,7 @@ pub use discrete_laplace::{DiscreteLaplace, LAPLACE_SCALE};
 pub use grid_gaussian::{GRID_NOISE_SCALE, GridGaussian, grid_distance, grid_ratio};
 pub use gumbel::{Gumbel, RATE, choose_by_weight, report_noisy_max};
 pub use l2_laplace::{L2Laplace, NOISE_SCALE};
+pub use lazy_choice::{MOST_CANDIDATES, Part, Parts, choose_lazily};
 pub use sample::SampleKey;
 pub use signed_choice::SignedChoice;
 pub use source::{FixedSeed, Origin, Source, SystemRandom};

@@ -186,7 +186,7 @@ impl SignedChoice {
 }
 
 /// Uniform on 0 … bound − 1, bound > 0: as many bits as the bound has, again until they fit.
-fn below<S: Source + ?Sized>(bound: u128, source: &mut S) -> u128 {
+pub(super) fn below<S: Source + ?Sized>(bound: u128, source: &mut S) -> u128 {
     let bits = 128 - bound.leading_zeros();
     loop {
         let value = if bits <= 64 {

@@ -1,7 +1,9 @@
 //! Choices, orders and subsets. False failure ≤ 1e-10 a test.
 
 use crate::noise_common::{allowed_count_error, fresh};
-use privet_dp::noise::{SignedChoice, choose_by_weight, report_noisy_max, subset};
+use privet_dp::noise::{
+    Part, Parts, SignedChoice, choose_by_weight, choose_lazily, report_noisy_max, subset,
+};
 use std::collections::HashMap;
 
 const ROUNDS: usize = 300_000;
@@ -99,4 +101,88 @@ fn signed_columns_have_the_exponential_law() {
         let both: Vec<i64> = scores.iter().flat_map(|score| [*score, -score]).collect();
         check(&counts, &softmax(&both, rate), seed);
     }
+}
+
+/// Scores in parts that are halved; bounds are loose by a number that differs from part to part.
+struct Halved {
+    scores: Vec<i64>,
+    loose: i64,
+}
+
+impl Halved {
+    fn part(&self, first: u64, size: u64, most: i64, depth: u8) -> Part {
+        let own = self.scores[first as usize..(first + size) as usize].iter().max().unwrap();
+        let slack = if size == 1 { 0 } else { self.loose * (1 + first as i64 % 3) };
+        Part { first, size, bound: (own + slack).min(most), depth }
+    }
+}
+
+impl Parts for Halved {
+    fn whole(&self) -> Part {
+        self.part(0, self.scores.len() as u64, i64::MAX, 0)
+    }
+
+    fn score(&self, candidate: u64) -> i64 {
+        self.scores[candidate as usize]
+    }
+
+    fn divide(&mut self, part: Part, out: &mut dyn FnMut(Part)) -> bool {
+        let half = part.size / 2;
+        out(self.part(part.first, half, part.bound, part.depth + 1));
+        out(self.part(part.first + half, part.size - half, part.bound, part.depth + 1));
+        true
+    }
+}
+
+/// The law of a lazy choice is that of a plain one: with tight and loose bounds, far and near scores, a rate at which
+/// one bucket holds all and one at which buckets are far apart.
+#[test]
+fn candidates_in_parts_have_the_exponential_law() {
+    let (mut source, seed) = fresh();
+    let scores = vec![-3, -20, 0, -5, -4, -4, -1000, -9, -2, -1, -30, -6, -7];
+    for (rate, loose) in [(0.37, 0), (0.37, 7), (0.05, 40), (1.9, 3), (0.001, 500)] {
+        let mut counts = vec![0; scores.len()];
+        for _ in 0..ROUNDS {
+            let mut parts = Halved { scores: scores.clone(), loose };
+            let chosen = choose_lazily(&mut parts, rate, &mut source).unwrap().unwrap();
+            counts[chosen as usize] += 1;
+        }
+        check(&counts, &softmax(&scores, rate), seed);
+    }
+}
+
+/// Millions of candidates of which one stands out: few are looked at.
+#[test]
+fn few_scores_are_looked_at_where_bounds_are_good() {
+    struct Counted {
+        looked: std::cell::Cell<u64>,
+        divided: u64,
+    }
+    impl Parts for Counted {
+        fn whole(&self) -> Part {
+            Part { first: 0, size: 1 << 30, bound: 0, depth: 0 }
+        }
+        fn score(&self, candidate: u64) -> i64 {
+            self.looked.set(self.looked.get() + 1);
+            if candidate == 12_345_678 { 0 } else { -100 }
+        }
+        fn divide(&mut self, part: Part, out: &mut dyn FnMut(Part)) -> bool {
+            self.divided += 1;
+            let half = part.size / 2;
+            for first in [part.first, part.first + half] {
+                let best = (first..first + half).contains(&12_345_678);
+                out(Part {
+                    first,
+                    size: half,
+                    bound: if best { 0 } else { -100 },
+                    depth: part.depth + 1,
+                });
+            }
+            true
+        }
+    }
+    let (mut source, _) = fresh();
+    let mut parts = Counted { looked: Default::default(), divided: 0 };
+    assert_eq!(choose_lazily(&mut parts, 1.0, &mut source), Ok(Some(12_345_678)));
+    assert!(parts.divided <= 30 && parts.looked.get() < 1000, "{}", parts.looked.get());
 }

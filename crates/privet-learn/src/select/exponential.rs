@@ -11,8 +11,10 @@
 //! 2.6·10⁻³·M with M = 2α, for fewer than 2³² records), and is truncated to a whole unit of α/2¹⁶: the interval
 //! grows by 4τ and two units, which the charge counts. No set is left out: each has a probability above 0.
 //!
-//! **Cost.** All C(p, s) sets are fitted, each s³ operations a few dozen times. Beyond [`MOST`] sets it is refused
-//! with an estimate; sampling from bounds alone is not offered.
+//! **Cost.** Up to [`ALL`] sets all are fitted, each s³ operations a few dozen times. Beyond, sets that begin alike are
+//! bounded together (`supports.rs`), and only those that a draw asks for are fitted: the same law, exactly
+//! ([`privet_dp::noise::choose_lazily`]). At worst all are fitted all the same: so beyond [`MOST`] sets it is refused with an
+//! estimate, from public numbers, before a record is read.
 //!
 //! - ρ: √s·τ with τ what entries are clamped to, at most the radius of the rows; B: 1/ρ unless given, so
 //!   that predictions reach ±1.
@@ -23,6 +25,7 @@
 use super::naming::{Heard, Naming, sets, unranked};
 use super::registry::SelectorInfo;
 use super::squares::{LARGEST_SIZE, Moments};
+use super::supports::Supports;
 use super::{Decision, Select, Selector, Support, Wanted, open};
 use crate::erm::frank_wolfe::CLIP;
 use crate::erm::watch::StepWatch;
@@ -33,7 +36,7 @@ use crate::{LearnError, admit};
 use privet_core::{Neighbours, Range};
 use privet_data::Dataset;
 use privet_dp::account::Event;
-use privet_dp::gate::{GateError, Noised, Private, Session};
+use privet_dp::gate::{Noised, Private, Session};
 use privet_dp::mechanism::Choice;
 use privet_optim::solver::{Monitor, SolveError};
 use privet_optim::sum::Table;
@@ -44,8 +47,10 @@ use std::sync::Arc;
 
 /// Limits on B.
 pub const BALL: Range = Range::from("ball", 1e-9, 1e9);
-/// Sets that are fitted at most.
-pub const MOST: usize = 500_000;
+/// Sets up to which all are fitted.
+pub const ALL: usize = 500_000;
+/// Sets that there may be.
+pub const MOST: usize = 50_000_000;
 /// Columns at most: their second moments are kept whole, whatever the records.
 const MOST_COLUMNS: usize = 4_096;
 /// Seconds that a set of a few columns takes, about.
@@ -120,24 +125,40 @@ impl Fits {
         (moved / UNIT).ceil() as u64 + 2
     }
 
-    /// The score of every set, in order; `None` if one could not be found exactly enough, or there are too many
-    /// rows. `go_on` is asked between portions.
+    /// The score of a set.
+    pub(super) fn score(&self, moments: &Moments, set: &[u32]) -> i64 {
+        let found = moments.fit(set, self.ball, GAP * self.record);
+        -((found / (UNIT * self.record)).floor() as i64)
+    }
+
+    /// At least the score of every set whose q is at least `least`, what is computed for both being rounded: each by
+    /// less than 6·10⁻³·α (`squares.rs`), together less than α/32.
+    pub(super) fn bound(&self, least: f64) -> i64 {
+        1 - (((least - self.record / 32.0) / (UNIT * self.record)).floor() as i64)
+    }
+
+    /// The score of every set, in order; `None` for 2³² rows or more.
     pub fn scores(
         &self,
         data: &Dataset,
         labels: &[f64],
-        (open, size): (usize, usize),
+        shape: (usize, usize),
         go_on: impl Fn() -> bool,
     ) -> Result<Option<Vec<i64>>, SolveError> {
+        let moments = Moments::new(&data.features, labels, shape.0, self.features);
+        moments.map(|moments| self.fitted(&moments, shape, go_on)).transpose()
+    }
+
+    /// The score of every set, in order. `go_on` is asked between portions.
+    fn fitted(
+        &self,
+        moments: &Moments,
+        (open, size): (usize, usize),
+        go_on: impl Fn() -> bool,
+    ) -> Result<Vec<i64>, SolveError> {
         /// Sets between two questions.
         const PORTION: usize = 65_536;
-        let Some(moments) = Moments::new(&data.features, labels, open, self.features) else {
-            return Ok(None);
-        };
-        let one = |rank: usize| {
-            let found = moments.fit(&unranked(rank, open, size), self.ball, GAP * self.record)?;
-            Some(-((found / (UNIT * self.record)).floor() as i64))
-        };
+        let one = |rank: usize| self.score(moments, &unranked(rank, open, size));
         let count = sets(open, size).unwrap_or(0);
         let mut all = Vec::with_capacity(count);
         for first in (0..count).step_by(PORTION) {
@@ -145,12 +166,9 @@ impl Fits {
                 return Err(SolveError::Stopped);
             }
             let portion = (first..count.min(first + PORTION)).into_par_iter().map(one);
-            match portion.collect::<Option<Vec<i64>>>() {
-                Some(scores) => all.extend(scores),
-                None => return Ok(None),
-            }
+            all.extend(portion.collect::<Vec<i64>>());
         }
-        Ok(Some(all))
+        Ok(all)
     }
 }
 
@@ -185,7 +203,7 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &Exponential) -> Result<Decisio
         let (sets, hours) = (ln.exp(), ln.exp() * SECONDS_A_SET / 3600.0);
         return Err(LearnError::NotCovered {
             what: format!(
-                "there are about {sets:.1e} sets of {size} of {columns} columns, each to be fitted: some \
+                "there are about {sets:.1e} sets of {size} of {columns} columns, which at worst are all fitted: some \
                  {hours:.1e} hours, and {MOST} sets are accepted"
             ),
             instead: "give a smaller size or fewer columns, or method correlation",
@@ -253,9 +271,17 @@ impl Procedure<Select> for Fitting {
         Naming::walk(session, |session| {
             let labels = admit::labels(facts, data, 0)?;
             let shape = (self.naming.open, self.naming.size);
-            let scores = self.fits.scores(data, &labels, shape, || watch.step())?;
-            let scores = scores.ok_or(GateError::NotCertified)?;
-            Ok(self.choice.run(Private::new(scores), session)?.map(Heard::Set))
+            let moments = Moments::new(&data.features, &labels, shape.0, self.fits.features)
+                .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
+            if self.choice.candidates <= ALL {
+                let scores = self.fits.fitted(&moments, shape, || watch.step())?;
+                return Ok(self.choice.run(Private::new(scores), session)?.map(Heard::Set));
+            }
+            let supports = Supports::new(moments, self.fits, shape, || watch.step());
+            let found = self.choice.run_lazily(Private::new(supports), session)?;
+            watch.went_on()?;
+            // Nothing is chosen only where the run was stopped.
+            Ok(found.map(|rank| Heard::Set(rank.unwrap_or(0))))
         })
     }
 }

@@ -80,7 +80,7 @@ fn the_search_misses_nothing_that_counts() {
     let (mut above, mut below) = (0, 0);
     for seed in 0..60 {
         let mut source = FixedSeed::new(seed);
-        let rows = 60 + 20 * (seed as usize % 8);
+        let rows = 800 + 200 * (seed as usize % 8);
         let (mut values, labels) = table(rows, [0.7, -0.45], 100 + seed);
         let twins = seed % 4;
         // Equal columns, or nearly: in the support and outside of it.
@@ -94,7 +94,7 @@ fn the_search_misses_nothing_that_counts() {
         }
         let steps = Steps {
             size: 2,
-            lambda: 8.0 + 0.1 * source.below(200) as f64,
+            lambda: 45.0 + 0.5 * source.below(100) as f64,
             curvature: 0.1 * rows as f64,
             cap: 2.0 * rows as f64,
         };

@@ -8,7 +8,7 @@
 //! | [`subsample`] | the same over many random parts of the records, `--method subsample` |
 //! | [`black_box`] | the same for any function of records, as a building block |
 //! | [`lasso`] | what the LASSO keeps, released if it is far from anything else, `--method lasso-stability` |
-//! | `kendall`, `marginal`, `margins`, `squares`, `votes` | what they compute of records |
+//! | `kendall`, `marginal`, `margins`, `squares`, `supports`, `votes` | what they compute of records |
 //!
 //! What is released is a [`Support`]: so many encoded columns, the constant one never among them, or none where
 //! no answer was stable enough; that costs what an answer costs.
@@ -28,6 +28,7 @@ mod naming;
 mod registry;
 mod squares;
 pub mod subsample;
+mod supports;
 mod votes;
 
 pub use registry::{SELECTORS, Selector, SelectorInfo};
