@@ -372,7 +372,7 @@ impl Walk for Stages {
 
 impl Start {
     /// The columns of a sum of choices, filled up to so many, in order; the constant one last.
-    fn columns_of(&self, point: &[f64]) -> Vec<usize> {
+    pub(super) fn columns_of(&self, point: &[f64]) -> Vec<usize> {
         let open = self.columns - usize::from(self.bias);
         let was_chosen = |column: usize| point.get(column).is_some_and(|times| *times != 0.0);
         filled(was_chosen, open, self.count, self.bias)

@@ -140,10 +140,13 @@ pub(crate) fn plan(
 
 /// Objective perturbation with the facts of the square in the ball.
 #[derive(Debug, Clone)]
-struct InBall {
-    facts: Facts,
-    norm: f64,
-    procedure: Arc<dyn Procedure<super::Erm>>,
+pub(super) struct InBall {
+    /// [`in_ball`].
+    pub facts: Facts,
+    /// B.
+    pub norm: f64,
+    /// What is done with them.
+    pub procedure: Arc<dyn Procedure<super::Erm>>,
 }
 
 impl Procedure<super::Erm> for InBall {

@@ -13,7 +13,7 @@
 //! | [`chosen_amp`] | the same on a few columns, chosen privately, `--method chosen-amp` |
 //! | [`dpsl_kt`] | noised answers to public inputs, then few columns, `--method dpsl-kt` |
 //! | [`dp_ight`] | noisy descent that keeps the largest weights, `--method dp-ight` |
-//! | [`two_stage`] | columns chosen privately, then `ssp` or `amp` on them, `--method two-stage` |
+//! | [`two_stage`] | columns chosen by any selector, then a fit on them ([`second_stage`]), `--method two-stage` |
 //! | [`objective`] | objective perturbation, `--method objective` |
 //! | [`output`] | output perturbation, `--method output` |
 //! | [`ssp`] | least squares from noised moments, `--method ssp` |
@@ -60,6 +60,7 @@ mod reach;
 pub mod ridge;
 pub mod rotated;
 pub mod sample_aggregate;
+pub mod second_stage;
 pub mod sgd;
 pub mod simplex;
 pub mod ssp;

@@ -1,41 +1,43 @@
-//! `two-stage`: columns chosen by their association with the target, then least squares or [`super::amp`] on them.
+//! `two-stage`: columns chosen by any selector, then a private fit on them alone.
 //!
-//! **Theorem** (after Kifer, Smith & Thakurta 2012; Thakurta 2013, Algorithm 6.2). Stage one is
-//! [`crate::select::correlation`]: s choices of bounded range. It is charged in full, so that stage two may read which
-//! columns were chosen: [`super::ssp`] for squared loss, [`super::amp`] for others, on rows of these columns clipped anew
-//! to R′ (`narrow.rs`), whose events depend on **how many** columns there are, never on which. Both are composed by the
-//! accountant as one list, which holds for any adaptive choice.
+//! **Theorem** (after Kifer, Smith & Thakurta 2012; Thakurta 2013, Algorithm 6.2). Stage one is a selector of
+//! [`crate::select`], which is charged in full, so that stage two may read which columns were chosen: a fit
+//! (`second_stage.rs`) on rows of these columns clipped anew to R′ (`narrow.rs`), whose events depend on **how many**
+//! columns there are, never on which. Both are composed by the accountant as one list, which holds for any adaptive choice.
+//!
+//! *No answer.* Where a selector finds none stable enough, the first s columns are fitted: a fixed default, which the
+//! certificate states. (The thesis says FAIL, after the budget is spent.)
 //!
 //! Unlike [`super::chosen_amp`] a column is chosen once, by pairs of records where their number is public, and the rows
 //! of the second stage are as short as a few columns are.
 //!
-//! **Settings.** `columns` s, by rule √(nε)/4, from 1 to 50; `share` of ε and δ for stage one, 0.3; `association` and
-//! `clip` as in `correlation`; `fit_radius` R′; `ridge` of stage two.
+//! **Settings.** `columns` s, by rule √(nε)/4, from 1 to 50; `share` of ε and δ for stage one, 0.3; `selector`, by rule
+//! `correlation`, whose `association` and `clip` can be given (that of others is chosen by their rules, and written
+//! down); `fit`; `fit_radius` R′; `ridge` of stage two.
 //!
-//! **Conditions.** One linear problem; rows in memory; δ > 0 except for squared loss, whose two stages both have a pure
-//! ε. Finite arithmetic. Tested by `tests/all/sparse.rs`.
+//! **Conditions.** One linear problem; rows in memory; δ > 0 except for `correlation` or `exponential` before `ssp`, which
+//! have a pure ε. Finite arithmetic. Tested by `tests/all/sparse.rs`.
 
-use super::amp::DEFAULT_SPLIT;
-use super::chosen_amp::{COLUMNS, Question, SHARE, Stages, Start};
+use super::chosen_amp::{COLUMNS, Question, SHARE, Start};
 use super::frank_wolfe::CLIP;
-use super::minimum::{Minimum, Step};
-use super::narrow::{FIT_RADIUS, Narrow};
-use super::objective::{expected_noise, shared};
-use super::{Decision, Erm, ridge as rule, ssp};
+use super::narrow::{FIT_RADIUS, Narrow, spread};
+use super::second_stage::{Fit, second};
+use super::{Decision, Erm, ssp};
 use crate::allowance::Allowance;
 use crate::facts::Facts;
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
 use crate::model::LinearWeights;
 use crate::request::{Calibration, RIDGE};
-use crate::select::correlation::{Association, Choosing, Way};
+use crate::select::correlation::{Association, Correlation};
+use crate::select::{Asks, Heard, Naming, Selector, Wanted};
 use crate::settings::{SettingInfo, Shown};
 use crate::task::Procedure;
 use crate::{LearnError, admit};
 use privet_core::Budget;
 use privet_dp::account::Event;
-use privet_dp::gate::{Arithmetic, GateError, Noised, Session};
+use privet_dp::gate::{Arithmetic, GateError, Next, Noised, Session, Walk};
 use privet_optim::loss::Loss;
-use privet_optim::solver::{Monitor, Penalty};
+use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -43,14 +45,24 @@ use std::sync::Arc;
 /// A line about it.
 pub const INFO: MethodInfo = MethodInfo {
     name: "two-stage",
-    summary: "chooses the columns most associated with the target, then fits them alone, by ssp or amp, \
-              their rows clipped anew; for wide tables of which little matters",
+    summary: "chooses a few columns by any selector, then fits them alone, by ssp, amp or linear, their rows \
+              clipped anew; for wide tables of which little matters",
     source: "Kifer, Smith & Thakurta 2012; Thakurta 2013, Algorithm 6.2; Dick et al. 2023 (choice)",
     guarantee: "(ε, δ), and pure ε for squared loss, in finite arithmetic",
     settings: &[
         SettingInfo::whole(COLUMNS, "columns chosen; chosen from public facts unless given")
             .also("at most the columns of the table"),
         SettingInfo::number(SHARE, "share of the budget for choosing; 0.3 unless given"),
+        SettingInfo::words(
+            "selector",
+            "correlation, exponential, distance, subsample or lasso-stability",
+            "what chooses the columns; correlation unless given",
+        ),
+        SettingInfo::words(
+            "fit",
+            "ssp, amp or linear",
+            "what fits them; ssp for loss squared and amp for others unless given",
+        ),
         SettingInfo::words(
             "association",
             "kendall or products",
@@ -67,7 +79,7 @@ pub const INFO: MethodInfo = MethodInfo {
         RIDGE_SETTING,
     ],
     scores: Scores::Separate,
-    noised: "the choice of a column by its association, then what is fitted",
+    noised: "the choice of columns, then what is fitted",
     any_storage: true,
 };
 
@@ -81,7 +93,13 @@ pub struct TwoStage {
     /// Of ε and δ, for the choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
-    /// What columns are chosen by.
+    /// What chooses the columns: a word, or a selector with every choice that its rule made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selector: Option<Chooser>,
+    /// What fits them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fit: Option<Fit>,
+    /// What columns are chosen by, for `correlation`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub association: Option<Association>,
     /// τ.
@@ -93,6 +111,58 @@ pub struct TwoStage {
     /// Of stage two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ridge: Option<f64>,
+}
+
+/// A selector by its name, or with its settings.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Chooser {
+    /// By its name.
+    Named(Word),
+    /// With its settings.
+    Settled(Selector),
+}
+
+/// The name of a selector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Word {
+    /// By association with the target.
+    Correlation,
+    /// By how well a set of columns fits.
+    Exponential,
+    /// What most chunks of the records choose.
+    Distance,
+    /// What most random parts of the records choose.
+    Subsample,
+    /// What the LASSO keeps.
+    LassoStability,
+}
+
+impl TwoStage {
+    /// Stage one.
+    fn chooser(&self) -> Result<Selector, LearnError> {
+        let Self { association, clip, .. } = *self;
+        let selector = match self.selector {
+            None | Some(Chooser::Named(Word::Correlation)) => {
+                return Ok(Selector::Correlation(Correlation { association, clip, cap: None }));
+            }
+            Some(Chooser::Named(Word::Exponential)) => Selector::Exponential(Default::default()),
+            Some(Chooser::Named(Word::Distance)) => Selector::Distance(Default::default()),
+            Some(Chooser::Named(Word::Subsample)) => Selector::Subsample(Default::default()),
+            Some(Chooser::Named(Word::LassoStability)) => {
+                Selector::LassoStability(Default::default())
+            }
+            Some(Chooser::Settled(selector)) => selector,
+        };
+        if self.association.is_some() || self.clip.is_some() {
+            return Err(LearnError::NotCovered {
+                what: format!("association and clip are for selector correlation, not {selector}"),
+                instead: "leave them out",
+            });
+        }
+        Ok(selector)
+    }
 }
 
 /// Share of the budget for the choice.
@@ -115,10 +185,17 @@ pub(crate) fn plan(
         );
     }
     let squares = matches!(facts.loss, Loss::Squared { .. });
-    if budget.is_pure() && !squares {
+    let fit = options.fit.unwrap_or(if squares { Fit::Ssp } else { Fit::Amp });
+    if budget.is_pure() && fit != Fit::Ssp {
         return refused(
-            "method two-stage has no pure epsilon in finite arithmetic but for squared loss".into(),
-            "give a delta above 0, loss squared, or method frank-wolfe",
+            "method two-stage has no pure epsilon in finite arithmetic but for fit ssp".into(),
+            "give a delta above 0, loss squared with fit ssp, or method frank-wolfe",
+        );
+    }
+    if !squares && fit != Fit::Amp {
+        return refused(
+            format!("{fit} fits least squares, not loss {}", facts.loss.name()),
+            "give loss squared (classes are fitted as -1 and 1), or fit amp",
         );
     }
     if facts.problems > 1 {
@@ -137,81 +214,62 @@ pub(crate) fn plan(
             "give at most as many as there are, or method ssp or amp",
         );
     }
-    if squares && count as usize >= ssp::WIDEST {
+    if fit == Fit::Ssp && count as usize >= ssp::WIDEST {
         return refused(
             format!("the second stage keeps a matrix of {count} by {count} moments"),
             "give fewer than 4096 columns",
         );
     }
     let share = SHARE.check(options.share.unwrap_or(DEFAULT_SHARE))?;
-    let (association, clip) =
-        Association::settled(facts, options.association, options.clip, false)?;
-    let first = {
-        let own = Budget::new(share * budget.epsilon(), share * budget.delta())?;
-        let settled = budget.settled();
-        let way = Way { association, clip, cap: None };
-        Choosing::within(facts, &Allowance::new(own, settled.as_slice()), count, way)?
-    };
+    let own = Budget::new(share * budget.epsilon(), share * budget.delta())?;
+    let settled = budget.settled();
+    let chosen = options.chooser()?.plan(&Wanted {
+        facts,
+        budget: Allowance::new(own, settled.as_slice()),
+        size: count,
+    })?;
+    let first = chosen.procedure;
     let narrow = Narrow::new(facts, count as usize, options.fit_radius)?;
     let given = options.ridge.map(|ridge| RIDGE.check(ridge)).transpose()?;
-    let (floor, fit) = second(&narrow.fewer, budget, squares, given)?;
+    let (floor, fitting) = second(fit, &narrow.fewer, budget, given)?;
     let both = |scale: f64| -> Result<Event, GateError> {
-        let second = fit(scale).0.event().map_err(|_| GateError::Malformed)?;
-        Ok(Event::All(vec![first.selection.event()?, second]))
+        let malformed = |_| GateError::Malformed;
+        let second = fitting(scale).0.event().map_err(malformed)?;
+        Ok(Event::All(vec![first.event().map_err(malformed)?, second]))
     };
     let scale = budget.after(1).least(floor, both)?;
-    let (fit, ridge) = fit(scale);
-    let clip = first.clip();
+    let (fitting, ridge) = fitting(scale);
+    let (selector, association, clip) = match chosen.settled {
+        Selector::Correlation(Correlation { association, clip, .. }) => (None, association, clip),
+        selector => (Some(Chooser::Settled(selector)), None, None),
+    };
+    let notes = if chosen.notes.is_empty() { vec![] } else { vec![OTHERWISE.to_string()] };
     let start = Start { count: count as usize, columns: facts.columns, bias: facts.bias };
     Ok(Decision {
         settled: Method::TwoStage(TwoStage {
             columns: Some(count),
             share: Some(share),
-            association: Some(association),
+            selector,
+            fit: options.fit,
+            association,
             clip,
             fit_radius: Some(narrow.radius()),
             ridge: Some(ridge),
         }),
-        procedure: Arc::new(Staged { first, fit, narrow: narrow.clone(), start }),
+        procedure: Arc::new(Staged { first, fit: fitting, narrow: narrow.clone(), start }),
         arithmetic: Arithmetic::Finite,
-        notes: vec![],
+        notes,
     })
 }
 
-/// Stage two at a noise scale, and its ridge.
-type Fit<'a> = Box<dyn Fn(f64) -> (Arc<dyn Procedure<Erm>>, f64) + 'a>;
-
-/// The least noise that stage two needs, and what it does at any.
-fn second<'a>(
-    fewer: &'a Facts,
-    budget: &'a Allowance<'a>,
-    squares: bool,
-    given: Option<f64>,
-) -> Result<(f64, Fit<'a>), LearnError> {
-    if squares {
-        let pure = budget.is_pure();
-        let fit = move |scale| -> (Arc<dyn Procedure<Erm>>, f64) {
-            let solving = ssp::at(fewer, pure, scale, given);
-            let ridge = solving.ridge();
-            (Arc::new(solving), ridge)
-        };
-        return Ok((ssp::floor(fewer, budget), Box::new(fit)));
-    }
-    let (expected, norm) = expected_noise(fewer, budget)?;
-    let usual = rule::for_objective(fewer, budget.epsilon(), expected, norm);
-    let ridge = RIDGE.check(given.unwrap_or(usual))?;
-    let fit = move |scale| -> (Arc<dyn Procedure<Erm>>, f64) {
-        let tolerance = fewer.default_tolerance();
-        let perturbed = shared(fewer, budget, ridge, tolerance, DEFAULT_SPLIT, scale);
-        (Arc::new(Minimum::new(fewer, Step::Perturbed(perturbed), Penalty::None)), ridge)
-    };
-    Ok((expected, Box::new(fit)))
-}
+/// What a release says whose selector may find nothing stable enough.
+const OTHERWISE: &str = "where no choice of columns is stable enough the first ones are fitted, which spends the \
+                         budget as well";
 
 /// A choice of columns, then a fit.
 #[derive(Debug, Clone)]
 struct Staged {
-    first: Choosing,
+    first: Arc<dyn Asks>,
     fit: Arc<dyn Procedure<Erm>>,
     narrow: Narrow,
     start: Start,
@@ -219,13 +277,15 @@ struct Staged {
 
 impl Procedure<Erm> for Staged {
     fn event(&self) -> Result<Event, LearnError> {
-        Ok(Event::All(vec![self.first.selection.event()?, self.fit.event()?]))
+        Ok(Event::All(vec![self.first.event()?, self.fit.event()?]))
     }
 
     fn settings(&self) -> Shown {
-        let own = Shown::of([("columns", self.start.count as f64)])
-            .and("association_noise", self.first.missed())
-            .and("fit_radius", Some(self.narrow.radius()));
+        let chosen = self.first.settings();
+        let chosen = chosen.iter().filter(|(name, _)| *name != "size");
+        let own = Shown::of([("columns", self.start.count as f64)]);
+        let own = chosen.fold(own, |all, (name, value)| all.and(name, Some(value)));
+        let own = own.and("fit_radius", Some(self.narrow.radius()));
         self.fit.settings().iter().fold(own, |all, (name, value)| all.and(name, Some(value)))
     }
 
@@ -246,7 +306,7 @@ impl Procedure<Erm> for Staged {
     }
 
     fn walk(&self) -> Option<serde_json::Value> {
-        serde_json::to_value(self.start).ok()
+        serde_json::to_value(Begin { start: self.start, naming: self.first.naming() }).ok()
     }
 
     fn run(
@@ -260,15 +320,63 @@ impl Procedure<Erm> for Staged {
         let mut walk = session.begin::<Stages>()?;
         let weights = session.walk(&mut walk, |question, session| match question {
             Question::Choose => {
-                let chosen = self.first.choose(facts, data, session, monitor)?;
-                Ok::<_, LearnError>(chosen.map(|point| vec![point]))
+                let heard = self.first.ask(facts, data, session, monitor)?;
+                Ok::<_, LearnError>(heard.map(Reply::Chosen))
             }
             Question::Fit(columns) => {
                 let part = self.narrow.table(data, columns);
                 let fitted = self.fit.run(&self.narrow.fewer, &part, session, monitor)?;
-                Ok(fitted.map(|fitted| fitted.weights))
+                Ok(fitted.map(|fitted| Reply::Fitted(fitted.weights)))
             }
         })?;
         Ok(weights.ok_or(GateError::NotAsPlanned)?)
+    }
+}
+
+/// What the two stages begin from.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Begin {
+    start: Start,
+    naming: Naming,
+}
+
+/// What comes back.
+enum Reply {
+    /// Of the selector.
+    Chosen(Heard),
+    /// Weights.
+    Fitted(Vec<Vec<f64>>),
+}
+
+/// The two stages: which columns were chosen, once they were.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Stages {
+    begin: Begin,
+    chosen: Vec<usize>,
+}
+
+impl Walk for Stages {
+    type Start = Begin;
+    type Question = Question;
+    type Answer = Reply;
+    type Artefact = LinearWeights;
+
+    fn begin(begin: Begin) -> Self {
+        Self { begin, chosen: vec![] }
+    }
+
+    fn next(&mut self, answer: Option<Reply>) -> Next<Question, LinearWeights> {
+        let Begin { start, naming } = self.begin;
+        match answer {
+            None => Next::Ask(Question::Choose),
+            Some(Reply::Chosen(heard)) => {
+                self.chosen = start.columns_of(&naming.point(heard));
+                Next::Ask(Question::Fit(self.chosen.clone()))
+            }
+            Some(Reply::Fitted(weights)) => {
+                Next::Release(LinearWeights::of(spread(weights, &self.chosen, start.columns)))
+            }
+        }
     }
 }

@@ -25,7 +25,7 @@
 
 use super::naming::{Heard, Naming};
 use super::registry::SelectorInfo;
-use super::{Decision, Select, Selector, Support, Wanted, kendall, marginal, open};
+use super::{Asks, Decision, Select, Selector, Support, Wanted, kendall, marginal, open};
 use crate::allowance::{Allowance, scales};
 use crate::erm::frank_wolfe::{CLIP, usual_range};
 use crate::erm::watch::StepWatch;
@@ -298,9 +298,23 @@ impl Procedure<Select> for Choosing {
         monitor: &dyn Monitor,
     ) -> Result<Noised<Support>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "single columns")?;
-        Naming::walk(session, |session| {
-            Ok(self.choose(facts, data, session, monitor)?.map(Heard::Point))
-        })
+        Naming::walk(session, |session| self.ask(facts, data, session, monitor))
+    }
+}
+
+impl Asks for Choosing {
+    fn naming(&self) -> Naming {
+        self.naming
+    }
+
+    fn ask(
+        &self,
+        facts: &Facts,
+        data: &Dataset,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Heard>, LearnError> {
+        Ok(self.choose(facts, data, session, monitor)?.map(Heard::Point))
     }
 }
 

@@ -26,7 +26,7 @@ use super::naming::{Heard, Naming, sets, unranked};
 use super::registry::SelectorInfo;
 use super::squares::{LARGEST_SIZE, Moments};
 use super::supports::Supports;
-use super::{Decision, Select, Selector, Support, Wanted, open};
+use super::{Asks, Decision, Select, Selector, Support, Wanted, open};
 use crate::erm::frank_wolfe::CLIP;
 use crate::erm::watch::StepWatch;
 use crate::facts::Facts;
@@ -267,21 +267,35 @@ impl Procedure<Select> for Fitting {
         monitor: &dyn Monitor,
     ) -> Result<Noised<Support>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "pairs of columns")?;
+        Naming::walk(session, |session| self.ask(facts, data, session, monitor))
+    }
+}
+
+impl Asks for Fitting {
+    fn naming(&self) -> Naming {
+        self.naming
+    }
+
+    fn ask(
+        &self,
+        facts: &Facts,
+        data: &Dataset,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Heard>, LearnError> {
         let watch = StepWatch::new(monitor);
-        Naming::walk(session, |session| {
-            let labels = admit::labels(facts, data, 0)?;
-            let shape = (self.naming.open, self.naming.size);
-            let moments = Moments::new(&data.features, &labels, shape.0, self.fits.features)
-                .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
-            if self.choice.candidates <= ALL {
-                let scores = self.fits.fitted(&moments, shape, || watch.step())?;
-                return Ok(self.choice.run(Private::new(scores), session)?.map(Heard::Set));
-            }
-            let supports = Supports::new(moments, self.fits, shape, || watch.step());
-            let found = self.choice.run_lazily(Private::new(supports), session)?;
-            watch.went_on()?;
-            // Nothing is chosen only where the run was stopped.
-            Ok(found.map(|rank| Heard::Set(rank.unwrap_or(0))))
-        })
+        let labels = admit::labels(facts, data, 0)?;
+        let shape = (self.naming.open, self.naming.size);
+        let moments = Moments::new(&data.features, &labels, shape.0, self.fits.features)
+            .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
+        if self.choice.candidates <= ALL {
+            let scores = self.fits.fitted(&moments, shape, || watch.step())?;
+            return Ok(self.choice.run(Private::new(scores), session)?.map(Heard::Set));
+        }
+        let supports = Supports::new(moments, self.fits, shape, || watch.step());
+        let found = self.choice.run_lazily(Private::new(supports), session)?;
+        watch.went_on()?;
+        // Nothing is chosen only where the run was stopped.
+        Ok(found.map(|rank| Heard::Set(rank.unwrap_or(0))))
     }
 }

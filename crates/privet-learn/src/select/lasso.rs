@@ -25,13 +25,14 @@ use super::margins::{Ended, Scaled, Steps};
 use super::naming::{Heard, Naming};
 use super::registry::SelectorInfo;
 use super::squares::LARGEST_SIZE;
-use super::{Decision, Select, Selector, Support, Wanted, open};
+use super::{Asks, Decision, Select, Selector, Support, Wanted, open};
 use crate::erm::watch::StepWatch;
 use crate::facts::Facts;
 use crate::settings::{SettingInfo, Shown};
 use crate::task::Procedure;
 use crate::{LearnError, admit};
 use privet_core::Range;
+use privet_data::Dataset;
 use privet_dp::account::Event;
 use privet_dp::gate::{Noised, Private, Session};
 use privet_dp::mechanism::{Proxied, Stability};
@@ -228,20 +229,34 @@ impl Procedure<Select> for Testing {
         monitor: &dyn Monitor,
     ) -> Result<Noised<Support>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "products of columns")?;
+        Naming::walk(session, |session| self.ask(facts, data, session, monitor))
+    }
+}
+
+impl Asks for Testing {
+    fn naming(&self) -> Naming {
+        self.naming
+    }
+
+    fn ask(
+        &self,
+        facts: &Facts,
+        data: &Dataset,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Heard>, LearnError> {
         let watch = StepWatch::new(monitor);
-        Naming::walk(session, |session| {
-            let grid = FeatureGrid::new(facts.entry_bound);
-            let labels = admit::labels(facts, data, 0)?;
-            let Naming { open, size } = self.naming;
-            let scaled = Scaled::new(&data.features, &labels, open, grid, size)
-                .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
-            let searched = scaled.searched(&self.steps, || watch.step());
-            let searched = searched.map_err(|Ended| LearnError::Solve(SolveError::Stopped))?;
-            let otherwise: Vec<u32> = (0..size as u32).collect();
-            let found = searched.map(|(set, distance)| (set, self.whole(distance)));
-            let (answer, distance) = found.unwrap_or((otherwise, 0));
-            let found = Proxied { answer, distance };
-            Ok(self.test.run(Private::new(found), session)?.map(Heard::Places))
-        })
+        let grid = FeatureGrid::new(facts.entry_bound);
+        let labels = admit::labels(facts, data, 0)?;
+        let Naming { open, size } = self.naming;
+        let scaled = Scaled::new(&data.features, &labels, open, grid, size)
+            .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
+        let searched = scaled.searched(&self.steps, || watch.step());
+        let searched = searched.map_err(|Ended| LearnError::Solve(SolveError::Stopped))?;
+        let otherwise: Vec<u32> = (0..size as u32).collect();
+        let found = searched.map(|(set, distance)| (set, self.whole(distance)));
+        let (answer, distance) = found.unwrap_or((otherwise, 0));
+        let found = Proxied { answer, distance };
+        Ok(self.test.run(Private::new(found), session)?.map(Heard::Places))
     }
 }

@@ -31,6 +31,7 @@ pub mod subsample;
 mod supports;
 mod votes;
 
+pub(crate) use naming::{Heard, Naming};
 pub use registry::{SELECTORS, Selector, SelectorInfo};
 pub use votes::stable_distance;
 
@@ -42,10 +43,11 @@ use crate::request::{Calibration, Request};
 use crate::task::{Artefact, Planned, Procedure, Task, Work};
 use crate::{LearnError, Method, admit};
 use privet_core::{Budget, Neighbours, Range};
-use privet_data::Schema;
 use privet_data::encode::Encoding;
-use privet_dp::gate::Arithmetic;
+use privet_data::{Dataset, Schema};
+use privet_dp::gate::{Arithmetic, Noised, Session};
 use privet_optim::loss::Loss;
+use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -88,10 +90,25 @@ impl Artefact for Support {
     }
 }
 
+/// A selector's one question by itself, for whoever reads the answer in a walk of its own.
+pub(crate) trait Asks: Procedure<Select> {
+    /// How its answer is read.
+    fn naming(&self) -> Naming;
+
+    /// Asks.
+    fn ask(
+        &self,
+        facts: &Facts,
+        data: &Dataset,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Heard>, LearnError>;
+}
+
 /// What a selector decides.
 pub(crate) struct Decision {
     /// What to do.
-    pub procedure: Arc<dyn Procedure<Select>>,
+    pub procedure: Arc<dyn Asks>,
     /// The selector with every choice that a rule made written down.
     pub settled: Selector,
     /// Conditions and gaps.

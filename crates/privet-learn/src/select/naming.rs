@@ -7,7 +7,7 @@ use privet_dp::gate::{GateError, Next, Noised, Session, Walk};
 use serde::{Deserialize, Serialize};
 
 /// What a selector is told, under noise.
-pub(super) enum Heard {
+pub(crate) enum Heard {
     /// A sum of signed columns; the columns of each problem lie side by side.
     Point(Vec<f64>),
     /// An answer, or that none is stable enough.
@@ -19,7 +19,7 @@ pub(super) enum Heard {
 /// Public numbers that an answer is read by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Naming {
+pub(crate) struct Naming {
     /// Columns that can be chosen.
     pub open: usize,
     /// How many are.
@@ -44,6 +44,17 @@ impl Naming {
         let mut walk = session.begin::<Self>()?;
         let found = session.walk(&mut walk, |(), session| ask(session))?;
         Ok(found.ok_or(GateError::NotAsPlanned)?)
+    }
+
+    /// The answer as a point: not 0 at the columns that were chosen, and all 0 where none was stable enough.
+    pub fn point(self, heard: Heard) -> Vec<f64> {
+        if let Heard::Point(point) = heard {
+            return point;
+        }
+        let mut point = vec![0.0; self.open];
+        let places = self.places(heard).unwrap_or_default();
+        places.into_iter().for_each(|place| point[place as usize] = 1.0);
+        point
     }
 
     fn places(self, heard: Heard) -> Option<Vec<u32>> {
@@ -135,5 +146,7 @@ mod tests {
         assert_eq!(naming.places(Heard::Point(point)), Some(vec![0, 1]));
         assert_eq!(naming.places(Heard::Places(None)), None);
         assert_eq!(naming.places(Heard::Set(2)), Some(vec![1, 2]));
+        assert_eq!(naming.point(Heard::Set(2)), [0.0, 1.0, 1.0]);
+        assert_eq!(naming.point(Heard::Places(None)), [0.0; 3]);
     }
 }

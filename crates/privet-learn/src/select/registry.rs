@@ -27,7 +27,7 @@ pub struct SelectorInfo {
 macro_rules! selectors {
     ($($(#[$doc:meta])* $variant:ident: $module:ident;)*) => {
         /// A selector and its own settings.
-        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "name", rename_all = "kebab-case")]
         pub enum Selector {
             $($(#[$doc])* $variant($module::$variant),)*
@@ -45,7 +45,7 @@ macro_rules! selectors {
             }
 
             /// Hands the request to it.
-            pub(super) fn plan(&self, wanted: &Wanted<'_>) -> Result<Decision, LearnError> {
+            pub(crate) fn plan(&self, wanted: &Wanted<'_>) -> Result<Decision, LearnError> {
                 match self {
                     $(Self::$variant(options) => $module::plan(wanted, options),)*
                 }

@@ -32,7 +32,7 @@ use super::marginal::{self, Marginals};
 use super::naming::{Heard, Naming};
 use super::registry::SelectorInfo;
 use super::votes::{counted, elected};
-use super::{Decision, Select, Selector, Support, Wanted};
+use super::{Asks, Decision, Select, Selector, Support, Wanted};
 use crate::erm::watch::StepWatch;
 use crate::facts::Facts;
 use crate::settings::{SettingInfo, Shown};
@@ -172,10 +172,24 @@ impl Procedure<Select> for Voting {
         monitor: &dyn Monitor,
     ) -> Result<Noised<Support>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "subsets of the rows")?;
+        Naming::walk(session, |session| self.ask(facts, data, session, monitor))
+    }
+}
+
+impl Asks for Voting {
+    fn naming(&self) -> Naming {
+        self.naming
+    }
+
+    fn ask(
+        &self,
+        facts: &Facts,
+        data: &Dataset,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Heard>, LearnError> {
         let watch = StepWatch::new(monitor);
-        Naming::walk(session, |session| {
-            let found = self.found(facts, data, session, &watch)?;
-            Ok(self.test.run(Private::new(found), session)?.map(Heard::Places))
-        })
+        let found = self.found(facts, data, session, &watch)?;
+        Ok(self.test.run(Private::new(found), session)?.map(Heard::Places))
     }
 }

@@ -84,8 +84,7 @@ impl<G: Fn() -> bool> Parts for Supports<G> {
             let Self { moments, fits, open, size, .. } = &*self;
             let one = |rank: u64| fits.score(moments, &unranked(rank as usize, *open, *size));
             let ranks = part.first..part.first + part.size;
-            let scores: Vec<i64> =
-                ranks.clone().into_par_iter().with_min_len(64).map(one).collect();
+            let scores: Vec<i64> = ranks.clone().into_par_iter().map(one).collect();
             let parts = ranks.zip(scores);
             parts.for_each(|(first, bound)| out(Part { first, size: 1, bound, depth: next as u8 }));
             return (self.go_on)();

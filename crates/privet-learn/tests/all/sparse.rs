@@ -204,6 +204,47 @@ fn chosen_columns_are_fitted() {
     assert!(crate::common::accuracy(&model, &table(1000, CLASSES, 3)) > 0.85);
 }
 
+/// Every selector before every fit: a valid certificate whose settings are written down, and the columns that matter
+/// where the selector has enough to go by.
+#[test]
+fn any_selector_goes_before_any_fit() {
+    let (numbers, classes) = (table(4000, NUMBER, 5), table(4000, CLASSES, 2));
+    let two = vec![TRUTH[0].0, TRUTH[3].0];
+    for (selector, fit, target, found) in [
+        ("exponential", "ssp", NUMBER, true),
+        ("exponential", "amp", CLASSES, true),
+        ("distance", "amp", NUMBER, false),
+        ("subsample", "linear", NUMBER, false),
+        ("lasso-stability", "linear", NUMBER, false),
+        ("correlation", "linear", NUMBER, true),
+        ("correlation", "amp", NUMBER, true),
+    ] {
+        let settings = [("columns", "2"), ("selector", selector), ("fit", fit)];
+        let asked = request("two-stage", &settings, target, 4000, 8.0);
+        let data = if target == NUMBER { &numbers } else { &classes };
+        let model = seeded(&asked, data);
+        let report = verify(&model);
+        assert!(report.valid, "{selector} {fit}: {:?}", report.checks);
+        assert!(!found || used(&model) == two, "{selector} {fit}: {:?}", used(&model));
+        assert!(used(&model).len() <= 2);
+        let text = to_json(&model, None).unwrap();
+        assert!(selector == "correlation" || text.contains(selector), "{selector}");
+        let again = from_json(text.as_bytes(), Seal::Required).unwrap();
+        assert!(verify(&again).valid, "{selector} {fit}");
+        let stable = !["correlation", "exponential"].contains(&selector);
+        assert_eq!(text.contains("the first ones are fitted"), stable, "{selector}");
+    }
+}
+
+/// Eight million sets of four columns: the same choice, of which only a part is looked at.
+#[test]
+fn a_set_among_millions_is_chosen() {
+    let settings = [("columns", "4"), ("selector", "exponential")];
+    let model =
+        seeded(&request("two-stage", &settings, NUMBER, 4000, 20.0), &table(4000, NUMBER, 5));
+    assert_eq!(used(&model), truth());
+}
+
 /// More columns than were kept, or a point outside the ball, are no model of such a plan.
 #[test]
 fn a_model_of_more_columns_is_found_out() {
@@ -230,6 +271,12 @@ fn what_no_theorem_covers_is_refused() {
     let odd = request("two-stage", &[], CLASSES, 500, 1.0);
     let pure = Request { budget: Some(Budget::new(1.0, 0.0).unwrap()), ..odd };
     assert!(refused(&pure).contains("delta above 0"));
+    let classes = request("two-stage", &[("fit", "ssp")], CLASSES, 500, 1.0);
+    assert!(refused(&classes).contains("ssp fits least squares"));
+    let mixed = [("selector", "subsample"), ("association", "products")];
+    assert!(refused(&request("two-stage", &mixed, NUMBER, 500, 1.0)).contains("association"));
+    let word = "two-stage".parse::<Method>().unwrap().with("selector", "lottery").unwrap_err();
+    assert!(word.to_string().contains("lasso-stability"), "{word}");
     let many = request("dp-ight", &[("columns", "121")], NUMBER, 500, 1.0);
     assert!(refused(&many).contains("121 columns are to be kept of 120"));
 }
