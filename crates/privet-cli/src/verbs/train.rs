@@ -8,7 +8,7 @@ use clap::Args;
 use privet_core::{Neighbours, Relation, Unit};
 use privet_data::matrix::Matrix;
 use privet_data::{Dataset, Schema};
-use privet_learn::erm::dpsl_kt;
+use privet_learn::erm::public_norm;
 use privet_learn::model::Model;
 use privet_learn::{self as learn, Calibration, Method, Plan, Request};
 use serde_json::{Value, json};
@@ -124,7 +124,7 @@ impl Train {
         }
         let public = Relation::new(Neighbours::ReplaceOne, Unit::Record);
         let rows = read_table(path, &schema.linear(), public)?.features;
-        let (count, norm) = (rows.rows().to_string(), dpsl_kt::norm_bound(&rows).to_string());
+        let (count, norm) = (rows.rows().to_string(), public_norm::norm_bound(&rows).to_string());
         self.method = self.method.with("public_rows", &count)?.with("public_norm", &norm)?;
         Ok(Some(rows))
     }

@@ -4,12 +4,15 @@ use crate::failure::Failure;
 use crate::keys;
 use crate::output::{self, json_number};
 use crate::progress::Meter;
+use crate::releasing::read_table;
 use crate::words;
 use clap::Args;
+use privet_core::{Neighbours, Relation, Unit};
+use privet_learn::erm::dpsl_kt;
 use privet_learn::file::{self, Seal};
-use privet_learn::{Check, UNSIGNED, Verdict};
+use privet_learn::{Check, Loaded, UNSIGNED, Verdict};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Check the certificate of a model, of counts or of chosen columns, without the data
 #[derive(Args, Debug)]
@@ -24,6 +27,9 @@ Checks what was released, a model, counts or chosen columns, without its data:
      sums of its columns;
   5. the certificate must not be on the list of void ones (SECURITY.md).
 
+A model by --method dpsl-kt rests on how long its public rows are: name their file with --public, and
+it is checked that they are as many and no longer than the certificate states.
+
 It cannot prove that the holder ran this program on the data: whoever makes up a request and numbers
 that fit it has a file on which all of this holds. A signature lets an organisation vouch: name the
 key you trust with --signer.
@@ -33,6 +39,7 @@ Exit code 0 if everything holds, 1 if not.",
 Examples:
   privet verify model.json
   privet verify model.json --json
+  privet verify model.json --public public.csv
   privet verify model.json --signer 3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29"
 )]
 pub struct Verify {
@@ -41,6 +48,9 @@ pub struct Verify {
     /// Public key that must have signed it, 64 hexadecimal digits
     #[arg(long, value_name = "PUBKEY", value_parser = keys::public_key)]
     signer: Option<String>,
+    /// The public inputs that a model by dpsl-kt was learned from: checked against what it states
+    #[arg(long, value_name = "FILE")]
+    public: Option<PathBuf>,
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -58,6 +68,11 @@ impl Verify {
             verdict.valid &= check.holds;
             verdict.checks.push(check);
         }
+        if let Some(path) = &self.public {
+            let check = public_rows(&released, path)?;
+            verdict.valid &= check.holds;
+            verdict.checks.push(check);
+        }
         if !verdict.valid {
             verdict.guarantee = None;
         }
@@ -68,6 +83,19 @@ impl Verify {
         }
         if verdict.valid { Ok(()) } else { Err(Failure::Told) }
     }
+}
+
+/// Whether the rows of a public file are those that a model states.
+fn public_rows(released: &Loaded, path: &Path) -> Result<Check, Failure> {
+    let Loaded::Model(model) = released else {
+        return Err(Failure::input(
+            "--public: only models by --method dpsl-kt are learned from public rows".into(),
+        ));
+    };
+    let request = model.request();
+    let public = Relation::new(Neighbours::ReplaceOne, Unit::Record);
+    let rows = read_table(path, &request.schema, public)?.features;
+    Ok(dpsl_kt::stated(&request.task.method, &rows))
 }
 
 fn signed_by(expected: &str, found: Option<&str>) -> Check {

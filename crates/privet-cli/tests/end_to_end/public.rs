@@ -16,6 +16,24 @@ fn public_rows_are_stated_and_not_protected() {
     assert!(world.ok("inspect m.json").contains("public norm"));
 }
 
+/// The norm in a file is tied to rows: those that it was learned from, and no others.
+#[test]
+fn public_rows_are_checked_against_what_is_stated() {
+    let world = World::new();
+    let table = world.read("table.csv");
+    world.write("public.csv", table.clone());
+    world.ok(&format!("{TRAIN} --method dpsl-kt --public public.csv"));
+    assert!(world.ok("verify m.json --public public.csv").contains("public rows are those"));
+    let fewer: Vec<&str> = table.lines().take(6).collect();
+    world.write("fewer.csv", fewer.join("\n") + "\n");
+    world.refused(1, "verify m.json --public fewer.csv", &[]);
+    world
+        .ok(&format!("{TRAIN} --method dpsl-kt --set teacher=private --public public.csv --force"));
+    world.ok("verify m.json --public public.csv");
+    world.ok("train table.csv --schema schema.toml --epsilon 1 --out plain.json --method gd");
+    world.refused(1, "verify plain.json --public public.csv", &[]);
+}
+
 #[test]
 fn public_rows_that_do_not_fit_are_refused_before_anything_is_written() {
     let world = World::new();

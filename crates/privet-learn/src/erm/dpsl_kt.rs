@@ -18,18 +18,22 @@
 //!
 //! - **Departs from print** (Wang 2021, Algorithm 2, Theorem 3.3.3; erratum DPSL-KT). There the teacher is sparse,
 //!   and has no small sensitivity; no constants of it are offered.
-//! - A private teacher needs none of this: what its file says of public inputs anybody may learn from.
+//! **A private teacher** (`teacher = "private"`): [`super::ssp`] for squared loss, [`super::amp`] for others, charged in
+//! full; what it says of public inputs is then free, and no norm of theirs matters.
+//!
 //! - One linear problem. δ = 0 is refused. Tested by `tests/all/sparse.rs`.
 
 use super::Decision;
 use super::chosen_amp::COLUMNS;
 use super::descent::keep_within;
 use super::gd::BALL;
-use super::ight::{for_row, thresholded};
+use super::ight::for_row;
 use super::minimum::{Ask, solve};
-use super::narrow::spread;
 use super::output::sensitivity;
-use super::{calibrated, reach, ridge as rule};
+use super::public_norm::norm_bound;
+use super::second_stage::{Fit, second};
+use super::student::{Inputs, Student, margin};
+use super::{calibrated, reach, ridge as rule, ssp};
 use crate::allowance::Allowance;
 use crate::facts::Facts;
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
@@ -38,12 +42,13 @@ use crate::request::{Calibration, RIDGE};
 use crate::settings::{SettingInfo, Shown};
 use crate::support::Support;
 use crate::task::Procedure;
-use crate::{Erm, LearnError};
+use crate::{Check, Erm, LearnError};
 use privet_core::Range;
-use privet_data::matrix::{CsrMatrix, DenseMatrix, Matrix};
+use privet_data::matrix::Matrix;
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Arithmetic, GateError, Next, Noised, Private, Session, Walk};
+use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
 use privet_dp::mechanism::Gaussian;
+use privet_optim::loss::Loss;
 use privet_optim::solver::{Monitor, Penalty};
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
@@ -57,8 +62,8 @@ pub const PUBLIC_NORM: Range = Range::open("public_norm", 0.0, 1e60);
 /// A line about it.
 pub const INFO: MethodInfo = MethodInfo {
     name: "dpsl-kt",
-    summary: "noises what a regularised minimiser says of public inputs, and learns a model of few columns \
-              from that; the public rows are not protected",
+    summary: "learns a model of few columns from what a teacher says of public inputs, under noise or by a private \
+              teacher; the public rows are not protected",
     source: "Wang 2021, Algorithm 2, with a teacher whose sensitivity is proved",
     guarantee: "(ε, δ) in finite arithmetic; no pure ε",
     settings: &[
@@ -67,6 +72,11 @@ pub const INFO: MethodInfo = MethodInfo {
         SettingInfo::whole(PUBLIC_ROWS, "rows of the public file; none unless there is one"),
         SettingInfo::number(PUBLIC_NORM, "a bound on the spectral norm of its rows")
             .also("with public_rows"),
+        SettingInfo::words(
+            "teacher",
+            "minimum or private",
+            "a minimiser whose answers are noised, or a private model; minimum unless given",
+        ),
         RIDGE_SETTING,
     ],
     scores: Scores::Separate,
@@ -87,9 +97,42 @@ pub struct DpslKt {
     /// ν.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_norm: Option<f64>,
+    /// Who answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub teacher: Option<Teacher>,
     /// λ of the sum form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ridge: Option<f64>,
+}
+
+/// Who answers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Teacher {
+    /// A certified minimiser, whose answers are noised.
+    #[default]
+    Minimum,
+    /// A private model, whose answers are free.
+    Private,
+}
+
+/// Whether these public rows, encoded by a model's schema, are as many and no longer than its settings state: what ties
+/// the norm that the noise was made for to a file.
+pub fn stated(method: &Method, rows: &Matrix) -> Check {
+    let what = "the public rows are those that the certificate states";
+    let Method::DpslKt(DpslKt { public_rows: Some(count), public_norm: Some(norm), .. }) = method
+    else {
+        return Check { what, holds: false, detail: "it states none".into() };
+    };
+    let (found, bound) = (rows.rows(), norm_bound(rows));
+    let holds = found == *count as usize && bound <= *norm;
+    let detail = match holds {
+        true => format!("{found} rows of norm {bound} at most"),
+        false => {
+            format!("{count} rows of norm {norm} are stated, and these are {found} of norm {bound}")
+        }
+    };
+    Check { what, holds, detail }
 }
 
 /// Columns that the rule keeps at most.
@@ -151,10 +194,56 @@ pub(crate) fn plan(
         Some((rows, norm)) => (PUBLIC_ROWS.check(rows.into())? as usize, PUBLIC_NORM.check(norm)?),
         None => (facts.columns, 1.0),
     };
+    let transfer = |teacher: Teaching, ridge: f64| Transfer {
+        teacher,
+        ridge,
+        size: count as usize,
+        bias: facts.bias,
+        norm,
+        inputs: rows,
+        rows: facts.rows,
+        given: given.map(|_| Given::Awaited),
+    };
+    let transfer = match options.teacher.unwrap_or_default() {
+        Teacher::Minimum => {
+            let (answers, ridge) = answers(facts, budget, (rows, norm), options.ridge)?;
+            transfer(Teaching::Minimum(answers), ridge)
+        }
+        Teacher::Private => {
+            let squares = matches!(facts.loss, Loss::Squared { .. });
+            let fit = if squares && facts.columns < ssp::WIDEST { Fit::Ssp } else { Fit::Amp };
+            let ridge = options.ridge.map(|ridge| RIDGE.check(ridge)).transpose()?;
+            let (floor, fitting) = second(fit, facts, budget, ridge)?;
+            let event = |scale| fitting(scale).0.event().map_err(|_| GateError::Malformed);
+            let (fitted, ridge) = fitting(budget.least(floor, event)?);
+            transfer(Teaching::Private(fitted), ridge)
+        }
+    };
+    let settled = Method::DpslKt(DpslKt {
+        columns: Some(count),
+        public_rows: options.public_rows,
+        public_norm: options.public_norm,
+        teacher: options.teacher,
+        ridge: Some(transfer.ridge),
+    });
+    Ok(Decision {
+        procedure: Arc::new(transfer),
+        settled,
+        arithmetic: Arithmetic::Finite,
+        notes: given.map(|_| UNPROTECTED.into()).into_iter().collect(),
+    })
+}
+
+/// The noise on answers to so many questions of that norm, and the ridge of who gives them.
+fn answers(
+    facts: &Facts,
+    budget: &Allowance<'_>,
+    (rows, norm): (usize, f64),
+    ridge: Option<f64>,
+) -> Result<(Answers, f64), LearnError> {
     let mu = account::gaussian::mu(budget.epsilon(), budget.delta());
     let unit_noise = facts.gradient_shift() / mu;
-    let ridge =
-        RIDGE.check(options.ridge.unwrap_or_else(|| rule::for_output(facts, unit_noise)))?;
+    let ridge = RIDGE.check(ridge.unwrap_or_else(|| rule::for_output(facts, unit_noise)))?;
     let tolerance = facts.default_tolerance();
     let rounding = {
         let columns = facts.columns as f64;
@@ -162,35 +251,16 @@ pub(crate) fn plan(
         2.0 * (columns + 2.0) * f64::EPSILON * length
     };
     let shift = (norm * sensitivity(facts, ridge, tolerance) + rounding) * (1.0 + 1e-12);
-    let at = |noise_scale: f64| Transfer {
-        gaussian: Gaussian {
-            neighbours: facts.neighbours,
-            unit: facts.unit,
-            sensitivity: shift,
-            noise_scale,
-            coordinates: rows,
-        },
-        ridge,
-        tolerance,
-        size: count as usize,
-        ball: BALL / facts.radius,
-        bias: facts.bias,
-        norm,
-        rows: facts.rows,
-        given: given.map(|_| Given::Awaited),
+    let at = |noise_scale: f64| Gaussian {
+        neighbours: facts.neighbours,
+        unit: facts.unit,
+        sensitivity: shift,
+        noise_scale,
+        coordinates: rows,
     };
-    let scale = calibrated(facts, budget, shift / mu, |scale| at(scale).gaussian.event())?;
-    Ok(Decision {
-        procedure: Arc::new(at(scale)),
-        settled: Method::DpslKt(DpslKt {
-            columns: Some(count),
-            public_rows: options.public_rows,
-            public_norm: options.public_norm,
-            ridge: Some(ridge),
-        }),
-        arithmetic: Arithmetic::Finite,
-        notes: given.map(|_| UNPROTECTED.into()).into_iter().collect(),
-    })
+    let scale = calibrated(facts, budget, shift / mu, |scale| at(scale).event())?;
+    let ask = Ask { ridge, tolerance, linear_norm: 0.0 };
+    Ok((Answers { gaussian: at(scale), ask, ball: BALL / facts.radius }, ridge))
 }
 
 /// Public inputs of a plan that states some.
@@ -202,39 +272,55 @@ enum Given {
     There(Arc<Matrix>),
 }
 
+/// What is noised of a minimiser.
+#[derive(Debug, Clone)]
+struct Answers {
+    gaussian: Gaussian,
+    ask: Ask,
+    ball: f64,
+}
+
+/// Who answers, and what that costs.
+#[derive(Debug, Clone)]
+enum Teaching {
+    Minimum(Answers),
+    Private(Arc<dyn Procedure<Erm>>),
+}
+
 /// A teacher, its answers, and a student.
 #[derive(Debug, Clone)]
 struct Transfer {
-    gaussian: Gaussian,
+    teacher: Teaching,
     ridge: f64,
-    tolerance: f64,
     size: usize,
-    ball: f64,
     bias: bool,
     norm: f64,
+    /// m.
+    inputs: usize,
     rows: u64,
     given: Option<Given>,
 }
 
-impl Transfer {
-    fn ask(&self) -> Ask {
-        Ask { ridge: self.ridge, tolerance: self.tolerance, linear_norm: 0.0 }
-    }
-}
-
 impl Procedure<Erm> for Transfer {
     fn event(&self) -> Result<Event, LearnError> {
-        Ok(self.gaussian.event()?)
+        match &self.teacher {
+            Teaching::Minimum(answers) => Ok(answers.gaussian.event()?),
+            Teaching::Private(fit) => fit.event(),
+        }
     }
 
     fn settings(&self) -> Shown {
-        Shown::of([
-            ("columns", self.size as f64),
-            ("ridge", self.ridge),
-            ("gamma", self.tolerance / self.rows as f64),
-            ("answer_noise", self.gaussian.noise_scale),
-            ("public_norm", self.norm),
-        ])
+        let own = Shown::of([("columns", self.size as f64)]);
+        match &self.teacher {
+            Teaching::Minimum(answers) => own
+                .and("ridge", Some(self.ridge))
+                .and("gamma", Some(answers.ask.tolerance / self.rows as f64))
+                .and("answer_noise", Some(answers.gaussian.noise_scale))
+                .and("public_norm", Some(self.norm)),
+            Teaching::Private(fit) => {
+                fit.settings().iter().fold(own, |all, (name, value)| all.and(name, Some(value)))
+            }
+        }
     }
 
     fn refuses(&self, found: &LinearWeights) -> Option<&'static str> {
@@ -244,14 +330,19 @@ impl Procedure<Erm> for Transfer {
             return Some("more weights are not 0 than columns were kept");
         }
         // Without public rows the noised answers are the weights.
-        match self.given {
-            None => Support::gaussian(self.gaussian.noise_scale).refuses(&found.weights),
-            Some(_) => None,
+        match (&self.teacher, &self.given) {
+            (Teaching::Minimum(answers), None) => {
+                Support::gaussian(answers.gaussian.noise_scale).refuses(&found.weights)
+            }
+            _ => None,
         }
     }
 
     fn check(&self, facts: &Facts) -> Result<(), LearnError> {
-        reach::check(facts, self.ask(), &Penalty::None)
+        match &self.teacher {
+            Teaching::Minimum(answers) => reach::check(facts, answers.ask, &Penalty::None),
+            Teaching::Private(fit) => fit.check(facts),
+        }
     }
 
     fn walk(&self) -> Option<serde_json::Value> {
@@ -260,12 +351,13 @@ impl Procedure<Erm> for Transfer {
             _ => None,
         };
         let Self { size, bias, norm, .. } = *self;
-        serde_json::to_value(Student { inputs, size, bias, norm }).ok()
+        let told_weights = matches!(self.teacher, Teaching::Private(_));
+        serde_json::to_value(Student { inputs, size, bias, norm, told_weights }).ok()
     }
 
     fn with_public(&self, rows: &Matrix) -> Option<Result<Arc<dyn Procedure<Erm>>, LearnError>> {
         self.given.as_ref()?;
-        if rows.rows() != self.gaussian.coordinates {
+        if rows.rows() != self.inputs {
             return Some(Err(LearnError::DataShape("the public rows are not as many as planned")));
         }
         let entries = (0..rows.rows()).map(|row| {
@@ -300,268 +392,31 @@ impl Procedure<Erm> for Transfer {
                 return Err(LearnError::DataShape("the public rows of the plan are not there"));
             }
         };
-        let solved = solve(facts, table, 0, self.ask(), &Penalty::None, None, monitor)?;
-        if solved.distance_bound() > self.tolerance / self.ridge {
-            return Err(GateError::NotCertified.into());
-        }
-        let mut theta = solved.into_theta();
-        keep_within(&mut theta, self.ball);
-        let answers = match &inputs {
-            None => theta,
-            Some(rows) => (0..rows.rows()).map(|row| margin(rows, row, &theta)).collect(),
-        };
-        let mut answers = Some(answers);
         let mut walk = session.begin::<Student>()?;
-        let found = session.walk(&mut walk, |(), session| {
-            let answers = answers.take().ok_or(GateError::NotAsPlanned)?;
-            Ok::<_, LearnError>(self.gaussian.run(Private::new(answers), session)?)
+        let found = session.walk(&mut walk, |(), session| match &self.teacher {
+            Teaching::Private(fit) => {
+                let fitted = fit.run(facts, table, session, monitor)?;
+                Ok::<_, LearnError>(fitted.map(only))
+            }
+            Teaching::Minimum(Answers { gaussian, ask, ball }) => {
+                let solved = solve(facts, table, 0, *ask, &Penalty::None, None, monitor)?;
+                if solved.distance_bound() > ask.tolerance / ask.ridge {
+                    return Err(GateError::NotCertified.into());
+                }
+                let mut theta = solved.into_theta();
+                keep_within(&mut theta, *ball);
+                let answers = match &inputs {
+                    None => theta,
+                    Some(rows) => (0..rows.rows()).map(|row| margin(rows, row, &theta)).collect(),
+                };
+                Ok(gaussian.run(Private::new(answers), session)?)
+            }
         })?;
         Ok(found.ok_or(GateError::NotAsPlanned)?)
     }
 }
 
-/// The learner's half: public inputs and noised answers alone.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Student {
-    inputs: Option<Inputs>,
-    size: usize,
-    bias: bool,
-    norm: f64,
-}
-
-/// Public rows, written down.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Inputs {
-    columns: usize,
-    /// Where each row begins, and where the last one ends.
-    starts: Vec<usize>,
-    places: Vec<u32>,
-    values: Vec<f32>,
-}
-
-impl Inputs {
-    fn of(rows: &Matrix) -> Self {
-        let (mut starts, mut places, mut values) = (vec![0], vec![], vec![]);
-        for row in 0..rows.rows() {
-            for_row(rows, row, |column, x| {
-                if x != 0.0 {
-                    places.push(column as u32);
-                    values.push(x as f32);
-                }
-            });
-            starts.push(places.len());
-        }
-        Self { columns: rows.columns(), starts, places, values }
-    }
-
-    fn rows(self) -> Matrix {
-        Matrix::Csr(CsrMatrix::new(self.starts, self.places, self.values, self.columns))
-    }
-}
-
-impl Walk for Student {
-    type Start = Self;
-    type Question = ();
-    type Answer = Vec<f64>;
-    type Artefact = LinearWeights;
-
-    fn begin(start: Self) -> Self {
-        start
-    }
-
-    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<(), LinearWeights> {
-        let Some(answers) = answer else { return Next::Ask(()) };
-        let weights = match self.inputs.take() {
-            None => largest(answers, self.size, self.bias),
-            Some(inputs) => student(&inputs.rows(), &answers, self.size, self.bias, self.norm),
-        };
-        Next::Release(LinearWeights::of(vec![weights]))
-    }
-}
-
-fn margin(rows: &Matrix, row: usize, theta: &[f64]) -> f64 {
-    let mut margin = 0.0;
-    for_row(rows, row, |column, x| margin += x * theta[column]);
-    margin
-}
-
-/// The largest weights by size, and the constant column's.
-fn largest(weights: Vec<f64>, size: usize, bias: bool) -> Vec<f64> {
-    let open = weights.len() - usize::from(bias);
-    let mut order: Vec<usize> = (0..open).collect();
-    order.sort_by(|a, b| weights[*b].abs().total_cmp(&weights[*a].abs()));
-    let mut kept = weights;
-    order.into_iter().skip(size).for_each(|column| kept[column] = 0.0);
-    kept
-}
-
-/// Least squares of few columns.
-fn student(rows: &Matrix, answers: &[f64], size: usize, bias: bool, norm: f64) -> Vec<f64> {
-    let half = |margin: f64, label: f64| (0.5 * (margin - label).powi(2), margin - label);
-    let columns = thresholded((rows, answers), half, bias, size, 4.0 / (norm * norm));
-    let part = rows.only(&columns);
-    // Conjugate gradients of the normal equations.
-    let transposed = |residual: &[f64]| {
-        let mut sums = vec![0.0; part.columns()];
-        for (row, value) in residual.iter().enumerate() {
-            for_row(&part, row, |column, x| sums[column] += x * value);
-        }
-        sums
-    };
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let mut theta = vec![0.0; part.columns()];
-    let mut residual = answers.to_vec();
-    let mut slope = transposed(&residual);
-    let mut along = slope.clone();
-    let first = dot(&slope, &slope);
-    let mut square = first;
-    for _ in 0..2 * part.columns() {
-        if square <= 1e-24 * first || square == 0.0 {
-            break;
-        }
-        let moved: Vec<f64> = (0..part.rows()).map(|row| margin(&part, row, &along)).collect();
-        let step = square / dot(&moved, &moved).max(f64::MIN_POSITIVE);
-        theta.iter_mut().zip(&along).for_each(|(t, d)| *t += step * d);
-        residual.iter_mut().zip(&moved).for_each(|(r, m)| *r -= step * m);
-        slope = transposed(&residual);
-        let next = dot(&slope, &slope);
-        along.iter_mut().zip(&slope).for_each(|(d, s)| *d = s + next / square * *d);
-        square = next;
-    }
-    let finite = theta.iter().all(|weight| weight.is_finite());
-    let theta = if finite { theta } else { vec![0.0; columns.len()] };
-    spread(vec![theta], &columns, rows.columns()).remove(0)
-}
-
-/// A number that ‖X‖₂ does not pass, of public rows: the smallest of three bounds, the last a factorisation of
-/// c²I − K for the smaller Gram matrix K, where that has at most `FACTORISED` rows.
-pub fn norm_bound(rows: &Matrix) -> f64 {
-    let (mut square, mut longest) = (0.0, 0.0_f64);
-    let mut sums = vec![0.0; rows.columns()];
-    for row in 0..rows.rows() {
-        let mut own = 0.0;
-        for_row(rows, row, |column, x| {
-            square += x * x;
-            own += x.abs();
-            sums[column] += x.abs();
-        });
-        longest = longest.max(own);
-    }
-    let widest = sums.iter().copied().fold(0.0, f64::max);
-    let simple = square.sqrt().min((longest * widest).sqrt()) * (1.0 + 1e-9);
-    let least = rows.rows().min(rows.columns());
-    if least > FACTORISED || square == 0.0 {
-        return simple.max(f64::MIN_POSITIVE);
-    }
-    let dense = dense(rows);
-    let gram = gram(&dense, rows.rows(), rows.columns());
-    // At first about what a few powers give from below.
-    let mut vector = vec![1.0; least];
-    let mut value = 0.0;
-    for _ in 0..60 {
-        let next: Vec<f64> = gram
-            .chunks(least)
-            .map(|row| row.iter().zip(&vector).map(|(a, v)| a * v).sum::<f64>())
-            .collect();
-        let length = next.iter().map(|x| x * x).sum::<f64>().sqrt();
-        let before = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
-        value = if before > 0.0 { length / before } else { 0.0 };
-        vector = next.into_iter().map(|x| x / length.max(f64::MIN_POSITIVE)).collect();
-    }
-    // An entry of the diagonal is a bound from below, and above 0.
-    let largest = (0..least).map(|at| gram[at * least + at]).fold(0.0, f64::max);
-    let mut bound = (value * 1.01).max(largest);
-    while bound.sqrt() < simple {
-        if is_above(&gram, least, bound) {
-            return bound.sqrt() * (1.0 + 1e-9);
-        }
-        bound *= 1.02;
-    }
-    simple
-}
-
-/// Rows of the Gram matrix that is factorised, at most.
-const FACTORISED: usize = 2_000;
-
-fn dense(rows: &Matrix) -> DenseMatrix {
-    let values = (0..rows.rows()).flat_map(|row| rows.dense_row(row)).collect();
-    DenseMatrix::new(values, rows.rows(), rows.columns())
-}
-
-/// XXᵀ or XᵀX, whichever is smaller.
-fn gram(rows: &DenseMatrix, count: usize, columns: usize) -> Vec<f64> {
-    let wide = count <= columns;
-    let size = count.min(columns);
-    let mut gram = vec![0.0; size * size];
-    if wide {
-        for a in 0..size {
-            for b in 0..=a {
-                let products = rows.row(a).iter().zip(rows.row(b));
-                let sum: f64 = products.map(|(x, y)| f64::from(*x) * f64::from(*y)).sum();
-                (gram[a * size + b], gram[b * size + a]) = (sum, sum);
-            }
-        }
-    } else {
-        for row in 0..count {
-            let entries: Vec<f64> = rows.row(row).iter().map(|x| f64::from(*x)).collect();
-            for (a, x) in entries.iter().enumerate().filter(|(_, x)| **x != 0.0) {
-                let line = &mut gram[a * size..(a + 1) * size];
-                line.iter_mut().zip(&entries).for_each(|(sum, y)| *sum += x * y);
-            }
-        }
-    }
-    gram
-}
-
-/// Whether cI − K is positive, by Cholesky, with room for its rounding.
-fn is_above(gram: &[f64], size: usize, bound: f64) -> bool {
-    let mut lower = vec![0.0; size * size];
-    for row in 0..size {
-        let (before, rest) = lower.split_at_mut(row * size);
-        let own = &mut rest[..size];
-        for column in 0..row {
-            let other = &before[column * size..column * size + column];
-            let sum: f64 = own[..column].iter().zip(other).map(|(a, b)| a * b).sum();
-            own[column] = (-gram[row * size + column] - sum) / before[column * size + column];
-        }
-        let sum: f64 = own[..row].iter().map(|a| a * a).sum();
-        let left = bound - gram[row * size + row] - sum;
-        if left.is_nan() || left <= 1e-6 * bound {
-            return false;
-        }
-        own[row] = left.sqrt();
-    }
-    true
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn norms_are_bounded_and_nearly_so() {
-        // Orthogonal rows: of length 2, √5 and 1.
-        let values = vec![2.0, 0.0, 0.0, 0.0, 1.0, 2.0, 0.0, 0.4, -0.2];
-        let rows = Matrix::Dense(DenseMatrix::new(values, 3, 3));
-        let bound = norm_bound(&rows);
-        assert!((5_f64.sqrt()..=1.02 * 5_f64.sqrt()).contains(&bound), "{bound}");
-        let tall = Matrix::Dense(DenseMatrix::new(vec![1.0; 12], 6, 2));
-        let bound = norm_bound(&tall);
-        assert!((12_f64.sqrt()..=1.02 * 12_f64.sqrt()).contains(&bound), "{bound}");
-    }
-
-    #[test]
-    fn a_student_of_clear_answers_finds_the_columns() {
-        let mut source = privet_dp::noise::FixedSeed::new(4);
-        let draw = |_| privet_dp::noise::Source::below(&mut source, 2001) as f32 / 1000.0 - 1.0;
-        let rows = Matrix::Dense(DenseMatrix::new((0..60 * 8).map(draw).collect(), 60, 8));
-        let truth = [0.0, 0.5, 0.0, 0.0, -0.7, 0.0, 0.0, 0.2];
-        let answers: Vec<f64> = (0..60).map(|row| margin(&rows, row, &truth)).collect();
-        let found = student(&rows, &answers, 2, true, norm_bound(&rows));
-        let gap = found.iter().zip(truth).map(|(f, t)| (f - t).abs()).fold(0.0, f64::max);
-        assert!(gap < 1e-6, "{found:?}");
-        assert_eq!(largest(vec![1.0, -3.0, 2.0, 0.1], 1, true), [0.0, -3.0, 0.0, 0.1]);
-    }
+/// The weights of the one problem.
+fn only(fitted: LinearWeights) -> Vec<f64> {
+    fitted.weights.into_iter().next().unwrap_or_default()
 }

@@ -131,7 +131,7 @@ fn thresholding_without_noise_keeps_the_columns_that_matter() {
 /// are named in the certificate, and others than the plan's are refused before any noise is drawn.
 #[test]
 fn knowledge_is_transferred_through_public_rows() {
-    use privet_learn::erm::dpsl_kt::norm_bound;
+    use privet_learn::erm::public_norm::norm_bound;
     let (data, public) = (table(4000, NUMBER, 10), table(300, NUMBER, 11));
     let norm = norm_bound(&public.features).to_string();
     let settings = [("columns", "4"), ("public_rows", "300"), ("public_norm", &norm)];
@@ -164,7 +164,7 @@ fn knowledge_is_transferred_through_public_rows() {
 #[test]
 fn answers_to_public_inputs_move_within_what_is_charged() {
     use privet_learn::Facts;
-    use privet_learn::erm::{dpsl_kt::norm_bound, output};
+    use privet_learn::erm::{output, public_norm::norm_bound};
     let public = table(50, NUMBER, 12);
     let norm = norm_bound(&public.features);
     let margin = |row: usize, theta: &[f64]| -> f64 {
@@ -184,6 +184,30 @@ fn answers_to_public_inputs_move_within_what_is_charged() {
     let facts = Facts::of(&asked).unwrap();
     let bound = norm * output::sensitivity(&facts, ridge, facts.default_tolerance());
     assert!(moved.sqrt() <= bound && moved > 0.0, "{moved} {bound}");
+}
+
+/// A private teacher is charged what it costs by itself; its answers are free, and the student keeps few columns.
+#[test]
+fn a_private_teacher_pays_once() {
+    use privet_learn::erm::dpsl_kt::stated;
+    use privet_learn::erm::public_norm::norm_bound;
+    let (data, public) = (table(4000, NUMBER, 5), table(300, NUMBER, 9));
+    let norm = norm_bound(&public.features).to_string();
+    let settings =
+        [("columns", "4"), ("public_rows", "300"), ("public_norm", &norm), ("teacher", "private")];
+    let asked = request("dpsl-kt", &settings, NUMBER, 4000, 8.0);
+    let planned = plan(&asked).unwrap();
+    let alone = plan(&request("ssp", &[], NUMBER, 4000, 8.0)).unwrap();
+    assert_eq!(planned.events(), alone.events());
+    let planned = planned.with_public(&public.features).unwrap();
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let release = planned.run(&data, &mut FixedSeed::new(3), &stop).unwrap();
+    let model = Model::from_release(release).unwrap();
+    assert!(used(&model).len() <= 4 && error(&model) < 0.9, "{:?} {}", used(&model), error(&model));
+    let method = &model.request().task.method;
+    assert!(stated(method, &public.features).holds);
+    assert!(!stated(method, &table(299, NUMBER, 9).features).holds);
+    assert!(!stated(&"gd".parse().unwrap(), &public.features).holds);
 }
 
 /// Two stages find and fit the same columns, with δ = 0 as well; `ssp` of all columns is worse.
