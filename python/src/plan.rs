@@ -1,12 +1,13 @@
 //! Plans: made without data, then carried out on them.
 
-use crate::error::Outcome;
+use crate::error::{Failure, Outcome};
 use crate::held::Held;
 use crate::input;
 use crate::model::Model;
 use crate::noise::source;
 use crate::schema::Schema;
 use crate::watched::watched;
+use privet_learn::erm::{dpsl_kt, public_norm::norm_bound};
 use privet_learn::words::{LOSSES, POISSON, QUANTILE};
 use privet_learn::{Request, Words};
 use pyo3::prelude::*;
@@ -43,7 +44,7 @@ impl Plan {
     /// Makes the plan from public facts.
     #[new]
     #[pyo3(signature = (schema, rows, *, epsilon, delta, neighbours, loss, width, quantile,
-                        rate_at_zero, method, settings, calibration, notes))]
+                        rate_at_zero, method, settings, calibration, notes, public = None))]
     fn new(
         py: Python<'_>,
         schema: &Bound<'_, Schema>,
@@ -56,10 +57,26 @@ impl Plan {
         quantile: f64,
         rate_at_zero: Option<f64>,
         method: &str,
-        settings: Vec<(String, String)>,
+        mut settings: Vec<(String, String)>,
         calibration: &str,
         notes: Vec<String>,
+        public: Option<&Bound<'_, PyAny>>,
     ) -> Outcome<Self> {
+        let public = match public {
+            Some(given) if method == dpsl_kt::INFO.name => {
+                let encoded = schema.get().0.linear();
+                let rows = input::features(given, &encoded, &input::to_use())?.matrix;
+                settings.push(("public_rows".into(), rows.rows().to_string()));
+                settings.push(("public_norm".into(), norm_bound(&rows).to_string()));
+                Some(rows)
+            }
+            Some(_) => {
+                return Err(Failure::value(
+                    "public rows are given, but only method=\"dpsl-kt\" has a use for them; leave them out",
+                ));
+            }
+            None => None,
+        };
         let has_width = LOSSES.iter().any(|info| info.name == loss && info.has_width);
         let words = Words {
             epsilon,
@@ -75,6 +92,10 @@ impl Plan {
         };
         let request = Request::build(&schema.get().0, rows, &words)?;
         let plan = watched(py, |_| privet_learn::plan(&request))??;
+        let plan = match &public {
+            Some(rows) => plan.with_public(rows)?,
+            None => plan,
+        };
         Ok(Self(notes.into_iter().fold(plan, privet_learn::Plan::noting)))
     }
 

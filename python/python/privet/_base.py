@@ -88,7 +88,12 @@ class PrivateEstimator(Shapes, BaseEstimator):
             settings=[(str(name), str(value)) for name, value in self._settings().items()],
             calibration=self.calibration,
             notes=notes,
+            public=self._public_rows(),
         )
+
+    def _public_rows(self) -> Any:
+        """Public inputs as the extension reads them, where an estimator takes any."""
+        return None
 
     def _schema_for(
         self,
@@ -318,6 +323,10 @@ class PrivateEstimator(Shapes, BaseEstimator):
 
     def _features(self, X: Any) -> Any:
         check_is_fitted(self)
+        return self._encodable(X)
+
+    def _encodable(self, X: Any) -> Any:
+        """Rows of the columns that were fitted on, or are about to be, as the extension reads them."""
         check_unmasked("X", X)
         schema = as_schema(self.schema) if self.schema is not None else None
         if schema is not None and not _plain_numbers(schema, X):
@@ -328,7 +337,7 @@ class PrivateEstimator(Shapes, BaseEstimator):
         X = validate_data(
             self,
             X,
-            reset=False,
+            reset=not hasattr(self, "n_features_in_"),
             accept_sparse="csr",
             dtype=(np.float64, np.float32),
             ensure_all_finite=False,

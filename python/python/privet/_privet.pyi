@@ -74,6 +74,7 @@ class Plan:
         settings: _Pairs,
         calibration: str,
         notes: list[str],
+        public: _Features | None = None,
     ) -> Plan: ...
     def to_json(self) -> str: ...
     def run(

@@ -10,9 +10,13 @@ from privet.regression import _Regressor
 
 
 class _Sparse:
-    """How many columns are kept."""
+    """How many columns are kept, and public inputs."""
 
     size: Any
+    public: Any
+
+    def _public_rows(self) -> Any:
+        return None if self.public is None else self._encodable(self.public)  # type: ignore[attr-defined]
 
     def _settings(self) -> dict[str, Any]:
         own = {} if self.size is None else {"columns": whole("size", self.size)}
@@ -28,8 +32,13 @@ class PrivateSparseRegression(_Sparse, _Regressor):
     ----------
     size : int, optional
         How many columns have weights; chosen from public facts unless given.
-    method : {"dp-ight", "two-stage"}
-        A descent that keeps the largest weights, or columns chosen by their association and then fitted.
+    method : {"dp-ight", "two-stage", "dpsl-kt"}
+        A descent that keeps the largest weights; columns chosen (``settings={"selector": ...}``) and then fitted
+        (``settings={"fit": ...}``); or what a teacher says of ``public`` inputs
+        (``settings={"teacher": "private"}``: a private model).
+    public : array, sparse matrix or frame, optional
+        Public inputs for ``method="dpsl-kt"``, with the columns of ``X``. They are **not protected**, and the
+        certificate says so.
 
     Examples
     --------
@@ -50,6 +59,7 @@ class PrivateSparseRegression(_Sparse, _Regressor):
         size=None,
         delta=None,
         method="dp-ight",
+        public=None,
         bounds=None,
         target_bounds=None,
         data_norm=None,
@@ -66,6 +76,7 @@ class PrivateSparseRegression(_Sparse, _Regressor):
         self.size = size
         self.delta = delta
         self.method = method
+        self.public = public
         self.bounds = bounds
         self.target_bounds = target_bounds
         self.data_norm = data_norm
@@ -85,7 +96,7 @@ class PrivateSparseRegression(_Sparse, _Regressor):
 class PrivateSparseClassifier(_Sparse, _Probabilities):
     """Logistic regression on few columns of many, under differential privacy.
 
-    Parameters are those of :class:`PrivateLogisticRegression`, and ``size`` and ``method`` of
+    Parameters are those of :class:`PrivateLogisticRegression`, and ``size``, ``method`` and ``public`` of
     :class:`PrivateSparseRegression`.
 
     Examples
@@ -107,6 +118,7 @@ class PrivateSparseClassifier(_Sparse, _Probabilities):
         size=None,
         delta=None,
         method="dp-ight",
+        public=None,
         bounds=None,
         data_norm=None,
         schema=None,
@@ -123,6 +135,7 @@ class PrivateSparseClassifier(_Sparse, _Probabilities):
         self.size = size
         self.delta = delta
         self.method = method
+        self.public = public
         self.bounds = bounds
         self.data_norm = data_norm
         self.schema = schema

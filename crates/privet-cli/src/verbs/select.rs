@@ -24,7 +24,7 @@ certificate into one file. Columns are those of the encoded table: a number is o
 one for each of its values.
 
   correlation   the most associated columns, one after the other (the default)
-  exponential   a set of columns by how well it fits; for few columns
+  exponential   a set of columns by how well it fits, among up to 50,000,000 sets
   distance      what most chunks of the records choose, if so many agree that no one matters
   subsample     the same over many random parts of the records; needs many rows
   lasso-stability

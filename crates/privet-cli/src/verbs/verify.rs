@@ -89,7 +89,7 @@ impl Verify {
 fn public_rows(released: &Loaded, path: &Path) -> Result<Check, Failure> {
     let Loaded::Model(model) = released else {
         return Err(Failure::input(
-            "--public: only models by --method dpsl-kt are learned from public rows".into(),
+            "--public: only models by --method dpsl-kt are learned from public rows",
         ));
     };
     let request = model.request();

@@ -24,6 +24,12 @@ impl<'a> StepWatch<'a> {
         self.proceed(Progress { iteration, gradient_norm, tolerance, precise: false })
     }
 
+    /// Whether to go on, where how many steps there were is no public number: nothing is told.
+    pub fn goes_on(&self) -> bool {
+        let (gradient_norm, tolerance) = (f64::INFINITY, 0.0);
+        self.proceed(Progress { iteration: 1, gradient_norm, tolerance, precise: false })
+    }
+
     /// An error if the run was stopped.
     pub fn went_on(&self) -> Result<(), LearnError> {
         match self.stopped.load(Ordering::Relaxed) {

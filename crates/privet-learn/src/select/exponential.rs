@@ -292,7 +292,7 @@ impl Asks for Fitting {
             let scores = self.fits.fitted(&moments, shape, || watch.step())?;
             return Ok(self.choice.run(Private::new(scores), session)?.map(Heard::Set));
         }
-        let supports = Supports::new(moments, self.fits, shape, || watch.step());
+        let supports = Supports::new(moments, self.fits, shape, || watch.goes_on());
         let found = self.choice.run_lazily(Private::new(supports), session)?;
         watch.went_on()?;
         // Nothing is chosen only where the run was stopped.

@@ -251,7 +251,7 @@ impl Asks for Testing {
         let Naming { open, size } = self.naming;
         let scaled = Scaled::new(&data.features, &labels, open, grid, size)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
-        let searched = scaled.searched(&self.steps, || watch.step());
+        let searched = scaled.searched(&self.steps, || watch.goes_on());
         let searched = searched.map_err(|Ended| LearnError::Solve(SolveError::Stopped))?;
         let otherwise: Vec<u32> = (0..size as u32).collect();
         let found = searched.map(|(set, distance)| (set, self.whole(distance)));
