@@ -102,6 +102,7 @@ impl Cost {
             | Self::ZeroConcentrated { .. }
             | Self::Approximate { .. } => None,
             Self::ContinualGaussian { .. } => Some("the sums before their noise"),
+            Self::AboveThreshold { .. } => Some("the noise of the threshold"),
         }
     }
 }
@@ -230,6 +231,19 @@ pub enum Cost {
         /// As in [`Cost::Gaussian`], of all rows together.
         grid: Grid,
     },
+    /// Which of a series of answers, each chosen after those before it was compared, are above a threshold, until
+    /// the first that is not: one noise on the threshold for all of them, and one on each answer. An answer moves by
+    /// at most `sensitivity`.
+    AboveThreshold {
+        /// The law of both noises.
+        law: ThresholdNoise,
+        /// How far an answer moves.
+        sensitivity: f64,
+        /// Scale of the threshold's noise.
+        noise_scale: f64,
+        /// Scale of each answer's noise.
+        query_noise_scale: f64,
+    },
     /// Release of the exact minimiser of Σℓ + (λ/2)‖θ‖² + ⟨b, θ⟩.
     Objective(ObjectiveCost),
     /// Approximate Minima Perturbation: release of θ̃ + noise, where θ̃ is within
@@ -242,6 +256,17 @@ pub enum Cost {
         /// The noise added to θ̃.
         output: OutputNoise,
     },
+}
+
+/// The law of the noises of [`Cost::AboveThreshold`], on whole numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ThresholdNoise {
+    /// Two-sided, ∝ e^(−|k|/s).
+    Laplace,
+    /// One-sided, ∝ e^(−k/s) on k ≥ 0: it lowers the threshold, and it lowers each answer.
+    #[default]
+    Exponential,
 }
 
 /// A fine grid on which a discrete Gaussian stands in for a continuous one.

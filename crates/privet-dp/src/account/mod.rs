@@ -56,6 +56,7 @@ pub use calibrate::calibrate;
 pub use error::AccountError;
 pub use event::{
     Cost, Event, Grid, LossShape, ObjectiveCost, ObjectiveNoise, OutputNoise, Runs, Sign,
+    ThresholdNoise,
 };
 pub use filter::{Filter, Tally};
 pub use seen_by::SeenBy;

@@ -204,6 +204,13 @@ impl Parts {
             Cost::BoundedRange { range } => {
                 self.push(Part::BoundedRange(non_negative("range", *range)?), count);
             }
+            Cost::AboveThreshold { sensitivity, noise_scale, query_noise_scale, .. } => {
+                let sensitivity = non_negative("sensitivity", *sensitivity)?;
+                let threshold = ratio(sensitivity, positive("noise_scale", *noise_scale)?);
+                let each = positive("query_noise_scale", *query_noise_scale)?;
+                let epsilon = (threshold + 2.0 * ratio(sensitivity, each)) * UP;
+                self.push(Part::Response(epsilon), count);
+            }
             Cost::ZeroConcentrated { rho } => {
                 self.push(Part::Concentrated(non_negative("rho", *rho)?), count);
             }

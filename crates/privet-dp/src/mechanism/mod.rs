@@ -16,6 +16,8 @@
 //! | [`Selection`] | exponential or Laplace noise to the scores of signed columns, again and again | composed bounded range or pure, finite arithmetic |
 //! | [`Choice`] | exponential weights to the scores of a list, once | bounded range, finite arithmetic |
 //! | [`Stability`] | discrete Laplace noise to a distance, which lets a stable answer out | pure and a leak of δ, finite arithmetic |
+//! | [`SparseVector`] | discrete Laplace or exponential noise to a threshold and to each answer compared with it | pure, once for each answer below, finite arithmetic |
+//! | [`StableAnswers`] | the same to distances, which let stable answers out, any number of them | that and a leak of δ, finite arithmetic |
 //! | [`PerturbedObjective`] | a random linear term inside an objective | objective perturbation, AMP |
 
 mod choice;
@@ -31,7 +33,9 @@ mod rotated;
 mod sampled_gaussian;
 mod selection;
 mod shuffled;
+mod sparse_vector;
 mod stability;
+mod stable_answers;
 
 pub use choice::Choice;
 pub use continual::{Continual, Stream};
@@ -41,9 +45,11 @@ pub use l2_laplace::L2Laplace;
 pub use laplace::Laplace;
 pub use moments::{Moments, MomentsLaw, NoisyMoments};
 pub use objective::{Distance, ObjectiveToken, OutputLaw, PerturbedObjective, SecretNoise};
-pub use partition::{independent_blocks, independent_sets};
+pub use partition::{balanced_blocks, independent_blocks, independent_sets};
 pub use rotated::{RotatedObjective, RotatedToken};
 pub use sampled_gaussian::{Draw, SampledGaussian};
 pub use selection::{Scores, Selection, SelectionLaw, Vertex};
 pub use shuffled::ShuffledGaussian;
+pub use sparse_vector::{Comparing, QUERY_RATIO, SparseVector};
 pub use stability::{Proxied, RELEASED, Stability};
+pub use stable_answers::{Answering, Heard, StableAnswers};

@@ -30,4 +30,5 @@ mod sampled_gaussian;
 mod selected_runs;
 mod selection;
 mod session;
+mod sparse_vector;
 mod stability;
