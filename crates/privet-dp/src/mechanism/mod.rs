@@ -16,8 +16,11 @@
 //! | [`Selection`] | exponential or Laplace noise to the scores of signed columns, again and again | composed bounded range or pure, finite arithmetic |
 //! | [`Choice`] | exponential weights to the scores of a list, once | bounded range, finite arithmetic |
 //! | [`Stability`] | discrete Laplace noise to a distance, which lets a stable answer out | pure and a leak of δ, finite arithmetic |
+//! | [`NoisyArgmax`], [`ConfidentArgmax`] | Gaussian noise to votes by class, of which the largest is named | exact Gaussian curve, finite arithmetic |
+//! | [`AgreedLabels`] | the same to a batch, let out if a noised distance says that voters agree | (ε, δ), finite arithmetic |
 //! | [`PerturbedObjective`] | a random linear term inside an objective | objective perturbation, AMP |
 
+mod agreed_labels;
 mod choice;
 mod continual;
 mod gaussian;
@@ -25,6 +28,7 @@ mod grid;
 mod l2_laplace;
 mod laplace;
 mod moments;
+mod noisy_argmax;
 mod objective;
 mod partition;
 mod rotated;
@@ -33,6 +37,7 @@ mod selection;
 mod shuffled;
 mod stability;
 
+pub use agreed_labels::AgreedLabels;
 pub use choice::Choice;
 pub use continual::{Continual, Stream};
 pub use gaussian::Gaussian;
@@ -40,6 +45,7 @@ pub use grid::{ExactCounts, released_step};
 pub use l2_laplace::L2Laplace;
 pub use laplace::Laplace;
 pub use moments::{Moments, MomentsLaw, NoisyMoments};
+pub use noisy_argmax::{ConfidentArgmax, NoisyArgmax, Votes};
 pub use objective::{Distance, ObjectiveToken, OutputLaw, PerturbedObjective, SecretNoise};
 pub use partition::{independent_blocks, independent_sets};
 pub use rotated::{RotatedObjective, RotatedToken};
