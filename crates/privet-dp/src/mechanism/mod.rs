@@ -18,8 +18,11 @@
 //! | [`Stability`] | discrete Laplace noise to a distance, which lets a stable answer out | pure and a leak of δ, finite arithmetic |
 //! | [`SparseVector`] | discrete Laplace or exponential noise to a threshold and to each answer compared with it | pure, once for each answer below, finite arithmetic |
 //! | [`StableAnswers`] | the same to distances, which let stable answers out, any number of them | that and a leak of δ, finite arithmetic |
+//! | [`NoisyArgmax`], [`ConfidentArgmax`] | Gaussian noise to votes by class, of which the largest is named | exact Gaussian curve, finite arithmetic |
+//! | [`AgreedLabels`] | the same to a batch, let out if a noised distance says that voters agree | (ε, δ), finite arithmetic |
 //! | [`PerturbedObjective`] | a random linear term inside an objective | objective perturbation, AMP |
 
+mod agreed_labels;
 mod choice;
 mod continual;
 mod gaussian;
@@ -27,6 +30,7 @@ mod grid;
 mod l2_laplace;
 mod laplace;
 mod moments;
+mod noisy_argmax;
 mod objective;
 mod partition;
 mod rotated;
@@ -37,6 +41,7 @@ mod sparse_vector;
 mod stability;
 mod stable_answers;
 
+pub use agreed_labels::AgreedLabels;
 pub use choice::Choice;
 pub use continual::{Continual, Stream};
 pub use gaussian::Gaussian;
@@ -44,6 +49,7 @@ pub use grid::{ExactCounts, released_step};
 pub use l2_laplace::L2Laplace;
 pub use laplace::Laplace;
 pub use moments::{Moments, MomentsLaw, NoisyMoments};
+pub use noisy_argmax::{ConfidentArgmax, NoisyArgmax, Votes};
 pub use objective::{Distance, ObjectiveToken, OutputLaw, PerturbedObjective, SecretNoise};
 pub use partition::{balanced_blocks, independent_blocks, independent_sets};
 pub use rotated::{RotatedObjective, RotatedToken};

@@ -14,6 +14,7 @@ mod account_review;
 mod account_sampled;
 mod account_tiny;
 mod account_vectors;
+mod argmax;
 mod continual;
 mod doors;
 mod filter;
