@@ -160,6 +160,36 @@ impl ConfidentArgmax {
     }
 }
 
+impl ConfidentArgmax {
+    /// The same of a batch that is fixed before the first vote: every question is tested, then the first so many of those
+    /// that reached the threshold are answered; the order of [`Self::events`].
+    pub fn run_all(
+        &self,
+        votes: Private<Vec<Votes>>,
+        answers: u32,
+        session: &mut Session<'_>,
+    ) -> Result<Noised<Vec<Option<usize>>>, GateError> {
+        let votes = votes.open();
+        let mut reached = Vec::with_capacity(votes.len());
+        for votes in &votes {
+            let counts = vec![votes.iter().copied().max().unwrap_or(0).into()];
+            let largest = Private::new(ExactCounts { counts, unit: 1.0 });
+            reached.push(self.test().add_to_units(largest, session)?[0] >= self.threshold);
+        }
+        let mut labels = Vec::with_capacity(votes.len());
+        let mut left = answers;
+        for (votes, reached) in votes.into_iter().zip(reached) {
+            let label = match reached && left > 0 {
+                true => Some(self.argmax.label(Private::new(votes), session)?),
+                false => None,
+            };
+            left -= u32::from(label.is_some());
+            labels.push(label);
+        }
+        Ok(session.noised(labels))
+    }
+}
+
 /// Whole counts.
 pub(super) fn exact(votes: &[u32]) -> ExactCounts {
     ExactCounts { counts: votes.iter().map(|count| i128::from(*count)).collect(), unit: 1.0 }

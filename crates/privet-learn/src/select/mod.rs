@@ -28,6 +28,7 @@ pub mod subsample;
 mod votes;
 
 pub use registry::{SELECTORS, Selector, SelectorInfo};
+pub(crate) use votes::elected;
 pub use votes::stable_distance;
 
 use crate::allowance::Allowance;

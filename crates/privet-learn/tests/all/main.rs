@@ -35,4 +35,5 @@ mod sparse;
 mod ssp;
 mod sweep;
 mod toy;
+mod transfer;
 mod void;

@@ -11,6 +11,7 @@ use privet_learn::look::count::Count;
 use privet_learn::online::tally::Tally;
 use privet_learn::online::{self, Online};
 use privet_learn::select::{SELECTORS, Select, Selector};
+use privet_learn::transfer::{AGGREGATORS, Aggregator, Vote};
 use privet_learn::{Erm, LearnError, METHODS, Plan, Released, Request, Task, Words, plan};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -236,15 +237,49 @@ pub static TALLIES: LazyLock<Vec<Subject<Tally>>> = LazyLock::new(|| {
     ["work", "ill"].map(subject).into()
 });
 
+/// Every aggregator that settles on noise, under both relations, with teachers that all but agree, so that every draw of
+/// the noise that will ever be made gives an answer.
+pub static VOTES: LazyLock<Vec<Subject<Vote>>> = LazyLock::new(|| {
+    let mut all = Vec::new();
+    let schema = Schema::from_toml(CHOSEN).unwrap();
+    let public = read::csv_bytes(choosable(12).as_bytes(), &schema).unwrap().features;
+    for info in AGGREGATORS.iter().filter(|info| info.name != "agreed-gnmax") {
+        for neighbours in RELATIONS {
+            let aggregator: Aggregator = info.name.parse().unwrap();
+            let aggregator = match info.name {
+                "sparse-vector" => aggregator.with("cutoff", "2").unwrap(),
+                _ => aggregator,
+            };
+            let task = Vote { aggregator, teachers: Some(20), ..Vote::on(12) };
+            let asked = task.request(&schema, ROWS as u64, neighbours, (60.0, Some(1e-6))).unwrap();
+            let data = read::csv_bytes(choosable(ROWS).as_bytes(), &schema).unwrap();
+            let ready = |plan: Plan<Vote>| plan.with_public(&public).unwrap();
+            all.push(Subject::made(info.name, "", asked, data, ready));
+        }
+    }
+    all
+});
+
 impl<T: Task> Subject<T> {
     fn new(method: &'static str, what: &str, asked: Request<T>, data: Dataset) -> Self {
+        Self::made(method, what, asked, data, |plan| plan)
+    }
+
+    /// The same where a plan is handed something before it is carried out.
+    fn made(
+        method: &'static str,
+        what: &str,
+        asked: Request<T>,
+        data: Dataset,
+        ready: impl FnOnce(Plan<T>) -> Plan<T>,
+    ) -> Self {
         let kind = match asked.budget {
             Some(budget) if budget.is_pure() => "pure",
             Some(_) => "approximate",
             None => "not private",
         };
         let name = format!("{method}, {what}{}, {kind}", asked.neighbours);
-        let plan = plan(&asked).unwrap();
+        let plan = ready(plan(&asked).unwrap());
         let release = plan
             .run(&data, &mut SystemRandom::new().unwrap(), &AtomicBool::new(false))
             .unwrap_or_else(|error| panic!("{name}: {error}"));
