@@ -9,6 +9,7 @@ use crate::online::{Stream, Tallies};
 use crate::ratings::Factors;
 use crate::schema::Schema;
 use crate::select::Support;
+use crate::vote::Labels;
 use crate::watched::watched;
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, read};
@@ -198,5 +199,6 @@ pub fn load(py: Python<'_>, path: PathBuf, sealed: bool) -> Outcome<Py<PyAny>> {
         Loaded::Factors(found) => Py::new(py, Factors::loaded(Held::loaded(found)))?.into_any(),
         Loaded::Stream(found) => Py::new(py, Stream(Held::loaded(found)))?.into_any(),
         Loaded::Tally(found) => Py::new(py, Tallies(Held::loaded(found)))?.into_any(),
+        Loaded::Labels(found) => Py::new(py, Labels(Held::loaded(found)))?.into_any(),
     })
 }

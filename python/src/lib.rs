@@ -2,7 +2,7 @@
 //!
 //! What a learner does is decided in the crates that this one calls; what a Python programmer sees is
 //! written in Python beside it (`python/privet`). Here arrays become data sets (`input`), requests
-//! plans and releases (`plan`, `model`, `shapes`, `count`, `select`, `ratings`, `held`), errors exceptions (`error`), and the interpreter is set free
+//! plans and releases (`plan`, `model`, `shapes`, `count`, `select`, `vote`, `ratings`, `held`), errors exceptions (`error`), and the interpreter is set free
 //! while records are worked on (`watched`).
 
 mod account;
@@ -19,6 +19,7 @@ mod ratings;
 mod schema;
 mod select;
 mod shapes;
+mod vote;
 mod watched;
 
 use pyo3::prelude::*;
@@ -63,6 +64,8 @@ mod _privet {
     use super::schema::Schema;
     #[pymodule_export]
     use super::select::{SelectPlan, Support};
+    #[pymodule_export]
+    use super::vote::{Labels, VotePlan};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

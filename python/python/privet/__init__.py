@@ -37,6 +37,7 @@ from privet.recommender import PrivateRecommender
 from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, PrivateRidge
 from privet.schema import Schema, binary, category, ignore, number
 from privet.selection import PrivateFeatureSelector
+from privet.voting import LabelsFile, PrivateVote
 from privet.sparse import PrivateSparseClassifier, PrivateSparseRegression
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "Check",
     "CountPlan",
     "Counts",
+    "LabelsFile",
     "NotPrivateWarning",
     "NotValidWarning",
     "Plan",
@@ -62,6 +64,7 @@ __all__ = [
     "PrivateRidge",
     "PrivateSparseClassifier",
     "PrivateSparseRegression",
+    "PrivateVote",
     "PublicClassesWarning",
     "RepeatedFitWarning",
     "Schema",

@@ -22,6 +22,7 @@ from privet.recommender import PrivateRecommender
 from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, rate_at_zero
 from privet.schema import Schema
 from privet.selection import PrivateFeatureSelector
+from privet.voting import LabelsFile
 
 
 _RELEASED = (
@@ -31,13 +32,14 @@ _RELEASED = (
     _privet.Factors,
     _privet.Stream,
     _privet.Tallies,
+    _privet.Labels,
 )
 """What the extension hands out."""
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a file, whoever wrote it: a model or chosen columns as a fitted estimator, counts as
-    :class:`privet.Counts`, the newest release of a stream as :class:`privet.StreamFile`, what was learnt from ratings as :class:`privet.PrivateRecommender`.
+    :class:`privet.Counts`, the newest release of a stream as :class:`privet.StreamFile`, labels as :class:`privet.LabelsFile`, what was learnt from ratings as :class:`privet.PrivateRecommender`.
 
     A file whose seal is broken is refused. Where :func:`verify` refuses what the certificate claims, the
     model can still be used, but its ``certificate_`` (``certificate`` of counts) claims nothing, and a warning
@@ -63,6 +65,10 @@ def load(path: str | os.PathLike[str]) -> Any:
         stream = StreamFile(found)
         stream.certificate = _checked(stream.certificate, found)
         return stream
+    if isinstance(found, _privet.Labels):
+        labels = LabelsFile(found)
+        labels.certificate = _checked(labels.certificate, found)
+        return labels
     if isinstance(found, _privet.Factors):
         recommender = PrivateRecommender._loaded(found)
         recommender.certificate_ = _checked(recommender.certificate_, found)
@@ -74,7 +80,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def _checked(
     certificate: Certificate,
-    release: _privet.Model | _privet.Counts | _privet.Support | _privet.Factors,
+    release: _privet.Model | _privet.Counts | _privet.Support | _privet.Factors | _privet.Labels,
 ) -> Certificate:
     """The certificate, with nothing claimed where verification refuses the claim."""
     verdict = verify(release) if certificate.private else None
@@ -191,7 +197,7 @@ def verify(model: Any) -> Verdict:
     elif isinstance(model, PrivateRecommender):
         check_is_fitted(model)
         model = model.factors_
-    elif isinstance(model, StreamFile):
+    elif isinstance(model, (StreamFile, LabelsFile)):
         model = model._release
     elif not isinstance(model, _RELEASED):
         model = _privet.load(os.fspath(model), sealed=False)

@@ -1,5 +1,6 @@
 //! The verbs of the command line, one a file: flags, help, and a short `run`.
 
+pub mod answer;
 pub mod audit;
 #[cfg(feature = "bench")]
 pub mod bench;
@@ -23,3 +24,4 @@ pub mod schema;
 pub mod select;
 pub mod train;
 pub mod verify;
+pub mod vote;
