@@ -37,8 +37,8 @@ from privet.recommender import PrivateRecommender
 from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, PrivateRidge
 from privet.schema import Schema, binary, category, ignore, number
 from privet.selection import PrivateFeatureSelector
-from privet.voting import LabelsFile, PrivateVote
 from privet.sparse import PrivateSparseClassifier, PrivateSparseRegression
+from privet.voting import LabelsFile, PrivateVote
 
 __all__ = [
     "Certificate",
