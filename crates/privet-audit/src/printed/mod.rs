@@ -17,6 +17,7 @@ pub mod minima;
 pub mod online;
 pub mod passes;
 pub mod sparse;
+pub mod sparse_vector;
 
 use crate::AuditError;
 use crate::bits::noise_failed;
