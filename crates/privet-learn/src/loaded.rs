@@ -10,6 +10,7 @@ use crate::released::Released;
 use crate::request::task_of;
 use crate::select::Select;
 use crate::task::Task;
+use crate::transfer::neighbours::Nearby;
 use crate::verify::{Verdict, verify};
 use privet_dp::gate::Certificate;
 use serde_json::Value;
@@ -65,4 +66,6 @@ families! {
     Stream(Online);
     /// Running counts of declared categories.
     Tally(Tally);
+    /// Answers to public questions by the records near them.
+    Answers(Nearby);
 }

@@ -62,17 +62,17 @@ fn labels_come_out_as_often_as_the_law_says() {
 fn a_session_of_confident_answers_ends_where_its_limit_does() {
     let (mut source, _) = fresh();
     let mechanism =
-        ConfidentArgmax { argmax: argmax(1.0, 3), threshold: 50.0, test_scale: 1.0 };
+        ConfidentArgmax { argmax: argmax(4.0, 3), threshold: 200.0, test_scale: 4.0 };
     let filter = mechanism.filter(20, 10).unwrap();
     let mut nobody = ();
     let mut session = Session::open(Spend::Within(filter), &mut source, &mut nobody).unwrap();
     let mut parts = Vec::new();
     for question in 0..20 {
-        // 60 σ away from the threshold on either side.
-        let votes = if question % 2 == 0 { vec![0, 200, 0] } else { vec![0, 0, 0] };
+        // 50 σ away from the threshold on either side.
+        let votes = if question % 2 == 0 { vec![0, 400, 0] } else { vec![0, 0, 0] };
         parts.push(mechanism.run(Private::new(votes), &mut session).unwrap());
     }
-    let more = mechanism.run(Private::new(vec![0, 200, 0]), &mut session);
+    let more = mechanism.run(Private::new(vec![0, 400, 0]), &mut session);
     assert!(matches!(more.err(), Some(GateError::Account(account::AccountError::Exhausted))));
     let all = session.gather(parts).unwrap();
     let claim = filter.guarantee(1e-5).unwrap();

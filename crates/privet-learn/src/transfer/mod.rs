@@ -1,0 +1,3 @@
+//! Learning from answers: private predictions for public questions.
+
+pub mod neighbours;
