@@ -4,6 +4,7 @@ use crate::error::{Failure, Outcome};
 use crate::held::{Held, seal};
 use crate::input;
 use crate::model::Model;
+use crate::nearby::Answers;
 use crate::noise::source;
 use crate::online::{Stream, Tallies};
 use crate::ratings::Factors;
@@ -198,5 +199,6 @@ pub fn load(py: Python<'_>, path: PathBuf, sealed: bool) -> Outcome<Py<PyAny>> {
         Loaded::Factors(found) => Py::new(py, Factors::loaded(Held::loaded(found)))?.into_any(),
         Loaded::Stream(found) => Py::new(py, Stream(Held::loaded(found)))?.into_any(),
         Loaded::Tally(found) => Py::new(py, Tallies(Held::loaded(found)))?.into_any(),
+        Loaded::Answers(found) => Py::new(py, Answers(Held::loaded(found)))?.into_any(),
     })
 }

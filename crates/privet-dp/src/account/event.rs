@@ -80,7 +80,9 @@ impl Cost {
     /// In how many draws it is carried out: the steps of a stream, or one.
     pub fn draws(&self) -> u32 {
         match self {
-            Self::ContinualGaussian { steps, .. } | Self::IndividualGaussian { steps, .. } => *steps,
+            Self::ContinualGaussian { steps, .. } | Self::IndividualGaussian { steps, .. } => {
+                *steps
+            }
             _ => 1,
         }
     }

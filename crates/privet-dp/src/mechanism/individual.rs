@@ -152,7 +152,8 @@ impl Spending {
         }
         let mut draws = Zeroizing::new(vec![0; coordinates]);
         self.noise.fill_steps(&mut draws, session.charge(self.event.clone())?);
-        let mut sum = ExactCounts { counts: vec![0; coordinates], unit: self.individual.resolution };
+        let mut sum =
+            ExactCounts { counts: vec![0; coordinates], unit: self.individual.resolution };
         for own in &parts {
             let after = self.spent[own.owner] + own.square();
             if after <= self.individual.share {

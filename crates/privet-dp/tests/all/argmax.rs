@@ -61,8 +61,7 @@ fn labels_come_out_as_often_as_the_law_says() {
 #[test]
 fn a_session_of_confident_answers_ends_where_its_limit_does() {
     let (mut source, _) = fresh();
-    let mechanism =
-        ConfidentArgmax { argmax: argmax(4.0, 3), threshold: 200.0, test_scale: 4.0 };
+    let mechanism = ConfidentArgmax { argmax: argmax(4.0, 3), threshold: 200.0, test_scale: 4.0 };
     let filter = mechanism.filter(20, 10).unwrap();
     let mut nobody = ();
     let mut session = Session::open(Spend::Within(filter), &mut source, &mut nobody).unwrap();
@@ -76,8 +75,7 @@ fn a_session_of_confident_answers_ends_where_its_limit_does() {
     assert!(matches!(more.err(), Some(GateError::Account(account::AccountError::Exhausted))));
     let all = session.gather(parts).unwrap();
     let claim = filter.guarantee(1e-5).unwrap();
-    let release =
-        session.emit(all, Statement::new(claim, Arithmetic::Finite, json!({}))).unwrap();
+    let release = session.emit(all, Statement::new(claim, Arithmetic::Finite, json!({}))).unwrap();
     for (question, label) in release.value().iter().enumerate() {
         assert_eq!(*label, (question % 2 == 0).then_some(1), "{question}");
     }
@@ -97,7 +95,10 @@ fn published_settings_cost_what_they_cost_whatever_the_votes() {
     let classic = concentrated::classic_epsilon(rho, 1e-5);
     let answers = concentrated::classic_epsilon(286.0 / 1600.0, 1e-5);
     assert!((exact - 2.543).abs() < 2e-3, "{exact}");
-    assert!((classic - 3.174).abs() < 2e-3 && (answers - 3.048).abs() < 2e-3, "{classic} {answers}");
+    assert!(
+        (classic - 3.174).abs() < 2e-3 && (answers - 3.048).abs() < 2e-3,
+        "{classic} {answers}"
+    );
 }
 
 fn agreed(label_epsilon: f64, noise_scale: f64) -> AgreedLabels {

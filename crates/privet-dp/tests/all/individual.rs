@@ -37,7 +37,8 @@ fn released(mechanism: &Individual, parts: &Parts, seed: u64) -> Vec<Vec<f64>> {
     let claim = account::guarantee(&event, 1e-5).unwrap();
     let mut session = Session::start(event, &mut source);
     let mut spending = mechanism.begin(parts[0].len()).unwrap();
-    let steps = parts.iter().map(|step| spending.step(Private::new(own(step)), &mut session).unwrap());
+    let steps =
+        parts.iter().map(|step| spending.step(Private::new(own(step)), &mut session).unwrap());
     let all: Vec<_> = steps.collect();
     let all = session.gather(all).unwrap();
     let statement = Statement::new(claim, Arithmetic::Finite, json!({}));
@@ -125,7 +126,12 @@ fn other_parts_and_more_answers_are_refused() {
     let mut session = Session::start(mechanism.event().unwrap(), &mut source);
     let mut spending = mechanism.begin(2).unwrap();
     let part = |owner, length| OwnPart { owner, part: vec![1; length] };
-    for bad in [vec![part(2, 2)], vec![part(0, 3)], vec![part(1, 2), part(1, 2)], vec![part(1, 2), part(0, 2)]] {
+    for bad in [
+        vec![part(2, 2)],
+        vec![part(0, 3)],
+        vec![part(1, 2), part(1, 2)],
+        vec![part(1, 2), part(0, 2)],
+    ] {
         let refused = spending.step(Private::new(bad), &mut session);
         assert_eq!(refused.err(), Some(GateError::Malformed));
     }

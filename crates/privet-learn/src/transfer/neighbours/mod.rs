@@ -106,7 +106,8 @@ impl Answered {
     /// middle where nobody seems to have voted.
     pub fn predictions(&self, schema: &Schema) -> Predictions {
         let most = |votes: &Vec<f64>| {
-            let better = |best: usize, place: usize| if votes[place] > votes[best] { place } else { best };
+            let better =
+                |best: usize, place: usize| if votes[place] > votes[best] { place } else { best };
             (1..votes.len()).fold(0, better) as u32
         };
         let encoding = Encoding::new(schema);
@@ -262,7 +263,10 @@ impl Task for Nearby {
 
     fn summary(&self) -> String {
         let count = self.questions.len();
-        format!("answers to {count} {} by records nearby", if count == 1 { "question" } else { "questions" })
+        format!(
+            "answers to {count} {} by records nearby",
+            if count == 1 { "question" } else { "questions" }
+        )
     }
 }
 

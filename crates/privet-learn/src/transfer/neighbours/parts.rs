@@ -54,12 +54,7 @@ pub fn near(features: &Matrix, question: &[f64], within: f64) -> Vec<usize> {
 }
 
 /// What each unit votes, the units in order; `None` where a class is not one of `ends`.
-pub fn own(
-    near: &[usize],
-    target: &Target,
-    owners: &[usize],
-    ends: usize,
-) -> Option<Vec<OwnPart>> {
+pub fn own(near: &[usize], target: &Target, owners: &[usize], ends: usize) -> Option<Vec<OwnPart>> {
     let mut sums: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
     for row in near {
         let sum = sums.entry(owners[*row]).or_insert_with(|| vec![0; ends]);

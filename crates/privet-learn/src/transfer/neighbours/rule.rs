@@ -22,9 +22,10 @@ fn quantile(mut values: Vec<f64>, share: f64) -> Option<f64> {
 /// they are all the same.
 pub fn within(questions: &[Vec<f64>], radius: f64) -> f64 {
     let some = &questions[..questions.len().min(SOME)];
-    let pairs = some.iter().enumerate().flat_map(|(place, one)| {
-        some[..place].iter().map(move |other| distance(one, other))
-    });
+    let pairs = some
+        .iter()
+        .enumerate()
+        .flat_map(|(place, one)| some[..place].iter().map(move |other| distance(one, other)));
     quantile(pairs.collect(), NEAR).filter(|found| *found > 0.0).unwrap_or(radius / 2.0)
 }
 
