@@ -9,6 +9,7 @@
 //! | can neighbours be told apart better than claimed? | [`attack`], on whatever is a [`Target`] |
 //! | … for a learner, on built-in worst cases | [`learner`], [`pairs`] |
 //! | … for counts of categories | [`counts`] |
+//! | … for answers by records nearby | [`answers`] |
 //! | … for all that a stream releases, taken together | [`streams`] |
 //! | … for choices of columns | [`selections`] |
 //! | … for completed ratings, by a planted user | [`ratings`] |
@@ -27,6 +28,7 @@
 #![forbid(unsafe_code)]
 
 pub mod accounting;
+pub mod answers;
 pub mod attack;
 pub mod bits;
 pub mod cases;

@@ -4,6 +4,7 @@
 //! have failed.
 
 mod accounting;
+mod answers;
 mod cells;
 mod counts;
 mod errata;
