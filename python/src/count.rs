@@ -4,6 +4,7 @@ use crate::error::{Failure, Outcome};
 use crate::held::{Held, seal};
 use crate::input;
 use crate::model::Model;
+use crate::nearby::Answers;
 use crate::noise::source;
 use crate::online::{Stream, Tallies};
 use crate::ratings::Factors;
@@ -200,5 +201,6 @@ pub fn load(py: Python<'_>, path: PathBuf, sealed: bool) -> Outcome<Py<PyAny>> {
         Loaded::Stream(found) => Py::new(py, Stream(Held::loaded(found)))?.into_any(),
         Loaded::Tally(found) => Py::new(py, Tallies(Held::loaded(found)))?.into_any(),
         Loaded::Labels(found) => Py::new(py, Labels(Held::loaded(found)))?.into_any(),
+        Loaded::Answers(found) => Py::new(py, Answers(Held::loaded(found)))?.into_any(),
     })
 }

@@ -2,7 +2,7 @@
 //!
 //! What a learner does is decided in the crates that this one calls; what a Python programmer sees is
 //! written in Python beside it (`python/privet`). Here arrays become data sets (`input`), requests
-//! plans and releases (`plan`, `model`, `shapes`, `count`, `select`, `vote`, `ratings`, `held`), errors exceptions (`error`), and the interpreter is set free
+//! plans and releases (`plan`, `model`, `shapes`, `count`, `select`, `vote`, `nearby`, `ratings`, `held`), errors exceptions (`error`), and the interpreter is set free
 //! while records are worked on (`watched`).
 
 mod account;
@@ -12,6 +12,7 @@ mod error;
 mod held;
 mod input;
 mod model;
+mod nearby;
 mod noise;
 mod online;
 mod plan;
@@ -50,6 +51,8 @@ mod _privet {
     use super::error::PrivacyError;
     #[pymodule_export]
     use super::model::Model;
+    #[pymodule_export]
+    use super::nearby::{Answers, NearbyPlan};
     #[pymodule_export]
     use super::noise::{noise_discrete_gaussian, noise_discrete_laplace};
     #[pymodule_export]

@@ -55,7 +55,11 @@ impl Callback {
 }
 
 impl Teach for Callback {
-    fn ballots(&self, school: &School<'_>, go_on: &(dyn Fn() -> bool + Sync)) -> Option<Vec<Ballot>> {
+    fn ballots(
+        &self,
+        school: &School<'_>,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Option<Vec<Ballot>> {
         if !go_on() {
             return None;
         }

@@ -190,6 +190,12 @@ fn cost(cost: &Cost, on: &str) -> String {
             number(*query_noise_scale),
             number(*sensitivity)
         ),
+        Cost::IndividualGaussian { steps, sensitivity, noise_scale, .. } => format!(
+            "Gaussian noise of standard deviation {} on each of {steps} answers; one unit, which stays out once \
+             its share is spent, moves all of them together by at most {} (ℓ2)",
+            number(*noise_scale),
+            number(*sensitivity)
+        ),
         Cost::Pure { epsilon } => format!("a mechanism that is pure with ε = {}", number(*epsilon)),
         Cost::BoundedRange { range } => {
             format!("an exponential mechanism of range {} makes {on}", number(*range))

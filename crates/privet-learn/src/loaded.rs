@@ -11,6 +11,7 @@ use crate::request::task_of;
 use crate::select::Select;
 use crate::task::Task;
 use crate::transfer::Vote;
+use crate::transfer::neighbours::Nearby;
 use crate::verify::{Verdict, verify};
 use privet_dp::gate::Certificate;
 use serde_json::Value;
@@ -68,4 +69,6 @@ families! {
     Tally(Tally);
     /// Labels of public rows.
     Labels(Vote);
+    /// Answers to public questions by the records near them.
+    Answers(Nearby);
 }

@@ -32,6 +32,7 @@ from privet.classification import PrivateClassifier, PrivateLinearSVC, PrivateLo
 from privet.counts import CountPlan, Counts, count, plan_count
 from privet.encoder import SchemaEncoder
 from privet.models import load, verify
+from privet.neighbors import PrivateNeighbors
 from privet.online import PrivateOnlineClassifier, StreamFile
 from privet.recommender import PrivateRecommender
 from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, PrivateRidge
@@ -55,6 +56,7 @@ __all__ = [
     "PrivateAdditiveRegressor",
     "PrivateClassifier",
     "PrivateFeatureSelector",
+    "PrivateNeighbors",
     "PrivateLinearRegression",
     "PrivateLinearSVC",
     "PrivateLogisticRegression",

@@ -318,6 +318,10 @@ class PrivateEstimator(Shapes, BaseEstimator):
 
     def _features(self, X: Any) -> Any:
         check_is_fitted(self)
+        return self._rows(X)
+
+    def _rows(self, X: Any) -> Any:
+        """Rows of the form that was fitted on, as the extension reads them."""
         check_unmasked("X", X)
         schema = as_schema(self.schema) if self.schema is not None else None
         if schema is not None and not _plain_numbers(schema, X):

@@ -56,10 +56,16 @@ impl Answer {
         };
         let request = stream.plan().request().clone();
         let public = public_rows(&self.asked.public, &request.schema)?;
-        let inputs = [Some(&self.data), self.asked.schema.as_ref(), Some(&self.asked.public), Some(&self.stream)];
+        let inputs = [
+            Some(&self.data),
+            self.asked.schema.as_ref(),
+            Some(&self.asked.public),
+            Some(&self.stream),
+        ];
         let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
         let place = self.releasing.place(&inputs)?;
-        let mut table = self.labels.as_ref().map(|path| output::open(path, false, &inputs)).transpose()?;
+        let mut table =
+            self.labels.as_ref().map(|path| output::open(path, false, &inputs)).transpose()?;
         let program = self.asked.program(&request.schema)?;
         let data = read_table(&self.data, &request.schema, request.relation())?;
         let planned = stream.plan().clone();
@@ -71,12 +77,18 @@ impl Answer {
         let own = (shown(&labels, &planned), as_json(&labels, &planned));
         self.releasing.keep(place, &labels, "labels", own)?;
         if let (Some(table), Some(path)) = (&mut table, &self.labels) {
-            output::write(table, path, csv(&request.schema, &labels.artefact().classes()).as_bytes())?;
+            output::write(
+                table,
+                path,
+                csv(&request.schema, &labels.artefact().classes()).as_bytes(),
+            )?;
             say!("labels as CSV written to {}", path.display());
         }
         match left {
             0 => say!("the stream is at its end: nothing more is answered"),
-            left => say!("{left} more rows without a stable answer, or batches, before the stream ends"),
+            left => {
+                say!("{left} more rows without a stable answer, or batches, before the stream ends")
+            }
         }
         Ok(())
     }

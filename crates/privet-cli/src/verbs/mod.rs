@@ -15,6 +15,7 @@ pub mod keygen;
 #[cfg(not(feature = "bench"))]
 pub mod left_out;
 pub mod methods;
+pub mod neighbours;
 pub mod online;
 pub mod plan;
 mod plan_ratings;

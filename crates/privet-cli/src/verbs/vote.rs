@@ -135,7 +135,9 @@ impl Asked {
     /// The schema and the relation.
     pub fn facts(&self) -> Result<(Schema, Relation), Failure> {
         let path = self.schema.as_ref().ok_or_else(|| {
-            Failure::input("--schema is missing: the public schema of the table and of the public rows")
+            Failure::input(
+                "--schema is missing: the public schema of the table and of the public rows",
+            )
         })?;
         let schema = Schema::load(path)?.linear();
         let relation = Relation::new(self.neighbours(), schema.unit());
@@ -187,7 +189,9 @@ impl Asked {
         let classes = schema.classes().map_or(2, <[String]>::len);
         program.rehearse(Encoding::new(schema).width(), classes)?;
         if !program.is_apart() {
-            say!("note: this machine does not let a user cut the network off (unshare); the teacher has it");
+            say!(
+                "note: this machine does not let a user cut the network off (unshare); the teacher has it"
+            );
         }
         Ok(Some(Arc::new(program)))
     }
@@ -211,11 +215,18 @@ impl Vote {
         let some = self.asked.plan(&schema, self.asked.rows.unwrap_or(1_000_000), queries)?;
         let learner = self.student.as_deref().map(Teacher::named).transpose()?;
         let apply = self.apply.as_deref().map(|path| public_rows(path, &schema)).transpose()?;
-        let inputs = [Some(&self.data), self.asked.schema.as_ref(), Some(&self.asked.public), self.apply.as_ref()];
+        let inputs = [
+            Some(&self.data),
+            self.asked.schema.as_ref(),
+            Some(&self.asked.public),
+            self.apply.as_ref(),
+        ];
         let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
         let place = self.releasing.place(&inputs)?;
-        let mut table = self.labels.as_ref().map(|path| output::open(path, false, &inputs)).transpose()?;
-        let mut told = self.predictions.as_ref().map(|path| output::open(path, false, &inputs)).transpose()?;
+        let mut table =
+            self.labels.as_ref().map(|path| output::open(path, false, &inputs)).transpose()?;
+        let mut told =
+            self.predictions.as_ref().map(|path| output::open(path, false, &inputs)).transpose()?;
         let program = self.asked.program(&schema)?;
         let data = read_table(&self.data, &schema, relation)?;
         let planned = match self.asked.rows {
@@ -234,9 +245,12 @@ impl Vote {
             (learner, apply, &mut told, &self.predictions)
         {
             let count = schema.classes().map_or(2, <[String]>::len);
-            let student = Student::fit(&learner, &public, &classes, count, 1)?.ok_or_else(|| {
-                Failure::input("--student: no public row has a label, so there is nothing to learn from")
-            })?;
+            let student =
+                Student::fit(&learner, &public, &classes, count, 1)?.ok_or_else(|| {
+                    Failure::input(
+                        "--student: no public row has a label, so there is nothing to learn from",
+                    )
+                })?;
             let predicted: Vec<_> = student.predict(&rows)?.into_iter().map(Some).collect();
             output::write(out, path, csv(&schema, &predicted).as_bytes())?;
             say!("the student's predictions written to {}", path.display());

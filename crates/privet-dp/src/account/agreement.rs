@@ -199,12 +199,12 @@ mod tests {
                 let x = -reach + f64::from(k) * width;
                 let count = f64::from(votes[winner]) + scale * x;
                 let others = (0..votes.len()).filter(|place| *place != winner);
-                let below =
-                    others.map(|place| cdf((count - f64::from(votes[place])) / scale)).product::<f64>();
+                let below = others
+                    .map(|place| cdf((count - f64::from(votes[place])) / scale))
+                    .product::<f64>();
                 (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt() * below
             };
-            let inner: f64 =
-                (1..steps).map(|k| at(k) * if k % 2 == 1 { 4.0 } else { 2.0 }).sum();
+            let inner: f64 = (1..steps).map(|k| at(k) * if k % 2 == 1 { 4.0 } else { 2.0 }).sum();
             (at(0) + inner + at(steps)) * width / 3.0
         };
         (0..votes.len()).map(one).collect()

@@ -80,7 +80,9 @@ impl Cost {
     /// In how many draws it is carried out: the steps of a stream, or one.
     pub fn draws(&self) -> u32 {
         match self {
-            Self::ContinualGaussian { steps, .. } => *steps,
+            Self::ContinualGaussian { steps, .. } | Self::IndividualGaussian { steps, .. } => {
+                *steps
+            }
             _ => 1,
         }
     }
@@ -103,6 +105,7 @@ impl Cost {
             | Self::Approximate { .. } => None,
             Self::ContinualGaussian { .. } => Some("the sums before their noise"),
             Self::AboveThreshold { .. } => Some("the noise of the threshold"),
+            Self::IndividualGaussian { .. } => Some("who has spent their share"),
         }
     }
 }
@@ -243,6 +246,19 @@ pub enum Cost {
         noise_scale: f64,
         /// Scale of each answer's noise.
         query_noise_scale: f64,
+    },
+    /// `steps` releases fₜ + N(0, noise_scale² I), each fₜ chosen by the answers before it, in which a unit stays out
+    /// where the squares of its own parts together would exceed a limit ([`crate::mechanism::Individual`]): between
+    /// neighbours the squares of all movements add up to at most sensitivity², for every course that the answers take.
+    IndividualGaussian {
+        /// How many.
+        steps: u32,
+        /// ℓ2 sensitivity of all releases together, all rounding included.
+        sensitivity: f64,
+        /// Standard deviation of each coordinate of each release.
+        noise_scale: f64,
+        /// As in [`Cost::Gaussian`], of all releases together.
+        grid: Grid,
     },
     /// Release of the exact minimiser of Σℓ + (λ/2)‖θ‖² + ⟨b, θ⟩.
     Objective(ObjectiveCost),

@@ -152,7 +152,8 @@ impl Parts {
                 self.add_gaussian(non_negative("sensitivity", *sensitivity)? / scale, count);
                 self.add_grid(*grid, scale, count)?;
             }
-            Cost::ContinualGaussian { sensitivity, noise_scale, grid, .. } => {
+            Cost::ContinualGaussian { sensitivity, noise_scale, grid, .. }
+            | Cost::IndividualGaussian { sensitivity, noise_scale, grid, .. } => {
                 let scale = positive("noise_scale", *noise_scale)?;
                 self.add_gaussian(non_negative("sensitivity", *sensitivity)? / scale, count);
                 self.add_grid(Some(*grid), scale, count)?;

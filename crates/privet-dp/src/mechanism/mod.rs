@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | [`Gaussian`] | Gaussian noise on a fine grid | exact Gaussian curve, finite arithmetic |
 //! | [`Continual`] | correlated Gaussian noise to the running sums of a stream, step by step | exact Gaussian curve, finite arithmetic |
+//! | [`Individual`] | Gaussian noise to many sums, of which a unit that has spent its share stays out | exact Gaussian curve, finite arithmetic |
 //! | [`SampledGaussian`] | the same to a sum over a secret random part of the records | sampled Gaussian, finite arithmetic |
 //! | [`ShuffledGaussian`] | Gaussian noise to what was computed from records in a secret random order | exact Gaussian curve, finite arithmetic |
 //! | [`Laplace`] | discrete Laplace noise on a grid | pure, finite arithmetic |
@@ -27,6 +28,7 @@ mod choice;
 mod continual;
 mod gaussian;
 mod grid;
+mod individual;
 mod l2_laplace;
 mod laplace;
 mod moments;
@@ -46,6 +48,7 @@ pub use choice::Choice;
 pub use continual::{Continual, Stream};
 pub use gaussian::Gaussian;
 pub use grid::{ExactCounts, released_step};
+pub use individual::{Individual, OwnPart, Spending};
 pub use l2_laplace::L2Laplace;
 pub use laplace::Laplace;
 pub use moments::{Moments, MomentsLaw, NoisyMoments};

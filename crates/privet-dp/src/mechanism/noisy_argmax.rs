@@ -129,8 +129,8 @@ impl ConfidentArgmax {
         let distance = f64::from(questions) * GridGaussian::new(self.test_scale)?.distance(1)
             + f64::from(answers)
                 * GridGaussian::new(self.argmax.noise_scale)?.distance(self.argmax.classes as u64);
-        // Room for the rounding of as many additions as are made one by one.
-        let room = 1.0 + 1e-12 + 4.0 * f64::EPSILON * (f64::from(questions) + f64::from(answers));
+        // Room for what the filter rounds up, each time.
+        let room = 1.0 + 1e-11 + 4.0 * f64::EPSILON * (f64::from(questions) + f64::from(answers));
         Ok(Filter {
             neighbours: self.argmax.neighbours,
             unit: self.argmax.unit,

@@ -45,6 +45,12 @@ fn any_cost() -> impl Strategy<Value = Cost> {
             noise_scale,
             grid: Grid { step: 2_f64.powi(-40), coordinates: 80 },
         }),
+        scale.clone().prop_map(|noise_scale| Cost::IndividualGaussian {
+            steps: 8,
+            sensitivity: 1.0,
+            noise_scale,
+            grid: Grid { step: 2_f64.powi(-40), coordinates: 80 },
+        }),
         scale.clone().prop_map(|noise_scale| Cost::L2Laplace { sensitivity: 1.0, noise_scale }),
         (scale.clone(), 0.01..1.0_f64).prop_map(|(noise_scale, rate)| Cost::PoissonGaussian {
             rate,
@@ -119,7 +125,8 @@ fn quieter(event: &Event, by: f64) -> Event {
                 }
                 cost @ Cost::WithoutReplacementGaussian { .. } => cost,
                 Cost::AboveThreshold { law, sensitivity, noise_scale, query_noise_scale } => {
-                    let (noise_scale, query_noise_scale) = (noise_scale * by, query_noise_scale * by);
+                    let (noise_scale, query_noise_scale) =
+                        (noise_scale * by, query_noise_scale * by);
                     Cost::AboveThreshold { law, sensitivity, noise_scale, query_noise_scale }
                 }
                 Cost::ContinualGaussian {
@@ -139,6 +146,10 @@ fn quieter(event: &Event, by: f64) -> Event {
                         noise_scale,
                         grid,
                     }
+                }
+                Cost::IndividualGaussian { steps, sensitivity, noise_scale, grid } => {
+                    let noise_scale = noise_scale * by;
+                    Cost::IndividualGaussian { steps, sensitivity, noise_scale, grid }
                 }
                 Cost::Laplace { sensitivity, noise_scale, step } => {
                     Cost::Laplace { sensitivity, noise_scale: noise_scale * by, step }

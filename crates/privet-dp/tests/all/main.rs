@@ -19,6 +19,7 @@ mod continual;
 mod doors;
 mod filter;
 mod gate;
+mod individual;
 mod joint;
 mod moments;
 mod noise_choice;

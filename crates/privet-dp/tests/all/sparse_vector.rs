@@ -84,7 +84,8 @@ fn much_of_the_charge_is_attained() {
     for law in LAWS {
         let of = vector(law, 2.0, 2.0, 1);
         let epsilon: f64 = 1.0 / 2.0 + 2.0 / 4.0;
-        let (one, other) = ([[4; 60].as_slice(), &[5]].concat(), [[5; 60].as_slice(), &[4]].concat());
+        let (one, other) =
+            ([[4; 60].as_slice(), &[5]].concat(), [[5; 60].as_slice(), &[4]].concat());
         let ratio = (series(&of, &other, true) / series(&of, &one, true)).ln().abs();
         assert!(ratio <= epsilon && ratio >= 0.75 * epsilon, "{law:?}: {ratio} of {epsilon}");
     }
@@ -97,7 +98,8 @@ fn many_runs_cost_no_more_than_basic_or_advanced_composition() {
         let of = vector(ThresholdNoise::Exponential, 40.0, 1.0, cutoff);
         let (one, runs, delta) = (3.0 / 40.0, f64::from(cutoff), 1e-6_f64);
         let epsilon = account::epsilon(&of.event().unwrap(), delta).unwrap();
-        let advanced = (2.0 * runs * (1.0 / delta).ln()).sqrt() * one + runs * one * (one.exp() - 1.0);
+        let advanced =
+            (2.0 * runs * (1.0 / delta).ln()).sqrt() * one + runs * one * (one.exp() - 1.0);
         assert!(epsilon <= (runs * one).min(advanced) * (1.0 + 1e-9), "{cutoff}: {epsilon}");
     }
 }
@@ -187,7 +189,9 @@ fn the_threshold_is_the_least_that_leaks_no_more_than_is_charged() {
                 let beyond: f64 = match law {
                     ThresholdNoise::Exponential => tail(law, w + 1, scale),
                     ThresholdNoise::Laplace => {
-                        50.0 * (-far..=far).map(|n| mass(law, n, s2) * tail(law, w + n + 1, scale)).sum::<f64>()
+                        50.0 * (-far..=far)
+                            .map(|n| mass(law, n, s2) * tail(law, w + n + 1, scale))
+                            .sum::<f64>()
                     }
                 };
                 f64::from(cutoff) * beyond
@@ -222,8 +226,7 @@ fn what_was_spent_before_is_spent() {
     let mut journal = privet_dp::gate::Journal::create(&folder.path().join("j")).unwrap();
     let mut source = FixedSeed::new(1);
     let spend = Spend::Exactly(of.event().unwrap());
-    let mut session =
-        Session::open_walking(spend, json!(null), &mut source, &mut journal).unwrap();
+    let mut session = Session::open_walking(spend, json!(null), &mut source, &mut journal).unwrap();
     let walk = session.begin::<Idle>().unwrap();
     let mut answering = of.begin(0, &mut session).unwrap();
     // A threshold is drawn and nothing is below it.

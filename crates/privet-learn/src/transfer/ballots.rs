@@ -27,7 +27,10 @@ impl Ballots {
             };
             match ballot.as_ref().filter(sound) {
                 Some(votes) => {
-                    counts.iter_mut().zip(votes).for_each(|(count, class)| count[*class as usize] += 1);
+                    counts
+                        .iter_mut()
+                        .zip(votes)
+                        .for_each(|(count, class)| count[*class as usize] += 1);
                 }
                 None => counts.iter_mut().for_each(|count| count[0] += 1),
             }

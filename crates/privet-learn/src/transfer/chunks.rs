@@ -18,7 +18,12 @@ use privet_dp::gate::Session;
 use privet_dp::mechanism::{balanced_blocks, independent_blocks};
 
 /// Places of the rows of each of so many chunks, ascending; drawn anew.
-pub fn chunks(facts: &Facts, data: &Dataset, count: u32, session: &mut Session<'_>) -> Vec<Vec<usize>> {
+pub fn chunks(
+    facts: &Facts,
+    data: &Dataset,
+    count: u32,
+    session: &mut Session<'_>,
+) -> Vec<Vec<usize>> {
     let owners = admit::owners(facts.unit, data);
     let units = owners.iter().max().map_or(0, |last| last + 1);
     let drawn = match facts.relation().count_is_public() {

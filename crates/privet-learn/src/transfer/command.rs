@@ -58,9 +58,10 @@ impl Program {
             (0..rows * columns).map(|at| value(at / columns.max(1), at % columns.max(1))).collect();
         let labels: Vec<u32> = (0..rows).map(|row| (row % classes) as u32).collect();
         let questions = text(&values, columns, None);
-        let ballot = self.ballot(&text(&values, columns, Some(&labels)), &questions).filter(|votes| {
-            votes.len() == rows && votes.iter().all(|class| (*class as usize) < classes)
-        });
+        let ballot =
+            self.ballot(&text(&values, columns, Some(&labels)), &questions).filter(|votes| {
+                votes.len() == rows && votes.iter().all(|class| (*class as usize) < classes)
+            });
         ballot.map(|_| ()).ok_or_else(|| LearnError::Asked {
             name: "teacher-cmd",
             what: format!(
@@ -188,7 +189,11 @@ fn text(values: &[f32], columns: usize, labels: Option<&[u32]>) -> String {
 }
 
 impl Teach for Program {
-    fn ballots(&self, school: &School<'_>, go_on: &(dyn Fn() -> bool + Sync)) -> Option<Vec<Ballot>> {
+    fn ballots(
+        &self,
+        school: &School<'_>,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Option<Vec<Ballot>> {
         /// Teachers between two questions whether to go on.
         const PORTION: usize = 16;
         let columns = school.queries.columns();

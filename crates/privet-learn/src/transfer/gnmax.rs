@@ -51,8 +51,14 @@ pub const CONFIDENT: AggregatorInfo = AggregatorInfo {
     summary: "the same for those questions alone on which many teachers agree, which is tested under noise first",
     source: SOURCE,
     settings: &[
-        SettingInfo::whole(ANSWERS, "questions that are answered, at most; a third of them unless given"),
-        SettingInfo::number(AGREE, "share of the teachers that must agree, under noise; 0.8 unless given"),
+        SettingInfo::whole(
+            ANSWERS,
+            "questions that are answered, at most; a third of them unless given",
+        ),
+        SettingInfo::number(
+            AGREE,
+            "share of the teachers that must agree, under noise; 0.8 unless given",
+        ),
         SettingInfo::number(
             TEST_RATIO,
             "noise of the test, as a multiple of the noise of the labels; 3.75 unless given",
@@ -311,7 +317,8 @@ impl Aggregate for Confident {
         session: &mut Session<'_>,
     ) -> Result<Noised<Named>, LearnError> {
         let named = self.confident.run_all(Private::new(votes.0), self.answers, session)?;
-        Ok(named.map(|named| named.into_iter().map(|class| class.map(|class| class as u32)).collect()))
+        Ok(named
+            .map(|named| named.into_iter().map(|class| class.map(|class| class as u32)).collect()))
     }
 }
 

@@ -96,7 +96,8 @@ mod tests {
         }
         let lesson = Lesson { columns: 2, classes: 3, rows: &rows, labels: &labels, number: 0 };
         let model = Logistic::of(&lesson, 0.1);
-        let right = (0..90).filter(|row| ranked_first(&model.weigh(lesson.row(*row))) == labels[*row]);
+        let right =
+            (0..90).filter(|row| ranked_first(&model.weigh(lesson.row(*row))) == labels[*row]);
         assert!(right.count() >= 88);
         let one = Lesson { columns: 2, classes: 3, rows: &rows[..4], labels: &[2, 2], number: 0 };
         assert_eq!(ranked_first(&Logistic::of(&one, 0.1).weigh(&rows[..2])), 2);

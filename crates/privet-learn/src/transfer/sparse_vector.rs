@@ -74,7 +74,8 @@ const ROWS_A_CLASS: u64 = 10;
 /// ε of one of T runs, by basic or advanced composition: for rules, not for guarantees.
 fn each(epsilon: f64, delta: f64, cutoff: f64) -> f64 {
     let fits = |one: f64| {
-        let advanced = (2.0 * cutoff * (2.0 / delta).ln()).sqrt() * one + cutoff * one * one.exp_m1();
+        let advanced =
+            (2.0 * cutoff * (2.0 / delta).ln()).sqrt() * one + cutoff * one * one.exp_m1();
         advanced.min(cutoff * one) <= epsilon
     };
     let (mut low, mut high) = (epsilon / cutoff, epsilon);

@@ -44,7 +44,11 @@ const ENDED: &str = "nothing more is answered: so many questions were left witho
 
 impl Answers {
     /// Plans, reserves everything in a new journal and writes the first state. Refused if either file is there already.
-    pub fn begin(plan: &Plan<Vote>, path: &Path, source: &mut dyn Source) -> Result<Self, LearnError> {
+    pub fn begin(
+        plan: &Plan<Vote>,
+        path: &Path,
+        source: &mut dyn Source,
+    ) -> Result<Self, LearnError> {
         if !plan.request().task.stream {
             return Err(LearnError::NotCovered {
                 what: "the plan is for one batch of questions".into(),
@@ -127,7 +131,8 @@ impl Answers {
         }
         let mut journal = Journal::open(&journal_of(&path)).map_err(GateError::from)?;
         let kept = |session: &Suspended<Naming>| {
-            keep(&path, plan.request(), session).map_err(|error| PurseError::NotKept(error.to_string()))
+            keep(&path, plan.request(), session)
+                .map_err(|error| PurseError::NotKept(error.to_string()))
         };
         let generation = session.generation().saturating_add(1);
         let (mut session, mut walk) = session.resume(source, &mut journal, kept)?;

@@ -56,7 +56,10 @@ impl Student {
             let lesson = Lesson { columns, classes, rows: &values, labels: &known, number: 0 };
             let learnt = learner.learn(&lesson).ok_or_else(|| LearnError::Asked {
                 name: "student",
-                what: format!("is a learner that is not built in; accepted: {}", Teacher::accepted()),
+                what: format!(
+                    "is a learner that is not built in; accepted: {}",
+                    Teacher::accepted()
+                ),
             })?;
             let next = Self { learnt, columns };
             own = next
@@ -91,7 +94,9 @@ impl Student {
     fn fits(&self, rows: &Matrix) -> Result<(), LearnError> {
         match rows.columns() == self.columns {
             true => Ok(()),
-            false => Err(LearnError::DataShape("the rows have other columns than the student learnt from")),
+            false => Err(LearnError::DataShape(
+                "the rows have other columns than the student learnt from",
+            )),
         }
     }
 }

@@ -85,7 +85,10 @@ pub const TEACHERS: &[TeacherInfo] = &[
     TeacherInfo {
         name: "logistic",
         summary: "joint logistic regression",
-        settings: &[SettingInfo::number(TEACHER_RIDGE, "pull of the weights to 0; 0.1 unless given")],
+        settings: &[SettingInfo::number(
+            TEACHER_RIDGE,
+            "pull of the weights to 0; 0.1 unless given",
+        )],
     },
     TeacherInfo {
         name: "tree",
@@ -230,7 +233,8 @@ pub trait Classifier: Send + Sync {
 
 /// The first of the classes that most speaks for.
 pub fn ranked_first(weights: &[f32]) -> u32 {
-    let better = |best: usize, class: usize| if weights[class] > weights[best] { class } else { best };
+    let better =
+        |best: usize, class: usize| if weights[class] > weights[best] { class } else { best };
     (1..weights.len()).fold(0, better) as u32
 }
 
@@ -254,7 +258,11 @@ pub type Ballot = Option<Vec<u32>>;
 pub trait Teach: fmt::Debug + Send + Sync {
     /// The ballots of all teachers, in the order of the chunks, those without rows not asked; `None` if `go_on` said
     /// stop. `go_on` may be asked as often as there are teachers, and no more often for other records.
-    fn ballots(&self, school: &School<'_>, go_on: &(dyn Fn() -> bool + Sync)) -> Option<Vec<Ballot>>;
+    fn ballots(
+        &self,
+        school: &School<'_>,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Option<Vec<Ballot>>;
 }
 
 impl School<'_> {
@@ -287,7 +295,11 @@ pub fn filled_rows(matrix: &Matrix, rows: impl Iterator<Item = usize>) -> Vec<f3
 }
 
 impl Teach for Teacher {
-    fn ballots(&self, school: &School<'_>, go_on: &(dyn Fn() -> bool + Sync)) -> Option<Vec<Ballot>> {
+    fn ballots(
+        &self,
+        school: &School<'_>,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Option<Vec<Ballot>> {
         let columns = school.queries.columns();
         let queries = filled_rows(school.queries, 0..school.queries.rows());
         let one = |(number, chunk): (usize, &Vec<usize>)| -> Ballot {
@@ -299,7 +311,12 @@ impl Teach for Teacher {
             let (classes, number) = (school.classes, number as u32);
             let lesson = Lesson { columns, classes, rows: &rows, labels: &labels, number };
             let learnt = self.learn(&lesson)?;
-            Some(queries.chunks(columns.max(1)).map(|row| ranked_first(&learnt.weigh(row))).collect())
+            Some(
+                queries
+                    .chunks(columns.max(1))
+                    .map(|row| ranked_first(&learnt.weigh(row)))
+                    .collect(),
+            )
         };
         /// Teachers between two questions whether to go on.
         const PORTION: usize = 16;

@@ -124,7 +124,8 @@ impl Grower<'_> {
             sorted.clear();
             let pair = |row: &usize| (self.lesson.row(*row)[column], self.lesson.labels[*row]);
             sorted.extend(rows.iter().map(pair));
-            sorted.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+            sorted
+                .sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
             useful += usize::from(sorted[0].0 < sorted[sorted.len() - 1].0);
             let mut left = vec![0.0; counts.len()];
             for at in 1..sorted.len() {
@@ -134,7 +135,8 @@ impl Grower<'_> {
                     continue;
                 }
                 let (below, above) = (at as f64, total - at as f64);
-                let rest: f64 = counts.iter().zip(&left).map(|(all, one)| (all - one).powi(2)).sum();
+                let rest: f64 =
+                    counts.iter().zip(&left).map(|(all, one)| (all - one).powi(2)).sum();
                 let impurity = total - squares(&left) / below - rest / above;
                 if impurity < best.as_ref().map_or(before * (1.0 - 1e-9), |best| best.impurity) {
                     best = Some(Cut { impurity, column, cut: low });
@@ -222,17 +224,23 @@ impl Nearest {
     /// Keeps the rows.
     pub fn of(lesson: &Lesson<'_>, count: u32) -> Self {
         let (rows, labels) = (lesson.rows.to_vec(), lesson.labels.to_vec());
-        Self { columns: lesson.columns, classes: lesson.classes, rows, labels, count: count as usize }
+        Self {
+            columns: lesson.columns,
+            classes: lesson.classes,
+            rows,
+            labels,
+            count: count as usize,
+        }
     }
 }
 
 impl Classifier for Nearest {
     fn weigh(&self, row: &[f32]) -> Vec<f32> {
-        let distance = |other: &[f32]| -> f32 {
-            row.iter().zip(other).map(|(a, b)| (a - b) * (a - b)).sum()
-        };
+        let distance =
+            |other: &[f32]| -> f32 { row.iter().zip(other).map(|(a, b)| (a - b) * (a - b)).sum() };
         let rows = self.rows.chunks_exact(self.columns.max(1));
-        let mut near: Vec<(f32, usize)> = rows.enumerate().map(|(at, other)| (distance(other), at)).collect();
+        let mut near: Vec<(f32, usize)> =
+            rows.enumerate().map(|(at, other)| (distance(other), at)).collect();
         near.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
         near.truncate(self.count);
         let mut shares = vec![0.0; self.classes];

@@ -78,7 +78,9 @@ impl Voting {
             });
         }
         if columns.is_some_and(|columns| columns != rows.columns()) {
-            return Err(LearnError::DataShape("the public rows have other columns than the records"));
+            return Err(LearnError::DataShape(
+                "the public rows have other columns than the records",
+            ));
         }
         if rows.rows().saturating_mul(rows.columns()) > ENTRIES {
             return Err(LearnError::NotCovered {
@@ -97,9 +99,11 @@ impl Voting {
         session: &mut Session<'_>,
         watch: &StepWatch<'_>,
     ) -> Result<Ballots, LearnError> {
-        let absent = || LearnError::Asked {
+        let absent = || {
+            LearnError::Asked {
             name: "public rows",
             what: "are missing: the plan is for labels of public rows; hand them over before it is carried out".into(),
+        }
         };
         let queries = self.rows.as_ref().ok_or_else(absent)?;
         let teach = self.teach.as_ref().ok_or_else(|| LearnError::Asked {
@@ -211,9 +215,8 @@ impl Procedure<Vote> for Voting {
     ) -> Result<Noised<Labels>, LearnError> {
         let watch = StepWatch::new(monitor);
         let mut walk = session.begin::<Naming>()?;
-        let labels = session.walk(&mut walk, |asked, session| {
-            self.once(*asked, facts, table, session, &watch)
-        })?;
+        let labels = session
+            .walk(&mut walk, |asked, session| self.once(*asked, facts, table, session, &watch))?;
         Ok(labels.ok_or(GateError::NotAsPlanned)?)
     }
 }
@@ -275,7 +278,12 @@ mod tests {
         read::csv_bytes(text.as_bytes(), &Schema::from_toml(SCHEMA).unwrap()).unwrap()
     }
 
-    fn counted(neighbours: Neighbours, teacher: &Teacher, data: &Dataset, declared: u64) -> Ballots {
+    fn counted(
+        neighbours: Neighbours,
+        teacher: &Teacher,
+        data: &Dataset,
+        declared: u64,
+    ) -> Ballots {
         let schema = Schema::from_toml(SCHEMA).unwrap();
         let task = Vote { teachers: Some(7), teacher: teacher.clone(), ..Vote::on(3) };
         let request = task.request(&schema, declared, neighbours, (1.0, Some(1e-6))).unwrap();

@@ -22,6 +22,7 @@ mod frank_wolfe;
 mod golden;
 mod linear;
 mod linf;
+mod neighbours;
 mod null_record;
 mod online;
 mod online_real;

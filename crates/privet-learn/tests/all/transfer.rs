@@ -18,7 +18,9 @@ use std::sync::atomic::AtomicBool;
 
 fn schema(more: &str) -> Schema {
     let column = |name: &str| {
-        format!("[[columns]]\nname = \"{name}\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n")
+        format!(
+            "[[columns]]\nname = \"{name}\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n"
+        )
     };
     Schema::from_toml(&format!(
         "bias = true\n{more}[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\n\
@@ -30,9 +32,9 @@ fn schema(more: &str) -> Schema {
 }
 
 /// Three classes that a line tells apart, but for those near it.
-fn text(rows: usize, seed: u64) -> String {
+fn text(rows: usize, seed: u64, units: bool) -> String {
     let mut source = FixedSeed::new(seed);
-    let mut text = "a,b,y,who\n".to_string();
+    let mut text = format!("a,b,y{}\n", if units { ",who" } else { "" });
     for row in 0..rows {
         let (a, b) = (uniform(&mut source), uniform(&mut source));
         let label = match (b > 0.3, a > 0.0) {
@@ -40,13 +42,14 @@ fn text(rows: usize, seed: u64) -> String {
             (_, true) => "right",
             _ => "left",
         };
-        text += &format!("{a},{b},{label},{}\n", row / 2);
+        let who = if units { format!(",{}", row / 2) } else { String::new() };
+        text += &format!("{a},{b},{label}{who}\n");
     }
     text
 }
 
 fn table(rows: usize, seed: u64) -> Dataset {
-    read::csv_bytes(text(rows, seed).as_bytes(), &schema("")).unwrap()
+    read::csv_bytes(text(rows, seed, false).as_bytes(), &schema("")).unwrap()
 }
 
 fn public(rows: usize) -> Matrix {
@@ -75,7 +78,8 @@ fn labels(plan: &Plan<Vote>, data: &Dataset) -> Released<Vote> {
 }
 
 fn share_right(found: &Labels, truth: &[u32]) -> f64 {
-    let right = found.classes().iter().zip(truth).filter(|(one, other)| **one == Some(**other)).count();
+    let right =
+        found.classes().iter().zip(truth).filter(|(one, other)| **one == Some(**other)).count();
     right as f64 / truth.len() as f64
 }
 
@@ -85,9 +89,11 @@ fn share_right(found: &Labels, truth: &[u32]) -> f64 {
 fn rows_are_labelled_and_a_student_learns_from_them() {
     let (data, queries) = (table(6_000, 1), 300);
     let teachers = ["logistic", "tree", "forest", "nearest"];
-    for (teacher, aggregator) in teachers.into_iter().map(|name| (name, "sparse-vector")).chain(
-        ["gnmax", "confident-gnmax", "agreed-gnmax"].map(|aggregator| ("tree", aggregator)),
-    ) {
+    for (teacher, aggregator) in teachers
+        .into_iter()
+        .map(|name| (name, "sparse-vector"))
+        .chain(["gnmax", "confident-gnmax", "agreed-gnmax"].map(|aggregator| ("tree", aggregator)))
+    {
         let mut aggregator: Aggregator = aggregator.parse().unwrap();
         if aggregator.name() == "sparse-vector" {
             aggregator = aggregator.with("cutoff", "25").unwrap();
@@ -120,7 +126,8 @@ fn sizes_are_chosen_from_public_facts_and_settle() {
         let planned = plan(&asked(Vote::on(100), rows, epsilon)).unwrap();
         let again = plan(planned.request()).unwrap();
         assert_eq!(planned.request(), again.request());
-        let small = planned.notes().iter().any(|note| note.contains("small") || note.contains("too few"));
+        let small =
+            planned.notes().iter().any(|note| note.contains("small") || note.contains("too few"));
         assert_eq!(small, rows < 100_000, "{rows}: {:?}", planned.notes());
         let shown = planned.settings();
         assert!(shown.get("teachers").unwrap() <= rows as f64);
@@ -136,7 +143,8 @@ fn private_rows_cause_no_error() {
         .filter(|row| matches!(&all.target, privet_data::Target::Class { codes, .. } if codes[*row] == 1))
         .collect();
     let task = Vote { teachers: Some(100), ..Vote::on(20) };
-    let request = task.request(&schema(""), 200, Neighbours::AddRemove, (200.0, Some(1e-6))).unwrap();
+    let request =
+        task.request(&schema(""), 200, Neighbours::AddRemove, (200.0, Some(1e-6))).unwrap();
     let plan = plan(&request).unwrap().with_public(&public(20)).unwrap();
     for (rows, expected) in [(vec![], 0), (one_class, 1), (vec![5], 0)] {
         let found = labels(&plan, &all.select(&rows));
@@ -197,13 +205,15 @@ fn what_no_plan_covers_is_refused_in_words() {
     assert!(refused(unnamed, 100).contains("what"));
     let streamed = Vote { aggregator: "gnmax".parse().unwrap(), stream: true, ..Vote::on(5) };
     assert!(refused(streamed, 100).contains("one batch"));
-    let pure = Vote::on(5).request(&schema(""), 100, Neighbours::AddRemove, (1.0, Some(0.0))).unwrap();
+    let pure =
+        Vote::on(5).request(&schema(""), 100, Neighbours::AddRemove, (1.0, Some(0.0))).unwrap();
     assert!(plan(&pure).unwrap_err().to_string().contains("delta"));
     let number = Schema::from_toml(
         "[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\nbounds = [0, 1]\n[[columns]]\n\
          name = \"a\"\ntype = \"number\"\nbounds = [0, 1]\n",
     );
-    let number = Vote::on(5).request(&number.unwrap(), 100, Neighbours::AddRemove, (1.0, None)).unwrap();
+    let number =
+        Vote::on(5).request(&number.unwrap(), 100, Neighbours::AddRemove, (1.0, None)).unwrap();
     assert!(plan(&number).unwrap_err().to_string().contains("classes"));
     // More questions than planned, other columns.
     let planned = plan(&asked(Vote::on(5), 400, 1.0)).unwrap();
@@ -252,7 +262,8 @@ fn a_stream_of_questions_goes_on_until_its_budget_ends() {
     std::fs::write(&path, now).unwrap();
     let last = Answers::read(&path).unwrap().next(&data, &few, None, &mut source, &quiet).unwrap();
     assert_eq!(last.1, 0);
-    let ended = Answers::read(&path).unwrap().next(&data, &few, None, &mut source, &quiet).unwrap_err();
+    let ended =
+        Answers::read(&path).unwrap().next(&data, &few, None, &mut source, &quiet).unwrap_err();
     assert!(ended.to_string().contains("another budget"), "{ended}");
 }
 
@@ -275,8 +286,8 @@ fn answers_after_the_end_are_refused() {
 /// Units of several rows are in one chunk each, and both relations are covered.
 #[test]
 fn units_and_relations_are_covered() {
-    let schema = schema("unit = { column = \"who\", max_records = 2 }\n");
-    let data = read::csv_bytes(text(600, 2).as_bytes(), &schema).unwrap();
+    let schema = schema("[unit]\ncolumn = \"who\"\nmax_records = 2\n");
+    let data = read::csv_bytes(text(600, 2, true).as_bytes(), &schema).unwrap();
     for neighbours in RELATIONS {
         let task = Vote { teachers: Some(50), ..Vote::on(10) };
         let request = task.request(&schema, 600, neighbours, (100.0, Some(1e-6))).unwrap();
@@ -334,10 +345,13 @@ fn priv_17_whoever_waits_for_a_low_threshold_exceeds_the_printed_bound() {
         (0..steps)
             .map(|step| {
                 let z = -far + (step as f64 + 0.5) * (2.0 * far / steps as f64);
-                let above = if z > 0.0 { 0.5 * (-z / s1).exp() } else { 1.0 - 0.5 * (z / s1).exp() };
-                let density = draws * above.powf(draws - 1.0) * (-(z.abs()) / s1).exp() / (2.0 * s1);
+                let above =
+                    if z > 0.0 { 0.5 * (-z / s1).exp() } else { 1.0 - 0.5 * (z / s1).exp() };
+                let density =
+                    draws * above.powf(draws - 1.0) * (-(z.abs()) / s1).exp() / (2.0 * s1);
                 let x = w + z;
-                let beyond = if x > 0.0 { 0.5 * (-x / s2).exp() } else { 1.0 - 0.5 * (x / s2).exp() };
+                let beyond =
+                    if x > 0.0 { 0.5 * (-x / s2).exp() } else { 1.0 - 0.5 * (x / s2).exp() };
                 density * beyond * 2.0 * far / steps as f64
             })
             .sum::<f64>()

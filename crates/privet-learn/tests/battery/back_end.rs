@@ -7,7 +7,7 @@ use privet_learn::{LearnError, Task};
 use std::sync::atomic::AtomicBool;
 
 /// What needs more of a table than sums: orders, subsets, single columns.
-const MEMORY: [&str; 20] = [
+const MEMORY: [&str; 21] = [
     "centred-gd",
     "chosen-amp",
     "two-stage",
@@ -28,6 +28,7 @@ const MEMORY: [&str; 20] = [
     "sparse-vector",
     "gnmax",
     "confident-gnmax",
+    "neighbours",
 ];
 
 /// The bits that memory gives, however the file is cut; or a refusal in words before any noise is drawn.

@@ -5,7 +5,7 @@ use crate::subject::Subject;
 use privet_learn::{METHODS, Task};
 
 /// What is released by these is computed from exact sums, so that no bit depends on the storage.
-const EXACT: [&str; 18] = [
+const EXACT: [&str; 19] = [
     "gd",
     "centred-gd",
     "dp-ight",
@@ -24,6 +24,7 @@ const EXACT: [&str; 18] = [
     "sparse-vector",
     "gnmax",
     "confident-gnmax",
+    "neighbours",
 ];
 
 /// Other methods add up a row's entries in another order: far below the noise, which is drawn alike.

@@ -11,6 +11,7 @@ use privet_learn::look::count::Count;
 use privet_learn::online::tally::Tally;
 use privet_learn::online::{self, Online};
 use privet_learn::select::{SELECTORS, Select, Selector};
+use privet_learn::transfer::neighbours::Nearby;
 use privet_learn::transfer::{AGGREGATORS, Aggregator, Vote};
 use privet_learn::{Erm, LearnError, METHODS, Plan, Released, Request, Task, Words, plan};
 use privet_optim::solver::Monitor;
@@ -255,6 +256,38 @@ pub static VOTES: LazyLock<Vec<Subject<Vote>>> = LazyLock::new(|| {
             let data = read::csv_bytes(choosable(ROWS).as_bytes(), &schema).unwrap();
             let ready = |plan: Plan<Vote>| plan.with_public(&public).unwrap();
             all.push(Subject::made(info.name, "", asked, data, ready));
+        }
+    }
+    all
+});
+
+/// Answers by records near a few questions: classes and a number, both relations, records and users.
+pub static ANSWERS: LazyLock<Vec<Subject<Nearby>>> = LazyLock::new(|| {
+    let classes = "classes = [\"no\", \"yes\"]";
+    let users = "[unit]\ncolumn = \"who\"\nmax_records = 2\n";
+    let number = CHOSEN.replace(classes, "bounds = [0, 10]");
+    let mut all = Vec::new();
+    for (what, text) in [
+        ("", CHOSEN.to_string()),
+        ("a number, ", number),
+        ("users of 2, ", format!("{CHOSEN}{users}")),
+    ] {
+        let schema = Schema::from_toml(&text).unwrap();
+        let row = |(place, line): (usize, &str)| match place {
+            0 => format!("{line},who\n"),
+            _ => format!("{line},{}\n", place / 2),
+        };
+        let table: String = choosable(ROWS).lines().enumerate().map(row).collect();
+        let table = match schema.classes() {
+            Some(_) => table,
+            None => table.replace(",yes,", ",8,").replace(",no,", ",3,"),
+        };
+        let data = read::csv_bytes(table.as_bytes(), &schema).unwrap();
+        for neighbours in RELATIONS {
+            let task = Nearby::of(&data.features.select(&[0, 1, 2, 7]));
+            let budget = (1.0, Some(1e-6));
+            let asked = task.request(&schema, ROWS as u64, neighbours, budget).unwrap();
+            all.push(Subject::new(Nearby::NAME, what, asked, data.clone()));
         }
     }
     all
