@@ -79,7 +79,7 @@ impl Subject {
     /// What the unit's own class is in either world.
     fn own(&self) -> [Option<&'static str>; 2] {
         match self.neighbours {
-            Neighbours::ReplaceOne => [Some("no"), Some("yes")],
+            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => [Some("no"), Some("yes")],
             Neighbours::AddRemove => [None, Some("yes")],
         }
     }

@@ -57,6 +57,16 @@ pub fn guarantee(guarantee: &Guarantee) -> String {
             "adding all records of any one user (at most {max_records} are used), or leaving them \
              out,"
         ),
+        (Neighbours::ReplaceLabel, Unit::Record) => {
+            "exchanging the label of any one record for another (labels alone are protected: everything \
+             else of the records is taken for public)"
+                .into()
+        }
+        (Neighbours::ReplaceLabel, Unit::User { .. }) => {
+            "exchanging the labels of all records of any one user (labels alone are protected: everything else of \
+             the records is taken for public)"
+                .into()
+        }
     };
     let slack = if *delta == 0.0 {
         String::new()

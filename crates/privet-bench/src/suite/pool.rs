@@ -84,7 +84,9 @@ impl Job<'_> {
     fn make(&self, stop: &AtomicBool, tell: &(dyn Fn(Result<Made, BenchError>) + Sync)) {
         let mut begun = Instant::now();
         let made = match &self.place.entry.learner {
-            Learner::Train(_) | Learner::Complete(_) | Learner::Vote(_) => self.tried(stop, &mut begun, tell),
+            Learner::Train(_) | Learner::Complete(_) | Learner::Vote(_) => {
+                self.tried(stop, &mut begun, tell)
+            }
             Learner::Peer(peer) => self.beside.make(self, *peer, stop, &mut begun, tell),
         };
         let reason = match made {

@@ -171,7 +171,8 @@ impl Job<'_> {
             let started = Instant::now();
             let (labels, rows_learnt, chosen, certified, learner) = if voter.alone {
                 let count = (private.rows() / voter.teachers.unwrap_or(250) as usize).max(1);
-                let chunk = private.select(&(0..count).map(|at| at * private.rows() / count).collect::<Vec<_>>());
+                let chunk = private
+                    .select(&(0..count).map(|at| at * private.rows() / count).collect::<Vec<_>>());
                 let Target::Class { codes, .. } = &chunk.target else {
                     return Err(LearnError::DataShape("there are no classes").into());
                 };
@@ -193,7 +194,8 @@ impl Job<'_> {
             };
             let student = Student::fit(learner, &rows_learnt, &labels, classes, voter.rounds)?;
             // Without a label everybody is of the first class.
-            let nothing = || Student::fit(learner, &rows_learnt.select(&[0]), &[Some(0)], classes, 0);
+            let nothing =
+                || Student::fit(learner, &rows_learnt.select(&[0]), &[Some(0)], classes, 0);
             let student = match student {
                 Some(student) => Some(student),
                 None => nothing()?,
@@ -242,7 +244,10 @@ mod tests {
             ("teachers", "40"),
         ]));
         let set = set.unwrap();
-        assert_eq!((set.queries, set.teachers, set.aggregator.name()), (50, Some(40), "confident-gnmax"));
+        assert_eq!(
+            (set.queries, set.teachers, set.aggregator.name()),
+            (50, Some(40), "confident-gnmax")
+        );
         assert_eq!(set.teacher, Teacher::Forest { trees: None, depth: Some(3) });
         assert_eq!(set.student, Teacher::Logistic { ridge: None });
         assert!(voter.with(&point(&[("teachers", "0")])).is_err());

@@ -159,7 +159,7 @@ impl Parts {
                 self.add_grid(Some(*grid), scale, count)?;
             }
             Cost::PoissonGaussian { rate, sensitivity, noise_scale, grid } => {
-                let (sampler, moves) = sampled::poisson(self.neighbours, self.unit)?;
+                let (sampler, moves) = sampled::poisson(self.neighbours.of_records(), self.unit)?;
                 let rate = sampled::checked_rate(*rate)?;
                 self.add_sampled(sampler, rate, moves, *sensitivity, *noise_scale, count)?;
                 self.add_grid(*grid, *noise_scale, count)?;
@@ -171,7 +171,7 @@ impl Parts {
                 noise_scale,
                 grid,
             } => {
-                let (neighbours, unit) = (self.neighbours, self.unit);
+                let (neighbours, unit) = (self.neighbours.of_records(), self.unit);
                 let rate = sampled::without_replacement(*population, *batch, neighbours, unit)?;
                 let sampler = Sampler::WithoutReplacement;
                 self.add_sampled(sampler, rate, 1.0, *sensitivity, *noise_scale, count)?;
@@ -241,7 +241,7 @@ impl Parts {
     }
 
     fn add_objective(&mut self, cost: &ObjectiveCost, count: u64) -> Result<(), AccountError> {
-        match perturbation(cost, self.neighbours, self.unit)? {
+        match perturbation(cost, self.neighbours.of_records(), self.unit)? {
             Perturbation::Gaussian(mu) => self.add_gaussian(mu, count),
             Perturbation::Pure(epsilon) => self.push(Part::Response(epsilon), count),
             Perturbation::Objective(objective) => self.push(Part::Objective(objective), count),

@@ -124,6 +124,7 @@ fn classes(request: &Request<Vote>) -> Result<usize, LearnError> {
 
 impl Task for Vote {
     const NAME: &'static str = "vote";
+    const LABELS: bool = true;
     type Facts = Facts;
     type Artefact = Labels;
 
@@ -179,6 +180,9 @@ impl Task for Vote {
         let voting = vote::Voting::new(&settled, classes, decision.aggregate);
         let mut notes = decision.notes;
         notes.push(vote::PUBLIC.into());
+        if request.neighbours == Neighbours::ReplaceLabel {
+            notes.push(vote::LABELS_ALONE.into());
+        }
         Ok(Planned {
             work: Work::Private(Arc::new(voting)),
             settled,

@@ -9,6 +9,8 @@
 //!
 //! - *One run for all questions* (Thakkar 2019, Algorithm 11 calls the oracle for each): what is spent is spent by all of
 //!   them together, and a run of its own for each would spend it as many times.
+//! - *Labels alone* (`replace-label`; Thakkar 2019, §5.5): neighbours differ in the labels of one unit, which are in one
+//!   chunk. Then the rows voted on may be those of the records themselves: their features are public.
 //! - Facts of private rows (an empty chunk, one class, fewer rows than teachers) are votes, never errors.
 
 use super::aggregate::{Aggregate, Named};
@@ -33,6 +35,10 @@ use std::sync::Arc;
 /// What every certificate says.
 pub(super) const PUBLIC: &str =
     "the rows that were voted on were taken for public: nothing is promised to those in them";
+
+/// What a certificate of label privacy says.
+pub(super) const LABELS_ALONE: &str = "labels alone are protected: which records there are, and everything else of \
+     them, was taken for public";
 
 /// Entries of public rows, at most.
 const ENTRIES: usize = 400_000_000;

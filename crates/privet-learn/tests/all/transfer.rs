@@ -12,7 +12,7 @@ use privet_learn::transfer::student::Student;
 use privet_learn::transfer::{
     Aggregator, Ballot, Labels, School, Teach, Teacher, Vote, stream::Answers, taught,
 };
-use privet_learn::{LearnError, Plan, Released, Request, Task, plan, verify};
+use privet_learn::{LearnError, Plan, Released, Request, Task, Words, plan, verify};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -295,6 +295,30 @@ fn units_and_relations_are_covered() {
         let found = labels(&plan, &data);
         assert_eq!(Vote::fits(&request, found.artefact()), Ok(()));
     }
+}
+
+/// Labels alone: the records' own rows may be voted on; the certificate says what is protected, and no other family
+/// offers it.
+#[test]
+fn labels_alone_are_protected_where_that_is_asked_for() {
+    let data = table(2_000, 8);
+    let task = Vote { teachers: Some(100), ..Vote::on(100) };
+    let request =
+        task.request(&schema(""), 2_000, Neighbours::ReplaceLabel, (100.0, Some(1e-6))).unwrap();
+    let own = data.features.select(&(0..100).collect::<Vec<_>>());
+    let planned = plan(&request).unwrap().with_public(&own).unwrap();
+    let found = labels(&planned, &data);
+    let certificate = found.certificate();
+    assert_eq!(certificate.guarantee.as_ref().unwrap().neighbours, Neighbours::ReplaceLabel);
+    assert!(certificate.notes.iter().any(|note| note.contains("labels alone")), "{certificate:?}");
+    let words = Words {
+        epsilon: Some(1.0),
+        neighbours: Neighbours::ReplaceLabel,
+        ..Words::of("gd".parse().unwrap())
+    };
+    let erm = Request::build(&schema(""), 2_000, &words);
+    let refused = plan(&erm.unwrap()).unwrap_err().to_string();
+    assert!(refused.contains("labels alone"), "{refused}");
 }
 
 // ---- Errata of Thakkar 2019, chapter 5 ----
