@@ -38,4 +38,5 @@ mod private_count;
 mod public;
 mod report;
 mod select;
+mod vote;
 mod world;
