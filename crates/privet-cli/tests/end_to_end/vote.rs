@@ -19,8 +19,9 @@ fn public_rows_are_labelled_verified_and_shown() {
     let lines = |name: &str| world.read(name).lines().count();
     assert_eq!(lines("labels.csv"), lines("table.csv"));
     assert_eq!(lines("p.csv"), lines("table.csv"));
-    for aggregator in ["gnmax", "confident-gnmax", "agreed-gnmax"] {
-        let told = world.ok_json(&format!("{VOTE} --aggregator {aggregator} --out {aggregator}.json --json"));
+    for aggregator in ["gnmax", "confident-gnmax"] {
+        let told = world
+            .ok_json(&format!("{VOTE} --aggregator {aggregator} --out {aggregator}.json --json"));
         assert_eq!(told["aggregator"]["name"], aggregator);
         assert_eq!(world.ok_json(&format!("verify {aggregator}.json --json"))["valid"], true);
     }
@@ -65,7 +66,11 @@ fn batches_come_from_one_budget() {
     let go_on = "answer table.csv --stream s.answers --public table.csv";
     world.ok(&format!("{go_on} --out two.json"));
     world.refused(2, &format!("{go_on} --out three.json"), &["are left"]);
-    world.refused(2, &format!("{go_on} --epsilon 1 --out three.json"), &["--epsilon", "says it already"]);
+    world.refused(
+        2,
+        &format!("{go_on} --epsilon 1 --out three.json"),
+        &["--epsilon", "says it already"],
+    );
     let new = "answer table.csv --public table.csv --schema schema.toml --epsilon 1 --stream t.answers --out o.json";
     world.refused(2, new, &["--queries"]);
 }
@@ -80,5 +85,9 @@ fn what_cannot_be_voted_on_is_refused_before_anything_is_written() {
     world.refused(2, &format!("{vote} --public table.csv --teacher oracle"), &["logistic, tree"]);
     world.refused(2, &format!("{vote} --public table.csv --set chunks=3"), &["chunks"]);
     world.refused(2, &format!("{vote} --public table.csv --neighbours add-remove"), &["--rows"]);
-    world.refused(1, "train table.csv --schema schema.toml --epsilon 1 --neighbours replace-label --out m.json", &["labels alone"]);
+    world.refused(
+        1,
+        "train table.csv --schema schema.toml --epsilon 1 --neighbours replace-label --out m.json",
+        &["labels alone"],
+    );
 }

@@ -14,8 +14,8 @@ use super::ballots::Ballots;
 use crate::LearnError;
 use crate::settings::{SettingInfo, Shown};
 use privet_core::Range;
-use privet_dp::account::Event;
 use privet_dp::account::gaussian;
+use privet_dp::account::{Cost, Event};
 use privet_dp::gate::{Noised, Private, Session};
 use privet_dp::mechanism::{AgreedLabels, ConfidentArgmax, NoisyArgmax};
 use serde::{Deserialize, Serialize};
@@ -226,15 +226,28 @@ pub(super) fn plan_agreed(
     let (epsilon, delta) = (wanted.budget.epsilon(), wanted.budget.delta());
     let noise = VOTE_NOISE.check(options.vote_noise.unwrap_or(f64::from(teachers) / 6.0))?;
     let share = TEST_SHARE.check(options.test_share.unwrap_or(0.25))?;
-    let agreed = AgreedLabels {
+    let at = |delta: f64| AgreedLabels {
         argmax: argmax(wanted, noise),
         voters: teachers,
         questions,
         // A little less than all: the event rounds up.
         test_scale: 1.0 / (share * epsilon),
         label_epsilon: (1.0 - share) * epsilon * (1.0 - 1e-9),
-        delta: delta * (1.0 - 1e-6),
+        delta,
     };
+    // What noise on a grid adds to δ, which grows with e^ε.
+    let stated = match at(delta / 2.0).event()?.single_cost() {
+        Some(Cost::Approximate { delta, .. }) => *delta,
+        _ => 1.0,
+    };
+    let apart = stated - delta / 2.0;
+    if apart.is_nan() || apart > delta / 4.0 {
+        return Err(LearnError::NotCovered {
+            what: format!("aggregator agreed-gnmax at epsilon = {epsilon}"),
+            instead: "give a smaller epsilon, below about 15, or aggregator gnmax",
+        });
+    }
+    let agreed = at((delta - apart) * (1.0 - 1e-9));
     Ok(Decision {
         aggregate: Arc::new(Agreed(agreed)),
         settled: Aggregator::AgreedGnmax(AgreedGnmax {

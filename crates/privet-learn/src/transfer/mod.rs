@@ -47,10 +47,12 @@ use crate::{LearnError, Method, admit};
 use aggregate::Wanted;
 use privet_core::{Budget, Neighbours, Range};
 use privet_data::Schema;
+use privet_dp::account::ThresholdNoise;
 use privet_dp::gate::Arithmetic;
 use privet_optim::loss::Loss;
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
+use sparse_vector::SparseVector;
 use std::sync::Arc;
 
 /// Limits on the number of teachers.
@@ -159,6 +161,17 @@ impl Task for Vote {
             return Err(LearnError::NotCovered {
                 what: format!("aggregator {} plans for one batch of questions", task.aggregator),
                 instead: "give aggregator sparse-vector for questions that come in batches",
+            });
+        }
+        if let (
+            true,
+            Aggregator::SparseVector(SparseVector { law: Some(ThresholdNoise::Laplace), .. }),
+        ) = (task.stream, &task.aggregator)
+        {
+            // Its threshold counts questions, and those of a process that was lost are not counted.
+            return Err(LearnError::NotCovered {
+                what: "questions in batches under noise of law laplace".into(),
+                instead: "leave out the law, or give exponential, whose threshold holds for any number of questions",
             });
         }
         let classes = classes(request)?;
