@@ -190,7 +190,7 @@ impl Task for Vote {
             aggregator: decision.settled,
             ..task.clone()
         };
-        let voting = vote::Voting::new(&settled, classes, decision.aggregate);
+        let voting = vote::Voting::new(&settled, facts, classes, decision.aggregate);
         let mut notes = decision.notes;
         notes.push(vote::PUBLIC.into());
         if request.neighbours == Neighbours::ReplaceLabel {

@@ -49,6 +49,7 @@ pub(crate) struct Voting {
     queries: u64,
     teachers: u32,
     classes: usize,
+    columns: usize,
     stream: bool,
     teach: Option<Arc<dyn Teach>>,
     aggregate: Arc<dyn Aggregate>,
@@ -57,7 +58,7 @@ pub(crate) struct Voting {
 
 impl Voting {
     /// Of a settled task.
-    pub fn new(task: &Vote, classes: usize, aggregate: Arc<dyn Aggregate>) -> Self {
+    pub fn new(task: &Vote, facts: &Facts, classes: usize, aggregate: Arc<dyn Aggregate>) -> Self {
         let teach: Option<Arc<dyn Teach>> = match &task.teacher {
             Teacher::Outside { .. } => None,
             built_in => Some(Arc::new(built_in.clone())),
@@ -66,6 +67,7 @@ impl Voting {
             queries: task.queries,
             teachers: task.teachers.unwrap_or(1),
             classes,
+            columns: facts.columns,
             stream: task.stream,
             teach,
             aggregate,
@@ -74,7 +76,7 @@ impl Voting {
     }
 
     /// With the rows to be voted on, all of them or, of a stream, some.
-    fn asking(&self, rows: &Matrix, columns: Option<usize>) -> Result<Self, LearnError> {
+    fn asking(&self, rows: &Matrix) -> Result<Self, LearnError> {
         let found = rows.rows() as u64;
         let fits = if self.stream { found <= self.queries } else { found == self.queries };
         if !fits {
@@ -83,7 +85,7 @@ impl Voting {
                 instead: "give as many rows as the plan has questions, or a stream at most as many",
             });
         }
-        if columns.is_some_and(|columns| columns != rows.columns()) {
+        if rows.columns() != self.columns {
             return Err(LearnError::DataShape(
                 "the public rows have other columns than the records",
             ));
@@ -209,7 +211,7 @@ impl Procedure<Vote> for Voting {
     }
 
     fn with_public(&self, rows: &Matrix) -> Option<Result<Arc<dyn Procedure<Vote>>, LearnError>> {
-        Some(self.asking(rows, None).map(|voting| Arc::new(voting) as Arc<dyn Procedure<Vote>>))
+        Some(self.asking(rows).map(|voting| Arc::new(voting) as Arc<dyn Procedure<Vote>>))
     }
 
     fn run(
@@ -240,7 +242,7 @@ pub(super) fn voting(of: &Plan<Vote>) -> Result<Voting, LearnError> {
         teachers: request.task.teachers,
     };
     let decision = request.task.aggregator.plan(&wanted)?;
-    Ok(Voting::new(&request.task, classes, decision.aggregate))
+    Ok(Voting::new(&request.task, facts, classes, decision.aggregate))
 }
 
 /// A voting with rows to vote on, and teachers where they are not built in.
@@ -249,7 +251,7 @@ pub(super) fn asking(
     rows: &Matrix,
     teach: Option<Arc<dyn Teach>>,
 ) -> Result<Voting, LearnError> {
-    let mut voting = voting(of)?.asking(rows, Some(of.facts().columns))?;
+    let mut voting = voting(of)?.asking(rows)?;
     voting.teach = teach.or(voting.teach);
     Ok(voting)
 }
