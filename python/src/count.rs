@@ -4,11 +4,13 @@ use crate::error::{Failure, Outcome};
 use crate::held::{Held, seal};
 use crate::input;
 use crate::model::Model;
+use crate::nearby::Answers;
 use crate::noise::source;
 use crate::online::{Stream, Tallies};
 use crate::ratings::Factors;
 use crate::schema::Schema;
 use crate::select::Support;
+use crate::vote::Labels;
 use crate::watched::watched;
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, read};
@@ -198,5 +200,7 @@ pub fn load(py: Python<'_>, path: PathBuf, sealed: bool) -> Outcome<Py<PyAny>> {
         Loaded::Factors(found) => Py::new(py, Factors::loaded(Held::loaded(found)))?.into_any(),
         Loaded::Stream(found) => Py::new(py, Stream(Held::loaded(found)))?.into_any(),
         Loaded::Tally(found) => Py::new(py, Tallies(Held::loaded(found)))?.into_any(),
+        Loaded::Labels(found) => Py::new(py, Labels(Held::loaded(found)))?.into_any(),
+        Loaded::Answers(found) => Py::new(py, Answers(Held::loaded(found)))?.into_any(),
     })
 }

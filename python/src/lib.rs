@@ -2,7 +2,7 @@
 //!
 //! What a learner does is decided in the crates that this one calls; what a Python programmer sees is
 //! written in Python beside it (`python/privet`). Here arrays become data sets (`input`), requests
-//! plans and releases (`plan`, `model`, `shapes`, `count`, `select`, `ratings`, `held`), errors exceptions (`error`), and the interpreter is set free
+//! plans and releases (`plan`, `model`, `shapes`, `count`, `select`, `vote`, `nearby`, `ratings`, `held`), errors exceptions (`error`), and the interpreter is set free
 //! while records are worked on (`watched`).
 
 mod account;
@@ -12,6 +12,7 @@ mod error;
 mod held;
 mod input;
 mod model;
+mod nearby;
 mod noise;
 mod online;
 mod plan;
@@ -19,6 +20,7 @@ mod ratings;
 mod schema;
 mod select;
 mod shapes;
+mod vote;
 mod watched;
 
 use pyo3::prelude::*;
@@ -50,6 +52,8 @@ mod _privet {
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
+    use super::nearby::{Answers, NearbyPlan};
+    #[pymodule_export]
     use super::noise::{noise_discrete_gaussian, noise_discrete_laplace};
     #[pymodule_export]
     use super::noise::{noise_exponential_choice, noise_gaussian, noise_l2_laplace};
@@ -63,6 +67,8 @@ mod _privet {
     use super::schema::Schema;
     #[pymodule_export]
     use super::select::{SelectPlan, Support};
+    #[pymodule_export]
+    use super::vote::{Labels, VotePlan};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

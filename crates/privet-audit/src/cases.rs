@@ -4,6 +4,8 @@ use crate::AuditError;
 use crate::claim::Claim;
 use crate::printed::descent::{LastStep, PrivateSgd};
 use crate::printed::minima::{Amp, Ending, OneByte};
+use crate::printed::sparse_vector::{SparseVector, Variant};
+use crate::printed::voting::{self, Votes};
 use crate::printed::{Choice, Shift, sparse};
 use crate::runs::Target;
 use privet_core::Budget;
@@ -32,7 +34,7 @@ pub fn cases() -> Result<Vec<Case>, AuditError> {
     let pure = |epsilon: f64| Budget::new(epsilon, 0.0);
     let mut all = Vec::new();
     let mut add = |what: &'static str, target: Box<dyn Target>, claim, is_false| {
-        let slow = what.starts_with("PRIV-13") || what.starts_with("Gaussian");
+        let slow = ["PRIV-13", "Gaussian", "SVT3"].iter().any(|name| what.starts_with(name));
         let least_runs = if slow { MANY } else { FEW };
         all.push(Case { what, target, claim, is_false, least_runs });
     };
@@ -102,5 +104,23 @@ pub fn cases() -> Result<Vec<Case>, AuditError> {
         Claim::stated(pure(1.0)?),
         false,
     );
+    for (variant, what, epsilon, each, is_false) in [
+        (Variant::Answers, "SVT3, sparse vector that shows answers", 2.0, 1, true),
+        (Variant::NoiseOfOne, "SVT4, sparse vector, noise of one ⊤ for 40", 1.0, 40, true),
+        (Variant::NoNoise, "SVT5, sparse vector without noise on questions", 1.0, 1, true),
+        (Variant::NoEnd, "SVT6, sparse vector without an end", 1.0, 60, true),
+        (Variant::Sound, "sparse vector as proved, 40 ⊤", 1.0, 40, false),
+    ] {
+        let target = SparseVector::new(variant, epsilon, each)?;
+        add(what, Box::new(target), Claim::stated(pure(epsilon)?), is_false);
+    }
+    for (variant, what, is_false) in [
+        (voting::Variant::Lead, "PRIV-18, distance of votes as printed", true),
+        (voting::Variant::Position, "PRIV-19, chunks by position", true),
+        (voting::Variant::Sound, "votes as corrected", false),
+    ] {
+        let target = Votes::new(variant, 1.0, 1e-3, 100)?;
+        add(what, Box::new(target), Claim::stated(Budget::new(1.0, 1e-3)?), is_false);
+    }
     Ok(all)
 }

@@ -74,7 +74,8 @@ fn multiplier(events: &Event) -> Option<f64> {
             Event::Use {
                 cost:
                     Cost::Gaussian { sensitivity, noise_scale, .. }
-                    | Cost::ContinualGaussian { sensitivity, noise_scale, .. },
+                    | Cost::ContinualGaussian { sensitivity, noise_scale, .. }
+                    | Cost::IndividualGaussian { sensitivity, noise_scale, .. },
                 ..
             } => Some((sensitivity / noise_scale).powi(2)),
             Event::Use { .. } | Event::Selected { .. } => None,

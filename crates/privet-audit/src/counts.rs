@@ -69,7 +69,7 @@ impl Subject {
     fn own(&self) -> [[u32; 2]; 2] {
         let most = self.max_records.unwrap_or(1);
         match self.neighbours {
-            Neighbours::ReplaceOne => [[0, most], [most, 0]],
+            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => [[0, most], [most, 0]],
             Neighbours::AddRemove => [[0, 0], [most, 0]],
         }
     }

@@ -9,8 +9,10 @@
 //! | can neighbours be told apart better than claimed? | [`attack`], on whatever is a [`Target`] |
 //! | … for a learner, on built-in worst cases | [`learner`], [`pairs`] |
 //! | … for counts of categories | [`counts`] |
+//! | … for answers by records nearby | [`answers`] |
 //! | … for all that a stream releases, taken together | [`streams`] |
 //! | … for choices of columns | [`selections`] |
+//! | … for labels by votes | [`votes`] |
 //! | … for completed ratings, by a planted user | [`ratings`] |
 //! | … for a plan of any other family | [`planned`] |
 //! | … from a single run | [`one_run`] |
@@ -27,6 +29,7 @@
 #![forbid(unsafe_code)]
 
 pub mod accounting;
+pub mod answers;
 pub mod attack;
 pub mod bits;
 pub mod cases;
@@ -52,6 +55,7 @@ pub mod selections;
 mod sharp;
 pub mod statistic;
 pub mod streams;
+pub mod votes;
 
 pub use attack::{AttackOptions, Finding};
 pub use claim::Claim;

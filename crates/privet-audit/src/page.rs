@@ -1,10 +1,12 @@
 //! The long audit: `docs/audit.md`.
 
+mod answers;
 mod counts;
 mod phases;
 mod progress;
 mod ratings;
 mod selections;
+mod votes;
 
 use self::progress::{LEARNER, OTHER, Progress, SINGLE};
 use crate::attack::{self, AttackOptions};
@@ -52,7 +54,9 @@ pub fn page(head: &str, runs: u64, seed: u64, tell: &dyn Fn(&str)) -> Result<Pag
     learners(&mut page, &options, &progress)?;
     doubled(&mut page, &options, &progress)?;
     counts::counts(&mut page, &options, &progress)?;
+    answers::answered(&mut page, &options, &progress)?;
     selections::selections(&mut page, &options, &progress)?;
+    votes::voted(&mut page, &options, &progress)?;
     ratings::completed(&mut page, &options, &progress)?;
     single_runs(&mut page, seed, &progress)?;
     mechanisms(&mut page, &options, &progress)?;

@@ -77,7 +77,9 @@ impl Subject {
             .collect();
         let planted = |sign: usize| user(&|item| if item % 2 == sign { 5.0 } else { 1.0 });
         let first = match self.neighbours {
-            Neighbours::ReplaceOne => [others.clone(), vec![planted(1)]].concat(),
+            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => {
+                [others.clone(), vec![planted(1)]].concat()
+            }
             Neighbours::AddRemove => others.clone(),
         };
         others.push(planted(0));

@@ -4,7 +4,9 @@ use crate::output::number;
 use privet_core::{Neighbours, Unit};
 use privet_data::Schema;
 use privet_data::schema::{Basis, ColumnKind};
-use privet_dp::account::{Cost, Event, Grid, Guarantee, ObjectiveNoise, OutputNoise, SeenBy};
+use privet_dp::account::{
+    Cost, Event, Grid, Guarantee, ObjectiveNoise, OutputNoise, SeenBy, ThresholdNoise,
+};
 use privet_dp::gate::{Arithmetic, Made, SILENT};
 use privet_learn::Shown;
 
@@ -55,6 +57,16 @@ pub fn guarantee(guarantee: &Guarantee) -> String {
             "adding all records of any one user (at most {max_records} are used), or leaving them \
              out,"
         ),
+        (Neighbours::ReplaceLabel, Unit::Record) => {
+            "exchanging the label of any one record for another (labels alone are protected: everything \
+             else of the records is taken for public)"
+                .into()
+        }
+        (Neighbours::ReplaceLabel, Unit::User { .. }) => {
+            "exchanging the labels of all records of any one user (labels alone are protected: everything else of \
+             the records is taken for public)"
+                .into()
+        }
     };
     let slack = if *delta == 0.0 {
         String::new()
@@ -175,6 +187,23 @@ fn cost(cost: &Cost, on: &str) -> String {
              together by at most {} (ℓ2)",
             number(*noise_scale),
             participation.times,
+            number(*sensitivity)
+        ),
+        Cost::AboveThreshold { law, sensitivity, noise_scale, query_noise_scale } => format!(
+            "{} noise of scale {} on a threshold that stays secret, and of scale {} on each number compared with it \
+             ({on}), up to the first that is not above; one unit moves a number by at most {}",
+            match law {
+                ThresholdNoise::Laplace => "discrete Laplace",
+                ThresholdNoise::Exponential => "discrete exponential",
+            },
+            number(*noise_scale),
+            number(*query_noise_scale),
+            number(*sensitivity)
+        ),
+        Cost::IndividualGaussian { steps, sensitivity, noise_scale, .. } => format!(
+            "Gaussian noise of standard deviation {} on each of {steps} answers; one unit, which stays out once \
+             its share is spent, moves all of them together by at most {} (ℓ2)",
+            number(*noise_scale),
             number(*sensitivity)
         ),
         Cost::Pure { epsilon } => format!("a mechanism that is pure with ε = {}", number(*epsilon)),

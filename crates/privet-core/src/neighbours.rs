@@ -13,16 +13,27 @@ pub enum Neighbours {
     /// One unit is added or removed: the number of rows is private, and only the declared count
     /// is ever used.
     AddRemove,
+    /// The labels of one unit's records are others, and nothing else of them: labels alone are protected. Everything
+    /// besides, the number of rows included, is taken for public.
+    ReplaceLabel,
 }
 
 impl Neighbours {
     /// The words accepted by [`FromStr`].
-    pub const ACCEPTED: &'static str = "replace-one, add-remove";
+    pub const ACCEPTED: &'static str = "replace-one, add-remove, replace-label";
+
+    /// The relation of whole records that it is a case of: what holds for that holds for this.
+    pub fn of_records(self) -> Self {
+        match self {
+            Self::ReplaceOne | Self::ReplaceLabel => Self::ReplaceOne,
+            Self::AddRemove => Self::AddRemove,
+        }
+    }
 
     /// 2 where a unit is taken out and another put in, 1 where only one of the two happens.
     pub fn sides(self) -> f64 {
         match self {
-            Self::ReplaceOne => 2.0,
+            Self::ReplaceOne | Self::ReplaceLabel => 2.0,
             Self::AddRemove => 1.0,
         }
     }
@@ -33,6 +44,7 @@ impl fmt::Display for Neighbours {
         f.write_str(match self {
             Self::ReplaceOne => "replace-one",
             Self::AddRemove => "add-remove",
+            Self::ReplaceLabel => "replace-label",
         })
     }
 }
@@ -43,6 +55,7 @@ impl FromStr for Neighbours {
         match word {
             "replace-one" => Ok(Self::ReplaceOne),
             "add-remove" => Ok(Self::AddRemove),
+            "replace-label" => Ok(Self::ReplaceLabel),
             _ => Err(Error::Unknown {
                 what: "neighbour relation",
                 given: word.into(),

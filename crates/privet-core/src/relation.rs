@@ -26,7 +26,7 @@ impl Relation {
     /// Whether all neighbours have the same number of rows, so that it may be used and shown. A user's
     /// place may be taken by one with more or fewer rows.
     pub fn count_is_public(self) -> bool {
-        self.neighbours == Neighbours::ReplaceOne && self.unit == Unit::Record
+        self.neighbours != Neighbours::AddRemove && self.unit == Unit::Record
     }
 
     /// The most records that can leave or enter a table between neighbours: those of a unit, twice where

@@ -112,6 +112,8 @@ fn scale(cost: &Cost) -> Option<f64> {
     Some(match cost {
         Cost::Gaussian { noise_scale, .. }
         | Cost::ContinualGaussian { noise_scale, .. }
+        | Cost::AboveThreshold { noise_scale, .. }
+        | Cost::IndividualGaussian { noise_scale, .. }
         | Cost::Laplace { noise_scale, .. }
         | Cost::L2Laplace { noise_scale, .. }
         | Cost::PoissonGaussian { noise_scale, .. }

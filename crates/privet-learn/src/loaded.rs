@@ -10,6 +10,8 @@ use crate::released::Released;
 use crate::request::task_of;
 use crate::select::Select;
 use crate::task::Task;
+use crate::transfer::Vote;
+use crate::transfer::neighbours::Nearby;
 use crate::verify::{Verdict, verify};
 use privet_dp::gate::Certificate;
 use serde_json::Value;
@@ -65,4 +67,8 @@ families! {
     Stream(Online);
     /// Running counts of declared categories.
     Tally(Tally);
+    /// Labels of public rows.
+    Labels(Vote);
+    /// Answers to public questions by the records near them.
+    Answers(Nearby);
 }

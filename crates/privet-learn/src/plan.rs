@@ -7,7 +7,7 @@ use crate::request::{Calibration, Request};
 use crate::settings::Shown;
 use crate::task::{Task, Work};
 use crate::{LearnError, run};
-use privet_core::Budget;
+use privet_core::{Budget, Neighbours};
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
 use privet_dp::account::{self, Event, Guarantee};
@@ -42,6 +42,13 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
         true => Request { schema: T::encoding(request), ..request.clone() },
         false => request.clone(),
     };
+    if request.neighbours == Neighbours::ReplaceLabel && !T::LABELS {
+        return Err(LearnError::NotCovered {
+            what: "protecting labels alone (replace-label) is offered for votes (`privet vote`)"
+                .into(),
+            instead: "give neighbours replace-one or add-remove, which protect whole records",
+        });
+    }
     let facts = T::facts(request)?;
     let planned = T::plan(request, &facts)?;
     let procedure = match &planned.work {

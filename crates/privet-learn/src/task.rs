@@ -29,6 +29,8 @@ pub trait Task:
 {
     /// The word for it in requests.
     const NAME: &'static str;
+    /// Whether it is offered for tables that differ in labels alone ([`privet_core::Neighbours::ReplaceLabel`]).
+    const LABELS: bool = false;
     /// Public facts that its rules read.
     type Facts: Debug + Clone + Send + Sync;
     /// What it releases.

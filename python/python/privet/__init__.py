@@ -32,18 +32,21 @@ from privet.classification import PrivateClassifier, PrivateLinearSVC, PrivateLo
 from privet.counts import CountPlan, Counts, count, plan_count
 from privet.encoder import SchemaEncoder
 from privet.models import load, verify
+from privet.neighbors import PrivateNeighbors
 from privet.online import PrivateOnlineClassifier, StreamFile
 from privet.recommender import PrivateRecommender
 from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, PrivateRidge
 from privet.schema import Schema, binary, category, ignore, number
 from privet.selection import PrivateFeatureSelector
 from privet.sparse import PrivateSparseClassifier, PrivateSparseRegression
+from privet.voting import LabelsFile, PrivateVote
 
 __all__ = [
     "Certificate",
     "Check",
     "CountPlan",
     "Counts",
+    "LabelsFile",
     "NotPrivateWarning",
     "NotValidWarning",
     "Plan",
@@ -53,6 +56,7 @@ __all__ = [
     "PrivateAdditiveRegressor",
     "PrivateClassifier",
     "PrivateFeatureSelector",
+    "PrivateNeighbors",
     "PrivateLinearRegression",
     "PrivateLinearSVC",
     "PrivateLogisticRegression",
@@ -62,6 +66,7 @@ __all__ = [
     "PrivateRidge",
     "PrivateSparseClassifier",
     "PrivateSparseRegression",
+    "PrivateVote",
     "PublicClassesWarning",
     "RepeatedFitWarning",
     "Schema",

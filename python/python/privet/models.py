@@ -17,11 +17,13 @@ from privet._certificate import Certificate, Plan, Verdict
 from privet._warnings import NotValidWarning
 from privet.classification import NOTE_CLASSES, PrivateClassifier, PrivateLinearSVC, PrivateLogisticRegression
 from privet.counts import Counts
+from privet.neighbors import PrivateNeighbors
 from privet.online import StreamFile
 from privet.recommender import PrivateRecommender
 from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, rate_at_zero
 from privet.schema import Schema
 from privet.selection import PrivateFeatureSelector
+from privet.voting import LabelsFile
 
 
 _RELEASED = (
@@ -31,13 +33,15 @@ _RELEASED = (
     _privet.Factors,
     _privet.Stream,
     _privet.Tallies,
+    _privet.Labels,
+    _privet.Answers,
 )
 """What the extension hands out."""
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a file, whoever wrote it: a model or chosen columns as a fitted estimator, counts as
-    :class:`privet.Counts`, the newest release of a stream as :class:`privet.StreamFile`, what was learnt from ratings as :class:`privet.PrivateRecommender`.
+    """Read a file, whoever wrote it: a model, chosen columns or answers as a fitted estimator, counts as
+    :class:`privet.Counts`, the newest release of a stream as :class:`privet.StreamFile`, labels as :class:`privet.LabelsFile`, what was learnt from ratings as :class:`privet.PrivateRecommender`.
 
     A file whose seal is broken is refused. Where :func:`verify` refuses what the certificate claims, the
     model can still be used, but its ``certificate_`` (``certificate`` of counts) claims nothing, and a warning
@@ -63,10 +67,18 @@ def load(path: str | os.PathLike[str]) -> Any:
         stream = StreamFile(found)
         stream.certificate = _checked(stream.certificate, found)
         return stream
+    if isinstance(found, _privet.Labels):
+        labels = LabelsFile(found)
+        labels.certificate = _checked(labels.certificate, found)
+        return labels
     if isinstance(found, _privet.Factors):
         recommender = PrivateRecommender._loaded(found)
         recommender.certificate_ = _checked(recommender.certificate_, found)
         return recommender
+    if isinstance(found, _privet.Answers):
+        near = _neighbors(found)
+        near.certificate_ = _checked(near.certificate_, found)
+        return near
     estimator = _selector(found) if isinstance(found, _privet.Support) else _estimator(found)
     estimator.certificate_ = _checked(estimator.certificate_, found)
     return estimator
@@ -74,7 +86,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def _checked(
     certificate: Certificate,
-    release: _privet.Model | _privet.Counts | _privet.Support | _privet.Factors,
+    release: _privet.Model | _privet.Counts | _privet.Support | _privet.Factors | _privet.Labels,
 ) -> Certificate:
     """The certificate, with nothing claimed where verification refuses the claim."""
     verdict = verify(release) if certificate.private else None
@@ -156,6 +168,24 @@ def _selector(support: _privet.Support) -> PrivateFeatureSelector:
     return selector
 
 
+def _neighbors(answers: _privet.Answers) -> PrivateNeighbors:
+    request = json.loads(answers.request())
+    schema = Schema._of(answers.schema())
+    near = PrivateNeighbors(
+        epsilon=request["budget"]["epsilon"],
+        delta=request["budget"]["delta"],
+        within=request["within"],
+        votes=request["votes"],
+        schema=schema,
+        neighbours=request["neighbours"],
+        n_rows=request["rows"],
+    )
+    near.n_features_in_ = len(schema.features) or schema._checked.number_features
+    classes = None if near._numeric_target() else near._class_labels(schema, None)
+    near._set_model(answers, Plan._from_json(answers.plan()), schema, classes)
+    return near
+
+
 def _loss(loss: Any) -> dict[str, Any]:
     """The parameters that mean this loss."""
     found = {"loss": loss["kind"]}
@@ -183,6 +213,9 @@ def verify(model: Any) -> Verdict:
     if isinstance(model, PrivateFeatureSelector):
         check_is_fitted(model)
         model = model.support_
+    elif isinstance(model, PrivateNeighbors):
+        check_is_fitted(model, "released_")
+        model = model.released_
     elif isinstance(model, PrivateEstimator):
         check_is_fitted(model)
         model = model.model_
@@ -191,7 +224,7 @@ def verify(model: Any) -> Verdict:
     elif isinstance(model, PrivateRecommender):
         check_is_fitted(model)
         model = model.factors_
-    elif isinstance(model, StreamFile):
+    elif isinstance(model, (StreamFile, LabelsFile)):
         model = model._release
     elif not isinstance(model, _RELEASED):
         model = _privet.load(os.fspath(model), sealed=False)

@@ -32,8 +32,10 @@ impl<'a> Progress<'a> {
             + PHASES.len()
             + 2
             + subjects()?.len()
+            + super::answers::subjects()?.len()
             + selections::subjects()?.len()
-            + super::ratings::subjects()?.len();
+            + super::ratings::subjects()?.len()
+            + super::votes::subjects()?.len();
         let all = rows * ((BUDGETS.len() + 1) as f64 * LEARNER + SINGLE) + others as f64 * OTHER;
         Ok(Self { tell, started: Instant::now(), done: Cell::new(0.0), all })
     }

@@ -17,6 +17,8 @@ pub mod minima;
 pub mod online;
 pub mod passes;
 pub mod sparse;
+pub mod sparse_vector;
+pub mod voting;
 
 use crate::AuditError;
 use crate::bits::noise_failed;

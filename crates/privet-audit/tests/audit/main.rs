@@ -4,6 +4,7 @@
 //! have failed.
 
 mod accounting;
+mod answers;
 mod cells;
 mod counts;
 mod errata;
@@ -17,3 +18,4 @@ mod schemas;
 mod selections;
 mod soundness;
 mod streams;
+mod votes;

@@ -192,6 +192,7 @@ built_in![
     "jain-thakurta",
     "wang-sparse",
     "thakkar-completion",
+    "thakkar-transfer",
 ];
 
 /// The suite of that name, or in that file.

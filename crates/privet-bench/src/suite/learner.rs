@@ -2,6 +2,7 @@
 
 use super::grid::{self, OWN_KEYS, Point};
 use super::peer::Peer;
+use super::vote::{OWN, Voter};
 use privet_learn::completion::Method as Completion;
 use privet_learn::{LearnError, Method, SettingInfo};
 use serde::Deserialize;
@@ -21,7 +22,10 @@ impl Family {
     /// The learner of that name.
     pub fn learner(self, word: &str) -> Result<Learner, LearnError> {
         Ok(match self {
-            Self::Train => Learner::Train(word.parse()?),
+            Self::Train => match Voter::named(word) {
+                Some(voter) => Learner::Vote(voter),
+                None => Learner::Train(word.parse()?),
+            },
             Self::Complete => Learner::Complete(word.parse()?),
         })
     }
@@ -34,6 +38,8 @@ pub enum Learner {
     Train(Method),
     /// Of ratings.
     Complete(Completion),
+    /// Of whatever teachers vote for.
+    Vote(Voter),
     /// Somebody else's, of a linear model.
     Peer(Peer),
 }
@@ -44,6 +50,7 @@ impl Learner {
         match self {
             Self::Train(method) => method.name(),
             Self::Complete(method) => method.info().name,
+            Self::Vote(voter) => voter.name(),
             Self::Peer(peer) => peer.name(),
         }
     }
@@ -53,6 +60,7 @@ impl Learner {
         match self {
             Self::Train(method) => method.is_private(),
             Self::Complete(method) => method.is_private(),
+            Self::Vote(voter) => voter.is_private(),
             Self::Peer(_) => true,
         }
     }
@@ -62,6 +70,7 @@ impl Learner {
         match self {
             Self::Train(method) => method.info().settings,
             Self::Complete(method) => method.info().settings,
+            Self::Vote(_) => OWN,
             Self::Peer(_) => &[],
         }
     }
@@ -70,7 +79,7 @@ impl Learner {
     pub fn peer(&self) -> Option<Peer> {
         match self {
             Self::Peer(peer) => Some(*peer),
-            Self::Train(_) | Self::Complete(_) => None,
+            Self::Train(_) | Self::Complete(_) | Self::Vote(_) => None,
         }
     }
 
@@ -80,6 +89,7 @@ impl Learner {
         match self {
             Self::Train(_) => own.chain(OWN_KEYS).collect(),
             Self::Complete(_) => own.collect(),
+            Self::Vote(voter) => voter.keys(),
             Self::Peer(peer) => peer.settings().to_vec(),
         }
     }
@@ -93,6 +103,7 @@ impl Learner {
                     |method: Completion, (key, value): (&String, &String)| method.with(key, value);
                 Self::Complete(point.iter().try_fold(method.clone(), one)?)
             }
+            Self::Vote(voter) => Self::Vote(voter.with(point)?),
             Self::Peer(peer) => Self::Peer(*peer),
         })
     }

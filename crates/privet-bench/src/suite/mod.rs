@@ -28,6 +28,7 @@ mod running;
 mod select;
 mod table;
 pub mod target;
+mod vote;
 
 pub use ahead::Forecast;
 pub use draft::parse;
@@ -40,6 +41,7 @@ pub use learner::{Family, Learner};
 pub use peer::Peer;
 pub use select::Filter;
 pub use target::Target;
+pub use vote::Voter;
 
 use crate::error::BenchError;
 use ahead::Ahead;

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::{self, number};
-use crate::verbs::{complete, count, select};
+use crate::verbs::{complete, count, neighbours, select, vote};
 use crate::{page, say, words};
 use clap::Args;
 use privet_core::printable;
@@ -111,6 +111,14 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
             let purpose = words::wrapped(&select::purpose(support), "  ");
             (purpose, facts(support), support.request().task.noised())
         }
+        Loaded::Labels(labels) => {
+            let purpose = words::wrapped(&vote::purpose(labels), "  ");
+            (purpose, facts(labels), labels.request().task.noised())
+        }
+        Loaded::Answers(answered) => {
+            let purpose = words::wrapped(&neighbours::purpose(answered), "  ");
+            (purpose, facts(answered), answered.request().task.noised())
+        }
         Loaded::Stream(stream) => {
             let purpose = format!(
                 "The newest of the models that were learnt from a stream of up to {} records, all of which may be \
@@ -158,6 +166,8 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
         Loaded::Model(model) => section("Largest weights", weights(model)),
         Loaded::Counts(counts) => section("Counts", count::table(counts)),
         Loaded::Support(support) => section("Columns", select::list(support)),
+        Loaded::Labels(labels) => section("Labels", vote::list(labels)),
+        Loaded::Answers(answered) => section("Answers", neighbours::list(answered)),
         Loaded::Factors(factors) => {
             section("Items", words::wrapped(complete::words(factors).trim_end(), "  "));
         }

@@ -5,14 +5,16 @@ use crate::{output, words};
 use clap::Args;
 use privet_learn::completion;
 use privet_learn::select::SELECTORS;
+use privet_learn::transfer::{AGGREGATORS, AggregatorInfo, TEACHERS, TeacherInfo};
 use privet_learn::{METHODS, SettingInfo};
 use serde_json::{Value, json};
 
-/// List the learners, the selectors of columns, or the ways to complete ratings
+/// List the learners, the selectors of columns, the ways to complete ratings or to vote
 #[derive(Args, Debug)]
 #[command(long_about = "Lists the learners: what each does, where it comes from, and in which \
                         arithmetic its guarantee is proved; with --select the same of what \
-                        `privet select` takes, and with --complete of what `privet complete` takes. More in \
+                        `privet select` takes, with --complete of what `privet complete` takes, and with \
+                        --vote of what `privet vote` takes. More in \
                         docs/learners.md.")]
 pub struct Methods {
     /// What `privet select` takes
@@ -21,6 +23,9 @@ pub struct Methods {
     /// What `privet complete` takes
     #[arg(long, conflicts_with = "select")]
     complete: bool,
+    /// What `privet vote` and `privet answer` take: aggregators, then teachers
+    #[arg(long, conflicts_with_all = ["select", "complete"])]
+    vote: bool,
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -30,6 +35,7 @@ impl Methods {
     /// Prints the list.
     pub fn run(self) -> Result<(), Failure> {
         let lines: Vec<Line> = match (self.select, self.complete) {
+            _ if self.vote => voting(),
             (_, true) => completion::METHODS.iter().map(completing).collect(),
             (true, _) => SELECTORS
                 .iter()
@@ -57,6 +63,18 @@ fn completing(info: &completion::MethodInfo) -> Line {
         false => "none: for comparison",
     };
     (info.name, info.summary, info.source, guarantee, info.settings)
+}
+
+fn voting() -> Vec<Line> {
+    let aggregator = |info: &AggregatorInfo| {
+        let guarantee = "(ε, δ) in finite arithmetic; no pure ε";
+        (info.name, info.summary, info.source, guarantee, info.settings)
+    };
+    let teacher = |info: &TeacherInfo| {
+        let guarantee = "that of the aggregator, for any teacher";
+        (info.name, info.summary, "–", guarantee, info.settings)
+    };
+    AGGREGATORS.iter().map(aggregator).chain(TEACHERS.iter().map(teacher)).collect()
 }
 
 fn as_json((name, summary, source, guarantee, settings): &Line) -> Value {

@@ -1,5 +1,6 @@
 //! The verbs of the command line, one a file: flags, help, and a short `run`.
 
+pub mod answer;
 pub mod audit;
 #[cfg(feature = "bench")]
 pub mod bench;
@@ -14,6 +15,7 @@ pub mod keygen;
 #[cfg(not(feature = "bench"))]
 pub mod left_out;
 pub mod methods;
+pub mod neighbours;
 pub mod online;
 pub mod plan;
 mod plan_ratings;
@@ -23,3 +25,4 @@ pub mod schema;
 pub mod select;
 pub mod train;
 pub mod verify;
+pub mod vote;

@@ -14,6 +14,7 @@
 //! - `private_count`: under add-remove, no trace of the file's length.
 //! - `report`: from a results file to a page.
 //! - `select`: columns chosen, or none.
+//! - `neighbours`: answers by the records near public questions.
 //! - `environment`: disks, permissions, pipes, interruption.
 //! - `output`: what `--out` may be, and what becomes of what is there.
 
@@ -30,10 +31,12 @@ mod growth;
 mod happy;
 mod html;
 mod invalid;
+mod neighbours;
 mod online;
 mod output;
 mod private_count;
 mod public;
 mod report;
 mod select;
+mod vote;
 mod world;

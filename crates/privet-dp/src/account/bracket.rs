@@ -125,7 +125,8 @@ fn attained_cost(cost: &Cost, neighbours: Neighbours, unit: Unit) -> Cost {
             output_sensitivity,
             output: OutputNoise::Gaussian { noise_scale, .. },
         } => attained_objective(objective, neighbours, unit, *output_sensitivity, *noise_scale),
-        Cost::ApproximateMinima { .. } => Cost::Pure { epsilon: 0.0 },
+        // What a series of answers attains depends on the series.
+        Cost::ApproximateMinima { .. } | Cost::AboveThreshold { .. } => Cost::Pure { epsilon: 0.0 },
         other => other.clone(),
     }
 }

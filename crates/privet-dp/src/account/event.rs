@@ -80,7 +80,9 @@ impl Cost {
     /// In how many draws it is carried out: the steps of a stream, or one.
     pub fn draws(&self) -> u32 {
         match self {
-            Self::ContinualGaussian { steps, .. } => *steps,
+            Self::ContinualGaussian { steps, .. } | Self::IndividualGaussian { steps, .. } => {
+                *steps
+            }
             _ => 1,
         }
     }
@@ -102,6 +104,8 @@ impl Cost {
             | Self::ZeroConcentrated { .. }
             | Self::Approximate { .. } => None,
             Self::ContinualGaussian { .. } => Some("the sums before their noise"),
+            Self::AboveThreshold { .. } => Some("the noise of the threshold"),
+            Self::IndividualGaussian { .. } => Some("who has spent their share"),
         }
     }
 }
@@ -230,6 +234,32 @@ pub enum Cost {
         /// As in [`Cost::Gaussian`], of all rows together.
         grid: Grid,
     },
+    /// Which of a series of answers, each chosen after those before it was compared, are above a threshold, until
+    /// the first that is not: one noise on the threshold for all of them, and one on each answer. An answer moves by
+    /// at most `sensitivity`.
+    AboveThreshold {
+        /// The law of both noises.
+        law: ThresholdNoise,
+        /// How far an answer moves.
+        sensitivity: f64,
+        /// Scale of the threshold's noise.
+        noise_scale: f64,
+        /// Scale of each answer's noise.
+        query_noise_scale: f64,
+    },
+    /// `steps` releases fₜ + N(0, noise_scale² I), each fₜ chosen by the answers before it, in which a unit stays out
+    /// where the squares of its own parts together would exceed a limit ([`crate::mechanism::Individual`]): between
+    /// neighbours the squares of all movements add up to at most sensitivity², for every course that the answers take.
+    IndividualGaussian {
+        /// How many.
+        steps: u32,
+        /// ℓ2 sensitivity of all releases together, all rounding included.
+        sensitivity: f64,
+        /// Standard deviation of each coordinate of each release.
+        noise_scale: f64,
+        /// As in [`Cost::Gaussian`], of all releases together.
+        grid: Grid,
+    },
     /// Release of the exact minimiser of Σℓ + (λ/2)‖θ‖² + ⟨b, θ⟩.
     Objective(ObjectiveCost),
     /// Approximate Minima Perturbation: release of θ̃ + noise, where θ̃ is within
@@ -242,6 +272,17 @@ pub enum Cost {
         /// The noise added to θ̃.
         output: OutputNoise,
     },
+}
+
+/// The law of the noises of [`Cost::AboveThreshold`], on whole numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ThresholdNoise {
+    /// Two-sided, ∝ e^(−|k|/s).
+    Laplace,
+    /// One-sided, ∝ e^(−k/s) on k ≥ 0: it lowers the threshold, and it lowers each answer.
+    #[default]
+    Exponential,
 }
 
 /// A fine grid on which a discrete Gaussian stands in for a continuous one.

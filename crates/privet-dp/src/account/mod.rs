@@ -13,11 +13,13 @@
 //! | anything composed with anything | [`parts`], [`distribution`] |
 //! | events chosen as one goes | [`filter`] |
 //! | the best of a secret number of runs | [`selected`] |
+//! | labels of voters who agree | [`agreement`] |
 //!
 //! Everything here is an upper bound (but for the lower end of a bracket), rounded to the safe side, in f64 with `libm`'s functions, so
 //! that a verifier on another machine finds the same numbers.
 
 mod accountant;
+pub mod agreement;
 mod bracket;
 mod calibrate;
 pub mod classes;
@@ -56,6 +58,7 @@ pub use calibrate::calibrate;
 pub use error::AccountError;
 pub use event::{
     Cost, Event, Grid, LossShape, ObjectiveCost, ObjectiveNoise, OutputNoise, Runs, Sign,
+    ThresholdNoise,
 };
 pub use filter::{Filter, Tally};
 pub use seen_by::SeenBy;

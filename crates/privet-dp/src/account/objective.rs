@@ -208,7 +208,7 @@ impl Objective {
     fn unit_law(&self, direction: Direction) -> (f64, f64, f64) {
         let k = f64::from(self.records);
         let (touched, forward) = match self.neighbours {
-            Neighbours::ReplaceOne => (2.0, true),
+            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => (2.0, true),
             Neighbours::AddRemove => (1.0, direction == Direction::Forward),
         };
         let shift = if forward { k * self.determinant * (1.0 + MARGIN) } else { 0.0 };
@@ -229,7 +229,7 @@ impl Objective {
         let cheap = Self { kappa: None, ..*self };
         let farthest = determinant + mu * mu + 16.0 * wide;
         let lines = match self.neighbours {
-            Neighbours::ReplaceOne => least(e, farthest, |ahead| {
+            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => least(e, farthest, |ahead| {
                 let far = cheap.by_theorems(ahead, nu);
                 // Nothing cancels: (δ₂(1+x)+x₂−x)/(1+x₂).
                 let (x, between) = (libm::exp(e), libm::expm1(ahead - e));
@@ -258,7 +258,7 @@ impl Objective {
     fn by_theorems(&self, e: f64, nu: f64) -> f64 {
         let forward = self.delta(Direction::Forward, e, nu);
         match self.neighbours {
-            Neighbours::ReplaceOne => forward,
+            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => forward,
             Neighbours::AddRemove => {
                 let distance = self.delta(Direction::Backward, 0.0, nu);
                 forward.min(distance).max(self.delta(Direction::Backward, e, nu))
@@ -277,7 +277,9 @@ impl Objective {
     /// one record and fixed sign.
     pub fn fixed_sign(&self) -> Option<(f64, f64)> {
         (self.records == 1 && self.sign == Sign::Fixed).then_some(match self.neighbours {
-            Neighbours::ReplaceOne => (self.determinant, 2.0 * self.ratio),
+            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => {
+                (self.determinant, 2.0 * self.ratio)
+            }
             Neighbours::AddRemove => (self.determinant, self.ratio),
         })
     }

@@ -152,13 +152,14 @@ impl Parts {
                 self.add_gaussian(non_negative("sensitivity", *sensitivity)? / scale, count);
                 self.add_grid(*grid, scale, count)?;
             }
-            Cost::ContinualGaussian { sensitivity, noise_scale, grid, .. } => {
+            Cost::ContinualGaussian { sensitivity, noise_scale, grid, .. }
+            | Cost::IndividualGaussian { sensitivity, noise_scale, grid, .. } => {
                 let scale = positive("noise_scale", *noise_scale)?;
                 self.add_gaussian(non_negative("sensitivity", *sensitivity)? / scale, count);
                 self.add_grid(Some(*grid), scale, count)?;
             }
             Cost::PoissonGaussian { rate, sensitivity, noise_scale, grid } => {
-                let (sampler, moves) = sampled::poisson(self.neighbours, self.unit)?;
+                let (sampler, moves) = sampled::poisson(self.neighbours.of_records(), self.unit)?;
                 let rate = sampled::checked_rate(*rate)?;
                 self.add_sampled(sampler, rate, moves, *sensitivity, *noise_scale, count)?;
                 self.add_grid(*grid, *noise_scale, count)?;
@@ -170,7 +171,7 @@ impl Parts {
                 noise_scale,
                 grid,
             } => {
-                let (neighbours, unit) = (self.neighbours, self.unit);
+                let (neighbours, unit) = (self.neighbours.of_records(), self.unit);
                 let rate = sampled::without_replacement(*population, *batch, neighbours, unit)?;
                 let sampler = Sampler::WithoutReplacement;
                 self.add_sampled(sampler, rate, 1.0, *sensitivity, *noise_scale, count)?;
@@ -204,6 +205,13 @@ impl Parts {
             Cost::BoundedRange { range } => {
                 self.push(Part::BoundedRange(non_negative("range", *range)?), count);
             }
+            Cost::AboveThreshold { sensitivity, noise_scale, query_noise_scale, .. } => {
+                let sensitivity = non_negative("sensitivity", *sensitivity)?;
+                let threshold = ratio(sensitivity, positive("noise_scale", *noise_scale)?);
+                let each = positive("query_noise_scale", *query_noise_scale)?;
+                let epsilon = (threshold + 2.0 * ratio(sensitivity, each)) * UP;
+                self.push(Part::Response(epsilon), count);
+            }
             Cost::ZeroConcentrated { rho } => {
                 self.push(Part::Concentrated(non_negative("rho", *rho)?), count);
             }
@@ -233,7 +241,7 @@ impl Parts {
     }
 
     fn add_objective(&mut self, cost: &ObjectiveCost, count: u64) -> Result<(), AccountError> {
-        match perturbation(cost, self.neighbours, self.unit)? {
+        match perturbation(cost, self.neighbours.of_records(), self.unit)? {
             Perturbation::Gaussian(mu) => self.add_gaussian(mu, count),
             Perturbation::Pure(epsilon) => self.push(Part::Response(epsilon), count),
             Perturbation::Objective(objective) => self.push(Part::Objective(objective), count),

@@ -100,7 +100,7 @@ pub(super) fn poisson(neighbours: Neighbours, unit: Unit) -> Result<(Sampler, f6
     single(unit)?;
     Ok(match neighbours {
         Neighbours::AddRemove => (Sampler::PoissonAdded, 1.0),
-        Neighbours::ReplaceOne => (Sampler::PoissonReplaced, 2.0),
+        Neighbours::ReplaceOne | Neighbours::ReplaceLabel => (Sampler::PoissonReplaced, 2.0),
     })
 }
 

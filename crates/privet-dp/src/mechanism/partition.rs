@@ -14,12 +14,22 @@
 //! row on.
 
 use crate::gate::Session;
+use crate::noise::subset::shuffle;
 
 /// A block below `blocks` for each of `units` units, uniform and independent. Nothing is charged, since
 /// nothing of the records is in it.
 pub fn independent_blocks(units: usize, blocks: u32, session: &mut Session<'_>) -> Vec<u32> {
     let source = session.source();
     (0..units).map(|_| source.below(u64::from(blocks.max(1))) as u32).collect()
+}
+
+/// The same for a **public** number of units in which one takes another's place (replace-one): a uniformly random
+/// cut into blocks whose sizes differ by at most one. The cut depends on places alone, so that with the same coins a
+/// unit and the one that replaces it are in the same block, and all others where they were.
+pub fn balanced_blocks(units: usize, blocks: u32, session: &mut Session<'_>) -> Vec<u32> {
+    let mut cut: Vec<u32> = (0..units).map(|unit| (unit % blocks.max(1) as usize) as u32).collect();
+    shuffle(&mut cut, session.source());
+    cut
 }
 
 /// Which of `sets` random sets each of `units` units is in: each with probability `rate`, independently, but

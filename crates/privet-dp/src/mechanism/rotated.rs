@@ -93,7 +93,7 @@ impl RotatedObjective {
     /// a of the theorem.
     pub fn matrix_shift(&self) -> f64 {
         let one = match self.neighbours {
-            Neighbours::ReplaceOne => std::f64::consts::SQRT_2,
+            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => std::f64::consts::SQRT_2,
             Neighbours::AddRemove => 1.0,
         };
         up(one * f64::from(self.unit.records()) * self.radius * self.radius)

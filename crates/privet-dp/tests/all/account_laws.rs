@@ -3,7 +3,7 @@
 use privet_core::{Budget, Neighbours, Unit};
 use privet_dp::account::{
     self, AccountError, Cost, Event, Grid, Guarantee, LossShape, ObjectiveCost, ObjectiveNoise,
-    OutputNoise, Sign, calibrate,
+    OutputNoise, Sign, ThresholdNoise, calibrate,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -45,6 +45,12 @@ fn any_cost() -> impl Strategy<Value = Cost> {
             noise_scale,
             grid: Grid { step: 2_f64.powi(-40), coordinates: 80 },
         }),
+        scale.clone().prop_map(|noise_scale| Cost::IndividualGaussian {
+            steps: 8,
+            sensitivity: 1.0,
+            noise_scale,
+            grid: Grid { step: 2_f64.powi(-40), coordinates: 80 },
+        }),
         scale.clone().prop_map(|noise_scale| Cost::L2Laplace { sensitivity: 1.0, noise_scale }),
         (scale.clone(), 0.01..1.0_f64).prop_map(|(noise_scale, rate)| Cost::PoissonGaussian {
             rate,
@@ -53,6 +59,12 @@ fn any_cost() -> impl Strategy<Value = Cost> {
             grid: None
         }),
         scale.clone().prop_map(|x| Cost::Pure { epsilon: 1.0 / x }),
+        scale.clone().prop_map(|noise_scale| Cost::AboveThreshold {
+            law: ThresholdNoise::Exponential,
+            sensitivity: 1.0,
+            noise_scale,
+            query_noise_scale: 2.0 * noise_scale,
+        }),
         scale.clone().prop_map(|x| Cost::BoundedRange { range: 1.0 / x }),
         scale.clone().prop_map(|x| Cost::ZeroConcentrated { rho: 0.5 / (x * x) }),
         scale.clone().prop_map(|x| Cost::Approximate { epsilon: 1.0 / x, delta: 1e-9 / x }),
@@ -112,6 +124,11 @@ fn quieter(event: &Event, by: f64) -> Event {
                     Cost::PoissonGaussian { rate, sensitivity, noise_scale, grid }
                 }
                 cost @ Cost::WithoutReplacementGaussian { .. } => cost,
+                Cost::AboveThreshold { law, sensitivity, noise_scale, query_noise_scale } => {
+                    let (noise_scale, query_noise_scale) =
+                        (noise_scale * by, query_noise_scale * by);
+                    Cost::AboveThreshold { law, sensitivity, noise_scale, query_noise_scale }
+                }
                 Cost::ContinualGaussian {
                     factor,
                     steps,
@@ -129,6 +146,10 @@ fn quieter(event: &Event, by: f64) -> Event {
                         noise_scale,
                         grid,
                     }
+                }
+                Cost::IndividualGaussian { steps, sensitivity, noise_scale, grid } => {
+                    let noise_scale = noise_scale * by;
+                    Cost::IndividualGaussian { steps, sensitivity, noise_scale, grid }
                 }
                 Cost::Laplace { sensitivity, noise_scale, step } => {
                     Cost::Laplace { sensitivity, noise_scale: noise_scale * by, step }

@@ -57,7 +57,7 @@ impl Choosing {
     fn shift(&self) -> f64 {
         let square = match self.relation.neighbours {
             Neighbours::AddRemove => SPREAD,
-            Neighbours::ReplaceOne => 2.0 * SPREAD,
+            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => 2.0 * SPREAD,
         };
         square.sqrt() * (1.0 + 8.0 * f64::EPSILON)
     }

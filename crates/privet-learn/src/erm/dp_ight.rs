@@ -441,7 +441,7 @@ mod tests {
                 for seed in 0..12 {
                     let one = table(&request, seed, &last(1, ends[0]));
                     let two = match neighbours {
-                        Neighbours::ReplaceOne => table(
+                        Neighbours::ReplaceOne | Neighbours::ReplaceLabel => table(
                             &request,
                             seed,
                             &last(if seed % 2 == 0 { 1 } else { -1 }, ends[1]),

@@ -81,7 +81,7 @@ pub(crate) fn plan(
 pub fn sensitivity(facts: &Facts, ridge: f64, tolerance: f64) -> f64 {
     let shift = f64::from(facts.unit.records()) * facts.gradient_bound();
     let bound = match facts.neighbours {
-        Neighbours::ReplaceOne => 2.0 * (shift + tolerance) / ridge,
+        Neighbours::ReplaceOne | Neighbours::ReplaceLabel => 2.0 * (shift + tolerance) / ridge,
         Neighbours::AddRemove => (shift + 2.0 * tolerance) / ridge,
     };
     // Pays for the rounding of these few operations.

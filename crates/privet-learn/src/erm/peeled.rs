@@ -468,7 +468,7 @@ mod tests {
                     };
                     let one = table(&request, seed, &unit(1, ends[0]));
                     let two = match neighbours {
-                        Neighbours::ReplaceOne => table(
+                        Neighbours::ReplaceOne | Neighbours::ReplaceLabel => table(
                             &request,
                             seed,
                             &unit(if seed % 2 == 0 { 1 } else { -1 }, ends[1]),

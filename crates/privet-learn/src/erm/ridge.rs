@@ -43,7 +43,7 @@ fn private_floor(facts: &Facts, epsilon: f64, noise: f64) -> f64 {
     if facts.shape.logistic && facts.problems == 1 && records == 1.0 {
         let squared = (radius / noise).powi(2);
         let threshold = match facts.neighbours {
-            Neighbours::ReplaceOne => epsilon / 2.0 + squared,
+            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => epsilon / 2.0 + squared,
             Neighbours::AddRemove => epsilon + squared / 2.0,
         };
         return THRESHOLD_SLACK * radius * radius / threshold;

@@ -121,7 +121,9 @@ fn up(value: f64) -> f64 {
 pub fn sensitivity(facts: &Facts) -> f64 {
     let (square, weighted) = (facts.radius.powi(2), weight(facts).powi(2) * label_sizes(facts).0);
     let one = match facts.neighbours {
-        Neighbours::ReplaceOne => std::f64::consts::SQRT_2 * (square + weighted / 2.0),
+        Neighbours::ReplaceOne | Neighbours::ReplaceLabel => {
+            std::f64::consts::SQRT_2 * (square + weighted / 2.0)
+        }
         Neighbours::AddRemove => (square * (square + weighted)).sqrt(),
     };
     up(f64::from(facts.unit.records()) * one)

@@ -20,19 +20,59 @@ use crate::released::Released;
 use crate::request::Request;
 use crate::task::Task;
 use privet_data::write::{Destination, Existing};
-use privet_dp::gate::{GateError, Journal, PurseError, Session, Spend, Suspended};
+use privet_dp::gate::{GateError, Journal, PurseError, Session, Spend, Suspended, Walk};
 use privet_dp::noise::Source;
 use privet_optim::sum::Table;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// A file of a stream: what it is for, and the session that was put aside.
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct State {
+#[serde(deny_unknown_fields, bound = "T: Task, W: Serialize + DeserializeOwned")]
+pub(crate) struct State<T, W> {
     format: String,
-    request: Request<Count>,
-    session: Suspended<Tabulating>,
+    pub request: Request<T>,
+    pub session: Suspended<W>,
+}
+
+impl<T: Task, W: Walk> State<T, W> {
+    /// Reads one; nothing is committed yet.
+    pub fn read(path: &Path) -> Result<Self, LearnError> {
+        let failed = |source| LearnError::File { path: path.display().to_string(), source };
+        let bytes = std::fs::read(path).map_err(failed)?;
+        let state: Self =
+            serde_json::from_slice(&bytes).map_err(|error| refused(path, &error.to_string()))?;
+        match state.format == FORMAT {
+            true => Ok(state),
+            false => Err(refused(path, &format!("accepted is the format {FORMAT}"))),
+        }
+    }
+
+    /// The plan of its request, if that is what it may spend.
+    pub fn plan(&self, path: &Path) -> Result<Plan<T>, LearnError> {
+        let plan = plan(&self.request)?;
+        let planned = plan.events().cloned().map(Spend::Exactly);
+        if plan.request() != &self.request || Some(self.session.spend()) != planned.as_ref() {
+            return Err(refused(path, "what it may spend is not what its request plans"));
+        }
+        Ok(plan)
+    }
+}
+
+/// A journal for a new stream; refused if the stream or its journal is there already.
+pub(crate) fn new_journal(path: &Path) -> Result<Journal, LearnError> {
+    if path.exists() {
+        let why = "there is one already: go on with it, or name another";
+        return Err(refused(path, why));
+    }
+    let journal = journal_of(path);
+    if journal.exists() {
+        let why = "its journal is there without it: a process ended while it began, or the file was \
+                   moved. Name another, or remove the journal if nothing was ever released from it";
+        return Err(refused(path, why));
+    }
+    Ok(Journal::create(&journal).map_err(GateError::from)?)
 }
 
 /// Why nothing more is released.
@@ -60,17 +100,7 @@ impl Stream {
     ) -> Result<Self, LearnError> {
         let counting = counting(plan)?;
         let events = plan.events().cloned().ok_or(GateError::NotAsPlanned)?;
-        if path.exists() {
-            let why = "there is one already: go on with it, or name another";
-            return Err(refused(path, why));
-        }
-        let journal = journal_of(path);
-        if journal.exists() {
-            let why = "its journal is there without it: a process ended while it began, or the file was \
-                       moved. Name another, or remove the journal if nothing was ever released from it";
-            return Err(refused(path, why));
-        }
-        let mut journal = Journal::create(&journal).map_err(GateError::from)?;
+        let mut journal = new_journal(path)?;
         let start = serde_json::to_value(counting.start()).map_err(|_| GateError::Malformed)?;
         let spend = Spend::Exactly(events);
         let mut session = Session::open_walking(spend, start, source, &mut journal)?;
@@ -83,19 +113,9 @@ impl Stream {
 
     /// Reads a state; nothing is committed yet.
     pub fn read(path: &Path) -> Result<Self, LearnError> {
-        let failed = |source| LearnError::File { path: path.display().to_string(), source };
-        let bytes = std::fs::read(path).map_err(failed)?;
-        let state: State =
-            serde_json::from_slice(&bytes).map_err(|error| refused(path, &error.to_string()))?;
-        if state.format != FORMAT {
-            return Err(refused(path, &format!("accepted is the format {FORMAT}")));
-        }
-        let plan = plan(&state.request)?;
+        let state = State::<Count, Tabulating>::read(path)?;
+        let plan = state.plan(path)?;
         counting(&plan)?;
-        let planned = plan.events().cloned().map(Spend::Exactly);
-        if plan.request() != &state.request || Some(state.session.spend()) != planned.as_ref() {
-            return Err(refused(path, "what it may spend is not what its request plans"));
-        }
         Ok(Self { path: path.into(), plan, session: state.session })
     }
 
@@ -145,22 +165,24 @@ impl Stream {
 }
 
 /// Where the journal of a stream is kept.
-fn journal_of(path: &Path) -> PathBuf {
+pub(crate) fn journal_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".journal");
     name.into()
 }
 
-fn keep(
+/// Writes the state of a stream in place of the one before it, whole or not at all.
+pub(crate) fn keep<T: Task, W: Walk>(
     path: &Path,
-    request: &Request<Count>,
-    session: &Suspended<Tabulating>,
+    request: &Request<T>,
+    session: &Suspended<W>,
 ) -> Result<(), LearnError> {
     #[derive(Serialize)]
-    struct Written<'a> {
+    #[serde(bound = "T: Task, W: Serialize")]
+    struct Written<'a, T, W> {
         format: &'static str,
-        request: &'a Request<Count>,
-        session: &'a Suspended<Tabulating>,
+        request: &'a Request<T>,
+        session: &'a Suspended<W>,
     }
     let state = Written { format: FORMAT, request, session };
     let text = serde_json::to_vec_pretty(&state).map_err(|_| GateError::Malformed)?;
@@ -171,7 +193,7 @@ fn counting(plan: &Plan<Count>) -> Result<Counting, LearnError> {
     Ok(Counting::settled(plan.request(), plan.facts()).ok_or(GateError::NotAsPlanned)?)
 }
 
-fn refused(path: &Path, why: &str) -> LearnError {
+pub(crate) fn refused(path: &Path, why: &str) -> LearnError {
     let why = privet_core::printable(why).into_owned();
     LearnError::NotAStream { path: path.display().to_string(), why }
 }

@@ -119,7 +119,7 @@ impl Fits {
     pub fn spread(&self, facts: &Facts) -> u64 {
         let sides = match facts.neighbours {
             Neighbours::AddRemove => 1.0,
-            Neighbours::ReplaceOne => 2.0,
+            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => 2.0,
         };
         let moved = sides * f64::from(facts.unit.records()) + 4.0 * TOLERANCE;
         (moved / UNIT).ceil() as u64 + 2

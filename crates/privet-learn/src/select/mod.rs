@@ -33,6 +33,7 @@ mod votes;
 
 pub(crate) use naming::{Heard, Naming};
 pub use registry::{SELECTORS, Selector, SelectorInfo};
+pub(crate) use votes::elected;
 pub use votes::stable_distance;
 
 use crate::allowance::Allowance;

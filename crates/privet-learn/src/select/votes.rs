@@ -30,7 +30,7 @@ pub fn stable_distance(lead: u64, moves: u64) -> i64 {
 }
 
 /// The winner of an election by these votes, with its distance; `otherwise` where nobody votes.
-pub(super) fn elected<A: Ord>(votes: BTreeMap<A, u64>, moves: u64, otherwise: A) -> Proxied<A> {
+pub(crate) fn elected<A: Ord>(votes: BTreeMap<A, u64>, moves: u64, otherwise: A) -> Proxied<A> {
     let (mut winner, mut most, mut second) = (otherwise, 0, 0);
     // In order, so that of equal ones the first wins.
     for (candidate, count) in votes {

@@ -282,7 +282,9 @@ fn fits_of_sets_move_within_what_is_charged() {
                 for change in 0..24 {
                     let other = match neighbours {
                         Neighbours::AddRemove => without(&data, change),
-                        Neighbours::ReplaceOne => changed(&data, change..change + 1, change as u64),
+                        Neighbours::ReplaceOne | Neighbours::ReplaceLabel => {
+                            changed(&data, change..change + 1, change as u64)
+                        }
                     };
                     let moves: Vec<i64> =
                         scores(&other).iter().zip(&before).map(|(a, b)| a - b).collect();

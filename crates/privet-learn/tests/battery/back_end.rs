@@ -7,7 +7,7 @@ use privet_learn::{LearnError, Task};
 use std::sync::atomic::AtomicBool;
 
 /// What needs more of a table than sums: orders, subsets, single columns.
-const MEMORY: [&str; 18] = [
+const MEMORY: &[&str] = &[
     "centred-gd",
     "chosen-amp",
     "two-stage",
@@ -26,6 +26,10 @@ const MEMORY: [&str; 18] = [
     "implicit",
     "giga",
     "tally",
+    "sparse-vector",
+    "gnmax",
+    "confident-gnmax",
+    "neighbours",
 ];
 
 /// The bits that memory gives, however the file is cut; or a refusal in words before any noise is drawn.

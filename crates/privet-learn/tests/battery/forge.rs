@@ -137,7 +137,7 @@ fn reword(value: &mut Value, from: &str, to: &str) {
 pub fn other_relation<T: Task>(subject: &Subject<T>) {
     let own = subject.asked.neighbours;
     let other = match own {
-        Neighbours::ReplaceOne => Neighbours::AddRemove,
+        Neighbours::ReplaceOne | Neighbours::ReplaceLabel => Neighbours::AddRemove,
         Neighbours::AddRemove => Neighbours::ReplaceOne,
     };
     let (from, to) = (own.to_string(), other.to_string());

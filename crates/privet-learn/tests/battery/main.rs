@@ -3,7 +3,7 @@
 //!
 //! | file | what is asked |
 //! |---|---|
-//! | `subject` | who is asked: every method and selector, relation and kind of δ, counts of both laws, ratings, streams |
+//! | `subject` | who is asked: every method and selector, relation and kind of δ, counts of both laws, ratings, streams, votes, answers |
 //! | `verify` | trained, written, read, verified; what is claimed is what was asked; settled requests stay |
 //! | `forge` | less noise, a stronger claim, another relation, an artefact off its support, a broken seal |
 //! | `refuse` | what no theorem covers is refused before anything is drawn |
@@ -26,8 +26,8 @@ mod storage;
 mod subject;
 mod verify;
 
-/// A test a check: of every model, every table of counts, every choice of columns and every way to complete
-/// ratings.
+/// A test a check: of every model, every table of counts, every choice of columns, every way to complete
+/// ratings, streams and answers.
 macro_rules! every_task {
     ($($(#[$doc:meta])* $name:ident: $check:path;)*) => {$(
         $(#[$doc])*
@@ -39,6 +39,8 @@ macro_rules! every_task {
             subject::RATINGS.iter().for_each($check);
             subject::STREAMS.iter().for_each($check);
             subject::TALLIES.iter().for_each($check);
+            subject::VOTES.iter().for_each($check);
+            subject::ANSWERS.iter().for_each($check);
         }
     )*};
 }

@@ -11,6 +11,8 @@ use privet_learn::look::count::Count;
 use privet_learn::online::tally::Tally;
 use privet_learn::online::{self, Online};
 use privet_learn::select::{SELECTORS, Select, Selector};
+use privet_learn::transfer::neighbours::Nearby;
+use privet_learn::transfer::{AGGREGATORS, Aggregator, Vote};
 use privet_learn::{Erm, LearnError, METHODS, Plan, Released, Request, Task, Words, plan};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -252,15 +254,81 @@ pub static TALLIES: LazyLock<Vec<Subject<Tally>>> = LazyLock::new(|| {
     ["work", "ill"].map(subject).into()
 });
 
+/// Every aggregator that settles on noise, under both relations, with teachers that all but agree, so that every draw of
+/// the noise that will ever be made gives an answer.
+pub static VOTES: LazyLock<Vec<Subject<Vote>>> = LazyLock::new(|| {
+    let mut all = Vec::new();
+    let schema = Schema::from_toml(CHOSEN).unwrap();
+    let public = read::csv_bytes(choosable(12).as_bytes(), &schema).unwrap().features;
+    for info in AGGREGATORS.iter().filter(|info| info.name != "agreed-gnmax") {
+        for neighbours in RELATIONS {
+            let aggregator: Aggregator = info.name.parse().unwrap();
+            let aggregator = match info.name {
+                "sparse-vector" => aggregator.with("cutoff", "2").unwrap(),
+                _ => aggregator,
+            };
+            let task = Vote { aggregator, teachers: Some(20), ..Vote::on(12) };
+            let asked = task.request(&schema, ROWS as u64, neighbours, (60.0, Some(1e-6))).unwrap();
+            let data = read::csv_bytes(choosable(ROWS).as_bytes(), &schema).unwrap();
+            let ready = |plan: Plan<Vote>| plan.with_public(&public).unwrap();
+            all.push(Subject::made(info.name, "", asked, data, ready));
+        }
+    }
+    all
+});
+
+/// Answers by records near a few questions: classes and a number, both relations, records and users.
+pub static ANSWERS: LazyLock<Vec<Subject<Nearby>>> = LazyLock::new(|| {
+    let classes = "classes = [\"no\", \"yes\"]";
+    let users = "[unit]\ncolumn = \"who\"\nmax_records = 2\n";
+    let number = CHOSEN.replace(classes, "bounds = [0, 10]");
+    let mut all = Vec::new();
+    for (what, text) in [
+        ("", CHOSEN.to_string()),
+        ("a number, ", number),
+        ("users of 2, ", format!("{CHOSEN}{users}")),
+    ] {
+        let schema = Schema::from_toml(&text).unwrap();
+        let row = |(place, line): (usize, &str)| match place {
+            0 => format!("{line},who\n"),
+            _ => format!("{line},{}\n", place / 2),
+        };
+        let table: String = choosable(ROWS).lines().enumerate().map(row).collect();
+        let table = match schema.classes() {
+            Some(_) => table,
+            None => table.replace(",yes,", ",8,").replace(",no,", ",3,"),
+        };
+        let data = read::csv_bytes(table.as_bytes(), &schema).unwrap();
+        for neighbours in RELATIONS {
+            let task = Nearby::of(&data.features.select(&[0, 1, 2, 7]));
+            let budget = (1.0, Some(1e-6));
+            let asked = task.request(&schema, ROWS as u64, neighbours, budget).unwrap();
+            all.push(Subject::new(Nearby::NAME, what, asked, data.clone()));
+        }
+    }
+    all
+});
+
 impl<T: Task> Subject<T> {
     fn new(method: &'static str, what: &str, asked: Request<T>, data: Dataset) -> Self {
+        Self::made(method, what, asked, data, |plan| plan)
+    }
+
+    /// The same where a plan is handed something before it is carried out.
+    fn made(
+        method: &'static str,
+        what: &str,
+        asked: Request<T>,
+        data: Dataset,
+        ready: impl FnOnce(Plan<T>) -> Plan<T>,
+    ) -> Self {
         let kind = match asked.budget {
             Some(budget) if budget.is_pure() => "pure",
             Some(_) => "approximate",
             None => "not private",
         };
         let name = format!("{method}, {what}{}, {kind}", asked.neighbours);
-        let plan = plan(&asked).unwrap();
+        let plan = ready(plan(&asked).unwrap());
         let release = plan
             .run(&data, &mut SystemRandom::new().unwrap(), &AtomicBool::new(false))
             .unwrap_or_else(|error| panic!("{name}: {error}"));

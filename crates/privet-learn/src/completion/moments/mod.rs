@@ -207,7 +207,7 @@ pub(super) fn offsets_shift(relation: Relation, spread: f64) -> f64 {
     let (row, counts) = (CLIP_ROW * CLIP_ROW, COUNT_WEIGHT * COUNT_WEIGHT);
     let square = match relation.neighbours {
         Neighbours::AddRemove => row + counts,
-        Neighbours::ReplaceOne => 4.0 * row + 2.0 * counts,
+        Neighbours::ReplaceOne | Neighbours::ReplaceLabel => 4.0 * row + 2.0 * counts,
     };
     up((spread * square).sqrt())
 }

@@ -47,10 +47,12 @@ impl Sizes {
         };
         let factor = match (covariance, self.relation.neighbours) {
             (true, Neighbours::AddRemove) => 1.125_f64.sqrt(),
-            (true, Neighbours::ReplaceOne) => 1.5,
+            (true, Neighbours::ReplaceOne | Neighbours::ReplaceLabel) => 1.5,
             (false, Neighbours::AddRemove) => 1.0,
             // Truncation to units of at most R²/2³⁸ can part two vectors by one unit a coordinate.
-            (false, Neighbours::ReplaceOne) => 1.0 + (self.items as f64).sqrt() * 2_f64.powi(-38),
+            (false, Neighbours::ReplaceOne | Neighbours::ReplaceLabel) => {
+                1.0 + (self.items as f64).sqrt() * 2_f64.powi(-38)
+            }
         };
         radius * radius * factor * (1.0 + 8.0 * f64::EPSILON)
     }

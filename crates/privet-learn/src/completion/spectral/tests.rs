@@ -36,7 +36,7 @@ fn charged(question: &Question, neighbours: Neighbours) -> f64 {
     let (residuals, factor) = match question {
         Question::Covariance { residuals, .. } => match neighbours {
             Neighbours::AddRemove => (residuals, 1.125_f64.sqrt()),
-            Neighbours::ReplaceOne => (residuals, 1.5),
+            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => (residuals, 1.5),
         },
         Question::Power { residuals, .. } | Question::Energy { residuals, .. } => (residuals, 1.0),
     };

@@ -1,0 +1,120 @@
+//! The audit of answers by records nearby: their certificate against their behaviour on the worst neighbours.
+//!
+//! One unit is near every question, and may vote in [`VOTES`] of the [`QUESTIONS`]; under replace-one neighbours its place
+//! is taken by one as near, of the other class; under add-remove it is there or not. So the answers move by exactly
+//! what the theorem charges ([`privet_learn::transfer::neighbours`]), in the first answers only, and a projection is the best
+//! test. Others are near as well, and use up votes of their own.
+
+use crate::AuditError;
+use crate::attack::{self, AttackOptions, Finding};
+use crate::planned::{Planned, claimed};
+use crate::runs::Watch;
+use privet_core::{Budget, Neighbours};
+use privet_data::{Dataset, Schema, read};
+use privet_learn::transfer::neighbours::Nearby;
+use privet_learn::{Plan, plan};
+use std::fmt::Write as _;
+
+/// Questions, all at the same place.
+pub const QUESTIONS: usize = 6;
+/// K.
+pub const VOTES: u32 = 2;
+/// Units of others, all near.
+const OTHERS: u32 = 5;
+
+/// Whose answers, and what they are to claim.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Subject {
+    /// What is asked for.
+    pub budget: Budget,
+    /// Under which relation.
+    pub neighbours: Neighbours,
+    /// The most records of a user, all of them near; `None` where the unit is a record.
+    pub max_records: Option<u32>,
+}
+
+impl Subject {
+    /// Both relations, records and users.
+    pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
+        let budget = Budget::new(epsilon, delta)?;
+        let relations = [Neighbours::ReplaceOne, Neighbours::AddRemove];
+        let units = [None, Some(3)];
+        let subject = |neighbours, max_records| Self { budget, neighbours, max_records };
+        Ok(relations.into_iter().flat_map(|one| units.map(|unit| subject(one, unit))).collect())
+    }
+
+    /// The plan that anybody would get.
+    pub fn planned(&self, budget: Budget) -> Result<Plan<Nearby>, AuditError> {
+        let mut text =
+            "bias = false\n[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\n\
+                        classes = [\"no\", \"yes\"]\n"
+                .to_string();
+        if let Some(most) = self.max_records {
+            let _ = write!(text, "[unit]\ncolumn = \"who\"\nmax_records = {most}\n");
+        }
+        text.push_str("[[columns]]\nname = \"x\"\ntype = \"number\"\nbounds = [0, 1]\n");
+        let schema =
+            Schema::from_toml(&text).map_err(|error| AuditError::Table(error.to_string()))?;
+        let questions = vec![vec![0.5]; QUESTIONS];
+        let task = Nearby { questions, within: Some(0.25), votes: Some(VOTES) };
+        let rows = u64::from(OTHERS + self.max_records.unwrap_or(1));
+        let asked = (budget.epsilon(), Some(budget.delta()));
+        Ok(plan(&task.request(&schema, rows, self.neighbours, asked)?)?)
+    }
+
+    fn table(&self, schema: &Schema, own: Option<&str>) -> Result<Dataset, AuditError> {
+        let mut text = String::from("who,x,y\n");
+        for other in 1..=OTHERS {
+            let _ = writeln!(text, "person {other},0.6,{}", ["no", "yes"][other as usize % 2]);
+        }
+        if let Some(class) = own {
+            for _ in 0..self.max_records.unwrap_or(1) {
+                let _ = writeln!(text, "person 0,0.5,{class}");
+            }
+        }
+        let read = read::csv_bytes(text.as_bytes(), schema);
+        read.map_err(|error| AuditError::Table(error.to_string()))
+    }
+
+    /// What the unit's own class is in either world.
+    fn own(&self) -> [Option<&'static str>; 2] {
+        match self.neighbours {
+            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => [Some("no"), Some("yes")],
+            Neighbours::AddRemove => [None, Some("yes")],
+        }
+    }
+
+    /// By how much the answers move: one vote in each of the first K.
+    fn direction(&self) -> Vec<f64> {
+        let no = if self.neighbours == Neighbours::ReplaceOne { -1.0 } else { 0.0 };
+        let step = |place: usize| if place < VOTES as usize { [no, 1.0] } else { [0.0, 0.0] };
+        (0..QUESTIONS).flat_map(step).collect()
+    }
+}
+
+/// Audits answers.
+pub fn audit(
+    subject: &Subject,
+    options: &AttackOptions,
+    watch: &dyn Watch,
+) -> Result<Finding, AuditError> {
+    audit_against(subject, subject.budget, options, watch)
+}
+
+/// The same, judged by the certificate that they would have with another budget: with a smaller one that
+/// certificate is false, and an audit with power refutes it.
+pub fn audit_against(
+    subject: &Subject,
+    stated: Budget,
+    options: &AttackOptions,
+    watch: &dyn Watch,
+) -> Result<Finding, AuditError> {
+    let plan = subject.planned(subject.budget)?;
+    let claim = claimed(&subject.planned(stated)?)?;
+    let claim = claim.ok_or(AuditError::NothingClaimed { method: "neighbours" })?;
+    let schema = &plan.request().schema;
+    let own = subject.own();
+    let worlds = [subject.table(schema, own[0])?, subject.table(schema, own[1])?];
+    let target = Planned::on(&plan, worlds, subject.direction());
+    attack::audit(&target, &claim, options, watch)
+}

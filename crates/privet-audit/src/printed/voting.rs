@@ -1,0 +1,101 @@
+//! Votes of black boxes as they are printed: PRIV-18 and PRIV-19 (Thakkar 2019, Algorithms 9 and 10).
+//!
+//! One question, two classes, released by the printed test: the winner if its distance under Laplace noise of scale
+//! 1/ε exceeds ln(1/δ)/ε, else ⊥.
+//!
+//! | variant | what is wrong | truth |
+//! |---|---|---|
+//! | [`Variant::Lead`] (PRIV-18) | the distance is the lead less 1: a vote that goes from the winner to the other moves it by 2 | e^(2ε) |
+//! | [`Variant::Position`] (PRIV-19) | chunks by position: a record that leaves from the top moves all others on, and all votes may change | no ε |
+//! | [`Variant::Sound`] | distance ⌈lead/2⌉ − 1, a record in a chunk of its own coins | (ε, δ) |
+//!
+//! **Pairs.** *Lead*: two leads that differ by 2, both a little below the threshold, where an answer comes out e^(2ε) times as
+//! often in one of the worlds. *Position*: 2b records of classes that alternate; a chunk of two votes for the class
+//! of its last record. In the second world the first record is not there: every vote is the other one.
+
+use crate::AuditError;
+use crate::bits::noise_failed;
+use crate::runs::{Target, World};
+use privet_dp::noise::{DiscreteLaplace, Source};
+
+/// How votes become an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Variant {
+    /// PRIV-18.
+    Lead,
+    /// PRIV-19.
+    Position,
+    /// Both as they are proved.
+    Sound,
+}
+
+/// A vote on two neighbours.
+pub struct Votes {
+    variant: Variant,
+    threshold: f64,
+    noise: DiscreteLaplace,
+    step: f64,
+    /// Chunks, and so votes.
+    chunks: usize,
+}
+
+impl Votes {
+    /// Of so many chunks, claimed to be (ε, δ)-private.
+    pub fn new(
+        variant: Variant,
+        epsilon: f64,
+        delta: f64,
+        chunks: usize,
+    ) -> Result<Self, AuditError> {
+        let step = 2f64.powi(-30) / epsilon;
+        let noise = DiscreteLaplace::new(1.0 / (epsilon * step)).map_err(noise_failed)?;
+        let threshold = (1.0 / delta).ln() / epsilon;
+        Ok(Self { variant, threshold, noise, step, chunks })
+    }
+
+    /// Votes for the two classes.
+    fn votes(&self, world: World, source: &mut dyn Source) -> [usize; 2] {
+        let second = usize::from(world == World::Second);
+        match self.variant {
+            Variant::Position => {
+                let records: Vec<usize> = (second..2 * self.chunks).map(|row| row % 2).collect();
+                let votes = records.chunks(2).map(|chunk| chunk[chunk.len() - 1]);
+                let ones = votes.filter(|vote| *vote == 1).count();
+                [records.len().div_ceil(2) - ones, ones]
+            }
+            // One record is one vote, of the other class in the second world; the lead is where most shows.
+            Variant::Lead => self.lead(self.threshold.floor() as usize - 1 - 2 * second),
+            Variant::Sound => {
+                // The same, its chunk drawn by coins of its own, which the others' do not follow.
+                let _chunk = source.below(self.chunks as u64);
+                self.lead(2 * (self.threshold.floor() as usize) - 2 * second)
+            }
+        }
+    }
+
+    /// Votes with this lead, of about as many as there are chunks.
+    fn lead(&self, lead: usize) -> [usize; 2] {
+        let second = self.chunks.saturating_sub(lead) / 2;
+        [second + lead, second]
+    }
+}
+
+impl Target for Votes {
+    /// Which class was named, or none, as two corners.
+    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+        let [one, other] = self.votes(world, source);
+        let lead = one.abs_diff(other);
+        let distance = match self.variant {
+            Variant::Lead | Variant::Position => lead.saturating_sub(1),
+            Variant::Sound => lead.div_ceil(2).saturating_sub(1),
+        };
+        let noised = distance as f64 + self.noise.draw(source) as f64 * self.step;
+        let named = (noised > self.threshold).then_some(usize::from(other > one));
+        let corner = |class: usize| f64::from(u8::from(named == Some(class)));
+        Ok(vec![corner(0), corner(1)])
+    }
+
+    fn direction(&self) -> Option<Vec<f64>> {
+        Some(vec![-1.0, 1.0])
+    }
+}

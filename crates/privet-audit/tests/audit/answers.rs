@@ -1,0 +1,35 @@
+//! Answers by records nearby: both relations, records and users.
+//!
+//! The seeds are fixed; confidence and power are those of `counts`.
+
+use privet_audit::Claim;
+use privet_audit::answers::{QUESTIONS, Subject, audit, audit_against};
+use privet_audit::attack::{self, AttackOptions};
+use privet_audit::printed::Shift;
+use privet_core::Budget;
+
+/// Refuted at half their ε, not refuted at it, and most of it is seen: the pairs are sharp.
+#[test]
+fn answers_are_as_private_as_claimed_and_hardly_more() {
+    let options = AttackOptions { runs: 20_000, confidence: 1.0 - 1e-10, seed: 43 };
+    for subject in Subject::all(4.0, 1e-5).unwrap() {
+        let sound = audit(&subject, &options, &()).unwrap();
+        assert!(!sound.refuted, "{subject:?}: {sound:?}");
+        assert!(sound.epsilon_lower_gaussian.unwrap() > 2.2, "{subject:?}: {sound:?}");
+        let half = Budget::new(2.0, 1e-5).unwrap();
+        let bold = audit_against(&subject, half, &options, &()).unwrap();
+        assert!(bold.refuted, "{subject:?}: {bold:?}");
+    }
+}
+
+/// Without the filter a record near every question would vote in each, under noise made for two.
+#[test]
+fn without_the_filter_the_claim_is_refuted() {
+    let subject = Subject::all(4.0, 1e-5).unwrap().pop().unwrap();
+    let plan = subject.planned(subject.budget).unwrap();
+    let noise = plan.settings().get("vote_noise").unwrap();
+    let claim = Claim::certified(plan.guarantee().unwrap(), plan.events().unwrap()).unwrap();
+    let target = Shift::gaussian(vec![1.0; QUESTIONS], noise).unwrap();
+    let options = AttackOptions { runs: 20_000, confidence: 1.0 - 1e-10, seed: 44 };
+    assert!(attack::audit(&target, &claim, &options, &()).unwrap().refuted);
+}

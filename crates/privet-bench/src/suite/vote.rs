@@ -1,0 +1,257 @@
+//! Votes of black boxes in a suite: teachers on most of the training rows, labels of the rest, a student of those.
+//!
+//! `queries` of the training rows, others in each run, are taken for public: their labels are dropped, they are voted on,
+//! and nothing is promised to them. The student that learns from what was released is judged on the test rows, as every
+//! other learner is. `one-chunk` is the teachers' learner without privacy, on as many rows as one of them has.
+
+use super::grid::Point;
+use super::pool::Job;
+use super::table::Table;
+use crate::catalog::SPLIT_SEED;
+use crate::error::BenchError;
+use crate::line::Run;
+use crate::memory;
+use privet_core::Range;
+use privet_data::matrix::Matrix;
+use privet_data::{Dataset, Target, keyed, split};
+use privet_dp::noise::SystemRandom;
+use privet_learn::transfer::student::Student;
+use privet_learn::transfer::{AGGREGATORS, Aggregator, TEACHERS, Teacher, Vote};
+use privet_learn::{LearnError, SettingInfo, plan};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// Limits on the rounds in which a student labels rows itself.
+const ROUNDS: Range = Range::from("rounds", 0.0, 101.0);
+const TEACHER_COUNT: Range = privet_learn::transfer::TEACHER_COUNT;
+const QUERIES: Range = privet_learn::transfer::QUERIES;
+
+/// What a suite may set beside an aggregator's own settings.
+pub const OWN: &[SettingInfo] = &[
+    SettingInfo::words("aggregator", "a word of `privet vote`", "what makes labels of votes"),
+    SettingInfo::words("teacher", "logistic, tree, forest or nearest", "what votes"),
+    SettingInfo::words("student", "logistic, tree, forest or nearest", "what learns from labels"),
+    SettingInfo::whole(TEACHER_COUNT, "how many vote"),
+    SettingInfo::whole(QUERIES, "training rows that are taken for public; 1000 unless given"),
+    SettingInfo::whole(ROUNDS, "rounds in which the student labels rows itself; 1 unless given"),
+];
+
+/// Teachers, an aggregator and a student.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Voter {
+    /// Whether it is the teachers' learner alone, on a chunk.
+    alone: bool,
+    aggregator: Aggregator,
+    teacher: Teacher,
+    student: Teacher,
+    teachers: Option<u32>,
+    queries: u64,
+    rounds: u32,
+}
+
+impl Voter {
+    /// By its word; `None` if it is none of them.
+    pub fn named(word: &str) -> Option<Self> {
+        let alone = match word {
+            "vote" => false,
+            "one-chunk" => true,
+            _ => return None,
+        };
+        let logistic = Teacher::Logistic { ridge: None };
+        Some(Self {
+            alone,
+            aggregator: Aggregator::default(),
+            teacher: logistic.clone(),
+            student: logistic,
+            teachers: None,
+            queries: 1_000,
+            rounds: 1,
+        })
+    }
+
+    /// Its word.
+    pub fn name(&self) -> &'static str {
+        if self.alone { "one-chunk" } else { "vote" }
+    }
+
+    /// Whether it is private at all.
+    pub fn is_private(&self) -> bool {
+        !self.alone
+    }
+
+    /// The keys that a suite may set.
+    pub fn keys(&self) -> Vec<&'static str> {
+        let of_aggregators = AGGREGATORS.iter().flat_map(|info| info.settings);
+        let of_teachers = TEACHERS.iter().flat_map(|info| info.settings);
+        OWN.iter().chain(of_aggregators).chain(of_teachers).map(|setting| setting.name).collect()
+    }
+
+    /// With a point's settings. A setting of an aggregator or a learner that the point does not name is left as it is.
+    pub fn with(&self, point: &Point) -> Result<Self, LearnError> {
+        let mut voter = self.clone();
+        if let Some(word) = point.get("aggregator") {
+            voter.aggregator = word.parse()?;
+        }
+        for (key, learner) in [("teacher", &mut voter.teacher), ("student", &mut voter.student)] {
+            if let Some(word) = point.get(key) {
+                *learner = Teacher::named(word)?;
+            }
+        }
+        for (key, value) in point {
+            let whole = |range: Range| {
+                let refused = || LearnError::SettingValue {
+                    setting: range.name(),
+                    given: value.clone(),
+                    accepted: range.whole(),
+                };
+                let number: u64 = value.parse().map_err(|_| refused())?;
+                range.check(number as f64).map_err(|_| refused())?;
+                Ok::<u64, LearnError>(number)
+            };
+            match key.as_str() {
+                "aggregator" | "teacher" | "student" => {}
+                "teachers" => voter.teachers = Some(whole(TEACHER_COUNT)? as u32),
+                "queries" => voter.queries = whole(QUERIES)?,
+                "rounds" => voter.rounds = whole(ROUNDS)? as u32,
+                other => {
+                    let of_aggregator = voter.aggregator.info().settings.iter();
+                    if of_aggregator.clone().any(|setting| setting.name == other) {
+                        voter.aggregator = voter.aggregator.with(other, value)?;
+                    }
+                    // Of teachers and student alike.
+                    for learner in [&mut voter.teacher, &mut voter.student] {
+                        match learner.with(other, value) {
+                            Ok(with) => *learner = with,
+                            Err(LearnError::NotASetting { .. }) => {}
+                            Err(error) => return Err(error),
+                        }
+                    }
+                }
+            }
+        }
+        Ok(voter)
+    }
+}
+
+/// Private rows and public ones, others for each run.
+fn parts(data: &Dataset, queries: u64, run: u32) -> (Dataset, Matrix) {
+    let order = split::shuffled(data.rows(), &keyed::key(SPLIT_SEED + u64::from(run)));
+    let (public, private) = order.split_at((queries as usize).min(data.rows()));
+    let mut private = private.to_vec();
+    private.sort_unstable();
+    (data.select(&private), data.features.select(public))
+}
+
+fn accuracy(student: &Student, test: &Dataset) -> Result<f64, LearnError> {
+    let Target::Class { codes, .. } = &test.target else {
+        return Err(LearnError::DataShape("there are no classes"));
+    };
+    let told = student.predict(&test.features)?;
+    let right = told.iter().zip(codes).filter(|(one, other)| one == other).count();
+    Ok(100.0 * right as f64 / codes.len().max(1) as f64)
+}
+
+impl Job<'_> {
+    /// Students of votes.
+    pub(super) fn voted(
+        &self,
+        table: &Table,
+        voter: Voter,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(Run),
+    ) -> Result<(), BenchError> {
+        let schema = table.schema.linear();
+        let classes = schema.classes().map_or(0, <[String]>::len);
+        for run in &self.runs {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            let (private, public) = parts(&table.training, voter.queries, *run);
+            let rows = private.rows() as u64;
+            let started = Instant::now();
+            let (labels, rows_learnt, chosen, certified, learner) = if voter.alone {
+                let count = (private.rows() / voter.teachers.unwrap_or(250) as usize).max(1);
+                let chunk = private
+                    .select(&(0..count).map(|at| at * private.rows() / count).collect::<Vec<_>>());
+                let Target::Class { codes, .. } = &chunk.target else {
+                    return Err(LearnError::DataShape("there are no classes").into());
+                };
+                let codes = codes.iter().map(|code| Some(*code)).collect();
+                (codes, chunk.features, format!("{count} rows"), None, &voter.teacher)
+            } else {
+                let task = Vote {
+                    teachers: voter.teachers,
+                    teacher: voter.teacher.clone(),
+                    aggregator: voter.aggregator.clone(),
+                    ..Vote::on(public.rows() as u64)
+                };
+                let planned = plan(&self.request(&schema, rows, task)?)?.with_public(&public)?;
+                let release = planned.run(&private, &mut SystemRandom::new()?, stop)?;
+                let labels = release.value().classes();
+                let said = format!("{} of {} labelled", release.value().answered(), labels.len());
+                let epsilon = planned.guarantee().map(|guarantee| guarantee.epsilon);
+                (labels, public, said, epsilon, &voter.student)
+            };
+            let student = Student::fit(learner, &rows_learnt, &labels, classes, voter.rounds)?;
+            // Without a label everybody is of the first class.
+            let nothing =
+                || Student::fit(learner, &rows_learnt.select(&[0]), &[Some(0)], classes, 0);
+            let student = match student {
+                Some(student) => Some(student),
+                None => nothing()?,
+            };
+            let seconds = started.elapsed().as_secs_f64();
+            let student = student.ok_or(LearnError::DataShape("there is no student"))?;
+            tell(Run {
+                cell: self.place.cell.clone(),
+                stage: self.stage,
+                run: *run,
+                rows,
+                columns: table.training.features.columns() as u64,
+                classes: classes as u64,
+                measure: "accuracy".into(),
+                score: accuracy(&student, &table.test)?,
+                ranking: None,
+                distance: None,
+                recall: None,
+                ndcg: None,
+                chosen: Some(chosen),
+                certified,
+                seconds,
+                peak_memory: memory::peak(),
+            });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_go_where_they_belong() {
+        let point = |pairs: &[(&str, &str)]| {
+            pairs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect::<Point>()
+        };
+        let voter = Voter::named("vote").unwrap();
+        let set = voter.with(&point(&[
+            ("agree", "0.7"),
+            ("aggregator", "confident-gnmax"),
+            ("depth", "3"),
+            ("queries", "50"),
+            ("teacher", "forest"),
+            ("teachers", "40"),
+        ]));
+        let set = set.unwrap();
+        assert_eq!(
+            (set.queries, set.teachers, set.aggregator.name()),
+            (50, Some(40), "confident-gnmax")
+        );
+        assert_eq!(set.teacher, Teacher::Forest { trees: None, depth: Some(3) });
+        assert_eq!(set.student, Teacher::Logistic { ridge: None });
+        assert!(voter.with(&point(&[("teachers", "0")])).is_err());
+        assert!(voter.with(&point(&[("teacher", "oracle")])).is_err());
+        assert!(voter.keys().contains(&"cutoff") && Voter::named("amp").is_none());
+    }
+}

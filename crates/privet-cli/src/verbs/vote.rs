@@ -1,0 +1,344 @@
+//! `privet vote`: labels of public rows by the votes of models that are each trained on a part of the records.
+
+use crate::failure::Failure;
+use crate::output::{self, number};
+use crate::progress::Meter;
+use crate::releasing::{Releasing, read_table, rows_needed};
+use crate::settings::{self, assignment, within};
+use crate::{say, words};
+use clap::Args;
+use privet_core::{DELTA, EPSILON, Neighbours, Relation, printable};
+use privet_data::matrix::Matrix;
+use privet_data::read::{Purpose, ReadOptions, read_features};
+use privet_data::{Dataset, Encoding, Schema};
+use privet_learn::transfer::command::Program;
+use privet_learn::transfer::student::Student;
+use privet_learn::transfer::{Aggregator, Teach, Teacher, Vote as Task, taught};
+use privet_learn::{Plan, Released, plan};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Label public rows by the votes of models trained on parts of the records, privately
+#[derive(Args, Debug)]
+#[command(
+    long_about = "\
+Learns with any model: the records are cut into chunks by secret coins, a model (a teacher) is
+trained on each, all of them vote on the rows of a public file, and what so many agree on that no
+one's records matter is written, with a certificate, into one file. Rows on which they do not agree
+get no label. What you learn from those labels costs nothing more; the public rows themselves are
+NOT protected, and need no label of their own.
+
+  sparse-vector     stable answers are free; the budget pays for the others and ends after
+                    --set cutoff=T of them (the default)
+  gnmax             the largest count under noise, for every row; each is paid for
+  confident-gnmax   the same for rows on which many agree
+  agreed-gnmax      for all rows if a private test finds agreement, else for none
+
+Teachers: logistic, tree, forest, nearest; or --teacher-cmd, any program. It is run once for each
+chunk by `sh -c` in a folder of its own, finds train.csv (encoded columns x0, x1, …, and label, the
+number of the class from 0) and queries.csv there, and writes predictions.csv, a class number a line.
+It has no environment, no network where this machine can do without, and a time limit. A program
+that fails on some records votes for the first class. Run only programs that you trust.
+
+Everything spent on the same records adds up: labels at ε = 1 and a model at ε = 1 reveal as much
+as ε = 2.",
+    after_help = "\
+Examples:
+  privet vote table.csv --schema s.toml --public new.csv --epsilon 1 --delta 1e-6 \\
+      --teacher forest --out labels.json --labels labels.csv
+  privet vote table.csv --schema s.toml --public new.csv --epsilon 2 --teachers 250 \\
+      --student forest --apply other.csv --predictions predictions.csv --out labels.json
+  privet vote table.csv --schema s.toml --public new.csv --epsilon 1 \\
+      --teacher-cmd 'python3 /home/me/teach.py' --out labels.json"
+)]
+pub struct Vote {
+    /// The table: CSV (.gz, .zst), LIBSVM or Parquet, as the schema says
+    data: PathBuf,
+    #[command(flatten)]
+    asked: Asked,
+    /// Also write the labels as CSV: a line for each public row, empty where there is none
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+    /// Train this learner on the labelled public rows: logistic, tree, forest or nearest
+    #[arg(long, value_name = "LEARNER", requires = "apply")]
+    student: Option<String>,
+    /// Rows whose class the student predicts; the target column is not needed
+    #[arg(long, value_name = "FILE", requires = "student", requires = "predictions")]
+    apply: Option<PathBuf>,
+    /// Where the student's predictions go
+    #[arg(long, value_name = "FILE", requires = "apply")]
+    predictions: Option<PathBuf>,
+    #[command(flatten)]
+    releasing: Releasing,
+}
+
+/// What `vote` and `answer` ask for alike.
+#[derive(Args, Debug)]
+pub struct Asked {
+    /// The public schema (TOML)
+    #[arg(long, value_name = "SCHEMA")]
+    pub schema: Option<PathBuf>,
+    /// The public rows that are voted on: a table of the same schema, whose rows are NOT protected;
+    /// the target column is not needed
+    #[arg(long, value_name = "FILE")]
+    pub public: PathBuf,
+    #[arg(
+        long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
+        help = format!("Privacy budget ε: {EPSILON}. Smaller is more private; privet picks none for you"),
+    )]
+    pub epsilon: Option<f64>,
+    #[arg(
+        long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
+        help = format!("Probability δ with which ε may fail: {DELTA}, above 0 \
+                        [default: 1/N², N the number of rows]"),
+    )]
+    pub delta: Option<f64>,
+    /// Whose difference must not show: one record (or user) exchanged for another, or one added
+    /// or removed (then the number of rows is private too) [default: replace-one]
+    #[arg(long, value_name = "RELATION")]
+    pub neighbours: Option<Neighbours>,
+    /// Number of rows you declare; required where it is private (add-remove, or users with several
+    /// rows) [default: that of the file]
+    #[arg(long, value_name = "N", value_parser = settings::rows)]
+    pub rows: Option<u64>,
+    /// How many models vote, at most one a row [default: chosen from public facts]
+    #[arg(long, value_name = "B")]
+    pub teachers: Option<u32>,
+    #[arg(
+        long, value_name = "LEARNER",
+        help = format!("What each of them is: {} [default: logistic]", Teacher::accepted()),
+    )]
+    pub teacher: Option<String>,
+    /// A program that learns and predicts instead, as a shell command
+    #[arg(long, value_name = "COMMAND", conflicts_with = "teacher")]
+    pub teacher_cmd: Option<String>,
+    /// Seconds that the program has for each chunk
+    #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub teacher_seconds: u64,
+    /// A setting of the teachers, by name; may be given several times
+    #[arg(long = "teach", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub teach: Vec<(String, String)>,
+    #[arg(
+        long, value_name = "HOW",
+        help = format!("What makes labels of votes: {} [default: sparse-vector]", Aggregator::accepted()),
+    )]
+    pub aggregator: Option<Aggregator>,
+    /// A setting of the aggregator, by name; may be given several times
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+}
+
+impl Asked {
+    /// The schema and the relation.
+    pub fn facts(&self) -> Result<(Schema, Relation), Failure> {
+        let path = self.schema.as_ref().ok_or_else(|| {
+            Failure::input(
+                "--schema is missing: the public schema of the table and of the public rows",
+            )
+        })?;
+        let schema = Schema::load(path)?.linear();
+        let relation = Relation::new(self.neighbours(), schema.unit());
+        if self.rows.is_none() && !relation.count_is_public() {
+            return Err(rows_needed(relation));
+        }
+        Ok((schema, relation))
+    }
+
+    fn neighbours(&self) -> Neighbours {
+        self.neighbours.unwrap_or(Neighbours::ReplaceOne)
+    }
+
+    fn teacher(&self) -> Result<Teacher, Failure> {
+        if self.teacher_cmd.is_some() {
+            // The command may name paths: it stays out of the certificate.
+            return Ok(Teacher::Outside { what: "a program of the holder's".into() });
+        }
+        let teacher = Teacher::named(self.teacher.as_deref().unwrap_or("logistic"))?;
+        let set = |teacher: Teacher, (name, value): &(String, String)| teacher.with(name, value);
+        Ok(self.teach.iter().try_fold(teacher, set)?)
+    }
+
+    /// The plan for so many questions, of one batch or of a stream.
+    pub fn plan(
+        &self,
+        schema: &Schema,
+        rows: u64,
+        (queries, stream): (u64, bool),
+    ) -> Result<Plan<Task>, Failure> {
+        let epsilon = self.epsilon.ok_or_else(|| {
+            Failure::input(format!("--epsilon is missing: labels need a privacy budget, {EPSILON}"))
+        })?;
+        let set = |how: Aggregator, (name, value): &(String, String)| how.with(name, value);
+        let aggregator = self.aggregator.clone().unwrap_or_default();
+        let aggregator = self.set.iter().try_fold(aggregator, set)?;
+        let teachers = self.teachers;
+        let task = Task { queries, teachers, teacher: self.teacher()?, aggregator, stream };
+        let request = task.request(schema, rows, self.neighbours(), (epsilon, self.delta))?;
+        let _meter = Meter::spinner("planning");
+        Ok(plan(&request)?)
+    }
+
+    /// The program that teaches, if one does, rehearsed on made-up rows.
+    pub fn program(&self, schema: &Schema) -> Result<Option<Arc<dyn Teach>>, Failure> {
+        let Some(command) = &self.teacher_cmd else { return Ok(None) };
+        let program = Program::new(command, Duration::from_secs(self.teacher_seconds));
+        let _meter = Meter::spinner("rehearsing the teacher on made-up rows");
+        let classes = schema.classes().map_or(2, <[String]>::len);
+        program.rehearse(Encoding::new(schema).width(), classes)?;
+        if !program.is_apart() {
+            say!(
+                "note: this machine does not let a user cut the network off (unshare); the teacher has it"
+            );
+        }
+        Ok(Some(Arc::new(program)))
+    }
+}
+
+/// Public rows, encoded by the schema, without their target.
+pub fn public_rows(path: &Path, schema: &Schema) -> Result<Matrix, Failure> {
+    let meter = Meter::bar(&format!("reading {}", path.display()));
+    let tell = |done, total| meter.at(done, total);
+    let options =
+        ReadOptions { purpose: Purpose::Evaluate, progress: Some(&tell), ..ReadOptions::default() };
+    Ok(read_features(path, schema, &options)?.matrix)
+}
+
+impl Vote {
+    /// Refuses before a record is read whatever can be refused then.
+    pub fn run(self) -> Result<(), Failure> {
+        let (schema, relation) = self.asked.facts()?;
+        let public = public_rows(&self.asked.public, &schema)?;
+        let queries = (public.rows() as u64, false);
+        let some = self.asked.plan(&schema, self.asked.rows.unwrap_or(1_000_000), queries)?;
+        let learner = self.student.as_deref().map(Teacher::named).transpose()?;
+        let apply = self.apply.as_deref().map(|path| public_rows(path, &schema)).transpose()?;
+        let inputs = [
+            Some(&self.data),
+            self.asked.schema.as_ref(),
+            Some(&self.asked.public),
+            self.apply.as_ref(),
+        ];
+        let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
+        let place = self.releasing.place(&inputs)?;
+        let mut table =
+            self.labels.as_ref().map(|path| output::open(path, false, &inputs)).transpose()?;
+        let mut told =
+            self.predictions.as_ref().map(|path| output::open(path, false, &inputs)).transpose()?;
+        let program = self.asked.program(&schema)?;
+        let data = read_table(&self.data, &schema, relation)?;
+        let planned = match self.asked.rows {
+            Some(_) => some,
+            None => self.asked.plan(&schema, data.rows() as u64, queries)?,
+        };
+        let labels = self.execute(planned.clone(), &data, &public, program)?;
+        let words = shown(&labels, &planned);
+        self.releasing.keep(place, &labels, "labels", (words, as_json(&labels, &planned)))?;
+        let classes = labels.artefact().classes();
+        if let (Some(table), Some(path)) = (&mut table, &self.labels) {
+            output::write(table, path, csv(&schema, &classes).as_bytes())?;
+            say!("labels as CSV written to {}", path.display());
+        }
+        if let (Some(learner), Some(rows), Some(out), Some(path)) =
+            (learner, apply, &mut told, &self.predictions)
+        {
+            let count = schema.classes().map_or(2, <[String]>::len);
+            let student =
+                Student::fit(&learner, &public, &classes, count, 1)?.ok_or_else(|| {
+                    Failure::input(
+                        "--student: no public row has a label, so there is nothing to learn from",
+                    )
+                })?;
+            let predicted: Vec<_> = student.predict(&rows)?.into_iter().map(Some).collect();
+            output::write(out, path, csv(&schema, &predicted).as_bytes())?;
+            say!("the student's predictions written to {}", path.display());
+        }
+        Ok(())
+    }
+
+    fn execute(
+        &self,
+        planned: Plan<Task>,
+        data: &Dataset,
+        public: &Matrix,
+        program: Option<Arc<dyn Teach>>,
+    ) -> Result<Released<Task>, Failure> {
+        let ready = taught(planned, public, program)?;
+        let mut source = self.releasing.source()?;
+        let _meter = Meter::spinner("training teachers");
+        let release = ready.run(data, source.as_mut(), &AtomicBool::new(false))?;
+        Ok(Released::from_release(release)?)
+    }
+}
+
+/// A class a line, empty where there is none, under the target's name.
+pub fn csv(schema: &Schema, classes: &[Option<u32>]) -> String {
+    let quoted = |text: &str| match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_string(),
+    };
+    let names = schema.classes().unwrap_or_default();
+    let name = match schema.target().column.as_str() {
+        "" => "label",
+        name => name,
+    };
+    let cell = |class: &Option<u32>| {
+        let word = class.and_then(|class| names.get(class as usize));
+        word.map(|word| quoted(word)).unwrap_or_default() + "\n"
+    };
+    format!("{}\n{}", quoted(name), classes.iter().map(cell).collect::<String>())
+}
+
+/// How many rows have a label, by class.
+pub fn list(labels: &Released<Task>) -> String {
+    let found = labels.artefact();
+    let names = labels.request().schema.classes().unwrap_or_default();
+    let mut rows = vec![vec!["class".to_string(), "rows".into()]];
+    for (class, name) in names.iter().enumerate() {
+        let count = found.labels.iter().filter(|label| **label == class as i32).count();
+        rows.push(vec![printable(name).into_owned(), number(count as f64)]);
+    }
+    rows.push(vec!["no label".into(), number((found.labels.len() - found.answered()) as f64)]);
+    output::table(&rows)
+}
+
+/// The labels and the noise for people.
+pub fn shown(labels: &Released<Task>, planned: &Plan<Task>) -> String {
+    let (noise, other) = words::settings(&planned.settings());
+    format!("{}(noise: {noise}; {other})\n", list(labels))
+}
+
+/// What is known of the labels besides their claim.
+pub fn as_json(labels: &Released<Task>, planned: &Plan<Task>) -> Value {
+    let request = labels.request();
+    json!({
+        "aggregator": request.task.aggregator,
+        "teacher": request.task.teacher,
+        "teachers": request.task.teachers,
+        "queries": request.task.queries,
+        "asked_before": labels.artefact().first,
+        "answered": labels.artefact().answered(),
+        "classes": labels.artefact().labels,
+        "settings": planned.settings(),
+        "rows": request.rows,
+        "neighbours": request.neighbours,
+        "unit": request.schema.unit(),
+    })
+}
+
+/// What it is, in a sentence.
+pub fn purpose(labels: &Released<Task>) -> String {
+    let (found, request) = (labels.artefact(), labels.request());
+    let who = match &request.task.teacher {
+        Teacher::Outside { what } => format!("models ({})", printable(what)),
+        built_in => format!("{} models", built_in.name()),
+    };
+    format!(
+        "Labels of {} of {} public rows, by the votes of {} {who}, each trained on a part of the records.",
+        number(found.answered() as f64),
+        number(found.labels.len() as f64),
+        number(f64::from(request.task.teachers.unwrap_or(0))),
+    )
+}

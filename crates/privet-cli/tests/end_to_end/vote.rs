@@ -1,0 +1,93 @@
+//! Labels by votes: released, verified, shown; teachers from outside; batches; and what is refused.
+
+use crate::world::World;
+
+const VOTE: &str = "vote table.csv --schema schema.toml --public table.csv --epsilon 400 --delta 1e-6 --teachers 40";
+
+#[test]
+fn public_rows_are_labelled_verified_and_shown() {
+    let world = World::new();
+    let shown = world.ok(&format!(
+        "{VOTE} --out labels.json --labels labels.csv --student tree --apply table.csv --predictions p.csv"
+    ));
+    assert!(shown.contains("no label") && shown.contains("taken for public"), "{shown}");
+    let verdict = world.ok_json("verify labels.json --json");
+    assert_eq!((&verdict["valid"], &verdict["epsilon"]), (&true.into(), &400.0.into()));
+    let inspected = world.ok("inspect labels.json");
+    assert!(inspected.contains("by the votes of 40 logistic models"), "{inspected}");
+    assert!(inspected.contains("a threshold that stays secret"), "{inspected}");
+    let lines = |name: &str| world.read(name).lines().count();
+    assert_eq!(lines("labels.csv"), lines("table.csv"));
+    assert_eq!(lines("p.csv"), lines("table.csv"));
+    for aggregator in ["gnmax", "confident-gnmax"] {
+        let told = world
+            .ok_json(&format!("{VOTE} --aggregator {aggregator} --out {aggregator}.json --json"));
+        assert_eq!(told["aggregator"]["name"], aggregator);
+        assert_eq!(world.ok_json(&format!("verify {aggregator}.json --json"))["valid"], true);
+    }
+    assert!(world.ok("methods --vote").contains("confident-gnmax"));
+    let labels = world.ok(&format!("{VOTE} --neighbours replace-label --out own.json"));
+    assert!(labels.contains("labels alone are protected"), "{labels}");
+    // What needs a model says what it got.
+    world.refused(2, "predict labels.json table.csv --out q.csv", &["labels.json", "labels"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn any_program_teaches() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::new();
+    world.write("teach.sh", "#!/bin/sh\nawk 'NR > 1 { print 1 }' queries.csv > predictions.csv\n");
+    let script = world.path("teach.sh");
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let script = script.display();
+    let told = world.ok_json(&format!("{VOTE} --teacher-cmd {script} --out o.json --json"));
+    let classes = told["classes"].as_array().unwrap();
+    assert!(classes.iter().all(|class| class == 1), "{told}");
+    assert!(!world.read("o.json").contains("teach.sh"), "the command is the holder's own affair");
+    world.refused(
+        2,
+        &format!("{VOTE} --teacher-cmd false --out q.json"),
+        &["predictions.csv", "made-up rows"],
+    );
+}
+
+#[test]
+fn batches_come_from_one_budget() {
+    let world = World::new();
+    let rows = world.read("table.csv").lines().count() - 1;
+    let begin = format!(
+        "answer table.csv --schema schema.toml --public table.csv --epsilon 400 --delta 1e-6 --teachers 40 \
+         --rows {rows} --queries {} --set cutoff=60 --stream s.answers --out one.json",
+        2 * rows
+    );
+    world.ok(&begin);
+    assert_eq!(world.ok_json("verify one.json --json")["valid"], true);
+    let go_on = "answer table.csv --stream s.answers --public table.csv";
+    world.ok(&format!("{go_on} --out two.json"));
+    world.refused(2, &format!("{go_on} --out three.json"), &["are left"]);
+    world.refused(
+        2,
+        &format!("{go_on} --epsilon 1 --out three.json"),
+        &["--epsilon", "says it already"],
+    );
+    let new = "answer table.csv --public table.csv --schema schema.toml --epsilon 1 --stream t.answers --out o.json";
+    world.refused(2, new, &["--queries"]);
+}
+
+#[test]
+fn what_cannot_be_voted_on_is_refused_before_anything_is_written() {
+    let world = World::new();
+    world.write("other.csv", "nobody,knows\n1,2\n");
+    let vote = "vote table.csv --schema schema.toml --epsilon 1 --delta 1e-6 --out o.json";
+    world.refused(2, &format!("{vote} --public other.csv"), &["other.csv"]);
+    world.refused(1, &format!("{vote} --public table.csv --teachers 900000"), &["declared rows"]);
+    world.refused(2, &format!("{vote} --public table.csv --teacher oracle"), &["logistic, tree"]);
+    world.refused(2, &format!("{vote} --public table.csv --set chunks=3"), &["chunks"]);
+    world.refused(2, &format!("{vote} --public table.csv --neighbours add-remove"), &["--rows"]);
+    world.refused(
+        1,
+        "train table.csv --schema schema.toml --epsilon 1 --neighbours replace-label --out m.json",
+        &["labels alone"],
+    );
+}

@@ -1,0 +1,205 @@
+//! Labels by a noisy plurality of voters: GNMax, and the form that answers only where many agree.
+//!
+//! Every unit of privacy is in the records of one voter (a teacher, trained on a part of the records), and each voter
+//! votes for one class. Which part a unit is in must not depend on other units: under add/remove by a secret key, under
+//! replace-one by its place ([`super::independent_blocks`]). (Parts by a hash of the content would, under
+//! replace-one, take a record from one voter and hand it to another: two votes move, and all of this is false.) A voter
+//! with no records votes for a fixed class, so that the number of votes is public.
+//!
+//! **Theorem** (Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018). Between neighbours one voter's vote
+//! moves from a class to another: the histogram moves by e_a − e_b, **√2** in ℓ2; its largest count by at most **1**.
+//! - [`NoisyArgmax`]: the class whose count under N(0, σ²) noise is largest is a post-processing of a Gaussian release
+//!   of sensitivity √2.
+//! - [`ConfidentArgmax`]: first the largest count under N(0, σ₁²) noise is compared with a threshold, a Gaussian
+//!   release of sensitivity 1; where it is not below, the label is asked for as above. The second event depends on the
+//!   answer of the first, so a session of many questions is one under a Gaussian filter ([`ConfidentArgmax::filter`],
+//!   [`crate::account::filter`]), or one that plans for an answer to each question.
+//!
+//! The counts are whole numbers and the noise is drawn on a grid ([`super::Gaussian`]); ties go to the first class.
+//! Nothing here depends on how the votes fell: the charge is the same for any. Where it may depend on them is
+//! [`super::AgreedLabels`]. Tested by `tests/all/argmax.rs`.
+
+use super::gaussian::Gaussian;
+use super::grid::{ExactCounts, up};
+use crate::account::filter::Law;
+use crate::account::{Event, Filter};
+use crate::gate::{GateError, Noised, Private, Session};
+use crate::noise::GridGaussian;
+use privet_core::{Neighbours, Unit};
+
+/// Votes by class.
+pub type Votes = Vec<u32>;
+
+/// The class whose noised count is largest.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NoisyArgmax {
+    /// The relation under which one vote moves.
+    pub neighbours: Neighbours,
+    /// The unit for which one vote moves.
+    pub unit: Unit,
+    /// σ.
+    pub noise_scale: f64,
+    /// How many classes there are.
+    pub classes: usize,
+}
+
+impl NoisyArgmax {
+    fn gaussian(&self) -> Gaussian {
+        Gaussian {
+            neighbours: self.neighbours,
+            unit: self.unit,
+            sensitivity: up(std::f64::consts::SQRT_2),
+            noise_scale: self.noise_scale,
+            coordinates: self.classes,
+        }
+    }
+
+    /// What it will cost.
+    pub fn event(&self) -> Result<Event, GateError> {
+        self.gaussian().event()
+    }
+
+    /// Names the class, counted from 0.
+    pub fn run(
+        &self,
+        votes: Private<Votes>,
+        session: &mut Session<'_>,
+    ) -> Result<Noised<usize>, GateError> {
+        let label = self.label(votes, session)?;
+        Ok(session.noised(label))
+    }
+
+    fn label(&self, votes: Private<Votes>, session: &mut Session<'_>) -> Result<usize, GateError> {
+        let noised = self.gaussian().add_to_units(votes.map(|votes| exact(&votes)), session)?;
+        first_largest(&noised).ok_or(GateError::Malformed)
+    }
+}
+
+/// The same where the largest noised count reaches a threshold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ConfidentArgmax {
+    /// What names the class.
+    pub argmax: NoisyArgmax,
+    /// T.
+    pub threshold: f64,
+    /// σ₁, of the noise on the largest count.
+    pub test_scale: f64,
+}
+
+impl ConfidentArgmax {
+    fn test(&self) -> Gaussian {
+        Gaussian {
+            neighbours: self.argmax.neighbours,
+            unit: self.argmax.unit,
+            sensitivity: 1.0,
+            noise_scale: self.test_scale,
+            coordinates: 1,
+        }
+    }
+
+    /// What a question costs, whether it is answered or not.
+    pub fn test_event(&self) -> Result<Event, GateError> {
+        self.test().event()
+    }
+
+    /// What an answer costs besides.
+    pub fn answer_event(&self) -> Result<Event, GateError> {
+        self.argmax.event()
+    }
+
+    /// All that so many questions and answers cost.
+    pub fn events(&self, questions: u32, answers: u32) -> Result<Event, GateError> {
+        let up_to = |count, event| Event::UpTo { count, event: Box::new(event) };
+        Ok(Event::All(vec![
+            up_to(questions, self.test_event()?),
+            up_to(answers, self.answer_event()?),
+        ]))
+    }
+
+    /// The limit under which so many questions and answers fit, in whatever order they come.
+    pub fn filter(&self, questions: u32, answers: u32) -> Result<Filter, GateError> {
+        let square = |event: Event| match event.single_cost() {
+            Some(crate::account::Cost::Gaussian { sensitivity, noise_scale, .. }) => {
+                (sensitivity / noise_scale).powi(2)
+            }
+            _ => f64::NAN,
+        };
+        let squares = f64::from(questions) * square(self.test_event()?)
+            + f64::from(answers) * square(self.answer_event()?);
+        let distance = f64::from(questions) * GridGaussian::new(self.test_scale)?.distance(1)
+            + f64::from(answers)
+                * GridGaussian::new(self.argmax.noise_scale)?.distance(self.argmax.classes as u64);
+        // Room for what the filter rounds up, each time.
+        let room = 1.0 + 1e-11 + 4.0 * f64::EPSILON * (f64::from(questions) + f64::from(answers));
+        Ok(Filter {
+            neighbours: self.argmax.neighbours,
+            unit: self.argmax.unit,
+            limit: Law::Gaussian { mu: (squares * room).sqrt() * (1.0 + 1e-12) },
+            distance: distance * room,
+        })
+    }
+
+    /// Names the class, counted from 0, or says that too few agreed.
+    pub fn run(
+        &self,
+        votes: Private<Votes>,
+        session: &mut Session<'_>,
+    ) -> Result<Noised<Option<usize>>, GateError> {
+        let votes = votes.open();
+        let largest = ExactCounts {
+            counts: vec![votes.iter().copied().max().unwrap_or(0).into()],
+            unit: 1.0,
+        };
+        let noised = self.test().add_to_units(Private::new(largest), session)?;
+        let label = if noised[0] >= self.threshold {
+            Some(self.argmax.label(Private::new(votes), session)?)
+        } else {
+            None
+        };
+        Ok(session.noised(label))
+    }
+}
+
+impl ConfidentArgmax {
+    /// The same of a batch that is fixed before the first vote: every question is tested, then the first so many of those
+    /// that reached the threshold are answered; the order of [`Self::events`].
+    pub fn run_all(
+        &self,
+        votes: Private<Vec<Votes>>,
+        answers: u32,
+        session: &mut Session<'_>,
+    ) -> Result<Noised<Vec<Option<usize>>>, GateError> {
+        let votes = votes.open();
+        let mut reached = Vec::with_capacity(votes.len());
+        for votes in &votes {
+            let counts = vec![votes.iter().copied().max().unwrap_or(0).into()];
+            let largest = Private::new(ExactCounts { counts, unit: 1.0 });
+            reached.push(self.test().add_to_units(largest, session)?[0] >= self.threshold);
+        }
+        let mut labels = Vec::with_capacity(votes.len());
+        let mut left = answers;
+        for (votes, reached) in votes.into_iter().zip(reached) {
+            let label = match reached && left > 0 {
+                true => Some(self.argmax.label(Private::new(votes), session)?),
+                false => None,
+            };
+            left -= u32::from(label.is_some());
+            labels.push(label);
+        }
+        Ok(session.noised(labels))
+    }
+}
+
+/// Whole counts.
+pub(super) fn exact(votes: &[u32]) -> ExactCounts {
+    ExactCounts { counts: votes.iter().map(|count| i128::from(*count)).collect(), unit: 1.0 }
+}
+
+/// The first of the largest.
+pub(super) fn first_largest(counts: &[f64]) -> Option<usize> {
+    let better = |best: Option<usize>, place: usize| match best {
+        Some(best) if counts[place] <= counts[best] => Some(best),
+        _ => Some(place),
+    };
+    (0..counts.len()).fold(None, better)
+}

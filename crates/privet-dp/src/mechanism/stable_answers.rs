@@ -1,0 +1,234 @@
+//! Any number of discrete answers, paid for by those that are not stable: A_OQR.
+//!
+//! **Theorem** (Thakkar 2019, Algorithm 8 and Theorem 7, with other constants). For each question let an answer fᵢ
+//! and a whole number dᵢ ≥ 0 be functions of the records such that between neighbours |dᵢ − d′ᵢ| ≤ 1, and dᵢ ≥ 1 implies
+//! fᵢ = f′ᵢ ([`super::Proxied`]). Put the dᵢ to a [`SparseVector`] of Δ = 1 and T runs; where dᵢ is above, release fᵢ,
+//! else ⊥. Questions may be chosen after the answers before them. If but for probability p no question with dᵢ = 0
+//! is ever above, then at every e this is within **p + δ₀(e)**, δ₀ the curve of T uses of an ε₀-DP mechanism; and that is
+//! at most the curve of those T uses beside a (0, δ) mechanism, if **p ≤ δ·(1 − δ₀(0))**.
+//!
+//! *Proof.* Fix neighbours D, D′ and whoever asks. Call a series of answers *bad* if in it a question with fᵢ ≠ f′ᵢ is
+//! answered: then dᵢ = d′ᵢ = 0, since the condition holds from either side; so bad series have probability at most p under
+//! either. Let M̃ be the same mechanism but for a fixed sign ★ in the place of answers that differ: its answers are a
+//! function of the comparisons and of what D and D′ have in common, so that it is T runs of a sparse vector; series that
+//! are not bad have under M the probability that they have under M̃. For every set S, with S′ its series that are not bad,
+//! P(S) − e^e·Q(S) ≤ p + P(S′) − e^e·Q(S′) = p + P̃(S′) − e^e·Q̃(S′) ≤ p + δ₀(e): the first part. For e < 0 use
+//! H_e(P‖Q) = 1 − e^e + e^e·H_{−e}(Q‖P), which δ₀ satisfies with equality for P = Q's own curve: H_e ≤ δ₀(e) + e^e·p.
+//! The curve charged is δ + (1 − δ)δ₀(e). It is no less where p ≤ δ(1 − δ₀(e)) for e ≥ 0, and for e < 0 where
+//! e^e·p ≤ δ(1 − δ₀(e)) = δe^e(1 − δ₀(−e)); δ₀ falls from δ₀(0) on. ∎ (The bound p + δ₀ alone would do for one release, not
+//! for composing it with others.)
+//!
+//! **p.** A question with d = 0 is above only if Z > w + N ([`super::sparse_vector`]'s signs).
+//! - *Exponential* noise: N ≥ 0, so Z > w in one of T runs: **p ≤ T·e^(−(w+1)/s₁)**, however many questions there are, and
+//!   however they are chosen.
+//! - *Laplace* noise: of m̃ questions and T thresholds, which exist beforehand if one likes, N of question i is
+//!   independent of all of them: **p ≤ m̃·T·Pr\[Z − N > w\]**. (The printed proof takes the threshold of a question for a
+//!   fresh one. It is not: whoever asks may wait for a low one, since ⊤ tells of it and is free.) m̃ is a hard limit.
+//!
+//! w is the least whole number for which that holds.
+//!
+//! - ⊥ costs one run, an answer nothing. After T of them, or m̃ questions, all further ones are not answered at all.
+//! - **A session that is taken up again** goes on with a new threshold, which is one more run; no secret is stored.
+//! - Finite arithmetic, as its parts. Tested by `tests/all/sparse_vector.rs`.
+
+use super::sparse_vector::{Comparing, SparseVector};
+use super::stability::{Proxied, RELEASED};
+use crate::account::{self, Cost, Event, ThresholdNoise};
+use crate::gate::{GateError, Noised, Private, Session};
+use crate::noise::NoiseError;
+use privet_core::{Neighbours, Unit};
+
+/// A stream of questions whose stable answers are let out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StableAnswers {
+    /// The relation that distances count in.
+    pub neighbours: Neighbours,
+    /// The unit that they count in.
+    pub unit: Unit,
+    /// The law of the noises.
+    pub law: ThresholdNoise,
+    /// s₁.
+    pub noise_scale: f64,
+    /// s₂/s₁.
+    pub query_ratio: f64,
+    /// T.
+    pub cutoff: u32,
+    /// m̃.
+    pub questions: u64,
+    /// δ of what is let out though it is not stable.
+    pub delta: f64,
+}
+
+/// What is said to a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heard<A> {
+    /// A stable answer.
+    Answer(A),
+    /// ⊥: none, and one of T is spent.
+    Unstable,
+    /// Nothing more is answered; nothing was looked at.
+    Ended,
+}
+
+impl StableAnswers {
+    fn comparisons(&self, threshold: i64) -> SparseVector {
+        SparseVector {
+            neighbours: self.neighbours,
+            unit: self.unit,
+            sensitivity: 1,
+            law: self.law,
+            noise_scale: self.noise_scale,
+            query_ratio: self.query_ratio,
+            cutoff: self.cutoff,
+            threshold,
+        }
+    }
+
+    fn leak(&self) -> Event {
+        let cost = Cost::Approximate { epsilon: 0.0, delta: self.delta };
+        Event::Use { neighbours: self.neighbours, unit: self.unit, cost }
+    }
+
+    /// What all of it costs at most. The leak comes first, so that the number of draws tells which they were.
+    pub fn event(&self) -> Result<Event, GateError> {
+        RELEASED.check(self.delta).map_err(NoiseError::Setting)?;
+        Ok(Event::All(vec![self.leak(), self.comparisons(0).event()?]))
+    }
+
+    /// ln p that is allowed: δ(1 − δ₀(0)), a little less for rounding.
+    fn ln_allowed(&self) -> Result<f64, GateError> {
+        let runs = self.comparisons(0).event()?;
+        // T uses of ε₀ are one of Tε₀ as well, for which 1 − δ₀(0) = 2/(1 + e^(Tε₀)).
+        let together = account::epsilon(&runs, 0.0)?;
+        let basic = std::f64::consts::LN_2 - together - libm::log1p(libm::exp(-together));
+        let exact = libm::log1p(-account::delta(&runs, 0.0)?.min(1.0 - 1e-9));
+        let kept = exact.max(basic);
+        Ok(libm::log(self.delta) + kept - 1e-9 * (1.0 - libm::log(self.delta) - kept))
+    }
+
+    /// w.
+    pub fn threshold(&self) -> Result<i64, GateError> {
+        RELEASED.check(self.delta).map_err(NoiseError::Setting)?;
+        let runs = libm::log(f64::from(self.cutoff.max(1)));
+        let ln_each = match self.law {
+            ThresholdNoise::Exponential => self.ln_allowed()? - runs,
+            ThresholdNoise::Laplace => {
+                self.ln_allowed()? - runs - libm::log(self.questions.max(1) as f64)
+            }
+        };
+        let (s1, s2) = (self.noise_scale, self.noise_scale * self.query_ratio);
+        let ln_beyond = |w: f64| match self.law {
+            ThresholdNoise::Exponential => -(w + 1.0) / s1,
+            ThresholdNoise::Laplace => ln_difference_beyond(w, s1, s2),
+        };
+        // Both fall with w: the least by doubling and halving.
+        let (mut low, mut high) = (-1.0, 1.0);
+        while ln_beyond(high) > ln_each {
+            (low, high) = (high, 2.0 * high);
+            if high > 4.0e15 {
+                return Err(GateError::Malformed);
+            }
+        }
+        while high - low > 1.0 {
+            let middle = ((low + high) / 2.0).floor();
+            if ln_beyond(middle) > ln_each { low = middle } else { high = middle }
+        }
+        Ok(high as i64)
+    }
+
+    /// A distance whose answer comes out, but for probability β, in each of so many questions that have it.
+    pub fn distance_needed(&self, questions: f64, beta: f64) -> Result<f64, GateError> {
+        let s2 = self.noise_scale * self.query_ratio;
+        let tail = s2 * libm::log(questions.max(1.0) / beta);
+        let raised = match self.law {
+            ThresholdNoise::Exponential => 0.0,
+            ThresholdNoise::Laplace => self.noise_scale * libm::log(f64::from(self.cutoff) / beta),
+        };
+        Ok(self.threshold()? as f64 + 1.0 + (tail + raised).ceil())
+    }
+
+    /// Begins, or goes on where the session was taken up again after `asked` questions; charges the leak if it was not.
+    pub fn begin(&self, asked: u64, session: &mut Session<'_>) -> Result<Answering, GateError> {
+        self.event()?;
+        let mut comparing = self.comparisons(self.threshold()?).begin()?;
+        match session.draws() {
+            0 => {
+                session.charge(self.leak())?;
+            }
+            draws => comparing = comparing.after(u32::try_from(draws - 1).unwrap_or(u32::MAX)),
+        }
+        Ok(Answering { comparing, left: self.questions.saturating_sub(asked) })
+    }
+}
+
+/// ln of a bound on Pr\[Z − N > w\] for discrete Laplace Z and N of scales s₁ and s₂: Σ_n Pr\[−N = n\]·Pr\[Z > w − n\], where
+/// many n are taken together each with the largest of its factors.
+fn ln_difference_beyond(w: f64, s1: f64, s2: f64) -> f64 {
+    let above = |x: f64, s: f64| {
+        // Pr[X > x], x whole, X discrete Laplace of scale s.
+        let q = libm::exp(-1.0 / s);
+        match x >= 0.0 {
+            true => libm::exp(-(x + 1.0) / s) / (1.0 + q),
+            false => 1.0 - libm::exp(x / s) / (1.0 + q),
+        }
+    };
+    let q = libm::exp(-1.0 / s2);
+    let mass = |k: f64| libm::exp(-k.abs() / s2) * (1.0 - q) / (1.0 + q);
+    // Beyond so far, on either side, is less than e^(−60) of all of it.
+    let far = (w + 60.0 * (s1 + s2)).ceil();
+    let step = (far / 4_000.0).ceil().max(1.0);
+    let (mut k, mut sum) = (-far, 0.0);
+    while k <= far {
+        // n = −N from k to k + step − 1: Pr[Z > w − n] is largest at the last.
+        let last = k + step - 1.0;
+        let weight = if last < 0.0 {
+            step * mass(last)
+        } else if k > 0.0 {
+            step * mass(k)
+        } else {
+            step * mass(0.0)
+        };
+        sum += weight.min(1.0) * above(w - last, s1);
+        k += step;
+    }
+    sum += 2.0 * above(far - 1.0, s2);
+    libm::log(sum * (1.0 + 1e-9))
+}
+
+/// Questions under way.
+#[derive(Debug)]
+pub struct Answering {
+    comparing: Comparing,
+    left: u64,
+}
+
+impl Answering {
+    /// Lets the answer out, or says that none is.
+    ///
+    /// Answer and distance are private:
+    /// ```compile_fail,E0308
+    /// # use privet_dp::{gate::Session, mechanism::{Answering, Proxied}};
+    /// fn open(answering: &mut Answering, found: Proxied<u8>, session: &mut Session<'_>) {
+    ///     let _ = answering.ask(found, session);
+    /// }
+    /// ```
+    pub fn ask<A>(
+        &mut self,
+        found: Private<Proxied<A>>,
+        session: &mut Session<'_>,
+    ) -> Result<Noised<Heard<A>>, GateError> {
+        let heard = match self.left {
+            0 => Heard::Ended,
+            _ => {
+                let Proxied { answer, distance } = found.open();
+                match self.comparing.compare(distance.max(0), session)? {
+                    None => Heard::Ended,
+                    Some(true) => Heard::Answer(answer),
+                    Some(false) => Heard::Unstable,
+                }
+            }
+        };
+        self.left = self.left.saturating_sub(1);
+        Ok(session.noised(heard))
+    }
+}

@@ -1,0 +1,152 @@
+//! Sums of which every unit pays for its own part, through the gate.
+
+use privet_core::{Neighbours, Unit};
+use privet_dp::account::{self, Cost, Event};
+use privet_dp::gate::{Arithmetic, GateError, Private, Session, Statement};
+use privet_dp::mechanism::{Individual, OwnPart};
+use privet_dp::noise::FixedSeed;
+use proptest::prelude::*;
+use serde_json::json;
+
+const UNIT: f64 = 1.0 / 1024.0;
+
+fn individual(neighbours: Neighbours, steps: u32, share: u128) -> Individual {
+    Individual {
+        neighbours,
+        unit: Unit::Record,
+        steps,
+        share,
+        resolution: UNIT,
+        noise_scale: 3.0,
+        coordinates: 2,
+    }
+}
+
+/// Parts of each unit at each step; a unit of nothing is not there.
+type Parts = Vec<Vec<[u32; 2]>>;
+
+fn own(parts: &[[u32; 2]]) -> Vec<OwnPart> {
+    let there = parts.iter().enumerate().filter(|(_, part)| **part != [0, 0]);
+    there.map(|(owner, part)| OwnPart { owner, part: part.to_vec() }).collect()
+}
+
+/// What is released of all steps with this seed.
+fn released(mechanism: &Individual, parts: &Parts, seed: u64) -> Vec<Vec<f64>> {
+    let mut source = FixedSeed::new(seed);
+    let event = mechanism.event().unwrap();
+    let claim = account::guarantee(&event, 1e-5).unwrap();
+    let mut session = Session::start(event, &mut source);
+    let mut spending = mechanism.begin(parts[0].len()).unwrap();
+    let steps =
+        parts.iter().map(|step| spending.step(Private::new(own(step)), &mut session).unwrap());
+    let all: Vec<_> = steps.collect();
+    let all = session.gather(all).unwrap();
+    let statement = Statement::new(claim, Arithmetic::Finite, json!({}));
+    session.settle(all, statement).unwrap().into_parts().0
+}
+
+/// Squares of the movements between two worlds whose noise is the same, in squares of the resolution.
+fn moved(first: &[Vec<f64>], second: &[Vec<f64>]) -> f64 {
+    let both = first.iter().flatten().zip(second.iter().flatten());
+    both.map(|(a, b)| ((a - b) / UNIT).powi(2)).sum()
+}
+
+proptest! {
+    /// One unit's leaving moves all answers together by at most the share, and each by its own part or nothing; one
+    /// that takes its place by at most twice the share. Parts are as extreme as they may be, questions random.
+    #[test]
+    fn no_unit_moves_all_answers_by_more_than_its_share(
+        parts in proptest::collection::vec(proptest::collection::vec(
+            prop_oneof![Just([0, 0]), Just([1024, 0]), Just([0, 1024]), [0_u32..2000, 0_u32..2000]], 4), 1..12),
+        other in proptest::collection::vec([0_u32..2000, 0_u32..2000], 12),
+        share in 1_u128..(6 << 20), seed in 0_u64..1000,
+    ) {
+        let steps = parts.len() as u32;
+        let mechanism = individual(Neighbours::AddRemove, steps, share);
+        let without = |step: &Vec<[u32; 2]>| { let mut step = step.clone(); step[1] = [0, 0]; step };
+        let left: Parts = parts.iter().map(without).collect();
+        let (all, fewer) = (released(&mechanism, &parts, seed), released(&mechanism, &left, seed));
+        prop_assert!(moved(&all, &fewer) <= share as f64 * (1.0 + 1e-9));
+        for ((one, two), step) in all.iter().zip(&fewer).zip(&parts) {
+            let gap: Vec<f64> = one.iter().zip(two).map(|(a, b)| ((a - b) / UNIT).round()).collect();
+            let part = step[1].map(f64::from);
+            prop_assert!(gap == [0.0, 0.0] || gap == part, "{:?} {:?}", gap, part);
+        }
+        let replaced: Parts = parts.iter().zip(&other).map(|(step, part)| {
+            let mut step = step.clone(); step[1] = *part; step
+        }).collect();
+        let mechanism = individual(Neighbours::ReplaceOne, steps, share);
+        let (one, two) = (released(&mechanism, &parts, seed), released(&mechanism, &replaced, seed));
+        prop_assert!(moved(&one, &two) <= 2.0 * share as f64 * (1.0 + 1e-9));
+    }
+}
+
+/// The charge is that of one Gaussian release, however many answers there are.
+#[test]
+fn the_charge_is_one_gaussian_release_of_the_share() {
+    for (neighbours, wanted) in
+        [(Neighbours::AddRemove, 3.0), (Neighbours::ReplaceOne, 3.0 * 2_f64.sqrt())]
+    {
+        // 9·1024² squares of the resolution: B = 3.
+        let event = individual(neighbours, 500, 9 << 20).event().unwrap();
+        let Event::Use { cost: cost @ Cost::IndividualGaussian { sensitivity, .. }, .. } = &event
+        else {
+            panic!()
+        };
+        assert!((sensitivity / wanted - 1.0).abs() < 1e-8 && *sensitivity >= wanted);
+        assert_eq!((cost.draws(), cost.hides()), (500, Some("who has spent their share")));
+        let plain = Cost::Gaussian { sensitivity: *sensitivity, noise_scale: 3.0, grid: None };
+        let plain = Event::Use { neighbours, unit: Unit::Record, cost: plain };
+        let (one, other) =
+            (account::epsilon(&event, 1e-5).unwrap(), account::epsilon(&plain, 1e-5).unwrap());
+        assert!((one / other - 1.0).abs() < 1e-9 && one >= other);
+    }
+}
+
+/// Who cannot pay for a part stays out, and may pay for a smaller one later.
+#[test]
+fn a_unit_stays_out_once_its_share_is_spent() {
+    let mechanism = individual(Neighbours::AddRemove, 4, 1 << 20);
+    let parts = vec![vec![[800, 0]], vec![[800, 0]], vec![[0, 600]], vec![[0, 600]]];
+    let nothing = vec![vec![[0, 0]]; 4];
+    let (with, without) = (released(&mechanism, &parts, 3), released(&mechanism, &nothing, 3));
+    let gaps: Vec<f64> = with
+        .iter()
+        .zip(&without)
+        .map(|(a, b)| a.iter().zip(b).map(|(a, b)| ((a - b) / UNIT).round()).sum())
+        .collect();
+    assert_eq!(gaps, [800.0, 0.0, 600.0, 0.0]);
+}
+
+/// What is not what was planned is refused.
+#[test]
+fn other_parts_and_more_answers_are_refused() {
+    let mechanism = individual(Neighbours::AddRemove, 1, 1 << 20);
+    let mut source = FixedSeed::new(1);
+    let mut session = Session::start(mechanism.event().unwrap(), &mut source);
+    let mut spending = mechanism.begin(2).unwrap();
+    let part = |owner, length| OwnPart { owner, part: vec![1; length] };
+    for bad in [
+        vec![part(2, 2)],
+        vec![part(0, 3)],
+        vec![part(1, 2), part(1, 2)],
+        vec![part(1, 2), part(0, 2)],
+    ] {
+        let refused = spending.step(Private::new(bad), &mut session);
+        assert_eq!(refused.err(), Some(GateError::Malformed));
+    }
+    assert!(!session.spent());
+    spending.step(Private::new(vec![part(0, 2)]), &mut session).unwrap();
+    let more = spending.step(Private::new(vec![]), &mut session);
+    assert_eq!(more.err(), Some(GateError::NotAsPlanned));
+    assert_eq!(format!("{spending:?} {:?}", part(0, 1)), "Spending(withheld) OwnPart(withheld)");
+    for bad in [
+        Individual { resolution: 0.3, ..mechanism },
+        Individual { resolution: f64::NAN, ..mechanism },
+        Individual { steps: 0, ..mechanism },
+        Individual { share: 0, ..mechanism },
+        Individual { noise_scale: 0.0, ..mechanism },
+    ] {
+        assert!(bad.event().is_err(), "{bad:?}");
+    }
+}

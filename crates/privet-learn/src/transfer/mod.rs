@@ -1,0 +1,258 @@
+//! Learning with any model: many teachers vote on public rows, and what they agree on is released.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`chunks`] | which teacher a unit's records go to |
+//! | [`teacher`] | who votes: built-in learners (`logistic`, `tree`), any program ([`command`]), any estimator |
+//! | `ballots` | votes counted, and their distance to another winner |
+//! | [`aggregate`] | the registry of aggregators: [`sparse_vector`], [`gnmax`] |
+//! | `vote` | the plan, and how it is carried out |
+//! | [`stream`] | questions that come in batches, from one budget |
+//! | [`student`] | a model of the labels, free of further cost |
+//! | [`neighbours`] | answers by the votes of records near a question, a family of its own |
+//! | [`subsample_aggregate`] | any discrete function of records, again and again, as a building block |
+//!
+//! **What is protected** are the records that teachers learn from. The public rows that they vote on are not, and must not
+//! depend on the records. **What is released** are [`Labels`]: a class, or none, for each public row. Whatever is learnt
+//! from those is post-processing.
+//!
+//! A teacher may be anything ([`teacher`]); b, the number of teachers, may be anything as well as far as privacy goes.
+
+pub mod aggregate;
+mod ballots;
+pub mod chunks;
+pub mod command;
+pub mod gnmax;
+mod logistic;
+pub mod neighbours;
+pub mod sparse_vector;
+pub mod stream;
+pub mod student;
+pub mod subsample_aggregate;
+pub mod teacher;
+mod tree;
+mod vote;
+
+pub use aggregate::{AGGREGATORS, Aggregator, AggregatorInfo};
+pub use teacher::{Ballot, Classifier, Lesson, School, TEACHERS, Teach, Teacher, TeacherInfo};
+pub use vote::taught;
+
+use crate::allowance::Allowance;
+use crate::erm::Erm;
+use crate::facts::Facts;
+use crate::plan::no_budget;
+use crate::request::{Calibration, Request};
+use crate::task::{Artefact, Planned, Task, Work};
+use crate::{LearnError, Method, admit};
+use aggregate::Wanted;
+use privet_core::{Budget, Neighbours, Range};
+use privet_data::Schema;
+use privet_dp::account::ThresholdNoise;
+use privet_dp::gate::Arithmetic;
+use privet_optim::loss::Loss;
+use privet_optim::sum::Table;
+use serde::{Deserialize, Serialize};
+use sparse_vector::SparseVector;
+use std::sync::Arc;
+
+/// Limits on the number of teachers.
+pub const TEACHER_COUNT: Range = Range::from("teachers", 1.0, 1_000_001.0);
+/// Limits on the number of questions.
+pub const QUERIES: Range = Range::from("queries", 1.0, 100_000_001.0);
+
+/// Labels of public rows by the votes of teachers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Vote {
+    /// m̃: public rows that are asked about, all batches together.
+    pub queries: u64,
+    /// b; chosen from public facts unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub teachers: Option<u32>,
+    /// Who votes.
+    pub teacher: Teacher,
+    /// What turns votes into labels.
+    pub aggregator: Aggregator,
+    /// Whether questions come in batches, each after the labels of those before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stream: bool,
+}
+
+/// No class.
+pub const NO_LABEL: i32 = -1;
+
+/// Classes of public rows, in their order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Labels {
+    /// How many questions were asked before these.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub first: u64,
+    /// The place of the class in the schema's list, or −1 for none.
+    pub labels: Vec<i32>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl Labels {
+    /// A class for each row, or none.
+    pub fn classes(&self) -> Vec<Option<u32>> {
+        self.labels.iter().map(|label| u32::try_from(*label).ok()).collect()
+    }
+
+    /// How many rows have a class.
+    pub fn answered(&self) -> usize {
+        self.labels.iter().filter(|label| **label >= 0).count()
+    }
+}
+
+impl Artefact for Labels {
+    const KIND: &'static str = "labels";
+
+    fn numbers(&self) -> Vec<f64> {
+        self.labels.iter().map(|label| f64::from(*label)).collect()
+    }
+}
+
+/// The classes that a schema lists.
+fn classes(request: &Request<Vote>) -> Result<usize, LearnError> {
+    request.schema.classes().map(<[String]>::len).ok_or_else(|| LearnError::NotCovered {
+        what: "teachers vote for classes, and the target is a number".into(),
+        instead: "give a schema whose target lists its classes",
+    })
+}
+
+impl Task for Vote {
+    const NAME: &'static str = "vote";
+    const LABELS: bool = true;
+    type Facts = Facts;
+    type Artefact = Labels;
+
+    fn facts(request: &Request<Self>) -> Result<Facts, LearnError> {
+        classes(request)?;
+        // The learner is no matter: facts are those of rows and target.
+        let task = Erm { loss: Loss::Logistic, method: Method::Auto(Default::default()) };
+        let of_rows = Request::new(request.schema.clone(), request.rows, request.neighbours, task);
+        Facts::of(&of_rows)
+    }
+
+    fn plan(request: &Request<Self>, facts: &Facts) -> Result<Planned<Self>, LearnError> {
+        let task = &request.task;
+        let budget = request.budget.ok_or_else(|| no_budget(request))?;
+        if request.calibration == Calibration::Printed {
+            return Err(LearnError::NotCovered {
+                what: "the printed constants of voting are not offered: the printed distance is not private".into(),
+                instead: "leave out the calibration, or give sound",
+            });
+        }
+        QUERIES.check(task.queries as f64)?;
+        if let Some(teachers) = task.teachers {
+            TEACHER_COUNT.check(f64::from(teachers))?;
+            if u64::from(teachers) > facts.rows {
+                return Err(LearnError::NotCovered {
+                    what: format!("{teachers} teachers of {} declared rows", facts.rows),
+                    instead: "give at most as many teachers as rows; each learns from a chunk of them",
+                });
+            }
+        }
+        if task.stream && !task.aggregator.info().streams {
+            return Err(LearnError::NotCovered {
+                what: format!("aggregator {} plans for one batch of questions", task.aggregator),
+                instead: "give aggregator sparse-vector for questions that come in batches",
+            });
+        }
+        if let (
+            true,
+            Aggregator::SparseVector(SparseVector { law: Some(ThresholdNoise::Laplace), .. }),
+        ) = (task.stream, &task.aggregator)
+        {
+            // Its threshold counts questions, and those of a process that was lost are not counted.
+            return Err(LearnError::NotCovered {
+                what: "questions in batches under noise of law laplace".into(),
+                instead: "leave out the law, or give exponential, whose threshold holds for any number of questions",
+            });
+        }
+        let classes = classes(request)?;
+        let wanted = Wanted {
+            facts,
+            budget: Allowance::new(budget, &request.noise),
+            questions: task.queries,
+            classes,
+            teachers: task.teachers,
+        };
+        let teacher = task.teacher.settled()?;
+        let decision = task.aggregator.plan(&wanted)?;
+        let settled = Self {
+            teachers: Some(decision.teachers),
+            teacher: teacher.clone(),
+            aggregator: decision.settled,
+            ..task.clone()
+        };
+        let voting = vote::Voting::new(&settled, facts, classes, decision.aggregate);
+        let mut notes = decision.notes;
+        notes.push(vote::PUBLIC.into());
+        if request.neighbours == Neighbours::ReplaceLabel {
+            notes.push(vote::LABELS_ALONE.into());
+        }
+        Ok(Planned {
+            work: Work::Private(Arc::new(voting)),
+            settled,
+            arithmetic: Arithmetic::Finite,
+            notes,
+        })
+    }
+
+    fn admit(facts: &Facts, table: &dyn Table) -> Result<(), LearnError> {
+        admit::check(facts, table)
+    }
+
+    fn fits(request: &Request<Self>, found: &Labels) -> Result<(), String> {
+        let classes = classes(request).map_err(|error| error.to_string())?;
+        let known = |label: &i32| *label >= NO_LABEL && *label < classes as i32;
+        let asked = found.first.checked_add(found.labels.len() as u64);
+        let task = &request.task;
+        let many = match task.stream {
+            true => asked.is_some_and(|asked| asked <= task.queries) && !found.labels.is_empty(),
+            false => found.first == 0 && found.labels.len() as u64 == task.queries,
+        };
+        if !found.labels.iter().all(known) {
+            return Err("it has a label that is no class of its schema".into());
+        }
+        if many { Ok(()) } else { Err("it has not as many labels as questions".into()) }
+    }
+
+    fn noised(&self) -> &'static str {
+        self.aggregator.info().noised
+    }
+
+    fn summary(&self) -> String {
+        format!("method {}", self.aggregator)
+    }
+}
+
+impl Vote {
+    /// Labels of so many public rows, by logistic teachers.
+    pub fn on(queries: u64) -> Self {
+        Self {
+            queries,
+            teachers: None,
+            teacher: Teacher::Logistic { ridge: None },
+            aggregator: Aggregator::default(),
+            stream: false,
+        }
+    }
+
+    /// For a table with this schema, within a budget; δ is 1/rows² unless given.
+    pub fn request(
+        self,
+        schema: &Schema,
+        rows: u64,
+        neighbours: Neighbours,
+        (epsilon, delta): (f64, Option<f64>),
+    ) -> Result<Request<Self>, LearnError> {
+        let budget = Budget::new(epsilon, delta.unwrap_or_else(|| Budget::usual_delta(rows)))?;
+        Ok(Request::new(schema.clone(), rows, neighbours, self).within(budget))
+    }
+}

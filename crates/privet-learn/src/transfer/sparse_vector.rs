@@ -1,0 +1,258 @@
+//! Stable winners are let out for nothing, the others are paid for: the votes of black boxes under a sparse vector.
+//!
+//! **Theorem** ([`privet_dp::mechanism::StableAnswers`]; Thakkar 2019, Algorithm 10 and Theorem 9, corrected). The winner of
+//! each question and its distance ([`super::ballots`]) are released by a sparse vector that ends after T questions without
+//! a stable winner: (ε, δ), whatever the teachers are, for any number of teachers and chunks of any size.
+//!
+//! **How many teachers, which T.** Of b teachers that are right with two votes in three the winner leads by b/3, at a
+//! distance of b/6 − 1; that must reach what the noise asks for, d(T), so b = 6(d(T) + 1). A question may be lost for each
+//! that a third of the teachers get wrong: three times the error α of a teacher, T = 3αm̃ (Thakkar 2019, Lemma
+//! 5.4.1). And α falls with the rows of a chunk: α ≈ V·b/n for V numbers to be learnt. [`sizes`] looks for the least T for
+//! which all three hold. Where none is (n too small), it takes chunks of 10 rows a class, and T as many as the noise then
+//! allows: the notes say that few answers may come out. Privacy rests on none of this.
+
+use super::aggregate::{Aggregate, Aggregator, AggregatorInfo, Decision, Named, Wanted};
+use super::ballots::{Ballots, winner};
+use crate::LearnError;
+use crate::settings::{SettingInfo, Shown};
+use privet_core::Range;
+use privet_dp::account::{Event, ThresholdNoise};
+use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::mechanism::{Heard, QUERY_RATIO, StableAnswers};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Limits on T.
+pub const CUTOFF: Range = Range::from("cutoff", 1.0, 1_000_001.0);
+
+/// A line about it.
+pub const INFO: AggregatorInfo = AggregatorInfo {
+    name: "sparse-vector",
+    summary: "the class that most teachers vote for, where no one's records could change it; the budget pays for the \
+              questions on which teachers do not agree, and ends after so many of them",
+    source: "Thakkar 2019, Algorithms 6 to 10, with the distance and the chunks corrected",
+    settings: &[
+        SettingInfo::whole(
+            CUTOFF,
+            "questions without a stable answer after which nothing more is answered; chosen from public facts unless \
+             given",
+        ),
+        SettingInfo::words(
+            "law",
+            "exponential or laplace",
+            "the law of the noises; exponential unless given, which needs less agreement",
+        ),
+        SettingInfo::number(
+            QUERY_RATIO,
+            "noise on a question's distance, as a multiple of the noise on the threshold; chosen unless given",
+        ),
+    ],
+    noised: "how many teachers would have to change before another class wins",
+    streams: true,
+};
+
+/// Its settings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SparseVector {
+    /// T.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cutoff: Option<u32>,
+    /// The law of the noises.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub law: Option<ThresholdNoise>,
+    /// s₂/s₁.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query_ratio: Option<f64>,
+}
+
+/// The probability with which a question with the distance needed may be lost, all of them together.
+const LOST: f64 = 0.05;
+/// Rows of a chunk for each class, where there are too few rows for the rule.
+const ROWS_A_CLASS: u64 = 10;
+
+/// ε of one of T runs, by basic or advanced composition: for rules, not for guarantees.
+fn each(epsilon: f64, delta: f64, cutoff: f64) -> f64 {
+    let fits = |one: f64| {
+        let advanced =
+            (2.0 * cutoff * (2.0 / delta).ln()).sqrt() * one + cutoff * one * one.exp_m1();
+        advanced.min(cutoff * one) <= epsilon
+    };
+    let (mut low, mut high) = (epsilon / cutoff, epsilon);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if fits(middle) { low = middle } else { high = middle }
+    }
+    low
+}
+
+/// s₂/s₁ that asks for the least agreement: thresholds of T runs are s₁·L₁ above, answers s₂·L₂ below, and
+/// (1 + 2s₁/s₂)/s₁ is spent.
+fn ratio(delta: f64, cutoff: u32, questions: u64) -> f64 {
+    let first = (2.0 * f64::from(cutoff) / delta).ln().max(1.0);
+    let second = (questions as f64 / LOST).ln().max(1.0);
+    (2.0 * first / second).sqrt().clamp(0.1, 10.0)
+}
+
+/// d(T), about.
+fn needed(wanted: &Wanted<'_>, cutoff: u32) -> f64 {
+    let (epsilon, delta) = (wanted.budget.epsilon(), wanted.budget.delta());
+    let first = (2.0 * f64::from(cutoff) / delta).ln() + 0.7;
+    let second = (wanted.questions as f64 / LOST).ln();
+    (first.sqrt() + (2.0 * second).sqrt()).powi(2) / each(epsilon, delta, f64::from(cutoff)) + 1.0
+}
+
+/// b and T from public facts, and whether all that utility asks for holds.
+fn sizes(wanted: &Wanted<'_>) -> (u32, u32, bool) {
+    let rows = wanted.facts.rows as f64;
+    let learnt = wanted.facts.columns as f64 * (wanted.classes as f64 - 1.0).max(1.0);
+    let most = wanted.questions.min(10_000) as u32;
+    let mut cutoff = 1_u32;
+    while cutoff <= most.max(1) {
+        let teachers = (6.0 * (needed(wanted, cutoff) + 1.0)).ceil();
+        let error = learnt * teachers / rows;
+        if error <= 0.25 && f64::from(cutoff) >= 3.0 * error * wanted.questions as f64 {
+            return (teachers.min(1e6) as u32, cutoff, true);
+        }
+        cutoff += (cutoff / 8).max(1);
+    }
+    let chunk = ROWS_A_CLASS * wanted.classes as u64;
+    let teachers = (wanted.facts.rows / chunk).clamp(1, 5_000) as u32;
+    (teachers, allowed(wanted, teachers, most), false)
+}
+
+/// The largest T for which b teachers that are right with three votes in four would be heard; 1 at least.
+fn allowed(wanted: &Wanted<'_>, teachers: u32, most: u32) -> u32 {
+    let room = f64::from(teachers) / 4.0 - 1.0;
+    let (mut best, mut cutoff) = (1, 1);
+    while cutoff <= most && needed(wanted, cutoff) <= room {
+        best = cutoff;
+        cutoff += (cutoff / 8).max(1);
+    }
+    best
+}
+
+/// Decides everything from public facts.
+pub(super) fn plan(wanted: &Wanted<'_>, options: &SparseVector) -> Result<Decision, LearnError> {
+    let budget = &wanted.budget;
+    if budget.is_pure() {
+        return Err(LearnError::NotCovered {
+            what: "an answer that is let out because it is stable needs a delta above 0".into(),
+            instead: "give a delta, for example 1e-6",
+        });
+    }
+    let (teachers, cutoff, fits) = match (wanted.teachers, options.cutoff) {
+        (Some(teachers), Some(cutoff)) => (teachers, cutoff, true),
+        (Some(teachers), None) => {
+            let most = wanted.questions.min(10_000) as u32;
+            (teachers, allowed(wanted, teachers, most.max(1)), true)
+        }
+        (None, given) => {
+            let (teachers, cutoff, fits) = sizes(wanted);
+            (teachers, given.unwrap_or(cutoff), fits)
+        }
+    };
+    CUTOFF.check(f64::from(cutoff))?;
+    let law = options.law.unwrap_or_default();
+    let usual = ratio(budget.delta(), cutoff, wanted.questions);
+    let query_ratio = QUERY_RATIO.check(options.query_ratio.unwrap_or(usual))?;
+    let facts = wanted.facts;
+    let at = |noise_scale: f64| StableAnswers {
+        neighbours: facts.neighbours,
+        unit: facts.unit,
+        law,
+        noise_scale,
+        query_ratio,
+        cutoff,
+        questions: wanted.questions,
+        // Half for what is let out though it is not stable, half for composing.
+        delta: budget.delta() / 2.0,
+    };
+    let most = budget.epsilon() - (-2.0 * budget.delta().min(0.4)).ln_1p();
+    let floor = (1.0 + 2.0 / query_ratio) / most;
+    let answers = at(budget.least(floor, |scale| at(scale).event())?);
+    let distance = answers.distance_needed(wanted.questions as f64, LOST)?;
+    let mut notes = vec![format!(
+        "nothing more is answered once {cutoff} {} without a stable answer; the whole budget is spent either way",
+        if cutoff == 1 { "question was" } else { "questions were" }
+    )];
+    // A lead of 2(d + 1) of b votes.
+    let agree = 0.5 + (distance + 1.0) / f64::from(teachers);
+    if agree > 1.0 {
+        notes.push(format!(
+            "{teachers} teachers are too few for any answer to come out but by chance: a winner must lead by {} votes. \
+             Give more teachers, a larger epsilon or a smaller cutoff",
+            2.0 * (distance + 1.0)
+        ));
+    } else if !fits {
+        let learnt = facts.columns as f64 * (wanted.classes as f64 - 1.0).max(1.0);
+        let rows = 12.0 * learnt * 6.0 * (needed(wanted, 1) + 1.0);
+        notes.push(format!(
+            "the table is small for this: teachers that are sure to agree need about {rows:.0} rows in all, so that \
+             answers may end early. An answer comes out where about {:.0} in 100 teachers agree",
+            (100.0 * agree).ceil()
+        ));
+    }
+    Ok(Decision {
+        aggregate: Arc::new(Stable { answers, distance }),
+        settled: Aggregator::SparseVector(SparseVector {
+            cutoff: Some(cutoff),
+            law: Some(law),
+            query_ratio: Some(query_ratio),
+        }),
+        teachers,
+        notes,
+    })
+}
+
+/// Stable winners.
+#[derive(Debug, Clone, Copy)]
+struct Stable {
+    answers: StableAnswers,
+    /// What a question needs so that its answer is not lost by chance.
+    distance: f64,
+}
+
+impl Aggregate for Stable {
+    fn event(&self) -> Result<Event, LearnError> {
+        Ok(self.answers.event()?)
+    }
+
+    fn settings(&self) -> Shown {
+        let threshold = self.answers.threshold().unwrap_or(i64::MAX) as f64;
+        Shown::of([
+            ("threshold_noise", self.answers.noise_scale),
+            ("distance_noise", self.answers.noise_scale * self.answers.query_ratio),
+            ("threshold", threshold),
+            ("cutoff", f64::from(self.answers.cutoff)),
+            ("lead_needed", 2.0 * (self.distance + 1.0)),
+        ])
+    }
+
+    /// After T questions without an answer there is none.
+    fn refuses(&self, named: &[Option<u32>]) -> Option<&'static str> {
+        let unstable = named.iter().enumerate().filter(|(_, class)| class.is_none());
+        let last = unstable.map(|(place, _)| place).nth(self.answers.cutoff as usize - 1)?;
+        let after = named[last..].iter().any(Option::is_some);
+        after.then_some("it has answers after as many questions without one as end it")
+    }
+
+    fn name(
+        &self,
+        votes: Ballots,
+        asked: u64,
+        session: &mut Session<'_>,
+    ) -> Result<Noised<Named>, LearnError> {
+        let mut answering = self.answers.begin(asked, session)?;
+        let mut heard = Vec::with_capacity(votes.0.len());
+        for counts in votes.0 {
+            heard.push(answering.ask(Private::new(winner(&counts)), session)?);
+        }
+        let class = |heard| match heard {
+            Heard::Answer(class) => Some(class),
+            Heard::Unstable | Heard::Ended => None,
+        };
+        let named = heard.into_iter().map(|heard| heard.map(class)).collect();
+        Ok(session.gather(named)?)
+    }
+}

@@ -1,0 +1,102 @@
+//! A model of the labels that were released: knowledge transfer.
+//!
+//! **Theorem** (Thakkar 2019, Algorithm 11). A student is a function of public rows and of released labels: post-processing,
+//! whatever the learner is and however often it is trained. The labels come of *one* run for all rows; printed, an oracle
+//! is asked for each, and an oracle that is begun anew for each would spend the budget as many times.
+//!
+//! Rows without a label are left out; with `rounds` a student labels those that it is sure of itself, and learns
+//! again. How sure it is of other public rows ([`Student::confidence`]) may decide which of them the next batch of a stream
+//! asks about: that is computed from public rows and released labels, never from votes.
+
+use super::teacher::{Classifier, Lesson, Teacher, filled_rows, ranked_first};
+use crate::LearnError;
+use privet_data::matrix::Matrix;
+
+/// How sure a student must be of a row that it labels itself.
+const SURE: f32 = 0.9;
+
+/// A model of labels.
+pub struct Student {
+    learnt: Box<dyn Classifier>,
+    columns: usize,
+}
+
+impl std::fmt::Debug for Student {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Student({} columns)", self.columns)
+    }
+}
+
+impl Student {
+    /// Learns from the rows that have a label, then so many rounds more with the rows that it is sure of itself; `None`
+    /// where no row has one.
+    pub fn fit(
+        learner: &Teacher,
+        rows: &Matrix,
+        labels: &[Option<u32>],
+        classes: usize,
+        rounds: u32,
+    ) -> Result<Option<Self>, LearnError> {
+        if labels.len() != rows.rows() {
+            return Err(LearnError::DataShape("there is not one label for each public row"));
+        }
+        if labels.iter().flatten().any(|label| *label as usize >= classes) {
+            return Err(LearnError::DataShape("a label is none of the classes"));
+        }
+        let columns = rows.columns();
+        let mut own: Vec<Option<u32>> = labels.to_vec();
+        let mut student = None;
+        for _ in 0..=rounds {
+            let with = || own.iter().enumerate().filter_map(|(row, label)| Some((row, (*label)?)));
+            let known: Vec<u32> = with().map(|(_, label)| label).collect();
+            if known.is_empty() {
+                return Ok(None);
+            }
+            let values = filled_rows(rows, with().map(|(row, _)| row));
+            let lesson = Lesson { columns, classes, rows: &values, labels: &known, number: 0 };
+            let learnt = learner.learn(&lesson).ok_or_else(|| LearnError::Asked {
+                name: "student",
+                what: format!(
+                    "is a learner that is not built in; accepted: {}",
+                    Teacher::accepted()
+                ),
+            })?;
+            let next = Self { learnt, columns };
+            own = next
+                .weighed(rows)
+                .zip(labels)
+                .map(|(weights, label)| {
+                    let best = ranked_first(&weights);
+                    label.or_else(|| (weights[best as usize] >= SURE).then_some(best))
+                })
+                .collect();
+            student = Some(next);
+        }
+        Ok(student)
+    }
+
+    fn weighed<'a>(&'a self, rows: &'a Matrix) -> impl Iterator<Item = Vec<f32>> + 'a {
+        (0..rows.rows()).map(|row| self.learnt.weigh(&filled_rows(rows, std::iter::once(row))))
+    }
+
+    /// A class for each row.
+    pub fn predict(&self, rows: &Matrix) -> Result<Vec<u32>, LearnError> {
+        self.fits(rows)?;
+        Ok(self.weighed(rows).map(|weights| ranked_first(&weights)).collect())
+    }
+
+    /// How sure it is of the class of each row, up to 1.
+    pub fn confidence(&self, rows: &Matrix) -> Result<Vec<f32>, LearnError> {
+        self.fits(rows)?;
+        Ok(self.weighed(rows).map(|weights| weights.iter().copied().fold(0.0, f32::max)).collect())
+    }
+
+    fn fits(&self, rows: &Matrix) -> Result<(), LearnError> {
+        match rows.columns() == self.columns {
+            true => Ok(()),
+            false => Err(LearnError::DataShape(
+                "the rows have other columns than the student learnt from",
+            )),
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! The votes of black boxes: chunks, teachers, ballots, and an aggregator that names what most of them say.
+//!
+//! **Theorem.** Whatever the teachers are, what is released is (ε, δ)-private for the records that they learn from.
+//!
+//! *Proof.* Fix the coins of the chunks. Between neighbours one chunk's rows differ ([`super::chunks`]), so one teacher's
+//! ballot does, and each question's votes move by one from a class to another ([`super::ballots`]); questions are public.
+//! The aggregator is private for such votes, the same whatever the coins were; the release is a mixture of those, with
+//! the same weights under both. Teachers with coins of their own are further mixtures. ∎
+//!
+//! - *One run for all questions* (Thakkar 2019, Algorithm 11 calls the oracle for each): what is spent is spent by all of
+//!   them together, and a run of its own for each would spend it as many times.
+//! - *Labels alone* (`replace-label`; Thakkar 2019, §5.5): neighbours differ in the labels of one unit, which are in one
+//!   chunk. Then the rows voted on may be those of the records themselves: their features are public.
+//! - Facts of private rows (an empty chunk, one class, fewer rows than teachers) are votes, never errors.
+
+use super::aggregate::{Aggregate, Named};
+use super::ballots::Ballots;
+use super::chunks::chunks;
+use super::teacher::{School, Teach};
+use super::{Labels, NO_LABEL, Teacher, Vote};
+use crate::erm::watch::StepWatch;
+use crate::facts::Facts;
+use crate::plan::Plan;
+use crate::settings::Shown;
+use crate::task::{Procedure, Work};
+use crate::{LearnError, admit};
+use privet_data::matrix::Matrix;
+use privet_dp::account::Event;
+use privet_dp::gate::{GateError, Next, Noised, Session, Walk};
+use privet_optim::solver::{Monitor, SolveError};
+use privet_optim::sum::Table;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// What every certificate says.
+pub(super) const PUBLIC: &str =
+    "the rows that were voted on were taken for public: nothing is promised to those in them";
+
+/// What a certificate of label privacy says.
+pub(super) const LABELS_ALONE: &str = "labels alone are protected: which records there are, and everything else of \
+     them, was taken for public";
+
+/// Entries of public rows, at most.
+const ENTRIES: usize = 400_000_000;
+
+/// A plan, and with public rows a vote.
+#[derive(Debug, Clone)]
+pub(crate) struct Voting {
+    queries: u64,
+    teachers: u32,
+    classes: usize,
+    columns: usize,
+    stream: bool,
+    teach: Option<Arc<dyn Teach>>,
+    aggregate: Arc<dyn Aggregate>,
+    rows: Option<Matrix>,
+}
+
+impl Voting {
+    /// Of a settled task.
+    pub fn new(task: &Vote, facts: &Facts, classes: usize, aggregate: Arc<dyn Aggregate>) -> Self {
+        let teach: Option<Arc<dyn Teach>> = match &task.teacher {
+            Teacher::Outside { .. } => None,
+            built_in => Some(Arc::new(built_in.clone())),
+        };
+        Self {
+            queries: task.queries,
+            teachers: task.teachers.unwrap_or(1),
+            classes,
+            columns: facts.columns,
+            stream: task.stream,
+            teach,
+            aggregate,
+            rows: None,
+        }
+    }
+
+    /// With the rows to be voted on, all of them or, of a stream, some.
+    fn asking(&self, rows: &Matrix) -> Result<Self, LearnError> {
+        let found = rows.rows() as u64;
+        let fits = if self.stream { found <= self.queries } else { found == self.queries };
+        if !fits {
+            return Err(LearnError::NotCovered {
+                what: format!("{found} public rows, where {} questions are planned", self.queries),
+                instead: "give as many rows as the plan has questions, or a stream at most as many",
+            });
+        }
+        if rows.columns() != self.columns {
+            return Err(LearnError::DataShape(
+                "the public rows have other columns than the records",
+            ));
+        }
+        if rows.rows().saturating_mul(rows.columns()) > ENTRIES {
+            return Err(LearnError::NotCovered {
+                what: format!("{found} public rows of {} encoded columns", rows.columns()),
+                instead: "give fewer public rows: at most 400,000,000 entries are accepted",
+            });
+        }
+        Ok(Self { rows: Some(rows.clone()), ..self.clone() })
+    }
+
+    /// The votes on all rows, counted. They are for the aggregator alone.
+    fn ballots(
+        &self,
+        facts: &Facts,
+        table: &dyn Table,
+        session: &mut Session<'_>,
+        watch: &StepWatch<'_>,
+    ) -> Result<Ballots, LearnError> {
+        let absent = || {
+            LearnError::Asked {
+            name: "public rows",
+            what: "are missing: the plan is for labels of public rows; hand them over before it is carried out".into(),
+        }
+        };
+        let queries = self.rows.as_ref().ok_or_else(absent)?;
+        let teach = self.teach.as_ref().ok_or_else(|| LearnError::Asked {
+            name: "teachers",
+            what: "are missing: the plan is for teachers from outside; hand them over before it is carried out".into(),
+        })?;
+        let data = admit::in_memory(table, "vote", "subsets of the rows")?;
+        let chunks = chunks(facts, data, self.teachers, session);
+        let school = School { data, chunks: &chunks, queries, classes: self.classes };
+        let ballots = teach.ballots(&school, &|| watch.step());
+        let ballots = ballots.ok_or(LearnError::Solve(SolveError::Stopped))?;
+        // Whoever teaches may have handed over fewer: those that are missing failed.
+        let missing = chunks.len().saturating_sub(ballots.len());
+        let taken = ballots.into_iter().take(chunks.len());
+        let all: Vec<_> = taken.chain(std::iter::repeat_n(None, missing)).collect();
+        Ok(Ballots::count(&all, queries.rows(), self.classes))
+    }
+
+    /// One batch, that comes after so many questions.
+    pub fn once(
+        &self,
+        asked: u64,
+        facts: &Facts,
+        table: &dyn Table,
+        session: &mut Session<'_>,
+        watch: &StepWatch<'_>,
+    ) -> Result<Noised<Named>, LearnError> {
+        let votes = self.ballots(facts, table, session, watch)?;
+        self.aggregate.name(votes, asked, session)
+    }
+}
+
+/// The learner's half: named classes alone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Naming {
+    /// m̃.
+    pub queries: u64,
+    /// Whether one batch is all there is.
+    pub whole: bool,
+    /// Questions that were asked.
+    pub asked: u64,
+    /// Those of them without an answer.
+    pub unanswered: u64,
+}
+
+impl Naming {
+    pub fn of(task: &Vote) -> Self {
+        Self { queries: task.queries, whole: !task.stream, asked: 0, unanswered: 0 }
+    }
+}
+
+impl Walk for Naming {
+    type Start = Self;
+    type Question = u64;
+    type Answer = Named;
+    type Artefact = Labels;
+
+    fn begin(start: Self) -> Self {
+        start
+    }
+
+    fn next(&mut self, answer: Option<Named>) -> Next<u64, Labels> {
+        let Some(mut named) = answer else { return Next::Ask(self.asked) };
+        if self.whole {
+            // None at all is none for each.
+            named.resize(self.queries as usize, None);
+        }
+        let labels: Vec<i32> =
+            named.iter().map(|class| class.map_or(NO_LABEL, |class| class as i32)).collect();
+        let first = self.asked;
+        self.asked += labels.len() as u64;
+        self.unanswered += named.iter().filter(|class| class.is_none()).count() as u64;
+        Next::Release(Labels { first, labels })
+    }
+}
+
+impl Procedure<Vote> for Voting {
+    fn event(&self) -> Result<Event, LearnError> {
+        self.aggregate.event()
+    }
+
+    fn settings(&self) -> Shown {
+        let own = self.aggregate.settings();
+        let shown = [("queries", self.queries as f64), ("teachers", f64::from(self.teachers))];
+        Shown::of(own.iter().chain(shown))
+    }
+
+    fn refuses(&self, found: &Labels) -> Option<&'static str> {
+        // A batch of a stream goes on where others ended.
+        if self.stream { None } else { self.aggregate.refuses(&found.classes()) }
+    }
+
+    fn walk(&self) -> Option<serde_json::Value> {
+        let (queries, whole) = (self.queries, !self.stream);
+        serde_json::to_value(Naming { queries, whole, asked: 0, unanswered: 0 }).ok()
+    }
+
+    fn with_public(&self, rows: &Matrix) -> Option<Result<Arc<dyn Procedure<Vote>>, LearnError>> {
+        Some(self.asking(rows).map(|voting| Arc::new(voting) as Arc<dyn Procedure<Vote>>))
+    }
+
+    fn run(
+        &self,
+        facts: &Facts,
+        table: &dyn Table,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Labels>, LearnError> {
+        let watch = StepWatch::new(monitor);
+        let mut walk = session.begin::<Naming>()?;
+        let labels = session
+            .walk(&mut walk, |asked, session| self.once(*asked, facts, table, session, &watch))?;
+        Ok(labels.ok_or(GateError::NotAsPlanned)?)
+    }
+}
+
+/// The voting of a settled plan, made again.
+pub(super) fn voting(of: &Plan<Vote>) -> Result<Voting, LearnError> {
+    let (request, facts) = (of.request(), of.facts());
+    let budget = request.budget.ok_or_else(|| crate::plan::no_budget(request))?;
+    let classes = super::classes(request)?;
+    let wanted = super::Wanted {
+        facts,
+        budget: crate::Allowance::new(budget, &request.noise),
+        questions: request.task.queries,
+        classes,
+        teachers: request.task.teachers,
+    };
+    let decision = request.task.aggregator.plan(&wanted)?;
+    Ok(Voting::new(&request.task, facts, classes, decision.aggregate))
+}
+
+/// A voting with rows to vote on, and teachers where they are not built in.
+pub(super) fn asking(
+    of: &Plan<Vote>,
+    rows: &Matrix,
+    teach: Option<Arc<dyn Teach>>,
+) -> Result<Voting, LearnError> {
+    let mut voting = voting(of)?.asking(rows)?;
+    voting.teach = teach.or(voting.teach);
+    Ok(voting)
+}
+
+/// The plan with the public rows to be voted on, encoded by its schema, and with teachers where they are not built in.
+pub fn taught(
+    mut of: Plan<Vote>,
+    rows: &Matrix,
+    teach: Option<Arc<dyn Teach>>,
+) -> Result<Plan<Vote>, LearnError> {
+    of.work = Work::Private(Arc::new(asking(&of, rows, teach)?));
+    Ok(of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan;
+    use privet_core::Neighbours;
+    use privet_data::{Dataset, Schema, read};
+    use privet_dp::noise::FixedSeed;
+    use proptest::prelude::*;
+    use std::sync::atomic::AtomicBool;
+
+    const SCHEMA: &str = "bias = true\n[clip]\nnorm = \"l2\"\nradius = 1.0\n\
+         [target]\ncolumn = \"y\"\nclasses = [\"a\", \"b\", \"c\"]\n\
+         [[columns]]\nname = \"x\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n";
+
+    fn table(rows: &[(f64, u32)]) -> Dataset {
+        let line = |(x, y): &(f64, u32)| format!("{x},{}\n", ["a", "b", "c"][*y as usize]);
+        let text = format!("x,y\n{}", rows.iter().map(line).collect::<String>());
+        read::csv_bytes(text.as_bytes(), &Schema::from_toml(SCHEMA).unwrap()).unwrap()
+    }
+
+    fn counted(
+        neighbours: Neighbours,
+        teacher: &Teacher,
+        data: &Dataset,
+        declared: u64,
+    ) -> Ballots {
+        let schema = Schema::from_toml(SCHEMA).unwrap();
+        let task = Vote { teachers: Some(7), teacher: teacher.clone(), ..Vote::on(3) };
+        let request = task.request(&schema, declared, neighbours, (1.0, Some(1e-6))).unwrap();
+        let planned = plan(&request).unwrap();
+        let queries = table(&[(-0.5, 0), (0.1, 0), (0.9, 0)]).features;
+        let voting = asking(&planned, &queries, None).unwrap();
+        let mut source = FixedSeed::new(9);
+        let mut session = Session::start(planned.events().unwrap().clone(), &mut source);
+        let quiet = AtomicBool::new(false);
+        voting.ballots(planned.facts(), data, &mut session, &StepWatch::new(&quiet)).unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+        /// Under coins that are the same for the records that neighbours share, one record moves one vote of each
+        /// question: exchanged for any other, or added at the end; by every learner.
+        #[test]
+        fn one_record_moves_one_vote(
+            rows in proptest::collection::vec((-1.0..1.0_f64, 0_u32..3), 8..60),
+            place: prop::sample::Index,
+            other in (prop::sample::select(vec![-1.0, 0.0, 1.0, 0.3]), 0_u32..3),
+            learner in 0_usize..4,
+        ) {
+            let names = ["logistic", "tree", "forest", "nearest"];
+            let teacher = Teacher::named(names[learner]).unwrap();
+            let one = table(&rows);
+            let declared = rows.len() as u64;
+            let mut changed = rows.clone();
+            *place.get_mut(&mut changed) = other;
+            let more = table(&[&rows[..], &[other]].concat());
+            let pairs = [
+                (Neighbours::ReplaceOne, table(&changed)),
+                (Neighbours::AddRemove, table(&changed)),
+                (Neighbours::AddRemove, more),
+            ];
+            for (neighbours, two) in pairs {
+                let a = counted(neighbours, &teacher, &one, declared);
+                let b = counted(neighbours, &teacher, &two, declared);
+                for (a, b) in a.0.iter().zip(&b.0) {
+                    let moved: u32 = a.iter().zip(b).map(|(a, b)| a.abs_diff(*b)).sum();
+                    prop_assert!(moved <= 2 && a.iter().sum::<u32>() == 7, "{a:?} {b:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,299 @@
+"""Learning with any model: teachers vote on public rows, and a student learns what they agree on."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from privet import _privet, _tables, _teachers
+from privet._base import _plain_numbers
+from privet._certificate import Certificate, Plan
+from privet._numbers import optional_number, whole
+from privet.classification import _Classifier
+from privet.schema import Schema, as_schema
+
+
+class LabelsFile:
+    """Labels of public rows, with their certificate: what :func:`privet.load` reads."""
+
+    certificate: Certificate
+    """What they can reveal."""
+
+    def __init__(self, release: Any) -> None:
+        self._release = release
+        self.certificate = Certificate._of(release)
+
+    @property
+    def codes(self) -> np.ndarray:
+        """The place of each row's class in the schema's list, -1 where it has none."""
+        return np.asarray(self._release.codes)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The schema's classes."""
+        return tuple(Schema._of(self._release.schema()).classes or ())
+
+    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Write them with their certificate into one file."""
+        self._release.save(os.fspath(path), bool(overwrite))
+
+    def __repr__(self) -> str:
+        answered = int((self.codes >= 0).sum())
+        return f"LabelsFile({answered} of {len(self.codes)} rows, epsilon = {self.certificate.epsilon:g})"
+
+
+class _Ready:
+    """A plan with what it is carried out with."""
+
+    def __init__(self, plan: _privet.VotePlan, public: Any, teach: Any) -> None:
+        self._plan, self._public, self._teach = plan, public, teach
+
+    def to_json(self) -> str:
+        return self._plan.to_json()
+
+    def run(self, features: Any, labels: Any, units: Any, seed: int | None) -> _privet.Labels:
+        return self._plan.run(features, labels, units, seed, self._public, self._teach)
+
+
+class PrivateVote(_Classifier):
+    """Any classifier, made private by votes: many are trained on parts of the rows, they label public rows, and a
+    student learns from the labels.
+
+    The rows of ``X`` are cut into parts by secret coins, and ``estimator`` is fitted on each, in a process of its own. All
+    of them vote on the rows of ``public``; where so many agree that no one's rows matter, the label is released. The
+    student is fitted on those, which costs nothing more. The public rows themselves are **not** protected.
+
+    Parameters are those of :class:`PrivateLogisticRegression` but for ``loss``, ``method``, ``calibration`` and
+    ``fit_intercept``, and
+
+    Parameters
+    ----------
+    estimator : classifier or {"logistic", "tree", "forest", "nearest"}
+        What each teacher is: any estimator of scikit-learn's kind, or one that is built in. It is given the encoded
+        columns: numbers scaled by their public bounds, a column for each category.
+    n_teachers : int, optional
+        How many there are, at most one a row; chosen from public facts unless given.
+    student : classifier, optional
+        What learns from the labelled public rows, as they are given; a clone of ``estimator`` unless given.
+    aggregator : {"sparse-vector", "gnmax", "confident-gnmax", "agreed-gnmax"}
+        What makes labels of votes. ``python -m privet methods --vote`` says more.
+    settings : mapping, optional
+        Settings of the aggregator by name, such as ``{"cutoff": 5}``.
+    n_jobs : int, optional
+        Processes at a time; as many as there are processors unless given.
+    time_limit : float
+        Seconds that a teacher has. One that takes longer, or raises, votes for the first class.
+
+    Attributes
+    ----------
+    student_ : classifier
+        The fitted student, which :meth:`predict` asks.
+    label_codes_ : array of shape (n_public,)
+        The place of each public row's class in ``classes_``, -1 where it has no label.
+    certificate_ : Certificate
+        What the labels can reveal, and so the student.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from privet import PrivateVote
+    >>> rng = np.random.default_rng(0)
+    >>> X, public = rng.uniform(-1, 1, size=(3000, 2)), rng.uniform(-1, 1, size=(200, 2))
+    >>> y = (X[:, 0] > 0).astype(int)
+    >>> vote = PrivateVote(DecisionTreeClassifier(max_depth=2), epsilon=8, n_teachers=60, bounds=(-1, 1), classes=[0, 1])
+    >>> vote = vote.fit(X, y, public=public)
+    >>> bool(vote.score(X, y) > 0.8)
+    True
+    """
+
+    method = "vote"
+    loss = "logistic"
+    calibration = "sound"
+    fit_intercept = False
+
+    def __init__(
+        self,
+        estimator="forest",
+        *,
+        epsilon=None,
+        n_teachers=None,
+        student=None,
+        delta=None,
+        aggregator="sparse-vector",
+        settings=None,
+        bounds=None,
+        data_norm=None,
+        schema=None,
+        classes=None,
+        neighbours="replace-one",
+        n_rows=None,
+        max_records=None,
+        n_jobs=None,
+        time_limit=60.0,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.epsilon = epsilon
+        self.n_teachers = n_teachers
+        self.student = student
+        self.delta = delta
+        self.aggregator = aggregator
+        self.settings = settings
+        self.bounds = bounds
+        self.data_norm = data_norm
+        self.schema = schema
+        self.classes = classes
+        self.neighbours = neighbours
+        self.n_rows = n_rows
+        self.max_records = max_records
+        self.n_jobs = n_jobs
+        self.time_limit = time_limit
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, public: Any = None, groups: Any = None, **refused: Any) -> PrivateVote:
+        """Train teachers, let them vote on ``public``, and fit the student.
+
+        Parameters
+        ----------
+        X, y, groups
+            The private rows, as for :class:`PrivateLogisticRegression`.
+        public : array or frame of shape (n_public, n_features)
+            Rows that nobody needs to protect, with the columns of ``X``. They must not depend on it.
+        """
+        if public is None:
+            raise ValueError(
+                "public is missing: rows that teachers vote on, with the columns of X; they are not protected"
+            )
+        self._public = public
+        try:
+            return super().fit(X, y, groups=groups, **refused)
+        finally:
+            self.__dict__.pop("_public", None)
+            self.__dict__.pop("_public_rows", None)
+
+    def plan(self, n_rows: int | None = None, n_features: int | None = None, n_public: int = 1000) -> Plan:
+        """Everything that decides the guarantee, without data, for so many public rows."""
+        self._public_rows = whole("n_public", n_public)
+        try:
+            return super().plan(n_rows, n_features)
+        finally:
+            del self._public_rows
+
+    def _built_in(self) -> bool:
+        return isinstance(self.estimator, str)
+
+    def _make_plan(self, schema: Schema, rows: int, notes: list[str]) -> Any:
+        if rows == 1 and self.delta is None:
+            raise ValueError(
+                "n_samples=1: delta, which is 1/n_samples² unless given, would be 1 and promise nothing; give "
+                "delta, or more rows"
+            )
+        public = None
+        if "_public" in self.__dict__:
+            public, self._public_rows = self._read_public(self._public, schema)
+        planned = _privet.VotePlan(
+            schema._checked,
+            self._public_rows,
+            rows,
+            epsilon=optional_number("epsilon", self.epsilon),
+            delta=optional_number("delta", self.delta),
+            neighbours=self.neighbours,
+            teachers=None if self.n_teachers is None else whole("n_teachers", self.n_teachers),
+            teacher=self.estimator if self._built_in() else None,
+            what=f"{type(self.estimator).__name__} of the holder's"[:200],
+            aggregator=self.aggregator,
+            settings=[(str(name), str(value)) for name, value in self._settings().items()],
+            notes=notes,
+        )
+        if public is None:
+            return planned
+        return _Ready(planned, public, None if self._built_in() else self._teach(len(schema.classes or ())))
+
+    def _read_public(self, public: Any, schema: Schema) -> tuple[Any, int]:
+        """Public rows as the extension reads them, and how many there are."""
+        if self.schema is not None and not _plain_numbers(schema, public):
+            columns = self._named_columns(public, schema)
+            return columns, len(columns[0][2]) if columns else 0
+        rows = validate_data(
+            self, public, reset=False, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_all_finite=False
+        )
+        count = rows.shape[0]
+        return (_tables.csr_parts(rows) if hasattr(rows, "tocsr") else _tables.readable(rows)), count
+
+    def _teach(self, classes: int) -> Any:
+        """What trains the teachers, rehearsed on made-up rows so that what fails for any rows is an error."""
+        estimator = clone(self.estimator)
+        jobs = whole("n_jobs", self.n_jobs) if self.n_jobs is not None else os.cpu_count() or 1
+        limit = float(self.time_limit)
+        if not limit > 0:
+            raise ValueError(f"time_limit is {limit}; accepted is a number of seconds above 0")
+
+        def teach(rows: Any, labels: Any, chunks: Any, queries: Any, _classes: int) -> np.ndarray:
+            return _teachers.ballots(estimator, rows, labels, chunks, queries, n_jobs=jobs, limit=limit)
+
+        made_up = np.random.default_rng(0).uniform(-1, 1, (20 * classes, self.n_features_in_)).astype(np.float32)
+        labels = (np.arange(len(made_up)) % classes).astype(np.uint32)
+        told = teach(made_up, labels, [np.arange(len(made_up))], made_up, classes)
+        if (told < 0).any() or (told >= classes).any():
+            raise ValueError(
+                f"{self.estimator!r} does not do what a teacher does, on made-up rows: fit on a table of numbers with "
+                f"classes 0 to {classes - 1}, predict one of them for each row, within {limit:g} seconds, and be "
+                "pickled by a process that did not import your script"
+            )
+        return teach
+
+    def _set_model(self, model: Any, plan: Plan, schema: Schema, classes: Any) -> None:
+        self.model_ = model
+        self.plan_ = plan
+        self.certificate_ = Certificate._of(model)
+        self._order = np.argsort(classes)
+        self.classes_ = classes[self._order]
+        codes = np.asarray(model.codes)
+        places = np.append(np.argsort(self._order), -1)
+        self.label_codes_ = places[codes]
+        self.student_ = self._student()
+
+    def _student(self) -> Any:
+        answered = self.label_codes_ >= 0
+        labels = self.classes_[self.label_codes_[answered]]
+        if self.student is not None:
+            student = clone(self.student)
+        else:
+            student = LogisticRegression(max_iter=1000) if self._built_in() else clone(self.estimator)
+        public = self._public
+        rows = public[answered] if hasattr(public, "shape") and not hasattr(public, "iloc") else None
+        if hasattr(public, "iloc"):
+            rows = public.iloc[np.flatnonzero(answered)]
+        if rows is None:
+            rows = np.asarray(public)[answered]
+        if len(np.unique(labels)) >= 2:
+            return student.fit(rows, labels)
+        # One class, or no label at all: nothing to learn, and no error.
+        constant = labels[0] if len(labels) else self.classes_[0]
+        everything = np.zeros((len(self.classes_), 1))
+        return DummyClassifier(strategy="constant", constant=constant).fit(everything, self.classes_)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The student's class of each row."""
+        check_is_fitted(self, "student_")
+        if self.schema is None or _plain_numbers(as_schema(self.schema), X):
+            X = validate_data(self, X, reset=False, accept_sparse="csr", ensure_all_finite=False)
+        return self.student_.predict(X)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Not offered: students differ."""
+        raise AttributeError("PrivateVote has no decision_function; ask student_")
+
+    def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Write labels and certificate into one file, which ``privet verify`` and ``privet inspect`` read. The
+        student is not in it: keep ``student_`` as you keep any estimator."""
+        check_is_fitted(self, "model_")
+        self.model_.save(os.fspath(path), bool(overwrite))
+

@@ -1,0 +1,212 @@
+//! Labels by votes: planned, carried out with teachers of Python's, read.
+
+use crate::error::Outcome;
+use crate::held::Held;
+use crate::input;
+use crate::noise::source;
+use crate::schema::Schema;
+use crate::watched::watched;
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray2};
+use privet_core::Neighbours;
+use privet_learn::Released;
+use privet_learn::transfer::teacher::filled_rows;
+use privet_learn::transfer::{Aggregator, Ballot, School, Teach, Teacher, Vote, taught};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
+use serde_json::json;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What decides the guarantee of labels, fixed before any record is read.
+#[pyclass(module = "privet._privet", frozen)]
+pub struct VotePlan(privet_learn::Plan<Vote>);
+
+/// A function of Python's that trains teachers: of rows, labels, chunks and questions, to a class number for each
+/// teacher and question, below 0 where a teacher failed.
+struct Callback(Py<PyAny>);
+
+impl std::fmt::Debug for Callback {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Callback")
+    }
+}
+
+impl Callback {
+    fn call(&self, py: Python<'_>, school: &School<'_>) -> PyResult<Vec<Ballot>> {
+        let matrix = |values: Vec<f32>, columns: usize| {
+            let rows = values.len() / columns.max(1);
+            values.into_pyarray(py).reshape([rows, columns])
+        };
+        let (columns, data) = (school.queries.columns(), school.data);
+        let rows = matrix(filled_rows(&data.features, 0..data.rows()), columns)?;
+        let queries = matrix(filled_rows(school.queries, 0..school.queries.rows()), columns)?;
+        let labels: Bound<'_, PyArray1<u32>> = school.labels().to_vec().into_pyarray(py);
+        let place = |chunk: &Vec<usize>| {
+            chunk.iter().map(|row| *row as i64).collect::<Vec<_>>().into_pyarray(py)
+        };
+        let chunks = PyList::new(py, school.chunks.iter().map(place))?;
+        let told = self.0.call1(py, (rows, labels, chunks, queries, school.classes))?;
+        let told: PyReadonlyArray2<'_, i64> = told.extract(py)?;
+        let ballot = |votes: numpy::ndarray::ArrayView1<'_, i64>| -> Ballot {
+            votes.iter().map(|class| u32::try_from(*class).ok()).collect()
+        };
+        Ok(told.as_array().outer_iter().map(ballot).collect())
+    }
+}
+
+impl Teach for Callback {
+    fn ballots(
+        &self,
+        school: &School<'_>,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Option<Vec<Ballot>> {
+        if !go_on() {
+            return None;
+        }
+        // Teachers were rehearsed on made-up rows; what goes wrong now may tell of records, and is a vote.
+        let ballots = Python::attach(|py| self.call(py, school)).unwrap_or_default();
+        go_on().then_some(ballots)
+    }
+}
+
+#[pymethods]
+impl VotePlan {
+    /// Makes the plan from public facts. A teacher that is not built in is told in words.
+    #[new]
+    #[pyo3(signature = (schema, queries, rows, *, epsilon, delta, neighbours, teachers, teacher, what, aggregator, settings, notes))]
+    fn new(
+        py: Python<'_>,
+        schema: &Bound<'_, Schema>,
+        queries: u64,
+        rows: u64,
+        epsilon: f64,
+        delta: Option<f64>,
+        neighbours: &str,
+        teachers: Option<u32>,
+        teacher: Option<&str>,
+        what: String,
+        aggregator: &str,
+        settings: Vec<(String, String)>,
+        notes: Vec<String>,
+    ) -> Outcome<Self> {
+        let mut aggregator = aggregator.parse::<Aggregator>()?;
+        for (name, value) in settings {
+            aggregator = aggregator.with(&name, &value)?;
+        }
+        let teacher = match teacher {
+            Some(name) => Teacher::named(name)?,
+            None => Teacher::Outside { what },
+        };
+        let task = Vote { queries, teachers, teacher, aggregator, stream: false };
+        let neighbours = neighbours.parse::<Neighbours>()?;
+        let schema = schema.get().0.linear();
+        let request = task.request(&schema, rows, neighbours, (epsilon, delta))?;
+        let plan = watched(py, |_| privet_learn::plan(&request))??;
+        Ok(Self(notes.into_iter().fold(plan, privet_learn::Plan::noting)))
+    }
+
+    /// What was decided, as JSON.
+    fn to_json(&self) -> String {
+        let request = self.0.request();
+        json!({
+            "method": request.task.aggregator.name(),
+            "loss": "none",
+            "rows": request.rows,
+            "columns": self.0.facts().columns,
+            "radius": self.0.facts().radius,
+            "neighbours": request.neighbours,
+            "unit": request.schema.unit(),
+            "calibration": request.calibration,
+            "guarantee": self.0.guarantee(),
+            "arithmetic": self.0.arithmetic(),
+            "settings": self.0.settings(),
+            "predicted_excess": None::<f64>,
+            "events": self.0.events(),
+            "notes": self.0.notes(),
+        })
+        .to_string()
+    }
+
+    /// Carries it out: one release, for the rows of `public`.
+    #[pyo3(signature = (features, labels, units, seed, public, teach))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        features: &Bound<'_, PyAny>,
+        labels: &Bound<'_, PyAny>,
+        units: Option<&Bound<'_, PyAny>>,
+        seed: Option<u64>,
+        public: &Bound<'_, PyAny>,
+        teach: Option<Py<PyAny>>,
+    ) -> Outcome<Labels> {
+        let request = self.0.request();
+        let options = input::to_learn(!request.relation().count_is_public(), true);
+        let data = input::dataset(features, labels, units, &request.schema, &options)?;
+        let queries = input::features(public, &request.schema, &input::to_use())?;
+        let teach = teach.map(|call| Arc::new(Callback(call)) as Arc<dyn Teach>);
+        let ready = taught(self.0.clone(), &queries.matrix, teach)?;
+        let mut source = source(seed)?;
+        let release = watched(py, |stop| ready.run(&data, source.as_mut(), stop))??;
+        Ok(Labels(Held::released(Released::from_release(release)?)))
+    }
+}
+
+/// Labels of public rows with their certificate. Holds nothing else of the records.
+#[pyclass(module = "privet._privet", frozen)]
+pub struct Labels(pub Held<Vote>);
+
+#[pymethods]
+impl Labels {
+    /// Reads it from the bytes of its file.
+    #[staticmethod]
+    #[pyo3(signature = (bytes, *, sealed = true))]
+    fn from_bytes(bytes: &[u8], sealed: bool) -> Outcome<Self> {
+        Held::from_bytes(bytes, sealed).map(Self)
+    }
+
+    /// The bytes of its file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Outcome<Bound<'py, PyBytes>> {
+        self.0.to_bytes(py)
+    }
+
+    /// Writes its file.
+    fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> Outcome<()> {
+        self.0.save(py, &path, overwrite)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> Outcome<(Py<PyAny>, (Bound<'py, PyBytes>,))> {
+        let from_bytes = py.get_type::<Self>().getattr("from_bytes")?;
+        Ok((from_bytes.unbind(), (self.to_bytes(py)?,)))
+    }
+
+    /// The schema that was asked for.
+    fn schema(&self) -> Schema {
+        Schema(self.0.request().schema.clone())
+    }
+
+    /// What was asked for, as JSON.
+    fn request(&self) -> Outcome<String> {
+        Ok(serde_json::to_string(self.0.request())?)
+    }
+
+    /// The number of the class of each public row, −1 where it has none.
+    #[getter]
+    fn codes<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i32>> {
+        self.0.artefact().labels.clone().into_pyarray(py)
+    }
+
+    /// What the certificate claims, as JSON.
+    fn claim(&self) -> String {
+        self.0.claim()
+    }
+
+    /// The certificate as JSON.
+    fn certificate(&self) -> Outcome<String> {
+        self.0.document()
+    }
+
+    /// Checks it without data: the verdict as JSON.
+    fn verify(&self, py: Python<'_>) -> Outcome<String> {
+        self.0.verdict(py)
+    }
+}

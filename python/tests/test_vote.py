@@ -1,0 +1,82 @@
+"""Any classifier by votes: labels, students, teachers that fail, and what is refused."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+import privet
+
+
+def _table(rows=2000, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(rows, 3))
+    return X, np.where(X[:, 0] > 0, "yes", "no")
+
+
+def _vote(estimator, **more):
+    settings = {"epsilon": 60, "delta": 1e-6, "n_teachers": 60, "bounds": (-1, 1), "classes": ["no", "yes"], "n_jobs": 2}
+    return privet.PrivateVote(estimator, **{**settings, **more})
+
+
+@pytest.mark.parametrize("estimator", [DecisionTreeClassifier(max_depth=2), "tree", LogisticRegression()])
+def test_public_rows_are_labelled_and_a_student_learns(estimator, tmp_path):
+    X, y = _table()
+    public, truth = _table(150, seed=1)
+    vote = _vote(estimator, settings={"cutoff": 20}, student=DecisionTreeClassifier(max_depth=3))
+    vote.fit(X, y, public=public)
+    answered = vote.label_codes_ >= 0
+    assert answered.mean() > 0.5
+    assert (vote.classes_[vote.label_codes_[answered]] == truth[answered]).mean() > 0.9
+    assert vote.score(X, y) > 0.85
+    assert vote.certificate_.epsilon == 60.0
+    path = tmp_path / "labels.json"
+    vote.save(path)
+    assert privet.verify(path).valid and privet.verify(vote).valid
+    again = privet.load(path)
+    assert isinstance(again, privet.LabelsFile) and again.classes == ("no", "yes")
+    assert (again.codes == np.where(answered, vote.label_codes_, -1)).all()
+
+
+def test_a_plan_needs_no_data():
+    plan = _vote("forest").plan(n_rows=5000, n_features=3, n_public=100)
+    assert plan.settings["teachers"] == 60
+    assert any("taken for public" in note for note in plan.notes)
+
+
+def test_public_rows_are_needed_and_must_have_the_same_columns():
+    X, y = _table(200)
+    with pytest.raises(ValueError, match="public is missing"):
+        _vote("tree").fit(X, y)
+    with pytest.raises(ValueError, match="features"):
+        _vote("tree").fit(X, y, public=X[:, :2])
+    with pytest.raises(ValueError, match="time_limit"):
+        _vote(DecisionTreeClassifier(), time_limit=0).fit(X, y, public=X[:5])
+
+
+def test_teachers_that_fail_vote_for_the_first_class(tmp_path, monkeypatch):
+    # Teachers are made in processes that have to find their class.
+    source = tmp_path / "moody_teachers.py"
+    source.write_text(
+        "import numpy as np\nfrom sklearn.base import BaseEstimator, ClassifierMixin\n"
+        "class Moody(ClassifierMixin, BaseEstimator):\n"
+        "    def fit(self, X, y):\n"
+        "        if len(X) < 40:\n            raise RuntimeError('no mood')\n"
+        "        return self\n"
+        "    def predict(self, X):\n        return np.ones(len(X), dtype=int)\n"
+        "class Broken(Moody):\n    def fit(self, X, y):\n        raise RuntimeError('never')\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import moody_teachers
+
+    X, y = _table(1200)
+    vote = _vote(moody_teachers.Moody(), student=DecisionTreeClassifier()).fit(X, y, public=X[:20])
+    assert (vote.label_codes_ == 0).all()
+    with pytest.raises(ValueError, match="made-up rows"):
+        _vote(moody_teachers.Broken()).fit(X, y, public=X[:20])
+
+
+def test_labels_alone():
+    X, y = _table()
+    vote = _vote("tree", neighbours="replace-label", settings={"cutoff": 20}).fit(X, y, public=X[:100])
+    assert any("labels alone" in note for note in vote.certificate_.notes)
