@@ -155,7 +155,8 @@ pub(super) fn plan(
     let ahead = AHEAD.check(f64::from(options.ahead.unwrap_or(0)))? as u32;
     let facts = &horizon.facts;
     let (curvature, columns) = (facts.loss.curvature(), facts.columns);
-    let rounds = rounds(&ball, curvature, facts.radius, columns, horizon.steps.saturating_add(ahead));
+    let rounds =
+        rounds(&ball, curvature, facts.radius, columns, horizon.steps.saturating_add(ahead));
     let rounds = rounds.ok_or_else(|| LearnError::NotCovered {
         what: "with this ridge the minimum of a step cannot be found to its tolerance".into(),
         instead: "give a larger ridge, a loss that bends less, or method implicit",

@@ -87,9 +87,8 @@ impl Wrapped {
             });
         }
         let curvature = facts.loss.curvature();
-        let slack = |curvature| {
-            base::slack(&ball, curvature, facts.radius, facts.columns, horizon.steps)
-        };
+        let slack =
+            |curvature| base::slack(&ball, curvature, facts.radius, facts.columns, horizon.steps);
         let moved = facts.relation().records() * horizon.gradient() / ball.ridge;
         let (moved, rounding) = match base {
             // The root of an implicit step is as exact for losses that bend as for others.
@@ -231,7 +230,10 @@ impl Procedure<Online> for Wrapped {
             ("ridge", self.ball.ridge),
             ("ball", self.ball.radius),
             ("first_noise", self.gaussian.noise_scale / f64::from(1 + self.ahead())),
-            ("last_noise", self.gaussian.noise_scale / f64::from(self.horizon.steps + self.ahead())),
+            (
+                "last_noise",
+                self.gaussian.noise_scale / f64::from(self.horizon.steps + self.ahead()),
+            ),
         ])
     }
 

@@ -7,13 +7,14 @@ use privet_learn::{LearnError, Task};
 use std::sync::atomic::AtomicBool;
 
 /// What needs more of a table than sums: orders, subsets, single columns.
-const MEMORY: [&str; 17] = [
+const MEMORY: [&str; 20] = [
     "centred-gd",
     "chosen-amp",
     "two-stage",
     "dp-ight",
     "psgd",
     "psgd-strong",
+    "averaged",
     "sample-aggregate",
     "frank-wolfe",
     "simplex",
@@ -24,6 +25,8 @@ const MEMORY: [&str; 17] = [
     "ftrl",
     "implicit",
     "giga",
+    "leader",
+    "experts",
     "tally",
 ];
 
