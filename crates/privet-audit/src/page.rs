@@ -5,6 +5,7 @@ mod phases;
 mod progress;
 mod ratings;
 mod selections;
+mod streams;
 
 use self::progress::{LEARNER, OTHER, Progress, SINGLE};
 use crate::attack::{self, AttackOptions};
@@ -54,6 +55,7 @@ pub fn page(head: &str, runs: u64, seed: u64, tell: &dyn Fn(&str)) -> Result<Pag
     counts::counts(&mut page, &options, &progress)?;
     selections::selections(&mut page, &options, &progress)?;
     ratings::completed(&mut page, &options, &progress)?;
+    streams::streams(&mut page, &options, &progress)?;
     single_runs(&mut page, seed, &progress)?;
     mechanisms(&mut page, &options, &progress)?;
     errata(&mut page)?;

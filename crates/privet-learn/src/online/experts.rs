@@ -19,7 +19,7 @@
 //! **2√T·(ln p)^¾/ρ^¼**. So B is that unless a batch is given, and λ is the larger of what privacy asks for and of
 //! √(BT/(2 ln p)).
 //!
-//! - τ `clip`; `signs`: plus or both
+//! - τ `clip`, λ `entropy`; `signs`: plus or both
 //! - Tested by `tests/all/experts.rs`.
 
 use super::method::{Decision, Hidden, Learner};
@@ -29,6 +29,7 @@ use super::{Horizon, Method, Online, Stream, sound_only};
 use crate::LearnError;
 use crate::allowance::Allowance;
 use crate::erm::frank_wolfe::{CLIP, usual_range};
+use crate::erm::simplex::ENTROPY;
 use crate::facts::Facts;
 use crate::request::Calibration;
 use crate::settings::{SettingInfo, Shown};
@@ -51,6 +52,10 @@ pub const SETTINGS: &[SettingInfo] = &[
     SettingInfo::number(
         CLIP,
         "what every entry is clamped to, both ways; chosen from the schema unless given",
+    ),
+    SettingInfo::number(
+        ENTROPY,
+        "λ of the weights e^(−cost/λ); from the budget, or larger if that is better, unless given",
     ),
     SettingInfo::words(
         "signs",
@@ -77,6 +82,9 @@ pub struct Experts {
     /// τ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clip: Option<f64>,
+    /// λ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entropy: Option<f64>,
     /// Whether a column counts with a minus too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signs: Option<Signs>,
@@ -119,24 +127,39 @@ pub(super) fn plan(
         rate: 1.0,
         candidates,
     };
-    // The noise of a choice is told by one over its range.
-    let repeated = |scale: f64| {
-        let event = Box::new(choice.with_range(1.0 / scale).event()?);
-        Ok::<_, GateError>(Event::Repeat { count: horizon.steps, event })
+    let at = |lambda: f64| Choice { rate: 1.0 / (lambda * UNITS as f64), ..choice };
+    // The noise of a choice is told by one over its range, 4/λ.
+    let least = || {
+        let repeated = |scale: f64| {
+            let event = Box::new(at(4.0 * scale).event()?);
+            Ok::<_, GateError>(Event::Repeat { count: horizon.steps, event })
+        };
+        let floor = 0.25 / usual_range(allowance, f64::from(horizon.steps));
+        Ok::<_, LearnError>(4.0 * allowance.least(floor, repeated)?)
     };
-    let floor = 0.25 / usual_range(allowance, f64::from(horizon.steps));
-    let least = allowance.least(floor, repeated)?;
-    // λ = 4/range where it need not be as small as privacy allows.
-    let ln = (candidates.max(2) as f64).ln();
-    let best = (f64::from(horizon.batch) * facts.rows as f64 / (2.0 * ln)).sqrt() / 4.0;
-    let scale = match allowance.settled() {
-        Some(settled) => settled,
-        None => least.max(best.min(floor * 1e3)),
+    let lambda = match (options.entropy, allowance.settled()) {
+        // Of a plan that is made again: the accountant confirms it.
+        (Some(lambda), Some(_)) => ENTROPY.check(lambda)?,
+        (Some(lambda), None) => {
+            let (lambda, least) = (ENTROPY.check(lambda)?, least()?);
+            if lambda < least {
+                return Err(LearnError::NotCovered {
+                    what: format!(
+                        "entropy {lambda}: this budget and horizon need {least:.4} at least"
+                    ),
+                    instead: "give a larger entropy, or leave it out",
+                });
+            }
+            lambda
+        }
+        (None, _) => {
+            let ln = (candidates.max(2) as f64).ln();
+            least()?.max((f64::from(horizon.batch) * facts.rows as f64 / (2.0 * ln)).sqrt())
+        }
     };
-    let choice = choice.with_range(1.0 / scale);
     let signs = options.signs.unwrap_or_default();
-    let settled = Experts { clip: Some(clip), signs: Some(signs) };
-    let learner = Drawing { choice, horizon: horizon.clone(), clip, lambda: 4.0 * scale };
+    let settled = Experts { clip: Some(clip), entropy: Some(lambda), signs: Some(signs) };
+    let learner = Drawing { choice: at(lambda), horizon: horizon.clone(), clip, lambda };
     Ok(Decision::new(learner, Method::Experts(settled)))
 }
 

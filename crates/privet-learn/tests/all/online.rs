@@ -34,7 +34,7 @@ fn request(method: &str, horizon: u64, epsilon: f64) -> Request<Online> {
 
 fn planned(method: &str, horizon: u64, kept: u32) -> Plan<Online> {
     let asked = request(method, horizon, 1.0);
-    let task = asked.task.clone().keeping(kept);
+    let task = asked.task.clone().in_batches(1).keeping(kept);
     plan(&Request { task, ..asked }).unwrap()
 }
 
