@@ -116,7 +116,7 @@ impl OnlineStream {
             })
             .map_err(|error| Failure::value(format!("no thread for the stream: {error}")))?;
         let first = py.detach(move || begun.recv()).map_err(|_| gone())??;
-        let weights = Mutex::new(vec![0.0; plan.facts().facts.columns]);
+        let weights = Mutex::new(vec![0.0; plan.facts().width()]);
         let first = Mutex::new(Some(first));
         Ok(Self { plan, orders: Mutex::new(orders), weights, first })
     }
@@ -137,7 +137,7 @@ impl OnlineStream {
         Ok((rows, left))
     }
 
-    /// ⟨x, θ⟩ of the newest model for each row.
+    /// ⟨x, θ⟩ of the newest model for each row; of several classes all rows of the first, then all of the second, …
     fn scores<'py>(
         &self,
         py: Python<'py>,
@@ -145,7 +145,9 @@ impl OnlineStream {
     ) -> Outcome<Bound<'py, PyArray1<f64>>> {
         let rows = input::features(features, self.plan.schema(), &input::to_use())?.matrix;
         let weights = self.weights.lock().map_err(|_| gone())?;
-        Ok(scores(&rows, &weights).to_pyarray(py))
+        let columns = rows.columns().max(1);
+        let all: Vec<f64> = weights.chunks(columns).flat_map(|own| scores(&rows, own)).collect();
+        Ok(all.to_pyarray(py))
     }
 
     /// The newest weights.

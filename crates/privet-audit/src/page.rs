@@ -7,6 +7,7 @@ mod progress;
 mod ratings;
 mod selections;
 mod votes;
+mod streams;
 
 use self::progress::{LEARNER, OTHER, Progress, SINGLE};
 use crate::attack::{self, AttackOptions};
@@ -58,6 +59,7 @@ pub fn page(head: &str, runs: u64, seed: u64, tell: &dyn Fn(&str)) -> Result<Pag
     selections::selections(&mut page, &options, &progress)?;
     votes::voted(&mut page, &options, &progress)?;
     ratings::completed(&mut page, &options, &progress)?;
+    streams::streams(&mut page, &options, &progress)?;
     single_runs(&mut page, seed, &progress)?;
     mechanisms(&mut page, &options, &progress)?;
     errata(&mut page)?;

@@ -19,7 +19,7 @@
 //! - **two-stage**: as `chosen-amp`, rows as long as they may be.
 //! - **dp-ight**: a step of each stage with half of the budget, so short that no row leaves the straight part: their
 //!   sum is released.
-//! - **psgd**, **psgd-strong**: one pass, so slowly that no row leaves the hinge's straight part.
+//! - **psgd**, **psgd-strong**, **averaged**: one pass, so slowly that no row leaves the hinge's straight part.
 
 use crate::pairs::Pair;
 use privet_learn::Method;
@@ -61,6 +61,7 @@ pub(crate) fn sharp(method: &str, rows: u64) -> Option<Sharp> {
             ],
         ),
         "psgd" => one(&[Pair::Opposed], &[("passes", 1.0), ("batch", 1.0), ("rate", 0.5 / n)]),
+        "averaged" => one(&[Pair::Opposed], &[("passes", 1.0), ("ridge", 2.0 * n)]),
         "psgd-strong" => {
             one(&[Pair::Opposed], &[("passes", 1.0), ("batch", 1.0), ("ridge", 2.0 * n)])
         }
@@ -103,6 +104,6 @@ mod tests {
             let subject = Subject::new(method, budget, Neighbours::ReplaceOne);
             planned(&subject, sharp.columns).unwrap();
         }
-        assert_eq!(lists, 10, "a method was renamed");
+        assert_eq!(lists, 11, "a method was renamed");
     }
 }

@@ -1,12 +1,17 @@
 //! The audit of streams: all that was released from the first step to the last, attacked together.
 //!
-//! Every slot is empty but the one that differs. Its record says yes in one world and no in the other, with all of
+//! Every slot is empty but the first, which differs (for `giga` the first that moves anything). Its record says yes in one world and no in the other, with all of
 //! the radius in one column, so that its gradient at the model 0 moves by exactly what is charged, and with it every later
 //! row of C·g. What is released is a linear function of the noised rows that can be undone: the attacker goes back to them, where the
 //! noise is white, and projects onto the difference of the means, which is the best test there is.
 //!
 //! Points under noise ([`privet_learn::online::implicit`]) are undone by multiplying with their step; where they were
-//! brought into the ball some of it is lost to the attacker, hence a ball that is large.
+//! brought into the ball some of it is lost to the attacker, hence a ball that is large. Columns that were drawn
+//! ([`privet_learn::online::experts`]) are one with a plus or a minus: how often each came is all there is to know.
+//!
+//! All of these are sharp but `giga`: on empty slots its points come together by 1 − 2/t a step, where its lemma has
+//! 1 − 1/t, so that the best pair moves all releases by 0.60 of what is charged. What is charged is more than it need
+//! be there, not less.
 
 use crate::AuditError;
 use crate::attack::{self, AttackOptions, Finding};
@@ -21,12 +26,7 @@ use privet_learn::online::tally::Tally;
 use privet_learn::online::{Method, Online};
 use privet_learn::{Plan, Request, Words, plan};
 
-/// Slots of the stream.
-const SLOTS: u32 = 12;
-/// Which of them differs: the first step at which `giga` moves.
-const AT: usize = 3;
-/// Ψ and D of points.
-const RIDGE: f64 = 1.0;
+/// D of points.
 const BALL: f64 = 1e6;
 
 /// Which stream, and what it is to claim.
@@ -47,22 +47,73 @@ pub enum Of {
     Implicit,
     /// Points of gradient descent.
     Giga,
+    /// Minima of all so far.
+    Leader,
+    /// Columns drawn by exponential weights.
+    Experts,
     /// Running counts.
     Tally,
+}
+
+impl Of {
+    /// How many slots its stream has, which of them differs, and Ψ of points.
+    fn shape(self) -> (u32, usize, f64) {
+        match self {
+            // Gradients are taken from the third step on; after the fourth too little is left of them.
+            Self::Giga => (4, 2, 2.0),
+            _ => (12, 0, 1.0),
+        }
+    }
+
+    /// Its word for `privet audit --online`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ftrl("tree") => "ftrl-tree",
+            Self::Ftrl("square-root") => "ftrl-square-root",
+            Self::Ftrl(_) => "ftrl",
+            Self::Implicit => "implicit",
+            Self::Giga => "giga",
+            Self::Leader => "leader",
+            Self::Experts => "experts",
+            Self::Tally => "count",
+        }
+    }
+
+    /// Whether the pair of tables moves all that is charged, or nearly.
+    pub fn sharp(self) -> bool {
+        self != Self::Giga
+    }
+}
+
+impl std::str::FromStr for Of {
+    type Err = String;
+    fn from_str(word: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|of| of.name() == word);
+        found.ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            format!("'{}' is no stream; accepted are {names}", privet_core::printable(word))
+        })
+    }
+}
+
+impl Of {
+    /// Every kind.
+    pub const ALL: [Self; 8] = [
+        Self::Ftrl("buffered"),
+        Self::Ftrl("tree"),
+        Self::Ftrl("square-root"),
+        Self::Implicit,
+        Self::Giga,
+        Self::Leader,
+        Self::Experts,
+        Self::Tally,
+    ];
 }
 
 impl Subject {
     /// Every kind of stream.
     pub fn all(budget: Budget) -> Vec<Self> {
-        let kinds = [
-            Of::Ftrl("buffered"),
-            Of::Ftrl("tree"),
-            Of::Ftrl("square-root"),
-            Of::Implicit,
-            Of::Giga,
-            Of::Tally,
-        ];
-        kinds.map(|of| Self { of, budget }).into()
+        Of::ALL.map(|of| Self { of, budget }).into()
     }
 }
 
@@ -70,9 +121,10 @@ const SCHEMA: &str = "invalid = \"drop\"\nbias = false\n[clip]\nnorm = \"l2\"\nr
      [target]\ncolumn = \"y\"\nclasses = [\"no\", \"yes\"]\n\
      [[columns]]\nname = \"x\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n";
 
-fn table(schema: &Schema, own: &str) -> Result<Dataset, AuditError> {
-    let mut lines = vec!["nothing"; SLOTS as usize];
-    lines[AT] = own;
+fn table(schema: &Schema, of: Of, own: &str) -> Result<Dataset, AuditError> {
+    let (slots, at, _) = of.shape();
+    let mut lines = vec!["nothing"; slots as usize];
+    lines[at] = own;
     let text = format!("x,y\n{}\n", lines.join("\n"));
     read::csv_bytes(text.as_bytes(), schema).map_err(|error| AuditError::Table(error.to_string()))
 }
@@ -130,11 +182,14 @@ enum Undone {
     Sums { factor: Factor, stiffness: f64, coordinates: usize },
     /// Points times their step.
     Points { ahead: f64 },
+    /// Nothing to undo.
+    AsItIs,
 }
 
 impl Undone {
     fn undo(&self, release: &[f64]) -> Vec<f64> {
         match self {
+            Self::AsItIs => release.to_vec(),
             Self::Points { ahead } => {
                 release.iter().zip(1_u32..).map(|(x, t)| x * (f64::from(t) + ahead)).collect()
             }
@@ -197,48 +252,59 @@ impl<T: Target> Target for Seen<T> {
 }
 
 fn models(of: Of, budget: Budget) -> Result<Plan<Online>, AuditError> {
-    let ridge = |method: &str| {
+    let (slots, _, ridge) = of.shape();
+    let points = |method: &str| {
         let method: Method = method.parse()?;
-        method.with("ridge", &RIDGE.to_string())?.with("ball", &BALL.to_string())
+        method.with("ridge", &ridge.to_string())?.with("ball", &BALL.to_string())
     };
     let method = match of {
         Of::Ftrl(factor) => "ftrl".parse::<Method>()?.with("factor", factor)?,
-        Of::Implicit => ridge("implicit")?,
-        Of::Giga | Of::Tally => ridge("giga")?,
+        Of::Implicit => points("implicit")?,
+        Of::Leader => points("leader")?,
+        Of::Experts => "experts".parse::<Method>()?.with("signs", "both")?,
+        Of::Giga | Of::Tally => points("giga")?,
     };
     let words = Words {
         epsilon: Some(budget.epsilon()),
         delta: Some(budget.delta()),
         ..Words::of("gd".parse()?)
     };
-    let asked = Online::request(&schema()?, u64::from(SLOTS), method, &words)?;
-    let task = asked.task.clone().keeping(SLOTS);
+    let asked = Online::request(&schema()?, u64::from(slots), method, &words)?;
+    let task = asked.task.clone().in_batches(1).keeping(slots);
     Ok(plan(&Request { task, ..asked })?)
 }
 
 fn counts(budget: Budget) -> Result<Plan<Tally>, AuditError> {
-    let task = Tally { kept: Some(SLOTS), ..Tally::by("y") };
-    Ok(plan(&task.request(&schema()?, u64::from(SLOTS))?.within(budget))?)
+    let (slots, ..) = Of::Tally.shape();
+    let task = Tally { kept: Some(slots), ..Tally::by("y") };
+    Ok(plan(&task.request(&schema()?, u64::from(slots))?.within(budget))?)
 }
 
 /// The points of both worlds, each times its step, and how far they are apart.
-fn points_apart(slope: f64, implicit: bool) -> Vec<f64> {
-    let ball = Ball { radius: BALL, ridge: RIDGE, slope };
+fn points_apart(slope: f64, of: Of) -> Vec<f64> {
+    let (slots, changed, ridge) = of.shape();
+    let ball = Ball { radius: BALL, ridge, slope };
     let world = |own: f64| -> Vec<f64> {
         let mut theta = vec![0.0];
         let step = |t: u32| {
-            let x: &[(usize, f64)] = if t as usize == AT + 1 { &[(0, 1.0)] } else { &[] };
+            let x: &[(usize, f64)] = if t as usize == changed + 1 { &[(0, 1.0)] } else { &[] };
             let at = f64::from(t);
-            if implicit {
-                base::implicit(&ball, &mut theta, x, 1.0 / (RIDGE * at), |_| own);
-                return theta[0] * (at + 1.0);
+            match of {
+                Of::Implicit => {
+                    base::implicit(&ball, &mut theta, x, 1.0 / (ridge * at), |_| own);
+                    theta[0] * (at + 1.0)
+                }
+                // The minimum of ±Sθ + (Ψt/2)θ², t times.
+                Of::Leader => -own / ridge,
+                _ => {
+                    if at >= base::first_gradient(&ball, 0.25, 1.0) {
+                        base::gradient(&ball, &mut theta, x, 2.0 / (ridge * at), |_| own);
+                    }
+                    theta[0] * at
+                }
             }
-            if at >= base::first_gradient(&ball, 0.25, 1.0) {
-                base::gradient(&ball, &mut theta, x, 2.0 / (RIDGE * at), |_| own);
-            }
-            theta[0] * at
         };
-        (1..=SLOTS).map(step).collect()
+        (1..=slots).map(step).collect()
     };
     world(-slope).iter().zip(world(slope)).map(|(a, b)| a - b).collect()
 }
@@ -260,41 +326,39 @@ pub fn audit_against(
     watch: &dyn Watch,
 ) -> Result<Finding, AuditError> {
     let nothing = || AuditError::NothingClaimed { method: "online" };
-    let mut g = vec![0.0; SLOTS as usize];
-    if subject.of == Of::Tally {
+    let of = subject.of;
+    let (slots, changed, _) = of.shape();
+    let mut g = vec![0.0; slots as usize];
+    if of == Of::Tally {
         let plan = counts(subject.budget)?;
         let claim = claimed(&counts(stated)?)?.ok_or_else(nothing)?;
         let schema = &plan.request().schema;
-        let worlds = [table(schema, "0,yes")?, table(schema, "0,no")?];
+        let worlds = [table(schema, of, "0,yes")?, table(schema, of, "0,no")?];
         let factor = factor("buffered", &plan.request().task.buffers);
-        g[AT] = 1.0;
+        g[changed] = 1.0;
         let column = applied(&factor, &g);
         let direction = column.iter().flat_map(|c| [*c, -*c]).collect::<Vec<f64>>();
         let undone = Undone::Sums { factor, stiffness: 1.0, coordinates: 2 };
         let inner = Planned::on(&plan, worlds, direction.clone());
         return attack::audit(&Seen { inner, undone, direction }, &claim, options, watch);
     }
-    let plan = models(subject.of, subject.budget)?;
-    let claim = claimed(&models(subject.of, stated)?)?.ok_or_else(nothing)?;
-    let worlds = [table(plan.schema(), "1,yes")?, table(plan.schema(), "1,no")?];
+    let plan = models(of, subject.budget)?;
+    let claim = claimed(&models(of, stated)?)?.ok_or_else(nothing)?;
+    let worlds = [table(plan.schema(), of, "1,yes")?, table(plan.schema(), of, "1,no")?];
     let slope = plan.facts().slope;
-    let (undone, direction) = match &plan.request().task.method {
-        Method::Ftrl(settled) => {
-            let word = match subject.of {
-                Of::Ftrl(word) => word,
-                _ => "buffered",
-            };
+    let (undone, direction) = match (&plan.request().task.method, of) {
+        (Method::Ftrl(settled), Of::Ftrl(word)) => {
             let factor = factor(word, &settled.buffers);
             // A slope of −S (yes) against S.
-            g[AT] = 2.0 * slope;
+            g[changed] = 2.0 * slope;
             let direction = applied(&factor, &g);
             let stiffness = -1.0 / settled.rate.unwrap_or(1.0);
             (Undone::Sums { factor, stiffness, coordinates: 1 }, direction)
         }
+        (Method::Experts(_), _) => (Undone::AsItIs, vec![1.0; slots as usize]),
         _ => {
-            let implicit = subject.of == Of::Implicit;
-            let direction = points_apart(slope, implicit).iter().map(|apart| -apart).collect();
-            let ahead = if implicit { 1.0 } else { 0.0 };
+            let direction = points_apart(slope, of).iter().map(|apart| -apart).collect();
+            let ahead = if of == Of::Implicit { 1.0 } else { 0.0 };
             (Undone::Points { ahead }, direction)
         }
     };
@@ -307,25 +371,26 @@ mod tests {
     use super::*;
     use privet_dp::noise::FixedSeed;
 
-    /// The worlds differ by what the attack projects on, and by all that is charged but for the later slots that
-    /// the slot is not the first of.
+    /// Up to the slot that differs nothing does, and from there on something.
     #[test]
-    fn the_worlds_differ_in_the_direction_that_is_attacked() {
-        for subject in Subject::all(Budget::new(1.0, 1e-5).unwrap()) {
+    fn the_worlds_differ_from_the_slot_that_is_attacked_on() {
+        for subject in Subject::all(Budget::new(8.0, 1e-5).unwrap()) {
+            assert_eq!(subject.of.name().parse(), Ok(subject.of));
             if subject.of == Of::Tally {
                 continue;
             }
-            let plan = models(subject.of, subject.budget).unwrap();
-            let worlds =
-                [table(plan.schema(), "1,yes").unwrap(), table(plan.schema(), "1,no").unwrap()];
+            let (of, (_, at, _)) = (subject.of, subject.of.shape());
+            let plan = models(of, subject.budget).unwrap();
+            let world = |own: &str| table(plan.schema(), of, own).unwrap();
             let run = |world: &Dataset| {
                 let mut source = FixedSeed::new(2);
                 let stop = std::sync::atomic::AtomicBool::new(false);
                 let release = plan.run(world, &mut source, &stop).unwrap();
                 privet_learn::Artefact::numbers(release.value())
             };
-            let (a, b) = (run(&worlds[0]), run(&worlds[1]));
-            assert!(a[..AT] == b[..AT] && a[AT..] != b[AT..], "{subject:?}");
+            let (a, b) = (run(&world("1,yes")), run(&world("1,no")));
+            assert!(a[..at] == b[..at] && a[at..] != b[at..], "{subject:?}");
         }
+        assert!("nonsense".parse::<Of>().unwrap_err().contains("ftrl-tree"));
     }
 }

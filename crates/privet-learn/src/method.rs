@@ -135,6 +135,8 @@ methods! {
     Psgd: erm::psgd;
     /// The same with a ridge.
     PsgdStrong: erm::psgd_strong;
+    /// Implicit steps in order, noise on the mean of their points.
+    Averaged: erm::averaged;
     /// Least squares from noised second moments.
     Ssp: erm::ssp;
     /// Linear regression in a ball.

@@ -74,7 +74,7 @@ def _numbers(X: Any) -> np.ndarray:
 
 
 class PrivateOnlineClassifier:
-    """A linear classifier of two classes that learns from a stream under differential privacy.
+    """A linear classifier that learns from a stream under differential privacy.
 
     Rows take slots in the order in which they come, ``batch`` of them a step. Streams that differ in one slot,
     which holds another record or none, look alike; all models together are within the budget, however
@@ -87,15 +87,15 @@ class PrivateOnlineClassifier:
         The privacy budget of the whole stream; privet picks none for you.
     horizon : int
         How many rows come at most. The noise is planned for it.
-    classes : sequence of two labels
-        Public; the first is the negative one.
+    classes : sequence of labels
+        Public; of two the first is the negative one. More than two need method ``ftrl``.
     bounds, data_norm : optional
         How large a row can be, as in :class:`privet.PrivateLogisticRegression`; one of them is needed.
     delta : float, optional
         1/horizon² unless given.
     batch : int, default 1
         Rows a step. ``partial_fit`` keeps a remainder until the batch is whole.
-    method : {"ftrl", "implicit", "giga"}, default "ftrl"
+    method : {"ftrl", "implicit", "giga", "leader", "experts"}, default "ftrl"
         The learner; ``python -m privet online train --help`` says more.
     settings : mapping, optional
         Settings of the method by name.
@@ -173,14 +173,17 @@ class PrivateOnlineClassifier:
         return self.predict([self._row(x)])[0]
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of rows by the newest model; above 0 is the second class."""
+        """Scores of rows by the newest model; of two classes above 0 is the second, of more a column for each."""
         if not hasattr(self, "_stream"):
             raise ValueError("nothing was learnt yet: call partial_fit or learn_one first")
-        return self._stream.scores(np.atleast_2d(np.ascontiguousarray(X, dtype=np.float64)))
+        scores = self._stream.scores(np.atleast_2d(np.ascontiguousarray(X, dtype=np.float64)))
+        return scores if len(self.classes) == 2 else scores.reshape(len(self.classes), -1).T
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row by the newest model. Handed on, it tells of that row's own features."""
-        return np.asarray(self.classes)[(self.decision_function(X) > 0).astype(int)]
+        scores = self.decision_function(X)
+        places = (scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
+        return np.asarray(self.classes)[places]
 
     def score(self, X: Any, y: Any) -> float:
         """The share of rows whose class is right."""
@@ -188,8 +191,9 @@ class PrivateOnlineClassifier:
 
     @property
     def weights_(self) -> np.ndarray:
-        """The newest weights, the constant column last."""
-        return np.asarray(self._stream.weights)
+        """The newest weights, the constant column last; of more than two classes a row for each."""
+        weights = np.asarray(self._stream.weights)
+        return weights if len(self.classes) == 2 else weights.reshape(len(self.classes), -1)
 
     def released(self) -> StreamFile:
         """The newest model with the certificate of the whole stream, to be saved."""
@@ -204,11 +208,15 @@ class PrivateOnlineClassifier:
 
     def _codes(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """The place of each label, and which labels are none of the classes: their rows are empty slots."""
-        if self.classes is None or len(self.classes) != 2:
-            raise ValueError("classes are missing: the two labels, public, are accepted")
+        if self.classes is None or len(self.classes) < 2:
+            raise ValueError("classes are missing: two labels or more, public, are accepted")
         y = np.atleast_1d(np.asarray(y))
-        first, second = (y == label for label in self.classes)
-        return second.astype(np.uint32), ~(np.asarray(first) | np.asarray(second))
+        codes, known = np.zeros(len(y), dtype=np.uint32), np.zeros(len(y), dtype=bool)
+        for place, label in enumerate(self.classes):
+            found = np.broadcast_to(np.asarray(y == label, dtype=bool), y.shape)
+            codes[found & ~known] = place
+            known |= found
+        return codes, ~known
 
     def _begin(self, n_features: int) -> None:
         if self.horizon is None:
@@ -257,9 +265,9 @@ class PrivateOnlineClassifier:
     @property
     def coef_(self) -> np.ndarray:
         """The newest weights of the columns, as scikit-learn shapes them."""
-        return self.weights_[None, :-1]
+        return np.atleast_2d(self.weights_)[:, :-1]
 
     @property
     def intercept_(self) -> np.ndarray:
         """The newest weight of the constant column."""
-        return self.weights_[-1:]
+        return np.atleast_2d(self.weights_)[:, -1]

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Every script that a peer may be, and what they share.
-const SCRIPTS: [(&str, &str); 9] = [
+const SCRIPTS: [(&str, &str); 10] = [
     ("serving.py", include_str!("../../peers/serving.py")),
     ("fit.py", include_str!("../../peers/fit.py")),
     ("diffprivlib_fit.py", include_str!("../../peers/diffprivlib_fit.py")),
@@ -21,10 +21,12 @@ const SCRIPTS: [(&str, &str); 9] = [
     ("samplers.py", include_str!("../../peers/samplers.py")),
     ("growth.py", include_str!("../../peers/growth.py")),
     ("rows.py", include_str!("../../peers/rows.py")),
+    ("river_stream.py", include_str!("../../peers/river_stream.py")),
     ("dp_ebm.py", include_str!("../../peers/dp_ebm.py")),
     ("diffprivlib_rows.py", include_str!("../../peers/diffprivlib_rows.py")),
 ];
 const PINS: &str = include_str!("../../peers/requirements.txt");
+const RIVER_PINS: &str = include_str!("../../peers/requirements-river.txt");
 const OLDER_PINS: &str = include_str!("../../peers/requirements-diffprivlib.txt");
 
 /// Somebody to race against.
@@ -40,6 +42,8 @@ pub enum Rival {
     OpenDp,
     /// InterpretML, without its pages.
     Interpret,
+    /// river.
+    River,
 }
 
 impl Rival {
@@ -50,6 +54,7 @@ impl Rival {
             Self::Diffprivlib => &["diffprivlib", "scikit-learn"],
             Self::DpAccounting => &["dp-accounting"],
             Self::OpenDp => &["opendp"],
+            Self::River => &["river"],
             Self::Interpret => &["interpret-core", "scikit-learn", "scipy"],
         }
     }
@@ -63,6 +68,7 @@ impl Rival {
     fn place(self) -> (&'static str, &'static str) {
         match self {
             Self::Diffprivlib => ("venv-diffprivlib", OLDER_PINS),
+            Self::River => ("venv-river", RIVER_PINS),
             _ => ("venv", PINS),
         }
     }
@@ -196,8 +202,8 @@ mod tests {
 
     #[test]
     fn every_peer_is_pinned() {
-        use Rival::{Diffprivlib, DpAccounting, Interpret, OpenDp, ScikitLearn};
-        for rival in [ScikitLearn, Diffprivlib, DpAccounting, OpenDp, Interpret] {
+        use Rival::{Diffprivlib, DpAccounting, Interpret, OpenDp, River, ScikitLearn};
+        for rival in [ScikitLearn, Diffprivlib, DpAccounting, OpenDp, Interpret, River] {
             let pins = rival.place().1;
             for package in rival.packages() {
                 let pinned = pins.lines().filter_map(|line| line.split_once("=="));

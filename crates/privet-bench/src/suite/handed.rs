@@ -190,6 +190,23 @@ fn peer_row(row: &[f32], kinds: &[Kind], into: &mut Vec<f32>) {
     }
 }
 
+/// The encoded rows of a stream and their classes, as `STEM.npy` and `STEM-classes.npy`.
+pub(crate) fn write_stream(folder: &Path, stem: &str, data: &Dataset) -> Result<(), BenchError> {
+    let path = folder.join(format!("{stem}.npy"));
+    let written = || {
+        let mut file = BufWriter::new(File::create(&path)?);
+        header(&mut file, "<f4", &format!("({}, {})", data.rows(), data.features.columns()))?;
+        for place in 0..data.rows() {
+            let row = data.features.dense_row(place);
+            row.iter().try_for_each(|value| file.write_all(&value.to_le_bytes()))?;
+        }
+        file.flush()
+    };
+    written().map_err(BenchError::at(&path))?;
+    let path = folder.join(format!("{stem}-classes.npy"));
+    codes(&path, data).map_err(BenchError::at(&path))
+}
+
 fn matrix(path: &Path, data: &Dataset, kinds: &[Kind]) -> std::io::Result<()> {
     let columns = kinds.len();
     let mut file = BufWriter::new(File::create(path)?);

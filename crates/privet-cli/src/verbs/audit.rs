@@ -13,6 +13,7 @@ use privet_audit::learner::{self, Subject};
 use privet_audit::membership::{self, Membership};
 use privet_audit::one_run::{self, CANARIES, OneRun};
 use privet_audit::ratings;
+use privet_audit::streams::{self, Of};
 use privet_audit::{AttackOptions, AuditError, Watch};
 use privet_core::{Budget, DELTA, EPSILON, Neighbours};
 use privet_data::Dataset;
@@ -44,6 +45,7 @@ Examples:
   privet audit --method amp --epsilon 1 --delta 1e-5 --neighbours add-remove --runs 50000 --json
   privet audit --method gd --epsilon 4 --delta 1e-5 --one-run
   privet audit --complete moments --epsilon 4 --runs 2000
+  privet audit --online ftrl --epsilon 4
   privet audit --model model.json --data train.csv --holdout test.csv"
 )]
 pub struct Audit {
@@ -51,13 +53,20 @@ pub struct Audit {
     #[arg(
         long,
         value_name = "METHOD",
-        required_unless_present_any = ["model", "complete"],
+        required_unless_present_any = ["model", "complete", "online"],
         conflicts_with = "model"
     )]
     method: Option<Method>,
     /// The way to complete ratings to attack, by a planted user; `privet methods --complete` lists them
     #[arg(long, value_name = "METHOD", conflicts_with_all = ["method", "model", "rows", "one_run"])]
     complete: Option<Completion>,
+    /// The stream to attack, all of its releases together: ftrl, ftrl-tree, ftrl-square-root, implicit, giga, leader,
+    /// experts, count
+    #[arg(
+        long, value_name = "STREAM",
+        conflicts_with_all = ["method", "complete", "model", "rows", "one_run", "set", "neighbours"]
+    )]
+    online: Option<Of>,
     #[arg(
         long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
         help = format!("The ε it is asked for: {EPSILON}"),
@@ -157,6 +166,9 @@ impl Audit {
         if let Some(method) = &self.complete {
             return self.completed(method);
         }
+        if let Some(of) = self.online {
+            return self.stream(of);
+        }
         match (&self.method, &self.model, &self.data) {
             (Some(method), ..) => self.learner(method),
             (None, Some(model), Some(data)) => self.membership(model, data),
@@ -183,7 +195,7 @@ impl Audit {
         let refuse = |name: &str, with: &str| {
             Err(Failure::input(format!("{name} says nothing here; it is accepted with {with}")))
         };
-        if self.method.is_none() && self.complete.is_none() {
+        if self.method.is_none() && self.complete.is_none() && self.online.is_none() {
             return given(&of_learners).map_or(Ok(()), |name| refuse(name, "--method"));
         }
         match given(&of_models) {
@@ -224,6 +236,37 @@ impl Audit {
         let report = learner::audit(&subject, &options, &meter)?;
         drop(meter);
         self.told(report.finding.refuted, as_json(&report)?, || in_words(&report))
+    }
+
+    /// Attacks all releases of a stream.
+    fn stream(&self, of: Of) -> Result<(), Failure> {
+        let epsilon = self.epsilon.ok_or_else(|| {
+            Failure::input(format!("--epsilon is missing: what is to be claimed, {EPSILON}"))
+        })?;
+        let budget = Budget::new(epsilon, self.delta.unwrap_or(1e-5))?;
+        let options = AttackOptions {
+            runs: self.runs.unwrap_or(AttackOptions::default().runs),
+            confidence: self.confidence,
+            seed: self.seed,
+        };
+        let meter = Shown(Meter::bar("auditing"));
+        let found = streams::audit(&streams::Subject { of, budget }, &options, &meter)?;
+        drop(meter);
+        self.told(found.refuted, as_json(&found)?, || {
+            format!(
+                "the stream {}, all its releases together, one slot replaced, {} runs on each\n\
+                 claimed: ε = {}, δ = {}\n\
+                 found:   ε ≥ {} at confidence {}\n{}{}",
+                of.name(),
+                found.runs,
+                number(found.epsilon_claimed),
+                number(found.delta),
+                number(found.epsilon_lower),
+                found.confidence,
+                reach(&found),
+                verdict(found.refuted)
+            )
+        })
     }
 
     /// Attacks a way to complete ratings.

@@ -74,6 +74,14 @@ impl Course {
         self.stretches.front().map(|stretch| &stretch.leaves[self.leaf].1)
     }
 
+    /// How many draws of that leaf were made, where it is one of several ([`crate::account::Cost::draws`]).
+    pub fn place(&self) -> u64 {
+        match self.next() {
+            Some(Event::Use { cost, .. }) => self.charged % u64::from(cost.draws().max(1)),
+            _ => 0,
+        }
+    }
+
     /// Whether nothing is left that must still be charged.
     pub fn complete(&self) -> bool {
         let between = self.leaf == 0 && self.charged == 0;

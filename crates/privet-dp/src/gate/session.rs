@@ -305,6 +305,15 @@ impl<'a> Session<'a> {
         Ok(self.source)
     }
 
+    /// Which draw of this leaf comes next, from 0, where it is what a plan has next: what is carried out in
+    /// several draws must be at the same place itself.
+    pub(crate) fn place_in(&self, leaf: &Event) -> Option<u64> {
+        match &self.progress {
+            Progress::Planned { course, .. } if course.next() == Some(leaf) => Some(course.place()),
+            _ => None,
+        }
+    }
+
     /// Counts draws as made that were made before: in the state that is taken up, or in a process that ended
     /// before it could keep their answers.
     pub(super) fn forfeit(&mut self, count: u64) -> Result<(), GateError> {

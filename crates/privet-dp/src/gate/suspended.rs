@@ -62,6 +62,11 @@ impl<W: Walk> Suspended<W> {
         self.draws
     }
 
+    /// Its walk, as far as it is: made of noised answers and public numbers alone.
+    pub fn walk(&self) -> &W {
+        &self.walk
+    }
+
     /// Tells it from others of the same plan.
     pub fn id(&self) -> &str {
         &self.id

@@ -103,12 +103,18 @@ impl Continual {
 
 impl Stream {
     /// Takes a step: charges it, and releases the next row of C·g under noise. `contribution` is in whole
-    /// numbers of the unit.
+    /// numbers of the unit. Refused, with nothing drawn, where the session has made more draws of the event than
+    /// this stream took steps: two streams cannot share the draws of one event.
     pub fn step(
         &mut self,
         contribution: Private<&[i64]>,
         session: &mut Session<'_>,
     ) -> Result<Noised<Heard>, GateError> {
+        // A second stream of the same event would be behind the session. (Ahead of it is one that passed steps over.)
+        let place = session.place_in(&self.event);
+        if place.is_some_and(|place| place > u64::from(self.secret.taken())) {
+            return Err(GateError::NotAsPlanned);
+        }
         let source = session.charge(self.event.clone())?;
         self.noise.fill_steps(&mut self.draws, source);
         let mut row = self.secret.take(contribution.open())?;

@@ -223,6 +223,27 @@ fn every_step_is_a_draw_and_none_comes_after_the_last() {
     assert!(!session.spent());
 }
 
+/// Two streams of one event cannot share its draws: the second is refused with nothing drawn, and the first goes on.
+#[test]
+fn a_second_stream_of_the_same_event_is_refused() {
+    let mechanism = mechanism(search(4, Participation::ONCE), 4, 5.0, 1);
+    let mut source = FixedSeed::new(1);
+    let mut session = Session::start(mechanism.event().unwrap(), &mut source);
+    let (mut first, mut second) = (mechanism.begin().unwrap(), mechanism.begin().unwrap());
+    first.step(Private::new(&[1]), &mut session).unwrap();
+    let refused = second.step(Private::new(&[1]), &mut session).unwrap_err();
+    assert_eq!((refused, session.draws()), (GateError::NotAsPlanned, 1));
+    (0..3).for_each(|_| drop(first.step(Private::new(&[1]), &mut session).unwrap()));
+    // The same event twice in a plan is two streams, one after the other.
+    let twice = Event::Repeat { count: 2, event: Box::new(mechanism.event().unwrap()) };
+    let mut session = Session::start(twice, &mut source);
+    for _ in 0..2 {
+        let mut stream = mechanism.begin().unwrap();
+        (0..4).for_each(|_| drop(stream.step(Private::new(&[1]), &mut session).unwrap()));
+    }
+    assert_eq!(session.draws(), 8);
+}
+
 /// The steps of n cost what one Gaussian mechanism of that sensitivity costs, not n of them.
 #[test]
 fn the_charge_is_one_gaussian_curve() {

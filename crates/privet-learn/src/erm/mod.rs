@@ -7,6 +7,7 @@
 //! | [`sgd`] | the same on a random part of the records at each step, `--method sgd` |
 //! | [`psgd`] | permutation descent, noise on the result, `--method psgd` |
 //! | [`psgd_strong`] | the same with a ridge, `--method psgd-strong` |
+//! | [`averaged`] | implicit steps over the rows in order, noise on the mean, `--method averaged` |
 //! | [`frank_wolfe`] | Frank–Wolfe over the ℓ1 ball, `--method frank-wolfe` |
 //! | [`simplex`] | entropy-regularised, released by sampling, `--method simplex` |
 //! | [`amp`] | Approximate Minima Perturbation, `--method amp` |
@@ -34,6 +35,7 @@
 //! all classes in one descent.
 
 pub mod amp;
+pub mod averaged;
 pub mod centred_gd;
 pub mod chosen_amp;
 mod descent;

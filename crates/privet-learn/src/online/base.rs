@@ -18,6 +18,11 @@
 //! (t − 1)/t, which telescopes. ∎ Lemma 5.12 prints 2G/(Ψt): half of it, which a stream of one coordinate refutes
 //! (erratum C2, `tests/all/online.rs`).
 //!
+//! *Not smooth.* An implicit step asks for no second derivative: its root in g is found by halving, and where slopes jump it lies
+//! in the jump, which is what a subgradient is. A margin that is rounded by δ moves that root by at most κδ/(ηq), since
+//! g ↦ g − ℓ′((a − ηgq)/κ) grows at least as fast as g and a larger g means a smaller margin; the point by δ/‖x‖. A
+//! margin's rounding is proportional to ‖x‖, so that what the point is off by does not depend on c: it stands for 0 in Λ.
+//!
 //! *In finite arithmetic* a step is off by at most eₜ = u·(p + 64)·(D + 2Λ/t + Λ²/(Dt²)), Λ = (SR + ΨD + cR²D)/Ψ and u = 2⁻⁵²:
 //! the roundings of its few operations a coordinate, of a norm, and of a slope whose margin is rounded. Both
 //! streams are off, and errors fade as the distance does: (t + 1) times the distance grows by Σ 2(s + 1)eₛ

@@ -26,7 +26,7 @@
 //! - Tested by `tests/all/online.rs`.
 
 use super::method::Decision;
-use super::rows::Slots;
+use super::rows::{Slopes, Slots};
 use super::walk::{Following, Rule};
 use super::{Horizon, Online, Stream, sound_only};
 use crate::LearnError;
@@ -39,7 +39,6 @@ use privet_dp::account::{self, Event};
 use privet_dp::continual::{Factor, Heard, Participation, Running, search};
 use privet_dp::gate::{GateError, Noised, Private, Session};
 use privet_dp::mechanism::{Continual, Stream as Steps};
-use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
@@ -175,7 +174,7 @@ pub(super) fn plan(
             participation,
             bound: facts.relation().sides() * horizon.gradient(),
             noise_scale,
-            coordinates: facts.columns,
+            coordinates: horizon.width(),
             step_unit: unit,
         },
         allowance,
@@ -222,22 +221,22 @@ pub(crate) struct FollowTheLeader {
 impl FollowTheLeader {
     pub(super) fn start(&self, live: bool) -> Result<Following, LearnError> {
         let Horizon { steps, batch, .. } = self.horizon;
-        let columns = self.horizon.facts.columns;
+        let width = self.horizon.width();
         let rule = Rule::Leader {
-            running: Running::new(&self.continual.factor, steps, columns)?,
+            running: Running::new(&self.continual.factor, steps, width)?,
             stiffness: 1.0 / self.rate,
             ridge: self.ridge * f64::from(batch),
         };
         let keep = super::kept_steps(self.horizon.kept, steps);
-        Ok(Following { live, ..Following::new(rule, steps, columns, keep) })
+        Ok(Following { live, ..Following::new(rule, steps, width, keep) })
     }
 
     pub(super) fn begin(&self) -> Result<Gradients, LearnError> {
         Ok(Gradients {
             steps: Some(self.continual.begin()?),
-            loss: (self.horizon.facts.loss, self.horizon.slope),
+            slopes: Slopes::new(&self.horizon),
             unit: self.continual.step_unit,
-            sum: Zeroizing::new(vec![0; self.horizon.facts.columns]),
+            sum: Zeroizing::new(vec![0; self.horizon.width()]),
         })
     }
 }
@@ -245,7 +244,7 @@ impl FollowTheLeader {
 /// The secret half.
 pub(crate) struct Gradients {
     steps: Option<Steps>,
-    loss: (Loss, f64),
+    slopes: Slopes,
     unit: f64,
     sum: Zeroizing<Vec<i64>>,
 }
@@ -302,7 +301,7 @@ impl super::method::Hidden for Gradients {
     ) -> Result<Noised<Heard>, LearnError> {
         self.sum.fill(0);
         for row in rows {
-            slots.add_gradient(row, theta, self.loss, self.unit, &mut self.sum);
+            slots.add_gradient(row, theta, &mut self.slopes, self.unit, &mut self.sum);
         }
         let steps = self.steps.as_mut().ok_or(GateError::NotAsPlanned)?;
         Ok(steps.step(Private::new(&self.sum), session)?)

@@ -38,6 +38,8 @@ pub struct Live<'a, T: Streamed> {
     anew: bool,
     generation: u64,
     latest: Option<Noised<Stream>>,
+    /// What was out when it was taken up.
+    before: Option<Vec<f64>>,
 }
 
 impl<T: Streamed> std::fmt::Debug for Live<'_, T> {
@@ -106,7 +108,9 @@ impl<'a, T: Streamed> Live<'a, T> {
         let walk = session.begin::<Following>()?;
         let (plan, latest) = (plan.clone(), None);
         let (taken, lost, anew, generation) = (0, 0, false, 0);
-        let mut live = Self { plan, session, walk, hidden, taken, lost, anew, generation, latest };
+        let before = None;
+        let mut live =
+            Self { plan, session, walk, hidden, taken, lost, anew, generation, latest, before };
         // The walk begins with a release of nothing.
         live.latest = live
             .session
@@ -118,6 +122,11 @@ impl<'a, T: Streamed> Live<'a, T> {
     /// The plan.
     pub fn plan(&self) -> &Plan<T> {
         &self.plan
+    }
+
+    /// The newest release that was out when the stream was taken up: what predicts the first records that come now.
+    pub fn taken_up_with(&self) -> Option<&[f64]> {
+        self.before.as_deref()
     }
 
     /// How many steps are left.
@@ -258,6 +267,8 @@ impl<T: Streamed> Aside<T> {
             (None, _) => steps.after(taken)?,
         });
         let anew = self.sealed.is_none() && taken > 0;
+        let walk = self.session.walk();
+        let before = (walk.taken > 0).then(|| walk.theta.clone());
         let Self { format, request, session, sealed } = self;
         let generation = session.generation().saturating_add(1);
         let kept = |session: &Suspended<Following>| {
@@ -267,6 +278,7 @@ impl<T: Streamed> Aside<T> {
         };
         let (session, walk) = session.resume(source, journal, kept)?;
         let lost = u32::try_from(session.draws()).map_err(|_| GateError::Malformed)? - taken;
-        Ok(Live { plan, session, walk, hidden, taken, lost, anew, generation, latest: None })
+        let latest = None;
+        Ok(Live { plan, session, walk, hidden, taken, lost, anew, generation, latest, before })
     }
 }

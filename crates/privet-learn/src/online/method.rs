@@ -1,8 +1,10 @@
 //! The registry of online learners, a line each, and what all of them do with rows.
 
+use super::experts::{self, Experts};
 use super::ftrl::{self, Ftrl};
 use super::giga::{self, Giga};
 use super::implicit::{self, Implicit};
+use super::leader::{self, Leader};
 use super::plain::{self, NonPrivate};
 use super::rows::Slots;
 use super::walk::Following;
@@ -165,6 +167,16 @@ methods! {
         "projected gradient descent over a ball, every point under noise that falls as 1/t",
         "Thakurta 2013, Algorithm 5.3, with twice its sensitivity (erratum C2)",
         "every point of the descent";
+    /// The leader of all costs so far.
+    Leader(Leader): leader, "leader",
+        "follows the leader of all costs so far over a ball, every minimum under noise that falls as 1/t",
+        "Thakurta 2013, §5 (a remark there), with a proof of its own",
+        "every minimum";
+    /// One column a step.
+    Experts(Experts): experts, "experts",
+        "draws one column a step by exponential weights, and follows it",
+        "Jain & Thakurta 2014, §5.2, constants re-derived",
+        "the choice of a column by what it has cost so far";
     /// No noise at all, for comparison.
     NonPrivate(NonPrivate): plain, "non-private",
         "ftrl with nothing noised, for comparison", "–", "nothing";

@@ -5,6 +5,8 @@
 //! | [`ftrl`] | follow the leader of gradients under correlated noise, `--method ftrl`, the default |
 //! | [`implicit`] | implicit gradient descent, every point under noise, `--method implicit` |
 //! | [`giga`] | projected gradient descent, every point under noise, `--method giga` |
+//! | [`leader`] | the leader of all costs so far, every minimum under noise, `--method leader` |
+//! | [`experts`] | one column drawn by exponential weights, `--method experts` |
 //! | [`plain`] | the same as `ftrl` with no noise at all, `--method non-private` |
 //! | [`tally`] | running counts of declared categories |
 //! | [`live`] | a session that is handed records as they come |
@@ -19,9 +21,11 @@
 //! whole stream, charged in full when the first model goes out.
 
 pub mod base;
+pub mod experts;
 pub mod ftrl;
 pub mod giga;
 pub mod implicit;
+pub mod leader;
 pub mod live;
 mod method;
 pub mod plain;
@@ -46,7 +50,6 @@ use crate::task::{Artefact, Planned, Task, Work};
 use crate::words::Words;
 use crate::{LearnError, admit};
 use privet_core::{Neighbours, Range, Relation, Unit};
-use privet_data::encode::Encoding;
 use privet_data::{Dataset, Schema};
 use privet_dp::gate::{Arithmetic, GateError};
 use privet_optim::loss::Loss;
@@ -92,9 +95,14 @@ pub struct Horizon {
 }
 
 impl Horizon {
-    /// SR: the largest gradient of one record, rounded up.
+    /// The largest gradient of one record, of all classes together, rounded up: SR, or √K·SR.
     pub fn gradient(&self) -> f64 {
-        self.slope * self.facts.radius * (1.0 + 16.0 * f64::EPSILON)
+        gd::contribution(&self.facts)
+    }
+
+    /// How many numbers a model has.
+    pub fn width(&self) -> usize {
+        self.facts.columns * self.facts.problems as usize
     }
 }
 
@@ -257,13 +265,18 @@ impl Task for Online {
         only_slots(request.relation())?;
         HORIZON.check(request.rows as f64)?;
         let facts = table_facts(request, request.task.loss)?;
-        if facts.problems > 1 {
+        let method = &request.task.method;
+        if facts.problems > 1 && !matches!(method, Method::Ftrl(_) | Method::NonPrivate(_)) {
             return Err(LearnError::NotCovered {
-                what: "a stream is learnt from for two classes or a number".into(),
-                instead: "name two classes in the schema, or train on the whole table with privet train",
+                what: format!("method {method} learns two classes or a number"),
+                instead: "name two classes in the schema, or give method ftrl",
             });
         }
-        let batch = BATCH.check(f64::from(request.task.batch.unwrap_or(1)))? as u32;
+        let batch = request.task.batch.unwrap_or_else(|| match method {
+            Method::Experts(experts) => experts.batch(request.budget, &facts),
+            _ => 1,
+        });
+        let batch = BATCH.check(f64::from(batch))? as u32;
         let kept = KEPT.check(f64::from(request.task.kept.unwrap_or(1)))? as u32;
         let steps = request.rows.div_ceil(u64::from(batch)) as u32;
         let slope = gd::slope(&facts);
@@ -288,7 +301,7 @@ impl Task for Online {
             });
         }
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
-        if budget.is_pure() {
+        if budget.is_pure() && !matches!(method, Method::Experts(_)) {
             return Err(LearnError::NotCovered {
                 what: "a stream gets Gaussian noise, which has no finite epsilon at delta = 0"
                     .into(),
@@ -316,10 +329,8 @@ impl Task for Online {
     }
 
     fn fits(request: &Request<Self>, stream: &Stream) -> Result<(), String> {
-        let width = Encoding::new(&request.schema).width();
-        let batch = u64::from(request.task.batch.unwrap_or(1).max(1));
-        let steps = request.rows.div_ceil(batch);
-        if stream.fits(steps, width) {
+        let facts = Self::facts(request).map_err(|error| error.to_string())?;
+        if stream.fits(u64::from(facts.steps), facts.width()) {
             Ok(())
         } else {
             Err("its models do not fit its schema".into())

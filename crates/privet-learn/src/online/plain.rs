@@ -2,7 +2,7 @@
 
 use super::ftrl::{EXPECTED_NORM, RATE, RATE_SETTING, RIDGE, RIDGE_SETTING, rate};
 use super::method::Decision;
-use super::rows::Slots;
+use super::rows::{Slopes, Slots};
 use super::{Horizon, Online, Stream};
 use crate::allowance::Allowance;
 use crate::request::Calibration;
@@ -74,11 +74,11 @@ impl Baseline<Online> for Plain {
     ) -> Result<Stream, LearnError> {
         let data = admit::in_memory(table, "online", "rows in their order")?;
         let slots = Slots::of(horizon, data)?;
-        let mut sum = vec![0.0; horizon.facts.columns];
+        let mut sum = vec![0.0; horizon.width()];
         let mut theta = sum.clone();
         let keep = super::kept_steps(horizon.kept, horizon.steps);
         let mut stream = Stream::NOTHING;
-        let (loss, slope) = (horizon.facts.loss, horizon.slope);
+        let mut slopes = Slopes::new(horizon);
         for step in 1..=horizon.steps {
             let progress = Progress {
                 iteration: step,
@@ -91,8 +91,7 @@ impl Baseline<Online> for Plain {
             }
             let from = (step as usize - 1) * horizon.batch as usize;
             for row in from..(from + horizon.batch as usize).min(slots.len()) {
-                let slope = slots.slope(row, slots.margin(row, &theta), loss, slope);
-                slots.each(row, |column, x| sum[column] += slope * x);
+                slots.each_of_gradient(row, &theta, &mut slopes, |place, g| sum[place] += g);
             }
             let seen = f64::from(step) * f64::from(horizon.batch);
             let by = -1.0 / (1.0 / self.rate + self.ridge * seen);

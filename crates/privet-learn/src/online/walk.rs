@@ -30,6 +30,8 @@ pub(crate) enum Rule {
         /// What is added to t.
         ahead: u32,
     },
+    /// Answers are places of columns, those beyond the last one of columns with a minus: θ is that column alone.
+    Chosen,
 }
 
 /// A walk from model to model.
@@ -93,6 +95,14 @@ impl Following {
                 let by = f64::from(self.taken) + f64::from(*ahead);
                 self.theta.iter_mut().zip(answer).for_each(|(theta, y)| *theta = y / by);
                 super::base::into_ball(&mut self.theta, *radius);
+            }
+            Rule::Chosen => {
+                let place = answer.first().map_or(0, |place| *place as usize);
+                let (columns, sign) = (self.theta.len().max(1), [1.0, -1.0]);
+                self.theta.fill(0.0);
+                if let Some(theta) = self.theta.get_mut(place % columns) {
+                    *theta = sign[usize::from(place >= columns)];
+                }
             }
         }
     }

@@ -14,6 +14,7 @@
 //! certificate states what that proves for the true sensitivity.
 
 use super::base::{self, Ball};
+use super::leader::{self, Past};
 use super::method::{Hidden, Learner};
 use super::rows::Slots;
 use super::walk::{Following, Rule};
@@ -30,13 +31,20 @@ use privet_dp::mechanism::Gaussian;
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 /// Which steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Base {
     Implicit,
     Gradient,
+    /// Minima of all so far.
+    Leader {
+        /// Records' ridge before the first.
+        ahead: u32,
+        /// Rounds of descent a step.
+        rounds: u32,
+    },
 }
 
 /// What printed constants are reported as.
@@ -79,11 +87,16 @@ impl Wrapped {
             });
         }
         let curvature = facts.loss.curvature();
-        let rounding = base::slack(&ball, curvature, facts.radius, facts.columns, horizon.steps);
+        let slack =
+            |curvature| base::slack(&ball, curvature, facts.radius, facts.columns, horizon.steps);
         let moved = facts.relation().records() * horizon.gradient() / ball.ridge;
-        let moved = match base {
-            Base::Implicit => moved,
-            Base::Gradient => 2.0 * moved,
+        let (moved, rounding) = match base {
+            // The root of an implicit step is as exact for losses that bend as for others.
+            Base::Implicit => (moved, slack(0.0)),
+            Base::Gradient => (2.0 * moved, slack(curvature)),
+            Base::Leader { .. } => {
+                (moved, 2.0 * leader::TOLERANCE * horizon.gradient() / ball.ridge)
+            }
         };
         if !(moved.is_finite() && rounding <= 0.5 * moved) {
             return Err(LearnError::NotCovered {
@@ -121,7 +134,7 @@ impl Wrapped {
             }
         };
         let first = match base {
-            Base::Implicit => 1.0,
+            Base::Implicit | Base::Leader { .. } => 1.0,
             Base::Gradient => base::first_gradient(&ball, curvature, facts.radius),
         };
         let horizon = horizon.clone();
@@ -132,6 +145,7 @@ impl Wrapped {
         match self.base {
             Base::Implicit => 1,
             Base::Gradient => 0,
+            Base::Leader { ahead, .. } => ahead,
         }
     }
 
@@ -144,7 +158,8 @@ impl Wrapped {
 
     fn begin(&self) -> Points {
         let theta = Zeroizing::new(vec![0.0; self.horizon.facts.columns]);
-        Points { own: self.clone(), loss: self.horizon.facts.loss, theta, taken: 0 }
+        let (own, loss) = (self.clone(), self.horizon.facts.loss);
+        Points { own, loss, theta, past: Past::default(), taken: 0 }
     }
 }
 
@@ -153,6 +168,8 @@ struct Points {
     own: Wrapped,
     loss: Loss,
     theta: Zeroizing<Vec<f64>>,
+    /// All records so far, for the leader alone.
+    past: Past,
     taken: u32,
 }
 
@@ -185,7 +202,16 @@ impl Hidden for Points {
                 base::gradient(&ball, &mut self.theta, &entries, 2.0 / (ridge * t), slope);
             }
             Base::Gradient => {}
+            Base::Leader { ahead, rounds } => {
+                self.past.push(&entries, label);
+                let facts = &self.own.horizon.facts;
+                let shape = (facts.loss.curvature(), facts.radius);
+                let loss = self.loss;
+                let slope = |u: f64, label: f64| loss.derivative(u, label);
+                self.past.follow((&ball, ahead), shape, rounds, &mut self.theta, slope);
+            }
         }
+        entries.iter_mut().for_each(|entry| entry.zeroize());
         let by = t + f64::from(self.own.ahead());
         let scaled = Private::new(self.theta.iter().map(|theta| theta * by).collect::<Vec<f64>>());
         Ok(self.own.gaussian.run(scaled, session)?.map(Heard::Row))
@@ -203,8 +229,11 @@ impl Procedure<Online> for Wrapped {
             ("steps", f64::from(self.horizon.steps)),
             ("ridge", self.ball.ridge),
             ("ball", self.ball.radius),
-            ("first_noise", self.gaussian.noise_scale),
-            ("last_noise", self.gaussian.noise_scale / f64::from(self.horizon.steps)),
+            ("first_noise", self.gaussian.noise_scale / f64::from(1 + self.ahead())),
+            (
+                "last_noise",
+                self.gaussian.noise_scale / f64::from(self.horizon.steps + self.ahead()),
+            ),
         ])
     }
 

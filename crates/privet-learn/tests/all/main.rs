@@ -4,6 +4,7 @@
 
 mod additive;
 mod auto;
+mod averaged;
 mod centred_gd;
 mod chosen_amp;
 #[path = "../common/mod.rs"]
@@ -16,6 +17,7 @@ mod descent;
 mod disk;
 mod erm;
 mod errata;
+mod experts;
 mod file;
 mod formats;
 mod frank_wolfe;

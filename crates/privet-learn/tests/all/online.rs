@@ -7,6 +7,7 @@ use privet_dp::continual::StateKey;
 use privet_dp::gate::{Journal, Release};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::online::base::{self, Ball};
+use privet_learn::online::leader::{self, Past};
 use privet_learn::online::live::{Aside, Live};
 use privet_learn::online::tally::Tally;
 use privet_learn::online::{METHODS, Method, Online, Stream, printed_factor};
@@ -33,7 +34,7 @@ fn request(method: &str, horizon: u64, epsilon: f64) -> Request<Online> {
 
 fn planned(method: &str, horizon: u64, kept: u32) -> Plan<Online> {
     let asked = request(method, horizon, 1.0);
-    let task = asked.task.clone().keeping(kept);
+    let task = asked.task.clone().in_batches(1).keeping(kept);
     plan(&Request { task, ..asked }).unwrap()
 }
 
@@ -163,6 +164,42 @@ proptest! {
         }
     }
 
+    /// Minima of neighbouring streams stay as close as their lemma says, and the rounds find them as near as is charged.
+    #[test]
+    fn leaders_of_neighbouring_streams_stay_close(
+        records in prop::collection::vec((prop::array::uniform2(-0.7_f64..0.7), any::<bool>()), 1..40),
+        at in any::<prop::sample::Index>(), ridge in -2.5..0.5_f64, radius in -1.0..1.0_f64, ahead in 0_u32..20,
+        emptied: bool,
+    ) {
+        let ball = Ball { radius: 10_f64.powf(radius), ridge: 10_f64.powf(ridge), slope: 0.375 };
+        let loss = privet_optim::loss::Loss::Logistic;
+        let steps = records.len() as u32 + ahead;
+        let rounds = leader::rounds(&ball, loss.curvature(), 1.0, 2, steps).unwrap();
+        let at = at.index(records.len());
+        let run = |changed: bool, rounds: u32| -> Vec<Vec<f64>> {
+            let (mut past, mut theta) = (Past::default(), vec![0.0; 2]);
+            records.iter().enumerate().map(|(place, (x, yes))| {
+                let turned = changed && place == at;
+                let x: Vec<(usize, f64)> =
+                    if turned && emptied { vec![] } else { x.iter().copied().enumerate().collect() };
+                past.push(&x, if *yes != (turned && !emptied) { 1.0 } else { -1.0 });
+                let shape = (loss.curvature(), 1.0);
+                past.follow((&ball, ahead), shape, rounds, &mut theta, |u, y| loss.derivative(u, y));
+                theta.clone()
+            }).collect()
+        };
+        let (a, b) = (run(false, rounds), run(true, rounds));
+        let exact = run(false, 20 * rounds);
+        let apart = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+        for place in 0..records.len() {
+            let by = ball.ridge * (place as f64 + 1.0 + f64::from(ahead));
+            let moved = apart(&a[place], &b[place]) * by;
+            prop_assert!(moved <= (2.0 + 2.0 * leader::TOLERANCE) * ball.slope, "{moved}");
+            let off = apart(&a[place], &exact[place]) * by;
+            prop_assert!(off <= leader::TOLERANCE * ball.slope, "{off}");
+        }
+    }
+
     /// The implicit step is the minimiser: by the gradient of what it minimises, which is strongly convex.
     #[test]
     fn implicit_steps_are_exact(
@@ -278,6 +315,60 @@ fn printed_noise_proves_far_more_than_it_claims() {
     let plan = plan(&printed).unwrap();
     let claim = plan.guarantee().unwrap();
     assert!(claim.epsilon < 0.5 && plan.notes().iter().any(|note| note.contains("(3ε, 2δ)")));
+}
+
+/// A hinge whose corner is rounded over a millionth: its points stay as close as those of smooth losses, and it is planned for
+/// the longest horizons.
+#[test]
+fn losses_that_bend_sharply_cost_implicit_steps_nothing() {
+    let smooth = plan(&request("implicit", 1_000, 1.0)).unwrap();
+    let mut sharp = request("implicit", 1_000, 1.0);
+    sharp.task.loss = privet_optim::loss::Loss::HuberSvm { h: 1e-6 };
+    let sharp = plan(&sharp).unwrap();
+    let over = |plan: &Plan<Online>| {
+        charged(plan) / plan.facts().gradient() * plan.settings().get("ridge").unwrap()
+    };
+    assert!((over(&sharp) / over(&smooth) - 1.0).abs() < 1e-3);
+    let mut long = request("implicit", 1_000_000, 1.0);
+    long.task.loss = privet_optim::loss::Loss::HuberSvm { h: 1e-6 };
+    assert!(plan(&long).is_ok());
+    // Exactly in the corner: a slope strictly between its two ends.
+    let ball = Ball { radius: 1e6, ridge: 1.0, slope: 1.0 };
+    let mut theta = vec![0.0];
+    base::implicit(&ball, &mut theta, &[(0, 1.0)], 1.0, |u| if u < 0.25 { -1.0 } else { 0.0 });
+    assert!((theta[0] - 0.25).abs() < 1e-12, "{theta:?}");
+}
+
+/// Three classes on one vector: as many numbers, and the gradient of a record of all classes together is what is charged.
+#[test]
+fn several_classes_share_one_noise() {
+    let three = SCHEMA.replace("[\"no\", \"yes\"]", "[\"no\", \"yes\", \"maybe\"]");
+    let schema = Schema::from_toml(&three).unwrap();
+    let words = Words { epsilon: Some(8.0), delta: Some(1e-6), ..Words::of("gd".parse().unwrap()) };
+    let asked = Online::request(&schema, 6_000, "ftrl".parse().unwrap(), &words).unwrap();
+    let planned = plan(&asked).unwrap();
+    let two = plan(&request("ftrl", 6_000, 8.0)).unwrap();
+    // S is ¾√(2/3) of the softmax against ⅜.
+    let share = charged(&planned) / charged(&two);
+    assert!((share / (2.0 * (2.0_f64 / 3.0).sqrt()) - 1.0).abs() < 1e-3, "{share}");
+    let mut text = String::from("a,b,y\n");
+    for row in 0..6_000 {
+        text.push_str(["1,0,yes\n", "-0.5,0.8,no\n", "-0.5,-0.8,maybe\n"][row % 3]);
+    }
+    let data = read::csv_bytes(text.as_bytes(), &schema).unwrap();
+    let release =
+        planned.run(&data, &mut SystemRandom::new().unwrap(), &AtomicBool::new(false)).unwrap();
+    let weights = release.value().last().unwrap();
+    assert_eq!(weights.len(), 9);
+    // Each class scores its own record highest: 2,000 records of each against noise of a twentieth of their weight.
+    for (class, x) in [(1, [1.0, 0.0]), (0, [-0.5, 0.8]), (2, [-0.5, -0.8])] {
+        let score =
+            |k: usize| x[0] * weights[3 * k] + x[1] * weights[3 * k + 1] + weights[3 * k + 2];
+        assert!((0..3).all(|k| k == class || score(k) < score(class)), "{class} {weights:?}");
+    }
+    let other = Online { method: "giga".parse().unwrap(), ..asked.task.clone() };
+    let words = plan(&Request { task: other, ..asked }).unwrap_err().to_string();
+    assert!(words.contains("two classes or a number"), "{words}");
 }
 
 /// A live stream releases what a table of the same rows does, malformed ones included, and stops at its horizon.

@@ -238,6 +238,16 @@ pub static STREAMS: LazyLock<Vec<Subject<Online>>> = LazyLock::new(|| {
             }
         }
     }
+    let words = Words { epsilon: Some(1.0), delta: Some(1e-6), ..Words::of("gd".parse().unwrap()) };
+    let case = Case::of("gd").classes(3).rows(ROWS as u64);
+    for loss in ["logistic", "huber-svm"] {
+        let words = Words { loss: Some(loss.into()), ..words.clone() };
+        let method = "ftrl".parse().unwrap();
+        let asked = Online::request(&case.schema, ROWS as u64, method, &words).unwrap();
+        let task = asked.task.clone().keeping(4);
+        let what: &'static str = format!("3 classes, {loss}, ").leak();
+        all.push(Subject::new("ftrl", what, Request { task, ..asked }, case.data(5)));
+    }
     all
 });
 

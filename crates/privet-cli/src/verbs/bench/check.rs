@@ -6,6 +6,7 @@ use crate::say;
 use clap::Args;
 use privet_bench::check::{self, Checked, Finding, Measured, Verdict};
 use privet_bench::report::words::short;
+use privet_bench::streams;
 use privet_bench::suite::target::{Bound, Target};
 use privet_bench::suite::{self, Suite};
 use privet_core::printable;
@@ -53,6 +54,9 @@ pub struct Check {
 impl Check {
     /// Checks, and prints the table.
     pub fn run(self) -> Result<(), Failure> {
+        if self.suite == streams::NAME {
+            return self.streams();
+        }
         let suite = suite::find(&self.suite)?;
         let out = self.out.unwrap_or_else(|| super::results_of(&suite.name));
         let checked = check::check(&suite, &out)?;
@@ -70,6 +74,55 @@ impl Check {
             return Ok(());
         }
         let (missed, all) = (misses.len(), checked.findings.len());
+        Err(Failure::Refused(format!("{missed} of {all} targets not met:\n{}", misses.join("\n"))))
+    }
+}
+
+impl Check {
+    /// Of the suite of streams, whose lines are of another form.
+    fn streams(self) -> Result<(), Failure> {
+        let out = self.out.unwrap_or_else(|| super::results_of(streams::NAME));
+        let findings = streams::check::check(&out)?;
+        let shown = |mean: Option<f64>| mean.map_or("–".into(), number);
+        if self.json {
+            let targets: Vec<Value> = findings
+                .iter()
+                .map(|finding| {
+                    json!({
+                        "target": finding.target.words(),
+                        "asked": finding.target.asked(),
+                        "mean": finding.mean,
+                        "lines": finding.lines,
+                        "verdict": finding.verdict(),
+                        "note": finding.target.note,
+                    })
+                })
+                .collect();
+            output::print_json(&json!({ "suite": streams::NAME, "targets": targets }))?;
+        } else {
+            let line = |finding: &streams::check::Finding| {
+                let verdict = match finding.verdict() {
+                    Verdict::Met => "met",
+                    Verdict::Missed => "MISSED",
+                    Verdict::NotMeasured => "NOT MEASURED",
+                };
+                let (target, mean) = (&finding.target, shown(finding.mean));
+                format!("{verdict}: {} {}, measured {mean}\n", target.words(), target.asked())
+            };
+            output::print(&findings.iter().map(line).collect::<String>())?;
+        }
+        let misses: Vec<String> = findings
+            .iter()
+            .filter(|finding| finding.verdict() != Verdict::Met)
+            .map(|finding| {
+                let (target, mean) = (&finding.target, shown(finding.mean));
+                format!("  {} {}, measured {mean}", target.words(), target.asked())
+            })
+            .collect();
+        if misses.is_empty() {
+            return Ok(());
+        }
+        let (missed, all) = (misses.len(), findings.len());
         Err(Failure::Refused(format!("{missed} of {all} targets not met:\n{}", misses.join("\n"))))
     }
 }

@@ -9,6 +9,7 @@ use clap::Args;
 use privet_bench::error::BenchError;
 use privet_bench::head;
 use privet_bench::race::{Kind, Settings};
+use privet_bench::streams;
 use privet_bench::suite::{self, Filter, Onlooker, RunOptions, Suite, races, words};
 use privet_core::EPSILON;
 use privet_learn::Calibration;
@@ -47,7 +48,8 @@ pub struct Run {
     /// Only these data sets of the suite
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     datasets: Vec<String>,
-    /// Only these of the suite's methods, by the name they have there; of suite race, the races
+    /// Only these of the suite's methods, by the name they have there; of suite race, the races; of suite
+    /// thakurta-online, its parts
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     methods: Vec<String>,
     #[arg(
@@ -87,6 +89,9 @@ impl Run {
         if self.suite == races::NAME {
             return self.race();
         }
+        if self.suite == streams::NAME {
+            return self.streams();
+        }
         let suite = suite::find(&self.suite)?;
         let out = self.out.clone().unwrap_or_else(|| super::results_of(&suite.name));
         let options = RunOptions {
@@ -116,6 +121,35 @@ impl Run {
             outcome.refused,
             quoted(&options.out)
         );
+        for missing in &outcome.missing {
+            say!("left out {missing}");
+        }
+        Ok(())
+    }
+
+    /// The suite of streams; `--methods` names its parts.
+    fn streams(self) -> Result<(), Failure> {
+        let out = self.out.unwrap_or_else(|| super::results_of(streams::NAME));
+        if self.dry_run {
+            return crate::output::print(&format!(
+                "{}: {}\n",
+                streams::NAME,
+                streams::PARTS.join(", ")
+            ));
+        }
+        let settings = streams::Settings {
+            originals: self.data,
+            work: self.cache.unwrap_or_else(|| out.join("data")),
+            parts: self.methods,
+            datasets: self.datasets,
+            epsilons: self.epsilons,
+            runs: self.runs,
+            python: python(),
+        };
+        let shown = Shown(Meter::spinner("streams"));
+        let outcome = streams::run(&settings, &out, self.resume, &shown)?;
+        drop(shown);
+        say!("{} lines; results in {}", outcome.made, quoted(&out));
         for missing in &outcome.missing {
             say!("left out {missing}");
         }

@@ -1,0 +1,66 @@
+//! `privet online count`: running counts.
+
+use super::Streaming;
+use super::stream::{Lines, Step};
+use crate::failure::Failure;
+use clap::Args;
+use privet_core::{Budget, EPSILON};
+use privet_learn::online::tally::Tally;
+use privet_learn::{Plan, Request, plan};
+use serde_json::json;
+use std::io::Write;
+
+/// Count rows by a column as they arrive, and release every running count
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example:
+  privet online count --schema s.toml --by job --epsilon 1 --horizon 100000 --out jobs.json < rows.csv")]
+pub(super) struct Count {
+    /// The column: one of declared categories, of two values, or the target if it has classes
+    #[arg(long, value_name = "COLUMN")]
+    by: Option<String>,
+    #[command(flatten)]
+    streaming: Streaming,
+}
+
+/// The lines of a call.
+struct Written;
+
+impl Lines<Tally> for Written {
+    fn write(
+        &mut self,
+        plan: &Plan<Tally>,
+        _: Step<'_>,
+        (step, counts): (u32, &[f64]),
+        out: &mut dyn Write,
+    ) -> std::io::Result<()> {
+        let names = plan.facts().cells.names.iter();
+        let cells: serde_json::Map<_, _> =
+            names.zip(counts).map(|(name, count)| (name.clone(), json!(count))).collect();
+        writeln!(out, "{}", json!({ "step": step, "counts": cells }))
+    }
+}
+
+impl Count {
+    pub(super) fn run(self) -> Result<(), Failure> {
+        let again = self.by.is_some().then_some("--by");
+        self.streaming.carry_out(again, || self.plan(), &mut Written)
+    }
+
+    fn plan(&self) -> Result<Plan<Tally>, Failure> {
+        let by = self.by.clone().ok_or_else(|| {
+            Failure::input(
+                "--by is missing: the column to count by, one whose categories the schema declares",
+            )
+        })?;
+        let Streaming { epsilon, delta, neighbours, batch, .. } = &self.streaming;
+        let epsilon = epsilon.ok_or_else(|| {
+            Failure::input(format!("--epsilon is missing: counts need a privacy budget, {EPSILON}"))
+        })?;
+        let horizon = self.streaming.horizon()?;
+        let budget = Budget::new(epsilon, delta.unwrap_or_else(|| Budget::usual_delta(horizon)))?;
+        let task = Tally { batch: *batch, ..Tally::by(by) };
+        let request = task.request(&self.streaming.schema()?, horizon)?.within(budget);
+        Ok(plan(&Request { neighbours: *neighbours, ..request })?)
+    }
+}

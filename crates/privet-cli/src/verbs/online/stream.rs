@@ -1,0 +1,227 @@
+//! A stream from its first state to its last: begun, read to its end, put aside, gone on with.
+
+use super::Streaming;
+use crate::failure::Failure;
+use crate::lines_in::LinesIn;
+use crate::say;
+use privet_data::Dataset;
+use privet_data::write::{Destination, Existing};
+use privet_dp::continual::StateKey;
+use privet_dp::gate::{GateError, Journal};
+use privet_learn::online::Streamed;
+use privet_learn::online::live::{Aside, Live};
+use privet_learn::{LearnError, Plan, Request};
+use std::io::{BufReader, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// What is written of a stream's releases.
+pub(super) trait Lines<T: Streamed> {
+    /// What was released last before this call.
+    fn out_already(&mut self, _values: &[f64]) {}
+
+    /// What a step released, of these records.
+    fn write(
+        &mut self,
+        plan: &Plan<T>,
+        records: Step<'_>,
+        released: (u32, &[f64]),
+        out: &mut dyn Write,
+    ) -> std::io::Result<()>;
+}
+
+impl Streaming {
+    /// Carries a stream out: one that is begun by `planned`, or the one that was put aside.
+    pub(super) fn carry_out<T: Streamed>(
+        &self,
+        again: Option<&'static str>,
+        planned: impl FnOnce() -> Result<Plan<T>, Failure>,
+        lines: &mut impl Lines<T>,
+    ) -> Result<(), Failure> {
+        let key = self.key()?;
+        match &self.state {
+            None => self.whole(planned()?, lines),
+            Some(path) => {
+                let aside = if path.exists() {
+                    if let Some(flag) = again.or_else(|| self.given_again()) {
+                        return Err(Failure::input(format!(
+                            "{flag}: {} says it already, and goes on as it was begun; leave it out, or name \
+                             another state",
+                            path.display()
+                        )));
+                    }
+                    self.releasing.place(&self.inputs())?;
+                    read_state(path)?
+                } else {
+                    self.begin(path, &planned()?, key.as_ref())?
+                };
+                self.go_on(path, aside, key.as_ref(), lines)
+            }
+        }
+    }
+
+    /// A stream that one call reads to its end.
+    fn whole<T: Streamed>(&self, plan: Plan<T>, lines: &mut impl Lines<T>) -> Result<(), Failure> {
+        let place = self.releasing.place(&self.inputs())?;
+        let mut rows =
+            LinesIn::new(BufReader::with_capacity(1 << 16, self.input()?), plan.schema())?;
+        let mut source = self.releasing.source()?;
+        let (mut live, first) = Live::begin(&plan, source.as_mut())?;
+        self.releasing.keep_beside(place, &first)?;
+        let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+        let mut beyond = false;
+        while let Some(data) = rows.next(live.batch(), |from| from.buffer().len())? {
+            beyond = piece(&mut live, &data, &mut out, |slots, step, values, out| {
+                lines.write(&plan, slots, (step, values), out)
+            })?;
+            if beyond {
+                break;
+            }
+        }
+        drop(out);
+        if let Some(last) = live.released()? {
+            self.releasing.replace(&last)?;
+        }
+        finished(live.left(), beyond);
+        Ok(())
+    }
+
+    /// Opens a stream and writes its first state, before a row is read.
+    fn begin<T: Streamed>(
+        &self,
+        path: &Path,
+        plan: &Plan<T>,
+        key: Option<&StateKey>,
+    ) -> Result<Aside<T>, Failure> {
+        let place = self.releasing.place(&self.inputs())?;
+        let journal = journal_of(path);
+        if journal.exists() {
+            return Err(Failure::input(format!(
+                "{}: its journal is there without it; name another state, or remove the journal if nothing was \
+                 ever released from it",
+                path.display()
+            )));
+        }
+        let mut source = self.releasing.source()?;
+        let mut journal =
+            Journal::create(&journal).map_err(|error| LearnError::from(GateError::from(error)))?;
+        let (live, first) = Live::begin_kept(plan, source.as_mut(), &mut journal)?;
+        let aside = live.suspend(key)?;
+        write_state(path, &aside)?;
+        self.releasing.keep_beside(place, &first)?;
+        Ok(aside)
+    }
+
+    fn go_on<T: Streamed>(
+        &self,
+        path: &Path,
+        aside: Aside<T>,
+        key: Option<&StateKey>,
+        lines: &mut impl Lines<T>,
+    ) -> Result<(), Failure> {
+        let schema = aside.request().schema.clone();
+        let batch = batch_of(aside.request())?;
+        let mut rows = LinesIn::new(BufReader::with_capacity(1 << 16, self.input()?), &schema)?;
+        let mut source = self.releasing.source()?;
+        let mut journal = Journal::open(&journal_of(path))
+            .map_err(|error| LearnError::from(GateError::from(error)))?
+            .ahead(self.commit);
+        let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+        // Taken up once a call and put aside at its end: where sums are cut must be told by numbers of slots alone, never by
+        // how long the lines are that hold the records.
+        let kept = |next: &Aside<T>| write_state(path, next);
+        let mut live = aside.resume(key, source.as_mut(), &mut journal, kept)?;
+        let (plan, mut beyond) = (live.plan().clone(), false);
+        let steps = T::pace(plan.facts()).1;
+        if let Some(values) = live.taken_up_with() {
+            lines.out_already(values);
+        }
+        if live.left() < steps {
+            say!(
+                "step {} of {steps} is next; rows that were sent before, to a call that was killed among them, are not \
+                 sent again",
+                steps - live.left() + 1
+            );
+        }
+        while let Some(data) = rows.next(batch, |from| from.buffer().len())? {
+            beyond = piece(&mut live, &data, &mut out, |slots, step, values, out| {
+                lines.write(&plan, slots, (step, values), out)
+            })?;
+            if beyond {
+                break;
+            }
+        }
+        drop(out);
+        let (last, left) = (live.released()?, live.left());
+        write_state(path, &live.suspend(key)?)?;
+        if let Some(last) = last {
+            self.releasing.replace(&last)?;
+        }
+        finished(left, beyond);
+        Ok(())
+    }
+}
+
+fn batch_of<T: Streamed>(request: &Request<T>) -> Result<usize, Failure> {
+    Ok(T::pace(&T::facts(request)?).0 as usize)
+}
+
+/// The records of a step.
+pub(super) struct Step<'a> {
+    pub data: &'a Dataset,
+    pub rows: Range<usize>,
+}
+
+/// Takes a piece of the stream; whether it had more rows than the stream has slots.
+fn piece<T: Streamed>(
+    live: &mut Live<'_, T>,
+    data: &Dataset,
+    out: &mut impl Write,
+    mut show: impl FnMut(Step<'_>, u32, &[f64], &mut dyn Write) -> std::io::Result<()>,
+) -> Result<bool, Failure> {
+    let (mut failed, mut row, batch) = (None, 0, live.batch());
+    let taken = live.take(data, |step, values| {
+        let slots = Step { data, rows: row..(row + batch).min(data.rows()) };
+        row = slots.rows.end;
+        show(slots, step, values, out).map_err(|error| {
+            failed = Some(error);
+            LearnError::Gate(GateError::Unanswered)
+        })
+    });
+    if let Some(error) = failed {
+        return Err(Failure::stdout(error));
+    }
+    let beyond = taken? < data.rows();
+    out.flush().map_err(Failure::stdout)?;
+    Ok(beyond)
+}
+
+fn finished(left: u32, beyond: bool) {
+    if beyond {
+        say!(
+            "the horizon is reached: nothing is learnt from, and nothing released for, the rows beyond it; more of \
+             them need another budget"
+        );
+    } else if left > 0 {
+        say!("the stream ended before its horizon; the whole budget is spent all the same");
+    }
+}
+
+fn journal_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".journal");
+    name.into()
+}
+
+fn read_state<T: Streamed>(path: &Path) -> Result<Aside<T>, Failure> {
+    let shown = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|error| Failure::file(&shown, &error))?;
+    let refused =
+        |why: String| Failure::input(format!("{shown}: not a state of such a stream: {why}"));
+    Aside::read(&bytes).map_err(refused)
+}
+
+fn write_state<T: Streamed>(path: &Path, aside: &Aside<T>) -> Result<(), LearnError> {
+    let text = serde_json::to_vec(aside).map_err(|_| GateError::Malformed)?;
+    Ok(Destination::open(path, Existing::Replace)?.write(&text)?)
+}
