@@ -4,6 +4,7 @@ use crate::completion::Complete;
 use crate::erm::Erm;
 use crate::file::Opened;
 use crate::look::count::Count;
+use crate::nonconvex::Network;
 use crate::online::Online;
 use crate::online::tally::Tally;
 use crate::released::Released;
@@ -65,4 +66,6 @@ families! {
     Stream(Online);
     /// Running counts of declared categories.
     Tally(Tally);
+    /// A trained network.
+    Network(Network);
 }
