@@ -4,15 +4,17 @@ use crate::failure::Failure;
 use crate::{output, words};
 use clap::Args;
 use privet_learn::completion;
+use privet_learn::nonconvex;
 use privet_learn::select::SELECTORS;
 use privet_learn::{METHODS, SettingInfo};
 use serde_json::{Value, json};
 
-/// List the learners, the selectors of columns, or the ways to complete ratings
+/// List the learners, the selectors of columns, the ways to complete ratings, or the trainings of networks
 #[derive(Args, Debug)]
 #[command(long_about = "Lists the learners: what each does, where it comes from, and in which \
                         arithmetic its guarantee is proved; with --select the same of what \
-                        `privet select` takes, and with --complete of what `privet complete` takes. More in \
+                        `privet select` takes, with --complete of what `privet complete` takes, and with --network of \
+                        what `privet train --model` takes. More in \
                         docs/learners.md.")]
 pub struct Methods {
     /// What `privet select` takes
@@ -21,6 +23,9 @@ pub struct Methods {
     /// What `privet complete` takes
     #[arg(long, conflicts_with = "select")]
     complete: bool,
+    /// What `privet train --model` takes
+    #[arg(long, conflicts_with_all = ["select", "complete"])]
+    network: bool,
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -30,6 +35,7 @@ impl Methods {
     /// Prints the list.
     pub fn run(self) -> Result<(), Failure> {
         let lines: Vec<Line> = match (self.select, self.complete) {
+            _ if self.network => nonconvex::METHODS.iter().map(training).collect(),
             (_, true) => completion::METHODS.iter().map(completing).collect(),
             (true, _) => SELECTORS
                 .iter()
@@ -55,6 +61,16 @@ fn completing(info: &completion::MethodInfo) -> Line {
     let guarantee = match info.private {
         true => "proved in finite arithmetic, users protected whole",
         false => "none: for comparison",
+    };
+    (info.name, info.summary, info.source, guarantee, info.settings)
+}
+
+fn training(info: &nonconvex::MethodInfo) -> Line {
+    let exact = info.settings.iter().any(|setting| setting.name == "sums");
+    let guarantee = match (info.private, exact) {
+        (true, true) => "(ε, δ) in real arithmetic; in finite arithmetic with sums = exact",
+        (true, false) => "(ε, δ) in real arithmetic",
+        (false, _) => "none: for comparison",
     };
     (info.name, info.summary, info.source, guarantee, info.settings)
 }

@@ -14,6 +14,7 @@ pub mod keygen;
 #[cfg(not(feature = "bench"))]
 pub mod left_out;
 pub mod methods;
+pub mod network;
 pub mod online;
 pub mod plan;
 mod plan_ratings;
