@@ -1,0 +1,4 @@
+//! What the crate promises, each promise a test.
+
+mod gradients;
+mod nets;
