@@ -30,6 +30,8 @@ mod settings;
 pub mod smoothing;
 pub mod srm;
 mod tensors;
+#[cfg(test)]
+mod tests;
 mod update;
 
 pub use method::{METHODS, Method, MethodInfo};

@@ -29,7 +29,7 @@
 //!
 //! A unit of several records is refused where records are sampled ([`crate::erm::sgd`]); `dp-gd` covers it.
 //! - δ = 0 is refused: Gaussian noise has no finite ε there.
-//! - Tested by `tests/all/nonconvex.rs`: the sensitivity on random and extreme neighbours, the events against the
+//! - Tested by `nonconvex/tests.rs`: the sensitivity on random and extreme neighbours, the events against the
 //!   sampler, and the bits of exact sums.
 
 use super::method::{Asks, Method};

@@ -22,7 +22,7 @@
 //!   right nothing of a difference is clipped. Privacy does not rest on it.
 //! - What is released is the mean of the last points, or the last; print draws one of all at random, which nobody needs.
 //! - Sums are in floating point: the certificate says `real`.
-//! - Tested by `tests/all/nonconvex.rs`.
+//! - Tested by `nonconvex/tests.rs`.
 
 use super::method::Method;
 use super::rows::Examples;

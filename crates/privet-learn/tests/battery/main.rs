@@ -3,7 +3,7 @@
 //!
 //! | file | what is asked |
 //! |---|---|
-//! | `subject` | who is asked: every method and selector, relation and kind of δ, counts of both laws, ratings, streams |
+//! | `subject` | who is asked: every method and selector, relation and kind of δ, counts of both laws, ratings, streams, networks |
 //! | `verify` | trained, written, read, verified; what is claimed is what was asked; settled requests stay |
 //! | `forge` | less noise, a stronger claim, another relation, an artefact off its support, a broken seal |
 //! | `refuse` | what no theorem covers is refused before anything is drawn |
@@ -39,6 +39,7 @@ macro_rules! every_task {
             subject::RATINGS.iter().for_each($check);
             subject::STREAMS.iter().for_each($check);
             subject::TALLIES.iter().for_each($check);
+            subject::NETWORKS.iter().for_each($check);
         }
     )*};
 }

@@ -5,7 +5,7 @@ use crate::subject::Subject;
 use privet_learn::{METHODS, Task};
 
 /// What is released by these is computed from exact sums, so that no bit depends on the storage.
-const EXACT: [&str; 15] = [
+const EXACT: [&str; 22] = [
     "gd",
     "centred-gd",
     "dp-ight",
@@ -21,6 +21,13 @@ const EXACT: [&str; 15] = [
     "implicit",
     "giga",
     "tally",
+    "dp-sgd",
+    "dp-adam",
+    "dp-lssgd",
+    "dp-lsadam",
+    "dp-srm",
+    "dp-gd",
+    "rrpsgd",
 ];
 
 /// Other methods add up a row's entries in another order: far below the noise, which is drawn alike.
