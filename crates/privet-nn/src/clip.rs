@@ -1,5 +1,6 @@
 //! Norms of single examples, never too small, and the factors that clip them.
 
+use crate::kernel::dot;
 use crate::layer::{Op, Rule};
 use crate::net::Net;
 use crate::tape::{Patches, Tape};
@@ -13,21 +14,6 @@ const UNIT: f64 = f64::EPSILON;
 /// Σ x², within a relative N·2⁻⁵³ for N numbers: each square is exact.
 pub(crate) fn square(values: &[f32]) -> f64 {
     dot(values, values)
-}
-
-/// Σ xy, within N·2⁻⁵³·Σ|xy|: each product is exact.
-pub(crate) fn dot(left: &[f32], right: &[f32]) -> f64 {
-    let mut lanes = [0.0_f64; 16];
-    let (left_whole, left_rest) = left.as_chunks::<16>();
-    let (right_whole, right_rest) = right.as_chunks::<16>();
-    for (left, right) in left_whole.iter().zip(right_whole) {
-        for lane in 0..16 {
-            lanes[lane] += f64::from(left[lane]) * f64::from(right[lane]);
-        }
-    }
-    let rest: f64 =
-        left_rest.iter().zip(right_rest).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum();
-    lanes.iter().sum::<f64>() + rest
 }
 
 /// An upper bound on ‖Σ_s (u_s, k_s) ⊗ h_s‖², k_s a constant appended to u_s (none where `constants` is empty):

@@ -3,6 +3,7 @@
 
 use crate::batch::Batch;
 use crate::error::NetError;
+use crate::kernel::add_steps;
 use crate::layer::{Op, Rule};
 use crate::net::Net;
 use crate::sum::{check_clip, weigh};
@@ -74,7 +75,7 @@ impl Net {
                 factors[..count].iter().enumerate().filter(|(_, factor)| **factor > 0.0)
             {
                 let own = &kept[0][example * self.kept..][place.kept_range()];
-                add_steps(&mut whole[place.range()], own, factor);
+                add_steps(&mut whole[place.range()], factor, own);
             }
         }
         for (index, op) in
@@ -89,9 +90,9 @@ impl Net {
                         let input = &tape.values[index][example * into..(example + 1) * into];
                         let rows = whole[linear.weight.range()].chunks_exact_mut(out);
                         for (row, &value) in rows.zip(input).filter(|(_, value)| **value != 0.0) {
-                            add_steps(row, slopes, value);
+                            add_steps(row, value, slopes);
                         }
-                        add_steps(&mut whole[linear.bias.range()], slopes, 1.0);
+                        add_steps(&mut whole[linear.bias.range()], 1.0, slopes);
                     }
                 }
                 Op::Conv(conv) if conv.rule == Rule::Factors => {
@@ -104,18 +105,11 @@ impl Net {
                         conv.window.patches(input, &mut patches.seen[index]);
                         let formed = &mut sum[..conv.weight.length];
                         conv.weight_gradient(&patches.seen[index], slopes, formed, false);
-                        add_steps(&mut whole[conv.weight.range()], formed, factor);
+                        add_steps(&mut whole[conv.weight.range()], factor, formed);
                     }
                 }
                 _ => {}
             }
         }
-    }
-}
-
-/// Adds trunc(factor·value) number by number.
-fn add_steps(whole: &mut [i32], values: &[f32], factor: f32) {
-    for (total, value) in whole.iter_mut().zip(values) {
-        *total += (factor * value) as i32;
     }
 }

@@ -3,6 +3,7 @@
 use crate::batch::Batch;
 use crate::clip::{bounds, factor};
 use crate::error::NetError;
+use crate::kernel::add_scaled;
 use crate::layer::{Op, Rule};
 use crate::net::Net;
 use crate::tape::{Gradients, Tape, Weights};
@@ -178,9 +179,7 @@ impl Net {
                 factors[..count].iter().enumerate().filter(|(_, factor)| **factor > 0.0)
             {
                 let own = &kept[0][example * self.kept..][place.kept_range()];
-                for (total, value) in sum[place.range()].iter_mut().zip(own) {
-                    *total += factor * value;
-                }
+                add_scaled(&mut sum[place.range()], factor, own);
             }
         }
         for (tape, patches) in tapes.iter_mut().zip(patches).take(terms) {

@@ -4,6 +4,7 @@
 //! (`f32`) are added to the batch's (`f64`) in the order of the batch, so a sum has the same bits on any number
 //! of threads. Memory: a few models' worth a thread, whatever the batch.
 
+use crate::kernel::add_wide;
 use crate::net::Net;
 use crate::tape::{Patches, Tape};
 use rayon::prelude::*;
@@ -112,9 +113,7 @@ impl Workspace {
             piece(room, first, count);
         };
         self.pieces(net, examples, cleared, |room, _, _| {
-            for (total, &part) in total.iter_mut().zip(&room.sum) {
-                *total += f64::from(part);
-            }
+            add_wide(&mut total, &room.sum);
         });
         total
     }

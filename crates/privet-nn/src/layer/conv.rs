@@ -27,7 +27,6 @@ impl Window {
     pub fn patch(&self) -> usize {
         self.size * self.size * self.channels
     }
-
     /// Calls with (place in the patches, place in the image, numbers) for every run of numbers that lie together
     /// in both; what is not named is padding.
     #[inline(always)]

@@ -59,7 +59,7 @@ fn distance(left: &[f64], right: &[f64]) -> f64 {
     length(&left.iter().zip(right).map(|(x, y)| x - y).collect::<Vec<_>>())
 }
 
-/// Central differences along random directions: `f32` outputs, so steps of 2⁻⁶ and an accuracy of 1 %.
+/// Central differences along random directions: `f32` outputs, so steps of 2⁻¹¹ and an accuracy of 1 %.
 #[test]
 fn gradients_are_finite_differences() {
     for (name, net) in every_kind() {
@@ -77,7 +77,7 @@ fn gradients_are_finite_differences() {
                     .zip(&gradient[tensor.range.clone()])
                     .map(|(&step, &slope)| f64::from(step) * slope)
                     .sum();
-                let scale = 1.0 / 256.0 / (tensor.range.len() as f32).sqrt();
+                let scale = 1.0 / 2048.0 / (tensor.range.len() as f32).sqrt();
                 let mut at = |sign: f32| {
                     let mut moved = weights.clone();
                     for (weight, step) in moved[tensor.range.clone()].iter_mut().zip(&direction) {
