@@ -147,13 +147,13 @@ mod tests {
         assert!(splits().any(|split| met(&split)));
     }
 
-    /// And what the sum under the lemma proves of that noise is more than was asked for: 0.249 and 0.377 for 0.2.
+    /// And what the sum under the lemma proves of that noise is more than was asked for: 0.203, 0.269 and 0.390 for 0.2.
     #[test]
     fn the_printed_noise_is_not_certified_by_its_own_bound() {
-        for (batch, proved) in [(50.0, 0.174), (100.0, 0.249), (200.0, 0.377)] {
+        for (batch, proved) in [(50.0, 0.2025), (100.0, 0.2686), (200.0, 0.3904)] {
             let run = a9a(0.2, batch, 4.0);
             let found = epsilon_of_samples(run.share(), run.srm_squared(0.5), run.steps, 1e-5);
-            assert!((found / proved - 1.0).abs() < 0.01, "batch {batch}: {found}");
+            assert!(found > 0.2 && (found / proved - 1.0).abs() < 0.001, "batch {batch}: {found}");
         }
     }
 

@@ -4,7 +4,7 @@ use super::BALL;
 use crate::support::Support;
 use crate::task::Artefact;
 use privet_nn::Net;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 use std::ops::Range;
 
@@ -25,7 +25,13 @@ pub struct Tensor {
     /// Its sides.
     pub shape: Vec<usize>,
     /// Its numbers, row by row.
+    #[serde(serialize_with = "widened")]
     pub values: Vec<f32>,
+}
+
+/// As numbers of 64 bits, exactly: the seal is taken of those.
+fn widened<S: Serializer>(values: &[f32], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(values.iter().map(|value| f64::from(*value)))
 }
 
 impl Artefact for Tensors {

@@ -328,7 +328,8 @@ fn whatever_is_summed_is_put_on_the_grid() {
 fn the_baselines_learn() {
     let (data, schema) = (table(&rows(400)), Schema::from_toml(SCHEMA).unwrap());
     for method in ["non-private", "storm"] {
-        let task = Network::new(described(NET), method.parse().unwrap());
+        let smooth = NET.replace("{\"kind\": \"group-norm\", \"groups\": 1}, ", "");
+        let task = Network::new(described(&smooth), method.parse().unwrap());
         let asked = Request::new(schema.clone(), 400, Neighbours::ReplaceOne, task);
         let settings = [("batch", "40"), ("steps", "400"), ("rate", "0.5")];
         let planned = plan(&with(asked, &settings)).unwrap();
