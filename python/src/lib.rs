@@ -12,6 +12,7 @@ mod error;
 mod held;
 mod input;
 mod model;
+mod network;
 mod noise;
 mod online;
 mod plan;
@@ -49,6 +50,8 @@ mod _privet {
     use super::error::PrivacyError;
     #[pymodule_export]
     use super::model::Model;
+    #[pymodule_export]
+    use super::network::{NetworkPlan, TrainedNetwork};
     #[pymodule_export]
     use super::noise::{noise_discrete_gaussian, noise_discrete_laplace};
     #[pymodule_export]

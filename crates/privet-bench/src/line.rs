@@ -117,6 +117,9 @@ pub struct Run {
     /// Of the same, the discounted gain over the largest possible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ndcg: Option<f64>,
+    /// The mean loss of a network on held-out records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<f64>,
     /// The learner that did it where the entry left that open (`auto`).
     pub chosen: Option<String>,
     /// ε that the certificate proves at the cell's δ: beyond the cell's own ε where printed

@@ -17,6 +17,7 @@ from privet._certificate import Certificate, Plan, Verdict
 from privet._warnings import NotValidWarning
 from privet.classification import NOTE_CLASSES, PrivateClassifier, PrivateLinearSVC, PrivateLogisticRegression
 from privet.counts import Counts
+from privet.network import _of_file as _network
 from privet.online import StreamFile
 from privet.recommender import PrivateRecommender
 from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, rate_at_zero
@@ -31,6 +32,7 @@ _RELEASED = (
     _privet.Factors,
     _privet.Stream,
     _privet.Tallies,
+    _privet.TrainedNetwork,
 )
 """What the extension hands out."""
 
@@ -67,7 +69,12 @@ def load(path: str | os.PathLike[str]) -> Any:
         recommender = PrivateRecommender._loaded(found)
         recommender.certificate_ = _checked(recommender.certificate_, found)
         return recommender
-    estimator = _selector(found) if isinstance(found, _privet.Support) else _estimator(found)
+    if isinstance(found, _privet.Support):
+        estimator: Any = _selector(found)
+    elif isinstance(found, _privet.TrainedNetwork):
+        estimator = _network(found)
+    else:
+        estimator = _estimator(found)
     estimator.certificate_ = _checked(estimator.certificate_, found)
     return estimator
 

@@ -84,7 +84,9 @@ impl Job<'_> {
     fn make(&self, stop: &AtomicBool, tell: &(dyn Fn(Result<Made, BenchError>) + Sync)) {
         let mut begun = Instant::now();
         let made = match &self.place.entry.learner {
-            Learner::Train(_) | Learner::Complete(_) => self.tried(stop, &mut begun, tell),
+            Learner::Train(_) | Learner::Complete(_) | Learner::Network(_) => {
+                self.tried(stop, &mut begun, tell)
+            }
             Learner::Peer(peer) => self.beside.make(self, *peer, stop, &mut begun, tell),
         };
         let reason = match made {
@@ -118,6 +120,9 @@ impl Job<'_> {
             (Rows::Table(table), Learner::Train(method)) => {
                 self.trained(table, method, stop, &mut tell)
             }
+            (Rows::Table(table), Learner::Network(method)) => {
+                self.networks(table, method, stop, &mut tell)
+            }
             (Rows::Ratings(ratings), Learner::Complete(method)) => {
                 self.completed(ratings, method, stop, &mut tell)
             }
@@ -128,7 +133,7 @@ impl Job<'_> {
     }
 
     /// The request for so many rows.
-    fn request<T: Task>(
+    pub(super) fn request<T: Task>(
         &self,
         schema: &Schema,
         rows: u64,
@@ -188,6 +193,7 @@ impl Job<'_> {
                 distance: None,
                 recall: Some(found.recall),
                 ndcg: Some(found.gain),
+                loss: None,
                 chosen: None,
                 certified: plan.guarantee().map(|guarantee| guarantee.epsilon),
                 seconds,
@@ -239,6 +245,7 @@ impl Job<'_> {
                 distance: truth.as_ref().and_then(|truth| distance(&model, plan.schema(), truth)),
                 recall: None,
                 ndcg: None,
+                loss: None,
                 chosen: (asked != planned).then(|| planned.into()),
                 certified: plan.guarantee().map(|guarantee| guarantee.epsilon),
                 seconds,
