@@ -60,7 +60,7 @@ def test_weights_of_a_public_network_are_begun_from():
     [
         ({"layers": [{"kind": "batch-norm"}]}, "layer 1 .batch-norm"),
         ({"layers": [{"kind": "dropout"}]}, "layers"),
-        ({"input_shape": (3, 3)}, "takes 9 numbers, and a row of this schema has 2"),
+        ({"input_shape": (3, 3), "layers": [{"kind": "flatten"}]}, "takes 9 numbers, and a row of this schema has 2"),
         ({"settings": {"batch": 600}}, "sampling rate of 1 or more"),
         ({"settings": {"depth": 3}}, "not a setting of method dp-sgd"),
         ({"method": "adam"}, "accepted: dp-sgd"),

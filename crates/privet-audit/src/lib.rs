@@ -12,6 +12,7 @@
 //! | … for all that a stream releases, taken together | [`streams`] |
 //! | … for choices of columns | [`selections`] |
 //! | … for completed ratings, by a planted user | [`ratings`] |
+//! | … for trained networks, by a planted record and from a single run | [`networks`] |
 //! | … for a plan of any other family | [`planned`] |
 //! | … from a single run | [`one_run`] |
 //! | do samplers have their laws? | [`samplers`] |
@@ -37,6 +38,7 @@ mod error;
 pub mod interval;
 pub mod learner;
 pub mod membership;
+pub mod networks;
 pub mod normal;
 pub mod one_run;
 pub mod page;

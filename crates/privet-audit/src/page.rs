@@ -54,6 +54,7 @@ pub fn page(head: &str, runs: u64, seed: u64, tell: &dyn Fn(&str)) -> Result<Pag
     counts::counts(&mut page, &options, &progress)?;
     selections::selections(&mut page, &options, &progress)?;
     ratings::completed(&mut page, &options, &progress)?;
+    networks::trained(&mut page, &options, &progress)?;
     single_runs(&mut page, seed, &progress)?;
     mechanisms(&mut page, &options, &progress)?;
     errata(&mut page)?;

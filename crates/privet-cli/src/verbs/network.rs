@@ -9,7 +9,7 @@ use privet_data::Schema;
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_learn::file::{self, Seal};
 use privet_learn::nonconvex::{self, Begin, Method, Network, TrainedNetwork};
-use privet_learn::{self as learn, Calibration, Loaded, Plan, Released, Request, Task, Words};
+use privet_learn::{self as learn, Calibration, Loaded, Plan, Released, Request, Task};
 use privet_nn::{Description, Net};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

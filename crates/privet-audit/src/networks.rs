@@ -1,0 +1,174 @@
+//! The audit of trained networks: their certificate against a planted record, and from a single run.
+//!
+//! A layer with one input and two outputs: whatever the weights, a record's gradient points one way for one class and the
+//! other way for the other, and the clip is so small that it is always reached. So the record moves every noised sum
+//! by exactly what is charged, and the weights, sums of those, in one direction that is known beforehand. Under replace-one neighbours its class is
+//! the other one; under add-remove it is there or not.
+
+use crate::AuditError;
+use crate::attack::{self, AttackOptions, Finding};
+use crate::claim::CONFIDENCE;
+use crate::one_run::{CANARIES, OneRun, epsilon_lower};
+use crate::planned::{Planned, claimed};
+use crate::runs::{Watch, scramble};
+use privet_core::{Budget, Neighbours};
+use privet_data::{Dataset, Schema, read};
+use privet_dp::noise::{FixedSeed, Source};
+use privet_learn::nonconvex::{METHODS, Method, Network};
+use privet_learn::{Artefact, Plan, Request, plan};
+use privet_nn::{Description, Input, Layer, Loss};
+use std::sync::atomic::AtomicBool;
+
+/// Records besides the planted one.
+const OTHERS: u64 = 7;
+/// Steps: the first, and one that goes on from it.
+const STEPS: &str = "2";
+/// A clip that every gradient reaches.
+const CLIP: &str = "0.001";
+
+/// Which training, and what it is to claim.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Subject {
+    /// How it is trained.
+    pub method: Method,
+    /// What is asked for.
+    pub budget: Budget,
+    /// Under which relation.
+    pub neighbours: Neighbours,
+}
+
+impl Subject {
+    /// Every private training under both relations, and one in whole numbers.
+    pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
+        let budget = Budget::new(epsilon, delta)?;
+        let mut all = Vec::new();
+        for info in METHODS.iter().filter(|info| info.private) {
+            for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
+                all.push(Self { method: short(info.name)?, budget, neighbours });
+            }
+        }
+        let (method, neighbours) = (short("dp-sgd")?.with("sums", "exact")?, Neighbours::ReplaceOne);
+        all.push(Self { method, budget, neighbours });
+        Ok(all)
+    }
+
+    fn planned(&self, budget: Budget, columns: usize, rows: u64) -> Result<Plan<Network>, AuditError> {
+        let net = Description {
+            input: Input::Features { features: columns },
+            layers: vec![Layer::Linear { out: 2, frozen: false }],
+            loss: Loss::CrossEntropy,
+        };
+        let task = Network::new(net, self.method.clone());
+        let request = Request::new(schema(columns)?, rows, self.neighbours, task);
+        Ok(plan(&request.within(budget))?)
+    }
+}
+
+/// A method of few steps, half of the records in each.
+fn short(name: &str) -> Result<Method, AuditError> {
+    let method: Method = name.parse()?;
+    let method = method.with("steps", STEPS)?.with("clip", CLIP)?.with("averaged", "0")?;
+    let has = |setting: &str| method.info().settings.iter().any(|known| known.name == setting);
+    let method = if has("batch") { method.with("batch", "4")? } else { method };
+    let method = if has("clip_difference") { method.with("clip_difference", "0.0001")? } else { method };
+    Ok(method)
+}
+
+fn schema(columns: usize) -> Result<Schema, AuditError> {
+    let text = format!(
+        "[file]\nformat = \"libsvm\"\n[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\nclasses = [\"0\", \"1\"]\n\
+         [libsvm]\nfeatures = {columns}\nbounds = [-1, 1]\n"
+    );
+    Schema::from_toml(&text).map_err(|error| AuditError::Table(error.to_string()))
+}
+
+fn table(schema: &Schema, lines: &[String]) -> Result<Dataset, AuditError> {
+    let folder = tempfile::tempdir().map_err(|error| AuditError::Table(error.to_string()))?;
+    let path = folder.path().join("rows");
+    let failed = |error: std::io::Error| AuditError::Table(error.to_string());
+    std::fs::write(&path, lines.concat()).map_err(failed)?;
+    let options = read::ReadOptions { allow_empty: true, ..read::ReadOptions::default() };
+    read::read(&path, schema, &options).map_err(|error| AuditError::Table(error.to_string()))
+}
+
+/// Audits a training.
+pub fn audit(
+    subject: &Subject,
+    options: &AttackOptions,
+    watch: &dyn Watch,
+) -> Result<Finding, AuditError> {
+    audit_against(subject, subject.budget, options, watch)
+}
+
+/// The same, judged by the certificate that it would have with another budget.
+pub fn audit_against(
+    subject: &Subject,
+    stated: Budget,
+    options: &AttackOptions,
+    watch: &dyn Watch,
+) -> Result<Finding, AuditError> {
+    let nothing = || AuditError::NothingClaimed { method: "network" };
+    let planned = subject.planned(subject.budget, 1, OTHERS + 1)?;
+    let claim = claimed(&subject.planned(stated, 1, OTHERS + 1)?)?.ok_or_else(nothing)?;
+    let schema = &planned.request().schema;
+    let others: Vec<String> = (0..OTHERS).map(|row| format!("{} 1:0.5\n", row % 2)).collect();
+    let with = |last: Option<&str>| {
+        let lines: Vec<String> = others.iter().cloned().chain(last.map(str::to_owned)).collect();
+        table(schema, &lines)
+    };
+    let first = match subject.neighbours {
+        Neighbours::ReplaceOne => with(Some("1 1:1\n"))?,
+        Neighbours::AddRemove => with(None)?,
+    };
+    let worlds = [first, with(Some("0 1:1\n"))?];
+    // Weights of the input and the constant, towards class 0 and away from class 1.
+    let direction = vec![1.0, -1.0, 1.0, -1.0];
+    attack::audit(&Planned::on(&planned, worlds, direction), &claim, options, watch)
+}
+
+/// Trains once, with `canaries` records that are each in or out, or of one class or the other, by a fair coin, each on an
+/// input of its own.
+pub fn one_run(
+    subject: &Subject,
+    canaries: u64,
+    confidence: f64,
+    seed: u64,
+) -> Result<OneRun, AuditError> {
+    CANARIES.check(canaries as f64)?;
+    CONFIDENCE.check(confidence)?;
+    let width = canaries as usize;
+    let planned = subject.planned(subject.budget, width, canaries)?;
+    let guarantee = planned.guarantee().ok_or(AuditError::NothingClaimed { method: "network" })?;
+    let mut source = FixedSeed::new(scramble(seed));
+    let coins: Vec<bool> = (0..width).map(|_| source.bits(1) == 1).collect();
+    let there = |place: &usize| coins[*place] || subject.neighbours == Neighbours::ReplaceOne;
+    let line = |place: usize| format!("{} {}:1\n", u8::from(coins[place]), place + 1);
+    let lines: Vec<String> = (0..width).filter(there).map(line).collect();
+    let data = table(&planned.request().schema, &lines)?;
+    let (tensors, _) = planned.run(&data, &mut source, &AtomicBool::new(false))?.into_parts();
+    let weights = tensors.numbers();
+    // How much an input speaks for class 1, less what it did at the start.
+    let start = planned.facts().net.initial(0);
+    let speaks = |place: usize| {
+        let moved = |at: usize| weights[at] - f64::from(start[at]);
+        moved(2 * place + 1) - moved(2 * place)
+    };
+    let mut order: Vec<usize> = (0..width).collect();
+    order.sort_by(|a, b| speaks(*a).total_cmp(&speaks(*b)));
+    let side = (width / 8).max(1);
+    let low = order.iter().take(side).filter(|place| !coins[**place]).count();
+    let high = order.iter().rev().take(side).filter(|place| coins[**place]).count();
+    let (guesses, right) = (2 * side as u64, (low + high) as u64);
+    let lower = epsilon_lower(canaries, guesses, right, guarantee.delta, confidence);
+    Ok(OneRun {
+        method: subject.method.info().name,
+        epsilon_claimed: guarantee.epsilon,
+        delta: guarantee.delta,
+        epsilon_lower: lower,
+        refuted: lower > guarantee.epsilon,
+        canaries,
+        guesses,
+        right,
+        confidence,
+    })
+}
