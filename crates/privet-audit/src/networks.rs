@@ -9,10 +9,10 @@ use crate::AuditError;
 use crate::attack::{self, AttackOptions, Finding};
 use crate::claim::CONFIDENCE;
 use crate::one_run::{CANARIES, OneRun, epsilon_lower};
+use crate::pairs::{self, Row};
 use crate::planned::{Planned, claimed};
 use crate::runs::{Watch, scramble};
 use privet_core::{Budget, Neighbours};
-use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::{FixedSeed, Source};
 use privet_learn::nonconvex::{METHODS, Method, Network};
 use privet_learn::{Artefact, Plan, Request, plan};
@@ -59,7 +59,7 @@ impl Subject {
             loss: Loss::CrossEntropy,
         };
         let task = Network::new(net, self.method.clone());
-        let request = Request::new(schema(columns)?, rows, self.neighbours, task);
+        let request = Request::new(pairs::schema(columns, "l2", true)?, rows, self.neighbours, task);
         Ok(plan(&request.within(budget))?)
     }
 }
@@ -72,23 +72,6 @@ fn short(name: &str) -> Result<Method, AuditError> {
     let method = if has("batch") { method.with("batch", "4")? } else { method };
     let method = if has("clip_difference") { method.with("clip_difference", "0.0001")? } else { method };
     Ok(method)
-}
-
-fn schema(columns: usize) -> Result<Schema, AuditError> {
-    let text = format!(
-        "[file]\nformat = \"libsvm\"\n[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\nclasses = [\"0\", \"1\"]\n\
-         [libsvm]\nfeatures = {columns}\nbounds = [-1, 1]\n"
-    );
-    Schema::from_toml(&text).map_err(|error| AuditError::Table(error.to_string()))
-}
-
-fn table(schema: &Schema, lines: &[String]) -> Result<Dataset, AuditError> {
-    let folder = tempfile::tempdir().map_err(|error| AuditError::Table(error.to_string()))?;
-    let path = folder.path().join("rows");
-    let failed = |error: std::io::Error| AuditError::Table(error.to_string());
-    std::fs::write(&path, lines.concat()).map_err(failed)?;
-    let options = read::ReadOptions { allow_empty: true, ..read::ReadOptions::default() };
-    read::read(&path, schema, &options).map_err(|error| AuditError::Table(error.to_string()))
 }
 
 /// Audits a training.
@@ -111,16 +94,17 @@ pub fn audit_against(
     let planned = subject.planned(subject.budget, 1, OTHERS + 1)?;
     let claim = claimed(&subject.planned(stated, 1, OTHERS + 1)?)?.ok_or_else(nothing)?;
     let schema = &planned.request().schema;
-    let others: Vec<String> = (0..OTHERS).map(|row| format!("{} 1:0.5\n", row % 2)).collect();
-    let with = |last: Option<&str>| {
-        let lines: Vec<String> = others.iter().cloned().chain(last.map(str::to_owned)).collect();
-        table(schema, &lines)
+    let with = |last: Option<bool>| {
+        let other = |row: u64| Row { axis: 0, value: 0.5, positive: row % 2 == 1 };
+        let planted = last.map(|positive| Row { axis: 0, value: 1.0, positive });
+        let rows: Vec<Row> = (0..OTHERS).map(other).chain(planted).collect();
+        pairs::table(schema, 1, &rows)
     };
     let first = match subject.neighbours {
-        Neighbours::ReplaceOne => with(Some("1 1:1\n"))?,
+        Neighbours::ReplaceOne => with(Some(true))?,
         Neighbours::AddRemove => with(None)?,
     };
-    let worlds = [first, with(Some("0 1:1\n"))?];
+    let worlds = [first, with(Some(false))?];
     // Weights of the input and the constant, towards class 0 and away from class 1.
     let direction = vec![1.0, -1.0, 1.0, -1.0];
     attack::audit(&Planned::on(&planned, worlds, direction), &claim, options, watch)
@@ -142,9 +126,9 @@ pub fn one_run(
     let mut source = FixedSeed::new(scramble(seed));
     let coins: Vec<bool> = (0..width).map(|_| source.bits(1) == 1).collect();
     let there = |place: &usize| coins[*place] || subject.neighbours == Neighbours::ReplaceOne;
-    let line = |place: usize| format!("{} {}:1\n", u8::from(coins[place]), place + 1);
-    let lines: Vec<String> = (0..width).filter(there).map(line).collect();
-    let data = table(&planned.request().schema, &lines)?;
+    let row = |place: usize| Row { axis: place, value: 1.0, positive: coins[place] };
+    let rows: Vec<Row> = (0..width).filter(there).map(row).collect();
+    let data = pairs::table(&planned.request().schema, width, &rows)?;
     let (tensors, _) = planned.run(&data, &mut source, &AtomicBool::new(false))?.into_parts();
     let weights = tensors.numbers();
     // How much an input speaks for class 1, less what it did at the start.

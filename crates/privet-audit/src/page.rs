@@ -1,6 +1,7 @@
 //! The long audit: `docs/audit.md`.
 
 mod counts;
+mod networks;
 mod phases;
 mod progress;
 mod ratings;
