@@ -8,6 +8,7 @@ use clap::Args;
 use privet_data::Schema;
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_learn::file::{self, Seal};
+use privet_learn::nonconvex::checkpoint::Checkpointed;
 use privet_learn::nonconvex::{self, Begin, Method, Network, TrainedNetwork};
 use privet_learn::{self as learn, Calibration, Loaded, Plan, Released, Request, Task};
 use privet_nn::{Description, Net};
@@ -27,6 +28,13 @@ pub struct NetworkFlags {
     /// Seed of the weights at the start; public, and no secret of the noise [default: 0]
     #[arg(long, value_name = "SEED", requires = "model", conflicts_with = "weights")]
     weights_seed: Option<u64>,
+    /// Put the training aside in this file now and then, and go on from it where it is there: nothing in it is
+    /// un-noised. FILE.journal beside it sees to it that no noise is spent twice
+    #[arg(long, value_name = "FILE", requires = "model")]
+    checkpoint: Option<PathBuf>,
+    /// How many steps apart
+    #[arg(long, value_name = "STEPS", requires = "checkpoint", default_value_t = 100)]
+    every: u32,
     /// What a row's entries are multiplied by before the network sees them [default: 1]
     #[arg(long, value_name = "X", requires = "model", allow_hyphen_values = true)]
     input_scale: Option<f64>,
@@ -117,6 +125,12 @@ pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
             _ => planned,
         })
     };
+    if flags.checkpoint.is_some() && !task.method.is_private() {
+        return Err(Failure::input(format!(
+            "--checkpoint: method {} spends no budget and keeps no state; leave it out",
+            task.method
+        )));
+    }
     if let Some(rows) = told.rows {
         plan(rows)?;
     }
@@ -126,10 +140,23 @@ pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
     let data = read_table(told.data, &schema.linear(), relation)?;
     let planned = plan(told.rows.unwrap_or(data.rows() as u64))?;
     let mut source = told.releasing.source()?;
+    let never = AtomicBool::new(false);
     let meter = Meter::spinner("training");
-    let release = planned.run(&data, source.as_mut(), &AtomicBool::new(false))?;
+    let network = match &flags.checkpoint {
+        None => TrainedNetwork::from_release(planned.run(&data, source.as_mut(), &never)?)?,
+        Some(path) => {
+            let begun = match path.exists() {
+                true => {
+                    let found = Checkpointed::read(path, weights.as_deref())?;
+                    found.is_of(&planned)?;
+                    found
+                }
+                false => Checkpointed::begin(&planned, weights.as_deref(), path, source.as_mut())?,
+            };
+            begun.finish(&data, flags.every, source.as_mut(), &never)?
+        }
+    };
     drop(meter);
-    let network = TrainedNetwork::from_release(release)?;
     told.releasing.keep(place, &network, "model", (String::new(), as_json(&network)))
 }
 

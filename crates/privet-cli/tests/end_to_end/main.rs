@@ -30,6 +30,7 @@ mod growth;
 mod happy;
 mod html;
 mod invalid;
+mod network;
 mod online;
 mod output;
 mod private_count;

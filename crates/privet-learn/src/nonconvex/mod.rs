@@ -5,6 +5,7 @@
 //! | [`sampled`] | the theorem of `dp-sgd`, `dp-adam`, `dp-lssgd`, `dp-lsadam`, `rrpsgd` and `dp-gd`: clipped gradients under noise |
 //! | [`srm`] | the theorem of `dp-srm`: clipped differences, recursive momentum |
 //! | `update` | how noised sums become weights |
+//! | [`checkpoint`] | trainings that are put aside and gone on with |
 //! | [`smoothing`] | A_σ⁻¹, by a filter and by a transform |
 //! | `plain` | `storm` and `non-private`, for comparison |
 //! | [`printed`] | the noise and the side conditions as printed in the thesis, for the record |
@@ -20,6 +21,7 @@
 //! **Where weights begin**: from a public seed, or from a file that its owner says was trained on public records alone
 //! ([`Begin`]). Nothing is proved of the second, and the certificate says so.
 
+pub mod checkpoint;
 pub mod method;
 mod plain;
 mod predict;

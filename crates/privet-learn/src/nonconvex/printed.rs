@@ -116,6 +116,8 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use privet_core::{Neighbours, Unit};
+    use privet_dp::account::{self, Cost, Event};
 
     fn a9a(epsilon: f64, batch: f64, passes: f64) -> Run {
         let rows = 32_561.0;
@@ -153,6 +155,19 @@ mod tests {
         for (batch, proved) in [(50.0, 0.2025), (100.0, 0.2686), (200.0, 0.3904)] {
             let run = a9a(0.2, batch, 4.0);
             let found = epsilon_of_samples(run.share(), run.srm_squared(0.5), run.steps, 1e-5);
+            // A tight accountant proves less than was asked for: the noise is enough, by another argument.
+            let cost = Cost::WithoutReplacementGaussian {
+                population: 32_561,
+                batch: batch as u64,
+                sensitivity: 2.0,
+                noise_scale: run.srm_noise(1.0, 0.5) * batch,
+                grid: None,
+            };
+            let (neighbours, unit) = (Neighbours::ReplaceOne, Unit::Record);
+            let event = Box::new(Event::Use { neighbours, unit, cost });
+            let event = Event::Repeat { count: run.steps.ceil() as u32, event };
+            let tight = account::epsilon(&event, 1e-5).unwrap();
+            assert!(tight < 0.15, "batch {batch}: {tight}");
             assert!(found > 0.2 && (found / proved - 1.0).abs() < 0.001, "batch {batch}: {found}");
         }
     }

@@ -60,7 +60,7 @@ use zeroize::Zeroizing;
 
 /// What a method decides.
 pub(crate) struct Decision {
-    pub procedure: Arc<dyn Procedure<Network>>,
+    pub procedure: Arc<dyn Trainer>,
     pub settled: Settings,
     pub arithmetic: Arithmetic,
     pub notes: Vec<String>,
@@ -292,7 +292,7 @@ struct Sampled {
 
 /// A network, and its weights at the start once they are known.
 #[derive(Debug, Clone)]
-pub(super) struct Begins {
+pub(crate) struct Begins {
     pub net: Arc<Net>,
     begin: Begin,
     weights: Option<Vec<f32>>,
@@ -321,11 +321,17 @@ impl Begins {
         serde_json::to_value(Start { schedule, weights, layout: Layout::of(&self.net) }).ok()
     }
 
-    /// With the weights of a public file, in one row, once they are found to be those that the plan names; `None`
-    /// where it names no file.
-    pub fn with(&self, rows: &Matrix) -> Option<Result<Self, LearnError>> {
-        let Begin::File(named) = &self.begin else { return None };
-        let asked = |what: String| Some(Err(LearnError::Asked { name: "initial weights", what }));
+    /// Whether weights of a file are to be begun from.
+    pub fn awaits_file(&self) -> bool {
+        matches!(self.begin, Begin::File(_))
+    }
+
+    /// With the weights of a public file, in one row, once they are found to be those that the plan names.
+    pub fn from(&self, rows: &Matrix) -> Result<Self, LearnError> {
+        let asked = |what: String| Err(LearnError::Asked { name: "initial weights", what });
+        let Begin::File(named) = &self.begin else {
+            return asked("are given, and the plan names no file of them".into());
+        };
         let expected = self.net.parameters();
         if rows.rows() != 1 || rows.columns() != expected {
             let found = rows.rows() * rows.columns();
@@ -339,7 +345,7 @@ impl Begins {
         if !weights.iter().all(|weight| weight.is_finite()) {
             return asked("are not all finite numbers".into());
         }
-        Some(Ok(Self { weights: Some(weights), ..self.clone() }))
+        Ok(Self { weights: Some(weights), ..self.clone() })
     }
 
     /// Why no training from here can have released these.
@@ -396,9 +402,7 @@ impl Procedure<Network> for Sampled {
     }
 
     fn with_public(&self, rows: &Matrix) -> Option<Result<Arc<dyn Procedure<Network>>, LearnError>> {
-        let begins = self.begins.with(rows)?;
-        let with = |begins| Arc::new(Self { begins, ..self.clone() }) as Arc<dyn Procedure<Network>>;
-        Some(begins.map(with))
+        self.begins.awaits_file().then(|| Ok(self.begun_from(rows)? as Arc<dyn Procedure<Network>>))
     }
 
     fn run(
@@ -408,31 +412,77 @@ impl Procedure<Network> for Sampled {
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Tensors>, LearnError> {
-        self.begins.weights()?;
-        let examples = Examples::of(facts, table)?;
-        let watch = StepWatch::new(monitor);
-        let mut walk = session.begin::<Training>()?;
-        let everyone: Vec<u32> = match self.noise {
-            Noise::All(_) => (0..examples.rows() as u32).collect(),
-            Noise::Sampled(_) => Vec::new(),
-        };
-        let noised = session.walk(&mut walk, |question: &Question, session| {
-            let ask = |rows: &[u32]| {
-                let sum = watch.step().then(|| self.sum(&examples, &question.at, rows)).flatten();
-                sum.map(Private::new)
-            };
-            match &self.noise {
-                Noise::Sampled(sampled) => {
-                    sampled.run(Private::new(examples.rows()), session, |sample| ask(&places(sample)))
-                }
-                Noise::All(gaussian) => {
-                    gaussian.run_units(ask(&everyone).ok_or(GateError::Unanswered)?, session)
-                }
-            }
-        });
-        watch.went_on()?;
-        Ok(noised?.ok_or(GateError::NotAsPlanned)?)
+        train(self, facts, table, session, monitor)
     }
+}
+
+impl Trainer for Sampled {
+    fn begins(&self) -> &Begins {
+        &self.begins
+    }
+
+    fn begun_from(&self, row: &Matrix) -> Result<Arc<dyn Trainer>, LearnError> {
+        Ok(Arc::new(Self { begins: self.begins.from(row)?, ..self.clone() }))
+    }
+
+    fn answer(
+        &self,
+        examples: &Examples,
+        question: &Question,
+        session: &mut Session<'_>,
+        watch: &StepWatch<'_>,
+    ) -> Result<Noised<Vec<f64>>, GateError> {
+        let ask = |rows: &[u32]| {
+            let sum = watch.step().then(|| self.sum(examples, &question.at, rows)).flatten();
+            sum.map(Private::new)
+        };
+        match &self.noise {
+            Noise::Sampled(sampled) => {
+                sampled.run(Private::new(examples.rows()), session, |sample| ask(&places(sample)))
+            }
+            Noise::All(gaussian) => {
+                let everyone: Vec<u32> = (0..examples.rows() as u32).collect();
+                gaussian.run_units(ask(&everyone).ok_or(GateError::Unanswered)?, session)
+            }
+        }
+    }
+}
+
+/// A training whose questions are put to records one by one.
+pub(crate) trait Trainer: Procedure<Network> {
+    /// The network and where it begins.
+    fn begins(&self) -> &Begins;
+
+    /// The same, with the weights of a public file to begin from.
+    fn begun_from(&self, row: &Matrix) -> Result<Arc<dyn Trainer>, LearnError>;
+
+    /// The answer to a question, noised and charged.
+    fn answer(
+        &self,
+        examples: &Examples,
+        question: &Question,
+        session: &mut Session<'_>,
+        watch: &StepWatch<'_>,
+    ) -> Result<Noised<Vec<f64>>, GateError>;
+}
+
+/// A training from its first step to its last.
+pub(super) fn train(
+    trainer: &dyn Trainer,
+    facts: &NetFacts,
+    table: &dyn Table,
+    session: &mut Session<'_>,
+    monitor: &dyn Monitor,
+) -> Result<Noised<Tensors>, LearnError> {
+    trainer.begins().weights()?;
+    let examples = Examples::of(facts, table)?;
+    let watch = StepWatch::new(monitor);
+    let mut walk = session.begin::<Training>()?;
+    let noised = session.walk(&mut walk, |question: &Question, session| {
+        trainer.answer(&examples, question, session, &watch)
+    });
+    watch.went_on()?;
+    Ok(noised?.ok_or(GateError::NotAsPlanned)?)
 }
 
 /// Places of records as a network counts them; a table has fewer than 2³² rows ([`Examples::of`]).

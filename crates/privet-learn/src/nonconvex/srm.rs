@@ -27,11 +27,11 @@
 use super::method::Method;
 use super::rows::Examples;
 use super::sampled::{
-    Begins, Decision, Sizes, covered, draw, on_grid, places, sizes,
+    Begins, Decision, Sizes, Trainer, covered, draw, on_grid, places, sizes, train,
 };
 use super::settings::{CLIP_DIFFERENCE, FIRST_BATCH, SMOOTHNESS, Settings};
 use super::tensors::Tensors;
-use super::update::{Question, Rule, Schedule, Training};
+use super::update::{Question, Rule, Schedule};
 use super::{NetFacts, Network};
 use crate::LearnError;
 use crate::allowance::Allowance;
@@ -192,9 +192,7 @@ impl Procedure<Network> for Recursive {
     }
 
     fn with_public(&self, rows: &Matrix) -> Option<Result<Arc<dyn Procedure<Network>>, LearnError>> {
-        let begins = self.begins.with(rows)?;
-        let with = |begins| Arc::new(Self { begins, ..self.clone() }) as Arc<dyn Procedure<Network>>;
-        Some(begins.map(with))
+        self.begins.awaits_file().then(|| Ok(self.begun_from(rows)? as Arc<dyn Procedure<Network>>))
     }
 
     fn run(
@@ -204,32 +202,46 @@ impl Procedure<Network> for Recursive {
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Tensors>, LearnError> {
-        self.begins.weights()?;
-        let examples = Examples::of(facts, table)?;
-        let watch = StepWatch::new(monitor);
-        let mut walk = session.begin::<Training>()?;
-        let noised = session.walk(&mut walk, |question: &Question, session| {
-            let noise = &self.noises[usize::from(question.before.is_some())];
-            noise.run(Private::new(examples.rows()), session, |sample| {
-                if !watch.step() {
-                    return None;
+        train(self, facts, table, session, monitor)
+    }
+}
+
+impl Trainer for Recursive {
+    fn begins(&self) -> &Begins {
+        &self.begins
+    }
+
+    fn begun_from(&self, row: &Matrix) -> Result<Arc<dyn Trainer>, LearnError> {
+        Ok(Arc::new(Self { begins: self.begins.from(row)?, ..self.clone() }))
+    }
+
+    fn answer(
+        &self,
+        examples: &Examples,
+        question: &Question,
+        session: &mut Session<'_>,
+        watch: &StepWatch<'_>,
+    ) -> Result<Noised<Vec<f64>>, GateError> {
+        let noise = &self.noises[usize::from(question.step > 0)];
+        noise.run(Private::new(examples.rows()), session, |sample| {
+            if !watch.step() {
+                return None;
+            }
+            let rows = places(sample);
+            let gradients = examples.clipped_sum(&question.at, &rows, self.clip)?;
+            let Recursion { gamma, clip_difference, .. } = self.recursion;
+            let sum: Vec<f64> = match (&question.before, question.step) {
+                (_, 0) => gradients,
+                // The first answer was lost: there is nothing to compare with, and no more than γC₁ is asked for.
+                (None, _) => gradients.iter().map(|g| gamma * g).collect(),
+                (Some(before), _) => {
+                    let points = [&question.at[..], before];
+                    let moved = examples.difference_sum(points, &rows, clip_difference)?;
+                    let both = gradients.iter().zip(&moved);
+                    both.map(|(g, h)| gamma * g + (1.0 - gamma) * h).collect()
                 }
-                let rows = places(sample);
-                let sum = match &question.before {
-                    None => examples.clipped_sum(&question.at, &rows, self.clip)?,
-                    Some(before) => {
-                        let Recursion { gamma, clip_difference, .. } = self.recursion;
-                        let gradients = examples.clipped_sum(&question.at, &rows, self.clip)?;
-                        let points = [&question.at[..], before];
-                        let moved = examples.difference_sum(points, &rows, clip_difference)?;
-                        let both = gradients.iter().zip(&moved);
-                        both.map(|(g, h)| gamma * g + (1.0 - gamma) * h).collect()
-                    }
-                };
-                on_grid(&sum, noise.noise_scale).map(Private::new)
-            })
-        });
-        watch.went_on()?;
-        Ok(noised?.ok_or(GateError::NotAsPlanned)?)
+            };
+            on_grid(&sum, noise.noise_scale).map(Private::new)
+        })
     }
 }

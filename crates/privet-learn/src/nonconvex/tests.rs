@@ -349,3 +349,66 @@ fn the_baselines_learn() {
         assert!(shares.chunks(2).all(|row| (row[0] + row[1] - 1.0).abs() < 1e-9));
     }
 }
+
+/// A training that is put aside and gone on with gives a release like any other; a state is gone on from once, one of another
+/// network or cut in half is refused, and what a process lost stays charged.
+#[test]
+fn a_training_goes_on_where_it_was_put_aside() {
+    use super::checkpoint::{Advanced, Checkpointed};
+    let folder = tempfile::tempdir().unwrap();
+    let (data, stop) = (table(&rows(200)), AtomicBool::new(false));
+    for method in ["dp-sgd", "dp-adam", "dp-srm"] {
+        let path = folder.path().join(method);
+        let settings = [("steps", "7"), ("batch", "20")];
+        let asked = with(request(method, NET, 200, Neighbours::ReplaceOne), &settings);
+        let planned = plan(&asked).unwrap();
+        let mut source = SystemRandom::new().unwrap();
+        let begun = Checkpointed::begin(&planned, None, &path, &mut source).unwrap();
+        assert!(Checkpointed::begin(&planned, None, &path, &mut source).is_err(), "there already");
+        let Advanced::Aside(aside) = begun.advance(&data, 3, &mut source, &stop).unwrap() else {
+            panic!("{method}: at its end")
+        };
+        assert_eq!(aside.taken(), 3);
+        let kept = std::fs::read(&path).unwrap();
+        let read = Checkpointed::read(&path, None).unwrap();
+        read.is_of(&planned).unwrap();
+        let wide = NET.replace("\"out\": 3", "\"out\": 4");
+        let other = plan(&with(request(method, &wide, 200, Neighbours::ReplaceOne), &settings)).unwrap();
+        assert!(read.is_of(&other).unwrap_err().to_string().contains("another network"));
+        let Advanced::Aside(_) = read.advance(&data, 2, &mut source, &stop).unwrap() else {
+            panic!("{method}: at its end")
+        };
+        // An older state is a copy: it was gone on from.
+        let newer = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &kept).unwrap();
+        let copy = Checkpointed::read(&path, None).unwrap();
+        assert!(copy.advance(&data, 1, &mut source, &stop).is_err(), "{method}: gone on from twice");
+        // Cut in half it is none.
+        std::fs::write(&path, &newer[..newer.len() / 2]).unwrap();
+        let cut = Checkpointed::read(&path, None).unwrap_err().to_string();
+        assert!(cut.contains("not a checkpoint, or cut"), "{cut}");
+        std::fs::write(&path, &newer).unwrap();
+        // A process that ends early: its steps are drawn and lost.
+        let lost = Checkpointed::read(&path, None).unwrap();
+        let stops = Stops(std::sync::atomic::AtomicU32::new(2));
+        assert!(lost.advance(&data, 5, &mut source, &stops).is_err());
+        let left = Checkpointed::read(&path, None).unwrap();
+        let released = left.finish(&data, 1, &mut source, &stop).unwrap();
+        let text = to_json(&released, None).unwrap();
+        let read = released_from_json::<Network>(text.as_bytes(), Seal::Required).unwrap();
+        assert!(verify(&read).valid, "{method}");
+        let last = Checkpointed::read(&path, None).and_then(|last| {
+            last.advance(&data, 1, &mut source, &stop).map(|_| ())
+        });
+        assert!(last.is_err(), "{method}: it is settled");
+    }
+}
+
+/// Stops at the so-manyth step.
+struct Stops(std::sync::atomic::AtomicU32);
+
+impl privet_optim::solver::Monitor for Stops {
+    fn proceed(&self, _: privet_optim::solver::Progress) -> bool {
+        self.0.fetch_sub(1, std::sync::atomic::Ordering::Relaxed) > 0
+    }
+}

@@ -125,6 +125,8 @@ pub(crate) struct Start {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Question {
+    /// How many answers were heard before it.
+    pub step: u32,
     /// All weights.
     pub at: Vec<f32>,
     /// And those of the point before, where gradients are compared.
@@ -175,7 +177,10 @@ impl Walk for Training {
             if let Rule::Recursive(_) = self.start.schedule.rule {
                 self.before = Some(self.all(&self.point));
             }
-            self.hear(answer);
+            // An answer that was lost with a process is empty: the point stays.
+            if !answer.is_empty() {
+                self.hear(answer);
+            }
             self.heard += 1;
             if self.heard > steps - averaged {
                 let share = f64::from(averaged);
@@ -188,7 +193,8 @@ impl Walk for Training {
         if self.heard >= steps {
             return Next::End;
         }
-        Next::Ask(Question { at: self.all(&self.point), before: self.before.clone() })
+        let (step, at) = (self.heard, self.all(&self.point));
+        Next::Ask(Question { step, at, before: self.before.clone() })
     }
 }
 
@@ -292,7 +298,7 @@ mod tests {
     #[test]
     fn momentum_by_hand_and_frozen_weights_stay() {
         let mut walk = training(schedule(Rule::Momentum(0.5)));
-        assert_eq!(asked(walk.next(None)), Question { at: vec![1.0, 0.0, 7.0], before: None });
+        assert_eq!(asked(walk.next(None)), Question { step: 0, at: vec![1.0, 0.0, 7.0], before: None });
         // The first answer counts a quarter each: v = (1, 0), θ = (0.5, 0).
         assert_eq!(asked(walk.next(Some(vec![4.0, 0.0]))).at, [0.5, 0.0, 7.0]);
         // v = (0.5, 2), θ = (0.25, −1).
@@ -318,6 +324,17 @@ mod tests {
         let third = asked(walk.next(Some(vec![0.0, 2.0])));
         assert_eq!(third.at, [0.125, -0.5, 7.0]);
         assert_eq!(third.before, Some(second.at));
+    }
+
+    /// An empty answer is one that was lost: nothing moves, and one step less is left.
+    #[test]
+    fn a_lost_answer_counts_as_heard() {
+        let mut walk = training(schedule(Rule::Momentum(0.0)));
+        let first = asked(walk.next(None));
+        let second = asked(walk.next(Some(vec![])));
+        assert_eq!((second.step, &second.at), (1, &first.at));
+        asked(walk.next(Some(vec![4.0, 0.0])));
+        assert!(matches!(walk.next(Some(vec![])), Next::Release(_)));
     }
 
     #[test]
