@@ -11,9 +11,9 @@
 //! seen, so they stay charged and are passed over: training goes on with as many steps less.
 
 use super::rows::Examples;
-use super::sampled::Trainer;
+use super::sampled::{Trainer, Worker};
 use super::update::{Question, Training};
-use super::{Begin, Method, Network, TrainedNetwork, sampled, srm};
+use super::{Begin, Method, Network, TrainedNetwork, correlated, sampled, srm};
 use crate::LearnError;
 use crate::allowance::Allowance;
 use crate::erm::watch::StepWatch;
@@ -73,15 +73,22 @@ fn trainer(plan: &Plan<Network>, weights: Option<&[f32]>) -> Result<Arc<dyn Trai
     let (allowance, method) = (Allowance::new(budget, &request.noise), &request.task.method);
     let decision = match method {
         Method::DpSrm(_) => srm::plan(plan.facts(), &allowance, method)?,
+        Method::DpFtrl(_) => correlated::plan(plan.facts(), &allowance, method)?,
         _ => sampled::plan(plan.facts(), &allowance, method)?,
     };
-    if Some(&decision.procedure.event()?) != plan.events() {
+    let Worker::Steps(trainer) = decision.worker else {
+        return Err(LearnError::NotCovered {
+            what: format!("method {method} has an un-noised half, which is in no file"),
+            instead: "leave the checkpoint out, or take method dp-sgd",
+        });
+    };
+    if Some(&trainer.event()?) != plan.events() {
         return Err(GateError::NotAsPlanned.into());
     }
-    let Begin::File(_) = plan.facts().begin else { return Ok(decision.procedure) };
+    let Begin::File(_) = plan.facts().begin else { return Ok(trainer) };
     let weights = weights.unwrap_or_default();
     let row = Matrix::Dense(DenseMatrix::new(weights.to_vec(), 1, weights.len()));
-    decision.procedure.begun_from(&row)
+    trainer.begun_from(&row)
 }
 
 impl Checkpointed {

@@ -40,6 +40,8 @@ pub(crate) enum Asks {
     One,
     /// All.
     All,
+    /// The next ones in the order of the table.
+    Next,
 }
 
 /// A rule with its numbers left open.
@@ -162,6 +164,17 @@ const GD: &[SettingInfo] = &[
     WEIGHT_DECAY_SETTING,
     NONCONVEX_SETTING,
 ];
+const FTRL: &[SettingInfo] = &[
+    STEPS_SETTING,
+    BATCH_SETTING.meaning("rows of a step; a fiftieth of the rows, 16 to 4,096, unless given"),
+    RATE_SETTING,
+    CLIP_SETTING,
+    MOMENTUM_SETTING,
+    DECAY_SETTING,
+    AVERAGED_SETTING,
+    WEIGHT_DECAY_SETTING,
+    NONCONVEX_SETTING,
+];
 const ONE: &[SettingInfo] = &[
     STEPS_SETTING.meaning("noised steps, a record each; 8 passes over the rows unless given"),
     RATE_SETTING,
@@ -239,6 +252,10 @@ methods! {
     DpGd: "dp-gd", "descent on the clipped gradients of all records, under Gaussian noise",
         "Wang, Ye and Xu 2017", "the sum of all clipped gradients, at each step",
         true, GD, All, Momentum, false;
+    /// Correlated noise.
+    DpFtrl: "dp-ftrl", "descent on clipped gradients in the order of the table, under noise that is correlated over the steps",
+        "Kairouz et al. 2021; Choquette-Choo et al. 2023", "the running sum of clipped gradients, at each step",
+        true, FTRL, Next, Momentum, false;
     /// Single records.
     Rrpsgd: "rrpsgd", "descent on one record a step, expected, under Gaussian noise",
         "Zhang, Zheng, Mou and Wang 2017", "the clipped gradient of a record or two, at each step",

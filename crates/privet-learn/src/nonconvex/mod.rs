@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | [`sampled`] | the theorem of `dp-sgd`, `dp-adam`, `dp-lssgd`, `dp-lsadam`, `rrpsgd` and `dp-gd`: clipped gradients under noise |
+//! | [`correlated`] | the theorem of `dp-ftrl`: correlated noise, no sampling |
 //! | [`srm`] | the theorem of `dp-srm`: clipped differences, recursive momentum |
 //! | `update` | how noised sums become weights |
 //! | [`checkpoint`] | trainings that are put aside and gone on with |
@@ -22,6 +23,7 @@
 //! ([`Begin`]). Nothing is proved of the second, and the certificate says so.
 
 pub mod checkpoint;
+pub mod correlated;
 pub mod method;
 mod plain;
 mod predict;
@@ -265,6 +267,7 @@ impl Task for Network {
         }
         let decision = match task.method {
             Method::DpSrm(_) => srm::plan(facts, &allowance, &task.method)?,
+            Method::DpFtrl(_) => correlated::plan(facts, &allowance, &task.method)?,
             _ => sampled::plan(facts, &allowance, &task.method)?,
         };
         let mut notes = decision.notes;
@@ -275,7 +278,7 @@ impl Task for Network {
             ));
         }
         Ok(Planned {
-            work: Work::Private(decision.procedure),
+            work: Work::Private(decision.worker.procedure()),
             settled: settled(decision.settled),
             arithmetic: decision.arithmetic,
             notes,

@@ -60,7 +60,7 @@ impl Plain {
     }
 
     pub fn settled(&self) -> Settings {
-        self.settled
+        self.settled.clone()
     }
 }
 

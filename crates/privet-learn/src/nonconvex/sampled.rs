@@ -49,6 +49,7 @@ use crate::settings::Shown;
 use crate::task::Procedure;
 use privet_data::matrix::Matrix;
 use privet_dp::account::{self, Event};
+use privet_dp::continual::Running;
 use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
 use privet_dp::mechanism::{Draw, ExactCounts, Gaussian, SampledGaussian};
 use privet_dp::noise::GridGaussian;
@@ -60,10 +61,28 @@ use zeroize::Zeroizing;
 
 /// What a method decides.
 pub(crate) struct Decision {
-    pub procedure: Arc<dyn Trainer>,
+    pub worker: Worker,
     pub settled: Settings,
     pub arithmetic: Arithmetic,
     pub notes: Vec<String>,
+}
+
+/// How it is carried out.
+pub(crate) enum Worker {
+    /// Question by question, so that it can be put aside between two.
+    Steps(Arc<dyn Trainer>),
+    /// As a whole: it has an un-noised half.
+    Whole(Arc<dyn Procedure<Network>>),
+}
+
+impl Worker {
+    /// To be run from its first step to its last.
+    pub fn procedure(self) -> Arc<dyn Procedure<Network>> {
+        match self {
+            Self::Steps(trainer) => trainer,
+            Self::Whole(procedure) => procedure,
+        }
+    }
 }
 
 /// The note of sums in floating point.
@@ -98,7 +117,7 @@ pub(super) fn sizes(
     let batch = match info.asks {
         Asks::All => rows,
         Asks::One => 1,
-        Asks::Sample => {
+        Asks::Sample | Asks::Next => {
             let usual = (rows / 50).clamp(16, 4096).min((rows / 2).max(1));
             let batch = BATCH.check(given.batch.unwrap_or(usual) as f64)? as u64;
             settled.batch = Some(batch);
@@ -109,7 +128,7 @@ pub(super) fn sizes(
     let usual = match info.asks {
         Asks::All => FULL_STEPS,
         Asks::One => passes(SINGLE_PASSES),
-        Asks::Sample => passes(PASSES),
+        Asks::Sample | Asks::Next => passes(PASSES),
     };
     let steps = STEPS.check(f64::from(given.steps.unwrap_or(usual)))? as u32;
     let clip = CLIP.check(given.clip.unwrap_or(1.0))?;
@@ -276,7 +295,8 @@ pub(crate) fn plan(
         Sums::Float => (Arithmetic::Real, vec![FLOAT_SUMS.into()]),
         Sums::Exact => (Arithmetic::Finite, vec![]),
     };
-    Ok(Decision { procedure: Arc::new(sampled), settled, arithmetic, notes })
+    let worker = Worker::Steps(Arc::new(sampled));
+    Ok(Decision { worker, settled, arithmetic, notes })
 }
 
 /// A training on clipped gradients.
@@ -317,8 +337,14 @@ impl Begins {
 
     /// What a walk begins from.
     pub fn walk(&self, schedule: &Schedule) -> Option<serde_json::Value> {
+        self.walk_along(schedule, None)
+    }
+
+    /// The same, of answers that are rows of a stream.
+    pub fn walk_along(&self, schedule: &Schedule, running: Option<Running>) -> Option<serde_json::Value> {
         let (schedule, weights) = (schedule.clone(), self.weights.clone()?);
-        serde_json::to_value(Start { schedule, weights, layout: Layout::of(&self.net) }).ok()
+        let layout = Layout::of(&self.net);
+        serde_json::to_value(Start { schedule, weights, layout, running }).ok()
     }
 
     /// Whether weights of a file are to be begun from.

@@ -62,7 +62,7 @@ pub enum Sums {
 }
 
 /// The settings of a training.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// T.
@@ -122,6 +122,9 @@ pub struct Settings {
     /// L.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smoothness: Option<f64>,
+    /// Weight and decay of each buffer of correlated noise; searched for unless given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub buffers: Vec<[f64; 2]>,
 }
 
 pub(super) const STEPS_SETTING: SettingInfo =

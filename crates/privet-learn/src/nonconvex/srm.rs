@@ -27,7 +27,7 @@
 use super::method::Method;
 use super::rows::Examples;
 use super::sampled::{
-    Begins, Decision, Sizes, Trainer, covered, draw, on_grid, places, sizes, train,
+    Begins, Decision, Sizes, Trainer, Worker, covered, draw, on_grid, places, sizes, train,
 };
 use super::settings::{CLIP_DIFFERENCE, FIRST_BATCH, SMOOTHNESS, Settings};
 use super::tensors::Tensors;
@@ -131,7 +131,7 @@ pub(crate) fn plan(
         recursion,
     };
     Ok(Decision {
-        procedure: Arc::new(procedure),
+        worker: Worker::Steps(Arc::new(procedure)),
         settled,
         arithmetic: Arithmetic::Real,
         notes: vec![FLOAT_SUMS_ONLY.into()],

@@ -195,6 +195,26 @@ fn sampling_and_the_charged_event_agree() {
     }
 }
 
+/// Correlated noise: one event, each place once a pass, and whole numbers; add/remove is refused.
+#[test]
+fn correlated_noise_is_one_event_of_every_pass() {
+    let settings = [("batch", "60"), ("steps", "20")];
+    let asked = with(request("dp-ftrl", NET, 200, Neighbours::ReplaceOne), &settings);
+    let planned = plan(&asked).unwrap();
+    assert_eq!(planned.arithmetic(), Arithmetic::Finite);
+    let Some(Event::Use { cost: Cost::ContinualGaussian { steps, participation, sensitivity, .. }, .. }) =
+        planned.events()
+    else {
+        panic!("{:?}", planned.events())
+    };
+    // Four steps a pass, five passes.
+    assert_eq!((*steps, participation.times, participation.separation), (20, 5, 4));
+    assert!(*sensitivity >= 2.0, "{sensitivity}");
+    run(&planned, &table(&rows(200)), 1);
+    let other = with(request("dp-ftrl", NET, 200, Neighbours::AddRemove), &settings);
+    assert!(plan(&other).unwrap_err().to_string().contains("replace-one"));
+}
+
 fn collect(event: &Event, times: u32, into: &mut Vec<(u32, Cost)>) {
     match event {
         Event::Use { cost, .. } => into.push((times, cost.clone())),

@@ -16,6 +16,7 @@
 use super::smoothing::smooth;
 use super::tensors::{Layout, Tensors};
 use crate::erm::keep_within;
+use privet_dp::continual::Running;
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};
 
@@ -119,6 +120,9 @@ pub(crate) struct Start {
     pub weights: Vec<f32>,
     /// Which tensors they are.
     pub layout: Layout,
+    /// Where answers are rows of a stream under correlated noise: their running sum.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub running: Option<Running>,
 }
 
 /// What is asked of the records.
@@ -206,6 +210,10 @@ impl Training {
     }
 
     fn hear(&mut self, mut answer: Vec<f64>) {
+        if let Some(running) = &mut self.start.running {
+            let before = running.sum().to_vec();
+            answer = running.hear(&answer).iter().zip(before).map(|(now, then)| now - then).collect();
+        }
         let schedule = &self.start.schedule;
         let expected = schedule.expected[usize::from(self.heard > 0)];
         answer.iter_mut().for_each(|sum| *sum /= expected);
@@ -285,7 +293,7 @@ mod tests {
         let place = |name: &str, range| Place { name: name.into(), shape: vec![1], range };
         let places = vec![place("a", 0..1), place("c", 2..3), place("b", 1..2)];
         let layout = Layout { places, trained: 2 };
-        Training::begin(Start { schedule, weights: vec![1.0, 0.0, 7.0], layout })
+        Training::begin(Start { schedule, weights: vec![1.0, 0.0, 7.0], layout, running: None })
     }
 
     fn asked(next: Next<Question, Tensors>) -> Question {

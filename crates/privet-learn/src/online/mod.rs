@@ -32,6 +32,7 @@ mod wrapper;
 
 #[doc(hidden)]
 pub use method::Hidden;
+pub(crate) use ftrl::calibrated;
 pub use method::{METHODS, Method, MethodInfo};
 #[doc(hidden)]
 pub use rows::Slots;

@@ -7,7 +7,7 @@ use privet_learn::{LearnError, Task};
 use std::sync::atomic::AtomicBool;
 
 /// What needs more of a table than sums: orders, subsets, single columns.
-const MEMORY: [&str; 24] = [
+const MEMORY: [&str; 25] = [
     "centred-gd",
     "chosen-amp",
     "two-stage",
@@ -32,6 +32,7 @@ const MEMORY: [&str; 24] = [
     "dp-srm",
     "dp-gd",
     "rrpsgd",
+    "dp-ftrl",
 ];
 
 /// The bits that memory gives, however the file is cut; or a refusal in words before any noise is drawn.

@@ -5,7 +5,7 @@ use crate::subject::Subject;
 use privet_learn::{METHODS, Task};
 
 /// What is released by these is computed from exact sums, so that no bit depends on the storage.
-const EXACT: [&str; 22] = [
+const EXACT: [&str; 23] = [
     "gd",
     "centred-gd",
     "dp-ight",
@@ -28,6 +28,7 @@ const EXACT: [&str; 22] = [
     "dp-srm",
     "dp-gd",
     "rrpsgd",
+    "dp-ftrl",
 ];
 
 /// Other methods add up a row's entries in another order: far below the noise, which is drawn alike.
