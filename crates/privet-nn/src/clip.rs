@@ -1,7 +1,7 @@
 //! Norms of single examples, never too small, and the factors that clip them.
 
 use crate::kernel::dot;
-use crate::layer::{Op, Rule};
+use crate::layer::{self, Op, Rule};
 use crate::net::Net;
 use crate::tape::{Patches, Tape};
 
@@ -57,7 +57,7 @@ pub(crate) fn bounds(
             let wide = example * net.sizes[index + 1]..(example + 1) * net.sizes[index + 1];
             total += match op {
                 Op::Linear(_) => {
-                    let pair = |tape| factors(tape, index, &narrow, &wide);
+                    let pair = |tape| factors(net, tape, index, &narrow, &wide);
                     match tapes {
                         [tape] => outer_square(&[pair(tape)], &[tape.constant]),
                         [new, old] => {
@@ -68,15 +68,15 @@ pub(crate) fn bounds(
                 }
                 Op::Conv(conv) if conv.rule == Rule::Factors => {
                     for (tape, patches) in tapes.iter().zip(patches.iter_mut()) {
-                        conv.window
-                            .patches(&tape.values[index][narrow.clone()], &mut patches.seen[index]);
+                        let image = &tape.values(net, index)[narrow.clone()];
+                        layer::patches(&conv.window, image, &mut patches.seen[index]);
                     }
                     let mut pairs = Vec::with_capacity(2 * conv.window.places());
                     for (tape, patches) in tapes.iter().zip(patches.iter()) {
-                        let seen = patches.seen[index].chunks_exact(conv.window.patch());
+                        let seen = patches.seen[index].patches.chunks_exact(conv.window.patch());
                         pairs.extend(
                             seen.zip(
-                                tape.slopes[index + 1][wide.clone()].chunks_exact(conv.outputs),
+                                tape.slopes(net, index)[wide.clone()].chunks_exact(conv.outputs),
                             ),
                         );
                     }
@@ -90,12 +90,13 @@ pub(crate) fn bounds(
 }
 
 fn factors<'a>(
+    net: &Net,
     tape: &'a Tape,
     index: usize,
     narrow: &std::ops::Range<usize>,
     wide: &std::ops::Range<usize>,
 ) -> (&'a [f32], &'a [f32]) {
-    (&tape.values[index][narrow.clone()], &tape.slopes[index + 1][wide.clone()])
+    (&tape.values(net, index)[narrow.clone()], &tape.slopes(net, index)[wide.clone()])
 }
 
 /// min(1, clip/bound)·scale, rounded toward zero; 0 for a bound that is no number, whose example then

@@ -4,7 +4,7 @@ use crate::batch::Batch;
 use crate::clip::{bounds, factor};
 use crate::error::NetError;
 use crate::kernel::add_scaled;
-use crate::layer::{Op, Rule};
+use crate::layer::{self, Op, Rule};
 use crate::net::Net;
 use crate::tape::{Gradients, Tape, Weights};
 use crate::workspace::{Room, Workspace};
@@ -153,11 +153,12 @@ impl Net {
                 continue;
             }
             let (into, out) = (count * self.sizes[index], count * self.sizes[index + 1]);
-            for (value, before) in new.values[index][..into].iter_mut().zip(&old.values[index]) {
+            let (now, now_slopes) = new.factors_mut(self, index);
+            let (before, before_slopes) = old.factors_mut(self, index);
+            for (value, before) in now[..into].iter_mut().zip(&before[..into]) {
                 *value -= before;
             }
-            for (slope, now) in old.slopes[index + 1][..out].iter_mut().zip(&new.slopes[index + 1])
-            {
+            for (slope, now) in before_slopes[..out].iter_mut().zip(&now_slopes[..out]) {
                 *slope = now - *slope;
             }
         }
@@ -171,10 +172,7 @@ impl Net {
     /// Adds factor·gradient of each example of a piece to the room's sum.
     fn add_clipped(&self, room: &mut Room, terms: usize, count: usize) {
         let Room { tapes, kept, patches, factors, sum, .. } = room;
-        for (op, place) in
-            self.ops.iter().flat_map(|op| op.formed().into_iter().map(move |place| (op, place)))
-        {
-            debug_assert!(op.trains());
+        for place in self.ops.iter().flat_map(Op::formed) {
             for (example, &factor) in
                 factors[..count].iter().enumerate().filter(|(_, factor)| **factor > 0.0)
             {
@@ -189,17 +187,18 @@ impl Net {
                 let (into, out) = (self.sizes[index], self.sizes[index + 1]);
                 match op {
                     Op::Linear(linear) => {
-                        weigh(tape, index, into, out, &factors[..count]);
-                        let (input, slopes) = (&tape.values[index], &tape.slopes[index + 1]);
+                        self.weigh(tape, index, &factors[..count]);
+                        let (input, slopes) = (tape.values(self, index), tape.slopes(self, index));
                         linear.add(count, input, slopes, sum, tape.constant > 0.0);
                     }
                     Op::Conv(conv) if conv.rule == Rule::Factors => {
-                        weigh(tape, index, into, out, &factors[..count]);
+                        self.weigh(tape, index, &factors[..count]);
                         for example in 0..count {
-                            let input = &tape.values[index][example * into..(example + 1) * into];
+                            let input =
+                                &tape.values(self, index)[example * into..(example + 1) * into];
                             let slopes =
-                                &tape.slopes[index + 1][example * out..(example + 1) * out];
-                            conv.window.patches(input, &mut patches.seen[index]);
+                                &tape.slopes(self, index)[example * out..(example + 1) * out];
+                            layer::patches(&conv.window, input, &mut patches.seen[index]);
                             let weight = &mut sum[conv.weight.range()];
                             conv.weight_gradient(&patches.seen[index], slopes, weight, true);
                         }
@@ -209,22 +208,24 @@ impl Net {
             }
         }
     }
-}
 
-/// Slopes times the factor of their example; an example with none is wiped from both, so that what is not
-/// finite in it goes nowhere.
-pub(crate) fn weigh(tape: &mut Tape, index: usize, into: usize, out: usize, factors: &[f32]) {
-    for (example, &factor) in factors.iter().enumerate() {
-        let slopes = &mut tape.slopes[index + 1][example * out..(example + 1) * out];
-        if factor > 0.0 {
-            for slope in slopes {
-                let weighed = factor * *slope;
-                // Below this, rounding is no longer relative.
-                *slope = if weighed.abs() >= f32::MIN_POSITIVE { weighed } else { 0.0 };
+    /// Slopes times the factor of their example; an example with none is wiped from both, so that what is not
+    /// finite in it goes nowhere.
+    pub(crate) fn weigh(&self, tape: &mut Tape, index: usize, factors: &[f32]) {
+        let (into, out) = (self.sizes[index], self.sizes[index + 1]);
+        let (values, slopes) = tape.factors_mut(self, index);
+        for (example, &factor) in factors.iter().enumerate() {
+            let slopes = &mut slopes[example * out..(example + 1) * out];
+            if factor > 0.0 {
+                for slope in slopes {
+                    let weighed = factor * *slope;
+                    // Below this, rounding is no longer relative.
+                    *slope = if weighed.abs() >= f32::MIN_POSITIVE { weighed } else { 0.0 };
+                }
+            } else {
+                slopes.fill(0.0);
+                values[example * into..(example + 1) * into].fill(0.0);
             }
-        } else {
-            slopes.fill(0.0);
-            tape.values[index][example * into..(example + 1) * into].fill(0.0);
         }
     }
 }

@@ -7,7 +7,7 @@ mod norm;
 mod pool;
 
 pub(crate) use activation::{relu, relu_back, tanh, tanh_back};
-pub(crate) use conv::{Conv, Rule, Window};
+pub(crate) use conv::{Conv, Rule, Seen, Window, patches};
 pub(crate) use linear::Linear;
 pub(crate) use norm::GroupNorm;
 pub(crate) use pool::{average, average_back, largest, largest_back};
