@@ -40,7 +40,8 @@ fn outer_square(pairs: &[(&[f32], &[f32])], constants: &[f64]) -> f64 {
 }
 
 /// For each example of a piece, a number that its gradient's norm does not exceed, the rounding that follows
-/// included. `tapes` hold the factors of the gradient (two for a difference), `kept` what was formed of it.
+/// included. `tapes` hold the factors of the gradient (two for a difference), `kept` what was formed of it. With
+/// room to form what [`Rule::Factors`] leaves in factors, its norm is that of the numbers formed.
 pub(crate) fn bounds(
     net: &Net,
     tapes: &[Tape],
@@ -48,6 +49,7 @@ pub(crate) fn bounds(
     patches: &mut [Patches],
     count: usize,
     bounds: &mut [f64],
+    mut formed: Option<&mut Vec<f32>>,
 ) {
     for (example, bound) in bounds[..count].iter_mut().enumerate() {
         let mut total = square(&kept[example * net.kept..(example + 1) * net.kept]);
@@ -70,6 +72,13 @@ pub(crate) fn bounds(
                     for (tape, patches) in tapes.iter().zip(patches.iter_mut()) {
                         let image = &tape.values(net, index)[narrow.clone()];
                         layer::patches(&conv.window, image, &mut patches.seen[index]);
+                    }
+                    if let Some(formed) = &mut formed {
+                        formed.resize(conv.weight.length, 0.0);
+                        let slopes = &tapes[0].slopes(net, index)[wide.clone()];
+                        conv.weight_gradient(&patches[0].seen[index], slopes, formed, false);
+                        total += square(formed) * (1.0 + conv.weight.length as f64 * UNIT);
+                        continue;
                     }
                     let mut pairs = Vec::with_capacity(2 * conv.window.places());
                     for (tape, patches) in tapes.iter().zip(patches.iter()) {

@@ -40,7 +40,7 @@ impl Net {
         let examples = batch.examples(self)?;
         let weights = Weights::both(self, weights);
         let sum = work.sum(self, examples, |room, first, count| {
-            self.clipped_factors(&weights, batch, clip, 1.0, room, first, count);
+            self.clipped_factors(&weights, batch, clip, None, room, first, count);
             self.add_clipped(room, 1, count);
         });
         Ok(ClippedSum { sum, examples })
@@ -68,7 +68,7 @@ impl Net {
             }
             self.subtract(room, count);
             let Room { tapes, kept, patches, bounds: lengths, factors, .. } = room;
-            bounds(self, tapes, &kept[0], patches, count, lengths);
+            bounds(self, tapes, &kept[0], patches, count, lengths, None);
             for (factor_of, &bound) in factors.iter_mut().zip(&lengths[..count]) {
                 *factor_of = factor(clip, bound, 1.0);
             }
@@ -102,21 +102,24 @@ impl Net {
         }))
     }
 
-    /// A piece forward and back at these weights, and the clipping factor of each example, times `scale`.
+    /// A piece forward and back at these weights, and the clipping factor of each example: by the norm of the
+    /// exact gradient, or, for sums on a grid, by that of the numbers formed, in steps of the grid.
     pub(crate) fn clipped_factors(
         &self,
         weights: &Weights,
         batch: &Batch,
         clip: f64,
-        scale: f64,
+        grid: Option<f64>,
         room: &mut Room,
         first: usize,
         count: usize,
     ) {
         room.tapes[0].constant = 1.0;
         self.to_and_fro(weights, batch, room, 0, first, count);
-        let Room { tapes, kept, patches, bounds: lengths, factors, .. } = room;
-        bounds(self, &tapes[..1], &kept[0], patches, count, lengths);
+        let Room { tapes, kept, patches, bounds: lengths, factors, formed, .. } = room;
+        let forming = grid.is_some().then_some(formed);
+        bounds(self, &tapes[..1], &kept[0], patches, count, lengths, forming);
+        let scale = grid.map_or(1.0, |grid| 1.0 / grid);
         for (factor_of, &bound) in factors.iter_mut().zip(&lengths[..count]) {
             *factor_of = factor(clip, bound, scale);
         }

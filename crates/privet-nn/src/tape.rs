@@ -71,6 +71,11 @@ impl Patches {
         };
         Self { seen: net.ops.iter().map(room).collect(), back: net.ops.iter().map(room).collect() }
     }
+
+    /// Numbers held.
+    pub fn numbers(&self) -> usize {
+        self.seen.iter().chain(&self.back).map(Seen::numbers).sum()
+    }
 }
 
 impl Tape {
@@ -86,6 +91,12 @@ impl Tape {
             _ => Vec::new(),
         });
         Self { slope_rooms: rooms.clone(), rooms, chosen: chosen.collect(), constant: 1.0 }
+    }
+
+    /// Numbers held.
+    pub fn numbers(&self) -> usize {
+        let rooms: usize = self.rooms.iter().chain(&self.slope_rooms).map(Vec::len).sum();
+        rooms + self.chosen.iter().map(Vec::len).sum::<usize>()
     }
 
     /// What went into layer `index`.

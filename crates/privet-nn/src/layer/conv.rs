@@ -5,7 +5,7 @@ use super::Place;
 use crate::kernel::{Strided, for_each_level, product};
 
 /// Square windows over an image: where each begins, and which pixels it has.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Window {
     pub height: usize,
     pub width: usize,
@@ -75,6 +75,11 @@ impl Seen {
         let padded = if window.padding > 0 { window.padded() } else { 0 };
         Self { patches: vec![0.0; window.places() * window.patch()], padded: vec![0.0; padded] }
     }
+
+    /// Numbers held.
+    pub fn numbers(&self) -> usize {
+        self.patches.len() + self.padded.len()
+    }
 }
 
 for_each_level! {
@@ -143,7 +148,7 @@ impl Rule {
     }
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Conv {
     pub window: Window,
     pub outputs: usize,

@@ -5,7 +5,7 @@ use super::Place;
 use super::conv::add_rows;
 use crate::kernel::{Strided, product};
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Linear {
     pub inputs: usize,
     pub outputs: usize,

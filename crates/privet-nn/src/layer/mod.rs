@@ -15,7 +15,7 @@ pub(crate) use pool::{average, average_back, largest, largest_back};
 use std::ops::Range;
 
 /// Where a tensor is.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
     /// Among the network's tensors.
     pub tensor: usize,
@@ -40,7 +40,7 @@ impl Place {
 }
 
 /// A layer with its shapes known.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Op {
     Linear(Linear),
     Conv(Conv),
