@@ -149,7 +149,7 @@ pub struct Refused {
 /// One entrant of a race.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Race {
-    /// Which race: `fit`, `accountant`, `samplers`, `growth-rows`, `growth-columns`.
+    /// Which race: `fit`, `accountant`, `samplers`, `network`, `growth-rows`, `growth-columns`.
     pub race: String,
     /// Who ran, with the version, such as `privet amp` or `scikit-learn 1.9.1 lbfgs`.
     pub who: String,

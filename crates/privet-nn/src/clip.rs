@@ -1,7 +1,7 @@
 //! Norms of single examples, never too small, and the factors that clip them.
 
 use crate::kernel::dot;
-use crate::layer::{Op, Rule};
+use crate::layer::{self, Op, Rule};
 use crate::net::Net;
 use crate::tape::{Patches, Tape};
 
@@ -40,7 +40,8 @@ fn outer_square(pairs: &[(&[f32], &[f32])], constants: &[f64]) -> f64 {
 }
 
 /// For each example of a piece, a number that its gradient's norm does not exceed, the rounding that follows
-/// included. `tapes` hold the factors of the gradient (two for a difference), `kept` what was formed of it.
+/// included. `tapes` hold the factors of the gradient (two for a difference), `kept` what was formed of it. With
+/// room to form what [`Rule::Factors`] leaves in factors, its norm is that of the numbers formed.
 pub(crate) fn bounds(
     net: &Net,
     tapes: &[Tape],
@@ -48,6 +49,7 @@ pub(crate) fn bounds(
     patches: &mut [Patches],
     count: usize,
     bounds: &mut [f64],
+    mut formed: Option<&mut Vec<f32>>,
 ) {
     for (example, bound) in bounds[..count].iter_mut().enumerate() {
         let mut total = square(&kept[example * net.kept..(example + 1) * net.kept]);
@@ -57,7 +59,7 @@ pub(crate) fn bounds(
             let wide = example * net.sizes[index + 1]..(example + 1) * net.sizes[index + 1];
             total += match op {
                 Op::Linear(_) => {
-                    let pair = |tape| factors(tape, index, &narrow, &wide);
+                    let pair = |tape| factors(net, tape, index, &narrow, &wide);
                     match tapes {
                         [tape] => outer_square(&[pair(tape)], &[tape.constant]),
                         [new, old] => {
@@ -68,15 +70,22 @@ pub(crate) fn bounds(
                 }
                 Op::Conv(conv) if conv.rule == Rule::Factors => {
                     for (tape, patches) in tapes.iter().zip(patches.iter_mut()) {
-                        conv.window
-                            .patches(&tape.values[index][narrow.clone()], &mut patches.seen[index]);
+                        let image = &tape.values(net, index)[narrow.clone()];
+                        layer::patches(&conv.window, image, &mut patches.seen[index]);
+                    }
+                    if let Some(formed) = &mut formed {
+                        formed.resize(conv.weight.length, 0.0);
+                        let slopes = &tapes[0].slopes(net, index)[wide.clone()];
+                        conv.weight_gradient(&patches[0].seen[index], slopes, formed, false);
+                        total += square(formed) * (1.0 + conv.weight.length as f64 * UNIT);
+                        continue;
                     }
                     let mut pairs = Vec::with_capacity(2 * conv.window.places());
                     for (tape, patches) in tapes.iter().zip(patches.iter()) {
-                        let seen = patches.seen[index].chunks_exact(conv.window.patch());
+                        let seen = patches.seen[index].patches.chunks_exact(conv.window.patch());
                         pairs.extend(
                             seen.zip(
-                                tape.slopes[index + 1][wide.clone()].chunks_exact(conv.outputs),
+                                tape.slopes(net, index)[wide.clone()].chunks_exact(conv.outputs),
                             ),
                         );
                     }
@@ -90,12 +99,13 @@ pub(crate) fn bounds(
 }
 
 fn factors<'a>(
+    net: &Net,
     tape: &'a Tape,
     index: usize,
     narrow: &std::ops::Range<usize>,
     wide: &std::ops::Range<usize>,
 ) -> (&'a [f32], &'a [f32]) {
-    (&tape.values[index][narrow.clone()], &tape.slopes[index + 1][wide.clone()])
+    (&tape.values(net, index)[narrow.clone()], &tape.slopes(net, index)[wide.clone()])
 }
 
 /// min(1, clip/bound)·scale, rounded toward zero; 0 for a bound that is no number, whose example then

@@ -4,9 +4,9 @@
 use crate::batch::Batch;
 use crate::error::NetError;
 use crate::kernel::add_steps;
-use crate::layer::{Op, Rule};
+use crate::layer::{self, Op, Rule};
 use crate::net::Net;
-use crate::sum::{check_clip, weigh};
+use crate::sum::check_clip;
 use crate::tape::Weights;
 use crate::workspace::{Room, Workspace};
 
@@ -56,7 +56,7 @@ impl Net {
         let piece = |room: &mut Room, first, count| {
             room.whole.clear();
             room.whole.resize(self.trainable, 0);
-            self.clipped_factors(&weights, batch, clip, 1.0 / grid, room, first, count);
+            self.clipped_factors(&weights, batch, clip, Some(grid), room, first, count);
             self.add_truncated(room, count);
         };
         work.pieces(self, examples, piece, |room, _, _| {
@@ -68,7 +68,7 @@ impl Net {
     }
 
     fn add_truncated(&self, room: &mut Room, count: usize) {
-        let Room { tapes, kept, patches, factors, whole, sum, .. } = room;
+        let Room { tapes, kept, patches, factors, whole, formed, .. } = room;
         let (tape, patches) = (&mut tapes[0], &mut patches[0]);
         for place in self.ops.iter().flat_map(Op::formed) {
             for (example, &factor) in
@@ -84,10 +84,10 @@ impl Net {
             let (into, out) = (self.sizes[index], self.sizes[index + 1]);
             match op {
                 Op::Linear(linear) => {
-                    weigh(tape, index, into, out, &factors[..count]);
+                    self.weigh(tape, index, &factors[..count]);
                     for example in 0..count {
-                        let slopes = &tape.slopes[index + 1][example * out..(example + 1) * out];
-                        let input = &tape.values[index][example * into..(example + 1) * into];
+                        let slopes = &tape.slopes(self, index)[example * out..(example + 1) * out];
+                        let input = &tape.values(self, index)[example * into..(example + 1) * into];
                         let rows = whole[linear.weight.range()].chunks_exact_mut(out);
                         for (row, &value) in rows.zip(input).filter(|(_, value)| **value != 0.0) {
                             add_steps(row, value, slopes);
@@ -96,14 +96,13 @@ impl Net {
                     }
                 }
                 Op::Conv(conv) if conv.rule == Rule::Factors => {
-                    sum.resize(conv.weight.length.max(sum.len()), 0.0);
+                    formed.resize(conv.weight.length, 0.0);
                     for (example, &factor) in
                         factors[..count].iter().enumerate().filter(|(_, f)| **f > 0.0)
                     {
-                        let input = &tape.values[index][example * into..(example + 1) * into];
-                        let slopes = &tape.slopes[index + 1][example * out..(example + 1) * out];
-                        conv.window.patches(input, &mut patches.seen[index]);
-                        let formed = &mut sum[..conv.weight.length];
+                        let input = &tape.values(self, index)[example * into..(example + 1) * into];
+                        let slopes = &tape.slopes(self, index)[example * out..(example + 1) * out];
+                        layer::patches(&conv.window, input, &mut patches.seen[index]);
                         conv.weight_gradient(&patches.seen[index], slopes, formed, false);
                         add_steps(&mut whole[conv.weight.range()], factor, formed);
                     }

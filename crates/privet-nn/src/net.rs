@@ -62,6 +62,8 @@ pub struct Net {
     pub(crate) ops: Vec<Op>,
     /// What goes into each layer, then what comes out of the last.
     pub(crate) sizes: Vec<usize>,
+    /// Which room each of those is in: functions of one number work in place.
+    pub(crate) slots: Vec<usize>,
     pub(crate) loss: Loss,
     pub(crate) tensors: Vec<Tensor>,
     pub(crate) trainable: usize,
@@ -112,11 +114,13 @@ impl Net {
         for op in &mut ops {
             op.keep(&mut kept);
         }
+        let slots = slots(&ops);
         let widest = sizes.iter().copied().max().unwrap_or(1).max(kept);
         let piece = (KEPT / widest).clamp(1, PIECE);
         Ok(Self {
             ops,
             sizes,
+            slots,
             loss: description.loss,
             tensors,
             trainable,
@@ -198,6 +202,24 @@ fn uniform(state: &mut u64) -> f64 {
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^= mixed >> 31;
     (mixed >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// A function of one number writes over its input, unless that is the result of another such function, which
+/// needs it to go back. No other layer needs its own result, and none but this one its input once it is overwritten.
+fn slots(ops: &[Op]) -> Vec<usize> {
+    let mut slots = vec![0];
+    let (mut slot, mut needed) = (0, false);
+    for op in ops {
+        let in_place = match op {
+            Op::Flatten => true,
+            Op::Relu | Op::Tanh => !needed,
+            _ => false,
+        };
+        slot += usize::from(!in_place);
+        needed = matches!(op, Op::Relu | Op::Tanh) || (needed && matches!(op, Op::Flatten));
+        slots.push(slot);
+    }
+    slots
 }
 
 fn input_shape(input: Input) -> Result<Shape, NetError> {

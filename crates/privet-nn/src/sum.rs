@@ -4,7 +4,7 @@ use crate::batch::Batch;
 use crate::clip::{bounds, factor};
 use crate::error::NetError;
 use crate::kernel::add_scaled;
-use crate::layer::{Op, Rule};
+use crate::layer::{self, Op, Rule};
 use crate::net::Net;
 use crate::tape::{Gradients, Tape, Weights};
 use crate::workspace::{Room, Workspace};
@@ -40,7 +40,7 @@ impl Net {
         let examples = batch.examples(self)?;
         let weights = Weights::both(self, weights);
         let sum = work.sum(self, examples, |room, first, count| {
-            self.clipped_factors(&weights, batch, clip, 1.0, room, first, count);
+            self.clipped_factors(&weights, batch, clip, None, room, first, count);
             self.add_clipped(room, 1, count);
         });
         Ok(ClippedSum { sum, examples })
@@ -68,7 +68,7 @@ impl Net {
             }
             self.subtract(room, count);
             let Room { tapes, kept, patches, bounds: lengths, factors, .. } = room;
-            bounds(self, tapes, &kept[0], patches, count, lengths);
+            bounds(self, tapes, &kept[0], patches, count, lengths, None);
             for (factor_of, &bound) in factors.iter_mut().zip(&lengths[..count]) {
                 *factor_of = factor(clip, bound, 1.0);
             }
@@ -102,21 +102,24 @@ impl Net {
         }))
     }
 
-    /// A piece forward and back at these weights, and the clipping factor of each example, times `scale`.
+    /// A piece forward and back at these weights, and the clipping factor of each example: by the norm of the
+    /// exact gradient, or, for sums on a grid, by that of the numbers formed, in steps of the grid.
     pub(crate) fn clipped_factors(
         &self,
         weights: &Weights,
         batch: &Batch,
         clip: f64,
-        scale: f64,
+        grid: Option<f64>,
         room: &mut Room,
         first: usize,
         count: usize,
     ) {
         room.tapes[0].constant = 1.0;
         self.to_and_fro(weights, batch, room, 0, first, count);
-        let Room { tapes, kept, patches, bounds: lengths, factors, .. } = room;
-        bounds(self, &tapes[..1], &kept[0], patches, count, lengths);
+        let Room { tapes, kept, patches, bounds: lengths, factors, formed, .. } = room;
+        let forming = grid.is_some().then_some(formed);
+        bounds(self, &tapes[..1], &kept[0], patches, count, lengths, forming);
+        let scale = grid.map_or(1.0, |grid| 1.0 / grid);
         for (factor_of, &bound) in factors.iter_mut().zip(&lengths[..count]) {
             *factor_of = factor(clip, bound, scale);
         }
@@ -153,11 +156,12 @@ impl Net {
                 continue;
             }
             let (into, out) = (count * self.sizes[index], count * self.sizes[index + 1]);
-            for (value, before) in new.values[index][..into].iter_mut().zip(&old.values[index]) {
+            let (now, now_slopes) = new.factors_mut(self, index);
+            let (before, before_slopes) = old.factors_mut(self, index);
+            for (value, before) in now[..into].iter_mut().zip(&before[..into]) {
                 *value -= before;
             }
-            for (slope, now) in old.slopes[index + 1][..out].iter_mut().zip(&new.slopes[index + 1])
-            {
+            for (slope, now) in before_slopes[..out].iter_mut().zip(&now_slopes[..out]) {
                 *slope = now - *slope;
             }
         }
@@ -171,10 +175,7 @@ impl Net {
     /// Adds factor·gradient of each example of a piece to the room's sum.
     fn add_clipped(&self, room: &mut Room, terms: usize, count: usize) {
         let Room { tapes, kept, patches, factors, sum, .. } = room;
-        for (op, place) in
-            self.ops.iter().flat_map(|op| op.formed().into_iter().map(move |place| (op, place)))
-        {
-            debug_assert!(op.trains());
+        for place in self.ops.iter().flat_map(Op::formed) {
             for (example, &factor) in
                 factors[..count].iter().enumerate().filter(|(_, factor)| **factor > 0.0)
             {
@@ -189,17 +190,18 @@ impl Net {
                 let (into, out) = (self.sizes[index], self.sizes[index + 1]);
                 match op {
                     Op::Linear(linear) => {
-                        weigh(tape, index, into, out, &factors[..count]);
-                        let (input, slopes) = (&tape.values[index], &tape.slopes[index + 1]);
+                        self.weigh(tape, index, &factors[..count]);
+                        let (input, slopes) = (tape.values(self, index), tape.slopes(self, index));
                         linear.add(count, input, slopes, sum, tape.constant > 0.0);
                     }
                     Op::Conv(conv) if conv.rule == Rule::Factors => {
-                        weigh(tape, index, into, out, &factors[..count]);
+                        self.weigh(tape, index, &factors[..count]);
                         for example in 0..count {
-                            let input = &tape.values[index][example * into..(example + 1) * into];
+                            let input =
+                                &tape.values(self, index)[example * into..(example + 1) * into];
                             let slopes =
-                                &tape.slopes[index + 1][example * out..(example + 1) * out];
-                            conv.window.patches(input, &mut patches.seen[index]);
+                                &tape.slopes(self, index)[example * out..(example + 1) * out];
+                            layer::patches(&conv.window, input, &mut patches.seen[index]);
                             let weight = &mut sum[conv.weight.range()];
                             conv.weight_gradient(&patches.seen[index], slopes, weight, true);
                         }
@@ -209,22 +211,24 @@ impl Net {
             }
         }
     }
-}
 
-/// Slopes times the factor of their example; an example with none is wiped from both, so that what is not
-/// finite in it goes nowhere.
-pub(crate) fn weigh(tape: &mut Tape, index: usize, into: usize, out: usize, factors: &[f32]) {
-    for (example, &factor) in factors.iter().enumerate() {
-        let slopes = &mut tape.slopes[index + 1][example * out..(example + 1) * out];
-        if factor > 0.0 {
-            for slope in slopes {
-                let weighed = factor * *slope;
-                // Below this, rounding is no longer relative.
-                *slope = if weighed.abs() >= f32::MIN_POSITIVE { weighed } else { 0.0 };
+    /// Slopes times the factor of their example; an example with none is wiped from both, so that what is not
+    /// finite in it goes nowhere.
+    pub(crate) fn weigh(&self, tape: &mut Tape, index: usize, factors: &[f32]) {
+        let (into, out) = (self.sizes[index], self.sizes[index + 1]);
+        let (values, slopes) = tape.factors_mut(self, index);
+        for (example, &factor) in factors.iter().enumerate() {
+            let slopes = &mut slopes[example * out..(example + 1) * out];
+            if factor > 0.0 {
+                for slope in slopes {
+                    let weighed = factor * *slope;
+                    // Below this, rounding is no longer relative.
+                    *slope = if weighed.abs() >= f32::MIN_POSITIVE { weighed } else { 0.0 };
+                }
+            } else {
+                slopes.fill(0.0);
+                values[example * into..(example + 1) * into].fill(0.0);
             }
-        } else {
-            slopes.fill(0.0);
-            tape.values[index][example * into..(example + 1) * into].fill(0.0);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::batch::Batch;
 use crate::kernel::transpose;
-use crate::layer::{self, Op, Rule};
+use crate::layer::{self, Op, Rule, Seen};
 use crate::loss::loss_and_slopes;
 use crate::net::Net;
 
@@ -46,48 +46,72 @@ pub(crate) enum Gradients<'a> {
 /// What a piece left behind on its way.
 #[derive(Default)]
 pub(crate) struct Tape {
-    /// What goes into each layer, then the outputs.
-    pub values: Vec<Vec<f32>>,
+    /// Rooms for what goes into each layer and for the outputs; [`Net::slots`] says which.
+    rooms: Vec<Vec<f32>>,
     /// The slope of the loss at each of those.
-    pub slopes: Vec<Vec<f32>>,
+    slope_rooms: Vec<Vec<f32>>,
     /// Which pixel was the largest.
     chosen: Vec<Vec<u32>>,
     /// 1 where the layer's constant input is part of the factors: see the clipped difference.
     pub constant: f64,
 }
 
-/// Room for patches, whose padding stays zero.
+/// Room for patches, layer by layer, seen and on the way back.
 #[derive(Default)]
 pub(crate) struct Patches {
-    pub seen: Vec<Vec<f32>>,
-    back: Vec<f32>,
+    pub seen: Vec<Seen>,
+    back: Vec<Seen>,
 }
 
 impl Patches {
     pub fn new(net: &Net) -> Self {
-        let numbers = |op: &Op| match op {
-            Op::Conv(conv) => conv.window.places() * conv.window.patch(),
-            _ => 0,
+        let room = |op: &Op| match op {
+            Op::Conv(conv) => Seen::new(&conv.window),
+            _ => Seen::default(),
         };
-        let seen: Vec<_> = net.ops.iter().map(|op| vec![0.0; numbers(op)]).collect();
-        let back = seen.iter().map(Vec::len).max().unwrap_or(0);
-        Self { seen, back: vec![0.0; back] }
+        Self { seen: net.ops.iter().map(room).collect(), back: net.ops.iter().map(room).collect() }
+    }
+
+    /// Numbers held.
+    pub fn numbers(&self) -> usize {
+        self.seen.iter().chain(&self.back).map(Seen::numbers).sum()
     }
 }
 
 impl Tape {
     pub fn new(net: &Net) -> Self {
-        let room = |&size: &usize| vec![0.0; size * net.piece];
+        let mut rooms: Vec<Vec<f32>> = Vec::new();
+        for (&slot, size) in net.slots.iter().zip(&net.sizes) {
+            if slot == rooms.len() {
+                rooms.push(vec![0.0; size * net.piece]);
+            }
+        }
         let chosen = net.ops.iter().zip(&net.sizes[1..]).map(|(op, size)| match op {
             Op::MaxPool(_) => vec![0; size * net.piece],
             _ => Vec::new(),
         });
-        Self {
-            values: net.sizes.iter().map(room).collect(),
-            slopes: net.sizes.iter().map(room).collect(),
-            chosen: chosen.collect(),
-            constant: 1.0,
-        }
+        Self { slope_rooms: rooms.clone(), rooms, chosen: chosen.collect(), constant: 1.0 }
+    }
+
+    /// Numbers held.
+    pub fn numbers(&self) -> usize {
+        let rooms: usize = self.rooms.iter().chain(&self.slope_rooms).map(Vec::len).sum();
+        rooms + self.chosen.iter().map(Vec::len).sum::<usize>()
+    }
+
+    /// What went into layer `index`.
+    pub fn values(&self, net: &Net, index: usize) -> &[f32] {
+        &self.rooms[net.slots[index]]
+    }
+
+    /// The slopes at what came out of layer `index`.
+    pub fn slopes(&self, net: &Net, index: usize) -> &[f32] {
+        &self.slope_rooms[net.slots[index + 1]]
+    }
+
+    /// Both, for the factors of a layer's gradient to be changed.
+    pub fn factors_mut(&mut self, net: &Net, index: usize) -> (&mut [f32], &mut [f32]) {
+        (&mut self.rooms[net.slots[index]], &mut self.slope_rooms[net.slots[index + 1]])
     }
 
     /// Examples `first .. first + count` of the batch, as far as the outputs.
@@ -101,36 +125,43 @@ impl Tape {
         patches: &mut Patches,
     ) {
         let width = net.inputs();
-        for (example, row) in self.values[0][..count * width].chunks_exact_mut(width).enumerate() {
+        for (example, row) in self.rooms[0][..count * width].chunks_exact_mut(width).enumerate() {
             row.copy_from_slice(batch.input(first + example, width));
         }
         for (index, op) in net.ops.iter().enumerate() {
-            let (before, after) = self.values.split_at_mut(index + 1);
             let (into, out) = (net.sizes[index], net.sizes[index + 1]);
-            let input = &before[index][..count * into];
+            if let Op::Relu | Op::Tanh | Op::Flatten = op {
+                let values =
+                    moved(&mut self.rooms, net.slots[index], net.slots[index + 1], count * out);
+                match op {
+                    Op::Relu => layer::relu(values),
+                    Op::Tanh => layer::tanh(values),
+                    _ => {}
+                }
+                continue;
+            }
+            let (before, after) = self.rooms.split_at_mut(net.slots[index + 1]);
+            let input = &before[net.slots[index]][..count * into];
             let output = &mut after[0][..count * out];
-            match op {
-                Op::Linear(linear) => linear.forward(weights.flat, count, input, output),
-                Op::Relu => layer::relu(input, output),
-                Op::Tanh => layer::tanh(input, output),
-                Op::Flatten => output.copy_from_slice(input),
-                _ => {
-                    let chosen = &mut self.chosen[index];
-                    for (example, (input, output)) in
-                        input.chunks_exact(into).zip(output.chunks_exact_mut(out)).enumerate()
-                    {
-                        match op {
-                            Op::Conv(conv) => {
-                                conv.forward(weights.flat, input, output, &mut patches.seen[index]);
-                            }
-                            Op::MaxPool(window) => {
-                                let chosen = &mut chosen[example * out..(example + 1) * out];
-                                layer::largest(window, input, output, chosen);
-                            }
-                            Op::AveragePool(window) => layer::average(window, input, output),
-                            Op::GroupNorm(norm) => norm.forward(weights.flat, input, output),
-                            _ => unreachable!("handled above"),
-                        }
+            if let Op::Linear(linear) = op {
+                linear.forward(weights.flat, count, input, output);
+                continue;
+            }
+            for (example, (input, output)) in
+                input.chunks_exact(into).zip(output.chunks_exact_mut(out)).enumerate()
+            {
+                match op {
+                    Op::Conv(conv) => {
+                        conv.forward(weights.flat, input, output, &mut patches.seen[index])
+                    }
+                    Op::MaxPool(window) => {
+                        let chosen = &mut self.chosen[index][example * out..(example + 1) * out];
+                        layer::largest(window, input, output, chosen);
+                    }
+                    Op::AveragePool(window) => layer::average(window, input, output),
+                    Op::GroupNorm(norm) => norm.forward(weights.flat, input, output),
+                    Op::Linear(_) | Op::Relu | Op::Tanh | Op::Flatten => {
+                        unreachable!("handled above")
                     }
                 }
             }
@@ -139,7 +170,7 @@ impl Tape {
 
     /// The outputs of a piece that went forward.
     pub fn outputs(&self, net: &Net, count: usize) -> &[f32] {
-        &self.values[net.ops.len()][..count * net.outputs()]
+        &self.values(net, net.ops.len())[..count * net.outputs()]
     }
 
     /// From the loss back to the first layer with something to train.
@@ -153,78 +184,88 @@ impl Tape {
         patches: &mut Patches,
         mut gradients: Gradients,
     ) {
-        let last = net.ops.len();
+        let last = *net.slots.last().expect("the input is there");
         let outputs = net.outputs();
         for example in 0..count {
             let range = example * outputs..(example + 1) * outputs;
+            let slopes = &mut self.slope_rooms[last][range.clone()];
             loss_and_slopes(
                 net.loss,
                 batch,
                 first + example,
-                &self.values[last][range.clone()],
-                Some(&mut self.slopes[last][range]),
+                &self.rooms[last][range],
+                Some(slopes),
             );
         }
         for (index, op) in net.ops.iter().enumerate().skip(net.lowest).rev() {
             let (into, out) = (net.sizes[index], net.sizes[index + 1]);
-            let (before, after) = self.slopes.split_at_mut(index + 1);
-            let slopes = &after[0][..count * out];
-            let target = &mut before[index][..count * into];
-            let input = &self.values[index][..count * into];
-            let output = &self.values[index + 1][..count * out];
-            let further = index > net.lowest;
-            match op {
-                Op::Linear(linear) => {
-                    if let (Gradients::Summed(sum), true) = (&mut gradients, op.trains()) {
-                        linear.add(count, input, slopes, sum, true);
-                    }
-                    if further {
-                        linear.back(&weights.transposed[index], count, slopes, target);
-                    }
+            let (from, to) = (net.slots[index + 1], net.slots[index]);
+            if let Op::Relu | Op::Tanh | Op::Flatten = op {
+                let slopes = moved(&mut self.slope_rooms, from, to, count * into);
+                match op {
+                    Op::Relu => layer::relu_back(&self.rooms[from][..count * out], slopes),
+                    Op::Tanh => layer::tanh_back(&self.rooms[from][..count * out], slopes),
+                    _ => {}
                 }
-                Op::Relu => layer::relu_back(output, slopes, target),
-                Op::Tanh => layer::tanh_back(output, slopes, target),
-                Op::Flatten => target.copy_from_slice(slopes),
-                _ => {
-                    for example in 0..count {
-                        let wide = example * out..(example + 1) * out;
-                        let narrow = example * into..(example + 1) * into;
-                        let (input, slopes) = (&input[narrow.clone()], &slopes[wide.clone()]);
-                        let target = &mut target[narrow];
-                        gradient_of_one(
-                            op,
-                            net,
-                            example,
-                            input,
-                            slopes,
-                            &mut patches.seen[index],
-                            &mut gradients,
-                        );
-                        match op {
-                            _ if !further => {}
-                            Op::Conv(conv) => {
-                                let turned = &weights.transposed[index];
-                                let room =
-                                    &mut patches.back[..conv.window.places() * conv.window.patch()];
-                                conv.back(turned, slopes, target, room);
-                            }
-                            Op::MaxPool(window) => {
-                                layer::largest_back(
-                                    window,
-                                    &self.chosen[index][wide],
-                                    slopes,
-                                    target,
-                                );
-                            }
-                            Op::AveragePool(window) => layer::average_back(window, slopes, target),
-                            Op::GroupNorm(norm) => norm.back(weights.flat, input, slopes, target),
-                            _ => unreachable!("handled above"),
-                        }
+                continue;
+            }
+            let (before, after) = self.slope_rooms.split_at_mut(from);
+            let slopes = &after[0][..count * out];
+            let target = &mut before[to][..count * into];
+            let input = &self.rooms[to][..count * into];
+            let further = index > net.lowest;
+            if let Op::Linear(linear) = op {
+                if let (Gradients::Summed(sum), true) = (&mut gradients, op.trains()) {
+                    linear.add(count, input, slopes, sum, true);
+                }
+                if further {
+                    linear.back(&weights.transposed[index], count, slopes, target);
+                }
+                continue;
+            }
+            for example in 0..count {
+                let wide = example * out..(example + 1) * out;
+                let narrow = example * into..(example + 1) * into;
+                let (input, slopes) = (&input[narrow.clone()], &slopes[wide.clone()]);
+                let target = &mut target[narrow];
+                gradient_of_one(
+                    op,
+                    net,
+                    example,
+                    input,
+                    slopes,
+                    &mut patches.seen[index],
+                    &mut gradients,
+                );
+                match op {
+                    _ if !further => {}
+                    Op::Conv(conv) => conv.back(
+                        &weights.transposed[index],
+                        slopes,
+                        target,
+                        &mut patches.back[index],
+                    ),
+                    Op::MaxPool(window) => {
+                        layer::largest_back(window, &self.chosen[index][wide], slopes, target)
+                    }
+                    Op::AveragePool(window) => layer::average_back(window, slopes, target),
+                    Op::GroupNorm(norm) => norm.back(weights.flat, input, slopes, target),
+                    Op::Linear(_) | Op::Relu | Op::Tanh | Op::Flatten => {
+                        unreachable!("handled above")
                     }
                 }
             }
         }
     }
+}
+
+/// The first `count` numbers of room `to`, brought there from room `from` where that is another.
+fn moved(rooms: &mut [Vec<f32>], from: usize, to: usize, count: usize) -> &mut [f32] {
+    if from != to {
+        let [source, target] = rooms.get_disjoint_mut([from, to]).expect("two rooms");
+        target[..count].copy_from_slice(&source[..count]);
+    }
+    &mut rooms[to][..count]
 }
 
 /// What one example gives to the tensors of a layer that are formed, or to the sum.
@@ -234,7 +275,7 @@ fn gradient_of_one(
     example: usize,
     input: &[f32],
     slopes: &[f32],
-    patches: &mut [f32],
+    seen: &mut Seen,
     gradients: &mut Gradients,
 ) {
     if !op.trains() {
@@ -243,15 +284,15 @@ fn gradient_of_one(
     let own = |kept: usize| example * net.kept + kept;
     match (op, gradients) {
         (Op::Conv(conv), Gradients::Summed(sum)) => {
-            conv.window.patches(input, patches);
-            conv.weight_gradient(patches, slopes, &mut sum[conv.weight.range()], true);
+            layer::patches(&conv.window, input, seen);
+            conv.weight_gradient(seen, slopes, &mut sum[conv.weight.range()], true);
             conv.bias_gradient(slopes, &mut sum[conv.bias.range()], true);
         }
         (Op::Conv(conv), Gradients::Kept(kept)) => {
             if conv.rule == Rule::Formed {
-                conv.window.patches(input, patches);
+                layer::patches(&conv.window, input, seen);
                 let place = own(conv.weight.kept)..own(conv.weight.kept) + conv.weight.length;
-                conv.weight_gradient(patches, slopes, &mut kept[place], false);
+                conv.weight_gradient(seen, slopes, &mut kept[place], false);
             }
             let place = own(conv.bias.kept)..own(conv.bias.kept) + conv.bias.length;
             conv.bias_gradient(slopes, &mut kept[place], false);

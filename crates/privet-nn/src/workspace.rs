@@ -5,6 +5,7 @@
 //! of threads. Memory: a few models' worth a thread, whatever the batch.
 
 use crate::kernel::add_wide;
+use crate::layer::Op;
 use crate::net::Net;
 use crate::tape::{Patches, Tape};
 use rayon::prelude::*;
@@ -13,7 +14,7 @@ use rayon::prelude::*;
 #[derive(Default)]
 pub struct Workspace {
     rooms: Vec<Room>,
-    fits: (usize, usize, usize),
+    fits: Vec<Op>,
 }
 
 impl std::fmt::Debug for Workspace {
@@ -33,6 +34,8 @@ pub(crate) struct Room {
     pub factors: Vec<f32>,
     pub sum: Vec<f32>,
     pub whole: Vec<i32>,
+    /// One tensor's gradient of one example.
+    pub formed: Vec<f32>,
 }
 
 impl Room {
@@ -45,6 +48,7 @@ impl Room {
             factors: vec![0.0; net.piece],
             sum: Vec::new(),
             whole: Vec::new(),
+            formed: Vec::new(),
         }
     }
 
@@ -64,12 +68,22 @@ impl Workspace {
         Self::default()
     }
 
+    /// Bytes held: a function of the network and the number of threads.
+    pub fn bytes(&self) -> usize {
+        let room = |room: &Room| {
+            let tapes: usize = room.tapes.iter().map(Tape::numbers).sum();
+            let patches: usize = room.patches.iter().map(Patches::numbers).sum();
+            let kept: usize = room.kept.iter().map(Vec::len).sum();
+            4 * (tapes + patches + kept + room.sum.len() + room.whole.len() + room.formed.len())
+        };
+        self.rooms.iter().map(room).sum()
+    }
+
     /// Room for as many pieces as there are threads.
     pub(crate) fn rooms(&mut self, net: &Net) -> &mut [Room] {
-        let fits = (net.parameters(), net.sizes.iter().sum(), net.piece * net.ops.len());
-        if self.fits != fits {
+        if self.fits != net.ops {
             self.rooms.clear();
-            self.fits = fits;
+            self.fits.clone_from(&net.ops);
         }
         while self.rooms.len() < rayon::current_num_threads() {
             self.rooms.push(Room::new(net));

@@ -1,7 +1,7 @@
 //! The virtual environments of the peers, made by the harness itself.
 //!
 //! Scripts and pinned requirements are part of the program, so that an installed one can race
-//! anywhere. diffprivlib needs an older scikit-learn and lives apart. Each peer is installed on its own,
+//! anywhere. diffprivlib needs an older scikit-learn and Opacus a large torch: they live apart. Each peer is installed on its own,
 //! within the pins of its environment: one that cannot be had does not take the others with it.
 
 use super::RaceError;
@@ -13,12 +13,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Every script that a peer may be, and what they share.
-const SCRIPTS: [(&str, &str); 9] = [
+const SCRIPTS: [(&str, &str); 10] = [
     ("serving.py", include_str!("../../peers/serving.py")),
     ("fit.py", include_str!("../../peers/fit.py")),
     ("diffprivlib_fit.py", include_str!("../../peers/diffprivlib_fit.py")),
     ("accountant.py", include_str!("../../peers/accountant.py")),
     ("samplers.py", include_str!("../../peers/samplers.py")),
+    ("network.py", include_str!("../../peers/network.py")),
     ("growth.py", include_str!("../../peers/growth.py")),
     ("rows.py", include_str!("../../peers/rows.py")),
     ("dp_ebm.py", include_str!("../../peers/dp_ebm.py")),
@@ -26,6 +27,7 @@ const SCRIPTS: [(&str, &str); 9] = [
 ];
 const PINS: &str = include_str!("../../peers/requirements.txt");
 const OLDER_PINS: &str = include_str!("../../peers/requirements-diffprivlib.txt");
+const NETWORK_PINS: &str = include_str!("../../peers/requirements-opacus.txt");
 
 /// Somebody to race against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +42,8 @@ pub enum Rival {
     OpenDp,
     /// InterpretML, without its pages.
     Interpret,
+    /// Opacus, on torch.
+    Opacus,
 }
 
 impl Rival {
@@ -51,6 +55,7 @@ impl Rival {
             Self::DpAccounting => &["dp-accounting"],
             Self::OpenDp => &["opendp"],
             Self::Interpret => &["interpret-core", "scikit-learn", "scipy"],
+            Self::Opacus => &["opacus", "torch"],
         }
     }
 
@@ -63,6 +68,7 @@ impl Rival {
     fn place(self) -> (&'static str, &'static str) {
         match self {
             Self::Diffprivlib => ("venv-diffprivlib", OLDER_PINS),
+            Self::Opacus => ("venv-opacus", NETWORK_PINS),
             _ => ("venv", PINS),
         }
     }
@@ -196,8 +202,8 @@ mod tests {
 
     #[test]
     fn every_peer_is_pinned() {
-        use Rival::{Diffprivlib, DpAccounting, Interpret, OpenDp, ScikitLearn};
-        for rival in [ScikitLearn, Diffprivlib, DpAccounting, OpenDp, Interpret] {
+        use Rival::{Diffprivlib, DpAccounting, Interpret, Opacus, OpenDp, ScikitLearn};
+        for rival in [ScikitLearn, Diffprivlib, DpAccounting, OpenDp, Interpret, Opacus] {
             let pins = rival.place().1;
             for package in rival.packages() {
                 let pinned = pins.lines().filter_map(|line| line.split_once("=="));
@@ -206,7 +212,8 @@ mod tests {
                 assert!(version.split('.').all(|part| part.parse::<u32>().is_ok()), "{package}");
             }
         }
-        for line in PINS.lines().chain(OLDER_PINS.lines()).filter(|line| !line.starts_with('#')) {
+        let pins = [PINS, OLDER_PINS, NETWORK_PINS].into_iter().flat_map(str::lines);
+        for line in pins.filter(|line| !line.starts_with('#')) {
             assert!(line.contains("=="), "{line} is not pinned");
         }
     }

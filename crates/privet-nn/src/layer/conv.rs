@@ -2,10 +2,10 @@
 //! a_p the patch. The gradient of one example is Σ_p a_p ⊗ (slope at p).
 
 use super::Place;
-use crate::kernel::{Strided, product};
+use crate::kernel::{Strided, for_each_level, product};
 
 /// Square windows over an image: where each begins, and which pixels it has.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Window {
     pub height: usize,
     pub width: usize,
@@ -27,45 +27,106 @@ impl Window {
     pub fn patch(&self) -> usize {
         self.size * self.size * self.channels
     }
-    /// Calls with (place in the patches, place in the image, numbers) for every run of numbers that lie together
-    /// in both; what is not named is padding.
+    /// Numbers of an image with its padding.
+    pub fn padded(&self) -> usize {
+        (self.height + 2 * self.padding) * (self.width + 2 * self.padding) * self.channels
+    }
+
+    /// Calls with (place in the padded image, place in the image, numbers) for every line.
     #[inline(always)]
-    pub fn runs(&self, mut each: impl FnMut(usize, usize, usize)) {
+    fn lines(&self, mut each: impl FnMut(usize, usize, usize)) {
+        let length = self.width * self.channels;
+        for row in 0..self.height {
+            let padded = (row + self.padding) * (self.width + 2 * self.padding) + self.padding;
+            each(padded * self.channels, row * length, length);
+        }
+    }
+
+    /// Calls with (place in the patches, place in the padded image) for every line of every patch, of
+    /// side × channels numbers each.
+    #[inline(always)]
+    fn runs(&self, mut each: impl FnMut(usize, usize)) {
         let line = self.size * self.channels;
+        let across = (self.width + 2 * self.padding) * self.channels;
         let mut patch = 0;
         for out_row in 0..self.out_height {
             for out_column in 0..self.out_width {
-                let left = out_column * self.stride;
-                let first = self.padding.saturating_sub(left);
-                let last = (self.width + self.padding).saturating_sub(left).min(self.size);
-                for line_index in 0..self.size {
-                    let row = out_row * self.stride + line_index;
-                    if row >= self.padding && row < self.height + self.padding && first < last {
-                        let column = left + first - self.padding;
-                        let image = ((row - self.padding) * self.width + column) * self.channels;
-                        each(patch + first * self.channels, image, (last - first) * self.channels);
-                    }
+                let mut image =
+                    out_row * self.stride * across + out_column * self.stride * self.channels;
+                for _ in 0..self.size {
+                    each(patch, image);
                     patch += line;
+                    image += across;
                 }
             }
         }
     }
+}
 
-    /// Every patch of one image, a row each. Padding keeps what it had: zeros.
-    pub fn patches(&self, image: &[f32], patches: &mut [f32]) {
-        self.runs(|to, from, count| {
-            patches[to..to + count].copy_from_slice(&image[from..from + count])
-        });
+/// Room for the patches of one image, and for the image with its padding, which stays zero.
+#[derive(Default)]
+pub(crate) struct Seen {
+    pub patches: Vec<f32>,
+    padded: Vec<f32>,
+}
+
+impl Seen {
+    pub fn new(window: &Window) -> Self {
+        let padded = if window.padding > 0 { window.padded() } else { 0 };
+        Self { patches: vec![0.0; window.places() * window.patch()], padded: vec![0.0; padded] }
     }
 
-    /// Adds patches to the image they came from.
-    pub fn unpatch(&self, patches: &[f32], image: &mut [f32]) {
-        self.runs(|from, to, count| {
-            for (pixel, value) in image[to..to + count].iter_mut().zip(&patches[from..from + count])
-            {
-                *pixel += value;
-            }
-        });
+    /// Numbers held.
+    pub fn numbers(&self) -> usize {
+        self.patches.len() + self.padded.len()
+    }
+}
+
+for_each_level! {
+    /// Every patch of one image, a row each.
+    pub(crate) fn patches(window: &Window, image: &[f32], seen: &mut Seen) {
+        let from = if window.padding > 0 {
+            window.lines(|to, from, count| copy(&mut seen.padded[to..to + count], &image[from..from + count]));
+            &seen.padded[..]
+        } else {
+            image
+        };
+        let line = window.size * window.channels;
+        window.runs(|to, at| copy(&mut seen.patches[to..to + line], &from[at..at + line]));
+    }
+}
+
+for_each_level! {
+    /// The image whose pixels are the sums of what patches have there.
+    fn unpatch(window: &Window, back: &mut Seen, image: &mut [f32]) {
+        let line = window.size * window.channels;
+        let add = |image: &mut [f32]| {
+            image.fill(0.0);
+            window.runs(|from, at| {
+                for (pixel, value) in image[at..at + line].iter_mut().zip(&back.patches[from..from + line]) {
+                    *pixel += value;
+                }
+            });
+        };
+        if window.padding > 0 {
+            add(&mut back.padded);
+            window.lines(|from, to, count| copy(&mut image[to..to + count], &back.padded[from..from + count]));
+        } else {
+            add(image);
+        }
+    }
+}
+
+/// As `copy_from_slice`, for a few numbers at a time, without a call.
+#[inline(always)]
+fn copy(to: &mut [f32], from: &[f32]) {
+    let (to_whole, to_rest) = to.as_chunks_mut::<8>();
+    let (from_whole, from_rest) = from.as_chunks::<8>();
+    for (to, from) in to_whole.iter_mut().zip(from_whole) {
+        *to = *from;
+    }
+    for (to, from) in to_rest.iter_mut().zip(from_rest) {
+        *to = *from;
     }
 }
 
@@ -87,7 +148,7 @@ impl Rule {
     }
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Conv {
     pub window: Window,
     pub outputs: usize,
@@ -98,46 +159,45 @@ pub(crate) struct Conv {
 }
 
 impl Conv {
-    /// One example. `patches` is room, left as the example's patches.
-    pub fn forward(&self, weights: &[f32], input: &[f32], output: &mut [f32], patches: &mut [f32]) {
+    /// One example. `seen` is room, left as the example's patches.
+    pub fn forward(&self, weights: &[f32], input: &[f32], output: &mut [f32], seen: &mut Seen) {
         let bias = &weights[self.bias.range()];
         for place in output.chunks_exact_mut(self.outputs) {
-            place.copy_from_slice(bias);
+            copy(place, bias);
         }
-        self.window.patches(input, patches);
+        patches(&self.window, input, seen);
         product(
             (self.window.places(), self.outputs, self.window.patch()),
-            Strided { values: patches, row: self.window.patch(), column: 1 },
+            Strided { values: &seen.patches, row: self.window.patch(), column: 1 },
             &weights[self.weight.range()],
             output,
             true,
         );
     }
 
-    /// Slopes at one example's input; `transposed` is Wᵀ and `patches` room.
-    pub fn back(&self, transposed: &[f32], slopes: &[f32], out: &mut [f32], patches: &mut [f32]) {
+    /// Slopes at one example's input; `transposed` is Wᵀ and `room` room.
+    pub fn back(&self, transposed: &[f32], slopes: &[f32], out: &mut [f32], room: &mut Seen) {
         product(
             (self.window.places(), self.window.patch(), self.outputs),
             Strided { values: slopes, row: self.outputs, column: 1 },
             transposed,
-            patches,
+            &mut room.patches,
             false,
         );
-        out.fill(0.0);
-        self.window.unpatch(patches, out);
+        unpatch(&self.window, room, out);
     }
 
     /// Σ_p a_p ⊗ s_p of one example, put into or added to `gradient`.
     pub fn weight_gradient(
         &self,
-        patches: &[f32],
+        seen: &Seen,
         slopes: &[f32],
         gradient: &mut [f32],
         accumulate: bool,
     ) {
         product(
             (self.window.patch(), self.outputs, self.window.places()),
-            Strided { values: patches, row: 1, column: self.window.patch() },
+            Strided { values: &seen.patches, row: 1, column: self.window.patch() },
             slopes,
             gradient,
             accumulate,
@@ -149,9 +209,16 @@ impl Conv {
         if !accumulate {
             gradient.fill(0.0);
         }
-        for place in slopes.chunks_exact(self.outputs) {
-            for (total, slope) in gradient.iter_mut().zip(place) {
-                *total += slope;
+        add_rows(slopes, gradient);
+    }
+}
+
+for_each_level! {
+    /// Adds every row to `total`.
+    pub(crate) fn add_rows(rows: &[f32], total: &mut [f32]) {
+        for row in rows.chunks_exact(total.len()) {
+            for (total, value) in total.iter_mut().zip(row) {
+                *total += value;
             }
         }
     }

@@ -2,9 +2,10 @@
 //! ‖x‖·‖slope‖ (Goodfellow 2015) and it need not be formed.
 
 use super::Place;
+use super::conv::add_rows;
 use crate::kernel::{Strided, product};
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Linear {
     pub inputs: usize,
     pub outputs: usize,
@@ -58,11 +59,6 @@ impl Linear {
         if !constant {
             return;
         }
-        let bias = &mut sum[self.bias.range()];
-        for row in slopes[..examples * self.outputs].chunks_exact(self.outputs) {
-            for (total, slope) in bias.iter_mut().zip(row) {
-                *total += slope;
-            }
-        }
+        add_rows(&slopes[..examples * self.outputs], &mut sum[self.bias.range()]);
     }
 }

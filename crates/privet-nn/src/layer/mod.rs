@@ -7,7 +7,7 @@ mod norm;
 mod pool;
 
 pub(crate) use activation::{relu, relu_back, tanh, tanh_back};
-pub(crate) use conv::{Conv, Rule, Window};
+pub(crate) use conv::{Conv, Rule, Seen, Window, patches};
 pub(crate) use linear::Linear;
 pub(crate) use norm::GroupNorm;
 pub(crate) use pool::{average, average_back, largest, largest_back};
@@ -15,7 +15,7 @@ pub(crate) use pool::{average, average_back, largest, largest_back};
 use std::ops::Range;
 
 /// Where a tensor is.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
     /// Among the network's tensors.
     pub tensor: usize,
@@ -40,7 +40,7 @@ impl Place {
 }
 
 /// A layer with its shapes known.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Op {
     Linear(Linear),
     Conv(Conv),

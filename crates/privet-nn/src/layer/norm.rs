@@ -10,7 +10,7 @@ use super::Place;
 /// Added to the variance.
 const FLOOR: f64 = 1e-5;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GroupNorm {
     pub places: usize,
     pub channels: usize,

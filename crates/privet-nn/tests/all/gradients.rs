@@ -21,7 +21,7 @@ impl Examples {
         Self { inputs, classes, values, count }
     }
 
-    fn targets(&self, net: &Net, range: std::ops::Range<usize>) -> Targets<'_> {
+    pub fn targets(&self, net: &Net, range: std::ops::Range<usize>) -> Targets<'_> {
         match net.loss_kind() {
             Loss::CrossEntropy => Targets::Classes(&self.classes[range]),
             _ => Targets::Values(
@@ -55,7 +55,7 @@ pub fn length(vector: &[f64]) -> f64 {
     vector.iter().map(|value| value * value).sum::<f64>().sqrt()
 }
 
-fn distance(left: &[f64], right: &[f64]) -> f64 {
+pub fn distance(left: &[f64], right: &[f64]) -> f64 {
     length(&left.iter().zip(right).map(|(x, y)| x - y).collect::<Vec<_>>())
 }
 
