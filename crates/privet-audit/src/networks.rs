@@ -72,10 +72,12 @@ impl Subject {
 fn short(name: &str) -> Result<Method, AuditError> {
     let method: Method = name.parse()?;
     let method = method.with("steps", STEPS)?.with("clip", CLIP)?.with("averaged", "0")?;
-    let has = |setting: &str| method.info().settings.iter().any(|known| known.name == setting);
-    let method = if has("batch") { method.with("batch", "4")? } else { method };
-    let method = if has("clip_difference") { method.with("clip_difference", "0.0001")? } else { method };
-    Ok(method)
+    let known = method.info().settings;
+    let one = |method: Method, (name, value): (&str, &str)| match known.iter().any(|own| own.name == name) {
+        true => method.with(name, value),
+        false => Ok(method),
+    };
+    Ok([("batch", "4"), ("clip_difference", "0.0001")].into_iter().try_fold(method, one)?)
 }
 
 /// Audits a training.
