@@ -5,6 +5,7 @@ use crate::held::{Held, seal};
 use crate::input;
 use crate::model::Model;
 use crate::nearby::Answers;
+use crate::network::TrainedNetwork;
 use crate::noise::source;
 use crate::online::{Stream, Tallies};
 use crate::ratings::Factors;
@@ -199,6 +200,7 @@ pub fn load(py: Python<'_>, path: PathBuf, sealed: bool) -> Outcome<Py<PyAny>> {
         Loaded::Support(found) => Py::new(py, Support(Held::loaded(found)))?.into_any(),
         Loaded::Factors(found) => Py::new(py, Factors::loaded(Held::loaded(found)))?.into_any(),
         Loaded::Stream(found) => Py::new(py, Stream(Held::loaded(found)))?.into_any(),
+        Loaded::Network(found) => Py::new(py, TrainedNetwork(Held::loaded(found)))?.into_any(),
         Loaded::Tally(found) => Py::new(py, Tallies(Held::loaded(found)))?.into_any(),
         Loaded::Labels(found) => Py::new(py, Labels(Held::loaded(found)))?.into_any(),
         Loaded::Answers(found) => Py::new(py, Answers(Held::loaded(found)))?.into_any(),

@@ -13,6 +13,7 @@ mod held;
 mod input;
 mod model;
 mod nearby;
+mod network;
 mod noise;
 mod online;
 mod plan;
@@ -53,6 +54,8 @@ mod _privet {
     use super::model::Model;
     #[pymodule_export]
     use super::nearby::{Answers, NearbyPlan};
+    #[pymodule_export]
+    use super::network::{NetworkPlan, TrainedNetwork};
     #[pymodule_export]
     use super::noise::{noise_discrete_gaussian, noise_discrete_laplace};
     #[pymodule_export]

@@ -89,6 +89,13 @@ impl Schema {
         Encoding::new(&self.0).number_features()
     }
 
+    /// How many numbers a network sees of a row: all encoded columns but the constant one.
+    #[getter]
+    fn network_inputs(&self) -> usize {
+        let encoding = Encoding::new(&self.0.linear());
+        encoding.width() - usize::from(encoding.has_bias())
+    }
+
     /// Names of the encoded columns.
     #[getter]
     fn encoded_columns(&self) -> Vec<String> {

@@ -14,6 +14,7 @@
 //! | … for choices of columns | [`selections`] |
 //! | … for labels by votes | [`votes`] |
 //! | … for completed ratings, by a planted user | [`ratings`] |
+//! | … for trained networks, by a planted record and from a single run | [`networks`] |
 //! | … for a plan of any other family | [`planned`] |
 //! | … from a single run | [`one_run`] |
 //! | do samplers have their laws? | [`samplers`] |
@@ -40,6 +41,7 @@ mod error;
 pub mod interval;
 pub mod learner;
 pub mod membership;
+pub mod networks;
 pub mod normal;
 pub mod one_run;
 pub mod page;

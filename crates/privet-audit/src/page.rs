@@ -2,6 +2,7 @@
 
 mod answers;
 mod counts;
+mod networks;
 mod phases;
 mod progress;
 mod ratings;
@@ -60,6 +61,7 @@ pub fn page(head: &str, runs: u64, seed: u64, tell: &dyn Fn(&str)) -> Result<Pag
     votes::voted(&mut page, &options, &progress)?;
     ratings::completed(&mut page, &options, &progress)?;
     streams::streams(&mut page, &options, &progress)?;
+    networks::trained(&mut page, &options, &progress)?;
     single_runs(&mut page, seed, &progress)?;
     mechanisms(&mut page, &options, &progress)?;
     errata(&mut page)?;

@@ -98,6 +98,7 @@ fn measured(target: &Target, summaries: &[Summary]) -> Option<Measured> {
             Measure::RelativeError,
             Measure::Recall,
             Measure::Ndcg,
+            Measure::Loss,
         ];
         let right = beside.contains(&target.measure) || *measure == name;
         *counts && right && target.is_of(cell)
@@ -108,6 +109,7 @@ fn measured(target: &Target, summaries: &[Summary]) -> Option<Measured> {
         Measure::RelativeError => found.distance?,
         Measure::Recall => found.recall?,
         Measure::Ndcg => found.ndcg?,
+        Measure::Loss => found.loss?,
         Measure::Accuracy | Measure::RSquared | Measure::Rmse => (found.mean, found.standard_error),
     };
     Some(Measured { mean, standard_error, runs: found.runs, delta: found.cell.delta })

@@ -117,6 +117,9 @@ pub struct Run {
     /// Of the same, the discounted gain over the largest possible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ndcg: Option<f64>,
+    /// The mean loss of a network on held-out records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<f64>,
     /// The learner that did it where the entry left that open (`auto`).
     pub chosen: Option<String>,
     /// ε that the certificate proves at the cell's δ: beyond the cell's own ε where printed
@@ -146,7 +149,7 @@ pub struct Refused {
 /// One entrant of a race.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Race {
-    /// Which race: `fit`, `accountant`, `samplers`, `growth-rows`, `growth-columns`.
+    /// Which race: `fit`, `accountant`, `samplers`, `network`, `growth-rows`, `growth-columns`.
     pub race: String,
     /// Who ran, with the version, such as `privet amp` or `scikit-learn 1.9.1 lbfgs`.
     pub who: String,

@@ -24,6 +24,7 @@ pub mod page;
 mod progress;
 mod releasing;
 mod settings;
+mod usable;
 mod verbs;
 mod words;
 

@@ -168,7 +168,13 @@ impl RequestFlags {
         method: &Method,
         calibration: Calibration,
     ) -> Result<Request, Failure> {
-        let words = Words {
+        let words = self.words(method.clone(), calibration);
+        Ok(Request::build(schema, rows, &words)?)
+    }
+
+    /// What was asked for, in words.
+    pub fn words(&self, method: Method, calibration: Calibration) -> Words {
+        Words {
             epsilon: self.epsilon,
             delta: self.delta,
             neighbours: self.neighbours,
@@ -176,11 +182,10 @@ impl RequestFlags {
             huber_width: self.huber_width,
             quantile: self.quantile,
             rate_at_zero: self.rate_at_zero,
-            method: method.clone(),
+            method,
             settings: self.own(),
             calibration,
-        };
-        Ok(Request::build(schema, rows, &words)?)
+        }
     }
 
     /// Which tables are neighbours, counted in which unit.

@@ -26,6 +26,7 @@ pub mod look;
 mod method;
 pub mod model;
 mod near;
+pub mod nonconvex;
 pub mod online;
 mod plan;
 pub mod ranking;

@@ -4,6 +4,7 @@ use crate::completion::Complete;
 use crate::erm::Erm;
 use crate::file::Opened;
 use crate::look::count::Count;
+use crate::nonconvex::Network;
 use crate::online::Online;
 use crate::online::tally::Tally;
 use crate::released::Released;
@@ -71,4 +72,6 @@ families! {
     Labels(Vote);
     /// Answers to public questions by the records near them.
     Answers(Nearby);
+    /// A trained network.
+    Network(Network);
 }

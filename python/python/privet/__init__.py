@@ -33,6 +33,7 @@ from privet.counts import CountPlan, Counts, count, plan_count
 from privet.encoder import SchemaEncoder
 from privet.models import load, verify
 from privet.neighbors import PrivateNeighbors
+from privet.network import PrivateNetworkClassifier
 from privet.online import PrivateOnlineClassifier, StreamFile
 from privet.recommender import PrivateRecommender
 from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, PrivateRidge
@@ -60,6 +61,7 @@ __all__ = [
     "PrivateLinearRegression",
     "PrivateLinearSVC",
     "PrivateLogisticRegression",
+    "PrivateNetworkClassifier",
     "PrivateOnlineClassifier",
     "PrivatePoissonRegressor",
     "PrivateRecommender",

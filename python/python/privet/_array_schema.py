@@ -83,8 +83,9 @@ def array_schema(
     target: dict[str, Any],
     max_records: int | None,
     invalid: str | None = None,
+    radius: float | None = None,
 ) -> Schema:
-    """The schema; ``target`` holds ``classes`` or ``bounds``."""
+    """The schema; ``target`` holds ``classes`` or ``bounds``, and rows are clipped to ``radius`` if it is given."""
     columns = feature_names(n_features, names)
     as_libsvm = sparse and max_records is None
     draft: dict[str, Any] = {"target": dict(target), "file": {}}
@@ -95,11 +96,11 @@ def array_schema(
     if data_norm is not None:
         if not 0 < data_norm < np.inf:
             raise ValueError(f"data_norm is {data_norm!r}; a finite number above 0 is accepted")
-        radius, bias = float(data_norm), BIAS_SHARE * float(data_norm)
-        radius = float(np.hypot(radius, bias)) if fit_intercept else radius
+        usual, bias = float(data_norm), BIAS_SHARE * float(data_norm)
+        usual = float(np.hypot(usual, bias)) if fit_intercept else usual
     else:
-        radius, bias = CLIP_WITH_BOUNDS, 1.0
-    draft["clip"] = {"norm": "l2", "radius": radius}
+        usual, bias = CLIP_WITH_BOUNDS, 1.0
+    draft["clip"] = {"norm": "l2", "radius": usual if radius is None else radius}
     if fit_intercept:
         draft["bias"] = bias
     if as_libsvm:

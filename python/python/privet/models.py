@@ -18,6 +18,7 @@ from privet._warnings import NotValidWarning
 from privet.classification import NOTE_CLASSES, PrivateClassifier, PrivateLinearSVC, PrivateLogisticRegression
 from privet.counts import Counts
 from privet.neighbors import PrivateNeighbors
+from privet.network import _of_file as _network
 from privet.online import StreamFile
 from privet.recommender import PrivateRecommender
 from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, rate_at_zero
@@ -35,6 +36,7 @@ _RELEASED = (
     _privet.Tallies,
     _privet.Labels,
     _privet.Answers,
+    _privet.TrainedNetwork,
 )
 """What the extension hands out."""
 
@@ -79,7 +81,12 @@ def load(path: str | os.PathLike[str]) -> Any:
         near = _neighbors(found)
         near.certificate_ = _checked(near.certificate_, found)
         return near
-    estimator = _selector(found) if isinstance(found, _privet.Support) else _estimator(found)
+    if isinstance(found, _privet.Support):
+        estimator: Any = _selector(found)
+    elif isinstance(found, _privet.TrainedNetwork):
+        estimator = _network(found)
+    else:
+        estimator = _estimator(found)
     estimator.certificate_ = _checked(estimator.certificate_, found)
     return estimator
 

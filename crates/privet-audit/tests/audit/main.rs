@@ -10,6 +10,7 @@ mod counts;
 mod errata;
 mod learners;
 mod membership;
+mod networks;
 mod phase;
 mod power;
 mod ratings;

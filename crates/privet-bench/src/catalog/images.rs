@@ -6,7 +6,7 @@
 use super::{CatalogError, Entry, Lines, Split, Task, files::original, sparse};
 use privet_data::{
     DataError, Place,
-    schema::{Draft, ImageDraft, Schema, SchemaError},
+    schema::{ClipDraft, Draft, ImageDraft, Norm, Schema, SchemaError},
 };
 use std::{io::Write, path::Path};
 
@@ -33,6 +33,15 @@ pub(super) fn pixels(entry: &Entry, from: &Path) -> Result<Task, CatalogError> {
     let training = if entry.name == "mnist" { TRAINING_IMAGES } else { usize::MAX };
     let (rows, _) = rows(entry, from, training)?;
     Ok(Task { schema: schema()?, header: String::new(), rows, split: Split::Rows })
+}
+
+/// All images as plain numbers, none of them clipped, with the split they are published with: for networks.
+pub(super) fn published_pixels(entry: &Entry, from: &Path) -> Result<Task, CatalogError> {
+    let (rows, training) = rows(entry, from, usize::MAX)?;
+    // No image is longer: 784 entries of at most 1.
+    let clip = ClipDraft { norm: Norm::L2, radius: 28.0, rows: None };
+    let schema = Draft { clip, bias: None, ..Draft::from(schema()?) }.check()?;
+    Ok(Task { schema, header: String::new(), rows, split: Split::Published(training) })
 }
 
 /// All images as images, with the split they are published with.

@@ -142,6 +142,7 @@ pub fn prepare(
         "diabetes-130" => diabetes::diabetes_130(entry, from)?,
         "california-housing" => housing::california_housing(entry, from)?,
         "mnist" | "fashion-mnist" => images::pixels(entry, from)?,
+        "mnist-pixels" | "fashion-mnist-pixels" => images::published_pixels(entry, from)?,
         "mnist-images" | "fashion-mnist-images" => images::images(entry, from)?,
         "a9a" | "20newsgroups" | "reuters" => sparse::published(entry, from)?,
         "cod-rna-100000" | "cod-rna-1000000" => sparse::cod_rna_with_zeros(entry, from)?,

@@ -1,7 +1,7 @@
 //! The virtual environments of the peers, made by the harness itself.
 //!
 //! Scripts and pinned requirements are part of the program, so that an installed one can race
-//! anywhere. diffprivlib needs an older scikit-learn and lives apart. Each peer is installed on its own,
+//! anywhere. diffprivlib needs an older scikit-learn and Opacus a large torch: they live apart. Each peer is installed on its own,
 //! within the pins of its environment: one that cannot be had does not take the others with it.
 
 use super::RaceError;
@@ -13,12 +13,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Every script that a peer may be, and what they share.
-const SCRIPTS: [(&str, &str); 10] = [
+const SCRIPTS: &[(&str, &str)] = &[
     ("serving.py", include_str!("../../peers/serving.py")),
     ("fit.py", include_str!("../../peers/fit.py")),
     ("diffprivlib_fit.py", include_str!("../../peers/diffprivlib_fit.py")),
     ("accountant.py", include_str!("../../peers/accountant.py")),
     ("samplers.py", include_str!("../../peers/samplers.py")),
+    ("network.py", include_str!("../../peers/network.py")),
     ("growth.py", include_str!("../../peers/growth.py")),
     ("rows.py", include_str!("../../peers/rows.py")),
     ("river_stream.py", include_str!("../../peers/river_stream.py")),
@@ -28,6 +29,7 @@ const SCRIPTS: [(&str, &str); 10] = [
 const PINS: &str = include_str!("../../peers/requirements.txt");
 const RIVER_PINS: &str = include_str!("../../peers/requirements-river.txt");
 const OLDER_PINS: &str = include_str!("../../peers/requirements-diffprivlib.txt");
+const NETWORK_PINS: &str = include_str!("../../peers/requirements-opacus.txt");
 
 /// Somebody to race against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +46,8 @@ pub enum Rival {
     Interpret,
     /// river.
     River,
+    /// Opacus, on torch.
+    Opacus,
 }
 
 impl Rival {
@@ -56,6 +60,7 @@ impl Rival {
             Self::OpenDp => &["opendp"],
             Self::River => &["river"],
             Self::Interpret => &["interpret-core", "scikit-learn", "scipy"],
+            Self::Opacus => &["opacus", "torch"],
         }
     }
 
@@ -69,6 +74,7 @@ impl Rival {
         match self {
             Self::Diffprivlib => ("venv-diffprivlib", OLDER_PINS),
             Self::River => ("venv-river", RIVER_PINS),
+            Self::Opacus => ("venv-opacus", NETWORK_PINS),
             _ => ("venv", PINS),
         }
     }
@@ -202,8 +208,8 @@ mod tests {
 
     #[test]
     fn every_peer_is_pinned() {
-        use Rival::{Diffprivlib, DpAccounting, Interpret, OpenDp, River, ScikitLearn};
-        for rival in [ScikitLearn, Diffprivlib, DpAccounting, OpenDp, Interpret, River] {
+        use Rival::{Diffprivlib, DpAccounting, Interpret, Opacus, OpenDp, River, ScikitLearn};
+        for rival in [ScikitLearn, Diffprivlib, DpAccounting, OpenDp, Interpret, River, Opacus] {
             let pins = rival.place().1;
             for package in rival.packages() {
                 let pinned = pins.lines().filter_map(|line| line.split_once("=="));
@@ -212,7 +218,8 @@ mod tests {
                 assert!(version.split('.').all(|part| part.parse::<u32>().is_ok()), "{package}");
             }
         }
-        for line in PINS.lines().chain(OLDER_PINS.lines()).filter(|line| !line.starts_with('#')) {
+        let pins = [PINS, OLDER_PINS, NETWORK_PINS].into_iter().flat_map(str::lines);
+        for line in pins.filter(|line| !line.starts_with('#')) {
             assert!(line.contains("=="), "{line} is not pinned");
         }
     }

@@ -5,6 +5,7 @@
 //! | [`fit`] | `amp` and `auto` on Adult | scikit-learn, diffprivlib, the papers' AMP through SciPy |
 //! | [`accountant`] | ε of an event, noise for a budget | dp-accounting |
 //! | [`samplers`] | exact draws a second | OpenDP |
+//! | [`network`] | examples a second of a network, clipped one by one | Opacus, torch |
 //! | [`growth`] | time and memory against rows and columns | scikit-learn |
 //!
 //! Entrants take turns (`turns`), and the fastest round of each counts, so that other work on the machine
@@ -16,6 +17,7 @@ pub mod environment;
 mod error;
 pub mod fit;
 pub mod growth;
+pub mod network;
 pub mod peer;
 pub mod samplers;
 mod turns;
@@ -39,13 +41,16 @@ pub enum Kind {
     Accountant,
     /// Drawing noise.
     Samplers,
+    /// Steps of a network.
+    Network,
     /// Growth against rows and columns.
     Growth,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Fit, Self::Accountant, Self::Samplers, Self::Growth];
+    pub const ALL: [Self; 5] =
+        [Self::Fit, Self::Accountant, Self::Samplers, Self::Network, Self::Growth];
 
     /// Its name, against whom it is, and what runs it.
     fn facts(self) -> (&'static str, &'static [Rival], Runner) {
@@ -53,6 +58,7 @@ impl Kind {
             Self::Fit => ("fit", &[Rival::ScikitLearn, Rival::Diffprivlib], fit::run),
             Self::Accountant => ("accountant", &[Rival::DpAccounting], accountant::run),
             Self::Samplers => ("samplers", &[Rival::OpenDp], samplers::run),
+            Self::Network => ("network", &[Rival::Opacus], network::run),
             Self::Growth => ("growth", &[Rival::ScikitLearn], growth::run),
         }
     }

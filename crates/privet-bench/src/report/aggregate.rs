@@ -40,6 +40,8 @@ pub struct Summary {
     pub recall: Option<(f64, Option<f64>)>,
     /// Their mean gain, likewise.
     pub ndcg: Option<(f64, Option<f64>)>,
+    /// Mean loss of networks on held-out records, likewise.
+    pub loss: Option<(f64, Option<f64>)>,
     /// Learners that did it where the entry left that open, and how often.
     pub chosen: BTreeMap<String, usize>,
     /// Largest ε that a certificate proves.
@@ -82,6 +84,7 @@ impl Summary {
             distance: all(|run| run.distance),
             recall: all(|run| run.recall),
             ndcg: all(|run| run.ndcg),
+            loss: all(|run| run.loss),
             chosen,
             certified: runs.iter().filter_map(|run| run.certified).reduce(f64::max),
             seconds: mean(&seconds),

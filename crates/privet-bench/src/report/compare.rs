@@ -59,6 +59,9 @@ pub fn score(summary: &Summary) -> String {
         Some(error) => format!("{} ± {}", measure.score(summary.mean), measure.score(error)),
         None => measure.score(summary.mean),
     };
+    if let Some((loss, _)) = summary.loss {
+        return format!("{score} (loss {})", fixed(loss, 4));
+    }
     match (summary.distance, summary.ranking, summary.recall, summary.ndcg) {
         (Some((apart, _)), ..) => format!("{score} (error {})", fixed(apart, 3)),
         (None, Some((area, _)), ..) => format!("{score} (AUC {})", measure.score(area)),

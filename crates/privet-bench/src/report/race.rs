@@ -27,6 +27,7 @@ pub fn sections(races: &[Race], document: &mut Document) {
             "fit" => fits(&lines, document),
             "accountant" => accountants(&lines, document),
             "samplers" => samplers(&lines, document),
+            "network" => network(&lines, document),
             "growth-rows" => growth(&lines, "rows", document),
             "growth-columns" => growth(&lines, "columns", document),
             other => unknown(other, &lines, document),
@@ -153,6 +154,29 @@ fn samplers(lines: &[&Race], document: &mut Document) {
         .words("who", |(line, _)| who(line))
         .numbers("millions a second", |(line, _)| short(number(line, "draws_per_second") / 1e6))
         .numbers("ratio", |(_, ratio)| fixed(*ratio, if *ratio < 10.0 { 2 } else { 0 }));
+    document.table(table);
+}
+
+fn network(lines: &[&Race], document: &mut Document) {
+    document.heading(3, "Steps of a network");
+    document.text(
+        "The net of the papers on handwritten digits (26,010 weights), made-up digits, one run. A step is \
+         gradient, clipping of each example's gradient where it says so, noise where it says so, and the update. \
+         Beside plain: how much longer than the same maker's plain step.",
+    );
+    let plain = |line: &Race| {
+        let same = |other: &&&Race| ours(other) == ours(line) && word(other, "mode") == "plain";
+        lines.iter().find(same).map_or(f64::NAN, |plain| number(plain, "examples_per_second"))
+    };
+    let table = Table::of("Networks: examples a second", lines.iter().copied())
+        .words("who", |line| line.who.clone())
+        .words("step", |line| word(line, "mode"))
+        .numbers("batch", |line| thousands(number(line, "batch") as u64))
+        .numbers("threads", |line| short(number(line, "threads")))
+        .numbers("examples a second", |line| thousands(number(line, "examples_per_second") as u64))
+        .numbers("beside plain", |line| {
+            fixed(plain(line) / number(line, "examples_per_second"), 2)
+        });
     document.table(table);
 }
 

@@ -95,6 +95,7 @@ impl<'a> Beside<'a> {
                 distance: None,
                 recall: None,
                 ndcg: None,
+                loss: None,
                 chosen: Some(package.clone()),
                 certified: None,
                 seconds,

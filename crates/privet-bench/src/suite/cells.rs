@@ -191,6 +191,7 @@ method = "non-private"
             distance: None,
             recall: None,
             ndcg: None,
+            loss: None,
             peak_memory: None,
         })
     }

@@ -2,7 +2,8 @@
 
 use super::file::{Delta, Entry, Source, Suite};
 use super::grid::{self, Point, Value};
-use super::learner::{Family, Learner};
+use super::learner::{Family, INPUT_SCALE, INPUT_SHIFT, Learner};
+use super::nets;
 use super::peer::Peer;
 use super::target;
 use crate::catalog;
@@ -90,6 +91,7 @@ struct EntryDraft {
     set: BTreeMap<String, Value>,
     #[serde(default)]
     item_features: bool,
+    net: Option<String>,
     loss: Option<LossDraft>,
     epsilons: Option<Vec<f64>>,
     delta: Option<DeltaDraft>,
@@ -139,17 +141,16 @@ pub fn parse(text: &str, file: &str, folder: &Path) -> Result<Suite, BenchError>
     check.different(&names, "data set")?;
     let loss = match (draft.task, draft.loss) {
         (Family::Train, Some(loss)) => loss.loss(),
-        (Family::Complete, None) => Loss::SQUARED,
+        (Family::Complete | Family::Network, None) => Loss::SQUARED,
         (Family::Train, None) => {
             return Err(check.refused(
                 None,
-                "missing field `loss`; it is left out with task = \"complete\" alone",
+                "missing field `loss`; it is left out with task = \"complete\" or \"network\" alone",
             ));
         }
-        (Family::Complete, Some(_)) => {
-            return Err(
-                check.refused(None, "with task = \"complete\" there is no loss: leave it out")
-            );
+        (Family::Complete | Family::Network, Some(_)) => {
+            let why = "with task = \"complete\" or \"network\" there is no loss: leave it out";
+            return Err(check.refused(None, why));
         }
     };
     let neighbours = draft.neighbours;
@@ -288,7 +289,7 @@ impl Check<'_> {
         };
         let held_out = draft.held_out.unwrap_or(HELD_OUT);
         if !(held_out > 0.0 && held_out < 1.0)
-            || (family == Family::Train && draft.held_out.is_some())
+            || (family != Family::Complete && draft.held_out.is_some())
         {
             let words = format!(
                 "data set '{name}': held-out is of ratings (task = \"complete\"), a share above 0 and below 1"
@@ -330,6 +331,16 @@ impl Check<'_> {
             }
             _ => return Err(refused(&"accepted is a method or a peer, one of them")),
         };
+        let net = match (usual.family, &draft.net) {
+            (Family::Network, Some(name)) => Some(nets::find(name).map_err(|why| refused(&why))?),
+            (Family::Network, None) => {
+                return Err(refused(&"net: accepted is the name of a network"));
+            }
+            (_, Some(_)) => {
+                return Err(refused(&"net: accepted with task = \"network\" alone"));
+            }
+            (_, None) => None,
+        };
         let neighbours = learner.peer().map(Peer::neighbours).or(draft.neighbours);
         let fixed: Point =
             draft.set.iter().map(|(key, value)| (key.clone(), value.to_string())).collect();
@@ -362,6 +373,7 @@ impl Check<'_> {
             learner,
             fixed,
             item_features: draft.item_features,
+            net,
             loss: draft.loss.map_or(usual.loss, LossDraft::loss),
             epsilons: match &draft.epsilons {
                 Some(epsilons) => self.epsilons(epsilons, start)?,
@@ -413,6 +425,9 @@ impl Check<'_> {
         }
         if ["row-norm", "entry-bound"].contains(&key) {
             return Err(format!("{key} '{value}': accepted is {RADIUS}"));
+        }
+        if [INPUT_SCALE, INPUT_SHIFT].contains(&key) && value.to_string().parse::<f64>().is_err() {
+            return Err(format!("{key} '{value}': accepted is a number"));
         }
         method.with(&point, 1).map(|_| ()).map_err(|error| error.to_string())
     }

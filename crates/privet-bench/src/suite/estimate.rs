@@ -20,6 +20,16 @@ pub fn model(entry: &Entry, point: &Point, size: Size) -> f64 {
             let batch = number("batch").unwrap_or(rows / 20.0);
             (number("steps").unwrap_or(500.0) * batch / rows, 0.1)
         }
+        // Gradients of networks cost far more than those of linear models.
+        name if entry.net.is_some() => {
+            let batch = number("batch").unwrap_or(rows / 50.0);
+            let passes = match name {
+                "dp-gd" => number("steps").unwrap_or(100.0),
+                "rrpsgd" => number("steps").unwrap_or(8.0 * rows) / rows,
+                _ => number("steps").unwrap_or(30.0 * rows / batch) * batch / rows,
+            };
+            return 1.0 + NETWORK * passes * rows * size.columns as f64;
+        }
         "psgd" | "psgd-strong" => (number("passes").unwrap_or(10.0), 0.0),
         "frank-wolfe" => (0.5 * number("steps").unwrap_or(300.0), 0.05),
         "simplex" => (100.0, 0.0),
@@ -35,6 +45,8 @@ pub fn model(entry: &Entry, point: &Point, size: Size) -> f64 {
 
 /// Entries that rows are taken to have at most: wider ones are sparse.
 const SEEN: f64 = 50.0;
+/// Seconds an entry of a network's input.
+const NETWORK: f64 = 4e-7;
 /// Seconds an entry.
 const SECONDS: f64 = 1.5e-9;
 /// Seconds a coordinate: noise, and what is kept of it.

@@ -54,6 +54,7 @@ use super::target::Target;
 use crate::error::BenchError;
 use privet_core::Neighbours;
 use privet_learn::Calibration;
+use privet_nn::Description;
 use privet_optim::loss::Loss;
 use std::path::{Path, PathBuf};
 
@@ -110,6 +111,8 @@ pub struct Entry {
     pub fixed: Point,
     /// Of ratings: whether it is told the public features of items.
     pub item_features: bool,
+    /// Of networks: the layers.
+    pub net: Option<Description>,
     /// What it minimises.
     pub loss: Loss,
     /// Budgets.
@@ -193,6 +196,7 @@ built_in![
     "wang-sparse",
     "thakkar-completion",
     "thakkar-transfer",
+    "wang-nonconvex",
 ];
 
 /// The suite of that name, or in that file.

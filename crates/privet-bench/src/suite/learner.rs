@@ -4,8 +4,17 @@ use super::grid::{self, OWN_KEYS, Point};
 use super::peer::Peer;
 use super::vote::{OWN, Voter};
 use privet_learn::completion::Method as Completion;
+use privet_learn::nonconvex::Method as Training;
 use privet_learn::{LearnError, Method, SettingInfo};
 use serde::Deserialize;
+
+/// The keys of a network that are not settings of its training: how rows are clipped, and what its input is
+/// multiplied by and moved by.
+pub const NETWORK_KEYS: [&str; 4] = ["row-norm", "entry-bound", INPUT_SCALE, INPUT_SHIFT];
+/// What a network's input is multiplied by.
+pub const INPUT_SCALE: &str = "input-scale";
+/// What is added to it then.
+pub const INPUT_SHIFT: &str = "input-shift";
 
 /// Which family of learners a suite is of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -16,6 +25,8 @@ pub enum Family {
     Train,
     /// Ratings completed.
     Complete,
+    /// Networks of tables and images.
+    Network,
 }
 
 impl Family {
@@ -27,6 +38,7 @@ impl Family {
                 None => Learner::Train(word.parse()?),
             },
             Self::Complete => Learner::Complete(word.parse()?),
+            Self::Network => Learner::Network(word.parse()?),
         })
     }
 }
@@ -40,6 +52,8 @@ pub enum Learner {
     Complete(Completion),
     /// Of whatever teachers vote for.
     Vote(Voter),
+    /// Of a network.
+    Network(Training),
     /// Somebody else's, of a linear model.
     Peer(Peer),
 }
@@ -51,6 +65,7 @@ impl Learner {
             Self::Train(method) => method.name(),
             Self::Complete(method) => method.info().name,
             Self::Vote(voter) => voter.name(),
+            Self::Network(method) => method.info().name,
             Self::Peer(peer) => peer.name(),
         }
     }
@@ -61,6 +76,7 @@ impl Learner {
             Self::Train(method) => method.is_private(),
             Self::Complete(method) => method.is_private(),
             Self::Vote(voter) => voter.is_private(),
+            Self::Network(method) => method.is_private(),
             Self::Peer(_) => true,
         }
     }
@@ -71,6 +87,7 @@ impl Learner {
             Self::Train(method) => method.info().settings,
             Self::Complete(method) => method.info().settings,
             Self::Vote(_) => OWN,
+            Self::Network(method) => method.info().settings,
             Self::Peer(_) => &[],
         }
     }
@@ -79,7 +96,7 @@ impl Learner {
     pub fn peer(&self) -> Option<Peer> {
         match self {
             Self::Peer(peer) => Some(*peer),
-            Self::Train(_) | Self::Complete(_) | Self::Vote(_) => None,
+            Self::Train(_) | Self::Complete(_) | Self::Vote(_) | Self::Network(_) => None,
         }
     }
 
@@ -90,6 +107,7 @@ impl Learner {
             Self::Train(_) => own.chain(OWN_KEYS).collect(),
             Self::Complete(_) => own.collect(),
             Self::Vote(voter) => voter.keys(),
+            Self::Network(_) => own.chain(NETWORK_KEYS).collect(),
             Self::Peer(peer) => peer.settings().to_vec(),
         }
     }
@@ -104,6 +122,12 @@ impl Learner {
                 Self::Complete(point.iter().try_fold(method.clone(), one)?)
             }
             Self::Vote(voter) => Self::Vote(voter.with(point)?),
+            Self::Network(method) => {
+                let own = |(key, _): &(&String, &String)| !NETWORK_KEYS.contains(&key.as_str());
+                let one =
+                    |method: Training, (key, value): (&String, &String)| method.with(key, value);
+                Self::Network(point.iter().filter(own).try_fold(method.clone(), one)?)
+            }
             Self::Peer(peer) => Self::Peer(*peer),
         })
     }

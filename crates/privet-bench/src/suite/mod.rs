@@ -20,6 +20,8 @@ mod handed;
 mod journal;
 mod learner;
 mod lock;
+mod nets;
+mod networks;
 mod peer;
 mod pool;
 pub mod races;

@@ -84,7 +84,7 @@ impl Job<'_> {
     fn make(&self, stop: &AtomicBool, tell: &(dyn Fn(Result<Made, BenchError>) + Sync)) {
         let mut begun = Instant::now();
         let made = match &self.place.entry.learner {
-            Learner::Train(_) | Learner::Complete(_) | Learner::Vote(_) => {
+            Learner::Train(_) | Learner::Complete(_) | Learner::Vote(_) | Learner::Network(_) => {
                 self.tried(stop, &mut begun, tell)
             }
             Learner::Peer(peer) => self.beside.make(self, *peer, stop, &mut begun, tell),
@@ -121,6 +121,9 @@ impl Job<'_> {
                 self.trained(table, method, stop, &mut tell)
             }
             (Rows::Table(table), Learner::Vote(voter)) => self.voted(table, voter, stop, &mut tell),
+            (Rows::Table(table), Learner::Network(method)) => {
+                self.networks(table, method, stop, &mut tell)
+            }
             (Rows::Ratings(ratings), Learner::Complete(method)) => {
                 self.completed(ratings, method, stop, &mut tell)
             }
@@ -191,6 +194,7 @@ impl Job<'_> {
                 distance: None,
                 recall: Some(found.recall),
                 ndcg: Some(found.gain),
+                loss: None,
                 chosen: None,
                 certified: plan.guarantee().map(|guarantee| guarantee.epsilon),
                 seconds,
@@ -242,6 +246,7 @@ impl Job<'_> {
                 distance: truth.as_ref().and_then(|truth| distance(&model, plan.schema(), truth)),
                 recall: None,
                 ndcg: None,
+                loss: None,
                 chosen: (asked != planned).then(|| planned.into()),
                 certified: plan.guarantee().map(|guarantee| guarantee.epsilon),
                 seconds,

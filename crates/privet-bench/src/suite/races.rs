@@ -15,7 +15,7 @@ use std::path::Path;
 pub const NAME: &str = "race";
 /// What it shows, in a line.
 pub const TITLE: &str =
-    "Speed beside peers: fit, accountant, samplers, growth with rows and columns";
+    "Speed beside peers: fit, accountant, samplers, networks, growth with rows and columns";
 
 /// Runs the races that are asked for into a folder.
 pub fn run(

@@ -198,7 +198,7 @@ impl<'a> Running<'a> {
     fn dataset(&mut self, source: &Source, peers: &Environment) -> Result<(), BenchError> {
         let (options, name) = (self.options, source.name.as_str());
         let (files, base, size) = match self.suite.family {
-            Family::Train => {
+            Family::Train | Family::Network => {
                 let files =
                     self.guarded(|| Files::of(source, &options.originals, &options.cache))?;
                 memory::start();

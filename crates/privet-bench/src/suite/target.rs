@@ -5,7 +5,7 @@
 //! dataset = "adult"
 //! method = "auto"                   # a name of [[methods]], which decides δ and neighbours
 //! epsilon = 0.1                     # left out for a learner without privacy
-//! measure = "accuracy"              # or auc, r-squared, relative-error, rmse, recall, ndcg, seconds
+//! measure = "accuracy"              # or auc, r-squared, relative-error, rmse, recall, ndcg, loss, seconds
 //! at-least = 79.1                   # or at-most
 //! calibration = "sound"             # unless said
 //! note = "the best of the papers"   # if need be
@@ -71,6 +71,8 @@ pub enum Measure {
     Recall,
     /// Discounted gain of 20 recommended items over the largest possible.
     Ndcg,
+    /// Mean loss of a network on held-out records.
+    Loss,
     /// Seconds of training, on the machine that measured.
     Seconds,
 }

@@ -325,7 +325,7 @@ impl Audit {
 
     fn membership(&self, model: &Path, data: &Path) -> Result<(), Failure> {
         let model = file::load(model, Seal::Required)?;
-        let schema = fitting_schema(&model, None)?;
+        let schema = fitting_schema(&model.request().schema, None)?;
         let table = |path: &Path| -> Result<Dataset, Failure> {
             let meter = Meter::bar(&format!("reading {}", path.display()));
             let tell = |done, total| meter.at(done, total);

@@ -5,11 +5,11 @@ use crate::failure::Failure;
 use crate::output::{self, number};
 use crate::progress::Meter;
 use crate::say;
+use crate::usable::Usable;
 use clap::Args;
 use privet_data::read::{Purpose, ReadOptions, read};
 use privet_data::{Dataset, Encoding, Target};
-use privet_learn::model::file::{self, Seal};
-use privet_learn::model::{Model, Predictions};
+use privet_learn::model::Predictions;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -46,8 +46,8 @@ pub struct Evaluate {
 impl Evaluate {
     /// Loads, reads, compares.
     pub fn run(self) -> Result<(), Failure> {
-        let model = file::load(&self.model, Seal::Required)?;
-        let schema = fitting_schema(&model, self.schema.as_deref())?;
+        let model = Usable::load(&self.model)?;
+        let schema = fitting_schema(model.schema(), self.schema.as_deref())?;
         let meter = Meter::bar(&format!("reading {}", self.data.display()));
         let tell = |done, total| meter.at(done, total);
         let options = ReadOptions {
@@ -61,10 +61,7 @@ impl Evaluate {
         let data = valid(data)?;
         let rows = data.rows();
         let (name, value) = measure(&model, &data)?;
-        let ranking = match &data.target {
-            Target::Class { codes, .. } => model.ranking(&data.features, codes),
-            Target::Number(_) => None,
-        };
+        let ranking = model.ranking(&data.features, &data.target)?;
         say!("this number is itself not private: it is computed from these rows without noise");
         if self.json {
             let mut result = json!({ "rows": rows });
@@ -96,15 +93,15 @@ fn valid(data: Dataset) -> Result<Dataset, Failure> {
 }
 
 /// How well the model predicts these rows: what is measured, and the number.
-pub fn measure(model: &Model, data: &Dataset) -> Result<(&'static str, f64), Failure> {
+pub fn measure(model: &Usable, data: &Dataset) -> Result<(&'static str, f64), Failure> {
     let rows = data.rows() as f64;
-    match (model.predict(&data.features), &data.target) {
+    match (model.predict(&data.features)?, &data.target) {
         (Predictions::Classes(found), Target::Class { codes, .. }) => {
             let right = found.iter().zip(codes).filter(|(a, b)| a == b).count();
             Ok(("accuracy", right as f64 / rows))
         }
         (Predictions::Numbers(found), Target::Number(encoded)) => {
-            let encoding = Encoding::new(&model.request().schema);
+            let encoding = Encoding::new(model.schema());
             let truth = encoded.iter().map(|value| encoding.decode_target(*value));
             let squares = found.iter().zip(truth).map(|(a, b)| (a - b) * (a - b));
             Ok(("rmse", (squares.sum::<f64>() / rows).sqrt()))

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::{self, number};
-use crate::verbs::{complete, count, neighbours, select, vote};
+use crate::verbs::{complete, count, neighbours, network, select, vote};
 use crate::{page, say, words};
 use clap::Args;
 use privet_core::printable;
@@ -136,6 +136,10 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
             );
             (words::wrapped(&purpose, "  "), facts(tally), tally.request().task.noised())
         }
+        Loaded::Network(trained) => {
+            let purpose = words::wrapped(&network::purpose(trained), "  ");
+            (purpose, facts(trained), trained.request().task.noised())
+        }
         Loaded::Factors(factors) => {
             let purpose = "What items have in common, learnt from ratings: with a user's own ratings it \
                            predicts what she would say of others (`privet recommend`).";
@@ -168,6 +172,7 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
         Loaded::Support(support) => section("Columns", select::list(support)),
         Loaded::Labels(labels) => section("Labels", vote::list(labels)),
         Loaded::Answers(answered) => section("Answers", neighbours::list(answered)),
+        Loaded::Network(trained) => section("Tensors", network::tensors(trained)),
         Loaded::Factors(factors) => {
             section("Items", words::wrapped(complete::words(factors).trim_end(), "  "));
         }

@@ -4,17 +4,19 @@ use crate::failure::Failure;
 use crate::{output, words};
 use clap::Args;
 use privet_learn::completion;
+use privet_learn::nonconvex;
 use privet_learn::select::SELECTORS;
 use privet_learn::transfer::{AGGREGATORS, AggregatorInfo, TEACHERS, TeacherInfo};
 use privet_learn::{METHODS, SettingInfo};
 use serde_json::{Value, json};
 
-/// List the learners, the selectors of columns, the ways to complete ratings or to vote
+/// List the learners, the selectors of columns, the ways to complete ratings or to vote, the trainings of networks
 #[derive(Args, Debug)]
 #[command(long_about = "Lists the learners: what each does, where it comes from, and in which \
                         arithmetic its guarantee is proved; with --select the same of what \
-                        `privet select` takes, with --complete of what `privet complete` takes, and with \
-                        --vote of what `privet vote` takes. More in \
+                        `privet select` takes, with --complete of what `privet complete` takes, with \
+                        --vote of what `privet vote` takes, and with --network of what \
+                        `privet train --model` takes. More in \
                         docs/learners.md.")]
 pub struct Methods {
     /// What `privet select` takes
@@ -26,6 +28,9 @@ pub struct Methods {
     /// What `privet vote` and `privet answer` take: aggregators, then teachers
     #[arg(long, conflicts_with_all = ["select", "complete"])]
     vote: bool,
+    /// What `privet train --model` takes
+    #[arg(long, conflicts_with_all = ["select", "complete", "vote"])]
+    network: bool,
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -36,6 +41,7 @@ impl Methods {
     pub fn run(self) -> Result<(), Failure> {
         let lines: Vec<Line> = match (self.select, self.complete) {
             _ if self.vote => voting(),
+            _ if self.network => nonconvex::METHODS.iter().map(training).collect(),
             (_, true) => completion::METHODS.iter().map(completing).collect(),
             (true, _) => SELECTORS
                 .iter()
@@ -75,6 +81,16 @@ fn voting() -> Vec<Line> {
         (info.name, info.summary, "–", guarantee, info.settings)
     };
     AGGREGATORS.iter().map(aggregator).chain(TEACHERS.iter().map(teacher)).collect()
+}
+
+fn training(info: &nonconvex::MethodInfo) -> Line {
+    let exact = info.settings.iter().any(|setting| setting.name == "sums");
+    let guarantee = match (info.private, exact) {
+        (true, true) => "(ε, δ) in real arithmetic; in finite arithmetic with sums = exact",
+        (true, false) => "(ε, δ) in real arithmetic",
+        (false, _) => "none: for comparison",
+    };
+    (info.name, info.summary, info.source, guarantee, info.settings)
 }
 
 fn as_json((name, summary, source, guarantee, settings): &Line) -> Value {

@@ -16,6 +16,7 @@ pub mod keygen;
 pub mod left_out;
 pub mod methods;
 pub mod neighbours;
+pub mod network;
 pub mod online;
 pub mod plan;
 mod plan_ratings;

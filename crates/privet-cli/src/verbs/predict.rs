@@ -2,13 +2,13 @@
 
 use crate::failure::Failure;
 use crate::progress::Meter;
+use crate::usable::Usable;
 use crate::{output, say};
 use clap::Args;
 use privet_data::Schema;
 use privet_data::read::{Purpose, ReadOptions, Report, read_features};
 use privet_data::schema::Draft;
-use privet_learn::model::file::{self, Seal};
-use privet_learn::model::{Model, Predictions};
+use privet_learn::model::Predictions;
 use std::path::{Path, PathBuf};
 
 /// Predict for new rows
@@ -56,8 +56,8 @@ pub struct Predict {
 impl Predict {
     /// Loads, reads, predicts, writes.
     pub fn run(self) -> Result<(), Failure> {
-        let model = file::load(&self.model, Seal::Required)?;
-        let schema = fitting_schema(&model, self.schema.as_deref())?;
+        let model = Usable::load(&self.model)?;
+        let schema = fitting_schema(model.schema(), self.schema.as_deref())?;
         let mut out = output::open(&self.out, self.force, &[&self.model, &self.data])?;
         let meter = Meter::bar(&format!("reading {}", self.data.display()));
         let tell = |done, total| meter.at(done, total);
@@ -70,16 +70,16 @@ impl Predict {
         drop(meter);
         tell_unknown(&features.report);
 
-        let predictions = model.predict(&features.matrix);
+        let predictions = model.predict(&features.matrix)?;
         let probabilities = if self.proba {
             let refused = || {
                 Failure::input(
                     "--proba: this model gives no probabilities; a classifier trained with \
-                     --loss logistic does",
+                     --loss logistic does, and so does a network",
                 )
             };
             let classes = schema.classes().ok_or_else(refused)?;
-            Some((classes, model.probabilities(&features.matrix).ok_or_else(refused)?))
+            Some((classes, model.probabilities(&features.matrix)?.ok_or_else(refused)?))
         } else {
             None
         };
@@ -105,8 +105,7 @@ fn without_encoding(draft: &mut Draft) {
 }
 
 /// The model's own schema, or the caller's if it says the same of the records.
-pub fn fitting_schema(model: &Model, given: Option<&Path>) -> Result<Schema, Failure> {
-    let own = &model.request().schema;
+pub fn fitting_schema(own: &Schema, given: Option<&Path>) -> Result<Schema, Failure> {
     let Some(path) = given else { return Ok(own.clone()) };
     let schema = Schema::load(path)?;
     let bare = |schema: &Schema| {

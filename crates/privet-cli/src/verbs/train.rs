@@ -4,14 +4,17 @@ use crate::failure::Failure;
 use crate::progress::Meter;
 use crate::releasing::{Place, Releasing, count_rows, read_table, rows_needed};
 use crate::settings::{self, RequestFlags};
+use crate::verbs::network::{self, NetworkFlags, Told};
 use clap::Args;
 use privet_core::{Neighbours, Relation, Unit};
 use privet_data::matrix::Matrix;
 use privet_data::{Dataset, Schema};
 use privet_learn::erm::public_norm;
 use privet_learn::model::Model;
+use privet_learn::nonconvex;
 use privet_learn::{self as learn, Calibration, Method, Plan, Request};
 use serde_json::{Value, json};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -23,8 +26,8 @@ const SOME_ROWS: [u64; 3] = [10_000, 2, 1 << 40];
 #[derive(Args, Debug)]
 #[command(
     long_about = "\
-Trains a linear model on a table and writes it, with its certificate, into one file that only you
-can read. Whatever decides the guarantee is fixed by the schema, the number of rows, the budget and
+Trains a linear model on a table, or with --model a network, and writes it, with its certificate, into
+one file that only you can read. Whatever decides the guarantee is fixed by the schema, the number of rows, the budget and
 the flags before a record is looked at (`privet plan` shows it); the records only decide the result.
 
 Two relations between tables that must look alike:
@@ -48,7 +51,9 @@ Examples:
   privet train table.parquet --schema s.toml --epsilon 1 --neighbours add-remove --rows 20000 \\
       --out model.json --sign hospital.key
   privet train table.csv --schema s.toml --method dpsl-kt --public public.csv --epsilon 2 \\
-      --out model.json"
+      --out model.json
+  privet train images.idx --schema s.toml --model cnn.toml --method dp-sgd --set batch=2048 \\
+      --epsilon 3 --delta 1e-5 --out network.json"
 )]
 pub struct Train {
     /// The table: CSV (.gz, .zst), LIBSVM or Parquet, as the schema says
@@ -61,10 +66,13 @@ pub struct Train {
     #[arg(long, value_name = "N", value_parser = settings::rows)]
     rows: Option<u64>,
     #[arg(
-        long, value_name = "M", default_value = "auto",
-        help = format!("Which learner: {}; see `privet methods`", Method::accepted()),
+        long, value_name = "M", default_value = "auto", value_parser = asked,
+        help = format!("Which learner: {}; with --model {}; see `privet methods`", Method::accepted(),
+                       nonconvex::Method::accepted()),
     )]
-    method: Method,
+    method: String,
+    #[command(flatten)]
+    network: NetworkFlags,
     /// Public inputs for --method dpsl-kt: a table of the same schema whose rows are NOT protected
     #[arg(long, value_name = "FILE")]
     public: Option<PathBuf>,
@@ -80,9 +88,58 @@ pub struct Train {
     releasing: Releasing,
 }
 
+/// The name of a learner of either kind.
+fn asked(word: &str) -> Result<String, String> {
+    match (word.parse::<Method>(), word.parse::<nonconvex::Method>()) {
+        (Err(error), Err(_)) => {
+            Err(format!("{error}; with --model: {}", nonconvex::Method::accepted()))
+        }
+        _ => Ok(word.into()),
+    }
+}
+
 impl Train {
+    /// A network where one is described, otherwise a linear model.
+    pub fn run(self) -> Result<(), Failure> {
+        let Some(model) = &self.network.model else {
+            let method = self.method.parse()?;
+            return Linear { method, told: self }.run();
+        };
+        if self.public.is_some() {
+            return Err(Failure::input(
+                "--public: a network has no use for public rows; --weights takes weights learnt from them",
+            ));
+        }
+        let told = Told {
+            data: &self.data,
+            schema_path: &self.schema,
+            rows: self.rows,
+            method: &self.method,
+            flags: &self.network,
+            settings: &self.settings,
+            calibration: self.calibration,
+            releasing: &self.releasing,
+        };
+        network::train(model, &told)
+    }
+}
+
+/// A linear model and how it is learnt.
+struct Linear {
+    told: Train,
+    method: Method,
+}
+
+impl Deref for Linear {
+    type Target = Train;
+    fn deref(&self) -> &Train {
+        &self.told
+    }
+}
+
+impl Linear {
     /// Refuses before a record is read whatever can be refused then.
-    pub fn run(mut self) -> Result<(), Failure> {
+    fn run(mut self) -> Result<(), Failure> {
         let schema = Schema::load(&self.schema)?;
         let public = self.public_rows(&schema)?;
         let relation = self.settings.relation(&schema);
@@ -115,7 +172,7 @@ impl Train {
 
     /// The rows of the public file, if there is one, with their number and norm among the method's settings.
     fn public_rows(&mut self, schema: &Schema) -> Result<Option<Matrix>, Failure> {
-        let Some(path) = &self.public else { return Ok(None) };
+        let Some(path) = &self.told.public else { return Ok(None) };
         if !matches!(self.method, Method::DpslKt(_)) {
             return Err(Failure::input(format!(
                 "--public: method {} has no use for public rows; accepted with --method dpsl-kt",

@@ -32,6 +32,7 @@ mod happy;
 mod html;
 mod invalid;
 mod neighbours;
+mod network;
 mod online;
 mod output;
 mod private_count;

@@ -113,7 +113,7 @@ impl Descent {
 }
 
 /// Projects a point on the ball of this radius: then it is finite, whatever was drawn. Whether it was inside.
-pub(super) fn keep_within(point: &mut [f64], ball: f64) -> bool {
+pub(crate) fn keep_within(point: &mut [f64], ball: f64) -> bool {
     let norm = point.iter().map(|x| x * x).sum::<f64>().sqrt();
     // Asks "inside?", so that a point that overflowed is brought back as well.
     if norm <= ball {

@@ -91,6 +91,8 @@ use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
+pub(crate) use descent::keep_within;
+
 /// A linear model that minimises a loss.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

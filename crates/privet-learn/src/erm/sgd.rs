@@ -271,30 +271,41 @@ pub(crate) fn plan(
 const PRINTED_NOTE: &str = "printed noise; samples are drawn as the events say, not with replacement as \
      in print, and the claim is the accountant's";
 
-/// Refuses what no theorem covers, and what would take long to account for.
-fn covered(facts: &Facts, budget: &Allowance<'_>) -> Result<(), LearnError> {
+/// Refuses budgets whose sampled steps would take long to account for; methods over all records take them.
+pub(crate) fn accountable(
+    budget: &Allowance<'_>,
+    method: &str,
+    [smaller, larger]: [&'static str; 2],
+) -> Result<(), LearnError> {
     if budget.epsilon() > LARGEST_EPSILON || budget.delta() > LARGEST_DELTA {
         return Err(LearnError::NotCovered {
             what: format!(
-                "epsilon = {} at delta = {:e} with method sgd: sampled steps are accounted for up to \
+                "epsilon = {} at delta = {:e} with method {method}: sampled steps are accounted for up to \
                  epsilon = {LARGEST_EPSILON} and delta = {LARGEST_DELTA}, beyond which next to nothing \
                  is promised",
                 budget.epsilon(),
                 budget.delta()
             ),
-            instead: "give a smaller budget, or method gd",
+            instead: smaller,
         });
     }
     if budget.delta() > 0.0 && budget.delta() < LEAST_DELTA {
         return Err(LearnError::NotCovered {
             what: format!(
-                "delta = {:e} with method sgd: sampled steps are accounted for from delta = \
+                "delta = {:e} with method {method}: sampled steps are accounted for from delta = \
                  {LEAST_DELTA:e} on",
                 budget.delta()
             ),
-            instead: "give a larger delta, or method gd",
+            instead: larger,
         });
     }
+    Ok(())
+}
+
+/// Refuses what no theorem covers, and what would take long to account for.
+fn covered(facts: &Facts, budget: &Allowance<'_>) -> Result<(), LearnError> {
+    let instead = ["give a smaller budget, or method gd", "give a larger delta, or method gd"];
+    accountable(budget, "sgd", instead)?;
     if budget.is_pure() {
         return Err(LearnError::NotCovered {
             what: "method sgd adds Gaussian noise, which has no finite epsilon at delta = 0".into(),
@@ -324,6 +335,15 @@ fn draw(facts: &Facts, sampling: Sampling, batch: u64) -> Result<Draw, LearnErro
             instead: "give a batch below the number of rows; method gd takes all of them",
         });
     }
+    sampler(facts, sampling, batch)
+}
+
+/// The sampler of a batch below the number of rows.
+pub(crate) fn sampler(
+    facts: &Facts,
+    sampling: Sampling,
+    batch: u64,
+) -> Result<Draw, LearnError> {
     match sampling {
         Sampling::Poisson => Ok(Draw::Poisson { rate: batch as f64 / facts.rows as f64 }),
         Sampling::WithoutReplacement if facts.relation().count_is_public() => {

@@ -140,7 +140,7 @@ pub(super) fn settled_factor(
 }
 
 /// The smallest scale at which the stream meets the budget.
-pub(super) fn calibrated(
+pub(crate) fn calibrated(
     continual: impl Fn(f64) -> Continual,
     allowance: &Allowance<'_>,
 ) -> Result<Continual, LearnError> {

@@ -36,6 +36,7 @@ mod wrapper;
 
 #[doc(hidden)]
 pub use method::Hidden;
+pub(crate) use ftrl::calibrated;
 pub use method::{METHODS, Method, MethodInfo};
 #[doc(hidden)]
 pub use rows::Slots;
@@ -221,7 +222,7 @@ impl Online {
 }
 
 /// Facts of a table of as many rows and this loss.
-fn table_facts<T: Task>(request: &Request<T>, loss: Loss) -> Result<Facts, LearnError> {
+pub(crate) fn table_facts<T: Task>(request: &Request<T>, loss: Loss) -> Result<Facts, LearnError> {
     let task = Erm { loss, method: crate::Method::NonPrivate(Default::default()) };
     let request = Request {
         schema: request.schema.clone(),

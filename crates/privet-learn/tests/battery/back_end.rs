@@ -33,6 +33,14 @@ const MEMORY: &[&str] = &[
     "gnmax",
     "confident-gnmax",
     "neighbours",
+    "dp-sgd",
+    "dp-adam",
+    "dp-lssgd",
+    "dp-lsadam",
+    "dp-srm",
+    "dp-gd",
+    "rrpsgd",
+    "dp-ftrl",
 ];
 
 /// The bits that memory gives, however the file is cut; or a refusal in words before any noise is drawn.

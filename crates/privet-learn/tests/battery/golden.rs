@@ -5,7 +5,7 @@
 //! seed are others.
 
 use crate::subject::{
-    ANSWERS, COUNTS, MODELS, PLAIN, RATINGS, STREAMS, SUPPORTS, Subject, TALLIES, VOTES,
+    ANSWERS, COUNTS, MODELS, NETWORKS, PLAIN, RATINGS, STREAMS, SUPPORTS, Subject, TALLIES, VOTES,
 };
 use privet_learn::Task;
 use std::collections::BTreeMap;
@@ -63,6 +63,9 @@ fn write_the_numbers() {
         add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
     }
     for subject in ANSWERS.iter() {
+        add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
+    }
+    for subject in NETWORKS.iter() {
         add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
     }
     for (method, numbers) in all {

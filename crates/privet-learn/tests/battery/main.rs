@@ -3,7 +3,7 @@
 //!
 //! | file | what is asked |
 //! |---|---|
-//! | `subject` | who is asked: every method and selector, relation and kind of δ, counts of both laws, ratings, streams, votes, answers |
+//! | `subject` | who is asked: every method and selector, relation and kind of δ, counts of both laws, ratings, streams, votes, answers, networks |
 //! | `verify` | trained, written, read, verified; what is claimed is what was asked; settled requests stay |
 //! | `forge` | less noise, a stronger claim, another relation, an artefact off its support, a broken seal |
 //! | `refuse` | what no theorem covers is refused before anything is drawn |
@@ -41,6 +41,7 @@ macro_rules! every_task {
             subject::TALLIES.iter().for_each($check);
             subject::VOTES.iter().for_each($check);
             subject::ANSWERS.iter().for_each($check);
+            subject::NETWORKS.iter().for_each($check);
         }
     )*};
 }

@@ -26,6 +26,14 @@ const EXACT: &[&str] = &[
     "gnmax",
     "confident-gnmax",
     "neighbours",
+    "dp-sgd",
+    "dp-adam",
+    "dp-lssgd",
+    "dp-lsadam",
+    "dp-srm",
+    "dp-gd",
+    "rrpsgd",
+    "dp-ftrl",
 ];
 
 /// Other methods add up a row's entries in another order: far below the noise, which is drawn alike.

@@ -1,13 +1,14 @@
 //! Who is asked.
 
 use crate::common::{Case, RELATIONS};
-use privet_core::Budget;
+use privet_core::{Budget, Neighbours};
 use privet_data::ratings::{self, Layout, OwnRatings, Rated, RatingFacts};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::completion::{self, Complete, Method};
 use privet_learn::file::{Seal, released_from_json, to_json};
 use privet_learn::look::count::Count;
+use privet_learn::nonconvex::{self, Network};
 use privet_learn::online::tally::Tally;
 use privet_learn::online::{self, Online};
 use privet_learn::select::{SELECTORS, Select, Selector};
@@ -316,6 +317,36 @@ pub static ANSWERS: LazyLock<Vec<Subject<Nearby>>> = LazyLock::new(|| {
             all.push(Subject::new(Nearby::NAME, what, asked, data.clone()));
         }
     }
+    all
+});
+
+/// Every private training of a small network, under both relations; one in whole numbers, and one on samples of a
+/// fixed size.
+pub static NETWORKS: LazyLock<Vec<Subject<Network>>> = LazyLock::new(|| {
+    let net = "{\"input\": {\"features\": 2}, \"layers\": [{\"kind\": \"linear\", \"out\": 3}, \
+               {\"kind\": \"tanh\"}, {\"kind\": \"linear\", \"out\": 2}]}";
+    let subject = |method: &'static str, what: &str, neighbours, settings: &[(&str, &str)]| {
+        let own = method.parse::<nonconvex::Method>().unwrap();
+        let own = settings.iter().try_fold(own, |own, (name, value)| own.with(name, value)).unwrap();
+        let schema = Schema::from_toml(CHOSEN).unwrap();
+        let task = Network::new(serde_json::from_str(net).unwrap(), own);
+        let asked = Request::new(schema.clone(), ROWS as u64, neighbours, task);
+        let data = read::csv_bytes(choosable(ROWS).as_bytes(), &schema).unwrap();
+        Subject::new(method, what, asked.within(Budget::new(1.0, 1e-6).unwrap()), data)
+    };
+    let mut all = Vec::new();
+    for info in nonconvex::METHODS.iter().filter(|info| info.private) {
+        for neighbours in RELATIONS {
+            // A place of the table, not a record that comes or goes, is what correlated noise hides.
+            if info.name != "dp-ftrl" || neighbours == Neighbours::ReplaceOne {
+                all.push(subject(info.name, "", neighbours, &[("steps", "9")]));
+            }
+        }
+    }
+    let exact = [("steps", "9"), ("sums", "exact")];
+    all.push(subject("dp-sgd", "whole numbers, ", Neighbours::AddRemove, &exact));
+    let fixed = [("steps", "9"), ("sampling", "without-replacement"), ("batch", "20")];
+    all.push(subject("dp-adam", "fixed size, ", Neighbours::ReplaceOne, &fixed));
     all
 });
 

@@ -1,0 +1,164 @@
+//! The audit of trained networks: their certificate against a planted record, and from a single run.
+//!
+//! A layer with one input and two outputs: whatever the weights, a record's gradient points one way for one class and the
+//! other way for the other, and the clip is so small that it is always reached. So the record moves every noised sum
+//! by exactly what is charged, and the weights, sums of those, in one direction that is known beforehand. Under replace-one neighbours its class is
+//! the other one; under add-remove it is there or not.
+
+use crate::AuditError;
+use crate::attack::{self, AttackOptions, Finding};
+use crate::claim::CONFIDENCE;
+use crate::one_run::{CANARIES, OneRun, epsilon_lower};
+use crate::pairs::{self, Row};
+use crate::planned::{Planned, claimed};
+use crate::runs::{Watch, scramble};
+use privet_core::{Budget, Neighbours};
+use privet_dp::noise::{FixedSeed, Source};
+use privet_learn::nonconvex::{METHODS, Method, Network};
+use privet_learn::{Artefact, Plan, Request, plan};
+use privet_nn::{Description, Input, Layer, Loss};
+use std::sync::atomic::AtomicBool;
+
+/// Records besides the planted one.
+const OTHERS: u64 = 7;
+/// Steps: the first, and one that goes on from it.
+const STEPS: &str = "2";
+/// A clip that every gradient reaches.
+const CLIP: &str = "0.001";
+
+/// Which training, and what it is to claim.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Subject {
+    /// How it is trained.
+    pub method: Method,
+    /// What is asked for.
+    pub budget: Budget,
+    /// Under which relation.
+    pub neighbours: Neighbours,
+}
+
+impl Subject {
+    /// Every private training under both relations, and one in whole numbers.
+    pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
+        let budget = Budget::new(epsilon, delta)?;
+        let mut all = Vec::new();
+        for info in METHODS.iter().filter(|info| info.private) {
+            for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
+                // Correlated noise hides what is in a place, not how many places there are.
+                if info.name == "dp-ftrl" && neighbours == Neighbours::AddRemove {
+                    continue;
+                }
+                all.push(Self { method: short(info.name)?, budget, neighbours });
+            }
+        }
+        let (method, neighbours) = (short("dp-sgd")?.with("sums", "exact")?, Neighbours::ReplaceOne);
+        all.push(Self { method, budget, neighbours });
+        Ok(all)
+    }
+
+    fn planned(&self, budget: Budget, columns: usize, rows: u64) -> Result<Plan<Network>, AuditError> {
+        let net = Description {
+            input: Input::Features { features: columns },
+            layers: vec![Layer::Linear { out: 2, frozen: false }],
+            loss: Loss::CrossEntropy,
+        };
+        let task = Network::new(net, self.method.clone());
+        let request = Request::new(pairs::schema(columns, "l2", true)?, rows, self.neighbours, task);
+        Ok(plan(&request.within(budget))?)
+    }
+}
+
+/// A method of few steps, half of the records in each.
+fn short(name: &str) -> Result<Method, AuditError> {
+    let method: Method = name.parse()?;
+    let method = method.with("steps", STEPS)?.with("clip", CLIP)?.with("averaged", "0")?;
+    let known = method.info().settings;
+    let one = |method: Method, (name, value): (&str, &str)| match known.iter().any(|own| own.name == name) {
+        true => method.with(name, value),
+        false => Ok(method),
+    };
+    Ok([("batch", "4"), ("clip_difference", "0.0001")].into_iter().try_fold(method, one)?)
+}
+
+/// Audits a training.
+pub fn audit(
+    subject: &Subject,
+    options: &AttackOptions,
+    watch: &dyn Watch,
+) -> Result<Finding, AuditError> {
+    audit_against(subject, subject.budget, options, watch)
+}
+
+/// The same, judged by the certificate that it would have with another budget.
+pub fn audit_against(
+    subject: &Subject,
+    stated: Budget,
+    options: &AttackOptions,
+    watch: &dyn Watch,
+) -> Result<Finding, AuditError> {
+    let nothing = || AuditError::NothingClaimed { method: "network" };
+    let planned = subject.planned(subject.budget, 1, OTHERS + 1)?;
+    let claim = claimed(&subject.planned(stated, 1, OTHERS + 1)?)?.ok_or_else(nothing)?;
+    let schema = &planned.request().schema;
+    let with = |last: Option<bool>| {
+        let other = |row: u64| Row { axis: 0, value: 0.5, positive: row % 2 == 1 };
+        let planted = last.map(|positive| Row { axis: 0, value: 1.0, positive });
+        let rows: Vec<Row> = (0..OTHERS).map(other).chain(planted).collect();
+        pairs::table(schema, 1, &rows)
+    };
+    let first = match subject.neighbours {
+        Neighbours::ReplaceOne => with(Some(true))?,
+        Neighbours::AddRemove => with(None)?,
+    };
+    let worlds = [first, with(Some(false))?];
+    // Weights of the input and the constant, towards class 0 and away from class 1.
+    let direction = vec![1.0, -1.0, 1.0, -1.0];
+    attack::audit(&Planned::on(&planned, worlds, direction), &claim, options, watch)
+}
+
+/// Trains once, with `canaries` records that are each in or out, or of one class or the other, by a fair coin, each on an
+/// input of its own.
+pub fn one_run(
+    subject: &Subject,
+    canaries: u64,
+    confidence: f64,
+    seed: u64,
+) -> Result<OneRun, AuditError> {
+    CANARIES.check(canaries as f64)?;
+    CONFIDENCE.check(confidence)?;
+    let width = canaries as usize;
+    let planned = subject.planned(subject.budget, width, canaries)?;
+    let guarantee = planned.guarantee().ok_or(AuditError::NothingClaimed { method: "network" })?;
+    let mut source = FixedSeed::new(scramble(seed));
+    let coins: Vec<bool> = (0..width).map(|_| source.bits(1) == 1).collect();
+    let there = |place: &usize| coins[*place] || subject.neighbours == Neighbours::ReplaceOne;
+    let row = |place: usize| Row { axis: place, value: 1.0, positive: coins[place] };
+    let rows: Vec<Row> = (0..width).filter(there).map(row).collect();
+    let data = pairs::table(&planned.request().schema, width, &rows)?;
+    let (tensors, _) = planned.run(&data, &mut source, &AtomicBool::new(false))?.into_parts();
+    let weights = tensors.numbers();
+    // How much an input speaks for class 1, less what it did at the start.
+    let start = planned.facts().net.initial(0);
+    let speaks = |place: usize| {
+        let moved = |at: usize| weights[at] - f64::from(start[at]);
+        moved(2 * place + 1) - moved(2 * place)
+    };
+    let mut order: Vec<usize> = (0..width).collect();
+    order.sort_by(|a, b| speaks(*a).total_cmp(&speaks(*b)));
+    let side = (width / 8).max(1);
+    let low = order.iter().take(side).filter(|place| !coins[**place]).count();
+    let high = order.iter().rev().take(side).filter(|place| coins[**place]).count();
+    let (guesses, right) = (2 * side as u64, (low + high) as u64);
+    let lower = epsilon_lower(canaries, guesses, right, guarantee.delta, confidence);
+    Ok(OneRun {
+        method: subject.method.info().name,
+        epsilon_claimed: guarantee.epsilon,
+        delta: guarantee.delta,
+        epsilon_lower: lower,
+        refuted: lower > guarantee.epsilon,
+        canaries,
+        guesses,
+        right,
+        confidence,
+    })
+}

@@ -1,0 +1,260 @@
+//! Trainings that are put aside and gone on with, by another process if need be.
+//!
+//! A checkpoint is a [`Suspended`] session: what may be spent in all, how many draws were made, and the walk, whose
+//! weights and moments are functions of noised answers alone. It holds no records, no randomness and nothing
+//! un-noised, so that it may be read by whoever may read the model; but whoever goes on from a copy would spend
+//! twice, so that the journal beside it (`FILE.journal`) commits every draw before it is made, and every state as used
+//! before it is gone on from. No position of noise is used again: each process draws from a source of its own, and from a
+//! key for samples of its own.
+//!
+//! A process that ends early loses the steps since the last checkpoint. Their noise was drawn and may have been
+//! seen, so they stay charged and are passed over: training goes on with as many steps less.
+
+use super::rows::Examples;
+use super::sampled::{Trainer, Worker};
+use super::update::{Question, Training};
+use super::{Begin, Method, Network, TrainedNetwork, correlated, sampled, srm};
+use crate::LearnError;
+use crate::allowance::Allowance;
+use crate::erm::watch::StepWatch;
+use crate::plan::{Plan, no_budget, plan};
+use crate::released::Released;
+use crate::request::Request;
+use crate::task::Task;
+use privet_data::matrix::{DenseMatrix, Matrix};
+use privet_data::write::{Destination, Existing};
+use privet_dp::gate::{GateError, Journal, PurseError, Session, Spend, Suspended};
+use privet_dp::noise::Source;
+use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The form of such files.
+const FORMAT: &str = "privet-checkpoint-1";
+
+/// A file: what it is for, and the session that was put aside.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct State {
+    format: String,
+    request: Request<Network>,
+    session: Suspended<Training>,
+}
+
+/// A training that is put aside now and then.
+#[derive(Debug)]
+pub struct Checkpointed {
+    path: PathBuf,
+    plan: Plan<Network>,
+    trainer: Arc<dyn Trainer>,
+    session: Suspended<Training>,
+}
+
+/// Why a walk stops.
+enum Ended {
+    /// It is time to put it aside.
+    Paused,
+    /// Something went wrong.
+    Failed(LearnError),
+}
+
+impl From<GateError> for Ended {
+    fn from(error: GateError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// The trainer of a settled plan, with the weights that it begins from where a file gives them.
+fn trainer(plan: &Plan<Network>, weights: Option<&[f32]>) -> Result<Arc<dyn Trainer>, LearnError> {
+    let request = plan.request();
+    let budget = request.budget.ok_or_else(|| no_budget(request))?;
+    let (allowance, method) = (Allowance::new(budget, &request.noise), &request.task.method);
+    let decision = match method {
+        Method::DpSrm(_) => srm::plan(plan.facts(), &allowance, method)?,
+        Method::DpFtrl(_) => correlated::plan(plan.facts(), &allowance, method)?,
+        _ => sampled::plan(plan.facts(), &allowance, method)?,
+    };
+    let Worker::Steps(trainer) = decision.worker else {
+        return Err(LearnError::NotCovered {
+            what: format!("method {method} has an un-noised half, which is in no file"),
+            instead: "leave the checkpoint out, or take method dp-sgd",
+        });
+    };
+    if Some(&trainer.event()?) != plan.events() {
+        return Err(GateError::NotAsPlanned.into());
+    }
+    let Begin::File(_) = plan.facts().begin else { return Ok(trainer) };
+    let weights = weights.unwrap_or_default();
+    let row = Matrix::Dense(DenseMatrix::new(weights.to_vec(), 1, weights.len()));
+    trainer.begun_from(&row)
+}
+
+impl Checkpointed {
+    /// Plans, reserves everything in a new journal and writes the first state. Refused if either file is there.
+    pub fn begin(
+        plan: &Plan<Network>,
+        weights: Option<&[f32]>,
+        path: &Path,
+        source: &mut dyn Source,
+    ) -> Result<Self, LearnError> {
+        let trainer = trainer(plan, weights)?;
+        let events = plan.events().cloned().ok_or(GateError::NotAsPlanned)?;
+        let journal = journal_of(path);
+        if path.exists() || journal.exists() {
+            let why = "it or its journal is there already: go on with it, or name another";
+            return Err(refused(path, why));
+        }
+        let start = trainer.walk().ok_or(GateError::Malformed)?;
+        let mut journal = Journal::create(&journal).map_err(GateError::from)?;
+        let mut session =
+            Session::open_walking(Spend::Exactly(events), start, source, &mut journal)?;
+        let walk = session.begin::<Training>()?;
+        let session = session.suspend(walk, 0)?;
+        keep(path, plan.request(), &session)?;
+        Ok(Self { path: path.into(), plan: plan.clone(), trainer, session })
+    }
+
+    /// Reads a state; nothing is committed yet. `weights` are those of the public file that it began from, if it did.
+    pub fn read(path: &Path, weights: Option<&[f32]>) -> Result<Self, LearnError> {
+        let failed = |source| LearnError::File { path: path.display().to_string(), source };
+        let bytes = std::fs::read(path).map_err(failed)?;
+        let state: State = serde_json::from_slice(&bytes)
+            .map_err(|error| refused(path, &format!("not a checkpoint, or cut: {error}")))?;
+        if state.format != FORMAT {
+            return Err(refused(path, &format!("accepted is the format {FORMAT}")));
+        }
+        let plan = plan(&state.request)?;
+        let planned = plan.events().cloned().map(Spend::Exactly);
+        if plan.request() != &state.request || Some(state.session.spend()) != planned.as_ref() {
+            return Err(refused(path, "what it may spend is not what its request plans"));
+        }
+        let trainer = trainer(&plan, weights)?;
+        Ok(Self { path: path.into(), plan, trainer, session: state.session })
+    }
+
+    /// What is trained.
+    pub fn plan(&self) -> &Plan<Network> {
+        &self.plan
+    }
+
+    /// Steps that were taken, by this state.
+    pub fn taken(&self) -> u64 {
+        self.session.draws()
+    }
+
+    /// Refuses a state of another training than this one.
+    pub fn is_of(&self, asked: &Plan<Network>) -> Result<(), LearnError> {
+        let (own, asked) = (self.plan.request(), asked.request());
+        let what = if own.task.net != asked.task.net {
+            "it is of another network"
+        } else if own != asked {
+            "it is of another table, budget, method or setting"
+        } else {
+            return Ok(());
+        };
+        Err(refused(&self.path, what))
+    }
+
+    /// Goes on for at most `every` steps: what was released at the end, or the state put aside.
+    pub fn advance(
+        self,
+        table: &dyn Table,
+        every: u32,
+        source: &mut dyn Source,
+        monitor: &dyn Monitor,
+    ) -> Result<Advanced, LearnError> {
+        let Self { path, plan, trainer, session } = self;
+        Network::admit(plan.facts(), table)?;
+        let examples = Examples::of(plan.facts(), table)?;
+        let (request, watch) = (plan.request(), StepWatch::new(monitor));
+        let claim = *plan.guarantee().ok_or(GateError::NotAsPlanned)?;
+        let mut journal = Journal::open(&journal_of(&path)).map_err(GateError::from)?;
+        let kept = |session: &Suspended<Training>| {
+            keep(&path, request, session).map_err(|error| PurseError::NotKept(error.to_string()))
+        };
+        let generation = session.generation().saturating_add(1);
+        let (mut session, mut walk) = session.resume(source, &mut journal, kept)?;
+        let mut left = every.max(1);
+        let outcome = session.walk(&mut walk, |question: &Question, session| {
+            // Draws that a process made and lost stay charged, and their steps are passed over.
+            if session.draws() > u64::from(question.step) {
+                return Ok(session.gather::<f64>(Vec::new())?);
+            }
+            if left == 0 {
+                return Err(Ended::Paused);
+            }
+            left -= 1;
+            Ok(trainer.answer(&examples, question, session, &watch)?)
+        });
+        watch.went_on()?;
+        match outcome {
+            Ok(Some(tensors)) => {
+                let release = session.settle(tensors, plan.statement(claim)?)?;
+                Ok(Advanced::Done(Box::new(Released::from_release(release)?)))
+            }
+            Ok(None) => Err(GateError::NotAsPlanned.into()),
+            Err(Ended::Failed(error)) => Err(error),
+            Err(Ended::Paused) => {
+                let session = session.suspend(walk, generation)?;
+                // The state that was kept before is good enough: the journal knows of the draws.
+                keep(&path, request, &session)?;
+                Ok(Advanced::Aside(Box::new(Self { path, plan, trainer, session })))
+            }
+        }
+    }
+
+    /// To the end, put aside every so many steps.
+    pub fn finish(
+        mut self,
+        table: &dyn Table,
+        every: u32,
+        source: &mut dyn Source,
+        monitor: &dyn Monitor,
+    ) -> Result<TrainedNetwork, LearnError> {
+        loop {
+            match self.advance(table, every, source, monitor)? {
+                Advanced::Done(network) => return Ok(*network),
+                Advanced::Aside(aside) => self = *aside,
+            }
+        }
+    }
+}
+
+/// Where a training is after some steps.
+#[derive(Debug)]
+pub enum Advanced {
+    /// At its end: what was released.
+    Done(Box<TrainedNetwork>),
+    /// Put aside.
+    Aside(Box<Checkpointed>),
+}
+
+/// Where the journal of a checkpoint is kept.
+fn journal_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".journal");
+    name.into()
+}
+
+fn keep(
+    path: &Path,
+    request: &Request<Network>,
+    session: &Suspended<Training>,
+) -> Result<(), LearnError> {
+    #[derive(Serialize)]
+    struct Written<'a> {
+        format: &'static str,
+        request: &'a Request<Network>,
+        session: &'a Suspended<Training>,
+    }
+    let text = serde_json::to_vec(&Written { format: FORMAT, request, session })
+        .map_err(|_| GateError::Malformed)?;
+    Ok(Destination::open(path, Existing::Replace)?.write(&text)?)
+}
+
+fn refused(path: &Path, why: &str) -> LearnError {
+    let why = privet_core::printable(why).into_owned();
+    LearnError::NotAStream { path: path.display().to_string(), why }
+}

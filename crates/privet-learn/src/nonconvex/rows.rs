@@ -1,0 +1,116 @@
+//! Records as a network takes them, and the sums that are asked of them.
+
+use super::NetFacts;
+use crate::{LearnError, admit};
+use privet_data::Target;
+use privet_data::matrix::Matrix;
+use privet_dp::mechanism::ExactCounts;
+use privet_nn::{Batch, Net, Targets, Workspace};
+use privet_optim::sum::Table;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// The records of a table as a network takes them. Private: printing says nothing of them.
+pub struct Examples {
+    net: Arc<Net>,
+    inputs: Vec<f32>,
+    targets: Owned,
+    rows: usize,
+    room: RefCell<Workspace>,
+}
+
+impl std::fmt::Debug for Examples {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Examples(withheld)")
+    }
+}
+
+/// What is to be predicted.
+enum Owned {
+    Classes(Vec<u32>),
+    Values(Vec<f32>),
+}
+
+/// Rows of features as the inputs of a network.
+pub(crate) fn inputs(facts: &NetFacts, features: &Matrix) -> Vec<f32> {
+    let (scale, shift) = (facts.scale, facts.shift);
+    let mut all = Vec::with_capacity(features.rows() * facts.inputs);
+    for row in 0..features.rows() {
+        let entries = features.dense_row(row);
+        // The constant column is the last.
+        all.extend(entries[..facts.inputs].iter().map(|x| (f64::from(*x) * scale + shift) as f32));
+    }
+    all
+}
+
+impl Examples {
+    /// The rows of a table that the plan admits.
+    pub fn of(facts: &NetFacts, table: &dyn Table) -> Result<Self, LearnError> {
+        let data = admit::in_memory(table, "network", "single records")?;
+        if u32::try_from(data.rows()).is_err() {
+            return Err(LearnError::DataShape("a network takes fewer than 2^32 rows"));
+        }
+        let targets = match (&data.target, facts.net.loss_kind()) {
+            (Target::Class { codes, .. }, privet_nn::Loss::CrossEntropy) => {
+                Owned::Classes(codes.clone())
+            }
+            (Target::Class { codes, .. }, _) => {
+                Owned::Values(codes.iter().map(|code| *code as f32).collect())
+            }
+            (Target::Number(values), _) => {
+                Owned::Values(values.iter().map(|value| *value as f32).collect())
+            }
+        };
+        Ok(Self {
+            net: facts.net.clone(),
+            inputs: inputs(facts, &data.features),
+            targets,
+            rows: data.rows(),
+            room: RefCell::new(Workspace::default()),
+        })
+    }
+
+    /// How many there are. Private under add-remove.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn batch<'a>(&'a self, rows: &'a [u32]) -> Batch<'a> {
+        let targets = match &self.targets {
+            Owned::Classes(classes) => Targets::Classes(classes),
+            Owned::Values(values) => Targets::Values(values),
+        };
+        Batch::chosen(&self.inputs, targets, rows)
+    }
+    /// Σ clip(∇ℓᵢ, C) over these rows. What goes into it has the network's shape, so that it is always answered.
+    pub(super) fn clipped_sum(&self, at: &[f32], rows: &[u32], clip: f64) -> Option<Vec<f64>> {
+        let room = &mut self.room.borrow_mut();
+        let sum = self.net.clipped_sum(at, &self.batch(rows), clip, room).ok()?.sum;
+        Some(sum)
+    }
+
+    /// The same in whole numbers.
+    pub(super) fn exact_sum(&self, at: &[f32], rows: &[u32], clip: f64) -> Option<ExactCounts> {
+        let room = &mut self.room.borrow_mut();
+        let sum = self.net.clipped_sum_exact(at, &self.batch(rows), clip, room).ok()?;
+        let counts = sum.steps.iter().map(|steps| i128::from(*steps)).collect();
+        Some(ExactCounts { counts, unit: sum.grid })
+    }
+
+    /// Σ clip(∇ℓᵢ(new) − ∇ℓᵢ(old), C) over these rows.
+    pub(super) fn difference_sum(
+        &self,
+        [new, old]: [&[f32]; 2],
+        rows: &[u32],
+        clip: f64,
+    ) -> Option<Vec<f64>> {
+        let room = &mut self.room.borrow_mut();
+        let sum = self.net.clipped_difference_sum(new, old, &self.batch(rows), clip, room);
+        Some(sum.ok()?.sum)
+    }
+
+    /// Σ∇ℓᵢ over these rows, nothing clipped: for trainings without privacy.
+    pub(super) fn plain_sum(&self, at: &[f32], rows: &[u32]) -> Option<Vec<f64>> {
+        self.net.plain_sum(at, &self.batch(rows), &mut self.room.borrow_mut()).ok()
+    }
+}

@@ -1,0 +1,517 @@
+//! Clipped gradients of a secret sample under Gaussian noise: `dp-sgd` and its kin.
+//!
+//! After Abadi et al. 2016.
+//!
+//! **Theorem.** Let gᵢ(w) be a function of record i and of the weights w alone with ‖gᵢ(w)‖₂ ≤ C for every record and
+//! every w. T steps, each the sum of gᵢ(w) over a fresh secret sample plus N(0, σ²I), w any function of the answers
+//! before, cost T sampled Gaussian releases of contribution C
+//! ([`privet_dp::mechanism::SampledGaussian`]); over all records, T Gaussian releases of sensitivity `shift(C)`
+//! ([`privet_core::Relation::shift`]). *Proof.* There. ∎
+//!
+//! Here gᵢ is the gradient of record i's loss times min(1, C/nᵢ), nᵢ its norm rounded up ([`privet_nn`]). No layer looks
+//! at more than one record, so that gᵢ depends on no other; a layer that does is refused. A record whose gradient is no
+//! number contributes nothing. Sums are divided by the *expected* size of a sample. Momentum, moments, smoothing,
+//! penalties, averages and the ball read noised sums and public numbers alone ([`super::update`]).
+//!
+//! **Arithmetic.** With `sums = float` an example's clipped gradient is never formed: one product adds up all of them in
+//! 32-bit floats, whose rounding may depend on who else is in the sample. The bound then holds for real numbers, and
+//! the certificate says `real`. With `sums = exact` each clipped gradient is truncated towards 0 to a grid, and whole
+//! numbers are added up: gᵢ is a function of its record and of w, ‖gᵢ‖ ≤ C as it stands, sums are exact, and the
+//! certificate says `finite`. What that costs is in `docs/learners.md`.
+//!
+//! | `sampling` | sample | relations |
+//! |---|---|---|
+//! | `poisson` (default) | each record with probability q = batch/n | both |
+//! | `without-replacement` | `batch` of the n records | replace-one |
+//!
+//! `rrpsgd` is a batch of one, expected: print draws one record uniformly, whose event this accountant has no theorem
+//! for under add/remove; the number of rounds is fixed, since a random one that everyone sees costs as much.
+//!
+//! A unit of several records is refused where records are sampled ([`crate::erm::sgd`]); `dp-gd` covers it.
+//! - δ = 0 is refused: Gaussian noise has no finite ε there.
+//! - Tested by `nonconvex/tests.rs`: the sensitivity on random and extreme neighbours, the events against the
+//!   sampler, and the bits of exact sums.
+
+use super::method::{Asks, Method};
+use super::rows::Examples;
+use super::settings::{
+    AVERAGED, BATCH, CLIP, NONCONVEX, RATE, SMOOTHING, Settings, Smoothed, Sums, WEIGHT_DECAY,
+};
+use super::update::{Penalty, Question, Schedule, Start, Training};
+use super::tensors::{Layout, Tensors, digest};
+use super::{BALL, Begin, NetFacts, Network};
+use crate::LearnError;
+use crate::allowance::Allowance;
+use crate::erm::sgd::{self, Sampling};
+use crate::erm::watch::StepWatch;
+use crate::request::STEPS;
+use crate::settings::Shown;
+use crate::task::Procedure;
+use privet_data::matrix::Matrix;
+use privet_dp::account::{self, Event};
+use privet_dp::continual::Running;
+use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::mechanism::{Draw, ExactCounts, Gaussian, SampledGaussian};
+use privet_dp::noise::GridGaussian;
+use privet_nn::Net;
+use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// What a method decides.
+pub(crate) struct Decision {
+    pub worker: Worker,
+    pub settled: Settings,
+    pub arithmetic: Arithmetic,
+    pub notes: Vec<String>,
+}
+
+/// How it is carried out.
+pub(crate) enum Worker {
+    /// Question by question, so that it can be put aside between two.
+    Steps(Arc<dyn Trainer>),
+    /// As a whole: it has an un-noised half.
+    Whole(Arc<dyn Procedure<Network>>),
+}
+
+impl Worker {
+    /// To be run from its first step to its last.
+    pub fn procedure(self) -> Arc<dyn Procedure<Network>> {
+        match self {
+            Self::Steps(trainer) => trainer,
+            Self::Whole(procedure) => procedure,
+        }
+    }
+}
+
+/// The note of sums in floating point.
+pub(super) const FLOAT_SUMS: &str = "gradients are added up in 32-bit floating point: the guarantee is proved in real \
+     arithmetic (sums = exact proves it for the program as executed)";
+/// Noise far below what an unsampled descent needs, from which on scales are looked at.
+const FLOOR: f64 = 1e-3;
+/// Passes over the rows where no number of steps is given.
+const PASSES: f64 = 30.0;
+/// The same for single records, and steps over all records.
+const SINGLE_PASSES: f64 = 8.0;
+const FULL_STEPS: u32 = 100;
+/// Share of the last points that are averaged.
+const USUAL_AVERAGED: f64 = 0.1;
+
+/// What all trainings on samples share: sizes, penalties, rates.
+pub(super) struct Sizes {
+    pub steps: u32,
+    pub batch: u64,
+    pub clip: f64,
+    pub schedule: Schedule,
+}
+
+/// The sizes of a training, with every choice written into `settled`.
+pub(super) fn sizes(
+    facts: &NetFacts,
+    method: &Method,
+    settled: &mut Settings,
+) -> Result<Sizes, LearnError> {
+    let (given, info) = (method.settings(), method.info());
+    let rows = facts.table.rows;
+    let batch = match info.asks {
+        Asks::All => rows,
+        Asks::One => 1,
+        Asks::Sample | Asks::Next => {
+            let usual = (rows / 50).clamp(16, 4096).min((rows / 2).max(1));
+            let batch = BATCH.check(given.batch.unwrap_or(usual) as f64)? as u64;
+            settled.batch = Some(batch);
+            batch
+        }
+    };
+    let passes = |passes: f64| (passes * rows as f64 / batch as f64).ceil().clamp(1.0, 1e6) as u32;
+    let usual = match info.asks {
+        Asks::All => FULL_STEPS,
+        Asks::One => passes(SINGLE_PASSES),
+        Asks::Sample | Asks::Next => passes(PASSES),
+    };
+    let steps = STEPS.check(f64::from(given.steps.unwrap_or(usual)))? as u32;
+    let clip = CLIP.check(given.clip.unwrap_or(1.0))?;
+    let rule = info.rule.with(given, settled)?;
+    let smoothing = match info.smooths {
+        true => {
+            let strength = SMOOTHING.check(given.smoothing.unwrap_or(1.0))?;
+            let over = given.smoothed.unwrap_or_default();
+            (settled.smoothing, settled.smoothed) = (Some(strength), Some(over));
+            Some((strength, over == Smoothed::Tensors))
+        }
+        false => None,
+    };
+    let rate = RATE.check(given.rate.unwrap_or(rule.usual_rate(clip)))?;
+    let averaged = AVERAGED.check(given.averaged.unwrap_or(USUAL_AVERAGED))?;
+    let decay = given.decay.unwrap_or_default();
+    let penalty = Penalty {
+        ridge: WEIGHT_DECAY.check(given.weight_decay.unwrap_or(0.0))?,
+        nonconvex: NONCONVEX.check(given.nonconvex.unwrap_or(0.0))?,
+    };
+    (settled.steps, settled.clip, settled.rate) = (Some(steps), Some(clip), Some(rate));
+    (settled.averaged, settled.decay) = (Some(averaged), Some(decay));
+    settled.weight_decay = Some(penalty.ridge).filter(|ridge| *ridge > 0.0);
+    settled.nonconvex = Some(penalty.nonconvex).filter(|penalty| *penalty > 0.0);
+    let schedule = Schedule {
+        steps,
+        expected: [batch as f64; 2],
+        rule,
+        rate,
+        decay,
+        longest: None,
+        smoothing,
+        penalty,
+        averaged: (averaged * f64::from(steps)).round() as u32,
+        ball: BALL,
+    };
+    Ok(Sizes { steps, batch, clip, schedule })
+}
+
+/// Refuses what no theorem covers, and what would take long to account for.
+pub(super) fn covered(
+    facts: &NetFacts,
+    budget: &Allowance<'_>,
+    method: &Method,
+) -> Result<(), LearnError> {
+    if budget.is_pure() {
+        return Err(LearnError::NotCovered {
+            what: format!("method {method} adds Gaussian noise, which has no finite epsilon at delta = 0"),
+            instead: "give a delta above 0, far below one over the rows",
+        });
+    }
+    if method.info().asks == Asks::All {
+        return Ok(());
+    }
+    if facts.table.unit.records() > 1 {
+        return Err(LearnError::NotCovered {
+            what: format!("method {method} samples records, and the unit is {}", facts.table.unit),
+            instead: "amplification by sampling is proved for one record: take method dp-gd",
+        });
+    }
+    let instead = ["give a smaller budget, or method dp-gd", "give a larger delta, or method dp-gd"];
+    sgd::accountable(budget, method.info().name, instead)
+}
+
+/// The sampler of a batch.
+pub(super) fn draw(
+    facts: &NetFacts,
+    sampling: Sampling,
+    batch: u64,
+) -> Result<Draw, LearnError> {
+    if batch >= facts.table.rows {
+        return Err(LearnError::NotCovered {
+            what: format!("batch = {batch} of {} rows: a sampling rate of 1 or more", facts.table.rows),
+            instead: "give a batch below the number of rows; method dp-gd takes all of them",
+        });
+    }
+    sgd::sampler(&facts.table, sampling, batch)
+}
+
+/// The noise of a step.
+#[derive(Debug, Clone)]
+pub(super) enum Noise {
+    /// On a sample.
+    Sampled(SampledGaussian),
+    /// On all records.
+    All(Gaussian),
+}
+
+impl Noise {
+    fn event(&self) -> Result<Event, GateError> {
+        match self {
+            Self::Sampled(sampled) => sampled.event(),
+            Self::All(gaussian) => gaussian.event(),
+        }
+    }
+
+    fn scale(&self) -> f64 {
+        match self {
+            Self::Sampled(sampled) => sampled.noise_scale,
+            Self::All(gaussian) => gaussian.noise_scale,
+        }
+    }
+}
+
+/// Decides everything from public facts.
+pub(crate) fn plan(
+    facts: &NetFacts,
+    budget: &Allowance<'_>,
+    method: &Method,
+) -> Result<Decision, LearnError> {
+    covered(facts, budget, method)?;
+    let (info, mut settled) = (method.info(), Settings::default());
+    let Sizes { steps, batch, clip, schedule } = sizes(facts, method, &mut settled)?;
+    let sums = method.settings().sums.unwrap_or_default();
+    settled.sums = Some(sums);
+    let net = &facts.net;
+    let coordinates = net.trainable();
+    let (neighbours, unit) = (facts.table.neighbours, facts.table.unit);
+    let sampling = match info.asks {
+        Asks::Sample => method.settings().sampling.unwrap_or_default(),
+        _ => Sampling::Poisson,
+    };
+    if info.asks == Asks::Sample {
+        settled.sampling = Some(sampling);
+    }
+    let sampler = match info.asks {
+        Asks::All => None,
+        _ => Some(draw(facts, sampling, batch)?),
+    };
+    let noise = |noise_scale: f64| match sampler {
+        Some(draw) => Noise::Sampled(SampledGaussian {
+            neighbours,
+            unit,
+            draw,
+            contribution: clip,
+            noise_scale,
+            coordinates,
+        }),
+        None => {
+            let sensitivity = facts.table.relation().shift(clip);
+            Noise::All(Gaussian { neighbours, unit, sensitivity, noise_scale, coordinates })
+        }
+    };
+    let event = |scale: f64| {
+        let event = Box::new(noise(scale).event()?);
+        Ok(Event::Repeat { count: steps, event })
+    };
+    let mu = account::gaussian::mu(budget.epsilon(), budget.delta());
+    let unsampled = facts.table.relation().shift(clip) * f64::from(steps).sqrt() / mu;
+    let floor = match sampler {
+        None => unsampled,
+        Some(_) => (FLOOR * unsampled).max(sgd::LEAST_MULTIPLIER * clip),
+    };
+    let scale = budget.least(floor, event)?;
+    let sampled = Sampled {
+        begins: Begins::of(facts),
+        noise: noise(scale),
+        schedule,
+        batch,
+        clip,
+        sums,
+    };
+    let (arithmetic, notes) = match sums {
+        Sums::Float => (Arithmetic::Real, vec![FLOAT_SUMS.into()]),
+        Sums::Exact => (Arithmetic::Finite, vec![]),
+    };
+    let worker = Worker::Steps(Arc::new(sampled));
+    Ok(Decision { worker, settled, arithmetic, notes })
+}
+
+/// A training on clipped gradients.
+#[derive(Debug, Clone)]
+struct Sampled {
+    begins: Begins,
+    noise: Noise,
+    schedule: Schedule,
+    batch: u64,
+    clip: f64,
+    sums: Sums,
+}
+
+/// A network, and its weights at the start once they are known.
+#[derive(Debug, Clone)]
+pub(crate) struct Begins {
+    pub net: Arc<Net>,
+    begin: Begin,
+    weights: Option<Vec<f32>>,
+}
+
+impl Begins {
+    pub fn of(facts: &NetFacts) -> Self {
+        let weights = match facts.begin {
+            Begin::Seed(seed) => Some(facts.net.initial(seed)),
+            Begin::File(_) => None,
+        };
+        Self { net: facts.net.clone(), begin: facts.begin.clone(), weights }
+    }
+
+    /// The weights, or in words that they are missing.
+    pub fn weights(&self) -> Result<&[f32], LearnError> {
+        self.weights.as_deref().ok_or_else(|| LearnError::Asked {
+            name: "initial weights",
+            what: "are missing: the plan names a file of them".into(),
+        })
+    }
+
+    /// What a walk begins from.
+    pub fn walk(&self, schedule: &Schedule) -> Option<serde_json::Value> {
+        self.walk_along(schedule, None)
+    }
+
+    /// The same, of answers that are rows of a stream.
+    pub fn walk_along(&self, schedule: &Schedule, running: Option<Running>) -> Option<serde_json::Value> {
+        let (schedule, weights) = (schedule.clone(), self.weights.clone()?);
+        let layout = Layout::of(&self.net);
+        serde_json::to_value(Start { schedule, weights, layout, running }).ok()
+    }
+
+    /// Whether weights of a file are to be begun from.
+    pub fn awaits_file(&self) -> bool {
+        matches!(self.begin, Begin::File(_))
+    }
+
+    /// With the weights of a public file, in one row, once they are found to be those that the plan names.
+    pub fn from(&self, rows: &Matrix) -> Result<Self, LearnError> {
+        let asked = |what: String| Err(LearnError::Asked { name: "initial weights", what });
+        let Begin::File(named) = &self.begin else {
+            return asked("are given, and the plan names no file of them".into());
+        };
+        let expected = self.net.parameters();
+        if rows.rows() != 1 || rows.columns() != expected {
+            let found = rows.rows() * rows.columns();
+            return asked(format!("are {found} numbers; the network has {expected} weights"));
+        }
+        let weights = rows.dense_row(0);
+        let found = digest(&weights);
+        if found != *named {
+            return asked(format!("have the SHA-256 {found}, and the plan names {named}"));
+        }
+        if !weights.iter().all(|weight| weight.is_finite()) {
+            return asked("are not all finite numbers".into());
+        }
+        Ok(Self { weights: Some(weights), ..self.clone() })
+    }
+
+    /// Why no training from here can have released these.
+    pub fn refuses(&self, found: &Tensors) -> Option<&'static str> {
+        found.refused(&self.net, self.weights.as_deref())
+    }
+}
+
+/// Real sums in steps of the noise's grid. Each is rounded by at most half a step, which is charged.
+pub(super) fn on_grid(sums: &[f64], noise_scale: f64) -> Option<ExactCounts> {
+    const MOST: f64 = (1_u128 << 100) as f64;
+    let unit = GridGaussian::new(noise_scale).ok()?.step();
+    // No record decides whether sums are numbers: those that are none count as 0.
+    let count = |sum: &f64| (sum / unit).round_ties_even().clamp(-MOST, MOST) as i128;
+    Some(ExactCounts { counts: sums.iter().map(count).collect(), unit })
+}
+
+impl Sampled {
+    /// The sum of clipped gradients over these records; `None` only where the run was stopped.
+    fn sum(&self, examples: &Examples, at: &[f32], rows: &[u32]) -> Option<ExactCounts> {
+        match self.sums {
+            Sums::Float => {
+                let sum = examples.clipped_sum(at, rows, self.clip)?;
+                on_grid(&sum, self.noise.scale())
+            }
+            Sums::Exact => examples.exact_sum(at, rows, self.clip),
+        }
+    }
+}
+
+impl Procedure<Network> for Sampled {
+    fn event(&self) -> Result<Event, LearnError> {
+        let event = Box::new(self.noise.event()?);
+        Ok(Event::Repeat { count: self.schedule.steps, event })
+    }
+
+    fn refuses(&self, found: &Tensors) -> Option<&'static str> {
+        self.begins.refuses(found)
+    }
+
+    fn settings(&self) -> Shown {
+        Shown::of([
+            ("weights", self.begins.net.trainable() as f64),
+            ("steps", f64::from(self.schedule.steps)),
+            ("batch", self.batch as f64),
+            ("clip", self.clip),
+            ("rate", self.schedule.rate),
+            ("gradient_noise", self.noise.scale()),
+        ])
+    }
+
+    fn walk(&self) -> Option<serde_json::Value> {
+        self.begins.walk(&self.schedule)
+    }
+
+    fn with_public(&self, rows: &Matrix) -> Option<Result<Arc<dyn Procedure<Network>>, LearnError>> {
+        self.begins.awaits_file().then(|| Ok(self.begun_from(rows)? as Arc<dyn Procedure<Network>>))
+    }
+
+    fn run(
+        &self,
+        facts: &NetFacts,
+        table: &dyn Table,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Tensors>, LearnError> {
+        train(self, facts, table, session, monitor)
+    }
+}
+
+impl Trainer for Sampled {
+    fn begins(&self) -> &Begins {
+        &self.begins
+    }
+
+    fn begun_from(&self, row: &Matrix) -> Result<Arc<dyn Trainer>, LearnError> {
+        Ok(Arc::new(Self { begins: self.begins.from(row)?, ..self.clone() }))
+    }
+
+    fn answer(
+        &self,
+        examples: &Examples,
+        question: &Question,
+        session: &mut Session<'_>,
+        watch: &StepWatch<'_>,
+    ) -> Result<Noised<Vec<f64>>, GateError> {
+        let ask = |rows: &[u32]| {
+            let sum = watch.step().then(|| self.sum(examples, &question.at, rows)).flatten();
+            sum.map(Private::new)
+        };
+        match &self.noise {
+            Noise::Sampled(sampled) => {
+                sampled.run(Private::new(examples.rows()), session, |sample| ask(&places(sample)))
+            }
+            Noise::All(gaussian) => {
+                let everyone: Vec<u32> = (0..examples.rows() as u32).collect();
+                gaussian.run_units(ask(&everyone).ok_or(GateError::Unanswered)?, session)
+            }
+        }
+    }
+}
+
+/// A training whose questions are put to records one by one.
+pub(crate) trait Trainer: Procedure<Network> {
+    /// The network and where it begins.
+    fn begins(&self) -> &Begins;
+
+    /// The same, with the weights of a public file to begin from.
+    fn begun_from(&self, row: &Matrix) -> Result<Arc<dyn Trainer>, LearnError>;
+
+    /// The answer to a question, noised and charged.
+    fn answer(
+        &self,
+        examples: &Examples,
+        question: &Question,
+        session: &mut Session<'_>,
+        watch: &StepWatch<'_>,
+    ) -> Result<Noised<Vec<f64>>, GateError>;
+}
+
+/// A training from its first step to its last.
+pub(super) fn train(
+    trainer: &dyn Trainer,
+    facts: &NetFacts,
+    table: &dyn Table,
+    session: &mut Session<'_>,
+    monitor: &dyn Monitor,
+) -> Result<Noised<Tensors>, LearnError> {
+    trainer.begins().weights()?;
+    let examples = Examples::of(facts, table)?;
+    let watch = StepWatch::new(monitor);
+    let mut walk = session.begin::<Training>()?;
+    let noised = session.walk(&mut walk, |question: &Question, session| {
+        trainer.answer(&examples, question, session, &watch)
+    });
+    watch.went_on()?;
+    Ok(noised?.ok_or(GateError::NotAsPlanned)?)
+}
+
+/// Places of records as a network counts them; a table has fewer than 2³² rows ([`Examples::of`]).
+pub(super) fn places(sample: &[usize]) -> Zeroizing<Vec<u32>> {
+    Zeroizing::new(sample.iter().map(|place| *place as u32).collect())
+}

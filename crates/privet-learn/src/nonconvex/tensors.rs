@@ -1,0 +1,137 @@
+//! What is released: the weights of a network, tensor after tensor.
+
+use super::BALL;
+use crate::support::Support;
+use crate::task::Artefact;
+use privet_nn::Net;
+use serde::{Deserialize, Serialize, Serializer};
+use sha2::{Digest, Sha256};
+use std::ops::Range;
+
+/// The weights of a network, tensor after tensor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tensors {
+    /// In the order of the layers.
+    pub tensors: Vec<Tensor>,
+}
+
+/// One tensor of a network.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tensor {
+    /// What it is called.
+    pub name: String,
+    /// Its sides.
+    pub shape: Vec<usize>,
+    /// Its numbers, row by row.
+    #[serde(serialize_with = "widened")]
+    pub values: Vec<f32>,
+}
+
+/// As numbers of 64 bits, exactly: the seal is taken of those.
+fn widened<S: Serializer>(values: &[f32], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(values.iter().map(|value| f64::from(*value)))
+}
+
+impl Artefact for Tensors {
+    const KIND: &'static str = "tensors";
+
+    fn numbers(&self) -> Vec<f64> {
+        self.tensors.iter().flat_map(|tensor| &tensor.values).map(|x| f64::from(*x)).collect()
+    }
+}
+
+/// Where the tensors of a network are in the vector of its weights.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Layout {
+    /// In the order of the layers.
+    pub places: Vec<Place>,
+    /// Weights that are trained: the first so many.
+    pub trained: usize,
+}
+
+/// Where one tensor is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Place {
+    pub name: String,
+    pub shape: Vec<usize>,
+    pub range: Range<usize>,
+}
+
+impl Layout {
+    /// That of a network.
+    pub fn of(net: &Net) -> Self {
+        let place = |tensor: &privet_nn::Tensor| Place {
+            name: tensor.name.clone(),
+            shape: tensor.shape.clone(),
+            range: tensor.range.clone(),
+        };
+        Self { places: net.tensors().iter().map(place).collect(), trained: net.trainable() }
+    }
+
+    /// The ranges of the tensors that are trained, ascending.
+    pub fn trained_ranges(&self) -> Vec<Range<usize>> {
+        let ranges = self.places.iter().map(|place| place.range.clone());
+        ranges.filter(|range| range.end <= self.trained).collect()
+    }
+
+    /// All weights, cut into tensors.
+    pub fn cut(&self, weights: &[f32]) -> Tensors {
+        let cut = |place: &Place| Tensor {
+            name: place.name.clone(),
+            shape: place.shape.clone(),
+            values: weights[place.range.clone()].to_vec(),
+        };
+        Tensors { tensors: self.places.iter().map(cut).collect() }
+    }
+}
+
+impl Tensors {
+    /// All of them in one vector, as the network has it, if they are those of this network; otherwise what differs.
+    pub fn flat(&self, net: &Net) -> Result<Vec<f32>, String> {
+        let known = net.tensors();
+        if self.tensors.len() != known.len() {
+            return Err(format!(
+                "it has {} tensors, and the network has {}",
+                self.tensors.len(),
+                known.len()
+            ));
+        }
+        let mut weights = vec![0.0; net.parameters()];
+        for (own, known) in self.tensors.iter().zip(known) {
+            if own.name != known.name || own.shape != known.shape {
+                return Err(format!(
+                    "its tensor '{}' is {:?}, and the network's '{}' is {:?}",
+                    own.name, own.shape, known.name, known.shape
+                ));
+            }
+            if own.values.len() != known.range.len() || !own.values.iter().all(|x| x.is_finite()) {
+                return Err(format!("its tensor '{}' is not {:?} numbers", own.name, known.shape));
+            }
+            weights[known.range.clone()].copy_from_slice(&own.values);
+        }
+        Ok(weights)
+    }
+
+    /// Why no training of this network that began there can have released them.
+    pub(crate) fn refused(&self, net: &Net, begin: Option<&[f32]>) -> Option<&'static str> {
+        let Ok(flat) = self.flat(net) else { return Some("its tensors are not those of the network") };
+        let (trained, frozen) = flat.split_at(net.trainable());
+        if begin.is_some_and(|begin| begin[net.trainable()..] != *frozen) {
+            return Some("a frozen weight is not the one that training began from");
+        }
+        let trained = trained.iter().map(|x| f64::from(*x)).collect();
+        // Weights are rounded to 24 bits when they are released.
+        Support::Ball(BALL * (1.0 + 1e-6)).refuses(&[trained])
+    }
+}
+
+/// The SHA-256 of weights, in hexadecimal: of their little-endian bytes.
+pub fn digest(weights: &[f32]) -> String {
+    let mut hash = Sha256::new();
+    weights.iter().for_each(|weight| hash.update(weight.to_le_bytes()));
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,283 @@
+//! The loops that take the time: products of matrices, and whatever goes over all numbers of a piece.
+//!
+//! **Claim.** Each number of a product is ((c + a₁b₁) + a₂b₂) + …, one after the other in the order of the inner
+//! index, whatever the sizes and wherever the number stands. So what is computed for one example has the same
+//! bits alone, and at any place of any batch. A product is fused with the sum where the processor can (AVX2,
+//! AVX-512), so bits may differ between machines; they do not differ between examples, batches or threads of one.
+//! *Proof.* A tile keeps a register a number and goes through the inner index once (module `tile`). ∎ Tested by
+//! `a_product_has_the_same_bits_in_any_company`.
+//!
+//! Libraries for products choose blocks along the inner index by the sizes of the whole product, and with them
+//! the order of additions: an example's low bits would then tell how large its batch is.
+
+mod lanes;
+mod tile;
+
+/// A matrix of any strides.
+#[derive(Clone, Copy)]
+pub(crate) struct Strided<'a> {
+    pub values: &'a [f32],
+    pub row: usize,
+    pub column: usize,
+}
+
+/// What the processor has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    /// Nothing is assumed.
+    Plain,
+    /// AVX2 and FMA.
+    #[cfg(target_arch = "x86_64")]
+    Eight,
+    /// AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    Sixteen,
+}
+
+/// Asked once by the standard library, then read from memory.
+#[inline]
+pub(crate) fn level() -> Level {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512dq")
+        {
+            return Level::Sixteen;
+        }
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            return Level::Eight;
+        }
+    }
+    Level::Plain
+}
+
+/// A function compiled once for each [`Level`]. Nothing in it is fused or reordered by the compiler, so all of
+/// them give the same bits.
+macro_rules! for_each_level {
+    ($(#[$about:meta])* $seen:vis fn $name:ident($($argument:ident: $kind:ty),* $(,)?) $(-> $result:ty)? $body:block) => {
+        $(#[$about])*
+        $seen fn $name($($argument: $kind),*) $(-> $result)? {
+            #[inline(always)]
+            fn body($($argument: $kind),*) $(-> $result)? $body
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma")]
+            fn eight($($argument: $kind),*) $(-> $result)? {
+                body($($argument),*)
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,fma")]
+            fn sixteen($($argument: $kind),*) $(-> $result)? {
+                body($($argument),*)
+            }
+            match $crate::kernel::level() {
+                // SAFETY: the processor was asked.
+                #[cfg(target_arch = "x86_64")]
+                $crate::kernel::Level::Sixteen => unsafe { sixteen($($argument),*) },
+                // SAFETY: the processor was asked.
+                #[cfg(target_arch = "x86_64")]
+                $crate::kernel::Level::Eight => unsafe { eight($($argument),*) },
+                $crate::kernel::Level::Plain => body($($argument),*),
+            }
+        }
+    };
+}
+pub(crate) use for_each_level;
+
+/// C = A·B, or C += A·B: A is (rows × inner) by its strides, B (inner × columns) and C (rows × columns) are
+/// dense, row by row.
+pub(crate) fn product(
+    sizes: (usize, usize, usize),
+    a: Strided,
+    b: &[f32],
+    c: &mut [f32],
+    accumulate: bool,
+) {
+    product_at(level(), sizes, a, b, c, accumulate);
+}
+
+fn product_at(
+    level: Level,
+    sizes: (usize, usize, usize),
+    a: Strided,
+    b: &[f32],
+    c: &mut [f32],
+    accumulate: bool,
+) {
+    let (rows, columns, inner) = sizes;
+    if rows == 0 || columns == 0 {
+        return;
+    }
+    assert!(b.len() >= inner * columns && c.len() >= rows * columns);
+    assert!(inner == 0 || a.values.len() > (rows - 1) * a.row + (inner - 1) * a.column);
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2,fma")]
+        fn eight(
+            sizes: (usize, usize, usize),
+            a: Strided,
+            b: &[f32],
+            c: &mut [f32],
+            accumulate: bool,
+        ) {
+            // SAFETY: the instructions are there, the lengths were checked.
+            unsafe { tile::product::<lanes::x86::Eight, 6>(sizes, a, b, c, accumulate) }
+        }
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,fma")]
+        fn sixteen(
+            sizes: (usize, usize, usize),
+            a: Strided,
+            b: &[f32],
+            c: &mut [f32],
+            accumulate: bool,
+        ) {
+            // SAFETY: the instructions are there, the lengths were checked.
+            unsafe { tile::product::<lanes::x86::Sixteen, 12>(sizes, a, b, c, accumulate) }
+        }
+        match level {
+            // SAFETY: a level is made by asking the processor.
+            Level::Sixteen => return unsafe { sixteen(sizes, a, b, c, accumulate) },
+            // SAFETY: a level is made by asking the processor.
+            Level::Eight => return unsafe { eight(sizes, a, b, c, accumulate) },
+            Level::Plain => {}
+        }
+    }
+    let _ = level;
+    // SAFETY: nothing is asked of the processor, the lengths were checked.
+    unsafe { tile::product::<lanes::Plain, 4>(sizes, a, b, c, accumulate) }
+}
+
+/// Rows become columns.
+pub(crate) fn transpose(rows: usize, columns: usize, from: &[f32], to: &mut [f32]) {
+    for (i, row) in from[..rows * columns].chunks_exact(columns).enumerate() {
+        for (j, value) in row.iter().enumerate() {
+            to[j * rows + i] = *value;
+        }
+    }
+}
+
+for_each_level! {
+    /// Σ xy, within N·2⁻⁵³·Σ|xy| for N numbers: each product of two `f32` is exact in `f64`.
+    pub(crate) fn dot(left: &[f32], right: &[f32]) -> f64 {
+        let mut lanes = [0.0_f64; 32];
+        let (left_whole, left_rest) = left.as_chunks::<32>();
+        let (right_whole, right_rest) = right.as_chunks::<32>();
+        for (left, right) in left_whole.iter().zip(right_whole) {
+            for lane in 0..32 {
+                lanes[lane] += f64::from(left[lane]) * f64::from(right[lane]);
+            }
+        }
+        let rest: f64 = left_rest.iter().zip(right_rest).map(|(&x, &y)| f64::from(x) * f64::from(y)).sum();
+        lanes.iter().sum::<f64>() + rest
+    }
+}
+
+for_each_level! {
+    /// total += factor·value, number by number.
+    pub(crate) fn add_scaled(total: &mut [f32], factor: f32, values: &[f32]) {
+        for (total, value) in total.iter_mut().zip(values) {
+            *total += factor * value;
+        }
+    }
+}
+
+for_each_level! {
+    /// total += value, number by number.
+    pub(crate) fn add_wide(total: &mut [f64], values: &[f32]) {
+        for (total, &value) in total.iter_mut().zip(values) {
+            *total += f64::from(value);
+        }
+    }
+}
+
+for_each_level! {
+    /// total += trunc(factor·value), number by number: toward zero, and 0 for what is no number.
+    pub(crate) fn add_steps(total: &mut [i32], factor: f32, values: &[f32]) {
+        for (total, value) in total.iter_mut().zip(values) {
+            *total += (factor * value) as i32;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(length: usize, seed: u32) -> Vec<f32> {
+        let mut state = seed;
+        let next = |_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 / (1 << 23) as f32 - 1.0
+        };
+        (0..length).map(next).collect()
+    }
+
+    fn levels() -> Vec<Level> {
+        let mut levels = vec![Level::Plain];
+        #[cfg(target_arch = "x86_64")]
+        {
+            if level() != Level::Plain {
+                levels.push(Level::Eight);
+            }
+            if level() == Level::Sixteen {
+                levels.push(Level::Sixteen);
+            }
+        }
+        levels
+    }
+
+    /// Every size up to beyond a tile, both orders of A, against the definition in `f64`.
+    #[test]
+    fn a_product_is_the_product() {
+        for level in levels() {
+            for (rows, columns, inner) in (1..=14).flat_map(|rows| {
+                [1, 2, 7, 8, 9, 16, 17, 31, 33, 50].map(|columns| (rows, columns, rows * 3))
+            }) {
+                let (a, b) = (numbers(rows * inner, 1), numbers(inner * columns, 2));
+                for turned in [false, true] {
+                    let (row, column) = if turned { (1, rows) } else { (inner, 1) };
+                    let mut c = numbers(rows * columns, 3);
+                    let before = c.clone();
+                    product_at(
+                        level,
+                        (rows, columns, inner),
+                        Strided { values: &a, row, column },
+                        &b,
+                        &mut c,
+                        true,
+                    );
+                    for i in 0..rows {
+                        for j in 0..columns {
+                            let terms = (0..inner).map(|l| {
+                                f64::from(a[i * row + l * column]) * f64::from(b[l * columns + j])
+                            });
+                            let wanted = terms.sum::<f64>() + f64::from(before[i * columns + j]);
+                            assert!((f64::from(c[i * columns + j]) - wanted).abs() < 1e-5);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The rows of a product have the same bits alone as among others, at any place.
+    #[test]
+    fn a_product_has_the_same_bits_in_any_company() {
+        for level in levels() {
+            for columns in [1, 10, 16, 32, 45] {
+                let (rows, inner) = (29, 100);
+                let (a, b) = (numbers(rows * inner, 4), numbers(inner * columns, 5));
+                let mut together = vec![0.0; rows * columns];
+                let strided = |values| Strided { values, row: inner, column: 1 };
+                product_at(level, (rows, columns, inner), strided(&a), &b, &mut together, false);
+                for row in 0..rows {
+                    let mut alone = vec![0.0; columns];
+                    let own = &a[row * inner..(row + 1) * inner];
+                    product_at(level, (1, columns, inner), strided(own), &b, &mut alone, false);
+                    assert_eq!(alone, together[row * columns..(row + 1) * columns]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! A product cut into tiles that stay in registers.
+
+use super::Strided;
+use super::lanes::Lanes;
+
+/// Where a tile reads and writes: strides in numbers, B's and C's rows dense.
+#[derive(Clone, Copy)]
+struct Tile {
+    a: *const f32,
+    a_row: usize,
+    a_column: usize,
+    b: *const f32,
+    c: *mut f32,
+    columns: usize,
+    inner: usize,
+    accumulate: bool,
+}
+
+/// `ROWS` × (`VECTORS` registers) of C. `part` numbers of the last register are there.
+#[inline(always)]
+unsafe fn tile<L: Lanes, const ROWS: usize, const VECTORS: usize>(tile: Tile, part: usize) {
+    let whole = part == L::WIDTH;
+    // SAFETY: `product` checked that every row, column and inner index is inside its slice; a part of a register
+    // touches the numbers it names alone.
+    unsafe {
+        let load = |from: *const f32, vector: usize| {
+            let from = from.add(vector * L::WIDTH);
+            if whole || vector + 1 < VECTORS { L::load(from) } else { L::load_part(from, part) }
+        };
+        let mut sums = [[L::zero(); VECTORS]; ROWS];
+        if tile.accumulate {
+            for (row, sums) in sums.iter_mut().enumerate() {
+                for (vector, sum) in sums.iter_mut().enumerate() {
+                    *sum = load(tile.c.add(row * tile.columns), vector);
+                }
+            }
+        }
+        let mut a = tile.a;
+        let mut b = tile.b;
+        for _ in 0..tile.inner {
+            let mut values = [L::zero(); VECTORS];
+            for (vector, value) in values.iter_mut().enumerate() {
+                *value = load(b, vector);
+            }
+            for (row, sums) in sums.iter_mut().enumerate() {
+                let factor = L::splat(*a.add(row * tile.a_row));
+                for (sum, value) in sums.iter_mut().zip(values) {
+                    *sum = factor.multiply_add(value, *sum);
+                }
+            }
+            a = a.wrapping_add(tile.a_column);
+            b = b.wrapping_add(tile.columns);
+        }
+        for (row, sums) in sums.into_iter().enumerate() {
+            for (vector, sum) in sums.into_iter().enumerate() {
+                let to = tile.c.add(row * tile.columns + vector * L::WIDTH);
+                if whole || vector + 1 < VECTORS { sum.store(to) } else { sum.store_part(to, part) }
+            }
+        }
+    }
+}
+
+/// All rows of some columns, `MOST` at a time.
+#[inline(always)]
+unsafe fn strip<L: Lanes, const MOST: usize, const VECTORS: usize>(
+    mut at: Tile,
+    rows: usize,
+    part: usize,
+) {
+    let mut left = rows;
+    // SAFETY: as `tile`; the steps end with the rows.
+    unsafe {
+        macro_rules! rows_of {
+            ($count:expr) => {
+                while left >= $count {
+                    tile::<L, $count, VECTORS>(at, part);
+                    at.a = at.a.wrapping_add($count * at.a_row);
+                    at.c = at.c.wrapping_add($count * at.columns);
+                    left -= $count;
+                }
+            };
+        }
+        if MOST == 12 {
+            rows_of!(12);
+        }
+        if MOST >= 6 {
+            rows_of!(6);
+        }
+        rows_of!(4);
+        rows_of!(2);
+        rows_of!(1);
+    }
+}
+
+/// C (+)= A·B in tiles of `MOST` rows and two registers.
+///
+/// # Safety
+/// The processor has what `L` stands for, and the slices are as long as `super::product` checks.
+#[inline(always)]
+pub(super) unsafe fn product<L: Lanes, const MOST: usize>(
+    (rows, columns, inner): (usize, usize, usize),
+    a: Strided,
+    b: &[f32],
+    c: &mut [f32],
+    accumulate: bool,
+) {
+    let (b, c) = (b.as_ptr(), c.as_mut_ptr());
+    let mut column = 0;
+    while column < columns {
+        let left = columns - column;
+        let at = Tile {
+            a: a.values.as_ptr(),
+            a_row: a.row,
+            a_column: a.column,
+            b: b.wrapping_add(column),
+            c: c.wrapping_add(column),
+            columns,
+            inner,
+            accumulate,
+        };
+        // SAFETY: the columns from `column` on are `left`, and no more of them are touched.
+        unsafe {
+            if left > L::WIDTH {
+                strip::<L, MOST, 2>(at, rows, (left - L::WIDTH).min(L::WIDTH));
+            } else {
+                strip::<L, MOST, 1>(at, rows, left);
+            }
+        }
+        column += 2 * L::WIDTH;
+    }
+}

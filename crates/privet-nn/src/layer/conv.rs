@@ -1,0 +1,225 @@
+//! Convolution: every place of the output sees a patch of the input, so that z_p = a_p·W + b at place p, with
+//! a_p the patch. The gradient of one example is Σ_p a_p ⊗ (slope at p).
+
+use super::Place;
+use crate::kernel::{Strided, for_each_level, product};
+
+/// Square windows over an image: where each begins, and which pixels it has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Window {
+    pub height: usize,
+    pub width: usize,
+    pub channels: usize,
+    pub size: usize,
+    pub stride: usize,
+    pub padding: usize,
+    pub out_height: usize,
+    pub out_width: usize,
+}
+
+impl Window {
+    /// Windows.
+    pub fn places(&self) -> usize {
+        self.out_height * self.out_width
+    }
+
+    /// Numbers a window sees.
+    pub fn patch(&self) -> usize {
+        self.size * self.size * self.channels
+    }
+    /// Numbers of an image with its padding.
+    pub fn padded(&self) -> usize {
+        (self.height + 2 * self.padding) * (self.width + 2 * self.padding) * self.channels
+    }
+
+    /// Calls with (place in the padded image, place in the image, numbers) for every line.
+    #[inline(always)]
+    fn lines(&self, mut each: impl FnMut(usize, usize, usize)) {
+        let length = self.width * self.channels;
+        for row in 0..self.height {
+            let padded = (row + self.padding) * (self.width + 2 * self.padding) + self.padding;
+            each(padded * self.channels, row * length, length);
+        }
+    }
+
+    /// Calls with (place in the patches, place in the padded image) for every line of every patch, of
+    /// side × channels numbers each.
+    #[inline(always)]
+    fn runs(&self, mut each: impl FnMut(usize, usize)) {
+        let line = self.size * self.channels;
+        let across = (self.width + 2 * self.padding) * self.channels;
+        let mut patch = 0;
+        for out_row in 0..self.out_height {
+            for out_column in 0..self.out_width {
+                let mut image =
+                    out_row * self.stride * across + out_column * self.stride * self.channels;
+                for _ in 0..self.size {
+                    each(patch, image);
+                    patch += line;
+                    image += across;
+                }
+            }
+        }
+    }
+}
+
+/// Room for the patches of one image, and for the image with its padding, which stays zero.
+#[derive(Default)]
+pub(crate) struct Seen {
+    pub patches: Vec<f32>,
+    padded: Vec<f32>,
+}
+
+impl Seen {
+    pub fn new(window: &Window) -> Self {
+        let padded = if window.padding > 0 { window.padded() } else { 0 };
+        Self { patches: vec![0.0; window.places() * window.patch()], padded: vec![0.0; padded] }
+    }
+
+    /// Numbers held.
+    pub fn numbers(&self) -> usize {
+        self.patches.len() + self.padded.len()
+    }
+}
+
+for_each_level! {
+    /// Every patch of one image, a row each.
+    pub(crate) fn patches(window: &Window, image: &[f32], seen: &mut Seen) {
+        let from = if window.padding > 0 {
+            window.lines(|to, from, count| copy(&mut seen.padded[to..to + count], &image[from..from + count]));
+            &seen.padded[..]
+        } else {
+            image
+        };
+        let line = window.size * window.channels;
+        window.runs(|to, at| copy(&mut seen.patches[to..to + line], &from[at..at + line]));
+    }
+}
+
+for_each_level! {
+    /// The image whose pixels are the sums of what patches have there.
+    fn unpatch(window: &Window, back: &mut Seen, image: &mut [f32]) {
+        let line = window.size * window.channels;
+        let add = |image: &mut [f32]| {
+            image.fill(0.0);
+            window.runs(|from, at| {
+                for (pixel, value) in image[at..at + line].iter_mut().zip(&back.patches[from..from + line]) {
+                    *pixel += value;
+                }
+            });
+        };
+        if window.padding > 0 {
+            add(&mut back.padded);
+            window.lines(|from, to, count| copy(&mut image[to..to + count], &back.padded[from..from + count]));
+        } else {
+            add(image);
+        }
+    }
+}
+
+/// As `copy_from_slice`, for a few numbers at a time, without a call.
+#[inline(always)]
+fn copy(to: &mut [f32], from: &[f32]) {
+    let (to_whole, to_rest) = to.as_chunks_mut::<8>();
+    let (from_whole, from_rest) = from.as_chunks::<8>();
+    for (to, from) in to_whole.iter_mut().zip(from_whole) {
+        *to = *from;
+    }
+    for (to, from) in to_rest.iter_mut().zip(from_rest) {
+        *to = *from;
+    }
+}
+
+/// How the norm of one example's gradient is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// The gradient is formed and kept until the clipping factor is known.
+    Formed,
+    /// ‖Σ_p a_p ⊗ s_p‖² = Σ_{p,q} ⟨a_p, a_q⟩⟨s_p, s_q⟩: few places, many weights.
+    Factors,
+}
+
+impl Rule {
+    /// The cheaper one. The gradient's sum is wanted in either case; what is compared is what it takes beside:
+    /// to keep, measure and add patch·outputs numbers, or places²·(patch + outputs) multiplications.
+    pub fn cheaper(places: usize, patch: usize, outputs: usize) -> Self {
+        let inner = (places as f64).powi(2) * (patch + outputs) as f64;
+        if inner < 2.0 * patch as f64 * outputs as f64 { Self::Factors } else { Self::Formed }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Conv {
+    pub window: Window,
+    pub outputs: usize,
+    /// `[height, width, inputs, outputs]`: a row a number of the patch.
+    pub weight: Place,
+    pub bias: Place,
+    pub rule: Rule,
+}
+
+impl Conv {
+    /// One example. `seen` is room, left as the example's patches.
+    pub fn forward(&self, weights: &[f32], input: &[f32], output: &mut [f32], seen: &mut Seen) {
+        let bias = &weights[self.bias.range()];
+        for place in output.chunks_exact_mut(self.outputs) {
+            copy(place, bias);
+        }
+        patches(&self.window, input, seen);
+        product(
+            (self.window.places(), self.outputs, self.window.patch()),
+            Strided { values: &seen.patches, row: self.window.patch(), column: 1 },
+            &weights[self.weight.range()],
+            output,
+            true,
+        );
+    }
+
+    /// Slopes at one example's input; `transposed` is Wᵀ and `room` room.
+    pub fn back(&self, transposed: &[f32], slopes: &[f32], out: &mut [f32], room: &mut Seen) {
+        product(
+            (self.window.places(), self.window.patch(), self.outputs),
+            Strided { values: slopes, row: self.outputs, column: 1 },
+            transposed,
+            &mut room.patches,
+            false,
+        );
+        unpatch(&self.window, room, out);
+    }
+
+    /// Σ_p a_p ⊗ s_p of one example, put into or added to `gradient`.
+    pub fn weight_gradient(
+        &self,
+        seen: &Seen,
+        slopes: &[f32],
+        gradient: &mut [f32],
+        accumulate: bool,
+    ) {
+        product(
+            (self.window.patch(), self.outputs, self.window.places()),
+            Strided { values: &seen.patches, row: 1, column: self.window.patch() },
+            slopes,
+            gradient,
+            accumulate,
+        );
+    }
+
+    /// Σ_p s_p of one example, put into or added to `gradient`.
+    pub fn bias_gradient(&self, slopes: &[f32], gradient: &mut [f32], accumulate: bool) {
+        if !accumulate {
+            gradient.fill(0.0);
+        }
+        add_rows(slopes, gradient);
+    }
+}
+
+for_each_level! {
+    /// Adds every row to `total`.
+    pub(crate) fn add_rows(rows: &[f32], total: &mut [f32]) {
+        for row in rows.chunks_exact(total.len()) {
+            for (total, value) in total.iter_mut().zip(row) {
+                *total += value;
+            }
+        }
+    }
+}

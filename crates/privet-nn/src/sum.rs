@@ -1,0 +1,238 @@
+//! Sums of gradients over a batch: plain, clipped, of clipped differences.
+
+use crate::batch::Batch;
+use crate::clip::{bounds, factor};
+use crate::error::NetError;
+use crate::kernel::add_scaled;
+use crate::layer::{self, Op, Rule};
+use crate::net::Net;
+use crate::tape::{Gradients, Tape, Weights};
+use crate::workspace::{Room, Workspace};
+
+/// Σᵢ min(1, C/‖gᵢ‖)·gᵢ. It is derived from records and has no noise: it is shown to nobody.
+pub struct ClippedSum {
+    /// A number for each of the first [`Net::trainable`] weights.
+    pub sum: Vec<f64>,
+    /// Examples that went into it. Where batches are drawn at random, it is private too.
+    pub examples: usize,
+}
+
+/// Says nothing of what it holds.
+impl std::fmt::Debug for ClippedSum {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ClippedSum(private)")
+    }
+}
+
+impl Net {
+    /// Σᵢ min(1, C/‖gᵢ‖)·gᵢ over the examples, gᵢ the gradient of example i's loss. Each term is a function of
+    /// its example and the weights alone and no longer than C; an example whose gradient is not finite
+    /// contributes nothing. See the crate's header for what is proved.
+    pub fn clipped_sum(
+        &self,
+        weights: &[f32],
+        batch: &Batch,
+        clip: f64,
+        work: &mut Workspace,
+    ) -> Result<ClippedSum, NetError> {
+        self.check_weights(weights)?;
+        check_clip(clip)?;
+        let examples = batch.examples(self)?;
+        let weights = Weights::both(self, weights);
+        let sum = work.sum(self, examples, |room, first, count| {
+            self.clipped_factors(&weights, batch, clip, None, room, first, count);
+            self.add_clipped(room, 1, count);
+        });
+        Ok(ClippedSum { sum, examples })
+    }
+
+    /// Σᵢ clip(∇ℓᵢ(new) − ∇ℓᵢ(old), C): the difference of an example's gradients at two weights, clipped as one
+    /// vector. Both weights have the same frozen part.
+    pub fn clipped_difference_sum(
+        &self,
+        new: &[f32],
+        old: &[f32],
+        batch: &Batch,
+        clip: f64,
+        work: &mut Workspace,
+    ) -> Result<ClippedSum, NetError> {
+        self.check_weights(new)?;
+        self.check_weights(old)?;
+        check_clip(clip)?;
+        let examples = batch.examples(self)?;
+        let (new, old) = (Weights::both(self, new), Weights::both(self, old));
+        let sum = work.sum(self, examples, |room, first, count| {
+            room.double(self);
+            for (place, weights) in [&new, &old].into_iter().enumerate() {
+                self.to_and_fro(weights, batch, room, place, first, count);
+            }
+            self.subtract(room, count);
+            let Room { tapes, kept, patches, bounds: lengths, factors, .. } = room;
+            bounds(self, tapes, &kept[0], patches, count, lengths, None);
+            for (factor_of, &bound) in factors.iter_mut().zip(&lengths[..count]) {
+                *factor_of = factor(clip, bound, 1.0);
+            }
+            self.add_clipped(room, 2, count);
+        });
+        Ok(ClippedSum { sum, examples })
+    }
+
+    /// Σᵢ gᵢ, nothing clipped: for training without privacy.
+    pub fn plain_sum(
+        &self,
+        weights: &[f32],
+        batch: &Batch,
+        work: &mut Workspace,
+    ) -> Result<Vec<f64>, NetError> {
+        self.check_weights(weights)?;
+        let examples = batch.examples(self)?;
+        let weights = Weights::both(self, weights);
+        Ok(work.sum(self, examples, |room, first, count| {
+            let Room { tapes, patches, sum, .. } = room;
+            tapes[0].forward(self, &weights, batch, first, count, &mut patches[0]);
+            tapes[0].back(
+                self,
+                &weights,
+                batch,
+                first,
+                count,
+                &mut patches[0],
+                Gradients::Summed(sum),
+            );
+        }))
+    }
+
+    /// A piece forward and back at these weights, and the clipping factor of each example: by the norm of the
+    /// exact gradient, or, for sums on a grid, by that of the numbers formed, in steps of the grid.
+    pub(crate) fn clipped_factors(
+        &self,
+        weights: &Weights,
+        batch: &Batch,
+        clip: f64,
+        grid: Option<f64>,
+        room: &mut Room,
+        first: usize,
+        count: usize,
+    ) {
+        room.tapes[0].constant = 1.0;
+        self.to_and_fro(weights, batch, room, 0, first, count);
+        let Room { tapes, kept, patches, bounds: lengths, factors, formed, .. } = room;
+        let forming = grid.is_some().then_some(formed);
+        bounds(self, &tapes[..1], &kept[0], patches, count, lengths, forming);
+        let scale = grid.map_or(1.0, |grid| 1.0 / grid);
+        for (factor_of, &bound) in factors.iter_mut().zip(&lengths[..count]) {
+            *factor_of = factor(clip, bound, scale);
+        }
+    }
+
+    fn to_and_fro(
+        &self,
+        weights: &Weights,
+        batch: &Batch,
+        room: &mut Room,
+        place: usize,
+        first: usize,
+        count: usize,
+    ) {
+        let Room { tapes, kept, patches, .. } = room;
+        let (tape, patches) = (&mut tapes[place], &mut patches[place]);
+        tape.forward(self, weights, batch, first, count, patches);
+        tape.back(self, weights, batch, first, count, patches, Gradients::Kept(&mut kept[place]));
+    }
+
+    /// a⊗g − a′⊗g′ = (a − a′)⊗g + a′⊗(g − g′): leaves (a − a′, g) in the first tape and (a′, g − g′) in the
+    /// second, whose constant input is 1 where the first's is 1 − 1 = 0. Terms of the size of the difference:
+    /// nothing large cancels in its norm. What was formed is subtracted number by number.
+    fn subtract(&self, room: &mut Room, count: usize) {
+        let (new, old) = room.tapes.split_at_mut(1);
+        let (new, old) = (&mut new[0], &mut old[0]);
+        for (index, op) in self.ops.iter().enumerate().skip(self.lowest) {
+            let factored = match op {
+                Op::Linear(_) => true,
+                Op::Conv(conv) => conv.rule == Rule::Factors,
+                _ => false,
+            };
+            if !factored || !op.trains() {
+                continue;
+            }
+            let (into, out) = (count * self.sizes[index], count * self.sizes[index + 1]);
+            let (now, now_slopes) = new.factors_mut(self, index);
+            let (before, before_slopes) = old.factors_mut(self, index);
+            for (value, before) in now[..into].iter_mut().zip(&before[..into]) {
+                *value -= before;
+            }
+            for (slope, now) in before_slopes[..out].iter_mut().zip(&now_slopes[..out]) {
+                *slope = now - *slope;
+            }
+        }
+        (new.constant, old.constant) = (0.0, 1.0);
+        let (now, before) = room.kept.split_at_mut(1);
+        for (value, before) in now[0][..count * self.kept].iter_mut().zip(&before[0]) {
+            *value -= before;
+        }
+    }
+
+    /// Adds factor·gradient of each example of a piece to the room's sum.
+    fn add_clipped(&self, room: &mut Room, terms: usize, count: usize) {
+        let Room { tapes, kept, patches, factors, sum, .. } = room;
+        for place in self.ops.iter().flat_map(Op::formed) {
+            for (example, &factor) in
+                factors[..count].iter().enumerate().filter(|(_, factor)| **factor > 0.0)
+            {
+                let own = &kept[0][example * self.kept..][place.kept_range()];
+                add_scaled(&mut sum[place.range()], factor, own);
+            }
+        }
+        for (tape, patches) in tapes.iter_mut().zip(patches).take(terms) {
+            for (index, op) in
+                self.ops.iter().enumerate().skip(self.lowest).filter(|(_, op)| op.trains())
+            {
+                let (into, out) = (self.sizes[index], self.sizes[index + 1]);
+                match op {
+                    Op::Linear(linear) => {
+                        self.weigh(tape, index, &factors[..count]);
+                        let (input, slopes) = (tape.values(self, index), tape.slopes(self, index));
+                        linear.add(count, input, slopes, sum, tape.constant > 0.0);
+                    }
+                    Op::Conv(conv) if conv.rule == Rule::Factors => {
+                        self.weigh(tape, index, &factors[..count]);
+                        for example in 0..count {
+                            let input =
+                                &tape.values(self, index)[example * into..(example + 1) * into];
+                            let slopes =
+                                &tape.slopes(self, index)[example * out..(example + 1) * out];
+                            layer::patches(&conv.window, input, &mut patches.seen[index]);
+                            let weight = &mut sum[conv.weight.range()];
+                            conv.weight_gradient(&patches.seen[index], slopes, weight, true);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Slopes times the factor of their example; an example with none is wiped from both, so that what is not
+    /// finite in it goes nowhere.
+    pub(crate) fn weigh(&self, tape: &mut Tape, index: usize, factors: &[f32]) {
+        let (into, out) = (self.sizes[index], self.sizes[index + 1]);
+        let (values, slopes) = tape.factors_mut(self, index);
+        for (example, &factor) in factors.iter().enumerate() {
+            let slopes = &mut slopes[example * out..(example + 1) * out];
+            if factor > 0.0 {
+                for slope in slopes {
+                    let weighed = factor * *slope;
+                    // Below this, rounding is no longer relative.
+                    *slope = if weighed.abs() >= f32::MIN_POSITIVE { weighed } else { 0.0 };
+                }
+            } else {
+                slopes.fill(0.0);
+                values[example * into..(example + 1) * into].fill(0.0);
+            }
+        }
+    }
+}
+
+pub(crate) fn check_clip(clip: f64) -> Result<(), NetError> {
+    if clip > 1e-30 && clip < 1e30 { Ok(()) } else { Err(NetError::Clip(clip)) }
+}

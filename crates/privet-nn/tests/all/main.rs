@@ -1,0 +1,8 @@
+//! What the crate promises, each promise a test.
+
+mod bound;
+mod descriptions;
+mod differences;
+mod gradients;
+mod nets;
+mod same_bits;
