@@ -73,7 +73,8 @@ impl Stream {
         let mut journal = Journal::create(&journal).map_err(GateError::from)?;
         let start = serde_json::to_value(counting.start()).map_err(|_| GateError::Malformed)?;
         let spend = Spend::Exactly(events);
-        let mut session = Session::open_walking(spend, start, source, &mut journal)?;
+        let session = Session::open_walking(spend, start, source, &mut journal)?;
+        let mut session = session.entered_in(plan.entered.clone());
         let walk = session.begin::<Tabulating>()?;
         let session = session.suspend(walk, 0)?;
         let stream = Self { path: path.into(), plan: plan.clone(), session };

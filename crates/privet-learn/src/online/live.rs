@@ -103,6 +103,7 @@ impl<'a, T: Streamed> Live<'a, T> {
         mut session: Session<'a>,
         hidden: Box<dyn Hidden>,
     ) -> Result<(Self, Released<T>), LearnError> {
+        session = session.entered_in(plan.entered.clone());
         let walk = session.begin::<Following>()?;
         let (plan, latest) = (plan.clone(), None);
         let (taken, lost, anew, generation) = (0, 0, false, 0);
