@@ -3,13 +3,14 @@
 //! [`suite`] measures learners on data sets, [`race`] our speed beside that of peers; both leave one JSON
 //! object a line ([`mod@line`]), [`report`] turns results files into a page, and [`check`] holds them against a
 //! suite's targets. Nothing measured on that page is typed by hand. [`catalog`] knows public sets and how to
-//! prepare them, [`synth`] makes some up.
+//! prepare them, [`synth`] makes some up. [`ledger`] measures ledgers.
 #![forbid(unsafe_code)]
 
 pub mod catalog;
 pub mod check;
 pub mod error;
 pub mod head;
+pub mod ledger;
 pub mod line;
 pub mod memory;
 pub mod race;

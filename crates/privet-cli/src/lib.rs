@@ -24,6 +24,7 @@ pub mod page;
 mod progress;
 mod releasing;
 mod settings;
+mod spending;
 mod verbs;
 mod words;
 

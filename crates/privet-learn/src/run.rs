@@ -31,14 +31,14 @@ pub(crate) fn run<T: Task>(
             let session = match (procedure.walk(), purse) {
                 (Some(start), None) => Session::start_walking(events.clone(), start, source),
                 (None, None) => Session::start(events.clone(), source),
-                (Some(start), Some(purse)) => {
-                    Session::open_walking(spend(), start, source, purse)?
-                }
+                (Some(start), Some(purse)) => Session::open_walking(spend(), start, source, purse)?,
                 (None, Some(purse)) => Session::open(spend(), source, purse)?,
             };
-            session.entered_in(plan.entered.clone()).carry_out(plan.statement(*guarantee)?, |session| {
-                procedure.run(&plan.facts, table, session, monitor)
-            })
+            session
+                .entered_in(plan.entered.clone())
+                .carry_out(plan.statement(*guarantee)?, |session| {
+                    procedure.run(&plan.facts, table, session, monitor)
+                })
         }
         (Work::Plain(baseline), ..) => {
             let artefact = baseline.run(&plan.facts, table, monitor)?;
@@ -51,9 +51,7 @@ pub(crate) fn run<T: Task>(
 /// Whoever keeps account is asked for what has a price: a release without noise, or with noise that can be made again,
 /// gives everything away.
 pub(crate) fn payable<T: Task>(plan: &Plan<T>, source: &dyn Source) -> Result<(), LearnError> {
-    let refused = |what: &str, instead| {
-        Err(LearnError::NotCovered { what: what.into(), instead })
-    };
+    let refused = |what: &str, instead| Err(LearnError::NotCovered { what: what.into(), instead });
     match (&plan.work, source.origin()) {
         (Work::Plain(_), _) => refused(
             "a method without privacy has no price that a budget could pay",

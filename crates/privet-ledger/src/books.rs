@@ -206,7 +206,10 @@ impl Books {
         let broken = |why: String| LedgerError::Broken { sequence: stored.sequence, why };
         if stored.sequence != expected {
             let sequence = expected.min(stored.sequence);
-            return Err(LedgerError::Broken { sequence, why: "it is missing, or there twice".into() });
+            return Err(LedgerError::Broken {
+                sequence,
+                why: "it is missing, or there twice".into(),
+            });
         }
         let entry = Entry::read(stored)?;
         if entry.previous != self.previous() {
@@ -353,7 +356,8 @@ impl Books {
             Some(price) => *price,
             None => {
                 let spend = reserved.spend().map_err(|error| error.to_string())?;
-                let found = price(&account.limit, &spend, reserved.claim.as_ref(), reserved.charged);
+                let found =
+                    price(&account.limit, &spend, reserved.claim.as_ref(), reserved.charged);
                 let found = found.map_err(|error| error.to_string())?;
                 let found = found.ok_or("its events have no price under the limit's filter")?;
                 if self.prices.len() < REMEMBERED {

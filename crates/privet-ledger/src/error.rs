@@ -35,7 +35,9 @@ pub enum LedgerError {
         found: String,
     },
     /// An entry is not what was written.
-    #[error("the ledger is broken at entry {sequence}: {why}. Nothing is spent from it; compare it with a copy and with the certificates that were given out")]
+    #[error(
+        "the ledger is broken at entry {sequence}: {why}. Nothing is spent from it; compare it with a copy and with the certificates that were given out"
+    )]
     Broken {
         /// Which one.
         sequence: u64,

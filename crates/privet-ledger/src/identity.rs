@@ -133,7 +133,8 @@ impl Printer {
         let short = u64::from_be_bytes(parts[3]);
         if self.sketch.len() < KEPT {
             self.sketch.insert(short);
-        } else if self.sketch.last().is_some_and(|last| short < *last) && self.sketch.insert(short) {
+        } else if self.sketch.last().is_some_and(|last| short < *last) && self.sketch.insert(short)
+        {
             self.sketch.pop_last();
         }
     }
@@ -178,7 +179,9 @@ mod tests {
     fn order_does_not_matter_and_everything_else_does() {
         let one = print(0..1000, 1);
         assert!(one.same(&print((0..1000).rev(), 1)));
-        for other in [print(0..999, 1), print(1..1001, 1), print((0..1000).chain([5]), 1), print(0..1000, 2)] {
+        for other in
+            [print(0..999, 1), print(1..1001, 1), print((0..1000).chain([5]), 1), print(0..1000, 2)]
+        {
             assert!(!one.same(&other));
         }
         // Two equal rows are not none, as they would be under exclusive or.
@@ -197,7 +200,11 @@ mod tests {
             (print(36_000..76_000, 9), 0.1),
             (print(50_000..90_000, 9), 0.0),
         ] {
-            assert!((whole.overlap(&other) - share).abs() < 0.12, "{share}: {}", whole.overlap(&other));
+            assert!(
+                (whole.overlap(&other) - share).abs() < 0.12,
+                "{share}: {}",
+                whole.overlap(&other)
+            );
             assert_eq!(whole.overlap(&other), other.overlap(&whole));
         }
         assert_eq!(print(0..0, 9).overlap(&whole), 0.0);

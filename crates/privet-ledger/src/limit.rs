@@ -100,7 +100,9 @@ impl Limit {
     ) -> Result<Self, LedgerError> {
         let (epsilon, delta) = (budget.epsilon(), budget.delta());
         if order.is_some() && kind != Kind::Renyi {
-            return Err(LedgerError::Limit(format!("an order is for the filter renyi, not {kind}")));
+            return Err(LedgerError::Limit(format!(
+                "an order is for the filter renyi, not {kind}"
+            )));
         }
         if delta == 0.0 && kind != Kind::Sum {
             return Err(LedgerError::Limit(format!(
@@ -132,9 +134,8 @@ impl Limit {
                 Law::Renyi { order, limit: 1.0 }
             }
         };
-        let proves = |most: f64| {
-            filter(law.up_to(most)).delta(epsilon).is_ok_and(|found| found <= delta)
-        };
+        let proves =
+            |most: f64| filter(law.up_to(most)).delta(epsilon).is_ok_and(|found| found <= delta);
         let most = largest(proves).ok_or_else(|| {
             LedgerError::Limit(format!(
                 "no release at all fits into ε = {epsilon}, δ = {delta} by the filter {kind}{}; a larger ε \
@@ -163,7 +164,11 @@ impl Limit {
     /// Whether the filter proves the (ε, δ), up to rounding.
     pub fn holds(&self) -> bool {
         let range = Budget::new(self.epsilon, self.delta).is_ok();
-        range && self.filter.delta(self.epsilon * ROUNDED).is_ok_and(|found| found <= self.delta * ROUNDED)
+        range
+            && self
+                .filter
+                .delta(self.epsilon * ROUNDED)
+                .is_ok_and(|found| found <= self.delta * ROUNDED)
     }
 
     /// Up to where each quantity may go.
@@ -191,10 +196,15 @@ impl Limit {
         if spent.is_nothing() {
             return 0.0;
         }
+        // What was rounded down to be kept and up to be shown is the limit itself.
+        let near = |value: f64, limit: f64| {
+            if value > limit && value <= limit * (1.0 + 1e-14) { limit } else { value }
+        };
+        let most = near(spent.spent(), self.filter.limit.most());
         let filter = Filter {
-            limit: self.filter.limit.up_to(spent.spent().max(f64::MIN_POSITIVE)),
-            distance: spent.distance(),
-            leak: spent.leak().min(1.0),
+            limit: self.filter.limit.up_to(most.max(f64::MIN_POSITIVE)),
+            distance: near(spent.distance(), self.filter.distance),
+            leak: near(spent.leak(), self.filter.leak).min(1.0),
             ..self.filter
         };
         filter.guarantee(self.delta).map_or(f64::INFINITY, |found| found.epsilon)

@@ -78,7 +78,9 @@ impl Ledger {
                 if known.is_some_and(|known| known.price == taken.price) {
                     continue;
                 }
-                let same = ours.is_some_and(|ours| ours.limit.filter.limit.up_to(1.0) == account.limit.filter.limit.up_to(1.0));
+                let same = ours.is_some_and(|ours| {
+                    ours.limit.filter.limit.up_to(1.0) == account.limit.filter.limit.up_to(1.0)
+                });
                 if !same {
                     return Err(LedgerError::Import(format!(
                         "it took in another ledger on '{}', under another filter than here: take that one in here",

@@ -105,7 +105,8 @@ impl<L: BorrowMut<Ledger>> Purse for Paying<L> {
     fn drawn(&mut self, _index: u64) -> Result<(), PurseError> {
         match self.stage {
             Stage::Reserved => {
-                let entered = self.ledger.borrow_mut().draw(self.reservation, &self.asked.note.who)?;
+                let entered =
+                    self.ledger.borrow_mut().draw(self.reservation, &self.asked.note.who)?;
                 (self.stage, self.entered) = (Stage::Drawn, Some(entered));
                 Ok(())
             }
@@ -133,7 +134,11 @@ impl<L: BorrowMut<Ledger>> Purse for Paying<L> {
         if self.stage != Stage::Drawn {
             return Err(PurseError::Refused("nothing was drawn in this session".into()));
         }
-        self.ledger.borrow_mut().settle(self.reservation, &self.asked.note.who, Some(certificate))?;
+        self.ledger.borrow_mut().settle(
+            self.reservation,
+            &self.asked.note.who,
+            Some(certificate),
+        )?;
         self.stage = Stage::Ended;
         Ok(())
     }
@@ -161,7 +166,11 @@ impl<L: BorrowMut<Ledger>> Drop for Paying<L> {
         if self.stage == Stage::Reserved {
             // Where that fails it goes on counting.
             let who = self.asked.note.who.clone();
-            let _ = self.ledger.borrow_mut().void(self.reservation, &who, "refused before the first draw");
+            let _ = self.ledger.borrow_mut().void(
+                self.reservation,
+                &who,
+                "refused before the first draw",
+            );
         }
     }
 }

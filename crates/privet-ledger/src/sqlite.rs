@@ -79,7 +79,8 @@ impl Sqlite {
             let found = store.connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0));
             found.map_err(|error| failed(&shown, "read", &error))
         };
-        let (application, layout): (i64, i64) = (number("application_id")?, number("user_version")?);
+        let (application, layout): (i64, i64) =
+            (number("application_id")?, number("user_version")?);
         if application != APPLICATION {
             return Err(not_a_ledger(&shown, "a database of another program"));
         }
@@ -100,12 +101,18 @@ impl Sqlite {
                 .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
                 .map_err(wrong)?;
             if !mode.eq_ignore_ascii_case("wal") {
-                return Err(environment(&shown, "opened", "its file system has no write-ahead log"));
+                return Err(environment(
+                    &shown,
+                    "opened",
+                    "its file system has no write-ahead log",
+                ));
             }
         }
         // FULL: a commit is on disk, not only handed to the system, before it returns.
         connection
-            .execute_batch("PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA trusted_schema = OFF;")
+            .execute_batch(
+                "PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA trusted_schema = OFF;",
+            )
             .map_err(wrong)?;
         Ok(Self { connection, path: shown })
     }
@@ -194,14 +201,17 @@ impl Store for Sqlite {
             .map_err(self.wrong("read"))
     }
 
-    fn identities(&mut self) -> Result<Option<(Zeroizing<[u8; SECRET]>, Vec<Identity>)>, LedgerError> {
+    fn identities(
+        &mut self,
+    ) -> Result<Option<(Zeroizing<[u8; SECRET]>, Vec<Identity>)>, LedgerError> {
         let wrong = self.wrong("read");
         let key: Zeroizing<Vec<u8>> = Zeroizing::new(
             self.connection
                 .query_row("SELECT key FROM secret", [], |row| row.get(0))
                 .map_err(&wrong)?,
         );
-        let key: [u8; SECRET] = key[..].try_into().map_err(|_| not_a_ledger(&self.path, "its secret is none"))?;
+        let key: [u8; SECRET] =
+            key[..].try_into().map_err(|_| not_a_ledger(&self.path, "its secret is none"))?;
         let mut statement = self
             .connection
             .prepare("SELECT dataset, fingerprint, rows, sketch FROM identity ORDER BY rowid")
@@ -216,7 +226,10 @@ impl Store for Sqlite {
         let mut found = Vec::new();
         for row in rows {
             let identity = row.map_err(&wrong)?;
-            found.push(identity.ok_or_else(|| not_a_ledger(&self.path, "a table's fingerprint is none"))?);
+            found.push(
+                identity
+                    .ok_or_else(|| not_a_ledger(&self.path, "a table's fingerprint is none"))?,
+            );
         }
         Ok(Some((Zeroizing::new(key), found)))
     }
@@ -234,7 +247,11 @@ fn read(
     let mut rows = statement.query([after as i64]).map_err(wrong)?;
     while let Some(row) = rows.next().map_err(wrong)? {
         let get = || -> rusqlite::Result<Stored> {
-            Ok(Stored { sequence: row.get::<_, i64>(0)? as u64, hash: row.get(1)?, text: row.get(2)? })
+            Ok(Stored {
+                sequence: row.get::<_, i64>(0)? as u64,
+                hash: row.get(1)?,
+                text: row.get(2)?,
+            })
         };
         each(get().map_err(wrong)?)?;
     }

@@ -39,5 +39,7 @@ pub(crate) trait Store: Send {
     fn certificate(&mut self, hash: &str) -> Result<Option<String>, LedgerError>;
 
     /// Tables that data sets are known by, and the secret that they are known under; `None` where none are kept.
-    fn identities(&mut self) -> Result<Option<(zeroize::Zeroizing<[u8; 32]>, Vec<Identity>)>, LedgerError>;
+    fn identities(
+        &mut self,
+    ) -> Result<Option<(zeroize::Zeroizing<[u8; 32]>, Vec<Identity>)>, LedgerError>;
 }

@@ -32,6 +32,7 @@ from privet.classification import PrivateClassifier, PrivateLinearSVC, PrivateLo
 from privet.counts import CountPlan, Counts, count, plan_count
 from privet.encoder import SchemaEncoder
 from privet.models import load, verify
+from privet.ledger import Ledger
 from privet.online import PrivateOnlineClassifier, StreamFile
 from privet.recommender import PrivateRecommender
 from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, PrivateRidge
@@ -44,6 +45,7 @@ __all__ = [
     "Check",
     "CountPlan",
     "Counts",
+    "Ledger",
     "NotPrivateWarning",
     "NotValidWarning",
     "Plan",

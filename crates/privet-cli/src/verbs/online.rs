@@ -187,6 +187,7 @@ impl Streaming {
             ("--delta", self.delta.is_some()),
             ("--horizon", self.horizon.is_some()),
             ("--batch", self.batch.is_some()),
+            ("--ledger", self.releasing.names_a_ledger()),
         ];
         given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
     }
@@ -242,6 +243,7 @@ impl Streaming {
         mut show: impl FnMut(&Plan<T>, Step<'_>, u32, &[f64], &mut dyn Write) -> std::io::Result<()>,
     ) -> Result<(), Failure> {
         let place = self.releasing.place(&self.inputs())?;
+        let plan = self.releasing.spending(None, "online, a stream")?.spend_whole(plan)?;
         let mut rows =
             LinesIn::new(BufReader::with_capacity(1 << 16, self.input()?), plan.schema())?;
         let mut source = self.releasing.source()?;
@@ -281,6 +283,7 @@ impl Streaming {
                 path.display()
             )));
         }
+        let plan = &self.releasing.spending(None, "online, a stream")?.spend_whole(plan.clone())?;
         let mut source = self.releasing.source()?;
         let mut journal =
             Journal::create(&journal).map_err(|error| LearnError::from(GateError::from(error)))?;

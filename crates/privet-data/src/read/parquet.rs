@@ -158,9 +158,9 @@ pub(super) fn raw_rows(input: Input<'_>, each: &mut dyn FnMut(&[u8])) -> Result<
             let cells = Cells { fields, missing: &[], missing_numbers: &[] };
             let day = |place: usize| match cells.fields.get(place) {
                 // As a file of text has it.
-                Some(Field::Date(days)) => u64::try_from(*days).ok().map(|days| {
-                    privet_core::timestamp(days * 86_400)[..10].to_string()
-                }),
+                Some(Field::Date(days)) => u64::try_from(*days)
+                    .ok()
+                    .map(|days| privet_core::timestamp(days * 86_400)[..10].to_string()),
                 _ => None,
             };
             let days: Vec<Option<String>> = (0..cells.fields.len()).map(day).collect();

@@ -75,7 +75,8 @@ fn write_cell(row: &mut Vec<u8>, cell: Cell<'_>) {
             let text = text.trim_ascii().to_ascii_lowercase();
             if MISSING.contains(&&text[..]) {
                 row.push(0);
-            } else if let Some(value) = std::str::from_utf8(&text).ok().and_then(|t| t.parse().ok()) {
+            } else if let Some(value) = std::str::from_utf8(&text).ok().and_then(|t| t.parse().ok())
+            {
                 number(row, value);
             } else {
                 row.push(2);

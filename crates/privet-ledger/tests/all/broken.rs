@@ -23,7 +23,10 @@ fn rewrite(path: &std::path::Path, sequence: u64, edit: impl Fn(&str) -> String)
     let hash = entry::hash(&text);
     let connection = rusqlite::Connection::open(path).unwrap();
     connection
-        .execute("UPDATE entry SET text = ?1, hash = ?2 WHERE sequence = ?3", (text, hash, sequence as i64))
+        .execute(
+            "UPDATE entry SET text = ?1, hash = ?2 WHERE sequence = ?3",
+            (text, hash, sequence as i64),
+        )
         .unwrap();
 }
 
@@ -38,21 +41,46 @@ fn broken_at(path: &std::path::Path) -> u64 {
 fn every_edit_is_found_and_named() {
     type Edit = fn(&std::path::Path);
     let cases: [(&str, Edit, u64); 8] = [
-        ("text", |p| sql(p, "UPDATE entry SET text = replace(text, 'to see', 'to hide') WHERE sequence = 6"), 6),
-        ("hash", |p| sql(p, "UPDATE entry SET hash = replace(hash, 'a', 'b') WHERE sequence = 4"), 4),
+        (
+            "text",
+            |p| {
+                sql(
+                    p,
+                    "UPDATE entry SET text = replace(text, 'to see', 'to hide') WHERE sequence = 6",
+                )
+            },
+            6,
+        ),
+        (
+            "hash",
+            |p| sql(p, "UPDATE entry SET hash = replace(hash, 'a', 'b') WHERE sequence = 4"),
+            4,
+        ),
         ("missing", |p| sql(p, "DELETE FROM entry WHERE sequence = 5"), 5),
         ("first", |p| sql(p, "DELETE FROM entry WHERE sequence = 1"), 1),
         (
             "swapped",
-            |p| sql(p, "UPDATE entry SET sequence = 99 WHERE sequence = 4;
+            |p| {
+                sql(
+                    p,
+                    "UPDATE entry SET sequence = 99 WHERE sequence = 4;
                         UPDATE entry SET sequence = 4 WHERE sequence = 7;
-                        UPDATE entry SET sequence = 7 WHERE sequence = 99;"),
+                        UPDATE entry SET sequence = 7 WHERE sequence = 99;",
+                )
+            },
             4,
         ),
         // With a hash that fits: then the entry after does not follow.
         ("rewritten", |p| rewrite(p, 6, |text| text.replace("to see", "to hide")), 7),
         // The last one: it follows, but states a price that its events do not have.
-        ("cheap", |p| { sql(p, "DELETE FROM entry WHERE sequence > 9"); rewrite(p, 9, cheap) }, 9),
+        (
+            "cheap",
+            |p| {
+                sql(p, "DELETE FROM entry WHERE sequence > 9");
+                rewrite(p, 9, cheap)
+            },
+            9,
+        ),
         ("void", |p| rewrite(p, 11, |text| text.replace("settled", "void")), 11),
     ];
     for (name, edit, sequence) in cases {
@@ -106,7 +134,9 @@ fn what_is_cut_off_is_found_by_certificates_alone() {
     let mut shorter = Ledger::open(&path).unwrap();
     assert_eq!(shorter.books().sequence(), 8);
     assert_ne!(shorter.books().head(), head);
-    shorter.add("more", crate::world::limit(Kind::Renyi, 1.0, 1e-6), &note(""), None, false).unwrap();
+    shorter
+        .add("more", crate::world::limit(Kind::Renyi, 1.0, 1e-6), &note(""), None, false)
+        .unwrap();
     assert_eq!(shorter.books().sequence(), 9);
 }
 

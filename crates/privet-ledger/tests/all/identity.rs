@@ -91,9 +91,8 @@ fn an_export_has_nothing_of_the_tables() {
     let text = privet_ledger::as_json(&mut ledger).unwrap().to_string();
     let csv = privet_ledger::as_csv(&ledger);
     let connection = rusqlite::Connection::open(&path).unwrap();
-    let blob = |query: &str| -> Vec<u8> {
-        connection.query_row(query, [], |row| row.get(0)).unwrap()
-    };
+    let blob =
+        |query: &str| -> Vec<u8> { connection.query_row(query, [], |row| row.get(0)).unwrap() };
     for secret in [blob("SELECT key FROM secret"), blob("SELECT fingerprint FROM identity")] {
         let hex: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
         assert!(secret.len() == 32 && !text.contains(&hex) && !csv.contains(&hex));

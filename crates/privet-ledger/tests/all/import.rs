@@ -95,7 +95,9 @@ fn another_ledger_is_priced_by_the_limit_here() {
 fn names_may_differ_and_must_be_known() {
     let (_one, _, mut first) = ledger(Kind::Gaussian);
     let (_two, _, mut second) = ledger(Kind::Gaussian);
-    first.add("drivers", crate::world::limit(Kind::Gaussian, 1.0, 1e-6), &note(""), None, false).unwrap();
+    first
+        .add("drivers", crate::world::limit(Kind::Gaussian, 1.0, 1e-6), &note(""), None, false)
+        .unwrap();
     release(&mut second, 0.05);
     let names = BTreeMap::from([("riders".to_string(), "drivers".to_string())]);
     let merged = first.take_in(&mut second, &names, &note("")).unwrap();
