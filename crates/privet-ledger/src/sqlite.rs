@@ -6,7 +6,7 @@ use crate::identity::{Identity, SECRET};
 use crate::store::{Batch, Store};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior};
 use std::fs::OpenOptions;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use zeroize::Zeroizing;
 
@@ -70,11 +70,20 @@ impl Sqlite {
             }
             Err(error) => return Err(environment(&shown, "read", &error.to_string())),
         }
-        let flags = match read_only {
-            true => OpenFlags::SQLITE_OPEN_READ_ONLY,
-            false => OpenFlags::SQLITE_OPEN_READ_WRITE,
+        // Whoever may write looks as a writer does: it leaves nothing beside the file. On a medium that nobody can write
+        // to nothing changes either, and no log is needed.
+        let writable = OpenOptions::new().write(true).open(path).is_ok();
+        let store = match (writable || !read_only, beside(path, "-wal").exists()) {
+            (true, _) => Self::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?,
+            (false, true) => Self::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?,
+            (false, false) => {
+                let text = path.to_string_lossy();
+                let escaped = text.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+                let unchanging = PathBuf::from(format!("file:{escaped}?immutable=1"));
+                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+                Self { path: shown.clone(), ..Self::connect(&unchanging, flags)? }
+            }
         };
-        let store = Self::connect(path, flags)?;
         let number = |name: &str| {
             let found = store.connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0));
             found.map_err(|error| failed(&shown, "read", &error))
@@ -256,6 +265,12 @@ fn read(
         each(get().map_err(wrong)?)?;
     }
     Ok(())
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
 }
 
 fn environment(path: &str, doing: &'static str, why: &str) -> LedgerError {
