@@ -4,7 +4,8 @@ use crate::error::Outcome;
 use crate::watched::watched;
 use privet_core::{Budget, Neighbours, Relation, Unit};
 use privet_data::Dataset;
-use privet_dp::gate::Release;
+use privet_dp::account::Event;
+use privet_dp::gate::{Release, Spend};
 use privet_dp::noise::Source;
 use privet_learn::{Plan, Task};
 use privet_ledger::identity::Print;
@@ -91,6 +92,16 @@ impl Ledger {
             })
         });
         Ok(json!(accounts.collect::<Vec<_>>()).to_string())
+    }
+
+    /// The share of the limit that so many releases of these events cost, and whether they fit.
+    fn quote(&self, py: Python<'_>, name: String, events: &str, fits: u32) -> Outcome<(f64, bool)> {
+        let event: Event = serde_json::from_str(events)?;
+        let all = Event::Repeat { count: fits, event: Box::new(event) };
+        let (doing, note) = ("quote".into(), Note::default());
+        let asked = Asked { dataset: name, doing, note, claim: None, whole: false };
+        let quote = self.held(py).quote(&asked, &Spend::Exactly(all))?;
+        Ok((quote.share, quote.fits))
     }
 
     /// Every release, as JSON.

@@ -19,7 +19,7 @@ True
 Cross-validation and searches fit again and again on the same records; pass the ledger on
 (``GridSearchCV(clf, grid).fit(X, y, ledger=ledger)``,
 ``cross_val_score(clf, X, y, params={"ledger": ledger}, error_score="raise")``) and each fit pays. Ask
-:meth:`Ledger.affords` before: fits that were made before one is refused are paid for all the same.
+:meth:`Ledger.affords` first: fits that were made before one is refused are paid for all the same.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ import os
 from typing import Any
 
 from privet import _privet
+from privet._certificate import Plan
 
 __all__ = ["Ledger"]
 
@@ -139,6 +140,14 @@ class Ledger:
         name = self._name()
         (found,) = [one for one in self.show() if one["dataset"] == name]
         return max(0.0, 1.0 - found["share_spent"])
+
+    def price(self, plan: Plan, fits: int = 1) -> float:
+        """The share of the limit that so many fits of a plan cost: ``clf.plan(n_rows, n_features)`` makes one."""
+        return self._ledger().quote(self._name(), json.dumps(plan.events), int(fits))[0]
+
+    def affords(self, plan: Plan, fits: int = 1) -> bool:
+        """Whether what is left pays for so many fits of a plan: five for a cross-validation in five parts."""
+        return self._ledger().quote(self._name(), json.dumps(plan.events), int(fits))[1]
 
     def _name(self) -> str:
         if self.dataset is not None:
