@@ -77,9 +77,9 @@ impl Releasing {
         self.budget.spending(data, doing, self.seed.is_some())
     }
 
-    /// Whether a ledger is given by name.
-    pub fn names_a_ledger(&self) -> bool {
-        self.budget.names_a_ledger()
+    /// Refuses to go on with a stream that no ledger has, where there is one.
+    pub fn paid_before(&self, data: Option<&Path>, is_paid: bool) -> Result<(), Failure> {
+        self.budget.paid_before(data, is_paid)
     }
 
     /// The noise.

@@ -48,9 +48,16 @@ pub struct Spending {
 }
 
 impl BudgetFlags {
-    /// Whether a ledger is given by name.
-    pub fn names_a_ledger(&self) -> bool {
-        self.ledger.is_some()
+    /// Refuses to go on with a stream that no ledger has, where there is one.
+    pub fn paid_before(&self, data: Option<&Path>, is_paid: bool) -> Result<(), Failure> {
+        match self.path(data) {
+            Some(path) if !is_paid => Err(Failure::Refused(format!(
+                "the stream was begun without a ledger, so that {} does not know of it; begin another, or go on \
+                 unpaid with --ledger none",
+                path.display()
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Opens the ledger, if there is one. `repeatable` says that the noise comes from a seed.

@@ -150,7 +150,6 @@ impl Count {
             ("--neighbours", self.neighbours.is_some()),
             ("--rows", self.rows.is_some()),
             ("--times", self.times.is_some()),
-            ("--ledger", self.releasing.names_a_ledger()),
         ];
         if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
             return Err(Failure::input(format!(
@@ -166,6 +165,7 @@ impl Count {
                 path.display()
             )));
         }
+        self.releasing.paid_before(Some(&self.data), stream.is_paid())?;
         let request = stream.plan().request();
         let place = self.releasing.place(&self.inputs())?;
         let data = read_table(&self.data, &request.schema, request.relation())?;

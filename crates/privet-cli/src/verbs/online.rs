@@ -187,7 +187,6 @@ impl Streaming {
             ("--delta", self.delta.is_some()),
             ("--horizon", self.horizon.is_some()),
             ("--batch", self.batch.is_some()),
-            ("--ledger", self.releasing.names_a_ledger()),
         ];
         given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
     }
@@ -227,7 +226,9 @@ impl Streaming {
                         )));
                     }
                     self.releasing.place(&self.inputs())?;
-                    read_state(path)?
+                    let aside: Aside<T> = read_state(path)?;
+                    self.releasing.paid_before(None, aside.is_paid())?;
+                    aside
                 } else {
                     self.begin(path, &planned()?, key.as_ref())?
                 };
@@ -243,9 +244,9 @@ impl Streaming {
         mut show: impl FnMut(&Plan<T>, Step<'_>, u32, &[f64], &mut dyn Write) -> std::io::Result<()>,
     ) -> Result<(), Failure> {
         let place = self.releasing.place(&self.inputs())?;
-        let plan = self.releasing.spending(None, "online, a stream")?.spend_whole(plan)?;
         let mut rows =
             LinesIn::new(BufReader::with_capacity(1 << 16, self.input()?), plan.schema())?;
+        let plan = self.releasing.spending(None, "online, a stream")?.spend_whole(plan)?;
         let mut source = self.releasing.source()?;
         let (mut live, first) = Live::begin(&plan, source.as_mut())?;
         self.releasing.keep_beside(place, &first)?;

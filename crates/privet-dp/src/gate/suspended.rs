@@ -70,6 +70,11 @@ impl<W: Walk> Suspended<W> {
         &self.id
     }
 
+    /// Where a ledger has all that may be spent; `None` where none was kept.
+    pub fn entered(&self) -> Option<&Entered> {
+        self.entered.as_ref()
+    }
+
     /// SHA-256 of all that it says, which the purse keeps: only what a session put aside is gone on from.
     fn digest(&self) -> Result<String, GateError> {
         let written = serde_json::to_value(self).map_err(|_| GateError::Malformed)?;

@@ -105,6 +105,11 @@ impl Stream {
         &self.plan
     }
 
+    /// Whether a ledger has spent it.
+    pub fn is_paid(&self) -> bool {
+        self.session.entered().is_some()
+    }
+
     /// How many releases are left, by this state; a process that ended early may have used one more.
     pub fn left(&self) -> u64 {
         let times = self.plan.request().task.times.unwrap_or(1);

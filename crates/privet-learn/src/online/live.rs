@@ -208,6 +208,11 @@ fn context(session: &Suspended<Following>, taken: u32) -> String {
 }
 
 impl<T: Streamed> Aside<T> {
+    /// Whether a ledger has spent it.
+    pub fn is_paid(&self) -> bool {
+        self.session.entered().is_some()
+    }
+
     /// Reads one that was written as JSON.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
         let state: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
