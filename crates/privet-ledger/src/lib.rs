@@ -25,6 +25,13 @@
 //! chosen after whatever came before. A crash can waste budget, never hide spending. The log is the only truth: nothing
 //! that is enforced is kept anywhere else.
 //!
+//! **Sessions at once.** Reservations of several processes are open side by side, so that one session may draw between two
+//! draws of another. Filters of (ε, δ), of f-differential privacy (Gaussian) and of one Rényi order hold for interactive
+//! mechanisms whose queries are interleaved, too, and zCDP is a Rényi filter at every order (Haney, Shoemate, Tian,
+//! Vadhan, Vyrros, Xu & Zhang 2023, "Concurrent composition for interactive differential privacy with adaptive
+//! privacy-loss parameters"). Releases that are charged with a leak, by their claim or as the whole are single
+//! answers: nobody can ask anything between their draws.
+//!
 //! **What does not.** Whoever may write the file may rewrite all of it; certificates that were given out tell, as far as
 //! they exist ([`Ledger::check_certificate`]). Releases made without the ledger are not in it.
 #![forbid(unsafe_code)]
