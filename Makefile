@@ -13,7 +13,7 @@ FUZZ_SECONDS ?= 600
 FUZZ_TARGETS := schema csv libsvm parquet model
 PRIVET := $(CARGO) run --quiet -p privet-cli --
 
-.PHONY: help demo test fmt lint doc fuzz fuzz-replay bench bench-python audit peers vectors deny clean
+.PHONY: help demo test fmt lint doc fuzz fuzz-replay bench bench-python audit ledger peers vectors deny clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,11 @@ bench-python: ## Adult from Python beside diffprivlib, written to docs/python.md
 
 audit: ## attack every learner and mechanism, RUNS (50000) a world, and write docs/audit.md
 	@scripts/audit.sh
+
+ledger: ## kill a paying command KILLS (1000) times, then the ledger's tests on a PostgreSQL server if installed
+	$(CARGO) build --quiet -p privet-cli
+	@scripts/ledger-kill.sh $(or $(KILLS),1000)
+	@scripts/ledger-postgres.sh
 
 peers: ## the true epsilon of published settings, written to docs/peers.md
 	@scripts/peers.sh

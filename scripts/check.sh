@@ -25,6 +25,7 @@ stage_doc() {
 # The Python extension has no test program of its own: it is tested from Python.
 stage_test() {
     "$CARGO" test --locked --workspace --exclude privet-python --lib --bins --tests --examples
+    scripts/ledger-kill.sh 60
 }
 
 # Compile-fail tests of the gate included. The same packages as above: with others, dependencies would have

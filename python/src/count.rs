@@ -3,6 +3,7 @@
 use crate::error::{Failure, Outcome};
 use crate::held::{Held, seal};
 use crate::input;
+use crate::ledger::Paid;
 use crate::model::Model;
 use crate::nearby::Answers;
 use crate::network::TrainedNetwork;
@@ -101,9 +102,19 @@ impl CountPlan {
     }
 
     /// Carries it out: one release.
-    fn run(&self, py: Python<'_>, records: &Records, seed: Option<u64>) -> Outcome<Counts> {
+    #[pyo3(signature = (records, seed, paid = None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        records: &Records,
+        seed: Option<u64>,
+        paid: Option<Paid>,
+    ) -> Outcome<Counts> {
         let mut source = source(seed)?;
-        let release = watched(py, |stop| self.0.run(&records.0, source.as_mut(), stop))??;
+        let release = match paid {
+            None => watched(py, |stop| self.0.run(&records.0, source.as_mut(), stop))??,
+            Some(paid) => paid.run_known(py, &self.0, "count", source.as_mut(), &records.0)?,
+        };
         Ok(Counts(Held::released(Released::from_release(release)?)))
     }
 }

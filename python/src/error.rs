@@ -9,6 +9,7 @@ use privet_data::write::WriteError;
 use privet_dp::account::AccountError;
 use privet_dp::noise::NoiseError;
 use privet_learn::LearnError;
+use privet_ledger::LedgerError;
 use privet_optim::solver::SolveError;
 use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyIsADirectoryError, PyKeyboardInterrupt,
@@ -102,6 +103,23 @@ impl From<DataError> for Failure {
             DataError::File { .. } => Self(PyOSError::new_err(shown(&error.to_string()))),
             error => Self::value(error),
         }
+    }
+}
+
+impl From<LedgerError> for Failure {
+    fn from(error: LedgerError) -> Self {
+        let words = shown(&error.to_string());
+        Self(if error.is_environment() {
+            PyOSError::new_err(words)
+        } else if error.is_refusal() {
+            PrivacyError::new_err(words)
+        } else if matches!(error, LedgerError::Absent { .. }) {
+            PyFileNotFoundError::new_err(words)
+        } else if matches!(error, LedgerError::Exists { .. }) {
+            PyFileExistsError::new_err(words)
+        } else {
+            PyValueError::new_err(words)
+        })
     }
 }
 

@@ -12,7 +12,7 @@ use numpy::{
 };
 use privet_data::encode::{Cell, NumberRows, UnknownIn};
 use privet_data::read::memory::{self, Cells, Labels};
-use privet_data::read::{Purpose, ReadOptions};
+use privet_data::read::{Purpose, ReadOptions, RowForm};
 use privet_data::schema::{Categories, ColumnKind};
 use privet_data::{Dataset, Features, Schema};
 use pyo3::prelude::*;
@@ -329,6 +329,90 @@ pub fn dataset(
     }
     let numbers: Vec<f64> = vector(labels)?;
     Ok(memory::labelled(features, Labels::Numbers(&numbers), units, schema, options)?)
+}
+
+/// The rows as they are, each in the one form by which a ledger knows it again.
+pub fn raw_rows(
+    given: &Bound<'_, PyAny>,
+    labels: &Bound<'_, PyAny>,
+    units: Option<&Bound<'_, PyAny>>,
+    schema: &Schema,
+    each: &mut dyn FnMut(&[u8]),
+) -> Outcome<()> {
+    let labels: Vec<f64> = if is_of::<PyReadonlyArray1<'_, u32>>(labels) {
+        vector::<u32>(labels)?.into_iter().map(f64::from).collect()
+    } else {
+        vector(labels)?
+    };
+    let units = units.map(|units| Column::new(units, schema)).transpose()?;
+    let unit = |row: usize| units.as_ref().map_or(Cell::Missing, |units| units.cell(row));
+    let label = |row: usize| labels.get(row).map_or(Cell::Missing, |value| Cell::Number(*value));
+    let mut bytes = Vec::new();
+    if let Ok(list) = given.cast::<PyList>() {
+        let (columns, rows) = columns(list, schema)?;
+        let names = columns.iter().map(|column| column.name.as_str());
+        let form = RowForm::new(names.chain(["label", "unit"]));
+        for row in 0..rows {
+            form.write(&mut bytes, |place| match place.checked_sub(columns.len()) {
+                None => columns[place].cell(row),
+                Some(0) => label(row),
+                Some(_) => unit(row),
+            });
+            each(&bytes);
+        }
+        return Ok(());
+    }
+    if let Ok(parts) = given.cast::<PyTuple>() {
+        type Parts<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, usize);
+        let (data, indices, starts, _): Parts<'_> = parts.extract()?;
+        let (indices, starts): (Vec<i64>, Vec<i64>) = (integers(&indices)?, integers(&starts)?);
+        let values: Vec<f64> = if is_of::<PyReadonlyArray1<'_, f64>>(&data) {
+            vector(&data)?
+        } else {
+            vector::<f32>(&data)?.into_iter().map(f64::from).collect()
+        };
+        for (row, pair) in starts.windows(2).enumerate() {
+            let range = pair[0] as usize..pair[1] as usize;
+            let entries: Vec<(String, f64)> = range
+                .filter_map(|at| Some((indices.get(at)?.to_string(), *values.get(at)?)))
+                .collect();
+            let names = entries.iter().map(|(name, _)| name.as_str());
+            let form = RowForm::new(names.chain(["label", "unit"]));
+            form.write(&mut bytes, |place| match place.checked_sub(entries.len()) {
+                None => Cell::Number(entries[place].1),
+                Some(0) => label(row),
+                Some(_) => unit(row),
+            });
+            each(&bytes);
+        }
+        return Ok(());
+    }
+    let numbers = |rows: usize,
+                   columns: usize,
+                   at: &dyn Fn(usize, usize) -> f64,
+                   each: &mut dyn FnMut(&[u8])| {
+        let names = (0..columns).map(|place| place.to_string());
+        let form = RowForm::new(names.chain(["label".to_string(), "unit".to_string()]));
+        let mut bytes = Vec::new();
+        for row in 0..rows {
+            form.write(&mut bytes, |place| match place.checked_sub(columns) {
+                None => Cell::Number(at(row, place)),
+                Some(0) => label(row),
+                Some(_) => unit(row),
+            });
+            each(&bytes);
+        }
+    };
+    if is_of::<PyReadonlyArray2<'_, f64>>(given) {
+        let table = table::<f64>(given)?;
+        let view = table.as_array();
+        numbers(view.nrows(), view.ncols(), &|row, place| view[[row, place]], each);
+    } else {
+        let table = table::<f32>(given)?;
+        let view = table.as_array();
+        numbers(view.nrows(), view.ncols(), &|row, place| f64::from(view[[row, place]]), each);
+    }
+    Ok(())
 }
 
 /// What rows are placed for.

@@ -2,7 +2,7 @@
 //!
 //! What a learner does is decided in the crates that this one calls; what a Python programmer sees is
 //! written in Python beside it (`python/privet`). Here arrays become data sets (`input`), requests
-//! plans and releases (`plan`, `model`, `shapes`, `count`, `select`, `vote`, `nearby`, `ratings`, `held`), errors exceptions (`error`), and the interpreter is set free
+//! plans and releases (`plan`, `model`, `shapes`, `count`, `select`, `vote`, `nearby`, `network`, `ratings`, `held`), paid for by a `ledger`, errors exceptions (`error`), and the interpreter is set free
 //! while records are worked on (`watched`).
 
 mod account;
@@ -11,6 +11,7 @@ mod count;
 mod error;
 mod held;
 mod input;
+mod ledger;
 mod model;
 mod nearby;
 mod network;
@@ -50,6 +51,8 @@ mod _privet {
     use super::count::{CountPlan, Counts, Records, load};
     #[pymodule_export]
     use super::error::PrivacyError;
+    #[pymodule_export]
+    use super::ledger::Ledger;
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

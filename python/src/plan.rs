@@ -3,6 +3,7 @@
 use crate::error::{Failure, Outcome};
 use crate::held::Held;
 use crate::input;
+use crate::ledger::Paid;
 use crate::model::Model;
 use crate::noise::source;
 use crate::schema::Schema;
@@ -105,7 +106,7 @@ impl Plan {
     }
 
     /// Carries it out: one release.
-    #[pyo3(signature = (features, labels, units, seed))]
+    #[pyo3(signature = (features, labels, units, seed, paid = None))]
     fn run(
         &self,
         py: Python<'_>,
@@ -113,13 +114,26 @@ impl Plan {
         labels: &Bound<'_, PyAny>,
         units: Option<&Bound<'_, PyAny>>,
         seed: Option<u64>,
+        paid: Option<Paid>,
     ) -> Outcome<Model> {
         let request = self.0.request();
         let public_count = request.relation().count_is_public();
         let options = input::to_learn(!public_count, request.task.method.info().any_storage);
-        let data = input::dataset(features, labels, units, &request.schema, &options)?;
         let mut source = source(seed)?;
-        let release = watched(py, |stop| self.0.run(&data, source.as_mut(), stop))??;
+        let read = || input::dataset(features, labels, units, &request.schema, &options);
+        let release = match paid {
+            None => {
+                let data = read()?;
+                watched(py, |stop| self.0.run(&data, source.as_mut(), stop))??
+            }
+            Some(paid) => {
+                let doing = format!("fit {}", request.task.method);
+                let rows = |each: &mut dyn FnMut(&[u8])| {
+                    input::raw_rows(features, labels, units, &request.schema, each)
+                };
+                paid.run(py, &self.0, &doing, source.as_mut(), read, rows)?
+            }
+        };
         Ok(Model(Held::released(privet_learn::model::Model::from_release(release)?)))
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::error::{Failure, Outcome};
 use crate::held::Held;
+use crate::ledger::Paid;
 use crate::noise::source;
 use crate::watched::watched;
 use privet_core::{Budget, Neighbours};
@@ -47,7 +48,7 @@ fn places<'a>(rated: &Rated<'a>) -> HashMap<&'a str, usize> {
 impl Factors {
     /// Plans from public facts, and learns from users' ratings: for each a list of (item, rating).
     #[staticmethod]
-    #[pyo3(signature = (users, items, bounds, most, n_users, *, epsilon, delta, neighbours, method, settings, seed))]
+    #[pyo3(signature = (users, items, bounds, most, n_users, *, epsilon, delta, neighbours, method, settings, seed, paid = None))]
     fn learn(
         py: Python<'_>,
         users: Vec<Vec<(String, f64)>>,
@@ -61,6 +62,7 @@ impl Factors {
         method: &str,
         settings: Vec<(String, String)>,
         seed: Option<u64>,
+        paid: Option<Paid>,
     ) -> Outcome<Self> {
         let facts =
             RatingFacts { layout: Layout::Triples, items, bounds: [bounds.0, bounds.1], most };
@@ -77,7 +79,10 @@ impl Factors {
         let rows = users.iter().map(|given| own(given, &rated, &places)).collect();
         let table = ratings::table(rows, &rated);
         let mut source = source(seed)?;
-        let release = watched(py, |stop| plan.run(&table, source.as_mut(), stop))??;
+        let release = match paid {
+            None => watched(py, |stop| plan.run(&table, source.as_mut(), stop))??,
+            Some(paid) => paid.run_known(py, &plan, "complete", source.as_mut(), &table)?,
+        };
         Ok(Self(Held::released(Released::from_release(release)?)))
     }
 

@@ -3,6 +3,7 @@
 use crate::error::Outcome;
 use crate::held::Held;
 use crate::input;
+use crate::ledger::Paid;
 use crate::noise::source;
 use crate::schema::Schema;
 use crate::watched::watched;
@@ -69,7 +70,7 @@ impl SelectPlan {
     }
 
     /// Carries it out: one release.
-    #[pyo3(signature = (features, labels, units, seed))]
+    #[pyo3(signature = (features, labels, units, seed, paid = None))]
     fn run(
         &self,
         py: Python<'_>,
@@ -77,13 +78,26 @@ impl SelectPlan {
         labels: &Bound<'_, PyAny>,
         units: Option<&Bound<'_, PyAny>>,
         seed: Option<u64>,
+        paid: Option<Paid>,
     ) -> Outcome<Support> {
         let request = self.0.request();
         // What is computed of rows are whole numbers: no order of a row's entries can show.
         let options = input::to_learn(!request.relation().count_is_public(), true);
-        let data = input::dataset(features, labels, units, &request.schema, &options)?;
         let mut source = source(seed)?;
-        let release = watched(py, |stop| self.0.run(&data, source.as_mut(), stop))??;
+        let read = || input::dataset(features, labels, units, &request.schema, &options);
+        let release = match paid {
+            None => {
+                let data = read()?;
+                watched(py, |stop| self.0.run(&data, source.as_mut(), stop))??
+            }
+            Some(paid) => {
+                let doing = format!("select {}", request.task.method);
+                let rows = |each: &mut dyn FnMut(&[u8])| {
+                    input::raw_rows(features, labels, units, &request.schema, each)
+                };
+                paid.run(py, &self.0, &doing, source.as_mut(), read, rows)?
+            }
+        };
         Ok(Support(Held::released(Released::from_release(release)?)))
     }
 }

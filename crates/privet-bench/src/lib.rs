@@ -2,14 +2,15 @@
 //!
 //! [`suite`] measures learners on data sets, [`race`] our speed beside that of peers; both leave one JSON
 //! object a line ([`mod@line`]), [`report`] turns results files into a page, and [`check`] holds them against a
-//! suite's targets; [`streams`] is a suite of its own kind. Nothing measured on that page is typed by hand. [`catalog`] knows public sets and how to
-//! prepare them, [`synth`] makes some up.
+//! suite's targets; [`streams`] and [`ledger`] are suites of their own kind. Nothing measured on that page is typed
+//! by hand. [`catalog`] knows public sets and how to prepare them, [`synth`] makes some up.
 #![forbid(unsafe_code)]
 
 pub mod catalog;
 pub mod check;
 pub mod error;
 pub mod head;
+pub mod ledger;
 pub mod line;
 pub mod memory;
 pub mod race;

@@ -3,7 +3,9 @@
 use crate::interrupt::INTERRUPTED;
 use privet_data::DataError;
 use privet_data::schema::SchemaError;
+use privet_dp::gate::{GateError, PurseError};
 use privet_learn::LearnError;
+use privet_ledger::LedgerError;
 use privet_optim::solver::SolveError;
 use std::io;
 
@@ -102,6 +104,19 @@ impl From<privet_core::Error> for Failure {
     }
 }
 
+impl From<LedgerError> for Failure {
+    fn from(error: LedgerError) -> Self {
+        let words = error.to_string();
+        if error.is_environment() {
+            Self::Environment(words)
+        } else if error.is_refusal() {
+            Self::Refused(words)
+        } else {
+            Self::Input(words)
+        }
+    }
+}
+
 impl From<LearnError> for Failure {
     fn from(error: LearnError) -> Self {
         let words = error.to_string();
@@ -111,7 +126,10 @@ impl From<LearnError> for Failure {
                 Self::Input(format!("--{} {what}", name.replace('_', "-")))
             }
             LearnError::File { path, source } => Self::file(path, source),
-            LearnError::Write(_) => Self::Environment(words),
+            LearnError::Write(_)
+            | LearnError::Gate(GateError::Purse(PurseError::NotKept(_) | PurseError::InUse(_))) => {
+                Self::Environment(words)
+            }
             LearnError::Solve(SolveError::Stopped) => Self::Interrupted,
             LearnError::Solve(SolveError::Setting(_) | SolveError::TooFine { .. }) => {
                 Self::Input(words)

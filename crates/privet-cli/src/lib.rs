@@ -25,6 +25,7 @@ mod progress;
 mod releasing;
 mod settings;
 mod usable;
+mod spending;
 mod verbs;
 mod words;
 

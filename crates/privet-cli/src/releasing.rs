@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::keys::{self, Secret};
 use crate::output::{self, number};
 use crate::progress::Meter;
+use crate::spending::{BudgetFlags, Spending};
 use crate::{say, words};
 use clap::Args;
 use privet_core::{Neighbours, Relation, Unit};
@@ -31,6 +32,8 @@ pub struct Releasing {
     /// For tests only: repeatable noise. The certificate then says NOT PRIVATE
     #[arg(long, value_name = "SEED", hide = true)]
     seed: Option<u64>,
+    #[command(flatten)]
+    budget: BudgetFlags,
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -67,6 +70,16 @@ impl Releasing {
             );
         }
         Ok(Place { destination, secret })
+    }
+
+    /// Who pays: a ledger, where one is given or lies beside the data. `doing` says what is done, in a word or two.
+    pub fn spending(&self, data: Option<&Path>, doing: &str) -> Result<Spending, Failure> {
+        self.budget.spending(data, doing, self.seed.is_some())
+    }
+
+    /// Refuses to go on with a stream that no ledger has, where there is one.
+    pub fn paid_before(&self, data: Option<&Path>, is_paid: bool) -> Result<(), Failure> {
+        self.budget.paid_before(data, is_paid)
     }
 
     /// The noise.

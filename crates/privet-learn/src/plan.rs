@@ -11,7 +11,7 @@ use privet_core::{Budget, Neighbours};
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
 use privet_dp::account::{self, Event, Guarantee};
-use privet_dp::gate::{Arithmetic, Release, Statement};
+use privet_dp::gate::{Arithmetic, Entered, Purse, Release, Spend, Statement};
 use privet_dp::noise::Source;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -26,6 +26,8 @@ pub struct Plan<T: Task = Erm> {
     pub(crate) guarantee: Option<Guarantee>,
     pub(crate) arithmetic: Arithmetic,
     pub(crate) notes: Vec<String>,
+    /// Where a ledger has spent it, for a stream that is carried out under a journal of its own.
+    pub(crate) entered: Option<Entered>,
 }
 
 /// The note on a δ so large that it may be spent on giving a record away.
@@ -62,6 +64,7 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
                 guarantee: None,
                 arithmetic: planned.arithmetic,
                 notes: planned.notes,
+                entered: None,
             });
         }
     };
@@ -81,6 +84,7 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
         guarantee: Some(guarantee),
         arithmetic: planned.arithmetic,
         notes,
+        entered: None,
     })
 }
 
@@ -263,6 +267,30 @@ impl<T: Task> Plan<T> {
         source: &mut dyn Source,
         monitor: &dyn Monitor,
     ) -> Result<Release<T::Artefact>, LearnError> {
-        run::run(self, table, source, monitor)
+        run::run(self, table, source, monitor, None)
+    }
+
+    /// The same, paid for: everything is reserved with the purse before the data are looked at, and spent from the
+    /// first draw on.
+    pub fn run_with(
+        &self,
+        table: &dyn Table,
+        source: &mut dyn Source,
+        monitor: &dyn Monitor,
+        purse: &mut dyn Purse,
+    ) -> Result<Release<T::Artefact>, LearnError> {
+        run::run(self, table, source, monitor, Some(purse))
+    }
+
+    /// What running it will spend, for whoever keeps account; refused where it has no price.
+    pub fn spend(&self, source: &dyn Source) -> Result<Spend, LearnError> {
+        run::payable(self, source)?;
+        let events = self.events.clone();
+        events.map(Spend::Exactly).ok_or(LearnError::DataShape("the plan states no events"))
+    }
+
+    /// Of which a ledger has spent the whole before it is carried out, as a stream is: its certificates say where.
+    pub fn entered_in(self, entered: Entered) -> Self {
+        Self { entered: Some(entered), ..self }
     }
 }

@@ -34,6 +34,7 @@ from privet.encoder import SchemaEncoder
 from privet.models import load, verify
 from privet.neighbors import PrivateNeighbors
 from privet.network import PrivateNetworkClassifier
+from privet.ledger import Ledger
 from privet.online import PrivateOnlineClassifier, StreamFile
 from privet.recommender import PrivateRecommender
 from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, PrivateRidge
@@ -48,6 +49,7 @@ __all__ = [
     "CountPlan",
     "Counts",
     "LabelsFile",
+    "Ledger",
     "NotPrivateWarning",
     "NotValidWarning",
     "Plan",

@@ -22,6 +22,7 @@ from privet._rows import rows_missing
 from privet._seeds import seed_of
 from privet._shapes import Shapes
 from privet._spending import Spending
+from privet.ledger import paid_by
 from privet.schema import Schema, as_schema
 
 WHY_NO_WEIGHTS = (
@@ -158,7 +159,7 @@ class PrivateEstimator(Shapes, BaseEstimator):
             raise rows_missing(self.neighbours)
         return found
 
-    def fit(self, X: Any, y: Any, *, groups: Any = None, **refused: Any) -> Any:
+    def fit(self, X: Any, y: Any, *, groups: Any = None, ledger: Any = None, **refused: Any) -> Any:
         """Fit one private model.
 
         Parameters
@@ -171,6 +172,9 @@ class PrivateEstimator(Shapes, BaseEstimator):
         groups : array of shape (n_samples,), optional
             Whose each row is: the guarantee is then about all rows of one of them, of which at most
             ``max_records`` are used.
+        ledger : privet.Ledger, optional
+            Who pays: what the fit spends is written down before a record is read, and a fit that would exceed the
+            limit is refused.
 
         Returns
         -------
@@ -179,7 +183,7 @@ class PrivateEstimator(Shapes, BaseEstimator):
         spending = self._spent()
         before = dict(self.__dict__)
         try:
-            self._fit(X, y, groups, refused)
+            self._fit(X, y, groups, paid_by(ledger), refused)
             spending.add(self.certificate_)
         except BaseException:
             # What was fitted before stays as it was.
@@ -188,7 +192,7 @@ class PrivateEstimator(Shapes, BaseEstimator):
             raise
         return self
 
-    def _fit(self, X: Any, y: Any, groups: Any, refused: dict[str, Any]) -> None:
+    def _fit(self, X: Any, y: Any, groups: Any, paid: Any, refused: dict[str, Any]) -> None:
         if refused.pop("sample_weight", None) is not None:
             raise ValueError(WHY_NO_WEIGHTS)
         if refused:
@@ -220,7 +224,7 @@ class PrivateEstimator(Shapes, BaseEstimator):
         # All that can be refused is refused before the model is drawn.
         classes = self._class_labels(schema, labels)
         seed, plan = seed_of(self.random_state, stacklevel=4), Plan._from_json(planned.to_json())
-        model = planned.run(features, codes, units, seed)
+        model = planned.run(features, codes, units, seed, paid)
         self._set_model(model, plan, schema, classes)
 
     def _check_groups(self, groups: Any, schema: Schema | None) -> None:

@@ -21,6 +21,28 @@ _Labels = NDArray[np.uint32] | NDArray[np.float64]
 class PrivacyError(ValueError): ...
 
 @final
+class Ledger:
+    def __new__(cls, path: str, create: bool, who: str) -> Ledger: ...
+    def add(
+        self,
+        name: str,
+        *,
+        epsilon: float,
+        delta: float,
+        neighbours: str,
+        max_records: int | None,
+        filter: str | None,
+        order: float | None,
+        who: str,
+        purpose: str,
+    ) -> None: ...
+    def show(self) -> str: ...
+    def quote(self, name: str, events: str, fits: int) -> tuple[float, bool]: ...
+    def history(self) -> str: ...
+
+_Paid = tuple[Ledger, str, str, str, bool]
+
+@final
 class Schema:
     def __new__(cls, json: str) -> Schema: ...
     @staticmethod
@@ -83,6 +105,7 @@ class Plan:
         labels: _Labels,
         units: tuple[str, str, NDArray[Any], Any] | None,
         seed: int | None,
+        paid: _Paid | None = None,
     ) -> Model: ...
 
 @final
@@ -124,7 +147,9 @@ class SelectPlan:
         notes: list[str],
     ) -> SelectPlan: ...
     def to_json(self) -> str: ...
-    def run(self, features: _Features, labels: _Labels, units: Any, seed: int | None) -> Support: ...
+    def run(
+        self, features: _Features, labels: _Labels, units: Any, seed: int | None, paid: _Paid | None = None
+    ) -> Support: ...
 
 class Support:
     columns: list[int] | None

@@ -27,6 +27,7 @@ from privet._masks import check_unmasked
 from privet._numbers import WHY_EPSILON, optional_number, whole
 from privet._rows import rows_missing
 from privet._seeds import seed_of
+from privet.ledger import paid_by
 from privet.schema import Schema, as_schema
 
 
@@ -152,6 +153,7 @@ def count(
     groups: Any = None,
     law: str | None = None,
     random_state: Any = None,
+    ledger: Any = None,
 ) -> Counts:
     """Count records by a column of declared categories: one private release.
 
@@ -179,6 +181,8 @@ def count(
         The law of the noise; whichever needs less unless given.
     random_state : optional
         Repeatable noise, for tests: NOT PRIVATE.
+    ledger : privet.Ledger, optional
+        Who pays; a release that would exceed the limit is refused.
 
     Examples
     --------
@@ -203,7 +207,7 @@ def count(
     _plan(public, by, 1 if n_rows is None else n_rows, facts)
     records = _privet.Records(_given(table, part, groups), part._checked, private_count)
     planned = _plan(public, by, records.rows if n_rows is None else n_rows, facts)
-    return Counts(planned.run(records, seed_of(random_state)))
+    return Counts(planned.run(records, seed_of(random_state), paid_by(ledger)))
 
 
 def plan_count(

@@ -22,6 +22,7 @@ from privet import _privet
 from privet._certificate import Certificate
 from privet._numbers import WHY_EPSILON, optional_number, whole
 from privet._seeds import seed_of
+from privet.ledger import paid_by
 
 
 class PrivateRecommender(BaseEstimator):
@@ -83,10 +84,10 @@ class PrivateRecommender(BaseEstimator):
         self.settings = settings
         self.random_state = random_state
 
-    def fit(self, ratings: Any, y: Any = None) -> PrivateRecommender:
+    def fit(self, ratings: Any, y: Any = None, *, ledger: Any = None) -> PrivateRecommender:
         """Learn from (user, item, rating) triples: a frame or array of three columns, or an iterable.
 
-        Of an item that a user rates twice the last rating counts.
+        Of an item that a user rates twice the last rating counts. With a ``ledger`` the fit is paid for.
         """
         epsilon = optional_number("epsilon", self.epsilon)
         if epsilon is None:
@@ -114,6 +115,7 @@ class PrivateRecommender(BaseEstimator):
             method=self.method,
             settings=[(str(name), str(value)) for name, value in (self.settings or {}).items()],
             seed=seed_of(self.random_state),
+            paid=paid_by(ledger),
         )
         return self._set(release)
 

@@ -4,6 +4,7 @@
 //! to fetch anything. Everything on it is made of the model file alone ([`privet_learn::additive`]), so it may be
 //! published where the model may.
 
+pub(crate) mod budget;
 mod plot;
 mod svg;
 

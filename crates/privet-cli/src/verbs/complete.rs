@@ -137,15 +137,19 @@ impl Complete {
             plan(&Request { budget, ..request })?
         };
         let place = self.releasing.place(&self.inputs())?;
+        let doing = format!("complete {}", planned.request().task.method);
+        let mut spending = self.releasing.spending(Some(&self.data), &doing)?;
+        spending.reserve(&planned)?;
         let data = {
             let _meter = Meter::spinner(&format!("reading {}", self.data.display()));
             let options = ReadOptions { allow_empty: true, ..ReadOptions::default() };
             ratings::read(&self.data, self.layout, &planned.request().schema, &options)?
         };
+        spending.recognise(&self.data, Some(&planned.request().schema))?;
         let mut source = self.releasing.source()?;
         let release = {
             let _meter = Meter::spinner("learning");
-            planned.run(&data, source.as_mut(), &AtomicBool::new(false))?
+            spending.run(&planned, &data, source.as_mut(), &AtomicBool::new(false))?
         };
         let released: Released<Task> = Released::from_release(release)?;
         self.releasing.keep(place, &released, "model", (words(&released), as_json(&released)))

@@ -94,13 +94,19 @@ impl Count {
         let declared = self.rows.map(|rows| self.plan(&schema, rows)).transpose()?;
         let some = self.plan(&schema, self.rows.unwrap_or(10_000))?;
         let place = self.releasing.place(&self.inputs())?;
+        let mut spending = self.releasing.spending(Some(&self.data), "count")?;
+        if let Some(planned) = &declared {
+            spending.reserve(planned)?;
+        }
         let data = read_table(&self.data, &some.request().schema, relation)?;
         let planned = match declared {
             Some(planned) => planned,
             None => self.plan(&schema, data.rows() as u64)?,
         };
+        spending.reserve(&planned)?;
+        spending.recognise(&self.data, Some(&schema))?;
         let mut source = self.releasing.source()?;
-        let release = planned.run(&data, source.as_mut(), &AtomicBool::new(false))?;
+        let release = spending.run(&planned, &data, source.as_mut(), &AtomicBool::new(false))?;
         let counts: Released<Task> = Released::from_release(release)?;
         self.releasing.keep(place, &counts, "counts", (table(&counts), as_json(&counts)))
     }
@@ -124,8 +130,12 @@ impl Count {
         let rows = self.rows.ok_or_else(|| rows_needed(relation))?;
         let planned = self.plan(&schema, rows)?;
         let place = self.releasing.place(&self.inputs())?;
+        let mut spending = self.releasing.spending(Some(&self.data), "count, a stream")?;
+        spending.reserve(&planned)?;
         let data = read_table(&self.data, &planned.request().schema, relation)?;
+        spending.recognise(&self.data, Some(&schema))?;
         let mut source = self.releasing.source()?;
+        let planned = spending.spend_whole(planned)?;
         let stream = Stream::begin(&planned, path, source.as_mut())?;
         self.release(stream, &data, place)
     }
@@ -155,6 +165,7 @@ impl Count {
                 path.display()
             )));
         }
+        self.releasing.paid_before(Some(&self.data), stream.is_paid())?;
         let request = stream.plan().request();
         let place = self.releasing.place(&self.inputs())?;
         let data = read_table(&self.data, &request.schema, request.relation())?;

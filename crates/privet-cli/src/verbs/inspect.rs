@@ -271,6 +271,10 @@ fn facts<T: Task>(released: &Released<T>) -> String {
     if let Some(budget) = &request.budget {
         lines.push(format!("asked for {}", words::budget(budget.epsilon(), budget.delta())));
     }
+    if let Some(entered) = &released.certificate().ledger {
+        let ledger = printable(&entered.ledger);
+        lines.push(format!("says that it was paid for by ledger {ledger}, entry {}", entered.sequence));
+    }
     if let Ok(plan) = plan(request) {
         let (noise, other) = words::settings(&plan.settings());
         let line = [noise, other].into_iter().filter(|words| words != "–").collect::<Vec<_>>();

@@ -4,6 +4,7 @@ pub mod answer;
 pub mod audit;
 #[cfg(feature = "bench")]
 pub mod bench;
+pub mod budget;
 pub mod complete;
 pub mod count;
 #[cfg(feature = "bench")]

@@ -91,13 +91,20 @@ impl Select {
         }
         let some = self.plan(&schema, self.rows.unwrap_or(10_000))?;
         let place = self.releasing.place(&[&self.data, &self.schema])?;
+        let doing = format!("select {}", self.method);
+        let mut spending = self.releasing.spending(Some(&self.data), &doing)?;
+        if self.rows.is_some() {
+            spending.reserve(&some)?;
+        }
         let data = read_table(&self.data, &schema, relation)?;
         let planned = match self.rows {
             Some(_) => some,
             None => self.plan(&schema, data.rows() as u64)?,
         };
         let mut source = self.releasing.source()?;
-        let release = planned.run(&data, source.as_mut(), &AtomicBool::new(false))?;
+        spending.reserve(&planned)?;
+        spending.recognise(&self.data, Some(&schema))?;
+        let release = spending.run(&planned, &data, source.as_mut(), &AtomicBool::new(false))?;
         let support: Released<Task> = Released::from_release(release)?;
         let (noise, other) = words::settings(&planned.settings());
         let told = format!("{}(noise: {noise}; {other})\n", list(&support));

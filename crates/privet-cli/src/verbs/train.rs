@@ -5,6 +5,7 @@ use crate::progress::Meter;
 use crate::releasing::{Place, Releasing, count_rows, read_table, rows_needed};
 use crate::settings::{self, RequestFlags};
 use crate::verbs::network::{self, NetworkFlags, Told};
+use crate::spending::Spending;
 use clap::Args;
 use privet_core::{Neighbours, Relation, Unit};
 use privet_data::matrix::Matrix;
@@ -153,6 +154,8 @@ impl Linear {
         let inputs = [Some(&self.data), Some(&self.schema), self.public.as_ref()];
         let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
         let place = self.releasing.place(&inputs)?;
+        let doing = format!("train {}", self.method);
+        let mut spending = self.releasing.spending(Some(&self.data), &doing)?;
         // The plan may decide how records are encoded, and reads their number: count, plan, encode.
         let planned = match declared {
             Some(planned) => planned,
@@ -163,11 +166,14 @@ impl Linear {
             None => {
                 let data = read_table(&self.data, &schema.linear(), relation)?;
                 let planned = self.plan(&schema, data.rows() as u64)?;
-                return self.finish(place, planned, &data, public.as_ref());
+                spending.recognise(&self.data, Some(&schema))?;
+                return self.finish(place, planned, &data, public.as_ref(), spending);
             }
         };
+        spending.reserve(&planned)?;
         let data = read_table(&self.data, planned.schema(), relation)?;
-        self.finish(place, planned, &data, public.as_ref())
+        spending.recognise(&self.data, Some(&schema))?;
+        self.finish(place, planned, &data, public.as_ref(), spending)
     }
 
     /// The rows of the public file, if there is one, with their number and norm among the method's settings.
@@ -209,12 +215,13 @@ impl Linear {
         planned: Plan,
         data: &Dataset,
         public: Option<&Matrix>,
+        spending: Spending,
     ) -> Result<(), Failure> {
         let planned = match public {
             Some(rows) => planned.with_public(rows)?,
             None => planned,
         };
-        let model = self.execute(&planned, data)?;
+        let model = self.execute(&planned, data, spending)?;
         self.releasing.keep(place, &model, "model", (String::new(), as_json(&model)))
     }
 
@@ -237,12 +244,12 @@ impl Linear {
         Ok(learn::plan(&request)?)
     }
 
-    fn execute(&self, plan: &Plan, data: &Dataset) -> Result<Model, Failure> {
+    fn execute(&self, plan: &Plan, data: &Dataset, spending: Spending) -> Result<Model, Failure> {
         let mut source = self.releasing.source()?;
         // The solver's own numbers come from the records: only that it lives is shown.
         let _meter = Meter::spinner("training");
         let never_stopped = AtomicBool::new(false);
-        Ok(Model::from_release(plan.run(data, source.as_mut(), &never_stopped)?)?)
+        Ok(Model::from_release(spending.run(plan, data, source.as_mut(), &never_stopped)?)?)
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! - `happy`: every kind of file, target, method and unit, to a verified model.
 //! - `audit`: what the auditor says, and to whom it refuses.
+//! - `budget`: ledgers: paid for, refused, recognised, checked, shown.
 //! - `bench`: suites, measured, killed, resumed and refused.
 //! - `growth`: the growth race, with the program as the process that fits.
 //! - `bad_input`: what is refused, with which words, and that nothing is written.
@@ -23,6 +24,7 @@
 mod audit;
 mod bad_input;
 mod bench;
+mod budget;
 mod certificates;
 mod complete;
 mod count;

@@ -130,7 +130,7 @@ impl Header {
 }
 
 /// Some programs begin a file with U+FEFF.
-fn skip_byte_order_mark(stream: &mut Stream<'_>) -> Result<(), DataError> {
+pub(super) fn skip_byte_order_mark(stream: &mut Stream<'_>) -> Result<(), DataError> {
     const MARK: &[u8] = "\u{feff}".as_bytes();
     loop {
         let marked = match stream.bytes.fill_buf() {

@@ -31,12 +31,14 @@ mod parquet;
 mod parquet_nesting;
 #[cfg(feature = "parquet")]
 mod parquet_unit;
+mod raw;
 mod split;
 mod unit;
 
 pub use fence::inside_fence;
 pub use lines::LONGEST_RECORD;
 pub use open::decompressed;
+pub use raw::{RowForm, raw_rows};
 pub use unit::UNIT_KEY;
 
 use crate::{

@@ -13,6 +13,7 @@ use super::{
     lines::LONGEST_RECORD,
     open::Input,
     parquet_nesting, parquet_unit,
+    raw::RowForm,
 };
 use crate::{
     encode::Cell,
@@ -133,6 +134,43 @@ pub(super) fn read(
             let (root, reader) = open(bytes).map_err(|e| refused(&place, &e))?;
             read_rows(&root, &reader, collector, progress)
         }
+    });
+    outcome.unwrap_or_else(|| Err(damaged(&place)))
+}
+
+/// Every row, in the one form of [`super::raw`].
+pub(super) fn raw_rows(input: Input<'_>, each: &mut dyn FnMut(&[u8])) -> Result<(), DataError> {
+    let place = input.place();
+    let Input::Path(path) = input else { return Err(damaged(&place)) };
+    let outcome = fenced(|| {
+        let failed = |source| DataError::File { file: here(&place), source };
+        let mut file = File::open(path).map_err(failed)?;
+        check_nesting(&mut file, &place)?;
+        let broken = |error: ParquetError| refused(&place, &error);
+        let (root, reader) = open(file).map_err(broken)?;
+        let all: Vec<usize> = (0..root.get_fields().len()).collect();
+        check_sizes(&reader, &all, &place)?;
+        let form = RowForm::new(root.get_fields().iter().map(|field| field.name().as_bytes()));
+        let mut bytes = Vec::new();
+        for row in reader.get_row_iter(None).map_err(broken)? {
+            let row: Row = row.map_err(broken)?;
+            let fields = row.get_column_iter().map(|(_, field)| field).collect();
+            let cells = Cells { fields, missing: &[], missing_numbers: &[] };
+            let day = |place: usize| match cells.fields.get(place) {
+                // As a file of text has it.
+                Some(Field::Date(days)) => u64::try_from(*days)
+                    .ok()
+                    .map(|days| privet_core::timestamp(days * 86_400)[..10].to_string()),
+                _ => None,
+            };
+            let days: Vec<Option<String>> = (0..cells.fields.len()).map(day).collect();
+            form.write(&mut bytes, |place| match days.get(place).and_then(Option::as_deref) {
+                Some(day) => Cell::Text(day.as_bytes()),
+                None => cells.cell(place),
+            });
+            each(&bytes);
+        }
+        Ok(())
     });
     outcome.unwrap_or_else(|| Err(damaged(&place)))
 }

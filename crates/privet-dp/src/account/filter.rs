@@ -10,35 +10,48 @@
 //! | [`Law::Gaussian`] | Σμᵢ² ≤ μ² of Gaussian releases: the whole is μ-Gaussian-DP | Smith & Thakurta 2022, "Fully adaptive composition for Gaussian differential privacy"; also Koskela, Tobaben & Honkela 2023 |
 //! | [`Law::Concentrated`] | Σρᵢ ≤ ρ: the whole is ρ-zCDP | Whitehouse, Ramdas, Rogers & Wu 2023, "Fully-adaptive composition in differential privacy" |
 //! | [`Law::Renyi`] | Σεᵢ(α) ≤ ε at one order α fixed at the start | Feldman & Zrnic 2021, "Individual privacy accounting via a Rényi filter" |
+//! | [`Law::Sum`] | Σεᵢ ≤ ε of releases with a bounded loss: the whole is ε-DP | Rogers, Roth, Ullman & Vadhan 2016, "Privacy odometers and filters" |
 //!
 //! The first rests on its papers (moments alone would give ρ = μ²/2, a weaker curve). *The other two.* Let Lₜ be the loss of the t-th release given all before, and let its
 //! conditional moment satisfy E[e^{(α−1)Lₜ} | past] ≤ e^{(α−1)εₜ(α)}, εₜ itself a function of the past. Then
 //! Mₜ = exp((α−1)(Σ_{i≤t} Lᵢ − εᵢ(α))) is a supermartingale from 1, so E e^{(α−1)ΣL} ≤ e^{(α−1)B} whenever
 //! Σε ≤ B for sure. For zCDP this holds with εₜ = ρₜα at every α at once. A limit on another functional of
-//! the past's curves is not of this form, and is refused. ∎
+//! the past's curves is not of this form, and is refused. ∎  The last: the loss of the whole is the sum of the
+//! losses, each at most εᵢ whatever came before. ∎
+//!
+//! **Events with a δ of their own.** (ε, δ) is the law ε with a leak: for each pair of neighbours the two output laws are
+//! P = (1−δ)P′ + δP″ and Q = (1−δ)Q′ + δQ″ with P′, Q′ within e^±ε of each other (Kairouz, Oh & Viswanath 2015;
+//! Murtagh & Vadhan 2016, Lemma 3.2). Let each step have such a form, δᵢ a function of the past, and let Σδᵢ ≤ `leak`
+//! for sure. Then the whole has H_ε ≤ H_ε(P′‖Q′) + `leak`, P′ and Q′ now the processes whose steps never leak, which
+//! the table covers. *Proof.* Give each step a coin that shows δᵢ. The coin of some step shows with probability at
+//! most E Σδᵢ ≤ `leak`. Where none does, the transcripts have the measures w·P′ and w·Q′ with the same
+//! w = ∏(1−δᵢ) ≤ 1, a function of the transcript, so P(S) ≤ `leak` + ∫_S w dP′ ≤ `leak` + e^ε∫_S w dQ′ +
+//! ∫w(dP′−e^εdQ′)₊ ≤ `leak` + e^εQ(S) + H_ε(P′‖Q′). ∎  Under [`Law::Concentrated`] this is the approximate-zCDP filter of
+//! Whitehouse et al.; their (ε, δ)-filter charges each (εᵢ, δᵢ) as εᵢ²/2 and δᵢ, as here, and turns Σ back into an ε by a
+//! weaker formula than [`Filter::delta`].
 //!
 //! **Noise on a grid.** Each release on a grid is within total variation qₜ of one with continuous noise
 //! that is rounded ([`super::parts`]), whatever came before. Exchange one for the other step by step: the
 //! whole transcript is within Σqₜ ≤ `distance` of that of a process the theorem covers, under each of two
 //! neighbours, so (1 + e^ε)·`distance` is added to δ.
 //!
-//! | kind of event | μ² | ρ | ε(α) |
-//! |---|---|---|---|
-//! | Gaussian | (Δ/σ)² | (Δ/σ)²/2 | α(Δ/σ)²/2 |
-//! | ε-DP: Laplace, ℓ2-Laplace, pure | – | ε²/2 (Bun & Steinke 2016, Prop. 3.3) | its own |
-//! | bounded range r | – | r²/8 (Cesar & Rogers 2021) | its own |
-//! | ρ-zCDP | – | ρ | ρα |
-//! | sampled Gaussian, objective perturbation | – | – | [`super::renyi`] |
-//! | (ε, δ) | – | – | – |
+//! | kind of event | μ² | ρ | ε(α) | ε |
+//! |---|---|---|---|---|
+//! | Gaussian | (Δ/σ)² | (Δ/σ)²/2 | α(Δ/σ)²/2 | – |
+//! | ε-DP: Laplace, ℓ2-Laplace, pure | – | ε²/2 (Bun & Steinke 2016, Prop. 3.3) | its own | ε |
+//! | bounded range r | – | r²/8 (Cesar & Rogers 2021) | its own | r |
+//! | ρ-zCDP | – | ρ | ρα | – |
+//! | sampled Gaussian, objective perturbation | – | – | [`super::renyi`] | – |
+//! | the best of many runs | – | – | [`super::selected`] | – |
+//! | (ε, δ) | – | ε²/2, leak δ | of ε, leak δ | ε, leak δ |
 //!
 //! Tested by `tests/all/filter.rs`, by simulation of an adversary that chooses each event by the answers.
 
 use super::error::{AccountError, non_negative, positive};
 use super::event::Event;
 use super::gaussian::smallest_that;
-use super::objective::Direction;
 use super::parts::{Part, Parts};
-use super::{Guarantee, renyi};
+use super::{Guarantee, selected};
 use privet_core::{Neighbours, Unit};
 use serde::{Deserialize, Serialize};
 
@@ -63,6 +76,33 @@ pub enum Law {
         /// ε.
         limit: f64,
     },
+    /// Anything with a bounded loss, Σεᵢ ≤ ε.
+    Sum {
+        /// ε.
+        epsilon: f64,
+    },
+}
+
+impl Law {
+    /// Up to where its quantity may go: μ², ρ, ε(α) or ε.
+    pub fn most(&self) -> f64 {
+        match *self {
+            Self::Gaussian { mu } => mu * mu,
+            Self::Concentrated { rho } => rho,
+            Self::Renyi { limit, .. } => limit,
+            Self::Sum { epsilon } => epsilon,
+        }
+    }
+
+    /// The same law, with its quantity up to `most`.
+    pub fn up_to(&self, most: f64) -> Self {
+        match *self {
+            Self::Gaussian { .. } => Self::Gaussian { mu: most.sqrt().next_up() },
+            Self::Concentrated { .. } => Self::Concentrated { rho: most },
+            Self::Renyi { order, .. } => Self::Renyi { order, limit: most },
+            Self::Sum { .. } => Self::Sum { epsilon: most },
+        }
+    }
 }
 
 /// A limit on what a session may spend when its events are chosen as it goes.
@@ -77,16 +117,68 @@ pub struct Filter {
     pub limit: Law,
     /// The most that noise on grids may differ from the laws of the theorem, in total variation.
     pub distance: f64,
+    /// The most that the δ of events that have one of their own may add up to.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub leak: f64,
+}
+
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 /// How much of a filter is used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tally {
-    /// Of the law's own quantity: Σμ², Σρ or Σε(α).
+    /// Of the law's own quantity: Σμ², Σρ, Σε(α) or Σε.
     spent: f64,
     /// Of the distance.
     distance: f64,
+    /// Of the leak.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    leak: f64,
+}
+
+impl Tally {
+    /// Of the law's own quantity: Σμ², Σρ, Σε(α) or Σε.
+    pub fn spent(&self) -> f64 {
+        self.spent
+    }
+
+    /// Of the distance.
+    pub fn distance(&self) -> f64 {
+        self.distance
+    }
+
+    /// Of the leak.
+    pub fn leak(&self) -> f64 {
+        self.leak
+    }
+
+    /// Both together, rounded up: sums of many small terms must not stay behind.
+    pub fn and(&self, more: &Self) -> Self {
+        // What rounding lost is known exactly (Knuth); where it was something, one step up is enough.
+        let sum = |a: f64, b: f64| {
+            let sum = a + b;
+            let part = sum - a;
+            let lost = (a - (sum - part)) + (b - part);
+            if lost > 0.0 { sum.next_up() } else { sum }
+        };
+        Self {
+            spent: sum(self.spent, more.spent),
+            distance: sum(self.distance, more.distance),
+            leak: sum(self.leak, more.leak),
+        }
+    }
+
+    /// The larger of each.
+    pub fn max(&self, other: &Self) -> Self {
+        Self {
+            spent: self.spent.max(other.spent),
+            distance: self.distance.max(other.distance),
+            leak: self.leak.max(other.leak),
+        }
+    }
 }
 
 impl Filter {
@@ -99,14 +191,31 @@ impl Filter {
                 positive("order - 1", order - 1.0)?;
                 positive("limit", limit)?
             }
+            Law::Sum { epsilon } => positive("epsilon", epsilon)?,
         };
         non_negative("distance", self.distance)?;
+        super::error::probability("leak", self.leak)?;
         Ok(())
     }
 
     /// What the tally is after one more event; refused, with nothing spent, where the event is of a kind
     /// that this law has no bound for, or would exceed the limit.
     pub fn admit(&self, tally: &Tally, event: &Event) -> Result<Tally, AccountError> {
+        let price = self.price(event)?;
+        let after = tally.and(&price);
+        if self.allows(&after, &price) { Ok(after) } else { Err(AccountError::Exhausted) }
+    }
+
+    /// Whether a tally is within the limits that its last price had a part in.
+    pub fn allows(&self, after: &Tally, price: &Tally) -> bool {
+        // Asks "within?", so that a total that is no number is refused.
+        after.spent <= self.limit.most()
+            && (price.distance == 0.0 || after.distance <= self.distance)
+            && (price.leak == 0.0 || after.leak <= self.leak)
+    }
+
+    /// What an event adds to a tally, whatever came before.
+    pub fn price(&self, event: &Event) -> Result<Tally, AccountError> {
         let parts = Parts::new(event)?;
         if parts.neighbours != self.neighbours {
             let (first, second) = (self.neighbours, parts.neighbours);
@@ -115,63 +224,86 @@ impl Filter {
         if parts.unit != self.unit {
             return Err(AccountError::MixedUnits { first: self.unit, second: parts.unit });
         }
-        let cost = self.cost(&parts).ok_or(AccountError::NotAdmitted)?;
-        let after = Tally {
-            // Rounded up: sums of many small terms must not stay behind.
-            spent: ((tally.spent + cost) * (1.0 + f64::EPSILON)).next_up(),
-            distance: ((tally.distance + parts.distance) * (1.0 + f64::EPSILON)).next_up(),
-        };
-        let limit = match self.limit {
-            Law::Gaussian { mu } => mu * mu,
-            Law::Concentrated { rho } => rho,
-            Law::Renyi { limit, .. } => limit,
-        };
-        // Asks "within?", so that a total that is no number is refused.
-        if after.spent <= limit && (parts.distance == 0.0 || after.distance <= self.distance) {
-            Ok(after)
-        } else {
-            Err(AccountError::Exhausted)
+        let spent = self.cost(&parts).ok_or(AccountError::NotAdmitted)?;
+        // A limit that leaves nothing for leaks has no bound for events with one.
+        if parts.leak > 0.0 && self.leak == 0.0 {
+            return Err(AccountError::NotAdmitted);
         }
+        Ok(Tally { spent, distance: parts.distance, leak: parts.leak })
+    }
+
+    /// What a whole session under a filter of its own adds to a tally: all that its limit lets through. The limit
+    /// of the one law must bound the quantity of the other.
+    pub fn price_of(&self, session: &Self) -> Result<Tally, AccountError> {
+        session.check()?;
+        if session.neighbours != self.neighbours {
+            let (first, second) = (self.neighbours, session.neighbours);
+            return Err(AccountError::MixedNeighbours { first, second });
+        }
+        if session.unit != self.unit {
+            return Err(AccountError::MixedUnits { first: self.unit, second: session.unit });
+        }
+        let spent = match (self.limit, session.limit) {
+            (Law::Gaussian { .. }, Law::Gaussian { mu }) => mu * mu,
+            (Law::Concentrated { .. }, Law::Gaussian { mu }) => mu * mu / 2.0,
+            (Law::Concentrated { .. }, Law::Concentrated { rho }) => rho,
+            (Law::Concentrated { .. }, Law::Sum { epsilon }) => epsilon * epsilon / 2.0,
+            (Law::Renyi { order, .. }, Law::Gaussian { mu }) => order * mu * mu / 2.0,
+            (Law::Renyi { order, .. }, Law::Concentrated { rho }) => order * rho,
+            (Law::Renyi { order, .. }, Law::Renyi { order: same, limit }) if same == order => limit,
+            (Law::Renyi { .. } | Law::Sum { .. }, Law::Sum { epsilon }) => epsilon,
+            _ => return Err(AccountError::NotAdmitted),
+        };
+        if session.leak > 0.0 && self.leak == 0.0 {
+            return Err(AccountError::NotAdmitted);
+        }
+        let spent = spent * (1.0 + 1e-12);
+        Ok(Tally { spent, distance: session.distance, leak: session.leak })
     }
 
     /// The event's part of the total; `None` where the law has no bound for it.
     fn cost(&self, parts: &Parts) -> Option<f64> {
-        if parts.leak > 0.0 || !parts.selected.is_empty() {
-            return None;
-        }
+        let by_moments_only = !parts.selected.is_empty();
         let rest = parts.rest.iter();
         let total = match self.limit {
-            Law::Gaussian { .. } if parts.rest.is_empty() => Some(parts.squares),
-            Law::Gaussian { .. } => None,
-            Law::Concentrated { .. } => rest
+            Law::Gaussian { .. } if parts.rest.is_empty() && !by_moments_only => {
+                Some(parts.squares)
+            }
+            Law::Concentrated { .. } if !by_moments_only => rest
                 .map(|(part, count)| Some(rho_of(part)? * *count as f64))
                 .try_fold(parts.squares / 2.0, |sum, rho| Some(sum + rho?)),
-            Law::Renyi { order, .. } => {
-                let both = |part: &Part| {
-                    let way = |direction| part.divergence(order, direction);
-                    way(Direction::Forward).max(way(Direction::Backward))
-                };
-                let gaussian = renyi::gaussian(order, parts.mu());
-                Some(rest.fold(gaussian, |sum, (part, count)| sum + both(part) * *count as f64))
-            }
+            Law::Sum { .. } if parts.squares == 0.0 && !by_moments_only => rest
+                .map(|(part, count)| Some(part.bound()? * *count as f64))
+                .try_fold(0.0, |sum, epsilon| Some(sum + epsilon?)),
+            Law::Renyi { order, .. } => Some(selected::divergence(parts, order)),
+            Law::Gaussian { .. } | Law::Concentrated { .. } | Law::Sum { .. } => None,
         }?;
-        Some(total * (1.0 + 1e-12))
+        // One ε alone is what it says, so that a limit pays for as many as it divides into.
+        let exact = matches!(self.limit, Law::Sum { .. }) && parts.rest.len() == 1;
+        Some(if exact { total } else { total * (1.0 + 1e-12) })
     }
 
     /// Upper bound on the δ that the whole session has at ε, whatever it did within the limit.
     pub fn delta(&self, epsilon: f64) -> Result<f64, AccountError> {
         self.check()?;
         let epsilon = non_negative("epsilon", epsilon)?;
-        Ok(match self.limit {
+        let whole = match self.limit {
             Law::Gaussian { mu } => self.parts(mu * mu * (1.0 + 1e-15), None).delta(epsilon),
-            Law::Concentrated { rho } => self.parts(0.0, Some(rho)).delta(epsilon),
+            Law::Concentrated { rho } => {
+                self.parts(0.0, Some(Part::Concentrated(rho))).delta(epsilon)
+            }
+            Law::Sum { epsilon: most } => {
+                self.parts(0.0, Some(Part::Response(most))).delta(epsilon)
+            }
             Law::Renyi { order, limit } => {
                 let s = order - 1.0;
                 let ln = s * (limit - epsilon) + s * libm::log1p(-1.0 / order) - libm::log(order);
                 let charge = (1.0 + libm::exp(epsilon)) * self.distance;
                 ((libm::exp(ln.min(0.0)) * (1.0 + 1e-12) + charge) * (1.0 + 1e-14)).min(1.0)
             }
-        })
+        };
+        let leaked = if self.leak == 0.0 { whole } else { (whole + self.leak).next_up() };
+        Ok(leaked.min(1.0))
     }
 
     /// What the whole session guarantees at this δ; ε is infinite where none is found.
@@ -193,7 +325,7 @@ impl Filter {
         Ok(Guarantee::new(self.neighbours, self.unit, epsilon, delta))
     }
 
-    fn parts(&self, squares: f64, rho: Option<f64>) -> Parts {
+    fn parts(&self, squares: f64, part: Option<Part>) -> Parts {
         Parts {
             neighbours: self.neighbours,
             unit: self.unit,
@@ -202,7 +334,7 @@ impl Filter {
             distance: self.distance,
             ratio: f64::INFINITY,
             outside: 1.0,
-            rest: rho.map(|rho| (Part::Concentrated(rho), 1)).into_iter().collect(),
+            rest: part.map(|part| (part, 1)).into_iter().collect(),
             selected: Vec::new(),
         }
     }

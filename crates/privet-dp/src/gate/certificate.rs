@@ -7,6 +7,7 @@
 //! certificate. It cannot show that its holder ran this code; a [`Signature`] lets an organisation vouch.
 
 use super::canonical::TooWide;
+use super::entered::Entered;
 use super::made::{Made, SILENT, Version};
 use super::seal::{self, Signature};
 use super::statement::Statement;
@@ -62,6 +63,9 @@ pub struct Certificate {
     /// By which version of the program, when, and which one; absent in certificates of 0.1.0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made: Option<Made>,
+    /// Where the ledger has this spending; absent where none is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ledger: Option<Entered>,
     /// SHA-256 that binds the released model and this certificate, once written to a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
@@ -146,6 +150,7 @@ impl Certificate {
             notes: vec!["NOT PRIVATE: trained without noise, for comparison only".into()],
             request,
             made: Some(Made::now(None)),
+            ledger: None,
             digest: None,
             signature: None,
         }
@@ -177,6 +182,11 @@ impl Certificate {
         }
         if self.version().is_none() {
             return Err(CertificateError::Made);
+        }
+        // Certificates of format 1 know of no ledger.
+        let fits = |entered: &Entered| entered.well_formed() && !self.is_format_1();
+        if !self.ledger.as_ref().is_none_or(fits) {
+            return Err(CertificateError::Ledger);
         }
         // Certificates of format 1 know nothing else, so one that says otherwise was made up.
         let seen_by = self.guarantee.map_or(SeenBy::Everyone, |claim| claim.seen_by);
@@ -270,6 +280,9 @@ pub enum CertificateError {
     /// Version, date or id are not what a program writes.
     #[error("its version, date or id are not of the form that the program writes")]
     Made,
+    /// What it says of a ledger is not what a ledger writes.
+    #[error("what it says of a ledger is not of the form that the program writes")]
+    Ledger,
     /// The events do not support the claim.
     #[error("the certificate claims ε = {claimed}, but its events prove only ε = {proved}")]
     TooStrong {

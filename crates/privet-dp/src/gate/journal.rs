@@ -18,7 +18,7 @@
 //! A stream of very many draws commits them so many at a time ([`Journal::ahead`]): `ahead 500` says that draws up to
 //! number 500 may have been made, and `made 321`, before a state is put aside, that it were 321.
 
-use super::{Purse, PurseError, Spend, sorted};
+use super::{Certificate, Purse, PurseError, Spend, sorted};
 use sha2::{Digest, Sha256};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -235,7 +235,7 @@ impl Purse for Journal {
         Ok(self.draws)
     }
 
-    fn settled(&mut self) -> Result<(), PurseError> {
+    fn settled(&mut self, _certificate: &Certificate) -> Result<(), PurseError> {
         self.line("settled")?;
         self.ended = true;
         Ok(())

@@ -68,6 +68,7 @@
 mod canonical;
 mod certificate;
 mod course;
+mod entered;
 pub mod joint;
 mod journal;
 mod made;
@@ -83,6 +84,7 @@ mod walk;
 
 pub use canonical::{TooWide, canonical, sorted};
 pub use certificate::{Arithmetic, Certificate, CertificateError};
+pub use entered::Entered;
 pub use joint::{Part, Parts};
 pub use journal::Journal;
 pub use made::{Made, SILENT, VERSION, Version};

@@ -4,7 +4,7 @@
 //! before the first draw voids the reservation; from the first draw on it is spent, whatever happens. So a
 //! crash can waste budget, never hide spending.
 
-use super::Spend;
+use super::{Certificate, Entered, Spend};
 
 /// Why a purse refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -65,11 +65,17 @@ pub trait Purse {
     /// were committed: one more than the state knows of means that an answer was lost.
     fn resumed(&mut self, generation: u64) -> Result<u64, PurseError>;
 
-    /// All that was reserved is spent, and the release is made.
-    fn settled(&mut self) -> Result<(), PurseError>;
+    /// All that was reserved is spent, and the release is made, with this certificate.
+    fn settled(&mut self, certificate: &Certificate) -> Result<(), PurseError>;
 
     /// Nothing was drawn: what was reserved is free again. `reason` is a word, never a value.
     fn void(&mut self, reason: &'static str) -> Result<(), PurseError>;
+
+    /// Where in a ledger this spending is written down, which certificates then state; `None` where there is
+    /// no ledger.
+    fn entered(&self) -> Option<Entered> {
+        None
+    }
 }
 
 impl Purse for () {
@@ -89,7 +95,7 @@ impl Purse for () {
     fn resumed(&mut self, _generation: u64) -> Result<u64, PurseError> {
         Err(PurseError::nobody())
     }
-    fn settled(&mut self) -> Result<(), PurseError> {
+    fn settled(&mut self, _certificate: &Certificate) -> Result<(), PurseError> {
         Ok(())
     }
     fn void(&mut self, _reason: &'static str) -> Result<(), PurseError> {

@@ -18,7 +18,7 @@
 
 use super::course::Course;
 use super::walk::{Next, Walk, Walking};
-use super::{Certificate, Purse, PurseError, Release, Statement};
+use super::{Certificate, Entered, Purse, PurseError, Release, Statement};
 use crate::account::{AccountError, Event, Filter, Tally};
 use crate::noise::{NoiseError, Origin, SampleKey, Source};
 use serde::{Deserialize, Serialize};
@@ -117,6 +117,8 @@ pub struct Session<'a> {
     state_id: Option<String>,
     /// Whether a certificate of the whole was let out.
     certified: bool,
+    /// Where a ledger has it, as a state or whoever opened it says.
+    entered: Option<Entered>,
 }
 
 /// How far a session is.
@@ -200,6 +202,7 @@ impl<'a> Session<'a> {
             repeatable: false,
             state_id: None,
             certified: false,
+            entered: None,
         }
     }
 
@@ -231,9 +234,22 @@ impl<'a> Session<'a> {
         source: &'a mut dyn Source,
         purse: &'a mut dyn Purse,
         (id, repeatable, certified): (String, bool, bool),
+        entered: Option<Entered>,
     ) -> Self {
         let state_id = Some(id);
-        Self { repeatable, state_id, certified, ..Self::new(spend, source, Some(purse)) }
+        Self { repeatable, state_id, certified, entered, ..Self::new(spend, source, Some(purse)) }
+    }
+
+    /// With a word of the ledger in which the whole of it was spent before it was opened.
+    pub fn entered_in(mut self, entered: Option<Entered>) -> Self {
+        self.entered = entered;
+        self
+    }
+
+    /// Where a ledger has what is spent here.
+    pub(super) fn entered(&self) -> Option<Entered> {
+        let told = self.purse.as_ref().and_then(|purse| purse.entered());
+        told.or_else(|| self.entered.clone())
     }
 
     pub(super) fn certified(&self) -> bool {
@@ -399,7 +415,7 @@ impl<'a> Session<'a> {
         }
         let release = self.emit(noised, statement)?;
         if let Some(purse) = &mut self.purse {
-            purse.settled()?;
+            purse.settled(release.certificate())?;
         }
         Ok(release)
     }
@@ -435,14 +451,18 @@ impl<'a> Session<'a> {
     /// plan. If nothing was, the reservation is void.
     pub fn abort(mut self, mut statement: Statement) -> Result<Option<Certificate>, GateError> {
         let spent = self.spent();
-        if let Some(purse) = &mut self.purse {
-            if spent { purse.settled()? } else { purse.void("aborted before the first draw")? }
-        }
         if !spent {
+            if let Some(purse) = &mut self.purse {
+                purse.void("aborted before the first draw")?;
+            }
             return Ok(None);
         }
         statement.notes.push("ended early: what was planned is spent all the same".into());
-        Ok(Some(self.certificate(statement)?))
+        let certificate = self.certificate(statement)?;
+        if let Some(purse) = &mut self.purse {
+            purse.settled(&certificate)?;
+        }
+        Ok(Some(certificate))
     }
 
     fn certificate(&self, statement: Statement) -> Result<Certificate, GateError> {
@@ -452,7 +472,7 @@ impl<'a> Session<'a> {
         let origin = if self.repeatable { Origin::FixedSeed } else { self.source.origin() };
         // What is let out here everyone may see.
         statement.claim.for_everyone()?;
-        Ok(match (&self.spend, &self.progress) {
+        let mut certificate = match (&self.spend, &self.progress) {
             (Spend::Exactly(planned), _) => Certificate::new(planned.clone(), origin, statement)?,
             (Spend::Within(filter), Progress::Filtered { charged, .. }) => {
                 let repeated = |(count, event): &(u32, Event)| match count {
@@ -463,6 +483,8 @@ impl<'a> Session<'a> {
                 Certificate::within(*filter, events, origin, statement)?
             }
             (Spend::Within(_), Progress::Planned { .. }) => return Err(GateError::NotAsPlanned),
-        })
+        };
+        certificate.ledger = self.entered();
+        Ok(certificate)
     }
 }

@@ -15,7 +15,7 @@
 use super::seal::to_hex;
 use super::session::Progress;
 use super::walk::Walking;
-use super::{GateError, Purse, PurseError, Session, Spend, Walk, sorted};
+use super::{Entered, GateError, Purse, PurseError, Session, Spend, Walk, sorted};
 use crate::account::{Event, Tally};
 use crate::noise::{Source, SystemRandom};
 use serde::{Deserialize, Serialize};
@@ -42,6 +42,9 @@ pub struct Suspended<W> {
     /// Whether a certificate of the whole was let out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     certified: bool,
+    /// Where a ledger has all that may be spent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    entered: Option<Entered>,
     /// The learner's half.
     walk: W,
 }
@@ -70,6 +73,11 @@ impl<W: Walk> Suspended<W> {
     /// Tells it from others of the same plan.
     pub fn id(&self) -> &str {
         &self.id
+    }
+
+    /// Where a ledger has all that may be spent; `None` where none was kept.
+    pub fn entered(&self) -> Option<&Entered> {
+        self.entered.as_ref()
     }
 
     /// SHA-256 of all that it says, which the purse keeps: only what a session put aside is gone on from.
@@ -122,7 +130,7 @@ impl Session<'_> {
             Some(id) => id.to_string(),
             None => new_id()?,
         };
-        let certified = self.certified();
+        let (certified, entered) = (self.certified(), self.entered());
         let (spend, progress, repeatable, purse) = self.into_rest();
         if !told_by_number(&spend) {
             return Err(GateError::NotAsPlanned);
@@ -132,8 +140,17 @@ impl Session<'_> {
             Progress::Filtered { draws, charged, .. } => (draws, charged),
         };
         let walk = walking.walk;
-        let state =
-            Suspended { id, generation, spend, draws, charged, repeatable, certified, walk };
+        let state = Suspended {
+            id,
+            generation,
+            spend,
+            draws,
+            charged,
+            repeatable,
+            certified,
+            entered,
+            walk,
+        };
         // Without a purse nothing could tell it from one that was made up.
         let purse = purse.ok_or_else(PurseError::nobody)?;
         purse.put_aside(generation, &state.digest()?)?;
@@ -165,6 +182,7 @@ impl<W: Walk> Suspended<W> {
             source,
             purse,
             (self.id, self.repeatable, self.certified),
+            self.entered,
         );
         match session.progress_mut() {
             // Which leaves they were follows from the plan and their number.

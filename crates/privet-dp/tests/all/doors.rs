@@ -158,6 +158,7 @@ fn a_filter_is_not_emptied_by_editing_the_state() {
         unit: Unit::Record,
         limit: Law::Gaussian { mu: 0.5 },
         distance: 1e-9,
+        leak: 0.0,
     };
     let folder = tempfile::tempdir().unwrap();
     let mut journal = Journal::create(&folder.path().join("j")).unwrap();

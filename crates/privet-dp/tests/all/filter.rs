@@ -25,7 +25,13 @@ fn gaussian(mu: f64) -> Event {
 }
 
 fn filter(limit: Law) -> Filter {
-    Filter { neighbours: Neighbours::AddRemove, unit: Unit::Record, limit, distance: 0.0 }
+    Filter {
+        neighbours: Neighbours::AddRemove,
+        unit: Unit::Record,
+        limit,
+        distance: 0.0,
+        leak: 0.0,
+    }
 }
 
 fn uniform(source: &mut FixedSeed) -> f64 {
@@ -141,5 +147,83 @@ fn a_gaussian_filter_costs_what_the_composition_does() {
         let limit = filter.guarantee(delta).unwrap().epsilon;
         let composed = privet_dp::account::epsilon(&event, delta).unwrap();
         assert!((limit / composed - 1.0).abs() < 1e-6, "{limit} and {composed}");
+    }
+}
+
+/// Events that give everything away with probability δ, chosen by the answers: what is claimed counts every δ, and
+/// an adversary that stakes on them stays within it.
+#[test]
+fn a_leak_is_charged_and_limited() {
+    let leaky = |delta| used(Cost::Approximate { epsilon: 0.1, delta });
+    for limit in [
+        Law::Concentrated { rho: 0.5 },
+        Law::Renyi { order: 3.0, limit: 1.5 },
+        Law::Sum { epsilon: 1.0 },
+    ] {
+        let without = filter(limit);
+        let filter = Filter { leak: 0.01, ..without };
+        let more = filter.delta(1.0).unwrap() - without.delta(1.0).unwrap();
+        assert!((0.01..0.0100001).contains(&more), "{limit:?}: {more}");
+        let once = filter.admit(&Tally::default(), &leaky(0.006)).unwrap();
+        assert_eq!(filter.admit(&once, &leaky(0.006)), Err(AccountError::Exhausted));
+        let twice = filter.admit(&once, &leaky(0.003)).unwrap();
+        assert!(twice.leak() >= 0.009 && twice.leak() < 0.0090001);
+        assert_eq!(filter.admit(&Tally::default(), &leaky(0.5)), Err(AccountError::Exhausted));
+        // Many leaves in one event leak together.
+        let many = Event::Repeat { count: 4, event: Box::new(leaky(0.003)) };
+        assert_eq!(filter.admit(&Tally::default(), &many), Err(AccountError::Exhausted));
+        if matches!(limit, Law::Sum { .. }) {
+            continue; // its losses never exceed it
+        }
+        let mut source = FixedSeed::new(11);
+        let mut sum = 0.0;
+        for _ in 0..RUNS {
+            let mut loss = run(&without, true, &mut source);
+            // Stakes its leak where it is behind.
+            if loss < 0.5 && uniform(&mut source) < 0.01 {
+                loss = f64::INFINITY;
+            }
+            sum += (1.0 - (1.0 - loss).exp()).max(0.0);
+        }
+        let claimed = filter.delta(1.0).unwrap();
+        assert!(sum / RUNS as f64 <= claimed + allowance(), "{limit:?}");
+    }
+}
+
+/// The law of sums: as many as the limit divides into, and what it proves is the limit.
+#[test]
+fn a_sum_of_epsilons_is_what_it_says() {
+    let filter = filter(Law::Sum { epsilon: 1.0 });
+    let quarter = used(Cost::Pure { epsilon: 0.25 });
+    let mut tally = Tally::default();
+    let mut admitted = 0;
+    while let Ok(after) = filter.admit(&tally, &quarter) {
+        (tally, admitted) = (after, admitted + 1);
+    }
+    assert_eq!(admitted, 4);
+    assert_eq!(filter.admit(&Tally::default(), &gaussian(0.1)), Err(AccountError::NotAdmitted));
+    assert_eq!(filter.guarantee(0.0).unwrap().epsilon, 1.0);
+    assert!(filter.delta(0.5).unwrap() > 0.0);
+}
+
+/// A session under a filter of its own costs at least what any events that it admits would.
+#[test]
+fn a_session_under_a_filter_costs_all_that_its_limit_lets_through() {
+    let wide = [
+        Law::Gaussian { mu: 3.0 },
+        Law::Concentrated { rho: 5.0 },
+        Law::Renyi { order: 4.0, limit: 9.0 },
+    ];
+    let session = filter(Law::Gaussian { mu: 0.7 });
+    for limit in wide {
+        let ledger = filter(limit);
+        let price = ledger.price_of(&session).unwrap();
+        let event = ledger.price(&gaussian(0.7)).unwrap();
+        assert!(price.spent() >= event.spent() * (1.0 - 1e-9), "{limit:?}");
+        assert!(price.spent() <= event.spent() * (1.0 + 1e-9), "{limit:?}");
+    }
+    let other = filter(Law::Renyi { order: 5.0, limit: 1.0 });
+    for limit in wide {
+        assert_eq!(filter(limit).price_of(&other), Err(AccountError::NotAdmitted));
     }
 }

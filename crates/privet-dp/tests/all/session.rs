@@ -4,8 +4,8 @@
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event, Filter, filter::Law};
 use privet_dp::gate::{
-    Arithmetic, GateError, Journal, Next, Private, Purse, PurseError, Session, Spend, Statement,
-    Suspended, Walk, Walking,
+    Arithmetic, Certificate, GateError, Journal, Next, Private, Purse, PurseError, Session, Spend,
+    Statement, Suspended, Walk, Walking,
 };
 use privet_dp::mechanism::Gaussian;
 use privet_dp::noise::{FixedSeed, SystemRandom};
@@ -111,6 +111,7 @@ fn a_filter_admits_what_fits_and_its_certificate_states_the_limit() {
         unit: Unit::Record,
         limit: Law::Gaussian { mu: 0.5 },
         distance: 1e-20,
+        leak: 0.0,
     };
     let claim = filter.guarantee(1e-6).unwrap();
     let mut source = SystemRandom::new().unwrap();
@@ -242,8 +243,8 @@ impl Purse for Dying {
         Self::write(&mut self.left)?;
         self.inner.resumed(generation)
     }
-    fn settled(&mut self) -> Result<(), PurseError> {
-        self.inner.settled()
+    fn settled(&mut self, certificate: &Certificate) -> Result<(), PurseError> {
+        self.inner.settled(certificate)
     }
     fn void(&mut self, reason: &'static str) -> Result<(), PurseError> {
         self.inner.void(reason)

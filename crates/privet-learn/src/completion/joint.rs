@@ -49,7 +49,8 @@ pub fn learn_jointly(
         });
     };
     let start = procedure.walk().ok_or(GateError::NotAsPlanned)?;
-    let mut session = Session::start_walking(events.clone(), start, source);
+    let session = Session::start_walking(events.clone(), start, source);
+    let mut session = session.entered_in(plan.entered.clone());
     let noised = procedure.run(&plan.facts, data, &mut session, monitor)?;
     let own = |row: usize| {
         let user = LocalState::of(&data.features, row);

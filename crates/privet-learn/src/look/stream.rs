@@ -103,7 +103,8 @@ impl Stream {
         let mut journal = new_journal(path)?;
         let start = serde_json::to_value(counting.start()).map_err(|_| GateError::Malformed)?;
         let spend = Spend::Exactly(events);
-        let mut session = Session::open_walking(spend, start, source, &mut journal)?;
+        let session = Session::open_walking(spend, start, source, &mut journal)?;
+        let mut session = session.entered_in(plan.entered.clone());
         let walk = session.begin::<Tabulating>()?;
         let session = session.suspend(walk, 0)?;
         let stream = Self { path: path.into(), plan: plan.clone(), session };
@@ -122,6 +123,11 @@ impl Stream {
     /// What is released each time.
     pub fn plan(&self) -> &Plan<Count> {
         &self.plan
+    }
+
+    /// Whether a ledger has spent it.
+    pub fn is_paid(&self) -> bool {
+        self.session.entered().is_some()
     }
 
     /// How many releases are left, by this state; a process that ended early may have used one more.

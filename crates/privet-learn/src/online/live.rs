@@ -105,6 +105,7 @@ impl<'a, T: Streamed> Live<'a, T> {
         mut session: Session<'a>,
         hidden: Box<dyn Hidden>,
     ) -> Result<(Self, Released<T>), LearnError> {
+        session = session.entered_in(plan.entered.clone());
         let walk = session.begin::<Following>()?;
         let (plan, latest) = (plan.clone(), None);
         let (taken, lost, anew, generation) = (0, 0, false, 0);
@@ -216,6 +217,11 @@ fn context(session: &Suspended<Following>, taken: u32) -> String {
 }
 
 impl<T: Streamed> Aside<T> {
+    /// Whether a ledger has spent it.
+    pub fn is_paid(&self) -> bool {
+        self.session.entered().is_some()
+    }
+
     /// Reads one that was written as JSON.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
         let state: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;

@@ -5,6 +5,7 @@ use crate::output::{self, number};
 use crate::say;
 use clap::Args;
 use privet_bench::check::{self, Checked, Finding, Measured, Verdict};
+use privet_bench::ledger;
 use privet_bench::report::words::short;
 use privet_bench::streams;
 use privet_bench::suite::target::{Bound, Target};
@@ -56,6 +57,9 @@ impl Check {
     pub fn run(self) -> Result<(), Failure> {
         if self.suite == streams::NAME {
             return self.streams();
+        }
+        if self.suite == ledger::NAME {
+            return self.ledger();
         }
         let suite = suite::find(&self.suite)?;
         let out = self.out.unwrap_or_else(|| super::results_of(&suite.name));
@@ -123,6 +127,51 @@ impl Check {
             return Ok(());
         }
         let (missed, all) = (misses.len(), findings.len());
+        Err(Failure::Refused(format!("{missed} of {all} targets not met:\n{}", misses.join("\n"))))
+    }
+
+    /// The targets of ledgers.
+    fn ledger(self) -> Result<(), Failure> {
+        let out = self.out.unwrap_or_else(|| super::results_of(ledger::NAME));
+        let found = ledger::check(&out)?;
+        let met = |(target, measured): &(ledger::Target, Option<f64>)| {
+            measured.is_some_and(|measured| target.is_met(measured))
+        };
+        if self.json {
+            let all: Vec<Value> = found
+                .iter()
+                .map(|one| {
+                    json!({
+                        "measure": one.0.measure, "measured": one.1, "at-least": one.0.at_least,
+                        "at-most": one.0.at_most, "met": met(one), "note": one.0.note,
+                    })
+                })
+                .collect();
+            output::print_json(&Value::from(all))?;
+        } else {
+            let mut rows = vec![["measure", "asked", "measured", ""].map(String::from).to_vec()];
+            for one in &found {
+                let (target, measured) = one;
+                let asked = match (target.at_least, target.at_most) {
+                    (Some(least), _) => format!("≥ {}", number(least)),
+                    (_, Some(most)) => format!("≤ {}", number(most)),
+                    _ => String::new(),
+                };
+                let measured = measured.map_or("–".into(), short);
+                let verdict = if met(one) { "met" } else { "MISSED" };
+                rows.push(vec![target.measure.clone(), asked, measured, verdict.into()]);
+            }
+            output::print(&output::table(&rows))?;
+        }
+        let misses: Vec<String> = found
+            .iter()
+            .filter(|one| !met(one))
+            .map(|(target, _)| format!("{} ({})", target.measure, target.note))
+            .collect();
+        if misses.is_empty() {
+            return Ok(());
+        }
+        let (missed, all) = (misses.len(), found.len());
         Err(Failure::Refused(format!("{missed} of {all} targets not met:\n{}", misses.join("\n"))))
     }
 }

@@ -8,6 +8,7 @@ use crate::{interrupt, say};
 use clap::Args;
 use privet_bench::error::BenchError;
 use privet_bench::head;
+use privet_bench::ledger;
 use privet_bench::race::{Kind, Settings};
 use privet_bench::streams;
 use privet_bench::suite::{self, Filter, Onlooker, RunOptions, Suite, races, words};
@@ -91,6 +92,9 @@ impl Run {
         }
         if self.suite == streams::NAME {
             return self.streams();
+        }
+        if self.suite == ledger::NAME {
+            return self.ledger();
         }
         let suite = suite::find(&self.suite)?;
         let out = self.out.clone().unwrap_or_else(|| super::results_of(&suite.name));
@@ -179,6 +183,17 @@ impl Run {
         let outcome = races::run(&settings, &out, self.resume, &shown)?;
         drop(shown);
         say!("{} lines; results in {}", outcome.made, quoted(&out));
+        Ok(())
+    }
+
+    /// How fast and how tight ledgers are.
+    fn ledger(self) -> Result<(), Failure> {
+        let out = self.out.unwrap_or_else(|| super::results_of(ledger::NAME));
+        if self.dry_run {
+            return crate::output::print("ledger: about a minute\n");
+        }
+        ledger::run(&out, None, &|words| say!("{words}"))?;
+        say!("results in {}", quoted(&out));
         Ok(())
     }
 

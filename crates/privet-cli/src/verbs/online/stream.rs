@@ -51,7 +51,9 @@ impl Streaming {
                         )));
                     }
                     self.releasing.place(&self.inputs())?;
-                    read_state(path)?
+                    let aside: Aside<T> = read_state(path)?;
+                    self.releasing.paid_before(None, aside.is_paid())?;
+                    aside
                 } else {
                     self.begin(path, &planned()?, key.as_ref())?
                 };
@@ -65,6 +67,7 @@ impl Streaming {
         let place = self.releasing.place(&self.inputs())?;
         let mut rows =
             LinesIn::new(BufReader::with_capacity(1 << 16, self.input()?), plan.schema())?;
+        let plan = self.releasing.spending(None, "online, a stream")?.spend_whole(plan)?;
         let mut source = self.releasing.source()?;
         let (mut live, first) = Live::begin(&plan, source.as_mut())?;
         self.releasing.keep_beside(place, &first)?;
@@ -102,6 +105,7 @@ impl Streaming {
                 path.display()
             )));
         }
+        let plan = &self.releasing.spending(None, "online, a stream")?.spend_whole(plan.clone())?;
         let mut source = self.releasing.source()?;
         let mut journal =
             Journal::create(&journal).map_err(|error| LearnError::from(GateError::from(error)))?;

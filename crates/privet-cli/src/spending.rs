@@ -1,0 +1,255 @@
+//! Paying for a release from a ledger: reserve, recognise the table, carry out.
+
+use crate::failure::Failure;
+use crate::progress::Meter;
+use crate::say;
+use clap::Args;
+use privet_data::{Dataset, Schema};
+use privet_dp::gate::Release;
+use privet_dp::noise::{Source, SystemRandom};
+use privet_learn::{Plan, Task};
+use privet_ledger::identity::Print;
+use privet_ledger::{Asked, Ledger, Note, Paying};
+use privet_optim::solver::Monitor;
+use std::path::{Path, PathBuf};
+
+/// The name of a ledger that lies beside the data.
+pub const BESIDE: &str = "privet.ledger";
+/// Says that no ledger is wanted.
+const NONE: &str = "none";
+
+/// Who pays.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Budget")]
+pub struct BudgetFlags {
+    /// Pay from this ledger, and release nothing that would exceed its limit; see `privet budget`
+    /// [default: privet.ledger beside the data, if there is one; none pays from nowhere]
+    #[arg(long, value_name = "LEDGER", env = "PRIVET_LEDGER", hide_env_values = true)]
+    ledger: Option<PathBuf>,
+    /// What the ledger calls the table [default: the file's name without its ending]
+    #[arg(long, value_name = "NAME")]
+    dataset: Option<String>,
+    /// Count a table that the ledger has not seen as this data set: rows were added or left out
+    #[arg(long, value_name = "NAME", conflicts_with = "dataset")]
+    same_as: Option<String>,
+    /// Why it is released, for the ledger
+    #[arg(long, value_name = "WORDS")]
+    purpose: Option<String>,
+    /// Let this take the whole limit, as the only release ever
+    #[arg(long)]
+    whole: bool,
+}
+
+/// A release that is to be paid for, or not.
+pub struct Spending {
+    paying: Option<Paying>,
+    same_as: bool,
+    note: Note,
+}
+
+impl BudgetFlags {
+    /// Refuses to go on with a stream that no ledger has, where there is one.
+    pub fn paid_before(&self, data: Option<&Path>, is_paid: bool) -> Result<(), Failure> {
+        match self.path(data) {
+            Some(path) if !is_paid => Err(Failure::Refused(format!(
+                "the stream was begun without a ledger, so that {} does not know of it; begin another, or go on \
+                 unpaid with --ledger none",
+                path.display()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Opens the ledger, if there is one. `repeatable` says that the noise comes from a seed.
+    pub fn spending(
+        &self,
+        data: Option<&Path>,
+        doing: &str,
+        repeatable: bool,
+    ) -> Result<Spending, Failure> {
+        let purpose = self.purpose.clone().unwrap_or_default();
+        let note = Note { who: who(), purpose };
+        let same_as = self.same_as.is_some();
+        let Some(path) = self.path(data) else {
+            let given = [
+                ("--dataset", self.dataset.is_some()),
+                ("--same-as", same_as),
+                ("--purpose", self.purpose.is_some()),
+                ("--whole", self.whole),
+            ];
+            if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
+                return Err(Failure::input(format!(
+                    "{flag} is for a ledger, and there is none: accepted with --ledger"
+                )));
+            }
+            return Ok(Spending { paying: None, same_as, note });
+        };
+        if repeatable {
+            return Err(Failure::Refused(
+                "--seed: noise that can be made again protects nobody, so that no budget can pay for it; \
+                 leave it out, or give --ledger none where the data are public"
+                    .into(),
+            ));
+        }
+        let name = self.dataset.clone().or_else(|| self.same_as.clone());
+        let dataset = name.or_else(|| data.map(name_of)).ok_or_else(|| {
+            Failure::input("--dataset is missing: what the ledger calls whom the rows are of")
+        })?;
+        let ledger = open(&path)?;
+        // Refused before anything else is done.
+        ledger.books().account(&dataset)?;
+        say!("paying from {} for '{}'", path.display(), privet_core::printable(&dataset));
+        let asked = Asked {
+            dataset,
+            doing: doing.into(),
+            note: note.clone(),
+            claim: None,
+            whole: self.whole,
+        };
+        Ok(Spending { paying: Some(Paying::new(ledger, asked)), same_as, note })
+    }
+
+    fn path(&self, data: Option<&Path>) -> Option<PathBuf> {
+        match &self.ledger {
+            Some(path) if path.as_os_str() == NONE => None,
+            Some(path) => Some(path.clone()),
+            None => data.map(beside).filter(|path| path.exists()),
+        }
+    }
+}
+
+impl Spending {
+    /// Sets aside what the plan will spend, on disk; nothing where nobody pays, or where it is set aside already.
+    pub fn reserve<T: Task>(&mut self, plan: &Plan<T>) -> Result<(), Failure> {
+        let Some(paying) = &mut self.paying else { return Ok(()) };
+        // Not drawn from: only what it is counts.
+        let source =
+            SystemRandom::new().map_err(|error| Failure::Environment(error.to_string()))?;
+        let spend = plan.spend(&source)?;
+        if let Some(claim) = plan.guarantee().filter(|_| !paying.is_set_aside()) {
+            paying.claim(*claim);
+        }
+        Ok(paying.set_aside(&spend)?)
+    }
+
+    /// Refuses a table that is not the data set that pays.
+    pub fn recognise(&mut self, path: &Path, schema: Option<&Schema>) -> Result<(), Failure> {
+        let Some(paying) = &mut self.paying else { return Ok(()) };
+        let dataset = paying.asked().dataset.clone();
+        let Some(print) = print_of(paying.ledger(), path, schema)? else { return Ok(()) };
+        Ok(paying.ledger().recognise(&dataset, &print, self.same_as, &self.note)?)
+    }
+
+    /// Carries the plan out: reserved before the data are looked at, spent from the first draw on.
+    pub fn run<T: Task>(
+        mut self,
+        plan: &Plan<T>,
+        data: &Dataset,
+        source: &mut dyn Source,
+        monitor: &dyn Monitor,
+    ) -> Result<Release<T::Artefact>, Failure> {
+        self.reserve(plan)?;
+        let Some(paying) = &mut self.paying else { return Ok(plan.run(data, source, monitor)?) };
+        let release = plan.run_with(data, source, monitor, paying)?;
+        self.tell();
+        Ok(release)
+    }
+
+    /// Spends all that a stream may, before its first record: its draws are made by processes that come and go.
+    pub fn spend_whole<T: Task>(mut self, plan: Plan<T>) -> Result<Plan<T>, Failure> {
+        self.reserve(&plan)?;
+        let Some(paying) = self.paying.take() else { return Ok(plan) };
+        let source =
+            SystemRandom::new().map_err(|error| Failure::Environment(error.to_string()))?;
+        let entered = paying.spend_whole(&plan.spend(&source)?)?;
+        Ok(plan.entered_in(entered))
+    }
+
+    fn tell(&mut self) {
+        let Some(paying) = &mut self.paying else { return };
+        let name = paying.asked().dataset.clone();
+        let books = paying.ledger().books();
+        let (Ok(account), head) = (books.account(&name), books.head()) else { return };
+        say!(
+            "paid for by '{}': {} of its budget is spent, {} is left (ledger entry {})",
+            privet_core::printable(&name),
+            per_cent(account.share()),
+            per_cent((1.0 - account.share()).max(0.0)),
+            head.sequence
+        );
+    }
+}
+
+/// The print of a table under the ledger's secret; `None` where the ledger knows tables by their names alone.
+pub fn print_of(
+    ledger: &mut Ledger,
+    path: &Path,
+    schema: Option<&Schema>,
+) -> Result<Option<Print>, Failure> {
+    let Some(mut printer) = ledger.printer()? else { return Ok(None) };
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(Failure::input(format!(
+            "{}: a ledger reads a table once more, to know it again; a file is accepted, not a pipe",
+            path.display()
+        )));
+    }
+    let _meter = Meter::spinner("recognising the table");
+    privet_data::read::raw_rows(path, schema, &mut |row| printer.row(row))?;
+    Ok(Some(printer.finish()))
+}
+
+/// Opens a ledger by its path, or by the address of a server.
+pub fn open(path: &Path) -> Result<Ledger, Failure> {
+    match address(path) {
+        Some(address) => connect(address),
+        None => Ok(Ledger::open(path)?),
+    }
+}
+
+/// The address, if it is one of a server.
+pub fn address(path: &Path) -> Option<&str> {
+    let text = path.to_str()?;
+    (text.starts_with("postgres://") || text.starts_with("postgresql://")).then_some(text)
+}
+
+#[cfg(feature = "postgres")]
+pub fn connect(address: &str) -> Result<Ledger, Failure> {
+    Ok(Ledger::connect(address, &who())?)
+}
+
+#[cfg(not(feature = "postgres"))]
+pub fn connect(_address: &str) -> Result<Ledger, Failure> {
+    Err(Failure::input(
+        "--ledger: this command was built without PostgreSQL; build it with the feature postgres, or name a file",
+    ))
+}
+
+/// The ledger that lies beside a table.
+pub fn beside(data: &Path) -> PathBuf {
+    data.with_file_name(BESIDE)
+}
+
+/// What a table is called where nobody says: the file's name without its endings.
+pub fn name_of(data: &Path) -> String {
+    let name = data.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
+    match name.rsplit_once('.') {
+        Some((stem, _)) if !stem.is_empty() => stem.into(),
+        _ => name.into(),
+    }
+}
+
+/// Who is at work, as the system calls them.
+pub fn who() -> String {
+    let named = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
+    named.filter(|name| !name.is_empty()).unwrap_or_else(|| "unknown".into())
+}
+
+/// A share for people.
+pub fn per_cent(share: f64) -> String {
+    match share {
+        share if !share.is_finite() => "all".into(),
+        share if share > 0.0 && share < 0.001 => "less than 0.1 %".into(),
+        share => format!("{:.1} %", 100.0 * share),
+    }
+}

@@ -1,0 +1,237 @@
+//! Rows as they are in a file, each in one form that every format gives it: for telling a table from another.
+//!
+//! No schema decides what a row is here, but for how the file is laid out: the same table has the same rows whatever is
+//! learnt from it. A row is its cells by the names of their columns, whatever the order of the columns. A cell is missing,
+//! a number (to the 24 bits of an f32, so that it does not matter in which width a file stores it; a text that reads as
+//! a number is one), or a text without blanks around it and in lower case. Timestamps are what a file stores them as.
+
+use super::{
+    csv::skip_byte_order_mark,
+    here,
+    lines::{LONGEST_RECORD, Line, next_line},
+    open::{Input, KnownBy},
+    split::{Found, Quoted, Records},
+};
+use crate::{
+    encode::Cell,
+    error::DataError,
+    schema::{FileFacts, Format, Schema},
+};
+use csv::ByteRecord;
+use std::path::Path;
+
+/// Texts that say that there is nothing.
+const MISSING: [&[u8]; 8] = [b"", b"na", b"nan", b"n/a", b"null", b"none", b"?", b"-"];
+
+/// How rows of certain columns are written.
+#[derive(Debug, Clone)]
+pub struct RowForm {
+    names: Vec<Vec<u8>>,
+    /// Places, by the names of their columns.
+    order: Vec<usize>,
+}
+
+impl RowForm {
+    /// Of columns of these names.
+    pub fn new<N: AsRef<[u8]>>(names: impl IntoIterator<Item = N>) -> Self {
+        let names: Vec<Vec<u8>> =
+            names.into_iter().map(|name| name.as_ref().trim_ascii().to_vec()).collect();
+        let mut order: Vec<usize> = (0..names.len()).collect();
+        order.sort_by(|a, b| names[*a].cmp(&names[*b]));
+        Self { names, order }
+    }
+
+    /// Writes one row in place of what is in `row`.
+    pub fn write<'a>(&self, row: &mut Vec<u8>, cell: impl Fn(usize) -> Cell<'a>) {
+        row.clear();
+        for place in &self.order {
+            part(row, &self.names[*place]);
+            write_cell(row, cell(*place));
+        }
+    }
+}
+
+/// A piece of text, prefixed by its length so that pieces cannot run into each other.
+fn part(row: &mut Vec<u8>, bytes: &[u8]) {
+    row.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+    row.extend_from_slice(bytes);
+}
+
+fn write_cell(row: &mut Vec<u8>, cell: Cell<'_>) {
+    let number = |row: &mut Vec<u8>, value: f64| match value.is_nan() {
+        true => row.push(0),
+        false => {
+            row.push(1);
+            // Both zeros are one.
+            row.extend_from_slice(&(value as f32 + 0.0).to_le_bytes());
+        }
+    };
+    match cell {
+        Cell::Missing => row.push(0),
+        Cell::Unsupported => row.push(3),
+        Cell::Number(value) => number(row, value),
+        Cell::Integer(value) => number(row, value as f64),
+        Cell::Text(text) => {
+            let text = text.trim_ascii().to_ascii_lowercase();
+            if MISSING.contains(&&text[..]) {
+                row.push(0);
+            } else if let Some(value) = std::str::from_utf8(&text).ok().and_then(|t| t.parse().ok())
+            {
+                number(row, value);
+            } else {
+                row.push(2);
+                part(row, &text);
+            }
+        }
+    }
+}
+
+impl FileFacts {
+    /// By a file's name alone: Parquet, LIBSVM, or CSV with a header.
+    pub fn by_name(path: &Path) -> Self {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
+        let format = match name.rsplit('.').next() {
+            Some("parquet") => Format::Parquet,
+            Some("svm" | "libsvm") => Format::Libsvm,
+            _ => Format::Csv,
+        };
+        let separator = if name.ends_with(".tsv") { b'\t' } else { b',' };
+        let (quote, header, trim) = (Some(b'"'), true, true);
+        Self { format, separator, quote, header, trim, missing_values: Vec::new() }
+    }
+}
+
+/// Hands over every row of a file in its one form; lines that are no rows are passed over. The schema, if there is one,
+/// says how the file is laid out.
+pub fn raw_rows(
+    path: &Path,
+    schema: Option<&Schema>,
+    each: &mut dyn FnMut(&[u8]),
+) -> Result<(), DataError> {
+    let by_name;
+    let facts = match schema {
+        Some(schema) => schema.file(),
+        None => {
+            by_name = FileFacts::by_name(path);
+            &by_name
+        }
+    };
+    let input = Input::Path(path);
+    match facts.format {
+        Format::Csv => csv_rows(input, facts, schema, each),
+        Format::Libsvm => libsvm_rows(input, each),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => super::parquet::raw_rows(input, each),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => Err(DataError::NotBuilt { file: input.place(), format: "parquet" }),
+    }
+}
+
+fn csv_rows(
+    input: Input<'_>,
+    facts: &FileFacts,
+    schema: Option<&Schema>,
+    each: &mut dyn FnMut(&[u8]),
+) -> Result<(), DataError> {
+    let mut stream = input.open(KnownBy::Content, None)?;
+    if facts.header {
+        skip_byte_order_mark(&mut stream)?;
+    }
+    let mut records = Quoted::new(stream, facts);
+    let (mut record, mut row) = (ByteRecord::new(), Vec::new());
+    // Without a header, as the schema calls them.
+    let mut form = match (facts.header, schema) {
+        (false, Some(schema)) => {
+            Some(RowForm::new(schema.columns().iter().map(|column| column.name.as_bytes())))
+        }
+        _ => None,
+    };
+    loop {
+        match records.next(&mut record)? {
+            Found::End => return Ok(()),
+            Found::Record => {}
+            Found::Blank | Found::TooLong | Found::Open => continue,
+        }
+        let known = match &form {
+            Some(form) if form.names.len() == record.len() => form,
+            // A ragged line is a row too, by place.
+            Some(_) => &by_place(record.len()),
+            None if facts.header => {
+                form = Some(RowForm::new(record.iter()));
+                continue;
+            }
+            None => form.insert(by_place(record.len())),
+        };
+        known.write(&mut row, |place| record.get(place).map_or(Cell::Missing, Cell::Text));
+        each(&row);
+    }
+}
+
+fn by_place(columns: usize) -> RowForm {
+    RowForm::new((0..columns).map(|place| place.to_string()))
+}
+
+fn libsvm_rows(input: Input<'_>, each: &mut dyn FnMut(&[u8])) -> Result<(), DataError> {
+    let place = input.place();
+    let mut stream = input.open(KnownBy::Content, None)?;
+    let (mut line, mut row) = (Vec::new(), Vec::new());
+    for number in 1_u64.. {
+        let found = next_line(&mut stream.bytes, &mut line, LONGEST_RECORD, false);
+        match found.map_err(|error| stream.origin.failed(error))? {
+            Line::End => break,
+            Line::Whole => {}
+            Line::TooLong => {
+                let (file, longest) = (here(&place), LONGEST_RECORD);
+                return Err(DataError::TooLong { file, row: number, longest });
+            }
+        }
+        let text = line.split(|byte| *byte == b'#').next().unwrap_or_default();
+        let mut tokens = text.split(u8::is_ascii_whitespace).filter(|token| !token.is_empty());
+        let Some(label) = tokens.next() else { continue };
+        row.clear();
+        part(&mut row, b"label");
+        write_cell(&mut row, Cell::Text(label));
+        for token in tokens {
+            let cut = token.iter().position(|byte| *byte == b':').unwrap_or(token.len());
+            part(&mut row, &token[..cut]);
+            write_cell(&mut row, Cell::Text(token.get(cut + 1..).unwrap_or_default()));
+        }
+        each(&row);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(name: &str, text: &str) -> Vec<Vec<u8>> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let mut rows = Vec::new();
+        raw_rows(&path, None, &mut |row| rows.push(row.to_vec())).unwrap();
+        rows.sort();
+        rows
+    }
+
+    #[test]
+    fn layout_does_not_matter_and_content_does() {
+        let one = rows("a.csv", "age,job,pay\n41,Nurse,1.50\n7, clerk ,NA\n");
+        assert_eq!(one.len(), 2);
+        assert_eq!(one, rows("b.csv", "pay,age,job\n,7,\"CLERK\"\n1.5,41.0,nurse\n"));
+        assert_eq!(one, rows("c.tsv", "pay\tage\tjob\nnull\t7\tclerk\n1.5\t41\tnurse\n"));
+        for other in [
+            "age,job,pay\n41,Nurse,1.51\n7,clerk,NA\n",
+            "age,job,wage\n41,Nurse,1.50\n7,clerk,NA\n",
+            "age,job,pay\n41,Nurse,1.50\n",
+            "age,job,pay\n1.5,Nurse,41\n7,clerk,NA\n",
+        ] {
+            assert_ne!(one, rows("d.csv", other), "{other}");
+        }
+        let sparse = rows("a.svm", "+1 1:0.5 3:2\n-1 2:1 # note\n");
+        assert_eq!(sparse, rows("b.svm", "-1 2:1.0\n1 1:.5 3:2.0\n"));
+        assert_eq!(sparse.len(), 2);
+    }
+}

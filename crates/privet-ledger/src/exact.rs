@@ -1,0 +1,160 @@
+//! Sums that do not depend on their order: prices as whole numbers of a fixed fine unit.
+//!
+//! A price is rounded up to the unit once, when it is entered; from there on addition and subtraction are exact, so that
+//! many processes, a void reservation or a merge of two ledgers cannot leave a sum behind.
+
+use privet_dp::account::Tally;
+use serde::{Deserialize, Serialize};
+
+/// Units of the law's own quantity in 1: below 2⁶² in all, 1e-19 apart.
+const SPENT: f64 = 18_446_744_073_709_551_616.0; // 2⁶⁴
+/// Units of a probability in 1: 7.5e-37 apart.
+const PROBABILITY: f64 = 1_329_227_995_784_915_872_903_807_060_280_344_576.0; // 2¹²⁰
+/// The most that a single price may be, in the law's own quantity.
+const LARGEST: f64 = 4_611_686_018_427_387_904.0; // 2⁶²
+
+/// What is spent of a filter.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exact {
+    /// Of the law's own quantity, in units of 2⁻⁶⁴.
+    #[serde(with = "text")]
+    spent: u128,
+    /// Of the distance, in units of 2⁻¹²⁰.
+    #[serde(with = "text")]
+    distance: u128,
+    /// Of the leak, in units of 2⁻¹²⁰.
+    #[serde(with = "text")]
+    leak: u128,
+}
+
+/// Wide numbers are texts in JSON.
+mod text {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub fn serialize<S: Serializer>(value: &u128, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(value)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u128, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        match text.bytes().all(|digit| digit.is_ascii_digit()) {
+            true => text.parse().map_err(D::Error::custom),
+            false => Err(D::Error::custom("a whole number is needed")),
+        }
+    }
+}
+
+impl Exact {
+    /// Rounded up to the unit; `None` for what is no price.
+    pub fn of(price: &Tally) -> Option<Self> {
+        let up = |value: f64, most: f64, unit: f64| {
+            (0.0..=most).contains(&value).then(|| (value * unit).ceil() as u128)
+        };
+        Some(Self {
+            spent: up(price.spent(), LARGEST, SPENT)?,
+            distance: up(price.distance(), 1.0, PROBABILITY)?,
+            leak: up(price.leak(), 1.0, PROBABILITY)?,
+        })
+    }
+
+    /// A limit, rounded down.
+    pub fn limit(spent: f64, distance: f64, leak: f64) -> Self {
+        let down = |value: f64, most: f64, unit: f64| (value.clamp(0.0, most) * unit) as u128;
+        Self {
+            spent: down(spent, LARGEST, SPENT),
+            distance: down(distance, 1.0, PROBABILITY),
+            leak: down(leak, 1.0, PROBABILITY),
+        }
+    }
+
+    /// Both together; what is beyond all limits stays beyond them.
+    pub fn and(&self, more: &Self) -> Self {
+        Self {
+            spent: self.spent.saturating_add(more.spent),
+            distance: self.distance.saturating_add(more.distance),
+            leak: self.leak.saturating_add(more.leak),
+        }
+    }
+
+    /// Whether this, of which `price` is the newest part, is within a limit. Where a price has no part in a quantity,
+    /// that quantity is not asked about.
+    pub fn within(&self, limit: &Self, price: &Self) -> bool {
+        self.spent <= limit.spent
+            && (price.distance == 0 || self.distance <= limit.distance)
+            && (price.leak == 0 || self.leak <= limit.leak)
+    }
+
+    /// The larger of each.
+    pub fn max(&self, other: &Self) -> Self {
+        Self {
+            spent: self.spent.max(other.spent),
+            distance: self.distance.max(other.distance),
+            leak: self.leak.max(other.leak),
+        }
+    }
+
+    /// Of the law's own quantity, rounded up.
+    pub fn spent(&self) -> f64 {
+        (self.spent as f64 / SPENT).next_up()
+    }
+
+    /// Of the distance, rounded up.
+    pub fn distance(&self) -> f64 {
+        if self.distance == 0 { 0.0 } else { (self.distance as f64 / PROBABILITY).next_up() }
+    }
+
+    /// Of the leak, rounded up.
+    pub fn leak(&self) -> f64 {
+        if self.leak == 0 { 0.0 } else { (self.leak as f64 / PROBABILITY).next_up() }
+    }
+
+    /// Whether it is nothing at all.
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Which share of a limit it is: the largest of the three.
+    pub fn share(&self, limit: &Self) -> f64 {
+        let share = |part: u128, whole: u128| match (part, whole) {
+            (0, _) => 0.0,
+            (_, 0) => f64::INFINITY,
+            (part, whole) => part as f64 / whole as f64,
+        };
+        let spent = share(self.spent, limit.spent);
+        spent.max(share(self.distance, limit.distance)).max(share(self.leak, limit.leak))
+    }
+
+    /// Takes away what was added before.
+    pub(crate) fn less(&self, part: &Self) -> Self {
+        Self {
+            spent: self.spent.saturating_sub(part.spent),
+            distance: self.distance.saturating_sub(part.distance),
+            leak: self.leak.saturating_sub(part.leak),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_rounded_down_and_what_is_shown_up() {
+        let limit = Exact::limit(0.1, 1e-20, 1e-9);
+        assert!(limit.spent as f64 / SPENT <= 0.1 && Exact::limit(0.1, 0.0, 0.0).spent() >= 0.1);
+        let three = (0..3).fold(Exact::default(), |sum, _| sum.and(&limit));
+        assert_eq!(three.less(&limit).less(&limit), limit);
+        assert!(three.within(&three, &limit) && !three.within(&limit, &limit));
+        assert!((three.share(&limit) - 3.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn wide_numbers_are_texts() {
+        let limit = Exact::limit(1.0, 0.5, 0.25);
+        let text = serde_json::to_string(&limit).unwrap();
+        assert!(text.contains("\"18446744073709551616\""), "{text}");
+        assert_eq!(serde_json::from_str::<Exact>(&text).unwrap(), limit);
+        assert!(serde_json::from_str::<Exact>(&text.replace("\"184", "\"+184")).is_err());
+    }
+}

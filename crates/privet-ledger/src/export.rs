@@ -1,0 +1,81 @@
+//! What may be handed on: entries and certificates' hashes, never what tables are known by.
+
+use crate::books::{Held, State};
+use crate::{Ledger, LedgerError};
+use serde_json::{Value, json};
+
+/// The form of exports.
+const FORMAT: &str = "privet-ledger-export-1";
+
+/// Every entry with its hash, and what they add up to.
+pub fn as_json(ledger: &mut Ledger) -> Result<Value, LedgerError> {
+    let entries = ledger.entries()?;
+    let entries = entries.into_iter().map(|stored| {
+        // The text itself: its hash is taken of it, byte for byte.
+        json!({ "hash": stored.hash, "text": stored.text })
+    });
+    let entries: Vec<Value> = entries.collect();
+    let books = ledger.books();
+    let accounts = books.accounts().iter().map(|(name, account)| {
+        json!({
+            "dataset": name,
+            "epsilon": account.limit.epsilon,
+            "delta": account.limit.delta,
+            "neighbours": account.limit.filter.neighbours,
+            "unit": account.limit.filter.unit,
+            "filter": account.limit.kind(),
+            "share_spent": account.share(),
+            "epsilon_spent": finite(account.proved()),
+            "releases": account.releases,
+        })
+    });
+    Ok(json!({
+        "format": FORMAT,
+        "head": books.head(),
+        "datasets": accounts.collect::<Vec<_>>(),
+        "entries": entries,
+    }))
+}
+
+fn finite(value: f64) -> Value {
+    if value.is_finite() { value.into() } else { Value::Null }
+}
+
+/// One line a reservation.
+pub fn as_csv(ledger: &Ledger) -> String {
+    let mut text = String::from(
+        "entry,when,who,dataset,state,doing,purpose,epsilon,delta,share_of_limit,certificate_sha256\n",
+    );
+    let books = ledger.books();
+    for held in books.held().values() {
+        let limit = books.accounts().get(&held.dataset).map(|account| account.limit.exact());
+        let share = limit.map_or(0.0, |limit| held.price.share(&limit));
+        text.push_str(&line(held, share));
+    }
+    text
+}
+
+fn line(held: &Held, share: f64) -> String {
+    let claim = |of: fn(&privet_dp::account::Guarantee) -> f64| {
+        held.claim.as_ref().map_or(String::new(), |claim| of(claim).to_string())
+    };
+    let share = if held.state == State::Void { 0.0 } else { share };
+    let cells = [
+        held.sequence.to_string(),
+        held.at.clone(),
+        held.who.clone(),
+        held.dataset.clone(),
+        held.state.word().into(),
+        held.doing.clone(),
+        held.purpose.clone(),
+        claim(|claim| claim.epsilon),
+        claim(|claim| claim.delta),
+        share.to_string(),
+        held.certificate.clone().unwrap_or_default(),
+    ];
+    let quoted = cells.map(|cell| match cell.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", cell.replace('"', "\"\"")),
+        false => cell,
+    });
+    quoted.join(",") + "\n"
+}

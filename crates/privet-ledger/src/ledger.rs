@@ -1,0 +1,670 @@
+//! The ledger: opening it, asking what is left, and writing down.
+
+use crate::books::{Account, Books, State, price, proves, within};
+use crate::entry::{Charged, Entry, FORMAT, Note, Reserved, Stored, What, hash};
+use crate::exact::Exact;
+use crate::identity::{Identity, OVERLAP, Print, Printer, new_number};
+use crate::limit::Limit;
+use crate::paying::{Asked, Paying};
+use crate::sqlite::Sqlite;
+use crate::store::{Batch, Store};
+use crate::{LedgerError, books};
+use privet_core::printable;
+use privet_dp::account::{self, Event};
+use privet_dp::gate::{Certificate, Entered, Spend, VERSION};
+use std::path::Path;
+
+/// A ledger that is open. Other processes may write into the same one meanwhile.
+pub struct Ledger {
+    store: Box<dyn Store>,
+    books: Books,
+    clock: fn() -> String,
+}
+
+impl std::fmt::Debug for Ledger {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Ledger({}, {} entries)", self.books.ledger(), self.books.sequence())
+    }
+}
+
+/// A data set that shares rows with a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Known {
+    /// Its name.
+    pub dataset: String,
+    /// Whether it is the same rows.
+    pub same: bool,
+    /// Which share of the smaller of both is in the other, about.
+    pub overlap: f64,
+}
+
+/// What a release would cost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Quote {
+    /// Its share of the limit.
+    pub share: f64,
+    /// The share of the limit that is left.
+    pub left: f64,
+    /// Whether it fits.
+    pub fits: bool,
+    /// What is proved of all that was spent before, at the limit's δ.
+    pub before: f64,
+    /// The same with it.
+    pub after: f64,
+    /// By what it is charged.
+    pub charged: Charged,
+    price: Exact,
+}
+
+/// A certificate that fits a ledger.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checked {
+    /// The reservation.
+    pub reservation: u64,
+    /// The data set.
+    pub dataset: String,
+    /// How far the reservation is.
+    pub state: State,
+}
+
+impl Ledger {
+    /// Makes a ledger in a new file, for its owner alone.
+    pub fn create(path: &Path, who: &str) -> Result<Self, LedgerError> {
+        Self::begin(Box::new(Sqlite::create(path)?), who)
+    }
+
+    /// Opens the ledger of a file: reads every entry, and refuses it if one does not follow from those before.
+    pub fn open(path: &Path) -> Result<Self, LedgerError> {
+        Self::read(Box::new(Sqlite::open(path, false)?))
+    }
+
+    /// The same, only to look at.
+    pub fn look(path: &Path) -> Result<Self, LedgerError> {
+        Self::read(Box::new(Sqlite::open(path, true)?))
+    }
+
+    /// Opens the ledger of a PostgreSQL server, and begins one where there is none.
+    #[cfg(feature = "postgres")]
+    pub fn connect(address: &str, who: &str) -> Result<Self, LedgerError> {
+        let ledger = Self::read(Box::new(crate::server::Server::connect(address)?))?;
+        match ledger.books.sequence() {
+            0 => Self::begin(ledger.store, who),
+            _ => Ok(ledger),
+        }
+    }
+
+    fn begin(store: Box<dyn Store>, who: &str) -> Result<Self, LedgerError> {
+        let mut ledger = Self { store, books: Books::default(), clock: privet_core::now };
+        let number = new_number().map_err(|error| LedgerError::Environment {
+            path: "of the system's randomness".into(),
+            doing: "read",
+            why: error.to_string(),
+        })?;
+        ledger.write(who, |books| {
+            // Somebody else began it meanwhile.
+            if books.sequence() > 0 {
+                return Ok(None);
+            }
+            let what = What::Began { ledger: number.clone(), format: FORMAT.into() };
+            Ok(Some(Writing::only(what)))
+        })?;
+        Ok(ledger)
+    }
+
+    fn read(store: Box<dyn Store>) -> Result<Self, LedgerError> {
+        let mut ledger = Self { store, books: Books::default(), clock: privet_core::now };
+        ledger.catch_up()?;
+        Ok(ledger)
+    }
+
+    /// With another clock; for tests.
+    pub fn with_clock(self, clock: fn() -> String) -> Self {
+        Self { clock, ..self }
+    }
+
+    /// Reads what others wrote since.
+    pub fn catch_up(&mut self) -> Result<(), LedgerError> {
+        let Self { store, books, .. } = self;
+        store.read(books.sequence(), &mut |stored| books.take(&stored))
+    }
+
+    /// What the entries that were read add up to.
+    pub fn books(&self) -> &Books {
+        &self.books
+    }
+
+    /// Every entry, in order.
+    pub fn entries(&mut self) -> Result<Vec<Stored>, LedgerError> {
+        let mut all = Vec::new();
+        self.store.read(0, &mut |stored| {
+            all.push(stored);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// A certificate that was kept, by its hash.
+    pub fn certificate(&mut self, hash: &str) -> Result<Option<String>, LedgerError> {
+        self.store.certificate(hash)
+    }
+
+    /// Opens a data set. `print` is what its table is known by; one that is known already is refused, and one that
+    /// shares rows with another unless `as_new`.
+    pub fn add(
+        &mut self,
+        name: &str,
+        limit: Limit,
+        note: &Note,
+        print: Option<Print>,
+        as_new: bool,
+    ) -> Result<(), LedgerError> {
+        let long = name.is_empty() || name.chars().count() > 200;
+        if long || name.chars().any(char::is_control) || name.trim() != name {
+            return Err(LedgerError::BadName { name: name.into() });
+        }
+        if !limit.holds() {
+            return Err(LedgerError::Limit("the filter does not prove the limit".into()));
+        }
+        let mut shares_rows_with = Vec::new();
+        if let Some(print) = &print {
+            for known in self.known(print)? {
+                let Known { dataset, same, overlap } = known;
+                if same {
+                    return Err(LedgerError::Identity(format!(
+                        "this table is in the ledger already, as '{}': what is spent on it counts there",
+                        printable(&dataset)
+                    )));
+                }
+                if !as_new {
+                    return Err(LedgerError::Identity(format!(
+                        "this table shares about {:.0} % of its rows with the data set '{1}'. If they are the same \
+                         people, what is spent on both adds up: --same-as '{1}' counts it there. --new opens it as \
+                         one of its own all the same, and the ledger says so",
+                        100.0 * overlap,
+                        printable(&dataset)
+                    )));
+                }
+                shares_rows_with.push(dataset);
+            }
+        }
+        self.write(&note.who, |books| {
+            if books.accounts().contains_key(name) {
+                return Err(LedgerError::NameTaken { name: name.into() });
+            }
+            let what = What::Opened {
+                dataset: name.into(),
+                limit,
+                purpose: note.purpose.clone(),
+                shares_rows_with: shares_rows_with.clone(),
+            };
+            let identity = print.clone().map(|print| Identity { dataset: name.into(), print });
+            Ok(Some(Writing { identity, ..Writing::only(what) }))
+        })?;
+        Ok(())
+    }
+
+    /// What makes prints of tables; `None` where the ledger knows tables by their names alone.
+    pub fn printer(&mut self) -> Result<Option<Printer>, LedgerError> {
+        Ok(self.store.identities()?.map(|(secret, _)| Printer::new(&secret)))
+    }
+
+    /// The data sets that share rows with a table, those that are the same first.
+    pub fn known(&mut self, print: &Print) -> Result<Vec<Known>, LedgerError> {
+        let mut found: Vec<Known> = Vec::new();
+        let identities = self.store.identities()?.map(|(_, all)| all).unwrap_or_default();
+        for Identity { dataset, print: other } in identities {
+            let (same, overlap) = (print.same(&other), print.overlap(&other));
+            if !same && overlap <= OVERLAP {
+                continue;
+            }
+            match found.iter_mut().find(|known| known.dataset == dataset) {
+                Some(known) => {
+                    known.same |= same;
+                    known.overlap = known.overlap.max(overlap);
+                }
+                None => found.push(Known { dataset, same, overlap }),
+            }
+        }
+        found.sort_by_key(|known| !known.same);
+        Ok(found)
+    }
+
+    /// Refuses a table that is not the data set of this name, or is another one as well. With `same_as` a table that
+    /// was not seen before counts as it from here on.
+    pub fn recognise(
+        &mut self,
+        name: &str,
+        print: &Print,
+        same_as: bool,
+        note: &Note,
+    ) -> Result<(), LedgerError> {
+        let account = self.books.account(name)?.clone();
+        let Some((_, identities)) = self.store.identities()? else { return Ok(()) };
+        let known = self.known(print)?;
+        let declared = |other: &str| {
+            let theirs = self.books.accounts().get(other);
+            account.shares_rows_with.iter().any(|shared| shared == other)
+                || theirs.is_some_and(|it| it.shares_rows_with.iter().any(|shared| shared == name))
+        };
+        let own = known.iter().find(|known| known.dataset == name);
+        // The very rows of this data set are no surprise, whatever else they share.
+        let same = own.is_some_and(|own| own.same);
+        if let Some(other) = known.iter().find(|known| {
+            known.dataset != name && (known.same || (!same && !declared(&known.dataset)))
+        }) {
+            let Known { dataset, same, overlap } = other;
+            let what = match same {
+                true => "is".to_string(),
+                false => format!("shares about {:.0} % of its rows with", 100.0 * overlap),
+            };
+            return Err(LedgerError::Identity(format!(
+                "the table {what} the data set '{0}', not '{1}': what is spent on it counts there. \
+                 --dataset '{0}' (or --same-as '{0}') is accepted",
+                printable(dataset),
+                printable(name)
+            )));
+        }
+        if same {
+            return Ok(());
+        }
+        let first = !identities.iter().any(|identity| identity.dataset == name);
+        if !first && !same_as {
+            let words = match own {
+                Some(own) => format!(
+                    "the table is not as the ledger knows '{0}': about {1:.0} % of the rows of the smaller of both \
+                     are in the other. If rows were added or left out, --same-as '{0}' counts it as the same data set",
+                    printable(name),
+                    100.0 * own.overlap
+                ),
+                None => format!(
+                    "the table is not the one that the ledger knows as '{0}', and shares hardly a row with it. \
+                     `privet budget open` opens it under a name of its own; if it is the same people in another \
+                     form, --same-as '{0}' counts it as the same data set",
+                    printable(name)
+                ),
+            };
+            return Err(LedgerError::Identity(words));
+        }
+        // A part of what is known already needs not be kept.
+        let part = identities.iter().any(|known| {
+            known.dataset == name
+                && print.rows <= known.print.rows
+                && print.overlap(&known.print) > 0.9
+        });
+        if part {
+            return Ok(());
+        }
+        self.write(&note.who, |_| {
+            let identity = Some(Identity { dataset: name.into(), print: print.clone() });
+            Ok(Some(Writing { identity, ..Writing::only(What::Seen { dataset: name.into() }) }))
+        })?;
+        Ok(())
+    }
+
+    /// What a release would cost, and whether it fits.
+    pub fn quote(&mut self, asked: &Asked, spend: &Spend) -> Result<Quote, LedgerError> {
+        self.catch_up()?;
+        let account = self.books.account(&asked.dataset)?;
+        let (charged, price) = charge(account, asked, spend)?;
+        Ok(quote(account, charged, price))
+    }
+
+    /// Someone who pays from this ledger: the purse of one session.
+    pub fn paying(&mut self, asked: Asked) -> Paying<&mut Self> {
+        Paying::new(self, asked)
+    }
+
+    /// Sets aside, on disk, what a session may spend. Gives back its entry.
+    pub(crate) fn reserve(&mut self, asked: &Asked, spend: &Spend) -> Result<Entered, LedgerError> {
+        // Outside of the transaction: accounting may take a while, and a limit never changes.
+        self.catch_up()?;
+        let (charged, price) = charge(self.books.account(&asked.dataset)?, asked, spend)?;
+        let written = serde_json::value::to_raw_value(spend)
+            .map_err(|error| LedgerError::Limit(format!("what is to be spent: {error}")))?;
+        self.write(&asked.note.who, |books| {
+            let account = books.account(&asked.dataset)?;
+            let quote = quote(account, charged, price);
+            if !quote.fits {
+                return Err(LedgerError::Exceeds(exceeds(asked, account, &quote)));
+            }
+            Ok(Some(Writing::only(What::Reserved(Reserved {
+                dataset: asked.dataset.clone(),
+                spend: written.clone(),
+                claim: asked.claim,
+                charged,
+                price,
+                doing: asked.doing.clone(),
+                purpose: asked.note.purpose.clone(),
+            }))))
+        })
+    }
+
+    /// Commits that a reservation is about to be drawn from: it is spent from here on.
+    pub(crate) fn draw(&mut self, reservation: u64, who: &str) -> Result<Entered, LedgerError> {
+        self.write(who, |books| {
+            in_state(books, reservation, State::Reserved)?;
+            Ok(Some(Writing::only(What::Drawn { reservation })))
+        })
+    }
+
+    /// The release was made.
+    pub(crate) fn settle(
+        &mut self,
+        reservation: u64,
+        who: &str,
+        certificate: Option<&Certificate>,
+    ) -> Result<Entered, LedgerError> {
+        let text = certificate.map(serde_json::to_string).transpose().map_err(|error| {
+            LedgerError::State { sequence: reservation, why: format!("its certificate: {error}") }
+        })?;
+        let kept = text.map(|text| (hash(&text), text));
+        self.write(who, |books| {
+            in_state(books, reservation, State::Drawn)?;
+            let certificate = kept.as_ref().map(|(hash, _)| hash.clone());
+            let what = What::Settled { reservation, certificate };
+            Ok(Some(Writing { certificate: kept.clone(), ..Writing::only(what) }))
+        })
+    }
+
+    /// Reserves, draws and settles so many releases in one transaction: to make a long ledger for a benchmark.
+    pub fn fill(
+        &mut self,
+        asked: &Asked,
+        spends: impl Iterator<Item = Spend>,
+    ) -> Result<(), LedgerError> {
+        let Self { store, books, clock } = self;
+        let mut spends = spends;
+        let mut filled = Vec::new();
+        store.append(books.sequence(), &mut |others| {
+            others.iter().try_for_each(|stored| books.take(stored))?;
+            let mut entries = Vec::new();
+            let (mut sequence, mut previous) = (books.sequence(), books.previous().to_string());
+            let account = books.account(&asked.dataset)?;
+            let mut push = |what: What| -> Result<u64, LedgerError> {
+                sequence += 1;
+                let (at, who, version) = (clock(), asked.note.who.clone(), VERSION.into());
+                let entry = Entry { sequence, previous: previous.clone(), at, who, version, what };
+                let stored = entry.stored()?;
+                previous.clone_from(&stored.hash);
+                entries.push(stored);
+                Ok(sequence)
+            };
+            for spend in spends.by_ref() {
+                let (charged, price) = charge(account, asked, &spend)?;
+                let written = serde_json::value::to_raw_value(&spend)
+                    .map_err(|error| LedgerError::Limit(error.to_string()))?;
+                let reservation = push(What::Reserved(Reserved {
+                    dataset: asked.dataset.clone(),
+                    spend: written,
+                    claim: asked.claim,
+                    charged,
+                    price,
+                    doing: asked.doing.clone(),
+                    purpose: asked.note.purpose.clone(),
+                }))?;
+                push(What::Drawn { reservation })?;
+                push(What::Settled { reservation, certificate: None })?;
+            }
+            filled.clone_from(&entries);
+            Ok(Batch { entries, ..Batch::default() })
+        })?;
+        filled.iter().try_for_each(|stored| books.take(stored))
+    }
+
+    /// Frees a reservation from which nothing was drawn. A process that still holds it can no longer draw.
+    pub fn void(&mut self, reservation: u64, who: &str, reason: &str) -> Result<(), LedgerError> {
+        self.write(who, |books| {
+            in_state(books, reservation, State::Reserved)?;
+            Ok(Some(Writing::only(What::Void { reservation, reason: reason.into() })))
+        })?;
+        Ok(())
+    }
+
+    /// Whether a certificate is one that this ledger has, as it was when it was given out.
+    pub fn check_certificate(&mut self, certificate: &Certificate) -> Result<Checked, LedgerError> {
+        let refused = |words: String| Err(LedgerError::Certificate(words));
+        let Some(entered) = &certificate.ledger else {
+            return refused("it was not made under a ledger".into());
+        };
+        if entered.ledger != self.books.ledger() {
+            return refused(format!("it is of another ledger, {}", printable(&entered.ledger)));
+        }
+        let Some(stored) = self.store.entry(entered.sequence)? else {
+            return refused(format!(
+                "the ledger ends at entry {}, before its entry {}: entries were cut off",
+                self.books.sequence(),
+                entered.sequence
+            ));
+        };
+        if stored.hash != entered.hash {
+            return refused(format!(
+                "entry {} is not the one that it was made under: the ledger was rewritten there or before",
+                entered.sequence
+            ));
+        }
+        let reservation = match Entry::read(&stored)?.what {
+            What::Reserved(_) => stored.sequence,
+            What::Drawn { reservation } | What::Settled { reservation, .. } => reservation,
+            _ => return refused(format!("entry {} is of no release", entered.sequence)),
+        };
+        let held = self.books.held().get(&reservation).cloned();
+        let (Some(held), Some(of)) = (held, self.store.entry(reservation)?) else {
+            return refused(format!("entry {reservation} reserved nothing"));
+        };
+        let What::Reserved(reserved) = Entry::read(&of)?.what else {
+            return refused(format!("entry {reservation} reserved nothing"));
+        };
+        let spend = reserved.spend().ok();
+        let same = match (spend, &certificate.events, &certificate.filter) {
+            (Some(Spend::Exactly(planned)), Some(events), None) => planned == *events,
+            (Some(Spend::Within(filter)), _, Some(stated)) => filter == *stated,
+            _ => false,
+        };
+        if !same {
+            return refused(format!("entry {reservation} reserved other events than it states"));
+        }
+        if held.state == State::Void {
+            return refused(format!(
+                "entry {reservation} is void, and yet there is a release of it"
+            ));
+        }
+        Ok(Checked { reservation, dataset: held.dataset, state: held.state })
+    }
+
+    /// Whether every release that is charged by its claim, or as the only one, has events that prove the claim.
+    /// The books check all else.
+    pub fn check_claims(&mut self) -> Result<(), LedgerError> {
+        let mut proved: Vec<(String, String)> = Vec::new();
+        for stored in self.entries()? {
+            let What::Reserved(reserved) = Entry::read(&stored)?.what else { continue };
+            if reserved.charged == Charged::Events {
+                continue;
+            }
+            let broken =
+                |why: &str| LedgerError::Broken { sequence: stored.sequence, why: why.into() };
+            let key = (reserved.spend.get().to_string(), format!("{:?}", reserved.claim));
+            if proved.contains(&key) {
+                continue;
+            }
+            let spend = reserved.spend().map_err(|_| broken("what is spent cannot be read"))?;
+            let (Spend::Exactly(events), Some(claim)) = (&spend, &reserved.claim) else {
+                return Err(broken("it is charged by a claim that it does not state"));
+            };
+            if !books::proves(events, claim)? {
+                return Err(broken("its events do not prove the claim that it is charged by"));
+            }
+            proved.push(key);
+        }
+        Ok(())
+    }
+
+    /// Appends one entry, made from the books as they are once nobody else can write; `None` appends nothing.
+    pub(crate) fn write(
+        &mut self,
+        who: &str,
+        mut make: impl FnMut(&Books) -> Result<Option<Writing>, LedgerError>,
+    ) -> Result<Entered, LedgerError> {
+        let Self { store, books, clock } = self;
+        let mut written = None;
+        store.append(books.sequence(), &mut |others| {
+            others.iter().try_for_each(|stored| books.take(stored))?;
+            let Some(Writing { what, certificate, identity }) = make(books)? else {
+                return Ok(Batch::default());
+            };
+            let entry = Entry {
+                sequence: books.sequence() + 1,
+                previous: books.previous().into(),
+                at: clock(),
+                who: who.into(),
+                version: VERSION.into(),
+                what,
+            };
+            let stored = entry.stored()?;
+            written = Some(stored.clone());
+            Ok(Batch { entries: vec![stored], certificate, identity })
+        })?;
+        // On disk: only now is it true.
+        if let Some(stored) = written {
+            books.take(&stored)?;
+        }
+        Ok(books.head())
+    }
+}
+
+/// What is to be written.
+pub(crate) struct Writing {
+    pub what: What,
+    pub certificate: Option<(String, String)>,
+    pub identity: Option<Identity>,
+}
+
+impl Writing {
+    pub fn only(what: What) -> Self {
+        Self { what, certificate: None, identity: None }
+    }
+}
+
+fn in_state(books: &Books, reservation: u64, state: State) -> Result<(), LedgerError> {
+    match books.held().get(&reservation) {
+        Some(held) if held.state == state => Ok(()),
+        Some(held) => {
+            let why = match held.state {
+                State::Void => "the reservation is void: nothing may be drawn from it",
+                State::Reserved => "nothing was drawn from it",
+                State::Drawn => "noise was drawn: it is spent",
+                State::Settled => "it is spent and settled",
+            };
+            Err(LedgerError::State { sequence: reservation, why: why.into() })
+        }
+        None => {
+            Err(LedgerError::State { sequence: reservation, why: "it reserved nothing".into() })
+        }
+    }
+}
+
+/// By what a release is charged, and how much.
+fn charge(
+    account: &Account,
+    asked: &Asked,
+    spend: &Spend,
+) -> Result<(Charged, Exact), LedgerError> {
+    let limit = &account.limit;
+    let (neighbours, unit) = match spend {
+        Spend::Exactly(events) => account::relation(events)?,
+        Spend::Within(filter) => (filter.neighbours, filter.unit),
+    };
+    if (neighbours, unit) != (limit.filter.neighbours, limit.filter.unit) {
+        return Err(LedgerError::OtherRelation {
+            name: asked.dataset.clone(),
+            neighbours: limit.filter.neighbours,
+            unit: limit.filter.unit,
+            asked_neighbours: neighbours,
+            asked_unit: unit,
+        });
+    }
+    let proved = |events: &Event| -> Result<bool, LedgerError> {
+        Ok(match &asked.claim {
+            Some(claim) if claim.seen_by.is_everyone() => proves(events, claim)?,
+            _ => false,
+        })
+    };
+    let claimed = |spend: &Spend| match spend {
+        Spend::Exactly(events) => proved(events),
+        Spend::Within(_) => Ok(false),
+    };
+    if asked.whole {
+        let fits = asked.claim.is_some_and(|claim| within(&claim, limit));
+        if !fits || !claimed(spend)? {
+            return Err(LedgerError::Exceeds(format!(
+                "the whole limit of '{}', ε = {} at δ = {}, does not pay for this release",
+                printable(&asked.dataset),
+                limit.epsilon,
+                limit.delta
+            )));
+        }
+        return Ok((Charged::Whole, Exact::default()));
+    }
+    if let Some(found) = price(limit, spend, asked.claim.as_ref(), Charged::Events)? {
+        return Ok((Charged::Events, found));
+    }
+    if claimed(spend)?
+        && let Some(found) = price(limit, spend, asked.claim.as_ref(), Charged::Claim)?
+    {
+        return Ok((Charged::Claim, found));
+    }
+    Err(LedgerError::Exceeds(format!(
+        "the filter '{}' of the data set '{}' has no bound for this kind of release. It was fixed when the data \
+         set was opened; renyi admits every kind",
+        limit.kind(),
+        printable(&asked.dataset)
+    )))
+}
+
+fn quote(account: &Account, charged: Charged, price: Exact) -> Quote {
+    let limit = account.limit.exact();
+    let whole = charged == Charged::Whole;
+    let fits = match whole {
+        true => account.releases == 0 && !account.whole,
+        false => account.allows(&price),
+    };
+    let after = match whole {
+        true => account.limit.epsilon,
+        false => account.limit.proved(&account.spent.and(&price)),
+    };
+    Quote {
+        share: if whole { 1.0 } else { price.share(&limit) },
+        left: (1.0 - account.share()).max(0.0),
+        fits,
+        before: account.proved(),
+        after,
+        charged,
+        price,
+    }
+}
+
+/// The price and what is left, in words.
+fn exceeds(asked: &Asked, account: &Account, quote: &Quote) -> String {
+    let limit = &account.limit;
+    let name = printable(&asked.dataset);
+    let per_cent = |share: f64| format!("{:.1} %", 100.0 * share);
+    let mut words = format!(
+        "it would exceed the budget of '{name}' (ε = {} at δ = {}): this release costs {} of it, and {} is left",
+        limit.epsilon,
+        limit.delta,
+        per_cent(quote.share),
+        per_cent(quote.left),
+    );
+    if account.whole {
+        words.push_str("; one release took the whole of it");
+    } else if account.releases > 0 {
+        let releases = if account.releases == 1 { "release" } else { "releases" };
+        words.push_str(&format!("; {} {releases} spent the rest", account.releases));
+    } else if asked.claim.is_some_and(|claim| within(&claim, limit)) {
+        words.push_str(
+            ". A limit on several releases is kept by a bound that is less tight than that of one: as the only \
+             release ever, with nothing after it, this one fits (--whole)",
+        );
+    }
+    words.push_str(". Nothing was spent");
+    words
+}

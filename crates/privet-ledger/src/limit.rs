@@ -1,0 +1,300 @@
+//! What may be spent on a data set in all, fixed when it is opened.
+//!
+//! A limit is an (ε, δ) towards one relation and unit, and the filter by which it is kept
+//! ([`privet_dp::account::filter`], with the theorems). The filter's own limit is the largest that proves the (ε, δ):
+//!
+//! | kind | adds up | admits | the largest limit |
+//! |---|---|---|---|
+//! | `renyi` | Σε(α) at one order α | everything | δ(ε) of the moment at α |
+//! | `zcdp` | Σρ | what has a ρ; else its claimed (ε, δ) as ε²/2 and δ | δ(ε) of ρ-zCDP |
+//! | `gaussian` | Σμ² | Gaussian releases alone | δ(ε) of the Gaussian curve |
+//! | `sum` | Σε and Σδ | what has a bounded loss; else its claimed (ε, δ) | ε |
+//!
+//! **δ is shared out** at the opening: a quarter for the δ that events have of their own (under `sum` all of it), a
+//! thousandth for noise on grids, divided by 1 + e^ε, the rest for the filter's curve.
+//!
+//! **The order** of `renyi` is fixed at the opening, by a rule that reads the limit alone: the one at which most Gaussian
+//! releases fit, the largest limit(α)/α. The best order afterwards is no filter.
+
+use crate::LedgerError;
+use crate::exact::Exact;
+use privet_core::{Budget, Relation};
+use privet_dp::account::filter::Law;
+use privet_dp::account::{AccountError, Cost, Event, Filter, Guarantee};
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
+
+/// Which filter keeps a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// One Rényi order, fixed at the opening.
+    Renyi,
+    /// Zero-concentrated differential privacy.
+    Zcdp,
+    /// Gaussian differential privacy.
+    Gaussian,
+    /// The sum of ε.
+    Sum,
+}
+
+impl Kind {
+    /// The words accepted by [`FromStr`].
+    pub const ACCEPTED: &'static str = "renyi, zcdp, gaussian, sum";
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Renyi => "renyi",
+            Self::Zcdp => "zcdp",
+            Self::Gaussian => "gaussian",
+            Self::Sum => "sum",
+        })
+    }
+}
+
+impl FromStr for Kind {
+    type Err = privet_core::Error;
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        match word {
+            "renyi" => Ok(Self::Renyi),
+            "zcdp" => Ok(Self::Zcdp),
+            "gaussian" => Ok(Self::Gaussian),
+            "sum" => Ok(Self::Sum),
+            _ => Err(privet_core::Error::Unknown {
+                what: "filter",
+                given: word.into(),
+                accepted: Self::ACCEPTED,
+            }),
+        }
+    }
+}
+
+/// The share of δ for events with a δ of their own.
+const LEAK: f64 = 0.25;
+/// The share of δ for noise on grids.
+const GRIDS: f64 = 1e-3;
+/// How far another platform's arithmetic may be off, in relation to ε.
+const ROUNDED: f64 = 1.0 + 1e-9;
+
+/// What may be spent on a data set in all.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limit {
+    /// ε of everything together.
+    pub epsilon: f64,
+    /// δ of everything together.
+    pub delta: f64,
+    /// What keeps it.
+    pub filter: Filter,
+}
+
+impl Limit {
+    /// The largest limit of this kind that proves the budget; `order` is one of `renyi`'s own, in place of the rule's.
+    pub fn new(
+        kind: Kind,
+        order: Option<f64>,
+        budget: Budget,
+        relation: Relation,
+    ) -> Result<Self, LedgerError> {
+        let (epsilon, delta) = (budget.epsilon(), budget.delta());
+        if order.is_some() && kind != Kind::Renyi {
+            return Err(LedgerError::Limit(format!(
+                "an order is for the filter renyi, not {kind}"
+            )));
+        }
+        if delta == 0.0 && kind != Kind::Sum {
+            return Err(LedgerError::Limit(format!(
+                "the filter {kind} proves nothing at δ = 0: accepted is the filter sum, or a δ above 0"
+            )));
+        }
+        let Relation { neighbours, unit } = relation;
+        let with = |limit, distance, leak| Filter { neighbours, unit, limit, distance, leak };
+        if kind == Kind::Sum {
+            // So that ten times 0.1 are 1: sums are compared to twelve digits.
+            let filter = with(Law::Sum { epsilon: epsilon * (1.0 + 1e-12) }, 0.0, delta);
+            return Ok(Self { epsilon, delta, filter });
+        }
+        let distance = delta * GRIDS / (1.0 + libm_exp(epsilon));
+        let filter = |limit| with(limit, distance, delta * LEAK);
+        let law = match kind {
+            Kind::Gaussian => Law::Gaussian { mu: 1.0 },
+            Kind::Zcdp => Law::Concentrated { rho: 1.0 },
+            Kind::Renyi | Kind::Sum => {
+                let order = match order {
+                    Some(order) if order > 1.0 && order < 1e6 => order,
+                    Some(order) => {
+                        return Err(LedgerError::Limit(format!(
+                            "the order {order}: a number above 1 and below 1000000 is accepted"
+                        )));
+                    }
+                    None => best_order(epsilon, delta),
+                };
+                Law::Renyi { order, limit: 1.0 }
+            }
+        };
+        let proves =
+            |most: f64| filter(law.up_to(most)).delta(epsilon).is_ok_and(|found| found <= delta);
+        let most = largest(proves).ok_or_else(|| {
+            LedgerError::Limit(format!(
+                "no release at all fits into ε = {epsilon}, δ = {delta} by the filter {kind}{}; a larger ε \
+                 or δ is accepted, or the filter sum",
+                order.map_or(String::new(), |order| format!(" at order {order}"))
+            ))
+        })?;
+        Ok(Self { epsilon, delta, filter: filter(law.up_to(most)) })
+    }
+
+    /// Which filter it is.
+    pub fn kind(&self) -> Kind {
+        match self.filter.limit {
+            Law::Renyi { .. } => Kind::Renyi,
+            Law::Concentrated { .. } => Kind::Zcdp,
+            Law::Gaussian { .. } => Kind::Gaussian,
+            Law::Sum { .. } => Kind::Sum,
+        }
+    }
+
+    /// Whom it protects.
+    pub fn relation(&self) -> Relation {
+        Relation::new(self.filter.neighbours, self.filter.unit)
+    }
+
+    /// Whether the filter proves the (ε, δ), up to rounding.
+    pub fn holds(&self) -> bool {
+        let range = Budget::new(self.epsilon, self.delta).is_ok();
+        range
+            && self
+                .filter
+                .delta(self.epsilon * ROUNDED)
+                .is_ok_and(|found| found <= self.delta * ROUNDED)
+    }
+
+    /// Up to where each quantity may go.
+    pub fn exact(&self) -> Exact {
+        Exact::limit(self.filter.limit.most(), self.filter.distance, self.filter.leak)
+    }
+
+    /// The price of events; `None` where the filter has no bound for them.
+    pub fn price(&self, event: &Event) -> Result<Option<Exact>, AccountError> {
+        match self.filter.price(event) {
+            Ok(price) => Ok(Exact::of(&price)),
+            Err(AccountError::NotAdmitted) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The price of a release by its claim alone, (ε, δ), which its events must prove.
+    pub fn price_of_claim(&self, claim: &Guarantee) -> Result<Option<Exact>, AccountError> {
+        let cost = Cost::Approximate { epsilon: claim.epsilon, delta: claim.delta };
+        self.price(&Event::Use { neighbours: claim.neighbours, unit: claim.unit, cost })
+    }
+
+    /// What is proved of all that was spent, at the limit's δ. Infinite where nothing is.
+    pub fn proved(&self, spent: &Exact) -> f64 {
+        if spent.is_nothing() {
+            return 0.0;
+        }
+        // What was rounded down to be kept and up to be shown is the limit itself.
+        let near = |value: f64, limit: f64| {
+            if value > limit && value <= limit * (1.0 + 1e-14) { limit } else { value }
+        };
+        let most = near(spent.spent(), self.filter.limit.most());
+        let filter = Filter {
+            limit: self.filter.limit.up_to(most.max(f64::MIN_POSITIVE)),
+            distance: near(spent.distance(), self.filter.distance),
+            leak: near(spent.leak(), self.filter.leak).min(1.0),
+            ..self.filter
+        };
+        filter.guarantee(self.delta).map_or(f64::INFINITY, |found| found.epsilon)
+    }
+}
+
+fn libm_exp(value: f64) -> f64 {
+    // Only a share of δ rests on it, and the limit is checked as a whole.
+    value.min(600.0).exp()
+}
+
+/// The order at which most Gaussian releases fit: the largest limit(α)/α, among so many.
+fn best_order(epsilon: f64, delta: f64) -> f64 {
+    let capacity = |order: f64| {
+        let s = order - 1.0;
+        let ln = (delta * (1.0 - LEAK - GRIDS)).ln();
+        (epsilon - (-1.0 / order).ln_1p() + (ln + order.ln()) / s) / order
+    };
+    let orders = (1..=2000).map(|step| 1.0 + (f64::from(step) / 2000.0 * 16.0 - 4.0).exp2());
+    let best = orders.max_by(|a, b| capacity(*a).total_cmp(&capacity(*b))).unwrap_or(2.0);
+    // Few digits, so that it can be typed.
+    let digits = 10_f64.powf(2.0 - best.log10().floor());
+    (best * digits).round() / digits
+}
+
+/// The largest number that a falling condition holds for, to the safe side; `None` where it holds for none.
+fn largest(holds: impl Fn(f64) -> bool) -> Option<f64> {
+    let mut low = 1.0;
+    while !holds(low) {
+        low /= 2.0;
+        if low < 1e-18 {
+            return None;
+        }
+    }
+    let mut high = low * 2.0;
+    while holds(high) && high < 1e12 {
+        (low, high) = (high, high * 2.0);
+    }
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if holds(middle) { low = middle } else { high = middle }
+    }
+    Some(low)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use privet_core::{Neighbours, Unit};
+
+    fn limit(kind: Kind, epsilon: f64, delta: f64) -> Limit {
+        let relation = Relation::new(Neighbours::ReplaceOne, Unit::Record);
+        Limit::new(kind, None, Budget::new(epsilon, delta).unwrap(), relation).unwrap()
+    }
+
+    /// The filter proves its (ε, δ), and one that lets a little more through does not.
+    #[test]
+    fn a_limit_is_the_largest_that_proves_its_budget() {
+        for kind in [Kind::Renyi, Kind::Zcdp, Kind::Gaussian] {
+            for (epsilon, delta) in [(0.1, 1e-6), (1.0, 1e-6), (1.0, 1e-10), (8.0, 1e-5)] {
+                let limit = limit(kind, epsilon, delta);
+                assert!(limit.filter.delta(epsilon).unwrap() <= delta, "{kind} {epsilon}");
+                assert!(limit.holds());
+                let law = limit.filter.limit;
+                let more = Filter { limit: law.up_to(law.most() * 1.001), ..limit.filter };
+                assert!(more.delta(epsilon).unwrap() > delta, "{kind} {epsilon}");
+                let proved = limit.proved(&limit.exact());
+                assert!(proved > epsilon * 0.9 && proved <= epsilon * ROUNDED, "{kind}: {proved}");
+            }
+        }
+        assert!(limit(Kind::Sum, 1.0, 0.0).holds());
+        assert!(limit(Kind::Sum, 1.0, 1e-6).holds());
+    }
+
+    #[test]
+    fn a_limit_that_says_more_than_its_filter_does_not_hold() {
+        let honest = limit(Kind::Gaussian, 1.0, 1e-6);
+        assert!(!Limit { epsilon: 0.9, ..honest }.holds());
+        assert!(!Limit { delta: 1e-7, ..honest }.holds());
+        assert!(!Limit { epsilon: f64::NAN, ..honest }.holds());
+        let law = Law::Gaussian { mu: 100.0 };
+        assert!(!Limit { filter: Filter { limit: law, ..honest.filter }, ..honest }.holds());
+    }
+
+    #[test]
+    fn delta_zero_is_for_sums() {
+        let relation = Relation::new(Neighbours::ReplaceOne, Unit::Record);
+        let pure = Budget::new(1.0, 0.0).unwrap();
+        for kind in [Kind::Renyi, Kind::Zcdp, Kind::Gaussian] {
+            assert!(matches!(Limit::new(kind, None, pure, relation), Err(LedgerError::Limit(_))));
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The purse of one session.
+
+use crate::{Ledger, LedgerError, Note};
+use privet_dp::account::Guarantee;
+use privet_dp::gate::{Certificate, Entered, Purse, PurseError, Spend};
+use std::borrow::BorrowMut;
+
+/// What is asked for, and on which data set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// The data set's name.
+    pub dataset: String,
+    /// What is done, in a word or two: the verb and method.
+    pub doing: String,
+    /// Who and why.
+    pub note: Note,
+    /// What the release will claim.
+    pub claim: Option<Guarantee>,
+    /// Whether it is to be the only release ever, and may take the whole limit.
+    pub whole: bool,
+}
+
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+enum Stage {
+    Nothing,
+    Reserved,
+    Drawn,
+    Ended,
+}
+
+/// Pays for one session from a ledger. Dropped before the first draw, what it reserved is void; dropped later, or killed,
+/// it stays spent.
+#[derive(Debug)]
+pub struct Paying<L: BorrowMut<Ledger> = Ledger> {
+    ledger: L,
+    asked: Asked,
+    stage: Stage,
+    spend: Option<Spend>,
+    reservation: u64,
+    entered: Option<Entered>,
+}
+
+impl<L: BorrowMut<Ledger>> Paying<L> {
+    /// From a ledger, its own or a borrowed one.
+    pub fn new(ledger: L, asked: Asked) -> Self {
+        let (stage, spend, reservation, entered) = (Stage::Nothing, None, 0, None);
+        Self { ledger, asked, stage, spend, reservation, entered }
+    }
+
+    /// Sets aside what the session will spend, on disk, before a record is read. Once.
+    pub fn set_aside(&mut self, spend: &Spend) -> Result<(), LedgerError> {
+        match self.stage {
+            Stage::Nothing => {
+                let entered = self.ledger.borrow_mut().reserve(&self.asked, spend)?;
+                self.reservation = entered.sequence;
+                self.entered = Some(entered);
+                (self.stage, self.spend) = (Stage::Reserved, Some(spend.clone()));
+                Ok(())
+            }
+            Stage::Reserved if self.spend.as_ref() == Some(spend) => Ok(()),
+            _ => Err(LedgerError::State {
+                sequence: self.reservation,
+                why: "it was reserved for something else".into(),
+            }),
+        }
+    }
+
+    /// The ledger, for what else is asked of it meanwhile.
+    pub fn ledger(&mut self) -> &mut Ledger {
+        self.ledger.borrow_mut()
+    }
+
+    /// What is asked for.
+    pub fn asked(&self) -> &Asked {
+        &self.asked
+    }
+
+    /// States what the release will claim, before it is reserved.
+    pub fn claim(&mut self, claim: Guarantee) {
+        self.asked.claim = Some(claim);
+    }
+
+    /// Whether it is reserved, or further.
+    pub fn is_set_aside(&self) -> bool {
+        self.stage != Stage::Nothing
+    }
+
+    /// Spends all of it at once: for a stream, whose draws are made by processes that come and go under a journal of
+    /// its own. Gives back what its certificates state.
+    pub fn spend_whole(mut self, spend: &Spend) -> Result<Entered, LedgerError> {
+        self.set_aside(spend)?;
+        let entered = self.ledger.borrow_mut().draw(self.reservation, &self.asked.note.who)?;
+        self.stage = Stage::Drawn;
+        self.ledger.borrow_mut().settle(self.reservation, &self.asked.note.who, None)?;
+        self.stage = Stage::Ended;
+        Ok(entered)
+    }
+}
+
+impl<L: BorrowMut<Ledger>> Purse for Paying<L> {
+    fn reserve(&mut self, spend: &Spend) -> Result<(), PurseError> {
+        Ok(self.set_aside(spend)?)
+    }
+
+    fn drawn(&mut self, _index: u64) -> Result<(), PurseError> {
+        match self.stage {
+            Stage::Reserved => {
+                let entered =
+                    self.ledger.borrow_mut().draw(self.reservation, &self.asked.note.who)?;
+                (self.stage, self.entered) = (Stage::Drawn, Some(entered));
+                Ok(())
+            }
+            // The whole of it is spent from the first draw on.
+            Stage::Drawn => Ok(()),
+            Stage::Nothing | Stage::Ended => {
+                Err(PurseError::Refused("nothing is reserved for this session".into()))
+            }
+        }
+    }
+
+    fn put_aside(&mut self, _generation: u64, _digest: &str) -> Result<(), PurseError> {
+        Err(elsewhere())
+    }
+
+    fn fresh(&self, _: &Spend, _: u64, _: u64, _: &str) -> Result<(), PurseError> {
+        Err(elsewhere())
+    }
+
+    fn resumed(&mut self, _generation: u64) -> Result<u64, PurseError> {
+        Err(elsewhere())
+    }
+
+    fn settled(&mut self, certificate: &Certificate) -> Result<(), PurseError> {
+        if self.stage != Stage::Drawn {
+            return Err(PurseError::Refused("nothing was drawn in this session".into()));
+        }
+        self.ledger.borrow_mut().settle(
+            self.reservation,
+            &self.asked.note.who,
+            Some(certificate),
+        )?;
+        self.stage = Stage::Ended;
+        Ok(())
+    }
+
+    fn void(&mut self, reason: &'static str) -> Result<(), PurseError> {
+        if self.stage == Stage::Reserved {
+            self.ledger.borrow_mut().void(self.reservation, &self.asked.note.who, reason)?;
+        }
+        self.stage = Stage::Ended;
+        Ok(())
+    }
+
+    fn entered(&self) -> Option<Entered> {
+        self.entered.clone()
+    }
+}
+
+/// A stream's states are in its journal; the ledger has spent all of it at the start.
+fn elsewhere() -> PurseError {
+    PurseError::Refused("a ledger keeps no states of sessions: a journal does".into())
+}
+
+impl<L: BorrowMut<Ledger>> Drop for Paying<L> {
+    fn drop(&mut self) {
+        if self.stage == Stage::Reserved {
+            // Where that fails it goes on counting.
+            let who = self.asked.note.who.clone();
+            let _ = self.ledger.borrow_mut().void(
+                self.reservation,
+                &who,
+                "refused before the first draw",
+            );
+        }
+    }
+}

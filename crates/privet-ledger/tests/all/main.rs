@@ -1,0 +1,9 @@
+//! The ledger against crashes, writers at once, edits and attackers.
+
+mod broken;
+mod identity;
+mod import;
+mod limits;
+mod purse;
+mod world;
+mod writers;

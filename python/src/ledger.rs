@@ -1,0 +1,194 @@
+//! A ledger that pays for fits.
+
+use crate::error::Outcome;
+use crate::watched::watched;
+use privet_core::{Budget, Neighbours, Relation, Unit};
+use privet_data::Dataset;
+use privet_dp::account::Event;
+use privet_dp::gate::{Release, Spend};
+use privet_dp::noise::Source;
+use privet_learn::{Plan, Task};
+use privet_ledger::identity::Print;
+use privet_ledger::{Asked, Kind, Limit, Note, Paying};
+use pyo3::prelude::*;
+use serde_json::json;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::time::Duration;
+
+/// An open ledger.
+#[pyclass(module = "privet._privet", frozen)]
+pub struct Ledger(Mutex<privet_ledger::Ledger>);
+
+impl Ledger {
+    /// Waits for other threads without the interpreter's lock, which they may need to go on.
+    fn held(&self, py: Python<'_>) -> MutexGuard<'_, privet_ledger::Ledger> {
+        loop {
+            match self.0.try_lock() {
+                Ok(held) => return held,
+                Err(TryLockError::Poisoned(held)) => return held.into_inner(),
+                Err(TryLockError::WouldBlock) => {
+                    py.detach(|| std::thread::sleep(Duration::from_millis(5)));
+                }
+            }
+        }
+    }
+}
+
+#[pymethods]
+impl Ledger {
+    /// Opens the ledger of a file, or makes one.
+    #[new]
+    fn new(path: PathBuf, create: bool, who: &str) -> Outcome<Self> {
+        let ledger = match create && !path.exists() {
+            true => privet_ledger::Ledger::create(&path, who)?,
+            false => privet_ledger::Ledger::open(&path)?,
+        };
+        Ok(Self(Mutex::new(ledger)))
+    }
+
+    /// Opens a data set that is known by its name.
+    #[pyo3(signature = (name, *, epsilon, delta, neighbours, max_records, filter, order, who, purpose))]
+    fn add(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        epsilon: f64,
+        delta: f64,
+        neighbours: &str,
+        max_records: Option<u32>,
+        filter: Option<&str>,
+        order: Option<f64>,
+        who: String,
+        purpose: String,
+    ) -> Outcome<()> {
+        let unit = max_records.map_or(Unit::Record, |max_records| Unit::User { max_records });
+        let relation = Relation::new(neighbours.parse::<Neighbours>()?, unit);
+        let kind = match filter {
+            Some(name) => name.parse::<Kind>()?,
+            None if delta == 0.0 => Kind::Sum,
+            None => Kind::Renyi,
+        };
+        let limit = Limit::new(kind, order, Budget::new(epsilon, delta)?, relation)?;
+        Ok(self.held(py).add(name, limit, &Note { who, purpose }, None, false)?)
+    }
+
+    /// What was spent on each data set and what is left, as JSON.
+    fn show(&self, py: Python<'_>) -> Outcome<String> {
+        let mut ledger = self.held(py);
+        ledger.catch_up()?;
+        let finite = |value: f64| value.is_finite().then_some(value);
+        let accounts = ledger.books().accounts().iter().map(|(name, account)| {
+            json!({
+                "dataset": name,
+                "epsilon": account.limit.epsilon,
+                "delta": account.limit.delta,
+                "neighbours": account.limit.filter.neighbours,
+                "unit": account.limit.filter.unit,
+                "filter": account.limit.kind(),
+                "share_spent": account.share(),
+                "epsilon_spent": finite(account.proved()),
+                "releases": account.releases,
+            })
+        });
+        Ok(json!(accounts.collect::<Vec<_>>()).to_string())
+    }
+
+    /// The share of the limit that so many releases of these events cost, and whether they fit.
+    fn quote(&self, py: Python<'_>, name: String, events: &str, fits: u32) -> Outcome<(f64, bool)> {
+        let event: Event = serde_json::from_str(events)?;
+        let all = Event::Repeat { count: fits, event: Box::new(event) };
+        let (doing, note) = ("quote".into(), Note::default());
+        let asked = Asked { dataset: name, doing, note, claim: None, whole: false };
+        let quote = self.held(py).quote(&asked, &Spend::Exactly(all))?;
+        Ok((quote.share, quote.fits))
+    }
+
+    /// Every release, as JSON.
+    fn history(&self, py: Python<'_>) -> Outcome<String> {
+        let mut ledger = self.held(py);
+        ledger.catch_up()?;
+        let all = ledger.books().held().values().map(|held| {
+            json!({
+                "entry": held.sequence, "when": held.at, "who": held.who, "dataset": held.dataset,
+                "state": held.state.word(), "doing": held.doing, "purpose": held.purpose,
+                "epsilon": held.claim.map(|claim| claim.epsilon),
+                "delta": held.claim.map(|claim| claim.delta),
+            })
+        });
+        Ok(json!(all.collect::<Vec<_>>()).to_string())
+    }
+}
+
+/// Who pays for one release: the ledger, the data set's name, who and why, and whether it may take the whole limit.
+#[derive(FromPyObject)]
+pub struct Paid(Py<Ledger>, String, String, String, bool);
+
+impl Paid {
+    /// Reserves, reads, recognises the table and carries the plan out, in this order.
+    pub fn run<T: Task>(
+        &self,
+        py: Python<'_>,
+        plan: &Plan<T>,
+        doing: &str,
+        source: &mut dyn Source,
+        read: impl FnOnce() -> Outcome<Dataset>,
+        rows: impl FnOnce(&mut dyn FnMut(&[u8])) -> Outcome<()>,
+    ) -> Outcome<Release<T::Artefact>> {
+        let mut ledger = self.0.get().held(py);
+        let mut paying = self.set_aside(&mut ledger, plan, doing, source)?;
+        let data = read()?;
+        if let Some(mut printer) = paying.ledger().printer()? {
+            rows(&mut |row| printer.row(row))?;
+            self.recognise(&mut paying, &printer.finish())?;
+        }
+        Ok(watched(py, |stop| plan.run_with(&data, source, stop, &mut paying))??)
+    }
+
+    /// The same for records that were read before, and that are known by the data set's name alone.
+    pub fn run_known<T: Task>(
+        &self,
+        py: Python<'_>,
+        plan: &Plan<T>,
+        doing: &str,
+        source: &mut dyn Source,
+        data: &Dataset,
+    ) -> Outcome<Release<T::Artefact>> {
+        let mut ledger = self.0.get().held(py);
+        let mut paying = self.set_aside(&mut ledger, plan, doing, source)?;
+        Ok(watched(py, |stop| plan.run_with(data, source, stop, &mut paying))??)
+    }
+
+    fn set_aside<'a, T: Task>(
+        &self,
+        ledger: &'a mut privet_ledger::Ledger,
+        plan: &Plan<T>,
+        doing: &str,
+        source: &dyn Source,
+    ) -> Outcome<Paying<&'a mut privet_ledger::Ledger>> {
+        let asked = Asked {
+            dataset: self.1.clone(),
+            doing: doing.into(),
+            note: self.note(),
+            claim: plan.guarantee().copied(),
+            whole: self.4,
+        };
+        let spend = plan.spend(source)?;
+        let mut paying = ledger.paying(asked);
+        paying.set_aside(&spend)?;
+        Ok(paying)
+    }
+
+    fn note(&self) -> Note {
+        Note { who: self.2.clone(), purpose: self.3.clone() }
+    }
+
+    /// Whoever names the data set says that the rows are of it; that they are not another's is looked at.
+    fn recognise(
+        &self,
+        paying: &mut Paying<&mut privet_ledger::Ledger>,
+        print: &Print,
+    ) -> Outcome<()> {
+        Ok(paying.ledger().recognise(&self.1, print, true, &self.note())?)
+    }
+}

@@ -1,0 +1,159 @@
+"""Fits that are paid for by a ledger."""
+
+import copy
+import json
+import pickle
+import threading
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+import privet
+from privet import Ledger, PrivacyError, PrivateLogisticRegression
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, (1500, 3))
+    return X, (X[:, 0] + 0.2 * rng.normal(size=1500) > 0).astype(int)
+
+
+def estimator(epsilon=0.3, **more):
+    return PrivateLogisticRegression(epsilon=epsilon, delta=1e-8, bounds=(-1, 1), classes=[0, 1], **more)
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    ledger = Ledger(tmp_path / "budget.ledger", dataset="riders", create=True)
+    ledger.open(epsilon=1, delta=1e-6)
+    return ledger
+
+
+def states(ledger):
+    return [entry["state"] for entry in ledger.history()]
+
+
+def test_a_fit_is_paid_for_and_its_certificate_says_where(data, ledger, tmp_path):
+    with ledger:
+        clf = estimator().fit(*data, ledger=ledger)
+        assert states(ledger) == ["settled"]
+        assert 0 < ledger.left() < 1
+        (shown,) = ledger.show()
+        assert shown["dataset"] == "riders" and shown["releases"] == 1 and shown["epsilon_spent"] < 1
+    fact = clf.certificate_.document["ledger"]
+    assert fact["sequence"] >= 3 and len(fact["hash"]) == 64
+    clf.save(tmp_path / "model.json")
+    assert privet.verify(tmp_path / "model.json").valid
+    assert "ledger" in json.loads((tmp_path / "model.json").read_text())["certificate"]
+    assert "ledger" not in estimator().fit(*data).certificate_.document
+
+
+def test_what_would_exceed_is_refused_with_its_price(data, ledger):
+    fits = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", privet.RepeatedFitWarning)
+        with pytest.raises(PrivacyError, match="it would exceed the budget of 'riders'.*costs.*is left"):
+            for _ in range(100):
+                estimator().fit(*data, ledger=ledger)
+                fits += 1
+    assert fits >= 3, "ten times 0.1 at least"
+    assert states(ledger) == ["settled"] * fits
+    with pytest.raises(PrivacyError, match="exceed"):
+        estimator().fit(*data, ledger=ledger)
+
+
+def test_what_has_no_price_is_refused(data, ledger):
+    with pytest.raises(PrivacyError, match="seed"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        estimator(random_state=0).fit(*data, ledger=ledger)
+    with pytest.raises(PrivacyError, match="without privacy"):
+        estimator(method="non-private").fit(*data, ledger=ledger)
+    with pytest.raises(PrivacyError, match="add-remove of one record"):
+        estimator(neighbours="add-remove", n_rows=1500).fit(*data, ledger=ledger)
+    with pytest.raises(TypeError, match="accepted is a privet.Ledger"):
+        estimator().fit(*data, ledger="budget.ledger")
+    assert ledger.left() == 1
+
+
+def test_a_refusal_before_the_first_draw_is_void(data, ledger):
+    X, y = data
+    X = X.copy()
+    X[3, 1] = np.nan
+    with pytest.raises(ValueError):
+        estimator(n_rows=1500).fit(X, y, ledger=ledger)
+    assert set(states(ledger)) <= {"void"}
+    assert ledger.left() == 1
+
+
+def test_searches_pay_for_every_fit(data, ledger):
+    plan = estimator().plan(n_rows=1200, n_features=3)
+    assert ledger.affords(plan, 2) and not ledger.affords(plan, 100)
+    assert ledger.price(plan, 4) == pytest.approx(4 * ledger.price(plan), rel=1e-6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cross_val_score(estimator(0.1), *data, cv=3, params={"ledger": ledger}, error_score="raise")
+        assert states(ledger) == ["settled"] * 3
+        search = GridSearchCV(estimator(), {"epsilon": [0.3, 0.5, 0.8]}, cv=3, error_score="raise")
+        with pytest.raises(PrivacyError, match="it would exceed the budget.*costs"):
+            search.fit(*data, ledger=ledger)
+    assert ledger.show()[0]["share_spent"] <= 1
+
+
+def test_the_only_release_may_take_the_whole_limit(data, tmp_path):
+    ledger = Ledger(tmp_path / "b.ledger", dataset="riders", create=True, whole=True)
+    ledger.open(epsilon=1, delta=1e-6)
+    clf = PrivateLogisticRegression(epsilon=1, delta=1e-6, bounds=(-1, 1), classes=[0, 1])
+    clf.fit(*data, ledger=ledger)
+    assert ledger.left() == 0
+    with pytest.raises(PrivacyError):
+        estimator(1e-3).fit(*data, ledger=Ledger(ledger.path))
+
+
+def test_names_and_files(data, tmp_path):
+    with pytest.raises(FileNotFoundError):
+        Ledger(tmp_path / "none")
+    ledger = Ledger(tmp_path / "b.ledger", create=True)
+    with pytest.raises(ValueError, match="dataset is missing"):
+        ledger.open(epsilon=1, delta=0)
+    with pytest.raises(ValueError, match="dataset is missing: the ledger has none"):
+        estimator().fit(*data, ledger=ledger)
+    named = Ledger(ledger.path, dataset="a")
+    named.open(epsilon=1, delta=1e-6, filter="zcdp")
+    with pytest.raises(ValueError, match="already"):
+        named.open(epsilon=1, delta=1e-6)
+    estimator().fit(*data, ledger=ledger)  # there is only one
+    # The same rows are not another data set's.
+    other = Ledger(ledger.path, dataset="b")
+    other.open(epsilon=1, delta=1e-6)
+    with pytest.raises(PrivacyError, match="'a'"):
+        estimator().fit(*data, ledger=other)
+    assert copy.deepcopy(named) is named
+    assert pickle.loads(pickle.dumps(named)).show() == named.show()
+    (tmp_path / "text").write_text("no ledger")
+    with pytest.raises(ValueError, match="not a ledger"):
+        Ledger(tmp_path / "text")
+
+
+def test_threads_take_turns(data, ledger):
+    def work():
+        estimator(0.05).fit(*data, ledger=ledger)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert states(ledger) == ["settled"] * 4
+
+
+def test_other_families_pay(data, ledger):
+    schema = privet.Schema({"smokes": privet.binary("no", "yes")}, target="ill", classes=["no", "yes"])
+    people = {"smokes": ["no"] * 80 + ["yes"] * 20, "ill": ["no", "yes"] * 50}
+    found = privet.count(people, "smokes", schema=schema, epsilon=0.1, ledger=ledger)
+    assert found.certificate.document["ledger"]["sequence"] > 0
+    selector = privet.PrivateFeatureSelector(epsilon=0.1, delta=1e-8, size=1, bounds=(-1, 1), classes=[0, 1])
+    selector.fit(*data, ledger=ledger)
+    assert states(ledger) == ["settled", "settled"]
