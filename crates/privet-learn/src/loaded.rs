@@ -4,6 +4,7 @@ use crate::completion::Complete;
 use crate::erm::Erm;
 use crate::file::Opened;
 use crate::look::count::Count;
+use crate::look::describe::Describe;
 use crate::online::Online;
 use crate::online::tally::Tally;
 use crate::released::Released;
@@ -57,6 +58,8 @@ families! {
     Model(Erm);
     /// Counts of declared categories.
     Counts(Count);
+    /// A description of a table.
+    Description(Describe);
     /// Columns chosen.
     Support(Select);
     /// What was learnt of items from ratings.
