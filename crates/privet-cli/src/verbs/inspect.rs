@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::{self, number};
-use crate::verbs::{complete, count, select};
+use crate::verbs::{complete, count, describe as described, select};
 use crate::{page, say, words};
 use clap::Args;
 use privet_core::printable;
@@ -12,6 +12,7 @@ use privet_dp::gate::Certificate;
 use privet_dp::noise::Origin;
 use privet_learn::file::{self, Seal};
 use privet_learn::look::count::Count;
+use privet_learn::look::describe::Describe;
 use privet_learn::model::Model;
 use privet_learn::online::Stream;
 use privet_learn::online::tally::Tally;
@@ -41,7 +42,7 @@ Examples:
   privet inspect model.json --html model.html"
 )]
 pub struct Inspect {
-    /// The file: a model, counts, chosen columns, or factors of ratings
+    /// The file: a model, counts, a description, chosen columns, or factors of ratings
     model: PathBuf,
     /// Draw a model's shape functions on this page instead; - is standard output
     #[arg(long, value_name = "FILE")]
@@ -107,6 +108,13 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
             let purpose = format!("The number of records in each category of \"{by}\".");
             (words::wrapped(&purpose, "  "), facts(counts), counts.request().task.noised())
         }
+        Loaded::Description(found) => {
+            let columns = found.request().task.columns.as_ref().map_or(0, Vec::len);
+            let purpose = format!(
+                "What {columns} columns of a table look like: counts, means, quantiles, histograms, correlations."
+            );
+            (words::wrapped(&purpose, "  "), facts(found), found.request().task.noised())
+        }
         Loaded::Support(support) => {
             let purpose = words::wrapped(&select::purpose(support), "  ");
             (purpose, facts(support), support.request().task.noised())
@@ -157,6 +165,7 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
     match released {
         Loaded::Model(model) => section("Largest weights", weights(model)),
         Loaded::Counts(counts) => section("Counts", count::table(counts)),
+        Loaded::Description(found) => section("Columns", described::table(found)),
         Loaded::Support(support) => section("Columns", select::list(support)),
         Loaded::Factors(factors) => {
             section("Items", words::wrapped(complete::words(factors).trim_end(), "  "));
@@ -244,7 +253,7 @@ fn facts<T: Task>(released: &Released<T>) -> String {
         format!("{} rows declared, {} encoded columns", request.rows, encoding.width()),
         format!("{} neighbours; the unit is {}", request.neighbours, request.schema.unit()),
     ];
-    if T::NAME != Count::NAME {
+    if ![Count::NAME, Describe::NAME].contains(&T::NAME) {
         let length = number(encoding.l2_radius());
         let done = match request.schema.clip().rows {
             Rows::Clip => "clipped",

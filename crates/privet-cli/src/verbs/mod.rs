@@ -8,6 +8,7 @@ pub mod count;
 #[cfg(feature = "bench")]
 pub mod data;
 pub mod demo;
+pub mod describe;
 pub mod evaluate;
 pub mod inspect;
 pub mod keygen;

@@ -13,6 +13,7 @@ mod completion_parts;
 mod completion_real;
 mod count;
 mod descent;
+mod describe;
 mod disk;
 mod erm;
 mod errata;

@@ -4,7 +4,9 @@
 //! `cargo test -p privet-learn --test battery -- --ignored` and says in the changelog that models of a fixed
 //! seed are others.
 
-use crate::subject::{COUNTS, MODELS, PLAIN, RATINGS, STREAMS, SUPPORTS, Subject, TALLIES};
+use crate::subject::{
+    COUNTS, DESCRIPTIONS, MODELS, PLAIN, RATINGS, STREAMS, SUPPORTS, Subject, TALLIES,
+};
 use privet_learn::Task;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -43,6 +45,9 @@ fn write_the_numbers() {
         add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
     }
     for subject in COUNTS.iter() {
+        add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
+    }
+    for subject in DESCRIPTIONS.iter() {
         add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
     }
     for subject in SUPPORTS.iter() {
