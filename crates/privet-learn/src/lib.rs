@@ -37,6 +37,7 @@ mod settings;
 mod strict;
 mod support;
 mod task;
+pub mod tune;
 mod verify;
 mod void;
 pub mod words;

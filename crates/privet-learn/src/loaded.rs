@@ -11,6 +11,7 @@ use crate::released::Released;
 use crate::request::task_of;
 use crate::select::Select;
 use crate::task::Task;
+use crate::tune::Tune;
 use crate::verify::{Verdict, verify};
 use privet_dp::gate::Certificate;
 use serde_json::Value;
@@ -58,6 +59,8 @@ families! {
     Model(Erm);
     /// Counts of declared categories.
     Counts(Count);
+    /// The best of several candidates.
+    Tuned(Tune);
     /// A description of a table.
     Description(Describe);
     /// Columns chosen.
