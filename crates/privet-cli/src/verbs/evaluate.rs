@@ -46,7 +46,7 @@ pub struct Evaluate {
 impl Evaluate {
     /// Loads, reads, compares.
     pub fn run(self) -> Result<(), Failure> {
-        let model = file::load(&self.model, Seal::Required)?;
+        let model = file::load_predictor(&self.model, Seal::Required)?;
         let schema = fitting_schema(&model, self.schema.as_deref())?;
         let meter = Meter::bar(&format!("reading {}", self.data.display()));
         let tell = |done, total| meter.at(done, total);

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::{self, number};
-use crate::verbs::{complete, count, describe as described, select};
+use crate::verbs::{complete, count, describe as described, select, tune};
 use crate::{page, say, words};
 use clap::Args;
 use privet_core::printable;
@@ -42,7 +42,7 @@ Examples:
   privet inspect model.json --html model.html"
 )]
 pub struct Inspect {
-    /// The file: a model, counts, a description, chosen columns, or factors of ratings
+    /// The file: a model, a tuned one, counts, a description, chosen columns, or factors of ratings
     model: PathBuf,
     /// Draw a model's shape functions on this page instead; - is standard output
     #[arg(long, value_name = "FILE")]
@@ -103,6 +103,10 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
     };
     let (purpose, facts, noised) = match released {
         Loaded::Model(model) => (purpose(model), facts(model), model.request().task.noised()),
+        Loaded::Tuned(tuned) => {
+            let purpose = "The best of a secret number of trainings, each of a candidate drawn by lot.";
+            (words::wrapped(purpose, "  "), facts(tuned), tuned.request().task.noised())
+        }
         Loaded::Counts(counts) => {
             let by = printable(&counts.request().task.by);
             let purpose = format!("The number of records in each category of \"{by}\".");
@@ -164,6 +168,10 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
     section("Who vouches", vouched);
     match released {
         Loaded::Model(model) => section("Largest weights", weights(model)),
+        Loaded::Tuned(tuned) => {
+            section("Best trial", words::wrapped(&tune::best(tuned), "  "));
+            section("Largest weights", tuned.model().map_or(String::new(), |model| weights(&model)));
+        }
         Loaded::Counts(counts) => section("Counts", count::table(counts)),
         Loaded::Description(found) => section("Columns", described::table(found)),
         Loaded::Support(support) => section("Columns", select::list(support)),

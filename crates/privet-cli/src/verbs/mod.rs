@@ -23,4 +23,5 @@ pub mod recommend;
 pub mod schema;
 pub mod select;
 pub mod train;
+pub mod tune;
 pub mod verify;

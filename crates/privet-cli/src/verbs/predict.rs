@@ -56,7 +56,7 @@ pub struct Predict {
 impl Predict {
     /// Loads, reads, predicts, writes.
     pub fn run(self) -> Result<(), Failure> {
-        let model = file::load(&self.model, Seal::Required)?;
+        let model = file::load_predictor(&self.model, Seal::Required)?;
         let schema = fitting_schema(&model, self.schema.as_deref())?;
         let mut out = output::open(&self.out, self.force, &[&self.model, &self.data])?;
         let meter = Meter::bar(&format!("reading {}", self.data.display()));

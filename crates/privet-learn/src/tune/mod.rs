@@ -38,6 +38,7 @@ use crate::released::Released;
 use crate::request::{Calibration, Request};
 use crate::settings::Shown;
 use crate::task::{Artefact, Planned, Procedure, Task, Work};
+use crate::words::Words;
 use crate::{LearnError, admit};
 use privet_core::{Budget, Range};
 use privet_data::{Dataset, Schema};
@@ -133,6 +134,23 @@ impl Artefact for Tuned {
 
     fn numbers(&self) -> Vec<f64> {
         self.best.iter().flat_map(|best| best.model.numbers()).collect()
+    }
+}
+
+impl Tune {
+    /// Of a table with this schema; budget, neighbours and loss are as these words say, whose method is no matter.
+    pub fn request(
+        schema: &Schema,
+        rows: u64,
+        words: &Words,
+        candidates: Vec<Method>,
+    ) -> Result<Request<Self>, LearnError> {
+        let Request { budget, neighbours, calibration, task, .. } =
+            Request::build(schema, rows, words)?;
+        let (trials, law, trial_epsilon) = (None, None, None);
+        let task = Self { loss: task.loss, candidates, trials, law, trial_epsilon };
+        let request = Request::new(schema.clone(), rows, neighbours, task);
+        Ok(Request { budget, calibration, ..request })
     }
 }
 

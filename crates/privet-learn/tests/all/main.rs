@@ -36,4 +36,5 @@ mod sparse;
 mod ssp;
 mod sweep;
 mod toy;
+mod tune;
 mod void;

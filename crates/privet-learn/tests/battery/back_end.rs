@@ -7,7 +7,7 @@ use privet_learn::{LearnError, Task};
 use std::sync::atomic::AtomicBool;
 
 /// What needs more of a table than sums: orders, subsets, single columns.
-const MEMORY: [&str; 17] = [
+const MEMORY: [&str; 18] = [
     "centred-gd",
     "chosen-amp",
     "two-stage",
@@ -25,6 +25,7 @@ const MEMORY: [&str; 17] = [
     "implicit",
     "giga",
     "tally",
+    "tune",
 ];
 
 /// The bits that memory gives, however the file is cut; or a refusal in words before any noise is drawn.

@@ -5,7 +5,7 @@
 //! seed are others.
 
 use crate::subject::{
-    COUNTS, DESCRIPTIONS, MODELS, PLAIN, RATINGS, STREAMS, SUPPORTS, Subject, TALLIES,
+    COUNTS, DESCRIPTIONS, MODELS, PLAIN, RATINGS, STREAMS, SUPPORTS, Subject, TALLIES, TUNINGS,
 };
 use privet_learn::Task;
 use std::collections::BTreeMap;
@@ -60,6 +60,9 @@ fn write_the_numbers() {
         add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
     }
     for subject in TALLIES.iter() {
+        add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
+    }
+    for subject in TUNINGS.iter() {
         add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
     }
     for (method, numbers) in all {

@@ -3,7 +3,7 @@
 //!
 //! | file | what is asked |
 //! |---|---|
-//! | `subject` | who is asked: every method and selector, relation and kind of δ, counts of both laws, descriptions, ratings, streams |
+//! | `subject` | who is asked: every method and selector, relation and kind of δ, counts of both laws, descriptions, ratings, streams, tunings |
 //! | `verify` | trained, written, read, verified; what is claimed is what was asked; settled requests stay |
 //! | `forge` | less noise, a stronger claim, another relation, an artefact off its support, a broken seal |
 //! | `refuse` | what no theorem covers is refused before anything is drawn |
@@ -40,6 +40,7 @@ macro_rules! every_task {
             subject::RATINGS.iter().for_each($check);
             subject::STREAMS.iter().for_each($check);
             subject::TALLIES.iter().for_each($check);
+            subject::TUNINGS.iter().for_each($check);
         }
     )*};
 }

@@ -5,7 +5,7 @@ use crate::subject::Subject;
 use privet_learn::{METHODS, Task};
 
 /// What is released by these is computed from exact sums, so that no bit depends on the storage.
-const EXACT: [&str; 15] = [
+const EXACT: [&str; 16] = [
     "gd",
     "centred-gd",
     "dp-ight",
@@ -13,6 +13,7 @@ const EXACT: [&str; 15] = [
     "ssp",
     "frank-wolfe",
     "count",
+    "describe",
     "correlation",
     "exponential",
     "distance",

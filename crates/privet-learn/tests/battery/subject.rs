@@ -12,6 +12,7 @@ use privet_learn::look::describe::Describe;
 use privet_learn::online::tally::Tally;
 use privet_learn::online::{self, Online};
 use privet_learn::select::{SELECTORS, Select, Selector};
+use privet_learn::tune::{Law, Tune};
 use privet_learn::{Erm, LearnError, METHODS, Plan, Released, Request, Task, Words, plan};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -207,6 +208,31 @@ pub static RATINGS: LazyLock<Vec<Subject<Complete>>> = LazyLock::new(|| {
             let asked = task.request(schema.clone(), ROWS as u64, neighbours);
             let asked = asked.within(Budget::new(1.0, 1e-6).unwrap());
             all.push(Subject::new(name, "", asked, rated(&schema)));
+        }
+    }
+    all
+});
+
+/// Tunings by each law, with candidates that walk and ones that do not.
+pub static TUNINGS: LazyLock<Vec<Subject<Tune>>> = LazyLock::new(|| {
+    let schema = Schema::from_toml(CHOSEN).unwrap();
+    let mut all = Vec::new();
+    for neighbours in RELATIONS {
+        for (what, law) in [("poisson, ", Law::Poisson), ("logarithmic, ", Law::Logarithmic)] {
+            let words = Words {
+                epsilon: Some(2.0),
+                delta: Some(1e-6),
+                neighbours,
+                ..Words::of("gd".parse().unwrap())
+            };
+            let gd: privet_learn::Method = "gd".parse().unwrap();
+            let candidates = vec![gd.with("steps", "3").unwrap(), "amp".parse().unwrap()];
+            let asked = Tune::request(&schema, ROWS as u64, &words, candidates).unwrap();
+            // So many that a run without a trial will never be seen.
+            let task = Tune { law: Some(law), trials: Some(30.0), ..asked.task.clone() };
+            let asked = Request { task, ..asked };
+            let data = read::csv_bytes(choosable(ROWS).as_bytes(), &schema).unwrap();
+            all.push(Subject::new(Tune::NAME, what, asked, data));
         }
     }
     all
