@@ -8,6 +8,7 @@
 mod account;
 mod audit;
 mod count;
+mod describe;
 mod error;
 mod held;
 mod input;
@@ -19,6 +20,7 @@ mod ratings;
 mod schema;
 mod select;
 mod shapes;
+mod tune;
 mod watched;
 
 use pyo3::prelude::*;
@@ -46,6 +48,8 @@ mod _privet {
     #[pymodule_export]
     use super::count::{CountPlan, Counts, Records, load};
     #[pymodule_export]
+    use super::describe::{DescribePlan, Description};
+    #[pymodule_export]
     use super::error::PrivacyError;
     #[pymodule_export]
     use super::model::Model;
@@ -63,6 +67,8 @@ mod _privet {
     use super::schema::Schema;
     #[pymodule_export]
     use super::select::{SelectPlan, Support};
+    #[pymodule_export]
+    use super::tune::{TunePlan, Tuned};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

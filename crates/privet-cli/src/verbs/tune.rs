@@ -30,12 +30,13 @@ with one certificate that pays for all of it. Candidates are every combination o
 
 A trial draws a candidate by lot, trains it, and counts under noise how many records it predicts
 rightly. How many trials are made is random and secret, and so are all models but the best and
-all scores (Papernot & Steinke 2022); that is why 30 of them cost about three trainings, not 30.
+all scores (Papernot & Steinke 2022); that is why 30 of them cost two or three times the ε of one,
+not 30 times.
 How long the command takes tells about how many there were, and is not hidden: let nobody see it
 who is not to know.
 
 `--method auto` of `privet train` tries nothing and has the whole budget for one model. It is
-the better buy where candidates differ by less than the noise of a third of the budget costs;
+the better buy where candidates differ by less than the noise of half the budget or less costs;
 the certificate's first note says what public facts say of that.
 
 `privet predict`, `evaluate`, `verify` and `inspect` take the file as they take a model's.",
@@ -71,8 +72,8 @@ pub struct Tune {
         help = format!("Trials expected: {TRIALS} [default: twice the candidates, and at least 10]"),
     )]
     trials: Option<f64>,
-    /// The law of their number: poisson (close to what is expected), logarithmic or geometric (often few,
-    /// sometimes very many) [default: poisson]
+    /// The law of their number: poisson (close to what is expected), geometric, or logarithmic (often
+    /// few, sometimes very many) [default: of the first two the one that leaves a trial more]
     #[arg(long, value_name = "LAW", value_parser = law)]
     law: Option<Law>,
     #[command(flatten)]

@@ -63,7 +63,7 @@ pub struct Tune {
     /// Trials expected; twice the candidates and at least 10 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trials: Option<f64>,
-    /// The law of their number; Poisson unless given.
+    /// The law of their number; of Poisson and geometric the one that leaves a trial more, unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub law: Option<Law>,
     /// ε₁, once a plan has settled it.
@@ -79,7 +79,7 @@ pub enum Law {
     Poisson,
     /// Logarithmic, the truncated negative binomial of η = 0: often few, sometimes very many.
     Logarithmic,
-    /// Geometric, the truncated negative binomial of η = 1.
+    /// Geometric, the truncated negative binomial of η = 1: between the two.
     Geometric,
 }
 
@@ -217,7 +217,10 @@ impl Task for Tune {
         let count = request.task.candidates.len();
         let trials = request.task.trials.unwrap_or_else(|| (2 * count).max(10) as f64);
         let trials = TRIALS.check(trials)?;
-        let law = request.task.law.unwrap_or(Law::Poisson);
+        let law = match request.task.law {
+            Some(law) => law,
+            None => search::cheaper(facts, trials, budget)?,
+        };
         let Found { trial_epsilon, ones } = search::search(request, facts, law.runs(trials))?;
         let score = score::mechanism(facts, budget.delta(), trial_epsilon);
         let settled = Self {

@@ -1,6 +1,6 @@
 //! The largest budget of a trial with which the whole tuning meets its own.
 
-use super::{One, TRIAL_EPSILON, Tune, best_of, score};
+use super::{Law, One, TRIAL_EPSILON, Tune, best_of, score};
 use crate::LearnError;
 use crate::facts::Facts;
 use crate::plan::no_budget;
@@ -46,6 +46,18 @@ pub(super) fn search(
         trial_epsilon = rounded_down(trial_epsilon * LOWER.0);
     }
     Err(out_of_reach())
+}
+
+/// Of the two laws that seldom give few trials, the one that leaves each of them more: Poisson up to 15 or so, as a rule,
+/// geometric beyond.
+pub(super) fn cheaper(facts: &Facts, trials: f64, budget: Budget) -> Result<Law, LearnError> {
+    let of = |law: Law| of_gaussian(facts, law.runs(trials), budget);
+    match (of(Law::Poisson), of(Law::Geometric)) {
+        (Ok(poisson), Ok(geometric)) if geometric > poisson => Ok(Law::Geometric),
+        (Err(_), Ok(_)) => Ok(Law::Geometric),
+        (Err(error), Err(_)) => Err(error),
+        _ => Ok(Law::Poisson),
+    }
 }
 
 fn out_of_reach() -> LearnError {
