@@ -10,6 +10,7 @@
 (1.0, True)
 
 The estimators are scikit-learn's kind; :func:`privet.count` counts records by a column;
+:func:`privet.describe` describes a table; :class:`privet.PrivateTuner` tries several methods;
 :class:`privet.PrivateRecommender` learns from ratings;
 :mod:`privet.account` is the accountant, :mod:`privet.noise`
 draws noise, :mod:`privet.audit` tries to refute a guarantee, and :func:`privet.verify` checks a
@@ -30,6 +31,7 @@ from privet._warnings import (
 from privet.additive import PrivateAdditiveClassifier, PrivateAdditiveRegressor
 from privet.classification import PrivateClassifier, PrivateLinearSVC, PrivateLogisticRegression
 from privet.counts import CountPlan, Counts, count, plan_count
+from privet.describing import DescribePlan, Description, describe, plan_describe
 from privet.encoder import SchemaEncoder
 from privet.models import load, verify
 from privet.online import PrivateOnlineClassifier, StreamFile
@@ -38,12 +40,15 @@ from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, 
 from privet.schema import Schema, binary, category, ignore, number
 from privet.selection import PrivateFeatureSelector
 from privet.sparse import PrivateSparseClassifier, PrivateSparseRegression
+from privet.tuning import PrivateTuner
 
 __all__ = [
     "Certificate",
     "Check",
     "CountPlan",
     "Counts",
+    "DescribePlan",
+    "Description",
     "NotPrivateWarning",
     "NotValidWarning",
     "Plan",
@@ -62,6 +67,7 @@ __all__ = [
     "PrivateRidge",
     "PrivateSparseClassifier",
     "PrivateSparseRegression",
+    "PrivateTuner",
     "PublicClassesWarning",
     "RepeatedFitWarning",
     "Schema",
@@ -75,10 +81,12 @@ __all__ = [
     "binary",
     "category",
     "count",
+    "describe",
     "ignore",
     "load",
     "noise",
     "number",
     "plan_count",
+    "plan_describe",
     "verify",
 ]

@@ -17,16 +17,20 @@ from privet._certificate import Certificate, Plan, Verdict
 from privet._warnings import NotValidWarning
 from privet.classification import NOTE_CLASSES, PrivateClassifier, PrivateLinearSVC, PrivateLogisticRegression
 from privet.counts import Counts
+from privet.describing import Description
 from privet.online import StreamFile
 from privet.recommender import PrivateRecommender
 from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, rate_at_zero
 from privet.schema import Schema
 from privet.selection import PrivateFeatureSelector
+from privet.tuning import PrivateTuner
 
 
 _RELEASED = (
     _privet.Model,
     _privet.Counts,
+    _privet.Description,
+    _privet.Tuned,
     _privet.Support,
     _privet.Factors,
     _privet.Stream,
@@ -37,7 +41,7 @@ _RELEASED = (
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a file, whoever wrote it: a model or chosen columns as a fitted estimator, counts as
-    :class:`privet.Counts`, the newest release of a stream as :class:`privet.StreamFile`, what was learnt from ratings as :class:`privet.PrivateRecommender`.
+    :class:`privet.Counts`, a description as :class:`privet.Description`, a tuning as :class:`privet.PrivateTuner`, the newest release of a stream as :class:`privet.StreamFile`, what was learnt from ratings as :class:`privet.PrivateRecommender`.
 
     A file whose seal is broken is refused. Where :func:`verify` refuses what the certificate claims, the
     model can still be used, but its ``certificate_`` (``certificate`` of counts) claims nothing, and a warning
@@ -59,6 +63,14 @@ def load(path: str | os.PathLike[str]) -> Any:
         counts = Counts(found)
         counts.certificate = _checked(counts.certificate, found)
         return counts
+    if isinstance(found, _privet.Description):
+        description = Description(found)
+        description.certificate = _checked(description.certificate, found)
+        return description
+    if isinstance(found, _privet.Tuned):
+        tuner = PrivateTuner._loaded(found)
+        tuner.certificate_ = _checked(tuner.certificate_, found)
+        return tuner
     if isinstance(found, (_privet.Stream, _privet.Tallies)):
         stream = StreamFile(found)
         stream.certificate = _checked(stream.certificate, found)
