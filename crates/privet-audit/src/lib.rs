@@ -9,6 +9,8 @@
 //! | can neighbours be told apart better than claimed? | [`attack`], on whatever is a [`Target`] |
 //! | … for a learner, on built-in worst cases | [`learner`], [`pairs`] |
 //! | … for counts of categories | [`counts`] |
+//! | … for descriptions of tables | [`descriptions`] |
+//! | … for tuned models | [`tunings`] |
 //! | … for all that a stream releases, taken together | [`streams`] |
 //! | … for choices of columns | [`selections`] |
 //! | … for completed ratings, by a planted user | [`ratings`] |
@@ -33,6 +35,7 @@ pub mod cases;
 pub mod cells;
 pub mod claim;
 pub mod counts;
+pub mod descriptions;
 mod error;
 pub mod interval;
 pub mod learner;
@@ -52,6 +55,7 @@ pub mod selections;
 mod sharp;
 pub mod statistic;
 pub mod streams;
+pub mod tunings;
 
 pub use attack::{AttackOptions, Finding};
 pub use claim::Claim;

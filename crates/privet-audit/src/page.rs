@@ -1,6 +1,7 @@
 //! The long audit: `docs/audit.md`.
 
 mod counts;
+mod descriptions;
 mod phases;
 mod progress;
 mod ratings;
@@ -52,6 +53,7 @@ pub fn page(head: &str, runs: u64, seed: u64, tell: &dyn Fn(&str)) -> Result<Pag
     learners(&mut page, &options, &progress)?;
     doubled(&mut page, &options, &progress)?;
     counts::counts(&mut page, &options, &progress)?;
+    descriptions::descriptions(&mut page, &options, &progress)?;
     selections::selections(&mut page, &options, &progress)?;
     ratings::completed(&mut page, &options, &progress)?;
     single_runs(&mut page, seed, &progress)?;

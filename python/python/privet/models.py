@@ -180,7 +180,7 @@ def _loss(loss: Any) -> dict[str, Any]:
 
 
 def verify(model: Any) -> Verdict:
-    """Check a model or counts without their data: a fitted estimator, :class:`privet.Counts`, a fitted
+    """Check a model or counts without their data: a fitted estimator, :class:`privet.Counts`, :class:`privet.Description`, a fitted
     :class:`privet.PrivateRecommender`, or the path of a file of any of them.
 
     The guarantee is recomputed from the certificate's events, the plan made again from its public facts,
@@ -200,10 +200,13 @@ def verify(model: Any) -> Verdict:
         model = model.model_
     elif isinstance(model, Counts):
         model = model._release
+    elif isinstance(model, PrivateTuner):
+        check_is_fitted(model, "certificate_")
+        model = model._release
     elif isinstance(model, PrivateRecommender):
         check_is_fitted(model)
         model = model.factors_
-    elif isinstance(model, StreamFile):
+    elif isinstance(model, (StreamFile, Description)):
         model = model._release
     elif not isinstance(model, _RELEASED):
         model = _privet.load(os.fspath(model), sealed=False)

@@ -32,6 +32,7 @@ impl<'a> Progress<'a> {
             + PHASES.len()
             + 2
             + subjects()?.len()
+            + super::descriptions::rows()?
             + selections::subjects()?.len()
             + super::ratings::subjects()?.len();
         let all = rows * ((BUDGETS.len() + 1) as f64 * LEARNER + SINGLE) + others as f64 * OTHER;

@@ -6,6 +6,7 @@
 mod accounting;
 mod cells;
 mod counts;
+mod descriptions;
 mod errata;
 mod learners;
 mod membership;
@@ -17,3 +18,4 @@ mod schemas;
 mod selections;
 mod soundness;
 mod streams;
+mod tunings;

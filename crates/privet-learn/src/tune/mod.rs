@@ -42,7 +42,7 @@ use crate::words::Words;
 use crate::{LearnError, admit};
 use privet_core::{Budget, Range};
 use privet_data::{Dataset, Schema};
-use privet_dp::account::{Event, Runs};
+use privet_dp::account::{Cost, Event, Runs};
 use privet_dp::gate::{Arithmetic, Candidate, GateError, Noised, Session, Trial};
 use privet_dp::mechanism::Gaussian;
 use privet_optim::loss::Loss;
@@ -63,7 +63,8 @@ pub struct Tune {
     /// Trials expected; twice the candidates and at least 10 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trials: Option<f64>,
-    /// The law of their number; of Poisson and geometric the one that leaves a trial more, unless given.
+    /// The law of their number; unless given, of Poisson and geometric the one that leaves a trial more, and geometric
+    /// where a candidate's noise is not Gaussian alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub law: Option<Law>,
     /// ε₁, once a plan has settled it.
@@ -219,9 +220,15 @@ impl Task for Tune {
         let trials = TRIALS.check(trials)?;
         let law = match request.task.law {
             Some(law) => law,
-            None => search::cheaper(facts, trials, budget)?,
+            None => search::cheaper(request, facts, trials)?,
         };
         let Found { trial_epsilon, ones } = search::search(request, facts, law.runs(trials))?;
+        if law == Law::Poisson && !ones.iter().all(|one| gaussian_alone(&one.event)) {
+            return Err(LearnError::NotCovered {
+                what: "a Poisson number of trials is offered where all noise is Gaussian".into(),
+                instead: "leave out the law, or give geometric or logarithmic",
+            });
+        }
         let score = score::mechanism(facts, budget.delta(), trial_epsilon);
         let settled = Self {
             loss: request.task.loss,
@@ -307,6 +314,16 @@ fn worth(
              what that noise costs"
         ),
     })
+}
+
+/// Whether Gaussian noise is all that it has: then its δ, which a Poisson law asks for at every order, is known at once.
+fn gaussian_alone(event: &Event) -> bool {
+    match event {
+        Event::Use { cost, .. } => matches!(cost, Cost::Gaussian { .. }),
+        Event::All(parts) => parts.iter().all(gaussian_alone),
+        Event::Repeat { event, .. } | Event::UpTo { event, .. } => gaussian_alone(event),
+        Event::Selected { .. } | Event::BestOf { .. } => false,
+    }
 }
 
 /// A number in words: two digits, the same on every platform.

@@ -1,6 +1,6 @@
 //! The largest budget of a trial with which the whole tuning meets its own.
 
-use super::{Law, One, TRIAL_EPSILON, Tune, best_of, score};
+use super::{Law, One, TRIAL_EPSILON, Tune, best_of, gaussian_alone, score};
 use crate::LearnError;
 use crate::facts::Facts;
 use crate::plan::no_budget;
@@ -49,8 +49,17 @@ pub(super) fn search(
 }
 
 /// Of the two laws that seldom give few trials, the one that leaves each of them more: Poisson up to 15 or so, as a rule,
-/// geometric beyond.
-pub(super) fn cheaper(facts: &Facts, trials: f64, budget: Budget) -> Result<Law, LearnError> {
+/// geometric beyond, and where a candidate's noise is not Gaussian alone.
+pub(super) fn cheaper(
+    request: &Request<Tune>,
+    facts: &Facts,
+    trials: f64,
+) -> Result<Law, LearnError> {
+    let budget = request.budget.ok_or_else(|| no_budget(request))?;
+    let ones = planned(request, facts, rounded_down(budget.epsilon() / 3.0))?;
+    if !ones.iter().all(|one| gaussian_alone(&one.event)) {
+        return Ok(Law::Geometric);
+    }
     let of = |law: Law| of_gaussian(facts, law.runs(trials), budget);
     match (of(Law::Poisson), of(Law::Geometric)) {
         (Ok(poisson), Ok(geometric)) if geometric > poisson => Ok(Law::Geometric),

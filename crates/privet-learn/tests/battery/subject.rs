@@ -218,7 +218,10 @@ pub static TUNINGS: LazyLock<Vec<Subject<Tune>>> = LazyLock::new(|| {
     let schema = Schema::from_toml(CHOSEN).unwrap();
     let mut all = Vec::new();
     for neighbours in RELATIONS {
-        for (what, law) in [("poisson, ", Law::Poisson), ("logarithmic, ", Law::Logarithmic)] {
+        for (what, law, second) in [
+            ("poisson, ", Law::Poisson, "output"),
+            ("logarithmic, ", Law::Logarithmic, "amp"),
+        ] {
             let words = Words {
                 epsilon: Some(2.0),
                 delta: Some(1e-6),
@@ -226,7 +229,7 @@ pub static TUNINGS: LazyLock<Vec<Subject<Tune>>> = LazyLock::new(|| {
                 ..Words::of("gd".parse().unwrap())
             };
             let gd: privet_learn::Method = "gd".parse().unwrap();
-            let candidates = vec![gd.with("steps", "3").unwrap(), "amp".parse().unwrap()];
+            let candidates = vec![gd.with("steps", "3").unwrap(), second.parse().unwrap()];
             let asked = Tune::request(&schema, ROWS as u64, &words, candidates).unwrap();
             // So many that a run without a trial will never be seen.
             let task = Tune { law: Some(law), trials: Some(30.0), ..asked.task.clone() };
