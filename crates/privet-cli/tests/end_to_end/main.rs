@@ -8,12 +8,14 @@
 //! - `certificates`: models that were edited, cut, weakened, signed by others or never private.
 //! - `complete`: ratings, completed and recommended from.
 //! - `count`: counts, once and as a stream.
+//! - `describe`: what a table looks like.
 //! - `html`: a model as a page.
 //! - `invalid`: records that do not fit, under each policy of a schema.
 //! - `online`: streams, whole and in several calls.
 //! - `private_count`: under add-remove, no trace of the file's length.
 //! - `report`: from a results file to a page.
 //! - `select`: columns chosen, or none.
+//! - `tune`: the best of several candidates.
 //! - `environment`: disks, permissions, pipes, interruption.
 //! - `output`: what `--out` may be, and what becomes of what is there.
 
@@ -25,6 +27,7 @@ mod bench;
 mod certificates;
 mod complete;
 mod count;
+mod describe;
 mod environment;
 mod growth;
 mod happy;
@@ -36,4 +39,5 @@ mod private_count;
 mod public;
 mod report;
 mod select;
+mod tune;
 mod world;
