@@ -45,6 +45,15 @@ pub(super) fn search(
         }
         trial_epsilon = rounded_down(trial_epsilon * LOWER.0);
     }
+    // Which of them it is: samples, for one, have no moments of large orders.
+    for one in planned(request, facts, trial_epsilon)? {
+        if !account::meets(&best_of(law, std::slice::from_ref(&one)), budget)? {
+            return Err(LearnError::NotCovered {
+                what: format!("no trial of method {} is small enough for this budget", one.method),
+                instead: "leave it out of the candidates, or train it alone with `privet train`",
+            });
+        }
+    }
     Err(out_of_reach())
 }
 
