@@ -219,7 +219,7 @@ pub static TUNINGS: LazyLock<Vec<Subject<Tune>>> = LazyLock::new(|| {
     let mut all = Vec::new();
     for neighbours in RELATIONS {
         for (what, law, second) in [
-            ("poisson, ", Law::Poisson, "output"),
+            ("poisson, ", Law::Poisson, "psgd"),
             ("logarithmic, ", Law::Logarithmic, "amp"),
         ] {
             let words = Words {
