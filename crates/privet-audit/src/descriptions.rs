@@ -78,7 +78,8 @@ impl Subject {
     }
 
     fn table(&self, schema: &Schema, (own, count): (&str, u32)) -> Result<Dataset, AuditError> {
-        let others = (0..OTHERS).map(|number| (number + 1, ["0.5,-0.5,no", "0,0,yes"][number as usize % 2]));
+        let others =
+            (0..OTHERS).map(|number| (number + 1, ["0.5,-0.5,no", "0,0,yes"][number as usize % 2]));
         let users = self.max_records.is_some();
         let mut text = String::from(if users { "a,b,y,who\n" } else { "a,b,y\n" });
         for (who, record) in others.chain((0..count).map(|_| (0, own))) {

@@ -114,8 +114,7 @@ impl Describe {
 
     fn plan(&self, schema: &Schema, rows: u64) -> Result<Plan<Task>, Failure> {
         let Self { columns, bins, correlations, .. } = self;
-        let task =
-            Task { columns: columns.clone(), bins: *bins, correlations: *correlations };
+        let task = Task { columns: columns.clone(), bins: *bins, correlations: *correlations };
         let budget = (self.epsilon, self.delta);
         let request = task.request(schema, rows, self.neighbours, budget)?;
         let _meter = Meter::spinner("planning");
@@ -136,9 +135,9 @@ fn as_json(described: &Released<Task>) -> Value {
 }
 
 /// How wide a name may be.
-const NAME: usize = 14;
+const NAME: usize = 12;
 /// How wide a number may be.
-const CELL: usize = 9;
+const CELL: usize = 7;
 /// How wide a histogram is drawn.
 const DRAWN: usize = 16;
 /// Categories shown of a column.
@@ -192,22 +191,16 @@ fn number_rows(column: &ColumnSummary) -> Option<[Vec<String>; 2]> {
         return None;
     };
     let span = bounds[1] - bounds[0];
-    let shown = |value: f64| short(value, span);
-    let off = |value: f64, low: f64, high: f64| {
-        format!("±{}", short((value - low).max(high - value), span))
-    };
-    let mut line = vec![cut(&column.name, NAME), shown(mean.value), shown(deviation.value)];
-    let mut noise = vec![
-        String::new(),
-        off(mean.value, mean.low, mean.high),
-        off(deviation.value, deviation.low, deviation.high),
-    ];
-    for quantile in &quantiles[1..4] {
-        line.push(shown(quantile.value));
-        noise.push(off(quantile.value, quantile.low, quantile.high));
+    let (mut line, mut noise) = (vec![cut(&column.name, NAME)], vec![String::new()]);
+    let quantiles = quantiles[1..4].iter().map(|one| (one.value, one.low, one.high));
+    let moments = [mean, deviation].map(|one| (one.value, one.low, one.high));
+    for (value, low, high) in moments.into_iter().chain(quantiles) {
+        let margin = (value - low).max(high - value);
+        line.push(short(value, margin));
+        noise.push(format!("±{}", short(margin, margin)));
     }
     line.push(drawn(histogram));
-    noise.push(format!("{} to {}", shown(bounds[0]), shown(bounds[1])));
+    noise.push(format!("{} to {}", short(bounds[0], span), short(bounds[1], span)));
     Some([line, noise])
 }
 
@@ -218,8 +211,7 @@ fn category_rows(column: &ColumnSummary, margin: f64) -> String {
     if shown.len() > CATEGORIES {
         shown.sort_by(|a, b| b.count.total_cmp(&a.count));
     }
-    let mut rows =
-        vec![vec![cut(&column.name, 30), "count".into(), "±".into(), String::new()]];
+    let mut rows = vec![vec![cut(&column.name, 30), "count".into(), "±".into(), String::new()]];
     for cell in shown.iter().take(CATEGORIES) {
         let bar = "█".repeat((20.0 * (cell.count / most).clamp(0.0, 1.0)).round() as usize);
         rows.push(vec![
@@ -269,9 +261,10 @@ fn correlation_rows(summary: &Summary) -> String {
     text
 }
 
-/// A number with the digits that its range gives sense to, no wider than a cell.
-fn short(value: f64, span: f64) -> String {
-    let digits = (2 - span.abs().log10().floor() as i32).clamp(0, 6) as usize;
+/// A number with the digits that what it may be off by leaves any sense, no wider than a cell.
+fn short(value: f64, margin: f64) -> String {
+    let places = if margin > 0.0 { 1 - margin.log10().floor() as i32 } else { 3 };
+    let digits = places.clamp(0, 6) as usize;
     let text = format!("{value:.digits$}");
     if text.chars().count() <= CELL { text } else { format!("{value:.1e}") }
 }
@@ -307,13 +300,14 @@ mod tests {
 
     #[test]
     fn numbers_and_names_stay_within_their_cells() {
-        for (value, span, shown) in [
+        for (value, margin, shown) in [
             (38.5817, 120.0, "39"),
-            (0.123456, 1.0, "0.12"),
+            (38.5817, 0.061, "38.582"),
+            (0.123456, 1.0, "0.1"),
             (-1234.5, 99_999.0, "-1234"),
             (12_345_678_901.0, 1e11, "1.2e10"),
         ] {
-            assert_eq!(short(value, span), shown);
+            assert_eq!(short(value, margin), shown);
         }
         assert_eq!(cut("a name that is long", 6), "a nam…");
         let bins = |counts: &[f64]| -> Vec<Bin> {

@@ -104,7 +104,8 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
     let (purpose, facts, noised) = match released {
         Loaded::Model(model) => (purpose(model), facts(model), model.request().task.noised()),
         Loaded::Tuned(tuned) => {
-            let purpose = "The best of a secret number of trainings, each of a candidate drawn by lot.";
+            let purpose =
+                "The best of a secret number of trainings, each of a candidate drawn by lot.";
             (words::wrapped(purpose, "  "), facts(tuned), tuned.request().task.noised())
         }
         Loaded::Counts(counts) => {
@@ -170,7 +171,10 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
         Loaded::Model(model) => section("Largest weights", weights(model)),
         Loaded::Tuned(tuned) => {
             section("Best trial", words::wrapped(&tune::best(tuned), "  "));
-            section("Largest weights", tuned.model().map_or(String::new(), |model| weights(&model)));
+            section(
+                "Largest weights",
+                tuned.model().map_or(String::new(), |model| weights(&model)),
+            );
         }
         Loaded::Counts(counts) => section("Counts", count::table(counts)),
         Loaded::Description(found) => section("Columns", described::table(found)),

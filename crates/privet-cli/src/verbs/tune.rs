@@ -6,9 +6,7 @@ use crate::releasing::{Releasing, count_rows, read_table, rows_needed};
 use crate::settings::{self, RequestFlags, within};
 use clap::Args;
 use privet_data::Schema;
-use privet_learn::tune::{
-    Law, TRIALS, Tune as Task, candidates_of_toml, grid,
-};
+use privet_learn::tune::{Law, TRIALS, Tune as Task, candidates_of_toml, grid};
 use privet_learn::{Calibration, Method, Plan, Released, Request, plan};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -155,7 +153,8 @@ impl Tune {
                  `privet methods` lists methods and settings",
             ));
         }
-        if let Some((name, _)) = lists.iter().find(|(name, _)| !self.method.iter().any(|m| m.has(name)))
+        if let Some((name, _)) =
+            lists.iter().find(|(name, _)| !self.method.iter().any(|m| m.has(name)))
         {
             return Err(Failure::input(format!(
                 "{name} is a setting of none of the methods; `privet methods` lists what each has"

@@ -19,10 +19,15 @@ fn the_best_is_released_verified_and_predicts() {
     let measured = world.ok_json("evaluate best.json table.csv --json");
     assert!(measured["accuracy"].as_f64().is_some(), "{measured}");
     let inspected = world.ok("inspect best.json");
-    assert!(inspected.contains("candidate 1") && inspected.contains("Largest weights"), "{inspected}");
-    let text = "[[candidates]]\nmethod = \"gd\"\nsteps = [2, 4]\n[[candidates]]\nmethod = \"output\"\n";
+    assert!(
+        inspected.contains("candidate 1") && inspected.contains("Largest weights"),
+        "{inspected}"
+    );
+    let text =
+        "[[candidates]]\nmethod = \"gd\"\nsteps = [2, 4]\n[[candidates]]\nmethod = \"output\"\n";
     world.write("tries.toml", text);
-    let told = world.ok_json(&format!("{TUNE} --candidates tries.toml --law logarithmic --out b.json --json"));
+    let told = world
+        .ok_json(&format!("{TUNE} --candidates tries.toml --law logarithmic --out b.json --json"));
     assert_eq!(told["candidates"].as_array().unwrap().len(), 3);
     assert_eq!(told["law"], "logarithmic");
     let part = told["trial_epsilon"].as_f64().unwrap();

@@ -106,9 +106,9 @@ fn attained(event: &Event) -> Event {
         // One run may be all there is.
         Event::Selected { event, .. } => attained(event),
         // Which candidate it was of tells nothing, and of what a run shows any may show as good as nothing.
-        Event::BestOf { candidates, .. } => Event::All(
-            candidates.first().map(nothing).into_iter().collect(),
-        ),
+        Event::BestOf { candidates, .. } => {
+            Event::All(candidates.first().map(nothing).into_iter().collect())
+        }
         Event::Use { neighbours, unit, cost } => {
             let (neighbours, unit) = (*neighbours, *unit);
             Event::Use { neighbours, unit, cost: attained_cost(cost, neighbours, unit) }

@@ -184,10 +184,10 @@ mod tests {
             unit: Unit::Record,
             cost: Cost::Pure { epsilon: 0.4 },
         };
-        for law in [Runs::NegativeBinomial { eta: 0.0, gamma: 0.05 }, Runs::Poisson { mean: 12.0 }] {
-            let best = |candidates: Vec<Event>| {
-                epsilon(&Event::BestOf { law, candidates }, 1e-6).unwrap()
-            };
+        for law in [Runs::NegativeBinomial { eta: 0.0, gamma: 0.05 }, Runs::Poisson { mean: 12.0 }]
+        {
+            let best =
+                |candidates: Vec<Event>| epsilon(&Event::BestOf { law, candidates }, 1e-6).unwrap();
             let one = epsilon(&selected(law, gaussian(0.2)), 1e-6).unwrap();
             assert_eq!(best(vec![gaussian(0.2)]), one);
             assert_eq!(best(vec![gaussian(0.1), gaussian(0.2), gaussian(0.15)]), one);

@@ -17,7 +17,10 @@ use crate::method::Method;
 pub const LARGEST: usize = 64;
 
 /// Every combination of these values of a method's settings.
-pub fn grid(method: &Method, settings: &[(String, Vec<String>)]) -> Result<Vec<Method>, LearnError> {
+pub fn grid(
+    method: &Method,
+    settings: &[(String, Vec<String>)],
+) -> Result<Vec<Method>, LearnError> {
     let mut all = vec![method.clone()];
     for (name, values) in settings {
         if values.is_empty() {

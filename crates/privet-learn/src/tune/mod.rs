@@ -211,7 +211,8 @@ impl Task for Tune {
         }
         if budget.is_pure() {
             return Err(LearnError::NotCovered {
-                what: "the best of a random number of trainings has no finite epsilon at delta = 0".into(),
+                what: "the best of a random number of trainings has no finite epsilon at delta = 0"
+                    .into(),
                 instead: "give a delta above 0, or train one method with `privet train`",
             });
         }

@@ -13,9 +13,8 @@ use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
 
 fn schema(unit: Option<u32>) -> Schema {
-    let unit = unit.map_or(String::new(), |most| {
-        format!("[unit]\ncolumn = \"who\"\nmax_records = {most}\n")
-    });
+    let unit = unit
+        .map_or(String::new(), |most| format!("[unit]\ncolumn = \"who\"\nmax_records = {most}\n"));
     let text = format!(
         "invalid = \"drop\"\n[file]\nmissing_values = [\"?\"]\n[clip]\nnorm = \"l2\"\nradius = 0.01\n{unit}\
          [target]\ncolumn = \"cost\"\nbounds = [0, 1000]\n\
@@ -28,7 +27,12 @@ fn schema(unit: Option<u32>) -> Schema {
     Schema::from_toml(&text).unwrap()
 }
 
-fn planned(task: Describe, unit: Option<u32>, neighbours: Neighbours, delta: f64) -> Plan<Describe> {
+fn planned(
+    task: Describe,
+    unit: Option<u32>,
+    neighbours: Neighbours,
+    delta: f64,
+) -> Plan<Describe> {
     planned_at(task, unit, neighbours, 1.0, delta)
 }
 
@@ -47,11 +51,7 @@ fn table(plan: &Plan<Describe>, text: &str) -> Dataset {
     read::csv_bytes(text.as_bytes(), plan.schema()).unwrap()
 }
 
-fn released(
-    plan: &Plan<Describe>,
-    data: &Dataset,
-    source: &mut dyn Source,
-) -> Released<Describe> {
+fn released(plan: &Plan<Describe>, data: &Dataset, source: &mut dyn Source) -> Released<Describe> {
     let release = plan.run(data, source, &AtomicBool::new(false)).unwrap();
     let text = to_json(&Released::<Describe>::from_release(release).unwrap(), None).unwrap();
     released_from_json(text.as_bytes(), Seal::Required).unwrap()
@@ -63,13 +63,15 @@ const TABLE: &str = "age,work,hours,smokes,cost\n30,farm,40,y,100\n50,shop,40,n,
 /// At a huge ε next to nothing is added: what is described is right. A fixed seed, so never by luck.
 #[test]
 fn every_number_is_that_of_the_table() {
-    let plan =
-        planned_at(Describe::default(), None, Neighbours::AddRemove, 500.0, 1e-6);
+    let plan = planned_at(Describe::default(), None, Neighbours::AddRemove, 500.0, 1e-6);
     let found = released(&plan, &table(&plan, TABLE), &mut FixedSeed::new(1));
     let Summary { rows, columns, correlations, .. } =
         Summary::of(found.request(), found.artefact()).unwrap();
     let near = |found: f64, expected: f64, what: &str| {
-        assert!((found - expected).abs() < 0.6 + 0.05 * expected.abs(), "{what}: {found}, not {expected}");
+        assert!(
+            (found - expected).abs() < 0.6 + 0.05 * expected.abs(),
+            "{what}: {found}, not {expected}"
+        );
     };
     // The record whose age is no number is the null record: nowhere.
     near(rows.value, 5.0, "rows");
@@ -133,9 +135,10 @@ fn a_large_table_is_described_closely() {
         // cost = 5·age + hours over those with an age; hours are all but independent of it.
         let (a, b) = (variance, (81.0 * 81.0 - 1.0) / 12.0);
         let expected = 5.0 * a.sqrt() / (25.0 * a + b).sqrt();
-        let with_cost = summary.correlations.iter().find(|pair| {
-            (pair.first.as_str(), pair.second.as_str()) == ("age", "cost")
-        });
+        let with_cost = summary
+            .correlations
+            .iter()
+            .find(|pair| (pair.first.as_str(), pair.second.as_str()) == ("age", "cost"));
         let with_cost = with_cost.unwrap().estimate;
         assert!((with_cost.value - expected).abs() < 0.1, "{with_cost:?} {expected}");
         assert!(with_cost.low <= expected && expected <= with_cost.high, "{with_cost:?}");
@@ -145,8 +148,9 @@ fn a_large_table_is_described_closely() {
 
 #[test]
 fn descriptions_are_certified_and_verified_and_lies_are_found() {
-    for (neighbours, delta) in
-        [Neighbours::AddRemove, Neighbours::ReplaceOne].into_iter().flat_map(|n| [(n, 0.0), (n, 1e-6)])
+    for (neighbours, delta) in [Neighbours::AddRemove, Neighbours::ReplaceOne]
+        .into_iter()
+        .flat_map(|n| [(n, 0.0), (n, 1e-6)])
     {
         let plan = planned(Describe::default(), None, neighbours, delta);
         let mut source = SystemRandom::new().unwrap();
@@ -205,7 +209,10 @@ fn what_cannot_be_described_is_refused_in_words() {
         request.and_then(|request| plan(&request)).unwrap_err().to_string()
     };
     for (task, word) in [
-        (Describe { columns: Some(vec!["wealth".into()]), ..Describe::default() }, "no such column"),
+        (
+            Describe { columns: Some(vec!["wealth".into()]), ..Describe::default() },
+            "no such column",
+        ),
         (Describe { bins: Some(1), ..Describe::default() }, "bins"),
         (Describe { bins: Some(1_000_000), ..Describe::default() }, "bins"),
         (
@@ -246,8 +253,9 @@ fn any_record() -> impl Strategy<Value = String> {
     };
     let work = prop::sample::select(vec!["farm", "shop", "mine", "?"]);
     let smokes = prop::sample::select(vec!["n", "y", "sometimes"]);
-    (number(), work, number(), smokes, number())
-        .prop_map(|(age, work, hours, smokes, cost)| format!("{age},{work},{hours},{smokes},{cost}"))
+    (number(), work, number(), smokes, number()).prop_map(|(age, work, hours, smokes, cost)| {
+        format!("{age},{work},{hours},{smokes},{cost}")
+    })
 }
 
 fn sums(layout: &Layout, data: &Dataset) -> Vec<f64> {
@@ -312,7 +320,8 @@ proptest! {
 /// one would be wrong.
 #[test]
 fn the_shift_is_reached() {
-    for (neighbours, least) in [(Neighbours::AddRemove, 1.0 - 1e-9), (Neighbours::ReplaceOne, 0.75)] {
+    for (neighbours, least) in [(Neighbours::AddRemove, 1.0 - 1e-9), (Neighbours::ReplaceOne, 0.75)]
+    {
         let task = Describe { bins: Some(4), ..Describe::default() };
         let request = task.request(&schema(None), 2, neighbours, (1.0, Some(1e-6))).unwrap();
         let plan = plan(&request).unwrap();

@@ -37,7 +37,8 @@ fn gd(steps: &[&str]) -> Vec<Method> {
 }
 
 fn request(candidates: Vec<Method>, rows: u64, epsilon: f64) -> Request<Tune> {
-    let words = Words { epsilon: Some(epsilon), delta: Some(1e-6), ..Words::of("gd".parse().unwrap()) };
+    let words =
+        Words { epsilon: Some(epsilon), delta: Some(1e-6), ..Words::of("gd".parse().unwrap()) };
     Tune::request(&schema(), rows, &words, candidates).unwrap()
 }
 
@@ -86,7 +87,9 @@ fn what_is_tuned_verifies_predicts_and_lies_are_found() {
     // Without a trial with probability e^−10, and then there is nothing to look at.
     let Some(model) = found.model() else { return };
     let predictions = model.predict(&data.features);
-    assert!(matches!(predictions, privet_learn::model::Predictions::Classes(codes) if codes.len() == 400));
+    assert!(
+        matches!(predictions, privet_learn::model::Predictions::Classes(codes) if codes.len() == 400)
+    );
     let document: Value = serde_json::from_str(&to_json(&found, None).unwrap()).unwrap();
     let accepted = |change: &dyn Fn(&mut Value)| {
         let mut forged = document.clone();
@@ -128,8 +131,7 @@ fn the_better_candidate_wins() {
     let data = data(&plan, 4000);
     let mut chosen = [0; 2];
     for seed in 0..12 {
-        let release =
-            plan.run(&data, &mut FixedSeed::new(seed), &AtomicBool::new(false)).unwrap();
+        let release = plan.run(&data, &mut FixedSeed::new(seed), &AtomicBool::new(false)).unwrap();
         if let Some(best) = &release.value().best {
             chosen[best.candidate as usize] += 1;
         }
@@ -192,7 +194,9 @@ fn what_cannot_be_tuned_is_refused_in_words() {
     let pure = Request { budget: Some(pure), ..asked.clone() };
     assert!(refused(pure).to_string().contains("delta above 0"));
     let large = Tune { trial_epsilon: Some(2.0), ..asked.task.clone() };
-    assert!(refused(Request { task: large, ..asked.clone() }).to_string().contains("trial_epsilon"));
+    assert!(
+        refused(Request { task: large, ..asked.clone() }).to_string().contains("trial_epsilon")
+    );
 }
 
 /// Nothing that goes out tells of the losers: the file has one model and no score, and the certificate is the same
@@ -212,7 +216,11 @@ fn nothing_but_the_winner_is_written() {
             assert_eq!(fields, ["candidate", "model"]);
         }
         let certificate = release.certificate();
-        certificates.push((certificate.events.clone(), certificate.request.clone(), certificate.notes.clone()));
+        certificates.push((
+            certificate.events.clone(),
+            certificate.request.clone(),
+            certificate.notes.clone(),
+        ));
     }
     assert!(certificates.windows(2).all(|two| two[0] == two[1]));
 }

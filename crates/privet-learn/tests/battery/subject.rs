@@ -218,10 +218,9 @@ pub static TUNINGS: LazyLock<Vec<Subject<Tune>>> = LazyLock::new(|| {
     let schema = Schema::from_toml(CHOSEN).unwrap();
     let mut all = Vec::new();
     for neighbours in RELATIONS {
-        for (what, law, second) in [
-            ("poisson, ", Law::Poisson, "psgd"),
-            ("logarithmic, ", Law::Logarithmic, "amp"),
-        ] {
+        for (what, law, second) in
+            [("poisson, ", Law::Poisson, "psgd"), ("logarithmic, ", Law::Logarithmic, "amp")]
+        {
             let words = Words {
                 epsilon: Some(2.0),
                 delta: Some(1e-6),

@@ -6,9 +6,9 @@
 //! Neither is a closure, so both can be put to rows in memory, on disk or on other machines.
 
 use super::{
-    Count, Described, ExactGradient, ExactGram, ExactSum, Gradient, GradientSum, Hessian, HessianDiagonal,
-    HessianVector, LossAndGradient, Occupied, PreciseGradient, PreciseSum, Records, RecordsError,
-    SoftmaxGradient, Statistic,
+    Count, Described, ExactGradient, ExactGram, ExactSum, Gradient, GradientSum, Hessian,
+    HessianDiagonal, HessianVector, LossAndGradient, Occupied, PreciseGradient, PreciseSum,
+    Records, RecordsError, SoftmaxGradient, Statistic,
 };
 use privet_data::Target;
 use serde::{Deserialize, Serialize};

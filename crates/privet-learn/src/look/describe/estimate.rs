@@ -94,8 +94,7 @@ impl Noise {
             }
             false => (count.value, count.value),
         };
-        let margin =
-            if count.noises > 0.0 { self.wide_margin(1.0) } else { self.margin(1.0) };
+        let margin = if count.noises > 0.0 { self.wide_margin(1.0) } else { self.margin(1.0) };
         let value = if count.value > 0.0 { (sum / count.value).clamp(-1.0, 1.0) } else { 0.0 };
         if !(least > 0.0) {
             return Estimate { value, low: -1.0, high: 1.0 };
@@ -182,7 +181,9 @@ mod tests {
     fn intervals_hold_what_they_are_about() {
         let mut state = 9_u64;
         let mut uniform = move || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             ((state >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
         };
         for law in [Law::Gaussian, Law::Laplace] {

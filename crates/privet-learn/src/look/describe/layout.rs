@@ -100,7 +100,9 @@ impl Layout {
         question.products = correlations.unwrap_or((2..=CORRELATED).contains(&numbers));
         if question.products && numbers < 2 {
             return Err(LearnError::NotCovered {
-                what: format!("correlations were asked for, and {numbers} of the columns are numbers"),
+                what: format!(
+                    "correlations were asked for, and {numbers} of the columns are numbers"
+                ),
                 instead: "leave out the correlations, or describe at least two numbers",
             });
         }
@@ -159,8 +161,7 @@ fn place(kind: &ColumnKind, at: usize, bins: u32) -> Option<(Holds, Slot, usize)
         ColumnKind::Number { low, high, missing, .. } => {
             let can_miss = *missing == Missing::Category;
             let indicator = can_miss.then_some(at + 1);
-            let slot =
-                Slot::Number { column: Some(at), missing: indicator, bins: bins as usize };
+            let slot = Slot::Number { column: Some(at), missing: indicator, bins: bins as usize };
             let holds = Holds::Number { low: *low, high: *high, missing: can_miss };
             (holds, slot, 1 + usize::from(can_miss))
         }

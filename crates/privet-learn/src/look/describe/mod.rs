@@ -41,7 +41,7 @@ mod summary;
 
 pub use layout::{Field, Holds, Layout};
 pub use summary::{
-    Bin, CellCount, ColumnSummary, Correlation, Estimate, Kind, Quantile, QUANTILES, Summary,
+    Bin, CellCount, ColumnSummary, Correlation, Estimate, Kind, QUANTILES, Quantile, Summary,
 };
 
 use super::count::Law;
