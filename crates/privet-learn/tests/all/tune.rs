@@ -139,6 +139,21 @@ fn the_better_candidate_wins() {
     assert!(chosen[0] >= 11, "{chosen:?}");
 }
 
+/// As few and as many trials as can be asked for can be drawn.
+#[test]
+fn all_numbers_of_trials_can_be_drawn() {
+    for law in [Law::Poisson, Law::Logarithmic, Law::Geometric] {
+        for trials in [2.0, 1000.0] {
+            let asked = request(gd(&["1"]), 50, 2.0);
+            let task = Tune { law: Some(law), trials: Some(trials), ..asked.task.clone() };
+            let plan = plan(&Request { task, ..asked }).unwrap();
+            let release =
+                plan.run(&data(&plan, 50), &mut FixedSeed::new(3), &AtomicBool::new(false));
+            release.unwrap_or_else(|error| panic!("{law:?}, {trials}: {error}"));
+        }
+    }
+}
+
 /// Every method beside `gd`: planned, or refused in words.
 #[test]
 fn every_method_is_planned_or_refused() {
