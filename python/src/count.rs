@@ -1,5 +1,6 @@
 //! Counts of declared categories: planned, released, read.
 
+use crate::describe::Description;
 use crate::error::{Failure, Outcome};
 use crate::held::{Held, seal};
 use crate::input;
@@ -13,6 +14,7 @@ use crate::ratings::Factors;
 use crate::schema::Schema;
 use crate::select::Support;
 use crate::vote::Labels;
+use crate::tune::Tuned;
 use crate::watched::watched;
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, read};
@@ -25,25 +27,27 @@ use std::path::PathBuf;
 
 /// Records with target and unit, read under a schema; nothing of them can be seen but how many there are.
 #[pyclass(module = "privet._privet", frozen)]
-pub struct Records(Dataset);
+pub struct Records(pub Dataset);
 
 #[pymethods]
 impl Records {
     /// From named columns, or from the file at a path.
     #[new]
+    #[pyo3(signature = (given, schema, allow_empty, any_storage = true))]
     fn new(
         py: Python<'_>,
         given: &Bound<'_, PyAny>,
         schema: &Schema,
         allow_empty: bool,
+        any_storage: bool,
     ) -> Outcome<Self> {
-        let options = input::to_learn(allow_empty, true);
+        let options = input::to_learn(allow_empty, any_storage);
         if let Ok(list) = given.cast::<PyList>() {
             return Ok(Self(input::table_of(list, &schema.0, &options)?));
         }
         let path: PathBuf = given.extract()?;
         let read = watched(py, |_| {
-            let options = input::to_learn(allow_empty, true);
+            let options = input::to_learn(allow_empty, any_storage);
             read::read(&path, &schema.0, &options)
         })?;
         Ok(Self(read?))
@@ -208,6 +212,8 @@ pub fn load(py: Python<'_>, path: PathBuf, sealed: bool) -> Outcome<Py<PyAny>> {
     Ok(match file::load_any(&path, seal(sealed))? {
         Loaded::Model(model) => Py::new(py, Model(Held::loaded(model)))?.into_any(),
         Loaded::Counts(counts) => Py::new(py, Counts(Held::loaded(counts)))?.into_any(),
+        Loaded::Description(found) => Py::new(py, Description(Held::loaded(found)))?.into_any(),
+        Loaded::Tuned(found) => Py::new(py, Tuned(Held::loaded(found)))?.into_any(),
         Loaded::Support(found) => Py::new(py, Support(Held::loaded(found)))?.into_any(),
         Loaded::Factors(found) => Py::new(py, Factors::loaded(Held::loaded(found)))?.into_any(),
         Loaded::Stream(found) => Py::new(py, Stream(Held::loaded(found)))?.into_any(),

@@ -21,6 +21,8 @@ enum Origin {
     Run,
     /// From a file: its seal is the one it came with, or none.
     File,
+    /// Part of another release, whose certificate it has: not written by itself.
+    Part,
 }
 
 /// Whether a broken seal is refused.
@@ -47,6 +49,11 @@ impl<T: Task> Held<T> {
         Self(released, Origin::File)
     }
 
+    /// Of another release.
+    pub fn part(released: Released<T>) -> Self {
+        Self(released, Origin::Part)
+    }
+
     /// Reads it from the bytes of its file.
     pub fn from_bytes(bytes: &[u8], sealed: bool) -> Outcome<Self> {
         let read = file::released_from_json(bytes, seal(sealed));
@@ -55,8 +62,16 @@ impl<T: Task> Held<T> {
 
     /// The text of its file. What came from a file is not sealed anew.
     fn written(&self) -> Outcome<String> {
-        if self.1 == Origin::File {
-            self.0.check_seal().map_err(Failure::value)?;
+        match self.1 {
+            Origin::Run => {}
+            Origin::File => {
+                self.0.check_seal().map_err(Failure::value)?;
+            }
+            Origin::Part => {
+                return Err(Failure::value(
+                    "the model is part of a tuning, and its certificate is that of the whole: save the tuning",
+                ));
+            }
         }
         Ok(file::to_json(&self.0, None)?)
     }
@@ -103,7 +118,7 @@ impl<T: Task> Held<T> {
         // What was just released has no seal yet; the file it would be written to has. A file without
         // one is not valid.
         Ok(match self.1 {
-            Origin::File => watched(py, |_| privet_learn::verify(&self.0))?,
+            Origin::File | Origin::Part => watched(py, |_| privet_learn::verify(&self.0))?,
             Origin::Run => {
                 let text = file::to_json(&self.0, None)?;
                 let sealed: Released<T> = file::released_from_json(text.as_bytes(), Seal::Required)

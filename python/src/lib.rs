@@ -8,6 +8,7 @@
 mod account;
 mod audit;
 mod count;
+mod describe;
 mod error;
 mod held;
 mod input;
@@ -23,6 +24,7 @@ mod schema;
 mod select;
 mod shapes;
 mod vote;
+mod tune;
 mod watched;
 
 use pyo3::prelude::*;
@@ -50,6 +52,8 @@ mod _privet {
     #[pymodule_export]
     use super::count::{CountPlan, Counts, Records, load};
     #[pymodule_export]
+    use super::describe::{DescribePlan, Description};
+    #[pymodule_export]
     use super::error::PrivacyError;
     #[pymodule_export]
     use super::ledger::Ledger;
@@ -73,6 +77,8 @@ mod _privet {
     use super::schema::Schema;
     #[pymodule_export]
     use super::select::{SelectPlan, Support};
+    #[pymodule_export]
+    use super::tune::{TunePlan, Tuned};
     #[pymodule_export]
     use super::vote::{Labels, VotePlan};
 

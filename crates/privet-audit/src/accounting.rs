@@ -185,7 +185,7 @@ fn flatten<'a>(event: &'a Event, count: u32, into: &mut Vec<&'a Cost>) {
             flatten(event, count * more, into);
         }
         // Losses of the best of many runs are not simulated: none of the trees has them.
-        Event::Selected { .. } => {}
+        Event::Selected { .. } | Event::BestOf { .. } => {}
     }
 }
 

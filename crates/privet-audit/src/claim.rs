@@ -78,7 +78,7 @@ fn multiplier(events: &Event) -> Option<f64> {
                     | Cost::IndividualGaussian { sensitivity, noise_scale, .. },
                 ..
             } => Some((sensitivity / noise_scale).powi(2)),
-            Event::Use { .. } | Event::Selected { .. } => None,
+            Event::Use { .. } | Event::Selected { .. } | Event::BestOf { .. } => None,
             Event::All(events) => events.iter().map(squares).sum(),
             Event::Repeat { count, event } | Event::UpTo { count, event } => {
                 Some(f64::from(*count) * squares(event)?)

@@ -10,6 +10,8 @@
 //! | … for a learner, on built-in worst cases | [`learner`], [`pairs`] |
 //! | … for counts of categories | [`counts`] |
 //! | … for answers by records nearby | [`answers`] |
+//! | … for descriptions of tables | [`descriptions`] |
+//! | … for tuned models | [`tunings`] |
 //! | … for all that a stream releases, taken together | [`streams`] |
 //! | … for choices of columns | [`selections`] |
 //! | … for labels by votes | [`votes`] |
@@ -37,6 +39,7 @@ pub mod cases;
 pub mod cells;
 pub mod claim;
 pub mod counts;
+pub mod descriptions;
 mod error;
 pub mod interval;
 pub mod learner;
@@ -58,6 +61,7 @@ mod sharp;
 pub mod statistic;
 pub mod streams;
 pub mod votes;
+pub mod tunings;
 
 pub use attack::{AttackOptions, Finding};
 pub use claim::Claim;

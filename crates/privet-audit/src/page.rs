@@ -3,6 +3,7 @@
 mod answers;
 mod counts;
 mod networks;
+mod descriptions;
 mod phases;
 mod progress;
 mod ratings;
@@ -57,6 +58,7 @@ pub fn page(head: &str, runs: u64, seed: u64, tell: &dyn Fn(&str)) -> Result<Pag
     doubled(&mut page, &options, &progress)?;
     counts::counts(&mut page, &options, &progress)?;
     answers::answered(&mut page, &options, &progress)?;
+    descriptions::descriptions(&mut page, &options, &progress)?;
     selections::selections(&mut page, &options, &progress)?;
     votes::voted(&mut page, &options, &progress)?;
     ratings::completed(&mut page, &options, &progress)?;

@@ -139,7 +139,7 @@ pub fn assignment(text: &str) -> Result<(String, String), String> {
 
 impl RequestFlags {
     /// The method's own settings, by name.
-    fn own(&self) -> Vec<(String, String)> {
+    pub fn own(&self) -> Vec<(String, String)> {
         let numbers = [("ridge", self.ridge), ("gamma", self.gamma), ("split", self.split)];
         let numbers = numbers.map(|(name, value)| (name, value.map(|value| value.to_string())));
         let steps = ("steps", self.steps.map(|steps| steps.to_string()));
@@ -157,6 +157,14 @@ impl RequestFlags {
         some.split = some.split.filter(|_| keep("split"));
         some.steps = some.steps.filter(|_| keep("steps"));
         some.set.retain(|(name, _)| keep(name));
+        some
+    }
+
+    /// The same with no setting of a method's own.
+    pub fn of_no_method(&self) -> Self {
+        let mut some = self.clone();
+        (some.ridge, some.gamma, some.split, some.steps) = (None, None, None, None);
+        some.set.clear();
         some
     }
 

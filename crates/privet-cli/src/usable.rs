@@ -1,4 +1,4 @@
-//! Models that predict, of any family: linear ones and networks.
+//! Models that predict, of any family: linear ones, tuned ones and networks.
 
 use crate::failure::Failure;
 use privet_data::matrix::Matrix;
@@ -26,7 +26,7 @@ impl Usable {
             Loaded::Model(model) => Ok(Self::Linear(Box::new(model))),
             Loaded::Network(network) => Ok(Self::Network(Box::new(network))),
             // Refused in the words that are used for every file of another kind.
-            _ => Ok(Self::Linear(Box::new(file::load(path, Seal::Required)?))),
+            _ => Ok(Self::Linear(Box::new(file::load_predictor(path, Seal::Required)?))),
         }
     }
 

@@ -115,6 +115,9 @@ pub fn made(made: Option<&Made>) -> String {
     }
 }
 
+/// Candidates whose noise is told.
+const SHOWN: usize = 3;
+
 /// One line for every mechanism that was used, in order; `on` says what got the noise.
 pub fn events(event: &Event, on: &str) -> Vec<String> {
     match event {
@@ -128,6 +131,21 @@ pub fn events(event: &Event, on: &str) -> Vec<String> {
             on,
             &format!("up to {count} times, fresh noise each, charged as if all were made"),
         ),
+        Event::BestOf { candidates, .. } => {
+            let mut lines = Vec::new();
+            for (place, event) in candidates.iter().take(SHOWN).enumerate() {
+                let how = format!("in a run of candidate {}", place + 1);
+                lines.extend(each(event, on, &how));
+            }
+            if candidates.len() > SHOWN {
+                lines.push(format!("and so on for all {} candidates", candidates.len()));
+            }
+            lines.push(
+                "only the best of a secret random number of such runs is shown, each of a candidate drawn by lot"
+                    .into(),
+            );
+            lines
+        }
         Event::Selected { event, .. } => {
             each(event, on, "the best of a secret random number of runs, each with fresh noise")
         }

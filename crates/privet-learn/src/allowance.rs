@@ -102,7 +102,9 @@ impl<'a> Allowance<'a> {
 pub(crate) fn scales(event: &Event) -> Vec<f64> {
     match event {
         Event::Use { cost, .. } => scale(cost).into_iter().collect(),
-        Event::All(parts) => parts.iter().flat_map(scales).collect(),
+        Event::All(parts) | Event::BestOf { candidates: parts, .. } => {
+            parts.iter().flat_map(scales).collect()
+        }
         Event::Repeat { event, .. } | Event::UpTo { event, .. } => scales(event),
         Event::Selected { event, .. } => scales(event),
     }

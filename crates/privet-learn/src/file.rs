@@ -127,6 +127,21 @@ pub fn load(path: &Path, seal: Seal) -> Result<Model, LearnError> {
     from_json(&bytes_of(path)?, seal).map_err(|why| refused(path, &why))
 }
 
+/// Reads what predicts: a linear model, or that of the best trial of a tuning, under the tuning's certificate.
+pub fn load_predictor(path: &Path, seal: Seal) -> Result<Model, LearnError> {
+    predictor_from_json(&bytes_of(path)?, seal).map_err(|why| refused(path, &why))
+}
+
+/// The same of the bytes of a file.
+pub fn predictor_from_json(bytes: &[u8], seal: Seal) -> Result<Model, String> {
+    match any_from_json(bytes, seal) {
+        Ok(Loaded::Tuned(tuned)) => tuned.model().ok_or_else(|| {
+            "no trial was made, which the law of their number allows: it holds no model".into()
+        }),
+        _ => from_json(bytes, seal),
+    }
+}
+
 fn bytes_of(path: &Path) -> Result<Vec<u8>, LearnError> {
     let failed = |source| LearnError::File { path: path.display().to_string(), source };
     let file = std::fs::File::open(path).map_err(failed)?;

@@ -39,6 +39,7 @@ mod strict;
 mod support;
 mod task;
 pub mod transfer;
+pub mod tune;
 mod verify;
 mod void;
 pub mod words;

@@ -5,6 +5,7 @@ use crate::erm::Erm;
 use crate::file::Opened;
 use crate::look::count::Count;
 use crate::nonconvex::Network;
+use crate::look::describe::Describe;
 use crate::online::Online;
 use crate::online::tally::Tally;
 use crate::released::Released;
@@ -13,6 +14,7 @@ use crate::select::Select;
 use crate::task::Task;
 use crate::transfer::Vote;
 use crate::transfer::neighbours::Nearby;
+use crate::tune::Tune;
 use crate::verify::{Verdict, verify};
 use privet_dp::gate::Certificate;
 use serde_json::Value;
@@ -60,6 +62,10 @@ families! {
     Model(Erm);
     /// Counts of declared categories.
     Counts(Count);
+    /// The best of several candidates.
+    Tuned(Tune);
+    /// A description of a table.
+    Description(Describe);
     /// Columns chosen.
     Support(Select);
     /// What was learnt of items from ratings.

@@ -162,6 +162,34 @@ impl Model {
     }
 }
 
+/// ⟨x, θ⟩ of rows that a model was learnt from, row by row: x is centred first where the model has a centre. What a row
+/// gets is added up in the order of its columns, so that it has the same bits in whichever storage and beside whichever
+/// other rows.
+pub(crate) struct RowScores<'a> {
+    weights: &'a [Vec<f64>],
+    centre: Option<(Centre, Vec<f64>)>,
+}
+
+impl<'a> RowScores<'a> {
+    /// Of rows of this radius.
+    pub(crate) fn new(model: &'a LinearWeights, radius: f64) -> Self {
+        let centre = model.centre.as_ref().map(|mean| {
+            let centre = Centre::new(mean, radius);
+            let taken = centre.along(&model.weights);
+            (centre, taken)
+        });
+        Self { weights: &model.weights, centre }
+    }
+
+    /// A score for each problem.
+    pub(crate) fn of(&self, features: &Matrix, row: usize) -> Vec<f64> {
+        match &self.centre {
+            Some((centre, taken)) => centre.scores(&features.entries(row), self.weights, taken),
+            None => self.weights.iter().map(|weights| dot(features, row, weights)).collect(),
+        }
+    }
+}
+
 /// The rows, each as long as the clip allows.
 fn filled(features: &Matrix, clip: ClipFacts) -> Matrix {
     let (rows, columns) = (features.rows(), features.columns());
@@ -183,7 +211,8 @@ fn dot(features: &Matrix, row: usize, weights: &[f64]) -> f64 {
     }
 }
 
-fn largest(scores: &[f64]) -> u32 {
+/// The first of the largest.
+pub(crate) fn largest(scores: &[f64]) -> u32 {
     let mut best = 0;
     for (place, score) in scores.iter().enumerate() {
         if *score > scores[best] {

@@ -37,6 +37,15 @@ impl<T: Task> Released<T> {
         Ok(Self { artefact, request, certificate, origin: None })
     }
 
+    /// A part of another release, under its certificate: for who predicts with it, never for who verifies.
+    pub(crate) fn viewed(
+        artefact: T::Artefact,
+        request: Request<T>,
+        certificate: Certificate,
+    ) -> Self {
+        Self { artefact, request, certificate, origin: None }
+    }
+
     /// What was released.
     pub fn artefact(&self) -> &T::Artefact {
         &self.artefact

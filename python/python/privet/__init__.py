@@ -10,6 +10,7 @@
 (1.0, True)
 
 The estimators are scikit-learn's kind; :func:`privet.count` counts records by a column;
+:func:`privet.describe` describes a table; :class:`privet.PrivateTuner` tries several methods;
 :class:`privet.PrivateRecommender` learns from ratings;
 :mod:`privet.account` is the accountant, :mod:`privet.noise`
 draws noise, :mod:`privet.audit` tries to refute a guarantee, and :func:`privet.verify` checks a
@@ -30,6 +31,7 @@ from privet._warnings import (
 from privet.additive import PrivateAdditiveClassifier, PrivateAdditiveRegressor
 from privet.classification import PrivateClassifier, PrivateLinearSVC, PrivateLogisticRegression
 from privet.counts import CountPlan, Counts, count, plan_count
+from privet.describing import DescribePlan, Description, describe, plan_describe
 from privet.encoder import SchemaEncoder
 from privet.models import load, verify
 from privet.neighbors import PrivateNeighbors
@@ -42,6 +44,7 @@ from privet.schema import Schema, binary, category, ignore, number
 from privet.selection import PrivateFeatureSelector
 from privet.sparse import PrivateSparseClassifier, PrivateSparseRegression
 from privet.voting import LabelsFile, PrivateVote
+from privet.tuning import PrivateTuner
 
 __all__ = [
     "Certificate",
@@ -50,6 +53,8 @@ __all__ = [
     "Counts",
     "LabelsFile",
     "Ledger",
+    "DescribePlan",
+    "Description",
     "NotPrivateWarning",
     "NotValidWarning",
     "Plan",
@@ -71,6 +76,7 @@ __all__ = [
     "PrivateSparseClassifier",
     "PrivateSparseRegression",
     "PrivateVote",
+    "PrivateTuner",
     "PublicClassesWarning",
     "RepeatedFitWarning",
     "Schema",
@@ -84,10 +90,12 @@ __all__ = [
     "binary",
     "category",
     "count",
+    "describe",
     "ignore",
     "load",
     "noise",
     "number",
     "plan_count",
+    "plan_describe",
     "verify",
 ]

@@ -19,17 +19,21 @@ from privet.classification import NOTE_CLASSES, PrivateClassifier, PrivateLinear
 from privet.counts import Counts
 from privet.neighbors import PrivateNeighbors
 from privet.network import _of_file as _network
+from privet.describing import Description
 from privet.online import StreamFile
 from privet.recommender import PrivateRecommender
 from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, rate_at_zero
 from privet.schema import Schema
 from privet.selection import PrivateFeatureSelector
 from privet.voting import LabelsFile
+from privet.tuning import PrivateTuner
 
 
 _RELEASED = (
     _privet.Model,
     _privet.Counts,
+    _privet.Description,
+    _privet.Tuned,
     _privet.Support,
     _privet.Factors,
     _privet.Stream,
@@ -43,7 +47,9 @@ _RELEASED = (
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a file, whoever wrote it: a model, chosen columns or answers as a fitted estimator, counts as
-    :class:`privet.Counts`, the newest release of a stream as :class:`privet.StreamFile`, labels as :class:`privet.LabelsFile`, what was learnt from ratings as :class:`privet.PrivateRecommender`.
+    :class:`privet.Counts`, a description as :class:`privet.Description`, a tuning as :class:`privet.PrivateTuner`,
+    the newest release of a stream as :class:`privet.StreamFile`, labels as :class:`privet.LabelsFile`, what was
+    learnt from ratings as :class:`privet.PrivateRecommender`.
 
     A file whose seal is broken is refused. Where :func:`verify` refuses what the certificate claims, the
     model can still be used, but its ``certificate_`` (``certificate`` of counts) claims nothing, and a warning
@@ -65,6 +71,14 @@ def load(path: str | os.PathLike[str]) -> Any:
         counts = Counts(found)
         counts.certificate = _checked(counts.certificate, found)
         return counts
+    if isinstance(found, _privet.Description):
+        description = Description(found)
+        description.certificate = _checked(description.certificate, found)
+        return description
+    if isinstance(found, _privet.Tuned):
+        tuner = PrivateTuner._loaded(found)
+        tuner.certificate_ = _checked(tuner.certificate_, found)
+        return tuner
     if isinstance(found, (_privet.Stream, _privet.Tallies)):
         stream = StreamFile(found)
         stream.certificate = _checked(stream.certificate, found)
@@ -205,7 +219,7 @@ def _loss(loss: Any) -> dict[str, Any]:
 
 
 def verify(model: Any) -> Verdict:
-    """Check a model or counts without their data: a fitted estimator, :class:`privet.Counts`, a fitted
+    """Check a model or counts without their data: a fitted estimator, :class:`privet.Counts`, :class:`privet.Description`, a fitted
     :class:`privet.PrivateRecommender`, or the path of a file of any of them.
 
     The guarantee is recomputed from the certificate's events, the plan made again from its public facts,
@@ -228,10 +242,13 @@ def verify(model: Any) -> Verdict:
         model = model.model_
     elif isinstance(model, Counts):
         model = model._release
+    elif isinstance(model, PrivateTuner):
+        check_is_fitted(model, "certificate_")
+        model = model._release
     elif isinstance(model, PrivateRecommender):
         check_is_fitted(model)
         model = model.factors_
-    elif isinstance(model, (StreamFile, LabelsFile)):
+    elif isinstance(model, (StreamFile, LabelsFile, Description)):
         model = model._release
     elif not isinstance(model, _RELEASED):
         model = _privet.load(os.fspath(model), sealed=False)

@@ -33,6 +33,7 @@ impl<'a> Progress<'a> {
             + 2
             + subjects()?.len()
             + super::answers::subjects()?.len()
+            + super::descriptions::rows()?
             + selections::subjects()?.len()
             + super::ratings::subjects()?.len()
             + super::votes::subjects()?.len()

@@ -2,7 +2,9 @@
 
 use crate::failure::Failure;
 use crate::output::{self, number};
-use crate::verbs::{complete, count, neighbours, network, select, vote};
+use crate::verbs::{
+    complete, count, describe as described, neighbours, network, select, tune, vote,
+};
 use crate::{page, say, words};
 use clap::Args;
 use privet_core::printable;
@@ -12,6 +14,7 @@ use privet_dp::gate::Certificate;
 use privet_dp::noise::Origin;
 use privet_learn::file::{self, Seal};
 use privet_learn::look::count::Count;
+use privet_learn::look::describe::Describe;
 use privet_learn::model::Model;
 use privet_learn::online::Stream;
 use privet_learn::online::tally::Tally;
@@ -41,7 +44,7 @@ Examples:
   privet inspect model.json --html model.html"
 )]
 pub struct Inspect {
-    /// The file: a model, counts, chosen columns, or factors of ratings
+    /// The file: a model, a tuned one, counts, a description, chosen columns, or factors of ratings
     model: PathBuf,
     /// Draw a model's shape functions on this page instead; - is standard output
     #[arg(long, value_name = "FILE")]
@@ -102,10 +105,22 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
     };
     let (purpose, facts, noised) = match released {
         Loaded::Model(model) => (purpose(model), facts(model), model.request().task.noised()),
+        Loaded::Tuned(tuned) => {
+            let purpose =
+                "The best of a secret number of trainings, each of a candidate drawn by lot.";
+            (words::wrapped(purpose, "  "), facts(tuned), tuned.request().task.noised())
+        }
         Loaded::Counts(counts) => {
             let by = printable(&counts.request().task.by);
             let purpose = format!("The number of records in each category of \"{by}\".");
             (words::wrapped(&purpose, "  "), facts(counts), counts.request().task.noised())
+        }
+        Loaded::Description(found) => {
+            let columns = found.request().task.columns.as_ref().map_or(0, Vec::len);
+            let purpose = format!(
+                "What {columns} columns of a table look like: counts, means, quantiles, histograms, correlations."
+            );
+            (words::wrapped(&purpose, "  "), facts(found), found.request().task.noised())
         }
         Loaded::Support(support) => {
             let purpose = words::wrapped(&select::purpose(support), "  ");
@@ -168,7 +183,15 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
     section("Who vouches", vouched);
     match released {
         Loaded::Model(model) => section("Largest weights", weights(model)),
+        Loaded::Tuned(tuned) => {
+            section("Best trial", words::wrapped(&tune::best(tuned), "  "));
+            section(
+                "Largest weights",
+                tuned.model().map_or(String::new(), |model| weights(&model)),
+            );
+        }
         Loaded::Counts(counts) => section("Counts", count::table(counts)),
+        Loaded::Description(found) => section("Columns", described::table(found)),
         Loaded::Support(support) => section("Columns", select::list(support)),
         Loaded::Labels(labels) => section("Labels", vote::list(labels)),
         Loaded::Answers(answered) => section("Answers", neighbours::list(answered)),
@@ -259,7 +282,7 @@ fn facts<T: Task>(released: &Released<T>) -> String {
         format!("{} rows declared, {} encoded columns", request.rows, encoding.width()),
         format!("{} neighbours; the unit is {}", request.neighbours, request.schema.unit()),
     ];
-    if T::NAME != Count::NAME {
+    if ![Count::NAME, Describe::NAME].contains(&T::NAME) {
         let length = number(encoding.l2_radius());
         let done = match request.schema.clip().rows {
             Rows::Clip => "clipped",

@@ -10,6 +10,7 @@ pub mod count;
 #[cfg(feature = "bench")]
 pub mod data;
 pub mod demo;
+pub mod describe;
 pub mod evaluate;
 pub mod inspect;
 pub mod keygen;
@@ -26,5 +27,6 @@ pub mod recommend;
 pub mod schema;
 pub mod select;
 pub mod train;
+pub mod tune;
 pub mod verify;
 pub mod vote;

@@ -9,6 +9,7 @@
 //! - `certificates`: models that were edited, cut, weakened, signed by others or never private.
 //! - `complete`: ratings, completed and recommended from.
 //! - `count`: counts, once and as a stream.
+//! - `describe`: what a table looks like.
 //! - `html`: a model as a page.
 //! - `invalid`: records that do not fit, under each policy of a schema.
 //! - `online`: streams, whole and in several calls.
@@ -16,6 +17,7 @@
 //! - `report`: from a results file to a page.
 //! - `select`: columns chosen, or none.
 //! - `neighbours`: answers by the records near public questions.
+//! - `tune`: the best of several candidates.
 //! - `environment`: disks, permissions, pipes, interruption.
 //! - `output`: what `--out` may be, and what becomes of what is there.
 
@@ -28,6 +30,7 @@ mod budget;
 mod certificates;
 mod complete;
 mod count;
+mod describe;
 mod environment;
 mod growth;
 mod happy;
@@ -42,4 +45,5 @@ mod public;
 mod report;
 mod select;
 mod vote;
+mod tune;
 mod world;

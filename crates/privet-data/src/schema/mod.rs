@@ -57,6 +57,7 @@ mod basis;
 mod check;
 mod columns;
 mod counting;
+mod describing;
 mod draft;
 mod fourier;
 mod image;

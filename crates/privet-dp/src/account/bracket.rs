@@ -105,9 +105,29 @@ fn attained(event: &Event) -> Event {
         }
         // One run may be all there is.
         Event::Selected { event, .. } => attained(event),
+        // Which candidate it was of tells nothing, and of what a run shows any may show as good as nothing.
+        Event::BestOf { candidates, .. } => {
+            Event::All(candidates.first().map(nothing).into_iter().collect())
+        }
         Event::Use { neighbours, unit, cost } => {
             let (neighbours, unit) = (*neighbours, *unit);
             Event::Use { neighbours, unit, cost: attained_cost(cost, neighbours, unit) }
+        }
+    }
+}
+
+/// An event of the same relation that shows nothing.
+fn nothing(event: &Event) -> Event {
+    match event {
+        Event::All(events) | Event::BestOf { candidates: events, .. } => {
+            Event::All(events.first().map(nothing).into_iter().collect())
+        }
+        Event::Repeat { event, .. } | Event::UpTo { event, .. } | Event::Selected { event, .. } => {
+            nothing(event)
+        }
+        Event::Use { neighbours, unit, .. } => {
+            let cost = Cost::Pure { epsilon: 0.0 };
+            Event::Use { neighbours: *neighbours, unit: *unit, cost }
         }
     }
 }

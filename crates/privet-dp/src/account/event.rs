@@ -7,7 +7,7 @@
 //! **Contract.** Certificates hold events for good, so:
 //! - the meaning of a kind, of each of its fields and of their units never changes once a version with it
 //!   is out; a sharper theorem may lower what a kind is charged, a broken one raises it (and is announced);
-//! - a new fact is a new kind, or a wrapper ([`Event::UpTo`], [`Event::Selected`]), never a new field of an
+//! - a new fact is a new kind, or a wrapper ([`Event::UpTo`], [`Event::BestOf`]), never a new field of an
 //!   old kind that changes what the old ones say;
 //! - a kind is never removed, and its written form (names, numbers as JSON numbers) stays: `tests/golden`
 //!   of `privet-learn` holds files of every released version, which must go on verifying;
@@ -54,6 +54,14 @@ pub enum Event {
         law: Runs,
         /// One run, its score included.
         event: Box<Event>,
+    },
+    /// The same where each run is of one of several candidates, drawn by an even lot that no record has a part in;
+    /// which one the best run was of is shown.
+    BestOf {
+        /// The law of the number of runs.
+        law: Runs,
+        /// One run of each candidate, its score included.
+        candidates: Vec<Event>,
     },
 }
 
@@ -118,7 +126,9 @@ impl Event {
             Self::Use { cost, .. } => cost.hides(),
             Self::All(parts) => parts.iter().find_map(Self::hides),
             Self::Repeat { event, .. } | Self::UpTo { event, .. } => event.hides(),
-            Self::Selected { .. } => Some("all runs but the best, and how many there were"),
+            Self::Selected { .. } | Self::BestOf { .. } => {
+                Some("all runs but the best, and how many there were")
+            }
         }
     }
 
@@ -127,7 +137,7 @@ impl Event {
         match self {
             Self::Use { cost, .. } => Some(cost),
             Self::Repeat { event, .. } | Self::UpTo { event, .. } => event.single_cost(),
-            Self::All(_) | Self::Selected { .. } => None,
+            Self::All(_) | Self::Selected { .. } | Self::BestOf { .. } => None,
         }
     }
 }

@@ -19,7 +19,7 @@
 //! Equal parts are merged, so that repeating and listing are the same; ρ of zCDP parts adds up.
 
 use super::error::{AccountError, non_negative, positive, probability};
-use super::event::{Cost, Event, Grid, ObjectiveCost, ObjectiveNoise};
+use super::event::{Cost, Event, Grid, ObjectiveCost, ObjectiveNoise, Runs};
 use super::minima::{OutputCost, output_cost};
 use super::objective::{Objective, Perturbation, perturbation};
 use super::sampled::{self, Sampled, Sampler};
@@ -117,14 +117,9 @@ impl Parts {
                 self.add(event, count)
             }
             Event::Selected { law, event } => {
-                let inner = Self::new(event)?;
-                self.same_relation(inner.neighbours, inner.unit)?;
-                let runs = Selected::expected(law)?;
-                self.distance += inner.distance * runs * count as f64 * UP;
-                self.ratio = f64::INFINITY; // of a random number of runs: only the distance is charged
-                self.selected.push((Selected::new(*law, inner)?, count));
-                Ok(())
+                self.add_best(law, std::slice::from_ref(event.as_ref()), count)
             }
+            Event::BestOf { law, candidates } => self.add_best(law, candidates, count),
             // Enough to know: comparing ever more of them with each other would take ever longer.
             Event::Use { .. } if self.rest.len() > DIFFERENT => Ok(()),
             Event::Use { neighbours, unit, cost } => {
@@ -132,6 +127,26 @@ impl Parts {
                 self.add_cost(cost, count)
             }
         }
+    }
+
+    /// The best of a random number of runs, each of one of these.
+    fn add_best(&mut self, law: &Runs, each: &[Event], count: u64) -> Result<(), AccountError> {
+        if each.is_empty() {
+            return Err(AccountError::Empty);
+        }
+        if each.len() > DIFFERENT {
+            return Err(AccountError::TooManyKinds { most: DIFFERENT });
+        }
+        let inner = each.iter().map(Self::new).collect::<Result<Vec<_>, _>>()?;
+        for parts in &inner {
+            self.same_relation(parts.neighbours, parts.unit)?;
+        }
+        let runs = Selected::expected(law)?;
+        let distance = inner.iter().fold(0.0, |most: f64, parts| most.max(parts.distance));
+        self.distance += distance * runs * count as f64 * UP;
+        self.ratio = f64::INFINITY; // of a random number of runs: only the distance is charged
+        self.selected.push((Selected::new(*law, inner)?, count));
+        Ok(())
     }
 
     fn same_relation(&self, neighbours: Neighbours, unit: Unit) -> Result<(), AccountError> {
@@ -394,7 +409,9 @@ fn ratio(sensitivity: f64, scale: f64) -> f64 {
 fn first_leaf(event: &Event) -> Option<(Neighbours, Unit)> {
     match event {
         Event::Use { neighbours, unit, .. } => Some((*neighbours, *unit)),
-        Event::All(events) => events.iter().find_map(first_leaf),
+        Event::All(events) | Event::BestOf { candidates: events, .. } => {
+            events.iter().find_map(first_leaf)
+        }
         Event::Repeat { event, .. } | Event::UpTo { event, .. } | Event::Selected { event, .. } => {
             first_leaf(event)
         }

@@ -10,6 +10,12 @@
 //! - *Poisson* of mean m ≥ 1 (Theorem 6): if Q is (ε̂, δ̂)-DP for e^ε̂ = 1 + 1/(λ−1), then
 //!   ε′(λ) = ε(λ) + m·δ̂ + ln m/(λ−1).
 //!
+//! **Candidates** ([`Event::BestOf`](super::Event::BestOf)). Let a run draw j by a lot that is independent of the records, and
+//! show it beside the outcome of Qⱼ. Then its curve is at most the largest of theirs, order by order, and so is its δ at
+//! every ε. *Proof.* E e^{(λ−1)·loss} of the pair is Σⱼpⱼ·e^{(λ−1)εⱼ(λ)} ≤ maxⱼ e^{(λ−1)εⱼ(λ)}, since the lot has the same law on both
+//! sides; likewise H_ε = Σⱼpⱼ·H_ε(Qⱼ) ≤ maxⱼ. ∎ So ε(λ) and δ̂ above are those maxima. The candidate may be a different one
+//! at each order: no single one has to be the worst.
+//!
 //! Each bounds both directions, so ε(λ) is the larger of Q's two. The theorems hide losers and K: a session
 //! that read them could not rest on this, and no mechanism hands them out.
 //!
@@ -24,11 +30,12 @@ use super::objective::Direction;
 use super::parts::Parts;
 use super::renyi;
 
-/// The best of so many runs of what these parts are.
+/// The best of so many runs, each of one of several candidates.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Selected {
     law: Runs,
-    inner: Box<Parts>,
+    /// One run of each candidate.
+    inner: Vec<Parts>,
     /// ln E K.
     ln_expected: f64,
     /// What a negative binomial number of runs costs at every order.
@@ -37,12 +44,12 @@ pub struct Selected {
 
 impl Selected {
     /// Checks the law, and that the runs have moments.
-    pub fn new(law: Runs, inner: Parts) -> Result<Self, AccountError> {
+    pub fn new(law: Runs, inner: Vec<Parts>) -> Result<Self, AccountError> {
         let ln_expected = libm::log(Self::expected(&law)?).max(0.0) * (1.0 + 1e-12);
-        if inner.leak > 0.0 {
+        if inner.iter().any(|parts| parts.leak > 0.0) {
             return Err(AccountError::NotAdmitted);
         }
-        let mut selected = Self { law, inner: Box::new(inner), ln_expected, overhead: 0.0 };
+        let mut selected = Self { law, inner, ln_expected, overhead: 0.0 };
         if let Runs::NegativeBinomial { eta, gamma } = law {
             let at = |order: f64| {
                 let again =
@@ -81,7 +88,8 @@ impl Selected {
 
     /// ε(α) of one run.
     fn once(&self, order: f64) -> f64 {
-        divergence(&self.inner, order)
+        let each = self.inner.iter().map(|parts| divergence(parts, order));
+        each.fold(0.0, f64::max)
     }
 
     /// ε′(α).
@@ -91,7 +99,8 @@ impl Selected {
             Runs::NegativeBinomial { .. } => self.overhead,
             Runs::Poisson { mean } => {
                 let epsilon = libm::log1p(1.0 / s) * (1.0 - 1e-15);
-                mean * self.inner.delta(epsilon)
+                let each = self.inner.iter().map(|parts| parts.delta(epsilon));
+                mean * each.fold(0.0, f64::max)
             }
         };
         (self.once(order) + more + self.ln_expected / s) * (1.0 + 1e-12)
@@ -164,6 +173,48 @@ mod tests {
         let found = divergence(&parts, 1e6);
         assert!(found <= 0.2 * (1.0 + 1e-3), "{found}");
         assert!(found >= 0.1);
+    }
+
+    /// One candidate is no choice, several cost what the worst of them does where one is the worst at every order, and at
+    /// least as much as each where none is.
+    #[test]
+    fn candidates_cost_what_the_worst_of_them_does() {
+        let pure = Event::Use {
+            neighbours: Neighbours::AddRemove,
+            unit: Unit::Record,
+            cost: Cost::Pure { epsilon: 0.4 },
+        };
+        for law in [Runs::NegativeBinomial { eta: 0.0, gamma: 0.05 }, Runs::Poisson { mean: 12.0 }]
+        {
+            let best =
+                |candidates: Vec<Event>| epsilon(&Event::BestOf { law, candidates }, 1e-6).unwrap();
+            let one = epsilon(&selected(law, gaussian(0.2)), 1e-6).unwrap();
+            assert_eq!(best(vec![gaussian(0.2)]), one);
+            assert_eq!(best(vec![gaussian(0.1), gaussian(0.2), gaussian(0.15)]), one);
+            let other = epsilon(&selected(law, pure.clone()), 1e-6).unwrap();
+            let both = best(vec![gaussian(0.2), pure.clone()]);
+            assert!(both >= one.max(other) * (1.0 - 1e-9), "{both} {one} {other}");
+            assert!(both <= one + other);
+        }
+        let law = Runs::Poisson { mean: 12.0 };
+        assert!(epsilon(&Event::BestOf { law, candidates: vec![] }, 1e-6).is_err());
+    }
+
+    /// What tuning costs: 30 runs expected, at most 3 times the ε of one run.
+    #[test]
+    fn thirty_runs_cost_at_most_three() {
+        for (mu, delta) in [(0.05, 1e-5), (0.1, 1e-6), (0.2, 1e-6), (0.4, 1e-8), (0.8, 1e-8)] {
+            let once = epsilon(&gaussian(mu), delta).unwrap();
+            for law in [
+                Runs::NegativeBinomial { eta: 0.0, gamma: 0.006_59 },
+                Runs::NegativeBinomial { eta: 1.0, gamma: 1.0 / 30.0 },
+            ] {
+                let runs = Selected::expected(&law).unwrap();
+                assert!((30.0 - 1e-9..30.2).contains(&runs), "{runs}");
+                let all = epsilon(&selected(law, gaussian(mu)), delta).unwrap();
+                assert!(all <= 3.0 * once, "mu {mu}, delta {delta}, {law:?}: {}", all / once);
+            }
+        }
     }
 
     #[test]

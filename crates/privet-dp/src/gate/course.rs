@@ -107,7 +107,7 @@ fn append(event: &Event, times: u64, into: &mut VecDeque<Stretch>) {
         Event::Use { cost, .. } => {
             push(into, times.saturating_mul(u64::from(cost.draws())), event);
         }
-        Event::Selected { .. } => push(into, times, event),
+        Event::Selected { .. } | Event::BestOf { .. } => push(into, times, event),
         Event::All(parts) => {
             for _ in 0..times {
                 parts.iter().for_each(|part| append(part, 1, into));

@@ -92,6 +92,7 @@ pub use private::Private;
 pub use purse::{Purse, PurseError};
 pub use release::Release;
 pub use seal::{Signature, Signer, from_hex, public_key};
+pub use select::{Candidate, Trial};
 pub use session::{GateError, Noised, Session, Spend};
 pub use statement::Statement;
 pub use suspended::Suspended;

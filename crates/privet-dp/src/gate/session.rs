@@ -207,8 +207,20 @@ impl<'a> Session<'a> {
     }
 
     /// Of one of several runs, from which nothing is let out.
-    pub(super) fn hidden(planned: Event, source: &'a mut dyn Source) -> Self {
-        Self { hidden: true, ..Self::start(planned, source) }
+    pub(super) fn hidden(
+        planned: Event,
+        walk: Option<serde_json::Value>,
+        source: &'a mut dyn Source,
+    ) -> Self {
+        Self { hidden: true, walk, ..Self::start(planned, source) }
+    }
+
+    /// What a run has noised so far, for its score: still inside the run.
+    pub(super) fn within_run<'n, T>(&self, noised: &'n Noised<T>) -> Result<&'n T, GateError> {
+        match (self.hidden, noised.session == self.number) {
+            (true, true) => Ok(&noised.value),
+            _ => Err(GateError::Foreign),
+        }
     }
 
     /// What the run of this number noised, once it did all that was planned.

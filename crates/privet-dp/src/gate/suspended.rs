@@ -97,7 +97,7 @@ fn new_id() -> Result<String, GateError> {
 fn told_by_number(spend: &Spend) -> bool {
     fn told(event: &Event, last: bool) -> bool {
         match event {
-            Event::Use { .. } | Event::Selected { .. } => true,
+            Event::Use { .. } | Event::Selected { .. } | Event::BestOf { .. } => true,
             Event::All(parts) => {
                 let end = parts.len().saturating_sub(1);
                 parts.iter().enumerate().all(|(place, part)| told(part, last && place == end))

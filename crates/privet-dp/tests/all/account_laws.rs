@@ -111,6 +111,10 @@ fn quieter(event: &Event, by: f64) -> Event {
             Event::Repeat { count, event: Box::new(quieter(&event, by)) }
         }
         Event::UpTo { count, event } => Event::UpTo { count, event: Box::new(quieter(&event, by)) },
+        Event::BestOf { law, candidates } => {
+            let candidates = candidates.iter().map(|event| quieter(event, by)).collect();
+            Event::BestOf { law, candidates }
+        }
         Event::Selected { law, event } => {
             Event::Selected { law, event: Box::new(quieter(&event, by)) }
         }

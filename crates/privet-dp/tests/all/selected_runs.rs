@@ -3,7 +3,9 @@
 use crate::noise_common::{allowed_gap, fresh, largest_gap_integers};
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event, Runs};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session, Statement};
+use privet_dp::gate::{
+    Arithmetic, Candidate, GateError, Noised, Private, Session, Statement, Trial,
+};
 use privet_dp::mechanism::Laplace;
 use privet_dp::noise::{FixedSeed, SystemRandom, runs};
 use serde_json::json;
@@ -241,4 +243,93 @@ fn laws_that_cannot_be_drawn_are_refused_in_words() {
     let refused = session.select(law, toy().event(), &0.0, run, || NOTHING);
     assert!(matches!(refused, Err(GateError::Noise(_))));
     assert!(!session.spent(), "nothing is charged for what cannot be drawn");
+}
+
+fn candidate(_: usize) -> Candidate {
+    Candidate { event: Event::All(vec![toy().event(), toy().event()]), walk: None }
+}
+
+fn planned_among(law: Runs) -> Event {
+    Event::BestOf { law, candidates: [0, 1].map(|place| candidate(place).event).into() }
+}
+
+fn make(record: &f64, _: usize, session: &mut Session<'_>) -> Result<Noised<f64>, GateError> {
+    Ok(toy().run(Private::new(vec![*record]), session)?.map(|answer| answer[0]))
+}
+
+/// The second candidate is better by far more than the noise can say.
+fn score(
+    _: &f64,
+    place: usize,
+    _: &f64,
+    session: &mut Session<'_>,
+) -> Result<Noised<f64>, GateError> {
+    let score = Private::new(vec![1e6 * place as f64]);
+    Ok(toy().run(score, session)?.map(|answer| answer[0]))
+}
+
+/// The first of two candidates wins where no run is of the second: Pr = E 2⁻ᴷ, runs or none. False failure ≤ 10⁻¹⁰ in
+/// all (Hoeffding); a lot of 0.45 to 0.55 would be found.
+#[test]
+fn candidates_are_drawn_by_an_even_lot() {
+    let draws = 40_000;
+    let (mut source, seed) = fresh();
+    for law in LAWS {
+        let mut firsts = 0;
+        for _ in 0..draws {
+            let mut session = Session::start(planned_among(law), &mut source);
+            let candidates = [0, 1].map(candidate);
+            let best = session.select_among(law, &candidates, &0.0, Trial { make, score }).unwrap();
+            let best = *session.settle(best, claimless()).unwrap().value();
+            firsts += u32::from(best.is_none_or(|(place, _)| place == 0));
+        }
+        let share = f64::from(firsts) / f64::from(draws);
+        let allowed = (f64::ln(2.0 * LAWS.len() as f64 / 1e-10) / (2.0 * f64::from(draws))).sqrt();
+        let expected = generating(law, 0.5);
+        assert!(
+            (share - expected).abs() <= allowed,
+            "{law:?}: {share}, not {expected}, seed {seed}"
+        );
+        assert!((generating(law, 0.6) - expected).abs() > allowed, "{law:?}: no power");
+    }
+}
+
+/// A trial that lets out, leaves out or hands in anything ends the whole; what is not planned is refused undrawn.
+#[test]
+fn nothing_comes_out_of_a_trial_but_what_was_made() {
+    fn emits(record: &f64, at: usize, session: &mut Session<'_>) -> Result<Noised<f64>, GateError> {
+        let noised = make(record, at, session)?;
+        let release = session.emit(noised, claimless())?;
+        panic!("a loser was read: {}", release.value());
+    }
+    fn foreign(
+        record: &f64,
+        place: usize,
+        made: &f64,
+        session: &mut Session<'_>,
+    ) -> Result<Noised<f64>, GateError> {
+        score(record, place, made, session)?;
+        let mut source = FixedSeed::new(1);
+        make(record, place, &mut Session::start(toy().event(), &mut source))
+    }
+    fn unscored(_: &f64, _: usize, _: &f64, _: &mut Session<'_>) -> Result<Noised<f64>, GateError> {
+        let mut source = FixedSeed::new(1);
+        make(&0.0, 0, &mut Session::start(toy().event(), &mut source))
+    }
+    let law = LAWS[0];
+    for (trial, expected) in [
+        (Trial { make: emits, score }, GateError::Hidden),
+        (Trial { make, score: foreign }, GateError::Foreign),
+        (Trial { make, score: unscored }, GateError::Foreign),
+    ] {
+        let mut source = FixedSeed::new(7);
+        let mut session = Session::start(planned_among(law), &mut source);
+        let ended = session.select_among(law, &[0, 1].map(candidate), &0.0, trial);
+        assert_eq!(ended.err(), Some(expected));
+    }
+    let mut source = FixedSeed::new(7);
+    let mut session = Session::start(planned_among(law), &mut source);
+    let fewer = session.select_among(law, &[candidate(0)], &0.0, Trial { make, score });
+    assert_eq!(fewer.err(), Some(GateError::NotAsPlanned));
+    assert!(!session.spent());
 }

@@ -41,6 +41,7 @@ const MEMORY: &[&str] = &[
     "dp-gd",
     "rrpsgd",
     "dp-ftrl",
+    "tune",
 ];
 
 /// The bits that memory gives, however the file is cut; or a refusal in words before any noise is drawn.

@@ -5,7 +5,8 @@
 //! seed are others.
 
 use crate::subject::{
-    ANSWERS, COUNTS, MODELS, NETWORKS, PLAIN, RATINGS, STREAMS, SUPPORTS, Subject, TALLIES, VOTES,
+    ANSWERS, COUNTS, DESCRIPTIONS, MODELS, NETWORKS, PLAIN, RATINGS, STREAMS, SUPPORTS, Subject, TALLIES, TUNINGS,
+    VOTES,
 };
 use privet_learn::Task;
 use std::collections::BTreeMap;
@@ -47,6 +48,9 @@ fn write_the_numbers() {
     for subject in COUNTS.iter() {
         add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
     }
+    for subject in DESCRIPTIONS.iter() {
+        add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
+    }
     for subject in SUPPORTS.iter() {
         add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
     }
@@ -66,6 +70,9 @@ fn write_the_numbers() {
         add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
     }
     for subject in NETWORKS.iter() {
+        add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
+    }
+    for subject in TUNINGS.iter() {
         add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
     }
     for (method, numbers) in all {

@@ -3,7 +3,7 @@
 //!
 //! | file | what is asked |
 //! |---|---|
-//! | `subject` | who is asked: every method and selector, relation and kind of δ, counts of both laws, ratings, streams, votes, answers, networks |
+//! | `subject` | who is asked: every method and selector, relation and kind of δ, counts of both laws, descriptions, ratings, streams, votes, answers, networks, tunings |
 //! | `verify` | trained, written, read, verified; what is claimed is what was asked; settled requests stay |
 //! | `forge` | less noise, a stronger claim, another relation, an artefact off its support, a broken seal |
 //! | `refuse` | what no theorem covers is refused before anything is drawn |
@@ -35,6 +35,7 @@ macro_rules! every_task {
         fn $name() {
             subject::MODELS.iter().for_each($check);
             subject::COUNTS.iter().for_each($check);
+            subject::DESCRIPTIONS.iter().for_each($check);
             subject::SUPPORTS.iter().for_each($check);
             subject::RATINGS.iter().for_each($check);
             subject::STREAMS.iter().for_each($check);
@@ -42,6 +43,7 @@ macro_rules! every_task {
             subject::VOTES.iter().for_each($check);
             subject::ANSWERS.iter().for_each($check);
             subject::NETWORKS.iter().for_each($check);
+            subject::TUNINGS.iter().for_each($check);
         }
     )*};
 }

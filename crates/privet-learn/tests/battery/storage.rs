@@ -13,6 +13,7 @@ const EXACT: &[&str] = &[
     "ssp",
     "frank-wolfe",
     "count",
+    "describe",
     "correlation",
     "exponential",
     "distance",

@@ -8,12 +8,14 @@ use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::completion::{self, Complete, Method};
 use privet_learn::file::{Seal, released_from_json, to_json};
 use privet_learn::look::count::Count;
+use privet_learn::look::describe::Describe;
 use privet_learn::nonconvex::{self, Network};
 use privet_learn::online::tally::Tally;
 use privet_learn::online::{self, Online};
 use privet_learn::select::{SELECTORS, Select, Selector};
 use privet_learn::transfer::neighbours::Nearby;
 use privet_learn::transfer::{AGGREGATORS, Aggregator, Vote};
+use privet_learn::tune::{Law, Tune};
 use privet_learn::{Erm, LearnError, METHODS, Plan, Released, Request, Task, Words, plan};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -95,6 +97,34 @@ pub static COUNTS: LazyLock<Vec<Subject<Count>>> = LazyLock::new(|| {
                 let data = counted(ROWS, &asked.schema);
                 all.push(Subject::new(Count::NAME, &what, asked, data));
             }
+        }
+    }
+    all
+});
+
+const DESCRIBED: &str = "[file]\nmissing_values = [\"?\"]\n[clip]\nnorm = \"l2\"\nradius = 1.0\n\
+     [target]\ncolumn = \"ill\"\nclasses = [\"no\", \"yes\"]\n\
+     [[columns]]\nname = \"work\"\ntype = \"category\"\ncategories = [\"farm\", \"shop\"]\n\
+     unknown = \"other\"\n\
+     [[columns]]\nname = \"age\"\ntype = \"number\"\nbounds = [0, 100]\nmissing = \"category\"\n\
+     [[columns]]\nname = \"hours\"\ntype = \"number\"\nbounds = [0, 80]\n";
+
+/// Descriptions with correlations and without, under both relations, with δ > 0 and δ = 0.
+pub static DESCRIPTIONS: LazyLock<Vec<Subject<Describe>>> = LazyLock::new(|| {
+    let schema = Schema::from_toml(DESCRIBED).unwrap();
+    let row = |row: usize| {
+        let age = if row.is_multiple_of(9) { "?".into() } else { (row % 100).to_string() };
+        let work = ["farm", "shop", "mine"][row % 5 % 3];
+        format!("{work},{age},{},{}\n", row * 7 % 80, ["no", "yes"][row % 7 % 2])
+    };
+    let text = format!("work,age,hours,ill\n{}", (0..ROWS).map(row).collect::<String>());
+    let mut all = Vec::new();
+    for (neighbours, delta) in RELATIONS.into_iter().flat_map(|n| [(n, 1e-6), (n, 0.0)]) {
+        for (what, correlations) in [("", None), ("no correlations, ", Some(false))] {
+            let task = Describe { bins: Some(5), correlations, ..Describe::default() };
+            let asked = task.request(&schema, ROWS as u64, neighbours, (1.0, Some(delta))).unwrap();
+            let data = read::csv_bytes(text.as_bytes(), &asked.schema).unwrap();
+            all.push(Subject::new(Describe::NAME, what, asked, data));
         }
     }
     all
@@ -197,6 +227,33 @@ pub static RATINGS: LazyLock<Vec<Subject<Complete>>> = LazyLock::new(|| {
             let asked = task.request(schema.clone(), ROWS as u64, neighbours);
             let asked = asked.within(Budget::new(1.0, 1e-6).unwrap());
             all.push(Subject::new(name, "", asked, rated(&schema)));
+        }
+    }
+    all
+});
+
+/// Tunings by each law, with candidates that walk and ones that do not.
+pub static TUNINGS: LazyLock<Vec<Subject<Tune>>> = LazyLock::new(|| {
+    let schema = Schema::from_toml(CHOSEN).unwrap();
+    let mut all = Vec::new();
+    for neighbours in RELATIONS {
+        for (what, law, second) in
+            [("poisson, ", Law::Poisson, "psgd"), ("logarithmic, ", Law::Logarithmic, "amp")]
+        {
+            let words = Words {
+                epsilon: Some(2.0),
+                delta: Some(1e-6),
+                neighbours,
+                ..Words::of("gd".parse().unwrap())
+            };
+            let gd: privet_learn::Method = "gd".parse().unwrap();
+            let candidates = vec![gd.with("steps", "3").unwrap(), second.parse().unwrap()];
+            let asked = Tune::request(&schema, ROWS as u64, &words, candidates).unwrap();
+            // So many that a run without a trial will never be seen.
+            let task = Tune { law: Some(law), trials: Some(30.0), ..asked.task.clone() };
+            let asked = Request { task, ..asked };
+            let data = read::csv_bytes(choosable(ROWS).as_bytes(), &schema).unwrap();
+            all.push(Subject::new(Tune::NAME, what, asked, data));
         }
     }
     all

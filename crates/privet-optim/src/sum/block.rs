@@ -94,6 +94,18 @@ impl<'a> Block<'a> {
         }
     }
 
+    /// The entry of a row in a column.
+    pub(super) fn entry(&self, row: usize, column: usize) -> f64 {
+        let entry = match self.matrix {
+            Matrix::Dense(m) => m.row(self.first + row).get(column).copied(),
+            Matrix::Csr(m) => {
+                let (places, values) = m.row(self.first + row);
+                places.binary_search(&(column as u32)).ok().map(|at| values[at])
+            }
+        };
+        entry.map_or(0.0, f64::from)
+    }
+
     /// margins[i] = ⟨row i, vector⟩.
     #[inline(always)]
     pub(crate) fn margins<const F: bool>(&self, vector: &[f64], margins: &mut [f64]) {

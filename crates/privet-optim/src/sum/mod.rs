@@ -10,9 +10,10 @@
 //! rows and how to merge two partial sums. Floating-point sums carry with them how many roundings
 //! lie between any term and the result ([`GradientSum::depth`]), whatever the back end's order, so
 //! that a certificate can bound their error. Sums that are to be released must not depend on the
-//! order at all: [`ExactGradient`], [`SoftmaxGradient`], [`ExactGram`].
+//! order at all: [`ExactGradient`], [`SoftmaxGradient`], [`ExactGram`], [`Described`].
 
 mod block;
+mod described;
 mod disk;
 mod exact;
 mod gradient;
@@ -27,6 +28,7 @@ mod softmax;
 mod table;
 
 pub use block::Block;
+pub use described::{Described, Part, Slot};
 pub use disk::OnDisk;
 pub(crate) use exact::exponent_above;
 pub use exact::{ExactGradient, ExactSum};

@@ -6,9 +6,9 @@
 //! Neither is a closure, so both can be put to rows in memory, on disk or on other machines.
 
 use super::{
-    Count, ExactGradient, ExactGram, ExactSum, Gradient, GradientSum, Hessian, HessianDiagonal,
-    HessianVector, LossAndGradient, Occupied, PreciseGradient, PreciseSum, Records, RecordsError,
-    SoftmaxGradient, Statistic,
+    Count, Described, ExactGradient, ExactGram, ExactSum, Gradient, GradientSum, Hessian,
+    HessianDiagonal, HessianVector, LossAndGradient, Occupied, PreciseGradient, PreciseSum,
+    Records, RecordsError, SoftmaxGradient, Statistic,
 };
 use privet_data::Target;
 use serde::{Deserialize, Serialize};
@@ -154,6 +154,8 @@ questions! {
     Gram(ExactGram) => Units;
     /// How many records are in each cell.
     Occupied(Occupied) => Units;
+    /// What a table looks like.
+    Described(Described) => Units;
     /// How many records there are.
     Count(Count) => Count;
 }

@@ -1,0 +1,109 @@
+//! The audit of tuned models: their certificate against what the best of many trials shows of one record.
+//!
+//! Few records, of which one at the corner of its bounds is there or not, or speaks for the other class. Every trial's
+//! training and score see it. The price of the best of a random number of runs is a bound for any mechanism, so that much of
+//! the claim is slack here: a tuning is only asked not to be refuted, and its certificate for a tenth of the ε is.
+
+use crate::AuditError;
+use crate::attack::{self, AttackOptions, Finding};
+use crate::planned::{Planned, claimed};
+use crate::runs::{Target, Watch, World};
+use privet_core::{Budget, Neighbours};
+use privet_data::{Dataset, Schema, read};
+use privet_dp::noise::Source;
+use privet_learn::tune::{Law, Tune};
+use privet_learn::{Method, Plan, Request, Words, plan};
+
+/// Which tuning, and what it is to claim.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Subject {
+    /// The law of the number of trials.
+    pub law: Law,
+    /// What is asked for.
+    pub budget: Budget,
+    /// Under which relation.
+    pub neighbours: Neighbours,
+}
+
+const SCHEMA: &str = "[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\nclasses = [\"no\", \"yes\"]\n\
+     [[columns]]\nname = \"a\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n";
+
+impl Subject {
+    /// Every law under both relations.
+    pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
+        let budget = Budget::new(epsilon, delta)?;
+        let laws = [Law::Poisson, Law::Geometric, Law::Logarithmic];
+        let relations = [Neighbours::ReplaceOne, Neighbours::AddRemove];
+        let each = laws.into_iter().flat_map(|law| relations.map(|neighbours| (law, neighbours)));
+        Ok(each.map(|(law, neighbours)| Self { law, budget, neighbours }).collect())
+    }
+
+    /// The plan that anybody would get.
+    fn planned(&self, budget: Budget) -> Result<Plan<Tune>, AuditError> {
+        let schema =
+            Schema::from_toml(SCHEMA).map_err(|error| AuditError::Table(error.to_string()))?;
+        let gd: Method = "gd".parse()?;
+        let candidates = vec![gd.with("steps", "1")?, gd.with("steps", "2")?];
+        let words = Words {
+            epsilon: Some(budget.epsilon()),
+            delta: Some(budget.delta()),
+            neighbours: self.neighbours,
+            ..Words::of(gd)
+        };
+        let request = Tune::request(&schema, 5, &words, candidates)?;
+        let task = Tune { trials: Some(4.0), law: Some(self.law), ..request.task.clone() };
+        Ok(plan(&Request { task, ..request })?)
+    }
+
+    /// Four records of others, and the one.
+    fn worlds(&self, schema: &Schema) -> Result<[Dataset; 2], AuditError> {
+        let others = "a,y\n0.2,yes\n-0.2,no\n0.1,no\n-0.1,yes\n";
+        let own = match self.neighbours {
+            Neighbours::ReplaceOne => ["1,no\n", "1,yes\n"],
+            Neighbours::AddRemove => ["", "1,yes\n"],
+        };
+        let table = |own: &str| {
+            let read = read::csv_bytes(format!("{others}{own}").as_bytes(), schema);
+            read.map_err(|error| AuditError::Table(error.to_string()))
+        };
+        Ok([table(own[0])?, table(own[1])?])
+    }
+}
+
+/// Tunings on two neighbouring tables; a tuning without a trial shows a weight of 0.
+struct Pair<'a>(Planned<'a, Tune>);
+
+impl Target for Pair<'_> {
+    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+        let mut found = self.0.release(world, source)?;
+        found.resize(1, 0.0);
+        Ok(found)
+    }
+
+    fn direction(&self) -> Option<Vec<f64>> {
+        Some(vec![1.0])
+    }
+}
+
+/// Audits a tuning.
+pub fn audit(
+    subject: &Subject,
+    options: &AttackOptions,
+    watch: &dyn Watch,
+) -> Result<Finding, AuditError> {
+    audit_against(subject, subject.budget, options, watch)
+}
+
+/// The same, judged by the certificate that it would have with another budget.
+pub fn audit_against(
+    subject: &Subject,
+    stated: Budget,
+    options: &AttackOptions,
+    watch: &dyn Watch,
+) -> Result<Finding, AuditError> {
+    let plan = subject.planned(subject.budget)?;
+    let claim = claimed(&subject.planned(stated)?)?;
+    let claim = claim.ok_or(AuditError::NothingClaimed { method: "tune" })?;
+    let worlds = subject.worlds(plan.schema())?;
+    attack::audit(&Pair(Planned::on(&plan, worlds, vec![1.0])), &claim, options, watch)
+}

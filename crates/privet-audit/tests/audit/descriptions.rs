@@ -1,0 +1,23 @@
+//! Private descriptions: both laws, both relations, records and users.
+//!
+//! The seeds are fixed. At a confidence of 1 − 10⁻¹⁰ another seed would refute one of the eight true claims with
+//! probability below 10⁻⁹.
+
+use privet_audit::attack::AttackOptions;
+use privet_audit::descriptions::{Subject, audit, audit_against};
+use privet_core::{Budget, Neighbours};
+
+/// Never refuted at their ε; refuted at half of it where one unit moves all sums by all that is charged.
+#[test]
+fn descriptions_are_as_private_as_claimed_and_hardly_more() {
+    let options = AttackOptions { runs: 12_000, confidence: 1.0 - 1e-10, seed: 43 };
+    for subject in Subject::all(4.0, 1e-5).unwrap() {
+        let sound = audit(&subject, &options, &()).unwrap();
+        assert!(!sound.refuted, "{subject:?}: {sound:?}");
+        if subject.neighbours == Neighbours::AddRemove {
+            let half = Budget::new(2.0, subject.budget.delta()).unwrap();
+            let bold = audit_against(&subject, half, &options, &()).unwrap();
+            assert!(bold.refuted, "{subject:?}: {bold:?}");
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Tuned models: every law of the number of trials, both relations.
+//!
+//! The seeds are fixed. At a confidence of 1 − 10⁻¹⁰ another seed would refute one of the six true claims with
+//! probability below 10⁻⁹.
+
+use privet_audit::attack::AttackOptions;
+use privet_audit::tunings::{Subject, audit, audit_against};
+use privet_core::Budget;
+
+/// Not refuted at their ε, and refuted at a tenth of it: the auditor sees something.
+#[test]
+fn tuned_models_are_as_private_as_claimed() {
+    let options = AttackOptions { runs: 4_000, confidence: 1.0 - 1e-10, seed: 47 };
+    for subject in Subject::all(8.0, 1e-5).unwrap() {
+        let sound = audit(&subject, &options, &()).unwrap();
+        assert!(!sound.refuted, "{subject:?}: {sound:?}");
+        println!("{subject:?}: at least {:.2} of 8 is seen", sound.epsilon_lower);
+        let tenth = Budget::new(0.8, subject.budget.delta()).unwrap();
+        let bold = audit_against(&subject, tenth, &options, &()).unwrap();
+        assert!(bold.refuted, "{subject:?}: {bold:?}");
+    }
+}

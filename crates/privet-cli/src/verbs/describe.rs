@@ -1,0 +1,320 @@
+//! `privet describe`: what a table looks like, under noise.
+
+use crate::failure::Failure;
+use crate::output::{self, number};
+use crate::progress::Meter;
+use crate::releasing::{Releasing, read_table, rows_needed};
+use crate::settings::{self, within};
+use clap::Args;
+use privet_core::{DELTA, EPSILON, Neighbours, Relation, printable};
+use privet_data::Schema;
+use privet_learn::look::describe::{BINS, Bin, ColumnSummary, Describe as Task, Kind, Summary};
+use privet_learn::{Plan, Released, plan};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+/// Describe a table privately: counts, means, quantiles, histograms, correlations, in one release
+#[derive(Args, Debug)]
+#[command(
+    long_about = "\
+Describes the columns that the schema declares: how many records are in each category, and of
+each number its mean, spread, quantiles and histogram within the declared bounds, how often it
+is missing, and how numbers are correlated. All of it is one release with one certificate:
+every sum that it is made of gets the same noise, and every number is shown with what the
+noise alone may have done to it. Bounds and categories come from the schema, never from the
+records; values beyond the bounds count as the nearest bound.
+
+What is left out costs nothing: with fewer --columns, or without correlations, the same budget
+buys less noise. Stand-ins that the schema declares for missing cells are not used here: those
+cells are counted.
+
+Everything spent on the same records adds up: a description of ε = 0.2 and a model of ε = 1
+reveal as much as ε = 1.2. `privet verify` and `privet inspect` take the file as they take a
+model's.",
+    after_help = "\
+Examples:
+  privet describe table.csv --schema s.toml --epsilon 0.2 --out table.json
+  privet describe table.csv --schema s.toml --epsilon 0.2 --columns age,work --out two.json
+  privet describe table.csv --schema s.toml --epsilon 0.5 --delta 0 --correlations no \\
+      --out pure.json --json"
+)]
+pub struct Describe {
+    /// The table: CSV (.gz, .zst) or Parquet, as the schema says
+    data: PathBuf,
+    /// The public schema (TOML)
+    #[arg(long, value_name = "SCHEMA")]
+    schema: PathBuf,
+    #[arg(
+        long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
+        help = format!("Privacy budget ε of the whole description: {EPSILON}. Smaller is more private; \
+                        privet picks none for you"),
+    )]
+    epsilon: f64,
+    #[arg(
+        long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
+        help = format!("Probability δ with which ε may fail: {DELTA}; 0 needs far more noise where there are \
+                        many columns [default: 1/rows²]"),
+    )]
+    delta: Option<f64>,
+    /// Only these columns, the target among them if it is named
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    columns: Option<Vec<String>>,
+    #[arg(
+        long, value_name = "K",
+        help = format!("Bins of each histogram, evenly over the bounds: {BINS} [default: 32]"),
+    )]
+    bins: Option<u32>,
+    /// Whether numbers are correlated with each other: yes or no [default: yes for 2 to 24 numbers]
+    #[arg(long, value_name = "YES|NO", value_parser = yes_or_no)]
+    correlations: Option<bool>,
+    /// Whose difference must not show: one record (or user) exchanged for another, or one added
+    /// or removed (then the number of rows is private too)
+    #[arg(long, value_name = "RELATION", default_value = "replace-one")]
+    neighbours: Neighbours,
+    /// Number of rows you declare; required where it is private (add-remove, or users with several
+    /// rows) [default: that of the file]
+    #[arg(long, value_name = "N", value_parser = settings::rows)]
+    rows: Option<u64>,
+    #[command(flatten)]
+    releasing: Releasing,
+}
+
+fn yes_or_no(text: &str) -> Result<bool, String> {
+    match text {
+        "yes" | "true" => Ok(true),
+        "no" | "false" => Ok(false),
+        _ => Err("accepted: yes, no".into()),
+    }
+}
+
+impl Describe {
+    /// Refuses before a record is read whatever can be refused then.
+    pub fn run(self) -> Result<(), Failure> {
+        let schema = Schema::load(&self.schema)?;
+        let relation = Relation::new(self.neighbours, schema.unit());
+        if self.rows.is_none() && !relation.count_is_public() {
+            return Err(rows_needed(relation));
+        }
+        let declared = self.rows.map(|rows| self.plan(&schema, rows)).transpose()?;
+        let some = self.plan(&schema, self.rows.unwrap_or(10_000))?;
+        let inputs: [&Path; 2] = [&self.data, &self.schema];
+        let place = self.releasing.place(&inputs)?;
+        let data = read_table(&self.data, some.schema(), relation)?;
+        let planned = match declared {
+            Some(planned) => planned,
+            None => self.plan(&schema, data.rows() as u64)?,
+        };
+        let mut source = self.releasing.source()?;
+        let release = planned.run(&data, source.as_mut(), &AtomicBool::new(false))?;
+        let described: Released<Task> = Released::from_release(release)?;
+        let words = (table(&described), as_json(&described));
+        self.releasing.keep(place, &described, "description", words)
+    }
+
+    fn plan(&self, schema: &Schema, rows: u64) -> Result<Plan<Task>, Failure> {
+        let Self { columns, bins, correlations, .. } = self;
+        let task = Task { columns: columns.clone(), bins: *bins, correlations: *correlations };
+        let budget = (self.epsilon, self.delta);
+        let request = task.request(schema, rows, self.neighbours, budget)?;
+        let _meter = Meter::spinner("planning");
+        Ok(plan(&request)?)
+    }
+}
+
+fn as_json(described: &Released<Task>) -> Value {
+    let request = described.request();
+    let summary = Summary::of(request, described.artefact());
+    json!({
+        "summary": summary,
+        "rows": request.rows,
+        "bins": request.task.bins,
+        "neighbours": request.neighbours,
+        "unit": request.schema.unit(),
+    })
+}
+
+/// How wide a name may be.
+const NAME: usize = 12;
+/// How wide a number may be.
+const CELL: usize = 7;
+/// How wide a histogram is drawn.
+const DRAWN: usize = 16;
+/// Categories shown of a column.
+const CATEGORIES: usize = 12;
+/// Pairs of numbers shown.
+const PAIRS: usize = 15;
+
+/// The description for people, in 80 columns.
+pub fn table(described: &Released<Task>) -> String {
+    let Some(summary) = Summary::of(described.request(), described.artefact()) else {
+        return String::new();
+    };
+    let mut text = rows_in_words(&summary);
+    let numbers = summary.columns.iter().filter_map(number_rows).flatten();
+    let numbers: Vec<Vec<String>> = numbers.collect();
+    if !numbers.is_empty() {
+        let head = ["number", "mean", "spread", "25 %", "median", "75 %", "histogram"];
+        let rows: Vec<Vec<String>> =
+            std::iter::once(head.map(String::from).to_vec()).chain(numbers).collect();
+        text.push('\n');
+        text.push_str(&output::table(&rows));
+    }
+    for column in &summary.columns {
+        text.push_str(&category_rows(column, summary.margin));
+        text.push_str(&missing_row(column, summary.margin));
+    }
+    text.push_str(&correlation_rows(&summary));
+    text
+}
+
+fn rows_in_words(summary: &Summary) -> String {
+    let within = number(summary.margin.ceil());
+    let rows = &summary.rows;
+    let first = match rows.low == rows.high {
+        true => format!("{} rows (public). ", rows.value),
+        false => format!("{} rows, ± {within}. ", number(rows.value.round())),
+    };
+    crate::words::wrapped(
+        &format!(
+            "{first}Every count is within ± {within} of the truth in 95 of 100 releases; under a number stands how \
+             far the noise alone may have moved it, in as many. A quantile is known to a bin at best, and below 0 is \
+             noise around next to nobody."
+        ),
+        "",
+    )
+}
+
+/// A number's line, and one with what the noise may have done.
+fn number_rows(column: &ColumnSummary) -> Option<[Vec<String>; 2]> {
+    let Kind::Number { mean, deviation, quantiles, histogram, bounds, .. } = &column.kind else {
+        return None;
+    };
+    let span = bounds[1] - bounds[0];
+    let (mut line, mut noise) = (vec![cut(&column.name, NAME)], vec![String::new()]);
+    let quantiles = quantiles[1..4].iter().map(|one| (one.value, one.low, one.high));
+    let moments = [mean, deviation].map(|one| (one.value, one.low, one.high));
+    for (value, low, high) in moments.into_iter().chain(quantiles) {
+        let margin = (value - low).max(high - value);
+        line.push(short(value, margin));
+        noise.push(format!("±{}", short(margin, margin)));
+    }
+    line.push(drawn(histogram));
+    noise.push(format!("{} to {}", short(bounds[0], span), short(bounds[1], span)));
+    Some([line, noise])
+}
+
+fn category_rows(column: &ColumnSummary, margin: f64) -> String {
+    let Kind::Category { cells } = &column.kind else { return String::new() };
+    let most = cells.iter().fold(1.0_f64, |most, cell| most.max(cell.count));
+    let mut shown: Vec<_> = cells.iter().collect();
+    if shown.len() > CATEGORIES {
+        shown.sort_by(|a, b| b.count.total_cmp(&a.count));
+    }
+    let mut rows = vec![vec![cut(&column.name, 30), "count".into(), "±".into(), String::new()]];
+    for cell in shown.iter().take(CATEGORIES) {
+        let bar = "█".repeat((20.0 * (cell.count / most).clamp(0.0, 1.0)).round() as usize);
+        rows.push(vec![
+            cut(&cell.category, 30),
+            number(cell.count.round()),
+            number(margin.ceil()),
+            bar,
+        ]);
+    }
+    let mut text = format!("\n{}", output::table(&rows));
+    if cells.len() > CATEGORIES {
+        text.push_str(&format!("(the largest of {}; all are in the file)\n", cells.len()));
+    }
+    text
+}
+
+fn missing_row(column: &ColumnSummary, margin: f64) -> String {
+    let Kind::Number { missing: Some(missing), .. } = &column.kind else { return String::new() };
+    let (count, within) = (number(missing.value.round()), number(margin.ceil()));
+    format!("\n{} is missing in {count} ± {within} records\n", cut(&column.name, 40))
+}
+
+fn correlation_rows(summary: &Summary) -> String {
+    let all = &summary.correlations;
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut strongest: Vec<_> = all.iter().collect();
+    strongest.sort_by(|a, b| b.estimate.value.abs().total_cmp(&a.estimate.value.abs()));
+    let head = ["correlation of", "and", "is", "from", "to"].map(String::from).to_vec();
+    let mut rows = vec![head];
+    for pair in strongest.iter().take(PAIRS) {
+        let shown = |value: f64| format!("{value:.2}");
+        let e = &pair.estimate;
+        rows.push(vec![
+            cut(&pair.first, 24),
+            cut(&pair.second, 24),
+            shown(e.value),
+            shown(e.low),
+            shown(e.high),
+        ]);
+    }
+    let mut text = format!("\n{}", output::table(&rows));
+    if all.len() > PAIRS {
+        text.push_str(&format!("(the largest of {} pairs; all are in the file)\n", all.len()));
+    }
+    text
+}
+
+/// A number with the digits that what it may be off by leaves any sense, no wider than a cell.
+fn short(value: f64, margin: f64) -> String {
+    let places = if margin > 0.0 { 1 - margin.log10().floor() as i32 } else { 3 };
+    let digits = places.clamp(0, 6) as usize;
+    let text = format!("{value:.digits$}");
+    if text.chars().count() <= CELL { text } else { format!("{value:.1e}") }
+}
+
+/// A text of so many letters at most, with nothing in it that acts on a terminal.
+fn cut(text: &str, most: usize) -> String {
+    let text = printable(text);
+    match text.chars().count() > most {
+        true => text.chars().take(most - 1).chain(['…']).collect(),
+        false => text.into_owned(),
+    }
+}
+
+/// A histogram as bars of eighths, bins put together until they fit.
+fn drawn(histogram: &[Bin]) -> String {
+    let together = histogram.len().div_ceil(DRAWN).max(1);
+    let sums: Vec<f64> = histogram
+        .chunks(together)
+        .map(|bins| bins.iter().map(|bin| bin.count).sum::<f64>().max(0.0))
+        .collect();
+    let most = sums.iter().fold(0.0_f64, |most, sum| most.max(*sum));
+    const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let bar = |sum: &f64| match most > 0.0 {
+        true => BARS[((8.0 * sum / most).round() as usize).min(8)],
+        false => ' ',
+    };
+    sums.iter().map(bar).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_names_stay_within_their_cells() {
+        for (value, margin, shown) in [
+            (38.5817, 120.0, "39"),
+            (38.5817, 0.061, "38.582"),
+            (0.123456, 1.0, "0.1"),
+            (-1234.5, 99_999.0, "-1234"),
+            (12_345_678_901.0, 1e11, "1.2e10"),
+        ] {
+            assert_eq!(short(value, margin), shown);
+        }
+        assert_eq!(cut("a name that is long", 6), "a nam…");
+        let bins = |counts: &[f64]| -> Vec<Bin> {
+            counts.iter().map(|count| Bin { from: 0.0, to: 1.0, count: *count }).collect()
+        };
+        assert_eq!(drawn(&bins(&[0.0, 4.0, 8.0, -3.0])), " ▄█ ");
+        assert_eq!(drawn(&bins(&[1.0; 32])).chars().count(), 16);
+        assert_eq!(drawn(&bins(&[-1.0, 0.0])), "  ");
+    }
+}

@@ -1,0 +1,243 @@
+//! `privet tune`: the best of a secret number of trainings, paid for as a whole.
+
+use crate::failure::Failure;
+use crate::progress::Meter;
+use crate::releasing::{Releasing, count_rows, read_table, rows_needed};
+use crate::settings::{self, RequestFlags, within};
+use clap::Args;
+use privet_data::Schema;
+use privet_learn::tune::{Law, TRIALS, Tune as Task, candidates_of_toml, grid};
+use privet_learn::{Calibration, Method, Plan, Released, Request, plan};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+/// Train the best of several methods and settings, privately, and write it with its certificate
+#[derive(Args, Debug)]
+#[command(
+    long_about = "\
+Tries methods and settings on the records and releases the model of the best trial, in one file
+with one certificate that pays for all of it. Candidates are every combination of the values in
+--set NAME=A,B,C for the given --method, or those of a file (--candidates):
+
+  [[candidates]]
+  method = \"gd\"
+  steps = [10, 40]       # a list makes a candidate of each, and lists multiply
+  [[candidates]]
+  method = \"amp\"
+
+A trial draws a candidate by lot, trains it, and counts under noise how many records it predicts
+rightly. How many trials are made is random and secret, and so are all models but the best and
+all scores (Papernot & Steinke 2022); that is why 30 of them cost two or three times the ε of one,
+not 30 times.
+How long the command takes tells about how many there were, and is not hidden: let nobody see it
+who is not to know.
+
+`--method auto` of `privet train` tries nothing and has the whole budget for one model. It is
+the better buy where candidates differ by less than the noise of half the budget or less costs;
+the certificate's first note says what public facts say of that.
+
+`privet predict`, `evaluate`, `verify` and `inspect` take the file as they take a model's.",
+    after_help = "\
+Examples:
+  privet tune table.csv --schema s.toml --epsilon 2 --method gd --set steps=10,40,160 \\
+      --set ridge=1,100 --out best.json
+  privet tune table.csv --schema s.toml --epsilon 2 --candidates tries.toml --trials 30 \\
+      --law logarithmic --out best.json"
+)]
+pub struct Tune {
+    /// The table: CSV (.gz, .zst), LIBSVM or Parquet, as the schema says
+    data: PathBuf,
+    /// The public schema (TOML). Columns whose encoding it leaves open are encoded as the first candidate
+    /// would have it
+    #[arg(long, value_name = "SCHEMA")]
+    schema: PathBuf,
+    /// Number of rows you declare; required where it is private (add-remove, or users with several
+    /// rows) [default: that of the file]
+    #[arg(long, value_name = "N", value_parser = settings::rows)]
+    rows: Option<u64>,
+    #[arg(
+        long, value_name = "M",
+        help = format!("A method to try, with every combination of those settings of --set that it has; may be given \
+                        several times: {}", Method::accepted()),
+    )]
+    method: Vec<Method>,
+    /// A file of candidates (TOML), in place of --method
+    #[arg(long, value_name = "FILE", conflicts_with = "method")]
+    candidates: Option<PathBuf>,
+    #[arg(
+        long, value_name = "T", value_parser = within(TRIALS),
+        help = format!("Trials expected: {TRIALS} [default: twice the candidates, and at least 10]"),
+    )]
+    trials: Option<f64>,
+    /// The law of their number: poisson (close to what is expected), geometric, or logarithmic (often
+    /// few, sometimes very many) [default: of the first two the one that leaves a trial more]
+    #[arg(long, value_name = "LAW", value_parser = law)]
+    law: Option<Law>,
+    #[command(flatten)]
+    settings: RequestFlags,
+    #[command(flatten)]
+    releasing: Releasing,
+}
+
+fn law(text: &str) -> Result<Law, String> {
+    serde_json::from_value(text.into())
+        .map_err(|_| "accepted: poisson, logarithmic, geometric".to_string())
+}
+
+impl Tune {
+    /// Refuses before a record is read whatever can be refused then.
+    pub fn run(self) -> Result<(), Failure> {
+        let schema = Schema::load(&self.schema)?;
+        let relation = self.settings.relation(&schema);
+        if self.rows.is_none() && !relation.count_is_public() {
+            return Err(rows_needed(relation));
+        }
+        let candidates = self.list()?;
+        let some = self.plan(&schema, self.rows.unwrap_or(10_000), &candidates)?;
+        let inputs = [Some(&self.data), Some(&self.schema), self.candidates.as_ref()];
+        let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
+        let place = self.releasing.place(&inputs)?;
+        let planned = match self.rows {
+            Some(_) => some,
+            None => {
+                let rows = count_rows(self.twice()?, &schema)?;
+                self.plan(&schema, rows, &candidates)?
+            }
+        };
+        let data = read_table(&self.data, planned.schema(), relation)?;
+        let mut source = self.releasing.source()?;
+        // Only that it lives is shown: steps would tell how many trials there are.
+        let meter = Meter::spinner("tuning");
+        let release = planned.run(&data, source.as_mut(), &AtomicBool::new(false))?;
+        drop(meter);
+        let tuned: Released<Task> = Released::from_release(release)?;
+        let words = (crate::words::wrapped(&best(&tuned), ""), as_json(&tuned));
+        self.releasing.keep(place, &tuned, "model", words)
+    }
+
+    /// The table, if it can be read twice.
+    fn twice(&self) -> Result<&Path, Failure> {
+        match std::fs::metadata(&self.data) {
+            Ok(found) if !found.is_file() => Err(Failure::input(format!(
+                "{} can be read only once, and its rows must be counted before trials are planned; declare their \
+                 number with --rows, or give a file",
+                self.data.display()
+            ))),
+            _ => Ok(&self.data),
+        }
+    }
+
+    /// The candidates, in order.
+    fn list(&self) -> Result<Vec<Method>, Failure> {
+        let lists: Vec<(String, Vec<String>)> = self
+            .settings
+            .own()
+            .into_iter()
+            .map(|(name, values)| (name, values.split(',').map(|v| v.trim().into()).collect()))
+            .collect();
+        if let Some(path) = &self.candidates {
+            if let Some((name, _)) = lists.first() {
+                return Err(Failure::input(format!(
+                    "{name} is given beside --candidates: settings stand in that file"
+                )));
+            }
+            let text = std::fs::read_to_string(path).map_err(|error| {
+                Failure::input(format!("--candidates {}: {error}", path.display()))
+            })?;
+            return Ok(candidates_of_toml(&text)?);
+        }
+        if self.method.is_empty() {
+            return Err(Failure::input(
+                "--method is missing: what to try, such as --method gd --set steps=10,40, or --candidates FILE; \
+                 `privet methods` lists methods and settings",
+            ));
+        }
+        if let Some((name, _)) =
+            lists.iter().find(|(name, _)| !self.method.iter().any(|m| m.has(name)))
+        {
+            return Err(Failure::input(format!(
+                "{name} is a setting of none of the methods; `privet methods` lists what each has"
+            )));
+        }
+        let mut all = Vec::new();
+        for method in &self.method {
+            let own: Vec<_> = lists.iter().filter(|(name, _)| method.has(name)).cloned().collect();
+            all.extend(grid(method, &own)?);
+        }
+        Ok(all)
+    }
+
+    fn plan(
+        &self,
+        schema: &Schema,
+        rows: u64,
+        candidates: &[Method],
+    ) -> Result<Plan<Task>, Failure> {
+        let _meter = Meter::spinner("planning");
+        let method = candidates.first().cloned().ok_or_else(|| {
+            Failure::input("--candidates: the file has none; tables [[candidates]] are accepted")
+        })?;
+        let flags = self.settings.of_no_method();
+        let Request { budget, neighbours, task, .. } =
+            flags.request(schema, rows, &method, Calibration::Sound)?;
+        let task = Task {
+            loss: task.loss,
+            candidates: candidates.to_vec(),
+            trials: self.trials,
+            law: self.law,
+            trial_epsilon: None,
+        };
+        let request = Request::new(schema.clone(), rows, neighbours, task);
+        Ok(plan(&Request { budget, ..request })?)
+    }
+}
+
+/// Which candidate was best.
+pub fn best(tuned: &Released<Task>) -> String {
+    let task = &tuned.request().task;
+    let Some(best) = &tuned.artefact().best else {
+        return "no trial was made, which the law of their number allows: nothing was learnt, and it is paid for".into();
+    };
+    let method = task.candidates.get(best.candidate as usize);
+    format!(
+        "best of {} candidates: number {}, {}",
+        task.candidates.len(),
+        best.candidate + 1,
+        method.map_or(String::new(), in_words)
+    )
+}
+
+/// A method with its settings.
+fn in_words(method: &Method) -> String {
+    let Ok(Value::Object(all)) = serde_json::to_value(method) else { return method.to_string() };
+    let settings: Vec<String> = all
+        .iter()
+        .filter(|(name, value)| *name != "name" && (value.is_number() || value.is_string()))
+        .map(|(name, value)| match value.as_f64() {
+            Some(value) => format!("{name} = {}", crate::output::number(value)),
+            None => format!("{name} = {}", value.as_str().unwrap_or_default()),
+        })
+        .collect();
+    match settings.is_empty() {
+        true => format!("method {method}"),
+        false => format!("method {method} ({})", settings.join(", ")),
+    }
+}
+
+fn as_json(tuned: &Released<Task>) -> Value {
+    let request = tuned.request();
+    let best = tuned.artefact().best.as_ref().map(|best| best.candidate);
+    json!({
+        "candidate": best,
+        "method": best.and_then(|place| request.task.candidates.get(place as usize)),
+        "candidates": request.task.candidates,
+        "trials": request.task.trials,
+        "law": request.task.law,
+        "trial_epsilon": request.task.trial_epsilon,
+        "loss": request.task.loss,
+        "rows": request.rows,
+        "neighbours": request.neighbours,
+        "unit": request.schema.unit(),
+    })
+}

@@ -1,0 +1,380 @@
+//! What a table looks like, as one vector of whole numbers: counts, sums, squares and products.
+//!
+//! A record is there if its entry in the column `marker` is not zero; otherwise it adds nothing. Each column of the
+//! table is a [`Slot`], and to each slot a record adds
+//! - *cells*: 1 in one of them at most;
+//! - *a number* z in [−1, 1]: 1 in one of its bins, which cut [−1, 1] evenly; z and z². Where an indicator says that it
+//!   is missing: 1 in a cell of its own, and nothing else.
+//!
+//! Then, over pairs j < k of numbers of which none is missing in the record, z_j·z_k; and where a number can be missing,
+//! before those how many such records there are and what z and z² sum to over them.
+//!
+//! **Claim.** z is clamped to [−1, 1] and truncated toward zero to a multiple of 2⁻²⁰ (no number counts as 0), so that
+//! whatever stands in the rows each entry of one record's part is what [`Part`] says it is: the bounds need no
+//! promise about the table. All sums are whole numbers of [`Described::UNIT`] = 2⁻⁴⁰, the same in any order. *Proof.* z is
+//! a multiple of 2⁻²⁰ and z_j·z_k one of 2⁻⁴⁰, each at most 1, that is 2⁴⁰ units; 2¹⁶ of them stay below 2⁶³ and are
+//! then added in 128 bits. ∎
+//!
+//! - Tested by `agrees_with_records_one_by_one` and `parts_are_as_they_are_said_to_be`.
+
+use super::{Block, ExactSum, SoftmaxGradient, Statistic};
+use serde::{Deserialize, Serialize};
+
+/// Counts, sums, squares and products of a table's columns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Described {
+    /// The column that says that a record is there.
+    pub marker: usize,
+    /// Whether records are counted, before all else.
+    pub rows: bool,
+    /// The columns.
+    pub slots: Vec<Slot>,
+    /// Whether products of numbers are summed.
+    pub products: bool,
+}
+
+/// One column of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Slot {
+    /// Encoded columns, a cell each; of several that are not zero the first counts.
+    Cells {
+        /// The first of them.
+        first: usize,
+        /// How many.
+        count: usize,
+    },
+    /// The class of a row labelled by [`super::Labels::Joint`].
+    Classes {
+        /// How many.
+        count: usize,
+    },
+    /// A number.
+    Number {
+        /// Its encoded column; the label where none is given.
+        column: Option<usize>,
+        /// The encoded column that says that it is missing.
+        missing: Option<usize>,
+        /// How many bins.
+        bins: usize,
+    },
+}
+
+/// What one record can add to an entry of the vector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// 1 to one of so many entries that follow each other, or to none.
+    OneOf(usize),
+    /// A number from 0 to 1.
+    Share,
+    /// A number from −1 to 1.
+    Signed,
+}
+
+/// 2²⁰.
+const SCALE: f64 = 1_048_576.0;
+/// 1 in units.
+const ONE: i64 = 1 << 40;
+/// Rows whose units are added in 64 bits.
+const FLIGHT: usize = 1 << 16;
+
+impl Slot {
+    /// How many entries it has.
+    pub fn entries(&self) -> usize {
+        match self {
+            Self::Cells { count, .. } | Self::Classes { count } => *count,
+            Self::Number { missing, bins, .. } => bins + usize::from(missing.is_some()) + 2,
+        }
+    }
+}
+
+impl Described {
+    /// What entries are counted in.
+    pub const UNIT: f64 = 1.0 / ONE as f64;
+
+    /// How many numbers there are.
+    pub fn numbers(&self) -> usize {
+        self.slots.iter().filter(|slot| matches!(slot, Slot::Number { .. })).count()
+    }
+
+    /// Whether a number can be missing.
+    pub fn can_miss(&self) -> bool {
+        self.slots.iter().any(|slot| matches!(slot, Slot::Number { missing: Some(_), .. }))
+    }
+
+    /// How many entries stand before the products: of records without a missing number.
+    pub fn of_whole_records(&self) -> usize {
+        if self.products && self.can_miss() { 1 + 2 * self.numbers() } else { 0 }
+    }
+
+    /// What one record can add, entry by entry (a [`Part::OneOf`] stands for all of its own).
+    pub fn parts(&self) -> Vec<Part> {
+        let mut parts = Vec::new();
+        parts.extend(self.rows.then_some(Part::Share));
+        for slot in &self.slots {
+            match slot {
+                Slot::Cells { count, .. } | Slot::Classes { count } => {
+                    parts.push(Part::OneOf(*count));
+                }
+                Slot::Number { missing, bins, .. } => {
+                    parts.push(Part::OneOf(bins + usize::from(missing.is_some())));
+                    parts.extend([Part::Signed, Part::Share]);
+                }
+            }
+        }
+        let numbers = self.numbers();
+        if self.of_whole_records() > 0 {
+            parts.push(Part::Share);
+            parts.extend((0..numbers).flat_map(|_| [Part::Signed, Part::Share]));
+        }
+        if self.products {
+            parts.extend((0..numbers * numbers.saturating_sub(1) / 2).map(|_| Part::Signed));
+        }
+        parts
+    }
+
+    /// How many entries the vector has.
+    pub fn length(&self) -> usize {
+        let length = |part: &Part| match part {
+            Part::OneOf(count) => *count,
+            Part::Share | Part::Signed => 1,
+        };
+        self.parts().iter().map(length).sum()
+    }
+
+    /// Adds one record's part, in units; `numbers` is room for its numbers.
+    fn add_row(&self, block: &Block<'_>, row: usize, numbers: &mut Vec<i64>, sums: &mut [i64]) {
+        if block.first_entry(row, self.marker..self.marker + 1).is_none() {
+            return;
+        }
+        let label = block.labels()[row];
+        numbers.clear();
+        let (mut at, mut whole) = (0, true);
+        if self.rows {
+            sums[0] += ONE;
+            at = 1;
+        }
+        for slot in &self.slots {
+            match *slot {
+                Slot::Cells { first, count } => {
+                    if let Some(column) = block.first_entry(row, first..first + count) {
+                        sums[at + column - first] += ONE;
+                    }
+                }
+                Slot::Classes { count } => {
+                    let class = SoftmaxGradient::class(label, count);
+                    if class < count {
+                        sums[at + class] += ONE;
+                    }
+                }
+                Slot::Number { column, missing, bins } => {
+                    let is_missing = missing
+                        .is_some_and(|place| block.first_entry(row, place..place + 1).is_some());
+                    let z = column.map_or(label, |column| block.entry(row, column));
+                    let k = if is_missing { 0 } else { truncated(z) };
+                    numbers.push(k);
+                    whole &= !is_missing;
+                    let own = at + bins + usize::from(missing.is_some());
+                    if is_missing {
+                        sums[at + bins] += ONE;
+                    } else {
+                        sums[at + bin(k, bins)] += ONE;
+                        sums[own] += k * SCALE as i64;
+                        sums[own + 1] += k * k;
+                    }
+                }
+            }
+            at += slot.entries();
+        }
+        if !(self.products && whole) {
+            return;
+        }
+        if self.of_whole_records() > 0 {
+            sums[at] += ONE;
+            for (place, k) in numbers.iter().enumerate() {
+                sums[at + 1 + 2 * place] += k * SCALE as i64;
+                sums[at + 2 + 2 * place] += k * k;
+            }
+            at += self.of_whole_records();
+        }
+        for (place, first) in numbers.iter().enumerate() {
+            for second in &numbers[place + 1..] {
+                sums[at] += first * second;
+                at += 1;
+            }
+        }
+    }
+}
+
+/// z in 2⁻²⁰, at most 2²⁰ of them; 0 for what is no number.
+fn truncated(z: f64) -> i64 {
+    if z.is_nan() { 0 } else { (z.clamp(-1.0, 1.0) * SCALE) as i64 }
+}
+
+/// Which of so many even parts of [−1, 1] it lies in; the upper end belongs to the last.
+fn bin(k: i64, bins: usize) -> usize {
+    let (from_low, span) = (k + SCALE as i64, 2 * SCALE as i64);
+    let place = i128::from(from_low) * bins as i128 / i128::from(span);
+    (place as usize).min(bins.saturating_sub(1))
+}
+
+impl Statistic for Described {
+    type Sum = ExactSum;
+    const NAME: &'static str = "described";
+
+    fn bound(&self, _radius: f64) -> f64 {
+        (self.parts().len() as f64).sqrt() * (1.0 + 4.0 * f64::EPSILON)
+    }
+    fn zero(&self, _columns: usize) -> ExactSum {
+        ExactSum::zero(self.length())
+    }
+    fn bytes(&self, _columns: usize) -> usize {
+        24 * self.length() + 64
+    }
+
+    fn add(&self, block: Block<'_>, into: &mut ExactSum) {
+        let mut sums = vec![0_i64; self.length()];
+        let mut numbers = Vec::with_capacity(self.numbers());
+        for rows in block.parts(FLIGHT) {
+            sums.fill(0);
+            (0..rows.rows()).for_each(|row| self.add_row(&rows, row, &mut numbers, &mut sums));
+            into.note(rows.rows(), true);
+            into.add_units(|entry| sums[entry]);
+        }
+    }
+
+    fn merge(&self, into: &mut ExactSum, other: ExactSum) {
+        into.merge(other);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sum::{InMemory, Sums};
+    use privet_data::matrix::{CsrMatrix, DenseMatrix, Matrix};
+    use proptest::prelude::*;
+
+    /// Two cells, a number that can be missing, one that cannot, the label; the marker last.
+    fn question(products: bool) -> Described {
+        let number = |column, missing| Slot::Number { column, missing, bins: 4 };
+        let slots = vec![
+            Slot::Cells { first: 0, count: 2 },
+            number(Some(2), Some(3)),
+            number(Some(4), None),
+            number(None, None),
+        ];
+        Described { marker: 5, rows: true, slots, products }
+    }
+
+    fn units(question: &Described, matrix: &Matrix, labels: &[f64]) -> Vec<i128> {
+        let records = InMemory::new(matrix, labels).unwrap();
+        records.sum(question).unwrap().into_units().unwrap()
+    }
+
+    #[test]
+    fn a_table_by_hand() {
+        let rows = [
+            [1.0, 0.0, -1.0, 0.0, 0.5, 1.0],
+            [0.0, 1.0, 0.0, 1.0, -0.5, 1.0],
+            [1.0, 1.0, 1.0, 0.0, 1.0, 0.0],
+        ];
+        let matrix = Matrix::Dense(DenseMatrix::new(rows.concat(), 3, 6));
+        let question = question(true);
+        let found = units(&question, &matrix, &[0.25, 1.0, -1.0]);
+        let found: Vec<f64> = found.iter().map(|k| *k as f64 * Described::UNIT).collect();
+        let expected: Vec<f64> = [
+            &[2.0][..],
+            &[1.0, 1.0],
+            &[1.0, 0.0, 0.0, 0.0, 1.0, -1.0, 1.0],
+            &[0.0, 1.0, 0.0, 1.0, 0.0, 0.5],
+            &[0.0, 0.0, 1.0, 1.0, 1.25, 1.0625],
+            &[1.0, -1.0, 1.0, 0.5, 0.25, 0.25, 0.0625],
+            &[-0.5, -0.25, 0.125],
+        ]
+        .concat();
+        assert_eq!(found, expected);
+        assert_eq!(question.length(), expected.len());
+    }
+
+    fn any_rows() -> impl Strategy<Value = Vec<([f32; 6], f64)>> {
+        let odd = prop_oneof![
+            Just(0.0_f32),
+            Just(1.0),
+            Just(-1.0),
+            Just(f32::MAX),
+            Just(f32::MIN_POSITIVE),
+            Just(-7.5),
+            -1.0..1.0_f32
+        ];
+        let entries = prop::array::uniform6(odd);
+        prop::collection::vec((entries, -1.0..=1.0_f64), 1..40)
+    }
+
+    fn dense(rows: &[([f32; 6], f64)]) -> (Matrix, Vec<f64>) {
+        let values: Vec<f32> = rows.iter().flat_map(|(row, _)| *row).collect();
+        let labels = rows.iter().map(|(_, label)| *label).collect();
+        (Matrix::Dense(DenseMatrix::new(values, rows.len(), 6)), labels)
+    }
+
+    fn sparse(rows: &[([f32; 6], f64)]) -> Matrix {
+        let (mut starts, mut places, mut values) = (vec![0], Vec::new(), Vec::new());
+        for (row, _) in rows {
+            for (place, value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+                places.push(place as u32);
+                values.push(*value);
+            }
+            starts.push(places.len());
+        }
+        Matrix::Csr(CsrMatrix::new(starts, places, values, 6))
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_records_one_by_one(rows in any_rows(), products in any::<bool>()) {
+            let question = question(products);
+            let (matrix, labels) = dense(&rows);
+            let whole = units(&question, &matrix, &labels);
+            let mut total = vec![0_i128; question.length()];
+            for row in rows.iter().rev() {
+                let (matrix, labels) = dense(&[*row]);
+                let one = units(&question, &matrix, &labels);
+                total.iter_mut().zip(one).for_each(|(total, own)| *total += own);
+            }
+            prop_assert_eq!(&whole, &total);
+            prop_assert_eq!(&whole, &units(&question, &sparse(&rows), &labels));
+        }
+
+        /// Whatever stands in the row, far outside of what an encoder makes too.
+        #[test]
+        fn parts_are_as_they_are_said_to_be(rows in any_rows()) {
+            let question = question(true);
+            for row in &rows {
+                let (matrix, labels) = dense(&[*row]);
+                let found = units(&question, &matrix, &labels);
+                let mut at = 0;
+                for part in question.parts() {
+                    let one = i128::from(ONE);
+                    match part {
+                        Part::OneOf(count) => {
+                            let cells = &found[at..at + count];
+                            prop_assert!(cells.iter().all(|cell| *cell == 0 || *cell == one));
+                            prop_assert!(cells.iter().sum::<i128>() <= one);
+                            at += count;
+                        }
+                        Part::Share => {
+                            prop_assert!((0..=one).contains(&found[at]));
+                            at += 1;
+                        }
+                        Part::Signed => {
+                            prop_assert!((-one..=one).contains(&found[at]));
+                            at += 1;
+                        }
+                    }
+                }
+                prop_assert_eq!(at, found.len());
+            }
+        }
+    }
+}
