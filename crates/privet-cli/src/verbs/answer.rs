@@ -113,6 +113,10 @@ impl Answer {
         // What can be refused is, before a stream is there.
         public_rows(&self.asked.public, &schema)?;
         self.asked.program(&schema)?;
+        let mut spending = self.releasing.spending(Some(&self.data), "answer, a stream")?;
+        spending.reserve(&planned)?;
+        spending.recognise(&self.data, Some(&schema))?;
+        let planned = spending.spend_whole(planned)?;
         let mut source = self.releasing.source()?;
         Ok(Answers::begin(&planned, &self.stream, source.as_mut())?)
     }
@@ -138,6 +142,8 @@ impl Answer {
                 self.stream.display()
             )));
         }
-        Ok(Answers::read(&self.stream)?)
+        let answers = Answers::read(&self.stream)?;
+        self.releasing.paid_before(Some(&self.data), answers.is_paid())?;
+        Ok(answers)
     }
 }

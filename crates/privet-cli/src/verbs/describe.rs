@@ -100,13 +100,19 @@ impl Describe {
         let some = self.plan(&schema, self.rows.unwrap_or(10_000))?;
         let inputs: [&Path; 2] = [&self.data, &self.schema];
         let place = self.releasing.place(&inputs)?;
+        let mut spending = self.releasing.spending(Some(&self.data), "describe")?;
+        if let Some(planned) = &declared {
+            spending.reserve(planned)?;
+        }
         let data = read_table(&self.data, some.schema(), relation)?;
         let planned = match declared {
             Some(planned) => planned,
             None => self.plan(&schema, data.rows() as u64)?,
         };
+        spending.reserve(&planned)?;
+        spending.recognise(&self.data, Some(&schema))?;
         let mut source = self.releasing.source()?;
-        let release = planned.run(&data, source.as_mut(), &AtomicBool::new(false))?;
+        let release = spending.run(&planned, &data, source.as_mut(), &AtomicBool::new(false))?;
         let described: Released<Task> = Released::from_release(release)?;
         let words = (table(&described), as_json(&described));
         self.releasing.keep(place, &described, "description", words)

@@ -96,14 +96,20 @@ impl Neighbours {
         let task = self.asked(&schema)?;
         let some = self.plan(&task, &schema, self.rows.unwrap_or(10_000))?;
         let place = self.releasing.place(&[&self.data, &self.schema, &self.questions])?;
+        let mut spending = self.releasing.spending(Some(&self.data), "neighbours")?;
+        if self.rows.is_some() {
+            spending.reserve(&some)?;
+        }
         let data = read_table(&self.data, &schema, relation)?;
         let planned = match self.rows {
             Some(_) => some,
             None => self.plan(&task, &schema, data.rows() as u64)?,
         };
+        spending.reserve(&planned)?;
+        spending.recognise(&self.data, Some(&schema))?;
         let mut source = self.releasing.source()?;
         let meter = Meter::spinner("answering");
-        let release = planned.run(&data, source.as_mut(), &AtomicBool::new(false))?;
+        let release = spending.run(&planned, &data, source.as_mut(), &AtomicBool::new(false))?;
         drop(meter);
         let answered: Released<Nearby> = Released::from_release(release)?;
         let (noise, other) = words::settings(&planned.settings());

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::progress::Meter;
 use crate::releasing::{Releasing, read_table, rows_needed};
 use crate::settings::RequestFlags;
+use crate::spending::Spending;
 use clap::Args;
 use privet_data::Schema;
 use privet_data::matrix::{DenseMatrix, Matrix};
@@ -92,6 +93,12 @@ fn only_of_networks(settings: &RequestFlags) -> Result<(), Failure> {
     }
 }
 
+/// A training that goes on, paid for whole when it began, or one that is yet to be paid for.
+enum Start {
+    Found(Box<Checkpointed>),
+    Fresh(Spending),
+}
+
 /// Trains, and writes what was released.
 pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
     only_of_networks(told.settings)?;
@@ -131,30 +138,51 @@ pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
             task.method
         )));
     }
-    if let Some(rows) = told.rows {
-        plan(rows)?;
-    }
+    let declared = told.rows.map(plan).transpose()?;
     let inputs = [Some(told.data), Some(told.schema_path), Some(model), flags.weights.as_deref()];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
     let place = told.releasing.place(&inputs)?;
+    let doing = format!("train {}", task.method);
+    let mut start = match flags.checkpoint.as_deref().filter(|path| path.exists()) {
+        Some(path) => {
+            let found = Checkpointed::read(path, weights.as_deref())?;
+            told.releasing.paid_before(Some(told.data), found.is_paid())?;
+            Start::Found(Box::new(found))
+        }
+        None => Start::Fresh(told.releasing.spending(Some(told.data), &doing)?),
+    };
+    if let (Start::Fresh(spending), Some(planned)) = (&mut start, &declared) {
+        spending.reserve(planned)?;
+    }
     let data = read_table(told.data, &schema.linear(), relation)?;
-    let planned = plan(told.rows.unwrap_or(data.rows() as u64))?;
+    let planned = match declared {
+        Some(planned) => planned,
+        None => plan(data.rows() as u64)?,
+    };
+    if let Start::Fresh(spending) = &mut start {
+        spending.reserve(&planned)?;
+        spending.recognise(told.data, Some(&schema))?;
+    }
     let mut source = told.releasing.source()?;
     let never = AtomicBool::new(false);
     let meter = Meter::spinner("training");
-    let network = match &flags.checkpoint {
-        None => TrainedNetwork::from_release(planned.run(&data, source.as_mut(), &never)?)?,
-        Some(path) => {
-            let begun = match path.exists() {
-                true => {
-                    let found = Checkpointed::read(path, weights.as_deref())?;
-                    found.is_of(&planned)?;
-                    found
-                }
-                false => Checkpointed::begin(&planned, weights.as_deref(), path, source.as_mut())?,
-            };
+    let network = match (start, &flags.checkpoint) {
+        (Start::Found(found), _) => {
+            found.is_of(&planned)?;
+            found.finish(&data, flags.every, source.as_mut(), &never)?
+        }
+        (Start::Fresh(spending), Some(path)) => {
+            let planned = spending.spend_whole(planned)?;
+            let begun =
+                Checkpointed::begin(&planned, weights.as_deref(), path, source.as_mut())?;
             begun.finish(&data, flags.every, source.as_mut(), &never)?
         }
+        (Start::Fresh(spending), None) => TrainedNetwork::from_release(spending.run(
+            &planned,
+            &data,
+            source.as_mut(),
+            &never,
+        )?)?,
     };
     drop(meter);
     told.releasing.keep(place, &network, "model", (String::new(), as_json(&network)))

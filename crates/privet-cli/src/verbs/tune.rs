@@ -105,11 +105,14 @@ impl Tune {
                 self.plan(&schema, rows, &candidates)?
             }
         };
+        let mut spending = self.releasing.spending(Some(&self.data), "tune")?;
+        spending.reserve(&planned)?;
         let data = read_table(&self.data, planned.schema(), relation)?;
+        spending.recognise(&self.data, Some(&schema))?;
         let mut source = self.releasing.source()?;
         // Only that it lives is shown: steps would tell how many trials there are.
         let meter = Meter::spinner("tuning");
-        let release = planned.run(&data, source.as_mut(), &AtomicBool::new(false))?;
+        let release = spending.run(&planned, &data, source.as_mut(), &AtomicBool::new(false))?;
         drop(meter);
         let tuned: Released<Task> = Released::from_release(release)?;
         let words = (crate::words::wrapped(&best(&tuned), ""), as_json(&tuned));

@@ -5,6 +5,7 @@ use crate::output::{self, number};
 use crate::progress::Meter;
 use crate::releasing::{Releasing, read_table, rows_needed};
 use crate::settings::{self, assignment, within};
+use crate::spending::Spending;
 use crate::{say, words};
 use clap::Args;
 use privet_core::{DELTA, EPSILON, Neighbours, Relation, printable};
@@ -228,12 +229,19 @@ impl Vote {
         let mut told =
             self.predictions.as_ref().map(|path| output::open(path, false, &inputs)).transpose()?;
         let program = self.asked.program(&schema)?;
+        let mut spending = self.releasing.spending(Some(&self.data), "vote")?;
+        if self.asked.rows.is_some() {
+            spending.reserve(&some)?;
+        }
         let data = read_table(&self.data, &schema, relation)?;
         let planned = match self.asked.rows {
             Some(_) => some,
             None => self.asked.plan(&schema, data.rows() as u64, queries)?,
         };
-        let labels = self.execute(planned.clone(), &data, &public, program)?;
+        spending.reserve(&planned)?;
+        spending.recognise(&self.data, Some(&schema))?;
+        let ready = taught(planned.clone(), &public, program)?;
+        let labels = self.execute(&ready, &data, spending)?;
         let words = shown(&labels, &planned);
         self.releasing.keep(place, &labels, "labels", (words, as_json(&labels, &planned)))?;
         let classes = labels.artefact().classes();
@@ -260,15 +268,13 @@ impl Vote {
 
     fn execute(
         &self,
-        planned: Plan<Task>,
+        ready: &Plan<Task>,
         data: &Dataset,
-        public: &Matrix,
-        program: Option<Arc<dyn Teach>>,
+        spending: Spending,
     ) -> Result<Released<Task>, Failure> {
-        let ready = taught(planned, public, program)?;
         let mut source = self.releasing.source()?;
         let _meter = Meter::spinner("training teachers");
-        let release = ready.run(data, source.as_mut(), &AtomicBool::new(false))?;
+        let release = spending.run(ready, data, source.as_mut(), &AtomicBool::new(false))?;
         Ok(Released::from_release(release)?)
     }
 }

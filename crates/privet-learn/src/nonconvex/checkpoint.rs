@@ -108,8 +108,8 @@ impl Checkpointed {
         }
         let start = trainer.walk().ok_or(GateError::Malformed)?;
         let mut journal = Journal::create(&journal).map_err(GateError::from)?;
-        let mut session =
-            Session::open_walking(Spend::Exactly(events), start, source, &mut journal)?;
+        let session = Session::open_walking(Spend::Exactly(events), start, source, &mut journal)?;
+        let mut session = session.entered_in(plan.entered.clone());
         let walk = session.begin::<Training>()?;
         let session = session.suspend(walk, 0)?;
         keep(path, plan.request(), &session)?;
@@ -132,6 +132,11 @@ impl Checkpointed {
         }
         let trainer = trainer(&plan, weights)?;
         Ok(Self { path: path.into(), plan, trainer, session: state.session })
+    }
+
+    /// Whether a ledger has spent it.
+    pub fn is_paid(&self) -> bool {
+        self.session.entered().is_some()
     }
 
     /// What is trained.

@@ -60,7 +60,8 @@ impl Answers {
         let start = serde_json::to_value(Naming::of(&plan.request().task));
         let start = start.map_err(|_| GateError::Malformed)?;
         let spend = Spend::Exactly(events);
-        let mut session = Session::open_walking(spend, start, source, &mut journal)?;
+        let session = Session::open_walking(spend, start, source, &mut journal)?;
+        let mut session = session.entered_in(plan.entered.clone());
         let walk = session.begin::<Naming>()?;
         let session = session.suspend(walk, 0)?;
         keep(path, plan.request(), &session)?;
@@ -75,6 +76,11 @@ impl Answers {
         let written = serde_json::to_value(&state.session).map_err(|_| GateError::Malformed)?;
         let asked = written["walk"]["asked"].as_u64().unwrap_or(0);
         Ok(Self { path: path.into(), plan, session: state.session, asked })
+    }
+
+    /// Whether a ledger has spent it.
+    pub fn is_paid(&self) -> bool {
+        self.session.entered().is_some()
     }
 
     /// What it is a stream of.
