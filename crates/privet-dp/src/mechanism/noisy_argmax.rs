@@ -136,6 +136,7 @@ impl ConfidentArgmax {
             unit: self.argmax.unit,
             limit: Law::Gaussian { mu: (squares * room).sqrt() * (1.0 + 1e-12) },
             distance: distance * room,
+            leak: 0.0,
         })
     }
 

@@ -135,8 +135,8 @@ impl Layout {
     /// Δ₁: see the theorem.
     pub fn absolute_shift(&self) -> f64 {
         let each = |part: &Part| match (part, self.relation.neighbours) {
-            (_, Neighbours::AddRemove) | (Part::Share, Neighbours::ReplaceOne) => 1.0,
-            (Part::OneOf(_) | Part::Signed, Neighbours::ReplaceOne) => 2.0,
+            (_, Neighbours::AddRemove) | (Part::Share, _) => 1.0,
+            (Part::OneOf(_) | Part::Signed, _) => 2.0,
         };
         let parts: f64 = self.question.parts().iter().map(each).sum();
         f64::from(self.relation.unit.records()) * parts
@@ -145,9 +145,9 @@ impl Layout {
     /// Δ₂: see the theorem.
     pub fn shift(&self) -> f64 {
         let squares = |part: &Part| match (part, self.relation.neighbours) {
-            (_, Neighbours::AddRemove) | (Part::Share, Neighbours::ReplaceOne) => 1.0,
-            (Part::OneOf(_), Neighbours::ReplaceOne) => 2.0,
-            (Part::Signed, Neighbours::ReplaceOne) => 4.0,
+            (_, Neighbours::AddRemove) | (Part::Share, _) => 1.0,
+            (Part::OneOf(_), _) => 2.0,
+            (Part::Signed, _) => 4.0,
         };
         let squares: f64 = self.question.parts().iter().map(squares).sum();
         // Whole numbers; the factor pays for the rounding of root and product.
