@@ -72,7 +72,7 @@ impl Subject {
     fn own(&self) -> [(&'static str, u32); 2] {
         let most = self.max_records.unwrap_or(1);
         match self.neighbours {
-            Neighbours::ReplaceOne => [("-1,1,no", most), ("1,-1,yes", most)],
+            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => [("-1,1,no", most), ("1,-1,yes", most)],
             Neighbours::AddRemove => [("1,1,yes", 0), ("1,1,yes", most)],
         }
     }
@@ -174,7 +174,7 @@ mod tests {
             let share = length / plan.facts().shift();
             let least = match subject.neighbours {
                 Neighbours::AddRemove => 1.0 - 1e-9,
-                Neighbours::ReplaceOne => 0.8,
+                Neighbours::ReplaceOne | Neighbours::ReplaceLabel => 0.8,
             };
             assert!((least..=1.0).contains(&share), "{subject:?}: {share}");
         }

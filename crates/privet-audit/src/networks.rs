@@ -107,7 +107,7 @@ pub fn audit_against(
         pairs::table(schema, 1, &rows)
     };
     let first = match subject.neighbours {
-        Neighbours::ReplaceOne => with(Some(true))?,
+        Neighbours::ReplaceOne | Neighbours::ReplaceLabel => with(Some(true))?,
         Neighbours::AddRemove => with(None)?,
     };
     let worlds = [first, with(Some(false))?];

@@ -59,7 +59,7 @@ impl Subject {
     fn worlds(&self, schema: &Schema) -> Result<[Dataset; 2], AuditError> {
         let others = "a,y\n0.2,yes\n-0.2,no\n0.1,no\n-0.1,yes\n";
         let own = match self.neighbours {
-            Neighbours::ReplaceOne => ["1,no\n", "1,yes\n"],
+            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => ["1,no\n", "1,yes\n"],
             Neighbours::AddRemove => ["", "1,yes\n"],
         };
         let table = |own: &str| {

@@ -212,6 +212,7 @@ impl Job<'_> {
                 measure: "accuracy".into(),
                 score: accuracy(&student, &table.test)?,
                 ranking: None,
+                loss: None,
                 distance: None,
                 recall: None,
                 ndcg: None,

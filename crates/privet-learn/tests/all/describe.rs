@@ -292,7 +292,7 @@ proptest! {
             let come = match neighbours {
                 Neighbours::AddRemove => Vec::new(),
                 Neighbours::ReplaceOne if most == 1 => own(come.first().map_or(&gone[..1], |_| &come[..1])),
-                Neighbours::ReplaceOne => own(&come),
+                Neighbours::ReplaceOne | Neighbours::ReplaceLabel => own(&come),
             };
             let of = |mine: &[String]| {
                 let mut text = String::from("age,work,hours,smokes,cost");
@@ -331,7 +331,7 @@ fn the_shift_is_reached() {
         };
         let other = match neighbours {
             Neighbours::AddRemove => of(""),
-            Neighbours::ReplaceOne => of("0,farm,80,y,0\n"),
+            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => of("0,farm,80,y,0\n"),
         };
         let moved: f64 =
             of("100,shop,80,n,1000\n").iter().zip(other).map(|(a, b)| (a - b).powi(2)).sum();
