@@ -68,6 +68,8 @@ pub mod sgd;
 pub mod simplex;
 pub mod ssp;
 mod student;
+#[cfg(test)]
+mod testing;
 mod thresholding;
 pub mod two_stage;
 pub(crate) mod watch;

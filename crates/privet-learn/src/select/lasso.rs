@@ -18,7 +18,7 @@
 //! - ⊥ is the answer of records that do not pass, and costs as much.
 //! - Λ by rule: what the margins need, and noise of an eighth of the target's bounds. m: half of what independent columns
 //!   have, spread as the schema says.
-//! - Tested by `margins_tests.rs`, `tests/all/select.rs`.
+//! - Tested by `margins/tests.rs`, `tests/all/select.rs`.
 
 use super::distance::{NOTHING, test};
 use super::margins::{Ended, Scaled, Steps};

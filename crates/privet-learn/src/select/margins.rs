@@ -231,5 +231,4 @@ impl Scaled {
 pub(super) struct Ended;
 
 #[cfg(test)]
-#[path = "margins_tests.rs"]
 mod tests;

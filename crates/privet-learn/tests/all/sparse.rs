@@ -266,7 +266,7 @@ fn any_selector_goes_before_any_fit() {
 fn a_set_among_millions_is_chosen() {
     let settings = [("columns", "4"), ("selector", "exponential")];
     let model =
-        seeded(&request("two-stage", &settings, NUMBER, 4000, 20.0), &table(4000, NUMBER, 5));
+        seeded(&request("two-stage", &settings, NUMBER, 2000, 100.0), &table(2000, NUMBER, 5));
     assert_eq!(used(&model), truth());
 }
 
