@@ -70,7 +70,12 @@ fn asked(task: Vote, rows: u64, epsilon: f64) -> Request<Vote> {
 fn labels(plan: &Plan<Vote>, data: &Dataset) -> Released<Vote> {
     let mut source = SystemRandom::new().unwrap();
     let release = plan.run(data, &mut source, &AtomicBool::new(false)).unwrap();
-    let text = to_json(&Released::<Vote>::from_release(release).unwrap(), None).unwrap();
+    read_again(&Released::from_release(release).unwrap())
+}
+
+/// Written, read and verified.
+fn read_again(released: &Released<Vote>) -> Released<Vote> {
+    let text = to_json(released, None).unwrap();
     let read = released_from_json(text.as_bytes(), Seal::Required).unwrap();
     let verdict = verify(&read);
     assert!(verdict.valid, "{:?}", verdict.checks);
@@ -96,7 +101,7 @@ fn rows_are_labelled_and_a_student_learns_from_them() {
     {
         let mut aggregator: Aggregator = aggregator.parse().unwrap();
         if aggregator.name() == "sparse-vector" {
-            aggregator = aggregator.with("cutoff", "25").unwrap();
+            aggregator = aggregator.with("cutoff", "60").unwrap();
         }
         let confident = aggregator.name() == "confident-gnmax";
         if confident {
@@ -106,7 +111,7 @@ fn rows_are_labelled_and_a_student_learns_from_them() {
         let task = Vote { teachers: Some(200), teacher, aggregator, ..Vote::on(queries) };
         let name = format!("{} {}", task.teacher.name(), task.aggregator);
         let agreed = task.aggregator.name() == "agreed-gnmax";
-        let epsilon = if agreed { 10.0 } else { 40.0 };
+        let epsilon = if agreed { 10.0 } else { 400.0 };
         let plan = plan(&asked(task, 6_000, epsilon)).unwrap().with_public(&public(300)).unwrap();
         let found = labels(&plan, &data);
         if agreed && found.artefact().answered() == 0 {
@@ -148,7 +153,7 @@ fn private_rows_cause_no_error() {
     let one_class: Vec<usize> = (0..200)
         .filter(|row| matches!(&all.target, privet_data::Target::Class { codes, .. } if codes[*row] == 1))
         .collect();
-    let task = Vote { teachers: Some(100), ..Vote::on(20) };
+    let task = Vote { teachers: Some(20), ..Vote::on(20) };
     let request =
         task.request(&schema(""), 200, Neighbours::AddRemove, (200.0, Some(1e-6))).unwrap();
     let plan = plan(&request).unwrap().with_public(&public(20)).unwrap();
@@ -255,7 +260,7 @@ fn a_stream_of_questions_goes_on_until_its_budget_ends() {
         let (found, left) = stream.next(&data, &sure, None, &mut source, &quiet).unwrap();
         assert_eq!((found.artefact().first, left), (15 * round, 2 - round));
         assert_eq!(found.artefact().answered(), 15);
-        assert!(verify(&found).valid);
+        read_again(&found);
     }
     let stream = Answers::read(&path).unwrap();
     let many = stream.next(&data, &sure, None, &mut source, &quiet).unwrap_err();
