@@ -211,7 +211,8 @@ impl Task for Nearby {
             None => rule::within(&task.questions, facts.radius),
         })?;
         let votes = task.votes.unwrap_or_else(|| rule::votes(&task.questions, within));
-        let votes = VOTES.check(f64::from(votes))? as u32;
+        // More than one for each question nobody can use.
+        let votes = (VOTES.check(f64::from(votes))? as u32).min(task.questions.len() as u32);
         let at = |noise_scale| Individual {
             neighbours: facts.neighbours,
             unit: facts.unit,
