@@ -64,9 +64,11 @@ fn covertype_is_answered() {
     for (epsilon, within, votes) in [
         (1.0, None, None),
         (4.0, None, None),
+        (1.0, Some(0.2), Some(5)),
         (1.0, Some(0.3), Some(5)),
         (1.0, Some(0.4), Some(10)),
         (1.0, Some(0.5), Some(20)),
+        (4.0, Some(0.2), Some(10)),
         (4.0, Some(0.3), Some(10)),
         (4.0, Some(0.3), Some(1000)),
         (100.0, Some(0.3), Some(1000)),
