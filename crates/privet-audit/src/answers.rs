@@ -63,13 +63,20 @@ impl Subject {
     }
 
     fn table(&self, schema: &Schema, own: Option<&str>) -> Result<Dataset, AuditError> {
-        let mut text = String::from("who,x,y\n");
+        let users = self.max_records.is_some();
+        let mut text = String::from(if users { "who,x,y\n" } else { "x,y\n" });
+        let mut row = |who: u32, x: &str, class: &str| {
+            let _ = match users {
+                true => writeln!(text, "person {who},{x},{class}"),
+                false => writeln!(text, "{x},{class}"),
+            };
+        };
         for other in 1..=OTHERS {
-            let _ = writeln!(text, "person {other},0.6,{}", ["no", "yes"][other as usize % 2]);
+            row(other, "0.6", ["no", "yes"][other as usize % 2]);
         }
         if let Some(class) = own {
             for _ in 0..self.max_records.unwrap_or(1) {
-                let _ = writeln!(text, "person 0,0.5,{class}");
+                row(0, "0.5", class);
             }
         }
         let read = read::csv_bytes(text.as_bytes(), schema);

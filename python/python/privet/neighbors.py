@@ -30,9 +30,10 @@ class PrivateNeighbors(PrivateEstimator):
     Parameters
     ----------
     within : float, optional
-        How near a record must be to vote, in encoded rows; from the questions alone unless given.
+        How near a record must be to vote, in encoded rows; from the questions, ``n_rows`` and the budget unless
+        given.
     votes : int, optional
-        In how many answers one record (or group) may vote; from the questions alone unless given. The noise
+        In how many answers one record (or group) may vote; from the questions unless given. The noise
         grows with its square root.
     target_bounds : (low, high), optional
         Public bounds of ``y``, where it is a number; without them ``y`` is classes.

@@ -30,8 +30,9 @@ votes in the first few (--votes) and then stays out; who that is, is not shown. 
 how often one record may vote, and not on how many questions there are.
 
 Distances are those of encoded rows (as the schema scales numbers and unfolds categories). Where no
---within is given it is chosen from the questions alone: the distance within which 1 in 20 pairs of
-questions lie. Likewise --votes: as many questions as 9 in 10 of them have within that distance.
+--within is given it is chosen from the questions, the declared number of rows and the budget: as near as
+leaves enough voters for the noise, were records spread as the questions are. Likewise --votes: as many
+questions as 9 in 10 of them have within that distance.
 
 The questions are public: they stand in the certificate, and nothing protects them. All answers are one
 release. Asking again, even the same, is another one, and adds up.",

@@ -26,6 +26,7 @@ mod golden;
 mod linear;
 mod linf;
 mod neighbours;
+mod neighbours_real;
 mod null_record;
 mod online;
 mod online_real;

@@ -5,10 +5,12 @@ use privet_core::Neighbours;
 use privet_data::matrix::Matrix;
 use privet_data::{Dataset, Schema, read};
 use privet_dp::account::{self, ThresholdNoise};
-use privet_dp::mechanism::StableAnswers;
+use privet_dp::gate::{Arithmetic, Session, Statement};
+use privet_dp::mechanism::{Heard, StableAnswers};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::file::{Seal, released_from_json, to_json};
 use privet_learn::transfer::student::Student;
+use privet_learn::transfer::subsample_aggregate::Asked;
 use privet_learn::transfer::{
     Aggregator, Ballot, Labels, School, Teach, Teacher, Vote, stream::Answers, taught,
 };
@@ -70,7 +72,12 @@ fn asked(task: Vote, rows: u64, epsilon: f64) -> Request<Vote> {
 fn labels(plan: &Plan<Vote>, data: &Dataset) -> Released<Vote> {
     let mut source = SystemRandom::new().unwrap();
     let release = plan.run(data, &mut source, &AtomicBool::new(false)).unwrap();
-    let text = to_json(&Released::<Vote>::from_release(release).unwrap(), None).unwrap();
+    read_again(&Released::from_release(release).unwrap())
+}
+
+/// Written, read and verified.
+fn read_again(released: &Released<Vote>) -> Released<Vote> {
+    let text = to_json(released, None).unwrap();
     let read = released_from_json(text.as_bytes(), Seal::Required).unwrap();
     let verdict = verify(&read);
     assert!(verdict.valid, "{:?}", verdict.checks);
@@ -96,7 +103,7 @@ fn rows_are_labelled_and_a_student_learns_from_them() {
     {
         let mut aggregator: Aggregator = aggregator.parse().unwrap();
         if aggregator.name() == "sparse-vector" {
-            aggregator = aggregator.with("cutoff", "25").unwrap();
+            aggregator = aggregator.with("cutoff", "60").unwrap();
         }
         let confident = aggregator.name() == "confident-gnmax";
         if confident {
@@ -106,7 +113,7 @@ fn rows_are_labelled_and_a_student_learns_from_them() {
         let task = Vote { teachers: Some(200), teacher, aggregator, ..Vote::on(queries) };
         let name = format!("{} {}", task.teacher.name(), task.aggregator);
         let agreed = task.aggregator.name() == "agreed-gnmax";
-        let epsilon = if agreed { 10.0 } else { 40.0 };
+        let epsilon = if agreed { 10.0 } else { 400.0 };
         let plan = plan(&asked(task, 6_000, epsilon)).unwrap().with_public(&public(300)).unwrap();
         let found = labels(&plan, &data);
         if agreed && found.artefact().answered() == 0 {
@@ -148,7 +155,7 @@ fn private_rows_cause_no_error() {
     let one_class: Vec<usize> = (0..200)
         .filter(|row| matches!(&all.target, privet_data::Target::Class { codes, .. } if codes[*row] == 1))
         .collect();
-    let task = Vote { teachers: Some(100), ..Vote::on(20) };
+    let task = Vote { teachers: Some(20), ..Vote::on(20) };
     let request =
         task.request(&schema(""), 200, Neighbours::AddRemove, (200.0, Some(1e-6))).unwrap();
     let plan = plan(&request).unwrap().with_public(&public(20)).unwrap();
@@ -255,7 +262,7 @@ fn a_stream_of_questions_goes_on_until_its_budget_ends() {
         let (found, left) = stream.next(&data, &sure, None, &mut source, &quiet).unwrap();
         assert_eq!((found.artefact().first, left), (15 * round, 2 - round));
         assert_eq!(found.artefact().answered(), 15);
-        assert!(verify(&found).valid);
+        read_again(&found);
     }
     let stream = Answers::read(&path).unwrap();
     let many = stream.next(&data, &sure, None, &mut source, &quiet).unwrap_err();
@@ -325,6 +332,41 @@ fn labels_alone_are_protected_where_that_is_asked_for() {
     let erm = Request::build(&schema(""), 2_000, &words);
     let refused = plan(&erm.unwrap()).unwrap_err().to_string();
     assert!(refused.contains("labels alone"), "{refused}");
+}
+
+/// Any discrete function of records: what most chunks say, in one stream; what panics says what it was told to.
+#[test]
+fn functions_of_records_are_answered_by_most_chunks() {
+    let (data, planned) = (table(1_000, 6), plan(&asked(Vote::on(5), 1_000, 1.0)).unwrap());
+    let answers = StableAnswers {
+        neighbours: Neighbours::ReplaceOne,
+        unit: privet_core::Unit::Record,
+        law: ThresholdNoise::Exponential,
+        noise_scale: 0.05,
+        query_ratio: 1.0,
+        cutoff: 1,
+        questions: 10,
+        delta: 1e-9,
+    };
+    let events = answers.event().unwrap();
+    let claim = account::guarantee(&events, 1e-6).unwrap();
+    let mut source = SystemRandom::new().unwrap();
+    let mut session = Session::start(events, &mut source);
+    let mut asked = Asked::begin((planned.facts(), &data), 50, &answers, &mut session).unwrap();
+    let rows = asked.ask(|part| part.rows(), 0, &mut session).unwrap();
+    let odd = asked.ask(|_| panic!("never seen"), 7, &mut session).unwrap();
+    // Every chunk says something else: ⊥, and the end.
+    let place = std::sync::atomic::AtomicUsize::new(0);
+    let each = |_: &Dataset| place.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let none = asked.ask(each, 0, &mut session).unwrap();
+    let ended = asked.ask(|part| part.rows(), 0, &mut session).unwrap();
+    let all = session.gather(vec![rows, odd, none, ended]).unwrap();
+    let statement = Statement::new(claim, Arithmetic::Finite, serde_json::json!({}));
+    let heard = session.settle(all, statement).unwrap().into_parts().0;
+    assert_eq!(heard, [Heard::Answer(20), Heard::Answer(7), Heard::Unstable, Heard::Ended]);
+    let other = StableAnswers { neighbours: Neighbours::AddRemove, ..answers };
+    let mut session = Session::start(other.event().unwrap(), &mut source);
+    assert!(Asked::begin((planned.facts(), &data), 50, &other, &mut session).is_err());
 }
 
 // ---- Errata of Thakkar 2019, chapter 5 ----

@@ -21,8 +21,9 @@
 //! **Deletion.** Once a person's records are taken out of the table, answers to come are those of a table without them,
 //! at no cost to anyone. Answers already given stay what they were.
 //!
-//! **Conditions.** Questions are public and chosen without looking at the records. r and K come from the questions
-//! alone, unless given: r is the distance within which 1 in 20 pairs of questions lie, K how many questions 9 in 10 of the questions have
+//! **Conditions.** Questions are public and chosen without looking at the records. r and K come from the questions,
+//! the declared number of rows and the budget, unless given: r is the distance within which a share of the pairs of
+//! questions lie, so small a share as the noise allows (`rule`), K how many questions 9 in 10 of the questions have
 //! within it. The noise grows with √K: a record that is near to more questions is better kept for the first K.
 //!
 //! *In finite arithmetic.* Votes are whole numbers of 2⁻²⁰, scaled toward 0; the filter compares whole numbers. Distances
@@ -206,12 +207,18 @@ impl Task for Nearby {
             });
         }
         task.check(facts)?;
+        let sides = facts.relation().sides();
+        let noise_of_one = sides.sqrt() / gaussian::mu(budget.epsilon(), budget.delta());
         let within = WITHIN.check(match task.within {
             Some(within) => within,
-            None => rule::within(&task.questions, facts.radius),
+            None => {
+                let share = rule::share(facts.rows, task.questions.len(), noise_of_one);
+                rule::within(&task.questions, share, facts.radius)
+            }
         })?;
         let votes = task.votes.unwrap_or_else(|| rule::votes(&task.questions, within));
-        let votes = VOTES.check(f64::from(votes))? as u32;
+        // More than one for each question nobody can use.
+        let votes = (VOTES.check(f64::from(votes))? as u32).min(task.questions.len() as u32);
         let at = |noise_scale| Individual {
             neighbours: facts.neighbours,
             unit: facts.unit,
@@ -221,8 +228,7 @@ impl Task for Nearby {
             noise_scale,
             coordinates: ends(facts),
         };
-        let shift = (facts.relation().sides() * f64::from(votes)).sqrt();
-        let floor = shift / gaussian::mu(budget.epsilon(), budget.delta());
+        let floor = noise_of_one * f64::from(votes).sqrt();
         let allowance = Allowance::new(budget, &request.noise);
         let noise_scale = allowance.least(floor, |scale| at(scale).event())?;
         let questions = Arc::new(task.questions.clone());
