@@ -258,7 +258,10 @@ fn models(of: Of, budget: Budget) -> Result<Plan<Online>, AuditError> {
         method.with("ridge", &ridge.to_string())?.with("ball", &BALL.to_string())
     };
     let method = match of {
-        Of::Ftrl(factor) => "ftrl".parse::<Method>()?.with("factor", factor)?,
+        // Each sum as it is: means of them tell less.
+        Of::Ftrl(factor) => {
+            "ftrl".parse::<Method>()?.with("factor", factor)?.with("smooth", "1")?
+        }
         Of::Implicit => points("implicit")?,
         Of::Leader => points("leader")?,
         Of::Experts => "experts".parse::<Method>()?.with("signs", "both")?,

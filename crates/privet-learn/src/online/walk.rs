@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Rule {
-    /// Answers are rows of C·g: θ = −ŝ/(`stiffness` + `ridge`·t), ŝ the running sum of gradients.
+    /// Answers are rows of C·g: θ = −ŝ/(`stiffness` + `ridge`·t), ŝ the running sum of gradients, or a fading mean of
+    /// the last of them.
     Leader {
         /// ŝ.
         running: Running,
@@ -17,6 +18,12 @@ pub(crate) enum Rule {
         stiffness: f64,
         /// Ψ, of a step.
         ridge: f64,
+        /// What is kept of the mean of sums at each step; 0 where sums are taken as they are.
+        #[serde(default)]
+        kept: f64,
+        /// That mean.
+        #[serde(default)]
+        mean: Vec<f64>,
     },
     /// Answers are rows of C·g, and ŝ is what is wanted.
     Sums {
@@ -83,10 +90,16 @@ impl Following {
     fn hear(&mut self, answer: &[f64]) {
         self.taken += 1;
         match &mut self.rule {
-            Rule::Leader { running, stiffness, ridge } => {
+            Rule::Leader { running, stiffness, ridge, kept, mean } => {
                 let by = -1.0 / (*stiffness + *ridge * f64::from(self.taken));
                 let sums = running.hear(answer);
-                self.theta.iter_mut().zip(sums).for_each(|(theta, sum)| *theta = by * sum);
+                if *kept > 0.0 {
+                    let new = 1.0 - *kept;
+                    mean.iter_mut().zip(sums).for_each(|(mean, sum)| *mean += new * (sum - *mean));
+                    self.theta.iter_mut().zip(&*mean).for_each(|(theta, mean)| *theta = by * mean);
+                } else {
+                    self.theta.iter_mut().zip(sums).for_each(|(theta, sum)| *theta = by * sum);
+                }
             }
             Rule::Sums { running } => {
                 self.theta.copy_from_slice(running.hear(answer));

@@ -466,6 +466,35 @@ fn models_of_a_stream_learn() {
     assert!(weights[0] > 0.0 && weights[1] > 0.0, "{weights:?} {:?}", plan.settings());
 }
 
+/// Means of sums are made of the same noised answers: the noise on them is what the plan says, and a rate that is given
+/// alone takes sums as they are.
+#[test]
+fn models_are_smoothed_after_the_noise() {
+    let smoothed = plan(&request("ftrl", 4_000, 1.0)).unwrap();
+    let over = smoothed.settings().get("smooth").unwrap();
+    let given = |settings: &[(&str, &str)]| {
+        let mut asked = request("ftrl", 4_000, 1.0);
+        for (name, value) in settings {
+            asked.task.method = asked.task.method.with(name, value).unwrap();
+        }
+        plan(&asked).unwrap()
+    };
+    let plain = given(&[("rate", "0.1")]);
+    assert_eq!(plain.settings().get("smooth"), None);
+    assert_eq!(charged(&plain), charged(&smoothed));
+    let (less, more) =
+        (smoothed.settings().get("sum_noise").unwrap(), plain.settings().get("sum_noise").unwrap());
+    assert!(over > 10.0 && less < 0.9 * more, "{over} {less} {more}");
+    // Empty slots: all that a model is made of is noise. Its mean square over the last model of 300 streams of two columns and a
+    // constant, 900 numbers, is within a half of what is said: beyond 10 of its standard deviations, below 1e-20.
+    let short = given(&[("smooth", "8"), ("rate", "1")]);
+    let noise = short.settings().get("sum_noise").unwrap();
+    let empty = table(&vec![5; 4_000]);
+    let last = |seed| run(&short, &empty, seed).value().last().unwrap().to_vec();
+    let square: f64 = (0..300).flat_map(last).map(|weight| weight * weight).sum();
+    assert!((square / 900.0 / (noise * noise) - 1.0).abs() < 0.5, "{square} {noise}");
+}
+
 /// One draw a step is charged, and the whole is one Gaussian curve.
 #[test]
 fn a_stream_is_charged_once_and_whole() {
