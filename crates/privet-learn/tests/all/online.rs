@@ -472,14 +472,14 @@ fn models_of_a_stream_learn() {
 fn models_are_smoothed_after_the_noise() {
     let smoothed = plan(&request("ftrl", 4_000, 1.0)).unwrap();
     let over = smoothed.settings().get("smooth").unwrap();
-    let given = |settings: &[(&str, &str)]| {
-        let mut asked = request("ftrl", 4_000, 1.0);
+    let given = |rows: u64, settings: &[(&str, &str)]| {
+        let mut asked = request("ftrl", rows, 1.0);
         for (name, value) in settings {
             asked.task.method = asked.task.method.with(name, value).unwrap();
         }
         plan(&asked).unwrap()
     };
-    let plain = given(&[("rate", "0.1")]);
+    let plain = given(4_000, &[("rate", "0.1")]);
     assert_eq!(plain.settings().get("smooth"), None);
     assert_eq!(charged(&plain), charged(&smoothed));
     let (less, more) =
@@ -487,9 +487,9 @@ fn models_are_smoothed_after_the_noise() {
     assert!(over > 10.0 && less < 0.9 * more, "{over} {less} {more}");
     // Empty slots: all that a model is made of is noise. Its mean square over the last model of 300 streams of two columns and a
     // constant, 900 numbers, is within a half of what is said: beyond 10 of its standard deviations, below 1e-20.
-    let short = given(&[("smooth", "8"), ("rate", "1")]);
+    let short = given(400, &[("smooth", "8"), ("rate", "1")]);
     let noise = short.settings().get("sum_noise").unwrap();
-    let empty = table(&vec![5; 4_000]);
+    let empty = table(&vec![5; 400]);
     let last = |seed| run(&short, &empty, seed).value().last().unwrap().to_vec();
     let square: f64 = (0..300).flat_map(last).map(|weight| weight * weight).sum();
     assert!((square / 900.0 / (noise * noise) - 1.0).abs() < 0.5, "{square} {noise}");
