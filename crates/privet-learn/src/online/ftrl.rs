@@ -26,6 +26,12 @@
 //! near which progressive accuracy on Covertype (two classes, as filed and shuffled, ε from 0.1 to 10, 2,000 to all rows, steps of 1 and
 //! 100) is flat in a simulation, so that figures on that set are not those of a rule that had never seen it.
 //!
+//! **Unknown length.** T is the most there can be, and costs little: the noise on the sum after t steps is that of t steps
+//! times √(ln T/ln t) or so, since rows of B are nested; 1.3 times at t = 10⁴ under T = 10⁷. (Courses that double, each with noise
+//! of its own, would add up to more than twice it.) What must not be that of T is the rate: with `length = unknown` it falls as
+//! 1/√t from the largest that the noise allows to η at T, and the mean of sums widens as √t. All of it is
+//! post-processing.
+//!
 //! - η `rate`, of the sum of gradients; Ψ `ridge`, of a record; w `smooth`, in steps; `factor`: buffered, square-root or tree
 //! - Tested by `tests/all/online.rs`.
 
@@ -78,6 +84,11 @@ pub const SETTINGS: &[SettingInfo] = &[
          given, 1 takes each as it is",
     ),
     SettingInfo::words(
+        "length",
+        "known or unknown",
+        "whether the stream is about as long as its horizon, or may end anywhere before; known unless given",
+    ),
+    SettingInfo::words(
         "factor",
         "buffered, square-root or tree",
         "how the noise of steps is correlated; buffered unless given",
@@ -96,6 +107,17 @@ pub enum Correlation {
     Tree,
 }
 
+/// What is known of a stream's length.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Length {
+    /// About its horizon.
+    #[default]
+    Known,
+    /// Its horizon at most.
+    Unknown,
+}
+
 /// Its settings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -109,6 +131,9 @@ pub struct Ftrl {
     /// w, in steps; 1 where a rate is given alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smooth: Option<f64>,
+    /// Whether it may end anywhere; known unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length: Option<Length>,
     /// Which factorisation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factor: Option<Correlation>,
@@ -208,18 +233,23 @@ pub(super) fn plan(
     };
     let kept = smooth.map_or(0.0, |steps| 1.0 - 1.0 / steps);
     let error = continual.noise_scale * smoothed_error(&factor, horizon.steps, kept)?;
+    let most = SCORE_NOISE / (error * facts.radius);
     let rate = match options.rate {
         Some(rate) => RATE.check(rate)?,
-        None => {
-            let most = SCORE_NOISE / (error * facts.radius);
-            rate(horizon, error, NOISY_NORM / facts.radius).min(most)
-        }
+        None => rate(horizon, error, NOISY_NORM / facts.radius).min(most),
     };
+    let anytime = (options.length == Some(Length::Unknown)).then(|| most.max(rate));
     let ridge = RIDGE.check(options.ridge.unwrap_or(0.0))?;
-    let settled =
-        Ftrl { rate: Some(rate), ridge: Some(ridge), smooth, factor: Some(correlation), buffers };
+    let settled = Ftrl {
+        rate: Some(rate),
+        ridge: Some(ridge),
+        smooth,
+        length: options.length,
+        factor: Some(correlation),
+        buffers,
+    };
     let horizon = horizon.clone();
-    let learner = FollowTheLeader { continual, horizon, rate, ridge, kept, error };
+    let learner = FollowTheLeader { continual, horizon, rate, ridge, kept, anytime, error };
     Ok(Decision::new(learner, super::Method::Ftrl(settled)))
 }
 
@@ -263,6 +293,8 @@ pub(crate) struct FollowTheLeader {
     ridge: f64,
     /// What is kept of the mean of sums at each step.
     kept: f64,
+    /// The largest rate, where the length is unknown.
+    anytime: Option<f64>,
     error: f64,
 }
 
@@ -276,6 +308,7 @@ impl FollowTheLeader {
             ridge: self.ridge * f64::from(batch),
             kept: self.kept,
             mean: if self.kept > 0.0 { vec![0.0; width] } else { vec![] },
+            anytime: self.anytime,
         };
         let keep = super::kept_steps(self.horizon.kept, steps);
         Ok(Following { live, ..Following::new(rule, steps, width, keep) })
@@ -320,7 +353,7 @@ impl Procedure<Online> for FollowTheLeader {
     }
 
     fn weight_noise(&self, _horizon: &Horizon) -> Option<f64> {
-        Some(self.error * self.rate)
+        Some(self.error * self.anytime.unwrap_or(self.rate))
     }
 
     fn run(

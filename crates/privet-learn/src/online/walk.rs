@@ -24,6 +24,10 @@ pub(crate) enum Rule {
         /// That mean.
         #[serde(default)]
         mean: Vec<f64>,
+        /// The largest η, for a stream that may end anywhere: 1/η and the width of the mean then grow as √t towards what
+        /// they are at the last step.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        anytime: Option<f64>,
     },
     /// Answers are rows of C·g, and ŝ is what is wanted.
     Sums {
@@ -90,11 +94,19 @@ impl Following {
     fn hear(&mut self, answer: &[f64]) {
         self.taken += 1;
         match &mut self.rule {
-            Rule::Leader { running, stiffness, ridge, kept, mean } => {
-                let by = -1.0 / (*stiffness + *ridge * f64::from(self.taken));
+            Rule::Leader { running, stiffness, ridge, kept, mean, anytime } => {
+                let taken = f64::from(self.taken);
+                let (stiffness, new) = match anytime {
+                    None => (*stiffness, 1.0 - *kept),
+                    Some(most) => {
+                        let share = (taken / f64::from(self.steps.max(1))).sqrt();
+                        let new = ((1.0 - *kept) / share).min(1.0);
+                        ((*stiffness * share).max(1.0 / *most), new)
+                    }
+                };
+                let by = -1.0 / (stiffness + *ridge * taken);
                 let sums = running.hear(answer);
                 if *kept > 0.0 {
-                    let new = 1.0 - *kept;
                     mean.iter_mut().zip(sums).for_each(|(mean, sum)| *mean += new * (sum - *mean));
                     self.theta.iter_mut().zip(&*mean).for_each(|(theta, mean)| *theta = by * mean);
                 } else {

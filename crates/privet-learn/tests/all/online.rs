@@ -495,6 +495,31 @@ fn models_are_smoothed_after_the_noise() {
     assert!((square / 900.0 / (noise * noise) - 1.0).abs() < 0.5, "{square} {noise}");
 }
 
+/// A stream that may end anywhere is planned for the most there can be, at the same charge; it learns from few rows too, where one
+/// that expects all of them has hardly begun.
+#[test]
+fn a_stream_of_unknown_length_learns_from_its_first_rows() {
+    let horizon = 1_000_000;
+    let known = plan(&request("ftrl", horizon, 8.0)).unwrap();
+    let mut asked = request("ftrl", horizon, 8.0);
+    asked.task.method = asked.task.method.with("length", "unknown").unwrap();
+    let unknown = plan(&asked).unwrap();
+    assert_eq!(known.events(), unknown.events());
+    let lines: Vec<u64> = (0..3_000).map(|row| row % 2).collect();
+    let sizes = [&known, &unknown].map(|plan| {
+        let mut source = FixedSeed::new(5);
+        let (mut live, _) = Live::begin(plan, &mut source).unwrap();
+        let mut last = vec![];
+        live.take(&table(&lines), |_, weights| {
+            last = weights.to_vec();
+            Ok(())
+        })
+        .unwrap();
+        last[0] + last[1]
+    });
+    assert!(sizes[1] > 3.0 * sizes[0] && sizes[1] > 0.0, "{sizes:?}");
+}
+
 /// One draw a step is charged, and the whole is one Gaussian curve.
 #[test]
 fn a_stream_is_charged_once_and_whole() {
