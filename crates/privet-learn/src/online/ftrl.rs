@@ -223,28 +223,29 @@ pub(super) fn plan(
         allowance,
     )?;
     let smooth = match (options.smooth, options.rate) {
-        (Some(steps), _) => Some(SMOOTH.check(steps)?),
-        (None, Some(_)) => None,
+        (Some(steps), _) => SMOOTH.check(steps)?,
+        (None, Some(_)) => 1.0,
         (None, None) => {
             let loud = continual.noise_scale * factor.error(horizon.steps)? / horizon.gradient();
             let records = 2.0 * (facts.rows as f64).sqrt() * (loud / LOUD).min(1.0);
-            Some((records / f64::from(horizon.batch)).max(1.0))
+            (records / f64::from(horizon.batch)).max(1.0)
         }
     };
-    let kept = smooth.map_or(0.0, |steps| 1.0 - 1.0 / steps);
+    let kept = 1.0 - 1.0 / smooth;
     let error = continual.noise_scale * smoothed_error(&factor, horizon.steps, kept)?;
     let most = SCORE_NOISE / (error * facts.radius);
     let rate = match options.rate {
         Some(rate) => RATE.check(rate)?,
         None => rate(horizon, error, NOISY_NORM / facts.radius).min(most),
     };
-    let anytime = (options.length == Some(Length::Unknown)).then(|| most.max(rate));
+    let length = options.length.unwrap_or_default();
+    let anytime = (length == Length::Unknown).then(|| most.max(rate));
     let ridge = RIDGE.check(options.ridge.unwrap_or(0.0))?;
     let settled = Ftrl {
         rate: Some(rate),
         ridge: Some(ridge),
-        smooth,
-        length: options.length,
+        smooth: Some(smooth),
+        length: Some(length),
         factor: Some(correlation),
         buffers,
     };
