@@ -35,6 +35,24 @@ def test_partial_fit_learns_and_keeps_to_its_horizon(tmp_path):
     assert privet.verify(tmp_path / "stream.json").valid
 
 
+def test_several_classes_and_experts():
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 3, size=6000)
+    X = np.clip(np.eye(3)[y] + rng.normal(0, 0.2, size=(6000, 3)), -1, 1)
+    names = np.array(["a", "b", "c"])
+    fitted = model(epsilon=8, horizon=6000, classes=list(names), batch=10)
+    fitted.partial_fit(X, names[y])
+    assert fitted.decision_function(X[:5]).shape == (5, 3) and fitted.coef_.shape == (3, 3)
+    # A column for each class, 2,000 rows of it: far above a third whatever the noise.
+    assert fitted.score(X, names[y]) > 0.7
+    X, y = stream()
+    chosen = model(method="experts", epsilon=8, settings={"signs": "both"}, batch=40).partial_fit(X, y)
+    weights = chosen.weights_
+    assert np.count_nonzero(weights) == 1 and abs(weights).max() == 1
+    with pytest.raises(ValueError, match="two classes or a number"):
+        model(method="giga", classes=[0, 1, 2]).partial_fit(X, y)
+
+
 def test_river_s_names():
     X, y = stream(200)
     one = model(horizon=200)

@@ -193,7 +193,7 @@ pub fn run(
             continue;
         }
         let mut lines = Vec::new();
-        let mut emit = |line| {
+        let mut emit = |line: Line| -> Result<(), BenchError> {
             lines.push(line);
             Ok(())
         };

@@ -68,6 +68,9 @@ fn learner(
         let noise = first.settings().get("sum_noise").unwrap_or(0.0) / first.facts().slope;
         let rate = 4.0 / (rows as f64 * (1.0 + 2.0 * noise)).sqrt();
         asked.task.method = asked.task.method.with("rate", &rate.to_string())?;
+        if let Some(smooth) = first.settings().get("smooth") {
+            asked.task.method = asked.task.method.with("smooth", &smooth.to_string())?;
+        }
     }
     Ok(plan(&asked)?)
 }

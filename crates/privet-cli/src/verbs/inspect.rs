@@ -200,7 +200,21 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
             section("Items", words::wrapped(complete::words(factors).trim_end(), "  "));
         }
         Loaded::Stream(stream) => {
-            let names = Encoding::new(&stream.request().schema).column_names();
+            let schema = &stream.request().schema;
+            let columns = Encoding::new(schema).column_names();
+            let names: Vec<String> = match schema.classes() {
+                Some(classes) if classes.len() > 2 => {
+                    let of = |class: &String| {
+                        let class = printable(class).to_string();
+                        columns
+                            .iter()
+                            .map(move |name| format!("{class}: {name}"))
+                            .collect::<Vec<_>>()
+                    };
+                    classes.iter().flat_map(of).collect()
+                }
+                _ => columns,
+            };
             section("Newest model", newest(stream.artefact(), &names));
         }
         Loaded::Tally(tally) => {

@@ -105,6 +105,37 @@ fn a_stream_goes_on_in_a_later_call() {
     assert!(twice.code == 2 && twice.stderr.contains("says it already"), "{}", twice.stderr);
 }
 
+/// The first prediction of a later call is by the last model of the one before: with no model every score is 0.
+#[test]
+fn predictions_go_on_from_the_last_model() {
+    let world = world();
+    world.ok("keygen --out state.key");
+    let state = "--state s.state --state-key state.key --lines predictions";
+    let first = ok(&world, &format!("{TRAIN} --horizon 30 {state}"), &table(20));
+    let score = |line: &str| {
+        serde_json::from_str::<serde_json::Value>(line).unwrap()["score"].as_f64().unwrap()
+    };
+    assert_eq!(score(first.stdout.lines().next().unwrap()), 0.0);
+    let again = format!("online train --out last.json --force {state}");
+    let second = ok(&world, &again, &table(5));
+    assert_ne!(score(second.stdout.lines().next().unwrap()), 0.0);
+}
+
+#[test]
+fn experts_and_the_leader_are_streams_too() {
+    let world = world();
+    for method in ["experts", "leader"] {
+        let line = format!("{TRAIN} --horizon 40 --batch 1 --method {method} --force");
+        let ended = ok(&world, &line, &table(40));
+        assert_eq!(ended.stdout.lines().count(), 40, "{method}");
+        world.ok("verify last.json");
+        assert!(world.ok("inspect last.json").contains("after step 40"), "{method}");
+    }
+    let audit = "audit --online experts --epsilon 4 --runs 2000";
+    assert!(world.ok(audit).contains("all its releases together"));
+    world.refused(2, "audit --online nonsense --epsilon 1", &["ftrl-tree"]);
+}
+
 /// Where a stream is read in pieces follows from how long its lines are; what is released must not.
 #[test]
 fn how_long_a_line_is_changes_nothing() {

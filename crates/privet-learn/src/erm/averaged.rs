@@ -37,6 +37,7 @@ use crate::model::LinearWeights;
 use crate::online::base::{self, Ball};
 use crate::request::{Calibration, RIDGE};
 use crate::settings::{SettingInfo, Shown};
+use crate::support::Support;
 use crate::task::Procedure;
 use crate::{LearnError, admit};
 use privet_core::{Neighbours, Range, Unit};
@@ -300,6 +301,10 @@ impl Procedure<super::Erm> for Averaging {
             ("passes", f64::from(self.walk.passes)),
             ("weight_noise", self.gaussian.noise_scale),
         ])
+    }
+
+    fn refuses(&self, found: &LinearWeights) -> Option<&'static str> {
+        Support::gaussian(self.gaussian.noise_scale).refuses(&found.weights)
     }
 
     fn weight_noise(&self, _facts: &Facts) -> Option<f64> {

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Rule {
-    /// Answers are rows of C·g: θ = −ŝ/(`stiffness` + `ridge`·t), ŝ the running sum of gradients.
+    /// Answers are rows of C·g: θ = −ŝ/(`stiffness` + `ridge`·t), ŝ the running sum of gradients, or a fading mean of
+    /// the last of them.
     Leader {
         /// ŝ.
         running: Running,
@@ -17,6 +18,16 @@ pub(crate) enum Rule {
         stiffness: f64,
         /// Ψ, of a step.
         ridge: f64,
+        /// What is kept of the mean of sums at each step; 0 where sums are taken as they are.
+        #[serde(default)]
+        kept: f64,
+        /// That mean.
+        #[serde(default)]
+        mean: Vec<f64>,
+        /// The largest η, for a stream that may end anywhere: 1/η and the width of the mean then grow as √t towards what
+        /// they are at the last step.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        anytime: Option<f64>,
     },
     /// Answers are rows of C·g, and ŝ is what is wanted.
     Sums {
@@ -83,10 +94,24 @@ impl Following {
     fn hear(&mut self, answer: &[f64]) {
         self.taken += 1;
         match &mut self.rule {
-            Rule::Leader { running, stiffness, ridge } => {
-                let by = -1.0 / (*stiffness + *ridge * f64::from(self.taken));
+            Rule::Leader { running, stiffness, ridge, kept, mean, anytime } => {
+                let taken = f64::from(self.taken);
+                let (stiffness, new) = match anytime {
+                    None => (*stiffness, 1.0 - *kept),
+                    Some(most) => {
+                        let share = (taken / f64::from(self.steps.max(1))).sqrt();
+                        let new = ((1.0 - *kept) / share).min(1.0);
+                        ((*stiffness * share).max(1.0 / *most), new)
+                    }
+                };
+                let by = -1.0 / (stiffness + *ridge * taken);
                 let sums = running.hear(answer);
-                self.theta.iter_mut().zip(sums).for_each(|(theta, sum)| *theta = by * sum);
+                if *kept > 0.0 {
+                    mean.iter_mut().zip(sums).for_each(|(mean, sum)| *mean += new * (sum - *mean));
+                    self.theta.iter_mut().zip(&*mean).for_each(|(theta, mean)| *theta = by * mean);
+                } else {
+                    self.theta.iter_mut().zip(sums).for_each(|(theta, sum)| *theta = by * sum);
+                }
             }
             Rule::Sums { running } => {
                 self.theta.copy_from_slice(running.hear(answer));

@@ -466,6 +466,60 @@ fn models_of_a_stream_learn() {
     assert!(weights[0] > 0.0 && weights[1] > 0.0, "{weights:?} {:?}", plan.settings());
 }
 
+/// Means of sums are made of the same noised answers: the noise on them is what the plan says, and a rate that is given
+/// alone takes sums as they are.
+#[test]
+fn models_are_smoothed_after_the_noise() {
+    let smoothed = plan(&request("ftrl", 4_000, 1.0)).unwrap();
+    let over = smoothed.settings().get("smooth").unwrap();
+    let given = |rows: u64, settings: &[(&str, &str)]| {
+        let mut asked = request("ftrl", rows, 1.0);
+        for (name, value) in settings {
+            asked.task.method = asked.task.method.with(name, value).unwrap();
+        }
+        plan(&asked).unwrap()
+    };
+    let plain = given(4_000, &[("rate", "0.1")]);
+    assert_eq!(plain.settings().get("smooth"), None);
+    assert_eq!(charged(&plain), charged(&smoothed));
+    let (less, more) =
+        (smoothed.settings().get("sum_noise").unwrap(), plain.settings().get("sum_noise").unwrap());
+    assert!(over > 10.0 && less < 0.9 * more, "{over} {less} {more}");
+    // Empty slots: all that a model is made of is noise. Its mean square over the last model of 300 streams of two columns and a
+    // constant, 900 numbers, is within a half of what is said: beyond 10 of its standard deviations, below 1e-20.
+    let short = given(400, &[("smooth", "8"), ("rate", "1")]);
+    let noise = short.settings().get("sum_noise").unwrap();
+    let empty = table(&vec![5; 400]);
+    let last = |seed| run(&short, &empty, seed).value().last().unwrap().to_vec();
+    let square: f64 = (0..300).flat_map(last).map(|weight| weight * weight).sum();
+    assert!((square / 900.0 / (noise * noise) - 1.0).abs() < 0.5, "{square} {noise}");
+}
+
+/// A stream that may end anywhere is planned for the most there can be, at the same charge; it learns from few rows too, where one
+/// that expects all of them has hardly begun.
+#[test]
+fn a_stream_of_unknown_length_learns_from_its_first_rows() {
+    let horizon = 1_000_000;
+    let known = plan(&request("ftrl", horizon, 8.0)).unwrap();
+    let mut asked = request("ftrl", horizon, 8.0);
+    asked.task.method = asked.task.method.with("length", "unknown").unwrap();
+    let unknown = plan(&asked).unwrap();
+    assert_eq!(known.events(), unknown.events());
+    let lines: Vec<u64> = (0..300).map(|row| row % 2).collect();
+    let sizes = [&known, &unknown].map(|plan| {
+        let mut source = FixedSeed::new(5);
+        let (mut live, _) = Live::begin(plan, &mut source).unwrap();
+        let mut last = vec![];
+        live.take(&table(&lines), |_, weights| {
+            last = weights.to_vec();
+            Ok(())
+        })
+        .unwrap();
+        last[0] + last[1]
+    });
+    assert!(sizes[1] > 2.0 * sizes[0] && sizes[1] > 0.0, "{sizes:?}");
+}
+
 /// One draw a step is charged, and the whole is one Gaussian curve.
 #[test]
 fn a_stream_is_charged_once_and_whole() {
