@@ -410,7 +410,7 @@ fn a_training_goes_on_where_it_was_put_aside() {
         std::fs::write(&path, &newer).unwrap();
         // A process that ends early: its steps are drawn and lost.
         let lost = Checkpointed::read(&path, None).unwrap();
-        let stops = Stops(std::sync::atomic::AtomicU32::new(2));
+        let stops = Stops(std::sync::atomic::AtomicU32::new(1));
         assert!(lost.advance(&data, 5, &mut source, &stops).is_err());
         let left = Checkpointed::read(&path, None).unwrap();
         let released = left.finish(&data, 1, &mut source, &stop).unwrap();
