@@ -4,7 +4,9 @@
 //! `cargo test -p privet-learn --test battery -- --ignored` and says in the changelog that models of a fixed
 //! seed are others.
 
-use crate::subject::{COUNTS, MODELS, NETWORKS, PLAIN, RATINGS, STREAMS, SUPPORTS, Subject, TALLIES};
+use crate::subject::{
+    COUNTS, MODELS, NETWORKS, PLAIN, RATINGS, STREAMS, SUPPORTS, Subject, TALLIES,
+};
 use privet_learn::Task;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
