@@ -65,11 +65,13 @@ impl NetworkPlan {
         shift: Option<f64>,
         notes: Vec<String>,
     ) -> Outcome<Self> {
-        let net = serde_json::from_str(net).map_err(|error| Failure::value(format!("layers: {error}")))?;
+        let net = serde_json::from_str(net)
+            .map_err(|error| Failure::value(format!("layers: {error}")))?;
         let public = match weights {
             None => None,
             Some(public) => {
-                let checked = Net::new(&net).map_err(|error| Failure::value(format!("layers: {error}")))?;
+                let checked =
+                    Net::new(&net).map_err(|error| Failure::value(format!("layers: {error}")))?;
                 let flat = public.get().0.artefact().flat(&checked);
                 Some(flat.map_err(|why| Failure::value(format!("initial_weights: {why}")))?)
             }
@@ -186,7 +188,10 @@ impl TrainedNetwork {
     }
 
     /// The noised weights: name, shape and numbers of each tensor.
-    fn tensors<'py>(&self, py: Python<'py>) -> Vec<(String, Vec<usize>, Bound<'py, PyArray1<f32>>)> {
+    fn tensors<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> Vec<(String, Vec<usize>, Bound<'py, PyArray1<f32>>)> {
         let tensors = &self.0.artefact().tensors;
         let shown = tensors.iter().map(|tensor| {
             (tensor.name.clone(), tensor.shape.clone(), tensor.values.to_pyarray(py))

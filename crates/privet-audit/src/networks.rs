@@ -51,19 +51,26 @@ impl Subject {
                 all.push(Self { method: short(info.name)?, budget, neighbours });
             }
         }
-        let (method, neighbours) = (short("dp-sgd")?.with("sums", "exact")?, Neighbours::ReplaceOne);
+        let (method, neighbours) =
+            (short("dp-sgd")?.with("sums", "exact")?, Neighbours::ReplaceOne);
         all.push(Self { method, budget, neighbours });
         Ok(all)
     }
 
-    fn planned(&self, budget: Budget, columns: usize, rows: u64) -> Result<Plan<Network>, AuditError> {
+    fn planned(
+        &self,
+        budget: Budget,
+        columns: usize,
+        rows: u64,
+    ) -> Result<Plan<Network>, AuditError> {
         let net = Description {
             input: Input::Features { features: columns },
             layers: vec![Layer::Linear { out: 2, frozen: false }],
             loss: Loss::CrossEntropy,
         };
         let task = Network::new(net, self.method.clone());
-        let request = Request::new(pairs::schema(columns, "l2", true)?, rows, self.neighbours, task);
+        let request =
+            Request::new(pairs::schema(columns, "l2", true)?, rows, self.neighbours, task);
         Ok(plan(&request.within(budget))?)
     }
 }
@@ -73,7 +80,10 @@ fn short(name: &str) -> Result<Method, AuditError> {
     let method: Method = name.parse()?;
     let method = method.with("steps", STEPS)?.with("clip", CLIP)?.with("averaged", "0")?;
     let known = method.info().settings;
-    let one = |method: Method, (name, value): (&str, &str)| match known.iter().any(|own| own.name == name) {
+    let one = |method: Method, (name, value): (&str, &str)| match known
+        .iter()
+        .any(|own| own.name == name)
+    {
         true => method.with(name, value),
         false => Ok(method),
     };

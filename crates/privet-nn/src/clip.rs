@@ -5,8 +5,9 @@ use crate::layer::{self, Op, Rule};
 use crate::net::Net;
 use crate::tape::{Patches, Tape};
 
-/// Relative slack for what is rounded to `f32` after the norm is known: the factor times a slope, and that
-/// times an input, each within 2⁻²⁴.
+/// Slack for what is rounded to `f32` after the norm is known: the factor times a slope, and that times an input,
+/// each within 2⁻²⁴ of the *term* that it belongs to. It is a share of the lengths of all terms, not of their sum: the
+/// two terms of a difference may be far longer than the difference.
 const ROUNDED: f64 = 1.0 / (1_u64 << 22) as f64;
 /// 2⁻⁵², twice the unit of `f64`.
 const UNIT: f64 = f64::EPSILON;
@@ -20,8 +21,9 @@ pub(crate) fn square(values: &[f32]) -> f64 {
 /// Σ_{s,t} (⟨u_s, u_t⟩ + k_s·k_t)⟨h_s, h_t⟩, plus what rounding in `f64` may have taken.
 ///
 /// Each inner product is within N·2⁻⁵³ of the product of lengths, N its numbers; so a term is within
-/// (U + H + 8)·2⁻⁵²·‖u_s‖‖u_t‖‖h_s‖‖h_t‖, and the sum over terms of that is the square below.
-fn outer_square(pairs: &[(&[f32], &[f32])], constants: &[f64]) -> f64 {
+/// (U + H + 8)·2⁻⁵²·‖u_s‖‖u_t‖‖h_s‖‖h_t‖, and the sum over terms of that is the square below. With it goes what the
+/// lengths of the terms add up to.
+fn outer_square(pairs: &[(&[f32], &[f32])], constants: &[f64]) -> (f64, f64) {
     let constant = |index: usize| constants.get(index).copied().unwrap_or(0.0);
     let mut total = 0.0;
     let mut lengths = 0.0;
@@ -34,9 +36,9 @@ fn outer_square(pairs: &[(&[f32], &[f32])], constants: &[f64]) -> f64 {
             total += 2.0 * inputs * dot(left_slopes, right_slopes);
         }
     }
-    let Some((input, slopes)) = pairs.first() else { return 0.0 };
+    let Some((input, slopes)) = pairs.first() else { return (0.0, 0.0) };
     let numbers = input.len() + slopes.len() + pairs.len() + 8;
-    total.max(0.0) + 2.0 * numbers as f64 * UNIT * lengths * lengths
+    (total.max(0.0) + 2.0 * numbers as f64 * UNIT * lengths * lengths, lengths)
 }
 
 /// For each example of a piece, a number that its gradient's norm does not exceed, the rounding that follows
@@ -53,11 +55,12 @@ pub(crate) fn bounds(
 ) {
     for (example, bound) in bounds[..count].iter_mut().enumerate() {
         let mut total = square(&kept[example * net.kept..(example + 1) * net.kept]);
+        let mut lengths = total.sqrt();
         for (index, op) in net.ops.iter().enumerate().skip(net.lowest).filter(|(_, op)| op.trains())
         {
             let narrow = example * net.sizes[index]..(example + 1) * net.sizes[index];
             let wide = example * net.sizes[index + 1]..(example + 1) * net.sizes[index + 1];
-            total += match op {
+            let (own, length) = match op {
                 Op::Linear(_) => {
                     let pair = |tape| factors(net, tape, index, &narrow, &wide);
                     match tapes {
@@ -77,7 +80,9 @@ pub(crate) fn bounds(
                         formed.resize(conv.weight.length, 0.0);
                         let slopes = &tapes[0].slopes(net, index)[wide.clone()];
                         conv.weight_gradient(&patches[0].seen[index], slopes, formed, false);
-                        total += square(formed) * (1.0 + conv.weight.length as f64 * UNIT);
+                        let own = square(formed) * (1.0 + conv.weight.length as f64 * UNIT);
+                        total += own;
+                        lengths += own.sqrt();
                         continue;
                     }
                     let mut pairs = Vec::with_capacity(2 * conv.window.places());
@@ -91,10 +96,12 @@ pub(crate) fn bounds(
                     }
                     outer_square(&pairs, &[])
                 }
-                _ => 0.0,
+                _ => (0.0, 0.0),
             };
+            total += own;
+            lengths += length;
         }
-        *bound = total.sqrt() * (1.0 + ROUNDED + net.kept as f64 * UNIT);
+        *bound = total.sqrt() * (1.0 + net.kept as f64 * UNIT) + ROUNDED * lengths;
     }
 }
 

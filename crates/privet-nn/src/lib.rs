@@ -26,17 +26,18 @@
 //!
 //! **Theorem 2 (no term is longer than the clip).** For example i, let gᵢ be the exact vector whose coordinates are
 //! the `f32` numbers formed and the exact products of the `f32` factors. The norm's bound bᵢ, in `f64`, has
-//! bᵢ ≥ (1 + 2⁻²³)‖gᵢ‖; the factor cᵢ = min(1, C/bᵢ) is rounded toward zero to `f32`, and 0 where bᵢ is not finite.
+//! bᵢ ≥ ‖gᵢ‖ + 2⁻²²·Σ‖u‖‖h‖, the lengths of its terms; the factor cᵢ = min(1, C/bᵢ) is rounded toward zero to `f32`, and 0 where bᵢ is not finite.
 //! Then vᵢ, which is cᵢgᵢ with cᵢ·slope rounded to `f32` for the layers known by their factors, has ‖vᵢ‖₂ ≤ C; and
 //! vᵢ is a function of the weights and of example i alone, bit for bit.
 //! *Proof.* Products of two `f32` are exact in `f64`, and a sum of N of them errs by at most N·2⁻⁵³ times the sum of
 //! their sizes; so a formed tensor's square is known within a relative N·2⁻⁵³, and a term ⟨u, u′⟩⟨h, h′⟩ of Theorem 1
 //! within (U + H + 8)·2⁻⁵²·‖u‖‖u′‖‖h‖‖h′‖ for U and H numbers, which is added: over all terms
-//! (Σ‖u‖‖h‖)² times that (module `clip`). The slack 2⁻²² covers the rest: rounding cᵢ·slope is within 2⁻²⁴, or to 0
-//! below the smallest normal number. What is computed for an example never mixes with another's numbers, and is
+//! (Σ‖u‖‖h‖)² times that (module `clip`). A slack of 2⁻²²·Σ‖u‖‖h‖ covers the rest: rounding cᵢ·slope is within 2⁻²⁴ of its
+//! own term, or to 0 below the smallest normal number. What is computed for an example never mixes with another's numbers, and is
 //! added up in an order that does not depend on them (module `kernel`). ∎ In a difference, gᵢ is made of the `f32`
-//! differences of formed numbers, inputs and slopes; terms are of the size of the difference, so the added error is
-//! too: it is 1e-15 of (‖a − a′‖‖s‖ + ‖a′‖‖s − s′‖)², not of the gradients themselves.
+//! differences of formed numbers, inputs and slopes. Between near points its two terms are of the size of the difference, and so is
+//! what is added for rounding; between far ones they may cancel, and what is added is a share of the terms, not of the
+//! difference.
 //!
 //! **Sums.** Neighbours that differ by adding an example differ by vᵢ in Σvᵢ, so the ℓ2-sensitivity is C (2C where
 //! one is replaced).

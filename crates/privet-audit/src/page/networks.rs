@@ -34,7 +34,12 @@ pub(super) fn trained(
     );
     for subject in subjects()? {
         let exact = subject.method.settings().sums.is_some();
-        let what = format!("{}{} {}", subject.method, if exact { ", exact" } else { "" }, subject.neighbours);
+        let what = format!(
+            "{}{} {}",
+            subject.method,
+            if exact { ", exact" } else { "" },
+            subject.neighbours
+        );
         progress.step(OTHER, &format!("networks, {what}"));
         let found = networks::audit(&subject, options, &())?;
         let less = Budget::new(stated, subject.budget.delta())?;

@@ -110,7 +110,8 @@ pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
         (Some(weights), _) => Some(Begin::File(nonconvex::digest(weights))),
         (None, seed) => seed.map(Begin::Seed),
     };
-    let method: Method = if told.method == "auto" { Method::default() } else { told.method.parse()? };
+    let method: Method =
+        if told.method == "auto" { Method::default() } else { told.method.parse()? };
     let task = Network {
         begin,
         scale: flags.input_scale,
@@ -128,7 +129,9 @@ pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
         let request: Request<Network> = task.clone().request(&schema, rows, &words)?;
         let planned = learn::plan(&request)?;
         Ok(match &weights {
-            Some(weights) if planned.events().is_some() => planned.with_public(&one_row(weights))?,
+            Some(weights) if planned.events().is_some() => {
+                planned.with_public(&one_row(weights))?
+            }
             _ => planned,
         })
     };
@@ -215,10 +218,7 @@ pub fn purpose(network: &Released<Network>) -> String {
         None => "a number".into(),
     };
     let layers = request.task.net.layers.len();
-    format!(
-        "A network of {layers} layers that predicts {what}; method {}.",
-        request.task.method
-    )
+    format!("A network of {layers} layers that predicts {what}; method {}.", request.task.method)
 }
 
 /// Its tensors, a line each.

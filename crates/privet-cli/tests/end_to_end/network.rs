@@ -4,7 +4,8 @@ use crate::world::World;
 
 const NET: &str = "input = { features = 5 }\n[[layers]]\nkind = \"linear\"\nout = 4\n[[layers]]\nkind = \"tanh\"\n\
      [[layers]]\nkind = \"linear\"\nout = 2\n";
-const TRAIN: &str = "train table.csv --schema schema.toml --model net.toml --set batch=40 --steps 20";
+const TRAIN: &str =
+    "train table.csv --schema schema.toml --model net.toml --set batch=40 --steps 20";
 
 fn world() -> World {
     let world = World::new();
@@ -78,12 +79,17 @@ fn what_does_not_fit_is_refused_with_its_numbers() {
     refused(&NET.replace("out = 2", "out = 3"), "", "3 outputs, and the schema lists 2 classes");
     refused(&NET.replace("tanh", "batch-norm"), "", "layer 2 (batch-norm)");
     refused(&NET.replace("tanh", "dropout"), "", "unknown variant");
-    refused(&NET.replace("kind = \"tanh\"", "kind = \"max-pool\"\nsize = 2"), "", "layer 2 (max-pool)");
+    refused(
+        &NET.replace("kind = \"tanh\"", "kind = \"max-pool\"\nsize = 2"),
+        "",
+        "layer 2 (max-pool)",
+    );
     refused(NET, "--set batch=400", "a sampling rate of 1 or more");
     refused(NET, "--loss logistic", "stands in its description");
     refused(NET, "--method amp", "not a method");
     refused(NET, "--weights table.csv", "not a privet model");
     refused(NET, "--set clip=0", "clip");
-    let without = world.run("train table.csv --schema schema.toml --method dp-sgd --epsilon 1 --out no.json");
+    let without =
+        world.run("train table.csv --schema schema.toml --method dp-sgd --epsilon 1 --out no.json");
     assert_eq!(without.code, 2, "{}", without.stderr);
 }

@@ -339,11 +339,7 @@ fn draw(facts: &Facts, sampling: Sampling, batch: u64) -> Result<Draw, LearnErro
 }
 
 /// The sampler of a batch below the number of rows.
-pub(crate) fn sampler(
-    facts: &Facts,
-    sampling: Sampling,
-    batch: u64,
-) -> Result<Draw, LearnError> {
+pub(crate) fn sampler(facts: &Facts, sampling: Sampling, batch: u64) -> Result<Draw, LearnError> {
     match sampling {
         Sampling::Poisson => Ok(Draw::Poisson { rate: batch as f64 / facts.rows as f64 }),
         Sampling::WithoutReplacement if facts.relation().count_is_public() => {

@@ -141,7 +141,10 @@ impl Procedure<Network> for Correlated {
         self.begins.walk_along(&self.schedule, Some(running))
     }
 
-    fn with_public(&self, rows: &Matrix) -> Option<Result<Arc<dyn Procedure<Network>>, LearnError>> {
+    fn with_public(
+        &self,
+        rows: &Matrix,
+    ) -> Option<Result<Arc<dyn Procedure<Network>>, LearnError>> {
         self.begins.awaits_file().then(|| {
             let begins = self.begins.from(rows)?;
             Ok(Arc::new(Self { begins, ..self.clone() }) as Arc<dyn Procedure<Network>>)

@@ -39,13 +39,13 @@ mod tests;
 mod update;
 
 pub use method::{METHODS, Method, MethodInfo};
+pub use predict::TrainedNetwork;
 pub use rows::Examples;
 pub use settings::{
     AVERAGED, BATCH, CLIP, CLIP_DIFFERENCE, GAMMA, MOMENTUM, RATE, SMOOTHING, SMOOTHNESS, Settings,
     Smoothed, Sums,
 };
 pub use tensors::{Tensor, Tensors, digest};
-pub use predict::TrainedNetwork;
 pub use update::Decay;
 
 use crate::allowance::Allowance;
@@ -143,8 +143,7 @@ impl Network {
         let set = |method: Method, (name, value): &(String, String)| method.with(name, value);
         let method = words.settings.iter().try_fold(self.method.clone(), set)?;
         let private = method.is_private();
-        let request =
-            Request::new(schema.clone(), rows, words.neighbours, Self { method, ..self });
+        let request = Request::new(schema.clone(), rows, words.neighbours, Self { method, ..self });
         let budget = match (words.epsilon, private) {
             (Some(epsilon), true) => {
                 let delta = words.delta.unwrap_or_else(|| Budget::usual_delta(rows));

@@ -41,16 +41,18 @@ impl Released<Network> {
                     .map(|output| encoding.decode_target(f64::from(*output).clamp(-1.0, 1.0)))
                     .collect(),
             ),
-            Some(_) if each == 1 => {
-                Predictions::Classes(outputs.iter().map(|output| u32::from(*output > 0.0)).collect())
-            }
+            Some(_) if each == 1 => Predictions::Classes(
+                outputs.iter().map(|output| u32::from(*output > 0.0)).collect(),
+            ),
             Some(_) => Predictions::Classes(outputs.chunks(each).map(largest).collect()),
         })
     }
 
     /// A probability for each row and class, classes innermost; `None` for a number.
     pub fn probabilities(&self, features: &Matrix) -> Result<Option<Vec<f64>>, LearnError> {
-        let Some(classes) = Encoding::new(&self.request().schema).classes() else { return Ok(None) };
+        let Some(classes) = Encoding::new(&self.request().schema).classes() else {
+            return Ok(None);
+        };
         let outputs = self.outputs(features)?;
         if self.request().task.net.loss == privet_nn::Loss::Logistic {
             let sigmoid = |output: &f32| 1.0 / (1.0 + (-f64::from(*output)).exp());
@@ -62,7 +64,11 @@ impl Released<Network> {
 
     /// The mean loss on labelled rows, as it was minimised without penalties. It is computed from the rows without
     /// noise: it is not private.
-    pub fn mean_loss(&self, features: &Matrix, target: &privet_data::Target) -> Result<f64, LearnError> {
+    pub fn mean_loss(
+        &self,
+        features: &Matrix,
+        target: &privet_data::Target,
+    ) -> Result<f64, LearnError> {
         let outputs = self.outputs(features)?;
         let each = outputs.len().checked_div(target.len()).unwrap_or(1).max(1);
         let log_one = |x: f64| if x > 30.0 { x } else { x.exp().ln_1p() };
@@ -74,7 +80,9 @@ impl Released<Network> {
             privet_data::Target::Class { codes, .. } => {
                 -softmax(outputs)[codes[row] as usize].max(f64::MIN_POSITIVE).ln()
             }
-            privet_data::Target::Number(values) => 0.5 * (f64::from(outputs[0]) - values[row]).powi(2),
+            privet_data::Target::Number(values) => {
+                0.5 * (f64::from(outputs[0]) - values[row]).powi(2)
+            }
         });
         Ok(losses.sum::<f64>() / target.len().max(1) as f64)
     }

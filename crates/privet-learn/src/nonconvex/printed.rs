@@ -142,7 +142,13 @@ mod tests {
             }
         }
         // It is not that no setting at all meets it.
-        let run = Run { rows: 60_000.0, batch: 256.0, steps: 20.0 * 60_000.0 / 256.0, epsilon: 7.0, delta: 1e-5 };
+        let run = Run {
+            rows: 60_000.0,
+            batch: 256.0,
+            steps: 20.0 * 60_000.0 / 256.0,
+            epsilon: 7.0,
+            delta: 1e-5,
+        };
         let met = |split: &f64| {
             lemma_4_3_7(run.share(), run.srm_squared(*split), order(7.0, 1e-5, *split)).is_ok()
         };
@@ -223,7 +229,8 @@ mod tests {
     /// 0.7762.
     #[test]
     fn the_noise_of_the_script_is_the_root_of_five_too_small() {
-        let scripted = [(0.3, 0.1162), (0.25, 0.1393), (0.2, 0.1739), (0.15, 0.2316), (0.1, 0.3471)];
+        let scripted =
+            [(0.3, 0.1162), (0.25, 0.1393), (0.2, 0.1739), (0.15, 0.2316), (0.1, 0.3471)];
         for (epsilon, used) in scripted {
             let run = Run { rows: 60_000.0, batch: 128.0, steps: 23_450.0, epsilon, delta: 1e-5 };
             let asked = run.smoothed_noise(1.0, 0.5);

@@ -37,8 +37,8 @@ use super::rows::Examples;
 use super::settings::{
     AVERAGED, BATCH, CLIP, NONCONVEX, RATE, SMOOTHING, Settings, Smoothed, Sums, WEIGHT_DECAY,
 };
-use super::update::{Penalty, Question, Schedule, Start, Training};
 use super::tensors::{Layout, Tensors, digest};
+use super::update::{Penalty, Question, Schedule, Start, Training};
 use super::{BALL, Begin, NetFacts, Network};
 use crate::LearnError;
 use crate::allowance::Allowance;
@@ -176,7 +176,9 @@ pub(super) fn covered(
 ) -> Result<(), LearnError> {
     if budget.is_pure() {
         return Err(LearnError::NotCovered {
-            what: format!("method {method} adds Gaussian noise, which has no finite epsilon at delta = 0"),
+            what: format!(
+                "method {method} adds Gaussian noise, which has no finite epsilon at delta = 0"
+            ),
             instead: "give a delta above 0, far below one over the rows",
         });
     }
@@ -189,19 +191,19 @@ pub(super) fn covered(
             instead: "amplification by sampling is proved for one record: take method dp-gd",
         });
     }
-    let instead = ["give a smaller budget, or method dp-gd", "give a larger delta, or method dp-gd"];
+    let instead =
+        ["give a smaller budget, or method dp-gd", "give a larger delta, or method dp-gd"];
     sgd::accountable(budget, method.info().name, instead)
 }
 
 /// The sampler of a batch.
-pub(super) fn draw(
-    facts: &NetFacts,
-    sampling: Sampling,
-    batch: u64,
-) -> Result<Draw, LearnError> {
+pub(super) fn draw(facts: &NetFacts, sampling: Sampling, batch: u64) -> Result<Draw, LearnError> {
     if batch >= facts.table.rows {
         return Err(LearnError::NotCovered {
-            what: format!("batch = {batch} of {} rows: a sampling rate of 1 or more", facts.table.rows),
+            what: format!(
+                "batch = {batch} of {} rows: a sampling rate of 1 or more",
+                facts.table.rows
+            ),
             instead: "give a batch below the number of rows; method dp-gd takes all of them",
         });
     }
@@ -283,14 +285,8 @@ pub(crate) fn plan(
         Some(_) => (FLOOR * unsampled).max(sgd::LEAST_MULTIPLIER * clip),
     };
     let scale = budget.least(floor, event)?;
-    let sampled = Sampled {
-        begins: Begins::of(facts),
-        noise: noise(scale),
-        schedule,
-        batch,
-        clip,
-        sums,
-    };
+    let sampled =
+        Sampled { begins: Begins::of(facts), noise: noise(scale), schedule, batch, clip, sums };
     let (arithmetic, notes) = match sums {
         Sums::Float => (Arithmetic::Real, vec![FLOAT_SUMS.into()]),
         Sums::Exact => (Arithmetic::Finite, vec![]),
@@ -341,7 +337,11 @@ impl Begins {
     }
 
     /// The same, of answers that are rows of a stream.
-    pub fn walk_along(&self, schedule: &Schedule, running: Option<Running>) -> Option<serde_json::Value> {
+    pub fn walk_along(
+        &self,
+        schedule: &Schedule,
+        running: Option<Running>,
+    ) -> Option<serde_json::Value> {
         let (schedule, weights) = (schedule.clone(), self.weights.clone()?);
         let layout = Layout::of(&self.net);
         serde_json::to_value(Start { schedule, weights, layout, running }).ok()
@@ -427,7 +427,10 @@ impl Procedure<Network> for Sampled {
         self.begins.walk(&self.schedule)
     }
 
-    fn with_public(&self, rows: &Matrix) -> Option<Result<Arc<dyn Procedure<Network>>, LearnError>> {
+    fn with_public(
+        &self,
+        rows: &Matrix,
+    ) -> Option<Result<Arc<dyn Procedure<Network>>, LearnError>> {
         self.begins.awaits_file().then(|| Ok(self.begun_from(rows)? as Arc<dyn Procedure<Network>>))
     }
 

@@ -34,8 +34,7 @@ pub fn smooth(values: &mut [f64], strength: f64) {
     let pole = pole(strength);
     // y₀ of the periodic recursion: Σ ω^k·v₋ₖ over one period, over 1 − ω^d.
     let whole = 1.0 - pole.powf(values.len() as f64);
-    let mut carried =
-        values.iter().fold(0.0, |carried: f64, value| pole * carried + value) / whole;
+    let mut carried = values.iter().fold(0.0, |carried: f64, value| pole * carried + value) / whole;
     // `carried` is y₋₁ now.
     for value in values.iter_mut() {
         carried = *value + pole * carried;
@@ -166,8 +165,14 @@ mod tests {
                     let terms = (0..length).map(|k| eigenvalue(strength, k, length).powi(-power));
                     terms.sum::<f64>() / length as f64
                 };
-                assert!((gamma(strength, length) / sum(1) - 1.0).abs() < 1e-9, "{strength} {length}");
-                assert!((beta(strength, length) / sum(2) - 1.0).abs() < 1e-6, "{strength} {length}");
+                assert!(
+                    (gamma(strength, length) / sum(1) - 1.0).abs() < 1e-9,
+                    "{strength} {length}"
+                );
+                assert!(
+                    (beta(strength, length) / sum(2) - 1.0).abs() < 1e-6,
+                    "{strength} {length}"
+                );
             }
         }
     }

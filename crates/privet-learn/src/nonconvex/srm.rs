@@ -72,11 +72,13 @@ pub(super) fn recursion(
     let given = method.settings();
     let clip_difference =
         CLIP_DIFFERENCE.check(given.clip_difference.unwrap_or(0.1 * sizes.clip))?;
-    let first_batch =
-        FIRST_BATCH.check(given.first_batch.unwrap_or(sizes.batch) as f64)? as u64;
+    let first_batch = FIRST_BATCH.check(given.first_batch.unwrap_or(sizes.batch) as f64)? as u64;
     let smoothness = given.smoothness.map(|smoothness| SMOOTHNESS.check(smoothness)).transpose()?;
     let Rule::Recursive(gamma) = sizes.schedule.rule else {
-        return Err(LearnError::NotASetting { setting: "gamma".into(), method: method.info().name });
+        return Err(LearnError::NotASetting {
+            setting: "gamma".into(),
+            method: method.info().name,
+        });
     };
     (settled.clip_difference, settled.first_batch) = (Some(clip_difference), Some(first_batch));
     settled.smoothness = smoothness;
@@ -97,10 +99,8 @@ pub(crate) fn plan(
     let recursion = recursion(method, &mut sizes, &mut settled)?;
     let sampling = method.settings().sampling.unwrap_or_default();
     settled.sampling = Some(sampling);
-    let draws = [
-        draw(facts, sampling, recursion.first_batch)?,
-        draw(facts, sampling, sizes.batch)?,
-    ];
+    let draws =
+        [draw(facts, sampling, recursion.first_batch)?, draw(facts, sampling, sizes.batch)?];
     let later = contribution(recursion.gamma, sizes.clip, recursion.clip_difference);
     let noises = |scale: f64| {
         let noise = |draw: Draw, contribution: f64, noise_scale: f64| SampledGaussian {
@@ -111,10 +111,7 @@ pub(crate) fn plan(
             noise_scale,
             coordinates: facts.net.trainable(),
         };
-        [
-            noise(draws[0], sizes.clip, scale),
-            noise(draws[1], later, scale * (later / sizes.clip)),
-        ]
+        [noise(draws[0], sizes.clip, scale), noise(draws[1], later, scale * (later / sizes.clip))]
     };
     let event = |scale: f64| event(&noises(scale), sizes.steps);
     let mu = account::gaussian::mu(budget.epsilon(), budget.delta());
@@ -191,7 +188,10 @@ impl Procedure<Network> for Recursive {
         self.begins.walk(&self.schedule)
     }
 
-    fn with_public(&self, rows: &Matrix) -> Option<Result<Arc<dyn Procedure<Network>>, LearnError>> {
+    fn with_public(
+        &self,
+        rows: &Matrix,
+    ) -> Option<Result<Arc<dyn Procedure<Network>>, LearnError>> {
         self.begins.awaits_file().then(|| Ok(self.begun_from(rows)? as Arc<dyn Procedure<Network>>))
     }
 

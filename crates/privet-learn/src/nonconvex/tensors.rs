@@ -118,7 +118,9 @@ impl Tensors {
 
     /// Why no training of this network that began there can have released them.
     pub(crate) fn refused(&self, net: &Net, begin: Option<&[f32]>) -> Option<&'static str> {
-        let Ok(flat) = self.flat(net) else { return Some("its tensors are not those of the network") };
+        let Ok(flat) = self.flat(net) else {
+            return Some("its tensors are not those of the network");
+        };
         let (trained, frozen) = flat.split_at(net.trainable());
         if begin.is_some_and(|begin| begin[net.trainable()..] != *frozen) {
             return Some("a frozen weight is not the one that training began from");

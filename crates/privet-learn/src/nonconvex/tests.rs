@@ -30,7 +30,8 @@ fn described(text: &str) -> Description {
 }
 
 fn table(rows: &[(f64, f64, bool)]) -> Dataset {
-    let line = |(a, b, y): &(f64, f64, bool)| format!("{a},{b},{}\n", if *y { "yes" } else { "no" });
+    let line =
+        |(a, b, y): &(f64, f64, bool)| format!("{a},{b},{}\n", if *y { "yes" } else { "no" });
     let text = format!("a,b,y\n{}", rows.iter().map(line).collect::<String>());
     read::csv_bytes(text.as_bytes(), &Schema::from_toml(SCHEMA).unwrap()).unwrap()
 }
@@ -149,9 +150,8 @@ fn clipping_apart_would_not_bound_a_difference() {
     let facts = facts();
     let examples = Examples::of(&facts, &table(&[(1.0, -1.0, true)])).unwrap();
     let (clip, difference) = (1e-3, 1e-5);
-    let [new, old] = [1, 2].map(|seed| {
-        examples.clipped_sum(&facts.net.initial(seed), &[0], clip).unwrap()
-    });
+    let [new, old] =
+        [1, 2].map(|seed| examples.clipped_sum(&facts.net.initial(seed), &[0], clip).unwrap());
     let apart = norm(new.iter().zip(&old).map(|(new, old)| new - old));
     assert!(apart > 10.0 * difference, "{apart}");
 }
@@ -186,7 +186,10 @@ fn sampling_and_the_charged_event_agree() {
                 }
                 Cost::WithoutReplacementGaussian { population, batch, sensitivity, .. } => {
                     assert_eq!((*population, *batch), (500, 50));
-                    assert!(*sensitivity >= 2.0 * bound && *sensitivity < 2.002 * bound, "{method}");
+                    assert!(
+                        *sensitivity >= 2.0 * bound && *sensitivity < 2.002 * bound,
+                        "{method}"
+                    );
                     assert_eq!(sampling, "without-replacement");
                 }
                 other => panic!("{method}: {other:?}"),
@@ -202,8 +205,10 @@ fn correlated_noise_is_one_event_of_every_pass() {
     let asked = with(request("dp-ftrl", NET, 200, Neighbours::ReplaceOne), &settings);
     let planned = plan(&asked).unwrap();
     assert_eq!(planned.arithmetic(), Arithmetic::Finite);
-    let Some(Event::Use { cost: Cost::ContinualGaussian { steps, participation, sensitivity, .. }, .. }) =
-        planned.events()
+    let Some(Event::Use {
+        cost: Cost::ContinualGaussian { steps, participation, sensitivity, .. },
+        ..
+    }) = planned.events()
     else {
         panic!("{:?}", planned.events())
     };
@@ -306,7 +311,8 @@ fn what_does_not_fit_is_refused_with_its_numbers() {
     assert!(refused(&squared).contains("does not fit a target of these classes"));
     let mixing = NET.replace("{\"kind\": \"tanh\"}", "{\"kind\": \"batch-norm\"}");
     assert!(refused(&mixing).contains("layer 2 (batch-norm)"));
-    let conv = NET.replace("{\"kind\": \"tanh\"}", "{\"kind\": \"conv\", \"out\": 2, \"kernel\": 3}");
+    let conv =
+        NET.replace("{\"kind\": \"tanh\"}", "{\"kind\": \"conv\", \"out\": 2, \"kernel\": 3}");
     assert!(refused(&conv).contains("layer 2 (conv)"));
     for (settings, words) in [
         (&[("batch", "500")][..], "a sampling rate of 1 or more"),
@@ -393,7 +399,8 @@ fn a_training_goes_on_where_it_was_put_aside() {
         let read = Checkpointed::read(&path, None).unwrap();
         read.is_of(&planned).unwrap();
         let wide = NET.replace("\"out\": 3", "\"out\": 4");
-        let other = plan(&with(request(method, &wide, 200, Neighbours::ReplaceOne), &settings)).unwrap();
+        let other =
+            plan(&with(request(method, &wide, 200, Neighbours::ReplaceOne), &settings)).unwrap();
         assert!(read.is_of(&other).unwrap_err().to_string().contains("another network"));
         let Advanced::Aside(_) = read.advance(&data, 2, &mut source, &stop).unwrap() else {
             panic!("{method}: at its end")
@@ -402,7 +409,10 @@ fn a_training_goes_on_where_it_was_put_aside() {
         let newer = std::fs::read(&path).unwrap();
         std::fs::write(&path, &kept).unwrap();
         let copy = Checkpointed::read(&path, None).unwrap();
-        assert!(copy.advance(&data, 1, &mut source, &stop).is_err(), "{method}: gone on from twice");
+        assert!(
+            copy.advance(&data, 1, &mut source, &stop).is_err(),
+            "{method}: gone on from twice"
+        );
         // Cut in half it is none.
         std::fs::write(&path, &newer[..newer.len() / 2]).unwrap();
         let cut = Checkpointed::read(&path, None).unwrap_err().to_string();
@@ -410,16 +420,15 @@ fn a_training_goes_on_where_it_was_put_aside() {
         std::fs::write(&path, &newer).unwrap();
         // A process that ends early: its steps are drawn and lost.
         let lost = Checkpointed::read(&path, None).unwrap();
-        let stops = Stops(std::sync::atomic::AtomicU32::new(2));
+        let stops = Stops(std::sync::atomic::AtomicU32::new(1));
         assert!(lost.advance(&data, 5, &mut source, &stops).is_err());
         let left = Checkpointed::read(&path, None).unwrap();
         let released = left.finish(&data, 1, &mut source, &stop).unwrap();
         let text = to_json(&released, None).unwrap();
         let read = released_from_json::<Network>(text.as_bytes(), Seal::Required).unwrap();
         assert!(verify(&read).valid, "{method}");
-        let last = Checkpointed::read(&path, None).and_then(|last| {
-            last.advance(&data, 1, &mut source, &stop).map(|_| ())
-        });
+        let last = Checkpointed::read(&path, None)
+            .and_then(|last| last.advance(&data, 1, &mut source, &stop).map(|_| ()));
         assert!(last.is_err(), "{method}: it is settled");
     }
 }

@@ -212,7 +212,8 @@ impl Training {
     fn hear(&mut self, mut answer: Vec<f64>) {
         if let Some(running) = &mut self.start.running {
             let before = running.sum().to_vec();
-            answer = running.hear(&answer).iter().zip(before).map(|(now, then)| now - then).collect();
+            answer =
+                running.hear(&answer).iter().zip(before).map(|(now, then)| now - then).collect();
         }
         let schedule = &self.start.schedule;
         let expected = schedule.expected[usize::from(self.heard > 0)];
@@ -306,7 +307,10 @@ mod tests {
     #[test]
     fn momentum_by_hand_and_frozen_weights_stay() {
         let mut walk = training(schedule(Rule::Momentum(0.5)));
-        assert_eq!(asked(walk.next(None)), Question { step: 0, at: vec![1.0, 0.0, 7.0], before: None });
+        assert_eq!(
+            asked(walk.next(None)),
+            Question { step: 0, at: vec![1.0, 0.0, 7.0], before: None }
+        );
         // The first answer counts a quarter each: v = (1, 0), θ = (0.5, 0).
         assert_eq!(asked(walk.next(Some(vec![4.0, 0.0]))).at, [0.5, 0.0, 7.0]);
         // v = (0.5, 2), θ = (0.25, −1).
@@ -314,7 +318,9 @@ mod tests {
         let text = serde_json::to_string(&walk).unwrap();
         let mut walk: Training = serde_json::from_str(&text).unwrap();
         // v = (0.25, 1), θ = (0.125, −1.5).
-        let Next::Release(tensors) = walk.next(Some(vec![0.0, 0.0])) else { panic!("not at its end") };
+        let Next::Release(tensors) = walk.next(Some(vec![0.0, 0.0])) else {
+            panic!("not at its end")
+        };
         let values: Vec<_> = tensors.tensors.iter().map(|tensor| tensor.values[0]).collect();
         assert_eq!(values, [0.125, 7.0, -1.5]);
         assert_eq!(walk.next(None), Next::End);

@@ -34,9 +34,9 @@ pub mod tally;
 mod walk;
 mod wrapper;
 
+pub(crate) use ftrl::calibrated;
 #[doc(hidden)]
 pub use method::Hidden;
-pub(crate) use ftrl::calibrated;
 pub use method::{METHODS, Method, MethodInfo};
 #[doc(hidden)]
 pub use rows::Slots;

@@ -385,7 +385,8 @@ pub static NETWORKS: LazyLock<Vec<Subject<Network>>> = LazyLock::new(|| {
                {\"kind\": \"tanh\"}, {\"kind\": \"linear\", \"out\": 2}]}";
     let subject = |method: &'static str, what: &str, neighbours, settings: &[(&str, &str)]| {
         let own = method.parse::<nonconvex::Method>().unwrap();
-        let own = settings.iter().try_fold(own, |own, (name, value)| own.with(name, value)).unwrap();
+        let own =
+            settings.iter().try_fold(own, |own, (name, value)| own.with(name, value)).unwrap();
         let schema = Schema::from_toml(CHOSEN).unwrap();
         let task = Network::new(serde_json::from_str(net).unwrap(), own);
         let asked = Request::new(schema.clone(), ROWS as u64, neighbours, task);
