@@ -13,6 +13,14 @@
 //! **δ is shared out** at the opening: a quarter for the δ that events have of their own (under `sum` all of it), a
 //! thousandth for noise on grids, divided by 1 + e^ε, the rest for the filter's curve.
 //!
+//! **The law or the sum.** Beside its own quantity every limit adds up the ε of releases with a bounded loss, and lets
+//! through what keeps *either* within: few large releases of pure ε cost less by their sum. That is free.
+//! *Proof.* Let A be the transcripts at whose end the sum is within ε, and B the others; at the end of those the law's
+//! quantity is within. On A the density of P is at most e^ε times that of Q: P(S∩A) ≤ e^εQ(S∩A). On B the process is
+//! the one that stops before the law's quantity would exceed its limit, whose δ is H; so P(S∩B) ≤ e^εQ(S∩B) + H. Leaks and
+//! grids are charged for all transcripts alike, as in [`privet_dp::account::filter`]. ∎  A single release without a
+//! bounded loss (Gaussian noise) leaves the law alone.
+//!
 //! **The order** of `renyi` is fixed at the opening, by a rule that reads the limit alone: the one at which most Gaussian
 //! releases fit, the largest limit(α)/α. The best order afterwards is no filter.
 
@@ -20,7 +28,7 @@ use crate::LedgerError;
 use crate::exact::Exact;
 use privet_core::{Budget, Relation};
 use privet_dp::account::filter::Law;
-use privet_dp::account::{AccountError, Cost, Event, Filter, Guarantee};
+use privet_dp::account::{AccountError, Cost, Event, Filter, Guarantee, Tally};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -75,6 +83,8 @@ impl FromStr for Kind {
 const LEAK: f64 = 0.25;
 /// The share of δ for noise on grids.
 const GRIDS: f64 = 1e-3;
+/// Sums of ε are compared to twelve digits, so that ten times 0.1 are 1.
+const TWELVE_DIGITS: f64 = 1.0 + 1e-12;
 /// How far another platform's arithmetic may be off, in relation to ε.
 const ROUNDED: f64 = 1.0 + 1e-9;
 
@@ -112,8 +122,7 @@ impl Limit {
         let Relation { neighbours, unit } = relation;
         let with = |limit, distance, leak| Filter { neighbours, unit, limit, distance, leak };
         if kind == Kind::Sum {
-            // So that ten times 0.1 are 1: sums are compared to twelve digits.
-            let filter = with(Law::Sum { epsilon: epsilon * (1.0 + 1e-12) }, 0.0, delta);
+            let filter = with(Law::Sum { epsilon: epsilon * TWELVE_DIGITS }, 0.0, delta);
             return Ok(Self { epsilon, delta, filter });
         }
         let distance = delta * GRIDS / (1.0 + libm_exp(epsilon));
@@ -173,16 +182,36 @@ impl Limit {
 
     /// Up to where each quantity may go.
     pub fn exact(&self) -> Exact {
-        Exact::limit(self.filter.limit.most(), self.filter.distance, self.filter.leak)
+        let Filter { limit, distance, leak, .. } = self.filter;
+        Exact::limit(limit.most(), distance, leak, self.epsilon * TWELVE_DIGITS)
     }
 
     /// The price of events; `None` where the filter has no bound for them.
     pub fn price(&self, event: &Event) -> Result<Option<Exact>, AccountError> {
-        match self.filter.price(event) {
-            Ok(price) => Ok(Exact::of(&price)),
+        self.with_sum(self.filter.price(event), self.summing().price(event))
+    }
+
+    /// The price of a session under a filter of its own, likewise.
+    pub fn price_of(&self, session: &Filter) -> Result<Option<Exact>, AccountError> {
+        self.with_sum(self.filter.price_of(session), self.summing().price_of(session))
+    }
+
+    fn with_sum(
+        &self,
+        law: Result<Tally, AccountError>,
+        sum: Result<Tally, AccountError>,
+    ) -> Result<Option<Exact>, AccountError> {
+        match law {
+            Ok(price) => Ok(Exact::of(&price, sum.ok().map(|sum| sum.spent()))),
             Err(AccountError::NotAdmitted) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// What adds up ε.
+    fn summing(&self) -> Filter {
+        let limit = Law::Sum { epsilon: self.epsilon * TWELVE_DIGITS };
+        Filter { limit, ..self.filter }
     }
 
     /// The price of a release by its claim alone, (ε, δ), which its events must prove.
@@ -207,7 +236,12 @@ impl Limit {
             leak: near(spent.leak(), self.filter.leak).min(1.0),
             ..self.filter
         };
-        filter.guarantee(self.delta).map_or(f64::INFINITY, |found| found.epsilon)
+        let law = filter.guarantee(self.delta).map_or(f64::INFINITY, |found| found.epsilon);
+        // A sum is of the δ = 0 kind, but for leaks.
+        match spent.sum() {
+            Some(sum) if filter.leak <= self.delta && spent.distance() == 0.0 => law.min(sum),
+            _ => law,
+        }
     }
 }
 

@@ -60,7 +60,7 @@ fn releases_are_paid_for_until_the_limit() {
 #[test]
 fn every_verb_pays() {
     let world = World::new();
-    world.ok("budget open table.csv --schema schema.toml --epsilon 400 --delta 1e-6");
+    world.ok("budget open table.csv --schema schema.toml --epsilon 20 --delta 1e-4");
     world.ok("train table.csv --schema schema.toml --epsilon 1 --out model.json");
     world.ok(
         "train table.csv --schema schema.toml --epsilon 1 --method gd --rows 400 --out gd.json",
