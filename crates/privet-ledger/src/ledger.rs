@@ -603,7 +603,7 @@ fn charge(
         let fits = asked.claim.is_some_and(|claim| within(&claim, limit));
         if !fits || !claimed(spend)? {
             return Err(LedgerError::Exceeds(format!(
-                "the whole limit of '{}', ε = {} at δ = {}, does not pay for this release",
+                "the whole limit of '{}', ε = {} at δ = {:e}, does not pay for this release",
                 printable(&asked.dataset),
                 limit.epsilon,
                 limit.delta
@@ -663,7 +663,7 @@ fn exceeds(asked: &Asked, account: &Account, quote: &Quote) -> String {
     let name = printable(&asked.dataset);
     let per_cent = |share: f64| format!("{:.1} %", 100.0 * share);
     let mut words = format!(
-        "it would exceed the budget of '{name}' (ε = {} at δ = {}): this release costs {} of it, and {} is left",
+        "it would exceed the budget of '{name}' (ε = {} at δ = {:e}): this release costs {} of it, and {} is left",
         limit.epsilon,
         limit.delta,
         per_cent(quote.share),

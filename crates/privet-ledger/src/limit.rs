@@ -147,7 +147,7 @@ impl Limit {
             |most: f64| filter(law.up_to(most)).delta(epsilon).is_ok_and(|found| found <= delta);
         let most = largest(proves).ok_or_else(|| {
             LedgerError::Limit(format!(
-                "no release at all fits into ε = {epsilon}, δ = {delta} by the filter {kind}{}; a larger ε \
+                "no release at all fits into ε = {epsilon}, δ = {delta:e} by the filter {kind}{}; a larger ε \
                  or δ is accepted, or the filter sum",
                 order.map_or(String::new(), |order| format!(" at order {order}"))
             ))
