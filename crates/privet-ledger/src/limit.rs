@@ -188,30 +188,16 @@ impl Limit {
 
     /// The price of events; `None` where the filter has no bound for them.
     pub fn price(&self, event: &Event) -> Result<Option<Exact>, AccountError> {
-        self.with_sum(self.filter.price(event), self.summing().price(event))
+        admitted(self.filter.price_and_sum(event))
     }
 
     /// The price of a session under a filter of its own, likewise.
     pub fn price_of(&self, session: &Filter) -> Result<Option<Exact>, AccountError> {
-        self.with_sum(self.filter.price_of(session), self.summing().price_of(session))
-    }
-
-    fn with_sum(
-        &self,
-        law: Result<Tally, AccountError>,
-        sum: Result<Tally, AccountError>,
-    ) -> Result<Option<Exact>, AccountError> {
-        match law {
-            Ok(price) => Ok(Exact::of(&price, sum.ok().map(|sum| sum.spent()))),
-            Err(AccountError::NotAdmitted) => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// What adds up ε.
-    fn summing(&self) -> Filter {
-        let limit = Law::Sum { epsilon: self.epsilon * TWELVE_DIGITS };
-        Filter { limit, ..self.filter }
+        let sum = match session.limit {
+            Law::Sum { epsilon } => Some(epsilon),
+            _ => None,
+        };
+        admitted(self.filter.price_of(session).map(|price| (price, sum)))
     }
 
     /// The price of a release by its claim alone, (ε, δ), which its events must prove.
@@ -242,6 +228,17 @@ impl Limit {
             Some(sum) if filter.leak <= self.delta && spent.distance() == 0.0 => law.min(sum),
             _ => law,
         }
+    }
+}
+
+/// `None` where the filter has no bound.
+fn admitted(
+    found: Result<(Tally, Option<f64>), AccountError>,
+) -> Result<Option<Exact>, AccountError> {
+    match found {
+        Ok((price, sum)) => Ok(Exact::of(&price, sum)),
+        Err(AccountError::NotAdmitted) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
