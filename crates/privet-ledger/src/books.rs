@@ -420,11 +420,7 @@ pub(crate) fn price(
 ) -> Result<Option<Exact>, AccountError> {
     match (charged, Priced::from(spend)) {
         (Charged::Events, Priced::Events(event)) => limit.price(event),
-        (Charged::Events, Priced::Filter(filter)) => match limit.filter.price_of(filter) {
-            Ok(price) => Ok(Exact::of(&price)),
-            Err(AccountError::NotAdmitted) => Ok(None),
-            Err(error) => Err(error),
-        },
+        (Charged::Events, Priced::Filter(filter)) => limit.price_of(filter),
         (Charged::Claim, _) => claim.map_or(Ok(None), |claim| limit.price_of_claim(claim)),
         (Charged::Whole, _) => Ok(Some(Exact::default())),
     }

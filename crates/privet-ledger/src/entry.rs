@@ -51,6 +51,8 @@ pub struct Entry {
     pub sequence: u64,
     /// The hash of the entry before.
     pub previous: String,
+    /// 128 random bits in hexadecimal: two copies of a ledger that say the same of themselves differ.
+    pub nonce: String,
     /// When, by the clock of whoever wrote it. Nothing rests on it.
     pub at: String,
     /// Who, as the system called them.

@@ -26,6 +26,11 @@ pub struct Exact {
     /// Of the leak, in units of 2⁻¹²⁰.
     #[serde(with = "text")]
     leak: u128,
+    /// Σε of what has a bounded loss, in units of 2⁻⁶⁴.
+    #[serde(with = "text")]
+    sum: u128,
+    /// How many releases have none.
+    unbounded: u64,
 }
 
 /// Wide numbers are texts in JSON.
@@ -46,8 +51,8 @@ mod text {
 }
 
 impl Exact {
-    /// Rounded up to the unit; `None` for what is no price.
-    pub fn of(price: &Tally) -> Option<Self> {
+    /// Rounded up to the unit; `None` for what is no price. `sum` is the ε of what has a bounded loss.
+    pub fn of(price: &Tally, sum: Option<f64>) -> Option<Self> {
         let up = |value: f64, most: f64, unit: f64| {
             (0.0..=most).contains(&value).then(|| (value * unit).ceil() as u128)
         };
@@ -55,16 +60,20 @@ impl Exact {
             spent: up(price.spent(), LARGEST, SPENT)?,
             distance: up(price.distance(), 1.0, PROBABILITY)?,
             leak: up(price.leak(), 1.0, PROBABILITY)?,
+            sum: up(sum.unwrap_or(0.0), LARGEST, SPENT)?,
+            unbounded: u64::from(sum.is_none()),
         })
     }
 
     /// A limit, rounded down.
-    pub fn limit(spent: f64, distance: f64, leak: f64) -> Self {
+    pub fn limit(spent: f64, distance: f64, leak: f64, sum: f64) -> Self {
         let down = |value: f64, most: f64, unit: f64| (value.clamp(0.0, most) * unit) as u128;
         Self {
             spent: down(spent, LARGEST, SPENT),
             distance: down(distance, 1.0, PROBABILITY),
             leak: down(leak, 1.0, PROBABILITY),
+            sum: down(sum, LARGEST, SPENT),
+            unbounded: 0,
         }
     }
 
@@ -74,15 +83,28 @@ impl Exact {
             spent: self.spent.saturating_add(more.spent),
             distance: self.distance.saturating_add(more.distance),
             leak: self.leak.saturating_add(more.leak),
+            sum: self.sum.saturating_add(more.sum),
+            unbounded: self.unbounded.saturating_add(more.unbounded),
         }
     }
 
-    /// Whether this, of which `price` is the newest part, is within a limit. Where a price has no part in a quantity,
-    /// that quantity is not asked about.
+    /// Whether this, of which `price` is the newest part, is within a limit: by the law's own quantity, or because all
+    /// of it has a bounded loss and those add up to no more than ε. Where a price has no part in a distance or leak, that
+    /// is not asked about.
     pub fn within(&self, limit: &Self, price: &Self) -> bool {
-        self.spent <= limit.spent
+        (self.spent <= limit.spent || self.summed(limit))
             && (price.distance == 0 || self.distance <= limit.distance)
             && (price.leak == 0 || self.leak <= limit.leak)
+    }
+
+    /// Whether all of it has a bounded loss, and those add up to no more than the limit's.
+    fn summed(&self, limit: &Self) -> bool {
+        self.unbounded == 0 && self.sum <= limit.sum
+    }
+
+    /// Σε, where everything has a bounded loss.
+    pub fn sum(&self) -> Option<f64> {
+        (self.unbounded == 0).then(|| (self.sum as f64 / SPENT).next_up())
     }
 
     /// The larger of each.
@@ -91,6 +113,8 @@ impl Exact {
             spent: self.spent.max(other.spent),
             distance: self.distance.max(other.distance),
             leak: self.leak.max(other.leak),
+            sum: self.sum.max(other.sum),
+            unbounded: self.unbounded.max(other.unbounded),
         }
     }
 
@@ -114,14 +138,17 @@ impl Exact {
         *self == Self::default()
     }
 
-    /// Which share of a limit it is: the largest of the three.
+    /// Which share of a limit it is: by whichever of the law and the sum is less, or by the distance or leak.
     pub fn share(&self, limit: &Self) -> f64 {
         let share = |part: u128, whole: u128| match (part, whole) {
             (0, _) => 0.0,
             (_, 0) => f64::INFINITY,
             (part, whole) => part as f64 / whole as f64,
         };
-        let spent = share(self.spent, limit.spent);
+        let spent = match self.unbounded {
+            0 => share(self.spent, limit.spent).min(share(self.sum, limit.sum)),
+            _ => share(self.spent, limit.spent),
+        };
         spent.max(share(self.distance, limit.distance)).max(share(self.leak, limit.leak))
     }
 
@@ -131,6 +158,8 @@ impl Exact {
             spent: self.spent.saturating_sub(part.spent),
             distance: self.distance.saturating_sub(part.distance),
             leak: self.leak.saturating_sub(part.leak),
+            sum: self.sum.saturating_sub(part.sum),
+            unbounded: self.unbounded.saturating_sub(part.unbounded),
         }
     }
 }
@@ -141,17 +170,35 @@ mod tests {
 
     #[test]
     fn a_limit_is_rounded_down_and_what_is_shown_up() {
-        let limit = Exact::limit(0.1, 1e-20, 1e-9);
-        assert!(limit.spent as f64 / SPENT <= 0.1 && Exact::limit(0.1, 0.0, 0.0).spent() >= 0.1);
+        let limit = Exact::limit(0.1, 1e-20, 1e-9, 0.1);
+        assert!(
+            limit.spent as f64 / SPENT <= 0.1 && Exact::limit(0.1, 0.0, 0.0, 0.0).spent() >= 0.1
+        );
         let three = (0..3).fold(Exact::default(), |sum, _| sum.and(&limit));
         assert_eq!(three.less(&limit).less(&limit), limit);
         assert!(three.within(&three, &limit) && !three.within(&limit, &limit));
         assert!((three.share(&limit) - 3.0).abs() < 1e-9);
     }
 
+    /// Either of the two is enough, and one release without a bounded loss leaves the law alone.
+    #[test]
+    fn the_law_or_the_sum() {
+        let limit = Exact { distance: 9, leak: 9, ..Exact::limit(1.0, 0.0, 0.0, 1.0) };
+        let half = |spent, sum| Exact { spent, sum, ..Exact::default() };
+        let (law, sum) = (half(limit.spent, limit.sum + 1), half(limit.spent + 1, limit.sum));
+        assert!(law.within(&limit, &law) && sum.within(&limit, &sum));
+        let neither = half(limit.spent + 1, limit.sum + 1);
+        assert!(!neither.within(&limit, &neither));
+        let one = Exact { unbounded: 1, ..Exact::default() };
+        assert!(!sum.and(&one).within(&limit, &one) && law.and(&one).within(&limit, &one));
+        assert_eq!(sum.and(&one).less(&one), sum);
+        let leaky = Exact { leak: 10, ..sum };
+        assert!(!leaky.within(&limit, &leaky));
+    }
+
     #[test]
     fn wide_numbers_are_texts() {
-        let limit = Exact::limit(1.0, 0.5, 0.25);
+        let limit = Exact::limit(1.0, 0.5, 0.25, 1.0);
         let text = serde_json::to_string(&limit).unwrap();
         assert!(text.contains("\"18446744073709551616\""), "{text}");
         assert_eq!(serde_json::from_str::<Exact>(&text).unwrap(), limit);

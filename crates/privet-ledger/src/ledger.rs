@@ -95,11 +95,7 @@ impl Ledger {
 
     fn begin(store: Box<dyn Store>, who: &str) -> Result<Self, LedgerError> {
         let mut ledger = Self { store, books: Books::default(), clock: privet_core::now };
-        let number = new_number().map_err(|error| LedgerError::Environment {
-            path: "of the system's randomness".into(),
-            doing: "read",
-            why: error.to_string(),
-        })?;
+        let number = number()?;
         ledger.write(who, |books| {
             // Somebody else began it meanwhile.
             if books.sequence() > 0 {
@@ -383,7 +379,9 @@ impl Ledger {
             let mut push = |what: What| -> Result<u64, LedgerError> {
                 sequence += 1;
                 let (at, who, version) = (clock(), asked.note.who.clone(), VERSION.into());
-                let entry = Entry { sequence, previous: previous.clone(), at, who, version, what };
+                let (nonce, previous_hash) = (number()?, previous.clone());
+                let entry =
+                    Entry { sequence, previous: previous_hash, nonce, at, who, version, what };
                 let stored = entry.stored()?;
                 previous.clone_from(&stored.hash);
                 entries.push(stored);
@@ -514,6 +512,7 @@ impl Ledger {
             let entry = Entry {
                 sequence: books.sequence() + 1,
                 previous: books.previous().into(),
+                nonce: number()?,
                 at: clock(),
                 who: who.into(),
                 version: VERSION.into(),
@@ -529,6 +528,14 @@ impl Ledger {
         }
         Ok(books.head())
     }
+}
+
+fn number() -> Result<String, LedgerError> {
+    new_number().map_err(|error| LedgerError::Environment {
+        path: "of this machine's randomness".into(),
+        doing: "written",
+        why: error.to_string(),
+    })
 }
 
 /// What is to be written.
@@ -596,7 +603,7 @@ fn charge(
         let fits = asked.claim.is_some_and(|claim| within(&claim, limit));
         if !fits || !claimed(spend)? {
             return Err(LedgerError::Exceeds(format!(
-                "the whole limit of '{}', ε = {} at δ = {}, does not pay for this release",
+                "the whole limit of '{}', ε = {} at δ = {:e}, does not pay for this release",
                 printable(&asked.dataset),
                 limit.epsilon,
                 limit.delta
@@ -604,13 +611,21 @@ fn charge(
         }
         return Ok((Charged::Whole, Exact::default()));
     }
-    if let Some(found) = price(limit, spend, asked.claim.as_ref(), Charged::Events)? {
+    let events = price(limit, spend, asked.claim.as_ref(), Charged::Events)?;
+    let fits = |price: &Exact| price.within(&limit.exact(), price);
+    if let Some(found) = events.filter(fits) {
         return Ok((Charged::Events, found));
     }
-    if claimed(spend)?
-        && let Some(found) = price(limit, spend, asked.claim.as_ref(), Charged::Claim)?
-    {
+    // By its claim, where its events have no price, or one beyond the whole limit (grids at a very large ε).
+    let claim = match claimed(spend)? {
+        true => price(limit, spend, asked.claim.as_ref(), Charged::Claim)?,
+        false => None,
+    };
+    if let Some(found) = claim.filter(|claim| events.is_none() || fits(claim)) {
         return Ok((Charged::Claim, found));
+    }
+    if let Some(found) = events {
+        return Ok((Charged::Events, found));
     }
     Err(LedgerError::Exceeds(format!(
         "the filter '{}' of the data set '{}' has no bound for this kind of release. It was fixed when the data \
@@ -648,7 +663,7 @@ fn exceeds(asked: &Asked, account: &Account, quote: &Quote) -> String {
     let name = printable(&asked.dataset);
     let per_cent = |share: f64| format!("{:.1} %", 100.0 * share);
     let mut words = format!(
-        "it would exceed the budget of '{name}' (ε = {} at δ = {}): this release costs {} of it, and {} is left",
+        "it would exceed the budget of '{name}' (ε = {} at δ = {:e}): this release costs {} of it, and {} is left",
         limit.epsilon,
         limit.delta,
         per_cent(quote.share),

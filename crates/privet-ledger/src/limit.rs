@@ -13,6 +13,14 @@
 //! **δ is shared out** at the opening: a quarter for the δ that events have of their own (under `sum` all of it), a
 //! thousandth for noise on grids, divided by 1 + e^ε, the rest for the filter's curve.
 //!
+//! **The law or the sum.** Beside its own quantity every limit adds up the ε of releases with a bounded loss, and lets
+//! through what keeps *either* within: few large releases of pure ε cost less by their sum. That is free.
+//! *Proof.* Let A be the transcripts at whose end the sum is within ε, and B the others; at the end of those the law's
+//! quantity is within. On A the density of P is at most e^ε times that of Q: P(S∩A) ≤ e^εQ(S∩A). On B the process is
+//! the one that stops before the law's quantity would exceed its limit, whose δ is H; so P(S∩B) ≤ e^εQ(S∩B) + H. Leaks and
+//! grids are charged for all transcripts alike, as in [`privet_dp::account::filter`]. ∎  A single release without a
+//! bounded loss (Gaussian noise) leaves the law alone.
+//!
 //! **The order** of `renyi` is fixed at the opening, by a rule that reads the limit alone: the one at which most Gaussian
 //! releases fit, the largest limit(α)/α. The best order afterwards is no filter.
 
@@ -20,7 +28,7 @@ use crate::LedgerError;
 use crate::exact::Exact;
 use privet_core::{Budget, Relation};
 use privet_dp::account::filter::Law;
-use privet_dp::account::{AccountError, Cost, Event, Filter, Guarantee};
+use privet_dp::account::{AccountError, Cost, Event, Filter, Guarantee, Tally};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -75,6 +83,8 @@ impl FromStr for Kind {
 const LEAK: f64 = 0.25;
 /// The share of δ for noise on grids.
 const GRIDS: f64 = 1e-3;
+/// Sums of ε are compared to twelve digits, so that ten times 0.1 are 1.
+const TWELVE_DIGITS: f64 = 1.0 + 1e-12;
 /// How far another platform's arithmetic may be off, in relation to ε.
 const ROUNDED: f64 = 1.0 + 1e-9;
 
@@ -112,8 +122,7 @@ impl Limit {
         let Relation { neighbours, unit } = relation;
         let with = |limit, distance, leak| Filter { neighbours, unit, limit, distance, leak };
         if kind == Kind::Sum {
-            // So that ten times 0.1 are 1: sums are compared to twelve digits.
-            let filter = with(Law::Sum { epsilon: epsilon * (1.0 + 1e-12) }, 0.0, delta);
+            let filter = with(Law::Sum { epsilon: epsilon * TWELVE_DIGITS }, 0.0, delta);
             return Ok(Self { epsilon, delta, filter });
         }
         let distance = delta * GRIDS / (1.0 + libm_exp(epsilon));
@@ -138,7 +147,7 @@ impl Limit {
             |most: f64| filter(law.up_to(most)).delta(epsilon).is_ok_and(|found| found <= delta);
         let most = largest(proves).ok_or_else(|| {
             LedgerError::Limit(format!(
-                "no release at all fits into ε = {epsilon}, δ = {delta} by the filter {kind}{}; a larger ε \
+                "no release at all fits into ε = {epsilon}, δ = {delta:e} by the filter {kind}{}; a larger ε \
                  or δ is accepted, or the filter sum",
                 order.map_or(String::new(), |order| format!(" at order {order}"))
             ))
@@ -173,16 +182,22 @@ impl Limit {
 
     /// Up to where each quantity may go.
     pub fn exact(&self) -> Exact {
-        Exact::limit(self.filter.limit.most(), self.filter.distance, self.filter.leak)
+        let Filter { limit, distance, leak, .. } = self.filter;
+        Exact::limit(limit.most(), distance, leak, self.epsilon * TWELVE_DIGITS)
     }
 
     /// The price of events; `None` where the filter has no bound for them.
     pub fn price(&self, event: &Event) -> Result<Option<Exact>, AccountError> {
-        match self.filter.price(event) {
-            Ok(price) => Ok(Exact::of(&price)),
-            Err(AccountError::NotAdmitted) => Ok(None),
-            Err(error) => Err(error),
-        }
+        admitted(self.filter.price_and_sum(event))
+    }
+
+    /// The price of a session under a filter of its own, likewise.
+    pub fn price_of(&self, session: &Filter) -> Result<Option<Exact>, AccountError> {
+        let sum = match session.limit {
+            Law::Sum { epsilon } => Some(epsilon),
+            _ => None,
+        };
+        admitted(self.filter.price_of(session).map(|price| (price, sum)))
     }
 
     /// The price of a release by its claim alone, (ε, δ), which its events must prove.
@@ -207,7 +222,23 @@ impl Limit {
             leak: near(spent.leak(), self.filter.leak).min(1.0),
             ..self.filter
         };
-        filter.guarantee(self.delta).map_or(f64::INFINITY, |found| found.epsilon)
+        let law = filter.guarantee(self.delta).map_or(f64::INFINITY, |found| found.epsilon);
+        // A sum is of the δ = 0 kind, but for leaks.
+        match spent.sum() {
+            Some(sum) if filter.leak <= self.delta && spent.distance() == 0.0 => law.min(sum),
+            _ => law,
+        }
+    }
+}
+
+/// `None` where the filter has no bound.
+fn admitted(
+    found: Result<(Tally, Option<f64>), AccountError>,
+) -> Result<Option<Exact>, AccountError> {
+    match found {
+        Ok((price, sum)) => Ok(Exact::of(&price, sum)),
+        Err(AccountError::NotAdmitted) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

@@ -6,10 +6,8 @@
 
 use crate::LedgerError;
 use crate::entry::Stored;
-use crate::identity::Identity;
-use crate::store::{Batch, Store};
+use crate::store::{Batch, Identities, Store};
 use postgres::{Client, GenericClient, NoTls, Row};
-use zeroize::Zeroizing;
 
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS privet_entry (sequence BIGINT PRIMARY KEY, hash TEXT NOT NULL, text TEXT NOT NULL);
@@ -81,7 +79,7 @@ impl Store for Server {
         Ok(row.map(|row| row.get(0)))
     }
 
-    fn identities(&mut self) -> Result<Option<(Zeroizing<[u8; 32]>, Vec<Identity>)>, LedgerError> {
+    fn identities(&mut self) -> Result<Option<Identities>, LedgerError> {
         Ok(None)
     }
 }

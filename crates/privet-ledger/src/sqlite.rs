@@ -3,7 +3,7 @@
 use crate::LedgerError;
 use crate::entry::Stored;
 use crate::identity::{Identity, SECRET};
-use crate::store::{Batch, Store};
+use crate::store::{Batch, Identities, Store};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior};
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
@@ -210,9 +210,7 @@ impl Store for Sqlite {
             .map_err(self.wrong("read"))
     }
 
-    fn identities(
-        &mut self,
-    ) -> Result<Option<(Zeroizing<[u8; SECRET]>, Vec<Identity>)>, LedgerError> {
+    fn identities(&mut self) -> Result<Option<Identities>, LedgerError> {
         let wrong = self.wrong("read");
         let key: Zeroizing<Vec<u8>> = Zeroizing::new(
             self.connection

@@ -2,7 +2,8 @@
 
 use crate::LedgerError;
 use crate::entry::Stored;
-use crate::identity::Identity;
+use crate::identity::{Identity, SECRET};
+use zeroize::Zeroizing;
 
 /// What is appended at once.
 #[derive(Default)]
@@ -14,6 +15,9 @@ pub(crate) struct Batch {
     /// A table that a data set is known by.
     pub identity: Option<Identity>,
 }
+
+/// The secret that tables are known under, and the tables.
+pub(crate) type Identities = (Zeroizing<[u8; SECRET]>, Vec<Identity>);
 
 /// A back end.
 pub(crate) trait Store: Send {
@@ -39,7 +43,5 @@ pub(crate) trait Store: Send {
     fn certificate(&mut self, hash: &str) -> Result<Option<String>, LedgerError>;
 
     /// Tables that data sets are known by, and the secret that they are known under; `None` where none are kept.
-    fn identities(
-        &mut self,
-    ) -> Result<Option<(zeroize::Zeroizing<[u8; 32]>, Vec<Identity>)>, LedgerError>;
+    fn identities(&mut self) -> Result<Option<Identities>, LedgerError>;
 }

@@ -99,6 +99,15 @@ impl Files {
     /// Finds a data set's files, and prepares them in `cache` if the catalog can and nobody did.
     pub fn of(source: &Source, originals: &Path, cache: &Path) -> Result<Self, BenchError> {
         if let Some([schema, train, test]) = source.own.clone() {
+            if train.with_file_name("privet.ledger").exists() {
+                return Err(BenchError::Suite {
+                    file: train.display().to_string(),
+                    why: "a ledger lies beside it, and a benchmark, which makes very many models and tunes them on \
+                          the test rows, has no price that it could pay; accepted are public data in a folder \
+                          without one"
+                        .into(),
+                });
+            }
             return Ok(Self { schema: Schema::load(schema)?, train, test });
         }
         let folder = cache.join(&source.name);

@@ -209,7 +209,8 @@ fn releases(account: &Account, all: &[&Held], page: &mut String) {
     }
     let exact = account.limit.exact();
     page.push_str(
-        "<h3>Releases</h3>\n<div class=\"scrolled\"><table><thead><tr><th scope=\"col\">when</th><th scope=\"col\">who</th>\
+        "<h3>Releases</h3>\n<p class=\"quiet\">Shares are in the measure of the filter that keeps the \
+         limit, in which costs add up; the ε of releases do not.</p>\n<div class=\"scrolled\"><table><thead><tr><th scope=\"col\">when</th><th scope=\"col\">who</th>\
          <th scope=\"col\">what</th><th scope=\"col\">why</th><th scope=\"col\">ε asked</th>\
          <th scope=\"col\">of the limit</th><th scope=\"col\">state</th></tr></thead><tbody>\n",
     );

@@ -310,7 +310,10 @@ fn facts<T: Task>(released: &Released<T>) -> String {
     }
     if let Some(entered) = &released.certificate().ledger {
         let ledger = printable(&entered.ledger);
-        lines.push(format!("says that it was paid for by ledger {ledger}, entry {}", entered.sequence));
+        lines.push(format!(
+            "says that it was paid for by ledger {ledger}, entry {}",
+            entered.sequence
+        ));
     }
     if let Ok(plan) = plan(request) {
         let (noise, other) = words::settings(&plan.settings());

@@ -60,7 +60,7 @@ fn releases_are_paid_for_until_the_limit() {
 #[test]
 fn every_verb_pays() {
     let world = World::new();
-    world.ok("budget open table.csv --schema schema.toml --epsilon 400 --delta 1e-6");
+    world.ok("budget open table.csv --schema schema.toml --epsilon 20 --delta 1e-4");
     world.ok("train table.csv --schema schema.toml --epsilon 1 --out model.json");
     world.ok(
         "train table.csv --schema schema.toml --epsilon 1 --method gd --rows 400 --out gd.json",
@@ -76,11 +76,10 @@ fn every_verb_pays() {
         assert_eq!(world.ok_json(&format!("verify {file} --json"))["valid"], true, "{file}");
         assert!(fact(file).is_u64(), "{file}");
     }
-    world.refused(
-        2,
-        "count table.csv --stream s --ledger privet.ledger --out c.json",
-        &["--ledger"],
-    );
+    // One that was begun without a ledger goes on without one, if that is said.
+    world.ok(&format!("{COUNT} --rows 400 --times 3 --stream t --ledger none --out d.json"));
+    world.refused(1, "count table.csv --stream t --out e.json", &["begun without a ledger"]);
+    world.ok("count table.csv --stream t --ledger none --out e.json");
     world.ok("budget verify privet.ledger");
     // A stream of rows has no file to be known by: only a name.
     world.ok("budget open --name clicks --ledger privet.ledger --epsilon 2 --delta 1e-6");

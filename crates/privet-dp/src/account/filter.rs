@@ -216,7 +216,17 @@ impl Filter {
 
     /// What an event adds to a tally, whatever came before.
     pub fn price(&self, event: &Event) -> Result<Tally, AccountError> {
+        self.price_of_parts(&Parts::new(event)?)
+    }
+
+    /// The same, and the ε of the event where its loss is bounded: what it adds under [`Law::Sum`].
+    pub fn price_and_sum(&self, event: &Event) -> Result<(Tally, Option<f64>), AccountError> {
         let parts = Parts::new(event)?;
+        let summing = Self { limit: Law::Sum { epsilon: 1.0 }, ..*self };
+        Ok((self.price_of_parts(&parts)?, summing.cost(&parts)))
+    }
+
+    fn price_of_parts(&self, parts: &Parts) -> Result<Tally, AccountError> {
         if parts.neighbours != self.neighbours {
             let (first, second) = (self.neighbours, parts.neighbours);
             return Err(AccountError::MixedNeighbours { first, second });
@@ -224,7 +234,7 @@ impl Filter {
         if parts.unit != self.unit {
             return Err(AccountError::MixedUnits { first: self.unit, second: parts.unit });
         }
-        let spent = self.cost(&parts).ok_or(AccountError::NotAdmitted)?;
+        let spent = self.cost(parts).ok_or(AccountError::NotAdmitted)?;
         // A limit that leaves nothing for leaks has no bound for events with one.
         if parts.leak > 0.0 && self.leak == 0.0 {
             return Err(AccountError::NotAdmitted);

@@ -43,6 +43,23 @@ fn what_two_ledgers_spent_adds_up_once() {
     near(spent(&Ledger::open(&path).unwrap()), squares);
 }
 
+/// Two copies that release the same in the same second have released twice.
+#[test]
+fn the_same_at_the_same_time_is_twice() {
+    let (_one, path, first) = ledger(Kind::Gaussian);
+    drop(first);
+    let folder = tempfile::tempdir().unwrap();
+    let copied = folder.path().join("copy.ledger");
+    std::fs::copy(&path, &copied).unwrap();
+    let clock = || "2026-01-01T00:00:00Z".into();
+    let mut first = Ledger::open(&path).unwrap().with_clock(clock);
+    let mut second = Ledger::open(&copied).unwrap().with_clock(clock);
+    release(&mut first, 0.05);
+    release(&mut second, 0.05);
+    first.take_in(&mut second, &BTreeMap::new(), &note("")).unwrap();
+    near(spent(&first), 2.0 * 0.05_f64.powi(2));
+}
+
 /// A reservation of the shared part that is void here and drawn there was drawn.
 #[test]
 fn void_here_and_drawn_there_is_drawn() {

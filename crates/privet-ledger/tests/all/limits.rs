@@ -75,6 +75,32 @@ fn kinds_are_admitted_as_the_table_says() {
     }
 }
 
+/// Few releases of pure ε go by their sum, whatever the filter; one Gaussian release leaves the law alone.
+#[test]
+fn pure_releases_are_never_worse_than_their_sum() {
+    let quarter = used(Cost::Pure { epsilon: 0.25 });
+    for kind in [Kind::Renyi, Kind::Zcdp, Kind::Sum] {
+        let (_folder, _, mut ledger) = ledger(kind);
+        for _ in 0..4 {
+            release(&mut ledger, &quarter).unwrap();
+        }
+        assert!(release(&mut ledger, &quarter).is_err(), "{kind}");
+        let account = &ledger.books().accounts()["riders"];
+        let proved = account.proved();
+        assert!(proved > 0.999 && proved < 1.0 + 1e-9, "{kind}: {proved}");
+        if kind == Kind::Renyi {
+            assert!(release(&mut ledger, &gaussian(1e-3)).is_err());
+        }
+        // Many small ones go by the law.
+        if kind != Kind::Sum {
+            let (_folder, _, mut ledger) = crate::world::ledger(kind);
+            let small = used(Cost::Pure { epsilon: 0.002 });
+            let many = Event::Repeat { count: 1000, event: Box::new(small) };
+            release(&mut ledger, &many).unwrap();
+        }
+    }
+}
+
 /// Σδ of events that have one is held to its share of the limit's.
 #[test]
 fn leaks_add_up() {
