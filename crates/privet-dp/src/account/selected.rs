@@ -89,8 +89,7 @@ impl Selected {
 
     /// ε(α) of one run.
     fn once(&self, order: f64) -> f64 {
-        let each = self.inner.iter().map(|parts| divergence(parts, order));
-        each.fold(0.0, f64::max)
+        worst(self.inner.iter().map(|parts| divergence(parts, order)))
     }
 
     /// ε′(α).
@@ -100,12 +99,16 @@ impl Selected {
             Runs::NegativeBinomial { .. } => self.overhead,
             Runs::Poisson { mean } => {
                 let epsilon = libm::log1p(1.0 / s) * (1.0 - 1e-15);
-                let each = self.inner.iter().map(|parts| parts.delta(epsilon));
-                mean * each.fold(0.0, f64::max)
+                mean * worst(self.inner.iter().map(|parts| parts.delta(epsilon)))
             }
         };
         (self.once(order) + more + self.ln_expected / s) * (1.0 + 1e-12)
     }
+}
+
+/// The largest; what is no number is beyond all.
+fn worst(each: impl Iterator<Item = f64>) -> f64 {
+    each.fold(0.0, |most, one| if one.is_nan() { f64::INFINITY } else { most.max(one) })
 }
 
 /// ε(α) of parts, the larger of both directions.
