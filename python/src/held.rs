@@ -118,7 +118,12 @@ impl<T: Task> Held<T> {
         // What was just released has no seal yet; the file it would be written to has. A file without
         // one is not valid.
         Ok(match self.1 {
-            Origin::File | Origin::Part => watched(py, |_| privet_learn::verify(&self.0))?,
+            Origin::Part => {
+                return Err(Failure::value(
+                    "the model is part of a tuning, and its certificate is that of the whole: verify the tuning",
+                ));
+            }
+            Origin::File => watched(py, |_| privet_learn::verify(&self.0))?,
             Origin::Run => {
                 let text = file::to_json(&self.0, None)?;
                 let sealed: Released<T> = file::released_from_json(text.as_bytes(), Seal::Required)

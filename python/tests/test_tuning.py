@@ -30,6 +30,8 @@ def test_the_best_is_kept_and_travels(tmp_path):
     assert isinstance(again, PrivateTuner) and (again.predict(X) == fitted.predict(X)).all()
     with pytest.raises(ValueError, match="tuning"):
         fitted.best_estimator_.save(tmp_path / "part.json")
+    with pytest.raises(ValueError, match="tuning"):
+        privet.verify(fitted.best_estimator_)
 
 
 def test_arrays_are_taken_in_the_order_of_the_schema():

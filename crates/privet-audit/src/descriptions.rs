@@ -1,9 +1,9 @@
 //! The audit of private descriptions: their certificate against their behaviour on the worst neighbours.
 //!
-//! One number that is there in either table, and others' records. Under add-remove a unit with all its k records at one
-//! corner of the bounds is there or not: every sum moves by all that is charged, so that hardly any of the claim is slack.
-//! Under replace-one it is at the one end of the bounds or at the other: squares and products stay where they are, and the
-//! rest moves by all that is charged.
+//! One number that is there in either table, and others' records. Under add-remove a unit with all its k
+//! records at one corner of the bounds is there or not: every sum moves by all that is charged, so that
+//! hardly any of the claim is slack. Under replace-one it is at the one end of the bounds or at the other:
+//! squares and products stay where they are, and the rest moves by all that is charged.
 
 use crate::AuditError;
 use crate::attack::{self, AttackOptions, Finding};
@@ -146,8 +146,8 @@ pub fn audit(
     audit_against(subject, subject.budget, options, watch)
 }
 
-/// The same, judged by the certificate that it would have with another budget: with a smaller one that certificate is
-/// false, and an audit with power refutes it.
+/// The same, judged by the certificate that it would have with another budget: with a smaller one that
+/// certificate is false, and an audit with power refutes it.
 pub fn audit_against(
     subject: &Subject,
     stated: Budget,

@@ -127,7 +127,8 @@ pub fn load(path: &Path, seal: Seal) -> Result<Model, LearnError> {
     from_json(&bytes_of(path)?, seal).map_err(|why| refused(path, &why))
 }
 
-/// Reads what predicts: a linear model, or that of the best trial of a tuning, under the tuning's certificate.
+/// Reads what predicts: a linear model, or that of the best trial of a tuning, under the tuning's
+/// certificate.
 pub fn load_predictor(path: &Path, seal: Seal) -> Result<Model, LearnError> {
     predictor_from_json(&bytes_of(path)?, seal).map_err(|why| refused(path, &why))
 }

@@ -162,9 +162,9 @@ impl Model {
     }
 }
 
-/// ⟨x, θ⟩ of rows that a model was learnt from, row by row: x is centred first where the model has a centre. What a row
-/// gets is added up in the order of its columns, so that it has the same bits in whichever storage and beside whichever
-/// other rows.
+/// ⟨x, θ⟩ of rows that a model was learnt from, row by row: x is centred first where the model has a centre.
+/// What a row gets is added up in the order of its columns, so that it has the same bits in whichever storage
+/// and beside whichever other rows.
 pub(crate) struct RowScores<'a> {
     weights: &'a [Vec<f64>],
     centre: Option<(Centre, Vec<f64>)>,

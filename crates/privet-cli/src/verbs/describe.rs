@@ -178,16 +178,14 @@ fn rows_in_words(summary: &Summary) -> String {
     let within = number(summary.margin.ceil());
     let rows = &summary.rows;
     let first = match rows.low == rows.high {
-        true => format!("{} rows (public). ", rows.value),
-        false => format!("{} rows, ± {within}. ", number(rows.value.round())),
+        true => format!("{} rows (public).", rows.value),
+        false => format!("{} rows, ± {within}.", number(rows.value.round())),
     };
-    crate::words::wrapped(
-        &format!(
-            "{first}Every count is within ± {within} of the truth in 95 of 100 releases; under a number stands how \
-             far the noise alone may have moved it, in as many. A quantile is known to a bin at best, and below 0 is \
-             noise around next to nobody."
-        ),
-        "",
+    format!(
+        "{first}\n\
+         Every count is within ± {within} of the truth in 95 of 100 releases, and under each\n\
+         number stands how far the noise alone may have moved it. A quantile is known\n\
+         to a bin at best; a count below 0 is noise around next to nobody.\n"
     )
 }
 

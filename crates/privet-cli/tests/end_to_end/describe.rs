@@ -11,7 +11,9 @@ fn a_table_is_described_verified_and_shown() {
     for word in ["400 rows", "age", "dose", "ward", "ill", "median", "correlation", "e^ε"] {
         assert!(shown.contains(word), "{word}: {shown}");
     }
-    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    let own = shown.lines().take_while(|line| !line.starts_with("released"));
+    assert!(own.clone().count() > 20);
+    assert!(own.into_iter().all(|line| line.chars().count() <= 80), "{shown}");
     let verdict = world.ok_json("verify t.json --json");
     assert_eq!((&verdict["valid"], &verdict["epsilon"]), (&true.into(), &2.0.into()));
     let inspected = world.ok("inspect t.json");
@@ -34,7 +36,8 @@ fn what_cannot_be_described_is_refused_before_anything_is_written() {
     };
     refused("--columns wealth", &["wealth", "age, dose, ward, ill"]);
     refused("--bins 1", &["bins"]);
-    refused("--columns ward --correlations yes", &["two numbers"]);
+    let alone = format!("{DESCRIBE} --out o.json --columns ward --correlations yes");
+    world.refused(1, &alone, &["two numbers"]);
     refused("--correlations maybe", &["yes, no"]);
     refused("--neighbours add-remove", &["--rows"]);
     refused("--rows 399", &["400 rows", "399"]);

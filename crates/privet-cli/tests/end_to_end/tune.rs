@@ -45,7 +45,8 @@ fn what_cannot_be_tuned_is_refused_before_anything_is_written() {
     refused("--method gd --set wings=2", &["wings"]);
     refused("--method gd --set steps=x,y", &["steps"]);
     refused("--method non-private", &["no noise"]);
-    refused("--method gd --delta 0", &["delta above 0"]);
+    let pure = format!("{TUNE} --out o.json --method gd --delta 0");
+    world.refused(1, &pure, &["delta above 0"]);
     refused("--method gd --law even", &["poisson, logarithmic, geometric"]);
     refused("--candidates nothing.toml", &["nothing.toml"]);
     world.write("bad.toml", "method = 3\n");

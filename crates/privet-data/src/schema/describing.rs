@@ -1,9 +1,9 @@
 //! The schema under which a table is described: numbers in their own bounds, categories each in a cell.
 //!
-//! What a schema declares for learning is left out: transforms, bases, pairs, the clipping of whole rows. A number
-//! becomes 2t − 1 in [−1, 1] and nothing else; one of two values becomes a category. Stand-ins for *missing* cells and
-//! unlisted categories are left out as well: both get a cell of their own, since whoever looks at a table wants to
-//! see them. What was refused stays refused.
+//! What a schema declares for learning is left out: transforms, bases, pairs, the clipping of whole rows. A
+//! number becomes 2t − 1 in [−1, 1] and nothing else; one of two values becomes a category. Stand-ins for
+//! *missing* cells and unlisted categories are left out as well: both get a cell of their own, since whoever
+//! looks at a table wants to see them. What was refused stays refused.
 
 use super::check::{Checked, refuse};
 use super::*;

@@ -55,8 +55,8 @@ pub enum Event {
         /// One run, its score included.
         event: Box<Event>,
     },
-    /// The same where each run is of one of several candidates, drawn by an even lot that no record has a part in;
-    /// which one the best run was of is shown.
+    /// The same where each run is of one of several candidates, drawn by an even lot that no record has a
+    /// part in; which one the best run was of is shown.
     BestOf {
         /// The law of the number of runs.
         law: Runs,

@@ -10,11 +10,12 @@
 //! - *Poisson* of mean m ≥ 1 (Theorem 6): if Q is (ε̂, δ̂)-DP for e^ε̂ = 1 + 1/(λ−1), then
 //!   ε′(λ) = ε(λ) + m·δ̂ + ln m/(λ−1).
 //!
-//! **Candidates** ([`Event::BestOf`](super::Event::BestOf)). Let a run draw j by a lot that is independent of the records, and
-//! show it beside the outcome of Qⱼ. Then its curve is at most the largest of theirs, order by order, and so is its δ at
-//! every ε. *Proof.* E e^{(λ−1)·loss} of the pair is Σⱼpⱼ·e^{(λ−1)εⱼ(λ)} ≤ maxⱼ e^{(λ−1)εⱼ(λ)}, since the lot has the same law on both
-//! sides; likewise H_ε = Σⱼpⱼ·H_ε(Qⱼ) ≤ maxⱼ. ∎ So ε(λ) and δ̂ above are those maxima. The candidate may be a different one
-//! at each order: no single one has to be the worst.
+//! **Candidates** ([`Event::BestOf`](super::Event::BestOf)). Let a run draw j by a lot that is independent of
+//! the records, and show it beside the outcome of Qⱼ. Then its curve is at most the largest of theirs, order
+//! by order, and so is its δ at every ε. *Proof.* E e^{(λ−1)·loss} of the pair is Σⱼpⱼ·e^{(λ−1)εⱼ(λ)} ≤ maxⱼ
+//! e^{(λ−1)εⱼ(λ)}, since the lot has the same law on both sides; likewise H_ε = Σⱼpⱼ·H_ε(Qⱼ) ≤ maxⱼ. ∎ So
+//! ε(λ) and δ̂ above are those maxima. The candidate may be a different one at each order: no single one has
+//! to be the worst.
 //!
 //! Each bounds both directions, so ε(λ) is the larger of Q's two. The theorems hide losers and K: a session
 //! that read them could not rest on this, and no mechanism hands them out.
@@ -88,8 +89,7 @@ impl Selected {
 
     /// ε(α) of one run.
     fn once(&self, order: f64) -> f64 {
-        let each = self.inner.iter().map(|parts| divergence(parts, order));
-        each.fold(0.0, f64::max)
+        worst(self.inner.iter().map(|parts| divergence(parts, order)))
     }
 
     /// ε′(α).
@@ -99,12 +99,16 @@ impl Selected {
             Runs::NegativeBinomial { .. } => self.overhead,
             Runs::Poisson { mean } => {
                 let epsilon = libm::log1p(1.0 / s) * (1.0 - 1e-15);
-                let each = self.inner.iter().map(|parts| parts.delta(epsilon));
-                mean * each.fold(0.0, f64::max)
+                mean * worst(self.inner.iter().map(|parts| parts.delta(epsilon)))
             }
         };
         (self.once(order) + more + self.ln_expected / s) * (1.0 + 1e-12)
     }
+}
+
+/// The largest; what is no number is beyond all.
+fn worst(each: impl Iterator<Item = f64>) -> f64 {
+    each.fold(0.0, |most, one| if one.is_nan() { f64::INFINITY } else { most.max(one) })
 }
 
 /// ε(α) of parts, the larger of both directions.
@@ -175,8 +179,8 @@ mod tests {
         assert!(found >= 0.1);
     }
 
-    /// One candidate is no choice, several cost what the worst of them does where one is the worst at every order, and at
-    /// least as much as each where none is.
+    /// One candidate is no choice, several cost what the worst of them does where one is the worst at every
+    /// order, and at least as much as each where none is.
     #[test]
     fn candidates_cost_what_the_worst_of_them_does() {
         let pure = Event::Use {

@@ -8,8 +8,8 @@
 //! The theorem hides the losers, all scores and the number of runs, so:
 //! - the session of a run lets nothing out: to emit or settle from it is refused ([`GateError::Hidden`]);
 //! - what a run noised is of no other session: handed to one, it is [`GateError::Foreign`];
-//! - a run is a `fn` and captures nothing; a walk in its session begins from plain data of the plan, and what was made is
-//!   handed to the `fn` that scores it and to nobody else; a run that keeps count in a static or
+//! - a run is a `fn` and captures nothing; a walk in its session begins from plain data of the plan, and what
+//!   was made is handed to the `fn` that scores it and to nobody else; a run that keeps count in a static or
 //!   inside the records defeats this, and must not be written;
 //! - what the plan charges is the whole: [`Event::Selected`] or [`Event::BestOf`], once.
 //!
@@ -50,7 +50,8 @@ pub struct Candidate {
     pub walk: Option<serde_json::Value>,
 }
 
-/// A run of a candidate, in two steps, each a `fn` of the records, the candidate's place and a session of the run's own.
+/// A run of a candidate, in two steps, each a `fn` of the records, the candidate's place and a session of the
+/// run's own.
 #[derive(Debug)]
 pub struct Trial<R: ?Sized, T, E> {
     /// Makes the value.
@@ -89,8 +90,9 @@ impl Session<'_> {
         Ok(self.noised(best.map_or_else(otherwise, |(_, value)| value)))
     }
 
-    /// The same where each run is of one of several candidates, drawn by an even lot: the place of the best run's and
-    /// what it made, or `None` where no run was made at all. Charged as [`Event::BestOf`] of their events.
+    /// The same where each run is of one of several candidates, drawn by an even lot: the place of the best
+    /// run's and what it made, or `None` where no run was made at all. Charged as [`Event::BestOf`] of their
+    /// events.
     pub fn select_among<R: ?Sized, T, E: From<GateError>>(
         &mut self,
         law: Runs,

@@ -268,8 +268,8 @@ fn score(
     Ok(toy().run(score, session)?.map(|answer| answer[0]))
 }
 
-/// The first of two candidates wins where no run is of the second: Pr = E 2⁻ᴷ, runs or none. False failure ≤ 10⁻¹⁰ in
-/// all (Hoeffding); a lot of 0.45 to 0.55 would be found.
+/// The first of two candidates wins where no run is of the second: Pr = E 2⁻ᴷ, runs or none. False failure ≤
+/// 10⁻¹⁰ in all (Hoeffding); a lot of 0.45 to 0.55 would be found.
 #[test]
 fn candidates_are_drawn_by_an_even_lot() {
     let draws = 40_000;
@@ -294,7 +294,8 @@ fn candidates_are_drawn_by_an_even_lot() {
     }
 }
 
-/// A trial that lets out, leaves out or hands in anything ends the whole; what is not planned is refused undrawn.
+/// A trial that lets out, leaves out or hands in anything ends the whole; what is not planned is refused
+/// undrawn.
 #[test]
 fn nothing_comes_out_of_a_trial_but_what_was_made() {
     fn emits(record: &f64, at: usize, session: &mut Session<'_>) -> Result<Noised<f64>, GateError> {

@@ -1,25 +1,31 @@
-//! Tuning that is paid for: the best of a secret random number of trainings, each of one of several candidates.
+//! Tuning that is paid for: the best of a secret random number of trainings, each of one of several
+//! candidates.
 //!
-//! A candidate is a method with settings. A *trial* draws one of them by an even lot, trains it on the records, and scores
-//! the model on the same records, under noise; only the model of the best trial is released, and which candidate it is of.
+//! A candidate is a method with settings. A *trial* draws one of them by an even lot, trains it on the
+//! records, and scores the model on the same records, under noise; only the model of the best trial is
+//! released, and which candidate it is of.
 //!
 //! **Theorem.** Let candidate j, its training and its score together, cost the event Eⱼ. The release costs
-//! [`Event::BestOf`]: the best of K runs (Papernot & Steinke, ICLR 2022, Theorems 2 and 6) of a mechanism whose Rényi curve is at
-//! most the largest of theirs, order by order, and whose δ is at most the largest of theirs at every ε
-//! ([`privet_dp::account::selected`], with the proof). K is drawn from its law in the gate, independently of the records.
+//! [`Event::BestOf`]: the best of K runs (Papernot & Steinke, ICLR 2022, Theorems 2 and 6) of a mechanism
+//! whose Rényi curve is at most the largest of theirs, order by order, and whose δ is at most the largest of
+//! theirs at every ε ([`privet_dp::account::selected`], with the proof). K is drawn from its law in the gate,
+//! independently of the records.
 //!
-//! **The score** of a record is 1 where its class is predicted rightly (times how much its class counts, at most 1), else 0;
-//! of a number 1 − (ŷ − y)²/4, both within [−1, 1], truncated to multiples of 2⁻²⁰. So it lies in [0, 1], and between neighbours the
-//! sum over records moves by at most k, the records of a unit, under both relations: two sums of at most k numbers of [0, 1]
-//! are at most k apart. It is summed in whole numbers; margins are added up entry by entry in the order of columns, so that
-//! no score depends on other records or on how rows are stored. Gaussian noise is added ([`Gaussian`]).
+//! **The score** of a record is 1 where its class is predicted rightly (times how much its class counts, at
+//! most 1), else 0; of a number 1 − (ŷ − y)²/4, both within [−1, 1], truncated to multiples of 2⁻²⁰. So it
+//! lies in [0, 1], and between neighbours the sum over records moves by at most k, the records of a unit,
+//! under both relations: two sums of at most k numbers of [0, 1] are at most k apart. It is summed in whole
+//! numbers; margins are added up entry by entry in the order of columns, so that no score depends on other
+//! records or on how rows are stored. Gaussian noise is added ([`Gaussian`]).
 //!
-//! **Conditions.** Every trial has a session of its own from which nothing is let out; the losers, their scores and K stay in
-//! the process. *The running time tells K* to whoever can measure it, and is not hidden: whoever may learn of it must not see
-//! when a tuning began and ended. No progress is shown but that it goes on.
+//! **Conditions.** Every trial has a session of its own from which nothing is let out; the losers, their
+//! scores and K stay in the process. *The running time tells K* to whoever can measure it, and is not hidden:
+//! whoever may learn of it must not see when a tuning began and ended. No progress is shown but that it goes
+//! on.
 //!
-//! **Split of the budget.** Each trial is planned for (ε₁, δ), the largest ε₁ with which the whole meets (ε, δ); the score has
-//! a Gaussian μ of a third of that which (ε₁, δ) allows, a tenth of what is spent in the squares that add up.
+//! **Split of the budget.** Each trial is planned for (ε₁, δ), the largest ε₁ with which the whole meets (ε,
+//! δ); the score has a Gaussian μ of a third of that which (ε₁, δ) allows, a tenth of what is spent in the
+//! squares that add up.
 
 mod candidates;
 mod score;
@@ -63,8 +69,8 @@ pub struct Tune {
     /// Trials expected; twice the candidates and at least 10 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trials: Option<f64>,
-    /// The law of their number; unless given, of Poisson and geometric the one that leaves a trial more, and geometric
-    /// where a candidate's noise is not Gaussian alone.
+    /// The law of their number; unless given, of Poisson and geometric the one that leaves a trial more, and
+    /// geometric where a candidate's noise is not Gaussian alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub law: Option<Law>,
     /// ε₁, once a plan has settled it.
@@ -139,7 +145,8 @@ impl Artefact for Tuned {
 }
 
 impl Tune {
-    /// Of a table with this schema; budget, neighbours and loss are as these words say, whose method is no matter.
+    /// Of a table with this schema; budget, neighbours and loss are as these words say, whose method is no
+    /// matter.
     pub fn request(
         schema: &Schema,
         rows: u64,
@@ -174,8 +181,8 @@ impl Request<Tune> {
 }
 
 impl Released<Tune> {
-    /// What was released as a model that predicts; `None` where the law gave no trial. Its certificate is that of the
-    /// tuning, which alone can be verified.
+    /// What was released as a model that predicts; `None` where the law gave no trial. Its certificate is
+    /// that of the tuning, which alone can be verified.
     pub fn model(&self) -> Option<Model> {
         let best = self.artefact().best.as_ref()?;
         let task = &self.request().task;
@@ -317,7 +324,8 @@ fn worth(
     })
 }
 
-/// Whether Gaussian noise is all that it has: then its δ, which a Poisson law asks for at every order, is known at once.
+/// Whether Gaussian noise is all that it has: then its δ, which a Poisson law asks for at every order, is
+/// known at once.
 fn gaussian_alone(event: &Event) -> bool {
     match event {
         Event::Use { cost, .. } => matches!(cost, Cost::Gaussian { .. }),
@@ -349,7 +357,8 @@ struct One {
 }
 
 impl One {
-    /// Plans a candidate within ε₁, with the noise that is settled, if any is; and how many scales are its own.
+    /// Plans a candidate within ε₁, with the noise that is settled, if any is; and how many scales are its
+    /// own.
     fn plan(
         request: &Request<Tune>,
         facts: &Facts,

@@ -104,8 +104,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the model, finite or not, a record adds from 0 to 1 and nothing to the others; sparse rows are
-        /// scored as dense ones are.
+        /// Whatever the model, finite or not, a record adds from 0 to 1 and nothing to the others; sparse
+        /// rows are scored as dense ones are.
         #[test]
         fn a_record_adds_from_zero_to_one(
             rows in prop::collection::vec((-1.0..1.0_f64, -1.0..1.0_f64, 0..2_usize), 1..12),

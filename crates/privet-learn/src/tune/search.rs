@@ -57,8 +57,8 @@ pub(super) fn search(
     Err(out_of_reach())
 }
 
-/// Of the two laws that seldom give few trials, the one that leaves each of them more: Poisson up to 15 or so, as a rule,
-/// geometric beyond, and where a candidate's noise is not Gaussian alone.
+/// Of the two laws that seldom give few trials, the one that leaves each of them more: Poisson up to 15 or
+/// so, as a rule, geometric beyond, and where a candidate's noise is not Gaussian alone.
 pub(super) fn cheaper(
     request: &Request<Tune>,
     facts: &Facts,

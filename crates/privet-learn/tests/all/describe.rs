@@ -1,4 +1,5 @@
-//! Private descriptions of tables: right without noise, moved by no more than is charged, certified and verified.
+//! Private descriptions of tables: right without noise, moved by no more than is charged, certified and
+//! verified.
 
 use privet_core::Neighbours;
 use privet_data::{Dataset, Schema, read};
@@ -316,8 +317,8 @@ proptest! {
     }
 }
 
-/// The bound is met under add-remove by a record at a corner, and nearly so when one takes another's place: a smaller
-/// one would be wrong.
+/// The bound is met under add-remove by a record at a corner, and nearly so when one takes another's place: a
+/// smaller one would be wrong.
 #[test]
 fn the_shift_is_reached() {
     for (neighbours, least) in [(Neighbours::AddRemove, 1.0 - 1e-9), (Neighbours::ReplaceOne, 0.75)]

@@ -52,7 +52,8 @@ fn released(plan: &Plan<Tune>, data: &Dataset, source: &mut dyn Source) -> Relea
     released_from_json(text.as_bytes(), Seal::Required).unwrap()
 }
 
-/// The whole meets its budget, a trial's is a part of it, and one trial alone would cost a third of it or more.
+/// The whole meets its budget, a trial's is a part of it, and one trial alone would cost a third of it or
+/// more.
 #[test]
 fn a_trial_has_a_fair_part_of_the_budget() {
     for (law, most) in [(Law::Logarithmic, 3.0), (Law::Geometric, 3.0), (Law::Poisson, 4.0)] {
@@ -119,7 +120,8 @@ fn what_is_tuned_verifies_predicts_and_lies_are_found() {
     }
 }
 
-/// A candidate that learns next to nothing is hardly ever chosen over one that learns. A fixed seed, so never by luck.
+/// A candidate that learns next to nothing is hardly ever chosen over one that learns. A fixed seed, so never
+/// by luck.
 #[test]
 fn the_better_candidate_wins() {
     // Noise over so small a ridge leaves nothing of what was learnt.
@@ -214,8 +216,8 @@ fn what_cannot_be_tuned_is_refused_in_words() {
     );
 }
 
-/// Nothing that goes out tells of the losers: the file has one model and no score, and the certificate is the same
-/// whatever the records and the draws.
+/// Nothing that goes out tells of the losers: the file has one model and no score, and the certificate is the
+/// same whatever the records and the draws.
 #[test]
 fn nothing_but_the_winner_is_written() {
     let plan = plan(&request(gd(&["2", "4"]), 100, 2.0)).unwrap();

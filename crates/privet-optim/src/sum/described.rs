@@ -1,19 +1,19 @@
 //! What a table looks like, as one vector of whole numbers: counts, sums, squares and products.
 //!
-//! A record is there if its entry in the column `marker` is not zero; otherwise it adds nothing. Each column of the
-//! table is a [`Slot`], and to each slot a record adds
+//! A record is there if its entry in the column `marker` is not zero; otherwise it adds nothing. Each column
+//! of the table is a [`Slot`], and to each slot a record adds
 //! - *cells*: 1 in one of them at most;
-//! - *a number* z in [−1, 1]: 1 in one of its bins, which cut [−1, 1] evenly; z and z². Where an indicator says that it
-//!   is missing: 1 in a cell of its own, and nothing else.
+//! - *a number* z in [−1, 1]: 1 in one of its bins, which cut [−1, 1] evenly; z and z². Where an indicator
+//!   says that it is missing: 1 in a cell of its own, and nothing else.
 //!
-//! Then, over pairs j < k of numbers of which none is missing in the record, z_j·z_k; and where a number can be missing,
-//! before those how many such records there are and what z and z² sum to over them.
+//! Then, over pairs j < k of numbers of which none is missing in the record, z_j·z_k; and where a number can
+//! be missing, before those how many such records there are and what z and z² sum to over them.
 //!
-//! **Claim.** z is clamped to [−1, 1] and truncated toward zero to a multiple of 2⁻²⁰ (no number counts as 0), so that
-//! whatever stands in the rows each entry of one record's part is what [`Part`] says it is: the bounds need no
-//! promise about the table. All sums are whole numbers of [`Described::UNIT`] = 2⁻⁴⁰, the same in any order. *Proof.* z is
-//! a multiple of 2⁻²⁰ and z_j·z_k one of 2⁻⁴⁰, each at most 1, that is 2⁴⁰ units; 2¹⁶ of them stay below 2⁶³ and are
-//! then added in 128 bits. ∎
+//! **Claim.** z is clamped to [−1, 1] and truncated toward zero to a multiple of 2⁻²⁰ (no number counts as
+//! 0), so that whatever stands in the rows each entry of one record's part is what [`Part`] says it is: the
+//! bounds need no promise about the table. All sums are whole numbers of [`Described::UNIT`] = 2⁻⁴⁰, the same
+//! in any order. *Proof.* z is a multiple of 2⁻²⁰ and z_j·z_k one of 2⁻⁴⁰, each at most 1, that is 2⁴⁰ units;
+//! 2¹⁶ of them stay below 2⁶³ and are then added in 128 bits. ∎
 //!
 //! - Tested by `agrees_with_records_one_by_one` and `parts_are_as_they_are_said_to_be`.
 

@@ -1,8 +1,9 @@
 //! Ratios of noised sums, with intervals that come of the noise alone.
 //!
-//! An interval says where the same number without noise lies, in at least 95 of 100 releases (of means and counts), or in
-//! about 95 (of spreads and correlations, by linearising; where the noise is too large for that the interval is all
-//! there is). It says nothing of how far a sample is from a population: that is the same with and without privacy.
+//! An interval says where the same number without noise lies, in at least 95 of 100 releases (of means and
+//! counts), or in about 95 (of spreads and correlations, by linearising; where the noise is too large for
+//! that the interval is all there is). It says nothing of how far a sample is from a population: that is the
+//! same with and without privacy.
 
 use super::super::count::Law;
 use super::summary::Estimate;
@@ -68,8 +69,8 @@ impl Noise {
         self.beyond(noises, 2.241_402_727_604_947, 40_f64.ln())
     }
 
-    /// One Laplace variable exceeds t scales with probability e⁻ᵗ; of several with the same variance the tails are
-    /// lighter there.
+    /// One Laplace variable exceeds t scales with probability e⁻ᵗ; of several with the same variance the
+    /// tails are lighter there.
     fn beyond(self, noises: f64, normal: f64, laplace: f64) -> f64 {
         let factor = match self.law {
             Law::Laplace => laplace / std::f64::consts::SQRT_2,
@@ -96,7 +97,7 @@ impl Noise {
         };
         let margin = if count.noises > 0.0 { self.wide_margin(1.0) } else { self.margin(1.0) };
         let value = if count.value > 0.0 { (sum / count.value).clamp(-1.0, 1.0) } else { 0.0 };
-        if !(least > 0.0) {
+        if least <= 0.0 {
             return Estimate { value, low: -1.0, high: 1.0 };
         }
         let ends = [(sum - margin) / least, (sum - margin) / most];
@@ -105,8 +106,8 @@ impl Noise {
         Estimate { value, low, high: ends[0].max(ends[1]).clamp(-1.0, 1.0) }
     }
 
-    /// The variance of z, at least 0 and at most 1, and the deviation of the noise in it; `None` where nobody may be
-    /// there.
+    /// The variance of z, at least 0 and at most 1, and the deviation of the noise in it; `None` where nobody
+    /// may be there.
     fn variance(self, moments: &Moments) -> Option<(f64, f64)> {
         let n = moments.count.value;
         if n - 3.0 * self.deviation() * moments.count.noises.sqrt() < 1.0 {
@@ -141,7 +142,7 @@ impl Noise {
         else {
             return unknown(0.0);
         };
-        if !(a > 0.0 && b > 0.0) {
+        if a <= 0.0 || b <= 0.0 {
             return unknown(0.0);
         }
         let n = first.count.value;
@@ -174,9 +175,9 @@ impl Noise {
 mod tests {
     use super::*;
 
-    /// By adding noise of a simple generator to known sums: intervals hold the truth in at least 93 of 100 draws.
-    /// 4,000 draws, and a share of 95 of 100: a false failure has a probability below exp(−2·4000·0.02²) = 4 %
-    /// by Hoeffding, but the seed is fixed, so that it fails always or never.
+    /// By adding noise of a simple generator to known sums: intervals hold the truth in at least 93 of 100
+    /// draws. 4,000 draws, and a share of 95 of 100: a false failure has a probability below
+    /// exp(−2·4000·0.02²) = 4 % by Hoeffding, but the seed is fixed, so that it fails always or never.
     #[test]
     fn intervals_hold_what_they_are_about() {
         let mut state = 9_u64;

@@ -6,7 +6,7 @@ use super::summary::Quantile;
 /// The nearest counts with the same total of which none is below 0; all 0 where the total is not above.
 pub(super) fn consistent(noised: &[f64]) -> Vec<f64> {
     let total: f64 = noised.iter().sum();
-    if !(total > 0.0) {
+    if total <= 0.0 {
         return vec![0.0; noised.len()];
     }
     // Projection onto a simplex: what is taken from each is the same, and what falls below 0 is cut.
@@ -25,10 +25,11 @@ pub(super) fn consistent(noised: &[f64]) -> Vec<f64> {
 
 /// A quantile of a number in `low..=high` whose noised histogram has even bins.
 ///
-/// The interval holds every bin that the noise does not speak against. Of bin b it would, if q of the records lay
-/// beyond it: T_b = (1 − q)·Σ_{i ≤ b} hᵢ − q·Σ_{i > b} hᵢ is at least 0 for the bin of the quantile and at most 0 for the
-/// one before it; each is refused where its noised value is off by more than its margin. So the bin that the quantile
-/// lies in is among them in at least 95 of 100 releases, and nothing is said of where in a bin it lies.
+/// The interval holds every bin that the noise does not speak against. Of bin b it would, if q of the records
+/// lay beyond it: T_b = (1 − q)·Σ_{i ≤ b} hᵢ − q·Σ_{i > b} hᵢ is at least 0 for the bin of the quantile and
+/// at most 0 for the one before it; each is refused where its noised value is off by more than its margin. So
+/// the bin that the quantile lies in is among them in at least 95 of 100 releases, and nothing is said of
+/// where in a bin it lies.
 pub(super) fn quantile(
     level: f64,
     noised: &[f64],

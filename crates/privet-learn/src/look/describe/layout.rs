@@ -248,7 +248,8 @@ mod tests {
             let request = Describe::default();
             Layout::of(&request.request(&schema, 10, neighbours, (1.0, None)).unwrap()).unwrap()
         };
-        // Cells of age, work, hours, ill; z and z² of two; of whole records a count, two z and two z²; a product.
+        // Cells of age, work, hours, ill; z and z² of two; of whole records a count, two z and two z²; a
+        // product.
         let replaced = layout(Neighbours::ReplaceOne);
         assert_eq!(replaced.absolute_shift(), 4.0 * 2.0 + 2.0 * 3.0 + 1.0 + 2.0 * 3.0 + 2.0);
         let squares: f64 = 4.0 * 2.0 + 2.0 * 5.0 + 1.0 + 2.0 * 5.0 + 4.0;

@@ -1,8 +1,9 @@
-//! A private description of a table: counts, means, spreads, quantiles, histograms and correlations, in one release.
+//! A private description of a table: counts, means, spreads, quantiles, histograms and correlations, in one
+//! release.
 //!
-//! **Theorem.** A record adds to the vector of sums ([`Described`]) in *parts*: 1 to one cell of several, or to none
-//! ([`Part::OneOf`]); a number in [0, 1] ([`Part::Share`]); a number in [−1, 1] ([`Part::Signed`]). A unit has at most k
-//! records. Between neighbours the sums move
+//! **Theorem.** A record adds to the vector of sums ([`Described`]) in *parts* ([`privet_optim::sum::Part`]): 1
+//! to one cell of several, or to none; a number in [0, 1]; a number in [−1, 1]. A unit has at most k records.
+//! Between neighbours the sums move
 //!
 //! | part | add or remove, ℓ1 and ℓ2 | replace one, ℓ1 | replace one, ℓ2 |
 //! |---|---|---|---|
@@ -11,28 +12,29 @@
 //! | in [−1, 1] | k | 2k | 2k |
 //!
 //! and all parts together in ℓ1 by their sum, in ℓ2 by the root of the sum of their squares.
-//! - **Gaussian** (δ > 0): one discrete Gaussian vector on a fine grid ([`privet_dp::mechanism::Gaussian`]) at Δ₂;
-//! - **Laplace** (δ = 0): one discrete Laplace vector on multiples of 2⁻²⁰ ([`privet_dp::mechanism::Laplace`]) at Δ₁ and
-//!   the rounding to that grid.
+//! - **Gaussian** (δ > 0): one discrete Gaussian vector on a fine grid ([`privet_dp::mechanism::Gaussian`])
+//!   at Δ₂;
+//! - **Laplace** (δ = 0): one discrete Laplace vector on multiples of 2⁻²⁰
+//!   ([`privet_dp::mechanism::Laplace`]) at Δ₁ and the rounding to that grid.
 //!
-//! *Proof.* Cells: the unit's counts c ≥ 0 have ‖c‖₁ ≤ k, so ‖c‖₂ ≤ k, and ‖c′ − c‖₂² ≤ ‖c‖² + ‖c′‖² ≤ 2k² since no entry is
-//! negative; ‖c′ − c‖₁ ≤ 2k. A sum of at most k numbers of [0, 1] lies in [0, k], and so two of them are at most k apart; of
-//! [−1, 1] likewise 2k. Parts stand in different coordinates, so their squares add. The parts hold for whatever stands in the
-//! rows: numbers are clamped and truncated inside the sum, which is exact. ∎ Tested by `tests/all/describe.rs` on random and
-//! extreme neighbours.
+//! *Proof.* Cells: the unit's counts c ≥ 0 have ‖c‖₁ ≤ k, so ‖c‖₂ ≤ k, and ‖c′ − c‖₂² ≤ ‖c‖² + ‖c′‖² ≤ 2k²
+//! since no entry is negative; ‖c′ − c‖₁ ≤ 2k. A sum of at most k numbers of [0, 1] lies in [0, k], and so
+//! two of them are at most k apart; of [−1, 1] likewise 2k. Parts stand in different coordinates, so their
+//! squares add. The parts hold for whatever stands in the rows: numbers are clamped and truncated inside the
+//! sum, which is exact. ∎ Tested by `tests/all/describe.rs` on random and extreme neighbours.
 //!
-//! **Split of the budget.** All sums get the same noise. Under add-remove that is the split with the least sum of variances,
-//! since every part costs the same there. What is not asked for costs nothing: leave out columns or correlations and
-//! the rest gets less noise.
+//! **Split of the budget.** All sums get the same noise. Under add-remove that is the split with the least
+//! sum of variances, since every part costs the same there. What is not asked for costs nothing: leave out
+//! columns or correlations and the rest gets less noise.
 //!
-//! **Everything shown is made of those sums and the schema alone** ([`Summary`]): means, spreads and correlations are ratios of
-//! them; quantiles are read off the histogram's cumulative sums, made consistent (no cell below 0). Quantiles by the
-//! exponential mechanism would be closer for one quantile of one column, but each would cost its own part of the budget; those
-//! of a histogram that is released anyway cost nothing.
+//! **Everything shown is made of those sums and the schema alone** ([`Summary`]): means, spreads and
+//! correlations are ratios of them; quantiles are read off the histogram's cumulative sums, made consistent
+//! (no cell below 0). Quantiles by the exponential mechanism would be closer for one quantile of one column,
+//! but each would cost its own part of the budget; those of a histogram that is released anyway cost nothing.
 //!
-//! **Conditions.** Bounds, categories and bins come from the schema and the request, never from the records. The number of
-//! rows is public under replace-one neighbours with records as units, where no record can be left out as unreadable;
-//! otherwise it is one of the sums.
+//! **Conditions.** Bounds, categories and bins come from the schema and the request, never from the records.
+//! The number of rows is public under replace-one neighbours with records as units, where no record can be
+//! left out as unreadable; otherwise it is one of the sums.
 
 mod estimate;
 mod histogram;
@@ -80,7 +82,8 @@ pub struct Describe {
 
 /// Limits on the bins of a histogram.
 pub const BINS: Range = Range::from("bins", 2.0, 1025.0);
-/// Bins unless given: a quantile is known to about 3 % of the bounds, and at most as many noises add up in it.
+/// Bins unless given: a quantile is known to about 3 % of the bounds, and at most as many noises add up in
+/// it.
 const USUAL_BINS: u32 = 32;
 /// Up to so many numbers are correlated unless told: the noise grows like their number.
 const CORRELATED: usize = 24;

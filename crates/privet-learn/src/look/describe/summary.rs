@@ -246,11 +246,11 @@ impl<'a> Reading<'a> {
             .map(|field| &field.name)
             .collect();
         let mut all = Vec::new();
-        for first in 0..numbers.len() {
-            for second in first + 1..numbers.len() {
+        for (place, (first, own)) in numbers.iter().zip(moments).enumerate() {
+            for (second, other) in numbers.iter().zip(moments).skip(place + 1) {
                 let products = self.take(1)[0];
-                let estimate = self.noise.correlation(&moments[first], &moments[second], products);
-                let (first, second) = (numbers[first].clone(), numbers[second].clone());
+                let estimate = self.noise.correlation(own, other, products);
+                let (first, second) = (first.to_string(), second.to_string());
                 all.push(Correlation { first, second, estimate });
             }
         }
