@@ -23,8 +23,8 @@ mod ratings;
 mod schema;
 mod select;
 mod shapes;
-mod vote;
 mod tune;
+mod vote;
 mod watched;
 
 use pyo3::prelude::*;

@@ -72,7 +72,9 @@ impl Subject {
     fn own(&self) -> [(&'static str, u32); 2] {
         let most = self.max_records.unwrap_or(1);
         match self.neighbours {
-            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => [("-1,1,no", most), ("1,-1,yes", most)],
+            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => {
+                [("-1,1,no", most), ("1,-1,yes", most)]
+            }
             Neighbours::AddRemove => [("1,1,yes", 0), ("1,1,yes", most)],
         }
     }

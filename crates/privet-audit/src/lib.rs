@@ -60,8 +60,8 @@ pub mod selections;
 mod sharp;
 pub mod statistic;
 pub mod streams;
-pub mod votes;
 pub mod tunings;
+pub mod votes;
 
 pub use attack::{AttackOptions, Finding};
 pub use claim::Claim;

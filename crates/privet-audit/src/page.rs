@@ -2,14 +2,14 @@
 
 mod answers;
 mod counts;
-mod networks;
 mod descriptions;
+mod networks;
 mod phases;
 mod progress;
 mod ratings;
 mod selections;
-mod votes;
 mod streams;
+mod votes;
 
 use self::progress::{LEARNER, OTHER, Progress, SINGLE};
 use crate::attack::{self, AttackOptions};

@@ -24,8 +24,8 @@ pub mod page;
 mod progress;
 mod releasing;
 mod settings;
-mod usable;
 mod spending;
+mod usable;
 mod verbs;
 mod words;
 

@@ -20,5 +20,5 @@ mod schemas;
 mod selections;
 mod soundness;
 mod streams;
-mod votes;
 mod tunings;
+mod votes;

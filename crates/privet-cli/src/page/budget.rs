@@ -117,7 +117,9 @@ fn meaning(limit: &Limit) -> String {
     // Accuracy of the best test between two equally likely worlds: (e^ε + δ)/(1 + e^ε).
     let right = (power + limit.delta) / (1.0 + power) * 100.0;
     let guess = match limit.filter.neighbours {
-        Neighbours::ReplaceOne | Neighbours::ReplaceLabel => "which of two people, else equally likely, is in the data",
+        Neighbours::ReplaceOne | Neighbours::ReplaceLabel => {
+            "which of two people, else equally likely, is in the data"
+        }
         Neighbours::AddRemove => {
             "whether a person, in it or not with equal chances, is in the data"
         }

@@ -176,16 +176,12 @@ pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
         }
         (Start::Fresh(spending), Some(path)) => {
             let planned = spending.spend_whole(planned)?;
-            let begun =
-                Checkpointed::begin(&planned, weights.as_deref(), path, source.as_mut())?;
+            let begun = Checkpointed::begin(&planned, weights.as_deref(), path, source.as_mut())?;
             begun.finish(&data, flags.every, source.as_mut(), &never)?
         }
-        (Start::Fresh(spending), None) => TrainedNetwork::from_release(spending.run(
-            &planned,
-            &data,
-            source.as_mut(),
-            &never,
-        )?)?,
+        (Start::Fresh(spending), None) => {
+            TrainedNetwork::from_release(spending.run(&planned, &data, source.as_mut(), &never)?)?
+        }
     };
     drop(meter);
     told.releasing.keep(place, &network, "model", (String::new(), as_json(&network)))

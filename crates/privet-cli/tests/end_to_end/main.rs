@@ -44,6 +44,6 @@ mod private_count;
 mod public;
 mod report;
 mod select;
-mod vote;
 mod tune;
+mod vote;
 mod world;

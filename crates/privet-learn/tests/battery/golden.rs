@@ -5,8 +5,8 @@
 //! seed are others.
 
 use crate::subject::{
-    ANSWERS, COUNTS, DESCRIPTIONS, MODELS, NETWORKS, PLAIN, RATINGS, STREAMS, SUPPORTS, Subject, TALLIES, TUNINGS,
-    VOTES,
+    ANSWERS, COUNTS, DESCRIPTIONS, MODELS, NETWORKS, PLAIN, RATINGS, STREAMS, SUPPORTS, Subject,
+    TALLIES, TUNINGS, VOTES,
 };
 use privet_learn::Task;
 use std::collections::BTreeMap;
