@@ -176,7 +176,7 @@ impl Scaled {
                 if look {
                     found = self.margins(steps, &self.moments.gradient(here));
                 }
-                told |= (look || step % 1024 == 0) && !go_on();
+                told |= (look || step.is_multiple_of(1024)) && !go_on();
                 found.is_none() && !told
             };
             theta = self.moments.descend((smoothness, steps.lambda), theta, count, &mut seen);

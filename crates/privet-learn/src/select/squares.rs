@@ -114,7 +114,8 @@ impl Moments {
         };
         let mut theta = in_ball(&gram, &linear, radius);
         // Asks "within?", so that what is not a number is not.
-        if !(found(&theta) <= gap) {
+        let within = found(&theta) <= gap;
+        if !within {
             theta = accelerated(&gram, &linear, radius, 0.5 * gap);
         }
         let product = times(&gram, &theta);

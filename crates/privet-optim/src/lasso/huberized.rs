@@ -91,7 +91,7 @@ impl Huberized<'_> {
         let mut best = Found { theta: vec![0.0; self.columns], gap: f64::INFINITY, steps: 0 };
         let mut seen = |step: u64, theta: &[f64]| {
             // A look costs a pass, as a step does.
-            if step % 8 == 0 || step == u64::from(limit) {
+            if step.is_multiple_of(8) || step == u64::from(limit) {
                 self.gradient(theta, &mut slope);
                 let gap = gap(self.weight, &slope, theta);
                 if gap < best.gap {

@@ -140,7 +140,7 @@ fn a_search_ends_on_any_records() {
                 })
                 .collect();
             let labels: Vec<f64> =
-                (0..rows).map(|row| if row % 2 == 0 { 1.0 } else { -0.5 }).collect();
+                (0..rows).map(|row| if row.is_multiple_of(2) { 1.0 } else { -0.5 }).collect();
             let steps = Steps { size: 2, lambda: 40.0, curvature: 40.0, cap: 400.0 };
             assert!(steps.rounded(COLUMNS) && steps.most(COLUMNS) < 1e5, "{}", steps.most(COLUMNS));
             let _ = found(&values, &labels, &steps);
