@@ -59,7 +59,8 @@ fn every_released_certificate_verifies_or_is_void() {
 }
 
 /// Methods with the first version that has them.
-const LATER: [(&str, &str); 5] = [
+const LATER: [(&str, &str); 6] = [
+    ("averaged", "0.3.0"),
     ("centred-gd", "0.2.0"),
     ("chosen-amp", "0.2.0"),
     ("two-stage", "0.3.0"),
@@ -197,6 +198,7 @@ fn write_the_files_of_this_version() {
         ("sgd", Loss::Logistic, Neighbours::AddRemove, 1e-6, &three),
         ("psgd", Loss::Logistic, Neighbours::ReplaceOne, 1e-6, &two),
         ("psgd-strong", Loss::Logistic, Neighbours::AddRemove, 1e-6, &three),
+        ("averaged", Loss::Logistic, Neighbours::ReplaceOne, 1e-6, &three),
         ("ssp", Loss::SQUARED, Neighbours::ReplaceOne, 1e-6, &two),
         ("ssp", Loss::SQUARED, Neighbours::AddRemove, 1e-6, &three),
         ("ssp", Loss::SQUARED, Neighbours::ReplaceOne, 0.0, &two),
