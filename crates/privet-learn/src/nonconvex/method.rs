@@ -193,7 +193,7 @@ macro_rules! methods {
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "name", rename_all = "kebab-case")]
         pub enum Method {
-            $($(#[$doc])* $variant(Settings),)*
+            $($(#[$doc])* $variant(Box<Settings>),)*
         }
 
         /// Every training that can be asked for.
@@ -216,11 +216,11 @@ macro_rules! methods {
 
             /// The same with others.
             pub fn having(&self, settings: Settings) -> Self {
-                match self { $(Self::$variant(_) => Self::$variant(settings),)* }
+                match self { $(Self::$variant(_) => Self::$variant(Box::new(settings)),)* }
             }
 
             fn named(word: &str) -> Option<Self> {
-                match word { $($name => Some(Self::$variant(Settings::default())),)* _ => None }
+                match word { $($name => Some(Self::$variant(Box::default())),)* _ => None }
             }
         }
     };
@@ -270,7 +270,7 @@ methods! {
 
 impl Default for Method {
     fn default() -> Self {
-        Self::DpSgd(Settings::default())
+        Self::DpSgd(Box::default())
     }
 }
 

@@ -100,6 +100,11 @@ impl Tensors {
                 known.len()
             ));
         }
+        // Before there is room for them: a file may describe a network far larger than what it holds.
+        let held: usize = self.tensors.iter().map(|tensor| tensor.values.len()).sum();
+        if held != net.parameters() {
+            return Err(format!("it has {held} weights, and the network has {}", net.parameters()));
+        }
         let mut weights = vec![0.0; net.parameters()];
         for (own, known) in self.tensors.iter().zip(known) {
             if own.name != known.name || own.shape != known.shape {

@@ -335,7 +335,7 @@ fn what_does_not_fit_is_refused_with_its_numbers() {
     // A setting that the method does not have, in a file, is not one that the planner writes.
     let odd = Settings { gamma: Some(0.5), sums: Some(Sums::Float), ..Settings::default() };
     let asked = request("dp-sgd", NET, 500, Neighbours::ReplaceOne);
-    let task = Network { method: Method::DpSgd(odd), ..asked.task.clone() };
+    let task = Network { method: Method::DpSgd(Box::new(odd)), ..asked.task.clone() };
     let planned = plan(&Request { task, ..asked }).unwrap();
     assert_eq!(planned.request().task.method.settings().gamma, None);
 }
