@@ -9,7 +9,8 @@ pub(super) trait Lanes: Copy {
     /// Numbers a register.
     const WIDTH: usize;
     unsafe fn zero() -> Self;
-    unsafe fn splat(value: f32) -> Self;
+    /// One number in every lane.
+    unsafe fn spread(from: *const f32) -> Self;
     unsafe fn load(from: *const f32) -> Self;
     /// The first `count` numbers; the others are 0 and are not read.
     unsafe fn load_part(from: *const f32, count: usize) -> Self;
@@ -33,8 +34,9 @@ impl Lanes for Plain {
     }
 
     #[inline(always)]
-    unsafe fn splat(value: f32) -> Self {
-        Self([value; 8])
+    unsafe fn spread(from: *const f32) -> Self {
+        // SAFETY: the caller's pointer is good for a number.
+        Self([unsafe { *from }; 8])
     }
 
     #[inline(always)]
@@ -109,8 +111,8 @@ pub(super) mod x86 {
         }
 
         #[inline(always)]
-        unsafe fn splat(value: f32) -> Self {
-            Self(unsafe { _mm256_set1_ps(value) })
+        unsafe fn spread(from: *const f32) -> Self {
+            Self(unsafe { _mm256_set1_ps(_mm_cvtss_f32(_mm_load_ss(from))) })
         }
 
         #[inline(always)]
@@ -148,8 +150,8 @@ pub(super) mod x86 {
         }
 
         #[inline(always)]
-        unsafe fn splat(value: f32) -> Self {
-            Self(unsafe { _mm512_set1_ps(value) })
+        unsafe fn spread(from: *const f32) -> Self {
+            Self(unsafe { _mm512_set1_ps(_mm_cvtss_f32(_mm_load_ss(from))) })
         }
 
         #[inline(always)]

@@ -16,23 +16,29 @@ struct Tile {
     accumulate: bool,
 }
 
-/// `ROWS` × (`VECTORS` registers) of C. `part` numbers of the last register are there.
+/// `ROWS` × (`VECTORS` registers) of C. Unless `WHOLE`, `part` numbers of the last register are there. Pointers wrap
+/// rather than being checked: `super::product_at` checked what they reach.
 #[inline(always)]
-unsafe fn tile<L: Lanes, const ROWS: usize, const VECTORS: usize>(tile: Tile, part: usize) {
-    let whole = part == L::WIDTH;
-    // SAFETY: `product` checked that every row, column and inner index is inside its slice; a part of a register
-    // touches the numbers it names alone.
+unsafe fn tile<L: Lanes, const ROWS: usize, const VECTORS: usize, const WHOLE: bool>(
+    tile: Tile,
+    part: usize,
+) {
+    // SAFETY: every row, column and inner index is inside its slice; a part of a register touches the numbers it
+    // names alone.
     unsafe {
-        let load = |from: *const f32, vector: usize| {
-            let from = from.add(vector * L::WIDTH);
-            if whole || vector + 1 < VECTORS { L::load(from) } else { L::load_part(from, part) }
-        };
         let mut sums = [[L::zero(); VECTORS]; ROWS];
         if tile.accumulate {
-            for (row, sums) in sums.iter_mut().enumerate() {
+            let mut from = tile.c.cast_const();
+            for sums in &mut sums {
                 for (vector, sum) in sums.iter_mut().enumerate() {
-                    *sum = load(tile.c.add(row * tile.columns), vector);
+                    let from = from.wrapping_add(vector * L::WIDTH);
+                    *sum = if WHOLE || vector + 1 < VECTORS {
+                        L::load(from)
+                    } else {
+                        L::load_part(from, part)
+                    };
                 }
+                from = from.wrapping_add(tile.columns);
             }
         }
         let mut a = tile.a;
@@ -40,10 +46,15 @@ unsafe fn tile<L: Lanes, const ROWS: usize, const VECTORS: usize>(tile: Tile, pa
         for _ in 0..tile.inner {
             let mut values = [L::zero(); VECTORS];
             for (vector, value) in values.iter_mut().enumerate() {
-                *value = load(b, vector);
+                let from = b.wrapping_add(vector * L::WIDTH);
+                *value = if WHOLE || vector + 1 < VECTORS {
+                    L::load(from)
+                } else {
+                    L::load_part(from, part)
+                };
             }
             for (row, sums) in sums.iter_mut().enumerate() {
-                let factor = L::splat(*a.add(row * tile.a_row));
+                let factor = L::spread(a.wrapping_add(row.wrapping_mul(tile.a_row)));
                 for (sum, value) in sums.iter_mut().zip(values) {
                     *sum = factor.multiply_add(value, *sum);
                 }
@@ -51,18 +62,20 @@ unsafe fn tile<L: Lanes, const ROWS: usize, const VECTORS: usize>(tile: Tile, pa
             a = a.wrapping_add(tile.a_column);
             b = b.wrapping_add(tile.columns);
         }
-        for (row, sums) in sums.into_iter().enumerate() {
+        let mut to = tile.c;
+        for sums in sums {
             for (vector, sum) in sums.into_iter().enumerate() {
-                let to = tile.c.add(row * tile.columns + vector * L::WIDTH);
-                if whole || vector + 1 < VECTORS { sum.store(to) } else { sum.store_part(to, part) }
+                let to = to.wrapping_add(vector * L::WIDTH);
+                if WHOLE || vector + 1 < VECTORS { sum.store(to) } else { sum.store_part(to, part) }
             }
+            to = to.wrapping_add(tile.columns);
         }
     }
 }
 
 /// All rows of some columns, `MOST` at a time.
 #[inline(always)]
-unsafe fn strip<L: Lanes, const MOST: usize, const VECTORS: usize>(
+unsafe fn strip<L: Lanes, const MOST: usize, const VECTORS: usize, const WHOLE: bool>(
     mut at: Tile,
     rows: usize,
     part: usize,
@@ -73,9 +86,9 @@ unsafe fn strip<L: Lanes, const MOST: usize, const VECTORS: usize>(
         macro_rules! rows_of {
             ($count:expr) => {
                 while left >= $count {
-                    tile::<L, $count, VECTORS>(at, part);
-                    at.a = at.a.wrapping_add($count * at.a_row);
-                    at.c = at.c.wrapping_add($count * at.columns);
+                    tile::<L, $count, VECTORS, WHOLE>(at, part);
+                    at.a = at.a.wrapping_add(at.a_row.wrapping_mul($count));
+                    at.c = at.c.wrapping_add(at.columns.wrapping_mul($count));
                     left -= $count;
                 }
             };
@@ -95,7 +108,7 @@ unsafe fn strip<L: Lanes, const MOST: usize, const VECTORS: usize>(
 /// C (+)= A·B in tiles of `MOST` rows and two registers.
 ///
 /// # Safety
-/// The processor has what `L` stands for, and the slices are as long as `super::product` checks.
+/// The processor has what `L` stands for, and the slices are as long as `super::product_at` checks.
 #[inline(always)]
 pub(super) unsafe fn product<L: Lanes, const MOST: usize>(
     (rows, columns, inner): (usize, usize, usize),
@@ -120,10 +133,14 @@ pub(super) unsafe fn product<L: Lanes, const MOST: usize>(
         };
         // SAFETY: the columns from `column` on are `left`, and no more of them are touched.
         unsafe {
-            if left > L::WIDTH {
-                strip::<L, MOST, 2>(at, rows, (left - L::WIDTH).min(L::WIDTH));
+            if left >= 2 * L::WIDTH {
+                strip::<L, MOST, 2, true>(at, rows, L::WIDTH);
+            } else if left > L::WIDTH {
+                strip::<L, MOST, 2, false>(at, rows, left - L::WIDTH);
+            } else if left == L::WIDTH {
+                strip::<L, MOST, 1, true>(at, rows, L::WIDTH);
             } else {
-                strip::<L, MOST, 1>(at, rows, left);
+                strip::<L, MOST, 1, false>(at, rows, left);
             }
         }
         column += 2 * L::WIDTH;

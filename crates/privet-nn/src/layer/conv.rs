@@ -32,34 +32,22 @@ impl Window {
         (self.height + 2 * self.padding) * (self.width + 2 * self.padding) * self.channels
     }
 
-    /// Calls with (place in the padded image, place in the image, numbers) for every line.
+    /// Where line `row` of the image begins in the padded one.
     #[inline(always)]
-    fn lines(&self, mut each: impl FnMut(usize, usize, usize)) {
-        let length = self.width * self.channels;
-        for row in 0..self.height {
-            let padded = (row + self.padding) * (self.width + 2 * self.padding) + self.padding;
-            each(padded * self.channels, row * length, length);
-        }
+    fn padded_line(&self, row: usize) -> usize {
+        ((row + self.padding) * (self.width + 2 * self.padding) + self.padding) * self.channels
     }
 
-    /// Calls with (place in the patches, place in the padded image) for every line of every patch, of
-    /// side × channels numbers each.
+    /// Numbers of a line of the padded image.
     #[inline(always)]
-    fn runs(&self, mut each: impl FnMut(usize, usize)) {
-        let line = self.size * self.channels;
-        let across = (self.width + 2 * self.padding) * self.channels;
-        let mut patch = 0;
-        for out_row in 0..self.out_height {
-            for out_column in 0..self.out_width {
-                let mut image =
-                    out_row * self.stride * across + out_column * self.stride * self.channels;
-                for _ in 0..self.size {
-                    each(patch, image);
-                    patch += line;
-                    image += across;
-                }
-            }
-        }
+    fn across(&self) -> usize {
+        (self.width + 2 * self.padding) * self.channels
+    }
+
+    /// Where the window of a place begins in the padded image.
+    #[inline(always)]
+    fn corner(&self, row: usize, column: usize) -> usize {
+        row * self.stride * self.across() + column * self.stride * self.channels
     }
 }
 
@@ -85,34 +73,58 @@ impl Seen {
 for_each_level! {
     /// Every patch of one image, a row each.
     pub(crate) fn patches(window: &Window, image: &[f32], seen: &mut Seen) {
+        let Seen { patches, padded } = seen;
         let from = if window.padding > 0 {
-            window.lines(|to, from, count| copy(&mut seen.padded[to..to + count], &image[from..from + count]));
-            &seen.padded[..]
+            let length = window.width * window.channels;
+            for (row, line) in image.chunks_exact(length).enumerate() {
+                let at = window.padded_line(row);
+                copy(&mut padded[at..at + length], line);
+            }
+            &padded[..]
         } else {
             image
         };
-        let line = window.size * window.channels;
-        window.runs(|to, at| copy(&mut seen.patches[to..to + line], &from[at..at + line]));
+        let (line, across) = (window.size * window.channels, window.across());
+        let mut rows = patches.chunks_exact_mut(window.patch());
+        for out_row in 0..window.out_height {
+            for out_column in 0..window.out_width {
+                let Some(patch) = rows.next() else { return };
+                let mut at = window.corner(out_row, out_column);
+                for part in patch.chunks_exact_mut(line) {
+                    copy(part, &from[at..at + line]);
+                    at += across;
+                }
+            }
+        }
     }
 }
 
 for_each_level! {
     /// The image whose pixels are the sums of what patches have there.
     fn unpatch(window: &Window, back: &mut Seen, image: &mut [f32]) {
-        let line = window.size * window.channels;
-        let add = |image: &mut [f32]| {
-            image.fill(0.0);
-            window.runs(|from, at| {
-                for (pixel, value) in image[at..at + line].iter_mut().zip(&back.patches[from..from + line]) {
-                    *pixel += value;
+        let Seen { patches, padded } = back;
+        let (line, across) = (window.size * window.channels, window.across());
+        let target: &mut [f32] = if window.padding > 0 { padded } else { &mut *image };
+        target.fill(0.0);
+        let mut rows = patches.chunks_exact(window.patch());
+        for out_row in 0..window.out_height {
+            for out_column in 0..window.out_width {
+                let Some(patch) = rows.next() else { return };
+                let mut at = window.corner(out_row, out_column);
+                for part in patch.chunks_exact(line) {
+                    for (pixel, value) in target[at..at + line].iter_mut().zip(part) {
+                        *pixel += value;
+                    }
+                    at += across;
                 }
-            });
-        };
+            }
+        }
         if window.padding > 0 {
-            add(&mut back.padded);
-            window.lines(|from, to, count| copy(&mut image[to..to + count], &back.padded[from..from + count]));
-        } else {
-            add(image);
+            let length = window.width * window.channels;
+            for (row, line) in image.chunks_exact_mut(length).enumerate() {
+                let at = window.padded_line(row);
+                copy(line, &padded[at..at + length]);
+            }
         }
     }
 }

@@ -7,20 +7,22 @@ for_each_level! {
     /// The largest of each window, a channel at a time, and which of the window's pixels it was (the first of
     /// equals).
     pub(crate) fn largest(window: &Window, input: &[f32], output: &mut [f32], chosen: &mut [u32]) {
-        segments(window, |out, first, length| {
+        for number in 0..segments(window) {
+            let (out, first, length) = segment(window, number);
             let output = &mut output[out..out + length];
             let chosen = &mut chosen[out..out + length];
             output.copy_from_slice(&input[first..first + length]);
             chosen.fill(0);
-            pixels(window, |pixel, shift| {
-                let values = &input[first + shift..first + shift + length];
+            for pixel in 1..window.size * window.size {
+                let at = first + shift(window, pixel);
+                let values = &input[at..at + length];
                 for ((best, index), &value) in output.iter_mut().zip(chosen.iter_mut()).zip(values) {
                     let better = value > *best;
                     *best = if better { value } else { *best };
-                    *index = if better { pixel } else { *index };
+                    *index = if better { pixel as u32 } else { *index };
                 }
-            });
-        });
+            }
+        }
     }
 }
 
@@ -28,15 +30,16 @@ for_each_level! {
     /// Slopes at the input: each goes to the pixel that was the largest.
     pub(crate) fn largest_back(window: &Window, chosen: &[u32], slopes: &[f32], out: &mut [f32]) {
         out.fill(0.0);
-        segments(window, |from, first, length| {
+        for number in 0..segments(window) {
+            let (from, first, length) = segment(window, number);
             let (slopes, chosen) = (&slopes[from..from + length], &chosen[from..from + length]);
-            pixels(window, |pixel, shift| {
-                let back = &mut out[first + shift..first + shift + length];
-                for ((back, &slope), &index) in back.iter_mut().zip(slopes).zip(chosen) {
-                    *back += if index == pixel { slope } else { 0.0 };
+            for pixel in 0..window.size * window.size {
+                let at = first + shift(window, pixel);
+                for ((back, &slope), &index) in out[at..at + length].iter_mut().zip(slopes).zip(chosen) {
+                    *back += if index == pixel as u32 { slope } else { 0.0 };
                 }
-            });
-        });
+            }
+        }
     }
 }
 
@@ -45,14 +48,15 @@ for_each_level! {
     pub(crate) fn average(window: &Window, input: &[f32], output: &mut [f32]) {
         let share = 1.0 / (window.size * window.size) as f32;
         output.fill(0.0);
-        segments(window, |out, first, length| {
-            pixels(window, |_, shift| {
-                let values = &input[first + shift..first + shift + length];
-                for (total, value) in output[out..out + length].iter_mut().zip(values) {
+        for number in 0..segments(window) {
+            let (out, first, length) = segment(window, number);
+            for pixel in 0..window.size * window.size {
+                let at = first + shift(window, pixel);
+                for (total, value) in output[out..out + length].iter_mut().zip(&input[at..at + length]) {
                     *total += share * value;
                 }
-            });
-        });
+            }
+        }
     }
 }
 
@@ -61,42 +65,38 @@ for_each_level! {
     pub(crate) fn average_back(window: &Window, slopes: &[f32], out: &mut [f32]) {
         let share = 1.0 / (window.size * window.size) as f32;
         out.fill(0.0);
-        segments(window, |from, first, length| {
-            pixels(window, |_, shift| {
-                let back = &mut out[first + shift..first + shift + length];
-                for (back, slope) in back.iter_mut().zip(&slopes[from..from + length]) {
+        for number in 0..segments(window) {
+            let (from, first, length) = segment(window, number);
+            for pixel in 0..window.size * window.size {
+                let at = first + shift(window, pixel);
+                for (back, slope) in out[at..at + length].iter_mut().zip(&slopes[from..from + length]) {
                     *back += share * slope;
                 }
-            });
-        });
-    }
-}
-
-/// Calls with (place in the output, place of the first pixel in the input, numbers) for runs of outputs whose
-/// inputs lie together: a whole line where the stride is 1, else one window.
-#[inline(always)]
-fn segments(window: &Window, mut each: impl FnMut(usize, usize, usize)) {
-    let (across, runs) =
-        if window.stride == 1 { (window.out_width, 1) } else { (1, window.out_width) };
-    let length = across * window.channels;
-    for row in 0..window.out_height {
-        for run in 0..runs {
-            let out = (row * window.out_width + run) * window.channels;
-            let first =
-                (row * window.stride * window.width + run * window.stride) * window.channels;
-            each(out, first, length);
+            }
         }
     }
 }
 
-/// Calls with (number of the pixel, how far it is from the window's first) for every pixel of a window.
+/// Runs of outputs whose inputs lie together: a whole line where the stride is 1, else one window.
 #[inline(always)]
-fn pixels(window: &Window, mut each: impl FnMut(u32, usize)) {
-    let mut number = 0;
-    for row in 0..window.size {
-        for column in 0..window.size {
-            each(number, (row * window.width + column) * window.channels);
-            number += 1;
-        }
+fn segments(window: &Window) -> usize {
+    if window.stride == 1 { window.out_height } else { window.places() }
+}
+
+/// Where a run is in the output, where its first pixels are in the input, and how many numbers it has.
+#[inline(always)]
+fn segment(window: &Window, number: usize) -> (usize, usize, usize) {
+    if window.stride == 1 {
+        let length = window.out_width * window.channels;
+        return (number * length, number * window.width * window.channels, length);
     }
+    let (row, column) = (number / window.out_width, number % window.out_width);
+    let first = (row * window.width + column) * window.stride * window.channels;
+    (number * window.channels, first, window.channels)
+}
+
+/// How far a pixel of a window is from its first.
+#[inline(always)]
+fn shift(window: &Window, pixel: usize) -> usize {
+    (pixel / window.size * window.width + pixel % window.size) * window.channels
 }
