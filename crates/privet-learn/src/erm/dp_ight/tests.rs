@@ -5,7 +5,6 @@ use crate::Request;
 use crate::erm::testing::{self, COLUMNS};
 use privet_core::Neighbours;
 use privet_dp::noise::{FixedSeed, Source};
-use privet_optim::loss::Loss;
 
 const ROWS: usize = 40;
 
