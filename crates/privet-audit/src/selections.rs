@@ -60,7 +60,7 @@ impl Subject {
                 // Pairs of records need a public number of rows.
                 let pairs = settings.contains(&("association", "kendall"));
                 if !pairs || neighbours == Neighbours::ReplaceOne {
-                    all.push(Self { method: method, budget, neighbours, sharp });
+                    all.push(Self { method, budget, neighbours, sharp });
                 }
             }
         }
