@@ -60,7 +60,7 @@ impl Subject {
                 // Pairs of records need a public number of rows.
                 let pairs = settings.contains(&("association", "kendall"));
                 if !pairs || neighbours == Neighbours::ReplaceOne {
-                    all.push(Self { method: method.clone(), budget, neighbours, sharp });
+                    all.push(Self { method, budget, neighbours, sharp });
                 }
             }
         }
@@ -69,7 +69,7 @@ impl Subject {
 
     /// The selector and what tells it from others of its name.
     pub fn name(&self) -> String {
-        let settings = serde_json::to_value(&self.method).unwrap_or_default();
+        let settings = serde_json::to_value(self.method).unwrap_or_default();
         let word = |name: &str| settings[name].as_str().map(|word| format!(", {word}"));
         let more = word("association").or(word("over")).unwrap_or_default();
         format!("{}{more}", self.method)
@@ -95,7 +95,7 @@ impl Subject {
 
     /// The plan that anybody would get.
     fn planned(&self, budget: Budget, rows: u64) -> Result<Plan<Select>, AuditError> {
-        let task = Select { size: 1, method: self.method.clone() };
+        let task = Select { size: 1, method: self.method };
         let (epsilon, delta) = (budget.epsilon(), Some(budget.delta()));
         let request = task.request(&self.schema()?, rows, self.neighbours, (epsilon, delta))?;
         Ok(plan(&request)?)

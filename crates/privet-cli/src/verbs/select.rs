@@ -113,7 +113,7 @@ impl Select {
 
     fn plan(&self, schema: &Schema, rows: u64) -> Result<Plan<Task>, Failure> {
         let set = |method: Selector, (name, value): &(String, String)| method.with(name, value);
-        let method = self.set.iter().try_fold(self.method.clone(), set)?;
+        let method = self.set.iter().try_fold(self.method, set)?;
         let task = Task { size: self.size, method };
         let budget = (self.epsilon, self.delta);
         let request = task.request(schema, rows, self.neighbours, budget)?;

@@ -16,11 +16,11 @@
 //! followed by a threshold. A file is better only in so far as it knows which directions matter: a well-spread X̃ is
 //! an isometry but for its length, and noise on its answers is noise on the weights.
 //!
-//! - **Departs from print** (Wang 2021, Algorithm 2, Theorem 3.3.3; erratum DPSL-KT). There the teacher is sparse,
-//!   and has no small sensitivity; no constants of it are offered.
 //! **A private teacher** (`teacher = "private"`): [`super::ssp`] for squared loss, [`super::amp`] for others, charged in
 //! full; what it says of public inputs is then free, and no norm of theirs matters.
 //!
+//! - **Departs from print** (Wang 2021, Algorithm 2, Theorem 3.3.3; erratum DPSL-KT). There the teacher is sparse,
+//!   and has no small sensitivity; no constants of it are offered.
 //! - One linear problem. δ = 0 is refused. Tested by `tests/all/sparse.rs`.
 
 use super::Decision;

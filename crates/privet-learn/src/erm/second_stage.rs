@@ -93,13 +93,16 @@ pub(super) fn second<'a>(
     }
 }
 
+/// A minimum at a noise scale, and its ridge.
+type Minima<'a> = Box<dyn Fn(f64) -> (Minimum, f64) + 'a>;
+
 /// Minima of a perturbed objective.
 fn perturbed<'a>(
     facts: Facts,
     penalty: Penalty,
     budget: &'a Allowance<'a>,
     given: Option<f64>,
-) -> Result<(f64, impl Fn(f64) -> (Minimum, f64) + 'a), LearnError> {
+) -> Result<(f64, Minima<'a>), LearnError> {
     let (expected, length) = expected_noise(&facts, budget)?;
     let usual = rule::for_objective(&facts, budget.epsilon(), expected, length);
     let ridge = RIDGE.check(given.unwrap_or(usual))?;
@@ -108,5 +111,5 @@ fn perturbed<'a>(
         let step = Step::Perturbed(shared(&facts, budget, ridge, tolerance, DEFAULT_SPLIT, scale));
         (Minimum::new(&facts, step, penalty.clone()), ridge)
     };
-    Ok((expected, fit))
+    Ok((expected, Box::new(fit)))
 }

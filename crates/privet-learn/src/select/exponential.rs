@@ -48,7 +48,7 @@ use std::sync::Arc;
 /// Limits on B.
 pub const BALL: Range = Range::from("ball", 1e-9, 1e9);
 /// Sets up to which all are fitted.
-pub const ALL: usize = 500_000;
+pub const ALL: usize = 200_000;
 /// Sets that there may be.
 pub const MOST: usize = 50_000_000;
 /// Columns at most: their second moments are kept whole, whatever the records.

@@ -116,7 +116,7 @@ mod tests {
         for info in SELECTORS {
             let selector: Selector = info.name.parse().unwrap();
             assert_eq!(selector.name(), info.name);
-            let written = serde_json::to_value(&selector).unwrap();
+            let written = serde_json::to_value(selector).unwrap();
             assert_eq!(written["name"], info.name, "the name in certificates is the one asked for");
             assert_eq!(serde_json::from_value::<Selector>(written).unwrap(), selector);
             let refused = selector.with("no-such-setting", "1").unwrap_err();

@@ -322,8 +322,8 @@ fn charges_follow_relation_and_unit() {
         [(Neighbours::AddRemove, asked.schema.clone()), (Neighbours::ReplaceOne, users)]
     {
         let private = Request { neighbours, schema, ..asked.clone() };
-        let settled = plan(&private).unwrap().request().task.method.clone();
-        assert_eq!(serde_json::to_value(&settled).unwrap()["association"], "products");
+        let settled = plan(&private).unwrap().request().task.method;
+        assert_eq!(serde_json::to_value(settled).unwrap()["association"], "products");
         let method = private.task.method.with("association", "kendall").unwrap();
         let refused = refusal(&Request { task: Select { size: 4, method }, ..private });
         assert!(refused.contains("association products"), "{refused}");

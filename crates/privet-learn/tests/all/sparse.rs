@@ -261,13 +261,13 @@ fn any_selector_goes_before_any_fit() {
     }
 }
 
-/// Eight million sets of four columns: the same choice, of which only a part is looked at.
+/// More sets than are all fitted: the same choice, of which only a part is looked at.
 #[test]
-fn a_set_among_millions_is_chosen() {
-    let settings = [("columns", "4"), ("selector", "exponential")];
-    let model =
-        seeded(&request("two-stage", &settings, NUMBER, 2000, 100.0), &table(2000, NUMBER, 5));
-    assert_eq!(used(&model), truth());
+fn a_set_among_very_many_is_chosen() {
+    let settings = [("columns", "3"), ("selector", "exponential")];
+    let asked = request("two-stage", &settings, NUMBER, 2000, 20.0);
+    let model = seeded(&asked, &table(2000, NUMBER, 5));
+    assert_eq!(used(&model), [TRUTH[0].0, TRUTH[1].0, TRUTH[3].0]);
 }
 
 /// More columns than were kept, or a point outside the ball, are no model of such a plan.
