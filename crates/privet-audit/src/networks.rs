@@ -1,9 +1,10 @@
 //! The audit of trained networks: their certificate against a planted record, and from a single run.
 //!
-//! A layer with one input and two outputs: whatever the weights, a record's gradient points one way for one class and the
-//! other way for the other, and the clip is so small that it is always reached. So the record moves every noised sum
-//! by exactly what is charged, and the weights, sums of those, in one direction that is known beforehand. Under replace-one neighbours its class is
-//! the other one; under add-remove it is there or not.
+//! A layer with one input and two outputs: whatever the weights, a record's gradient points one way for one
+//! class and the other way for the other, and the clip is so small that it is always reached. So the record
+//! moves every noised sum by exactly what is charged, and the weights, sums of those, in one direction that
+//! is known beforehand. Under replace-one neighbours its class is the other one; under add-remove it is
+//! there or not.
 
 use crate::AuditError;
 use crate::attack::{self, AttackOptions, Finding};
@@ -126,8 +127,8 @@ pub fn audit_against(
     attack::audit(&Planned::on(&planned, worlds, direction), &claim, options, watch)
 }
 
-/// Trains once, with `canaries` records that are each in or out, or of one class or the other, by a fair coin, each on an
-/// input of its own.
+/// Trains once, with `canaries` records that are each in or out, or of one class or the other, by a fair
+/// coin, each on an input of its own.
 pub fn one_run(
     subject: &Subject,
     canaries: u64,

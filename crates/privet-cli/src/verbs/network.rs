@@ -29,8 +29,8 @@ pub struct NetworkFlags {
     /// Seed of the weights at the start; public, and no secret of the noise [default: 0]
     #[arg(long, value_name = "SEED", requires = "model", conflicts_with = "weights")]
     weights_seed: Option<u64>,
-    /// Put the training aside in this file now and then, and go on from it where it is there: nothing in it is
-    /// un-noised. FILE.journal beside it sees to it that no noise is spent twice
+    /// Put the training aside in this file now and then, and go on from it where it is there: nothing in it
+    /// is un-noised. FILE.journal beside it sees to it that no noise is spent twice
     #[arg(long, value_name = "FILE", requires = "model")]
     checkpoint: Option<PathBuf>,
     /// How many steps apart

@@ -1,14 +1,14 @@
 //! Trainings that are put aside and gone on with, by another process if need be.
 //!
-//! A checkpoint is a [`Suspended`] session: what may be spent in all, how many draws were made, and the walk, whose
-//! weights and moments are functions of noised answers alone. It holds no records, no randomness and nothing
-//! un-noised, so that it may be read by whoever may read the model; but whoever goes on from a copy would spend
-//! twice, so that the journal beside it (`FILE.journal`) commits every draw before it is made, and every state as used
-//! before it is gone on from. No position of noise is used again: each process draws from a source of its own, and from a
-//! key for samples of its own.
+//! A checkpoint is a [`Suspended`] session: what may be spent in all, how many draws were made, and the
+//! walk, whose weights and moments are functions of noised answers alone. It holds no records, no
+//! randomness and nothing un-noised, so that it may be read by whoever may read the model; but whoever goes
+//! on from a copy would spend twice, so that the journal beside it (`FILE.journal`) commits every draw
+//! before it is made, and every state as used before it is gone on from. No position of noise is used
+//! again: each process draws from a source of its own, and from a key for samples of its own.
 //!
-//! A process that ends early loses the steps since the last checkpoint. Their noise was drawn and may have been
-//! seen, so they stay charged and are passed over: training goes on with as many steps less.
+//! A process that ends early loses the steps since the last checkpoint. Their noise was drawn and may have
+//! been seen, so they stay charged and are passed over: training goes on with as many steps less.
 
 use super::rows::Examples;
 use super::sampled::{Trainer, Worker};
@@ -92,7 +92,8 @@ fn trainer(plan: &Plan<Network>, weights: Option<&[f32]>) -> Result<Arc<dyn Trai
 }
 
 impl Checkpointed {
-    /// Plans, reserves everything in a new journal and writes the first state. Refused if either file is there.
+    /// Plans, reserves everything in a new journal and writes the first state. Refused if either file is
+    /// there.
     pub fn begin(
         plan: &Plan<Network>,
         weights: Option<&[f32]>,
@@ -116,7 +117,8 @@ impl Checkpointed {
         Ok(Self { path: path.into(), plan: plan.clone(), trainer, session })
     }
 
-    /// Reads a state; nothing is committed yet. `weights` are those of the public file that it began from, if it did.
+    /// Reads a state; nothing is committed yet. `weights` are those of the public file that it began from,
+    /// if it did.
     pub fn read(path: &Path, weights: Option<&[f32]>) -> Result<Self, LearnError> {
         let failed = |source| LearnError::File { path: path.display().to_string(), source };
         let bytes = std::fs::read(path).map_err(failed)?;

@@ -2,14 +2,16 @@
 //!
 //! After Kairouz et al. 2021 (DP-FTRL) and Choquette-Choo et al. 2023 (several participations).
 //!
-//! Records are not sampled: step t takes the next `batch` places of the table, pass after pass. The noise of the steps is
-//! correlated so that running sums of gradients get little of it ([`privet_dp::continual`]).
+//! Records are not sampled: step t takes the next `batch` places of the table, pass after pass. The noise
+//! of the steps is correlated so that running sums of gradients get little of it
+//! ([`privet_dp::continual`]).
 //!
-//! **Theorem.** Let gᵢ(w) have norm at most C as in [`super::sampled`], and let neighbours differ in the record of one place
-//! (replace-one). A place takes part in at most ⌈T/E⌉ steps, each E = ⌈n/batch⌉ after the one before. Then the T rows of the noised stream are one
-//! Gaussian release of sensitivity 2C·sens(factor; ⌈T/E⌉, E) and its rounding
-//! ([`privet_dp::mechanism::Continual`]). *Proof.* There: the contribution of a step in which the place takes part is a function
-//! of answers before and of that step's records, and moves by at most 2C. ∎
+//! **Theorem.** Let gᵢ(w) have norm at most C as in [`super::sampled`], and let neighbours differ in the
+//! record of one place (replace-one). A place takes part in at most ⌈T/E⌉ steps, each E = ⌈n/batch⌉ after
+//! the one before. Then the T rows of the noised stream are one Gaussian release of sensitivity
+//! 2C·sens(factor; ⌈T/E⌉, E) and its rounding ([`privet_dp::mechanism::Continual`]). *Proof.* There: the
+//! contribution of a step in which the place takes part is a function of answers before and of that step's
+//! records, and moves by at most 2C. ∎
 //!
 //! What the optimiser sees at step t is ŝₜ − ŝₜ₋₁, ŝ the running sum from what was noised: post-processing.
 //!

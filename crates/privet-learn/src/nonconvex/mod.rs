@@ -16,11 +16,12 @@
 //!
 //! The networks themselves, their gradients and the clipping of them are [`privet_nn`].
 //!
-//! **What a network sees of a record** is its encoded row ([`privet_data::encode`]) without the constant column, each
-//! entry times `scale` plus `shift`: a table's columns, pixels, or features of an image. Nothing of it is fitted.
+//! **What a network sees of a record** is its encoded row ([`privet_data::encode`]) without the constant
+//! column, each entry times `scale` plus `shift`: a table's columns, pixels, or features of an image.
+//! Nothing of it is fitted.
 //!
-//! **Where weights begin**: from a public seed, or from a file that its owner says was trained on public records alone
-//! ([`Begin`]). Nothing is proved of the second, and the certificate says so.
+//! **Where weights begin**: from a public seed, or from a file that its owner says was trained on public
+//! records alone ([`Begin`]). Nothing is proved of the second, and the certificate says so.
 
 pub mod checkpoint;
 pub mod correlated;
@@ -102,7 +103,8 @@ pub struct Network {
     /// Where weights begin; from seed 0 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begin: Option<Begin>,
-    /// What entries of a row are multiplied by; 1 unless given, and for features of an image what makes them about 1.
+    /// What entries of a row are multiplied by; 1 unless given, and for features of an image what makes
+    /// them about 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
     /// What is added to them then; 0 unless given.

@@ -62,8 +62,8 @@ impl Released<Network> {
         Ok(Some(outputs.chunks(classes.max(1)).flat_map(softmax).collect()))
     }
 
-    /// The mean loss on labelled rows, as it was minimised without penalties. It is computed from the rows without
-    /// noise: it is not private.
+    /// The mean loss on labelled rows, as it was minimised without penalties. It is computed from the rows
+    /// without noise: it is not private.
     pub fn mean_loss(
         &self,
         features: &Matrix,

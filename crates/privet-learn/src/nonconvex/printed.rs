@@ -3,8 +3,8 @@
 //! Nothing here decides a guarantee: learners are calibrated by the accountant. It is kept so that the errata
 //! (`docs/errata.md`) are tests, and so that a published number can be told from what its noise buys.
 //!
-//! Letters: τ = b/n the share of a sample drawn without replacement, s = σ/Δ the noise in units of the sensitivity of the
-//! sum that is not sampled (Δ = 2G/b for means), α the Rényi order.
+//! Letters: τ = b/n the share of a sample drawn without replacement, s = σ/Δ the noise in units of the
+//! sensitivity of the sum that is not sampled (Δ = 2G/b for means), α the Rényi order.
 
 /// A condition of print that is not met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,8 +89,8 @@ impl Run {
             .sqrt()
     }
 
-    /// s² of that noise: σ²/(2·bound/b)² = b²σ²/(4·bound²). Print has b₀σ₀²/(4G²) for the first step: the square is
-    /// missing.
+    /// s² of that noise: σ²/(2·bound/b)² = b²σ²/(4·bound²). Print has b₀σ₀²/(4G²) for the first step: the
+    /// square is missing.
     pub fn srm_squared(&self, split: f64) -> f64 {
         (self.batch * self.srm_noise(1.0, split)).powi(2) / 4.0
     }
@@ -155,7 +155,8 @@ mod tests {
         assert!(splits().any(|split| met(&split)));
     }
 
-    /// And what the sum under the lemma proves of that noise is more than was asked for: 0.203, 0.269 and 0.390 for 0.2.
+    /// And what the sum under the lemma proves of that noise is more than was asked for: 0.203, 0.269 and
+    /// 0.390 for 0.2.
     #[test]
     fn the_printed_noise_is_not_certified_by_its_own_bound() {
         for (batch, proved) in [(50.0, 0.2025), (100.0, 0.2686), (200.0, 0.3904)] {
@@ -211,8 +212,8 @@ mod tests {
         assert!(bounded > 50, "{bounded}");
     }
 
-    /// Theorem 4.5.1's first condition: the sensitivity of a mean of b₀ terms is 2G/b₀, so that s² has b₀², as
-    /// the proof has it; with the printed b₀ it would shrink by b₀ whatever the noise.
+    /// Theorem 4.5.1's first condition: the sensitivity of a mean of b₀ terms is 2G/b₀, so that s² has b₀²,
+    /// as the proof has it; with the printed b₀ it would shrink by b₀ whatever the noise.
     #[test]
     fn the_square_of_the_first_batch_is_missing() {
         let run = a9a(0.5, 100.0, 5.0);
@@ -225,8 +226,8 @@ mod tests {
         assert!(as_printed < 0.7 && squared > 0.7, "{as_printed} {squared}");
     }
 
-    /// The script of chapter 5 adds noise √5 below its theorem: 0.1162 … 0.3471 where the theorem asks for 0.2599 …
-    /// 0.7762.
+    /// The script of chapter 5 adds noise √5 below its theorem: 0.1162 … 0.3471 where the theorem asks for
+    /// 0.2599 … 0.7762.
     #[test]
     fn the_noise_of_the_script_is_the_root_of_five_too_small() {
         let scripted =
@@ -252,8 +253,9 @@ mod tests {
         assert!(moved > 1.999 && moved > 100.0 * 2.0 / batch);
     }
 
-    /// §4.7.1 prints 2((1 − γ)C₁ + γC₂) for 2((1 − γ)C₂ + γC₁)/b: two records with opposite gradients of length C₁ and
-    /// differences of length C₂ move the estimate by more than print allows where γ is above ½.
+    /// §4.7.1 prints 2((1 − γ)C₁ + γC₂) for 2((1 − γ)C₂ + γC₁)/b: two records with opposite gradients of
+    /// length C₁ and differences of length C₂ move the estimate by more than print allows where γ is above
+    /// ½.
     #[test]
     fn the_clips_are_swapped_in_print() {
         let (gamma, clip, difference) = (0.99, 1.5, 0.99);

@@ -82,7 +82,8 @@ impl Examples {
         };
         Batch::chosen(&self.inputs, targets, rows)
     }
-    /// Σ clip(∇ℓᵢ, C) over these rows. What goes into it has the network's shape, so that it is always answered.
+    /// Σ clip(∇ℓᵢ, C) over these rows. What goes into it has the network's shape, so that it is always
+    /// answered.
     pub(super) fn clipped_sum(&self, at: &[f32], rows: &[u32], clip: f64) -> Option<Vec<f64>> {
         let room = &mut self.room.borrow_mut();
         let sum = self.net.clipped_sum(at, &self.batch(rows), clip, room).ok()?.sum;

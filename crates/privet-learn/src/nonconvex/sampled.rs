@@ -2,30 +2,33 @@
 //!
 //! After Abadi et al. 2016.
 //!
-//! **Theorem.** Let gᵢ(w) be a function of record i and of the weights w alone with ‖gᵢ(w)‖₂ ≤ C for every record and
-//! every w. T steps, each the sum of gᵢ(w) over a fresh secret sample plus N(0, σ²I), w any function of the answers
-//! before, cost T sampled Gaussian releases of contribution C
-//! ([`privet_dp::mechanism::SampledGaussian`]); over all records, T Gaussian releases of sensitivity `shift(C)`
-//! ([`privet_core::Relation::shift`]). *Proof.* There. ∎
+//! **Theorem.** Let gᵢ(w) be a function of record i and of the weights w alone with ‖gᵢ(w)‖₂ ≤ C for every
+//! record and every w. T steps, each the sum of gᵢ(w) over a fresh secret sample plus N(0, σ²I), w any
+//! function of the answers before, cost T sampled Gaussian releases of contribution C
+//! ([`privet_dp::mechanism::SampledGaussian`]); over all records, T Gaussian releases of sensitivity
+//! `shift(C)` ([`privet_core::Relation::shift`]). *Proof.* There. ∎
 //!
-//! Here gᵢ is the gradient of record i's loss times min(1, C/nᵢ), nᵢ its norm rounded up ([`privet_nn`]). No layer looks
-//! at more than one record, so that gᵢ depends on no other; a layer that does is refused. A record whose gradient is no
-//! number contributes nothing. Sums are divided by the *expected* size of a sample. Momentum, moments, smoothing,
-//! penalties, averages and the ball read noised sums and public numbers alone ([`super::update`]).
+//! Here gᵢ is the gradient of record i's loss times min(1, C/nᵢ), nᵢ its norm rounded up ([`privet_nn`]).
+//! No layer looks at more than one record, so that gᵢ depends on no other; a layer that does is refused. A
+//! record whose gradient is no number contributes nothing. Sums are divided by the *expected* size of a
+//! sample. Momentum, moments, smoothing, penalties, averages and the ball read noised sums and public
+//! numbers alone ([`super::update`]).
 //!
-//! **Arithmetic.** With `sums = float` an example's clipped gradient is never formed: one product adds up all of them in
-//! 32-bit floats, whose rounding may depend on who else is in the sample. The bound then holds for real numbers, and
-//! the certificate says `real`. With `sums = exact` each clipped gradient is truncated towards 0 to a grid, and whole
-//! numbers are added up: gᵢ is a function of its record and of w, ‖gᵢ‖ ≤ C as it stands, sums are exact, and the
-//! certificate says `finite`. What that costs is in `docs/learners.md`.
+//! **Arithmetic.** With `sums = float` an example's clipped gradient is never formed: one product adds up
+//! all of them in 32-bit floats, whose rounding may depend on who else is in the sample. The bound then
+//! holds for real numbers, and the certificate says `real`. With `sums = exact` each clipped gradient is
+//! truncated towards 0 to a grid, and whole numbers are added up: gᵢ is a function of its record and of w,
+//! ‖gᵢ‖ ≤ C as it stands, sums are exact, and the certificate says `finite`. What that costs is in
+//! `docs/learners.md`.
 //!
 //! | `sampling` | sample | relations |
 //! |---|---|---|
 //! | `poisson` (default) | each record with probability q = batch/n | both |
 //! | `without-replacement` | `batch` of the n records | replace-one |
 //!
-//! `rrpsgd` is a batch of one, expected: print draws one record uniformly, whose event this accountant has no theorem
-//! for under add/remove; the number of rounds is fixed, since a random one that everyone sees costs as much.
+//! `rrpsgd` is a batch of one, expected: print draws one record uniformly, whose event this accountant has
+//! no theorem for under add/remove; the number of rounds is fixed, since a random one that everyone sees
+//! costs as much.
 //!
 //! A unit of several records is refused where records are sampled ([`crate::erm::sgd`]); `dp-gd` covers it.
 //! - δ = 0 is refused: Gaussian noise has no finite ε there.

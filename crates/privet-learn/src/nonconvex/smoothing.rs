@@ -1,22 +1,22 @@
 //! Laplacian smoothing: A_σ⁻¹v, A_σ = I − σL with L the periodic second difference.
 //!
-//! After Wang 2021, §5.2 (Osher et al. 2018). A_σ is circulant with eigenvalues 1 + 2σ − 2σ·cos(2πk/d), so that
-//! A_σ⁻¹v = ifft(fft(v)/(those)). It also factors: with ω = (1 + 2σ − √(1 + 4σ))/(2σ),
+//! After Wang 2021, §5.2 (Osher et al. 2018). A_σ is circulant with eigenvalues 1 + 2σ − 2σ·cos(2πk/d), so
+//! that A_σ⁻¹v = ifft(fft(v)/(those)). It also factors: with ω = (1 + 2σ − √(1 + 4σ))/(2σ),
 //!
 //! 1 + 2σ − σ(z + 1/z) = (σ/ω)·(1 − ωz)(1 − ω/z),
 //!
 //! hence a recursive filter forth and one back, each periodic, in O(d) and without tables: yᵢ = vᵢ + ω·yᵢ₋₁,
-//! xᵢ = yᵢ + ω·xᵢ₊₁, times ω/σ. The filter is what learners use ([`smooth`]); [`spectral`] is the other way, and the
-//! two agree to 1e-12 (`the_filter_is_the_transform`).
+//! xᵢ = yᵢ + ω·xᵢ₊₁, times ω/σ. The filter is what learners use ([`smooth`]); [`spectral`] is the other
+//! way, and the two agree to 1e-12 (`the_filter_is_the_transform`).
 //!
 //! **Privacy.** A_σ⁻¹ is applied to noised gradients: post-processing, which costs nothing and gains nothing.
-//! Remark 5.5.6 in print, by which smoothing shrinks the sensitivity and so gives stronger privacy, is wrong: A_σ is
-//! invertible and public, so that the smoothed answer tells exactly what the other tells
+//! Remark 5.5.6 in print, by which smoothing shrinks the sensitivity and so gives stronger privacy, is
+//! wrong: A_σ is invertible and public, so that the smoothed answer tells exactly what the other tells
 //! (`smoothing_changes_no_privacy`).
 //!
-//! **What it does to noise.** Of white noise a share γ(σ, d) is left in the A_σ-norm and β(σ, d) in ℓ2, squared, per
-//! coordinate ([`gamma`], [`beta`]): Propositions 5.3.5 and 5.3.8 and Tables 5.3 and 5.4, reproduced by tests. As d grows
-//! γ → 1/√(1 + 4σ), not 0 as is printed.
+//! **What it does to noise.** Of white noise a share γ(σ, d) is left in the A_σ-norm and β(σ, d) in ℓ2,
+//! squared, per coordinate ([`gamma`], [`beta`]): Propositions 5.3.5 and 5.3.8 and Tables 5.3 and 5.4,
+//! reproduced by tests. As d grows γ → 1/√(1 + 4σ), not 0 as is printed.
 
 use realfft::RealFftPlanner;
 
@@ -132,8 +132,9 @@ mod tests {
             }
         }
 
-        /// Erratum to Remark 5.5.6: what is known of the smoothed answer is known of the other, since A_σ takes
-        /// it back; and ‖A_σd‖² = ‖d‖² + 2σ‖D₊d‖² + σ²‖Ld‖², so that noise shrinks as much as any signal does.
+        /// Erratum to Remark 5.5.6: what is known of the smoothed answer is known of the other, since A_σ
+        /// takes it back; and ‖A_σd‖² = ‖d‖² + 2σ‖D₊d‖² + σ²‖Ld‖², so that noise shrinks as much as any
+        /// signal does.
         #[test]
         fn smoothing_changes_no_privacy(
             difference in proptest::collection::vec(-1.0..1.0_f64, 3..50), strength in 0.1..5.0_f64

@@ -1,26 +1,30 @@
 //! DP-SRM: stochastic recursive momentum, clipped.
 //!
-//! After Wang 2021, Algorithm 4, in the clipped form of §4.7.1 that its experiments use. With sample Bₜ, weights wₜ and the
-//! *noised* estimate v of the step before,
+//! After Wang 2021, Algorithm 4, in the clipped form of §4.7.1 that its experiments use. With sample Bₜ,
+//! weights wₜ and the *noised* estimate v of the step before,
 //!
 //! v⁰ = (1/b₀)(Σ_{i∈B₀} gᵢ(w₀) + noise),
 //! vᵗ = (1 − γ)vᵗ⁻¹ + (1/b)(Σ_{i∈Bₜ} [γ·gᵢ(wₜ) + (1 − γ)·hᵢ(wₜ, wₜ₋₁)] + noise),
 //!
 //! gᵢ(w) = clip(∇ℓᵢ(w), C₁) and hᵢ = clip(∇ℓᵢ(wₜ) − ∇ℓᵢ(wₜ₋₁), C₂).
 //!
-//! **Theorem.** One record's term has norm at most C₁ in the first sum and at most **γC₁ + (1 − γ)C₂** in the others, for
-//! all weights that the answers before led to; so the whole costs one sampled Gaussian release of contribution C₁ and
-//! T − 1 of contribution γC₁ + (1 − γ)C₂. *Proof.* Triangle inequality; vᵗ⁻¹, wₜ and wₜ₋₁ are functions of the answers before,
-//! which are charged, and so public; the rest is [`privet_dp::mechanism::SampledGaussian`]. ∎
+//! **Theorem.** One record's term has norm at most C₁ in the first sum and at most **γC₁ + (1 − γ)C₂** in
+//! the others, for all weights that the answers before led to; so the whole costs one sampled Gaussian
+//! release of contribution C₁ and T − 1 of contribution γC₁ + (1 − γ)C₂. *Proof.* Triangle inequality;
+//! vᵗ⁻¹, wₜ and wₜ₋₁ are functions of the answers before, which are charged, and so public; the rest is
+//! [`privet_dp::mechanism::SampledGaussian`]. ∎
 //!
-//! - Clipping the two gradients apart to C₁ would *not* do: the difference of the clipped is bounded by 2C₁ alone. Here the
-//!   norm of the difference is taken, its cross terms in 64 bits and rounded up ([`privet_nn`]).
-//! - Print has the indices swapped, 2((1 − γ)C₁ + γC₂), and no 1/b: at γ = 0.99, C₁ = 1.5, C₂ = 0.99 that is a third too
-//!   little noise ([`super::printed`]).
-//! - Both noises have the same multiplier: σ₀ = m·C₁ and σ = m·(γC₁ + (1 − γ)C₂), m the least that meets the budget.
-//! - *Theory mode*: with `smoothness` L no step is longer than C₂/L, as Algorithm 4's cap ζ/(n₀L) with C₂ = ζ/n₀: where L is
-//!   right nothing of a difference is clipped. Privacy does not rest on it.
-//! - What is released is the mean of the last points, or the last; print draws one of all at random, which nobody needs.
+//! - Clipping the two gradients apart to C₁ would *not* do: the difference of the clipped is bounded by 2C₁
+//!   alone. Here the norm of the difference is taken, its cross terms in 64 bits and rounded up
+//!   ([`privet_nn`]).
+//! - Print has the indices swapped, 2((1 − γ)C₁ + γC₂), and no 1/b: at γ = 0.99, C₁ = 1.5, C₂ = 0.99 that
+//!   is a third too little noise ([`super::printed`]).
+//! - Both noises have the same multiplier: σ₀ = m·C₁ and σ = m·(γC₁ + (1 − γ)C₂), m the least that meets
+//!   the budget.
+//! - *Theory mode*: with `smoothness` L no step is longer than C₂/L, as Algorithm 4's cap ζ/(n₀L) with C₂ =
+//!   ζ/n₀: where L is right nothing of a difference is clipped. Privacy does not rest on it.
+//! - What is released is the mean of the last points, or the last; print draws one of all at random, which
+//!   nobody needs.
 //! - Sums are in floating point: the certificate says `real`.
 //! - Tested by `nonconvex/tests.rs`.
 

@@ -90,7 +90,8 @@ impl Layout {
 }
 
 impl Tensors {
-    /// All of them in one vector, as the network has it, if they are those of this network; otherwise what differs.
+    /// All of them in one vector, as the network has it, if they are those of this network; otherwise what
+    /// differs.
     pub fn flat(&self, net: &Net) -> Result<Vec<f32>, String> {
         let known = net.tensors();
         if self.tensors.len() != known.len() {

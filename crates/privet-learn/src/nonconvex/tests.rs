@@ -77,8 +77,8 @@ const FLOAT: f64 = 1e-4;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Adding a record moves the sum of clipped gradients by at most C, replacing one by at most 2C; in whole numbers
-    /// exactly so, in floats up to their rounding.
+    /// Adding a record moves the sum of clipped gradients by at most C, replacing one by at most 2C; in
+    /// whole numbers exactly so, in floats up to their rounding.
     #[test]
     fn one_record_moves_a_sum_by_no_more_than_the_clip(
         others in prop::collection::vec(any_record(), 0..12), one in any_record(), other in any_record(),
@@ -107,7 +107,8 @@ proptest! {
         }
     }
 
-    /// One record's term of the recursion is no longer than γC₁ + (1 − γ)C₂, however far apart the two points are.
+    /// One record's term of the recursion is no longer than γC₁ + (1 − γ)C₂, however far apart the two
+    /// points are.
     #[test]
     fn one_record_moves_the_recursion_by_no_more_than_both_clips(
         record in any_record(), new in any_weights(facts().net.parameters()),
@@ -376,8 +377,8 @@ fn the_baselines_learn() {
     }
 }
 
-/// A training that is put aside and gone on with gives a release like any other; a state is gone on from once, one of another
-/// network or cut in half is refused, and what a process lost stays charged.
+/// A training that is put aside and gone on with gives a release like any other; a state is gone on from
+/// once, one of another network or cut in half is refused, and what a process lost stays charged.
 #[test]
 fn a_training_goes_on_where_it_was_put_aside() {
     use super::checkpoint::{Advanced, Checkpointed};

@@ -1,7 +1,7 @@
 //! How noised sums of gradients become weights: the learner's half of every training, a [`Walk`].
 //!
-//! With aₜ the answer, b the *expected* size of a sample (a public number, whatever was drawn) and r the public
-//! penalty:
+//! With aₜ the answer, b the *expected* size of a sample (a public number, whatever was drawn) and r the
+//! public penalty:
 //!
 //! | rule | direction |
 //! |---|---|
@@ -9,9 +9,10 @@
 //! | `Adam` | first and second moments of aₜ/b, corrected for their start (Kingma & Ba 2015) |
 //! | `Recursive` | v ← aₜ/b at first, then v ← (1 − γ)·v + aₜ/b ([`super::srm`]) |
 //!
-//! aₜ/b is smoothed by A_σ⁻¹ first where that is asked for ([`super::smoothing`]). Then θ ← Π(θ − ηₜ(v + ∇r(θ))), Π the
-//! projection on a ball around 0, so that weights are finite whatever was drawn. The mean of the last points is
-//! what is released. All of it reads public numbers and answers that are charged: post-processing.
+//! aₜ/b is smoothed by A_σ⁻¹ first where that is asked for ([`super::smoothing`]). Then θ ← Π(θ − ηₜ(v +
+//! ∇r(θ))), Π the projection on a ball around 0, so that weights are finite whatever was drawn. The mean of
+//! the last points is what is released. All of it reads public numbers and answers that are charged:
+//! post-processing.
 
 use super::smoothing::smooth;
 use super::tensors::{Layout, Tensors};
