@@ -3,7 +3,7 @@
 //! Few records, of which one at the corner of its bounds is there or not, or speaks for the other class.
 //! Every trial's training and score see it. The price of the best of a random number of runs is a bound for
 //! any mechanism, so that much of the claim is slack here: a tuning is only asked not to be refuted, and its
-//! certificate for a tenth of the ε is.
+//! certificate for a twentieth of the ε is.
 
 use crate::AuditError;
 use crate::attack::{self, AttackOptions, Finding};

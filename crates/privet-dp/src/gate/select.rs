@@ -55,10 +55,15 @@ pub struct Candidate {
 #[derive(Debug)]
 pub struct Trial<R: ?Sized, T, E> {
     /// Makes the value.
-    pub make: fn(&R, usize, &mut Session<'_>) -> Result<Noised<T>, E>,
+    pub make: Make<R, T, E>,
     /// Scores what was made.
-    pub score: fn(&R, usize, &T, &mut Session<'_>) -> Result<Noised<f64>, E>,
+    pub score: Score<R, T, E>,
 }
+
+/// The first step of a [`Trial`].
+pub type Make<R, T, E> = fn(&R, usize, &mut Session<'_>) -> Result<Noised<T>, E>;
+/// The second step of a [`Trial`].
+pub type Score<R, T, E> = fn(&R, usize, &T, &mut Session<'_>) -> Result<Noised<f64>, E>;
 
 /// One run: asks the records in a session of its own for a score and a value.
 pub type Run<R, T, E> = fn(&R, &mut Session<'_>) -> Result<Noised<(f64, T)>, E>;
