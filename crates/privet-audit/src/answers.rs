@@ -55,8 +55,10 @@ impl Subject {
         text.push_str("[[columns]]\nname = \"x\"\ntype = \"number\"\nbounds = [0, 1]\n");
         let schema =
             Schema::from_toml(&text).map_err(|error| AuditError::Table(error.to_string()))?;
-        let questions = vec![vec![0.5]; QUESTIONS];
-        let task = Nearby { questions, within: Some(0.25), votes: Some(VOTES) };
+        // Where the unit is, as it is encoded: the last row.
+        let there = self.table(&schema, Some("no"))?;
+        let place = there.features.select(&[there.rows() - 1; QUESTIONS]);
+        let task = Nearby { within: Some(0.25), votes: Some(VOTES), ..Nearby::of(&place) };
         let rows = u64::from(OTHERS + self.max_records.unwrap_or(1));
         let asked = (budget.epsilon(), Some(budget.delta()));
         Ok(plan(&task.request(&schema, rows, self.neighbours, asked)?)?)
