@@ -4,11 +4,10 @@ use crate::describe::Description;
 use crate::error::{Failure, Outcome};
 use crate::held::{Held, seal};
 use crate::input;
-use crate::ledger::Paid;
+use crate::ledger::{self, Paid};
 use crate::model::Model;
 use crate::nearby::Answers;
 use crate::network::TrainedNetwork;
-use crate::noise::source;
 use crate::online::{Stream, Tallies};
 use crate::ratings::Factors;
 use crate::schema::Schema;
@@ -114,11 +113,7 @@ impl CountPlan {
         seed: Option<u64>,
         paid: Option<Paid>,
     ) -> Outcome<Counts> {
-        let mut source = source(seed)?;
-        let release = match paid {
-            None => watched(py, |stop| self.0.run(&records.0, source.as_mut(), stop))??,
-            Some(paid) => paid.run_known(py, &self.0, "count", source.as_mut(), &records.0)?,
-        };
+        let release = ledger::carried_out_on(py, &self.0, "count", seed, &records.0, paid)?;
         Ok(Counts(Held::released(Released::from_release(release)?)))
     }
 }

@@ -3,7 +3,7 @@
 use crate::count::Records;
 use crate::error::{Failure, Outcome};
 use crate::held::Held;
-use crate::noise::source;
+use crate::ledger::{self, Paid};
 use crate::schema::Schema;
 use crate::watched::watched;
 use privet_core::Neighbours;
@@ -66,9 +66,15 @@ impl DescribePlan {
     }
 
     /// Carries it out: one release.
-    fn run(&self, py: Python<'_>, records: &Records, seed: Option<u64>) -> Outcome<Description> {
-        let mut source = source(seed)?;
-        let release = watched(py, |stop| self.0.run(&records.0, source.as_mut(), stop))??;
+    #[pyo3(signature = (records, seed, paid = None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        records: &Records,
+        seed: Option<u64>,
+        paid: Option<Paid>,
+    ) -> Outcome<Description> {
+        let release = ledger::carried_out_on(py, &self.0, "describe", seed, &records.0, paid)?;
         Ok(Description(Held::released(Released::from_release(release)?)))
     }
 }

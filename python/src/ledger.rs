@@ -1,6 +1,8 @@
 //! A ledger that pays for fits.
 
 use crate::error::Outcome;
+use crate::input;
+use crate::noise::source;
 use crate::watched::watched;
 use privet_core::{Budget, Neighbours, Relation, Unit};
 use privet_data::Dataset;
@@ -117,6 +119,50 @@ impl Ledger {
             })
         });
         Ok(json!(all.collect::<Vec<_>>()).to_string())
+    }
+}
+
+/// Records as they are handed over: features, labels and whose each row is.
+pub type Handed<'a, 'py> =
+    (&'a Bound<'py, PyAny>, &'a Bound<'py, PyAny>, Option<&'a Bound<'py, PyAny>>);
+
+/// Carries a plan out on records that are handed over, paid for by a ledger where one is given.
+pub fn carried_out<T: Task>(
+    py: Python<'_>,
+    plan: &Plan<T>,
+    doing: &str,
+    seed: Option<u64>,
+    (features, labels, units): Handed<'_, '_>,
+    any_storage: bool,
+    paid: Option<Paid>,
+) -> Outcome<Release<T::Artefact>> {
+    let request = plan.request();
+    let options = input::to_learn(!request.relation().count_is_public(), any_storage);
+    let mut source = source(seed)?;
+    let read = || input::dataset(features, labels, units, &request.schema, &options);
+    let Some(paid) = paid else {
+        let data = read()?;
+        return Ok(watched(py, |stop| plan.run(&data, source.as_mut(), stop))??);
+    };
+    let rows = |each: &mut dyn FnMut(&[u8])| {
+        input::raw_rows(features, labels, units, &request.schema, each)
+    };
+    paid.run(py, plan, doing, source.as_mut(), read, rows)
+}
+
+/// The same on records that were read before.
+pub fn carried_out_on<T: Task>(
+    py: Python<'_>,
+    plan: &Plan<T>,
+    doing: &str,
+    seed: Option<u64>,
+    data: &Dataset,
+    paid: Option<Paid>,
+) -> Outcome<Release<T::Artefact>> {
+    let mut source = source(seed)?;
+    match paid {
+        None => Ok(watched(py, |stop| plan.run(data, source.as_mut(), stop))??),
+        Some(paid) => paid.run_known(py, plan, doing, source.as_mut(), data),
     }
 }
 

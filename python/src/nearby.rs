@@ -3,7 +3,7 @@
 use crate::error::{Failure, Outcome};
 use crate::held::Held;
 use crate::input;
-use crate::noise::source;
+use crate::ledger::{self, Paid};
 use crate::schema::Schema;
 use crate::watched::watched;
 use numpy::{PyArray2, ToPyArray};
@@ -54,7 +54,7 @@ impl NearbyPlan {
     }
 
     /// Carries it out: one release.
-    #[pyo3(signature = (features, labels, units, seed))]
+    #[pyo3(signature = (features, labels, units, seed, paid = None))]
     fn run(
         &self,
         py: Python<'_>,
@@ -62,13 +62,12 @@ impl NearbyPlan {
         labels: &Bound<'_, PyAny>,
         units: Option<&Bound<'_, PyAny>>,
         seed: Option<u64>,
+        paid: Option<Paid>,
     ) -> Outcome<Answers> {
-        let request = self.0.request();
+        let doing = "neighbours".to_string();
         // Rows are looked at entry by entry, whatever their storage: no bit depends on it.
-        let options = input::to_learn(!request.relation().count_is_public(), true);
-        let data = input::dataset(features, labels, units, &request.schema, &options)?;
-        let mut source = source(seed)?;
-        let release = watched(py, |stop| self.0.run(&data, source.as_mut(), stop))??;
+        let handed = (features, labels, units);
+        let release = ledger::carried_out(py, &self.0, &doing, seed, handed, true, paid)?;
         Ok(Answers(Held::released(Released::from_release(release)?)))
     }
 }

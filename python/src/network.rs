@@ -3,7 +3,7 @@
 use crate::error::{Failure, Outcome};
 use crate::held::Held;
 use crate::input;
-use crate::noise::source;
+use crate::ledger::{self, Paid};
 use crate::schema::Schema;
 use crate::watched::watched;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, ToPyArray};
@@ -103,7 +103,7 @@ impl NetworkPlan {
     }
 
     /// Carries it out: one release.
-    #[pyo3(signature = (features, labels, units, seed))]
+    #[pyo3(signature = (features, labels, units, seed, paid = None))]
     fn run(
         &self,
         py: Python<'_>,
@@ -111,13 +111,12 @@ impl NetworkPlan {
         labels: &Bound<'_, PyAny>,
         units: Option<&Bound<'_, PyAny>>,
         seed: Option<u64>,
+        paid: Option<Paid>,
     ) -> Outcome<TrainedNetwork> {
-        let request = self.0.request();
+        let doing = format!("fit {}", self.0.request().task.method);
         // Rows are made dense before a network sees them: how they were stored cannot show.
-        let options = input::to_learn(!request.relation().count_is_public(), true);
-        let data = input::dataset(features, labels, units, &request.schema, &options)?;
-        let mut source = source(seed)?;
-        let release = watched(py, |stop| self.0.run(&data, source.as_mut(), stop))??;
+        let handed = (features, labels, units);
+        let release = ledger::carried_out(py, &self.0, &doing, seed, handed, true, paid)?;
         Ok(TrainedNetwork(Held::released(Released::from_release(release)?)))
     }
 }

@@ -3,9 +3,8 @@
 use crate::error::{Failure, Outcome};
 use crate::held::Held;
 use crate::input;
-use crate::ledger::Paid;
+use crate::ledger::{self, Paid};
 use crate::model::Model;
-use crate::noise::source;
 use crate::schema::Schema;
 use crate::watched::watched;
 use privet_learn::erm::{dpsl_kt, public_norm::norm_bound};
@@ -116,24 +115,10 @@ impl Plan {
         seed: Option<u64>,
         paid: Option<Paid>,
     ) -> Outcome<Model> {
-        let request = self.0.request();
-        let public_count = request.relation().count_is_public();
-        let options = input::to_learn(!public_count, request.task.method.info().any_storage);
-        let mut source = source(seed)?;
-        let read = || input::dataset(features, labels, units, &request.schema, &options);
-        let release = match paid {
-            None => {
-                let data = read()?;
-                watched(py, |stop| self.0.run(&data, source.as_mut(), stop))??
-            }
-            Some(paid) => {
-                let doing = format!("fit {}", request.task.method);
-                let rows = |each: &mut dyn FnMut(&[u8])| {
-                    input::raw_rows(features, labels, units, &request.schema, each)
-                };
-                paid.run(py, &self.0, &doing, source.as_mut(), read, rows)?
-            }
-        };
+        let method = &self.0.request().task.method;
+        let (doing, any) = (format!("fit {method}"), method.info().any_storage);
+        let handed = (features, labels, units);
+        let release = ledger::carried_out(py, &self.0, &doing, seed, handed, any, paid)?;
         Ok(Model(Held::released(privet_learn::model::Model::from_release(release)?)))
     }
 }

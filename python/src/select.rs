@@ -2,9 +2,7 @@
 
 use crate::error::Outcome;
 use crate::held::Held;
-use crate::input;
-use crate::ledger::Paid;
-use crate::noise::source;
+use crate::ledger::{self, Paid};
 use crate::schema::Schema;
 use crate::watched::watched;
 use privet_core::Neighbours;
@@ -80,24 +78,10 @@ impl SelectPlan {
         seed: Option<u64>,
         paid: Option<Paid>,
     ) -> Outcome<Support> {
-        let request = self.0.request();
+        let doing = format!("select {}", self.0.request().task.method);
         // What is computed of rows are whole numbers: no order of a row's entries can show.
-        let options = input::to_learn(!request.relation().count_is_public(), true);
-        let mut source = source(seed)?;
-        let read = || input::dataset(features, labels, units, &request.schema, &options);
-        let release = match paid {
-            None => {
-                let data = read()?;
-                watched(py, |stop| self.0.run(&data, source.as_mut(), stop))??
-            }
-            Some(paid) => {
-                let doing = format!("select {}", request.task.method);
-                let rows = |each: &mut dyn FnMut(&[u8])| {
-                    input::raw_rows(features, labels, units, &request.schema, each)
-                };
-                paid.run(py, &self.0, &doing, source.as_mut(), read, rows)?
-            }
-        };
+        let handed = (features, labels, units);
+        let release = ledger::carried_out(py, &self.0, &doing, seed, handed, true, paid)?;
         Ok(Support(Held::released(Released::from_release(release)?)))
     }
 }

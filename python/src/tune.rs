@@ -3,8 +3,8 @@
 use crate::count::Records;
 use crate::error::{Failure, Outcome};
 use crate::held::Held;
+use crate::ledger::{self, Paid};
 use crate::model::Model;
-use crate::noise::source;
 use crate::schema::Schema;
 use crate::watched::watched;
 use privet_learn::tune::{Law, Tune, grid};
@@ -85,9 +85,15 @@ impl TunePlan {
     }
 
     /// Carries it out: one release.
-    fn run(&self, py: Python<'_>, records: &Records, seed: Option<u64>) -> Outcome<Tuned> {
-        let mut source = source(seed)?;
-        let release = watched(py, |stop| self.0.run(&records.0, source.as_mut(), stop))??;
+    #[pyo3(signature = (records, seed, paid = None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        records: &Records,
+        seed: Option<u64>,
+        paid: Option<Paid>,
+    ) -> Outcome<Tuned> {
+        let release = ledger::carried_out_on(py, &self.0, "tune", seed, &records.0, paid)?;
         Ok(Tuned(Held::released(Released::from_release(release)?)))
     }
 }

@@ -3,7 +3,7 @@
 use crate::error::Outcome;
 use crate::held::Held;
 use crate::input;
-use crate::noise::source;
+use crate::ledger::{self, Paid};
 use crate::schema::Schema;
 use crate::watched::watched;
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray2};
@@ -128,7 +128,7 @@ impl VotePlan {
     }
 
     /// Carries it out: one release, for the rows of `public`.
-    #[pyo3(signature = (features, labels, units, seed, public, teach))]
+    #[pyo3(signature = (features, labels, units, seed, public, teach, paid = None))]
     fn run(
         &self,
         py: Python<'_>,
@@ -138,15 +138,13 @@ impl VotePlan {
         seed: Option<u64>,
         public: &Bound<'_, PyAny>,
         teach: Option<Py<PyAny>>,
+        paid: Option<Paid>,
     ) -> Outcome<Labels> {
-        let request = self.0.request();
-        let options = input::to_learn(!request.relation().count_is_public(), true);
-        let data = input::dataset(features, labels, units, &request.schema, &options)?;
-        let queries = input::features(public, &request.schema, &input::to_use())?;
+        let queries = input::features(public, &self.0.request().schema, &input::to_use())?;
         let teach = teach.map(|call| Arc::new(Callback(call)) as Arc<dyn Teach>);
         let ready = taught(self.0.clone(), &queries.matrix, teach)?;
-        let mut source = source(seed)?;
-        let release = watched(py, |stop| ready.run(&data, source.as_mut(), stop))??;
+        let handed = (features, labels, units);
+        let release = ledger::carried_out(py, &ready, "vote", seed, handed, true, paid)?;
         Ok(Labels(Held::released(Released::from_release(release)?)))
     }
 }

@@ -183,8 +183,7 @@ class PrivateEstimator(Shapes, BaseEstimator):
         spending = self._spent()
         before = dict(self.__dict__)
         try:
-            self._fit(X, y, groups, paid_by(ledger), refused)
-            spending.add(self.certificate_)
+            self._fit(X, y, groups, paid_by(ledger), spending, refused)
         except BaseException:
             # What was fitted before stays as it was.
             self.__dict__.clear()
@@ -192,7 +191,9 @@ class PrivateEstimator(Shapes, BaseEstimator):
             raise
         return self
 
-    def _fit(self, X: Any, y: Any, groups: Any, paid: Any, refused: dict[str, Any]) -> None:
+    def _fit(
+        self, X: Any, y: Any, groups: Any, paid: Any, spending: Spending, refused: dict[str, Any]
+    ) -> None:
         if refused.pop("sample_weight", None) is not None:
             raise ValueError(WHY_NO_WEIGHTS)
         if refused:
@@ -225,6 +226,8 @@ class PrivateEstimator(Shapes, BaseEstimator):
         classes = self._class_labels(schema, labels)
         seed, plan = seed_of(self.random_state, stacklevel=4), Plan._from_json(planned.to_json())
         model = planned.run(features, codes, units, seed, paid)
+        # Spent, whatever becomes of the rest.
+        spending.add(Certificate._of(model))
         self._set_model(model, plan, schema, classes)
 
     def _check_groups(self, groups: Any, schema: Schema | None) -> None:

@@ -25,6 +25,7 @@ from privet._numbers import WHY_EPSILON, optional_number, whole
 from privet._rows import rows_missing
 from privet._seeds import seed_of
 from privet.counts import _given
+from privet.ledger import paid_by
 from privet.schema import Schema, as_schema
 
 
@@ -189,6 +190,7 @@ def describe(
     neighbours: str = "replace-one",
     n_rows: int | None = None,
     groups: Any = None,
+    ledger: Any = None,
     random_state: Any = None,
 ) -> Description:
     """Describe the declared columns of a table: one private release.
@@ -214,6 +216,8 @@ def describe(
         About how many rows there are, from public knowledge; needed where their number is private.
     groups : array, optional
         Whose each row is, for a schema with a unit that is not a column of the table.
+    ledger : privet.Ledger, optional
+        Who pays; a description that would exceed its limit is refused.
     random_state : optional
         Repeatable noise, for tests: NOT PRIVATE.
 
@@ -242,7 +246,7 @@ def describe(
     part = Schema._of(_plan(public, 1000 if n_rows is None else n_rows, facts).schema())
     records = _privet.Records(_given(table, part, groups), part._checked, private_count)
     planned = _plan(public, records.rows if n_rows is None else n_rows, facts)
-    return Description(planned.run(records, seed_of(random_state)))
+    return Description(planned.run(records, seed_of(random_state), paid_by(ledger)))
 
 
 def plan_describe(

@@ -148,7 +148,9 @@ class PrivateNeighbors(PrivateEstimator):
         """Not without questions."""
         raise TypeError("there is no model to fit: call answer(X, y, questions=...)")
 
-    def answer(self, X: Any, y: Any, questions: Any, *, groups: Any = None) -> np.ndarray:
+    def answer(
+        self, X: Any, y: Any, questions: Any, *, groups: Any = None, ledger: Any = None
+    ) -> np.ndarray:
         """Answer all questions: one release.
 
         Parameters
@@ -164,7 +166,7 @@ class PrivateNeighbors(PrivateEstimator):
         """
         self._asked = questions
         try:
-            super().fit(X, y, groups=groups)
+            super().fit(X, y, groups=groups, ledger=ledger)
         finally:
             self.__dict__.pop("_asked", None)
         return self.answers_

@@ -29,6 +29,7 @@ from privet._numbers import WHY_EPSILON, optional_number, whole
 from privet._rows import rows_missing
 from privet._seeds import seed_of
 from privet.counts import _given
+from privet.ledger import paid_by
 from privet.schema import Schema, as_schema
 
 
@@ -102,8 +103,9 @@ class PrivateTuner(BaseEstimator):
         self.n_rows = n_rows
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> PrivateTuner:
-        """Tune on the rows of a frame, a mapping from names to columns, or an array in the order of the schema."""
+    def fit(self, X: Any, y: Any, groups: Any = None, *, ledger: Any = None) -> PrivateTuner:
+        """Tune on the rows of a frame, a mapping from names to columns, or an array in the order of the schema;
+        ``ledger`` pays, and refuses what would exceed its limit."""
         public = as_schema(self.schema)
         private_count = self.neighbours == "add-remove" or public.unit is not None
         if private_count and self.n_rows is None:
@@ -113,7 +115,7 @@ class PrivateTuner(BaseEstimator):
         plan = self._plan(public, rows)
         part = Schema._of(plan.schema())
         records = _privet.Records(_given(table, part, groups), part._checked, private_count, any_storage=False)
-        return self._set(plan.run(records, seed_of(self.random_state)))
+        return self._set(plan.run(records, seed_of(self.random_state), paid_by(ledger)))
 
     def plan(self, n_rows: int) -> dict[str, Any]:
         """What :meth:`fit` would do and claim for so many rows, without data."""

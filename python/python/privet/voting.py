@@ -57,8 +57,8 @@ class _Ready:
     def to_json(self) -> str:
         return self._plan.to_json()
 
-    def run(self, features: Any, labels: Any, units: Any, seed: int | None) -> _privet.Labels:
-        return self._plan.run(features, labels, units, seed, self._public, self._teach)
+    def run(self, features: Any, labels: Any, units: Any, seed: int | None, paid: Any = None) -> _privet.Labels:
+        return self._plan.run(features, labels, units, seed, self._public, self._teach, paid)
 
 
 class PrivateVote(_Classifier):
@@ -173,7 +173,11 @@ class PrivateVote(_Classifier):
             )
         self._public = public
         try:
-            return super().fit(X, y, groups=groups, **refused)
+            super().fit(X, y, groups=groups, **refused)
+            # The labels are released and stay, whether or not a student can be made of them.
+            self.__dict__.pop("student_", None)
+            self.student_ = self._student()
+            return self
         finally:
             self.__dict__.pop("_public", None)
             self.__dict__.pop("_public_rows", None)
@@ -258,7 +262,6 @@ class PrivateVote(_Classifier):
         codes = np.asarray(model.codes)
         places = np.append(np.argsort(self._order), -1)
         self.label_codes_ = places[codes]
-        self.student_ = self._student()
 
     def _student(self) -> Any:
         answered = self.label_codes_ >= 0
