@@ -1,11 +1,16 @@
 """Any classifier by votes: labels, students, teachers that fail, and what is refused."""
 
+import os
+import pathlib
+import time
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import privet
+from privet import _teachers
 
 
 def _table(rows=2000, seed=0):
@@ -80,3 +85,81 @@ def test_labels_alone():
     X, y = _table()
     vote = _vote("tree", neighbours="replace-label", settings={"cutoff": 20}).fit(X, y, public=X[:100])
     assert any("labels alone" in note for note in vote.certificate_.notes)
+
+
+@pytest.fixture
+def odd_teachers(tmp_path, monkeypatch):
+    source = tmp_path / "odd_teachers.py"
+    source.write_text(
+        "import os, subprocess, time\nimport numpy as np\n"
+        "class Odd:\n"
+        "    def __init__(self, mood):\n        self.mood = mood\n"
+        "    def fit(self, X, y):\n"
+        "        self.fits = getattr(self, 'fits', 0) + 1\n"
+        "        if self.mood == 'leave':\n            self.left = subprocess.Popen(['sleep', '300']).pid\n"
+        "        if X.max() < 5:\n            return self\n"
+        "        if self.mood == 'spin':\n            while True:\n                pass\n"
+        "        if self.mood == 'sleep':\n            time.sleep(2)\n"
+        "        if self.mood == 'memory':\n            np.ones(2 << 30)\n"
+        "        if self.mood == 'exit':\n            os._exit(3)\n"
+        "        if self.mood == 'interrupt':\n            raise KeyboardInterrupt\n"
+        "        return self\n"
+        "    def predict(self, X):\n"
+        "        return np.full(len(X), self.left if self.mood == 'leave' else self.fits)\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import odd_teachers
+
+    return odd_teachers
+
+
+def _ballots(estimator, marked=True, limit=1.0):
+    rows = np.random.default_rng(0).uniform(size=(120, 2)).astype(np.float32)
+    rows[7, 0] = 9.0 if marked else 0.5
+    labels = (np.arange(120) // 10 % 2).astype(np.uint32)
+    chunks = [np.arange(start, 120, 10) for start in range(10)]
+    return _teachers.ballots(estimator, rows, labels, chunks, rows[:3], n_jobs=4, limit=limit)
+
+
+@pytest.mark.parametrize("mood", ["spin", "memory", "exit", "interrupt"])
+def test_a_record_that_spoils_its_teacher_moves_no_other_vote(mood, odd_teachers):
+    votes = _ballots(odd_teachers.Odd(mood))
+    # Nobody was fitted twice: no teacher is warm from another's chunk.
+    assert (np.delete(votes, 7, axis=0) == 1).all()
+    assert (votes[7] == -1).all()
+
+
+def test_the_clock_is_no_limit_of_a_teacher(odd_teachers):
+    assert (_ballots(odd_teachers.Odd("sleep")) == 1).all()
+
+
+def test_a_teacher_leaves_nothing_running(odd_teachers):
+    if not pathlib.Path("/proc/self/stat").exists():
+        pytest.skip("this system has no /proc")
+
+    def running(process):
+        try:
+            stat = pathlib.Path(f"/proc/{process}/stat").read_text()
+        except OSError:
+            return False
+        # Z waits to be collected by whoever inherited it.
+        return stat.rpartition(")")[2].split()[0] != "Z"
+
+    left = _ballots(odd_teachers.Odd("leave"))[:, 0]
+    assert (left > 0).all()
+    until = time.monotonic() + 20
+    while any(running(process) for process in left) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(running(process) for process in left)
+
+
+def test_estimators_need_processes_of_their_own(monkeypatch, odd_teachers):
+    monkeypatch.delattr(os, "fork")
+    with pytest.raises(RuntimeError, match="process of its own"):
+        _ballots(odd_teachers.Odd("calm"))
+
+
+def test_a_plan_for_outside_teachers_says_what_is_assumed():
+    plan = _vote(DecisionTreeClassifier()).plan(n_rows=5000, n_features=3, n_public=100)
+    assert any("assumed" in note for note in plan.notes)
+    assert not any("assumed" in note for note in _vote("tree").plan(n_rows=5000, n_features=3).notes)

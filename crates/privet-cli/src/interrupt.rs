@@ -2,7 +2,8 @@
 //!
 //! Whoever writes a file holds [`writing`]'s guard from the moment its temporary file exists until
 //! it is renamed or removed. The handler takes the same lock before it ends the process, so that a
-//! file is there whole or not at all. Reading and solving leave nothing behind and need no guard.
+//! file is there whole or not at all. Reading and solving leave nothing behind and need no guard;
+//! programs that teach have folders with records, which the handler wipes after it has ended them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -30,6 +31,7 @@ pub fn install() {
             crate::say!("stopping as soon as the files being written are whole");
         }
         let _nothing_is_being_written = writing();
+        privet_learn::transfer::command::wipe_all();
         crate::say!("interrupted: nothing is left half-written");
         let advice = ADVICE.lock().unwrap_or_else(PoisonError::into_inner);
         if !advice.is_empty() {

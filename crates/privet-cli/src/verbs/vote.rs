@@ -41,8 +41,12 @@ NOT protected, and need no label of their own.
 Teachers: logistic, tree, forest, nearest; or --teacher-cmd, any program. It is run once for each
 chunk by `sh -c` in a folder of its own, finds train.csv (encoded columns x0, x1, …, and label, the
 number of the class from 0) and queries.csv there, and writes predictions.csv, a class number a line.
-It has no environment, no network where this machine can do without, and a time limit. A program
-that fails on some records votes for the first class. Run only programs that you trust.
+It has no environment to speak of, no network where this machine can do without, and limits of its
+own: --teacher-seconds of processor time, 8 GiB of address space, 1 GiB a file, for each process; by
+the clock 20 times as long. A program that fails on some records, or meets a limit, votes for the
+first class. What is promised assumes that each learns from its own chunk alone and that none meets a
+limit because of the others: give ample limits, on a machine with processors, memory and disk for
+all that run at a time (as many as it has processors, at most 16). Run only programs that you trust.
 
 Everything spent on the same records adds up: labels at ε = 1 and a model at ε = 1 reveal as much
 as ε = 2.",
@@ -116,7 +120,8 @@ pub struct Asked {
     /// A program that learns and predicts instead, as a shell command
     #[arg(long, value_name = "COMMAND", conflicts_with = "teacher")]
     pub teacher_cmd: Option<String>,
-    /// Seconds that the program has for each chunk
+    /// Seconds of its own processor time that the program has for each chunk; by the clock 20 times
+    /// as long, which none should meet
     #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub teacher_seconds: u64,
     /// A setting of the teachers, by name; may be given several times

@@ -101,8 +101,11 @@ impl StableAnswers {
         // T uses of ε₀ are one of Tε₀ as well, for which 1 − δ₀(0) = 2/(1 + e^(Tε₀)).
         let together = account::epsilon(&runs, 0.0)?;
         let basic = std::f64::consts::LN_2 - together - libm::log1p(libm::exp(-together));
-        let exact = libm::log1p(-account::delta(&runs, 0.0)?.min(1.0 - 1e-9));
-        let kept = exact.max(basic);
+        // So near to 1 the difference is rounding: what basic composition keeps holds alone.
+        let kept = match account::delta(&runs, 0.0)? {
+            delta if delta < 1.0 - 1e-9 => basic.max(libm::log1p(-delta)),
+            _ => basic,
+        };
         Ok(libm::log(self.delta) + kept - 1e-9 * (1.0 - libm::log(self.delta) - kept))
     }
 
@@ -230,5 +233,32 @@ impl Answering {
         };
         self.left = self.left.saturating_sub(1);
         Ok(session.noised(heard))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where δ₀(0) is 1 but for rounding, no more is allowed than δ·2/(1 + e^(Tε₀)).
+    #[test]
+    fn hardly_any_noise_allows_hardly_any_leak() {
+        for runs in [20.0, 40.0, 80.0] {
+            let answers = StableAnswers {
+                neighbours: Neighbours::AddRemove,
+                unit: Unit::Record,
+                law: ThresholdNoise::Exponential,
+                // With a ratio of 2, ε₀ = 2/s₁.
+                noise_scale: 2.0 / runs,
+                query_ratio: 2.0,
+                cutoff: 1,
+                questions: 10,
+                delta: 1e-6,
+            };
+            let most = libm::log(1e-6) + std::f64::consts::LN_2 - runs;
+            let allowed = answers.ln_allowed().unwrap();
+            assert!(allowed <= most, "{runs}: {allowed} {most}");
+            assert!(allowed > most - 1e-3, "{runs}: {allowed} {most}");
+        }
     }
 }

@@ -9,6 +9,9 @@
 //!   ([`privet_dp::mechanism::balanced_blocks`]). The new row sits where the old one was. A hash of the row's content, or
 //!   of its id, would take it out of one chunk and put it into another: two votes would move.
 //!
+//! Null records (`invalid = "drop"`) are cut like all others, and then left out: nobody learns from what
+//! holds nothing. Which records are null, each decides for itself, so that the claim stands.
+//!
 //! A public key would do for privacy, but not keep a sorted table, or one made by whoever knows it, from bad chunks.
 
 use crate::admit;
@@ -32,7 +35,9 @@ pub fn chunks(
     };
     let mut chunks = vec![Vec::new(); count as usize];
     for (row, owner) in owners.iter().enumerate() {
-        chunks[drawn[*owner] as usize].push(row);
+        if data.report.null_rows.binary_search(&row).is_err() {
+            chunks[drawn[*owner] as usize].push(row);
+        }
     }
     chunks
 }

@@ -4,26 +4,36 @@
 //! `x0`, `x1`, …, then `label`, the number of the class) and `queries.csv` (the columns alone), and must write
 //! `predictions.csv` there: a class number a line, one for each line of `queries.csv` after its header.
 //!
-//! - **Isolated**: its environment is empty but for a standard `PATH` and `HOME`, its input and outputs are closed, so that
-//!   neither another chunk's teacher nor a terminal hears of it; it has no network where the machine lets a user
-//!   cut it off (`unshare -rn`, tried once). That keeps honest programs apart; it is no prison for one that is out to
-//!   send records away, or to leave notes for the next in a folder that both may write: run only programs that you trust.
-//! - **In time**: after the limit the program and what it started are ended. That it took long is seen by whoever
-//!   watches the clock; nothing else is.
+//! - **Isolated**: its environment is empty but for a standard `PATH`, `HOME` and `TMPDIR` (its folder) and
+//!   variables that ask numerical libraries for one thread; its input and outputs are closed, so that neither
+//!   another chunk's teacher nor a terminal hears of it; it has no network, and a process space of its own,
+//!   where the machine lets a user have that (`unshare`, tried once). That keeps honest programs apart; it is
+//!   no prison for one that is out to send records away, or to leave notes for the next in a folder that both
+//!   may write: run only programs that you trust.
+//! - **Limits of its own**: seconds of processor time, address space and size of a file, of each process that
+//!   it is (`ulimit`; lower limits that the machine sets stay). Teachers run side by side, and a limit that
+//!   one could make another meet would let one record move many votes. So the clock on the wall is a far
+//!   backstop ([`BACKSTOP`] times as long). **Assumed** is that nobody meets it for want of a processor, that
+//!   memory and disk have room for all that run at a time, and that limits are ample: a second of processor
+//!   time does a little less on a busy machine.
+//! - **Ended**: in the end the program and what it started go: its process space, or at least its group. That
+//!   it took long is seen by whoever watches the clock; nothing else is.
 //! - **Failures are votes** ([`super::teacher`]): an exit code, a missing file, a wrong number of lines.
-//! - **Wiped**: files are overwritten with nothing and removed, however it ended.
+//! - **Wiped**: files are overwritten with nothing and removed, however it ended; by [`wipe_all`] where the
+//!   whole program is interrupted.
 //!
 //! [`Program::rehearse`] runs it once on made-up rows before any record is read, so that a program that cannot work is
 //! an error, and one that fails on records is not.
 
-use super::teacher::{Ballot, School, Teach, filled_rows};
+use super::teacher::{Ballot, School, Teach, fenced, filled_rows};
 use crate::LearnError;
 use privet_dp::noise::{Source, SystemRandom};
 use rayon::prelude::*;
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A program that teaches.
@@ -31,26 +41,52 @@ use std::time::{Duration, Instant};
 pub struct Program {
     command: String,
     limit: Duration,
-    /// Whether the network is cut off.
-    apart: bool,
+    /// What cuts it off from the network, and from other processes, as far as the machine lets a user.
+    apart: &'static [&'static str],
 }
+
+/// Ways to cut a program off, the best first: with it all that it started ends, and nothing of it survives
+/// this program.
+const WAYS: [&[&str]; 2] = [&["-rnp", "--fork", "--kill-child"], &["-rn"]];
+/// How many times longer than its processor time a program may take by the clock on the wall.
+pub const BACKSTOP: u32 = 20;
+/// Address space that each process of a program may have, in KiB.
+const MEMORY: u64 = 8 << 20;
+/// Size that each file of a program may have, in blocks of 512 bytes.
+const FILE: u64 = 2 << 20;
+/// Variables that ask for one thread.
+const THREADS: [&str; 6] = [
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "RAYON_NUM_THREADS",
+];
 
 /// Folders on this machine where programs are.
 const PROGRAMS: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 impl Program {
-    /// This command, with so long for each chunk.
+    /// This command, with so much processor time for each chunk, taken for whole seconds and at least one.
     pub fn new(command: &str, limit: Duration) -> Self {
-        let apart = started(Command::new("unshare").args(["-rn", "true"]));
+        let works = |way: &&&[&str]| started(Command::new("unshare").args(**way).arg("true"));
+        let apart = WAYS.iter().find(works).copied().unwrap_or_default();
         Self { command: command.into(), limit, apart }
     }
 
     /// Whether it will run without a network.
     pub fn is_apart(&self) -> bool {
-        self.apart
+        !self.apart.is_empty()
     }
 
-    /// Runs it on made-up rows of so many columns and classes, a few of each class; what is wrong with it, if anything is.
+    /// Seconds of processor time.
+    fn seconds(&self) -> u64 {
+        self.limit.as_secs() + u64::from(self.limit.subsec_nanos() > 0 || self.limit.is_zero())
+    }
+
+    /// Runs it on made-up rows of so many columns and classes, a few of each class; what is wrong with it, if
+    /// anything is.
     pub fn rehearse(&self, columns: usize, classes: usize) -> Result<(), LearnError> {
         let rows = 4 * classes;
         let value = |row: usize, column: usize| ((row * 7 + column * 3) % 11) as f32 / 11.0;
@@ -59,7 +95,7 @@ impl Program {
         let labels: Vec<u32> = (0..rows).map(|row| (row % classes) as u32).collect();
         let questions = text(&values, columns, None);
         let ballot =
-            self.ballot(&text(&values, columns, Some(&labels)), &questions).filter(|votes| {
+            self.ballot(&text(&values, columns, Some(&labels)), &questions, rows).filter(|votes| {
                 votes.len() == rows && votes.iter().all(|class| (*class as usize) < classes)
             });
         ballot.map(|_| ()).ok_or_else(|| LearnError::Asked {
@@ -67,38 +103,112 @@ impl Program {
             what: format!(
                 "did not do on made-up rows what a teacher does: read train.csv and queries.csv in the folder it is \
                  started in, and write predictions.csv with a class number from 0 to {} for each of {rows} rows, \
-                 within {} seconds",
+                 within {} seconds of processor time, {} GiB of address space and {} GiB a file",
                 classes - 1,
-                self.limit.as_secs()
+                self.seconds(),
+                MEMORY >> 20,
+                FILE >> 21
             ),
         })
     }
 
     /// The classes that it writes; `None` for any failure.
-    fn ballot(&self, train: &str, queries: &str) -> Ballot {
+    fn ballot(&self, train: &str, queries: &str, questions: usize) -> Ballot {
         let folder = Folder::new()?;
         folder.write("train.csv", train)?;
         folder.write("queries.csv", queries)?;
+        // One that cannot be set is lower already, or the machine has none of its kind: the same for all
+        // teachers. The shell stays: the first process of a space of its own would be deaf to most signals.
+        let limits = format!(
+            "ulimit -c 0; ulimit -t {}; ulimit -f {FILE}; ulimit -v {MEMORY}; /bin/sh -c \"$1\"; exit $?",
+            self.seconds()
+        );
         let mut program = match self.apart {
-            true => {
+            [] => Command::new("/bin/sh"),
+            way => {
                 let mut apart = Command::new("unshare");
-                apart.args(["-rn", "--", "/bin/sh", "-c", &self.command]);
+                apart.args(way).args(["--", "/bin/sh"]);
                 apart
             }
-            false => {
-                let mut shell = Command::new("/bin/sh");
-                shell.args(["-c", &self.command]);
-                shell
-            }
         };
-        program.current_dir(&folder.0).env_clear().env("PATH", PROGRAMS).env("HOME", &folder.0);
+        program.args(["-c", &limits, "sh", &self.command]).current_dir(&folder.0).env_clear();
+        program.env("PATH", PROGRAMS).env("HOME", &folder.0).env("TMPDIR", &folder.0);
+        program.envs(THREADS.map(|name| (name, "1")));
         program.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        if !within(program, self.limit) {
+        if !within(program, self.limit * BACKSTOP) {
             return None;
         }
-        let told = std::fs::read_to_string(folder.0.join("predictions.csv")).ok()?;
+        let told = told(&folder.0.join("predictions.csv"), questions)?;
         told.lines().map(|line| line.trim().parse::<u32>().ok()).collect()
     }
+}
+
+/// What a plain file says, if it is no longer than that many class numbers can be.
+fn told(path: &Path, questions: usize) -> Option<String> {
+    // A link may lead to another's file, a pipe has no end.
+    if !std::fs::symlink_metadata(path).ok()?.is_file() {
+        return None;
+    }
+    let most = 32 * questions as u64 + 1024;
+    let mut text = String::new();
+    let read = std::fs::File::open(path).ok()?.take(most + 1).read_to_string(&mut text).ok()?;
+    (read as u64 <= most).then_some(text)
+}
+
+/// What is there now of programs that run: their folders and process groups.
+#[derive(Debug)]
+struct Live {
+    folders: Vec<PathBuf>,
+    groups: Vec<u32>,
+}
+
+static LIVE: Mutex<Live> = Mutex::new(Live { folders: Vec::new(), groups: Vec::new() });
+
+fn live() -> MutexGuard<'static, Live> {
+    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends all programs that teach and wipes their folders, which hold records. For whoever is about to end the
+/// process: threads that wait for a program, or would start one, never go on.
+pub fn wipe_all() {
+    let live = live();
+    live.groups.iter().for_each(|group| end(*group));
+    for folder in &live.folders {
+        // A file may come into it while it is wiped.
+        for _ in 0..10 {
+            wipe(folder);
+            if !folder.exists() {
+                break;
+            }
+        }
+    }
+    std::mem::forget(live);
+}
+
+/// Ends all processes of a group. One that is gone already is no failure; another cannot be helped.
+#[cfg(unix)]
+fn end(group: u32) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    if let Some(group) = i32::try_from(group).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+}
+
+#[cfg(not(unix))]
+fn end(_group: u32) {}
+
+/// Whether a child has ended. It is not waited for yet, so that its number, which is that of its group, stays
+/// its own.
+#[cfg(unix)]
+fn has_ended(child: &mut Child) -> bool {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    !matches!(waitid(WaitId::Pid(Pid::from_child(child)), look), Ok(None))
+}
+
+#[cfg(not(unix))]
+fn has_ended(child: &mut Child) -> bool {
+    !matches!(child.try_wait(), Ok(None))
 }
 
 /// Whether a command ends well.
@@ -111,22 +221,32 @@ fn started(command: &mut Command) -> bool {
 fn within(mut program: Command, limit: Duration) -> bool {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut program, 0);
-    let Ok(mut child) = program.spawn() else { return false };
+    let mut child = {
+        let mut live = live();
+        let Ok(child) = program.spawn() else { return false };
+        live.groups.push(child.id());
+        child
+    };
     let start = Instant::now();
     let mut wait = Duration::from_millis(2);
-    let ended = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status.success(),
-            Ok(None) if start.elapsed() < limit => std::thread::sleep(wait),
-            _ => break false,
+    let in_time = loop {
+        if has_ended(&mut child) {
+            break true;
         }
+        if start.elapsed() >= limit {
+            break false;
+        }
+        std::thread::sleep(wait);
         wait = (wait * 2).min(Duration::from_millis(50));
     };
+    let mut live = live();
     // What it left running goes as well.
-    started(Command::new("/bin/kill").args(["-KILL", "--", &format!("-{}", child.id())]));
+    end(child.id());
+    live.groups.retain(|group| *group != child.id());
+    drop(live);
     let _ = child.kill();
-    let _ = child.wait();
-    ended
+    let ended = child.wait();
+    in_time && ended.is_ok_and(|status| status.success())
 }
 
 /// A folder that nobody else may enter, wiped in the end.
@@ -139,7 +259,9 @@ impl Folder {
         let mut builder = std::fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        let mut live = live();
         builder.create(&path).ok()?;
+        live.folders.push(path.clone());
         Some(Self(path))
     }
 
@@ -152,6 +274,7 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         wipe(&self.0);
+        live().folders.retain(|folder| *folder != self.0);
     }
 }
 
@@ -205,14 +328,15 @@ impl Teach for Program {
             }
             let rows = filled_rows(&school.data.features, chunk.iter().copied());
             let labels: Vec<u32> = chunk.iter().map(|row| school.labels()[*row]).collect();
-            self.ballot(&text(&rows, columns, Some(&labels)), &queries)
+            self.ballot(&text(&rows, columns, Some(&labels)), &queries, school.queries.rows())
         };
         let mut all = Vec::with_capacity(school.chunks.len());
         for portion in school.chunks.chunks(PORTION) {
             if !go_on() {
                 return None;
             }
-            all.extend(portion.par_iter().map(one).collect::<Vec<_>>());
+            let fenced = |chunk: &Vec<usize>| fenced(|| one(chunk)).flatten();
+            all.extend(portion.par_iter().map(fenced).collect::<Vec<_>>());
         }
         Some(all)
     }
@@ -232,7 +356,7 @@ mod tests {
     #[test]
     fn a_program_that_does_what_a_teacher_does_votes() {
         assert!(program(FIRST).rehearse(3, 2).is_ok());
-        let ballot = program(FIRST).ballot("x0,label\n0.1,0\n", "x0\n0.7\n0.2\n");
+        let ballot = program(FIRST).ballot("x0,label\n0.1,0\n", "x0\n0.7\n0.2\n", 2);
         assert_eq!(ballot, Some(vec![1, 0]));
     }
 
@@ -244,13 +368,42 @@ mod tests {
             "no-such-program-anywhere",
             "echo five > predictions.csv",
             "echo -1 > predictions.csv",
+            "echo 0 > other; ln -s other predictions.csv",
+            "mkfifo predictions.csv",
+            "mkdir predictions.csv",
+            "yes 0 | head -c 100000 > predictions.csv",
         ] {
-            assert_eq!(program(command).ballot("x0,label\n", "x0\n0\n"), None, "{command}");
+            assert_eq!(program(command).ballot("x0,label\n", "x0\n0\n", 1), None, "{command}");
         }
         let few = program("echo 0 > predictions.csv").rehearse(2, 2).unwrap_err();
         assert!(few.to_string().contains("predictions.csv"), "{few}");
         let slow = Program::new("sleep 30", Duration::from_millis(50));
-        assert_eq!(slow.ballot("x0,label\n", "x0\n0\n"), None);
+        assert_eq!(slow.ballot("x0,label\n", "x0\n0\n", 1), None);
+    }
+
+    /// Its limits are its own: processor time, not the clock, and files.
+    #[test]
+    fn limits_are_its_own() {
+        let short = |command: &str| {
+            Program::new(command, Duration::from_secs(1)).ballot("x0,label\n", "x0\n0\n", 1)
+        };
+        assert_eq!(short("sleep 2; echo 0 > predictions.csv"), Some(vec![0]));
+        let start = Instant::now();
+        assert_eq!(short("while :; do :; done"), None);
+        assert!(start.elapsed() < Duration::from_secs(15), "{:?}", start.elapsed());
+        let told = "ulimit -t > predictions.csv; echo $OMP_NUM_THREADS >> predictions.csv";
+        assert_eq!(short(told), Some(vec![1, 1]));
+        assert_eq!(short("truncate -s 1100000000 big && echo 0 > predictions.csv"), None);
+    }
+
+    /// What a program leaves running ends with it.
+    #[test]
+    fn nothing_goes_on() {
+        let mark = std::env::temp_dir().join(format!("privet-left-{}", std::process::id()));
+        let left = format!("(sleep 1; echo > {}) & echo 0 > predictions.csv", mark.display());
+        assert_eq!(program(&left).ballot("x0,label\n", "x0\n0\n", 1), Some(vec![0]));
+        std::thread::sleep(Duration::from_millis(1_500));
+        assert!(!mark.exists());
     }
 
     /// It sees an empty environment and its own folder, which is gone afterwards.
@@ -258,7 +411,7 @@ mod tests {
     fn it_is_alone_and_leaves_nothing() {
         let found = std::env::temp_dir().join(format!("privet-test-{}", std::process::id()));
         let command = format!("(pwd; env; ls -ld .) > {}; {FIRST}", found.display());
-        assert!(program(&command).ballot("x0,label\n0,0\n", "x0\n1\n").is_some());
+        assert!(program(&command).ballot("x0,label\n0,0\n", "x0\n1\n", 1).is_some());
         let seen = std::fs::read_to_string(&found).unwrap();
         std::fs::remove_file(&found).unwrap();
         let folder = seen.lines().next().unwrap();

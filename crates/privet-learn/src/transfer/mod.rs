@@ -193,6 +193,9 @@ impl Task for Vote {
         let voting = vote::Voting::new(&settled, facts, classes, decision.aggregate);
         let mut notes = decision.notes;
         notes.push(vote::PUBLIC.into());
+        if let Teacher::Outside { .. } = settled.teacher {
+            notes.push(vote::OUTSIDE.into());
+        }
         if request.neighbours == Neighbours::ReplaceLabel {
             notes.push(vote::LABELS_ALONE.into());
         }

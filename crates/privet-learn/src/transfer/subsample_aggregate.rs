@@ -10,6 +10,7 @@
 //! clock. It is called on all cores in no particular order. Where it panics, or a chunk has no records, it says `otherwise`.
 
 use super::chunks::chunks;
+use super::teacher::fenced;
 use crate::facts::Facts;
 use crate::select::elected;
 use privet_data::Dataset;
@@ -17,7 +18,6 @@ use privet_dp::gate::{GateError, Noised, Private, Session};
 use privet_dp::mechanism::{Answering, Heard, Proxied, StableAnswers};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Records in chunks, and a stream of questions about them.
 #[derive(Debug)]
@@ -53,8 +53,7 @@ impl Asked {
     ) -> Result<Noised<Heard<A>>, GateError> {
         let answer = |part: &Option<Dataset>| {
             let Some(part) = part else { return otherwise.clone() };
-            let answer = catch_unwind(AssertUnwindSafe(|| function(part)));
-            answer.unwrap_or_else(|_| otherwise.clone())
+            fenced(|| function(part)).unwrap_or_else(|| otherwise.clone())
         };
         let answers: Vec<A> = self.parts.par_iter().map(answer).collect();
         self.answering.ask(Private::new(winner(answers, otherwise)), session)

@@ -2,7 +2,8 @@
 //!
 //! **What privacy asks of a teacher** is that its votes are a function of the rows of its own chunk, of public facts
 //! (queries, its number) and of coins of its own: nothing learnt from another chunk, no scale fitted on all records, no
-//! warm start. Whatever it does then, one unit moves one teacher's votes. Accuracy is nobody's promise.
+//! warm start, no limit that others' work can make it meet. Whatever it does then, one unit moves one
+//! teacher's votes. Accuracy is nobody's promise.
 //!
 //! **Failures are votes.** A teacher that panics, hangs, prints the wrong number of rows or a class that is none, and one
 //! without any rows, votes for the first class everywhere ([`Ballots::count`]): a fact of private rows is never an error.
@@ -19,6 +20,7 @@ use privet_data::matrix::Matrix;
 use privet_data::{Dataset, Target};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::cell::Cell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -275,6 +277,24 @@ impl School<'_> {
     }
 }
 
+thread_local! {
+    static TEACHING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread trains a teacher, whose panic becomes a vote. A program's panic hook should then stay
+/// silent: how many lines it prints is how many teachers failed, which is a fact of private rows.
+pub fn inside_teacher() -> bool {
+    TEACHING.get()
+}
+
+/// What a teacher says; `None` if it panicked.
+pub(super) fn fenced<T>(teach: impl FnOnce() -> T) -> Option<T> {
+    let before = TEACHING.replace(true);
+    let outcome = catch_unwind(AssertUnwindSafe(teach));
+    TEACHING.set(before);
+    outcome.ok()
+}
+
 /// Rows of a matrix one after the other, all columns of each.
 pub fn filled_rows(matrix: &Matrix, rows: impl Iterator<Item = usize>) -> Vec<f32> {
     let columns = matrix.columns();
@@ -326,11 +346,21 @@ impl Teach for Teacher {
             if !go_on() {
                 return None;
             }
-            let fenced = |one_of: &(usize, &Vec<usize>)| {
-                catch_unwind(AssertUnwindSafe(|| one(*one_of))).unwrap_or(None)
-            };
+            let fenced = |one_of: &(usize, &Vec<usize>)| fenced(|| one(*one_of)).flatten();
             all.extend(portion.par_iter().map(fenced).collect::<Vec<_>>());
         }
         Some(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_teacher_that_panics_has_no_ballot_and_says_nothing() {
+        assert_eq!(fenced(inside_teacher), Some(true));
+        assert_eq!(fenced(|| -> u8 { std::panic::resume_unwind(Box::new("a value")) }), None);
+        assert!(!inside_teacher());
     }
 }

@@ -40,6 +40,11 @@ pub(super) const PUBLIC: &str =
 pub(super) const LABELS_ALONE: &str = "labels alone are protected: which records there are, and everything else of \
      them, was taken for public";
 
+/// What a certificate of teachers from outside says.
+pub(super) const OUTSIDE: &str = "the teachers were programs of the holder's: it is assumed that each \
+     learnt from its own part of the records alone, and that none met a limit of time, memory or disk \
+     because of what the others did";
+
 /// Entries of public rows, at most.
 const ENTRIES: usize = 400_000_000;
 
@@ -99,6 +104,14 @@ impl Voting {
         Ok(Self { rows: Some(rows.clone()), ..self.clone() })
     }
 
+    /// Who teaches.
+    fn teacher(&self) -> Result<&Arc<dyn Teach>, LearnError> {
+        self.teach.as_ref().ok_or_else(|| LearnError::Asked {
+            name: "teachers",
+            what: "are missing: the plan is for teachers from outside; hand them over before it is carried out".into(),
+        })
+    }
+
     /// The votes on all rows, counted. They are for the aggregator alone.
     fn ballots(
         &self,
@@ -114,10 +127,7 @@ impl Voting {
         }
         };
         let queries = self.rows.as_ref().ok_or_else(absent)?;
-        let teach = self.teach.as_ref().ok_or_else(|| LearnError::Asked {
-            name: "teachers",
-            what: "are missing: the plan is for teachers from outside; hand them over before it is carried out".into(),
-        })?;
+        let teach = self.teacher()?;
         let data = admit::in_memory(table, "vote", "subsets of the rows")?;
         let chunks = chunks(facts, data, self.teachers, session);
         let school = School { data, chunks: &chunks, queries, classes: self.classes };
@@ -201,8 +211,8 @@ impl Procedure<Vote> for Voting {
     }
 
     fn refuses(&self, found: &Labels) -> Option<&'static str> {
-        // A batch of a stream goes on where others ended.
-        if self.stream { None } else { self.aggregate.refuses(&found.classes()) }
+        // A batch of a stream goes on where others ended: at most as much is left for it as for the whole.
+        self.aggregate.refuses(&found.classes())
     }
 
     fn walk(&self) -> Option<serde_json::Value> {
@@ -252,7 +262,18 @@ pub(super) fn asking(
     teach: Option<Arc<dyn Teach>>,
 ) -> Result<Voting, LearnError> {
     let mut voting = voting(of)?.asking(rows)?;
+    if teach.is_some() && voting.teach.is_some() {
+        return Err(LearnError::Asked {
+            name: "teachers",
+            what: format!(
+                "from outside are given, where the plan, which goes into the certificate, is for {} \
+                 teachers; leave them out, or make another plan",
+                of.request().task.teacher.name()
+            ),
+        });
+    }
     voting.teach = teach.or(voting.teach);
+    voting.teacher()?;
     Ok(voting)
 }
 
@@ -302,6 +323,54 @@ mod tests {
         let mut session = Session::start(planned.events().unwrap().clone(), &mut source);
         let quiet = AtomicBool::new(false);
         voting.ballots(planned.facts(), data, &mut session, &StepWatch::new(&quiet)).unwrap()
+    }
+
+    /// Who teaches is in the certificate: a plan for built-in teachers takes no others, one for others some.
+    #[test]
+    fn teachers_are_those_of_the_plan() {
+        let schema = Schema::from_toml(SCHEMA).unwrap();
+        let queries = table(&[(-0.5, 0), (0.1, 0), (0.9, 0)]).features;
+        let other: Arc<dyn Teach> = Arc::new(Teacher::named("nearest").unwrap());
+        for (teacher, teach, name) in [
+            (Teacher::named("tree").unwrap(), Some(other), "tree"),
+            (Teacher::Outside { what: "a test".into() }, None, "missing"),
+        ] {
+            let task = Vote { teachers: Some(7), teacher, stream: true, ..Vote::on(3) };
+            let request = task.request(&schema, 40, Neighbours::AddRemove, (1.0, Some(1e-6)));
+            let planned = plan(&request.unwrap()).unwrap();
+            let error = asking(&planned, &queries, teach).unwrap_err().to_string();
+            assert!(error.contains("teachers") && error.contains(name), "{error}");
+        }
+    }
+
+    /// In a batch of a stream, too, nothing is answered once as many questions were not as end it.
+    #[test]
+    fn a_batch_with_answers_after_its_end_is_refused() {
+        let schema = Schema::from_toml(SCHEMA).unwrap();
+        let aggregator = super::super::Aggregator::default().with("cutoff", "2").unwrap();
+        let task = Vote { teachers: Some(7), stream: true, aggregator, ..Vote::on(9) };
+        let request = task.request(&schema, 40, Neighbours::AddRemove, (1.0, Some(1e-6)));
+        let voting = voting(&plan(&request.unwrap()).unwrap()).unwrap();
+        let refuses = |labels: &[i32]| {
+            voting.refuses(&Labels { first: 3, labels: labels.to_vec() }).is_some()
+        };
+        assert!(refuses(&[1, -1, -1, 2]));
+        assert!(!refuses(&[1, -1, 2, -1, -1]));
+    }
+
+    /// A null record is in a chunk for the coins alone: nobody learns from it.
+    #[test]
+    fn null_records_are_no_lessons() {
+        let schema = Schema::from_toml(SCHEMA).unwrap();
+        let mut data = table(&[(0.1, 0), (0.2, 1), (0.3, 2), (0.4, 1)]);
+        data.report.null_rows = vec![1, 3];
+        let request = Vote::on(3).request(&schema, 4, Neighbours::ReplaceOne, (1.0, Some(1e-6)));
+        let planned = plan(&request.unwrap()).unwrap();
+        let mut source = FixedSeed::new(2);
+        let mut session = Session::start(planned.events().unwrap().clone(), &mut source);
+        let mut rows = chunks(planned.facts(), &data, 2, &mut session).concat();
+        rows.sort_unstable();
+        assert_eq!(rows, [0, 2]);
     }
 
     proptest! {

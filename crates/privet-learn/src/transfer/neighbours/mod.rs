@@ -334,7 +334,9 @@ impl Procedure<Nearby> for Answering {
             if !watch.step() {
                 return Err(LearnError::Solve(SolveError::Stopped));
             }
-            let near = parts::near(&data.features, question, self.within);
+            let mut near = parts::near(&data.features, question, self.within);
+            // A null record holds nothing, and has no vote.
+            near.retain(|row| data.report.null_rows.binary_search(row).is_err());
             let own = parts::own(&near, &data.target, &owners, self.sums.coordinates);
             let own = own.ok_or(GateError::Malformed)?;
             answers.push(spending.step(Private::new(own), session)?);
