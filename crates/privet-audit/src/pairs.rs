@@ -11,6 +11,7 @@
 //! | heavy row | small rows along the same axis | at the bound, opposite ends |
 //! | all equal | zero rows of one label | at the bound; labels differ |
 //! | opposed | at the bound of the other end | at the bound |
+//! | first | the same, and the row comes before all others | at the bound |
 //! | tipped | zero rows and one at the bound of the other end | at the bound |
 //! | outvoted | weak rows of the other end, half as strong as the row together | at the bound |
 //!
@@ -39,6 +40,8 @@ pub enum Pair {
     AllEqual,
     /// A row at the bound, all others at the opposite end.
     Opposed,
+    /// The same, the row before all others: for learners that take rows in their order.
+    First,
     /// A row at the bound, one other at the opposite end.
     Tipped,
     /// A row at the bound against weak ones that it outweighs.
@@ -50,12 +53,13 @@ impl Pair {
     /// (`sharp.rs`).
     pub const GENERAL: [Self; 4] = [Self::AllEqual, Self::Canary, Self::LabelFlip, Self::HeavyRow];
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::AllEqual,
         Self::Canary,
         Self::LabelFlip,
         Self::HeavyRow,
         Self::Opposed,
+        Self::First,
         Self::Tipped,
         Self::Outvoted,
     ];
@@ -69,6 +73,7 @@ impl fmt::Display for Pair {
             Self::HeavyRow => "heavy-row",
             Self::AllEqual => "all-equal",
             Self::Opposed => "opposed",
+            Self::First => "first",
             Self::Tipped => "tipped",
             Self::Outvoted => "outvoted",
         })
@@ -127,14 +132,18 @@ pub(crate) fn build(
             Pair::Canary | Pair::LabelFlip => row(i as usize % others, 1.0, turn),
             Pair::HeavyRow => row(0, if turn { 0.125 } else { -0.125 }, true),
             Pair::AllEqual => row(0, 0.0, true),
-            Pair::Opposed => row(0, -1.0, true),
+            Pair::Opposed | Pair::First => row(0, -1.0, true),
             Pair::Tipped => row(0, if i == 1 { -1.0 } else { 0.0 }, true),
             Pair::Outvoted => row(0, -0.5 / rows as f64, true),
         }
     });
     let rest: Vec<Row> = rest.collect();
     let with = |last: Option<Row>| {
-        let all: Vec<Row> = rest.iter().copied().chain(last).collect();
+        let rest = rest.iter().copied();
+        let all: Vec<Row> = match pair {
+            Pair::First => last.into_iter().chain(rest).collect(),
+            _ => rest.chain(last).collect(),
+        };
         table(schema, columns, &all)
     };
     let second = row(axis, 1.0, true);
@@ -142,7 +151,7 @@ pub(crate) fn build(
         (Neighbours::AddRemove, _) => None,
         (_, Pair::Canary) => Some(row(0, 1.0, true)),
         (_, Pair::LabelFlip | Pair::AllEqual) => Some(row(axis, 1.0, false)),
-        (_, Pair::HeavyRow | Pair::Opposed | Pair::Tipped | Pair::Outvoted) => {
+        (_, Pair::HeavyRow | Pair::Opposed | Pair::First | Pair::Tipped | Pair::Outvoted) => {
             Some(row(axis, -1.0, true))
         }
     };
@@ -187,13 +196,16 @@ mod tests {
                     let absent = usize::from(neighbours == Neighbours::AddRemove);
                     let all = 9 + if pair == Pair::Opposed { absent } else { 0 };
                     assert_eq!(rows, [all - absent, all], "{pair}, {neighbours}");
+                    let first = pair == Pair::First;
                     for row in 0..all - 1 {
-                        let both =
-                            built.worlds.each_ref().map(|world| world.features.dense_row(row));
+                        // Where the row comes first, others stand one place on, but where it is absent.
+                        let places = [row + usize::from(first) - usize::from(first) * absent, row + usize::from(first)];
+                        let both = [0, 1].map(|k| built.worlds[k].features.dense_row(places[k]));
                         assert_eq!(both[0], both[1], "{pair}");
                     }
-                    let last = built.worlds[1].features.dense_row(all - 1);
-                    assert_eq!(last[built.axis], 1.0, "{pair}: at the bound");
+                    let place = if first { 0 } else { all - 1 };
+                    let own = built.worlds[1].features.dense_row(place);
+                    assert_eq!(own[built.axis], 1.0, "{pair}: at the bound");
                 }
             }
         }

@@ -19,7 +19,8 @@
 //! - **two-stage**: as `chosen-amp`, rows as long as they may be.
 //! - **dp-ight**: a step of each stage with half of the budget, so short that no row leaves the straight part: their
 //!   sum is released.
-//! - **psgd**, **psgd-strong**, **averaged**: one pass, so slowly that no row leaves the hinge's straight part.
+//! - **psgd**, **psgd-strong**, **averaged**: one pass, so slowly that no row leaves the hinge's straight part. For
+//!   `averaged`, which takes rows in their order, the row comes first, so that every point has moved.
 
 use crate::pairs::Pair;
 use privet_learn::Method;
@@ -61,7 +62,7 @@ pub(crate) fn sharp(method: &str, rows: u64) -> Option<Sharp> {
             ],
         ),
         "psgd" => one(&[Pair::Opposed], &[("passes", 1.0), ("batch", 1.0), ("rate", 0.5 / n)]),
-        "averaged" => one(&[Pair::Opposed], &[("passes", 1.0), ("ridge", 2.0 * n)]),
+        "averaged" => one(&[Pair::First], &[("passes", 1.0), ("ridge", 2.0 * n)]),
         "psgd-strong" => {
             one(&[Pair::Opposed], &[("passes", 1.0), ("batch", 1.0), ("ridge", 2.0 * n)])
         }

@@ -32,7 +32,7 @@ pub struct Subject {
 
 /// Records of others, two a chunk or so.
 const OTHERS: usize = 400;
-/// Teachers.
+/// Teachers, where their number is not that of a distance.
 const TEACHERS: u32 = 200;
 /// Questions.
 const QUESTIONS: u64 = 4;
@@ -65,9 +65,9 @@ impl Subject {
         format!("{}{}", self.aggregator, law.unwrap_or_default())
     }
 
-    fn planned(&self, budget: Budget) -> Result<Plan<Vote>, AuditError> {
+    fn planned(&self, budget: Budget, teachers: u32) -> Result<Plan<Vote>, AuditError> {
         let task = Vote {
-            teachers: Some(TEACHERS),
+            teachers: Some(teachers),
             teacher: Teacher::Outside { what: "votes of an audit".into() },
             aggregator: self.aggregator.clone(),
             ..Vote::on(QUESTIONS)
@@ -154,21 +154,24 @@ pub fn audit_against(
     options: &AttackOptions,
     watch: &dyn Watch,
 ) -> Result<Finding, AuditError> {
-    let plan = subject.planned(subject.budget)?;
-    let claim = claimed(&subject.planned(stated)?)?;
+    let threshold = subject.planned(subject.budget, TEACHERS)?.settings().get("threshold");
+    // For the sparse vector a distance one above the threshold, and hardly anybody who votes otherwise: wherever the canary's
+    // chunk is, the lead is then less by 2. For the others a narrow lead.
+    let (lead, teachers) = match subject.aggregator.name() {
+        "sparse-vector" => {
+            let lead = threshold.unwrap_or(0.0) as u32 + 2;
+            (lead, 2 * lead + 2)
+        }
+        _ => (1, TEACHERS),
+    };
+    let plan = subject.planned(subject.budget, teachers)?;
+    let claim = claimed(&subject.planned(stated, teachers)?)?;
     let claim = claim.ok_or(AuditError::NothingClaimed { method: "vote" })?;
     let rows = plan.request().rows as usize;
     let replaced = subject.neighbours == Neighbours::ReplaceOne;
     let worlds = [table(rows - usize::from(!replaced), false)?, table(rows, true)?];
     let questions: Matrix = table(QUESTIONS as usize, false)?.features;
-    let threshold = plan.settings().get("threshold");
-    let half = TEACHERS / 2;
-    // All teachers vote for the first class but for those that a lead a little below the threshold leaves over.
-    let lead = match subject.aggregator.name() {
-        "sparse-vector" => threshold.unwrap_or(0.0) as u32,
-        _ => 1,
-    };
-    let voters = Voters { first: (half + lead).min(TEACHERS) };
+    let voters = Voters { first: (teachers / 2 + lead).min(teachers) };
     let plan = taught(plan, &questions, Some(Arc::new(voters)))?;
     attack::audit(&Voted { plan, worlds, stop: AtomicBool::new(false) }, &claim, options, watch)
 }

@@ -64,7 +64,7 @@ impl Votes {
                 [records.len().div_ceil(2) - ones, ones]
             }
             // One record is one vote, of the other class in the second world; the lead is where most shows.
-            Variant::Lead => self.lead(self.threshold.floor() as usize - 1 - 2 * second),
+            Variant::Lead => self.lead(self.threshold.floor() as usize + 1 - 2 * second),
             Variant::Sound => {
                 // The same, its chunk drawn by coins of its own, which the others' do not follow.
                 let _chunk = source.below(self.chunks as u64);

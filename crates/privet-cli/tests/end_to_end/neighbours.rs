@@ -47,5 +47,5 @@ fn what_cannot_be_answered_is_refused_before_anything_is_written() {
     world.refused(2, &format!("{other} --epsilon 1 {out}"), &["dose"]);
     world.write("empty.csv", "ward,age,dose\n");
     let empty = ASK.replace("questions.csv", "empty.csv");
-    world.refused(2, &format!("{empty} --epsilon 1 {out}"), &["row"]);
+    world.refused(2, &format!("{empty} --epsilon 1 {out}"), &["records"]);
 }
