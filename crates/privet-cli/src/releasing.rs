@@ -11,7 +11,7 @@ use privet_core::{Neighbours, Relation, Unit};
 use privet_data::read::{Purpose, ReadOptions, read};
 use privet_data::write::{Destination, Existing};
 use privet_data::{Dataset, Schema};
-use privet_dp::gate::{Certificate, public_key};
+use privet_dp::gate::{Certificate, Entered, public_key};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::{Released, Task, file};
 use serde_json::{Value, json};
@@ -77,9 +77,14 @@ impl Releasing {
         self.budget.spending(data, doing, self.seed.is_some())
     }
 
-    /// Refuses to go on with a stream that no ledger has, where there is one.
-    pub fn paid_before(&self, data: Option<&Path>, is_paid: bool) -> Result<(), Failure> {
-        self.budget.paid_before(data, is_paid)
+    /// Refuses to go on with a stream that the ledger, where there is one, has not spent on this data set.
+    /// What comes back recognises its table.
+    pub fn paid_before(
+        &self,
+        data: Option<&Path>,
+        entered: Option<&Entered>,
+    ) -> Result<Spending, Failure> {
+        self.budget.paid_before(data, entered, self.seed.is_some())
     }
 
     /// The noise.

@@ -5,11 +5,11 @@ use crate::progress::Meter;
 use crate::say;
 use clap::Args;
 use privet_data::{Dataset, Schema};
-use privet_dp::gate::Release;
+use privet_dp::gate::{Entered, Release};
 use privet_dp::noise::{Source, SystemRandom};
 use privet_learn::{Plan, Task};
 use privet_ledger::identity::Print;
-use privet_ledger::{Asked, Ledger, Note, Paying};
+use privet_ledger::{Asked, Ledger, LedgerError, Note, Paying, State};
 use privet_optim::solver::Monitor;
 use std::path::{Path, PathBuf};
 
@@ -48,16 +48,51 @@ pub struct Spending {
 }
 
 impl BudgetFlags {
-    /// Refuses to go on with a stream that no ledger has, where there is one.
-    pub fn paid_before(&self, data: Option<&Path>, is_paid: bool) -> Result<(), Failure> {
-        match self.path(data) {
-            Some(path) if !is_paid => Err(Failure::Refused(format!(
+    /// Refuses to go on with a stream that the ledger, where there is one, has not spent on the data set that
+    /// is asked for. What comes back pays for nothing more: it recognises the table. `repeatable` says that
+    /// the noise comes from a seed.
+    pub fn paid_before(
+        &self,
+        data: Option<&Path>,
+        entered: Option<&Entered>,
+        repeatable: bool,
+    ) -> Result<Spending, Failure> {
+        let Some(path) = self.path(data)? else { return self.unpaid() };
+        let Some(entered) = entered else {
+            return Err(Failure::Refused(format!(
                 "the stream was begun without a ledger, so that {} does not know of it; begin another, or go on \
                  unpaid with --ledger none",
                 path.display()
-            ))),
-            _ => Ok(()),
+            )));
+        };
+        let mut spending = self.opened(&path, data, "a stream that goes on", repeatable)?;
+        if let Some(paying) = &mut spending.paying {
+            let asked = paying.asked().dataset.clone();
+            let found = paying.ledger().find(entered).map_err(|error| match error {
+                LedgerError::Certificate(why) => Failure::Refused(format!(
+                    "the stream was not paid for from {}: {why}",
+                    path.display()
+                )),
+                error => error.into(),
+            })?;
+            if found.dataset != asked {
+                return Err(Failure::Refused(format!(
+                    "the stream was paid for by the data set '{0}', and goes on with that alone, not with \
+                     '{1}'; --dataset '{0}' is accepted where the table is that one, --same-as '{0}' where \
+                     rows were added or left out",
+                    privet_core::printable(&found.dataset),
+                    privet_core::printable(&asked)
+                )));
+            }
+            if !matches!(found.state, State::Drawn | State::Settled) {
+                return Err(Failure::Refused(format!(
+                    "the stream was not paid for from {}: entry {} was never spent",
+                    path.display(),
+                    found.reservation
+                )));
+            }
         }
+        Ok(spending)
     }
 
     /// Opens the ledger, if there is one. `repeatable` says that the noise comes from a seed.
@@ -67,23 +102,39 @@ impl BudgetFlags {
         doing: &str,
         repeatable: bool,
     ) -> Result<Spending, Failure> {
-        let purpose = self.purpose.clone().unwrap_or_default();
-        let note = Note { who: who(), purpose };
-        let same_as = self.same_as.is_some();
-        let Some(path) = self.path(data) else {
-            let given = [
-                ("--dataset", self.dataset.is_some()),
-                ("--same-as", same_as),
-                ("--purpose", self.purpose.is_some()),
-                ("--whole", self.whole),
-            ];
-            if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
-                return Err(Failure::input(format!(
-                    "{flag} is for a ledger, and there is none: accepted with --ledger"
-                )));
-            }
-            return Ok(Spending { paying: None, same_as, note });
-        };
+        let Some(path) = self.path(data)? else { return self.unpaid() };
+        let mut spending = self.opened(&path, data, doing, repeatable)?;
+        if let Some(paying) = &mut spending.paying {
+            let name = privet_core::printable(&paying.asked().dataset).into_owned();
+            say!("paying from {} for '{name}'", path.display());
+        }
+        Ok(spending)
+    }
+
+    /// Nobody pays; what is for a ledger alone is refused.
+    fn unpaid(&self) -> Result<Spending, Failure> {
+        let given = [
+            ("--dataset", self.dataset.is_some()),
+            ("--same-as", self.same_as.is_some()),
+            ("--purpose", self.purpose.is_some()),
+            ("--whole", self.whole),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            Some((flag, _)) => Err(Failure::input(format!(
+                "{flag} is for a ledger, and there is none: accepted with --ledger"
+            ))),
+            None => Ok(Spending { paying: None, same_as: false, note: self.note() }),
+        }
+    }
+
+    /// From the ledger of this path, for a data set that it has.
+    fn opened(
+        &self,
+        path: &Path,
+        data: Option<&Path>,
+        doing: &str,
+        repeatable: bool,
+    ) -> Result<Spending, Failure> {
         if repeatable {
             return Err(Failure::Refused(
                 "--seed: noise that can be made again protects nobody, so that no budget can pay for it; \
@@ -95,10 +146,10 @@ impl BudgetFlags {
         let dataset = name.or_else(|| data.map(name_of)).ok_or_else(|| {
             Failure::input("--dataset is missing: what the ledger calls whom the rows are of")
         })?;
-        let ledger = open(&path)?;
+        let ledger = open(path)?;
         // Refused before anything else is done.
         ledger.books().account(&dataset)?;
-        say!("paying from {} for '{}'", path.display(), privet_core::printable(&dataset));
+        let (note, same_as) = (self.note(), self.same_as.is_some());
         let asked = Asked {
             dataset,
             doing: doing.into(),
@@ -109,11 +160,32 @@ impl BudgetFlags {
         Ok(Spending { paying: Some(Paying::new(ledger, asked)), same_as, note })
     }
 
-    fn path(&self, data: Option<&Path>) -> Option<PathBuf> {
+    fn note(&self) -> Note {
+        Note { who: who(), purpose: self.purpose.clone().unwrap_or_default() }
+    }
+
+    fn path(&self, data: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
         match &self.ledger {
-            Some(path) if path.as_os_str() == NONE => None,
-            Some(path) => Some(path.clone()),
-            None => data.map(beside).filter(|path| path.exists()),
+            Some(path) if path.as_os_str() == NONE => Ok(None),
+            Some(path) => Ok(Some(path.clone())),
+            None => data.map_or(Ok(None), |data| there(beside(data))),
+        }
+    }
+}
+
+/// The path, where something is there, be it a link that leads nowhere; `None` only where nothing is. Where
+/// that cannot be told, nobody may take it for nothing.
+fn there(path: PathBuf) -> Result<Option<PathBuf>, Failure> {
+    match std::fs::symlink_metadata(&path) {
+        Ok(_) => Ok(Some(path)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => {
+            let words = format!(
+                "{}: whether a ledger lies there cannot be told: {error}; name one with --ledger, or none \
+                 with --ledger none",
+                path.display()
+            );
+            Err(Failure::file_in_words(words, &error))
         }
     }
 }

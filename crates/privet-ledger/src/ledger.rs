@@ -418,12 +418,10 @@ impl Ledger {
         Ok(())
     }
 
-    /// Whether a certificate is one that this ledger has, as it was when it was given out.
-    pub fn check_certificate(&mut self, certificate: &Certificate) -> Result<Checked, LedgerError> {
+    /// The reservation of an entry that a certificate or a stream states: it must be one of this ledger, as it
+    /// was when it was stated, and not void.
+    pub fn find(&mut self, entered: &Entered) -> Result<Checked, LedgerError> {
         let refused = |words: String| Err(LedgerError::Certificate(words));
-        let Some(entered) = &certificate.ledger else {
-            return refused("it was not made under a ledger".into());
-        };
         if entered.ledger != self.books.ledger() {
             return refused(format!("it is of another ledger, {}", printable(&entered.ledger)));
         }
@@ -445,11 +443,29 @@ impl Ledger {
             What::Drawn { reservation } | What::Settled { reservation, .. } => reservation,
             _ => return refused(format!("entry {} is of no release", entered.sequence)),
         };
-        let held = self.books.held().get(&reservation).cloned();
-        let (Some(held), Some(of)) = (held, self.store.entry(reservation)?) else {
-            return refused(format!("entry {reservation} reserved nothing"));
+        match self.books.held().get(&reservation) {
+            None => refused(format!("entry {reservation} reserved nothing")),
+            Some(held) if held.state == State::Void => {
+                refused(format!("entry {reservation} is void, and yet there is a release of it"))
+            }
+            Some(held) => {
+                Ok(Checked { reservation, dataset: held.dataset.clone(), state: held.state })
+            }
+        }
+    }
+
+    /// Whether a certificate is one that this ledger has, as it was when it was given out. Where the release was
+    /// settled with its certificate, it must be that one: another, under the same entry, is of a release that
+    /// nobody paid for.
+    pub fn check_certificate(&mut self, certificate: &Certificate) -> Result<Checked, LedgerError> {
+        let refused = |words: String| Err(LedgerError::Certificate(words));
+        let Some(entered) = &certificate.ledger else {
+            return refused("it was not made under a ledger".into());
         };
-        let What::Reserved(reserved) = Entry::read(&of)?.what else {
+        let checked = self.find(entered)?;
+        let reservation = checked.reservation;
+        let of = self.store.entry(reservation)?.map(|stored| Entry::read(&stored)).transpose()?;
+        let Some(What::Reserved(reserved)) = of.map(|entry| entry.what) else {
             return refused(format!("entry {reservation} reserved nothing"));
         };
         let spend = reserved.spend().ok();
@@ -461,12 +477,22 @@ impl Ledger {
         if !same {
             return refused(format!("entry {reservation} reserved other events than it states"));
         }
-        if held.state == State::Void {
-            return refused(format!(
-                "entry {reservation} is void, and yet there is a release of it"
-            ));
+        let settled = self.books.held().get(&reservation).and_then(|held| held.certificate.clone());
+        if let Some(settled) = settled {
+            // Edited beside its hash, or gone: then only the hash is left to compare with.
+            let kept = self.store.certificate(&settled)?.filter(|text| hash(text) == settled);
+            let same = match kept.and_then(|text| serde_json::from_str(&text).ok()) {
+                Some(kept) => is_of(certificate, &kept),
+                None => serde_json::to_string(&bare(certificate))
+                    .is_ok_and(|text| hash(&text) == settled),
+            };
+            if !same {
+                return refused(format!(
+                    "entry {reservation} was settled with another certificate: it paid for another release"
+                ));
+            }
         }
-        Ok(Checked { reservation, dataset: held.dataset, state: held.state })
+        Ok(checked)
     }
 
     /// Whether every release that is charged by its claim, or as the only one, has events that prove the claim.
@@ -528,6 +554,25 @@ impl Ledger {
         }
         Ok(books.head())
     }
+}
+
+/// A certificate as it was before it was written to a file.
+fn bare(certificate: &Certificate) -> Certificate {
+    Certificate { digest: None, signature: None, ..certificate.clone() }
+}
+
+/// Whether a certificate is the one that was settled with, or that of a part of its release for one unit alone,
+/// which is made after it and says so in a last note.
+fn is_of(certificate: &Certificate, settled: &Certificate) -> bool {
+    let mut stated = bare(certificate);
+    if let (Some(part), Some(whole)) = (&mut stated.guarantee, &settled.guarantee)
+        && part.seen_by != whole.seen_by
+    {
+        part.seen_by = whole.seen_by;
+        stated.notes.pop();
+        stated.made.clone_from(&settled.made);
+    }
+    stated == bare(settled)
 }
 
 fn number() -> Result<String, LedgerError> {

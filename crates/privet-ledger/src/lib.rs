@@ -29,11 +29,15 @@
 //! draws of another. Filters of (ε, δ), of f-differential privacy (Gaussian) and of one Rényi order hold for interactive
 //! mechanisms whose queries are interleaved, too, and zCDP is a Rényi filter at every order (Haney, Shoemate, Tian,
 //! Vadhan, Vyrros, Xu & Zhang 2023, "Concurrent composition for interactive differential privacy with adaptive
-//! privacy-loss parameters"). Releases that are charged with a leak, by their claim or as the whole are single
-//! answers: nobody can ask anything between their draws.
+//! privacy-loss parameters"). Streams are interactive: whoever asks sees an answer before the next question, and
+//! may ask other sessions meanwhile. A stream that is charged by its claim, or with a leak, counts as one (ε, δ)
+//! mechanism, and composition holds for interactive mechanisms that are interleaved as it does for single answers
+//! (Lyu 2022, "Composition theorems for interactive differential privacy"; Vadhan & Zhang 2023, "Concurrent
+//! composition theorems for differential privacy"). What takes the whole limit has nothing beside it.
 //!
 //! **What does not.** Whoever may write the file may rewrite all of it; certificates that were given out tell, as far as
-//! they exist ([`Ledger::check_certificate`]). Releases made without the ledger are not in it.
+//! they exist ([`Ledger::check_certificate`]). Releases made without the ledger are not in it. What tables are
+//! known by is outside of the chain of hashes.
 #![forbid(unsafe_code)]
 
 mod books;

@@ -4,6 +4,8 @@
 //! that the other one counts, and that is not in this one, is priced again under this one's limits and entered as
 //! spent, whatever the limit says: it has happened. To the safe side:
 //! - entries that both share (a copied ledger) count once, unless they are void here and not there;
+//! - a reservation that both share, that is still open here and was drawn from there, is spent here too: nobody
+//!   can free it, or draw from it once more;
 //! - a ledger that is taken in again, further on, stands for its earlier state; one that has gone another way since is
 //!   taken in beside it, what they share twice.
 
@@ -11,7 +13,7 @@ use crate::books::{Imported, State, price};
 use crate::entry::{Charged, Entry, What};
 use crate::exact::Exact;
 use crate::ledger::Writing;
-use crate::{Books, Ledger, LedgerError, Note};
+use crate::{Books, Ledger, LedgerError, Limit, Note};
 use privet_core::printable;
 use std::collections::BTreeMap;
 
@@ -44,12 +46,17 @@ impl Ledger {
         };
         let (branch, head) = (first.hash.clone(), other.books().head());
         let mut sums: BTreeMap<String, (Exact, u64)> = BTreeMap::new();
+        let mut drawn = Vec::new();
         for stored in &theirs {
             let What::Reserved(reserved) = Entry::read(stored)?.what else { continue };
             let state = |books: &Books| books.held().get(&stored.sequence).map(|held| held.state);
-            let counts = state(other.books()) != Some(State::Void);
-            let void_here = state(self.books()) == Some(State::Void);
-            if !counts || (stored.sequence <= shared && !void_here) {
+            let (here, there) = (state(self.books()), state(other.books()));
+            let shares = stored.sequence <= shared;
+            let spent_there = matches!(there, Some(State::Drawn | State::Settled));
+            if shares && spent_there && here == Some(State::Reserved) {
+                drawn.push(stored.sequence);
+            }
+            if there == Some(State::Void) || (shares && here != Some(State::Void)) {
                 continue;
             }
             let here = names.get(&reserved.dataset).unwrap_or(&reserved.dataset);
@@ -79,17 +86,33 @@ impl Ledger {
                     continue;
                 }
                 let same = ours.is_some_and(|ours| {
-                    ours.limit.filter.limit.up_to(1.0) == account.limit.filter.limit.up_to(1.0)
+                    let law = |limit: &Limit| limit.filter.limit.up_to(1.0);
+                    law(&ours.limit) == law(&account.limit)
+                        && ours.limit.relation() == account.limit.relation()
                 });
                 if !same {
                     return Err(LedgerError::Import(format!(
-                        "it took in another ledger on '{}', under another filter than here: take that one in here",
+                        "it took in another ledger on '{}', under another filter, relation or unit than \
+                         here: take that one in here",
                         printable(name)
                     )));
                 }
                 let (sum, count) = sums.entry(here.clone()).or_default();
                 (*sum, *count) = (sum.and(&taken.price), *count + taken.releases);
             }
+        }
+        for reservation in drawn {
+            self.write(&note.who, |books| {
+                match books.held().get(&reservation).map(|held| held.state) {
+                    Some(State::Reserved) => Ok(Some(Writing::only(What::Drawn { reservation }))),
+                    Some(State::Void) => Err(LedgerError::State {
+                        sequence: reservation,
+                        why: "it was freed meanwhile, and was drawn from there: take it in again"
+                            .into(),
+                    }),
+                    _ => Ok(None),
+                }
+            })?;
         }
         let mut merged = Vec::new();
         for (dataset, (sum, releases)) in sums {

@@ -143,7 +143,8 @@ impl Answer {
             )));
         }
         let answers = Answers::read(&self.stream)?;
-        self.releasing.paid_before(Some(&self.data), answers.is_paid())?;
+        let mut paid = self.releasing.paid_before(Some(&self.data), answers.entered())?;
+        paid.recognise(&self.data, Some(&answers.plan().request().schema))?;
         Ok(answers)
     }
 }

@@ -165,10 +165,11 @@ impl Count {
                 path.display()
             )));
         }
-        self.releasing.paid_before(Some(&self.data), stream.is_paid())?;
+        let mut paid = self.releasing.paid_before(Some(&self.data), stream.entered())?;
         let request = stream.plan().request();
         let place = self.releasing.place(&self.inputs())?;
         let data = read_table(&self.data, &request.schema, request.relation())?;
+        paid.recognise(&self.data, Some(&request.schema))?;
         self.release(stream, &data, place)
     }
 

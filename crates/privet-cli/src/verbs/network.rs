@@ -95,7 +95,7 @@ fn only_of_networks(settings: &RequestFlags) -> Result<(), Failure> {
 
 /// A training that goes on, paid for whole when it began, or one that is yet to be paid for.
 enum Start {
-    Found(Box<Checkpointed>),
+    Found(Box<Checkpointed>, Spending),
     Fresh(Spending),
 }
 
@@ -149,8 +149,8 @@ pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
     let mut start = match flags.checkpoint.as_deref().filter(|path| path.exists()) {
         Some(path) => {
             let found = Checkpointed::read(path, weights.as_deref())?;
-            told.releasing.paid_before(Some(told.data), found.is_paid())?;
-            Start::Found(Box::new(found))
+            let paid = told.releasing.paid_before(Some(told.data), found.entered())?;
+            Start::Found(Box::new(found), paid)
         }
         None => Start::Fresh(told.releasing.spending(Some(told.data), &doing)?),
     };
@@ -162,15 +162,18 @@ pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
         Some(planned) => planned,
         None => plan(data.rows() as u64)?,
     };
-    if let Start::Fresh(spending) = &mut start {
-        spending.reserve(&planned)?;
-        spending.recognise(told.data, Some(&schema))?;
+    match &mut start {
+        Start::Fresh(spending) => {
+            spending.reserve(&planned)?;
+            spending.recognise(told.data, Some(&schema))?;
+        }
+        Start::Found(_, paid) => paid.recognise(told.data, Some(&schema))?,
     }
     let mut source = told.releasing.source()?;
     let never = AtomicBool::new(false);
     let meter = Meter::spinner("training");
     let network = match (start, &flags.checkpoint) {
-        (Start::Found(found), _) => {
+        (Start::Found(found, _), _) => {
             found.is_of(&planned)?;
             found.finish(&data, flags.every, source.as_mut(), &never)?
         }

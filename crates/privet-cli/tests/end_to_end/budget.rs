@@ -92,6 +92,61 @@ fn every_verb_pays() {
     assert!(fact("o.json").is_u64());
 }
 
+/// Whoever has a state has not paid for other tables with it, nor under other ledgers.
+#[test]
+fn a_stream_goes_on_only_with_the_data_set_that_paid_for_it() {
+    let world = World::new();
+    world.ok(OPEN);
+    world.ok(&format!("{COUNT} --rows 400 --times 3 --stream s --out a.json"));
+    // Another data set of the same ledger, whatever it is called.
+    let text = table(800);
+    let other: Vec<&str> = text.lines().take(1).chain(text.lines().skip(401)).collect();
+    world.write("other.csv", other.join("\n"));
+    world.ok("budget open other.csv --schema schema.toml --epsilon 2 --delta 1e-6");
+    world.refused(
+        1,
+        "count other.csv --stream s --out b.json",
+        &["paid for by the data set 'table'"],
+    );
+    let called = "count other.csv --stream s --dataset table --out b.json";
+    world.refused(1, called, &["is the data set 'other', not 'table'"]);
+    world.write("third.csv", table(400).replace('.', "1."));
+    let called = "count third.csv --stream s --dataset table --out b.json";
+    world.refused(1, called, &["not the one that the ledger knows as 'table'"]);
+    // Another ledger, which knows the table under the same name.
+    world.ok(&format!("{OPEN} --ledger other.ledger"));
+    let elsewhere = "count table.csv --stream s --ledger other.ledger --out b.json";
+    world.refused(1, elsewhere, &["not paid for from other.ledger", "another ledger"]);
+    world.refused(1, "count table.csv --stream s --seed 1 --out b.json", &["--seed"]);
+    world.ok("count table.csv --stream s --out b.json");
+    // Rows have no file to be known by; a name they have.
+    world.ok("budget open --name clicks --ledger privet.ledger --epsilon 2 --delta 1e-6");
+    let schema = crate::world::SCHEMA.replacen("bias = true", "bias = true\ninvalid = \"drop\"", 1);
+    world.write("drop.toml", schema);
+    let first = "online count --schema drop.toml --by ward --epsilon 1 --horizon 1000";
+    let rest = "--rows table.csv --state o --ledger privet.ledger";
+    world.ok(&format!("{first} {rest} --dataset clicks --out o.json"));
+    let next = format!("online count {rest} --force --out o.json");
+    world.refused(1, &format!("{next} --dataset table"), &["paid for by the data set 'clicks'"]);
+    world.refused(2, &next, &["--dataset"]);
+    world.ok(&format!("{next} --dataset clicks"));
+    world.ok("budget verify privet.ledger");
+}
+
+/// A ledger beside the data that cannot be opened is no reason to go on without one.
+#[test]
+fn a_ledger_that_leads_nowhere_is_not_none() {
+    let world = World::new();
+    let there = world.path("privet.ledger");
+    std::os::unix::fs::symlink("gone.ledger", &there).unwrap();
+    world.refused(2, &format!("{COUNT} --out o.json"), &["there is no ledger"]);
+    std::fs::remove_file(&there).unwrap();
+    std::os::unix::fs::symlink("privet.ledger", &there).unwrap();
+    world.refused(3, &format!("{COUNT} --out o.json"), &["privet.ledger"]);
+    std::fs::remove_file(&there).unwrap();
+    world.ok(&format!("{COUNT} --out o.json"));
+}
+
 #[test]
 fn what_is_refused_before_the_first_draw_is_void() {
     let world = World::new();

@@ -7,7 +7,6 @@
 
 use super::{
     csv::skip_byte_order_mark,
-    here,
     lines::{LONGEST_RECORD, Line, next_line},
     open::{Input, KnownBy},
     split::{Found, Quoted, Records},
@@ -102,8 +101,9 @@ impl FileFacts {
     }
 }
 
-/// Hands over every row of a file in its one form; lines that are no rows are passed over. The schema, if there is one,
-/// says how the file is laid out.
+/// Hands over every row of a file in its one form; lines that are no rows, or longer than any record, are passed
+/// over, and cells that cannot be decoded are marked: what is refused is for the reader of records to say, by its
+/// schema. The schema, if there is one, says how the file is laid out.
 pub fn raw_rows(
     path: &Path,
     schema: Option<&Schema>,
@@ -173,18 +173,15 @@ fn by_place(columns: usize) -> RowForm {
 }
 
 fn libsvm_rows(input: Input<'_>, each: &mut dyn FnMut(&[u8])) -> Result<(), DataError> {
-    let place = input.place();
     let mut stream = input.open(KnownBy::Content, None)?;
     let (mut line, mut row) = (Vec::new(), Vec::new());
-    for number in 1_u64.. {
-        let found = next_line(&mut stream.bytes, &mut line, LONGEST_RECORD, false);
+    loop {
+        let found = next_line(&mut stream.bytes, &mut line, LONGEST_RECORD, true);
         match found.map_err(|error| stream.origin.failed(error))? {
-            Line::End => break,
+            Line::End => return Ok(()),
             Line::Whole => {}
-            Line::TooLong => {
-                let (file, longest) = (here(&place), LONGEST_RECORD);
-                return Err(DataError::TooLong { file, row: number, longest });
-            }
+            // As in CSV: whether such a line is refused is for the reader to say, by the schema.
+            Line::TooLong => continue,
         }
         let text = line.split(|byte| *byte == b'#').next().unwrap_or_default();
         let mut tokens = text.split(u8::is_ascii_whitespace).filter(|token| !token.is_empty());
@@ -199,7 +196,6 @@ fn libsvm_rows(input: Input<'_>, each: &mut dyn FnMut(&[u8])) -> Result<(), Data
         }
         each(&row);
     }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -233,5 +229,59 @@ mod tests {
         let sparse = rows("a.svm", "+1 1:0.5 3:2\n-1 2:1 # note\n");
         assert_eq!(sparse, rows("b.svm", "-1 2:1.0\n1 1:.5 3:2.0\n"));
         assert_eq!(sparse.len(), 2);
+    }
+
+    /// Whether a line is too long for a record is for the reader to say: other lines are known all the same.
+    #[test]
+    fn lines_that_are_too_long_are_passed_over() {
+        let long = "1:0 ".repeat(LONGEST_RECORD / 4 + 1);
+        let kept = rows("a.svm", "1 1:0.5\n-1 2:1\n");
+        assert_eq!(kept, rows("b.svm", &format!("1 1:0.5\n1 {long}\n-1 2:1\n")));
+    }
+
+    /// A column that cannot be decoded takes no other with it.
+    #[cfg(feature = "parquet")]
+    #[test]
+    fn columns_that_cannot_be_decoded_are_marked() {
+        use parquet::data_type::Int64Type;
+        use parquet::file::reader::{FileReader, SerializedFileReader};
+        use parquet::file::writer::SerializedFileWriter;
+        use parquet::schema::parser::parse_message_type;
+        use std::sync::Arc;
+
+        let message = "message table { required int64 a; required int64 b; }";
+        let message = Arc::new(parse_message_type(message).unwrap());
+        let mut bytes = Vec::new();
+        let mut writer = SerializedFileWriter::new(&mut bytes, message, Arc::default()).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        for _ in 0..2 {
+            let mut column = group.next_column().unwrap().unwrap();
+            column.typed::<Int64Type>().write_batch(&[1, 2, 3], None, None).unwrap();
+            column.close().unwrap();
+        }
+        group.close().unwrap();
+        writer.close().unwrap();
+        let reader = SerializedFileReader::new(bytes::Bytes::from(bytes.clone())).unwrap();
+        let start = |column| reader.metadata().row_group(0).column(column).byte_range().0 as usize;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.parquet");
+        let read = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            let mut rows = Vec::new();
+            raw_rows(&path, None, &mut |row| rows.push(row.to_vec())).map(|()| rows)
+        };
+        let whole = read(&bytes).unwrap();
+        bytes[start(1)..start(1) + 8].fill(0xff);
+        let marked = read(&bytes).unwrap();
+        assert_eq!((whole.len(), marked.len()), (3, 3));
+        let form = RowForm::new(["a", "b"]);
+        for (place, row) in marked.iter().enumerate() {
+            let cells = [Cell::Integer(place as i64 + 1), Cell::Unsupported];
+            let mut expected = Vec::new();
+            form.write(&mut expected, |place| cells[place]);
+            assert_eq!(*row, expected);
+        }
+        bytes[start(0)..start(0) + 8].fill(0xff);
+        assert!(matches!(read(&bytes), Err(DataError::Damaged { .. })));
     }
 }

@@ -20,7 +20,7 @@ use crate::released::Released;
 use crate::request::Request;
 use crate::task::Task;
 use privet_data::write::{Destination, Existing};
-use privet_dp::gate::{GateError, Journal, PurseError, Session, Spend, Suspended, Walk};
+use privet_dp::gate::{Entered, GateError, Journal, PurseError, Session, Spend, Suspended, Walk};
 use privet_dp::noise::Source;
 use privet_optim::sum::Table;
 use serde::de::DeserializeOwned;
@@ -125,9 +125,9 @@ impl Stream {
         &self.plan
     }
 
-    /// Whether a ledger has spent it.
-    pub fn is_paid(&self) -> bool {
-        self.session.entered().is_some()
+    /// Where a ledger has spent it; `None` where none was kept.
+    pub fn entered(&self) -> Option<&Entered> {
+        self.session.entered()
     }
 
     /// How many releases are left, by this state; a process that ended early may have used one more.

@@ -23,7 +23,7 @@ use crate::request::Request;
 use crate::task::Task;
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::write::{Destination, Existing};
-use privet_dp::gate::{GateError, Journal, PurseError, Session, Spend, Suspended};
+use privet_dp::gate::{Entered, GateError, Journal, PurseError, Session, Spend, Suspended};
 use privet_dp::noise::Source;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -136,9 +136,9 @@ impl Checkpointed {
         Ok(Self { path: path.into(), plan, trainer, session: state.session })
     }
 
-    /// Whether a ledger has spent it.
-    pub fn is_paid(&self) -> bool {
-        self.session.entered().is_some()
+    /// Where a ledger has spent it; `None` where none was kept.
+    pub fn entered(&self) -> Option<&Entered> {
+        self.session.entered()
     }
 
     /// What is trained.

@@ -21,7 +21,9 @@ use crate::released::Released;
 use crate::request::Request;
 use privet_data::Dataset;
 use privet_dp::continual::StateKey;
-use privet_dp::gate::{GateError, Journal, Noised, PurseError, Session, Spend, Suspended, Walking};
+use privet_dp::gate::{
+    Entered, GateError, Journal, Noised, PurseError, Session, Spend, Suspended, Walking,
+};
 use privet_dp::noise::Source;
 use serde::{Deserialize, Serialize};
 
@@ -217,9 +219,9 @@ fn context(session: &Suspended<Following>, taken: u32) -> String {
 }
 
 impl<T: Streamed> Aside<T> {
-    /// Whether a ledger has spent it.
-    pub fn is_paid(&self) -> bool {
-        self.session.entered().is_some()
+    /// Where a ledger has spent it; `None` where none was kept.
+    pub fn entered(&self) -> Option<&Entered> {
+        self.session.entered()
     }
 
     /// Reads one that was written as JSON.

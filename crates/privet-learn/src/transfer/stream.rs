@@ -21,7 +21,7 @@ use crate::plan::Plan;
 use crate::released::Released;
 use crate::task::Task;
 use privet_data::matrix::Matrix;
-use privet_dp::gate::{GateError, Journal, PurseError, Session, Spend, Suspended};
+use privet_dp::gate::{Entered, GateError, Journal, PurseError, Session, Spend, Suspended};
 use privet_dp::noise::Source;
 use privet_optim::solver::{Monitor, Progress, SolveError};
 use privet_optim::sum::Table;
@@ -78,9 +78,9 @@ impl Answers {
         Ok(Self { path: path.into(), plan, session: state.session, asked })
     }
 
-    /// Whether a ledger has spent it.
-    pub fn is_paid(&self) -> bool {
-        self.session.entered().is_some()
+    /// Where a ledger has spent it; `None` where none was kept.
+    pub fn entered(&self) -> Option<&Entered> {
+        self.session.entered()
     }
 
     /// What it is a stream of.

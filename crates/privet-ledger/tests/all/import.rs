@@ -1,9 +1,12 @@
 //! Two ledgers of copies become one, to the safe side.
 
 use crate::world::{asked, gaussian, ledger, note, spend};
+use privet_core::{Budget, Neighbours, Relation, Unit};
+use privet_dp::account::{Cost, Event};
 use privet_dp::gate::Purse;
-use privet_ledger::{Kind, Ledger};
+use privet_ledger::{Kind, Ledger, Limit, State};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 fn release(ledger: &mut Ledger, mu: f64) {
     let event = gaussian(mu);
@@ -78,6 +81,59 @@ fn void_here_and_drawn_there_is_drawn() {
     release(&mut second, 0.01);
     first.take_in(&mut second, &BTreeMap::new(), &note("")).unwrap();
     near(spent(&first), 0.05_f64.powi(2) + 0.01_f64.powi(2));
+}
+
+/// A reservation of the shared part that is still open here and was drawn from there is spent here, too.
+#[test]
+fn open_here_and_drawn_there_is_drawn() {
+    let (_one, path, mut second) = ledger(Kind::Gaussian);
+    let event = gaussian(0.05);
+    let mut paying = second.paying(asked("riders", &event));
+    paying.set_aside(&spend(&event)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let copied = folder.path().join("copy.ledger");
+    // With what is in its log.
+    for ending in ["", "-wal"] {
+        let whole = |path: &Path| format!("{}{ending}", path.display());
+        if Path::new(&whole(&path)).exists() {
+            std::fs::copy(whole(&path), whole(&copied)).unwrap();
+        }
+    }
+    paying.drawn(0).unwrap();
+    drop(paying);
+    let mut first = Ledger::open(&copied).unwrap();
+    assert_eq!(first.books().held()[&3].state, State::Reserved);
+    assert!(first.take_in(&mut second, &BTreeMap::new(), &note("")).unwrap().is_empty());
+    assert_eq!(first.books().held()[&3].state, State::Drawn);
+    assert!(first.void(3, "officer", "by hand").is_err());
+    near(spent(&first), 0.05_f64.powi(2));
+}
+
+/// What another ledger took in is in the quantities of its own limit, of one relation and unit.
+#[test]
+fn what_was_taken_in_there_counts_here_only_for_the_same_relation() {
+    let of = |neighbours| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut ledger = Ledger::create(&folder.path().join("l"), "tester").unwrap();
+        let budget = Budget::new(1.0, 1e-6).unwrap();
+        let relation = Relation::new(neighbours, Unit::Record);
+        let limit = Limit::new(Kind::Gaussian, None, budget, relation).unwrap();
+        ledger.add("riders", limit, &note(""), None, false).unwrap();
+        (folder, ledger)
+    };
+    let neighbours = Neighbours::AddRemove;
+    let ((_one, mut first), (_two, mut second)) = (of(Neighbours::ReplaceOne), of(neighbours));
+    let (_three, mut third) = of(neighbours);
+    let cost = Cost::Gaussian { sensitivity: 0.05, noise_scale: 1.0, grid: None };
+    let event = Event::Use { neighbours, unit: Unit::Record, cost };
+    third.paying(asked("riders", &event)).spend_whole(&spend(&event)).unwrap();
+    second.take_in(&mut third, &BTreeMap::new(), &note("")).unwrap();
+    let refused = first.take_in(&mut second, &BTreeMap::new(), &note("")).unwrap_err();
+    assert!(refused.to_string().contains("relation"), "{refused}");
+    assert!(first.books().accounts()["riders"].spent.is_nothing());
+    let (_four, mut fourth) = of(neighbours);
+    fourth.take_in(&mut second, &BTreeMap::new(), &note("")).unwrap();
+    near(spent(&fourth), 0.05_f64.powi(2));
 }
 
 /// Ledgers of their own, with other filters; what is taken in may exceed the limit, and then nothing more fits.

@@ -51,13 +51,19 @@ fn a_session_reserves_draws_and_settles_and_its_certificate_says_where() {
     let text = ledger.certificate(&kept).unwrap().unwrap();
     assert_eq!(privet_ledger::entry::hash(&text), kept);
 
-    // Certificates that do not fit.
+    // As it is once it is written to a file.
+    let mut written = certificate.clone();
+    written.digest = Some("ab".repeat(32));
+    ledger.check_certificate(&written).unwrap();
+
+    // Certificates that do not fit; the last is one of another run, which nobody paid for.
     for (edit, words) in [
         ((|c| c.ledger = None) as fn(&mut privet_dp::gate::Certificate), "not made under a ledger"),
         (|c| c.ledger.as_mut().unwrap().ledger = "00".repeat(16), "another ledger"),
         (|c| c.ledger.as_mut().unwrap().sequence = 99, "cut off"),
         (|c| c.ledger.as_mut().unwrap().hash = "00".repeat(32), "rewritten"),
         (|c| c.events = Some(gaussian(0.001)), "other events"),
+        (|c| c.made = None, "another certificate"),
     ] {
         let mut edited = certificate.clone();
         edit(&mut edited);

@@ -52,7 +52,7 @@ impl Streaming {
                     }
                     self.releasing.place(&self.inputs())?;
                     let aside: Aside<T> = read_state(path)?;
-                    self.releasing.paid_before(None, aside.is_paid())?;
+                    self.releasing.paid_before(None, aside.entered())?;
                     aside
                 } else {
                     self.begin(path, &planned()?, key.as_ref())?
