@@ -9,7 +9,7 @@ use crate::watched::watched;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, ToPyArray};
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_learn::model::Predictions;
-use privet_learn::nonconvex::{Begin, Network as Task, digest};
+use privet_learn::nonconvex::{Begin, Network as Task};
 use privet_learn::{Plan, Released, Words};
 use privet_nn::Net;
 use pyo3::prelude::*;
@@ -70,16 +70,13 @@ impl NetworkPlan {
         let public = match weights {
             None => None,
             Some(public) => {
-                let checked =
-                    Net::new(&net).map_err(|error| Failure::value(format!("layers: {error}")))?;
-                let flat = public.get().0.artefact().flat(&checked);
-                Some(flat.map_err(|why| Failure::value(format!("initial_weights: {why}")))?)
+                Net::new(&net).map_err(|error| Failure::value(format!("layers: {error}")))?;
+                let begin = Begin::file(&net, &public.get().0);
+                Some(begin.map_err(|why| Failure::value(format!("initial_weights: {why}")))?)
             }
         };
-        let begin = match &public {
-            Some(weights) => Begin::File(digest(weights)),
-            None => Begin::Seed(seed),
-        };
+        let (begin, public) = public.unzip();
+        let begin = begin.unwrap_or(Begin::Seed(seed));
         let task = Task { begin: Some(begin), scale, shift, ..Task::new(net, method.parse()?) };
         let words = Words {
             epsilon,

@@ -49,7 +49,7 @@ def test_weights_of_a_public_network_are_begun_from():
     model = _model(layers=frozen, initial_weights=public).fit(X, y)
     first = next(iter(model.tensors_))
     assert (model.tensors_[first] == public.tensors_[first]).all()
-    assert any("said to be public" in note for note in model.certificate_.notes)
+    assert any("said to be public: the weights it began from" in note for note in model.certificate_.notes)
     other = _model(layers=[{"kind": "linear", "out": 5}], initial_weights=public)
     with pytest.raises(ValueError, match="initial_weights"):
         other.fit(X, y)

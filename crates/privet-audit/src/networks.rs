@@ -1,10 +1,12 @@
 //! The audit of trained networks: their certificate against a planted record, and from a single run.
 //!
-//! A layer with one input and two outputs: whatever the weights, a record's gradient points one way for one
-//! class and the other way for the other, and the clip is so small that it is always reached. So the record
-//! moves every noised sum by exactly what is charged, and the weights, sums of those, in one direction that
-//! is known beforehand. Under replace-one neighbours its class is the other one; under add-remove it is
-//! there or not.
+//! A layer with one input x and two outputs: whatever the weights, a record's gradient is (x, 1) ⊗ (1, −1)
+//! or its opposite, by its class, and the clip is so small that it is always reached. The planted record has
+//! x = 1, so that it moves every noised sum by exactly what is charged, and the weights, sums of those, in one
+//! direction that is known beforehand. All others have x = −1: (−1, 1) and (1, 1) are orthogonal, so that
+//! nothing of them is seen in that direction, whoever of them is in a sample. What is left there is the
+//! planted record and the noise. Under replace-one neighbours its class is the other one; under add-remove
+//! it is there or not.
 
 use crate::AuditError;
 use crate::attack::{self, AttackOptions, Finding};
@@ -22,6 +24,11 @@ use std::sync::atomic::AtomicBool;
 
 /// Records besides the planted one.
 const OTHERS: u64 = 7;
+/// Records of a sample, expected: all but one, so that the planted one is rarely missing.
+const SAMPLE: &str = "7";
+/// What entries are multiplied by where each canary has an input of its own: most of its gradient is there
+/// then, and little in the constant that all share.
+const CANARY_SCALE: f64 = 4.0;
 /// Steps: the first, and one that goes on from it.
 const STEPS: &str = "2";
 /// A clip that every gradient reaches.
@@ -39,7 +46,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Every private training under both relations, and one in whole numbers.
+    /// Every private training under both relations, and one in floating point.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let budget = Budget::new(epsilon, delta)?;
         let mut all = Vec::new();
@@ -53,9 +60,15 @@ impl Subject {
             }
         }
         let (method, neighbours) =
-            (short("dp-sgd")?.with("sums", "exact")?, Neighbours::ReplaceOne);
+            (short("dp-sgd")?.with("sums", "float")?, Neighbours::ReplaceOne);
         all.push(Self { method, budget, neighbours });
         Ok(all)
+    }
+
+    /// Whether the attack sees nearly all that is charged, so that it finds out a claim of a quarter of ε: the
+    /// weights are a plain sum of noised sums, with the planted record in nearly all of them.
+    pub fn is_sharp(&self) -> bool {
+        matches!(self.method.info().name, "dp-gd" | "dp-sgd")
     }
 
     fn planned(
@@ -69,14 +82,15 @@ impl Subject {
             layers: vec![Layer::Linear { out: 2, frozen: false }],
             loss: Loss::CrossEntropy,
         };
-        let task = Network::new(net, self.method.clone());
+        let scale = (columns > 1).then_some(CANARY_SCALE);
+        let task = Network { scale, ..Network::new(net, self.method.clone()) };
         let request =
             Request::new(pairs::schema(columns, "l2", true)?, rows, self.neighbours, task);
         Ok(plan(&request.within(budget))?)
     }
 }
 
-/// A method of few steps, half of the records in each.
+/// A method of few steps, nearly all records in each.
 fn short(name: &str) -> Result<Method, AuditError> {
     let method: Method = name.parse()?;
     let method = method.with("steps", STEPS)?.with("clip", CLIP)?.with("averaged", "0")?;
@@ -88,7 +102,7 @@ fn short(name: &str) -> Result<Method, AuditError> {
         true => method.with(name, value),
         false => Ok(method),
     };
-    Ok([("batch", "4"), ("clip_difference", "0.0001")].into_iter().try_fold(method, one)?)
+    Ok([("batch", SAMPLE), ("clip_difference", "0.0001")].into_iter().try_fold(method, one)?)
 }
 
 /// Audits a training.
@@ -112,7 +126,7 @@ pub fn audit_against(
     let claim = claimed(&subject.planned(stated, 1, OTHERS + 1)?)?.ok_or_else(nothing)?;
     let schema = &planned.request().schema;
     let with = |last: Option<bool>| {
-        let other = |row: u64| Row { axis: 0, value: 0.5, positive: row % 2 == 1 };
+        let other = |row: u64| Row { axis: 0, value: -1.0, positive: row % 2 == 1 };
         let planted = last.map(|positive| Row { axis: 0, value: 1.0, positive });
         let rows: Vec<Row> = (0..OTHERS).map(other).chain(planted).collect();
         pairs::table(schema, 1, &rows)

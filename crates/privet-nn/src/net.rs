@@ -297,12 +297,26 @@ impl Builder {
                 "a padding of {padding} was given for a side of {size}; accepted is less than the side"
             )));
         }
-        if size > height + 2 * padding || size > width + 2 * padding {
+        // A description may be anybody's: no product of its numbers is taken unchecked.
+        let padded = |side: usize| padding.checked_mul(2).and_then(|both| side.checked_add(both));
+        let product = |sides: [usize; 3]| {
+            let all = sides.iter().try_fold(1_usize, |product, side| product.checked_mul(*side));
+            all.filter(|numbers| *numbers <= MOST_NUMBERS)
+        };
+        let sides = padded(height).zip(padded(width));
+        let fits = sides.filter(|(high, wide)| product([*high, *wide, channels]).is_some());
+        let Some((high, wide)) = fits.filter(|_| product([size, size, channels]).is_some()) else {
+            return Err(self.refuse(format!(
+                "a side of {size} and a padding of {padding} were given for {height} × {width} pixels with {channels} \
+                 channels; accepted are up to {MOST_NUMBERS} numbers in a window, and in an image with its padding"
+            )));
+        };
+        if size > high || size > wide {
             return Err(self.refuse(format!(
                 "a side of {size} does not fit into {height} × {width} pixels with a padding of {padding}"
             )));
         }
-        let places = |side: usize| (side + 2 * padding - size) / stride + 1;
+        let places = |padded: usize| (padded - size) / stride + 1;
         Ok(Window {
             height,
             width,
@@ -310,8 +324,8 @@ impl Builder {
             size,
             stride,
             padding,
-            out_height: places(height),
-            out_width: places(width),
+            out_height: places(high),
+            out_width: places(wide),
         })
     }
 
@@ -337,6 +351,14 @@ impl Builder {
                 }
                 let window = self.window(height, width, channels, kernel, stride, padding)?;
                 let fan = window.patch();
+                // The windows of an image are laid out side by side.
+                let laid_out = window.places().checked_mul(fan);
+                if laid_out.is_none_or(|numbers| numbers > MOST_NUMBERS) {
+                    return Err(self.refuse(format!(
+                        "its windows are {} of {fan} numbers; accepted are up to {MOST_NUMBERS} numbers in all",
+                        window.places()
+                    )));
+                }
                 let weight =
                     self.tensor("weight", &[kernel, kernel, channels, out], frozen, fan)?;
                 let bias = self.tensor("bias", &[out], frozen, fan)?;
@@ -378,7 +400,7 @@ impl Builder {
     }
 
     fn bounded(&self, height: usize, width: usize, channels: usize) -> Result<Shape, NetError> {
-        match (height * width).checked_mul(channels) {
+        match height.checked_mul(width).and_then(|places| places.checked_mul(channels)) {
             Some(0..=MOST_NUMBERS) => Ok(Shape::Image { height, width, channels }),
             _ => {
                 Err(self
@@ -389,7 +411,8 @@ impl Builder {
 
     /// Gives each tensor its place: trainable ones first.
     fn settle(mut self, ops: &mut [Op]) -> Result<(usize, Vec<Tensor>, Vec<usize>), NetError> {
-        let total = self.tensors.iter().map(|tensor| tensor.range.len()).sum::<usize>();
+        let lengths = self.tensors.iter().map(|tensor| tensor.range.len());
+        let total = lengths.fold(0_usize, usize::saturating_add);
         if total > MOST_PARAMETERS {
             return Err(NetError::Description(format!(
                 "{total} weights; accepted are {MOST_PARAMETERS}"

@@ -37,6 +37,7 @@ class PrivateNetworkClassifier(_Classifier):
         Public bounds of the features, which become −1 and 1. No row is scaled down.
     initial_weights : fitted PrivateNetworkClassifier or path, optional
         A network of the same layers, trained on **public** records alone, to begin from: nothing of it is protected.
+        The certificate quotes the ε and δ that it claims itself, or says that it carries no guarantee.
     weights_seed : int
         Seed of the weights at the start where none are given. Public, and no secret of the noise.
 

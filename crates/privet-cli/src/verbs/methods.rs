@@ -84,13 +84,7 @@ fn voting() -> Vec<Line> {
 }
 
 fn training(info: &nonconvex::MethodInfo) -> Line {
-    let exact = info.settings.iter().any(|setting| setting.name == "sums");
-    let guarantee = match (info.private, exact) {
-        (true, true) => "(ε, δ) in real arithmetic; in finite arithmetic with sums = exact",
-        (true, false) => "(ε, δ) in real arithmetic",
-        (false, _) => "none: for comparison",
-    };
-    (info.name, info.summary, info.source, guarantee, info.settings)
+    (info.name, info.summary, info.source, info.guarantee(), info.settings)
 }
 
 fn as_json((name, summary, source, guarantee, settings): &Line) -> Value {

@@ -66,14 +66,13 @@ fn described(path: &Path) -> Result<Description, Failure> {
     Ok(description)
 }
 
-/// The weights of a network file, which must be those of such a network.
-fn public_weights(path: &Path, description: &Description) -> Result<Vec<f32>, Failure> {
+/// The weights of a network file, which must be those of such a network, and what a request says of them.
+fn public_weights(path: &Path, description: &Description) -> Result<(Begin, Vec<f32>), Failure> {
     let refused = |why: String| Failure::input(format!("--weights {}: {why}", path.display()));
     let Loaded::Network(network) = file::load_any(path, Seal::Required)? else {
         return Err(refused("accepted is the file of a network".into()));
     };
-    let net = Net::new(description).map_err(|error| refused(error.to_string()))?;
-    network.artefact().flat(&net).map_err(refused)
+    Begin::file(description, &network).map_err(|error| refused(error.to_string()))
 }
 
 /// Refuses flags that are of linear models.
@@ -104,12 +103,10 @@ pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
     only_of_networks(told.settings)?;
     let description = described(model)?;
     let flags = told.flags;
-    let weights =
+    let public =
         flags.weights.as_deref().map(|path| public_weights(path, &description)).transpose()?;
-    let begin = match (&weights, flags.weights_seed) {
-        (Some(weights), _) => Some(Begin::File(nonconvex::digest(weights))),
-        (None, seed) => seed.map(Begin::Seed),
-    };
+    let (begin, weights) = public.unzip();
+    let begin = begin.or(flags.weights_seed.map(Begin::Seed));
     let method: Method =
         if told.method == "auto" { Method::default() } else { told.method.parse()? };
     let task = Network {

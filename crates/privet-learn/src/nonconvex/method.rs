@@ -31,6 +31,21 @@ pub struct MethodInfo {
     pub(crate) smooths: bool,
 }
 
+impl MethodInfo {
+    /// What it guarantees, in words.
+    pub fn guarantee(&self) -> &'static str {
+        let chooses = self.settings.iter().any(|setting| setting.name == SUMS_SETTING.name);
+        match (self.private, self.rule) {
+            (false, _) => "none: for comparison",
+            (true, Usual::Recursive) => "(ε, δ) in real arithmetic",
+            (true, _) if chooses => {
+                "(ε, δ) in finite arithmetic; in real arithmetic with sums = float"
+            }
+            (true, _) => "(ε, δ) in finite arithmetic",
+        }
+    }
+}
+
 /// Which records a step sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asks {

@@ -21,7 +21,8 @@
 //! Nothing of it is fitted.
 //!
 //! **Where weights begin**: from a public seed, or from a file that its owner says was trained on public
-//! records alone ([`Begin`]). Nothing is proved of the second, and the certificate says so.
+//! records alone ([`Begin`]). Nothing is proved of the second, and the certificate says so. Its digests stand
+//! there: that of the whole file, and that of the frozen weights, which `verify` takes again.
 
 pub mod checkpoint;
 pub mod correlated;
@@ -46,7 +47,7 @@ pub use settings::{
     AVERAGED, BATCH, CLIP, CLIP_DIFFERENCE, GAMMA, MOMENTUM, RATE, SMOOTHING, SMOOTHNESS, Settings,
     Smoothed, Sums,
 };
-pub use tensors::{Tensor, Tensors, digest};
+pub use tensors::{PublicFile, Tensor, Tensors, digest};
 pub use update::Decay;
 
 use crate::allowance::Allowance;
@@ -75,15 +76,52 @@ pub const SHIFT: Range = Range::open("shift", -1e6, 1e6);
 pub const WEIGHTS: usize = 50_000_000;
 /// Radius of the ball that trained weights are kept in: far from where any training goes.
 pub(crate) const BALL: f64 = 1e6;
+/// Seeds of weights at most: a file's numbers are those of RFC 8785, exact up to here.
+const MOST_SEED: u64 = (1 << 53) - 1;
 
 /// Where weights begin.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Begin {
     /// From the numbers that a seed gives: public, and no secret of the noise.
     Seed(u64),
-    /// From a file of weights with this SHA-256, which its owner says is of public records alone.
-    File(String),
+    /// From a file of weights, which its owner says is of public records alone.
+    File(PublicFile),
+}
+
+impl Begin {
+    /// From a trained network that is taken as public, and its weights, if they fit this description.
+    pub fn file(
+        net: &Description,
+        public: &TrainedNetwork,
+    ) -> Result<(Self, Vec<f32>), LearnError> {
+        let net = checked(net)?;
+        let fit = |why| not_begun(format!("do not fit: {why}"));
+        let weights = public.artefact().flat(&net).map_err(fit)?;
+        let claims = public.certificate().guarantee.map(|claim| [claim.epsilon, claim.delta]);
+        Ok((Self::File(PublicFile { claims, ..PublicFile::of(&net, &weights) }), weights))
+    }
+
+    /// Refuses what no training can begin from, before anything is paid for.
+    fn check(&self, net: &Net) -> Result<(), LearnError> {
+        match self {
+            Self::Seed(seed) if *seed > MOST_SEED => Err(not_begun(format!(
+                "have the seed {seed}; accepted are seeds up to {MOST_SEED}, which every reader of a file takes for the \
+                 same number"
+            ))),
+            Self::Seed(_) => Ok(()),
+            Self::File(named) => named.check(net).map_err(not_begun),
+        }
+    }
+}
+
+fn not_begun(what: String) -> LearnError {
+    LearnError::Asked { name: "initial weights", what }
+}
+
+/// The network of a description.
+fn checked(net: &Description) -> Result<Net, LearnError> {
+    Net::new(net).map_err(|error| LearnError::Asked { name: "model:", what: error.to_string() })
 }
 
 impl Default for Begin {
@@ -213,8 +251,7 @@ impl Task for Network {
                 instead: "leave class_weights out of the schema",
             });
         }
-        let net = Net::new(&request.task.net)
-            .map_err(|error| LearnError::Asked { name: "model:", what: error.to_string() })?;
+        let net = checked(&request.task.net)?;
         let inputs = table.columns - usize::from(table.bias);
         if net.inputs() != inputs {
             return Err(LearnError::NotCovered {
@@ -237,6 +274,7 @@ impl Task for Network {
         let scale = SCALE.check(request.task.scale.unwrap_or(usual))?;
         let shift = SHIFT.check(request.task.shift.unwrap_or(0.0))?;
         let begin = request.task.begin.clone().unwrap_or_default();
+        begin.check(&net)?;
         Ok(NetFacts { table, net: Arc::new(net), inputs, scale, shift, begin })
     }
 
@@ -272,11 +310,8 @@ impl Task for Network {
             _ => sampled::plan(facts, &allowance, &task.method)?,
         };
         let mut notes = decision.notes;
-        if let Begin::File(digest) = &facts.begin {
-            notes.push(format!(
-                "weights began from a file (SHA-256 {digest}) that was said to be public: its records are not \
-                 protected"
-            ));
+        if let Begin::File(public) = &facts.begin {
+            notes.push(public.note());
         }
         Ok(Planned {
             work: Work::Private(decision.worker.procedure()),

@@ -7,6 +7,7 @@ use privet_data::matrix::Matrix;
 use privet_dp::mechanism::ExactCounts;
 use privet_nn::{Batch, Net, Targets, Workspace};
 use privet_optim::sum::Table;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -16,6 +17,8 @@ pub struct Examples {
     inputs: Vec<f32>,
     targets: Owned,
     rows: usize,
+    /// Places of null records, rising: their gradient is 0.
+    null: Vec<usize>,
     room: RefCell<Workspace>,
 }
 
@@ -66,6 +69,7 @@ impl Examples {
             inputs: inputs(facts, &data.features),
             targets,
             rows: data.rows(),
+            null: data.report.null_rows.clone(),
             room: RefCell::new(Workspace::default()),
         })
     }
@@ -82,18 +86,29 @@ impl Examples {
         };
         Batch::chosen(&self.inputs, targets, rows)
     }
+
+    /// Those of these rows that hold something. A null record counts as a row and keeps its place; a layer's
+    /// constants would make something of its zeros and of its label.
+    fn held<'a>(&self, rows: &'a [u32]) -> Cow<'a, [u32]> {
+        let is_null = |row: &u32| self.null.binary_search(&(*row as usize)).is_ok();
+        match self.null.is_empty() {
+            true => Cow::Borrowed(rows),
+            false => Cow::Owned(rows.iter().copied().filter(|row| !is_null(row)).collect()),
+        }
+    }
+
     /// Σ clip(∇ℓᵢ, C) over these rows. What goes into it has the network's shape, so that it is always
     /// answered.
     pub(super) fn clipped_sum(&self, at: &[f32], rows: &[u32], clip: f64) -> Option<Vec<f64>> {
         let room = &mut self.room.borrow_mut();
-        let sum = self.net.clipped_sum(at, &self.batch(rows), clip, room).ok()?.sum;
+        let sum = self.net.clipped_sum(at, &self.batch(&self.held(rows)), clip, room).ok()?.sum;
         Some(sum)
     }
 
     /// The same in whole numbers.
     pub(super) fn exact_sum(&self, at: &[f32], rows: &[u32], clip: f64) -> Option<ExactCounts> {
         let room = &mut self.room.borrow_mut();
-        let sum = self.net.clipped_sum_exact(at, &self.batch(rows), clip, room).ok()?;
+        let sum = self.net.clipped_sum_exact(at, &self.batch(&self.held(rows)), clip, room).ok()?;
         let counts = sum.steps.iter().map(|steps| i128::from(*steps)).collect();
         Some(ExactCounts { counts, unit: sum.grid })
     }
@@ -106,12 +121,14 @@ impl Examples {
         clip: f64,
     ) -> Option<Vec<f64>> {
         let room = &mut self.room.borrow_mut();
-        let sum = self.net.clipped_difference_sum(new, old, &self.batch(rows), clip, room);
+        let rows = self.held(rows);
+        let sum = self.net.clipped_difference_sum(new, old, &self.batch(&rows), clip, room);
         Some(sum.ok()?.sum)
     }
 
     /// Σ∇ℓᵢ over these rows, nothing clipped: for trainings without privacy.
     pub(super) fn plain_sum(&self, at: &[f32], rows: &[u32]) -> Option<Vec<f64>> {
-        self.net.plain_sum(at, &self.batch(rows), &mut self.room.borrow_mut()).ok()
+        let rows = self.held(rows);
+        self.net.plain_sum(at, &self.batch(&rows), &mut self.room.borrow_mut()).ok()
     }
 }

@@ -14,12 +14,13 @@
 //! sample. Momentum, moments, smoothing, penalties, averages and the ball read noised sums and public
 //! numbers alone ([`super::update`]).
 //!
-//! **Arithmetic.** With `sums = float` an example's clipped gradient is never formed: one product adds up
-//! all of them in 32-bit floats, whose rounding may depend on who else is in the sample. The bound then
-//! holds for real numbers, and the certificate says `real`. With `sums = exact` each clipped gradient is
-//! truncated towards 0 to a grid, and whole numbers are added up: gᵢ is a function of its record and of w,
-//! ‖gᵢ‖ ≤ C as it stands, sums are exact, and the certificate says `finite`. What that costs is in
-//! `docs/learners.md`.
+//! **Arithmetic.** With `sums = exact`, the default, each clipped gradient is truncated towards 0 to a grid,
+//! and whole numbers are added up: gᵢ is a function of its record and of w, ‖gᵢ‖ ≤ C as it stands, sums are
+//! exact, and the certificate says `finite`. What that costs is in `docs/learners.md`. With `sums = float` an
+//! example's clipped gradient is never formed: products add up pieces of the sample in 32-bit floats. A piece
+//! is cut by the places of its records in the sample, so that one record more or less moves all later pieces
+//! and their rounding: by a share of C that grows with the number of records, more than C itself at 10⁶ of
+//! them. The bound then holds for real numbers alone, the certificate says `real`, and a note says why.
 //!
 //! | `sampling` | sample | relations |
 //! |---|---|---|
@@ -40,7 +41,7 @@ use super::rows::Examples;
 use super::settings::{
     AVERAGED, BATCH, CLIP, NONCONVEX, RATE, SMOOTHING, Settings, Smoothed, Sums, WEIGHT_DECAY,
 };
-use super::tensors::{Layout, Tensors, digest};
+use super::tensors::{Layout, PublicFile, Tensors};
 use super::update::{Penalty, Question, Schedule, Start, Training};
 use super::{BALL, Begin, NetFacts, Network};
 use crate::LearnError;
@@ -90,7 +91,8 @@ impl Worker {
 
 /// The note of sums in floating point.
 pub(super) const FLOAT_SUMS: &str = "gradients are added up in 32-bit floating point: the guarantee is proved in real \
-     arithmetic (sums = exact proves it for the program as executed)";
+     arithmetic. Rounding in sums is not charged, and what one record moves by it grows with the number of records \
+     (sums = exact proves the guarantee for the program as executed)";
 /// Noise far below what an unsampled descent needs, from which on scales are looked at.
 const FLOOR: f64 = 1e-3;
 /// Passes over the rows where no number of steps is given.
@@ -367,9 +369,15 @@ impl Begins {
             return asked(format!("are {found} numbers; the network has {expected} weights"));
         }
         let weights = rows.dense_row(0);
-        let found = digest(&weights);
-        if found != *named {
+        let found = PublicFile::of(&self.net, &weights);
+        if found.sha256 != named.sha256 {
+            let (found, named) = (found.sha256, &named.sha256);
             return asked(format!("have the SHA-256 {found}, and the plan names {named}"));
+        }
+        if found.frozen != named.frozen {
+            return asked(
+                "are frozen in part, and the plan names another SHA-256 of that part".into(),
+            );
         }
         if !weights.iter().all(|weight| weight.is_finite()) {
             return asked("are not all finite numbers".into());
@@ -379,7 +387,11 @@ impl Begins {
 
     /// Why no training from here can have released these.
     pub fn refuses(&self, found: &Tensors) -> Option<&'static str> {
-        found.refused(&self.net, self.weights.as_deref())
+        let refused = found.refused(&self.net, self.weights.as_deref());
+        refused.or_else(|| match &self.begin {
+            Begin::File(named) => named.refuses(&self.net, found),
+            Begin::Seed(_) => None,
+        })
     }
 }
 

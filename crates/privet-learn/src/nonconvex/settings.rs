@@ -54,10 +54,11 @@ pub enum Smoothed {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sums {
-    /// In floating point: fast, and proved in real arithmetic.
-    #[default]
+    /// In floating point: faster, and proved in real arithmetic. What rounding adds is not charged, and grows with
+    /// the number of records.
     Float,
     /// In whole numbers: proved for the program as executed.
+    #[default]
     Exact,
 }
 
@@ -147,9 +148,9 @@ pub(super) const SAMPLING_SETTING: SettingInfo = SettingInfo::words(
 );
 pub(super) const SUMS_SETTING: SettingInfo = SettingInfo::words(
     "sums",
-    "float or exact",
-    "how gradients are added up: in floating point, or in whole numbers, for which the guarantee holds for the program \
-     as executed; float unless given",
+    "exact or float",
+    "how gradients are added up: in whole numbers, for which the guarantee holds for the program as executed, or in \
+     floating point, whose rounding is not charged; exact unless given",
 );
 pub(super) const DECAY_SETTING: SettingInfo =
     SettingInfo::words("decay", Decay::WORDS, "how the rate falls; constant unless given");

@@ -25,7 +25,8 @@
 //!   ζ/n₀: where L is right nothing of a difference is clipped. Privacy does not rest on it.
 //! - What is released is the mean of the last points, or the last; print draws one of all at random, which
 //!   nobody needs.
-//! - Sums are in floating point: the certificate says `real`.
+//! - Sums are in floating point, and there is no exact form: the certificate says `real`, and its note that
+//!   rounding is not charged and grows with the number of records ([`super::sampled`]).
 //! - Tested by `nonconvex/tests.rs`.
 
 use super::method::Method;
@@ -140,8 +141,9 @@ pub(crate) fn plan(
 }
 
 /// The note of every run.
-const FLOAT_SUMS_ONLY: &str =
-    "gradients are added up in 32-bit floating point: the guarantee is proved in real arithmetic";
+const FLOAT_SUMS_ONLY: &str = "gradients are added up in 32-bit floating point: the guarantee is proved in real \
+     arithmetic. Rounding in sums is not charged, and what one record moves by it grows with the number of records \
+     (this method has no sums in whole numbers; dp-sgd has)";
 
 fn event(noises: &[SampledGaussian; 2], steps: u32) -> Result<Event, GateError> {
     let later = Box::new(noises[1].event()?);

@@ -137,6 +137,77 @@ impl Tensors {
     }
 }
 
+/// A public file of weights, by what it holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublicFile {
+    /// SHA-256 of all its weights, in hexadecimal ([`digest`]).
+    pub sha256: String,
+    /// The same of the weights that stay as they are, where a layer is frozen: what was released holds them, so
+    /// that anyone can take it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frozen: Option<String>,
+    /// ε and δ that the file itself claims; none where it claims nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claims: Option<[f64; 2]>,
+}
+
+impl PublicFile {
+    /// Of these weights of a network, frozen ones last.
+    pub(crate) fn of(net: &Net, weights: &[f32]) -> Self {
+        let frozen = weights.get(net.trainable()..).filter(|frozen| !frozen.is_empty());
+        Self { sha256: digest(weights), frozen: frozen.map(digest), claims: None }
+    }
+
+    /// What a certificate says of it.
+    pub(crate) fn note(&self) -> String {
+        let own = match self.claims {
+            Some([epsilon, delta]) => format!(
+                "the weights it began from were themselves released under ε = {epsilon}, δ = {delta}, says the file"
+            ),
+            None => "the weights it began from carry no guarantee".into(),
+        };
+        format!(
+            "weights began from a file (SHA-256 {}) that was said to be public: {own}; they are taken as public, and \
+             its records are not protected here",
+            self.sha256
+        )
+    }
+
+    /// Whether these can be the digests of a file of such a network, or what is wrong with them.
+    pub(crate) fn check(&self, net: &Net) -> Result<(), String> {
+        let digits = |text: &str| {
+            text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        };
+        if ![Some(&self.sha256), self.frozen.as_ref()]
+            .into_iter()
+            .flatten()
+            .all(|text| digits(text))
+        {
+            return Err(
+                "are named by their SHA-256; accepted are 64 digits from 0 to 9 and a to f".into(),
+            );
+        }
+        if !self.claims.iter().flatten().all(|claim| claim.is_finite() && *claim >= 0.0) {
+            return Err("claim an ε and a δ; accepted are numbers from 0".into());
+        }
+        match (&self.frozen, net.trainable() < net.parameters()) {
+            (None, true) => {
+                Err("are frozen in part; accepted is a SHA-256 of that part too".into())
+            }
+            (Some(_), false) => Err("have a SHA-256 of a frozen part; no layer is frozen".into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Why no training that began from this file can have released these.
+    pub(crate) fn refuses(&self, net: &Net, found: &Tensors) -> Option<&'static str> {
+        let flat = found.flat(net).ok()?;
+        let differs = Self::of(net, &flat).frozen != self.frozen;
+        differs.then_some("a frozen weight is not that of the public file that training began from")
+    }
+}
+
 /// The SHA-256 of weights, in hexadecimal: of their little-endian bytes.
 pub fn digest(weights: &[f32]) -> String {
     let mut hash = Sha256::new();

@@ -2,7 +2,9 @@
 
 use super::sampled::on_grid;
 use super::srm::contribution;
-use super::{Begin, Examples, Method, NetFacts, Network, Settings, Sums, Tensors, digest};
+use super::{
+    Begin, Examples, Method, NetFacts, Network, PublicFile, Settings, Sums, Tensors, digest,
+};
 use crate::file::{Seal, released_from_json, to_json};
 use crate::request::Request;
 use crate::task::{Artefact, Task};
@@ -271,9 +273,32 @@ fn frozen_layers_keep_public_weights() {
     );
     let net = Network::facts(&asked).unwrap().net;
     let public: Vec<f32> = net.initial(9);
-    let begin = Some(Begin::File(digest(&public)));
-    let asked = Request { task: Network { begin, ..asked.task.clone() }, ..asked };
+    let named = PublicFile { claims: Some([2.0, 1e-6]), ..PublicFile::of(&net, &public) };
+    let from = |named: PublicFile| {
+        let begin = Some(Begin::File(named));
+        Request { task: Network { begin, ..asked.task.clone() }, ..asked.clone() }
+    };
+    let none = PublicFile { claims: None, ..named.clone() };
+    let plain = plan(&from(none)).unwrap();
+    assert!(plain.notes().iter().any(|note| note.contains("carry no guarantee")));
+    let frozen = net.trainable()..;
+    for (bad, words) in [
+        (PublicFile { sha256: named.sha256[1..].into(), ..named.clone() }, "64 digits"),
+        (
+            PublicFile { sha256: named.sha256.replacen(|_| true, "g", 1), ..named.clone() },
+            "64 digits",
+        ),
+        (PublicFile { frozen: Some("é".repeat(32)), ..named.clone() }, "64 digits"),
+        (PublicFile { frozen: None, ..named.clone() }, "frozen in part"),
+        (PublicFile { claims: Some([-1.0, 0.0]), ..named.clone() }, "numbers from 0"),
+    ] {
+        let refused = plan(&from(bad)).unwrap_err();
+        assert!(matches!(refused, LearnError::Asked { .. }), "{refused}");
+        assert!(refused.to_string().contains(words), "{refused}");
+    }
+    let asked = from(named.clone());
     let planned = plan(&asked).unwrap();
+    assert!(planned.notes().iter().any(|note| note.contains("released under ε = 2")));
     assert!(planned.notes().iter().any(|note| note.contains(&digest(&public))));
     let data = table(&rows(200));
     let mut source = FixedSeed::new(1);
@@ -296,6 +321,67 @@ fn frozen_layers_keep_public_weights() {
     let read = released_from_json::<Network>(text.as_bytes(), Seal::Required).unwrap();
     assert!(verify(&read).valid);
     assert_eq!(read.artefact(), released.artefact());
+    // Frozen weights are those of the file: their digest is taken again.
+    assert_eq!(named.refuses(&net, released.artefact()), None);
+    assert_eq!(named.frozen, Some(digest(&public[frozen])));
+    let mut other = released.artefact().clone();
+    other.tensors[0].values[0] += 1.0;
+    assert!(named.refuses(&net, &other).unwrap().contains("a frozen weight"));
+}
+
+/// A seed that a file cannot hold exactly is refused before anything is paid for.
+#[test]
+fn seeds_beyond_what_a_file_holds_are_refused() {
+    let asked = request("dp-sgd", NET, 200, Neighbours::ReplaceOne);
+    for (seed, fine) in [((1 << 53) - 1, true), (1 << 53, false), (u64::MAX, false)] {
+        let task = Network { begin: Some(Begin::Seed(seed)), ..asked.task.clone() };
+        let planned = plan(&Request { task, ..asked.clone() });
+        assert_eq!(planned.is_ok(), fine, "{seed}");
+    }
+}
+
+/// Whole numbers unless floats are asked for, which the plan then says of itself.
+#[test]
+fn sums_are_exact_unless_floats_are_asked_for() {
+    for method in ["dp-sgd", "dp-adam", "dp-lssgd", "dp-lsadam", "dp-gd", "rrpsgd"] {
+        let asked = with(request(method, NET, 200, Neighbours::AddRemove), &[("steps", "9")]);
+        let planned = plan(&asked).unwrap();
+        assert_eq!(planned.arithmetic(), Arithmetic::Finite, "{method}");
+        assert_eq!(planned.request().task.method.settings().sums, Some(Sums::Exact), "{method}");
+        let float = plan(&with(asked, &[("sums", "float")])).unwrap();
+        assert_eq!(float.arithmetic(), Arithmetic::Real, "{method}");
+        assert!(float.notes().iter().any(|note| note.contains("grows with the number")));
+    }
+    let recursive = with(request("dp-srm", NET, 200, Neighbours::AddRemove), &[("steps", "9")]);
+    let recursive = plan(&recursive).unwrap();
+    assert_eq!(recursive.arithmetic(), Arithmetic::Real);
+    assert!(recursive.notes().iter().any(|note| note.contains("grows with the number")));
+}
+
+/// A null record keeps its place and contributes exactly nothing.
+#[test]
+fn null_records_contribute_nothing() {
+    let schema = Schema::from_toml(&format!("invalid = \"drop\"\n{SCHEMA}")).unwrap();
+    let read = |text: &str| read::csv_bytes(text.as_bytes(), &schema).unwrap();
+    let some = read("a,b,y\n1,0.5,yes\n,x,maybe\n-1,0.2,no\n");
+    assert_eq!((some.rows(), &some.report.null_rows[..]), (3, &[1][..]));
+    let others = read("a,b,y\n1,0.5,yes\n-1,0.2,no\n");
+    let facts = facts();
+    let [with, without] = [&some, &others].map(|data| Examples::of(&facts, data).unwrap());
+    let (weights, old) = (facts.net.initial(1), facts.net.initial(2));
+    let exact =
+        |examples: &Examples, rows: &[u32]| examples.exact_sum(&weights, rows, 1.0).unwrap().counts;
+    assert_eq!(with.rows(), 3);
+    assert_eq!(exact(&with, &[0, 1, 2]), exact(&without, &[0, 1]));
+    assert!(exact(&with, &[1]).iter().all(|count| *count == 0));
+    let sums = [
+        with.clipped_sum(&weights, &[1], 1.0),
+        with.difference_sum([&weights, &old], &[1], 1.0),
+        with.plain_sum(&weights, &[1]),
+    ];
+    for sum in sums {
+        assert!(sum.unwrap().iter().all(|x| *x == 0.0));
+    }
 }
 
 #[test]

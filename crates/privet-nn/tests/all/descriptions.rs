@@ -116,3 +116,31 @@ fn settings_that_bound_nothing_are_refused() {
     let far = Batch::chosen(&inputs, Targets::Classes(&[3]), &[1]);
     assert!(matches!(net.loss(&weights, &far, &mut work), Err(NetError::Batch(_))));
 }
+
+/// Whatever numbers a description holds, it is refused in words or taken.
+#[test]
+fn absurd_windows_are_refused() {
+    let huge = [1 << 16, 1 << 20, 1 << 40, usize::MAX / 2, usize::MAX - 1, usize::MAX];
+    for size in huge {
+        for padding in [0, 1, size / 2, size - 1] {
+            for (height, width) in [(1, 1), (28, 28), (1 << 27, 1)] {
+                for stride in [1, size] {
+                    let input = Input::Image { channels: 1, height, width };
+                    let conv = Layer::Conv { out: 1, kernel: size, stride, padding, frozen: false };
+                    let pool = Layer::MaxPool { size, stride: Some(stride) };
+                    for layer in [conv, pool] {
+                        let layers =
+                            vec![layer, Layer::Flatten, Layer::Linear { out: 1, frozen: false }];
+                        let words = refused(input, layers, Loss::Squared);
+                        assert!(words.contains("layer 1"), "{words}");
+                    }
+                }
+            }
+        }
+    }
+    // Windows that overlap so much that laying them out would fill the memory.
+    let input = Input::Image { channels: 1, height: 16_000, width: 16_000 };
+    let conv = Layer::Conv { out: 1, kernel: 1_000, stride: 1, padding: 0, frozen: false };
+    let layers = vec![conv, Layer::Flatten, Layer::Linear { out: 1, frozen: false }];
+    assert!(refused(input, layers, Loss::Squared).contains("its windows are"));
+}
