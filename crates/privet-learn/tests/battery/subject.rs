@@ -378,7 +378,7 @@ pub static ANSWERS: LazyLock<Vec<Subject<Nearby>>> = LazyLock::new(|| {
     all
 });
 
-/// Every private training of a small network, under both relations; one in whole numbers, and one on samples of a
+/// Every private training of a small network, under both relations; one in floating point, and one on samples of a
 /// fixed size.
 pub static NETWORKS: LazyLock<Vec<Subject<Network>>> = LazyLock::new(|| {
     let net = "{\"input\": {\"features\": 2}, \"layers\": [{\"kind\": \"linear\", \"out\": 3}, \
@@ -402,8 +402,8 @@ pub static NETWORKS: LazyLock<Vec<Subject<Network>>> = LazyLock::new(|| {
             }
         }
     }
-    let exact = [("steps", "9"), ("sums", "exact")];
-    all.push(subject("dp-sgd", "whole numbers, ", Neighbours::AddRemove, &exact));
+    let float = [("steps", "9"), ("sums", "float")];
+    all.push(subject("dp-sgd", "floats, ", Neighbours::AddRemove, &float));
     let fixed = [("steps", "9"), ("sampling", "without-replacement"), ("batch", "20")];
     all.push(subject("dp-adam", "fixed size, ", Neighbours::ReplaceOne, &fixed));
     all
