@@ -11,6 +11,7 @@ use privet_core::Neighbours;
 use privet_learn::Released;
 use privet_learn::transfer::teacher::filled_rows;
 use privet_learn::transfer::{Aggregator, Ballot, School, Teach, Teacher, Vote, taught};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use serde_json::json;
@@ -64,8 +65,15 @@ impl Teach for Callback {
             return None;
         }
         // Teachers were rehearsed on made-up rows; what goes wrong now may tell of records, and is a vote.
-        let ballots = Python::attach(|py| self.call(py, school)).unwrap_or_default();
-        go_on().then_some(ballots)
+        // But for who asks the program to stop: that ends it.
+        let told = Python::attach(|py| {
+            let stop = |error: &PyErr| error.is_instance_of::<PyKeyboardInterrupt>(py);
+            match self.call(py, school) {
+                Err(error) if stop(&error) => None,
+                told => Some(told.unwrap_or_default()),
+            }
+        });
+        told.filter(|_| go_on())
     }
 }
 

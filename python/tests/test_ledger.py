@@ -70,7 +70,7 @@ def test_what_has_no_price_is_refused(data, ledger):
         warnings.simplefilter("ignore")
         estimator(random_state=0).fit(*data, ledger=ledger)
     with pytest.raises(PrivacyError, match="without privacy"):
-        estimator(method="non-private").fit(*data, ledger=ledger)
+        estimator(method="non-private", epsilon=None).fit(*data, ledger=ledger)
     with pytest.raises(PrivacyError, match="add-remove of one record"):
         estimator(neighbours="add-remove", n_rows=1500).fit(*data, ledger=ledger)
     with pytest.raises(TypeError, match="accepted is a privet.Ledger"):

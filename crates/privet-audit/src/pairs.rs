@@ -199,7 +199,10 @@ mod tests {
                     let first = pair == Pair::First;
                     for row in 0..all - 1 {
                         // Where the row comes first, others stand one place on, but where it is absent.
-                        let places = [row + usize::from(first) - usize::from(first) * absent, row + usize::from(first)];
+                        let places = [
+                            row + usize::from(first) - usize::from(first) * absent,
+                            row + usize::from(first),
+                        ];
                         let both = [0, 1].map(|k| built.worlds[k].features.dense_row(places[k]));
                         assert_eq!(both[0], both[1], "{pair}");
                     }

@@ -88,7 +88,8 @@ class PrivateVote(_Classifier):
     n_jobs : int, optional
         Processes at a time; as many as there are processors unless given.
     time_limit : float
-        Seconds that a teacher has. One that takes longer, or raises, votes for the first class.
+        Seconds of a processor that a teacher has for itself. One that takes longer, or raises, votes for the first
+        class.
 
     Attributes
     ----------
@@ -248,7 +249,7 @@ class PrivateVote(_Classifier):
         if (told < 0).any() or (told >= classes).any():
             raise ValueError(
                 f"{self.estimator!r} does not do what a teacher does, on made-up rows: fit on a table of numbers with "
-                f"classes 0 to {classes - 1}, predict one of them for each row, within {limit:g} seconds, and be "
+                f"classes 0 to {classes - 1}, predict one of them for each row, within {limit:g} seconds of a processor, and be "
                 "pickled by a process that did not import your script"
             )
         return teach

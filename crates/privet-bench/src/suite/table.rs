@@ -99,7 +99,11 @@ impl Files {
     /// Finds a data set's files, and prepares them in `cache` if the catalog can and nobody did.
     pub fn of(source: &Source, originals: &Path, cache: &Path) -> Result<Self, BenchError> {
         if let Some([schema, train, test]) = source.own.clone() {
-            if train.with_file_name("privet.ledger").exists() {
+            if !train
+                .with_file_name("privet.ledger")
+                .symlink_metadata()
+                .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+            {
                 return Err(BenchError::Suite {
                     file: train.display().to_string(),
                     why: "a ledger lies beside it, and a benchmark, which makes very many models and tunes them on \

@@ -94,8 +94,8 @@ fn only_of_networks(settings: &RequestFlags) -> Result<(), Failure> {
 
 /// A training that goes on, paid for whole when it began, or one that is yet to be paid for.
 enum Start {
-    Found(Box<Checkpointed>, Spending),
-    Fresh(Spending),
+    Found(Box<Checkpointed>, Box<Spending>),
+    Fresh(Box<Spending>),
 }
 
 /// Trains, and writes what was released.
@@ -147,9 +147,9 @@ pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
         Some(path) => {
             let found = Checkpointed::read(path, weights.as_deref())?;
             let paid = told.releasing.paid_before(Some(told.data), found.entered())?;
-            Start::Found(Box::new(found), paid)
+            Start::Found(Box::new(found), Box::new(paid))
         }
-        None => Start::Fresh(told.releasing.spending(Some(told.data), &doing)?),
+        None => Start::Fresh(Box::new(told.releasing.spending(Some(told.data), &doing)?)),
     };
     if let (Start::Fresh(spending), Some(planned)) = (&mut start, &declared) {
         spending.reserve(planned)?;
