@@ -61,4 +61,4 @@ pub use selection::{Scores, Selection, SelectionLaw, Vertex};
 pub use shuffled::ShuffledGaussian;
 pub use sparse_vector::{Comparing, QUERY_RATIO, SparseVector};
 pub use stability::{Proxied, RELEASED, Stability};
-pub use stable_answers::{Answering, Heard, StableAnswers};
+pub use stable_answers::{Answering, Heard, NEXT_TO_ALL, StableAnswers};

@@ -30,7 +30,9 @@ pub fn same<T: Task>(subject: &Subject<T>) {
     let known = known.get(name).unwrap_or_else(|| panic!("{name} has no golden numbers"));
     let found = subject.seeded(&subject.data).unwrap();
     let size = known.iter().fold(0.0, |most: f64, number| most.max(number.abs()));
-    let near = |(one, other): (&f64, &f64)| (one - other).abs() <= NEAR * size;
+    // Networks compute in 32 bits, whose last ones depend on the processor.
+    let near = if T::NAME == "network" { 100.0 * NEAR } else { NEAR };
+    let near = |(one, other): (&f64, &f64)| (one - other).abs() <= near * size;
     assert_eq!(known.len(), found.len(), "{name}");
     assert!(known.iter().zip(&found).all(near), "{name}: {known:?} became {found:?}");
 }
