@@ -12,7 +12,7 @@
 //! No layer looks at more than one record, so that gᵢ depends on no other; a layer that does is refused. A
 //! record whose gradient is no number contributes nothing. Sums are divided by the *expected* size of a
 //! sample. Momentum, moments, smoothing, penalties, averages and the ball read noised sums and public
-//! numbers alone ([`super::update`]).
+//! numbers alone (`update`).
 //!
 //! **Arithmetic.** With `sums = exact`, the default, each clipped gradient is truncated towards 0 to a grid,
 //! and whole numbers are added up: gᵢ is a function of its record and of w, ‖gᵢ‖ ≤ C as it stands, sums are

@@ -1,6 +1,6 @@
 //! The registry of aggregators, a line each: what turns votes into labels, and pays for it.
 //!
-//! A module has a type of settings, `INFO` and `plan`; what it plans is an [`Aggregate`], which is handed the votes of all
+//! A module has a type of settings, `INFO` and `plan`; what it plans is an `Aggregate`, which is handed the votes of all
 //! questions of a batch and names a class, or none, for each.
 
 use super::ballots::Ballots;

@@ -3,7 +3,7 @@
 //!
 //! **Theorems** are those of [`privet_dp::mechanism::NoisyArgmax`], [`privet_dp::mechanism::ConfidentArgmax`] and
 //! [`privet_dp::mechanism::AgreedLabels`] (Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018), on votes of which
-//! one unit moves one ([`super::ballots`]). Charges are the same for any votes. In the last the labels' loss may depend on
+//! one unit moves one (`ballots`). Charges are the same for any votes. In the last the labels' loss may depend on
 //! the votes, but is limited beforehand and tested under noise; the certificate claims the budget.
 //!
 //! The questions of a batch are all tested before the first is answered, so that how many are answered is the only

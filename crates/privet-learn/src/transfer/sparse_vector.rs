@@ -1,13 +1,13 @@
 //! Stable winners are let out for nothing, the others are paid for: the votes of black boxes under a sparse vector.
 //!
 //! **Theorem** ([`privet_dp::mechanism::StableAnswers`]; Thakkar 2019, Algorithm 10 and Theorem 9, corrected). The winner of
-//! each question and its distance ([`super::ballots`]) are released by a sparse vector that ends after T questions without
+//! each question and its distance (`ballots`) are released by a sparse vector that ends after T questions without
 //! a stable winner: (ε, δ), whatever the teachers are, for any number of teachers and chunks of any size.
 //!
 //! **How many teachers, which T.** Of b teachers that are right with two votes in three the winner leads by b/3, at a
 //! distance of b/6 − 1; that must reach what the noise asks for, d(T), so b = 6(d(T) + 1). A question may be lost for each
 //! that a third of the teachers get wrong: three times the error α of a teacher, T = 3αm̃ (Thakkar 2019, Lemma
-//! 5.4.1). And α falls with the rows of a chunk: α ≈ V·b/n for V numbers to be learnt. [`sizes`] looks for the least T for
+//! 5.4.1). And α falls with the rows of a chunk: α ≈ V·b/n for V numbers to be learnt. `sizes` looks for the least T for
 //! which all three hold. Where none is (n too small), it takes chunks of 10 rows a class, and T as many as the noise then
 //! allows: the notes say that few answers may come out. Privacy rests on none of this.
 

@@ -6,7 +6,7 @@
 //! teacher's votes. Accuracy is nobody's promise.
 //!
 //! **Failures are votes.** A teacher that panics, hangs, prints the wrong number of rows or a class that is none, and one
-//! without any rows, votes for the first class everywhere ([`Ballots::count`]): a fact of private rows is never an error.
+//! without any rows, votes for the first class everywhere (`Ballots::count`): a fact of private rows is never an error.
 //!
 //! Built in are joint logistic regression, a tree, a forest and the nearest rows; [`super::command`] runs any program, and
 //! the Python package any estimator of scikit-learn, through [`Teach`].
