@@ -213,6 +213,8 @@ impl Job<'_> {
                 score: accuracy(&student, &table.test)?,
                 ranking: None,
                 loss: None,
+                gradient: None,
+                passes: None,
                 distance: None,
                 recall: None,
                 ndcg: None,
