@@ -112,7 +112,7 @@ fn an_exact_difference_is_that_of_its_examples_alone() {
                             whole.steps.iter().map(|&x| x as f64 * whole.grid / 0.7).collect();
                         let room = 13.0 * (net.trainable() as f64).sqrt() * whole.grid / 0.7;
                         let gap = distance(&sum, &near);
-                        assert!(gap <= 1e-5 * 13.0 * clip + room, "{name}, step {step}: {gap}");
+                        assert!(gap <= 1e-3 * 13.0 * clip + room, "{name}, step {step}: {gap}");
                     }
                 }
             }

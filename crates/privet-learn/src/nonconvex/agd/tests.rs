@@ -152,7 +152,7 @@ fn made_up_events_are_found_out() {
     assert!(judged(&document).0);
     type Change = fn(&mut Value);
     let changes: [(&str, Change, &str); 12] = [
-        ("the last step left out", |c| drop(list(c).drain(..2)), ""),
+        ("a step left out", |c| drop(list(c).drain(..2)), ""),
         ("an odd end", |c| drop(list(c).pop()), "does not end there"),
         ("nothing at all", |c| list(c).clear(), "does not end there"),
         ("one more", |c| repeat(c), ""),
@@ -164,7 +164,7 @@ fn made_up_events_are_found_out() {
         ),
         (
             "a choice for more",
-            |c| c["events"]["all"][1]["use"]["cost"]["bounded-range"]["range"] = json!(0.5),
+            |c| c["events"]["all"][1]["use"]["cost"]["range"] = json!(0.5),
             "",
         ),
         ("no limit", |c| drop(c.as_object_mut().unwrap().remove("filter")), "none is stated"),
