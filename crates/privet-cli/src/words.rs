@@ -124,7 +124,8 @@ pub fn events_within(filter: &Filter, event: &Event, on: &str) -> Vec<String> {
     let mut lines = vec![format!(
         "what was asked was decided on the way from noised answers, within a limit that counts as spent in full: {}",
         match filter.limit {
-            Law::Gaussian { mu } => format!("a Gaussian release of sensitivity over noise {}", number(mu)),
+            Law::Gaussian { mu } =>
+                format!("a Gaussian release of sensitivity over noise {}", number(mu)),
             Law::Concentrated { rho } => format!("zero-concentrated with ρ = {}", number(rho)),
             Law::Renyi { order, limit } => {
                 format!("Rényi divergence {} at order {}", number(limit), number(order))

@@ -22,7 +22,7 @@
 //!
 //! - C `clip`; S is 2²⁰ steps of min(ℓᵢ, `clip_loss`) ([`privet_nn::Net::clipped_loss_steps`]); hₖ the penalty at wₖ times the declared
 //!   number of rows.
-//! - Departs from print: choices are paid for by their range, a quarter of what ε²/2 would charge; half of each step goes
+//! - Departs from print: choices are paid for by their range, a quarter of what ε²/2 would charge; four fifths of each step go
 //!   to the gradient (the authors' script gives it about a twentieth); candidates are chosen by exponential weights, exactly.
 //! - The certificate states the limit and the events. `verify` admits them one after the other, and replays the
 //!   books (`books`): each event is one of the two that could come next, and the last left no room for another.
@@ -65,9 +65,9 @@ use privet_optim::sum::Table;
 use std::sync::Arc;
 
 /// Steps that the budget is divided into where no number is given.
-const USUAL_STEPS: u32 = 30;
+const USUAL_STEPS: u32 = 60;
 /// Length of the longest step that is tried at first.
-const USUAL_LONGEST: f64 = 1.0;
+const USUAL_LONGEST: f64 = 0.3;
 /// What one record's loss is clipped to.
 const USUAL_CLIP_LOSS: f64 = 1.0;
 /// Lengths that are tried, with 0.
@@ -151,10 +151,11 @@ const CHOSEN: &str = "how much is spent on each step, and how many steps there a
 fn few(facts: &NetFacts) -> LearnError {
     LearnError::NotCovered {
         what: format!(
-            "the budget is too small to be divided into steps over {} weights",
+            "the budget leaves no room over {} weights: it is too small to be divided into steps, or its epsilon so large \
+             that noise on a grid costs more than its delta",
             facts.net.trainable()
         ),
-        instead: "give a larger epsilon or delta, or fewer steps",
+        instead: "give an epsilon up to 20, a larger delta or fewer steps",
     }
 }
 

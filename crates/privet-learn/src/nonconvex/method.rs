@@ -182,7 +182,7 @@ const GD: &[SettingInfo] = &[
 ];
 const AGD: &[SettingInfo] = &[
     STEPS_SETTING.meaning(
-        "steps that the budget is divided into at first, each a gradient of all rows and a choice of length; 30 unless \
+        "steps that the budget is divided into at first, each a gradient of all rows and a choice of length; 60 unless \
          given",
     ),
     CLIP_SETTING,

@@ -193,7 +193,7 @@ pub(super) const CLIP_LOSS_SETTING: SettingInfo = SettingInfo::number(
 );
 pub(super) const LONGEST_SETTING: SettingInfo = SettingInfo::number(
     LONGEST,
-    "length of the longest step that is tried at first; it follows those taken; 1 unless given",
+    "length of the longest step that is tried at first; it follows those taken; 0.3 unless given",
 );
 pub(super) const GAMMA_SETTING: SettingInfo = SettingInfo::number(
     GAMMA,

@@ -383,7 +383,10 @@ fn baselines_begin_from_public_weights() {
         assert!(planned.clone().with_public(&row(&net.initial(8))).is_err(), "other weights");
         let planned = planned.with_public(&row(&public)).unwrap();
         let found = run(&planned).unwrap().into_parts().0;
-        assert_eq!(found.flat(&net).unwrap(), public, "{method}: so short a step moves nothing");
+        // So short a step moves next to nothing.
+        let far = |(now, then): (f32, &f32)| (now - then).abs() > 1e-20;
+        let flat = found.flat(&net).unwrap();
+        assert!(!flat.into_iter().zip(&public).any(far), "{method}");
     }
     let seeded = plan(&request("dp-sgd", NET, 200, Neighbours::ReplaceOne)).unwrap();
     let nothing = Matrix::Dense(DenseMatrix::new(vec![0.0], 1, 1));

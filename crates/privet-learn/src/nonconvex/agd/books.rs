@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// What more is spent on a gradient that turned out too noisy, as a share of what was.
 const GROWTH: f64 = 0.1;
 /// What of a step goes to its gradient at first; the rest to the choice of its length.
-const GRADIENT: f64 = 0.5;
+const GRADIENT: f64 = 0.8;
 
 /// Prices at the start.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -231,7 +231,7 @@ mod tests {
     fn steps_are_taken_along_unit_directions_until_there_is_no_room() {
         let mut walk = descent();
         let first = price(&walk.next(None));
-        assert!((first - 0.5).abs() < 1e-6);
+        assert!((first - 0.8).abs() < 1e-6);
         let Next::Ask(Question::Choice { from, along, lengths, handicaps }) =
             walk.next(Some(vec![-40.0]))
         else {
