@@ -13,7 +13,7 @@ use privet_data::matrix::Matrix;
 use privet_data::read::{Purpose, ReadOptions, read_features};
 use privet_data::{Dataset, Encoding, Schema};
 use privet_learn::transfer::command::Program;
-use privet_learn::transfer::student::Student;
+use privet_learn::transfer::student::{Student, Study};
 use privet_learn::transfer::{Aggregator, Teach, Teacher, Vote as Task, taught};
 use privet_learn::{Plan, Released, plan};
 use serde_json::{Value, json};
@@ -67,9 +67,15 @@ pub struct Vote {
     /// Also write the labels as CSV: a line for each public row, empty where there is none
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
-    /// Train this learner on the labelled public rows: logistic, tree, forest or nearest
-    #[arg(long, value_name = "LEARNER", requires = "apply")]
+    #[arg(
+        long, value_name = "LEARNER", requires = "apply",
+        help = format!("Train this learner on the labelled public rows: {}", Teacher::students()),
+    )]
     student: Option<String>,
+    /// Before the student learns, spread labels among public rows that resemble one another: it learns
+    /// from all of them, and labels that noise made wrong are outvoted
+    #[arg(long, requires = "student")]
+    spread: bool,
     /// Rows whose class the student predicts; the target column is not needed
     #[arg(long, value_name = "FILE", requires = "student", requires = "predictions")]
     apply: Option<PathBuf>,
@@ -219,7 +225,8 @@ impl Vote {
         let public = public_rows(&self.asked.public, &schema)?;
         let queries = (public.rows() as u64, false);
         let some = self.asked.plan(&schema, self.asked.rows.unwrap_or(1_000_000), queries)?;
-        let learner = self.student.as_deref().map(Teacher::named).transpose()?;
+        let study = self.student.as_deref().map(Study::named).transpose()?;
+        let study = study.map(|study| Study { spread: self.spread, ..study });
         let apply = self.apply.as_deref().map(|path| public_rows(path, &schema)).transpose()?;
         let inputs = [
             Some(&self.data),
@@ -254,16 +261,15 @@ impl Vote {
             output::write(table, path, csv(&schema, &classes).as_bytes())?;
             say!("labels as CSV written to {}", path.display());
         }
-        if let (Some(learner), Some(rows), Some(out), Some(path)) =
-            (learner, apply, &mut told, &self.predictions)
+        if let (Some(study), Some(rows), Some(out), Some(path)) =
+            (study, apply, &mut told, &self.predictions)
         {
             let count = schema.classes().map_or(2, <[String]>::len);
-            let student =
-                Student::fit(&learner, &public, &classes, count, 1)?.ok_or_else(|| {
-                    Failure::input(
-                        "--student: no public row has a label, so there is nothing to learn from",
-                    )
-                })?;
+            let student = Student::fit(&study, &public, &classes, count)?.ok_or_else(|| {
+                Failure::input(
+                    "--student: no public row has a label, so there is nothing to learn from",
+                )
+            })?;
             let predicted: Vec<_> = student.predict(&rows)?.into_iter().map(Some).collect();
             output::write(out, path, csv(&schema, &predicted).as_bytes())?;
             say!("the student's predictions written to {}", path.display());

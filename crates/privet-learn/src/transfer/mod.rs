@@ -3,7 +3,8 @@
 //! | file | what |
 //! |---|---|
 //! | [`chunks`] | which teacher a unit's records go to |
-//! | [`teacher`] | who votes: built-in learners (`logistic`, `tree`), any program ([`command`]), any estimator |
+//! | [`teacher`] | who votes: built-in learners (`logistic`, `least_squares`, `tree`, `propagation`), any program ([`command`]), any estimator |
+//! | [`graph`] | public rows that resemble one another, and labels that spread among them |
 //! | `ballots` | votes counted, and their distance to another winner |
 //! | [`aggregate`] | the registry of aggregators: [`sparse_vector`], [`gnmax`] |
 //! | `vote` | the plan, and how it is carried out |
@@ -23,8 +24,11 @@ mod ballots;
 pub mod chunks;
 pub mod command;
 pub mod gnmax;
+pub mod graph;
+mod least_squares;
 mod logistic;
 pub mod neighbours;
+mod propagation;
 pub mod sparse_vector;
 pub mod stream;
 pub mod student;
@@ -184,6 +188,10 @@ impl Task for Vote {
         };
         let teacher = task.teacher.settled()?;
         let decision = task.aggregator.plan(&wanted)?;
+        let rows = facts.rows / u64::from(decision.teachers.max(1));
+        if let Some(error) = teacher.too_large(task.queries, rows, facts.columns) {
+            return Err(error);
+        }
         let settled = Self {
             teachers: Some(decision.teachers),
             teacher: teacher.clone(),

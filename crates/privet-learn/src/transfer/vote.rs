@@ -382,9 +382,9 @@ mod tests {
             rows in proptest::collection::vec((-1.0..1.0_f64, 0_u32..3), 8..60),
             place: prop::sample::Index,
             other in (prop::sample::select(vec![-1.0, 0.0, 1.0, 0.3]), 0_u32..3),
-            learner in 0_usize..4,
+            learner in 0_usize..6,
         ) {
-            let names = ["logistic", "tree", "forest", "nearest"];
+            let names = ["logistic", "tree", "forest", "nearest", "least-squares", "propagation"];
             let teacher = Teacher::named(names[learner]).unwrap();
             let one = table(&rows);
             let declared = rows.len() as u64;

@@ -9,7 +9,7 @@ use privet_dp::gate::{Arithmetic, Session, Statement};
 use privet_dp::mechanism::{Heard, StableAnswers};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::file::{Seal, released_from_json, to_json};
-use privet_learn::transfer::student::Student;
+use privet_learn::transfer::student::{Student, Study};
 use privet_learn::transfer::subsample_aggregate::Asked;
 use privet_learn::transfer::{
     Aggregator, Ballot, Labels, School, Teach, Teacher, Vote, stream::Answers, taught,
@@ -122,9 +122,9 @@ fn rows_are_labelled_and_a_student_learns_from_them() {
         }
         let right = share_right(found.artefact(), &truth(300));
         assert!(right > if confident { 0.6 } else { 0.75 }, "{name}: {right}");
-        let learner = Teacher::named("forest").unwrap();
+        let study = Study::named("forest").unwrap();
         let classes = found.artefact().classes();
-        let student = Student::fit(&learner, &public(300), &classes, 3, 1).unwrap().unwrap();
+        let student = Student::fit(&study, &public(300), &classes, 3).unwrap().unwrap();
         let told = student.predict(&data.features).unwrap();
         let privet_data::Target::Class { codes, .. } = &data.target else { panic!() };
         let right = told.iter().zip(codes).filter(|(one, other)| one == other).count();
