@@ -23,6 +23,8 @@ use std::time::Instant;
 
 /// Limits on the rounds in which a student labels rows itself.
 const ROUNDS: Range = Range::from("rounds", 0.0, 101.0);
+/// Limits on the public rows that are asked about.
+const ASK: Range = Range::from("ask", 1.0, 100_000_001.0);
 const TEACHER_COUNT: Range = privet_learn::transfer::TEACHER_COUNT;
 const QUERIES: Range = privet_learn::transfer::QUERIES;
 
@@ -38,6 +40,7 @@ pub const OWN: &[SettingInfo] = &[
     ),
     SettingInfo::whole(TEACHER_COUNT, "how many vote"),
     SettingInfo::whole(QUERIES, "training rows that are taken for public; 1000 unless given"),
+    SettingInfo::whole(ASK, "public rows that are asked about; all of them unless given"),
     SettingInfo::whole(ROUNDS, "rounds in which the student labels rows itself; 1 unless given"),
 ];
 
@@ -51,6 +54,8 @@ pub struct Voter {
     student: Study,
     teachers: Option<u32>,
     queries: u64,
+    /// Public rows that are asked about.
+    ask: Option<u64>,
 }
 
 impl Voter {
@@ -69,6 +74,7 @@ impl Voter {
             student: Study::by(logistic),
             teachers: None,
             queries: 1_000,
+            ask: None,
         })
     }
 
@@ -116,6 +122,7 @@ impl Voter {
                 "aggregator" | "teacher" | "student" => {}
                 "teachers" => voter.teachers = Some(whole(TEACHER_COUNT)? as u32),
                 "queries" => voter.queries = whole(QUERIES)?,
+                "ask" => voter.ask = Some(whole(ASK)?),
                 "rounds" => voter.student.rounds = whole(ROUNDS)? as u32,
                 "spread" => {
                     voter.student.spread = match value.as_str() {
@@ -201,7 +208,7 @@ impl Job<'_> {
                     teachers: voter.teachers,
                     teacher: voter.teacher.clone(),
                     aggregator: voter.aggregator.clone(),
-                    ..Vote::on(public.rows() as u64)
+                    ..Vote::of_first(voter.ask.unwrap_or(u64::MAX), &public)
                 };
                 let planned = plan(&self.request(&schema, rows, task)?)?.with_public(&public)?;
                 let release = planned.run(&private, &mut SystemRandom::new()?, stop)?;

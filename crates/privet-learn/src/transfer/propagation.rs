@@ -1,4 +1,4 @@
-//! Teachers that spread their labels among the public rows that are asked about: label propagation.
+//! Teachers that spread their labels among the public rows, asked about or not: label propagation.
 //!
 //! The rows of a chunk are each tied to the public rows nearest to them, and their labels spread along the ties of public
 //! rows ([`super::graph`]); a teacher votes for what reaches a row most. Ties are a function of a private row and of public
@@ -18,7 +18,7 @@ pub(super) fn ballots(
     go_on: &(dyn Fn() -> bool + Sync),
 ) -> Option<Vec<Ballot>> {
     // Refused by the plan where it is too large.
-    let graph = Graph::of(school.queries, neighbours).ok();
+    let graph = Graph::of(school.public, neighbours).ok();
     let mut all = Vec::with_capacity(school.chunks.len());
     for portion in school.chunks.chunks(PORTION) {
         if !go_on() {
@@ -36,11 +36,12 @@ fn ballot(school: &School<'_>, graph: &Graph, chunk: &[usize]) -> Ballot {
     }
     let classes = school.classes;
     let rows = filled_rows(&school.data.features, chunk.iter().copied());
-    let mut known = vec![0.0; school.queries.rows() * classes];
+    let mut known = vec![0.0; school.public.rows() * classes];
     for (links, row) in graph.links(&rows).iter().zip(chunk) {
         let class = school.labels()[*row] as usize;
         links.iter().for_each(|(to, weight)| known[*to as usize * classes + class] += weight);
     }
     let found = graph.spread(&known, classes);
-    Some(found.chunks_exact(classes.max(1)).map(ranked_first).collect())
+    let asked = found.chunks_exact(classes.max(1)).take(school.queries.rows());
+    Some(asked.map(ranked_first).collect())
 }

@@ -61,15 +61,15 @@ impl std::fmt::Debug for Student {
 }
 
 impl Student {
-    /// Learns from public rows, of which some have a label; `None` where none has.
+    /// Learns from public rows, of which the first have a label, or none; `None` where no row has one.
     pub fn fit(
         study: &Study,
         rows: &Matrix,
         labels: &[Option<u32>],
         classes: usize,
     ) -> Result<Option<Self>, LearnError> {
-        if labels.len() != rows.rows() {
-            return Err(LearnError::DataShape("there is not one label for each public row"));
+        if labels.len() > rows.rows() {
+            return Err(LearnError::DataShape("there are more labels than public rows"));
         }
         if labels.iter().flatten().any(|label| *label as usize >= classes) {
             return Err(LearnError::DataShape("a label is none of the classes"));
@@ -79,12 +79,13 @@ impl Student {
         if let Some(error) = learner.too_large(count, count, columns) {
             return Err(error);
         }
-        let spread = match study.spread {
-            true => Some(Graph::of(rows, TIES)?.filled(labels, classes)),
-            false => None,
-        };
-        let labels = spread.as_deref().unwrap_or(labels);
-        let mut own: Vec<Option<u32>> = labels.to_vec();
+        // Those after the labelled ones were not asked about.
+        let mut labels = labels.to_vec();
+        labels.resize(rows.rows(), None);
+        if study.spread {
+            labels = Graph::of(rows, TIES)?.filled(&labels, classes);
+        }
+        let mut own: Vec<Option<u32>> = labels.clone();
         let mut student = None;
         for _ in 0..=study.rounds {
             let with = || own.iter().enumerate().filter_map(|(row, label)| Some((row, (*label)?)));
@@ -104,7 +105,7 @@ impl Student {
             let next = Self { learnt, columns };
             own = next
                 .weighed(rows)
-                .zip(labels)
+                .zip(&labels)
                 .map(|(weights, label)| {
                     let best = ranked_first(&weights);
                     label.or_else(|| (weights[best as usize] >= SURE).then_some(best))

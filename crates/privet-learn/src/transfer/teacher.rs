@@ -312,6 +312,8 @@ pub struct School<'a> {
     pub chunks: &'a [Vec<usize>],
     /// The public rows that are asked about.
     pub queries: &'a Matrix,
+    /// All public rows, those that are asked about first.
+    pub public: &'a Matrix,
     /// How many classes there are.
     pub classes: usize,
 }
