@@ -53,7 +53,8 @@ impl EstimatedAnswers {
             let costs = account::delta(&answers.event()?, self.answers_epsilon)?;
             let alike = (answers.neighbours, answers.unit) == (neighbours, unit);
             // Not a number is refused as well.
-            if !alike || !(costs <= self.delta) {
+            let within = costs <= self.delta;
+            if !(alike && within) {
                 return Err(GateError::Malformed);
             }
         }

@@ -297,15 +297,16 @@ mod tests {
     /// The overlap against its sum term by term, and against what the accountant's curve leaves where that can be had.
     #[test]
     fn the_overlap_is_what_coins_leave() {
-        for (coins, epsilon) in [(1, 0.3), (2, 1.0), (5, 2.0), (8, 0.1), (3, 9.0), (6, 6.0)] {
-            let heads: f64 = 1.0 / (1.0 + libm::exp(-f64::from(epsilon)));
+        for (coins, epsilon) in [(1_i32, 0.3_f64), (2, 1.0), (5, 2.0), (8, 0.1), (3, 9.0), (6, 6.0)]
+        {
+            let heads: f64 = 1.0 / (1.0 + libm::exp(-epsilon));
             let mut sum = 0.0;
             for outcome in 0..1_u32 << coins {
                 let k = outcome.count_ones() as i32;
                 let law = |p: f64| p.powi(k) * (1.0 - p).powi(coins - k);
                 sum += law(heads).min(law(1.0 - heads));
             }
-            let found = libm::exp(ln_overlap(coins as u32, f64::from(epsilon)));
+            let found = libm::exp(ln_overlap(coins as u32, epsilon));
             assert!(found <= sum * (1.0 + 1e-12) && found > sum * (1.0 - 1e-6), "{found} {sum}");
         }
         for cutoff in [1, 4, 50] {

@@ -9,8 +9,8 @@
 //! them, so that what a teacher spreads is a function of its own chunk and of public facts, as privacy asks of it
 //! ([`super::teacher`]). A student that spreads released labels reads nothing else ([`super::student`]).
 //!
-//! **Why.** A teacher of few rows knows little, but which public rows belong together it need not learn: on MNIST one of
-//! 50 rows is then right where one of 240 rows was not, and a thousand teachers are heard above noise that drowns 250.
+//! **Why.** A teacher of few rows knows little, but which public rows belong together it need not learn. So there can be
+//! many teachers of few rows each, which are heard above noise that drowns a few of many rows (suite `thakkar-transfer`).
 
 use super::logistic::dot;
 use super::teacher::filled_rows;
