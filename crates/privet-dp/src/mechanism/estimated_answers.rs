@@ -27,6 +27,9 @@ use crate::account::{self, Cost, Event};
 use crate::gate::{GateError, Noised, Private, Session};
 use crate::noise::{DiscreteLaplace, LAPLACE_SCALE, NoiseError};
 
+/// T of the one that was taken, and what was said to each question.
+type Said<A> = (u32, Vec<Heard<A>>);
+
 /// Stable answers, one of several alternatives.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EstimatedAnswers {
@@ -83,7 +86,7 @@ impl EstimatedAnswers {
         estimated: Private<i64>,
         found: Private<Vec<Proxied<A>>>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<(u32, Vec<Heard<A>>)>, GateError> {
+    ) -> Result<Noised<Said<A>>, GateError> {
         let law = DiscreteLaplace::new(self.noise_scale)?;
         let source = session.charge(self.event()?)?;
         let estimate = estimated.open().saturating_add(law.draw(source));

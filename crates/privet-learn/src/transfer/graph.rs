@@ -295,7 +295,7 @@ mod tests {
         let found = graph.filled(&labels, 2);
         let right = found.iter().zip(&truth).filter(|(one, other)| **one == Some(**other)).count();
         assert!(right >= 195, "{right}");
-        assert!(graph.filled(&vec![None; 200], 2).iter().all(Option::is_none));
+        assert!(graph.filled(&[None; 200], 2).iter().all(Option::is_none));
     }
 
     #[test]
