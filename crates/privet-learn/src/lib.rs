@@ -16,6 +16,7 @@ mod allowance;
 mod answers;
 pub mod auto;
 pub mod completion;
+mod elsewhere;
 pub mod erm;
 mod error;
 mod facts;
@@ -46,6 +47,7 @@ pub mod words;
 
 pub use allowance::Allowance;
 pub use answers::{Answers, Here, Questions, SumNoise};
+pub use elsewhere::admit_piece;
 pub use erm::Erm;
 pub use error::LearnError;
 pub use facts::Facts;

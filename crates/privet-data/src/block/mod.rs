@@ -10,9 +10,11 @@
 //! Within a block, little-endian: sparse rows have the length of each row (u32), columns (u32) and values
 //! (f32), dense rows the values; then targets (u32 codes or f64), then units (u64) if there are any.
 
+mod bytes;
 mod read;
 mod write;
 
+pub use bytes::{from_bytes, print_of, to_bytes};
 pub use read::BlockFile;
 pub use write::BlockWriter;
 

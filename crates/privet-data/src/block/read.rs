@@ -1,6 +1,6 @@
 //! Reading rows back, any range of them.
 
-use super::{BlockError, Contents, Entry, MAGIC, checksum};
+use super::{BlockError, Contents, Entry, Kind, MAGIC, checksum};
 use crate::matrix::{CsrMatrix, DenseMatrix, Matrix};
 use crate::{Dataset, Target};
 use std::fs::File;
@@ -56,7 +56,7 @@ impl BlockFile {
         for block in &contents.blocks {
             starts.push(rows);
             rows = rows.saturating_add(block.rows);
-            if block.offset != offset || block.bytes != size_of(&contents, block) {
+            if block.offset != offset || block.bytes != size_of(contents.kind, block) {
                 return Err(damaged("its blocks do not follow one another"));
             }
             offset = offset.saturating_add(block.bytes);
@@ -91,7 +91,7 @@ impl BlockFile {
     /// When there are no such rows.
     pub fn piece(&self, rows: Range<usize>) -> Result<Dataset, BlockError> {
         assert!(rows.start <= rows.end && rows.end <= self.rows(), "no such rows");
-        let mut gathered = Gathered::new(self);
+        let mut gathered = Gathered::new(self.contents.kind);
         if !rows.is_empty() {
             let first = self.starts.partition_point(|start| *start <= rows.start) - 1;
             for block in first..self.contents.blocks.len() {
@@ -103,7 +103,7 @@ impl BlockFile {
                 gathered.add(&self.block(block)?, from..count.min(rows.end - start));
             }
         }
-        gathered.finish(self)
+        Ok(gathered.finish(self.contents.kind))
     }
 
     /// The named rows; places ascending.
@@ -112,7 +112,7 @@ impl BlockFile {
     /// When there are no such rows.
     pub fn rows_at(&self, places: &[usize]) -> Result<Dataset, BlockError> {
         assert!(places.is_sorted() && places.last().is_none_or(|last| *last < self.rows()));
-        let mut gathered = Gathered::new(self);
+        let mut gathered = Gathered::new(self.contents.kind);
         let mut rest = places;
         for block in 0..self.contents.blocks.len() {
             let end = self.starts[block] + self.contents.blocks[block].rows;
@@ -126,7 +126,7 @@ impl BlockFile {
                 }
             }
         }
-        gathered.finish(self)
+        Ok(gathered.finish(self.contents.kind))
     }
 
     fn damaged(&self, what: &'static str) -> BlockError {
@@ -142,7 +142,7 @@ impl BlockFile {
         if checksum(&bytes) != entry.checksum {
             return Err(self.damaged("a block was changed"));
         }
-        Block::parse(&bytes, &self.contents, &entry).ok_or_else(|| self.damaged("a block is odd"))
+        Block::parse(&bytes, self.contents.kind, &entry).ok_or_else(|| self.damaged("a block is odd"))
     }
 
     #[cfg(unix)]
@@ -163,8 +163,7 @@ impl BlockFile {
 }
 
 /// How many bytes a block must have.
-fn size_of(contents: &Contents, block: &Entry) -> u64 {
-    let kind = contents.kind;
+pub(super) fn size_of(kind: Kind, block: &Entry) -> u64 {
     // A damaged file may state any numbers: none overflows, and none so large is the size of a block.
     let (rows, entries) = (block.rows as u64, block.entries as u64);
     let bytes = |each: u64, count: u64| each.saturating_mul(count);
@@ -178,7 +177,7 @@ fn size_of(contents: &Contents, block: &Entry) -> u64 {
 }
 
 /// One block, parsed.
-struct Block {
+pub(super) struct Block {
     /// Row i of a sparse block owns entries `starts[i]..starts[i + 1]`.
     starts: Vec<usize>,
     indices: Vec<u32>,
@@ -189,8 +188,7 @@ struct Block {
 }
 
 impl Block {
-    fn parse(bytes: &[u8], contents: &Contents, entry: &Entry) -> Option<Self> {
-        let kind = contents.kind;
+    pub(super) fn parse(bytes: &[u8], kind: Kind, entry: &Entry) -> Option<Self> {
         let mut rest = bytes;
         let mut take = |count: usize| {
             let (taken, later) = rest.split_at_checked(count)?;
@@ -247,20 +245,20 @@ impl Block {
 }
 
 /// Rows put together from blocks.
-struct Gathered {
+pub(super) struct Gathered {
     rows: usize,
     all: Block,
 }
 
 impl Gathered {
-    fn new(file: &BlockFile) -> Self {
-        let starts = if file.contents.kind.sparse { vec![0] } else { Vec::new() };
+    pub(super) fn new(kind: Kind) -> Self {
+        let starts = if kind.sparse { vec![0] } else { Vec::new() };
         let (indices, values, codes) = (Vec::new(), Vec::new(), Vec::new());
         let all = Block { starts, indices, values, codes, numbers: Vec::new(), units: Vec::new() };
         Self { rows: 0, all }
     }
 
-    fn add(&mut self, block: &Block, rows: Range<usize>) {
+    pub(super) fn add(&mut self, block: &Block, rows: Range<usize>) {
         self.rows += rows.len();
         if block.starts.is_empty() {
             let columns = block.values.len() / (block.codes.len() + block.numbers.len()).max(1);
@@ -281,8 +279,8 @@ impl Gathered {
         part(&mut self.all.units, &block.units, &rows);
     }
 
-    fn finish(self, file: &BlockFile) -> Result<Dataset, BlockError> {
-        let (kind, all) = (file.contents.kind, self.all);
+    pub(super) fn finish(self, kind: Kind) -> Dataset {
+        let all = self.all;
         let features = if kind.sparse {
             Matrix::Csr(CsrMatrix::new(all.starts, all.indices, all.values, kind.columns))
         } else {
@@ -293,6 +291,6 @@ impl Gathered {
             None => Target::Number(all.numbers),
         };
         let units = kind.units.then_some(all.units);
-        Ok(Dataset { features, target, units, report: Default::default() })
+        Dataset { features, target, units, report: Default::default() }
     }
 }

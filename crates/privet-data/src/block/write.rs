@@ -87,7 +87,7 @@ fn failed(path: &Path, source: std::io::Error) -> BlockError {
     BlockError::File { path: path.display().to_string(), source }
 }
 
-fn kind_of(rows: &Dataset) -> Kind {
+pub(super) fn kind_of(rows: &Dataset) -> Kind {
     Kind {
         columns: rows.features.columns(),
         sparse: matches!(rows.features, Matrix::Csr(_)),
@@ -100,7 +100,7 @@ fn kind_of(rows: &Dataset) -> Kind {
 }
 
 /// The bytes of some rows, and how many entries they store.
-fn block(rows: &Dataset, start: usize, end: usize) -> (Vec<u8>, usize) {
+pub(super) fn block(rows: &Dataset, start: usize, end: usize) -> (Vec<u8>, usize) {
     let mut bytes = Vec::new();
     let mut entries = 0;
     match &rows.features {
