@@ -22,6 +22,9 @@ def session(master, python=None, name="privet", memory="1g"):
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "3",
         "spark.log.level": "FATAL",
+        # A machine that has other things to do is slow, not lost.
+        "spark.network.timeout": "600s",
+        "spark.python.authenticate.socketTimeout": "300s",
     }
     os.environ["PYSPARK_PYTHON"] = settings["spark.pyspark.python"]
     builder = SparkSession.builder.master(master).appName(name)
@@ -35,7 +38,7 @@ def executors(session):
     return session.sparkContext._jsc.sc().getExecutorMemoryStatus().size() - 1
 
 
-def wait_for(session, count, seconds=60):
+def wait_for(session, count, seconds=300):
     end = time.monotonic() + seconds
     while executors(session) != count and time.monotonic() < end:
         time.sleep(0.1)

@@ -109,6 +109,8 @@ def count(
 
 def _rows_then_plan(back: BackEnd, schema: Schema, neighbours: str, n_rows: int | None, plan: Any) -> Any:
     """The plan for the rows that are declared or, where their number is public, found."""
+    if not schema.features:
+        raise ValueError("the schema names no columns; on a cluster accepted is one that does, with its [[columns]]")
     back.check(schema)
     if n_rows is not None:
         return plan(whole("n_rows", n_rows))

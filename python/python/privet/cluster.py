@@ -168,7 +168,9 @@ class _Workers:
             named = _tables.is_frame(partition) or isinstance(partition, Mapping)
             if not named:
                 continue  # a handle: whoever has it will tell
-            names = {str(name) for name in getattr(partition, "column_names", None) or partition}
+            # PyArrow's `columns` are the columns themselves.
+            names = getattr(partition, "column_names", getattr(partition, "columns", partition))
+            names = {str(name) for name in names}
             for name in (*schema.features, schema.target, *([schema.unit] if schema.unit else [])):
                 if name not in names and name.strip() not in {found.strip() for found in names}:
                     raise ValueError(f"partition {place} has no column {name!r}, which the schema names")
