@@ -23,7 +23,7 @@ from spark_session import executors, in_partitions, session, wait_for
 COLUMNS = {
     "age": number(18, 100),
     "ward": category(["medicine", "surgery"], unknown="other"),
-    "dose": number(0, 5, missing="indicator"),
+    "dose": number(0, 5, missing="category"),
     "pulse": number(30, 200),
 }
 CLASSES = Schema(COLUMNS, target="ill", classes=["no", "yes"])

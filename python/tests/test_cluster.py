@@ -40,7 +40,7 @@ def frame(rows=ROWS, seed=3):
 COLUMNS = {
     "age": number(18, 100),
     "ward": category(["medicine", "surgery"], unknown="other"),
-    "dose": number(0, 5, missing="indicator"),
+    "dose": number(0, 5, missing="category"),
 }
 CLASSES = Schema(COLUMNS, target="ill", classes=["no", "yes"])
 NUMBER = Schema(COLUMNS, target="cost", target_bounds=(-8, 8))
