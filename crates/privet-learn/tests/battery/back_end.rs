@@ -8,7 +8,6 @@ use std::sync::atomic::AtomicBool;
 
 /// What needs more of a table than sums: orders, subsets, single columns.
 const MEMORY: &[&str] = &[
-    "centred-gd",
     "chosen-amp",
     "two-stage",
     "dp-ight",

@@ -40,7 +40,7 @@ pub use memory::InMemory;
 pub use occupied::Occupied;
 pub use question::{Asked, Exact, ExactAnswer, Inner, InnerAnswer, Labels, Sums};
 pub use softmax::SoftmaxGradient;
-pub use table::Table;
+pub use table::{RowMap, Table};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

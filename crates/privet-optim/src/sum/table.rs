@@ -6,6 +6,7 @@
 
 use super::{InMemory, Labels, Records, RecordsError};
 use privet_data::Dataset;
+use privet_data::matrix::Matrix;
 use std::borrow::Cow;
 
 /// Rows with their targets: a back end.
@@ -30,7 +31,16 @@ pub trait Table: Send + Sync {
 
     /// The rows with the labels of one problem.
     fn problem(&self, labels: &Labels) -> Result<Box<dyn Records + '_>, RecordsError>;
+
+    /// The table with every row taken through a map, whenever it is read, to rows of so many columns and one entry more
+    /// each; `None` where it cannot do that. Rows in memory are mapped there.
+    fn moved<'a>(&'a self, _columns: usize, _map: RowMap<'a>) -> Option<Box<dyn Table + 'a>> {
+        None
+    }
 }
+
+/// A map of single rows, whatever rows lie beside them.
+pub type RowMap<'a> = Box<dyn Fn(&Matrix) -> Matrix + Send + Sync + 'a>;
 
 /// The target is of another kind than the labels asked for.
 pub(super) fn other_target() -> RecordsError {
