@@ -115,11 +115,14 @@ impl Cache {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         match builder.create(&folder) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(failed(error));
+            }
             _ => {}
         }
         let lock = File::create(folder.join("lock")).map_err(failed)?;
-        if lock.try_lock().is_err() {
+        // Where the file system knows no locks, nobody can be told apart.
+        if matches!(lock.try_lock(), Err(fs::TryLockError::WouldBlock)) {
             return Err(BlockError::InUse { folder: folder.display().to_string() });
         }
         LIVE.lock().unwrap_or_else(PoisonError::into_inner).push((folder.clone(), lasting));
@@ -219,7 +222,8 @@ impl Cache {
         let report = read_pieces(file, schema, options, BLOCK_ROWS, &mut keep)
             .map_err(|error| self.full(error, file))?;
         if stamp(file, schema)? != before {
-            let source = io::Error::other("it changed while it was read; leave it alone and try again");
+            let source =
+                io::Error::other("it changed while it was read; leave it alone and try again");
             return Err(DataError::File { file: Place::Path(file.into()), source });
         }
         writer.finish().map_err(|error| self.full(error.into(), file))?;
@@ -280,12 +284,8 @@ fn stamp(file: &Path, schema: &Schema) -> Result<u64, DataError> {
     let changed = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let changed = changed.map_or(0, |since| since.as_nanos());
     let path = fs::canonicalize(file).unwrap_or_else(|_| file.into());
-    let parts: [&[u8]; 4] = [
-        &path_bytes(&path),
-        &found.len().to_le_bytes(),
-        &changed.to_le_bytes(),
-        &written(schema),
-    ];
+    let parts: [&[u8]; 4] =
+        [&path_bytes(&path), &found.len().to_le_bytes(), &changed.to_le_bytes(), &written(schema)];
     Ok(keyed::hash("file", &KEY, &parts))
 }
 
@@ -322,7 +322,8 @@ mod tests {
         classes = [\"a\", \"b\"]\n[[columns]]\nname = \"x\"\ntype = \"number\"\nbounds = [0, 1000]\n";
 
     fn part(folder: &Path, name: &str, from: usize, to: usize) {
-        let lines = (from..to).map(|k| format!("{},{}\n", k % 1000, if k % 3 == 0 { "a" } else { "b" }));
+        let lines =
+            (from..to).map(|k| format!("{},{}\n", k % 1000, if k % 3 == 0 { "a" } else { "b" }));
         fs::write(folder.join(name), format!("x,y\n{}", lines.collect::<String>())).unwrap();
     }
 

@@ -55,7 +55,7 @@ impl BlockFiles {
     /// When there are no such rows.
     pub fn piece(&self, rows: Range<usize>) -> Result<Dataset, BlockError> {
         assert!(rows.start <= rows.end && rows.end <= self.rows, "no such rows");
-        let mut gathered = Gathered::new(self.kind);
+        let mut gathered = Gathered::for_rows(self.kind, rows.len());
         for (file, within) in self.parts(rows) {
             file.gather(within, &mut gathered)?;
         }
@@ -68,7 +68,7 @@ impl BlockFiles {
     /// When there are no such rows.
     pub fn rows_at(&self, places: &[usize]) -> Result<Dataset, BlockError> {
         assert!(places.is_sorted() && places.last().is_none_or(|last| *last < self.rows));
-        let mut gathered = Gathered::new(self.kind);
+        let mut gathered = Gathered::for_rows(self.kind, places.len());
         let mut rest = places;
         for (file, start) in self.files.iter().zip(&self.starts) {
             let end = start + file.rows();

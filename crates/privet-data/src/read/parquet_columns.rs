@@ -20,8 +20,7 @@ const BATCH: usize = 512;
 /// Whether every cell of this column of the file is one value or none.
 pub(super) fn is_flat(column: &Type) -> bool {
     let info = column.get_basic_info();
-    column.is_primitive()
-        && !(info.has_repetition() && info.repetition() == Repetition::REPEATED)
+    column.is_primitive() && !(info.has_repetition() && info.repetition() == Repetition::REPEATED)
 }
 
 /// Batches of rows of some flat columns.
@@ -50,9 +49,8 @@ impl<'a> Columns<'a> {
     pub(super) fn new(file: &'a dyn FileReader, wanted: &[usize]) -> Self {
         let description = file.metadata().file_metadata().schema_descr();
         let leaf = |column: &usize| {
-            (0..description.num_columns()).find(|leaf| {
-                description.get_column_root_idx(*leaf) == *column
-            })
+            (0..description.num_columns())
+                .find(|leaf| description.get_column_root_idx(*leaf) == *column)
         };
         let leaves = wanted.iter().filter_map(leaf).collect();
         Self { file, leaves, group: 0, left: 0, columns: Vec::new() }

@@ -95,10 +95,6 @@ pub struct Amp {
 
 /// Limits on f₁.
 const FRACTION: Range = Range::open("fraction", 0.0, 1.0);
-/// Rows from which on γ is that of [`large_tolerance`].
-const LARGE: u64 = 1 << 20;
-/// γ that a pass in `f64` proves, a row and LR.
-const PROVED: f64 = 1.0 / (1_u64 << 38) as f64;
 /// What output noise may be, of what sampling does.
 const HARMLESS: f64 = 0.25;
 /// Share of the noise budget for the output noise.
@@ -166,11 +162,11 @@ fn sum_tolerance(facts: &Facts, gamma: Option<f64>) -> Result<f64, LearnError> {
 /// rows by. Where that leaves less than `f64` proves, from some 10⁸ rows on, passes are in double-double as before.
 /// Privacy rests on neither: whatever γ is, it is part of Δ_out.
 fn large_tolerance(facts: &Facts, budget: &Allowance<'_>, ridge: f64, split: f64) -> f64 {
-    if facts.rows <= LARGE || budget.is_pure() {
+    let proved = facts.provable_tolerance();
+    if proved == 0.0 || budget.is_pure() {
         return 0.0;
     }
     let (rows, problems) = (facts.rows as f64, f64::from(facts.problems));
-    let proved = facts.gradient_bound() * (rows - LARGE as f64) * PROVED;
     let multiplier =
         (split / problems).sqrt() * account::gaussian::mu(budget.epsilon(), budget.delta());
     let curvature = facts.shape.curvature * facts.radius * facts.radius;
