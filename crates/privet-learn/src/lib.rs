@@ -52,7 +52,7 @@ pub use erm::Erm;
 pub use error::LearnError;
 pub use facts::Facts;
 pub use loaded::Loaded;
-pub use method::{METHODS, Method, MethodInfo, Scores};
+pub use method::{FROM_DISK, METHODS, Method, MethodInfo, Scores};
 pub use plan::{Plan, plan};
 pub use released::Released;
 pub use request::{Calibration, GAMMA, RIDGE, ROWS, Request, SPLIT, STEPS};

@@ -4,7 +4,7 @@
 //! length of what follows up to the rows (u64) | kind and contents (JSON) | the rows, as in a file
 //! ```
 
-use super::read::{Block, Gathered, size_of};
+use super::read::{Gathered, size_of};
 use super::write::{block, kind_of};
 use super::{BlockError, Entry, Kind, checksum};
 use crate::Dataset;
@@ -64,17 +64,14 @@ pub fn from_bytes(parts: &[impl AsRef<[u8]>]) -> Result<Dataset, BlockError> {
         if checksum(body) != head.entry.checksum {
             return Err(damaged("they were changed"));
         }
-        let rows = Block::parse(body, head.kind, &head.entry).ok_or_else(|| damaged("they are odd"))?;
         let (kind, gathered) = all.get_or_insert_with(|| (head.kind, Gathered::new(head.kind)));
         if *kind != head.kind {
             return Err(BlockError::Mixed { what: "columns, storage or classes differ" });
         }
-        if head.entry.rows > 0 {
-            gathered.add(&rows, 0..head.entry.rows);
-        }
+        gathered.add_whole(&head.entry, body).ok_or_else(|| damaged("they are odd"))?;
     }
-    let (kind, gathered) = all.ok_or_else(|| damaged("there are none"))?;
-    Ok(gathered.finish(kind))
+    let (_, gathered) = all.ok_or_else(|| damaged("there are none"))?;
+    Ok(gathered.finish())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Writing a file of rows, piece after piece.
 
-use super::{BLOCK_ROWS, BlockError, Contents, Entry, Kind, MAGIC, checksum};
+use super::{BLOCK_ROWS, BlockError, Contents, Entry, HALF, Kind, MAGIC, checksum};
 use crate::matrix::Matrix;
 use crate::{Dataset, Target};
 use std::io::{BufWriter, Write};
@@ -30,7 +30,8 @@ impl BlockWriter {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        let file = NamedTempFile::new_in(folder).map_err(|source| failed(path, source))?;
+        let file = tempfile::Builder::new().prefix(HALF).tempfile_in(folder);
+        let file = file.map_err(|source| failed(path, source))?;
         Ok(Self {
             file: BufWriter::with_capacity(1 << 20, file),
             path: path.into(),
@@ -63,6 +64,11 @@ impl BlockWriter {
             self.rows += entry.rows;
         }
         Ok(())
+    }
+
+    /// Rows so far.
+    pub fn rows(&self) -> usize {
+        self.rows
     }
 
     /// Writes the table of contents, waits until all is on disk, and gives the file its name.

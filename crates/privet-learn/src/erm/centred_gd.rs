@@ -44,7 +44,8 @@
 //! simulation on seven sets and 24 generated tables at ε from 0.1 to 3: against 300 steps at one rate, accuracy −0.1 to 0
 //! and ranking 0 to +0.2 points in the mean.
 //!
-//! - δ = 0 is refused, as by [`super::gd`]. Rows are kept in memory once more, sparse ones sparse.
+//! - δ = 0 is refused, as by [`super::gd`]. Rows in memory are kept there once more, sparse ones sparse; rows on disk or
+//!   on other machines are centred whenever they are read.
 //! - A released model keeps the mean beside its weights, and centres what it predicts for.
 //! - Tested by `tests/all/centred_gd.rs`.
 
