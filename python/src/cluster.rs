@@ -15,9 +15,7 @@ use privet_data::read::memory;
 use privet_dp::gate::Release;
 use privet_learn::look::count::Count;
 use privet_learn::{Erm, LearnError, Plan, Request, Task, admit_piece};
-use privet_optim::sum::{
-    Asking, Elsewhere, Kept, RecordsError, Remote, answered, merged, rows_at,
-};
+use privet_optim::sum::{Asking, Elsewhere, Kept, RecordsError, Remote, answered, merged, rows_at};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList};
@@ -164,9 +162,7 @@ impl Elsewhere for Machines {
     fn ask(&self, asking: &Asking) -> Result<Vec<Vec<u8>>, RecordsError> {
         let text = serde_json::to_string(asking)
             .map_err(|_| RecordsError::BackEnd("the question cannot be written".into()))?;
-        let answer = Python::attach(|py| {
-            self.ask.call1(py, (text,))?.extract::<Vec<Vec<u8>>>(py)
-        });
+        let answer = Python::attach(|py| self.ask.call1(py, (text,))?.extract::<Vec<Vec<u8>>>(py));
         answer.map_err(|raised| {
             *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(raised);
             RecordsError::BackEnd("other machines did not answer".into())

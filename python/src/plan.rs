@@ -144,8 +144,7 @@ impl Plan {
         paid: Option<Paid>,
     ) -> Outcome<Model> {
         let doing = format!("fit {}", self.0.request().task.method);
-        let release =
-            cluster::carried_out_elsewhere(py, &self.0, &doing, encode, ask, seed, paid)?;
+        let release = cluster::carried_out_elsewhere(py, &self.0, &doing, encode, ask, seed, paid)?;
         Ok(Model(Held::released(privet_learn::model::Model::from_release(release)?)))
     }
 }

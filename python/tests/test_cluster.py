@@ -142,7 +142,7 @@ def test_the_rows_kept_of_a_person_are_those_of_memory():
 
 def test_a_ledger_pays_once(tmp_path):
     with Ledger(tmp_path / "budget.ledger", dataset="visits", create=True) as ledger:
-        ledger.open(epsilon=1.5, delta=1e-6)
+        ledger.open(epsilon=1.2, delta=1e-7)
         cluster.fit(cut(frame(), 3), schema=CLASSES, epsilon=1, delta=1e-8, method="gd", ledger=ledger)
         assert len(ledger.history()) == 1
         with pytest.raises(PrivacyError):

@@ -64,7 +64,8 @@ pub fn from_bytes(parts: &[impl AsRef<[u8]>]) -> Result<Dataset, BlockError> {
         if checksum(body) != head.entry.checksum {
             return Err(damaged("they were changed"));
         }
-        let (kind, gathered) = all.get_or_insert_with(|| (head.kind, Gathered::new(head.kind)));
+        let (kind, gathered) =
+            all.get_or_insert_with(|| (head.kind, Gathered::for_rows(head.kind, head.entry.rows)));
         if *kind != head.kind {
             return Err(BlockError::Mixed { what: "columns, storage or classes differ" });
         }

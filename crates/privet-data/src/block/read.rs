@@ -104,17 +104,13 @@ impl BlockFile {
     /// # Panics
     /// When there are no such rows.
     pub fn piece(&self, rows: Range<usize>) -> Result<Dataset, BlockError> {
-        let mut gathered = Gathered::new(self.kind());
+        let mut gathered = Gathered::for_rows(self.kind(), rows.len());
         self.gather(rows, &mut gathered)?;
         Ok(gathered.finish())
     }
 
     /// The same, added to others.
-    pub(super) fn gather(
-        &self,
-        rows: Range<usize>,
-        into: &mut Gathered,
-    ) -> Result<(), BlockError> {
+    pub(super) fn gather(&self, rows: Range<usize>, into: &mut Gathered) -> Result<(), BlockError> {
         assert!(rows.start <= rows.end && rows.end <= self.rows(), "no such rows");
         if rows.is_empty() {
             return Ok(());
@@ -137,7 +133,7 @@ impl BlockFile {
     /// # Panics
     /// When there are no such rows.
     pub fn rows_at(&self, places: &[usize]) -> Result<Dataset, BlockError> {
-        let mut gathered = Gathered::new(self.kind());
+        let mut gathered = Gathered::for_rows(self.kind(), places.len());
         self.gather_at(places, &mut gathered)?;
         Ok(gathered.finish())
     }
@@ -175,8 +171,10 @@ impl BlockFile {
         };
         #[cfg(any(target_os = "linux", target_os = "android"))]
         {
-            let length = std::num::NonZeroU64::new((to.offset + to.bytes).saturating_sub(from.offset));
-            let _ = rustix::fs::fadvise(&self.file, from.offset, length, rustix::fs::Advice::WillNeed);
+            let length =
+                std::num::NonZeroU64::new((to.offset + to.bytes).saturating_sub(from.offset));
+            let _ =
+                rustix::fs::fadvise(&self.file, from.offset, length, rustix::fs::Advice::WillNeed);
         }
         #[cfg(not(any(target_os = "linux", target_os = "android")))]
         let _ = (from, to);
@@ -199,12 +197,7 @@ impl BlockFile {
     }
 
     /// Adds rows of the block that was read last.
-    fn add(
-        &self,
-        block: usize,
-        rows: Range<usize>,
-        into: &mut Gathered,
-    ) -> Result<(), BlockError> {
+    fn add(&self, block: usize, rows: Range<usize>, into: &mut Gathered) -> Result<(), BlockError> {
         let entry = &self.contents.blocks[block];
         into.add(entry, rows).ok_or_else(|| self.damaged("a block is odd"))
     }
@@ -253,17 +246,19 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    pub(super) fn new(kind: Kind) -> Self {
+    /// For so many rows, with room for dense ones.
+    pub(super) fn for_rows(kind: Kind, rows: usize) -> Self {
+        let room = |wanted: bool| if wanted { rows } else { 0 };
         Self {
             kind,
             rows: 0,
             bytes: Vec::new(),
             starts: if kind.sparse { vec![0] } else { Vec::new() },
             indices: Vec::new(),
-            values: Vec::new(),
-            codes: Vec::new(),
-            numbers: Vec::new(),
-            units: Vec::new(),
+            values: Vec::with_capacity(room(!kind.sparse).saturating_mul(kind.columns)),
+            codes: Vec::with_capacity(room(kind.classes.is_some())),
+            numbers: Vec::with_capacity(room(kind.classes.is_none())),
+            units: Vec::with_capacity(room(kind.units)),
         }
     }
 

@@ -371,7 +371,8 @@ impl Procedure<super::Erm> for Centring {
         let gradient = gd::Question::of(&reaching, gd::joint(facts), self.slope);
         let of_mean = SumNoise::Gaussian(self.mean.clone());
         let of_step = SumNoise::Gaussian(self.step.clone());
-        let (moved, answers) = (OnceCell::<Box<dyn Table + '_>>::new(), OnceCell::<Here<'_>>::new());
+        let (moved, answers) =
+            (OnceCell::<Box<dyn Table + '_>>::new(), OnceCell::<Here<'_>>::new());
         let watch = StepWatch::new(monitor);
         let mut walk = session.begin::<Stages>()?;
         let noised = session.walk(&mut walk, |question, session| {

@@ -17,7 +17,8 @@ fn weights(request: &Request, table: &dyn Table) -> Result<Vec<Vec<f64>>, LearnE
 
 #[test]
 fn learners_that_ask_for_sums_give_the_same_bits_from_other_machines() {
-    let methods = ["gd", "centred-gd", "sgd", "amp", "objective", "output", "ssp", "linear", "auto"];
+    let methods =
+        ["gd", "centred-gd", "sgd", "amp", "objective", "output", "ssp", "linear", "auto"];
     for classes in [2, 3] {
         let data = data(ROWS, classes, 5);
         for method in methods {

@@ -28,8 +28,7 @@ impl Machines {
 impl Elsewhere for Machines {
     fn ask(&self, asking: &Asking) -> Result<Vec<Vec<u8>>, RecordsError> {
         *self.asked.lock().unwrap() += 1;
-        let asking: Asking =
-            serde_json::from_str(&serde_json::to_string(asking).unwrap()).unwrap();
+        let asking: Asking = serde_json::from_str(&serde_json::to_string(asking).unwrap()).unwrap();
         let mut parts = Vec::new();
         match &asking {
             Asking::Inner { rows, pieces: count, .. } => {

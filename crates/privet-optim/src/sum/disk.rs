@@ -18,6 +18,7 @@ use privet_data::centre::Centre;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Rows of a file that are looked at together where no sum is asked for.
 const LOOK: usize = 1 << 14;
@@ -31,6 +32,8 @@ pub struct OnDisk {
     norms: Norms,
     /// Of fewer threads than there are, where not all may hold a piece.
     few: Option<rayon::ThreadPool>,
+    /// Rows read since it was opened.
+    read: AtomicU64,
 }
 
 impl std::fmt::Debug for OnDisk {
@@ -53,12 +56,18 @@ impl OnDisk {
             true => Some(pool(threads as usize)?),
             false => None,
         };
-        let mut table = Self { files, norms: Norms::default(), few };
+        let mut table = Self { files, norms: Norms::default(), few, read: AtomicU64::new(0) };
         table.norms = norms(&table)?;
         Ok(table)
     }
 
+    /// How often all rows were read so far, opening included.
+    pub fn passes(&self) -> f64 {
+        self.read.load(Ordering::Relaxed) as f64 / self.files.rows().max(1) as f64
+    }
+
     fn piece(&self, rows: Range<usize>) -> Result<Dataset, RecordsError> {
+        self.read.fetch_add(rows.len() as u64, Ordering::Relaxed);
         self.files.piece(rows).map_err(back_end)
     }
 

@@ -10,10 +10,10 @@ use super::question::Answering;
 use super::table::other_target;
 use super::{Block, Exact, Inner, Labels, RecordsError, Statistic};
 use crate::loss::Loss;
+use privet_data::Dataset;
 use privet_data::block;
 use privet_data::centre::Centre;
 use privet_data::matrix::Matrix;
-use privet_data::Dataset;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -175,7 +175,9 @@ pub fn merged(
 
 /// What came back is no answer to what was asked.
 pub(super) fn odd() -> RecordsError {
-    RecordsError::BackEnd("an answer is not of the kind, the length or the rows that were asked for".into())
+    RecordsError::BackEnd(
+        "an answer is not of the kind, the length or the rows that were asked for".into(),
+    )
 }
 
 /// Rows that are summed as one piece; keeps what they sum to.
