@@ -32,16 +32,18 @@ NUMBER = Schema(COLUMNS, target="cost", target_bounds=(-8, 8))
 
 def table(rows, seed=3):
     rng = np.random.default_rng(seed)
-    age, ward, pulse = rng.uniform(18, 100, rows), rng.choice(["surgery", "medicine", "ear"], rows), rng.uniform(30, 200, rows)
+    age, pulse = rng.uniform(18, 100, rows), rng.uniform(30, 200, rows)
+    ward = rng.choice(["surgery", "medicine", "ear"], rows)
     dose = np.where(rng.uniform(size=rows) < 0.1, np.nan, rng.uniform(0, 5, rows))
     risk = (age - 60) / 12 + 2 * (ward == "surgery") - 1 + rng.normal(size=rows)
-    facts = {"age": age, "ward": ward, "dose": dose, "pulse": pulse, "ill": np.where(risk > 0, "yes", "no"), "cost": risk}
-    return pd.DataFrame(facts).assign(person=[f"p{k % (rows // 5)}" for k in range(rows)])
+    facts = {"age": age, "ward": ward, "dose": dose, "pulse": pulse, "cost": risk}
+    return pd.DataFrame(facts | {"ill": np.where(risk > 0, "yes", "no")}).assign(person=[f"p{k % (rows // 5)}" for k in range(rows)])
 
 
 def in_memory(schema, method, data, **more):
     kind = PrivateLogisticRegression if schema.classes else PrivateLinearRegression
-    return kind(epsilon=1, method=method, schema=schema, random_state=5, **more).fit(data[list(COLUMNS)], data[schema.target])
+    model = kind(epsilon=1, method=method, schema=schema, random_state=5, **more)
+    return model.fit(data[list(COLUMNS)], data[schema.target])
 
 
 def said(words, begun=None):
@@ -59,8 +61,9 @@ def refused(kind, words, call):
 
 
 def same_bits(spark, path, data):
-    steps = {"gd": {"steps": 8}, "centred-gd": {"steps": 8}, "sgd": {"steps": 5}, "auto": None, "amp": None, "ssp": None}
-    for method, settings in steps.items():
+    steps = {"gd": 8, "centred-gd": 8, "sgd": 5, "auto": None, "amp": None, "ssp": None}
+    for method, count in steps.items():
+        settings = count and {"steps": count}
         schema = NUMBER if method == "ssp" else CLASSES
         expected = in_memory(schema, method, data, settings=settings).model_.weights()
         for parts in (1, 2, 7) if method != "auto" else (2,):
@@ -94,7 +97,8 @@ def others(spark, path, data):
 
     nulls = frame.withColumn("age", F.when(frame.age > 30, frame.age))
     refused(ValueError, '"age"', lambda: private.fit(nulls, **given))
-    refused(ValueError, "only a table in memory offers", lambda: private.fit(frame, **(given | {"method": "psgd", "settings": None})))
+    ordered = given | {"method": "psgd", "settings": None}
+    refused(ValueError, "only a table in memory offers", lambda: private.fit(frame, **ordered))
     refused(TypeError, "accepted is a DataFrame", lambda: private.fit(data, **given))
     said("bad input is refused by name")
 
@@ -203,7 +207,8 @@ def main():
         if given.without_wheel:
             spark = session(given.master, python=given.bare, name="without the wheel")
             frame = in_partitions(spark, path, 2)
-            words = refused(RuntimeError, "not installed on an executor", lambda: private.fit(frame, schema=CLASSES, epsilon=1))
+            call = lambda: private.fit(frame, schema=CLASSES, epsilon=1)  # noqa: E731
+            words = refused(RuntimeError, "not installed on an executor", call)
             assert "pip install" in words and "spark.archives" in words
             said(f"executors without the wheel: {words}")
             return spark.stop()

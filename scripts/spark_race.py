@@ -74,18 +74,21 @@ def main():
 
         return fit
 
+    def said(turn, who, took, passes, accuracy, **more):
+        line = {"turn": turn, "who": who, "seconds": round(took, 2), "passes": passes, "accuracy": round(accuracy, 4)}
+        print(json.dumps(line | more), flush=True)
+
     held = pq.read_table(path).slice(0, 200_000).to_pandas()
     for turn in range(given.turns):
         begun = time.monotonic()
         accuracy, passes = mllib()
-        took = time.monotonic() - begun
-        print(json.dumps({"turn": turn, "who": "Spark MLlib", "seconds": round(took, 2), "passes": passes, "accuracy": round(accuracy, 4)}), flush=True)
+        said(turn, "Spark MLlib", time.monotonic() - begun, passes, accuracy)
         for method in given.methods.split(","):
             begun = time.monotonic()
             model, passes = learner(method)()
             took = time.monotonic() - begun
-            accuracy = model.score(held[names], held["y"].astype(int).astype(str)) if given.rows else 0
-            print(json.dumps({"turn": turn, "who": f"privet {method}", "seconds": round(took, 2), "passes": passes, "accuracy": round(accuracy, 4), "method": model.plan_.method}), flush=True)
+            accuracy = model.score(held[names], held["y"].astype(int).astype(str))
+            said(turn, f"privet {method}", took, passes, accuracy, method=model.plan_.method)
     spark.stop()
 
 

@@ -15,6 +15,8 @@ _ROWS = 1 << 16
 Recorded = list[tuple[int, int, int, int, int]]
 """Part, number, rows, checksum and first row of each block."""
 
+Batches = Iterable[pa.RecordBatch]
+
 
 def _part() -> int:
     from pyspark import TaskContext
@@ -29,7 +31,7 @@ def _batch(**columns: Any) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, names=list(columns))
 
 
-def _tables(batches: Iterable[pa.RecordBatch], whole: bool) -> Iterator[pa.Table]:
+def _tables(batches: Batches, whole: bool) -> Iterator[pa.Table]:
     """The rows of a partition, many at a time, or all at once; one table at least."""
     held: list[pa.RecordBatch] = []
     rows, schema, given = 0, None, False
@@ -45,7 +47,7 @@ def _tables(batches: Iterable[pa.RecordBatch], whole: bool) -> Iterator[pa.Table
         yield pa.Table.from_batches(held, schema=schema)
 
 
-def encoded(batches: Iterable[pa.RecordBatch], told: str, whole: bool) -> Iterator[pa.RecordBatch]:
+def encoded(batches: Batches, told: str, whole: bool) -> Iterator[pa.RecordBatch]:
     """The rows as blocks, in their order."""
     part, number = _part(), 0
     for block in _workers.encode(told, _or_empty(_tables(batches, whole), told)):
@@ -67,7 +69,7 @@ def _or_empty(tables: Iterable[Any], told: str) -> Iterator[Any]:
         yield pa.table({name: pa.array([], type=pa.string()) for name in dict.fromkeys(names)})
 
 
-def keyed(batches: Iterable[pa.RecordBatch], told: str) -> Iterator[pa.RecordBatch]:
+def keyed(batches: Batches, told: str) -> Iterator[pa.RecordBatch]:
     """The rows, each with a number for whose it is and with its place."""
     schema, place = _workers.schema_of(told), _part() << 40
     for batch in batches:
@@ -79,7 +81,7 @@ def keyed(batches: Iterable[pa.RecordBatch], told: str) -> Iterator[pa.RecordBat
         yield pa.RecordBatch.from_arrays([*batch.columns, *more], names=names)
 
 
-def _blocks(batches: Iterable[pa.RecordBatch], recorded: Recorded) -> Iterator[tuple[bytes, int, int]]:
+def _blocks(batches: Batches, recorded: Recorded) -> Iterator[tuple[bytes, int, int]]:
     """Each block that is the one that was recorded, with its rows and where they begin."""
     known = {(part, number): each for part, number, *each in recorded}
     for batch in batches:
@@ -93,30 +95,28 @@ def _blocks(batches: Iterable[pa.RecordBatch], recorded: Recorded) -> Iterator[t
             yield block, rows, first
 
 
-def exact(batches: Iterable[pa.RecordBatch], asking: str, columns: int, recorded: Recorded) -> Iterator[pa.RecordBatch]:
+def exact(batches: Batches, asking: str, columns: int, recorded: Recorded) -> Iterator[pa.RecordBatch]:
     """One exact sum over the blocks of a partition."""
     total = _workers.answer_each(asking, columns, (block for block, _, _ in _blocks(batches, recorded)))
     if total is not None:
         yield _batch(sum=[total])
 
 
-def merged(batches: Iterable[pa.RecordBatch], asking: str, columns: int, recorded: Recorded) -> Iterator[pa.RecordBatch]:
+def merged(batches: Batches, asking: str, columns: int, recorded: Recorded) -> Iterator[pa.RecordBatch]:
     """Several exact sums as one."""
     parts = [part for batch in batches for part in batch.column("sum").to_pylist()]
     if parts:
         yield _batch(sum=[_workers.merge(asking, columns, parts)])
 
 
-def rows(batches: Iterable[pa.RecordBatch], asking: str, columns: int, recorded: Recorded) -> Iterator[pa.RecordBatch]:
+def rows(batches: Batches, asking: str, columns: int, recorded: Recorded) -> Iterator[pa.RecordBatch]:
     """The rows that are asked for."""
     for block, count, first in _blocks(batches, recorded):
         found = _workers.rows(asking, first, [block], [_workers.Print(count, 0)])
         yield _batch(first=[first], block=found)
 
 
-def cut(
-    batches: Iterable[pa.RecordBatch], recorded: Recorded, edges: list[int], keys: list[int]
-) -> Iterator[pa.RecordBatch]:
+def cut(batches: Batches, recorded: Recorded, edges: list[int], keys: list[int]) -> Iterator[pa.RecordBatch]:
     """Blocks cut where pieces begin, each with a number for the partition that it goes to."""
     for block, count, first in _blocks(batches, recorded):
         if edges[-1] == 0:  # no rows at all: one piece, without any
@@ -125,7 +125,7 @@ def cut(
             yield _batch(key=[keys[piece]], piece=[piece], first=[start], block=[part])
 
 
-def pieces(batches: Iterable[pa.RecordBatch], asking: str) -> Iterator[pa.RecordBatch]:
+def pieces(batches: Batches, asking: str) -> Iterator[pa.RecordBatch]:
     """The answer for each piece; its blocks follow each other."""
     piece, blocks = None, []
     for batch in batches:

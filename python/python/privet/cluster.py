@@ -207,7 +207,8 @@ class _Workers:
             return [part for parts in self.gather(found) for part in parts]
         if question["ask"] == "inner":
             arranged = self._arranged(question["rows"], question["pieces"])
-            return [part for parts in self.gather([self.run(_pieces, asking, each) for each in arranged]) for part in parts]
+            found = self.gather([self.run(_pieces, asking, each) for each in arranged])
+            return [part for parts in found for part in parts]
         sums = [self.run(_exact, asking, self.columns, self.prints[w], self.kept[w]) for w in workers]
         while len(sums) > _TOGETHER:
             several = [sums[k : k + _TOGETHER] for k in range(0, len(sums), _TOGETHER)]

@@ -42,7 +42,8 @@ _BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 """How many rows of a frame, which are blocks here, go to a worker at a time."""
 _BLOCKS = 8
 _ENCODED = "part int, number int, rows long, checksum string, kept string, block binary"
-_FITTING = ("tinyint", "smallint", "int", "bigint", "float", "double", "boolean", "string", "decimal", "varchar", "char")
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+_FITTING = (*_NUMBERS, "boolean", "string", "varchar", "char")
 _MISSING = "privet is not installed on an executor"
 _OTHER_VERSION = "privet on an executor is of another version"
 
@@ -184,7 +185,8 @@ class _Spark:
         """All rows of a person in one partition, in the order in which they were."""
         from pyspark.sql.types import LongType, StructField, StructType
 
-        wider = StructType([*self.df.schema.fields, StructField("privet key", LongType()), StructField("privet place", LongType())])
+        more = [StructField("privet key", LongType()), StructField("privet place", LongType())]
+        wider = StructType([*self.df.schema.fields, *more])
         keyed = self.df.mapInArrow(_on_executors("keyed", {"told": told}), wider)
         parts = int(self.session.conf.get("spark.sql.shuffle.partitions", "200"))
         return keyed.repartition(parts, "`privet key`").sortWithinPartitions("`privet place`")
@@ -231,7 +233,8 @@ class _Spark:
         found: dict[int, int] = {}
         tried = 64 * parts
         while len(found) < parts:
-            for row in self.session.range(tried).select("id", F.pmod(F.hash("id"), F.lit(parts)).alias("part")).collect():
+            where = F.pmod(F.hash("id"), F.lit(parts)).alias("part")
+            for row in self.session.range(tried).select("id", where).collect():
                 found.setdefault(row.part, row.id)
             tried *= 4
         return [found[part] for part in range(parts)]

@@ -156,9 +156,9 @@ pub fn merged(
     columns: usize,
     parts: &[impl AsRef<[u8]>],
 ) -> Result<Vec<u8>, RecordsError> {
-    let mut rows = 0;
+    let mut rows = 0_u64;
     for part in parts {
-        rows += u64::read(&mut part.as_ref()).ok_or_else(odd)?;
+        rows = rows.saturating_add(u64::read(&mut part.as_ref()).ok_or_else(odd)?);
     }
     let sum = match asking {
         Asking::Exact { moved, question, .. } => {

@@ -203,9 +203,9 @@ impl<E: Elsewhere> Records for Labelled<'_, E> {
     fn exact(&self, question: &Exact) -> Result<ExactAnswer, RecordsError> {
         let (labels, moved) = (self.labels.clone(), self.view.moved.clone());
         let parts = self.ask(&Asking::Exact { labels, moved, question: question.clone() })?;
-        let mut rows = 0;
+        let mut rows = 0_usize;
         for part in &parts {
-            rows += rows_of(part)?;
+            rows = rows.saturating_add(rows_of(part)?);
         }
         if rows != self.rows() {
             return Err(odd());
