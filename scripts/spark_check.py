@@ -1,6 +1,8 @@
 """Checks privet.spark on a cluster that scripts/spark.sh started; prints a line for each thing that holds."""
 
 import argparse
+import atexit
+import contextlib
 import os
 import signal
 import subprocess
@@ -142,7 +144,15 @@ def new_worker(master):
     command += ["--host", "127.0.0.1", "--webui-port", "0", "--cores", "1", "--memory", "2g"]
     command += ["--work-dir", str(Path("target/spark/work").absolute()), master]
     with open("target/spark/logs/worker-3.log", "w") as log:
-        return subprocess.Popen(command, stdout=log, stderr=log)
+        started = subprocess.Popen(command, stdout=log, stderr=log)
+    atexit.register(stop, started)
+    return started
+
+
+def stop(worker):
+    for process in [*children(worker.pid), worker.pid]:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGTERM)
 
 
 def killed(spark, path, data, master, workers, folder):
@@ -198,6 +208,7 @@ def main():
     parser.add_argument("--workers", required=True)
     parser.add_argument("--bare", required=True)
     parser.add_argument("--rows", type=int, default=40_000)
+    parser.add_argument("--only", choices=["bits", "others", "differing", "killed", "wheel"])
     parser.add_argument("--without-wheel", action="store_true")
     given = parser.parse_args()
     warnings.simplefilter("ignore", NotPrivateWarning)
@@ -212,15 +223,22 @@ def main():
             assert "pip install" in words and "spark.archives" in words
             said(f"executors without the wheel: {words}")
             return spark.stop()
-        spark = session(given.master)
-        wait_for(spark, 2)
-        same_bits(spark, path, data)
-        others(spark, path, data)
-        differing(spark, path)
-        killed(spark, path, data, given.master, [int(each) for each in given.workers.split()], folder)
-        spark.stop()
-    subprocess.run([sys.executable, *sys.argv, "--without-wheel"], check=True)
-    said("all")
+        checks = {
+            "bits": lambda: same_bits(spark, path, data),
+            "others": lambda: others(spark, path, data),
+            "differing": lambda: differing(spark, path),
+            "killed": lambda: killed(spark, path, data, given.master, [int(k) for k in given.workers.split()], folder),
+        }
+        chosen = [check for name, check in checks.items() if given.only in (None, name)]
+        if chosen:
+            spark = session(given.master)
+            wait_for(spark, 2)
+            for check in chosen:
+                check()
+            spark.stop()
+    if given.only in (None, "wheel"):
+        subprocess.run([sys.executable, *sys.argv, "--without-wheel"], check=True)
+    said("all" if given.only is None else given.only)
 
 
 if __name__ == "__main__":
