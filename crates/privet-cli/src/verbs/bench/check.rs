@@ -7,6 +7,7 @@ use clap::Args;
 use privet_bench::check::{self, Checked, Finding, Measured, Verdict};
 use privet_bench::ledger;
 use privet_bench::report::words::short;
+use privet_bench::scale;
 use privet_bench::streams;
 use privet_bench::suite::target::{Bound, Target};
 use privet_bench::suite::{self, Suite};
@@ -56,7 +57,12 @@ impl Check {
     /// Checks, and prints the table.
     pub fn run(self) -> Result<(), Failure> {
         if self.suite == streams::NAME {
-            return self.streams();
+            let out = self.out.clone().unwrap_or_else(|| super::results_of(streams::NAME));
+            return self.lines(streams::NAME, streams::check::check(&out)?);
+        }
+        if self.suite == scale::NAME {
+            let out = self.out.clone().unwrap_or_else(|| super::results_of(scale::NAME));
+            return self.lines(scale::NAME, scale::check(&out)?);
         }
         if self.suite == ledger::NAME {
             return self.ledger();
@@ -83,10 +89,8 @@ impl Check {
 }
 
 impl Check {
-    /// Of the suite of streams, whose lines are of another form.
-    fn streams(self) -> Result<(), Failure> {
-        let out = self.out.unwrap_or_else(|| super::results_of(streams::NAME));
-        let findings = streams::check::check(&out)?;
+    /// Of the suites of streams and of large tables, whose lines are of another form.
+    fn lines(self, suite: &str, findings: Vec<streams::check::Finding>) -> Result<(), Failure> {
         let shown = |mean: Option<f64>| mean.map_or("–".into(), number);
         if self.json {
             let targets: Vec<Value> = findings
@@ -102,7 +106,7 @@ impl Check {
                     })
                 })
                 .collect();
-            output::print_json(&json!({ "suite": streams::NAME, "targets": targets }))?;
+            output::print_json(&json!({ "suite": suite, "targets": targets }))?;
         } else {
             let line = |finding: &streams::check::Finding| {
                 let verdict = match finding.verdict() {
