@@ -12,6 +12,7 @@ use privet_data::Schema;
 use privet_data::matrix::Matrix;
 use privet_dp::account::{self, Event, Guarantee};
 use privet_dp::gate::{Arithmetic, Entered, Purse, Release, Spend, Statement};
+use privet_dp::mechanism::shares::{Among, Together};
 use privet_dp::noise::Source;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -51,10 +52,17 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
             instead: "give neighbours replace-one or add-remove, which protect whole records",
         });
     }
+    request.among.map(|among| among.check()).transpose()?;
     let facts = T::facts(request)?;
     let planned = T::plan(request, &facts)?;
     let procedure = match &planned.work {
         Work::Private(procedure) => procedure.clone(),
+        Work::Plain(_) if request.among.is_some() => {
+            return Err(LearnError::NotCovered {
+                what: "a method without privacy cannot be carried out among parties".into(),
+                instead: "give a private method: auto, gd, centred-gd or ssp",
+            });
+        }
         Work::Plain(_) => {
             return Ok(Plan {
                 request: settled(request, planned.settled, None)?,
@@ -69,6 +77,13 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
         }
     };
     procedure.check(&facts)?;
+    if request.among.is_some() && !procedure.among_parties() {
+        return Err(LearnError::NotCovered {
+            what: format!("{} cannot be carried out among parties", planned.settled.summary()),
+            instead: "give a delta above 0 and method auto, gd, centred-gd or ssp, or count: they ask for nothing \
+                      but sums under Gaussian noise",
+        });
+    }
     let events = procedure.event()?;
     let budget = request.budget.ok_or_else(|| no_budget(request))?;
     let guarantee = claim(&events, &budget, request)?;
@@ -76,6 +91,7 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
     if budget.delta() * request.rows as f64 > 1.0 {
         notes.push(LARGE_DELTA.into());
     }
+    notes.extend(request.among.map(among_whom));
     Ok(Plan {
         request: settled(request, planned.settled, Some(&events))?,
         facts,
@@ -86,6 +102,18 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
         notes,
         entered: None,
     })
+}
+
+/// Under which condition a claim among parties holds.
+fn among_whom(among: Among) -> String {
+    let Among { parties, servers, honest } = among;
+    let out = servers - honest;
+    format!(
+        "among {parties} parties and {servers} servers: it holds towards everyone who sees the model, and towards any \
+         of the parties together with at most {out} of the servers, as long as the other {honest} keep their shares and \
+         noise to themselves; for that the released noise is {:.3} times as wide as what is charged",
+        among.widening()
+    )
 }
 
 pub(crate) fn no_budget<T: Task>(request: &Request<T>) -> LearnError {
@@ -267,7 +295,7 @@ impl<T: Task> Plan<T> {
         source: &mut dyn Source,
         monitor: &dyn Monitor,
     ) -> Result<Release<T::Artefact>, LearnError> {
-        run::run(self, table, source, monitor, None)
+        run::run(self, table, source, monitor, None, None)
     }
 
     /// The same, paid for: everything is reserved with the purse before the data are looked at, and spent from the
@@ -279,7 +307,26 @@ impl<T: Task> Plan<T> {
         monitor: &dyn Monitor,
         purse: &mut dyn Purse,
     ) -> Result<Release<T::Artefact>, LearnError> {
-        run::run(self, table, source, monitor, Some(purse))
+        run::run(self, table, source, monitor, Some(purse), None)
+    }
+
+    /// The same as one of the parties of the request: `table` holds this one's rows, and `together` leads to the others.
+    pub fn run_among(
+        &self,
+        table: &dyn Table,
+        together: &dyn Together,
+        source: &mut dyn Source,
+        monitor: &dyn Monitor,
+        purse: Option<&mut dyn Purse>,
+    ) -> Result<Release<T::Artefact>, LearnError> {
+        let Some(among) = self.request.among else {
+            return Err(LearnError::NotCovered {
+                what: "the plan is for one table, not for parties".into(),
+                instead: "give the request the number of parties and servers",
+            });
+        };
+        let part = run::PartOf { table, rows: self.request.rows as usize };
+        run::run(self, &part, source, monitor, purse, Some((among, together)))
     }
 
     /// What running it will spend, for whoever keeps account; refused where it has no price.
@@ -287,6 +334,11 @@ impl<T: Task> Plan<T> {
         run::payable(self, source)?;
         let events = self.events.clone();
         events.map(Spend::Exactly).ok_or(LearnError::DataShape("the plan states no events"))
+    }
+
+    /// Where a ledger has spent it, if one did before it is carried out.
+    pub fn entered(&self) -> Option<&Entered> {
+        self.entered.as_ref()
     }
 
     /// Of which a ledger has spent the whole before it is carried out, as a stream is: its certificates say where.

@@ -21,6 +21,7 @@
 //! | [`StableAnswers`] | the same to distances, which let stable answers out, any number of them | that and a leak of δ, finite arithmetic |
 //! | [`NoisyArgmax`], [`ConfidentArgmax`] | Gaussian noise to votes by class, of which the largest is named | exact Gaussian curve, finite arithmetic |
 //! | [`AgreedLabels`] | the same to a batch, let out if a noised distance says that voters agree | (ε, δ), finite arithmetic |
+//! | [`shares`] | the first of these among parties, each of whom shows its sum to nobody | as alone |
 //! | [`PerturbedObjective`] | a random linear term inside an objective | objective perturbation, AMP |
 
 mod agreed_labels;
@@ -38,6 +39,7 @@ mod partition;
 mod rotated;
 mod sampled_gaussian;
 mod selection;
+pub mod shares;
 mod shuffled;
 mod sparse_vector;
 mod stability;
