@@ -16,6 +16,7 @@ pub mod memory;
 pub mod race;
 pub mod report;
 pub mod score;
+pub mod parties;
 pub mod streams;
 pub mod suite;
 pub mod synth;

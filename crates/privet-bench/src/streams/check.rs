@@ -48,11 +48,11 @@ fn same(one: &Value, other: &Value) -> bool {
 }
 
 impl Target {
-    fn is_of(&self, line: &Race) -> bool {
+    fn is_of(&self, line: &Race, kind: &str) -> bool {
         let says = |(key, value): (&String, &Value)| {
             line.measured.get(key).is_some_and(|found| same(found, value))
         };
-        line.race == format!("stream-{}", self.part) && self.of.iter().all(says)
+        line.race == format!("{kind}-{}", self.part) && self.of.iter().all(says)
     }
 
     /// In words.
@@ -86,22 +86,32 @@ impl Finding {
 
 /// Holds the results in a folder against the targets.
 pub fn check(folder: &Path) -> Result<Vec<Finding>, BenchError> {
+    hold(folder, (NAME, TEXT), suite()?.targets, "stream")
+}
+
+/// The same of any suite whose lines are of races that are called `KIND-PART`.
+pub(crate) fn hold(
+    folder: &Path,
+    (name, text): (&str, &str),
+    targets: Vec<Target>,
+    kind: &str,
+) -> Result<Vec<Finding>, BenchError> {
     let results = Results::read(folder)?;
     let kept = folder.join(SUITE);
     let before = std::fs::read_to_string(&kept).map_err(BenchError::at(&kept))?;
-    let path = folder.join(NAME);
-    if before != TEXT && !measure_the_same(&before, TEXT) {
+    let path = folder.join(name);
+    if before != text && !measure_the_same(&before, text) {
         return Err(BenchError::SuiteChanged { path, kept });
     }
     let finding = |target: Target| {
-        let lines = results.races.iter().filter(|line| target.is_of(line));
+        let lines = results.races.iter().filter(|line| target.is_of(line, kind));
         let numbers: Vec<f64> =
             lines.filter_map(|line| line.measured.get(&target.measure)?.as_f64()).collect();
         let mean =
             (!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() / numbers.len() as f64);
         Finding { target, mean, lines: numbers.len() }
     };
-    Ok(suite()?.targets.into_iter().map(finding).collect())
+    Ok(targets.into_iter().map(finding).collect())
 }
 
 #[cfg(test)]
@@ -131,7 +141,7 @@ mod tests {
             let Value::Object(measured) = measured else { panic!() };
             Race { race: "stream-accuracy".into(), who: "privet ftrl".into(), measured }
         };
-        assert!(target.is_of(&line(1.0)) && !target.is_of(&line(0.1)));
+        assert!(target.is_of(&line(1.0), "stream") && !target.is_of(&line(0.1), "stream"));
         let finding = |mean| Finding { target: target.clone(), mean, lines: 1 };
         assert_eq!(finding(Some(3.0)).verdict(), Verdict::Missed);
         assert_eq!(finding(Some(1.0)).verdict(), Verdict::Met);

@@ -7,6 +7,7 @@ use clap::Args;
 use privet_bench::check::{self, Checked, Finding, Measured, Verdict};
 use privet_bench::ledger;
 use privet_bench::report::words::short;
+use privet_bench::parties;
 use privet_bench::streams;
 use privet_bench::suite::target::{Bound, Target};
 use privet_bench::suite::{self, Suite};
@@ -56,7 +57,12 @@ impl Check {
     /// Checks, and prints the table.
     pub fn run(self) -> Result<(), Failure> {
         if self.suite == streams::NAME {
-            return self.streams();
+            let out = self.out.clone().unwrap_or_else(|| super::results_of(streams::NAME));
+            return self.in_parts(streams::NAME, streams::check::check(&out)?);
+        }
+        if self.suite == parties::NAME {
+            let out = self.out.clone().unwrap_or_else(|| super::results_of(parties::NAME));
+            return self.in_parts(parties::NAME, parties::check(&out)?);
         }
         if self.suite == ledger::NAME {
             return self.ledger();
@@ -83,10 +89,12 @@ impl Check {
 }
 
 impl Check {
-    /// Of the suite of streams, whose lines are of another form.
-    fn streams(self) -> Result<(), Failure> {
-        let out = self.out.unwrap_or_else(|| super::results_of(streams::NAME));
-        let findings = streams::check::check(&out)?;
+    /// Of a suite in parts, whose lines are of another form.
+    fn in_parts(
+        self,
+        name: &str,
+        findings: Vec<streams::check::Finding>,
+    ) -> Result<(), Failure> {
         let shown = |mean: Option<f64>| mean.map_or("–".into(), number);
         if self.json {
             let targets: Vec<Value> = findings
@@ -102,7 +110,7 @@ impl Check {
                     })
                 })
                 .collect();
-            output::print_json(&json!({ "suite": streams::NAME, "targets": targets }))?;
+            output::print_json(&json!({ "suite": name, "targets": targets }))?;
         } else {
             let line = |finding: &streams::check::Finding| {
                 let verdict = match finding.verdict() {

@@ -10,6 +10,7 @@ use privet_bench::error::BenchError;
 use privet_bench::head;
 use privet_bench::ledger;
 use privet_bench::race::{Kind, Settings};
+use privet_bench::parties;
 use privet_bench::streams;
 use privet_bench::suite::{self, Filter, Onlooker, RunOptions, Suite, races, words};
 use privet_core::EPSILON;
@@ -93,6 +94,9 @@ impl Run {
         if self.suite == streams::NAME {
             return self.streams();
         }
+        if self.suite == parties::NAME {
+            return self.parties();
+        }
         if self.suite == ledger::NAME {
             return self.ledger();
         }
@@ -152,6 +156,32 @@ impl Run {
         };
         let shown = Shown(Meter::spinner("streams"));
         let outcome = streams::run(&settings, &out, self.resume, &shown)?;
+        drop(shown);
+        say!("{} lines; results in {}", outcome.made, quoted(&out));
+        for missing in &outcome.missing {
+            say!("left out {missing}");
+        }
+        Ok(())
+    }
+
+    /// The suite of parties; `--methods` names its parts.
+    fn parties(self) -> Result<(), Failure> {
+        let out = self.out.unwrap_or_else(|| super::results_of(parties::NAME));
+        if self.dry_run {
+            let parts = parties::PARTS.join(", ");
+            return crate::output::print(&format!("{}: {parts}\n", parties::NAME));
+        }
+        let settings = streams::Settings {
+            originals: self.data,
+            work: self.cache.unwrap_or_else(|| out.join("data")),
+            parts: self.methods,
+            datasets: self.datasets,
+            epsilons: self.epsilons,
+            runs: self.runs,
+            python: python(),
+        };
+        let shown = Shown(Meter::spinner("parties"));
+        let outcome = parties::run(&settings, &out, self.resume, &shown)?;
         drop(shown);
         say!("{} lines; results in {}", outcome.made, quoted(&out));
         for missing in &outcome.missing {
