@@ -110,8 +110,8 @@ fn among_whom(among: Among) -> String {
     let out = servers - honest;
     format!(
         "among {parties} parties and {servers} servers: it holds towards everyone who sees the model, and towards any \
-         of the parties together with at most {out} of the servers, as long as the other {honest} keep their shares and \
-         noise to themselves; for that the released noise is {:.3} times as wide as what is charged",
+         of the parties together with at most {out} of the servers; {honest} must keep shares and noise secret. For that the \
+         released noise is {:.3} times as wide as what is charged",
         among.widening()
     )
 }

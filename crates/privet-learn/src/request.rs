@@ -70,8 +70,7 @@ struct Head {
 }
 
 /// The fields of [`Head`].
-const HEAD: [&str; 7] =
-    ["schema", "rows", "budget", "neighbours", "calibration", "noise", "among"];
+const HEAD: [&str; 7] = ["schema", "rows", "budget", "neighbours", "calibration", "noise", "among"];
 /// Where the name of the task stands.
 const TASK: &str = "task";
 

@@ -3,8 +3,8 @@
 use crate::LearnError;
 use crate::plan::Plan;
 use crate::task::{Task, Work};
-use privet_dp::gate::{Private, Purse, Release, Session, Spend};
 use privet_data::Dataset;
+use privet_dp::gate::{Private, Purse, Release, Session, Spend};
 use privet_dp::mechanism::shares::{Among, Together};
 use privet_dp::noise::{Origin, Source};
 use privet_optim::solver::{Monitor, Progress, SolveError};

@@ -102,7 +102,8 @@ impl Names {
                 )));
             }
         }
-        let port = |address: &str| address.rsplit_once(':').is_some_and(|(_, p)| p.parse::<u16>().is_ok());
+        let port =
+            |address: &str| address.rsplit_once(':').is_some_and(|(_, p)| p.parse::<u16>().is_ok());
         match self.servers.iter().find(|(_, address)| !port(address)) {
             Some((name, address)) => Err(PartiesError::Asked(format!(
                 "server '{name}': '{}' is no address; host:port is accepted, such as 10.0.0.4:7001",
@@ -121,8 +122,7 @@ impl Agreement {
         (patience, authority, expires): (u64, String, u64),
     ) -> Result<Self, PartiesError> {
         let mut bytes = [0_u8; 16];
-        getrandom::fill(&mut bytes)
-            .map_err(|error| PartiesError::Authority(error.to_string()))?;
+        getrandom::fill(&mut bytes).map_err(|error| PartiesError::Authority(error.to_string()))?;
         let run = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let format = FORMAT.into();
         let made =
@@ -145,7 +145,11 @@ impl Agreement {
     fn check(&self) -> Result<(), PartiesError> {
         let names = Names {
             parties: self.parties.iter().map(|one| (one.name.clone(), one.rows)).collect(),
-            servers: self.servers.iter().map(|one| (one.name.clone(), one.address.clone())).collect(),
+            servers: self
+                .servers
+                .iter()
+                .map(|one| (one.name.clone(), one.address.clone()))
+                .collect(),
         };
         names.check()?;
         if self.patience == 0 || self.patience > 86_400 {
@@ -179,8 +183,7 @@ impl Agreement {
     pub fn among(&self) -> Result<Among, PartiesError> {
         let missing = || PartiesError::Asked("the request says nothing of parties".into());
         let among = self.request.get("among").ok_or_else(missing)?;
-        let among: Among =
-            serde_json::from_value(among.clone()).map_err(|_| missing())?;
+        let among: Among = serde_json::from_value(among.clone()).map_err(|_| missing())?;
         Ok(among.check().map_err(privet_learn::LearnError::from)?)
     }
 

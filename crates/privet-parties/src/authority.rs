@@ -5,10 +5,10 @@
 //! members must be content with that, or each exchange the key and certificate of its folder for its own and
 //! agree on the fingerprints anew.
 
+use crate::PartiesError;
 use crate::agreement::{Agreement, Holder, Names, Station, hex};
 use crate::folder::{Settings, lay_out};
 use crate::server::now;
-use crate::PartiesError;
 use privet_data::Schema;
 use privet_dp::mechanism::shares::Among;
 use privet_learn::{Plan, Task};
@@ -103,16 +103,18 @@ pub fn without_certificates<T: Task>(
     let request = serde_json::to_value(planned.request()).map_err(odd)?;
     let asked = (request, serde_json::to_value(schema).map_err(odd)?);
     let none = String::new;
-    let party = |(name, rows): &(String, u64)| Holder { name: name.clone(), rows: *rows, fingerprint: none() };
+    let party = |(name, rows): &(String, u64)| Holder {
+        name: name.clone(),
+        rows: *rows,
+        fingerprint: none(),
+    };
     let server = |(name, address): &(String, String)| Station {
         name: name.clone(),
         address: address.clone(),
         fingerprint: none(),
     };
-    let members = (
-        names.parties.iter().map(party).collect(),
-        names.servers.iter().map(server).collect(),
-    );
+    let members =
+        (names.parties.iter().map(party).collect(), names.servers.iter().map(server).collect());
     Agreement::new(asked, members, (patience, none(), u64::MAX))
 }
 

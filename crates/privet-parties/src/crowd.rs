@@ -117,9 +117,13 @@ impl Records for Several<'_> {
                 return Err(refused("parties add up vectors alone"));
             };
             let units = sum.into_units().ok_or_else(|| refused("a feature is off its grid"))?;
-            for (sum, share) in sums.iter_mut().zip(split(&units, self.crowd.servers, source.as_mut())) {
+            for (sum, share) in
+                sums.iter_mut().zip(split(&units, self.crowd.servers, source.as_mut()))
+            {
                 sum.resize(share.len(), 0);
-                sum.iter_mut().zip(share.iter()).for_each(|(sum, part)| *sum = sum.wrapping_add(*part));
+                sum.iter_mut()
+                    .zip(share.iter())
+                    .for_each(|(sum, part)| *sum = sum.wrapping_add(*part));
             }
         }
         let units = joined(&sums).ok_or_else(|| refused("shares of different lengths"))?;

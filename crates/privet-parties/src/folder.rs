@@ -122,9 +122,9 @@ impl Folder {
     pub fn paid(&self) -> Result<Option<Paid>, PartiesError> {
         let path = self.path.join(&self.settings.state).join("paid.json");
         match fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| {
-                PartiesError::Asked(format!("{}: {error}", path.display()))
-            }),
+            Ok(bytes) => serde_json::from_slice(&bytes)
+                .map(Some)
+                .map_err(|error| PartiesError::Asked(format!("{}: {error}", path.display()))),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(source) => Err(PartiesError::File { path, source }),
         }

@@ -95,11 +95,7 @@ pub struct Standing {
 }
 
 /// Writes a frame.
-pub fn write_frame(
-    to: &mut impl Write,
-    header: &impl Serialize,
-    body: &[u128],
-) -> io::Result<()> {
+pub fn write_frame(to: &mut impl Write, header: &impl Serialize, body: &[u128]) -> io::Result<()> {
     let header = serde_json::to_vec(header)?;
     let mut bytes = Zeroizing::new(Vec::with_capacity(header.len() + 16 * body.len() + 8));
     bytes.extend((header.len() as u32).to_be_bytes());

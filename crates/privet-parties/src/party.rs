@@ -1,10 +1,10 @@
 //! A party's way to the servers: shares out, openings back, and both the same after a restart.
 
+use crate::PartiesError;
 use crate::agreement::{Agreement, digest_of, hex};
 use crate::folder::{Kept, Store};
 use crate::message::{Ask, Reply, Standing};
 use crate::server::now;
-use crate::PartiesError;
 use privet_dp::account::Event;
 use privet_dp::gate::GateError;
 use privet_dp::mechanism::shares::{Together, joined};
@@ -196,7 +196,13 @@ impl<L: Line> Party<L> {
         }
         let mut openings = Vec::new();
         for server in 0..self.agreement.servers.len() {
-            openings.push(self.awaited(inner, server, round, (&leaf, &heard), shares.get(server))?);
+            openings.push(self.awaited(
+                inner,
+                server,
+                round,
+                (&leaf, &heard),
+                shares.get(server),
+            )?);
         }
         if openings.iter().any(|opening| opening.len() != length) {
             return Err(PartiesError::Ended("a server opened sums of another length".into()));

@@ -6,10 +6,10 @@
 //!   noise: whoever asks later, or after a restart, hears the same numbers.
 //! - What parties say they heard before must be the same for all: otherwise somebody told them different sums.
 
+use crate::PartiesError;
 use crate::agreement::{Agreement, digest_of};
 use crate::folder::Store;
 use crate::message::{Ask, Reply, Standing};
-use crate::PartiesError;
 use privet_core::printable;
 use privet_dp::gate::Rounds;
 use privet_dp::mechanism::shares::{Adding, Among};
@@ -270,7 +270,10 @@ impl Server {
             return Reply::Taken;
         }
         let Some(planned) = state.rounds.next().cloned().filter(|_| round == current) else {
-            return self.end(state, format!("{name} sent a share of round {}, which is not open", round + 1));
+            return self.end(
+                state,
+                format!("{name} sent a share of round {}, which is not open", round + 1),
+            );
         };
         let same = serde_json::to_value(&planned).is_ok_and(|planned| digest_of(&planned) == leaf);
         if !same {
@@ -290,18 +293,28 @@ impl Server {
             if before == digest {
                 return Reply::Taken;
             }
-            return self.end(state, format!("{name} sent two different shares of round {}", round + 1));
+            return self
+                .end(state, format!("{name} sent two different shares of round {}", round + 1));
         }
         match &open.heard {
             Some((first, other)) if other != heard => {
                 let first = self.agreement.parties[*first].name.clone();
-                return self.end(state, format!("{first} and {name} were told different sums before round {}", round + 1));
+                return self.end(
+                    state,
+                    format!(
+                        "{first} and {name} were told different sums before round {}",
+                        round + 1
+                    ),
+                );
             }
             Some(_) => {}
             None => open.heard = Some((party, heard.into())),
         }
         if open.adding.add(share).is_err() {
-            return self.end(state, format!("{name} sent a share of the wrong length in round {}", round + 1));
+            return self.end(
+                state,
+                format!("{name} sent a share of the wrong length in round {}", round + 1),
+            );
         }
         open.shares[party] = Some(digest);
         if open.shares.iter().all(Option::is_some)
@@ -318,7 +331,10 @@ impl Server {
         if let Some(store) = &self.store
             && let Err(error) = store.keep_opening(round, &opening)
         {
-            return self.end(state, format!("{} could not write down round {}: {error}", self.name, round + 1));
+            return self.end(
+                state,
+                format!("{} could not write down round {}: {error}", self.name, round + 1),
+            );
         }
         if let Some(leaf) = state.rounds.next().cloned() {
             state.rounds.go_on(&leaf);

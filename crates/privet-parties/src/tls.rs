@@ -10,8 +10,8 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{
-    AlertDescription, CertificateError, ClientConfig, ClientConnection, RootCertStore, ServerConfig,
-    ServerConnection, StreamOwned,
+    AlertDescription, CertificateError, ClientConfig, ClientConnection, RootCertStore,
+    ServerConfig, ServerConnection, StreamOwned,
 };
 use std::io::{self, ErrorKind};
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
@@ -137,7 +137,9 @@ fn in_words(name: &str, address: &str, error: &io::Error) -> PartiesError {
     match inner {
         Some(rustls::Error::InvalidCertificate(
             CertificateError::Expired | CertificateError::ExpiredContext { .. },
-        )) => PartiesError::Asked(format!("the certificate of {name} has expired: ask for a new agreement")),
+        )) => PartiesError::Asked(format!(
+            "the certificate of {name} has expired: ask for a new agreement"
+        )),
         Some(rustls::Error::InvalidCertificate(
             CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. },
         )) => PartiesError::Asked(format!(
@@ -146,9 +148,11 @@ fn in_words(name: &str, address: &str, error: &io::Error) -> PartiesError {
         Some(rustls::Error::InvalidCertificate(why)) => {
             PartiesError::Asked(format!("the certificate of {name} is not accepted: {why:?}"))
         }
-        Some(rustls::Error::AlertReceived(AlertDescription::CertificateExpired)) => PartiesError::Asked(format!(
-            "{name} says that our certificate has expired: ask for a new agreement"
-        )),
+        Some(rustls::Error::AlertReceived(AlertDescription::CertificateExpired)) => {
+            PartiesError::Asked(format!(
+                "{name} says that our certificate has expired: ask for a new agreement"
+            ))
+        }
         Some(rustls::Error::AlertReceived(
             alert @ (AlertDescription::UnknownCA
             | AlertDescription::BadCertificate
@@ -188,7 +192,11 @@ impl Line for Connections {
 }
 
 /// Lets a server listen until everyone has what they came for, or the run is over and everyone could hear of it.
-pub fn serve(folder: &Folder, server: Arc<Server>, tell: Arc<dyn Fn(&str) + Send + Sync>) -> Result<(), PartiesError> {
+pub fn serve(
+    folder: &Folder,
+    server: Arc<Server>,
+    tell: Arc<dyn Fn(&str) + Send + Sync>,
+) -> Result<(), PartiesError> {
     let (chain, key) = identity(folder)?;
     let clients = WebPkiClientVerifier::builder_with_provider(
         Arc::new(roots(folder.agreement())?),
@@ -204,7 +212,8 @@ pub fn serve(folder: &Folder, server: Arc<Server>, tell: Arc<dyn Fn(&str) + Send
     let place = server.agreement().server(server.name()).unwrap_or_default();
     let station = &server.agreement().servers[place];
     let address = folder.settings().listen.clone().unwrap_or_else(|| station.address.clone());
-    let lost = |error: io::Error| PartiesError::Line(format!("cannot listen at {address}: {error}"));
+    let lost =
+        |error: io::Error| PartiesError::Line(format!("cannot listen at {address}: {error}"));
     let listener = TcpListener::bind(&address).map_err(lost)?;
     listener.set_nonblocking(true).map_err(lost)?;
     tell(&format!("server {} listens at {address}", server.name()));
@@ -212,7 +221,8 @@ pub fn serve(folder: &Folder, server: Arc<Server>, tell: Arc<dyn Fn(&str) + Send
     loop {
         match listener.accept() {
             Ok((socket, from)) => {
-                let (config, server, tell) = (Arc::clone(&config), Arc::clone(&server), Arc::clone(&tell));
+                let (config, server, tell) =
+                    (Arc::clone(&config), Arc::clone(&server), Arc::clone(&tell));
                 std::thread::spawn(move || {
                     if let Err(error) = attend(socket, config, &server, &*tell) {
                         tell(&format!("connection from {from}: {error}"));
@@ -268,7 +278,10 @@ fn attend(
             Err(error) => {
                 // A party that goes, or is slow, is waited for; one that talks nonsense is reported.
                 if error.kind() == ErrorKind::InvalidData {
-                    tell(&format!("{} sent something that is no message: {error}", parties[party].name));
+                    tell(&format!(
+                        "{} sent something that is no message: {error}",
+                        parties[party].name
+                    ));
                 }
                 return Ok(());
             }

@@ -66,10 +66,13 @@ impl Setting<'_> {
     /// The mean of minimisers of perturbed objectives.
     fn perturbed(&self, source: &mut dyn Source) -> Result<Vec<f64>, BenchError> {
         let (part, c) = (self.part() as f64, self.shape.curvature());
-        let left = self.epsilon - (1.0 + 2.0 * c / (part * self.ridge) + (c / (part * self.ridge)).powi(2)).ln();
+        let left = self.epsilon
+            - (1.0 + 2.0 * c / (part * self.ridge) + (c / (part * self.ridge)).powi(2)).ln();
         let (more, left) = match left > 0.0 {
             true => (0.0, left),
-            false => (c / (part * ((self.epsilon / 4.0).exp() - 1.0)) - self.ridge, self.epsilon / 2.0),
+            false => {
+                (c / (part * ((self.epsilon / 4.0).exp() - 1.0)) - self.ridge, self.epsilon / 2.0)
+            }
         };
         let ridge = self.ridge + more.max(0.0);
         let noise: Vec<Vec<f64>> = (0..self.parties)
@@ -167,12 +170,16 @@ pub(super) fn curves(
         let (moves, m, n) = (setting.moves(), setting.parties as f64, train.len() as f64);
         let mut tell = |method: &str, rounds: u32, run: u32, theta: &[f64]| {
             let (gap, loss) = judge.said(theta);
-            emit(line(part, method, json!({
-                "dataset": dealt.dataset, "parties": parties, "method": method, "rounds": rounds, "run": run,
-                "epsilon": suite.epsilon, "delta": suite.delta, "columns": columns, "rows": train.len(),
-                "gap": gap, "accuracy-loss": loss, "best": judge.right,
-                "length": square(theta).sqrt(),
-            })))
+            emit(line(
+                part,
+                method,
+                json!({
+                    "dataset": dealt.dataset, "parties": parties, "method": method, "rounds": rounds, "run": run,
+                    "epsilon": suite.epsilon, "delta": suite.delta, "columns": columns, "rows": train.len(),
+                    "gap": gap, "accuracy-loss": loss, "best": judge.right,
+                    "length": square(theta).sqrt(),
+                }),
+            ))
         };
         tell("averaged, no noise", 0, 0, &averaged)?;
         for run in 0..suite.runs {
@@ -186,7 +193,8 @@ pub(super) fn curves(
             tell("mpc-out-laplace", 0, run, &laplace)?;
             let pathak = l2_laplace(columns, moves / suite.epsilon, source)?;
             tell("pathak", 0, run, &plus(averaged.clone(), pathak))?;
-            let own = (0..setting.parties).map(|_| l2_laplace(columns, moves / suite.epsilon, source));
+            let own =
+                (0..setting.parties).map(|_| l2_laplace(columns, moves / suite.epsilon, source));
             let own = mean(own.collect::<Result<_, _>>()?, columns);
             tell("local-out", 0, run, &plus(averaged.clone(), own))?;
             tell("local-obj", 0, run, &setting.perturbed(source)?)?;

@@ -153,7 +153,8 @@ pub fn run(
         let there = |dataset: Option<&str>| {
             past.lines.iter().any(|line| match line {
                 Line::Race(line) if line.race == of => {
-                    dataset.is_none() || line.measured.get("dataset").and_then(Value::as_str) == dataset
+                    dataset.is_none()
+                        || line.measured.get("dataset").and_then(Value::as_str) == dataset
                 }
                 _ => false,
             })

@@ -28,23 +28,34 @@ pub(super) fn table(suite: &Parties, emit: Emit<'_>) -> Result<(), BenchError> {
     ];
     for (name, sensitivity, divided) in laplace {
         let printed = sensitivity / epsilon / divided;
-        emit(line("noise", name, json!({
-            "method": name, "law": "laplace", "printed": printed, "printed-is-worth": COLUMNS.sqrt() * epsilon,
-            // The standard deviation of a coordinate of ℓ2-Laplace noise is √(d + 1) times its scale.
-            "printed-deviation": printed * 2_f64.sqrt(),
-            "sound-deviation": printed * (COLUMNS + 1.0).sqrt(),
-            "sound-gaussian-deviation": sensitivity / multiplier / divided,
-        })))?;
+        emit(line(
+            "noise",
+            name,
+            json!({
+                "method": name, "law": "laplace", "printed": printed, "printed-is-worth": COLUMNS.sqrt() * epsilon,
+                // The standard deviation of a coordinate of ℓ2-Laplace noise is √(d + 1) times its scale.
+                "printed-deviation": printed * 2_f64.sqrt(),
+                "sound-deviation": printed * (COLUMNS + 1.0).sqrt(),
+                "sound-gaussian-deviation": sensitivity / multiplier / divided,
+            }),
+        ))?;
     }
-    for (name, sensitivity, divided) in [("local-grad", gradient, m.sqrt()), ("mpc-grad", gradient / m, 1.0)] {
+    for (name, sensitivity, divided) in
+        [("local-grad", gradient, m.sqrt()), ("mpc-grad", gradient / m, 1.0)]
+    {
         // √(2T)·G/(n₁ε), divided; √2 = Δ/√2·…: from zCDP with ρ in place of ε².
         let printed = (2.0 * rounds).sqrt() * sensitivity / 2.0 / epsilon / divided;
         let sound = sensitivity * rounds.sqrt() / multiplier / divided;
-        let worth = gaussian::epsilon(suite.delta, sensitivity * rounds.sqrt() / (printed * divided));
-        emit(line("noise", name, json!({
-            "method": name, "law": "gaussian", "printed": printed, "printed-is-worth": worth,
-            "printed-deviation": printed, "sound-deviation": sound,
-        })))?;
+        let worth =
+            gaussian::epsilon(suite.delta, sensitivity * rounds.sqrt() / (printed * divided));
+        emit(line(
+            "noise",
+            name,
+            json!({
+                "method": name, "law": "gaussian", "printed": printed, "printed-is-worth": worth,
+                "printed-deviation": printed, "sound-deviation": sound,
+            }),
+        ))?;
     }
     Ok(())
 }

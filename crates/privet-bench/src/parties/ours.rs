@@ -6,8 +6,8 @@ use crate::error::BenchError;
 use crate::score::score;
 use crate::streams::{Emit, Settings};
 use crate::suite::Onlooker;
-use privet_core::Neighbours;
 use privet_core::Budget;
+use privet_core::Neighbours;
 use privet_dp::mechanism::shares::{Among, InProcess};
 use privet_dp::noise::SystemRandom;
 use privet_learn::model::Model;
@@ -50,12 +50,16 @@ pub(super) fn ours(
                 let release = planned.run_among(&crowd, &together, &mut own, &never, None)?;
                 let seconds = started.elapsed().as_secs_f64();
                 let (_, found) = score(&Model::from_release(release)?, &schema, &test);
-                emit(line("ours", method, json!({
-                    "dataset": dealt.dataset, "parties": parties, "method": method, "run": run,
-                    "chosen": planned.request().task.method.name(), "epsilon": suite.epsilon, "delta": suite.delta,
-                    "accuracy": found, "accuracy-loss": best - found, "best": best, "seconds": seconds,
-                    "bytes-a-party-and-round": 32 * planned.facts().columns,
-                })))?;
+                emit(line(
+                    "ours",
+                    method,
+                    json!({
+                        "dataset": dealt.dataset, "parties": parties, "method": method, "run": run,
+                        "chosen": planned.request().task.method.name(), "epsilon": suite.epsilon, "delta": suite.delta,
+                        "accuracy": found, "accuracy-loss": best - found, "best": best, "seconds": seconds,
+                        "bytes-a-party-and-round": 32 * planned.facts().columns,
+                    }),
+                ))?;
             }
         }
     }

@@ -105,8 +105,10 @@ impl Rows {
 
     /// J.
     pub fn objective(&self, shape: Shape, theta: &[f64], ridge: f64) -> f64 {
-        let losses: f64 =
-            (0..self.len()).into_par_iter().map(|at| shape.loss(self.score(at, theta), self.y[at])).sum();
+        let losses: f64 = (0..self.len())
+            .into_par_iter()
+            .map(|at| shape.loss(self.score(at, theta), self.y[at]))
+            .sum();
         losses / self.len() as f64 + ridge / 2.0 * square(theta)
     }
 
@@ -114,11 +116,13 @@ impl Rows {
     pub fn accuracy(&self, shape: Shape, theta: &[f64]) -> f64 {
         let count = self.len().max(1) as f64;
         if shape == Shape::Logistic {
-            let right = (0..self.len()).filter(|at| (self.score(*at, theta) > 0.0) == (self.y[*at] > 0.0));
+            let right =
+                (0..self.len()).filter(|at| (self.score(*at, theta) > 0.0) == (self.y[*at] > 0.0));
             return 100.0 * right.count() as f64 / count;
         }
         let mean = self.y.iter().sum::<f64>() / count;
-        let missed: f64 = (0..self.len()).map(|at| (self.score(at, theta) - self.y[at]).powi(2)).sum();
+        let missed: f64 =
+            (0..self.len()).map(|at| (self.score(at, theta) - self.y[at]).powi(2)).sum();
         let spread: f64 = self.y.iter().map(|y| (y - mean).powi(2)).sum();
         100.0 * (1.0 - missed / spread)
     }
@@ -162,16 +166,26 @@ pub fn square(v: &[f64]) -> f64 {
 }
 
 /// N(0, σ²I).
-pub fn gaussian(length: usize, scale: f64, source: &mut dyn Source) -> Result<Vec<f64>, BenchError> {
+pub fn gaussian(
+    length: usize,
+    scale: f64,
+    source: &mut dyn Source,
+) -> Result<Vec<f64>, BenchError> {
     let mut noise = vec![0.0; length];
     GridGaussian::new(scale)?.fill(&mut noise, source);
     Ok(noise)
 }
 
 /// Density ∝ exp(−‖b‖₂/scale): a direction, and a length that is the sum of d exponential draws.
-pub fn l2_laplace(length: usize, scale: f64, source: &mut dyn Source) -> Result<Vec<f64>, BenchError> {
+pub fn l2_laplace(
+    length: usize,
+    scale: f64,
+    source: &mut dyn Source,
+) -> Result<Vec<f64>, BenchError> {
     let mut direction = gaussian(length, 1.0, source)?;
-    let exponential = |source: &mut dyn Source| -(((source.next_u64() >> 11) as f64 + 0.5) / 9_007_199_254_740_992.0).ln();
+    let exponential = |source: &mut dyn Source| {
+        -(((source.next_u64() >> 11) as f64 + 0.5) / 9_007_199_254_740_992.0).ln()
+    };
     let radius: f64 = (0..length).map(|_| exponential(source)).sum::<f64>() * scale;
     let norm = square(&direction).sqrt();
     direction.iter_mut().for_each(|x| *x *= radius / norm);
@@ -192,7 +206,10 @@ pub fn rows(dealt: &Dealt, shape: Shape, settings: &Settings) -> Result<(Rows, R
 }
 
 /// The schema and both tables of a set of the catalog.
-pub fn tables(dealt: &Dealt, settings: &Settings) -> Result<(Schema, Dataset, Dataset), BenchError> {
+pub fn tables(
+    dealt: &Dealt,
+    settings: &Settings,
+) -> Result<(Schema, Dataset, Dataset), BenchError> {
     let folder = settings.work.join(&dealt.dataset);
     if !folder.join("schema.toml").is_file() {
         catalog::prepare(&dealt.dataset, &settings.originals, &folder, None)?;

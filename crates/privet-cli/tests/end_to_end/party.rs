@@ -55,7 +55,8 @@ fn three_organisations_train_one_model_and_two_processes_are_killed() {
     let world = world();
     world.ok("budget open clinic.csv --schema schema.toml --epsilon 3 --delta 1e-5");
     init(&world, "--method gd --steps 60 --patience 30");
-    let servers = ["north", "south"].map(|name| start(&world, &format!("party serve study/{name}")));
+    let servers =
+        ["north", "south"].map(|name| start(&world, &format!("party serve study/{name}")));
     let joined = world.ok("party join study/ward --schema schema.toml");
     assert!(joined.contains("ward and north, south agree"), "{joined}");
     let [clinic, hospital] = ["clinic", "hospital"].map(|name| start(&world, &train(name)));
@@ -70,7 +71,10 @@ fn three_organisations_train_one_model_and_two_processes_are_killed() {
         let (code, words) = ended(child);
         assert_eq!(code, 0, "{name}: {words}");
         assert_eq!(world.ok_json(&format!("verify {name}.json --json"))["valid"], true);
-        assert_eq!(world.json(&format!("{name}.json"))["model"], world.json("clinic.json")["model"]);
+        assert_eq!(
+            world.json(&format!("{name}.json"))["model"],
+            world.json("clinic.json")["model"]
+        );
     }
     for (name, child) in [("north", north), ("south", south)] {
         let (code, words) = ended(child);
@@ -92,7 +96,8 @@ fn three_organisations_train_one_model_and_two_processes_are_killed() {
 fn a_party_that_stays_away_ends_the_run_by_name() {
     let world = world();
     init(&world, "--method ssp --loss squared --patience 2");
-    let servers = ["north", "south"].map(|name| start(&world, &format!("party serve study/{name}")));
+    let servers =
+        ["north", "south"].map(|name| start(&world, &format!("party serve study/{name}")));
     let present = ["clinic", "ward"].map(|name| start(&world, &train(name)));
     for child in present {
         let (code, words) = ended(child);
@@ -124,7 +129,11 @@ fn what_does_not_fit_together_is_said_before_anything_is_sent() {
     let copy = |from: &str, to: &str| {
         std::fs::create_dir_all(world.path(to)).unwrap();
         for file in ["party.toml", "agreement.json", "certificate.pem", "key.pem"] {
-            std::fs::copy(world.path(&format!("{from}/{file}")), world.path(&format!("{to}/{file}"))).unwrap();
+            std::fs::copy(
+                world.path(&format!("{from}/{file}")),
+                world.path(&format!("{to}/{file}")),
+            )
+            .unwrap();
         }
     };
     copy("study/clinic", "elsewhere");
@@ -133,7 +142,11 @@ fn what_does_not_fit_together_is_said_before_anything_is_sent() {
     // Another number of rows than was declared.
     let ended = world.run("party train study/clinic --data ward.csv --out m.json");
     assert_eq!(ended.code, 2, "{}", ended.stderr);
-    assert!(ended.stderr.contains("clinic declared 300 rows and its table has 700"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("clinic declared 300 rows and its table has 700"),
+        "{}",
+        ended.stderr
+    );
     let status = world.ok("party status study/clinic");
     assert!(status.contains("north: 0 rounds opened; joined: clinic"), "{status}");
     kill(north);
@@ -158,6 +171,8 @@ fn what_does_not_fit_together_is_said_before_anything_is_sent() {
     }
     let ended = world.run("party train nowhere --data clinic.csv --out m.json");
     assert_eq!(ended.code, 2, "{}", ended.stderr);
-    let shown = world.ok("plan --schema schema.toml --rows 1500 --epsilon 1 --method gd --parties 3 --servers 2");
+    let shown = world.ok(
+        "plan --schema schema.toml --rows 1500 --epsilon 1 --method gd --parties 3 --servers 2",
+    );
     assert!(shown.replace('\n', " ").contains("1.414 times as wide"), "{shown}");
 }

@@ -101,8 +101,7 @@ pub fn split(values: &[i128], servers: u32, source: &mut dyn Source) -> Vec<Zero
     for _ in 1..servers {
         source.fill_words(&mut words);
         let word = |pair: &[u64]| u128::from(pair[0]) << 64 | u128::from(pair[1]);
-        let share: Zeroizing<Vec<u128>> =
-            Zeroizing::new(words.chunks_exact(2).map(word).collect());
+        let share: Zeroizing<Vec<u128>> = Zeroizing::new(words.chunks_exact(2).map(word).collect());
         last.iter_mut().zip(share.iter()).for_each(|(rest, mask)| *rest = rest.wrapping_sub(*mask));
         all.push(share);
     }

@@ -6,8 +6,8 @@ use crate::say;
 use clap::Args;
 use privet_bench::check::{self, Checked, Finding, Measured, Verdict};
 use privet_bench::ledger;
-use privet_bench::report::words::short;
 use privet_bench::parties;
+use privet_bench::report::words::short;
 use privet_bench::streams;
 use privet_bench::suite::target::{Bound, Target};
 use privet_bench::suite::{self, Suite};
@@ -90,11 +90,7 @@ impl Check {
 
 impl Check {
     /// Of a suite in parts, whose lines are of another form.
-    fn in_parts(
-        self,
-        name: &str,
-        findings: Vec<streams::check::Finding>,
-    ) -> Result<(), Failure> {
+    fn in_parts(self, name: &str, findings: Vec<streams::check::Finding>) -> Result<(), Failure> {
         let shown = |mean: Option<f64>| mean.map_or("–".into(), number);
         if self.json {
             let targets: Vec<Value> = findings

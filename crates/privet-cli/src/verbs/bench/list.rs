@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use crate::output;
 use clap::Args;
-use privet_bench::race::Kind;
 use privet_bench::parties;
+use privet_bench::race::Kind;
 use privet_bench::streams;
 use privet_bench::suite::{self, BUILT_IN, Filter, Suite, races};
 use serde_json::{Value, json};

@@ -50,8 +50,10 @@ pub struct Init {
     #[arg(long, value_name = "T", default_value_t = 1)]
     honest: u32,
     #[arg(
-        long, value_name = "M", default_value = "auto",
-        help = "Which learner: auto, gd, centred-gd or ssp, which ask for nothing but sums",
+        long,
+        value_name = "M",
+        default_value = "auto",
+        help = "Which learner: auto, gd, centred-gd or ssp, which ask for nothing but sums"
     )]
     method: Method,
     /// Count the categories of this column instead of training
@@ -103,7 +105,10 @@ impl Init {
         };
         drop(meter);
         let folder = output::quoted(&self.folder);
-        say!("laid out {} folders below {folder}: hand each to its member, and delete yours", names.parties.len() + names.servers.len());
+        say!(
+            "laid out {} folders below {folder}: hand each to its member, and delete yours",
+            names.parties.len() + names.servers.len()
+        );
         output::print(&format!("agreement {}\n", agreement.digest()))
     }
 
@@ -113,7 +118,10 @@ impl Init {
         names: &Names,
     ) -> Result<Agreement, Failure> {
         if let Some(claim) = planned.guarantee() {
-            say!("{}", words::wrapped(&format!("planned: {}.", words::guarantee(claim)), "").trim_end());
+            say!(
+                "{}",
+                words::wrapped(&format!("planned: {}.", words::guarantee(claim)), "").trim_end()
+            );
         }
         for note in planned.notes() {
             say!("{}", words::wrapped(&format!("note: {note}"), "").trim_end());

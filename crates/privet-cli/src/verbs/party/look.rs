@@ -6,8 +6,8 @@ use crate::output;
 use clap::Args;
 use privet_data::Schema;
 use privet_dp::gate::canonical;
-use privet_parties::{Folder, Party};
 use privet_parties::tls::Connections;
+use privet_parties::{Folder, Party};
 use std::path::{Path, PathBuf};
 
 /// Check with every server that all agree: plan, schema and clock
@@ -82,7 +82,9 @@ impl Status {
         if self.json {
             let each = found.iter().map(|(name, standing)| match standing {
                 Ok(standing) => serde_json::json!({ "server": name, "standing": standing }),
-                Err(error) => serde_json::json!({ "server": name, "unreachable": error.to_string() }),
+                Err(error) => {
+                    serde_json::json!({ "server": name, "unreachable": error.to_string() })
+                }
             });
             return output::print_json(&serde_json::Value::Array(each.collect()));
         }

@@ -1,7 +1,7 @@
 //! `privet party train`: one party's part in a run, on its own table.
 
-use super::look::joined;
 use super::Member;
+use super::look::joined;
 use crate::failure::Failure;
 use crate::progress::Meter;
 use crate::releasing::{Releasing, read_table};

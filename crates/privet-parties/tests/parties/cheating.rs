@@ -16,7 +16,12 @@ fn server(agreement: &Agreement) -> Server {
 }
 
 fn hello(agreement: &Agreement) -> Ask {
-    Ask::Hello { agreement: agreement.digest(), schema: "s".into(), instance: "i".into(), clock: now() }
+    Ask::Hello {
+        agreement: agreement.digest(),
+        schema: "s".into(),
+        instance: "i".into(),
+        clock: now(),
+    }
 }
 
 /// The digest of what the plan charges first, as a party works it out.
@@ -44,7 +49,9 @@ fn greetings_that_do_not_agree_are_refused() {
     let (_, agreement) = agreed(60);
     let server = server(&agreement);
     let said = |party: usize, ask: Ask| server.answer(party, &ask, &[]).0;
-    let Ask::Hello { agreement: digest, schema, instance, clock } = hello(&agreement) else { panic!() };
+    let Ask::Hello { agreement: digest, schema, instance, clock } = hello(&agreement) else {
+        panic!()
+    };
     let with = |digest: &str, schema: &str, instance: &str, clock| Ask::Hello {
         agreement: digest.into(),
         schema: schema.into(),
@@ -76,7 +83,11 @@ fn a_share_that_is_none_ends_the_run_and_names_who_sent_it() {
         ("wrong length", share(&agreement, 0), vec![1; 4]),
         ("not open", share(&agreement, 1), good.clone()),
         ("not open", share(&agreement, u64::MAX - 1), good.clone()),
-        ("another plan", Ask::Share { round: 0, leaf: "x".into(), heard: "h".into() }, good.clone()),
+        (
+            "another plan",
+            Ask::Share { round: 0, leaf: "x".into(), heard: "h".into() },
+            good.clone(),
+        ),
     ];
     for (words, ask, body) in odd {
         let server = server(&agreement);

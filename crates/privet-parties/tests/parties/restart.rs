@@ -1,7 +1,7 @@
 //! Killed and started again: shares and openings are those that were written down.
 
-use crate::common::{SCHEMA, names, request, schema, tables, take_part};
-use privet_learn::{plan, verify};
+use crate::common::{SCHEMA, names, request, schema, tables, take_part, verified};
+use privet_learn::plan;
 use privet_optim::loss::Loss;
 use privet_parties::authority::{self, Validity};
 use privet_parties::{Ask, Folder, Line, PartiesError, Reply, Server};
@@ -89,7 +89,7 @@ fn a_killed_party_and_a_killed_server_go_on_where_they_were() {
         runs.into_iter().map(|run| run.join().unwrap()).collect::<Vec<_>>()
     });
     assert!(models.iter().all(|model| model.artefact() == models[0].artefact()));
-    assert!(verify(&models[0]).valid);
+    assert!(verified(&models[0]));
     // Whoever asked, whenever: one opening a server and round.
     let seen = seen.lock().unwrap();
     for (server, round, numbers) in seen.iter() {
@@ -98,8 +98,13 @@ fn a_killed_party_and_a_killed_server_go_on_where_they_were() {
         assert!(same.into_iter().all(|(_, _, other)| other == numbers), "round {round} twice");
     }
     // A folder is of one agreement.
-    authority::found(&place.path().join("other"), made, &names, patience, Validity::days(1)).unwrap();
-    std::fs::copy(place.path().join("other/ward/agreement.json"), place.path().join("ward/agreement.json")).unwrap();
+    authority::found(&place.path().join("other"), made, &names, patience, Validity::days(1))
+        .unwrap();
+    std::fs::copy(
+        place.path().join("other/ward/agreement.json"),
+        place.path().join("ward/agreement.json"),
+    )
+    .unwrap();
     let refused = folder("ward").party(SCHEMA, line(2, 9)).map(|_| ()).unwrap_err().to_string();
     assert!(refused.contains("another agreement"), "{refused}");
 }

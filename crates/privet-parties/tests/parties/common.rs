@@ -56,7 +56,8 @@ pub fn tables<T: Task>(planned: &Plan<T>) -> Vec<Dataset> {
 }
 
 pub fn names(servers: u32) -> Names {
-    let rows = |place: usize| (["clinic", "hospital", "ward"][place].to_string(), ROWS[place] as u64);
+    let rows =
+        |place: usize| (["clinic", "hospital", "ward"][place].to_string(), ROWS[place] as u64);
     let server = |place: u32| (format!("server-{place}"), format!("127.0.0.1:{}", 7001 + place));
     Names { parties: (0..3).map(rows).collect(), servers: (0..servers).map(server).collect() }
 }
@@ -86,8 +87,7 @@ pub fn take_part<T: Task, L: Line>(
     party: &Party<L>,
 ) -> Result<Released<T>, LearnError> {
     let mut source = SystemRandom::new().unwrap();
-    let release =
-        planned.run_among(table, party, &mut source, &AtomicBool::new(false), None)?;
+    let release = planned.run_among(table, party, &mut source, &AtomicBool::new(false), None)?;
     party.finish();
     Released::from_release(release)
 }
@@ -131,4 +131,12 @@ pub fn accuracy(model: &Model, table: &Dataset) -> f64 {
         (score > 0.0) == (codes[*row] == 1)
     });
     right.count() as f64 / table.rows() as f64
+}
+
+/// Whether what is written of it is found good.
+pub fn verified<T: Task>(released: &Released<T>) -> bool {
+    let text = privet_learn::file::to_json(released, None).unwrap();
+    let read =
+        privet_learn::file::any_from_json(text.as_bytes(), privet_learn::file::Seal::Required);
+    read.unwrap().verify().valid
 }

@@ -1,7 +1,7 @@
 //! Over TLS on loopback: a whole run, and certificates that do not do.
 
-use crate::common::{SCHEMA, names, request, schema, tables, take_part};
-use privet_learn::{plan, verify};
+use crate::common::{SCHEMA, names, request, schema, tables, take_part, verified};
+use privet_learn::plan;
 use privet_optim::loss::Loss;
 use privet_parties::authority::{self, Validity};
 use privet_parties::tls::{self, Connections};
@@ -13,7 +13,8 @@ use std::sync::Arc;
 
 /// Names with ports that are free now.
 fn free(mut names: Names) -> Names {
-    let held: Vec<_> = names.servers.iter().map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+    let held: Vec<_> =
+        names.servers.iter().map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
     for ((_, address), port) in names.servers.iter_mut().zip(&held) {
         *address = port.local_addr().unwrap().to_string();
     }
@@ -35,7 +36,8 @@ fn three_parties_train_over_tls() {
     let place = tempfile::tempdir().unwrap();
     let made = (&planned, &schema());
     let agreement = authority::found(place.path(), made, &names, 30, Validity::days(1)).unwrap();
-    let servers: Vec<_> = names.servers.iter().map(|(name, _)| serve(&place.path().join(name))).collect();
+    let servers: Vec<_> =
+        names.servers.iter().map(|(name, _)| serve(&place.path().join(name))).collect();
     // Nonsense from anyone who is no member disturbs nobody.
     std::thread::sleep(std::time::Duration::from_millis(100));
     for (_, address) in &names.servers {
@@ -43,19 +45,24 @@ fn three_parties_train_over_tls() {
         stranger.write_all(&[0xff; 200]).unwrap();
     }
     let models = std::thread::scope(|scope| {
-        let runs: Vec<_> = names.parties.iter().zip(&tables).map(|((name, _), table)| {
-            let (folder, planned) = (place.path().join(name), &planned);
-            scope.spawn(move || {
-                let folder = Folder::open(&folder).unwrap();
-                let party = folder.party(SCHEMA, Connections::new(&folder).unwrap()).unwrap();
-                party.join().unwrap();
-                take_part(planned, table, &party).unwrap()
+        let runs: Vec<_> = names
+            .parties
+            .iter()
+            .zip(&tables)
+            .map(|((name, _), table)| {
+                let (folder, planned) = (place.path().join(name), &planned);
+                scope.spawn(move || {
+                    let folder = Folder::open(&folder).unwrap();
+                    let party = folder.party(SCHEMA, Connections::new(&folder).unwrap()).unwrap();
+                    party.join().unwrap();
+                    take_part(planned, table, &party).unwrap()
+                })
             })
-        }).collect();
+            .collect();
         runs.into_iter().map(|run| run.join().unwrap()).collect::<Vec<_>>()
     });
     assert!(models.iter().all(|model| model.artefact() == models[0].artefact()));
-    assert!(verify(&models[0]).valid);
+    assert!(verified(&models[0]));
     for server in servers {
         server.join().unwrap().unwrap();
     }

@@ -1,11 +1,11 @@
 //! Very many parties in one process.
 
-use crate::common::{accuracy, csv, schema};
+use crate::common::{accuracy, csv, schema, verified};
 use privet_core::{Budget, Neighbours};
 use privet_data::read;
 use privet_dp::mechanism::shares::{Among, InProcess};
 use privet_dp::noise::SystemRandom;
-use privet_learn::{Erm, Released, Request, plan, verify};
+use privet_learn::{Erm, Released, Request, plan};
 use privet_optim::loss::Loss;
 use privet_optim::sum::{Exact, ExactAnswer, ExactGradient, Labels, Table};
 use privet_parties::Crowd;
@@ -58,6 +58,6 @@ fn a_thousand_parties_train_one_model() {
     let never = AtomicBool::new(false);
     let release = planned.run_among(&crowd, &together, &mut own, &never, None).unwrap();
     let model = Released::from_release(release).unwrap();
-    assert!(verify(&model).valid);
+    assert!(verified(&model));
     assert!(accuracy(&model, &table) > 0.8);
 }
