@@ -7,7 +7,7 @@ use crate::request::{Calibration, Request};
 use crate::settings::Shown;
 use crate::task::{Task, Work};
 use crate::{LearnError, run};
-use privet_core::{Budget, Neighbours};
+use privet_core::{Budget, Neighbours, Unit};
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
 use privet_dp::account::{self, Event, Guarantee};
@@ -53,6 +53,13 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
         });
     }
     request.among.map(|among| among.check()).transpose()?;
+    if request.among.is_some() && request.schema.unit() != Unit::Record {
+        return Err(LearnError::NotCovered {
+            what: "one person's rows may lie at several parties, who cannot count them together"
+                .into(),
+            instead: "leave [unit] out of the schema: then each row is protected, at whichever party it is",
+        });
+    }
     let facts = T::facts(request)?;
     let planned = T::plan(request, &facts)?;
     let procedure = match &planned.work {

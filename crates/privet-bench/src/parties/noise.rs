@@ -43,7 +43,7 @@ pub(super) fn table(suite: &Parties, emit: Emit<'_>) -> Result<(), BenchError> {
     for (name, sensitivity, divided) in
         [("local-grad", gradient, m.sqrt()), ("mpc-grad", gradient / m, 1.0)]
     {
-        // √(2T)·G/(n₁ε), divided; √2 = Δ/√2·…: from zCDP with ρ in place of ε².
+        // √(2T)·G/(n₁ε), divided, with Δ = 2G/n₁: as if ρ = TΔ²/2σ² could be ε².
         let printed = (2.0 * rounds).sqrt() * sensitivity / 2.0 / epsilon / divided;
         let sound = sensitivity * rounds.sqrt() / multiplier / divided;
         let worth =

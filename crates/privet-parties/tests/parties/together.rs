@@ -95,6 +95,13 @@ fn what_is_not_proved_among_parties_is_refused() {
             "{method}: {refused:?}"
         );
     }
+    let of_people = format!("{}[unit]\ncolumn = \"who\"\nmax_records = 3\n", crate::common::SCHEMA);
+    let of_people = privet_learn::Request {
+        schema: privet_data::Schema::from_toml(&of_people).unwrap(),
+        ..request("gd", Loss::Logistic, &names, 1)
+    };
+    let refused = plan(&of_people).unwrap_err().to_string();
+    assert!(refused.contains("several parties"), "{refused}");
     let pure = request("ssp", Loss::SQUARED, &names, 1).within(Budget::new(1.0, 0.0).unwrap());
     assert!(plan(&pure).is_err(), "Laplace noise is not shared");
     // A plan for parties is not carried out alone, nor the other way round.

@@ -7,6 +7,7 @@ use crate::progress::Meter;
 use crate::releasing::{Releasing, read_table};
 use crate::say;
 use clap::Args;
+use privet_data::Schema;
 use privet_learn::look::count::Count;
 use privet_learn::{Erm, Plan, Released, Task};
 use privet_parties::tls::Connections;
@@ -57,6 +58,8 @@ impl Train {
 
     fn take_part<T: Task>(&self, folder: &Folder, noun: &str) -> Result<(), Failure> {
         let planned: Plan<T> = folder.agreement().plan()?;
+        let schema: Schema = serde_json::from_value(folder.agreement().schema.clone())
+            .map_err(|error| Failure::input(format!("the agreement's schema: {error}")))?;
         let mut inputs = vec![self.data.as_path()];
         inputs.extend(self.schema.as_deref());
         let place = self.releasing.place(&inputs)?;
@@ -90,7 +93,7 @@ impl Train {
                 data.rows()
             )));
         }
-        spending.recognise(&self.data, None)?;
+        spending.recognise(&self.data, Some(&schema))?;
         let planned = match before {
             Some(Paid { entered, .. }) => match entered {
                 Some(entered) => planned.entered_in(entered),
