@@ -21,7 +21,7 @@ if [[ -z "$table" ]]; then
     table="$work/demo"
 fi
 cp "$table/schema.toml" "$work/schema.toml"
-data="$(ls "$table"/train.csv "$table"/census.csv 2> /dev/null | head -n 1)"
+data="$table/train.csv"
 
 # Deals the rows out, unevenly: party j gets about j times as many as the first.
 python3 - "$data" "$work" "$parties" <<'PY'
@@ -37,7 +37,7 @@ for j in shares:
         out.write("\n".join([head, *rows[at:end]]) + "\n")
     flags += ["--party", f"p{j}={end - at}"]
     at = end
-open(f"{work}/flags", "w").write(" ".join(flags))
+open(f"{work}/flags", "w").write(" ".join(flags) + "\n")
 PY
 
 free_port() {
