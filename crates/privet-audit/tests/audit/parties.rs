@@ -1,7 +1,7 @@
 //! Sums among parties, seen by servers and parties that work together.
 //!
 //! The seeds are fixed. At a confidence of 1 − 10⁻¹⁰ another seed would refute one of the true claims with probability
-//! below 10⁻⁹. The false claim would not be refuted only if a bound from 10⁴ judging runs were off by more than 7
+//! below 10⁻⁹. The false claim would not be refuted only if a bound from 5·10⁴ judging runs were off by more than 7
 //! of its standard deviations.
 
 use privet_audit::AuditError;
@@ -71,7 +71,7 @@ impl Target for Coalition {
 }
 
 fn found(among: Among, servers: usize, runs: u64) -> Finding {
-    let budget = Budget::new(2.0, 1e-5).unwrap();
+    let budget = Budget::new(4.0, 1e-5).unwrap();
     let options = AttackOptions { runs, confidence: 1.0 - 1e-10, seed: 47 };
     audit(&Coalition::new(among, servers, budget), &Claim::stated_gaussian(budget), &options, &())
         .unwrap()
@@ -83,13 +83,14 @@ fn a_coalition_learns_no_more_than_claimed_and_one_server_more_would() {
     for (among, colluding) in
         [(among(2, 1), 1), (among(3, 1), 2), (among(3, 2), 1), (among(2, 1), 0)]
     {
-        let finding = found(among, colluding, 20_000);
+        let finding = found(among, colluding, 60_000);
         assert!(!finding.refuted, "{among:?}: {finding:?}");
-        // Where as many collude as may, most of the claim is seen: the noise is no wider than it must be.
+        // Where as many collude as may, most of the claim is seen: the noise is no wider than it must be (within what
+        // these bounds resolve).
         if colluding > 0 {
-            assert!(finding.mu_lower.unwrap() > 0.85 * finding.mu_claimed.unwrap(), "{finding:?}");
+            assert!(finding.mu_lower.unwrap() > 0.7 * finding.mu_claimed.unwrap(), "{finding:?}");
         }
     }
     // Two of three colluding where two were to be honest: noise of σ/√2 is left.
-    assert!(found(among(3, 2), 2, 20_000).refuted);
+    assert!(found(among(3, 2), 2, 60_000).refuted);
 }

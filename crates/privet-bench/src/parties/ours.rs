@@ -1,13 +1,13 @@
 //! The product among parties: every sum through shares, two servers, each with noise of its own.
 
-use super::problem::{some, tables};
+use super::problem::{folder, read, some};
 use super::{Dealt, Parties, line};
 use crate::error::BenchError;
 use crate::score::score;
 use crate::streams::{Emit, Settings};
 use crate::suite::Onlooker;
-use privet_core::Budget;
-use privet_core::Neighbours;
+use privet_core::{Budget, Neighbours};
+use privet_data::Schema;
 use privet_dp::mechanism::shares::{Among, InProcess};
 use privet_dp::noise::SystemRandom;
 use privet_learn::model::Model;
@@ -26,21 +26,32 @@ pub(super) fn ours(
     watch: &dyn Onlooker,
     emit: Emit<'_>,
 ) -> Result<(), BenchError> {
-    let (schema, train, test) = tables(dealt, settings)?;
-    let (train, test) = (some(&train, dealt.training), some(&test, dealt.test));
+    let folder = folder(dealt, settings)?;
+    let schema = Schema::load(folder.join("schema.toml"))?;
+    let table = |stem: &str, schema: &Schema, most: usize| {
+        read(&folder, stem, schema).map(|table| some(&table, most))
+    };
+    let linear = schema.linear();
+    let (train, test) =
+        (table("train", &linear, dealt.training)?, table("test", &linear, dealt.test)?);
     let rows = train.rows() as u64;
     let never = AtomicBool::new(false);
-    let request = |method: &str| -> Result<Request, BenchError> {
+    let request = |method: &str, schema: &Schema| -> Result<Request, BenchError> {
         let task = Erm { loss: Loss::Logistic, method: method.parse::<Method>()? };
         Ok(Request::new(schema.clone(), rows, Neighbours::ReplaceOne, task))
     };
-    let plain = plan(&request("non-private")?)?.run(&train, &mut SystemRandom::new()?, &never)?;
-    let (_, best) = score(&Model::from_release(plain)?, &schema, &test);
+    let plain =
+        plan(&request("non-private", &linear)?)?.run(&train, &mut SystemRandom::new()?, &never)?;
+    let (_, best) = score(&Model::from_release(plain)?, &linear, &test);
     for parties in &dealt.parties {
-        for method in ["gd", "auto"] {
+        for (method, schema) in [("gd", &linear), ("auto", &schema)] {
             let among = Among { parties: *parties, servers: 2, honest: 1 };
             let budget = Budget::new(suite.epsilon, suite.delta)?;
-            let planned = plan(&request(method)?.within(budget).shared(among))?;
+            let planned = plan(&request(method, schema)?.within(budget).shared(among))?;
+            let (train, test) = (
+                table("train", planned.schema(), dealt.training)?,
+                table("test", planned.schema(), dealt.test)?,
+            );
             watch.say(&format!("ours: {method} on {} among {parties} parties", dealt.dataset));
             for run in 0..suite.runs {
                 let crowd = Crowd::new(train.clone(), among, Box::new(SystemRandom::new()?));
@@ -49,7 +60,7 @@ pub(super) fn ours(
                 let started = Instant::now();
                 let release = planned.run_among(&crowd, &together, &mut own, &never, None)?;
                 let seconds = started.elapsed().as_secs_f64();
-                let (_, found) = score(&Model::from_release(release)?, &schema, &test);
+                let (_, found) = score(&Model::from_release(release)?, planned.schema(), &test);
                 emit(line(
                     "ours",
                     method,

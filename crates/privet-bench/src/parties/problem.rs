@@ -6,10 +6,11 @@ use super::Dealt;
 use crate::catalog;
 use crate::error::BenchError;
 use crate::streams::Settings;
-use privet_data::read::{self, ReadOptions};
+use privet_data::read::ReadOptions;
 use privet_data::{Dataset, Schema, Target, keyed, split};
 use privet_dp::noise::{FixedSeed, GridGaussian, Source};
 use rayon::prelude::*;
+use std::path::{Path, PathBuf};
 
 /// Which loss; both have slopes of at most 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -197,7 +198,9 @@ pub fn rows(dealt: &Dealt, shape: Shape, settings: &Settings) -> Result<(Rows, R
     if dealt.dataset == "generated-95" {
         return Ok((generated(dealt.training, 1), generated(dealt.test, 2)));
     }
-    let (_, train, test) = tables(dealt, settings)?;
+    let folder = folder(dealt, settings)?;
+    let schema = Schema::load(folder.join("schema.toml"))?.linear();
+    let (train, test) = (read(&folder, "train", &schema)?, read(&folder, "test", &schema)?);
     let of = |data: &Dataset, most: usize| {
         let order = split::shuffled(data.rows(), &keyed::key(1));
         plain(data, shape, &order[..most.min(order.len())])
@@ -205,23 +208,20 @@ pub fn rows(dealt: &Dealt, shape: Shape, settings: &Settings) -> Result<(Rows, R
     Ok((of(&train, dealt.training), of(&test, dealt.test)))
 }
 
-/// The schema and both tables of a set of the catalog.
-pub fn tables(
-    dealt: &Dealt,
-    settings: &Settings,
-) -> Result<(Schema, Dataset, Dataset), BenchError> {
+/// Where a set of the catalog lies, prepared.
+pub fn folder(dealt: &Dealt, settings: &Settings) -> Result<PathBuf, BenchError> {
     let folder = settings.work.join(&dealt.dataset);
     if !folder.join("schema.toml").is_file() {
         catalog::prepare(&dealt.dataset, &settings.originals, &folder, None)?;
     }
-    let schema = Schema::load(folder.join("schema.toml"))?.linear();
-    let read = |stem: &str| -> Result<Dataset, BenchError> {
-        let files = ["csv", "svm"].map(|ending| folder.join(format!("{stem}.{ending}")));
-        let file = files.iter().find(|file| file.is_file()).unwrap_or(&files[0]);
-        Ok(read::read(file, &schema, &ReadOptions::default())?)
-    };
-    let (train, test) = (read("train")?, read("test")?);
-    Ok((schema, train, test))
+    Ok(folder)
+}
+
+/// One of its tables, encoded by a schema.
+pub fn read(folder: &Path, stem: &str, schema: &Schema) -> Result<Dataset, BenchError> {
+    let files = ["csv", "svm"].map(|ending| folder.join(format!("{stem}.{ending}")));
+    let file = files.iter().find(|file| file.is_file()).unwrap_or(&files[0]);
+    Ok(privet_data::read::read(file, schema, &ReadOptions::default())?)
 }
 
 fn plain(data: &Dataset, shape: Shape, order: &[usize]) -> Rows {
