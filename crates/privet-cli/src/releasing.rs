@@ -77,6 +77,11 @@ impl Releasing {
         self.budget.spending(data, doing, self.seed.is_some())
     }
 
+    /// Nobody pays again for what was spent, without a ledger, before.
+    pub fn going_on(&self) -> Result<Spending, Failure> {
+        self.budget.going_on()
+    }
+
     /// Refuses to go on with a stream that the ledger, where there is one, has not spent on this data set.
     /// What comes back recognises its table.
     pub fn paid_before(

@@ -219,11 +219,12 @@ pub(crate) fn plan(
     }
     let excess = dense.procedure.predicted_excess(facts);
     let hopeless = excess.is_some_and(|excess| predicted::hopeless(facts, excess));
-    if let Some(quick) = few_passes(facts, budget, calibration, excess) {
+    let alone = facts.widening == 1.0;
+    if alone && let Some(quick) = few_passes(facts, budget, calibration, excess) {
         return Ok(quick);
     }
-    // For numbers a model of few columns does worse than the mean.
-    if facts.loss.needs_classes() && (wide(facts) || hopeless) {
+    // For numbers a model of few columns does worse than the mean; and choices are not made among parties.
+    if alone && facts.loss.needs_classes() && (wide(facts) || hopeless) {
         let sparse = Method::FrankWolfe(Default::default());
         return sparse.plan(facts, budget, calibration).or(Ok(dense));
     }

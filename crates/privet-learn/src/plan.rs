@@ -7,11 +7,12 @@ use crate::request::{Calibration, Request};
 use crate::settings::Shown;
 use crate::task::{Task, Work};
 use crate::{LearnError, run};
-use privet_core::{Budget, Neighbours};
+use privet_core::{Budget, Neighbours, Unit};
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
 use privet_dp::account::{self, Event, Filter, Guarantee};
 use privet_dp::gate::{Arithmetic, Entered, Purse, Release, Spend, Statement};
+use privet_dp::mechanism::shares::{Among, Together};
 use privet_dp::noise::Source;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -53,10 +54,24 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
             instead: "give neighbours replace-one or add-remove, which protect whole records",
         });
     }
+    request.among.map(|among| among.check()).transpose()?;
+    if request.among.is_some() && request.schema.unit() != Unit::Record {
+        return Err(LearnError::NotCovered {
+            what: "one person's rows may lie at several parties, who cannot count them together"
+                .into(),
+            instead: "leave [unit] out of the schema: then each row is protected, at whichever party it is",
+        });
+    }
     let facts = T::facts(request)?;
     let planned = T::plan(request, &facts)?;
     let procedure = match &planned.work {
         Work::Private(procedure) => procedure.clone(),
+        Work::Plain(_) if request.among.is_some() => {
+            return Err(LearnError::NotCovered {
+                what: "a method without privacy cannot be carried out among parties".into(),
+                instead: "give a private method: auto, gd, centred-gd or ssp",
+            });
+        }
         Work::Plain(_) => {
             return Ok(Plan {
                 request: settled(request, planned.settled, None)?,
@@ -72,6 +87,13 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
         }
     };
     procedure.check(&facts)?;
+    if request.among.is_some() && !procedure.among_parties() {
+        return Err(LearnError::NotCovered {
+            what: format!("{} cannot be carried out among parties", planned.settled.summary()),
+            instead: "give a delta above 0 and method auto, gd, centred-gd or ssp, or count: they ask for nothing \
+                      but sums under Gaussian noise",
+        });
+    }
     let events = procedure.event()?;
     let budget = request.budget.ok_or_else(|| no_budget(request))?;
     let limit = procedure.limit();
@@ -83,6 +105,7 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
     if budget.delta() * request.rows as f64 > 1.0 {
         notes.push(LARGE_DELTA.into());
     }
+    notes.extend(request.among.map(among_whom));
     Ok(Plan {
         request: settled(request, planned.settled, Some(&events))?,
         facts,
@@ -94,6 +117,18 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
         notes,
         entered: None,
     })
+}
+
+/// Under which condition a claim among parties holds.
+fn among_whom(among: Among) -> String {
+    let Among { parties, servers, honest } = among;
+    let out = servers - honest;
+    format!(
+        "among {parties} parties and {servers} servers: it holds towards everyone who sees the model, and towards any \
+         of the parties together with at most {out} of the servers; {honest} must keep shares and noise secret. For that the \
+         released noise is {:.3} times as wide as what is charged",
+        among.widening()
+    )
 }
 
 pub(crate) fn no_budget<T: Task>(request: &Request<T>) -> LearnError {
@@ -303,7 +338,7 @@ impl<T: Task> Plan<T> {
         source: &mut dyn Source,
         monitor: &dyn Monitor,
     ) -> Result<Release<T::Artefact>, LearnError> {
-        run::run(self, table, source, monitor, None)
+        run::run(self, table, source, monitor, None, None)
     }
 
     /// The same, paid for: everything is reserved with the purse before the data are looked at, and spent from the
@@ -315,7 +350,26 @@ impl<T: Task> Plan<T> {
         monitor: &dyn Monitor,
         purse: &mut dyn Purse,
     ) -> Result<Release<T::Artefact>, LearnError> {
-        run::run(self, table, source, monitor, Some(purse))
+        run::run(self, table, source, monitor, Some(purse), None)
+    }
+
+    /// The same as one of the parties of the request: `table` holds this one's rows, and `together` leads to the others.
+    pub fn run_among(
+        &self,
+        table: &dyn Table,
+        together: &dyn Together,
+        source: &mut dyn Source,
+        monitor: &dyn Monitor,
+        purse: Option<&mut dyn Purse>,
+    ) -> Result<Release<T::Artefact>, LearnError> {
+        let Some(among) = self.request.among else {
+            return Err(LearnError::NotCovered {
+                what: "the plan is for one table, not for parties".into(),
+                instead: "give the request the number of parties and servers",
+            });
+        };
+        let part = run::PartOf { table, rows: self.request.rows as usize };
+        run::run(self, &part, source, monitor, purse, Some((among, together)))
     }
 
     /// What running it will spend, for whoever keeps account; refused where it has no price.
@@ -330,6 +384,11 @@ impl<T: Task> Plan<T> {
             Some(limit) => Some(Spend::Within(limit)),
             None => self.events.clone().map(Spend::Exactly),
         }
+    }
+
+    /// Where a ledger has spent it, if one did before it is carried out.
+    pub fn entered(&self) -> Option<&Entered> {
+        self.entered.as_ref()
     }
 
     /// Of which a ledger has spent the whole before it is carried out, as a stream is: its certificates say where.

@@ -120,6 +120,12 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
         Ok(())
     }
 
+    /// Whether all that it asks of records are sums under Gaussian noise, which parties can add up in shares
+    /// ([`privet_dp::mechanism::shares`]) and which it counts on being wider then.
+    fn among_parties(&self) -> bool {
+        false
+    }
+
     /// What its walk begins from, if it is one: of the plan alone.
     fn walk(&self) -> Option<serde_json::Value> {
         None

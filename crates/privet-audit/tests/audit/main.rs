@@ -12,6 +12,7 @@ mod errata;
 mod learners;
 mod membership;
 mod networks;
+mod parties;
 mod phase;
 mod power;
 mod ratings;

@@ -152,6 +152,7 @@ impl Job<'_> {
             neighbours: cell.neighbours,
             calibration: cell.calibration,
             noise: vec![],
+            among: None,
             task,
         })
     }

@@ -93,6 +93,7 @@ fn compare(train: &Path, schema: &Path, test: &Path) -> Result<(), Failure> {
         neighbours: Neighbours::ReplaceOne,
         calibration: Calibration::Sound,
         noise: vec![],
+        among: None,
         task: Erm { loss: Loss::Logistic, method: Method::NonPrivate(Default::default()) },
     };
     let never = AtomicBool::new(false);

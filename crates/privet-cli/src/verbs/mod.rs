@@ -20,6 +20,7 @@ pub mod methods;
 pub mod neighbours;
 pub mod network;
 pub mod online;
+pub mod party;
 pub mod plan;
 mod plan_ratings;
 pub mod predict;

@@ -42,6 +42,7 @@ mod neighbours;
 mod network;
 mod online;
 mod output;
+mod party;
 mod private_count;
 mod public;
 mod report;

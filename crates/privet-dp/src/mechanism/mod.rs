@@ -22,6 +22,7 @@
 //! | [`EstimatedAnswers`] | the same, ended by what a noised number says | (ε, δ), finite arithmetic |
 //! | [`NoisyArgmax`], [`ConfidentArgmax`] | Gaussian noise to votes by class, of which the largest is named | exact Gaussian curve, finite arithmetic |
 //! | [`AgreedLabels`] | the same to a batch, let out if a noised distance says that voters agree | (ε, δ), finite arithmetic |
+//! | [`shares`] | the first of these among parties, each of whom shows its sum to nobody | as alone |
 //! | [`PerturbedObjective`] | a random linear term inside an objective | objective perturbation, AMP |
 
 mod agreed_labels;
@@ -40,6 +41,7 @@ mod partition;
 mod rotated;
 mod sampled_gaussian;
 mod selection;
+pub mod shares;
 mod shuffled;
 mod sparse_vector;
 mod stability;

@@ -33,5 +33,6 @@ mod sampled_gaussian;
 mod selected_runs;
 mod selection;
 mod session;
+mod shares;
 mod sparse_vector;
 mod stability;

@@ -198,8 +198,8 @@ pub(super) fn floor(facts: &Facts, budget: &Allowance<'_>) -> f64 {
 /// What is done at a noise scale, with the rule's ridge unless one is given.
 pub(super) fn at(facts: &Facts, pure: bool, scale: f64, ridge: Option<f64>) -> Solving {
     // τ: the standard deviation off the diagonal.
-    let spread =
-        if pure { scale * std::f64::consts::SQRT_2 } else { scale / std::f64::consts::SQRT_2 };
+    let spread = facts.widening
+        * if pure { scale * std::f64::consts::SQRT_2 } else { scale / std::f64::consts::SQRT_2 };
     let ridge = ridge.unwrap_or(spread * (facts.columns as f64).sqrt());
     Solving { moments: moments(facts, pure, scale, ridge) }
 }
@@ -258,6 +258,10 @@ impl Procedure<super::Erm> for Solving {
         Shown::of([("ridge", self.moments.ridge), ("moment_noise", scale)])
     }
 
+    fn among_parties(&self) -> bool {
+        matches!(self.moments.law, MomentsLaw::Gaussian(_))
+    }
+
     /// As of a linear term: the error n − Nθ of the normal equations, at the norm that is expected.
     fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
         let (matrix, cross) = match &self.moments.law {
@@ -269,7 +273,8 @@ impl Procedure<super::Erm> for Solving {
                 (spread, spread)
             }
         };
-        let noise = (matrix * predicted::NORM / facts.radius).hypot(cross / self.moments.weight);
+        let noise = facts.widening
+            * (matrix * predicted::NORM / facts.radius).hypot(cross / self.moments.weight);
         Some(predicted::perturbed(facts, noise, self.moments.ridge))
     }
 
