@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output::{self, number};
 use crate::verbs::{
-    complete, count, describe as described, neighbours, network, select, tune, vote,
+    complete, count, describe as described, neighbours, network, select, tune, vote, worth,
 };
 use crate::{page, say, words};
 use clap::Args;
@@ -15,6 +15,7 @@ use privet_dp::noise::Origin;
 use privet_learn::file::{self, Seal};
 use privet_learn::look::count::Count;
 use privet_learn::look::describe::Describe;
+use privet_learn::look::evaluate::{Evaluate, Worth};
 use privet_learn::model::Model;
 use privet_learn::online::Stream;
 use privet_learn::online::tally::Tally;
@@ -122,6 +123,13 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
             );
             (words::wrapped(&purpose, "  "), facts(found), found.request().task.noised())
         }
+        Loaded::Evaluation(found) => {
+            let purpose = format!(
+                "What the model of digest {}… is worth on labelled records.",
+                found.request().task.model.get(..12).unwrap_or_default()
+            );
+            (words::wrapped(&purpose, "  "), facts(found), found.request().task.noised())
+        }
         Loaded::Support(support) => {
             let purpose = words::wrapped(&select::purpose(support), "  ");
             (purpose, facts(support), support.request().task.noised())
@@ -192,6 +200,10 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
         }
         Loaded::Counts(counts) => section("Counts", count::table(counts)),
         Loaded::Description(found) => section("Columns", described::table(found)),
+        Loaded::Evaluation(found) => {
+            let worth = Worth::of(found.request(), found.artefact());
+            section("Worth", worth.map_or(String::new(), |worth| worth::table(&worth)));
+        }
         Loaded::Support(support) => section("Columns", select::list(support)),
         Loaded::Labels(labels) => section("Labels", vote::list(labels)),
         Loaded::Answers(answered) => section("Answers", neighbours::list(answered)),
@@ -296,7 +308,7 @@ fn facts<T: Task>(released: &Released<T>) -> String {
         format!("{} rows declared, {} encoded columns", request.rows, encoding.width()),
         format!("{} neighbours; the unit is {}", request.neighbours, request.schema.unit()),
     ];
-    if ![Count::NAME, Describe::NAME].contains(&T::NAME) {
+    if ![Count::NAME, Describe::NAME, Evaluate::NAME].contains(&T::NAME) {
         let length = number(encoding.l2_radius());
         let done = match request.schema.clip().rows {
             Rows::Clip => "clipped",

@@ -30,3 +30,4 @@ pub mod train;
 pub mod tune;
 pub mod verify;
 pub mod vote;
+mod worth;
