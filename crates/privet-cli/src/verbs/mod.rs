@@ -12,6 +12,7 @@ pub mod data;
 pub mod demo;
 pub mod describe;
 pub mod evaluate;
+pub mod explain;
 pub mod inspect;
 pub mod keygen;
 #[cfg(not(feature = "bench"))]
@@ -24,8 +25,10 @@ pub mod plan;
 mod plan_ratings;
 pub mod predict;
 pub mod recommend;
+pub mod report;
 pub mod schema;
 pub mod select;
+pub mod total;
 pub mod train;
 pub mod tune;
 pub mod verify;

@@ -6,6 +6,7 @@ mod additive;
 mod auto;
 mod averaged;
 mod centred_gd;
+mod certainty;
 mod chosen_amp;
 #[path = "../common/mod.rs"]
 mod common;
@@ -18,6 +19,7 @@ mod describe;
 mod disk;
 mod erm;
 mod errata;
+mod evaluate;
 mod experts;
 mod file;
 mod formats;
