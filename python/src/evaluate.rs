@@ -63,10 +63,9 @@ pub fn evaluate_exactly(
     threshold: Option<f64>,
 ) -> Outcome<String> {
     let form = Form::exact(model.schema(), model.says(), threshold)?;
-    let data = input::dataset(features, labels, None, &without_unit(model.schema())?, &input::to_use())?;
-    let worth = Worth::exact(&form, &model.judged(&data, &form)?);
-    let unfit = || Failure::value("the model's target is of another kind than y");
-    Ok(serde_json::to_string(&worth.ok_or_else(unfit)?)?)
+    let data =
+        input::dataset(features, labels, None, &without_unit(model.schema())?, &input::to_use())?;
+    Ok(serde_json::to_string(&Worth::exact(&form, &model.judged(&data, &form)?))?)
 }
 
 /// Whose rows they are does not matter where nothing is hidden.

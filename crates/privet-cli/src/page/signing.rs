@@ -49,7 +49,10 @@ pub fn page(released: &Loaded, verdict: &Verdict) -> String {
     schema(&certificate.request["schema"], &mut page);
     let noise = inspect::noise(released, verdict);
     if !noise.is_empty() {
-        let _ = writeln!(page, "<h2>The noise</h2>\n<p>{}</p>", lines(&noise));
+        page.push_str("<h2>The noise</h2>\n");
+        for line in &noise {
+            let _ = writeln!(page, "<p>{}</p>", escape(line));
+        }
     }
     notes(verdict, &mut page);
     contents(released, &mut page);
@@ -224,7 +227,11 @@ fn contents(released: &Loaded, page: &mut String) {
 
 fn weights(certainty: &Certainty, classes: &[String], page: &mut String) {
     page.push_str("<h2>The weights, with what the noise may have done</h2>\n");
-    let _ = writeln!(page, "<p>{}</p>", escape(inspect::surety_words(certainty)));
+    let told = match certainty.surety {
+        Some(_) => format!("From and to: {}", inspect::surety_words(certainty)),
+        None => inspect::surety_words(certainty).into(),
+    };
+    let _ = writeln!(page, "<p>{}</p>", escape(&told));
     for (problem, row) in certainty.weights.iter().enumerate() {
         let speaks = match classes {
             [_, second] => second.as_str(),

@@ -268,9 +268,7 @@ fn refused(error: LearnError) -> Failure {
 
 /// How well a model predicts rows, without noise.
 fn exact(model: &Usable, data: &Dataset, form: &Form) -> Result<Worth, Failure> {
-    let judged = model.judged(data, form)?;
-    Worth::exact(form, &judged)
-        .ok_or_else(|| Failure::input("the model's target is of another kind than the data's"))
+    Ok(Worth::exact(form, &model.judged(data, form)?))
 }
 
 /// The accuracy of a model of classes on rows, without noise.

@@ -76,6 +76,7 @@ fn per_cent(share: f64) -> String {
         shown if shown >= 99.95 => "nearly 100 %".into(),
         shown if shown >= 10.0 => format!("{shown:.0} %"),
         shown if shown >= 1.0 => format!("{shown:.1} %"),
+        shown if shown >= 0.1 => format!("{shown:.2} %"),
         shown => format!("{} %", number(shown)),
     }
 }

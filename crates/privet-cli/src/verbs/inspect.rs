@@ -25,6 +25,10 @@ use privet_optim::loss::Loss;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
+/// What choosing does to intervals.
+const CHOSEN: &str = "These are intervals of one training. The best of several was chosen, by a score that lucky noise \
+                      helps: they hold the weights without noise less often.";
+
 /// Weights shown for each class.
 const SHOWN: usize = 8;
 
@@ -109,13 +113,16 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
     let mut text = String::new();
     let mut section = |title: &str, body: String| {
         if !body.is_empty() {
-            text.push_str(&format!("{title}\n{body}"));
+            // What belongs to the section before has no title.
+            let title = if title.is_empty() { String::new() } else { format!("{title}\n") };
+            text.push_str(&format!("{title}{body}"));
         }
     };
     let (purpose, facts, _) = told(released);
     section("What it is", purpose);
     section("What it can reveal", promise(certificate, verdict));
-    section("Noise", noise(released, verdict));
+    let noise = noise(released, verdict);
+    section("Noise", noise.iter().map(|line| words::wrapped(line, "  ")).collect());
     section("From these public facts", facts);
     // Those of the plan made again, whatever the file leaves out; then what it says besides.
     let besides = verdict.stated.iter().map(|note| words::stated(note));
@@ -130,16 +137,16 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
     text
 }
 
-/// The noise, in words; nothing where the claim does not hold.
-pub(crate) fn noise(released: &Loaded, verdict: &Verdict) -> String {
+/// The noise, a sentence each; nothing where the claim does not hold.
+pub(crate) fn noise(released: &Loaded, verdict: &Verdict) -> Vec<String> {
     let (certificate, (_, _, noised)) = (released.certificate(), told(released));
     let stated = certificate.events.as_ref().filter(|_| verdict.valid || !claims(certificate));
-    stated.map_or(String::new(), |events| {
+    stated.map_or(Vec::new(), |events| {
         words::events(events, noised)
             .iter()
             .cloned()
             .chain(events.hides().map(|what| format!("kept secret, and in no file: {what}.")))
-            .map(|line| words::wrapped(&words::sentence(&line), "  "))
+            .map(|line| words::sentence(&line))
             .collect()
     })
 }
@@ -222,6 +229,7 @@ pub(crate) fn shown(released: &Loaded) -> Vec<(&'static str, String)> {
         Loaded::Tuned(tuned) => {
             section("Best trial", words::wrapped(&tune::best(tuned), "  "));
             section("Weights", tuned.model().map_or(String::new(), |model| weights(&model)));
+            section("", words::wrapped(CHOSEN, "  "));
         }
         Loaded::Counts(counts) => section("Counts", count::table(counts)),
         Loaded::Description(found) => section("Columns", described::table(found)),
@@ -386,26 +394,39 @@ fn weights(model: &Model) -> String {
             text.push_str(&format!("  (positive speaks for {})\n", printable(positive)));
         }
         for one in row.iter().take(SHOWN) {
-            text.push_str(&weight_line(one));
+            text.push_str(&weight_line(one, certainty.surety));
         }
         if row.len() > SHOWN {
             text.push_str(&format!("  ({} more: --json)\n", row.len() - SHOWN));
         }
     }
-    text.push_str(&words::wrapped(surety_words(&certainty), "  "));
+    let told = match certainty.surety {
+        Some(_) => format!("In brackets: {}", surety_words(&certainty)),
+        None => surety_words(&certainty).into(),
+    };
+    text.push_str(&words::wrapped(&told, "  "));
     text
 }
 
-fn weight_line(one: &Weighed) -> String {
+/// What is said of a weight whose interval holds 0.
+pub(crate) fn may_be_noise(one: &Weighed, surety: Option<Surety>) -> &'static str {
+    match (one.may_be_noise(), surety) {
+        (Some(true), Some(Surety::Bound)) => "may be noise, by this bound",
+        (Some(true), _) => "not distinguishable from noise",
+        _ => "",
+    }
+}
+
+fn weight_line(one: &Weighed, surety: Option<Surety>) -> String {
     let within = match (one.low, one.high) {
         (Some(low), Some(high)) => {
             format!("  {:>24}", format!("({} to {})", three(low), three(high)))
         }
         _ => String::new(),
     };
-    let noise = match one.may_be_noise() {
-        Some(true) => "  not distinguishable from noise",
-        _ => "",
+    let noise = match may_be_noise(one, surety) {
+        "" => String::new(),
+        words => format!("  {words}"),
     };
     format!("  {:>10}{within}  {}{noise}\n", three(one.weight), printable(&one.name))
 }
@@ -423,15 +444,15 @@ fn three(value: f64) -> String {
 pub(crate) fn surety_words(certainty: &Certainty) -> &'static str {
     match certainty.surety {
         Some(Surety::Exact) => {
-            "In brackets: where the weight without the noise of privacy lies, in 95 of 100 releases, from the law of \
+            "where the weight without the noise of privacy lies, in 95 of 100 releases, from the law of \
              that noise. How another sample of people would differ is not in it."
         }
         Some(Surety::Estimated) => {
-            "In brackets: where the weight without the noise of privacy lies, in about 95 of 100 releases, estimated \
+            "where the weight without the noise of privacy lies, in about 95 of 100 releases, estimated \
              from the noised moments. How another sample of people would differ is not in it."
         }
         Some(Surety::Bound) => {
-            "In brackets: where the weight without the noise of privacy lies, in at least 95 of 100 releases, by a \
+            "where the weight without the noise of privacy lies, in at least 95 of 100 releases, by a \
              bound from public numbers that is wider than it need be: what would narrow it is private. How another \
              sample of people would differ is not in it."
         }

@@ -26,13 +26,16 @@ fn without_a_budget_all_is_shown_under_a_banner() {
 #[test]
 fn a_class_that_is_never_predicted_is_told() {
     let world = World::new();
-    world.ok(TRAIN);
-    let all = world.ok("evaluate model.json table.csv --threshold 0.9999999");
+    // Unsure of itself, and the same in every run.
+    world.ok(
+        "train table.csv --schema schema.toml --method non-private --ridge 20 --out model.json",
+    );
+    let all = world.ok("evaluate model.json table.csv --threshold 0.999");
     assert!(all.contains("\"yes\" is never predicted"), "{all}");
     // A missed one costs next to nothing: the same by costs, from the costs alone.
-    let costs = world.ok("evaluate model.json table.csv --costs 1:9999999");
+    let costs = world.ok("evaluate model.json table.csv --costs 1:999");
     assert!(costs.contains("\"yes\" is never predicted"), "{costs}");
-    let predictions = world.ok("predict model.json table.csv --costs 1:9999999");
+    let predictions = world.ok("predict model.json table.csv --costs 1:999");
     assert_eq!(predictions.matches("yes").count(), 0);
     let share = world.ok_json("evaluate model.json table.csv --share 0.25 --json");
     let threshold = share["threshold_for_share"].as_f64().unwrap();
@@ -56,7 +59,7 @@ fn with_a_budget_everything_is_one_certified_release() {
         for words in ["accuracy", "always saying", "95 of 100", "released with this guarantee"] {
             assert!(ended.stdout.contains(words), "{line}: {words}: {}", ended.stdout);
         }
-        assert!(world.ok("verify worth.json").contains("holds"), "{line}");
+        assert!(world.ok("verify worth.json").contains("VALID"), "{line}");
         assert!(world.ok("inspect worth.json").contains("accuracy"));
         let shown = world.ok_json(&format!("{line} --json"));
         assert_eq!(shown["private"], true);
@@ -75,7 +78,7 @@ fn an_evaluation_pays_from_the_ledger() {
     world.ok("budget open table.csv --schema schema.toml --epsilon 4 --delta 1e-4");
     world.ok("train table.csv --schema schema.toml --epsilon 2 --out model.json");
     world.ok("evaluate model.json table.csv --epsilon 1 --out worth.json");
-    world.refused(1, "evaluate model.json table.csv --epsilon 3 --out more.json", &["table"]);
+    world.refused(1, "evaluate model.json table.csv --epsilon 4 --out more.json", &["table"]);
 }
 
 #[test]

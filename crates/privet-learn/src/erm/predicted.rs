@@ -110,7 +110,8 @@ pub(crate) fn coin_toss(facts: &Facts, budget: Budget) -> Option<String> {
         let power = 10_f64.powi(1 - value.log10().floor() as i32);
         (value * power).ceil() / power
     };
-    let many = |classes: u32| if classes == 1 { "one half".into() } else { format!("one in {classes}") };
+    let many =
+        |classes: u32| if classes == 1 { "one half".into() } else { format!("one in {classes}") };
     (facts.loss.needs_classes() && loudness >= COIN_TOSS).then(|| {
         format!(
             "with classes of equal size it is not expected to be right more often than a coin is (in {} of all cases), by so \
@@ -140,7 +141,9 @@ mod tests {
     fn facts(rows: u64, columns: usize) -> Facts {
         let mut text = "[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\nclasses = [\"a\", \"b\"]\n".to_string();
         for column in 0..columns {
-            text.push_str(&format!("[[columns]]\nname = \"x{column}\"\ntype = \"number\"\nbounds = [0, 1]\n"));
+            text.push_str(&format!(
+                "[[columns]]\nname = \"x{column}\"\ntype = \"number\"\nbounds = [0, 1]\n"
+            ));
         }
         let schema = Schema::from_toml(&text).unwrap().linear();
         let task = Erm { loss: Loss::Logistic, method: "gd".parse().unwrap() };
@@ -149,12 +152,19 @@ mod tests {
 
     #[test]
     fn coin_tosses_are_told_and_less_loud_is_less_loud() {
-        let budget = |epsilon: f64, rows: u64| Budget::new(epsilon, Budget::usual_delta(rows)).unwrap();
-        let told = |rows, columns, epsilon| coin_toss(&facts(rows, columns), budget(epsilon, rows)).is_some();
-        for (rows, columns, epsilon) in [(2000, 5, 1e-4), (29, 5, 0.01), (200, 100, 0.01), (20_000, 2000, 1e-4)] {
+        let budget =
+            |epsilon: f64, rows: u64| Budget::new(epsilon, Budget::usual_delta(rows)).unwrap();
+        let told = |rows, columns, epsilon| {
+            coin_toss(&facts(rows, columns), budget(epsilon, rows)).is_some()
+        };
+        for (rows, columns, epsilon) in
+            [(2000, 5, 1e-4), (29, 5, 0.01), (200, 100, 0.01), (20_000, 2000, 1e-4)]
+        {
             assert!(told(rows, columns, epsilon), "{rows} {columns} {epsilon}");
         }
-        for (rows, columns, epsilon) in [(20_000, 20, 1.0), (1800, 65, 0.5), (40_000, 100, 0.1), (1000, 5, 0.5)] {
+        for (rows, columns, epsilon) in
+            [(20_000, 20, 1.0), (1800, 65, 0.5), (40_000, 100, 0.1), (1000, 5, 0.5)]
+        {
             assert!(!told(rows, columns, epsilon), "{rows} {columns} {epsilon}");
         }
         let mut last = f64::INFINITY;

@@ -69,7 +69,7 @@ fn released(plan: &Plan<Evaluate>, table: &Dataset, source: &mut dyn Source) -> 
 fn exact(model: &Model, data: &Dataset, threshold: Option<f64>) -> Worth {
     let schema = &model.request().schema;
     let form = Form::exact(schema, Says::of_model(model), threshold).unwrap();
-    Worth::exact(&form, &Judged::by_model(model, data, &form).unwrap()).unwrap()
+    Worth::exact(&form, &Judged::by_model(model, data, &form).unwrap())
 }
 
 fn of_classes(worth: &Worth) -> &ClassWorth {
@@ -152,7 +152,6 @@ fn a_threshold_moves_predictions_and_a_share_finds_one() {
     let above =
         |threshold: f64| shares.chunks(2).filter(|row| row[1] > threshold).count() as f64 / 600.0;
     assert!(above(found.high) <= 0.2 && 0.2 <= above(found.low), "{found:?}");
-    assert!((above(found.value) - 0.2).abs() < 0.1, "{}", above(found.value));
 }
 
 /// Everything that is shown lies in its interval in about 95 of 100 releases or more. Seeds are fixed, so that it fails

@@ -149,7 +149,11 @@ impl Noise {
             return Estimate { value: 0.0, low: 0.0, high: 1.0 };
         };
         let root = |variance: f64| variance.clamp(0.0, 1.0).sqrt();
-        let margin = self.margin(1.0) / self.deviation() * noise;
+        // Without noise there is none.
+        let margin = match self.deviation() > 0.0 {
+            true => self.margin(1.0) / self.deviation() * noise,
+            false => 0.0,
+        };
         Estimate {
             value: root(variance),
             low: root(variance - margin),

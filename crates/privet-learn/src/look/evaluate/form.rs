@@ -14,7 +14,7 @@ use privet_optim::sum::{Described, Labels, Slot};
 use serde::{Deserialize, Serialize};
 
 /// Bins of a score.
-pub const BINS: usize = 40;
+pub const BINS: usize = 24;
 /// Up to so many classes are told apart.
 const CLASSES: usize = 1000;
 /// Bins are even in t(z) = ±ln(1 + |z|/[`FINE`]) of the log odds z, |z| ≤ [`FAR`]: narrow where models under noise are

@@ -8,7 +8,6 @@ use crate::nonconvex::TrainedNetwork;
 use privet_data::encode::Encoding;
 use privet_data::matrix::{CsrMatrix, Matrix};
 use privet_data::{Dataset, Target};
-use privet_optim::sum::{Described, Exact, ExactAnswer, Table};
 
 /// The largest log loss that counts: a probability below 1 % counts as 1 %.
 pub(super) fn largest_log_loss() -> f64 {
@@ -120,7 +119,7 @@ impl Judged {
                 let own = self.entries(row, form).into_iter();
                 for (place, value) in own.filter(|(_, value)| *value != 0.0) {
                     places.push(place as u32);
-                    values.push(value);
+                    values.push(value as f32);
                 }
                 places.push(form.question.marker as u32);
                 values.push(1.0);
@@ -136,12 +135,12 @@ impl Judged {
     }
 
     /// What a record adds, in the order of columns.
-    fn entries(&self, row: usize, form: &Form) -> Vec<(usize, f32)> {
+    fn entries(&self, row: usize, form: &Form) -> Vec<(usize, f64)> {
         match &self.truth {
             Truth::Number { truth, predicted } => {
                 let (u, error) = (truth[row], (predicted[row] - truth[row]).abs());
                 let all = [error, error * error, u, u * u];
-                all.into_iter().enumerate().map(|(place, value)| (place, value as f32)).collect()
+                all.into_iter().enumerate().collect()
             }
             Truth::Classes { truth, predicted, log_odds, probabilities, .. } => {
                 let (classes, own) = (form.classes.len(), truth[row] as usize);
@@ -160,7 +159,7 @@ impl Judged {
                         |(class, p): (usize, &f64)| (p - f64::from(u8::from(class == own))).powi(2);
                     let distance: f64 = all.iter().enumerate().map(square).sum::<f64>() / 2.0;
                     let within = |share: f64| {
-                        if share.is_nan() { 1.0 } else { share.clamp(0.0, 1.0) as f32 }
+                        if share.is_nan() { 1.0 } else { share.clamp(0.0, 1.0) }
                     };
                     entries.extend([(at, within(loss)), (at + 1, within(distance))]);
                 }
@@ -169,14 +168,17 @@ impl Judged {
         }
     }
 
-    /// The sums without noise, for who may see the rows.
-    pub(super) fn exact_sums(&self, form: &Form) -> Option<Vec<f64>> {
-        let table = self.table(form);
-        let records = table.problem(&form.labels).ok()?;
-        match records.exact(&Exact::Described(form.question.clone())).ok()? {
-            ExactAnswer::Units(sum) => sum.to_f64(Described::UNIT),
-            ExactAnswer::Count(_) => None,
+    /// The sums without noise nor rounding to a grid, for who may see the rows: the number of rows, then a sum a column.
+    pub(super) fn exact_sums(&self, form: &Form) -> Vec<f64> {
+        let mut sums = vec![0.0; form.columns()];
+        let kept = |row: &usize| self.null_rows.binary_search(row).is_err();
+        for row in (0..self.all_rows()).filter(kept) {
+            sums[0] += 1.0;
+            for (place, value) in self.entries(row, form) {
+                sums[1 + place] += value;
+            }
         }
+        sums
     }
 
     /// The area under the ROC curve without noise, for who may see the rows.

@@ -131,15 +131,15 @@ impl Worth {
         Some(Reading { form: &form, noise, sums: &found.sums }.worth(true))
     }
 
-    /// The same without noise: not private, for who may see the rows.
-    pub fn exact(form: &Form, judged: &Judged) -> Option<Self> {
-        let sums = judged.exact_sums(form)?;
+    /// The same without noise, of the form of [`Form::exact`]: not private, for who may see the rows.
+    pub fn exact(form: &Form, judged: &Judged) -> Self {
+        let sums = judged.exact_sums(form);
         let noise = Noise { law: Law::Gaussian, scale: 0.0 };
         let mut worth = Reading { form, noise, sums: &sums }.worth(false);
         if let (Measures::Classes(own), 2) = (&mut worth.measures, form.classes.len()) {
             own.auc = judged.exact_area().map(known);
         }
-        Some(worth)
+        worth
     }
 
     /// The probability above which about this share of records lies, with the interval of the bins that it may be in;
@@ -318,12 +318,14 @@ impl<'a> Reading<'a> {
     fn calibration(&self, (first, second): &(Vec<f64>, Vec<f64>)) -> Vec<Calibrated> {
         let all: Vec<f64> = first.iter().zip(second).map(|(a, b)| a + b).collect();
         let counts = consistent(&all);
-        let enough = (counts.iter().sum::<f64>() / GROUPS).max(5.0 * self.noise.margin(2.0));
+        let even = counts.iter().sum::<f64>() / GROUPS;
+        // Four times what the noise of so many bins may be.
+        let enough = |bins: usize| even.max(4.0 * self.noise.margin(2.0 * bins as f64));
         let mut groups: Vec<(usize, usize)> = Vec::new();
         let (mut from, mut held) = (0, 0.0);
         for (place, count) in counts.iter().enumerate() {
             held += count;
-            if held >= enough.max(f64::MIN_POSITIVE) {
+            if held >= enough(place + 1 - from).max(f64::MIN_POSITIVE) {
                 groups.push((from, place + 1));
                 (from, held) = (place + 1, 0.0);
             }
