@@ -96,6 +96,11 @@ impl Model {
         Encoding::new(&self.0.request().schema).column_names()
     }
 
+    /// Each weight with what the noise of privacy may have done to it, as JSON.
+    fn certainty(&self, py: Python<'_>) -> Outcome<String> {
+        Ok(serde_json::to_string(&watched(py, |_| self.0.certainty())?)?)
+    }
+
     /// What it says of each column, as JSON.
     fn shapes(&self, py: Python<'_>) -> Outcome<String> {
         Ok(crate::shapes::to_json(&watched(py, |_| self.0.shapes())?))

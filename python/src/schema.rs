@@ -145,6 +145,18 @@ impl Schema {
         Encoding::new(&self.0).score_factor()
     }
 
+    /// Whether a score is a sum over columns for every row, whatever its length.
+    #[getter]
+    fn is_additive(&self) -> bool {
+        Encoding::new(&self.0).is_additive()
+    }
+
+    /// The length of the longest row.
+    #[getter]
+    fn radius(&self) -> f64 {
+        Encoding::new(&self.0).l2_radius()
+    }
+
     /// Slope and offset of each encoded column but the constant one as a line of its feature; `None`
     /// where some are none.
     #[expect(clippy::type_complexity, reason = "two arrays")]

@@ -20,6 +20,7 @@ mod failure;
 mod interrupt;
 mod keys;
 mod lines_in;
+mod odds;
 mod output;
 pub mod page;
 mod progress;

@@ -15,6 +15,7 @@ mod again;
 mod allowance;
 mod answers;
 pub mod auto;
+pub mod certainty;
 pub mod completion;
 mod elsewhere;
 pub mod erm;

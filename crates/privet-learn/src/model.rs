@@ -24,6 +24,28 @@ pub struct LinearWeights {
     /// ([`crate::erm::centred_gd`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub centre: Option<Vec<f64>>,
+    /// How noised moments that the weights were solved from spread an error over them ([`crate::erm::ssp`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<Spread>,
+}
+
+/// With M the noised, filtered inverse of Σxxᵀ: made of the same noised moments as the weights.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spread {
+    /// (M·θ)ⱼ, a row a problem.
+    pub along: Vec<Vec<f64>>,
+    /// ‖M·eⱼ‖₂, a column each.
+    pub length: Vec<f64>,
+}
+
+impl Spread {
+    /// Whether it is that of so many problems and columns.
+    pub(crate) fn fits(&self, problems: usize, columns: usize) -> bool {
+        let finite =
+            |numbers: &Vec<f64>| numbers.len() == columns && numbers.iter().all(|x| x.is_finite());
+        self.along.len() == problems && self.along.iter().chain([&self.length]).all(finite)
+    }
 }
 
 /// A released linear model with its certificate; the schema and loss are those of the request that the
@@ -33,7 +55,7 @@ pub type Model = Released<Erm>;
 impl LinearWeights {
     /// A row a problem.
     pub fn of(weights: Vec<Vec<f64>>) -> Self {
-        Self { weights, centre: None }
+        Self { weights, centre: None, spread: None }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Plan before data: from public facts to everything that decides the guarantee.
 
 use crate::allowance::scales;
+use crate::certainty::WeightLaws;
 use crate::erm::Erm;
 use crate::near::near;
 use crate::request::{Calibration, Request};
@@ -329,6 +330,14 @@ impl<T: Task> Plan<T> {
             Work::Plain(_) => None,
         };
         own.or_else(|| Some(vec![self.weight_noise()?; columns]))
+    }
+
+    /// The law of the noise in each released weight; `None` where nothing is known.
+    pub fn weight_laws(&self, found: &T::Artefact) -> Option<WeightLaws> {
+        match &self.work {
+            Work::Private(procedure) => procedure.weight_laws(&self.facts, found),
+            Work::Plain(_) => None,
+        }
     }
 
     /// Executes the plan on data.

@@ -10,6 +10,7 @@
 //! in [`crate::Loaded`] by which files of it are told.
 
 use crate::LearnError;
+use crate::certainty::{NORMAL, Surety, WeightLaws};
 use crate::request::Request;
 use crate::settings::Shown;
 use privet_data::Schema;
@@ -113,6 +114,15 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
     /// `None`: the bound above is that of all.
     fn weight_noises(&self, _facts: &T::Facts, _artefact: &T::Artefact) -> Option<Vec<f64>> {
         None
+    }
+
+    /// The law of the noise in each released weight ([`crate::certainty`]); `None` where nothing is known.
+    fn weight_laws(&self, facts: &T::Facts, artefact: &T::Artefact) -> Option<WeightLaws> {
+        let each = match self.weight_noises(facts, artefact) {
+            Some(each) => vec![each],
+            None => vec![vec![self.weight_noise(facts)?]],
+        };
+        Some(WeightLaws { deviations: each, beyond: NORMAL, surety: Surety::Bound })
     }
 
     /// Refuses, from public facts, what could fail once noise is drawn.

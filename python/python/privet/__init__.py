@@ -10,7 +10,7 @@
 (1.0, True)
 
 The estimators are scikit-learn's kind; :func:`privet.count` counts records by a column;
-:func:`privet.describe` describes a table; :class:`privet.PrivateTuner` tries several methods;
+:func:`privet.describe` describes a table; :func:`privet.evaluate` says what a model is worth; :class:`privet.PrivateTuner` tries several methods;
 :class:`privet.PrivateRecommender` learns from ratings;
 :mod:`privet.account` is the accountant, :mod:`privet.noise`
 draws noise, :mod:`privet.audit` tries to refute a guarantee, and :func:`privet.verify` checks a
@@ -33,6 +33,7 @@ from privet.classification import PrivateClassifier, PrivateLinearSVC, PrivateLo
 from privet.counts import CountPlan, Counts, count, plan_count
 from privet.describing import DescribePlan, Description, describe, plan_describe
 from privet.encoder import SchemaEncoder
+from privet.evaluation import Estimate, Worth, evaluate
 from privet.models import load, verify
 from privet.neighbors import PrivateNeighbors
 from privet.network import PrivateNetworkClassifier
@@ -55,6 +56,7 @@ __all__ = [
     "Ledger",
     "DescribePlan",
     "Description",
+    "Estimate",
     "NotPrivateWarning",
     "NotValidWarning",
     "Plan",
@@ -84,6 +86,7 @@ __all__ = [
     "ShapeFunction",
     "StreamFile",
     "Verdict",
+    "Worth",
     "__version__",
     "account",
     "audit",
@@ -91,6 +94,7 @@ __all__ = [
     "category",
     "count",
     "describe",
+    "evaluate",
     "ignore",
     "load",
     "noise",

@@ -15,6 +15,7 @@ from privet import _privet, _tables, _units
 from privet._array_schema import array_schema, check_exclusive
 from privet._certificate import Certificate, Plan
 from privet._coefficients import coefficients
+from privet._intervals import Intervals
 from privet._masks import check_unmasked
 from privet._numbers import WHY_EPSILON, optional_number, whole
 from privet._refusals import validate_data
@@ -32,7 +33,7 @@ WHY_NO_WEIGHTS = (
 )
 
 
-class PrivateEstimator(Shapes, BaseEstimator):
+class PrivateEstimator(Intervals, Shapes, BaseEstimator):
     """The base of the estimators; not for use itself."""
 
     _loss_width = 0.1

@@ -9,6 +9,7 @@ mod cells;
 mod counts;
 mod descriptions;
 mod errata;
+mod evaluations;
 mod learners;
 mod membership;
 mod networks;

@@ -1,11 +1,13 @@
 //! `privet predict`: use a model on new rows.
 
+use super::evaluate::Decision;
 use crate::failure::Failure;
 use crate::progress::Meter;
 use crate::usable::Usable;
 use crate::{output, say};
 use clap::Args;
 use privet_data::Schema;
+use privet_data::matrix::Matrix;
 use privet_data::read::{Purpose, ReadOptions, Report, read_features};
 use privet_data::schema::Draft;
 use privet_learn::model::Predictions;
@@ -44,6 +46,8 @@ pub struct Predict {
     /// Overwrite a file that is there
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    decision: Decision,
     /// Add a probability for each class (logistic models)
     #[arg(long)]
     proba: bool,
@@ -70,7 +74,10 @@ impl Predict {
         drop(meter);
         tell_unknown(&features.report);
 
-        let predictions = model.predict(&features.matrix)?;
+        let predictions = match self.decision.threshold()? {
+            Some(threshold) => above(&model, &features.matrix, threshold)?,
+            None => model.predict(&features.matrix)?,
+        };
         let probabilities = if self.proba {
             let refused = || {
                 Failure::input(
@@ -91,6 +98,16 @@ impl Predict {
         }
         Ok(())
     }
+}
+
+/// The second of two classes where its probability is above a threshold, the first elsewhere.
+fn above(model: &Usable, features: &Matrix, threshold: f64) -> Result<Predictions, Failure> {
+    let two = model.schema().classes().is_some_and(|classes| classes.len() == 2);
+    let shares = model.probabilities(features)?.filter(|_| two).ok_or_else(|| {
+        Failure::input("--threshold: accepted for models that give two classes their probabilities")
+    })?;
+    let second = |row: &[f64]| u32::from(row[1] > threshold);
+    Ok(Predictions::Classes(shares.chunks(2).map(second).collect()))
 }
 
 /// Leaves out of a schema how its numbers are encoded.

@@ -479,7 +479,7 @@ impl Walk for Stages {
             Next::Ask(theta) => Next::Ask(Question::Gradient { mean, theta }),
             Next::Release(theta) => {
                 let weights = theta.chunks(self.start.columns.max(1)).map(<[_]>::to_vec).collect();
-                Next::Release(LinearWeights { weights, centre: Some(mean) })
+                Next::Release(LinearWeights { centre: Some(mean), ..LinearWeights::of(weights) })
             }
             Next::End => Next::End,
         }
