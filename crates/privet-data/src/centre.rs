@@ -60,6 +60,16 @@ impl Centre {
         Self { radius, power, mean, squares }
     }
 
+    /// m.
+    pub fn mean(&self) -> &[f64] {
+        &self.mean
+    }
+
+    /// How short x − m may be before its row is no longer lengthened to R.
+    pub fn shortest(&self) -> f64 {
+        self.radius / STRETCH
+    }
+
     /// m/2^e, in units of 2⁻²³.
     pub fn units(&self) -> Vec<i64> {
         let unit = self.power * libm::exp2(-f64::from(Self::BITS));

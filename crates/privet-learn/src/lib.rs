@@ -18,6 +18,7 @@ pub mod auto;
 pub mod completion;
 pub mod erm;
 mod error;
+pub mod export;
 mod facts;
 pub mod file;
 mod format_1;

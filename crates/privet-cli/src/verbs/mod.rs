@@ -6,12 +6,14 @@ pub mod audit;
 pub mod bench;
 pub mod budget;
 pub mod complete;
+pub mod completions;
 pub mod count;
 #[cfg(feature = "bench")]
 pub mod data;
 pub mod demo;
 pub mod describe;
 pub mod evaluate;
+pub mod export;
 pub mod inspect;
 pub mod keygen;
 #[cfg(not(feature = "bench"))]
@@ -26,6 +28,7 @@ pub mod predict;
 pub mod recommend;
 pub mod schema;
 pub mod select;
+pub mod split;
 pub mod train;
 pub mod tune;
 pub mod verify;
