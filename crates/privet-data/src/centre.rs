@@ -115,6 +115,18 @@ impl Centre {
         thetas.iter().zip(taken).map(score).collect()
     }
 
+    /// s·(x − m) of a row, the vector that [`Centre::scores`] weighs; zeros for a row of zeros.
+    pub fn row(&self, row: &[f32]) -> Vec<f64> {
+        let entries = || row.iter().map(|x| f64::from(*x));
+        let squares: f64 = entries().map(|x| x * x).sum();
+        if squares == 0.0 {
+            return vec![0.0; row.len()];
+        }
+        let along: f64 = entries().zip(&self.mean).map(|(x, m)| x * m).sum();
+        let factor = self.factor(squares, along);
+        entries().zip(&self.mean).map(|(x, m)| factor * (x - m)).collect()
+    }
+
     /// The entries of (x̃, d), d last; `row` holds those of x and is overwritten. The d.
     fn place(&self, row: &mut [f32], mean: impl Fn(usize) -> f64) -> f32 {
         let sums = |row: &[f32]| {

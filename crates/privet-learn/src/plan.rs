@@ -10,6 +10,7 @@ use crate::{LearnError, run};
 use privet_core::{Budget, Neighbours};
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
+use privet_data::schema::Origin;
 use privet_dp::account::{self, Event, Guarantee};
 use privet_dp::gate::{Arithmetic, Entered, Purse, Release, Spend, Statement};
 use privet_dp::noise::Source;
@@ -52,7 +53,9 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
         });
     }
     let facts = T::facts(request)?;
-    let planned = T::plan(request, &facts)?;
+    let mut planned = T::plan(request, &facts)?;
+    // Where a program filled the schema in, whoever relies on the guarantee should know from what.
+    planned.notes.extend(request.schema.origin().map(Origin::in_words));
     let procedure = match &planned.work {
         Work::Private(procedure) => procedure.clone(),
         Work::Plain(_) => {

@@ -192,15 +192,7 @@ fn csv_text(
         header.insert(0, name.to_string());
     }
     writer.write_record(&header).map_err(failed)?;
-    let labels: Vec<String> = match predictions {
-        Predictions::Numbers(values) => values.iter().map(f64::to_string).collect(),
-        Predictions::Classes(codes) => {
-            let classes = schema.classes().unwrap_or_default();
-            let name = |code: &u32| classes.get(*code as usize).cloned().unwrap_or_default();
-            codes.iter().map(name).collect()
-        }
-    };
-    for (place, label) in labels.into_iter().enumerate() {
+    for (place, label) in predictions.in_words(schema).into_iter().enumerate() {
         let mut row = vec![label];
         if let Some(values) = shares.as_mut().and_then(Iterator::next) {
             row.extend(values.iter().map(f64::to_string));

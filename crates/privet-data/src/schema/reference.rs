@@ -428,6 +428,9 @@ mod tests {
     #[test]
     fn the_page_in_the_documentation_is_this_one() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema.md");
+        if !std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs")).exists() {
+            return; // as a crate of its own
+        }
         let page = std::fs::read_to_string(path).unwrap_or_default();
         assert_eq!(page, reference(), "privet schema reference > docs/schema.md");
     }
