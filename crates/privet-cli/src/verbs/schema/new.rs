@@ -253,7 +253,7 @@ fn entry(column: &ColumnSurvey) -> String {
     let dated = orders.iter().find(|(_, found)| column.cells > 0 && *found == column.cells);
     let mut can_miss = !column.missing.is_empty();
     match (texts, column.bounds) {
-        (Some(texts), _) if count == 2 => {
+        (Some(texts), _) if count == 2 && dated.is_none() => {
             let _ = write!(text, "type = \"binary\"\nvalues = {}\n", toml_list(texts.iter()));
         }
         (_, Some((low, high))) if column.is_number() && count > CODES && low < high => {
