@@ -15,6 +15,7 @@ mod again;
 mod allowance;
 mod answers;
 pub mod auto;
+pub mod bought;
 pub mod completion;
 pub mod erm;
 mod error;

@@ -1,6 +1,7 @@
 //! Plan before data: from public facts to everything that decides the guarantee.
 
 use crate::allowance::scales;
+use crate::bought;
 use crate::erm::Erm;
 use crate::near::near;
 use crate::request::{Calibration, Request};
@@ -54,8 +55,9 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
     }
     let facts = T::facts(request)?;
     let mut planned = T::plan(request, &facts)?;
+    bought::check(request)?;
     // Where a program filled the schema in, whoever relies on the guarantee should know from what.
-    planned.notes.extend(request.schema.origin().map(Origin::in_words));
+    planned.notes.extend(request.schema.origin().and_then(Origin::public_in_words));
     let procedure = match &planned.work {
         Work::Private(procedure) => procedure.clone(),
         Work::Plain(_) => {
@@ -76,6 +78,7 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
     let budget = request.budget.ok_or_else(|| no_budget(request))?;
     let guarantee = claim(&events, &budget, request)?;
     let mut notes = planned.notes;
+    notes.extend(bought::total(&request.schema, &guarantee));
     if budget.delta() * request.rows as f64 > 1.0 {
         notes.push(LARGE_DELTA.into());
     }

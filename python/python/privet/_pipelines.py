@@ -32,7 +32,7 @@ def _pipeline_of(estimator: Any) -> Any:
         return None
     from sklearn.pipeline import Pipeline
 
-    frame = sys._getframe(1)
+    frame: Any = sys._getframe(1)
     for _ in range(DEEP):
         if frame is None:
             return None

@@ -127,7 +127,8 @@ pub fn fitting_schema(own: &Schema, given: Option<&Path>) -> Result<Schema, Fail
     let bare = |schema: &Schema| {
         let mut draft = Draft::from(schema.clone());
         draft.file = Default::default();
-        draft.storage = None;
+        // What decides nothing about a record.
+        (draft.storage, draft.origin, draft.other_columns) = (None, None, None);
         draft
     };
     let (mut ours, mut theirs) = (bare(own), bare(&schema));

@@ -85,6 +85,39 @@ fn a_public_table_fills_in_a_schema_and_stays_in_the_certificate() {
 }
 
 #[test]
+fn bounds_are_bought_and_the_total_is_stated() {
+    let world = World::new();
+    let wide = world.read("schema.toml").replace("bounds = [0, 100]", "bounds = [0, 100000]");
+    let wide = wide
+        .replace("[\"a\", \"b\", \"c\"]", "[\"a\", \"b\", \"c\", \"nobody\"]\nunknown = \"other\"");
+    world.write("wide.toml", wide);
+    world.ok("describe table.csv --schema wide.toml --epsilon 20 --out table.json");
+    world.ok("schema narrow wide.toml --by table.json --out narrow.toml");
+    let text = world.read("narrow.toml");
+    assert!(!text.contains("nobody") && !text.contains("100000.0]"), "{text}");
+    world.ok("train table.csv --schema narrow.toml --epsilon 5 --out model.json");
+    let told = world.ok("verify model.json").split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "VALID: ε = 5",
+        "schema ε = 20",
+        "this release ε = 5",
+        "together, of the same records, ε = 25",
+    ] {
+        assert!(told.contains(words), "no {words} in {told}");
+    }
+    // A cheaper price than the events prove, and other neighbours, are refused.
+    world.write("cheap.toml", text.replace("epsilon = 20.0", "epsilon = 2.0"));
+    world.refused(
+        1,
+        "train table.csv --schema cheap.toml --epsilon 5 --out m.json",
+        &["do not prove"],
+    );
+    let line = "train table.csv --schema narrow.toml --epsilon 5 --neighbours add-remove --rows 400 --out m.json";
+    world.refused(1, line, &["other neighbours"]);
+    world.refused(2, "schema narrow wide.toml --by model.json", &["no description"]);
+}
+
+#[test]
 fn all_problems_of_a_table_are_told_with_places_and_without_values() {
     let world = World::new();
     let bad = "age,dose,ward,ill\n1,2,a,no\nSECRET,2,a,no\n3,SECRET,SECRET,no\n4,5,b,SECRET\n5,6\n";

@@ -84,7 +84,7 @@ pub use image::{CHANNELS, ImageDraft, ImageEncoding, ImageFacts, SIDE};
 pub use invalid::{Invalid, InvalidCell, InvalidDraft};
 pub use labels::Labels;
 pub use load::LARGEST_SCHEMA;
-pub use origin::Origin;
+pub use origin::{Origin, Paid};
 pub use pairs::{Pair, PairDraft};
 pub use reference::reference;
 

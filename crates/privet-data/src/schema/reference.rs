@@ -63,7 +63,7 @@ const TABLES: &[Table] = &[
                 "origin",
                 "a table",
                 "none",
-                "the public table that `privet schema new --public` took bounds and categories from",
+                "what bounds and categories were filled in from, where a program did it",
             ),
             Key("columns", "tables", "none", "the columns"),
             Key("pairs", "tables", "none", "two columns whose encodings are multiplied"),
@@ -217,10 +217,43 @@ const TABLES: &[Table] = &[
     },
     Table {
         head: "[origin]",
-        words: "Written by `privet schema new --public`; every certificate carries it.",
+        words: "Written by `privet schema new --public` and `privet schema narrow`; every certificate carries it.",
         keys: &[
-            Key("public", "a text", "must be given", "where anybody can find the table"),
-            Key("sha256", "64 hexadecimal digits", "must be given", "the digest of the file"),
+            Key(
+                "public",
+                "a text",
+                "none",
+                "where anybody can find the table that bounds and categories were taken from",
+            ),
+            Key("sha256", "64 hexadecimal digits", "none", "the digest of that file"),
+            Key(
+                "paid",
+                "a table",
+                "none",
+                "the private description that bounds were narrowed by, and what it cost",
+            ),
+        ],
+    },
+    Table {
+        head: "[origin.paid]",
+        words: "What a private description cost. A plan is refused where its events do not prove that.",
+        keys: &[
+            Key("epsilon", "a number above 0", "must be given", "its ε"),
+            Key("delta", "a number from 0, below 1", "must be given", "its δ"),
+            Key(
+                "neighbours",
+                "`\"replace-one\"`, `\"add-remove\"`",
+                "must be given",
+                "which tables must look alike",
+            ),
+            Key(
+                "unit",
+                "`{ kind = \"record\" }`, `{ kind = \"user\", max_records = K }`",
+                "must be given",
+                "whose data change",
+            ),
+            Key("certificate", "a text", "must be given", "the digest of its certificate"),
+            Key("events", "a text", "must be given", "what it did, as the accountant is told it"),
         ],
     },
     Table {
@@ -410,6 +443,7 @@ mod tests {
             ("[libsvm]", known::<LibsvmDraft>()),
             ("[image]", known::<ImageDraft>()),
             ("[origin]", known::<Origin>()),
+            ("[origin.paid]", known::<Paid>()),
             ("[[columns]]", known::<ColumnDraft>()),
             ("basis = { … }", known::<HatsDraft>()),
             ("[[pairs]]", known::<PairDraft>()),

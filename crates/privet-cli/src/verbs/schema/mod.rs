@@ -1,6 +1,7 @@
 //! `privet schema`: writing one, checking one, and everything that may stand in one.
 
 mod check;
+mod narrow;
 mod new;
 
 use crate::failure::Failure;
@@ -18,6 +19,7 @@ pub struct Schema {
 enum Verb {
     New(new::New),
     Check(check::Check),
+    Narrow(narrow::Narrow),
     Reference(Reference),
 }
 
@@ -31,6 +33,7 @@ impl Schema {
         match self.verb {
             Verb::New(new) => new.run(),
             Verb::Check(check) => check.run(),
+            Verb::Narrow(narrow) => narrow.run(),
             Verb::Reference(Reference {}) => output::print_exact(&privet_data::schema::reference()),
         }
     }

@@ -26,6 +26,9 @@ the code book or common sense: taken from the records they would give them away.
 A first line that may be a record is not copied: one with a name that is a number, a date, empty or
 there twice. If it is the header all the same, say so with --header.
 
+Where nobody knows better, write wide bounds and let `privet schema narrow` make them narrower by a
+private description, which is paid for.
+
 With --public the whole table is read and everything is filled in. That is for tables that anybody may
 see. Where the table can be found and its digest are noted in the schema, and so in every certificate.",
     after_help = "\
