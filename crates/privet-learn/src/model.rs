@@ -3,16 +3,20 @@
 pub use crate::file;
 
 use crate::erm::Erm;
+use crate::error::LearnError;
 use crate::method::{Method, Scores};
 use crate::released::Released;
 use crate::task::Artefact;
+use privet_data::Schema;
 use privet_data::bound::Clip;
 use privet_data::centre::Centre;
 use privet_data::encode::Encoding;
 use privet_data::matrix::Matrix;
 use privet_data::schema::{ClipFacts, Rows};
+use privet_data::write::{Existing, Kept};
 use privet_optim::loss::Loss;
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// One weight vector for two classes or a number; one per class for more.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,7 +80,32 @@ pub enum Predictions {
     Numbers(Vec<f64>),
 }
 
+impl Predictions {
+    /// In words: the names of a schema's classes, or numbers.
+    pub fn in_words(&self, schema: &Schema) -> Vec<String> {
+        let classes = schema.classes().unwrap_or_default();
+        match self {
+            Self::Numbers(values) => values.iter().map(f64::to_string).collect(),
+            Self::Classes(codes) => {
+                let name = |code: &u32| classes.get(*code as usize).cloned().unwrap_or_default();
+                codes.iter().map(name).collect()
+            }
+        }
+    }
+}
+
 impl Model {
+    /// Reads a model's file, and refuses one whose seal is broken.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, LearnError> {
+        file::load_predictor(path.as_ref(), file::Seal::Required)
+    }
+
+    /// Writes model and certificate into one file, readable by its owner alone. A file that is there is kept: then, or
+    /// where it cannot be written, it goes to another place, which the answer names.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<Kept, LearnError> {
+        file::save(self, path.as_ref(), None, Existing::Keep)
+    }
+
     /// The weights.
     pub fn weights(&self) -> &LinearWeights {
         self.artefact()
@@ -115,6 +144,21 @@ impl Model {
             }
         }
         scores
+    }
+
+    /// The rows whose products with the weights the scores are, entries innermost.
+    pub fn scored_rows(&self, features: &Matrix) -> Vec<f64> {
+        let Some(mean) = self.weights().centre.as_ref() else {
+            return (0..features.rows())
+                .flat_map(|row| features.dense_row(row))
+                .map(f64::from)
+                .collect();
+        };
+        let schema = &self.request().schema;
+        let filled = (schema.clip().rows == Rows::Fill).then(|| filled(features, schema.clip()));
+        let rows = filled.as_ref().unwrap_or(features);
+        let centre = Centre::new(mean, Encoding::new(schema).l2_radius());
+        (0..rows.rows()).flat_map(|row| centre.row(&rows.dense_row(row))).collect()
     }
 
     /// The most likely class (the first on a tie), or the predicted number.

@@ -1,6 +1,7 @@
 //! Plan before data: from public facts to everything that decides the guarantee.
 
 use crate::allowance::scales;
+use crate::bought;
 use crate::certainty::WeightLaws;
 use crate::erm::Erm;
 use crate::near::near;
@@ -11,6 +12,7 @@ use crate::{LearnError, run};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
+use privet_data::schema::Origin;
 use privet_dp::account::{self, Event, Filter, Guarantee};
 use privet_dp::gate::{Arithmetic, Entered, Purse, Release, Spend, Statement};
 use privet_dp::mechanism::shares::{Among, Together};
@@ -64,7 +66,10 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
         });
     }
     let facts = T::facts(request)?;
-    let planned = T::plan(request, &facts)?;
+    let mut planned = T::plan(request, &facts)?;
+    bought::check(request)?;
+    // Where a program filled the schema in, whoever relies on the guarantee should know from what.
+    planned.notes.extend(request.schema.origin().and_then(Origin::public_in_words));
     let procedure = match &planned.work {
         Work::Private(procedure) => procedure.clone(),
         Work::Plain(_) if request.among.is_some() => {
@@ -103,6 +108,7 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
         Some(limit) => claim_within(limit, &budget, request)?,
     };
     let mut notes = planned.notes;
+    notes.extend(bought::total(&request.schema, &guarantee));
     if budget.delta() * request.rows as f64 > 1.0 {
         notes.push(LARGE_DELTA.into());
     }

@@ -121,25 +121,25 @@ class PrivateVote(_Classifier):
 
     def __init__(
         self,
-        estimator="forest",
+        estimator: Any = "forest",
         *,
-        epsilon=None,
-        n_teachers=None,
-        student=None,
-        delta=None,
-        aggregator="sparse-vector",
-        settings=None,
-        bounds=None,
-        data_norm=None,
-        schema=None,
-        classes=None,
-        neighbours="replace-one",
-        n_rows=None,
-        max_records=None,
-        n_jobs=None,
-        time_limit=60.0,
-        random_state=None,
-    ):
+        epsilon: Any = None,
+        n_teachers: Any = None,
+        student: Any = None,
+        delta: Any = None,
+        aggregator: Any = "sparse-vector",
+        settings: Any = None,
+        bounds: Any = None,
+        data_norm: Any = None,
+        schema: Any = None,
+        classes: Any = None,
+        neighbours: Any = "replace-one",
+        n_rows: Any = None,
+        max_records: Any = None,
+        n_jobs: Any = None,
+        time_limit: Any = 60.0,
+        random_state: Any = None,
+    ) -> None:
         self.estimator = estimator
         self.epsilon = epsilon
         self.n_teachers = n_teachers

@@ -6,6 +6,7 @@ pub mod audit;
 pub mod bench;
 pub mod budget;
 pub mod complete;
+pub mod completions;
 pub mod count;
 #[cfg(feature = "bench")]
 pub mod data;
@@ -13,6 +14,7 @@ pub mod demo;
 pub mod describe;
 pub mod evaluate;
 pub mod explain;
+pub mod export;
 pub mod inspect;
 pub mod keygen;
 #[cfg(not(feature = "bench"))]
@@ -29,6 +31,7 @@ pub mod recommend;
 pub mod report;
 pub mod schema;
 pub mod select;
+pub mod split;
 pub mod total;
 pub mod train;
 pub mod tune;

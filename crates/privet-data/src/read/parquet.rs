@@ -161,18 +161,18 @@ pub(super) fn read(
     outcome.unwrap_or_else(|| Err(damaged(&place)))
 }
 
+/// The names of a file's columns.
+pub(super) fn names(input: Input<'_>) -> Result<Vec<String>, DataError> {
+    let place = input.place();
+    let (root, _) = opened(input, &place)?;
+    Ok(root.get_fields().iter().map(|field| field.name().to_string()).collect())
+}
+
 /// Every row, in the one form of [`super::raw`]. A column that cannot be decoded, which no schema may need, is
 /// no reason to refuse the file: its cells are marked, from the first that cannot.
 pub(super) fn raw_rows(input: Input<'_>, each: &mut dyn FnMut(&[u8])) -> Result<(), DataError> {
     let place = input.place();
-    let Input::Path(path) = input else { return Err(damaged(&place)) };
-    let opened = fenced(|| {
-        let failed = |source| DataError::File { file: here(&place), source };
-        let mut file = File::open(path).map_err(failed)?;
-        check_nesting(&mut file, &place)?;
-        open(file).map_err(|error| refused(&place, &error))
-    });
-    let (root, reader) = opened.unwrap_or_else(|| Err(damaged(&place)))?;
+    let (root, reader) = opened(input, &place)?;
     let form = RowForm::new(root.get_fields().iter().map(|field| field.name().as_bytes()));
     let all: Vec<usize> = (0..root.get_fields().len()).collect();
     // By what the file states, so that it is the same for whoever asks.
@@ -293,6 +293,21 @@ fn write_raw(form: &RowForm, fields: &[Option<&Field>], bytes: &mut Vec<u8>) {
     });
 }
 
+/// A file on disk, looked at before it is decoded.
+fn opened(
+    input: Input<'_>,
+    place: &Place,
+) -> Result<(Arc<Type>, SerializedFileReader<File>), DataError> {
+    let Input::Path(path) = input else { return Err(damaged(place)) };
+    let outcome = fenced(|| {
+        let failed = |source| DataError::File { file: here(place), source };
+        let mut file = File::open(path).map_err(failed)?;
+        check_nesting(&mut file, place)?;
+        open(file).map_err(|error| refused(place, &error))
+    });
+    outcome.unwrap_or_else(|| Err(damaged(place)))
+}
+
 fn damaged(place: &Place) -> DataError {
     DataError::Damaged { file: here(place), format: "parquet" }
 }
@@ -410,13 +425,18 @@ fn read_rows(
     let total = u64::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
 
     // Decode the wanted columns only, in the file's order; positions then count those.
-    let places = layout.columns.iter_mut().chain([&mut layout.target, &mut layout.unit]);
+    let mut keep = collector.keep.and_then(|(_, place)| place);
+    let places = [&mut layout.target, &mut layout.unit, &mut keep];
+    let places = layout.columns.iter_mut().chain(places);
     let places: Vec<&mut usize> = places.filter_map(Option::as_mut).collect();
     let mut wanted: Vec<usize> = places.iter().map(|place| **place).collect();
     wanted.sort_unstable();
     wanted.dedup();
     for place in places {
         *place = wanted.partition_point(|position| *position < *place);
+    }
+    if let Some((_, place)) = &mut collector.keep {
+        *place = keep;
     }
     check_sizes(reader, &wanted, &place)?;
     let missing = collector.schema.file().missing_values.as_slice();

@@ -285,7 +285,8 @@ impl Procedure<super::Erm> for Solving {
     fn weight_laws(&self, facts: &Facts, found: &LinearWeights) -> Option<WeightLaws> {
         let spread = found.spread.as_ref()?;
         let (matrix, cross) = self.deviations();
-        let (matrix, cross) = (matrix * facts.widening, cross * facts.widening / self.moments.weight);
+        let (matrix, cross) =
+            (matrix * facts.widening, cross * facts.widening / self.moments.weight);
         let row = |(theta, along): (&Vec<f64>, &Vec<f64>)| -> Vec<f64> {
             let norm: f64 = theta.iter().map(|x| x * x).sum();
             let own = matrix * matrix * norm + cross * cross;
