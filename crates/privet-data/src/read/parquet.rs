@@ -12,7 +12,7 @@ use super::{
     identifier::Identifier,
     lines::LONGEST_RECORD,
     open::Input,
-    parquet_columns::{Columns, is_flat},
+    parquet_columns::{Batch, each_batch, is_flat},
     parquet_nesting, parquet_unit,
     raw::RowForm,
 };
@@ -45,21 +45,21 @@ enum Fields<'a> {
     /// In a row of its own.
     Row(Vec<&'a Field>),
     /// In a row of a batch of columns.
-    Batch(&'a Columns<'a>, usize),
+    Batch(&'a Batch, usize),
 }
 
 impl<'a> Fields<'a> {
     fn get(&self, position: usize) -> Option<&'a Field> {
         match self {
             Self::Row(fields) => fields.get(position).copied(),
-            Self::Batch(columns, row) => columns.cell(*row, position),
+            Self::Batch(batch, row) => batch.cell(*row, position),
         }
     }
 
     fn count(&self) -> usize {
         match self {
             Self::Row(fields) => fields.len(),
-            Self::Batch(columns, _) => columns.count(),
+            Self::Batch(batch, _) => batch.count(),
         }
     }
 }
@@ -186,19 +186,20 @@ pub(super) fn raw_rows(input: Input<'_>, each: &mut dyn FnMut(&[u8])) -> Result<
     let whole = small == all
         && fenced(|| -> Result<(), ParquetError> {
             if flat {
-                let mut columns = Columns::new(&reader, &all);
-                loop {
-                    let rows = columns.next_batch()?;
-                    if rows == 0 {
-                        return Ok(());
-                    }
-                    for row in 0..rows {
-                        let fields: Vec<_> = all.iter().map(|at| columns.cell(row, *at)).collect();
+                let broken = |error: Option<ParquetError>| {
+                    error.unwrap_or_else(|| {
+                        ParquetError::General("a column cannot be decoded".into())
+                    })
+                };
+                return each_batch(&reader, &all, broken, &mut |batch| {
+                    for row in 0..batch.rows() {
+                        let fields: Vec<_> = all.iter().map(|at| batch.cell(row, *at)).collect();
                         write_raw(&form, &fields, &mut bytes);
                         each(&bytes);
                         done += 1;
                     }
-                }
+                    Ok(())
+                });
             }
             for row in reader.get_row_iter(None)? {
                 let row: Row = row?;
@@ -458,14 +459,13 @@ fn read_rows(
     };
     let flat = wanted.iter().all(|position| is_flat(&root.get_fields()[*position]));
     if flat && !wanted.is_empty() {
-        let mut columns = Columns::new(reader, &wanted);
-        loop {
-            let rows = columns.next_batch().map_err(broken)?;
-            if rows == 0 {
-                return Ok(());
-            }
-            (0..rows).try_for_each(|row| take(Fields::Batch(&columns, row)))?;
-        }
+        let broken = |error: Option<ParquetError>| match error {
+            Some(error) => refused(&place, &error),
+            None => damaged(&place),
+        };
+        return each_batch(reader, &wanted, broken, &mut |batch| {
+            (0..batch.rows()).try_for_each(|row| take(Fields::Batch(batch, row)))
+        });
     }
     let fields = wanted.iter().map(|position| root.get_fields()[*position].clone()).collect();
     let projection = Type::group_type_builder(root.name()).with_fields(fields).build();
