@@ -78,7 +78,6 @@ fn without_unit(schema: &Schema) -> Outcome<Schema> {
 /// In one noised release, paid for by a ledger where one is given.
 #[pyfunction]
 #[pyo3(signature = (model, features, labels, units, rows, *, epsilon, delta, neighbours, threshold, seed, paid))]
-#[expect(clippy::too_many_arguments, reason = "names in Python")]
 pub fn evaluate_privately(
     py: Python<'_>,
     model: Judge<'_>,

@@ -128,7 +128,7 @@ fn read(path: &Path) -> Result<(Part, String), Failure> {
         .map_err(|_| refused("its claim does not hold towards the person concerned"))?;
     let certificate = released.certificate();
     let planned = certificate.events.clone().filter(|_| certificate.filter.is_none());
-    let event = planned.unwrap_or_else(|| Event::Use {
+    let event = planned.unwrap_or(Event::Use {
         neighbours: claim.neighbours,
         unit: claim.unit,
         cost: Cost::Approximate { epsilon: claim.epsilon, delta: claim.delta },

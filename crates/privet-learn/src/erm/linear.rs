@@ -27,6 +27,7 @@ use super::penalty::Regulariser;
 use super::{objective, predicted};
 use crate::LearnError;
 use crate::allowance::Allowance;
+use crate::certainty::WeightLaws;
 use crate::facts::Facts;
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
 use crate::model::LinearWeights;
@@ -166,6 +167,10 @@ impl Procedure<super::Erm> for InBall {
         let settings = self.procedure.settings();
         let (noise, ridge) = (settings.get("objective_noise")?, settings.get("ridge")?);
         Some(predicted::perturbed(&self.facts, noise, ridge))
+    }
+
+    fn weight_laws(&self, _facts: &Facts, found: &LinearWeights) -> Option<WeightLaws> {
+        self.procedure.weight_laws(&self.facts, found)
     }
 
     fn check(&self, _facts: &Facts) -> Result<(), LearnError> {
