@@ -13,7 +13,7 @@ FUZZ_SECONDS ?= 600
 FUZZ_TARGETS := schema csv libsvm parquet model
 PRIVET := $(CARGO) run --quiet -p privet-cli --
 
-.PHONY: help demo test fmt lint doc fuzz fuzz-replay bench bench-python audit ledger spark peers vectors deny clean
+.PHONY: help demo test fmt lint doc fuzz fuzz-replay bench bench-python audit ledger spark parties peers vectors deny wheel dist publish clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,10 @@ ledger: ## kill a paying command KILLS (1000) times, then the ledger's tests on 
 spark: ## privet.spark on a cluster of this machine, a worker killed in a pass (needs Java 17; installs PySpark)
 	@PRIVET_WHEEL=rebuild scripts/spark.sh
 
+parties: ## ten processes on one machine train one model over TLS, one killed and restarted
+	$(CARGO) build --quiet -p privet-cli
+	@scripts/parties.sh
+
 peers: ## the true epsilon of published settings, written to docs/peers.md
 	@scripts/peers.sh
 
@@ -66,6 +70,15 @@ deny: ## licences, sources, bans and advisories of every dependency; installs ca
 	@command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny
 	@scripts/check.sh deny
 
+wheel: ## the Python wheel for any recent Linux, tagged manylinux and checked, into dist/
+	@scripts/wheel.sh
+
+dist: ## a static command with completions, manual pages and checksums, into dist/
+	@scripts/dist.sh
+
+publish: ## what `cargo publish` would say of every crate, without publishing
+	$(CARGO) publish --workspace --exclude privet-python --exclude privet-fuzz --dry-run --allow-dirty $(PUBLISH_FLAGS)
+
 clean: ## remove everything that was built
 	$(CARGO) clean
-	rm -rf demo .venv fuzz/target fuzz/artifacts fuzz/coverage
+	rm -rf demo dist .venv fuzz/target fuzz/artifacts fuzz/coverage

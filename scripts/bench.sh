@@ -22,7 +22,8 @@ for suite in default iyengar-logistic iyengar-huber jain-thakurta race; do
     [ ! -f "$work/$suite/results.jsonl" ] || folders+=("$work/$suite")
 done
 "$privet" bench report "${folders[@]}" --html --out "$work/results.html" --force
-"$privet" bench report "${folders[@]}" --markdown --out docs/results.md --force
+"$privet" bench report "${folders[@]}" --markdown --short --out docs/results.md --force
+"$privet" bench report "${folders[@]}" --csv --out docs/results.csv --force
 echo "== docs/results.md and $work/results.html written"
 # Ends with code 1 and the name of each target that is missed.
 [ ! -f "$work/default/results.jsonl" ] || "$privet" bench check default --out "$work/default"

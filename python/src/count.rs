@@ -3,6 +3,7 @@
 use crate::cluster;
 use crate::describe::Description;
 use crate::error::{Failure, Outcome};
+use crate::evaluate::Evaluation;
 use crate::held::{Held, seal};
 use crate::input;
 use crate::ledger::{self, Paid};
@@ -234,6 +235,7 @@ pub fn load(py: Python<'_>, path: PathBuf, sealed: bool) -> Outcome<Py<PyAny>> {
         Loaded::Model(model) => Py::new(py, Model(Held::loaded(model)))?.into_any(),
         Loaded::Counts(counts) => Py::new(py, Counts(Held::loaded(counts)))?.into_any(),
         Loaded::Description(found) => Py::new(py, Description(Held::loaded(found)))?.into_any(),
+        Loaded::Evaluation(found) => Py::new(py, Evaluation(Held::loaded(found)))?.into_any(),
         Loaded::Tuned(found) => Py::new(py, Tuned(Held::loaded(found)))?.into_any(),
         Loaded::Support(found) => Py::new(py, Support(Held::loaded(found)))?.into_any(),
         Loaded::Factors(found) => Py::new(py, Factors::loaded(Held::loaded(found)))?.into_any(),

@@ -76,6 +76,16 @@ impl<T: Task> Held<T> {
         Ok(file::to_json(&self.0, None)?)
     }
 
+    /// The digest that its file has, or will have.
+    pub fn digest(&self) -> Outcome<String> {
+        if let Some(digest) = &self.0.certificate().digest {
+            return Ok(digest.clone());
+        }
+        let document: serde_json::Value = serde_json::from_str(&self.written()?)?;
+        let digest = document["certificate"]["digest"].as_str();
+        digest.map(String::from).ok_or_else(|| Failure::value("the model has no digest"))
+    }
+
     /// The bytes of its file.
     pub fn to_bytes<'py>(&self, py: Python<'py>) -> Outcome<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, self.written()?.as_bytes()))

@@ -11,6 +11,7 @@ mod cluster;
 mod count;
 mod describe;
 mod error;
+mod evaluate;
 mod held;
 mod input;
 mod ledger;
@@ -60,6 +61,8 @@ mod _privet {
     use super::describe::{DescribePlan, Description};
     #[pymodule_export]
     use super::error::PrivacyError;
+    #[pymodule_export]
+    use super::evaluate::{Evaluation, evaluate_exactly, evaluate_privately};
     #[pymodule_export]
     use super::ledger::Ledger;
     #[pymodule_export]

@@ -96,6 +96,38 @@ impl Model {
         Encoding::new(&self.0.request().schema).column_names()
     }
 
+    /// Each weight with what the noise of privacy may have done to it, as JSON.
+    fn certainty(&self, py: Python<'_>) -> Outcome<String> {
+        Ok(serde_json::to_string(&watched(py, |_| self.0.certainty())?)?)
+    }
+
+    /// Rows as the weights meet them: encoded, and centred where the model has a centre.
+    fn rows<'py>(
+        &self,
+        py: Python<'py>,
+        features: &Bound<'py, PyAny>,
+    ) -> Outcome<Bound<'py, PyArray2<f64>>> {
+        let matrix = self.features(features)?.matrix;
+        let rows = watched(py, |_| self.0.scored_rows(&matrix))?;
+        Ok(rows.to_pyarray(py).reshape([matrix.rows(), matrix.columns()])?)
+    }
+
+    /// As an ONNX file.
+    fn to_onnx<'py>(&self, py: Python<'py>) -> Outcome<Bound<'py, PyBytes>> {
+        let bytes = watched(py, |_| privet_learn::export::onnx(&self.0))??;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// As one query of SQL.
+    fn to_sql(&self, table: &str, id: Option<&str>) -> Outcome<String> {
+        Ok(privet_learn::export::sql(&self.0, table, id)?)
+    }
+
+    /// Encoded columns with their weights, as CSV.
+    fn to_csv(&self) -> Outcome<String> {
+        Ok(privet_learn::export::coefficients(&self.0)?)
+    }
+
     /// What it says of each column, as JSON.
     fn shapes(&self, py: Python<'_>) -> Outcome<String> {
         Ok(crate::shapes::to_json(&watched(py, |_| self.0.shapes())?))

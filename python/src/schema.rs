@@ -79,7 +79,18 @@ impl Schema {
             !matches!(kind, ColumnKind::Ignore | ColumnKind::Target | ColumnKind::Unit)
         };
         let columns = self.0.columns().iter().filter(|column| is_feature(&column.kind));
-        columns.map(|column| column.name.as_str()).collect()
+        // The parts of a date are read from one column.
+        let mut names: Vec<&str> = columns.map(|column| column.source()).collect();
+        let mut seen = std::collections::HashSet::new();
+        names.retain(|name| seen.insert(*name));
+        names
+    }
+
+    /// Further labels with the place of their class, and the place of all that are not listed.
+    #[getter]
+    fn labels(&self) -> (Vec<(String, u32)>, Option<u32>) {
+        let labels = &self.0.target().labels;
+        (labels.of.clone(), labels.others)
     }
 
     /// How many features a table without names has: numbers read by position; `None` where there are
@@ -143,6 +154,18 @@ impl Schema {
     #[getter]
     fn score_factor(&self) -> f64 {
         Encoding::new(&self.0).score_factor()
+    }
+
+    /// Whether a score is a sum over columns for every row, whatever its length.
+    #[getter]
+    fn is_additive(&self) -> bool {
+        Encoding::new(&self.0).is_additive()
+    }
+
+    /// The length of the longest row.
+    #[getter]
+    fn radius(&self) -> f64 {
+        Encoding::new(&self.0).l2_radius()
     }
 
     /// Slope and offset of each encoded column but the constant one as a line of its feature; `None`

@@ -114,6 +114,7 @@ pub fn planned(subject: &Subject, columns: usize) -> Result<Plan, AuditError> {
                     neighbours: subject.neighbours,
                     calibration: subject.calibration,
                     noise: vec![],
+                    among: None,
                     task: Erm { loss, method: subject.method.clone() },
                 };
                 match plan(&request) {

@@ -11,6 +11,7 @@
 //! | … for counts of categories | [`counts`] |
 //! | … for answers by records nearby | [`answers`] |
 //! | … for descriptions of tables | [`descriptions`] |
+//! | … for evaluations of models | [`evaluations`] |
 //! | … for tuned models | [`tunings`] |
 //! | … for all that a stream releases, taken together | [`streams`] |
 //! | … for choices of columns | [`selections`] |
@@ -41,6 +42,7 @@ pub mod claim;
 pub mod counts;
 pub mod descriptions;
 mod error;
+pub mod evaluations;
 pub mod interval;
 pub mod learner;
 pub mod membership;

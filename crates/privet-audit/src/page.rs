@@ -3,6 +3,7 @@
 mod answers;
 mod counts;
 mod descriptions;
+mod evaluations;
 mod networks;
 mod phases;
 mod progress;
@@ -59,6 +60,7 @@ pub fn page(head: &str, runs: u64, seed: u64, tell: &dyn Fn(&str)) -> Result<Pag
     counts::counts(&mut page, &options, &progress)?;
     answers::answered(&mut page, &options, &progress)?;
     descriptions::descriptions(&mut page, &options, &progress)?;
+    evaluations::evaluations(&mut page, &options, &progress)?;
     selections::selections(&mut page, &options, &progress)?;
     votes::voted(&mut page, &options, &progress)?;
     ratings::completed(&mut page, &options, &progress)?;

@@ -104,6 +104,7 @@ pub fn audit(
         neighbours: Neighbours::AddRemove,
         calibration: Calibration::Sound,
         noise: vec![],
+        among: None,
         task: Erm { loss: Loss::SQUARED, method: method.clone() },
     };
     let planned: Plan = plan(&request)?;

@@ -13,6 +13,7 @@ pub mod head;
 pub mod ledger;
 pub mod line;
 pub mod memory;
+pub mod parties;
 pub mod race;
 pub mod report;
 pub mod scale;

@@ -1,6 +1,7 @@
 //! The command line's shape. Each verb owns its flags and its help; see [`crate::verbs`].
 
 use crate::failure::Failure;
+use crate::output;
 use crate::verbs;
 #[cfg(not(feature = "bench"))]
 use crate::verbs::left_out::{Bench, Data};
@@ -16,11 +17,13 @@ can re-check without the data.
 
 New here?  privet demo
 Your own table:
-  1. write a public schema        see docs/guide.md, check it with:  privet schema check S.toml
+  1. write a public schema        privet schema new table.csv --out S.toml, fill it in, then
+                                  privet schema check S.toml table.csv
   2. see what a budget buys       privet plan  --schema S.toml --rows 20000 --epsilon 1
   3. train                        privet train table.csv --schema S.toml --epsilon 1 --out m.json
   4. check what was released      privet verify m.json;  privet inspect m.json
-  5. use it                       privet predict m.json new.csv --out predictions.csv";
+  5. use it                       privet predict m.json new.csv --out predictions.csv
+  6. take it away                 privet export m.json --to onnx --out m.onnx";
 
 const AFTER: &str = "\
 Exit codes: 0 done; 1 refused on privacy grounds (certificate, proof, budget), or a benchmark's target
@@ -44,6 +47,24 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+    /// Threads to compute with; all cores unless given. What comes out is the same
+    #[arg(long, global = true, value_name = "N", help_heading = "Everywhere")]
+    threads: Option<std::num::NonZeroUsize>,
+    /// Say nothing on standard error but errors and warnings
+    #[arg(short, long, global = true, help_heading = "Everywhere")]
+    quiet: bool,
+}
+
+impl Cli {
+    /// Does what was asked.
+    pub fn run(self) -> Result<(), Failure> {
+        output::set_quiet(self.quiet);
+        if let Some(threads) = self.threads {
+            // A second pool in one process is no reason to fail.
+            let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global();
+        }
+        self.command.run()
+    }
 }
 
 /// The verbs, one a file.
@@ -65,14 +86,22 @@ pub enum Command {
     Predict(verbs::predict::Predict),
     Evaluate(verbs::evaluate::Evaluate),
     Budget(verbs::budget::Budget),
+    Party(verbs::party::PartyVerb),
     Verify(verbs::verify::Verify),
     Audit(verbs::audit::Audit),
     Bench(Bench),
     Inspect(verbs::inspect::Inspect),
+    Report(verbs::report::Report),
+    Total(verbs::total::Total),
+    Explain(verbs::explain::Explain),
     Methods(verbs::methods::Methods),
+    Export(verbs::export::Export),
     Schema(verbs::schema::Schema),
+    Split(verbs::split::Split),
     Data(Data),
     Keygen(verbs::keygen::Keygen),
+    Completions(verbs::completions::Completions),
+    Man(verbs::completions::Man),
 }
 
 impl Command {
@@ -95,14 +124,22 @@ impl Command {
             Self::Predict(verb) => verb.run(),
             Self::Evaluate(verb) => verb.run(),
             Self::Budget(verb) => verb.run(),
+            Self::Party(verb) => verb.run(),
             Self::Verify(verb) => verb.run(),
             Self::Audit(verb) => verb.run(),
             Self::Bench(verb) => verb.run(),
             Self::Inspect(verb) => verb.run(),
+            Self::Report(verb) => verb.run(),
+            Self::Total(verb) => verb.run(),
+            Self::Explain(verb) => verb.run(),
             Self::Methods(verb) => verb.run(),
+            Self::Export(verb) => verb.run(),
             Self::Schema(verb) => verb.run(),
+            Self::Split(verb) => verb.run(),
             Self::Data(verb) => verb.run(),
             Self::Keygen(verb) => verb.run(),
+            Self::Completions(verb) => verb.run(),
+            Self::Man(verb) => verb.run(),
         }
     }
 }

@@ -130,6 +130,8 @@ impl From<LearnError> for Failure {
             | LearnError::Gate(GateError::Purse(PurseError::NotKept(_) | PurseError::InUse(_))) => {
                 Self::Environment(words)
             }
+            // The others or the network, not what is proved.
+            LearnError::Gate(GateError::Together(_)) => Self::Environment(words),
             LearnError::Solve(SolveError::Stopped) => Self::Interrupted,
             LearnError::Solve(SolveError::Setting(_) | SolveError::TooFine { .. }) => {
                 Self::Input(words)

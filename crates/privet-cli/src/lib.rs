@@ -20,6 +20,7 @@ mod failure;
 mod interrupt;
 mod keys;
 mod lines_in;
+mod odds;
 mod output;
 pub mod page;
 mod progress;
@@ -39,7 +40,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     interrupt::install();
     quiet_inside_fences();
     let outcome = match cli::Cli::try_parse_from(arguments) {
-        Ok(cli) => cli.command.run(),
+        Ok(cli) => cli.run(),
         Err(usage) => {
             // Help and version go to standard output with code 0, mistakes to standard error.
             let code = usage.exit_code();

@@ -8,6 +8,20 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether only errors and warnings are said.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Whether only errors and warnings are to be said, from now on.
+pub fn set_quiet(quiet: bool) {
+    QUIET.store(quiet, Ordering::Relaxed);
+}
+
+/// Whether these words are said at all.
+pub fn is_said(words: &str) -> bool {
+    !QUIET.load(Ordering::Relaxed) || words.starts_with("error") || words.starts_with("warning")
+}
 
 /// Prose on standard error. A closed standard error is no reason to fail.
 #[macro_export]
@@ -15,7 +29,9 @@ macro_rules! say {
     ($($words:tt)*) => {{
         use std::io::Write as _;
         let words = format!($($words)*);
-        let _ = writeln!(std::io::stderr(), "{}", privet_core::printable_lines(&words));
+        if $crate::output::is_said(&words) {
+            let _ = writeln!(std::io::stderr(), "{}", privet_core::printable_lines(&words));
+        }
     }};
 }
 
@@ -90,10 +106,17 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// Columns padded to a common width; the first row is a header.
+/// How wide a table may be.
+const WIDTH: usize = 80;
+/// How narrow its last column may become.
+const NARROWEST: usize = 24;
+
+/// Columns padded to a common width; the first row is a header. Where that is wider than a terminal the last
+/// column goes on in the next line.
 pub fn table(rows: &[Vec<String>]) -> String {
     let shown = |cell: &String| printable(cell).into_owned();
     let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(shown).collect()).collect();
+    let rows = folded(rows);
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
@@ -116,6 +139,47 @@ pub fn table(rows: &[Vec<String>]) -> String {
         }
     }
     text
+}
+
+/// The same rows with the last column folded, if they are too wide.
+fn folded(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let Some(last) = columns.checked_sub(1).filter(|last| *last > 0) else { return rows };
+    let before: usize = (0..last).map(|column| width(column) + 2).sum();
+    let room = WIDTH.saturating_sub(before).max(NARROWEST);
+    if before + width(last) <= WIDTH || width(last) <= room {
+        return rows;
+    }
+    let mut whole = Vec::with_capacity(rows.len());
+    for mut row in rows {
+        let Some(cell) = row.get_mut(last) else {
+            whole.push(row);
+            continue;
+        };
+        let mut lines: Vec<String> = Vec::new();
+        for word in cell.split(' ') {
+            match lines.last_mut() {
+                Some(line) if line.chars().count() + 1 + word.chars().count() <= room => {
+                    line.push(' ');
+                    line.push_str(word);
+                }
+                _ => lines.push(word.to_string()),
+            }
+        }
+        let mut lines = lines.into_iter();
+        *cell = lines.next().unwrap_or_default();
+        whole.push(row);
+        for line in lines {
+            let mut row = vec![String::new(); last];
+            row.push(line);
+            whole.push(row);
+        }
+    }
+    whole
 }
 
 /// Where `--out` leads, decided before any work is done: `-` is standard output, a file that is there is
@@ -257,6 +321,15 @@ mod tests {
         ] {
             assert_eq!(number(value), text);
         }
+    }
+
+    #[test]
+    fn tables_fit_a_terminal() {
+        let long = "many words about a thing that go on and on ".repeat(4);
+        let row = |cells: [&str; 3]| cells.map(String::from).to_vec();
+        let text = table(&[row(["method", "noise", "notes"]), row(["amp", "1.5", long.trim()])]);
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        assert_eq!(text.split_whitespace().filter(|word| *word == "thing").count(), 4);
     }
 
     #[test]

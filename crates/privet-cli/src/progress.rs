@@ -34,7 +34,7 @@ impl Meter {
             bar.set_style(style);
         }
         bar.set_message(words.to_owned());
-        if !std::io::stderr().is_terminal() {
+        if !std::io::stderr().is_terminal() || !crate::output::is_said("") {
             return Self { bar, _waiting: None };
         }
         let (sender, receiver) = channel::<()>();

@@ -6,7 +6,8 @@ use crate::output::{self, number};
 use crate::progress::Meter;
 use crate::spending::{BudgetFlags, Spending};
 use crate::{say, words};
-use clap::Args;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 use privet_core::{Neighbours, Relation, Unit};
 use privet_data::read::{Purpose, ReadOptions, files_of, read, read_pieces};
 use privet_data::write::{Destination, Existing};
@@ -37,6 +38,62 @@ pub struct Releasing {
     /// As JSON
     #[arg(long)]
     json: bool,
+}
+
+/// The same where a release is made only if a budget is given: no flag is required.
+#[derive(Debug)]
+pub struct PerhapsReleasing {
+    releasing: Option<Releasing>,
+    /// The first flag that was given and is for releases alone.
+    given: Option<String>,
+    /// As JSON.
+    pub json: bool,
+}
+
+impl PerhapsReleasing {
+    /// What a release needs, if `--out` says where it goes.
+    pub fn releasing(&self) -> Option<&Releasing> {
+        self.releasing.as_ref()
+    }
+
+    /// Refuses flags that mean nothing where nothing is released.
+    pub fn alone(&self) -> Result<(), Failure> {
+        match &self.given {
+            Some(flag) => {
+                Err(Failure::input(format!("--{flag}: accepted with --epsilon and --out")))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl FromArgMatches for PerhapsReleasing {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let typed = |flag: &&str| matches.value_source(flag) == Some(ValueSource::CommandLine);
+        let flags = ["force", "sign", "seed", "ledger", "dataset", "same_as", "purpose", "whole"];
+        let given = flags.iter().find(|flag| typed(flag)).map(|flag| flag.replace('_', "-"));
+        let releasing = match typed(&"out") {
+            true => Some(Releasing::from_arg_matches(matches)?),
+            false => None,
+        };
+        Ok(Self { releasing, given, json: matches.get_flag("json") })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for PerhapsReleasing {
+    fn augment_args(command: Command) -> Command {
+        // For an update no flag is required.
+        Releasing::augment_args_for_update(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Releasing::augment_args_for_update(command)
+    }
 }
 
 /// A place that was found to be good before a record was read.
@@ -75,6 +132,11 @@ impl Releasing {
     /// Who pays: a ledger, where one is given or lies beside the data. `doing` says what is done, in a word or two.
     pub fn spending(&self, data: Option<&Path>, doing: &str) -> Result<Spending, Failure> {
         self.budget.spending(data, doing, self.seed.is_some())
+    }
+
+    /// Nobody pays again for what was spent, without a ledger, before.
+    pub fn going_on(&self) -> Result<Spending, Failure> {
+        self.budget.going_on()
     }
 
     /// Refuses to go on with a stream that the ledger, where there is one, has not spent on this data set.

@@ -97,6 +97,11 @@ impl BudgetFlags {
         Ok(spending)
     }
 
+    /// Goes on with what was spent before and is in no ledger.
+    pub fn going_on(&self) -> Result<Spending, Failure> {
+        self.unpaid()
+    }
+
     /// Opens the ledger, if there is one. `repeatable` says that the noise comes from a seed.
     pub fn spending(
         &self,

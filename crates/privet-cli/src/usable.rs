@@ -2,11 +2,12 @@
 
 use crate::failure::Failure;
 use privet_data::matrix::Matrix;
-use privet_data::{Schema, Target};
+use privet_data::{Dataset, Schema};
+use privet_learn::Loaded;
 use privet_learn::file::{self, Seal};
+use privet_learn::look::evaluate::{Form, Judged, Says};
 use privet_learn::model::{Model, Predictions};
 use privet_learn::nonconvex::TrainedNetwork;
-use privet_learn::{Loaded, ranking};
 use privet_optim::loss::Loss;
 use std::path::Path;
 
@@ -55,18 +56,28 @@ impl Usable {
         })
     }
 
-    /// How well it ranks records of two classes; `None` for other targets, or where one class is absent.
-    pub fn ranking(&self, features: &Matrix, target: &Target) -> Result<Option<f64>, Failure> {
-        let Target::Class { codes, count } = target else { return Ok(None) };
+    /// What it says of a record.
+    pub fn says(&self) -> Says {
         match self {
-            Self::Linear(model) => Ok(model.ranking(features, codes)),
-            Self::Network(_) if *count != 2 => Ok(None),
-            Self::Network(network) => {
-                let shares = network.probabilities(features)?.unwrap_or_default();
-                let scores: Vec<f64> = shares.chunks(2).map(|row| row[1]).collect();
-                let positive: Vec<bool> = codes.iter().map(|code| *code == 1).collect();
-                Ok(ranking::area(&scores, &positive))
-            }
+            Self::Linear(model) => Says::of_model(model),
+            Self::Network(network) => Says::of_network(network),
         }
+    }
+
+    /// What it says of records, beside what is so.
+    pub fn judged(&self, data: &Dataset, form: &Form) -> Result<Judged, Failure> {
+        Ok(match self {
+            Self::Linear(model) => Judged::by_model(model, data, form)?,
+            Self::Network(network) => Judged::by_network(network, data, form)?,
+        })
+    }
+
+    /// The digest of its file.
+    pub fn digest(&self) -> Option<&str> {
+        let certificate = match self {
+            Self::Linear(model) => model.certificate(),
+            Self::Network(network) => network.certificate(),
+        };
+        certificate.digest.as_deref()
     }
 }

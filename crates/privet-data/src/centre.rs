@@ -72,6 +72,16 @@ impl Centre {
         self.radius
     }
 
+    /// m.
+    pub fn mean(&self) -> &[f64] {
+        &self.mean
+    }
+
+    /// How short x − m may be before its row is no longer lengthened to R.
+    pub fn shortest(&self) -> f64 {
+        self.radius / STRETCH
+    }
+
     /// m/2^e, in units of 2⁻²³.
     pub fn units(&self) -> Vec<i64> {
         let unit = self.power * libm::exp2(-f64::from(Self::BITS));
@@ -115,6 +125,18 @@ impl Centre {
             factor * (own - taken)
         };
         thetas.iter().zip(taken).map(score).collect()
+    }
+
+    /// s·(x − m) of a row, the vector that [`Centre::scores`] weighs; zeros for a row of zeros.
+    pub fn row(&self, row: &[f32]) -> Vec<f64> {
+        let entries = || row.iter().map(|x| f64::from(*x));
+        let squares: f64 = entries().map(|x| x * x).sum();
+        if squares == 0.0 {
+            return vec![0.0; row.len()];
+        }
+        let along: f64 = entries().zip(&self.mean).map(|(x, m)| x * m).sum();
+        let factor = self.factor(squares, along);
+        entries().zip(&self.mean).map(|(x, m)| factor * (x - m)).collect()
     }
 
     /// The entries of (x̃, d), d last; `row` holds those of x and is overwritten. The d.

@@ -15,6 +15,14 @@ pub enum DataError {
     /// The schema itself is refused.
     #[error(transparent)]
     Schema(#[from] SchemaError),
+    /// A schema file is refused.
+    #[error("{file}: {source}")]
+    SchemaFile {
+        /// Which file.
+        file: Place,
+        /// Why.
+        source: SchemaError,
+    },
     /// The file system refused.
     #[error("{file}: {source}")]
     File {
@@ -91,8 +99,8 @@ pub enum DataError {
     },
     /// A column that the schema does not name, in a file to learn from.
     #[error(
-        "{file}: {column} is not in the schema; list it there (type = \"ignore\" leaves it out) or \
-         remove it from the data"
+        "{file}: {column} is not in the schema; list it there (type = \"ignore\" leaves it out; \
+         other_columns = \"ignore\", above all tables, leaves out all that are not listed) or remove it from the data"
     )]
     UnknownColumn {
         /// Which file.
@@ -166,7 +174,7 @@ impl DataError {
     /// A public reason code: all that may be written down about a refusal.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Schema(_) => "schema-refused",
+            Self::Schema(_) | Self::SchemaFile { .. } => "schema-refused",
             Self::File { .. } => "file-unreadable",
             Self::Damaged { .. } => "file-damaged",
             Self::TooLong { .. } => "record-too-long",
@@ -220,6 +228,8 @@ impl DataError {
 pub enum Problem {
     /// Text where a number belongs.
     NotANumber,
+    /// No date in the order that the schema declares.
+    NotADate,
     /// NaN or ±∞.
     NotFinite,
     /// A number with a fraction, or too large for its type to be exact, where it says whose a row is.
@@ -244,6 +254,7 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotANumber => "not a number",
+            Self::NotADate => "not a date in the declared order",
             Self::NotFinite => "NaN or infinite",
             Self::Inexact => "a number that is not whole, or too large to be exact",
             Self::Missing => "missing, and the schema has no policy for that",

@@ -22,7 +22,7 @@
 //!    centred. Columns that are mostly one value then cost a row nothing of its length. Not with `scores = sum`.
 //!
 //! 5. **Few passes.** Beyond 2²⁰ rows [`crate::erm::amp`] in place of gd or centred-gd, for one linear problem of at most
-//!    512 columns and δ > 0, where its predicted excess risk is no larger, or below 0.01: noise is then so small beside the
+//!    512 columns and δ > 0, where its predicted excess risk is no larger, or below 0.03: noise is then so small beside the
 //!    losses that how often the rows are read decides, and amp reads them some ten times instead of 80 to 300. What gd lacks there
 //!    is steps: from some 10⁵ of its time on it would have to take more than 300.
 //!
@@ -109,7 +109,7 @@ const PAIRS_FROM: f64 = 200_000.0;
 const PAIRED: usize = 12;
 /// Rows beyond which passes decide, the most columns for which few passes are sure to do, and the excess risk that is
 /// none.
-const LARGE: (u64, usize, f64) = (1 << 20, 512, 0.01);
+const LARGE: (u64, usize, f64) = (1 << 20, 512, 0.03);
 /// Knots of a number in a pair, at least and at most.
 const PAIR_HATS: (f64, f64) = (3.0, 8.0);
 
@@ -219,11 +219,12 @@ pub(crate) fn plan(
     }
     let excess = dense.procedure.predicted_excess(facts);
     let hopeless = excess.is_some_and(|excess| predicted::hopeless(facts, excess));
-    if let Some(quick) = few_passes(facts, budget, calibration, excess) {
+    let alone = facts.widening == 1.0;
+    if alone && let Some(quick) = few_passes(facts, budget, calibration, excess) {
         return Ok(quick);
     }
-    // For numbers a model of few columns does worse than the mean.
-    if facts.loss.needs_classes() && (wide(facts) || hopeless) {
+    // For numbers a model of few columns does worse than the mean; and choices are not made among parties.
+    if alone && facts.loss.needs_classes() && (wide(facts) || hopeless) {
         let sparse = Method::FrankWolfe(Default::default());
         return sparse.plan(facts, budget, calibration).or(Ok(dense));
     }

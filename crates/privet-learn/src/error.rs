@@ -134,6 +134,11 @@ pub enum LearnError {
         /// Why.
         why: String,
     },
+    /// A model cannot be taken away in this form.
+    #[error(
+        "this model cannot be exported: {0}; `privet predict` and Python's `predict` use it as it is"
+    )]
+    Export(String),
     /// A model file is not one.
     #[error("{path}: not a privet model: {why}")]
     NotAModel {

@@ -45,6 +45,9 @@ pub struct Facts {
     pub whole: bool,
     /// Between what each entry of a row lies, where rows are whole and have columns ([`Encoding::ranges`]); else empty.
     pub ranges: Vec<(f64, f64)>,
+    /// How much wider the released noise is than what is charged: 1, or √(k/t) among parties
+    /// ([`privet_dp::mechanism::shares`]).
+    pub widening: f64,
 }
 
 /// Rows up to which γ = 1/n of the sum form is what `f64` proves.
@@ -125,6 +128,7 @@ impl Facts {
                 true => encoding.ranges(),
                 false => Vec::new(),
             },
+            widening: request.among.map_or(1.0, |among| among.widening()),
         })
     }
 

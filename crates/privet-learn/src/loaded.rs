@@ -5,6 +5,7 @@ use crate::erm::Erm;
 use crate::file::Opened;
 use crate::look::count::Count;
 use crate::look::describe::Describe;
+use crate::look::evaluate::Evaluate;
 use crate::nonconvex::Network;
 use crate::online::Online;
 use crate::online::tally::Tally;
@@ -66,6 +67,8 @@ families! {
     Tuned(Tune);
     /// A description of a table.
     Description(Describe);
+    /// What a model is worth.
+    Evaluation(Evaluate);
     /// Columns chosen.
     Support(Select);
     /// What was learnt of items from ratings.

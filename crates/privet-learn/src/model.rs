@@ -3,16 +3,20 @@
 pub use crate::file;
 
 use crate::erm::Erm;
+use crate::error::LearnError;
 use crate::method::{Method, Scores};
 use crate::released::Released;
 use crate::task::Artefact;
+use privet_data::Schema;
 use privet_data::bound::Clip;
 use privet_data::centre::Centre;
 use privet_data::encode::Encoding;
 use privet_data::matrix::Matrix;
 use privet_data::schema::{ClipFacts, Rows};
+use privet_data::write::{Existing, Kept};
 use privet_optim::loss::Loss;
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// One weight vector for two classes or a number; one per class for more.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,6 +28,28 @@ pub struct LinearWeights {
     /// ([`crate::erm::centred_gd`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub centre: Option<Vec<f64>>,
+    /// How noised moments that the weights were solved from spread an error over them ([`crate::erm::ssp`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<Spread>,
+}
+
+/// With M the noised, filtered inverse of Σxxᵀ: made of the same noised moments as the weights.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spread {
+    /// (M·θ)ⱼ, a row a problem.
+    pub along: Vec<Vec<f64>>,
+    /// ‖M·eⱼ‖₂, a column each.
+    pub length: Vec<f64>,
+}
+
+impl Spread {
+    /// Whether it is that of so many problems and columns.
+    pub(crate) fn fits(&self, problems: usize, columns: usize) -> bool {
+        let finite =
+            |numbers: &Vec<f64>| numbers.len() == columns && numbers.iter().all(|x| x.is_finite());
+        self.along.len() == problems && self.along.iter().chain([&self.length]).all(finite)
+    }
 }
 
 /// A released linear model with its certificate; the schema and loss are those of the request that the
@@ -33,7 +59,7 @@ pub type Model = Released<Erm>;
 impl LinearWeights {
     /// A row a problem.
     pub fn of(weights: Vec<Vec<f64>>) -> Self {
-        Self { weights, centre: None }
+        Self { weights, centre: None, spread: None }
     }
 }
 
@@ -54,7 +80,32 @@ pub enum Predictions {
     Numbers(Vec<f64>),
 }
 
+impl Predictions {
+    /// In words: the names of a schema's classes, or numbers.
+    pub fn in_words(&self, schema: &Schema) -> Vec<String> {
+        let classes = schema.classes().unwrap_or_default();
+        match self {
+            Self::Numbers(values) => values.iter().map(f64::to_string).collect(),
+            Self::Classes(codes) => {
+                let name = |code: &u32| classes.get(*code as usize).cloned().unwrap_or_default();
+                codes.iter().map(name).collect()
+            }
+        }
+    }
+}
+
 impl Model {
+    /// Reads a model's file, and refuses one whose seal is broken.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, LearnError> {
+        file::load_predictor(path.as_ref(), file::Seal::Required)
+    }
+
+    /// Writes model and certificate into one file, readable by its owner alone. A file that is there is kept: then, or
+    /// where it cannot be written, it goes to another place, which the answer names.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<Kept, LearnError> {
+        file::save(self, path.as_ref(), None, Existing::Keep)
+    }
+
     /// The weights.
     pub fn weights(&self) -> &LinearWeights {
         self.artefact()
@@ -93,6 +144,21 @@ impl Model {
             }
         }
         scores
+    }
+
+    /// The rows whose products with the weights the scores are, entries innermost.
+    pub fn scored_rows(&self, features: &Matrix) -> Vec<f64> {
+        let Some(mean) = self.weights().centre.as_ref() else {
+            return (0..features.rows())
+                .flat_map(|row| features.dense_row(row))
+                .map(f64::from)
+                .collect();
+        };
+        let schema = &self.request().schema;
+        let filled = (schema.clip().rows == Rows::Fill).then(|| filled(features, schema.clip()));
+        let rows = filled.as_ref().unwrap_or(features);
+        let centre = Centre::new(mean, Encoding::new(schema).l2_radius());
+        (0..rows.rows()).flat_map(|row| centre.row(&rows.dense_row(row))).collect()
     }
 
     /// The most likely class (the first on a tie), or the predicted number.

@@ -1,17 +1,21 @@
 //! Plan before data: from public facts to everything that decides the guarantee.
 
 use crate::allowance::scales;
+use crate::bought;
+use crate::certainty::WeightLaws;
 use crate::erm::Erm;
 use crate::near::near;
 use crate::request::{Calibration, Request};
 use crate::settings::Shown;
 use crate::task::{Task, Work};
 use crate::{LearnError, run};
-use privet_core::{Budget, Neighbours};
+use privet_core::{Budget, Neighbours, Unit};
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
-use privet_dp::account::{self, Event, Guarantee};
+use privet_data::schema::Origin;
+use privet_dp::account::{self, Event, Filter, Guarantee};
 use privet_dp::gate::{Arithmetic, Entered, Purse, Release, Spend, Statement};
+use privet_dp::mechanism::shares::{Among, Together};
 use privet_dp::noise::Source;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -23,6 +27,8 @@ pub struct Plan<T: Task = Erm> {
     pub(crate) facts: T::Facts,
     pub(crate) work: Work<T>,
     pub(crate) events: Option<Event>,
+    /// Within which events are chosen as it goes, where they are not planned.
+    pub(crate) limit: Option<Filter>,
     pub(crate) guarantee: Option<Guarantee>,
     pub(crate) arithmetic: Arithmetic,
     pub(crate) notes: Vec<String>,
@@ -51,16 +57,34 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
             instead: "give neighbours replace-one or add-remove, which protect whole records",
         });
     }
+    request.among.map(|among| among.check()).transpose()?;
+    if request.among.is_some() && request.schema.unit() != Unit::Record {
+        return Err(LearnError::NotCovered {
+            what: "one person's rows may lie at several parties, who cannot count them together"
+                .into(),
+            instead: "leave [unit] out of the schema: then each row is protected, at whichever party it is",
+        });
+    }
     let facts = T::facts(request)?;
-    let planned = T::plan(request, &facts)?;
+    let mut planned = T::plan(request, &facts)?;
+    bought::check(request)?;
+    // Where a program filled the schema in, whoever relies on the guarantee should know from what.
+    planned.notes.extend(request.schema.origin().and_then(Origin::public_in_words));
     let procedure = match &planned.work {
         Work::Private(procedure) => procedure.clone(),
+        Work::Plain(_) if request.among.is_some() => {
+            return Err(LearnError::NotCovered {
+                what: "a method without privacy cannot be carried out among parties".into(),
+                instead: "give a private method: auto, gd, centred-gd or ssp",
+            });
+        }
         Work::Plain(_) => {
             return Ok(Plan {
                 request: settled(request, planned.settled, None)?,
                 facts,
                 work: planned.work,
                 events: None,
+                limit: None,
                 guarantee: None,
                 arithmetic: planned.arithmetic,
                 notes: planned.notes,
@@ -69,23 +93,49 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
         }
     };
     procedure.check(&facts)?;
+    if request.among.is_some() && !procedure.among_parties() {
+        return Err(LearnError::NotCovered {
+            what: format!("{} cannot be carried out among parties", planned.settled.summary()),
+            instead: "give a delta above 0 and method auto, gd, centred-gd or ssp, or count: they ask for nothing \
+                      but sums under Gaussian noise",
+        });
+    }
     let events = procedure.event()?;
     let budget = request.budget.ok_or_else(|| no_budget(request))?;
-    let guarantee = claim(&events, &budget, request)?;
+    let limit = procedure.limit();
+    let guarantee = match &limit {
+        None => claim(&events, &budget, request)?,
+        Some(limit) => claim_within(limit, &budget, request)?,
+    };
     let mut notes = planned.notes;
+    notes.extend(bought::total(&request.schema, &guarantee));
     if budget.delta() * request.rows as f64 > 1.0 {
         notes.push(LARGE_DELTA.into());
     }
+    notes.extend(request.among.map(among_whom));
     Ok(Plan {
         request: settled(request, planned.settled, Some(&events))?,
         facts,
         work: planned.work,
         events: Some(events),
+        limit,
         guarantee: Some(guarantee),
         arithmetic: planned.arithmetic,
         notes,
         entered: None,
     })
+}
+
+/// Under which condition a claim among parties holds.
+fn among_whom(among: Among) -> String {
+    let Among { parties, servers, honest } = among;
+    let out = servers - honest;
+    format!(
+        "among {parties} parties and {servers} servers: it holds towards everyone who sees the model, and towards any \
+         of the parties together with at most {out} of the servers; {honest} must keep shares and noise secret. For that the \
+         released noise is {:.3} times as wide as what is charged",
+        among.widening()
+    )
 }
 
 pub(crate) fn no_budget<T: Task>(request: &Request<T>) -> LearnError {
@@ -141,15 +191,36 @@ fn claim<T: Task>(
             let (epsilon, delta) = (budget.epsilon(), budget.delta());
             Ok(Guarantee::new(neighbours, unit, epsilon, delta))
         }
-        Calibration::Sound if !request.noise.is_empty() => Err(LearnError::NotCovered {
+        Calibration::Sound => Err(not_met(request)),
+        Calibration::Printed => Ok(account::guarantee(events, budget.delta())?),
+    }
+}
+
+/// The same where events are chosen as it goes: what their limit proves.
+fn claim_within<T: Task>(
+    limit: &Filter,
+    budget: &Budget,
+    request: &Request<T>,
+) -> Result<Guarantee, LearnError> {
+    match limit.delta(budget.epsilon())? <= budget.delta() {
+        true => {
+            let (epsilon, delta) = (budget.epsilon(), budget.delta());
+            Ok(Guarantee::new(limit.neighbours, limit.unit, epsilon, delta))
+        }
+        false => Err(not_met(request)),
+    }
+}
+
+fn not_met<T: Task>(request: &Request<T>) -> LearnError {
+    match request.noise.is_empty() {
+        false => LearnError::NotCovered {
             what: "the noise that the request says is settled does not prove its budget".into(),
             instead: "leave out the noise: it follows from the budget",
-        }),
-        Calibration::Sound => Err(LearnError::NotCovered {
+        },
+        true => LearnError::NotCovered {
             what: "the accountant does not confirm the budget asked for".into(),
             instead: "this is a defect of the planner: please report it",
-        }),
-        Calibration::Printed => Ok(account::guarantee(events, budget.delta())?),
+        },
     }
 }
 
@@ -170,9 +241,15 @@ impl<T: Task> Plan<T> {
         &self.facts
     }
 
-    /// The events that running it will execute.
+    /// The events that running it will execute; where they are chosen as it goes ([`Self::limit`]), one that costs as
+    /// much.
     pub fn events(&self) -> Option<&Event> {
         self.events.as_ref()
+    }
+
+    /// The limit within which events are chosen as it goes; `None` where they are planned.
+    pub fn limit(&self) -> Option<&Filter> {
+        self.limit.as_ref()
     }
 
     /// What the certificate will claim.
@@ -200,15 +277,16 @@ impl<T: Task> Plan<T> {
     /// With the rows of a public file, encoded by [`Self::schema`], that a plan which states some awaits. They are
     /// not protected.
     pub fn with_public(mut self, rows: &Matrix) -> Result<Self, LearnError> {
-        let procedure = match &self.work {
-            Work::Private(procedure) => procedure.with_public(rows),
-            Work::Plain(_) => None,
+        let work = match &self.work {
+            Work::Private(procedure) => {
+                procedure.with_public(rows).map(|given| given.map(Work::Private))
+            }
+            Work::Plain(baseline) => baseline.with_public(rows).map(|given| given.map(Work::Plain)),
         };
-        let procedure = procedure.ok_or_else(|| LearnError::NotCovered {
+        self.work = work.ok_or_else(|| LearnError::NotCovered {
             what: format!("{} has no use for public rows", self.request.task.summary()),
             instead: "leave them out, or give method dpsl-kt with public_rows and public_norm",
-        })?;
-        self.work = Work::Private(procedure?);
+        })??;
         Ok(self)
     }
 
@@ -260,6 +338,14 @@ impl<T: Task> Plan<T> {
         own.or_else(|| Some(vec![self.weight_noise()?; columns]))
     }
 
+    /// The law of the noise in each released weight; `None` where nothing is known.
+    pub fn weight_laws(&self, found: &T::Artefact) -> Option<WeightLaws> {
+        match &self.work {
+            Work::Private(procedure) => procedure.weight_laws(&self.facts, found),
+            Work::Plain(_) => None,
+        }
+    }
+
     /// Executes the plan on data.
     pub fn run(
         &self,
@@ -267,7 +353,7 @@ impl<T: Task> Plan<T> {
         source: &mut dyn Source,
         monitor: &dyn Monitor,
     ) -> Result<Release<T::Artefact>, LearnError> {
-        run::run(self, table, source, monitor, None)
+        run::run(self, table, source, monitor, None, None)
     }
 
     /// The same, paid for: everything is reserved with the purse before the data are looked at, and spent from the
@@ -279,14 +365,45 @@ impl<T: Task> Plan<T> {
         monitor: &dyn Monitor,
         purse: &mut dyn Purse,
     ) -> Result<Release<T::Artefact>, LearnError> {
-        run::run(self, table, source, monitor, Some(purse))
+        run::run(self, table, source, monitor, Some(purse), None)
+    }
+
+    /// The same as one of the parties of the request: `table` holds this one's rows, and `together` leads to the others.
+    pub fn run_among(
+        &self,
+        table: &dyn Table,
+        together: &dyn Together,
+        source: &mut dyn Source,
+        monitor: &dyn Monitor,
+        purse: Option<&mut dyn Purse>,
+    ) -> Result<Release<T::Artefact>, LearnError> {
+        let Some(among) = self.request.among else {
+            return Err(LearnError::NotCovered {
+                what: "the plan is for one table, not for parties".into(),
+                instead: "give the request the number of parties and servers",
+            });
+        };
+        let part = run::PartOf { table, rows: self.request.rows as usize };
+        run::run(self, &part, source, monitor, purse, Some((among, together)))
     }
 
     /// What running it will spend, for whoever keeps account; refused where it has no price.
     pub fn spend(&self, source: &dyn Source) -> Result<Spend, LearnError> {
         run::payable(self, source)?;
-        let events = self.events.clone();
-        events.map(Spend::Exactly).ok_or(LearnError::DataShape("the plan states no events"))
+        self.spending().ok_or(LearnError::DataShape("the plan states no events"))
+    }
+
+    /// What a session of it may spend; `None` where it spends nothing.
+    pub(crate) fn spending(&self) -> Option<Spend> {
+        match self.limit {
+            Some(limit) => Some(Spend::Within(limit)),
+            None => self.events.clone().map(Spend::Exactly),
+        }
+    }
+
+    /// Where a ledger has spent it, if one did before it is carried out.
+    pub fn entered(&self) -> Option<&Entered> {
+        self.entered.as_ref()
     }
 
     /// Of which a ledger has spent the whole before it is carried out, as a stream is: its certificates say where.

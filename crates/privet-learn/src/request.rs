@@ -12,6 +12,7 @@ use crate::method::{Method, Scores};
 use crate::task::Task;
 use privet_core::{Budget, Neighbours, Range, Relation};
 use privet_data::schema::Schema;
+use privet_dp::mechanism::shares::Among;
 use privet_optim::loss::Loss;
 use serde::de::Error as _;
 use serde::ser::Error as _;
@@ -46,6 +47,8 @@ pub struct Request<T = Erm> {
     pub calibration: Calibration,
     /// The scale of each event's noise, once a plan has settled it; empty in what a person asks for.
     pub noise: Vec<f64>,
+    /// Among which parties and servers, where no one holds all records ([`privet_dp::mechanism::shares`]).
+    pub among: Option<Among>,
     /// What is to be released.
     pub task: T,
 }
@@ -62,10 +65,12 @@ struct Head {
     calibration: Calibration,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     noise: Vec<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    among: Option<Among>,
 }
 
 /// The fields of [`Head`].
-const HEAD: [&str; 6] = ["schema", "rows", "budget", "neighbours", "calibration", "noise"];
+const HEAD: [&str; 7] = ["schema", "rows", "budget", "neighbours", "calibration", "noise", "among"];
 /// Where the name of the task stands.
 const TASK: &str = "task";
 
@@ -73,7 +78,12 @@ impl<T> Request<T> {
     /// Of a task, with sound constants and no budget yet.
     pub fn new(schema: Schema, rows: u64, neighbours: Neighbours, task: T) -> Self {
         let (budget, calibration, noise) = (None, Calibration::Sound, Vec::new());
-        Self { schema, rows, budget, neighbours, calibration, noise, task }
+        Self { schema, rows, budget, neighbours, calibration, noise, among: None, task }
+    }
+
+    /// Among parties, none of whom holds all records; `rows` is how many they have together.
+    pub fn shared(self, among: Among) -> Self {
+        Self { among: Some(among), ..self }
     }
 
     /// Within a budget.
@@ -124,6 +134,7 @@ impl<T: Task> Serialize for Request<T> {
             neighbours: self.neighbours,
             calibration: self.calibration,
             noise: self.noise.clone(),
+            among: self.among,
         };
         let mut all = fields(&head).map_err(S::Error::custom)?;
         all.extend(fields(&self.task).map_err(S::Error::custom)?);
@@ -148,8 +159,8 @@ impl<'de, T: Task> Deserialize<'de> for Request<T> {
         }
         let head: Head = read(head).map_err(D::Error::custom)?;
         let task = read(all).map_err(D::Error::custom)?;
-        let Head { schema, rows, budget, neighbours, calibration, noise } = head;
-        Ok(Self { schema, rows, budget, neighbours, calibration, noise, task })
+        let Head { schema, rows, budget, neighbours, calibration, noise, among } = head;
+        Ok(Self { schema, rows, budget, neighbours, calibration, noise, among, task })
     }
 }
 

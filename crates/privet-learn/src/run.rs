@@ -3,10 +3,12 @@
 use crate::LearnError;
 use crate::plan::Plan;
 use crate::task::{Task, Work};
-use privet_dp::gate::{Private, Purse, Release, Session, Spend};
+use privet_data::Dataset;
+use privet_dp::gate::{Private, Purse, Release, Session};
+use privet_dp::mechanism::shares::{Among, Together};
 use privet_dp::noise::{Origin, Source};
 use privet_optim::solver::{Monitor, Progress, SolveError};
-use privet_optim::sum::Table;
+use privet_optim::sum::{Labels, Records, RecordsError, Table};
 
 /// Reserves with the purse, if there is one, checks the data against the plan, carries it out and settles.
 pub(crate) fn run<T: Task>(
@@ -15,7 +17,14 @@ pub(crate) fn run<T: Task>(
     source: &mut dyn Source,
     monitor: &dyn Monitor,
     purse: Option<&mut dyn Purse>,
+    together: Option<(Among, &dyn Together)>,
 ) -> Result<Release<T::Artefact>, LearnError> {
+    if plan.request.among.is_some() && together.is_none() {
+        return Err(LearnError::NotCovered {
+            what: "the plan is for several parties, and nobody leads to the others".into(),
+            instead: "use `privet party train`, or leave the parties out of the request",
+        });
+    }
     if purse.is_some() {
         payable(plan, source)?;
     }
@@ -25,14 +34,18 @@ pub(crate) fn run<T: Task>(
     if !monitor.proceed(Progress { iteration: 0, gradient_norm, tolerance, precise: false }) {
         return Err(LearnError::Solve(SolveError::Stopped));
     }
-    match (&plan.work, &plan.events, &plan.guarantee) {
-        (Work::Private(procedure), Some(events), Some(guarantee)) => {
-            let spend = || Spend::Exactly(events.clone());
-            let session = match (procedure.walk(), purse) {
-                (Some(start), None) => Session::start_walking(events.clone(), start, source),
-                (None, None) => Session::start(events.clone(), source),
-                (Some(start), Some(purse)) => Session::open_walking(spend(), start, source, purse)?,
-                (None, Some(purse)) => Session::open(spend(), source, purse)?,
+    match (&plan.work, plan.spending(), &plan.guarantee) {
+        (Work::Private(procedure), Some(spend), Some(guarantee)) => {
+            // Where nobody keeps account, everything is granted.
+            let mut nobody = ();
+            let purse = purse.unwrap_or(&mut nobody);
+            let session = match procedure.walk() {
+                Some(start) => Session::open_walking(spend, start, source, purse)?,
+                None => Session::open(spend, source, purse)?,
+            };
+            let session = match together {
+                Some((among, together)) => session.among(among, together),
+                None => session,
             };
             session
                 .entered_in(plan.entered.clone())
@@ -45,6 +58,43 @@ pub(crate) fn run<T: Task>(
             Ok(Release::without_privacy(Private::new(artefact), plan.written()?))
         }
         (Work::Private(_), ..) => Err(LearnError::DataShape("the plan states no events")),
+    }
+}
+
+/// The rows of one party, as part of a table that nobody has: as many rows as all have together.
+pub(crate) struct PartOf<'a> {
+    /// This party's own.
+    pub table: &'a dyn Table,
+    /// Of all parties, declared.
+    pub rows: usize,
+}
+
+impl Table for PartOf<'_> {
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn columns(&self) -> usize {
+        self.table.columns()
+    }
+
+    fn in_memory(&self) -> Option<&Dataset> {
+        self.table.in_memory()
+    }
+
+    fn visit(
+        &self,
+        see: &mut dyn FnMut(&Dataset) -> Result<(), RecordsError>,
+    ) -> Result<(), RecordsError> {
+        self.table.visit(see)
+    }
+
+    fn rows_at(&self, places: &[usize]) -> Result<Dataset, RecordsError> {
+        self.table.rows_at(places)
+    }
+
+    fn problem(&self, labels: &Labels) -> Result<Box<dyn Records + '_>, RecordsError> {
+        self.table.problem(labels)
     }
 }
 

@@ -10,11 +10,12 @@
 //! in [`crate::Loaded`] by which files of it are told.
 
 use crate::LearnError;
+use crate::certainty::{NORMAL, Surety, WeightLaws};
 use crate::request::Request;
 use crate::settings::Shown;
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
-use privet_dp::account::Event;
+use privet_dp::account::{Event, Filter};
 use privet_dp::gate::{Arithmetic, Noised, Session};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -75,8 +76,19 @@ pub trait Artefact:
 
 /// One plan's way to a release: all that decides the guarantee, and how it is carried out.
 pub trait Procedure<T: Task>: Debug + Send + Sync {
-    /// What running it costs.
+    /// What running it costs; where events are chosen as it goes, one event that costs as much as their limit.
     fn event(&self) -> Result<Event, LearnError>;
+
+    /// The limit within which events are chosen as it goes, each after the answers before it; `None` where they are
+    /// planned.
+    fn limit(&self) -> Option<Filter> {
+        None
+    }
+
+    /// Why no run within its limit can have charged these, one after the other; `None` if nothing speaks against it.
+    fn never_charges(&self, _leaves: &[Event]) -> Option<&'static str> {
+        Some("its method plans its events")
+    }
 
     /// The numbers a person wants to see.
     fn settings(&self) -> Shown;
@@ -104,9 +116,24 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
         None
     }
 
+    /// The law of the noise in each released weight ([`crate::certainty`]); `None` where nothing is known.
+    fn weight_laws(&self, facts: &T::Facts, artefact: &T::Artefact) -> Option<WeightLaws> {
+        let each = match self.weight_noises(facts, artefact) {
+            Some(each) => vec![each],
+            None => vec![vec![self.weight_noise(facts)?]],
+        };
+        Some(WeightLaws { deviations: each, beyond: NORMAL, surety: Surety::Bound })
+    }
+
     /// Refuses, from public facts, what could fail once noise is drawn.
     fn check(&self, _facts: &T::Facts) -> Result<(), LearnError> {
         Ok(())
+    }
+
+    /// Whether all that it asks of records are sums under Gaussian noise, which parties can add up in shares
+    /// ([`privet_dp::mechanism::shares`]) and which it counts on being wider then.
+    fn among_parties(&self) -> bool {
+        false
     }
 
     /// What its walk begins from, if it is one: of the plan alone.
@@ -133,6 +160,11 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
 pub trait Baseline<T: Task>: Debug + Send + Sync {
     /// The numbers a person wants to see.
     fn settings(&self) -> Shown;
+
+    /// With the rows of a public file; `None` where it has no use for any.
+    fn with_public(&self, _rows: &Matrix) -> Option<Result<Arc<dyn Baseline<T>>, LearnError>> {
+        None
+    }
 
     /// Carries it out.
     fn run(

@@ -109,6 +109,16 @@ impl Spectrum {
         coordinates.iter_mut().zip(&self.values).for_each(|(c, value)| *c *= filter(*value));
         self.combination(&coordinates)
     }
+
+    /// ‖Q·h(Λ)·Qᵀeⱼ‖₂ for each j.
+    pub fn filtered_lengths(&self, filter: impl Fn(f64) -> f64) -> Vec<f64> {
+        let mut squares = vec![0.0; self.values.len()];
+        for (i, value) in self.values.iter().enumerate() {
+            let own = filter(*value).powi(2);
+            squares.iter_mut().zip(self.vectors.col(i).iter()).for_each(|(s, q)| *s += own * q * q);
+        }
+        squares.into_iter().map(f64::sqrt).collect()
+    }
 }
 
 #[cfg(test)]

@@ -13,6 +13,31 @@
 //! and the few names that a program needs at its top level. The way is always the same: a public
 //! [`Schema`], a [`Request`], a [`plan`](fn@plan) made without data, then the records.
 //!
+//! From a file to a model, and from the model to answers:
+//!
+//! ```
+//! use privet::{Budget, Model, Schema};
+//! # let folder = std::env::temp_dir().join(format!("privet-{}", std::process::id()));
+//! # std::fs::create_dir_all(&folder)?;
+//! # let rows = (0..1000).map(|i| format!("{},{}\n", i % 100, if i % 100 > 60 { "yes" } else { "no" }));
+//! # std::fs::write(folder.join("visits.csv"), format!("age,ill\n{}", rows.collect::<String>()))?;
+//! # std::fs::write(folder.join("schema.toml"), "[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"ill\"\n\
+//! #     classes = [\"no\", \"yes\"]\n[[columns]]\nname = \"age\"\ntype = \"number\"\nbounds = [0, 100]\n")?;
+//!
+//! let schema = Schema::load(folder.join("schema.toml"))?;
+//! let model = privet::train(folder.join("visits.csv"), &schema, Budget::new(1.0, 1e-6)?)?;
+//! model.save(folder.join("model.json"))?;
+//!
+//! let model = Model::load(folder.join("model.json"))?;
+//! assert!(privet::verify(&model).valid);
+//! let labels: Vec<String> = privet::predict(&model, folder.join("visits.csv"))?;
+//! assert_eq!(labels.len(), 1000);
+//! # std::fs::remove_dir_all(&folder)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The same step by step, with a learner of one's own choice:
+//!
 //! ```
 //! use privet::{Budget, Erm, Loss, Model, Neighbours, Request, Schema, SystemRandom};
 //! use std::sync::atomic::AtomicBool;
@@ -56,6 +81,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]
+
+mod simple;
+
+pub use simple::{Error, predict, train};
 
 pub use privet_audit as audit;
 pub use privet_core as core;

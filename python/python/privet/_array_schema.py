@@ -64,12 +64,28 @@ def column_bounds(bounds: Any, n_features: int) -> tuple[np.ndarray, np.ndarray]
             f"bounds are not (low, high) for {n_features} features; accepted are two numbers, or two "
             "arrays with a number for each feature"
         ) from None
+    _refuse_two_readings(bounds, n_features)
     if not np.all((-UNBOUNDED <= low) & (low < high) & (high <= UNBOUNDED)):
         raise ValueError(
             f"bounds have a low that is not below its high, or are not finite; accepted is low < high, both "
             f"within ±{UNBOUNDED:g}"
         )
     return low, high
+
+
+def _refuse_two_readings(bounds: Any, n_features: int) -> None:
+    """Of two features, two pairs can be meant as (lows, highs) or as a pair for each feature."""
+    if isinstance(bounds, (tuple, list)) and all(isinstance(side, np.ndarray) for side in bounds):
+        return
+    table = np.asarray(bounds, dtype=np.float64) if n_features == 2 and np.ndim(bounds) == 2 else None
+    if table is None or table.shape != (2, 2) or np.array_equal(table, table.T):
+        return
+    as_lows_and_highs, as_pairs = bool(np.all(table[0] < table[1])), bool(np.all(table[:, 0] < table[:, 1]))
+    if as_lows_and_highs and as_pairs:
+        raise ValueError(
+            "bounds can be read two ways: as (lows, highs) or as a pair for each of the two features; accepted is "
+            "bounds=(numpy.array(lows), numpy.array(highs)) with two arrays, or a schema"
+        )
 
 
 def array_schema(

@@ -11,17 +11,20 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from privet import _privet, _tables, _units
+from privet import _html, _privet, _tables, _units
 from privet._array_schema import array_schema, check_exclusive
 from privet._certificate import Certificate, Plan
 from privet._coefficients import coefficients
+from privet._intervals import Intervals
 from privet._masks import check_unmasked
 from privet._numbers import WHY_EPSILON, optional_number, whole
 from privet._refusals import validate_data
 from privet._rows import rows_missing
 from privet._seeds import seed_of
+from privet._pipelines import warn_of_fitted_transformers
 from privet._shapes import Shapes
 from privet._spending import Spending
+from privet.exporting import Exporting
 from privet.ledger import paid_by
 from privet.schema import Schema, as_schema
 
@@ -32,7 +35,7 @@ WHY_NO_WEIGHTS = (
 )
 
 
-class PrivateEstimator(Shapes, BaseEstimator):
+class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
     """The base of the estimators; not for use itself."""
 
     _loss_width = 0.1
@@ -107,7 +110,7 @@ class PrivateEstimator(Shapes, BaseEstimator):
     ) -> tuple[Schema, list[str]]:
         check_exclusive(self.bounds, self.data_norm, self.schema)
         if self.schema is not None:
-            schema = as_schema(self.schema)
+            schema = self._declared_schema()
             self._check_schema_target(schema)
             return schema, []
         target, notes = self._target_facts(labels)
@@ -122,6 +125,10 @@ class PrivateEstimator(Shapes, BaseEstimator):
             max_records=None if max_records is None else whole("max_records", max_records),
         )
         return schema, notes
+
+    def _declared_schema(self) -> Schema:
+        """The schema that was given."""
+        return as_schema(self.schema)
 
     def plan(self, n_rows: int | None = None, n_features: int | None = None) -> Plan:
         """Everything that decides the guarantee, without data.
@@ -180,6 +187,7 @@ class PrivateEstimator(Shapes, BaseEstimator):
         -------
         self
         """
+        warn_of_fitted_transformers(self)
         spending = self._spent()
         before = dict(self.__dict__)
         try:
@@ -200,6 +208,7 @@ class PrivateEstimator(Shapes, BaseEstimator):
             raise TypeError(f"fit() got an unexpected keyword argument {next(iter(refused))!r}")
         if self.epsilon is None and self.method != "non-private":
             raise ValueError(WHY_EPSILON)
+        X, y, groups = _tables.collected(X), _tables.collected(y), _tables.collected(groups)
         schema_given = as_schema(self.schema) if self.schema is not None else None
         total = schema_given is not None and schema_given.is_total
         for name, given in (("X", X), ("y", y), ("groups", groups)):
@@ -292,7 +301,7 @@ class PrivateEstimator(Shapes, BaseEstimator):
 
     def _named_columns(self, X: Any, schema: Schema) -> list[Any]:
         if _tables.is_frame(X):
-            return _tables.frame_columns(X, without=schema.unit, total=schema.is_total)
+            return _tables.frame_columns(X, without=schema.unit, total=schema.is_total, read=schema.features)
         return _tables.array_columns(X, schema.features, total=schema.is_total)
 
     def _units(self, X: Any, groups: Any, schema: Schema, rows: int) -> Any:
@@ -334,11 +343,12 @@ class PrivateEstimator(Shapes, BaseEstimator):
 
     def _encodable(self, X: Any) -> Any:
         """Rows of the columns that were fitted on, or are about to be, as the extension reads them."""
+        X = _tables.collected(X)
         check_unmasked("X", X)
         schema = as_schema(self.schema) if self.schema is not None else None
         if schema is not None and not _plain_numbers(schema, X):
             if _tables.is_frame(X):
-                return _tables.frame_columns(X)
+                return _tables.frame_columns(X, read=schema.features)
             # Without names, columns are in the order of the frame that was fitted on.
             return _tables.array_columns(X, getattr(self, "feature_names_in_", schema.features))
         X = validate_data(
@@ -374,6 +384,13 @@ class PrivateEstimator(Shapes, BaseEstimator):
         """
         check_is_fitted(self)
         self.model_.save(os.fspath(path), bool(overwrite))
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        certificate = self.__dict__.get("certificate_")
+        if certificate is not None and "text/html" in bundle:
+            bundle["text/html"] += _html.certificate(certificate)
+        return bundle
 
     # Counting fits.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from privet import _privet
+from privet import _html, _privet
 
 
 def _number(value: Any) -> float | None:
@@ -55,6 +55,9 @@ class Plan:
     """Conditions and gaps."""
     events: Any = field(repr=False, default=None)
     """What the accountant is told; see :class:`privet.account.Event`."""
+
+    def _repr_html_(self) -> str:
+        return _html.plan(self)
 
     @classmethod
     def _from_json(cls, text: str) -> Plan:
@@ -122,6 +125,9 @@ class Certificate:
         """With nothing claimed, because verification refuses the claim."""
         failed = "; ".join(f"{check.what}: {check.detail}" for check in verdict.checks if not check.holds)
         return replace(self, epsilon=float("inf"), notes=(f"NOT VALID: {failed}", *self.notes))
+
+    def _repr_html_(self) -> str:
+        return _html.certificate(self)
 
     @property
     def private(self) -> bool:

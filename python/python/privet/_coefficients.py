@@ -9,6 +9,9 @@ logarithms, hats or pairs, the coefficients are those of the encoded columns (``
 Where a model of classes whose rows are neither clipped nor filled takes a centre from every row and makes it as
 long as the clip allows again (``centred-gd``), ``X @ coef_.T + intercept_`` has the signs of
 ``decision_function``, and of several classes their order, which is that times a positive number of the row's own.
+
+``coef_exact_`` says whether the line holds for every row within the bounds; where it does not, ``row_scale(X)`` is the
+public factor that makes it hold.
 """
 
 from __future__ import annotations

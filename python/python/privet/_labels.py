@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from privet._masks import is_missing
 from privet._tables import is_unicode
-from privet.schema import label_text
+from privet.schema import Schema, label_text
 
 WHY_ENCODED = (
     ". y holds whole numbers and the classes are texts: tools that encode labels themselves (stacking, voting, "
@@ -68,6 +69,32 @@ def codes_of(y: np.ndarray, texts: Sequence[str], *, total: bool = False) -> np.
         encoded = WHY_ENCODED if y.dtype.kind in "iu" and not places else ""
         raise ValueError(f"y has a label that is none of the classes; accepted are {', '.join(texts)}{encoded}")
     return codes
+
+
+def schema_codes(y: np.ndarray, schema: Schema) -> np.ndarray:
+    """The place of each label among a schema's classes, labels that it merges included."""
+    classes = schema.classes or ()
+    further, others = schema._checked.labels
+    if not further and others is None:
+        return codes_of(y, classes, total=schema.is_total)
+    texts = [*classes, *(text for text, _ in further)]
+    unknown = len(classes)
+    table = [*range(unknown), *(code for _, code in further), unknown if others is None else others]
+    codes = np.asarray(table, dtype=np.uint32)[codes_of(y, texts, total=True)]
+    if others is not None:
+        # What is missing is no label.
+        codes[_missing(y)] = unknown
+    if not schema.is_total and len(codes) and codes.max() >= unknown:
+        raise ValueError("y has a label that the schema does not list, or one that is missing")
+    return codes
+
+
+def _missing(y: np.ndarray) -> np.ndarray:
+    if y.dtype.kind == "f":
+        return np.isnan(y)
+    if y.dtype.kind != "O":
+        return np.zeros(len(y), dtype=bool)
+    return np.fromiter((is_missing(label) for label in y.tolist()), dtype=bool, count=len(y))
 
 
 def _text_or_none(label: Any) -> str | None:

@@ -27,6 +27,11 @@ def is_frame(X: Any) -> bool:
     return not isinstance(X, np.ndarray) and nw.dependencies.is_into_dataframe(X)
 
 
+def collected(X: Any) -> Any:
+    """The same table; one of polars that is not computed yet is."""
+    return X.collect() if nw.dependencies.is_polars_lazyframe(X) else X
+
+
 def readable(array: np.ndarray) -> np.ndarray:
     """The same array where the extension can read it in place, otherwise a copy.
 
@@ -48,17 +53,28 @@ def csr_parts(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
 
 
 def frame_columns(
-    X: Any, without: str | None = None, *, total: bool = False, only: Sequence[str] | None = None
+    X: Any,
+    without: str | None = None,
+    *,
+    total: bool = False,
+    only: Sequence[str] | None = None,
+    read: Sequence[str] | None = None,
 ) -> list[Column]:
     """The columns of a frame but for one, which says whose a row is and is read as such; or ``only`` some, by
-    names without blanks around them."""
+    names without blanks around them. Of columns that are not among those to ``read`` only the name is handed on: of
+    whatever type they are, they break nothing."""
     names = [str(name) for name in getattr(X, "column_names", X.columns)]
     if len(set(names)) < len(names):
         repeated = next(name for place, name in enumerate(names) if name in names[:place])
         raise ValueError(f"column {repeated!r} occurs more than once; each name once is accepted")
     frame = nw.from_native(X, eager_only=True)
     wanted = [name for name in frame.columns if str(name) != without and (only is None or str(name).strip() in only)]
-    return [series_column(str(name), frame.get_column(name), total=total) for name in wanted]
+    def column(name: Any) -> Column:
+        if read is not None and str(name).strip() not in read and str(name) not in read:
+            return (str(name), "integer", np.zeros(len(frame), dtype=np.int64), None)
+        return series_column(str(name), frame.get_column(name), total=total)
+
+    return [column(name) for name in wanted]
 
 
 def array_columns(X: Any, names: Sequence[str], *, total: bool = False) -> list[Column]:
@@ -147,9 +163,13 @@ def series_column(name: str, series: Any, *, total: bool = False) -> Column:
         return (name, "integer", _contiguous(filled.to_numpy(), np.int64), mask)
     if dtype.is_float():
         return (name, "number", _contiguous(series.to_numpy(), np.float64), mask)
+    if isinstance(dtype, (nw.Date, nw.Datetime)):
+        # As a file of text has it; a column of type "date" takes it apart.
+        written = "%Y-%m-%d" if isinstance(dtype, nw.Date) else "%Y-%m-%dT%H:%M:%S"
+        return text_column(name, series.dt.to_string(written).to_list(), mask, _cell, total=total)
     if dtype.is_temporal() or dtype.is_nested():
         raise ValueError(
-            f"column {name!r} is of type {dtype}; accepted are numbers, texts, categories and booleans"
+            f"column {name!r} is of type {dtype}; accepted are numbers, texts, dates, categories and booleans"
         )
     return text_column(name, series.to_list(), mask, _cell, total=total)
 

@@ -17,5 +17,9 @@ class PublicClassesWarning(PrivacyWarning):
     """The list of classes was taken from the labels."""
 
 
+class FittedTransformerWarning(PrivacyWarning):
+    """A step before a private estimator was fitted on the records: the guarantee does not cover it."""
+
+
 class RepeatedFitWarning(PrivacyWarning):
     """Several models were fitted: what they reveal adds up."""

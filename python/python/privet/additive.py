@@ -89,20 +89,20 @@ class PrivateAdditiveClassifier(_Unfolded, _Probabilities):
 
     def __init__(
         self,
-        epsilon=None,
+        epsilon: Any = None,
         *,
-        delta=None,
-        hats=None,
-        pairs=None,
-        bounds=None,
-        schema=None,
-        classes=None,
-        neighbours="replace-one",
-        n_rows=None,
-        max_records=None,
-        fit_intercept=True,
-        random_state=None,
-    ):
+        delta: Any = None,
+        hats: Any = None,
+        pairs: Any = None,
+        bounds: Any = None,
+        schema: Any = None,
+        classes: Any = None,
+        neighbours: Any = "replace-one",
+        n_rows: Any = None,
+        max_records: Any = None,
+        fit_intercept: Any = True,
+        random_state: Any = None,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.hats = hats
@@ -150,20 +150,20 @@ class PrivateAdditiveRegressor(_Unfolded, _Regressor):
 
     def __init__(
         self,
-        epsilon=None,
+        epsilon: Any = None,
         *,
-        delta=None,
-        hats=None,
-        pairs=None,
-        bounds=None,
-        target_bounds=None,
-        schema=None,
-        neighbours="replace-one",
-        n_rows=None,
-        max_records=None,
-        fit_intercept=True,
-        random_state=None,
-    ):
+        delta: Any = None,
+        hats: Any = None,
+        pairs: Any = None,
+        bounds: Any = None,
+        target_bounds: Any = None,
+        schema: Any = None,
+        neighbours: Any = "replace-one",
+        n_rows: Any = None,
+        max_records: Any = None,
+        fit_intercept: Any = True,
+        random_state: Any = None,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.hats = hats

@@ -16,9 +16,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from privet._base import PrivateEstimator
-from privet._labels import check_alike, codes_of, declared_labels, labels_of, texts_of
+from privet._labels import check_alike, declared_labels, labels_of, schema_codes, texts_of
 from privet._refusals import check_labels
 from privet._warnings import PublicClassesWarning
+from privet._weights import class_weights
 from privet.schema import Schema
 
 NOTE_CLASSES = (
@@ -37,7 +38,7 @@ class _Classifier(ClassifierMixin, PrivateEstimator):
     def _target_facts(self, labels: Any) -> tuple[dict[str, Any], list[str]]:
         if self.classes is not None:
             classes = np.unique(np.asarray(self.classes))
-            return {"classes": texts_of(classes)}, []
+            return self._weighed(texts_of(classes)), []
         if labels is None:
             return {"classes": ["0", "1"]}, [NOTE_TWO_CLASSES]
         check_classification_targets(labels)
@@ -54,7 +55,23 @@ class _Classifier(ClassifierMixin, PrivateEstimator):
             PublicClassesWarning,
             stacklevel=5,
         )
-        return {"classes": texts_of(classes)}, [NOTE_CLASSES]
+        return self._weighed(texts_of(classes)), [NOTE_CLASSES]
+
+    def _weighed(self, classes: list[str]) -> dict[str, Any]:
+        """A schema's target of these classes, with the weights that were asked for."""
+        weights = class_weights(getattr(self, "class_weight", None), classes)
+        return {"classes": classes} if weights is None else {"classes": classes, "weights": weights}
+
+    def _declared_schema(self) -> Schema:
+        schema = super()._declared_schema()
+        weights = class_weights(getattr(self, "class_weight", None), schema.classes or ())
+        if weights is None:
+            return schema
+        draft = schema.to_dict()
+        if "weights" in draft["target"]:
+            raise ValueError("class_weight is given, and the schema has weights of its own; one of them is accepted")
+        draft["target"]["weights"] = weights
+        return Schema.from_dict(draft)
 
     def _check_schema_target(self, schema: Schema) -> None:
         if schema.classes is None:
@@ -65,7 +82,7 @@ class _Classifier(ClassifierMixin, PrivateEstimator):
             raise ValueError("classes differ from the schema's; leave them out, or give the same")
 
     def _encoded_labels(self, y: Any, schema: Schema) -> np.ndarray:
-        return codes_of(np.asarray(y), schema.classes or (), total=schema.is_total)
+        return schema_codes(np.asarray(y), schema)
 
     def _class_labels(self, schema: Schema, labels: np.ndarray | None) -> np.ndarray:
         texts = schema.classes or ()
@@ -91,6 +108,18 @@ class _Classifier(ClassifierMixin, PrivateEstimator):
 
     def _in_order(self, effects: np.ndarray) -> np.ndarray:
         return self._sorted(effects)
+
+    def _linear_model(self) -> Any:
+        from sklearn.linear_model import LogisticRegression
+
+        model = LogisticRegression()
+        model.classes_ = self.classes_
+        weights = self.model_.weights()
+        model.coef_ = self._sorted(weights.T).T
+        model.intercept_ = np.zeros(len(model.coef_))
+        model.n_features_in_ = weights.shape[1]
+        model.n_iter_ = np.zeros(1, dtype=np.int32)
+        return model
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores: above zero for the second of two classes; a column for each of more."""
@@ -157,6 +186,9 @@ class PrivateLogisticRegression(_Probabilities):
         The classes, which are public. Taken from ``y`` unless given, with a warning and a note in the
         certificate, since that says which labels occur. Tools that encode labels themselves (stacking,
         voting, ``cross_val_predict`` with probabilities) need them declared as 0, 1, ..., and ``y`` so.
+    class_weight : dict, optional
+        From each class to how much it counts; 1 for those that are not named. ``"balanced"`` counts private labels
+        and is refused. The weights are public, and part of the certificate.
     neighbours : {"replace-one", "add-remove"}
         Which tables must look alike: one record exchanged for another (the number of rows is public), or
         one added or removed (the number of rows is private, and ``n_rows`` declared).
@@ -204,22 +236,23 @@ class PrivateLogisticRegression(_Probabilities):
 
     def __init__(
         self,
-        epsilon=None,
+        epsilon: Any = None,
         *,
-        delta=None,
-        method="auto",
-        bounds=None,
-        data_norm=None,
-        schema=None,
-        classes=None,
-        neighbours="replace-one",
-        n_rows=None,
-        max_records=None,
-        calibration="sound",
-        settings=None,
-        fit_intercept=True,
-        random_state=None,
-    ):
+        delta: Any = None,
+        method: Any = "auto",
+        bounds: Any = None,
+        data_norm: Any = None,
+        schema: Any = None,
+        classes: Any = None,
+        class_weight: Any = None,
+        neighbours: Any = "replace-one",
+        n_rows: Any = None,
+        max_records: Any = None,
+        calibration: Any = "sound",
+        settings: Any = None,
+        fit_intercept: Any = True,
+        random_state: Any = None,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.method = method
@@ -227,6 +260,7 @@ class PrivateLogisticRegression(_Probabilities):
         self.data_norm = data_norm
         self.schema = schema
         self.classes = classes
+        self.class_weight = class_weight
         self.neighbours = neighbours
         self.n_rows = n_rows
         self.max_records = max_records
@@ -262,23 +296,24 @@ class PrivateLinearSVC(_Classifier):
 
     def __init__(
         self,
-        epsilon=None,
+        epsilon: Any = None,
         *,
-        delta=None,
-        method="auto",
-        huber_width=0.1,
-        bounds=None,
-        data_norm=None,
-        schema=None,
-        classes=None,
-        neighbours="replace-one",
-        n_rows=None,
-        max_records=None,
-        calibration="sound",
-        settings=None,
-        fit_intercept=True,
-        random_state=None,
-    ):
+        delta: Any = None,
+        method: Any = "auto",
+        huber_width: Any = 0.1,
+        bounds: Any = None,
+        data_norm: Any = None,
+        schema: Any = None,
+        classes: Any = None,
+        class_weight: Any = None,
+        neighbours: Any = "replace-one",
+        n_rows: Any = None,
+        max_records: Any = None,
+        calibration: Any = "sound",
+        settings: Any = None,
+        fit_intercept: Any = True,
+        random_state: Any = None,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.method = method
@@ -287,6 +322,7 @@ class PrivateLinearSVC(_Classifier):
         self.data_norm = data_norm
         self.schema = schema
         self.classes = classes
+        self.class_weight = class_weight
         self.neighbours = neighbours
         self.n_rows = n_rows
         self.max_records = max_records
@@ -323,24 +359,25 @@ class PrivateClassifier(_Probabilities):
 
     def __init__(
         self,
-        epsilon=None,
+        epsilon: Any = None,
         *,
-        delta=None,
-        method="auto",
-        loss="logistic",
-        huber_width=0.1,
-        bounds=None,
-        data_norm=None,
-        schema=None,
-        classes=None,
-        neighbours="replace-one",
-        n_rows=None,
-        max_records=None,
-        calibration="sound",
-        settings=None,
-        fit_intercept=True,
-        random_state=None,
-    ):
+        delta: Any = None,
+        method: Any = "auto",
+        loss: Any = "logistic",
+        huber_width: Any = 0.1,
+        bounds: Any = None,
+        data_norm: Any = None,
+        schema: Any = None,
+        classes: Any = None,
+        class_weight: Any = None,
+        neighbours: Any = "replace-one",
+        n_rows: Any = None,
+        max_records: Any = None,
+        calibration: Any = "sound",
+        settings: Any = None,
+        fit_intercept: Any = True,
+        random_state: Any = None,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.method = method
@@ -350,6 +387,7 @@ class PrivateClassifier(_Probabilities):
         self.data_norm = data_norm
         self.schema = schema
         self.classes = classes
+        self.class_weight = class_weight
         self.neighbours = neighbours
         self.n_rows = n_rows
         self.max_records = max_records

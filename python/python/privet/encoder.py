@@ -38,7 +38,9 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
     1  0.5           1.0          0.0
     """
 
-    def __init__(self, schema=None):
+    _learns_nothing = True
+
+    def __init__(self, schema: Any = None) -> None:
         self.schema = schema
 
     def fit(self, X: Any, y: Any = None) -> SchemaEncoder:
@@ -52,8 +54,9 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> np.ndarray:
         """Encode."""
         check_is_fitted(self)
+        X = _tables.collected(X)
         columns = (
-            _tables.frame_columns(X)
+            _tables.frame_columns(X, read=self.schema_.features)
             if _tables.is_frame(X)
             else _tables.array_columns(X, getattr(self, "feature_names_in_", self.schema_.features))
         )

@@ -20,6 +20,7 @@ from privet.counts import Counts
 from privet.neighbors import PrivateNeighbors
 from privet.network import _of_file as _network
 from privet.describing import Description
+from privet.evaluation import Worth
 from privet.online import StreamFile
 from privet.recommender import PrivateRecommender
 from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, rate_at_zero
@@ -33,6 +34,7 @@ _RELEASED = (
     _privet.Model,
     _privet.Counts,
     _privet.Description,
+    _privet.Evaluation,
     _privet.Tuned,
     _privet.Support,
     _privet.Factors,
@@ -75,6 +77,10 @@ def load(path: str | os.PathLike[str]) -> Any:
         description = Description(found)
         description.certificate = _checked(description.certificate, found)
         return description
+    if isinstance(found, _privet.Evaluation):
+        worth = Worth(json.loads(found.worth()), found)
+        worth.certificate = _checked(worth.certificate, found)
+        return worth
     if isinstance(found, _privet.Tuned):
         tuner = PrivateTuner._loaded(found)
         tuner.certificate_ = _checked(tuner.certificate_, found)
@@ -249,6 +255,10 @@ def verify(model: Any) -> Verdict:
         check_is_fitted(model)
         model = model.factors_
     elif isinstance(model, (StreamFile, LabelsFile, Description)):
+        model = model._release
+    elif isinstance(model, Worth):
+        if model._release is None:
+            raise ValueError("an evaluation without epsilon claims nothing that could be verified")
         model = model._release
     elif not isinstance(model, _RELEASED):
         model = _privet.load(os.fspath(model), sealed=False)

@@ -71,21 +71,21 @@ class PrivateNeighbors(PrivateEstimator):
 
     def __init__(
         self,
-        epsilon=None,
+        epsilon: Any = None,
         *,
-        within=None,
-        votes=None,
-        delta=None,
-        bounds=None,
-        target_bounds=None,
-        data_norm=None,
-        schema=None,
-        classes=None,
-        neighbours="add-remove",
-        n_rows=None,
-        max_records=None,
-        random_state=None,
-    ):
+        within: Any = None,
+        votes: Any = None,
+        delta: Any = None,
+        bounds: Any = None,
+        target_bounds: Any = None,
+        data_norm: Any = None,
+        schema: Any = None,
+        classes: Any = None,
+        neighbours: Any = "add-remove",
+        n_rows: Any = None,
+        max_records: Any = None,
+        random_state: Any = None,
+    ) -> None:
         self.epsilon = epsilon
         self.within = within
         self.votes = votes

@@ -63,24 +63,24 @@ class PrivateNetworkClassifier(_Classifier):
 
     def __init__(
         self,
-        epsilon=None,
+        epsilon: Any = None,
         *,
-        delta=None,
-        layers=(),
-        input_shape=None,
-        method="dp-sgd",
-        bounds=None,
-        data_norm=None,
-        schema=None,
-        classes=None,
-        neighbours="replace-one",
-        n_rows=None,
-        max_records=None,
-        settings=None,
-        initial_weights=None,
-        weights_seed=0,
-        random_state=None,
-    ):
+        delta: Any = None,
+        layers: Any = (),
+        input_shape: Any = None,
+        method: Any = "dp-sgd",
+        bounds: Any = None,
+        data_norm: Any = None,
+        schema: Any = None,
+        classes: Any = None,
+        neighbours: Any = "replace-one",
+        n_rows: Any = None,
+        max_records: Any = None,
+        settings: Any = None,
+        initial_weights: Any = None,
+        weights_seed: Any = 0,
+        random_state: Any = None,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.layers = layers

@@ -46,6 +46,19 @@ class _Regressor(RegressorMixin, PrivateEstimator):
     def _encoded_labels(self, y: Any, schema: Schema) -> np.ndarray:
         return numbers_or_nan(y) if schema.is_total else numbers("y", y)
 
+    def _linear_model(self) -> Any:
+        if self._loss_name() == "poisson":
+            raise ValueError("a Poisson model is no linear model of scikit-learn; to_onnx and to_sql export it")
+        from sklearn.linear_model import LinearRegression
+
+        low, high = Schema._of(self.model_.schema()).target_bounds or (-1.0, 1.0)
+        half = (high - low) / 2
+        model = LinearRegression()
+        model.coef_ = self.model_.weights()[0] * half
+        model.intercept_ = low + half
+        model.n_features_in_ = len(model.coef_)
+        return model
+
     def _set_target(self, schema: Schema, classes: np.ndarray | None) -> None:
         pass
 
@@ -93,25 +106,25 @@ class PrivateLinearRegression(_Regressor):
 
     def __init__(
         self,
-        epsilon=None,
+        epsilon: Any = None,
         *,
-        delta=None,
-        method="auto",
-        loss="squared",
-        huber_width=0.1,
-        quantile=0.5,
-        bounds=None,
-        target_bounds=None,
-        data_norm=None,
-        schema=None,
-        neighbours="replace-one",
-        n_rows=None,
-        max_records=None,
-        calibration="sound",
-        settings=None,
-        fit_intercept=True,
-        random_state=None,
-    ):
+        delta: Any = None,
+        method: Any = "auto",
+        loss: Any = "squared",
+        huber_width: Any = 0.1,
+        quantile: Any = 0.5,
+        bounds: Any = None,
+        target_bounds: Any = None,
+        data_norm: Any = None,
+        schema: Any = None,
+        neighbours: Any = "replace-one",
+        n_rows: Any = None,
+        max_records: Any = None,
+        calibration: Any = "sound",
+        settings: Any = None,
+        fit_intercept: Any = True,
+        random_state: Any = None,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.method = method
@@ -162,23 +175,23 @@ class PrivateRidge(_Regressor):
 
     def __init__(
         self,
-        epsilon=None,
+        epsilon: Any = None,
         *,
-        alpha=None,
-        delta=None,
-        method="auto",
-        bounds=None,
-        target_bounds=None,
-        data_norm=None,
-        schema=None,
-        neighbours="replace-one",
-        n_rows=None,
-        max_records=None,
-        calibration="sound",
-        settings=None,
-        fit_intercept=True,
-        random_state=None,
-    ):
+        alpha: Any = None,
+        delta: Any = None,
+        method: Any = "auto",
+        bounds: Any = None,
+        target_bounds: Any = None,
+        data_norm: Any = None,
+        schema: Any = None,
+        neighbours: Any = "replace-one",
+        n_rows: Any = None,
+        max_records: Any = None,
+        calibration: Any = "sound",
+        settings: Any = None,
+        fit_intercept: Any = True,
+        random_state: Any = None,
+    ) -> None:
         self.epsilon = epsilon
         self.alpha = alpha
         self.delta = delta
@@ -243,23 +256,23 @@ class PrivatePoissonRegressor(_Regressor):
 
     def __init__(
         self,
-        epsilon=None,
+        epsilon: Any = None,
         *,
-        delta=None,
-        method="auto",
-        rate_at_zero=None,
-        bounds=None,
-        target_bounds=None,
-        data_norm=None,
-        schema=None,
-        neighbours="replace-one",
-        n_rows=None,
-        max_records=None,
-        calibration="sound",
-        settings=None,
-        fit_intercept=True,
-        random_state=None,
-    ):
+        delta: Any = None,
+        method: Any = "auto",
+        rate_at_zero: Any = None,
+        bounds: Any = None,
+        target_bounds: Any = None,
+        data_norm: Any = None,
+        schema: Any = None,
+        neighbours: Any = "replace-one",
+        n_rows: Any = None,
+        max_records: Any = None,
+        calibration: Any = "sound",
+        settings: Any = None,
+        fit_intercept: Any = True,
+        random_state: Any = None,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.method = method

@@ -118,6 +118,30 @@ def binary(
     return column
 
 
+def date(
+    first: str,
+    last: str,
+    *,
+    parts: Sequence[str] = ("year", "month", "weekday"),
+    order: str = "ymd",
+    missing: str | None = None,
+) -> dict[str, Any]:
+    """A date from ``first`` to ``last``, taken apart: ``"year"``, ``"month"``, ``"weekday"``, ``"hour"``.
+
+    Columns of dates and texts are accepted; ``order`` says how texts write them (``"ymd"``, ``"dmy"``, ``"mdy"``).
+    ``missing``: ``"category"`` (a column of its own), or ``None`` to refuse.
+
+    >>> date("2010-01-01", "2025-12-31", parts=["year", "month"])
+    {'type': 'date', 'range': ['2010-01-01', '2025-12-31'], 'parts': ['year', 'month']}
+    """
+    column: dict[str, Any] = {"type": "date", "range": [str(first), str(last)], "parts": [str(part) for part in parts]}
+    if order != "ymd":
+        column["order"] = order
+    if missing is not None:
+        column["missing"] = missing
+    return column
+
+
 def ignore() -> dict[str, Any]:
     """A column that is left out.
 
@@ -133,7 +157,7 @@ class Schema:
     Parameters
     ----------
     columns : mapping
-        From a column's name to :func:`number`, :func:`category`, :func:`binary` or :func:`ignore`.
+        From a column's name to :func:`number`, :func:`category`, :func:`binary`, :func:`date` or :func:`ignore`.
     target : str
         The name of what is predicted.
     classes : sequence, optional
@@ -153,6 +177,10 @@ class Schema:
     invalid : {"refuse", "drop", "stand-in"}
         What becomes of a record with a bad cell or label: refused; a row of zeros that counts and
         contributes nothing; or, cell by cell, what the columns declare as ``invalid``.
+    other_columns : {"refuse", "ignore"}
+        Columns of a table that are not named here: refused, so that a mistyped name shows, or left out.
+    labels, others : optional
+        From a class to further labels that count as it, and the class of all labels that are not listed.
     """
 
     def __init__(
@@ -169,6 +197,9 @@ class Schema:
         weights: Sequence[float] | None = None,
         missing_values: Sequence[str] = ("",),
         invalid: str = "refuse",
+        other_columns: str = "refuse",
+        labels: Mapping[str, Sequence[str]] | None = None,
+        others: str | None = None,
     ) -> None:
         draft: dict[str, Any] = {
             "bias": bias,
@@ -186,6 +217,12 @@ class Schema:
             draft["target"]["bounds"] = [float(bound) for bound in target_bounds]
         if weights is not None:
             draft["target"]["weights"] = [float(weight) for weight in weights]
+        if other_columns != "refuse":
+            draft["other_columns"] = other_columns
+        if labels is not None:
+            draft["target"]["labels"] = {label_text(one): [label_text(text) for text in texts] for one, texts in labels.items()}
+        if others is not None:
+            draft["target"]["others"] = label_text(others)
         if unit is not None:
             records = 1 if max_records is None else whole("max_records", max_records)
             draft["unit"] = {"column": unit, "max_records": records}

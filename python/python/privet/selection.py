@@ -65,22 +65,22 @@ class PrivateFeatureSelector(SelectorMixin, PrivateEstimator):
 
     def __init__(
         self,
-        epsilon=None,
+        epsilon: Any = None,
         *,
-        size=1,
-        delta=None,
-        method="correlation",
-        bounds=None,
-        target_bounds=None,
-        data_norm=None,
-        schema=None,
-        classes=None,
-        neighbours="replace-one",
-        n_rows=None,
-        max_records=None,
-        settings=None,
-        random_state=None,
-    ):
+        size: Any = 1,
+        delta: Any = None,
+        method: Any = "correlation",
+        bounds: Any = None,
+        target_bounds: Any = None,
+        data_norm: Any = None,
+        schema: Any = None,
+        classes: Any = None,
+        neighbours: Any = "replace-one",
+        n_rows: Any = None,
+        max_records: Any = None,
+        settings: Any = None,
+        random_state: Any = None,
+    ) -> None:
         self.epsilon = epsilon
         self.size = size
         self.delta = delta

@@ -54,24 +54,24 @@ class PrivateSparseRegression(_Sparse, _Regressor):
 
     def __init__(
         self,
-        epsilon=None,
+        epsilon: Any = None,
         *,
-        size=None,
-        delta=None,
-        method="dp-ight",
-        public=None,
-        bounds=None,
-        target_bounds=None,
-        data_norm=None,
-        schema=None,
-        neighbours="replace-one",
-        n_rows=None,
-        max_records=None,
-        calibration="sound",
-        settings=None,
-        fit_intercept=True,
-        random_state=None,
-    ):
+        size: Any = None,
+        delta: Any = None,
+        method: Any = "dp-ight",
+        public: Any = None,
+        bounds: Any = None,
+        target_bounds: Any = None,
+        data_norm: Any = None,
+        schema: Any = None,
+        neighbours: Any = "replace-one",
+        n_rows: Any = None,
+        max_records: Any = None,
+        calibration: Any = "sound",
+        settings: Any = None,
+        fit_intercept: Any = True,
+        random_state: Any = None,
+    ) -> None:
         self.epsilon = epsilon
         self.size = size
         self.delta = delta
@@ -113,24 +113,24 @@ class PrivateSparseClassifier(_Sparse, _Probabilities):
 
     def __init__(
         self,
-        epsilon=None,
+        epsilon: Any = None,
         *,
-        size=None,
-        delta=None,
-        method="dp-ight",
-        public=None,
-        bounds=None,
-        data_norm=None,
-        schema=None,
-        classes=None,
-        neighbours="replace-one",
-        n_rows=None,
-        max_records=None,
-        calibration="sound",
-        settings=None,
-        fit_intercept=True,
-        random_state=None,
-    ):
+        size: Any = None,
+        delta: Any = None,
+        method: Any = "dp-ight",
+        public: Any = None,
+        bounds: Any = None,
+        data_norm: Any = None,
+        schema: Any = None,
+        classes: Any = None,
+        neighbours: Any = "replace-one",
+        n_rows: Any = None,
+        max_records: Any = None,
+        calibration: Any = "sound",
+        settings: Any = None,
+        fit_intercept: Any = True,
+        random_state: Any = None,
+    ) -> None:
         self.epsilon = epsilon
         self.size = size
         self.delta = delta

@@ -213,6 +213,7 @@ def _word(value: Any) -> str:
 
 def _with_target(X: Any, y: Any, schema: Schema) -> dict[str, Any]:
     """Features and target as one table."""
+    X = _tables.collected(X)
     if isinstance(X, Mapping):
         table = dict(X)
     elif _tables.is_frame(X):

@@ -74,14 +74,14 @@ class PrivateVote(_Classifier):
 
     Parameters
     ----------
-    estimator : classifier or {"logistic", "tree", "forest", "nearest"}
+    estimator : classifier or {"logistic", "least-squares", "propagation", "tree", "forest", "nearest"}
         What each teacher is: any estimator of scikit-learn's kind, or one that is built in. It is given the encoded
         columns: numbers scaled by their public bounds, a column for each category.
     n_teachers : int, optional
         How many there are, at most one a row; chosen from public facts unless given.
     student : classifier, optional
         What learns from the labelled public rows, as they are given; a clone of ``estimator`` unless given.
-    aggregator : {"sparse-vector", "gnmax", "confident-gnmax", "agreed-gnmax"}
+    aggregator : {"sparse-vector", "estimated-sparse-vector", "gnmax", "confident-gnmax", "agreed-gnmax"}
         What makes labels of votes. ``python -m privet methods --vote`` says more.
     settings : mapping, optional
         Settings of the aggregator by name, such as ``{"cutoff": 5}``.
@@ -121,25 +121,25 @@ class PrivateVote(_Classifier):
 
     def __init__(
         self,
-        estimator="forest",
+        estimator: Any = "forest",
         *,
-        epsilon=None,
-        n_teachers=None,
-        student=None,
-        delta=None,
-        aggregator="sparse-vector",
-        settings=None,
-        bounds=None,
-        data_norm=None,
-        schema=None,
-        classes=None,
-        neighbours="replace-one",
-        n_rows=None,
-        max_records=None,
-        n_jobs=None,
-        time_limit=60.0,
-        random_state=None,
-    ):
+        epsilon: Any = None,
+        n_teachers: Any = None,
+        student: Any = None,
+        delta: Any = None,
+        aggregator: Any = "sparse-vector",
+        settings: Any = None,
+        bounds: Any = None,
+        data_norm: Any = None,
+        schema: Any = None,
+        classes: Any = None,
+        neighbours: Any = "replace-one",
+        n_rows: Any = None,
+        max_records: Any = None,
+        n_jobs: Any = None,
+        time_limit: Any = 60.0,
+        random_state: Any = None,
+    ) -> None:
         self.estimator = estimator
         self.epsilon = epsilon
         self.n_teachers = n_teachers

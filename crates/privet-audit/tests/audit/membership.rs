@@ -34,6 +34,7 @@ fn a_model_that_knows_its_rows_is_found_out() {
         neighbours: Neighbours::ReplaceOne,
         calibration: Calibration::Sound,
         noise: vec![],
+        among: None,
         task: Erm { loss: Loss::Logistic, method: "non-private".parse().unwrap() },
     };
     let release = plan(&request)

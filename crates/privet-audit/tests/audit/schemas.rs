@@ -30,6 +30,7 @@ fn planned(method: &str, top: &str, target: &str, epsilon: f64) -> Plan {
         neighbours: Neighbours::ReplaceOne,
         calibration: Calibration::Sound,
         noise: vec![],
+        among: None,
         task: Erm {
             loss: Loss::HuberSvm { h: 0.1 },
             method: method.parse::<privet_learn::Method>().unwrap().with("ridge", "65536").unwrap(),

@@ -168,6 +168,7 @@ fn ours(course: &Course) -> Result<Vec<Planned<'_>>, BenchError> {
                     neighbours: Neighbours::ReplaceOne,
                     calibration: Calibration::Sound,
                     noise: vec![],
+                    among: None,
                     task: Erm { loss: Loss::Logistic, method: method.parse()? },
                 })?;
                 let plan_seconds = started.elapsed().as_secs_f64();

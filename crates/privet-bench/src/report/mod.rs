@@ -20,6 +20,7 @@ pub mod tables;
 pub mod words;
 
 pub use read::{ReportError, Results};
+pub use sections::Length;
 use std::path::Path;
 
 /// How a report is written.
@@ -27,8 +28,10 @@ use std::path::Path;
 pub enum Format {
     /// One page that needs nothing else.
     Html,
-    /// Tables for `docs/`.
+    /// All tables.
     Markdown,
+    /// Headlines and overviews, for `docs/`.
+    Summary,
     /// A line a cell, full digits.
     Csv,
 }
@@ -55,8 +58,15 @@ pub struct Report {
 /// A report of results.
 pub fn written(results: &[Results], format: Format) -> Result<String, ReportError> {
     match format {
-        Format::Html => Ok(html::page(&title(results), &sections::document(results))),
-        Format::Markdown => Ok(markdown::page("Results", &sections::document(results))),
+        Format::Html => {
+            Ok(html::page(&title(results), &sections::document(results, Length::Whole)))
+        }
+        Format::Markdown => {
+            Ok(markdown::page("Results", &sections::document(results, Length::Whole)))
+        }
+        Format::Summary => {
+            Ok(markdown::page("Results", &sections::document(results, Length::Short)))
+        }
         Format::Csv => csv::page(results),
     }
 }

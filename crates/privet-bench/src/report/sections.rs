@@ -15,24 +15,106 @@ use crate::suite::Peer;
 use privet_learn::Calibration;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Everything about several results files.
-pub fn document(results: &[Results]) -> Document {
+/// How much of it is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    /// Every data set with all its numbers.
+    Whole,
+    /// Headlines and overviews; all numbers are in a file of comma-separated values.
+    Short,
+}
+
+/// Everything about several results files: what the reader came for first, how it came about last.
+pub fn document(results: &[Results], length: Length) -> Document {
     let mut document = Document::default();
+    let found: Vec<Vec<Group>> = results.iter().map(groups_of).collect();
+    document.table(headline(results, &found));
+    let palette = Palette::new(found.iter().flatten());
+    for (one, groups) in results.iter().zip(&found) {
+        suite(one, groups, &palette, length, &mut document);
+    }
+    if length == Length::Short {
+        document.text("All numbers, with full digits: privet bench report --csv, in results.csv beside this page.");
+    }
+    document.heading(2, "How these numbers came about");
     document.text(
         "Made by privet bench report from results files; nothing here is typed by hand but the published \
          numbers and the sentences on why results differ from them, which are part of the program.",
     );
     results.iter().flat_map(|one| &one.notices).for_each(|notice| document.notice(notice));
-    document.table(circumstances(results));
-    for one in results {
-        suite(one, &mut document);
+    match length {
+        Length::Whole => document.folded(circumstances(results, false)),
+        Length::Short => document.table(circumstances(results, true)),
     }
     document
 }
 
-/// A line a head.
-fn circumstances(results: &[Results]) -> Rows<&Head> {
-    let heads = results.iter().flat_map(|one| &one.heads);
+fn groups_of(results: &Results) -> Vec<Group> {
+    groups(&summaries(&results.runs), &results.refused)
+}
+
+/// The ε that headlines are for: the nearest to this that was measured.
+const HEADLINE: f64 = 1.0;
+
+/// One data set: ours, the best of others, and without privacy.
+struct Line<'a> {
+    suite: &'a str,
+    group: &'a Group,
+    epsilon: f64,
+    other: Option<String>,
+}
+
+/// Ours beside the best peer and no privacy, a line a data set.
+fn headline<'a>(results: &'a [Results], found: &'a [Vec<Group>]) -> Rows<Line<'a>> {
+    let lines = results.iter().zip(found).flat_map(|(one, groups)| {
+        let published = Published::of(&one.suite);
+        groups.iter().filter_map(move |group| {
+            let far = |epsilon: &f64| (epsilon / HEADLINE).ln().abs();
+            let epsilons = group.epsilons();
+            let epsilon = *epsilons.iter().min_by(|a, b| far(a).total_cmp(&far(b)))?;
+            let measure = Measure(&group.measure);
+            let at = |point: &&Summary| point.cell.epsilon == Some(epsilon);
+            let peers = group.points().filter(at);
+            let peers = peers.filter(|point| Peer::named(&point.cell.method).is_some());
+            let peer =
+                compare::best(peers).map(|best| format!("{} ({})", score(best), best.cell.entry));
+            let printed = published
+                .filter(|published| published.comparable(group))
+                .and_then(|published| published.best(published.at(&group.dataset, epsilon)?))
+                .map(|(name, value)| format!("{} (published {name})", measure.score(value)));
+            Some(Line { suite: &one.suite, group, epsilon, other: peer.or(printed) })
+        })
+    });
+    Table::of(
+        "In short: privet with proved constants, the best of others, and without privacy",
+        lines,
+    )
+    .words("data set", |line| line.group.dataset.as_str())
+    .words("suite", |line| line.suite)
+    .words("measure", |line| Measure(&line.group.measure).axis())
+    .numbers("ε", |line| short(line.epsilon))
+    .numbers("privet", |line| {
+        let ours = line.group.series.iter().filter(|series| {
+            series.calibration == Calibration::Sound && Peer::named(&series.method).is_none()
+        });
+        let points = ours.flat_map(|series| &series.points);
+        let best = compare::best(points.filter(|point| point.cell.epsilon == Some(line.epsilon)));
+        let told =
+            best.map_or("–".into(), |best| format!("{} ({})", score(best), best.cell.entry));
+        super::document::Cell::new(told, super::document::Tone::Strong)
+    })
+    .numbers("best of others", |line| line.other.clone().unwrap_or_else(|| "–".into()))
+    .numbers("without privacy", |line| {
+        compare::best(line.group.plain.iter()).map_or("–".into(), score)
+    })
+}
+
+/// A line a head; in short, a line a commit of a suite.
+fn circumstances(results: &[Results], short: bool) -> Rows<&Head> {
+    let mut heads: Vec<&Head> = results.iter().flat_map(|one| &one.heads).collect();
+    if short {
+        heads.dedup_by(|next, kept| next.suite == kept.suite && next.commit == kept.commit);
+    }
     Table::of("Circumstances; a suite that was taken up again has several lines", heads)
         .words("suite", |head| head.suite.as_str())
         .words("started (UTC)", |head| {
@@ -47,21 +129,27 @@ fn circumstances(results: &[Results]) -> Rows<&Head> {
         .words("system", |head| head.machine.system.as_str())
 }
 
-fn suite(results: &Results, document: &mut Document) {
+fn suite(
+    results: &Results,
+    groups: &[Group],
+    palette: &Palette,
+    length: Length,
+    document: &mut Document,
+) {
     document.heading(2, format!("Suite {}", results.suite));
     let summaries = summaries(&results.runs);
-    let groups = groups(&summaries, &results.refused);
     if !groups.is_empty() {
         let published = Published::of(&results.suite);
         document.text(method(&summaries, published));
         if let Some(published) = published {
-            document.table(compare::overview(&groups, published));
+            document.table(compare::overview(groups, published));
         }
-        document.table(tables::costs(&groups));
-        let palette = Palette::new(&groups);
-        for group in &groups {
-            document.heading(3, heading(group, &groups));
-            set(group, published, &palette, document);
+        document.table(tables::costs(groups));
+        if length == Length::Whole {
+            for group in groups {
+                document.heading(3, heading(group, groups));
+                set(group, published, palette, document);
+            }
         }
     }
     race::sections(&results.races, document);
@@ -117,13 +205,13 @@ fn peers(summaries: &[Summary]) -> String {
     }
 }
 
-/// Which line looks how, in all plots of a suite alike: colour by learner, dashes where it has several
+/// Which line looks how, in all plots of a page alike: colour by learner, dashes where it has several
 /// entries and where it is tuned. By learner its entries, each with its variant.
 struct Palette(Vec<(String, Vec<(String, usize)>)>);
 
 impl Palette {
-    fn new(groups: &[Group]) -> Self {
-        let series = groups.iter().flat_map(|group| &group.series);
+    fn new<'a>(groups: impl Iterator<Item = &'a Group>) -> Self {
+        let series = groups.flat_map(|group| &group.series);
         let learners = grouped(series.filter(|series| series.method != "auto"), |series| {
             series.method.clone()
         });

@@ -54,15 +54,14 @@ pub(super) fn run(
         let mut answer = peer.ask(&question, LIMIT)?;
         peers.push((kind, answer["seconds"].as_f64().unwrap_or(f64::NAN)));
         answer["size"] = json!(size.label());
-        answer["who"] = json!(format!("scikit-learn {kind}"));
+        answer["peer"] = json!(kind);
         emit(line("race", &who, answer))?;
     }
-    let beside_peers = |mut facts: Value, who: &str| {
+    let beside_peers = |mut facts: Value| {
         for (kind, seconds) in &peers {
             let times = facts["seconds"].as_f64().unwrap_or(f64::NAN) / seconds;
             facts[format!("times_{kind}")] = json!(times);
         }
-        facts["who"] = json!(who);
         facts
     };
     let table = OnDisk::open_all(&shards.files, u64::MAX)?;
@@ -72,7 +71,7 @@ pub(super) fn run(
         for (storage, table) in [("memory", &data as &dyn Table), ("files", &table as &dyn Table)] {
             let fitted = fit(&made, table, method, beside.epsilon, &held_out)?;
             let facts = measured.facts(method, beside.epsilon, storage, fitted);
-            emit(line("race", &who, beside_peers(facts, &who)))?;
+            emit(line("race", &who, beside_peers(facts)))?;
         }
     }
     Ok(())

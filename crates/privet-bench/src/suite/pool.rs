@@ -152,6 +152,7 @@ impl Job<'_> {
             neighbours: cell.neighbours,
             calibration: cell.calibration,
             noise: vec![],
+            among: None,
             task,
         })
     }
@@ -195,6 +196,8 @@ impl Job<'_> {
                 recall: Some(found.recall),
                 ndcg: Some(found.gain),
                 loss: None,
+                gradient: None,
+                passes: None,
                 chosen: None,
                 certified: plan.guarantee().map(|guarantee| guarantee.epsilon),
                 seconds,
@@ -247,6 +250,8 @@ impl Job<'_> {
                 recall: None,
                 ndcg: None,
                 loss: None,
+                gradient: None,
+                passes: None,
                 chosen: (asked != planned).then(|| planned.into()),
                 certified: plan.guarantee().map(|guarantee| guarantee.epsilon),
                 seconds,

@@ -40,9 +40,11 @@ const HTML: &str = "d0ab847b41ca55794cbed1a654228fc6795a490b26c56d43ebdc7efe3d9a
 fn pages_are_the_golden_ones() {
     let all = results();
     let races = &all[2..];
-    for (name, results, format) in
-        [("report.md", &all[..], Format::Markdown), ("races.csv", races, Format::Csv)]
-    {
+    for (name, results, format) in [
+        ("report.md", &all[..], Format::Markdown),
+        ("summary.md", &all[..], Format::Summary),
+        ("races.csv", races, Format::Csv),
+    ] {
         let page = written(results, format).unwrap();
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
         if std::env::var_os("PRIVET_BLESS").is_some() {

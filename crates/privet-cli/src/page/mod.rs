@@ -6,6 +6,7 @@
 
 pub(crate) mod budget;
 mod plot;
+pub(crate) mod signing;
 mod svg;
 
 use crate::verbs::inspect;

@@ -3,7 +3,7 @@
 use crate::cli::Cli;
 use crate::failure::Failure;
 use crate::usable::Usable;
-use crate::verbs::evaluate::measure;
+use crate::verbs::evaluate::accuracy;
 use crate::{census, output, say};
 use clap::{Args, Parser};
 use privet_core::Neighbours;
@@ -93,13 +93,14 @@ fn compare(train: &Path, schema: &Path, test: &Path) -> Result<(), Failure> {
         neighbours: Neighbours::ReplaceOne,
         calibration: Calibration::Sound,
         noise: vec![],
+        among: None,
         task: Erm { loss: Loss::Logistic, method: Method::NonPrivate(Default::default()) },
     };
     let never = AtomicBool::new(false);
     let release = plan(&request)?.run(&learn, &mut FixedSeed::new(0), &never)?;
     let data =
         read(test, &schema, &ReadOptions { purpose: Purpose::Evaluate, ..ReadOptions::default() })?;
-    let (_, accuracy) = measure(&Usable::Linear(Box::new(Model::from_release(release)?)), &data)?;
+    let accuracy = accuracy(&Usable::Linear(Box::new(Model::from_release(release)?)), &data)?;
     say!(
         "(without any noise it would be {}; always saying \"low\": {})",
         output::number(accuracy),

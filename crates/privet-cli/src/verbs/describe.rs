@@ -274,7 +274,7 @@ fn short(value: f64, margin: f64) -> String {
 }
 
 /// A text of so many letters at most, with nothing in it that acts on a terminal.
-fn cut(text: &str, most: usize) -> String {
+pub(crate) fn cut(text: &str, most: usize) -> String {
     let text = printable(text);
     match text.chars().count() > most {
         true => text.chars().take(most - 1).chain(['…']).collect(),

@@ -1,33 +1,56 @@
-//! `privet evaluate`: how good is it?
+//! `privet evaluate`: what is a model worth?
 
 use super::predict::{fitting_schema, tell_unknown};
+use super::worth;
 use crate::failure::Failure;
-use crate::output::{self, number};
+use crate::output;
 use crate::progress::Meter;
+use crate::releasing::{PerhapsReleasing, Releasing, count_rows, read_table, rows_needed};
 use crate::say;
+use crate::settings::{self, within};
 use crate::usable::Usable;
 use clap::Args;
+use privet_core::{DELTA, EPSILON, Neighbours, Range, Relation};
 use privet_data::read::{Purpose, ReadOptions, read};
-use privet_data::{Dataset, Encoding, Target};
-use privet_learn::model::Predictions;
-use serde_json::{Value, json};
-use std::path::PathBuf;
+use privet_data::{Dataset, Schema};
+use privet_learn::look::evaluate::{
+    Evaluate as Task, Form, Measures, THRESHOLD, Worth, threshold_by_cost,
+};
+use privet_learn::{LearnError, Plan, Released, plan};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
-/// Measure a model on labelled rows (the number is not private)
+/// Limits on a share of records.
+const SHARE: Range = Range::open("share", 0.0, 1.0);
+
+/// Measure a model on labelled rows, privately with --epsilon
 #[derive(Args, Debug)]
 #[command(
     long_about = "\
-Compares predictions with the labels of a table: accuracy for classes (with two of them also the area
-under the ROC curve: how often a record of the second class has the higher score than one of the
-first), root mean square error for a number, in its own unit. Rows that are null records under the schema's policy for bad ones
-(`invalid`) are left out.
+Compares predictions with the labels of a table.
 
-The number is computed from the table without noise: it is NOT private. Publish it only if those
-rows are public anyway; do not choose a model by it on private rows.",
+For classes: accuracy beside that of always saying the largest class, the confusion matrix, recall
+and precision; where the model has scores, the area under the ROC curve (how often a record of the
+second class has the higher score than one of the first); where it has probabilities, log loss,
+Brier score and calibration. For a number: root mean square and mean absolute error in its own
+unit, beside always saying the mean, and R². Rows that are null records under the schema's policy
+for bad ones (`invalid`) are left out.
+
+Without --epsilon all of it is computed from the rows without noise and is NOT private: look at it
+only if you may see those rows, and publish none of it. With --epsilon everything that is shown,
+the number of rows and the warnings included, comes from one noised release with a certificate,
+written to --out; numbers then have intervals for the noise. It spends budget, as training does.
+
+A decision threshold for two classes is given (--threshold) or follows from what errors cost
+(--costs MISSED:FALSE_ALARM), from those numbers alone; `privet predict` takes the same flags.
+--share S tells which threshold would call that share of these records positive.",
     after_help = "\
 Examples:
   privet evaluate model.json test.csv
-  privet evaluate model.json test.csv --json          {\"accuracy\": 0.84, \"auc\": 0.89, …}"
+  privet evaluate model.json test.csv --json          {\"accuracy\": 0.84, \"auc\": 0.89, …}
+  privet evaluate model.json test.csv --epsilon 0.5 --out worth.json
+  privet evaluate model.json test.csv --costs 10:1     a missed case costs ten false alarms"
 )]
 pub struct Evaluate {
     /// The model file
@@ -38,9 +61,65 @@ pub struct Evaluate {
     /// the model's in [file] only
     #[arg(long, value_name = "SCHEMA")]
     schema: Option<PathBuf>,
-    /// As JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    decision: Decision,
+    /// Tell the threshold above which this share of the records lies (two classes)
+    #[arg(long, value_name = "S", value_parser = within(SHARE), allow_hyphen_values = true)]
+    share: Option<f64>,
+    #[arg(
+        long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
+        help = format!("Privacy budget ε of what is shown: {EPSILON}. Without it nothing here is private"),
+    )]
+    epsilon: Option<f64>,
+    #[arg(
+        long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
+        requires = "epsilon",
+        help = format!("Probability δ with which ε may fail: {DELTA}; 0 asks for pure ε [default: 1/N², N \
+                        the number of rows]"),
+    )]
+    delta: Option<f64>,
+    /// Whose difference must not show: one record (or user) exchanged for another, or one added
+    /// or removed (then the number of rows is private too) [default: replace-one]
+    #[arg(long, value_name = "RELATION", requires = "epsilon")]
+    neighbours: Option<Neighbours>,
+    /// Number of rows you declare; required where it is private (add-remove, or users with several
+    /// rows) [default: that of the file]
+    #[arg(long, value_name = "N", value_parser = settings::rows, requires = "epsilon")]
+    rows: Option<u64>,
+    #[command(flatten)]
+    releasing: PerhapsReleasing,
+}
+
+/// When the second of two classes is predicted.
+#[derive(Args, Debug, Clone, Copy)]
+pub struct Decision {
+    #[arg(
+        long, value_name = "P", value_parser = within(THRESHOLD), allow_hyphen_values = true,
+        help = format!("Predict the second of two classes where its probability is above this: {THRESHOLD} \
+                        [default: 0.5]"),
+    )]
+    threshold: Option<f64>,
+    /// The same by cost: what a missed record of the second class costs against a false alarm, as 10:1
+    #[arg(long, value_name = "MISSED:ALARM", value_parser = costs, conflicts_with = "threshold")]
+    costs: Option<(f64, f64)>,
+}
+
+impl Decision {
+    /// The threshold, from what was given alone.
+    pub fn threshold(&self) -> Result<Option<f64>, Failure> {
+        match self.costs {
+            Some((missed, alarm)) => Ok(Some(threshold_by_cost(missed, alarm)?)),
+            None => Ok(self.threshold),
+        }
+    }
+}
+
+fn costs(text: &str) -> Result<(f64, f64), String> {
+    let parsed = text.split_once(':').and_then(|(missed, alarm)| {
+        let (missed, alarm) = (missed.trim().parse().ok()?, alarm.trim().parse().ok()?);
+        threshold_by_cost(missed, alarm).ok().map(|_| (missed, alarm))
+    });
+    parsed.ok_or_else(|| "two numbers above 0 are accepted, as 10:1".into())
 }
 
 impl Evaluate {
@@ -48,6 +127,25 @@ impl Evaluate {
     pub fn run(self) -> Result<(), Failure> {
         let model = Usable::load(&self.model)?;
         let schema = fitting_schema(model.schema(), self.schema.as_deref())?;
+        let threshold = self.decision.threshold()?;
+        match (self.epsilon, self.releasing.releasing()) {
+            (Some(epsilon), Some(releasing)) => {
+                self.release(&model, &schema, threshold, epsilon, releasing)
+            }
+            (Some(_), None) => Err(Failure::input(
+                "--out is missing: where to write the evaluation with its certificate; - is standard output",
+            )),
+            (None, None) => self.look(&model, &schema, threshold),
+            (None, Some(_)) => Err(Failure::input(
+                "--epsilon is missing: only what is released privately is written, with its certificate",
+            )),
+        }
+    }
+
+    /// Without noise, for who may see the rows.
+    fn look(&self, model: &Usable, schema: &Schema, threshold: Option<f64>) -> Result<(), Failure> {
+        self.releasing.alone()?;
+        let form = Form::exact(schema, model.says(), threshold).map_err(refused)?;
         let meter = Meter::bar(&format!("reading {}", self.data.display()));
         let tell = |done, total| meter.at(done, total);
         let options = ReadOptions {
@@ -55,57 +153,129 @@ impl Evaluate {
             progress: Some(&tell),
             ..ReadOptions::default()
         };
-        let data = read(&self.data, &schema, &options)?;
+        let data = read(&self.data, schema, &options)?;
         drop(meter);
         tell_unknown(&data.report);
-        let data = valid(data)?;
-        let rows = data.rows();
-        let (name, value) = measure(&model, &data)?;
-        let ranking = model.ranking(&data.features, &data.target)?;
-        say!("this number is itself not private: it is computed from these rows without noise");
-        if self.json {
-            let mut result = json!({ "rows": rows });
-            result[name] = Value::from(value);
-            if let Some(ranking) = ranking {
-                result["auc"] = Value::from(ranking);
+        if data.report.null_rows.len() == data.rows() {
+            return Err(Failure::input("every row is invalid; at least one valid row is needed"));
+        }
+        let worth = exact(model, &data, &form)?;
+        say!(
+            "NOT PRIVATE: what follows is computed from these rows without noise. Keep it to yourself, and \
+             choose no model by it; --epsilon releases it privately"
+        );
+        match self.releasing.json {
+            true => {
+                let mut shown = worth::as_json(&worth);
+                self.add_share(&worth, &mut shown)?;
+                output::print_json(&shown)
             }
-            output::print_json(&result)
-        } else {
-            let ranking =
-                ranking.map_or(String::new(), |area| format!(", ranking (AUC) {}", number(area)));
-            output::print(&format!("{name} {}{ranking} on {rows} rows\n", number(value)))
+            false => output::print(&(worth::table(&worth) + &self.share_in_words(&worth)?)),
         }
+    }
+
+    /// Under noise, from one budget.
+    fn release(
+        &self,
+        model: &Usable,
+        schema: &Schema,
+        threshold: Option<f64>,
+        epsilon: f64,
+        releasing: &Releasing,
+    ) -> Result<(), Failure> {
+        let neighbours = self.neighbours.unwrap_or(Neighbours::ReplaceOne);
+        let relation = Relation::new(neighbours, schema.unit());
+        if self.rows.is_none() && !relation.count_is_public() {
+            return Err(rows_needed(relation));
+        }
+        let digest = model.digest().unwrap_or_default().to_string();
+        let task = Task { model: digest, says: model.says(), threshold };
+        let planned = |rows: u64| -> Result<Plan<Task>, Failure> {
+            let budget = (epsilon, self.delta);
+            let request = task.clone().request(schema, rows, neighbours, budget);
+            plan(&request.map_err(refused)?).map_err(refused)
+        };
+        let place = releasing.place(&self.inputs())?;
+        // Refused before the file is counted where it can be.
+        let some = planned(self.rows.unwrap_or(10_000))?;
+        let plan = match self.rows {
+            Some(_) => some,
+            None => planned(count_rows(&self.data, schema)?)?,
+        };
+        if self.share.is_some() && (schema.classes().map_or(0, <[_]>::len), model.says()) != SHARED
+        {
+            return Err(no_share());
+        }
+        let mut spending = releasing.spending(Some(&self.data), "evaluate")?;
+        spending.reserve(&plan)?;
+        let data = read_table(&self.data, schema, relation)?;
+        spending.recognise(&self.data, Some(schema))?;
+        let judged = model.judged(&data, plan.facts())?.table(plan.facts());
+        drop(data);
+        let mut source = releasing.source()?;
+        let release = spending.run(&plan, &judged, source.as_mut(), &AtomicBool::new(false))?;
+        let found: Released<Task> = Released::from_release(release)?;
+        let worth = Worth::of(found.request(), found.artefact())
+            .ok_or_else(|| Failure::input("what was released does not fit its request"))?;
+        let mut shown = worth::as_json(&worth);
+        self.add_share(&worth, &mut shown)?;
+        let words = worth::table(&worth) + &self.share_in_words(&worth)?;
+        releasing.keep(place, &found, "evaluation", (words, shown))
+    }
+
+    fn inputs(&self) -> Vec<&Path> {
+        [Some(&self.model), Some(&self.data), self.schema.as_ref()]
+            .into_iter()
+            .flatten()
+            .map(PathBuf::as_path)
+            .collect()
+    }
+
+    fn add_share(&self, worth: &Worth, shown: &mut Value) -> Result<(), Failure> {
+        let Some(share) = self.share else { return Ok(()) };
+        let found = worth.threshold_by_share(share).ok_or_else(no_share)?;
+        shown["threshold_for_share"] = match worth.private {
+            true => serde_json::to_value(found).unwrap_or_default(),
+            false => found.value.into(),
+        };
+        Ok(())
+    }
+
+    fn share_in_words(&self, worth: &Worth) -> Result<String, Failure> {
+        let Some(share) = self.share else { return Ok(String::new()) };
+        let found = worth.threshold_by_share(share).ok_or_else(no_share)?;
+        Ok(worth::threshold(share, &found))
     }
 }
 
-/// The rows that are no null records: those say nothing of a model.
-fn valid(data: Dataset) -> Result<Dataset, Failure> {
-    let null = &data.report.null_rows;
-    if null.is_empty() {
-        return Ok(data);
-    }
-    let kept: Vec<usize> =
-        (0..data.rows()).filter(|row| null.binary_search(row).is_err()).collect();
-    match kept.is_empty() {
-        true => Err(Failure::input("every row is invalid; at least one valid row is needed")),
-        false => Ok(data.select(&kept)),
+/// A share is told of two classes with probabilities.
+const SHARED: (usize, privet_learn::look::evaluate::Says) =
+    (2, privet_learn::look::evaluate::Says::Probabilities);
+
+fn no_share() -> Failure {
+    Failure::input("--share: accepted for models that give two classes their probabilities")
+}
+
+/// A threshold for a model that has none is bad input, not a gap in a proof.
+fn refused(error: LearnError) -> Failure {
+    match error {
+        LearnError::NotCovered { what, instead } if what.contains("threshold") => {
+            Failure::input(format!("--threshold: {what}; accepted: {instead}"))
+        }
+        error => error.into(),
     }
 }
 
-/// How well the model predicts these rows: what is measured, and the number.
-pub fn measure(model: &Usable, data: &Dataset) -> Result<(&'static str, f64), Failure> {
-    let rows = data.rows() as f64;
-    match (model.predict(&data.features)?, &data.target) {
-        (Predictions::Classes(found), Target::Class { codes, .. }) => {
-            let right = found.iter().zip(codes).filter(|(a, b)| a == b).count();
-            Ok(("accuracy", right as f64 / rows))
-        }
-        (Predictions::Numbers(found), Target::Number(encoded)) => {
-            let encoding = Encoding::new(model.schema());
-            let truth = encoded.iter().map(|value| encoding.decode_target(*value));
-            let squares = found.iter().zip(truth).map(|(a, b)| (a - b) * (a - b));
-            Ok(("rmse", (squares.sum::<f64>() / rows).sqrt()))
-        }
-        _ => Err(Failure::input("the model's target is of another kind than the data's")),
+/// How well a model predicts rows, without noise.
+fn exact(model: &Usable, data: &Dataset, form: &Form) -> Result<Worth, Failure> {
+    Ok(Worth::exact(form, &model.judged(data, form)?))
+}
+
+/// The accuracy of a model of classes on rows, without noise.
+pub fn accuracy(model: &Usable, data: &Dataset) -> Result<f64, Failure> {
+    let form = Form::exact(model.schema(), model.says(), None)?;
+    match exact(model, data, &form)?.measures {
+        Measures::Classes(own) => Ok(own.accuracy.value),
+        Measures::Number(_) => Err(Failure::input("a number has no accuracy")),
     }
 }

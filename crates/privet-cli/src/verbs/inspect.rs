@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output::{self, number};
 use crate::verbs::{
-    complete, count, describe as described, neighbours, network, select, tune, vote,
+    complete, count, describe as described, neighbours, network, select, tune, vote, worth,
 };
 use crate::{page, say, words};
 use clap::Args;
@@ -12,15 +12,22 @@ use privet_data::Encoding;
 use privet_data::schema::Rows;
 use privet_dp::gate::Certificate;
 use privet_dp::noise::Origin;
+use privet_learn::certainty::{Certainty, Surety, Weighed};
 use privet_learn::file::{self, Seal};
 use privet_learn::look::count::Count;
-use privet_learn::look::describe::Describe;
+use privet_learn::look::describe::{Describe, Summary};
+use privet_learn::look::evaluate::{Evaluate, Worth};
 use privet_learn::model::Model;
 use privet_learn::online::Stream;
 use privet_learn::online::tally::Tally;
 use privet_learn::{Loaded, Released, Scores, Task, UNSIGNED, Verdict, plan};
 use privet_optim::loss::Loss;
+use serde_json::{Value, json};
 use std::path::PathBuf;
+
+/// What choosing does to intervals.
+const CHOSEN: &str = "These are intervals of one training. The best of several was chosen, by a score that lucky noise \
+                      helps: they hold the weights without noise less often.";
 
 /// Weights shown for each class.
 const SHOWN: usize = 8;
@@ -30,8 +37,9 @@ const SHOWN: usize = 8;
 #[command(
     long_about = "\
 Says in words what was released: the guarantee, the noise and what it is on, what it was derived
-from, the conditions under which it holds, and the largest weights, the counts or the columns. A file that was cut or edited is
-refused. A guarantee is stated only if `privet verify` finds that it holds; where it does not, the exit
+from, the conditions under which it holds, and what was released: of a model the weights that stand
+out most from the noise of privacy, each with where it lies without that noise. A file that was cut
+or edited is refused. A guarantee is stated only if `privet verify` finds that it holds; where it does not, the exit
 code is 1.
 
 With --html a model is drawn, on one page that needs nothing else: what it can reveal, then for each
@@ -41,6 +49,7 @@ alone, so it may be published where the model may.",
     after_help = "\
 Examples:
   privet inspect model.json
+  privet inspect model.json --json
   privet inspect model.json --html model.html"
 )]
 pub struct Inspect {
@@ -52,6 +61,9 @@ pub struct Inspect {
     /// Overwrite a page that is there
     #[arg(long, requires = "html")]
     force: bool,
+    /// As JSON, with every weight and its interval
+    #[arg(long, conflicts_with = "html")]
+    json: bool,
 }
 
 impl Inspect {
@@ -71,6 +83,7 @@ impl Inspect {
         };
         let verdict = released.verify();
         match place {
+            None if self.json => output::print_json(&as_json(&released, &verdict))?,
             None => output::print(&describe(&released, &verdict))?,
             Some((path, model, mut page)) => {
                 let text = page::page(model, &verdict);
@@ -100,10 +113,50 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
     let mut text = String::new();
     let mut section = |title: &str, body: String| {
         if !body.is_empty() {
-            text.push_str(&format!("{title}\n{body}"));
+            // What belongs to the section before has no title.
+            let title = if title.is_empty() { String::new() } else { format!("{title}\n") };
+            text.push_str(&format!("{title}{body}"));
         }
     };
-    let (purpose, facts, noised) = match released {
+    let (purpose, facts, _) = told(released);
+    section("What it is", purpose);
+    section("What it can reveal", promise(certificate, verdict));
+    let noise = noise(released, verdict);
+    section("Noise", noise.iter().map(|line| words::wrapped(line, "  ")).collect());
+    section("From these public facts", facts);
+    // Those of the plan made again, whatever the file leaves out; then what it says besides.
+    let besides = verdict.stated.iter().map(|note| words::stated(note));
+    let notes = verdict.notes.iter().cloned().chain(besides);
+    section("Conditions and notes", notes.map(|note| words::wrapped(&note, "  ")).collect());
+    let (signed, made) = vouched(verdict);
+    let vouched = format!("{}{}", words::wrapped(&signed, "  "), words::wrapped(&made, "  "));
+    section("Who vouches", vouched);
+    for (title, body) in shown(released) {
+        section(title, body);
+    }
+    text
+}
+
+/// The noise, a sentence each; nothing where the claim does not hold.
+pub(crate) fn noise(released: &Loaded, verdict: &Verdict) -> Vec<String> {
+    let (certificate, (_, _, noised)) = (released.certificate(), told(released));
+    let stated = certificate.events.as_ref().filter(|_| verdict.valid || !claims(certificate));
+    stated.map_or(Vec::new(), |events| {
+        let lines = match &certificate.filter {
+            Some(filter) => words::events_within(filter, events, noised),
+            None => words::events(events, noised),
+        };
+        lines
+            .into_iter()
+            .chain(events.hides().map(|what| format!("kept secret, and in no file: {what}.")))
+            .map(|line| words::sentence(&line))
+            .collect()
+    })
+}
+
+/// What it is, the public facts, and what got the noise.
+pub(crate) fn told(released: &Loaded) -> (String, String, &'static str) {
+    match released {
         Loaded::Model(model) => (purpose(model), facts(model), model.request().task.noised()),
         Loaded::Tuned(tuned) => {
             let purpose =
@@ -119,6 +172,13 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
             let columns = found.request().task.columns.as_ref().map_or(0, Vec::len);
             let purpose = format!(
                 "What {columns} columns of a table look like: counts, means, quantiles, histograms, correlations."
+            );
+            (words::wrapped(&purpose, "  "), facts(found), found.request().task.noised())
+        }
+        Loaded::Evaluation(found) => {
+            let purpose = format!(
+                "What the model of digest {}… is worth on labelled records.",
+                found.request().task.model.get(..12).unwrap_or_default()
             );
             (words::wrapped(&purpose, "  "), facts(found), found.request().task.noised())
         }
@@ -160,38 +220,26 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
                            predicts what she would say of others (`privet recommend`).";
             (words::wrapped(purpose, "  "), facts(factors), factors.request().task.noised())
         }
-    };
-    section("What it is", purpose);
-    section("What it can reveal", promise(certificate, verdict));
-    let stated = certificate.events.as_ref().filter(|_| verdict.valid || !claims(certificate));
-    let noise = stated.map_or(String::new(), |events| {
-        words::events(events, noised)
-            .iter()
-            .cloned()
-            .chain(events.hides().map(|what| format!("kept secret, and in no file: {what}.")))
-            .map(|line| words::wrapped(&words::sentence(&line), "  "))
-            .collect()
-    });
-    section("Noise", noise);
-    section("From these public facts", facts);
-    // Those of the plan made again, whatever the file leaves out; then what it says besides.
-    let besides = verdict.stated.iter().map(|note| words::stated(note));
-    let notes = verdict.notes.iter().cloned().chain(besides);
-    section("Conditions and notes", notes.map(|note| words::wrapped(&note, "  ")).collect());
-    let (signed, made) = vouched(verdict);
-    let vouched = format!("{}{}", words::wrapped(&signed, "  "), words::wrapped(&made, "  "));
-    section("Who vouches", vouched);
+    }
+}
+
+/// What was released itself, in sections.
+pub(crate) fn shown(released: &Loaded) -> Vec<(&'static str, String)> {
+    let mut all = Vec::new();
+    let mut section = |title: &'static str, body: String| all.push((title, body));
     match released {
-        Loaded::Model(model) => section("Largest weights", weights(model)),
+        Loaded::Model(model) => section("Weights", weights(model)),
         Loaded::Tuned(tuned) => {
             section("Best trial", words::wrapped(&tune::best(tuned), "  "));
-            section(
-                "Largest weights",
-                tuned.model().map_or(String::new(), |model| weights(&model)),
-            );
+            section("Weights", tuned.model().map_or(String::new(), |model| weights(&model)));
+            section("", words::wrapped(CHOSEN, "  "));
         }
         Loaded::Counts(counts) => section("Counts", count::table(counts)),
         Loaded::Description(found) => section("Columns", described::table(found)),
+        Loaded::Evaluation(found) => {
+            let worth = Worth::of(found.request(), found.artefact());
+            section("Worth", worth.map_or(String::new(), |worth| worth::table(&worth)));
+        }
         Loaded::Support(support) => section("Columns", select::list(support)),
         Loaded::Labels(labels) => section("Labels", vote::list(labels)),
         Loaded::Answers(answered) => section("Answers", neighbours::list(answered)),
@@ -223,7 +271,7 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
             section("Newest counts", newest(tally.artefact(), &names));
         }
     }
-    text
+    all
 }
 
 /// The newest release of a stream, a line a number.
@@ -296,7 +344,7 @@ fn facts<T: Task>(released: &Released<T>) -> String {
         format!("{} rows declared, {} encoded columns", request.rows, encoding.width()),
         format!("{} neighbours; the unit is {}", request.neighbours, request.schema.unit()),
     ];
-    if ![Count::NAME, Describe::NAME].contains(&T::NAME) {
+    if ![Count::NAME, Describe::NAME, Evaluate::NAME].contains(&T::NAME) {
         let length = number(encoding.l2_radius());
         let done = match request.schema.clip().rows {
             Rows::Clip => "clipped",
@@ -333,28 +381,126 @@ pub(crate) fn vouched(verdict: &Verdict) -> (String, String) {
     (signed, words::sentence(&words::made(verdict.made.as_ref())))
 }
 
-/// The weights that count most, by the name of their column. They are part of the release.
+/// The weights that stand out most from their noise, by the name of their column. They are part of the release.
 fn weights(model: &Model) -> String {
-    let encoding = Encoding::new(&model.request().schema);
     let classes = model.request().schema.classes().unwrap_or_default();
-    let all = &model.weights().weights;
+    let certainty = model.certainty();
     let request = model.request();
     let joint = request.task.loss == Loss::Logistic && request.scores() == Scores::ClippedJoint;
     let others = if joint { "all others, jointly" } else { "the rest" };
     let mut text = String::new();
-    for (problem, row) in all.iter().enumerate() {
-        if all.len() > 1 {
+    for (problem, row) in certainty.weights.iter().enumerate() {
+        if certainty.weights.len() > 1 {
             let class = printable(classes.get(problem).map_or("", String::as_str));
             text.push_str(&format!("  {class} against {others}\n"));
         } else if let [_, positive] = classes {
             text.push_str(&format!("  (positive speaks for {})\n", printable(positive)));
         }
-        let mut order: Vec<usize> = (0..row.len()).collect();
-        order.sort_by(|a, b| row[*b].abs().total_cmp(&row[*a].abs()));
-        for &column in order.iter().take(SHOWN) {
-            let name = encoding.column_name(column).unwrap_or_default();
-            text.push_str(&format!("  {:>12}  {}\n", number(row[column]), printable(&name)));
+        for one in row.iter().take(SHOWN) {
+            text.push_str(&weight_line(one, certainty.surety));
+        }
+        if row.len() > SHOWN {
+            text.push_str(&format!("  ({} more: --json)\n", row.len() - SHOWN));
         }
     }
+    let told = match certainty.surety {
+        Some(_) => format!("In brackets: {}", surety_words(&certainty)),
+        None => surety_words(&certainty).into(),
+    };
+    text.push_str(&words::wrapped(&told, "  "));
     text
+}
+
+/// What is said of a weight whose interval holds 0.
+pub(crate) fn may_be_noise(one: &Weighed, surety: Option<Surety>) -> &'static str {
+    match (one.may_be_noise(), surety) {
+        (Some(true), Some(Surety::Bound)) => "may be noise, by this bound",
+        (Some(true), _) => "not distinguishable from noise",
+        _ => "",
+    }
+}
+
+fn weight_line(one: &Weighed, surety: Option<Surety>) -> String {
+    let within = match (one.low, one.high) {
+        (Some(low), Some(high)) => {
+            format!("  {:>24}", format!("({} to {})", three(low), three(high)))
+        }
+        _ => String::new(),
+    };
+    let noise = match may_be_noise(one, surety) {
+        "" => String::new(),
+        words => format!("  {words}"),
+    };
+    format!("  {:>10}{within}  {}{noise}\n", three(one.weight), printable(&one.name))
+}
+
+/// A number of three digits.
+fn three(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return number(value);
+    }
+    let power = 10_f64.powi((2 - value.abs().log10().floor() as i32).clamp(-300, 300));
+    number((value * power).round() / power)
+}
+
+/// What the intervals of weights are.
+pub(crate) fn surety_words(certainty: &Certainty) -> &'static str {
+    match certainty.surety {
+        Some(Surety::Exact) => {
+            "where the weight without the noise of privacy lies, in 95 of 100 releases, from the law of \
+             that noise. How another sample of people would differ is not in it."
+        }
+        Some(Surety::Estimated) => {
+            "where the weight without the noise of privacy lies, in about 95 of 100 releases, estimated \
+             from the noised moments. How another sample of people would differ is not in it."
+        }
+        Some(Surety::Bound) => {
+            "where the weight without the noise of privacy lies, in at least 95 of 100 releases, by a \
+             bound from public numbers that is wider than it need be: what would narrow it is private. How another \
+             sample of people would differ is not in it."
+        }
+        None => {
+            "How far the noise of this method moves a weight is not known from public numbers: small weights may be \
+             noise."
+        }
+    }
+}
+
+/// What a program wants to know of a file.
+fn as_json(released: &Loaded, verdict: &Verdict) -> Value {
+    let certificate = released.certificate();
+    let mut shown = json!({
+        "valid": verdict.valid,
+        "guarantee": verdict.guarantee,
+        "arithmetic": verdict.arithmetic,
+        "checks": verdict.checks,
+        "notes": verdict.notes,
+        "stated": verdict.stated,
+        "signer": verdict.signer,
+        "made": verdict.made,
+        "digest": certificate.digest,
+        "request": certificate.request,
+    });
+    let tuned = match released {
+        Loaded::Tuned(tuned) => tuned.model(),
+        _ => None,
+    };
+    match (released, &tuned) {
+        (Loaded::Model(model), _) | (_, Some(model)) => {
+            shown["weights"] = serde_json::to_value(model.certainty()).unwrap_or_default();
+        }
+        (Loaded::Evaluation(found), _) => {
+            let worth = Worth::of(found.request(), found.artefact());
+            shown["worth"] = worth.map_or(Value::Null, |worth| worth::as_json(&worth));
+        }
+        (Loaded::Counts(counts), _) => {
+            shown["counts"] = serde_json::to_value(counts.artefact()).unwrap_or_default();
+        }
+        (Loaded::Description(found), _) => {
+            let summary = Summary::of(found.request(), found.artefact());
+            shown["description"] = serde_json::to_value(summary).unwrap_or_default();
+        }
+        _ => {}
+    }
+    shown
 }

@@ -8,6 +8,7 @@ use crate::settings::{self, RequestFlags};
 use crate::{say, words};
 use clap::Args;
 use privet_data::Schema;
+use privet_dp::mechanism::shares::Among;
 use privet_learn::completion::Method as Completion;
 use privet_learn::{self as learn, Calibration, LearnError, METHODS, Method};
 use serde_json::{Value, json};
@@ -49,6 +50,15 @@ pub struct ShowPlan {
     complete: Option<plan_ratings::Asked>,
     #[command(flatten)]
     settings: RequestFlags,
+    /// Among so many parties who show their rows to nobody, N all together; see `privet party`
+    #[arg(long, value_name = "M", requires = "servers", conflicts_with = "complete")]
+    parties: Option<u32>,
+    /// Servers that add up what the parties send in shares, each with noise of its own
+    #[arg(long, value_name = "K", requires = "parties")]
+    servers: Option<u32>,
+    /// How many of the servers are trusted to keep what they know to themselves
+    #[arg(long, value_name = "T", requires = "servers", default_value_t = 1)]
+    honest: u32,
     #[arg(
         long, value_name = "C",
         help = format!("Whose constants: {} [default: both are shown]", Calibration::ACCEPTED),
@@ -103,7 +113,10 @@ impl ShowPlan {
                     _ => self.settings.only_for(method),
                 };
                 let request = settings.request(&schema, self.rows, method, calibration)?;
-                let outcome = learn::plan(&request);
+                let among = self.parties.zip(self.servers);
+                let among =
+                    among.map(|(parties, servers)| Among { parties, servers, honest: self.honest });
+                let outcome = learn::plan(&learn::Request { among, ..request });
                 // Printed constants that nobody asked for and no paper prints are no news.
                 let unasked = self.calibration.is_none() && calibration == Calibration::Printed;
                 if unasked && outcome.is_err() {

@@ -1,11 +1,13 @@
 //! `privet predict`: use a model on new rows.
 
+use super::evaluate::Decision;
 use crate::failure::Failure;
 use crate::progress::Meter;
 use crate::usable::Usable;
 use crate::{output, say};
 use clap::Args;
 use privet_data::Schema;
+use privet_data::matrix::Matrix;
 use privet_data::read::{Purpose, ReadOptions, Report, read_features};
 use privet_data::schema::Draft;
 use privet_learn::model::Predictions;
@@ -31,12 +33,14 @@ something about the rows you predict for.",
 Examples:
   privet predict model.json new.csv
   privet predict model.json new.csv --proba --out predictions.csv
+  privet predict model.json new.csv --id patient             # whose each prediction is
+  cat new.csv | privet predict model.json - > predictions.csv
   privet predict model.json new.parquet --schema new.toml    # same columns, another kind of file"
 )]
 pub struct Predict {
     /// The model file
     model: PathBuf,
-    /// The rows to predict for
+    /// The rows to predict for; - is standard input
     data: PathBuf,
     /// Where to write the CSV; - is standard output
     #[arg(long, value_name = "CSV", default_value = "-")]
@@ -44,6 +48,11 @@ pub struct Predict {
     /// Overwrite a file that is there
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    decision: Decision,
+    /// A column of the rows to repeat beside each prediction, such as a number that names them
+    #[arg(long, value_name = "COLUMN")]
+    id: Option<String>,
     /// Add a probability for each class (logistic models)
     #[arg(long)]
     proba: bool,
@@ -58,19 +67,27 @@ impl Predict {
     pub fn run(self) -> Result<(), Failure> {
         let model = Usable::load(&self.model)?;
         let schema = fitting_schema(model.schema(), self.schema.as_deref())?;
+        if self.id.is_some() && !schema.file().header {
+            let words = "--id: the table has no header that could name a column; accepted with one that has";
+            return Err(Failure::input(words));
+        }
         let mut out = output::open(&self.out, self.force, &[&self.model, &self.data])?;
         let meter = Meter::bar(&format!("reading {}", self.data.display()));
         let tell = |done, total| meter.at(done, total);
         let options = ReadOptions {
             purpose: Purpose::Evaluate,
             progress: Some(&tell),
+            keep: self.id.as_deref(),
             ..ReadOptions::default()
         };
-        let features = read_features(&self.data, &schema, &options)?;
+        let features = read_features(input_path(&self.data), &schema, &options)?;
         drop(meter);
         tell_unknown(&features.report);
 
-        let predictions = model.predict(&features.matrix)?;
+        let predictions = match self.decision.threshold()? {
+            Some(threshold) => above(&model, &features.matrix, threshold)?,
+            None => model.predict(&features.matrix)?,
+        };
         let probabilities = if self.proba {
             let refused = || {
                 Failure::input(
@@ -83,7 +100,8 @@ impl Predict {
         } else {
             None
         };
-        let text = csv_text(&schema, &predictions, probabilities, &features.report.null_rows)?;
+        let ids = self.id.as_deref().map(|name| (name, features.report.kept.as_slice()));
+        let text = csv_text(&schema, &predictions, probabilities, ids, &features.report.null_rows)?;
         output::write(&mut out, &self.out, text.as_bytes())?;
         if !out.is_standard() {
             let mode = output::mode(out.file().is_some());
@@ -91,6 +109,21 @@ impl Predict {
         }
         Ok(())
     }
+}
+
+/// The second of two classes where its probability is above a threshold, the first elsewhere.
+fn above(model: &Usable, features: &Matrix, threshold: f64) -> Result<Predictions, Failure> {
+    let two = model.schema().classes().is_some_and(|classes| classes.len() == 2);
+    let shares = model.probabilities(features)?.filter(|_| two).ok_or_else(|| {
+        Failure::input("--threshold: accepted for models that give two classes their probabilities")
+    })?;
+    let second = |row: &[f64]| u32::from(row[1] > threshold);
+    Ok(Predictions::Classes(shares.chunks(2).map(second).collect()))
+}
+
+/// Where rows are read from: `-` is standard input.
+fn input_path(path: &Path) -> &Path {
+    if path == Path::new("-") { Path::new("/dev/stdin") } else { path }
 }
 
 /// Leaves out of a schema how its numbers are encoded.
@@ -111,7 +144,8 @@ pub fn fitting_schema(own: &Schema, given: Option<&Path>) -> Result<Schema, Fail
     let bare = |schema: &Schema| {
         let mut draft = Draft::from(schema.clone());
         draft.file = Default::default();
-        draft.storage = None;
+        // What decides nothing about a record.
+        (draft.storage, draft.origin, draft.other_columns) = (None, None, None);
         draft
     };
     let (mut ours, mut theirs) = (bare(own), bare(&schema));
@@ -161,6 +195,7 @@ fn csv_text(
     schema: &Schema,
     predictions: &Predictions,
     probabilities: Option<(&[String], Vec<f64>)>,
+    ids: Option<(&str, &[String])>,
     null_rows: &[usize],
 ) -> Result<String, Failure> {
     let failed = |error: csv::Error| Failure::Environment(error.to_string());
@@ -171,22 +206,20 @@ fn csv_text(
         header.extend(classes.iter().map(|class| format!("probability {class}")));
         shares = Some(values.chunks(classes.len().max(1)));
     }
+    if let Some((name, _)) = ids {
+        header.insert(0, name.to_string());
+    }
     writer.write_record(&header).map_err(failed)?;
-    let labels: Vec<String> = match predictions {
-        Predictions::Numbers(values) => values.iter().map(f64::to_string).collect(),
-        Predictions::Classes(codes) => {
-            let classes = schema.classes().unwrap_or_default();
-            let name = |code: &u32| classes.get(*code as usize).cloned().unwrap_or_default();
-            codes.iter().map(name).collect()
-        }
-    };
-    for (place, label) in labels.into_iter().enumerate() {
+    for (place, label) in predictions.in_words(schema).into_iter().enumerate() {
         let mut row = vec![label];
         if let Some(values) = shares.as_mut().and_then(Iterator::next) {
             row.extend(values.iter().map(f64::to_string));
         }
         if null_rows.binary_search(&place).is_ok() {
             row.iter_mut().for_each(String::clear);
+        }
+        if let Some((_, ids)) = ids {
+            row.insert(0, ids.get(place).cloned().unwrap_or_default());
         }
         writer.write_record(&row).map_err(failed)?;
     }

@@ -11,6 +11,7 @@
 //! - `count`: counts, once and as a stream.
 //! - `describe`: what a table looks like.
 //! - `disk`: tables of several files, and larger than memory.
+//! - `doors`: schemas from headers, models for other programs, and what a shell expects.
 //! - `html`: a model as a page.
 //! - `invalid`: records that do not fit, under each policy of a schema.
 //! - `online`: streams, whole and in several calls.
@@ -33,7 +34,9 @@ mod complete;
 mod count;
 mod describe;
 mod disk;
+mod doors;
 mod environment;
+mod evaluate;
 mod growth;
 mod happy;
 mod html;
@@ -42,10 +45,12 @@ mod neighbours;
 mod network;
 mod online;
 mod output;
+mod party;
 mod private_count;
 mod public;
 mod report;
 mod select;
+mod signing;
 mod tune;
 mod vote;
 mod world;

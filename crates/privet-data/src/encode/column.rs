@@ -9,7 +9,7 @@ use super::{
 use crate::{
     error::Problem,
     keyed::{self, Key},
-    schema::{Basis, Column, InvalidCell},
+    schema::{Basis, Column, DateReading, InvalidCell},
 };
 use std::sync::Arc;
 
@@ -29,6 +29,18 @@ pub enum Cell<'a> {
     Integer(i64),
     /// Nested data and the like.
     Unsupported,
+}
+
+impl Cell<'_> {
+    /// As a text for people; nothing where it is missing.
+    pub(crate) fn to_text(self) -> String {
+        match self {
+            Self::Missing | Self::Unsupported => String::new(),
+            Self::Text(text) => String::from_utf8_lossy(text).into_owned(),
+            Self::Number(value) => value.to_string(),
+            Self::Integer(value) => value.to_string(),
+        }
+    }
 }
 
 /// What an unlisted category means where the schema says `error`.
@@ -66,7 +78,9 @@ pub(super) struct ColumnEncoder {
     pub(super) entries: f64,
     pub(super) missing: Fallback,
     /// What a bad cell becomes.
-    invalid: Fallback,
+    pub(super) invalid: Fallback,
+    /// The date that its cells are parts of.
+    pub(super) date: Option<DateReading>,
     pub(super) rule: Rule,
 }
 
@@ -261,12 +275,14 @@ impl ColumnEncoder {
             }
             ColumnKind::Ignore | ColumnKind::Target | ColumnKind::Unit => return None,
         };
-        let (name, invalid) = (column.name.clone(), Fallback::Refuse);
+        let (name, invalid, date) = (column.name.clone(), Fallback::Refuse, None);
         let mut encoder =
-            Self { source, name, start, width, squares, entries, missing, invalid, rule };
+            Self { source, name, start, width, squares, entries, missing, invalid, date, rule };
         if let Some(stand_in) = &column.invalid {
             encoder.invalid = encoder.fallback(stand_in);
         }
+        // Stand-ins are parts already.
+        encoder.date = column.date.clone();
         Some(encoder)
     }
 
@@ -336,6 +352,7 @@ impl ColumnEncoder {
     /// What a cell of this column may hold.
     pub(super) fn accepted(&self) -> String {
         let mut words = match &self.rule {
+            _ if self.date.is_some() => "a date in the order that the schema declares".into(),
             Rule::Number(number) => {
                 format!("a number (clamped to [{}, {}])", number.low, number.high)
             }
@@ -390,6 +407,10 @@ impl ColumnEncoder {
         if let Cell::Unsupported = cell {
             return Err(Problem::UnsupportedType);
         }
+        let cell = match &self.date {
+            Some(date) => date.of(cell).ok_or(Problem::NotADate)?,
+            None => cell,
+        };
         let spot = match &self.rule {
             Rule::Number(number) => {
                 let value = parse_number(cell)?;

@@ -103,10 +103,19 @@ impl Hats {
         self.coordinate.back(self.knots[place], self.low, self.high)
     }
 
+    /// The knots, in [0, 1].
+    pub(super) fn places(&self) -> impl Iterator<Item = f64> {
+        self.knots.iter().copied()
+    }
+
     /// The hats that are not 0 at a finite value, with their heights before the weight.
     pub(super) fn at(&self, value: f64) -> [(u32, f64); 2] {
         let (low, high) = (self.low, self.high);
-        let t = self.coordinate.of(value.clamp(low, high), low, high);
+        self.at_place(self.coordinate.of(value.clamp(low, high), low, high))
+    }
+
+    /// The same at a place in [0, 1].
+    pub(super) fn at_place(&self, t: f64) -> [(u32, f64); 2] {
         let last = self.knots.len() - 1;
         let after = self.knots.partition_point(|knot| *knot <= t);
         let (left, right, width, gone) = match after {

@@ -22,18 +22,22 @@ mod one_row;
 mod pair;
 mod parts;
 mod ranges;
+mod recipe;
 mod row;
 
 pub use column::{Cell, UnknownIn};
 pub use numbers::{EncodedNumbers, NumberRows, NumbersError};
 pub use parts::{Axis, AxisKind, Level, Part};
+pub use recipe::{
+    Bends, Curve, Length, Own, Recipe, RecipeColumn, RecipeMissing, RecipePair, RecipeRule,
+};
 pub use row::{EncodeError, RowEncoder};
 
 use crate::{
     bound::Clip,
     schema::{
-        Categories, ColumnKind, Invalid, Missing, Norm, Rows, Scale, Schema, Storage, TargetKind,
-        Transform, Unknown,
+        Categories, ColumnKind, Invalid, Labels, Missing, Norm, Rows, Scale, Schema, Storage,
+        TargetKind, Transform, Unknown,
     },
 };
 use column::ColumnEncoder;
@@ -52,6 +56,7 @@ pub struct Encoding {
     storage: Storage,
     clip: Clip,
     target: TargetKind,
+    labels: Labels,
     /// Bound on ‖row‖₂ before clipping, rounded up; infinite for unbounded LIBSVM values.
     raw_l2: f64,
     encoders: Vec<ColumnEncoder>,
@@ -128,6 +133,7 @@ impl Encoding {
             storage: schema.storage().unwrap_or(by_columns),
             clip,
             target: schema.target().kind.clone(),
+            labels: schema.target().labels.clone(),
             raw_l2,
             encoders,
             pairs,

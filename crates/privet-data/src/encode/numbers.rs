@@ -135,6 +135,7 @@ impl Encoding {
         }
         let number =
             |encoder: &super::column::ColumnEncoder| match (&encoder.rule, &encoder.missing) {
+                _ if encoder.date.is_some() => None,
                 (Rule::Number(number), Fallback::Refuse) => Some((encoder.start(), number.clone())),
                 _ => None,
             };

@@ -89,6 +89,16 @@ impl PairEncoder {
         (0..self.width).map(move |_| range)
     }
 
+    /// First encoded column.
+    pub(super) fn start(&self) -> u32 {
+        self.start
+    }
+
+    /// What its entries are multiplied by.
+    pub(super) fn weight(&self) -> f64 {
+        self.weight
+    }
+
     /// How many entries of a row are not 0.
     pub(super) fn entries(&self) -> f64 {
         match self.rule {

@@ -34,7 +34,10 @@ pub struct RowEncoder<'a> {
 impl<'a> RowEncoder<'a> {
     pub(super) fn new(encoding: &'a Encoding, unknown_in: UnknownIn) -> Self {
         let classes = match &encoding.target {
-            TargetKind::Classes(classes) => Some(Lookup::new(classes)),
+            TargetKind::Classes(classes) => {
+                let further = encoding.labels.of.iter().map(|(label, _)| label.clone());
+                Some(Lookup::new(&classes.iter().cloned().chain(further).collect::<Vec<_>>()))
+            }
             TargetKind::Number { .. } => None,
         };
         let sources = encoding.encoders.last().map_or(0, |encoder| encoder.source + 1);
@@ -77,6 +80,19 @@ impl<'a> RowEncoder<'a> {
         Ok(self.finish())
     }
 
+    /// All cells of a row that do not fit, by the position of their column.
+    pub(crate) fn problems<'c>(
+        &self,
+        mut cell: impl FnMut(usize) -> Cell<'c>,
+    ) -> Vec<(usize, EncodeError)> {
+        let mut row = Vec::new();
+        let mut of = |encoder: &super::column::ColumnEncoder| {
+            let refused = encoder.encode(cell(encoder.source), self.unknown_in, &mut row).err()?;
+            Some((encoder.source, EncodeError { problem: refused, accepted: encoder.accepted() }))
+        };
+        self.encoding.encoders.iter().filter_map(&mut of).collect()
+    }
+
     /// Encodes and clips one sparse row: indices from 0, increasing and below the number of
     /// features, values finite; see [`crate::read`].
     pub fn encode_sparse(&mut self, pairs: impl Iterator<Item = (u32, f64)>) -> &[(u32, f64)] {
@@ -102,7 +118,16 @@ impl<'a> RowEncoder<'a> {
             TargetKind::Classes(classes) => classes.as_slice(),
             TargetKind::Number { .. } => &[],
         };
-        found.ok_or_else(|| EncodeError {
+        // Labels beyond the classes' own names stand after them.
+        let code = |place: u32| match (place as usize).checked_sub(classes.len()) {
+            Some(further) => self.encoding.labels.of[further].1,
+            None => place,
+        };
+        let other = match cell {
+            Cell::Missing | Cell::Unsupported => None,
+            _ => self.encoding.labels.others,
+        };
+        found.map(code).or(other).ok_or_else(|| EncodeError {
             problem: match cell {
                 Cell::Missing => Problem::Missing,
                 _ => Problem::UnknownClass,

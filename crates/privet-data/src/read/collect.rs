@@ -1,14 +1,15 @@
 //! What every reader hands its records to: encode, clip, store, count.
 
 use super::{
-    Purpose, ReadOptions, Report, UnknownCells, here, identifier::Identifier, unit::UnitCap,
+    Purpose, ReadOptions, Report, UnknownCells, here, identifier::Identifier, problems::Notes,
+    unit::UnitCap,
 };
 use crate::{
     dataset::{Dataset, Features, NULL_CLASS, NULL_NUMBER, Target},
     encode::{Cell, EncodeError, Encoding, RowEncoder, UnknownIn},
     error::{DataError, Place},
     matrix::MatrixBuilder,
-    schema::{ColumnKind, Schema, TargetKind, Unknown},
+    schema::{ColumnKind, OtherColumns, Schema, TargetKind, Unknown},
 };
 
 use std::collections::{HashMap, HashSet};
@@ -54,6 +55,11 @@ pub(super) struct Collector<'a> {
     sink: Option<Sink<'a>>,
     /// How many rows they were given.
     handed_over: usize,
+    /// Where problems are noted instead of ending the reading.
+    pub(super) notes: Option<Notes>,
+    /// The name of a column whose cells are kept, and its place once it is known.
+    pub(super) keep: Option<(&'a str, Option<usize>)>,
+    kept: Vec<String>,
 }
 
 /// Takes rows, so many at a time.
@@ -126,6 +132,9 @@ impl<'a> Collector<'a> {
             null_rows: Vec::new(),
             sink: None,
             handed_over: 0,
+            notes: None,
+            keep: None,
+            kept: Vec::new(),
         }
     }
 
@@ -179,7 +188,8 @@ impl<'a> Collector<'a> {
     }
 
     /// Finds the schema's columns among the file's names.
-    pub(super) fn layout(&self, names: &[&[u8]]) -> Result<Layout, DataError> {
+    pub(super) fn layout(&mut self, names: &[&[u8]]) -> Result<Layout, DataError> {
+        self.note_header(names);
         let file = || here(self.place);
         let mut places: HashMap<&[u8], (usize, bool)> = HashMap::with_capacity(names.len());
         for (place, name) in names.iter().enumerate() {
@@ -196,21 +206,23 @@ impl<'a> Collector<'a> {
         let mut columns = Vec::with_capacity(self.schema.columns().len());
         for column in self.schema.columns() {
             let feature = column.kind.width() > 0;
-            columns.push(if feature { Some(find(&column.name)?) } else { None });
+            columns.push(if feature { Some(find(column.source())?) } else { None });
         }
+        let keep = self.keep.map(|(name, _)| find(name)).transpose()?;
         let target = if self.labels { Some(find(&self.schema.target().column)?) } else { None };
         let unit = match self.schema.unit_column() {
             Some(unit) if self.cap.is_some() => Some(find(&unit.column)?),
             _ => None,
         };
-        let unit_name = self.schema.unit_column().map(|unit| &unit.column);
-        let named = self.schema.columns().iter().map(|column| &column.name);
+        let unit_name = self.schema.unit_column().map(|unit| unit.column.as_str());
+        let named = self.schema.columns().iter().map(|column| column.source());
         let known: HashSet<&[u8]> = named
-            .chain([&self.schema.target().column])
+            .chain([self.schema.target().column.as_str()])
             .chain(unit_name)
             .map(|n| n.as_bytes())
             .collect();
-        match names.iter().position(|name| self.strict && !known.contains(name)) {
+        let strict = self.strict && self.schema.other_columns() == OtherColumns::Refuse;
+        match names.iter().position(|name| strict && !known.contains(name)) {
             Some(place) => {
                 // A quote left open, or a line ended in another way, makes records part of a file's
                 // header: its words are not repeated. Those of a table in memory are the caller's.
@@ -220,7 +232,63 @@ impl<'a> Collector<'a> {
                 };
                 Err(DataError::UnknownColumn { file: file(), column })
             }
-            None => Ok(Layout { columns, target, unit }),
+            None => {
+                if let (Some((_, place)), found) = (&mut self.keep, keep) {
+                    *place = found;
+                }
+                Ok(Layout { columns, target, unit })
+            }
+        }
+    }
+
+    /// Notes everything that is wrong with a header, where problems are noted.
+    fn note_header(&mut self, names: &[&[u8]]) {
+        let Some(notes) = &mut self.notes else { return };
+        let file = || here(self.place);
+        let times = |name: &str| names.iter().filter(|found| **found == name.as_bytes()).count();
+        let target = Some(self.schema.target().column.as_str()).filter(|_| self.labels);
+        let unit = self.schema.unit_column().map(|unit| unit.column.as_str());
+        let read = self.schema.columns().iter().filter(|column| column.kind.width() > 0);
+        let mut wanted: Vec<&str> = Vec::new();
+        for name in read.map(|column| column.source()).chain(target).chain(unit) {
+            if !wanted.contains(&name) {
+                wanted.push(name);
+            }
+        }
+        for name in &wanted {
+            let column = (*name).to_string();
+            match times(name) {
+                0 => notes.note(&DataError::MissingColumn { file: file(), column }),
+                1 => {}
+                _ => notes.note(&DataError::RepeatedColumn { file: file(), column }),
+            }
+        }
+        if self.schema.other_columns() == OtherColumns::Ignore {
+            return;
+        }
+        let listed = |name: &[u8]| {
+            let named = self.schema.columns().iter().map(|column| column.source());
+            named.chain(wanted.iter().copied()).any(|known| known.as_bytes() == name)
+        };
+        for (place, _) in names.iter().enumerate().filter(|(_, name)| !listed(name)) {
+            let column = format!("column {} of the header", place + 1);
+            notes.note(&DataError::UnknownColumn { file: file(), column });
+        }
+    }
+
+    /// Notes every cell of a record that does not fit.
+    fn note_cells(&mut self, row: u64, layout: &Layout, record: &impl Record) {
+        let label = layout.target.and_then(|position| self.label(row, record.cell(position)).err());
+        let cell = |source: usize| {
+            layout.columns.get(source).copied().flatten().map_or(Cell::Missing, |p| record.cell(p))
+        };
+        let columns = self.schema.columns();
+        let cells = self.rows.problems(cell).into_iter().map(|(source, error)| {
+            refuse(self.place, row, &format!("column \"{}\"", columns[source].source()), error)
+        });
+        let found: Vec<DataError> = cells.chain(label).collect();
+        if let Some(notes) = &mut self.notes {
+            found.iter().for_each(|error| notes.note(error));
         }
     }
 
@@ -228,10 +296,13 @@ impl<'a> Collector<'a> {
     /// predict, the target may be left out.
     pub(super) fn positions(&self, cells: usize) -> Layout {
         let columns = self.schema.columns();
-        let without_target = !self.labels && cells + 1 == columns.len();
+        let without_target = !self.labels && cells + 1 == self.schema.places();
         let mut layout = Layout { columns: Vec::new(), target: None, unit: None };
         let mut position = 0;
-        for column in columns {
+        for (at, column) in columns.iter().enumerate() {
+            if self.schema.shares_place(at) {
+                position -= 1;
+            }
             let place = Some(position);
             layout.columns.push(place.filter(|_| column.kind.width() > 0));
             match column.kind {
@@ -252,6 +323,9 @@ impl<'a> Collector<'a> {
         layout: &Layout,
         record: &impl Record,
     ) -> Result<(), DataError> {
+        if let Some((_, Some(position))) = self.keep {
+            self.kept.push(record.cell(position).to_text());
+        }
         if let (Some(cap), Some(position)) = (&mut self.cap, layout.unit)
             && let Err(error) = cap.row(record.identifier(position))
         {
@@ -263,6 +337,11 @@ impl<'a> Collector<'a> {
             Err(_) if self.schema.invalid().is_total() => {
                 self.push_null();
                 self.hand_over()
+            }
+            Err(_) if self.notes.is_some() => {
+                self.note_cells(row, layout, record);
+                self.push_null();
+                Ok(())
             }
             outcome => outcome.and_then(|()| self.hand_over()),
         }
@@ -290,12 +369,17 @@ impl<'a> Collector<'a> {
     /// add any number.
     pub(super) fn unreadable(&mut self, why: impl FnOnce() -> DataError) -> Result<(), DataError> {
         if !self.schema.invalid().is_total() {
-            return Err(why());
+            let Some(notes) = &mut self.notes else { return Err(why()) };
+            notes.note(&why());
         }
         if let Some(cap) = &mut self.cap {
             cap.nobody();
         }
         self.push_null();
+        // A line that could not be read has no cell to keep.
+        if self.keep.is_some() {
+            self.kept.resize(self.matrix.rows(), String::new());
+        }
         self.hand_over()
     }
 
@@ -358,6 +442,7 @@ impl<'a> Collector<'a> {
             unknown: unknown.collect(),
             stand_ins: self.rows.stand_ins(),
             null_rows: self.null_rows.clone(),
+            kept: self.kept.clone(),
             ..Report::default()
         }
     }

@@ -115,7 +115,7 @@ impl Header {
             Self::Positions(_, _, of) => collector.schema.invalid().is_total() && *of != cells,
         };
         if stale {
-            let columns = collector.schema.columns().len();
+            let columns = collector.schema.places();
             let shorter = !collector.labels && cells + 1 == columns;
             let expected = columns - usize::from(shorter);
             *self = Self::Positions(collector.positions(cells), expected, cells);

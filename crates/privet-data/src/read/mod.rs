@@ -22,6 +22,7 @@ mod collect;
 mod csv;
 mod fence;
 mod files;
+mod header;
 mod identifier;
 mod images;
 mod libsvm;
@@ -36,15 +37,20 @@ mod parquet_columns;
 mod parquet_nesting;
 #[cfg(feature = "parquet")]
 mod parquet_unit;
+mod problems;
 mod raw;
 mod split;
+mod survey;
 mod unit;
 
 pub use fence::inside_fence;
 pub use files::{files_of, is_several};
+pub use header::{Doubt, Header};
 pub use lines::LONGEST_RECORD;
 pub use open::decompressed;
+pub use problems::{TableProblem, problems};
 pub use raw::{RowForm, raw_rows};
+pub use survey::{ColumnSurvey, survey};
 pub use unit::UNIT_KEY;
 
 use crate::{
@@ -80,6 +86,8 @@ pub struct ReadOptions<'a> {
     /// Whether the records of a table in memory may decide if rows are stored dense or sparse; see
     /// [`memory::numbers`].
     pub any_storage: bool,
+    /// A column of the file whose cells are kept as texts, in [`Report::kept`]: to predict for rows that have names.
+    pub keep: Option<&'a str>,
     /// Called now and then with bytes read and bytes in all (for Parquet: rows).
     pub progress: Option<&'a dyn Fn(u64, u64)>,
 }
@@ -91,6 +99,7 @@ impl Default for ReadOptions<'_> {
             unit_key: UNIT_KEY,
             allow_empty: false,
             any_storage: false,
+            keep: None,
             progress: None,
         }
     }
@@ -110,6 +119,8 @@ pub struct Report {
     pub stand_ins: u64,
     /// Which rows, from 0 and rising, are the null record; see [`crate::schema::Invalid`].
     pub null_rows: Vec<usize>,
+    /// The cells of the column that was asked for, one a row.
+    pub kept: Vec<String>,
 }
 
 /// Unlisted categories of one column.
@@ -214,6 +225,7 @@ pub fn read_features(
         let encoding = Encoding::new(schema);
         let places: Vec<Place> = inputs.iter().map(Input::place).collect();
         let mut collector = Collector::for_prediction(schema, &encoding, first(&places));
+        collector.keep = options.keep.map(|name| (name, None));
         collect_all(&inputs, &places, schema.file().format, &mut collector, options)?;
         collector.into_features()
     })

@@ -12,7 +12,7 @@ use super::{
     identifier::Identifier,
     lines::LONGEST_RECORD,
     open::Input,
-    parquet_columns::{Columns, is_flat},
+    parquet_columns::{Batch, each_batch, is_flat},
     parquet_nesting, parquet_unit,
     raw::RowForm,
 };
@@ -45,21 +45,21 @@ enum Fields<'a> {
     /// In a row of its own.
     Row(Vec<&'a Field>),
     /// In a row of a batch of columns.
-    Batch(&'a Columns<'a>, usize),
+    Batch(&'a Batch, usize),
 }
 
 impl<'a> Fields<'a> {
     fn get(&self, position: usize) -> Option<&'a Field> {
         match self {
             Self::Row(fields) => fields.get(position).copied(),
-            Self::Batch(columns, row) => columns.cell(*row, position),
+            Self::Batch(batch, row) => batch.cell(*row, position),
         }
     }
 
     fn count(&self) -> usize {
         match self {
             Self::Row(fields) => fields.len(),
-            Self::Batch(columns, _) => columns.count(),
+            Self::Batch(batch, _) => batch.count(),
         }
     }
 }
@@ -161,18 +161,18 @@ pub(super) fn read(
     outcome.unwrap_or_else(|| Err(damaged(&place)))
 }
 
+/// The names of a file's columns.
+pub(super) fn names(input: Input<'_>) -> Result<Vec<String>, DataError> {
+    let place = input.place();
+    let (root, _) = opened(input, &place)?;
+    Ok(root.get_fields().iter().map(|field| field.name().to_string()).collect())
+}
+
 /// Every row, in the one form of [`super::raw`]. A column that cannot be decoded, which no schema may need, is
 /// no reason to refuse the file: its cells are marked, from the first that cannot.
 pub(super) fn raw_rows(input: Input<'_>, each: &mut dyn FnMut(&[u8])) -> Result<(), DataError> {
     let place = input.place();
-    let Input::Path(path) = input else { return Err(damaged(&place)) };
-    let opened = fenced(|| {
-        let failed = |source| DataError::File { file: here(&place), source };
-        let mut file = File::open(path).map_err(failed)?;
-        check_nesting(&mut file, &place)?;
-        open(file).map_err(|error| refused(&place, &error))
-    });
-    let (root, reader) = opened.unwrap_or_else(|| Err(damaged(&place)))?;
+    let (root, reader) = opened(input, &place)?;
     let form = RowForm::new(root.get_fields().iter().map(|field| field.name().as_bytes()));
     let all: Vec<usize> = (0..root.get_fields().len()).collect();
     // By what the file states, so that it is the same for whoever asks.
@@ -186,19 +186,20 @@ pub(super) fn raw_rows(input: Input<'_>, each: &mut dyn FnMut(&[u8])) -> Result<
     let whole = small == all
         && fenced(|| -> Result<(), ParquetError> {
             if flat {
-                let mut columns = Columns::new(&reader, &all);
-                loop {
-                    let rows = columns.next_batch()?;
-                    if rows == 0 {
-                        return Ok(());
-                    }
-                    for row in 0..rows {
-                        let fields: Vec<_> = all.iter().map(|at| columns.cell(row, *at)).collect();
+                let broken = |error: Option<ParquetError>| {
+                    error.unwrap_or_else(|| {
+                        ParquetError::General("a column cannot be decoded".into())
+                    })
+                };
+                return each_batch(&reader, &all, broken, &mut |batch| {
+                    for row in 0..batch.rows() {
+                        let fields: Vec<_> = all.iter().map(|at| batch.cell(row, *at)).collect();
                         write_raw(&form, &fields, &mut bytes);
                         each(&bytes);
                         done += 1;
                     }
-                }
+                    Ok(())
+                });
             }
             for row in reader.get_row_iter(None)? {
                 let row: Row = row?;
@@ -291,6 +292,21 @@ fn write_raw(form: &RowForm, fields: &[Option<&Field>], bytes: &mut Vec<u8>) {
         (_, Some(None)) => Cell::Unsupported,
         _ => cells.cell(place),
     });
+}
+
+/// A file on disk, looked at before it is decoded.
+fn opened(
+    input: Input<'_>,
+    place: &Place,
+) -> Result<(Arc<Type>, SerializedFileReader<File>), DataError> {
+    let Input::Path(path) = input else { return Err(damaged(place)) };
+    let outcome = fenced(|| {
+        let failed = |source| DataError::File { file: here(place), source };
+        let mut file = File::open(path).map_err(failed)?;
+        check_nesting(&mut file, place)?;
+        open(file).map_err(|error| refused(place, &error))
+    });
+    outcome.unwrap_or_else(|| Err(damaged(place)))
 }
 
 fn damaged(place: &Place) -> DataError {
@@ -410,13 +426,18 @@ fn read_rows(
     let total = u64::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
 
     // Decode the wanted columns only, in the file's order; positions then count those.
-    let places = layout.columns.iter_mut().chain([&mut layout.target, &mut layout.unit]);
+    let mut keep = collector.keep.and_then(|(_, place)| place);
+    let places = [&mut layout.target, &mut layout.unit, &mut keep];
+    let places = layout.columns.iter_mut().chain(places);
     let places: Vec<&mut usize> = places.filter_map(Option::as_mut).collect();
     let mut wanted: Vec<usize> = places.iter().map(|place| **place).collect();
     wanted.sort_unstable();
     wanted.dedup();
     for place in places {
         *place = wanted.partition_point(|position| *position < *place);
+    }
+    if let Some((_, place)) = &mut collector.keep {
+        *place = keep;
     }
     check_sizes(reader, &wanted, &place)?;
     let missing = collector.schema.file().missing_values.as_slice();
@@ -438,14 +459,13 @@ fn read_rows(
     };
     let flat = wanted.iter().all(|position| is_flat(&root.get_fields()[*position]));
     if flat && !wanted.is_empty() {
-        let mut columns = Columns::new(reader, &wanted);
-        loop {
-            let rows = columns.next_batch().map_err(broken)?;
-            if rows == 0 {
-                return Ok(());
-            }
-            (0..rows).try_for_each(|row| take(Fields::Batch(&columns, row)))?;
-        }
+        let broken = |error: Option<ParquetError>| match error {
+            Some(error) => refused(&place, &error),
+            None => damaged(&place),
+        };
+        return each_batch(reader, &wanted, broken, &mut |batch| {
+            (0..batch.rows()).try_for_each(|row| take(Fields::Batch(batch, row)))
+        });
     }
     let fields = wanted.iter().map(|position| root.get_fields()[*position].clone()).collect();
     let projection = Type::group_type_builder(root.name()).with_fields(fields).build();

@@ -4,6 +4,7 @@
 //! takes ten times as long. Cells are the same [`Field`]s, made by the same conversions, so that a file means the same
 //! either way. Nested columns are left to the reader of rows ([`is_flat`]).
 
+use super::fence::fenced;
 use parquet::{
     basic::Repetition,
     column::reader::{ColumnReader, ColumnReaderImpl},
@@ -13,9 +14,12 @@ use parquet::{
     record::Field,
     schema::types::{ColumnDescPtr, Type},
 };
+use std::sync::mpsc::{channel, sync_channel};
 
 /// Rows of a batch: few enough that the cells of some hundred columns stay in the processor's cache.
-const BATCH: usize = 512;
+const BATCH: usize = 1024;
+/// Batches that may be decoded before they are taken.
+const AHEAD: usize = 2;
 
 /// Whether every cell of this column of the file is one value or none.
 pub(super) fn is_flat(column: &Type) -> bool {
@@ -23,8 +27,71 @@ pub(super) fn is_flat(column: &Type) -> bool {
     column.is_primitive() && !(info.has_repetition() && info.repetition() == Repetition::REPEATED)
 }
 
+/// Some rows of flat columns, decoded.
+#[derive(Default)]
+pub(super) struct Batch {
+    columns: Vec<Vec<Field>>,
+    rows: usize,
+}
+
+impl Batch {
+    /// How many rows.
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The cell of a row, in the order of the columns.
+    pub(super) fn cell(&self, row: usize, column: usize) -> Option<&Field> {
+        self.columns.get(column)?.get(row)
+    }
+
+    /// How many columns there are.
+    pub(super) fn count(&self) -> usize {
+        self.columns.len()
+    }
+}
+
+/// Decodes the columns at these places of a file, all of them flat, on a thread of its own, and hands over batch after
+/// batch on this one, until there is no more or `see` refuses. The first error is that of a row before what cannot be
+/// decoded.
+pub(super) fn each_batch<E>(
+    file: &dyn FileReader,
+    wanted: &[usize],
+    broken: impl Fn(Option<ParquetError>) -> E,
+    see: &mut dyn FnMut(&Batch) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut columns = Columns::new(file, wanted);
+    std::thread::scope(|scope| {
+        let (full, decoded) = sync_channel::<Option<Result<Batch, ParquetError>>>(AHEAD);
+        let (again, empty) = channel::<Batch>();
+        scope.spawn(move || {
+            loop {
+                let mut batch = empty.try_recv().unwrap_or_default();
+                // Inside the fence a panic is silent, and means a damaged file.
+                let outcome =
+                    fenced(|| columns.next_batch(&mut batch)).map(|done| done.map(|()| batch));
+                let last = !matches!(&outcome, Some(Ok(batch)) if batch.rows > 0);
+                if full.send(outcome).is_err() || last {
+                    return;
+                }
+            }
+        });
+        for outcome in decoded {
+            let batch =
+                outcome.ok_or_else(|| broken(None))?.map_err(|error| broken(Some(error)))?;
+            if batch.rows == 0 {
+                break;
+            }
+            see(&batch)?;
+            // Whoever decodes may be gone.
+            let _ = again.send(batch);
+        }
+        Ok(())
+    })
+}
+
 /// Batches of rows of some flat columns.
-pub(super) struct Columns<'a> {
+struct Columns<'a> {
     file: &'a dyn FileReader,
     /// Places of the columns among the leaves of the file.
     leaves: Vec<usize>,
@@ -41,12 +108,10 @@ struct Column {
     description: ColumnDescPtr,
     /// Where nulls are; empty in a column without any.
     levels: Vec<i16>,
-    cells: Vec<Field>,
 }
 
 impl<'a> Columns<'a> {
-    /// Of the columns at these places of the file, all of them flat.
-    pub(super) fn new(file: &'a dyn FileReader, wanted: &[usize]) -> Self {
+    fn new(file: &'a dyn FileReader, wanted: &[usize]) -> Self {
         let description = file.metadata().file_metadata().schema_descr();
         let leaf = |column: &usize| {
             (0..description.num_columns())
@@ -56,30 +121,22 @@ impl<'a> Columns<'a> {
         Self { file, leaves, group: 0, left: 0, columns: Vec::new() }
     }
 
-    /// Decodes the next rows; how many, none at the end.
-    pub(super) fn next_batch(&mut self) -> Result<usize, ParquetError> {
+    /// Decodes the next rows in place of those of a batch; none at the end.
+    fn next_batch(&mut self, batch: &mut Batch) -> Result<(), ParquetError> {
+        batch.rows = 0;
         while self.left == 0 {
             if self.group == self.file.num_row_groups() {
-                return Ok(0);
+                return Ok(());
             }
             self.open_group()?;
         }
         let rows = self.left.min(BATCH);
-        for column in &mut self.columns {
-            column.read(rows)?;
+        batch.columns.resize_with(self.columns.len(), Vec::new);
+        for (column, cells) in self.columns.iter_mut().zip(&mut batch.columns) {
+            column.read(rows, cells)?;
         }
-        self.left -= rows;
-        Ok(rows)
-    }
-
-    /// The cell of a row of the batch, in the order of the columns.
-    pub(super) fn cell(&self, row: usize, column: usize) -> Option<&Field> {
-        self.columns.get(column)?.cells.get(row)
-    }
-
-    /// How many columns there are.
-    pub(super) fn count(&self) -> usize {
-        self.leaves.len()
+        (self.left, batch.rows) = (self.left - rows, rows);
+        Ok(())
     }
 
     fn open_group(&mut self) -> Result<(), ParquetError> {
@@ -90,7 +147,6 @@ impl<'a> Columns<'a> {
                 reader: group.get_column_reader(*leaf)?,
                 description: description.column(*leaf),
                 levels: Vec::new(),
-                cells: Vec::new(),
             })
         };
         self.columns = self.leaves.iter().map(open).collect::<Result<_, ParquetError>>()?;
@@ -102,8 +158,8 @@ impl<'a> Columns<'a> {
 }
 
 impl Column {
-    fn read(&mut self, rows: usize) -> Result<(), ParquetError> {
-        let Self { reader, description, levels, cells } = self;
+    fn read(&mut self, rows: usize, cells: &mut Vec<Field>) -> Result<(), ParquetError> {
+        let Self { reader, description, levels } = self;
         use ColumnReader as Of;
         let into = (levels, cells);
         match reader {

@@ -1,6 +1,8 @@
 //! From a draft to a schema: every key's limits, in one place.
 
-use super::{basis, columns::check_columns, fourier::check_fourier, pairs::check_pairs, *};
+use super::columns::{check_columns, expanded};
+use super::labels::check_labels;
+use super::{basis, fourier::check_fourier, pairs::check_pairs, *};
 use privet_core::{Range, UNIT_CAP};
 use std::collections::HashSet;
 
@@ -38,7 +40,8 @@ pub(super) fn in_range(key: impl Into<String>, range: Range, value: f64) -> Chec
 
 impl Draft {
     /// Checks every key.
-    pub fn check(self) -> Checked<Schema> {
+    pub fn check(mut self) -> Checked<Schema> {
+        self.columns = expanded(self.columns)?;
         let file = check_file(self.file)?;
         let clip = ClipFacts {
             norm: self.clip.norm,
@@ -104,12 +107,16 @@ impl Draft {
             return refuse("columns", format!("{width} encoded columns"), accepted);
         }
         let storage = self.storage;
+        let other_columns = self.other_columns.unwrap_or_default();
+        let origin = self.origin.map(Origin::check).transpose()?;
         Ok(Schema {
             file,
             clip,
             bias,
             open_bias,
             invalid,
+            other_columns,
+            origin,
             storage,
             target,
             unit,
@@ -149,7 +156,7 @@ impl ColumnKind {
     }
 }
 
-fn check_file(draft: FileDraft) -> Checked<FileFacts> {
+pub(super) fn check_file(draft: FileDraft) -> Checked<FileFacts> {
     let one_byte = |key: &str, text: &str| match text.as_bytes() {
         [byte] if byte.is_ascii() && !matches!(byte, b'\n' | b'\r' | 0) => Ok(*byte),
         _ => refuse(key, format!("{text:?}"), "one ASCII character that does not end a line"),
@@ -216,7 +223,7 @@ pub(super) fn check_texts(
     Ok(())
 }
 
-fn check_target(draft: TargetDraft, file: &FileFacts) -> Checked<TargetFacts> {
+pub(super) fn check_target(draft: TargetDraft, file: &FileFacts) -> Checked<TargetFacts> {
     let sparse = file.format == Format::Libsvm;
     let column = match (draft.column, sparse) {
         (Some(name), false) if !name.is_empty() => name,
@@ -242,7 +249,8 @@ fn check_target(draft: TargetDraft, file: &FileFacts) -> Checked<TargetFacts> {
     };
     let weights = draft.weights.map(|weights| check_weights(weights, &kind)).transpose()?;
     let weights = weights.filter(|weights| weights.iter().any(|weight| *weight != 1.0));
-    Ok(TargetFacts { column, kind, weights })
+    let labels = check_labels(draft.labels, draft.others, &kind, file)?;
+    Ok(TargetFacts { column, kind, weights, labels })
 }
 
 /// Weights on a scale on which the largest is 1, so that no record counts more than it would without.
@@ -264,7 +272,7 @@ fn check_weights(weights: Vec<f64>, kind: &TargetKind) -> Checked<Vec<f64>> {
 /// Weights that a schema may give.
 const CLASS_WEIGHTS: std::ops::RangeInclusive<f64> = 1e-3..=1e3;
 
-fn check_unit(draft: UnitDraft) -> Checked<UnitFacts> {
+pub(super) fn check_unit(draft: UnitDraft) -> Checked<UnitFacts> {
     in_range("unit.max_records", UNIT_CAP, f64::from(draft.max_records))?;
     if draft.column.is_empty() {
         return refuse("unit.column", "empty", "a column's name");

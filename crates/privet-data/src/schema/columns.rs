@@ -18,10 +18,8 @@ pub(super) fn check_columns(
     let mut seen = HashSet::new();
     let mut columns = Vec::with_capacity(drafts.len());
     for (position, draft) in drafts.into_iter().enumerate() {
-        let key = format!("columns[{position}] \"{}\"", draft.name);
-        if draft.name.is_empty() || (file.trim && draft.name.trim_ascii() != draft.name) {
-            return refuse(key, "name empty or with blanks around it", "a column's name");
-        }
+        let key = key_of(position, &draft);
+        check_name(&key, &draft, file)?;
         if !seen.insert(draft.name.clone()) {
             return refuse(key, "named twice", "each column once");
         }
@@ -35,13 +33,15 @@ pub(super) fn check_columns(
             return refuse(key, format!("type = \"{table}\" on another column"), accepted);
         }
         let taken = [Some(target.column.as_str()), unit.map(|unit| unit.column.as_str())];
-        if place.is_none() && taken.contains(&Some(&draft.name)) {
+        let source = draft.date.as_ref().map_or(draft.name.as_str(), |date| &date.column);
+        if place.is_none() && (taken.contains(&Some(&draft.name)) || taken.contains(&Some(source)))
+        {
             let accepted = "type = \"target\" or \"unit\" to mark its place, or no entry at all";
             return refuse(key, "this is the target or unit column", accepted);
         }
         let kind = check_column(&key, &draft, file)?;
         let invalid = check_invalid(&key, draft.invalid, &kind, invalid)?;
-        columns.push(Column { name: draft.name, kind, invalid });
+        columns.push(Column { name: draft.name, kind, invalid, date: draft.date });
     }
     if invalid == Invalid::StandIn && columns.iter().all(|column| column.invalid.is_none()) {
         let accepted = "`invalid = NUMBER` or `invalid = { as = \"CATEGORY\" }` in at least one of \
@@ -62,6 +62,65 @@ pub(super) fn check_columns(
     Ok(columns)
 }
 
+fn key_of(position: usize, draft: &ColumnDraft) -> String {
+    let names = match draft.names.as_slice() {
+        [] => draft.name.clone(),
+        [first, ..] => format!("{first} …"),
+    };
+    format!("columns[{position}] \"{names}\"")
+}
+
+fn check_name(key: &str, draft: &ColumnDraft, file: &FileFacts) -> Checked<()> {
+    if draft.name.is_empty() || (file.trim && draft.name.trim_ascii() != draft.name) {
+        return refuse(key, "name empty or with blanks around it", "a column's name");
+    }
+    Ok(())
+}
+
+/// One column for each that an entry stands for: `names`, and the parts of a date.
+pub(super) fn expanded(drafts: Vec<ColumnDraft>) -> Checked<Vec<ColumnDraft>> {
+    let mut columns = Vec::with_capacity(drafts.len());
+    for (position, draft) in drafts.into_iter().enumerate() {
+        columns.extend(entry(position, &draft)?);
+    }
+    Ok(columns)
+}
+
+fn entry(position: usize, draft: &ColumnDraft) -> Checked<Vec<ColumnDraft>> {
+    let key = key_of(position, draft);
+    let names = match (draft.name.is_empty(), draft.names.as_slice()) {
+        (false, []) => vec![draft.name.clone()],
+        (true, [_, ..]) => draft.names.clone(),
+        (false, _) => return refuse(key, "both `name` and `names`", "one of them"),
+        (true, []) => {
+            return refuse(
+                key,
+                "neither `name` nor `names`",
+                "a column's name, or a list of names",
+            );
+        }
+    };
+    let mut columns = Vec::with_capacity(names.len());
+    for name in names {
+        let one = ColumnDraft { name, names: Vec::new(), ..draft.clone() };
+        match one.kind {
+            ColumnType::Date => columns.extend(dates::parts_of(&key_of(position, &one), &one)?),
+            _ => columns.push(one),
+        }
+    }
+    Ok(columns)
+}
+
+/// What is wrong with one entry, whatever the others are.
+pub(super) fn check_alone(position: usize, draft: &ColumnDraft, file: &FileFacts) -> Checked<()> {
+    for column in entry(position, draft)? {
+        let key = key_of(position, &column);
+        check_name(&key, &column, file)?;
+        check_column(&key, &column, file)?;
+    }
+    Ok(())
+}
+
 fn check_column(key: &str, draft: &ColumnDraft, file: &FileFacts) -> Checked<ColumnKind> {
     let given = [
         ("bounds", draft.bounds.is_some()),
@@ -74,17 +133,30 @@ fn check_column(key: &str, draft: &ColumnDraft, file: &FileFacts) -> Checked<Col
         ("values", draft.values.is_some()),
         ("missing", draft.missing.is_some()),
         ("invalid", draft.invalid.is_some()),
+        ("range", draft.range.is_some()),
+        ("parts", draft.parts.is_some()),
+        ("order", draft.order.is_some()),
+        ("date", draft.date.is_some()),
     ];
+    if draft.kind == ColumnType::Blank {
+        let accepted = "\"number\", \"category\", \"binary\", \"date\" or \"ignore\"";
+        return refuse(format!("{key}.type"), "not filled in", accepted);
+    }
     let belongs: &[&str] = match draft.kind {
-        ColumnType::Number => &["bounds", "scale", "transform", "basis", "missing", "invalid"],
-        ColumnType::Category => &["categories", "hash_buckets", "unknown", "missing", "invalid"],
+        ColumnType::Number => {
+            &["bounds", "scale", "transform", "basis", "missing", "invalid", "date"]
+        }
+        ColumnType::Category => {
+            &["categories", "hash_buckets", "unknown", "missing", "invalid", "date"]
+        }
+        ColumnType::Ignore => &["date"],
         ColumnType::Binary => &["values", "missing", "invalid"],
         _ => &[],
     };
     let stray = given.iter().find(|(name, given)| *given && !belongs.contains(name));
     if let Some((name, _)) = stray {
         let accepted = match belongs {
-            [] => "`name` and `type` only".to_string(),
+            [] | ["date"] => "`name` and `type` only".to_string(),
             keys => format!("`name`, `type`, `{}`", keys.join("`, `")),
         };
         return refuse(key, format!("`{name}` does not belong to its type"), accepted);
@@ -102,7 +174,8 @@ fn check_column(key: &str, draft: &ColumnDraft, file: &FileFacts) -> Checked<Col
             let missing = check_missing(key, draft.missing.as_ref(), &values)?;
             Ok(ColumnKind::Binary { values, missing })
         }
-        ColumnType::Ignore => Ok(ColumnKind::Ignore),
+        // A date was taken apart before.
+        ColumnType::Ignore | ColumnType::Date | ColumnType::Blank => Ok(ColumnKind::Ignore),
         ColumnType::Target => Ok(ColumnKind::Target),
         ColumnType::Unit => Ok(ColumnKind::Unit),
     }

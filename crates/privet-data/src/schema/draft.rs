@@ -1,6 +1,8 @@
 //! A schema as written, before any check.
 
 use super::*;
+use serde::Deserializer;
+use std::collections::BTreeMap;
 
 /// A schema file's keys. Unknown keys are refused.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -12,6 +14,9 @@ pub struct Draft {
     /// What becomes of a record that does not fit; refused by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invalid: Option<Invalid>,
+    /// What becomes of a file's columns that are not named here; refused by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_columns: Option<OtherColumns>,
     /// Dense or sparse rows; chosen from the columns by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<Storage>,
@@ -31,6 +36,9 @@ pub struct Draft {
     /// What rows are images of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<ImageDraft>,
+    /// The public table that a program filled this schema in from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
     /// The columns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<ColumnDraft>,
@@ -105,8 +113,14 @@ pub struct TargetDraft {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<String>,
     /// Two or more labels in order.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "texts")]
     pub classes: Option<Vec<String>>,
+    /// What the file writes for a class, beside its own name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<BTreeMap<String, Vec<String>>>,
+    /// The class of every other label; refused by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<String>,
     /// How much each class counts, in the same order; equally unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weights: Option<Vec<f64>>,
@@ -146,6 +160,11 @@ pub enum ColumnType {
     Category,
     /// One of two.
     Binary,
+    /// A date, taken apart.
+    Date,
+    /// Not filled in yet, as `privet schema new` leaves it.
+    #[serde(rename = "")]
+    Blank,
     /// Left out.
     #[default]
     Ignore,
@@ -160,7 +179,11 @@ pub enum ColumnType {
 #[serde(deny_unknown_fields)]
 pub struct ColumnDraft {
     /// The column's name.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
+    /// In place of `name`: several columns of which the same holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
     /// Its type.
     #[serde(rename = "type")]
     pub kind: ColumnType,
@@ -176,8 +199,8 @@ pub struct ColumnDraft {
     /// `number`: what it is unfolded into.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basis: Option<BasisDraft>,
-    /// `category`: the list.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// `category`: the list; whole numbers may be written as such.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "texts")]
     pub categories: Option<Vec<String>>,
     /// `category`: number of hashed columns, in place of a list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -186,7 +209,7 @@ pub struct ColumnDraft {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unknown: Option<UnknownDraft>,
     /// `binary`: what means 0 and 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "two_texts")]
     pub values: Option<[String; 2]>,
     /// What stands in for a missing cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -194,6 +217,45 @@ pub struct ColumnDraft {
     /// What stands in for a bad cell, with `invalid = "stand-in"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invalid: Option<InvalidDraft>,
+    /// `date`: the first and the last day that may be met.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<[String; 2]>,
+    /// `date`: what is taken from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<Vec<DatePart>>,
+    /// `date`: how it is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<DateOrder>,
+    /// The date that this column is a part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<DateReading>,
+}
+
+/// A text, or a whole number that is meant as the text it prints as.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "texts in quotes, or whole numbers, are accepted")]
+enum Text {
+    Text(String),
+    Whole(i64),
+}
+
+impl From<Text> for String {
+    fn from(text: Text) -> Self {
+        match text {
+            Text::Text(text) => text,
+            Text::Whole(number) => number.to_string(),
+        }
+    }
+}
+
+fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
+    let found: Option<Vec<Text>> = Option::deserialize(deserializer)?;
+    Ok(found.map(|texts| texts.into_iter().map(String::from).collect()))
+}
+
+fn two_texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[String; 2]>, D::Error> {
+    let found: Option<[Text; 2]> = Option::deserialize(deserializer)?;
+    Ok(found.map(|texts| texts.map(String::from)))
 }
 
 /// `{ as = "…" }`.
@@ -249,6 +311,7 @@ impl From<Schema> for Draft {
             TargetKind::Classes(classes) => (Some(classes), None),
             TargetKind::Number { low, high } => (None, Some([low, high])),
         };
+        let (labels, others) = schema.target.labels.draft(classes.as_deref().unwrap_or_default());
         let column = (format != Format::Libsvm).then_some(schema.target.column);
         Self {
             bias: match schema.bias {
@@ -256,6 +319,8 @@ impl From<Schema> for Draft {
                 None => schema.open_bias.then(|| BiasDraft::Word("auto".into())),
             },
             invalid: Some(schema.invalid).filter(|invalid| *invalid != Invalid::Refuse),
+            other_columns: Some(schema.other_columns).filter(|kept| *kept != OtherColumns::Refuse),
+            origin: schema.origin,
             storage: schema.storage,
             file,
             clip: ClipDraft {
@@ -263,7 +328,14 @@ impl From<Schema> for Draft {
                 radius: schema.clip.radius,
                 rows: (schema.clip.rows != Rows::Clip).then_some(schema.clip.rows),
             },
-            target: TargetDraft { column, classes, weights: schema.target.weights, bounds },
+            target: TargetDraft {
+                column,
+                classes,
+                labels,
+                others,
+                weights: schema.target.weights,
+                bounds,
+            },
             unit: schema
                 .unit
                 .map(|unit| UnitDraft { column: unit.column, max_records: unit.max_records }),
@@ -285,7 +357,7 @@ impl From<Column> for ColumnDraft {
             InvalidCell::Number(value) => InvalidDraft::Number(value),
             InvalidCell::Text(category) => InvalidDraft::As(StandIn { category }),
         });
-        let draft = Self { name: column.name, invalid, ..Self::default() };
+        let draft = Self { name: column.name, invalid, date: column.date, ..Self::default() };
         match column.kind {
             ColumnKind::Number { low, high, scale, transform, basis, missing } => Self {
                 kind: ColumnType::Number,

@@ -20,6 +20,6 @@ impl Schema {
             return Err(DataError::TooLarge { file: file(), most: LARGEST_SCHEMA });
         }
         let text = String::from_utf8(bytes).map_err(|_| DataError::NotText { file: file() })?;
-        Ok(Self::from_toml(&text)?)
+        Self::from_toml(&text).map_err(|source| DataError::SchemaFile { file: file(), source })
     }
 }

@@ -6,6 +6,7 @@
 //!
 //! ```toml
 //! bias = true                        # a constant column inside the clipped record; or its value
+//! other_columns = "refuse"           # columns of the file that are not named here: refuse | ignore
 //! invalid = "refuse"                 # a bad cell or line: refuse | drop | stand-in, see [`Invalid`]
 //!
 //! [file]                             # all of these have the defaults shown
@@ -41,7 +42,8 @@
 //! missing = "category"               # a column of its own | "error" | { as = "public" }
 //! ```
 //!
-//! Further column types: `binary` (`values = ["no", "yes"]`, 0 and 1), `ignore`, and `target` and
+//! `names = ["a", "b"]` in place of `name` says the same of several columns. Further column types: `date`
+//! ([`DatePart`]), `binary` (`values = ["no", "yes"]`, 0 and 1), `ignore`, and `target` and
 //! `unit`, which mark the place of those two in files without a header. With `[unit]` (`column`,
 //! `max_records`) the guarantee is about all rows of one user, told apart by exact text or digits
 //! (`7` and `07` are two; numbers that may have lost digits are refused). With `format = "libsvm"` there are
@@ -57,16 +59,22 @@ mod basis;
 mod check;
 mod columns;
 mod counting;
+mod dates;
 mod describing;
 mod draft;
 mod fourier;
 mod image;
 mod invalid;
+mod labels;
 mod load;
+mod origin;
 mod pairs;
+mod problems;
+mod reference;
 
 pub use basis::{Basis, BasisDraft, HATS, HatsDraft, HatsFacts, Knots, KnotsDraft, Unfolding};
 pub use check::{FEATURES, HASH_BUCKETS, RADIUS};
+pub use dates::{DateOrder, DatePart, DateReading, is_date};
 pub use draft::{
     BiasDraft, ClipDraft, ColumnDraft, ColumnType, Draft, FileDraft, LibsvmDraft, MissingDraft,
     StandIn, TargetDraft, UnitDraft, UnknownDraft,
@@ -74,8 +82,11 @@ pub use draft::{
 pub use fourier::{FourierDraft, FourierFacts};
 pub use image::{CHANNELS, ImageDraft, ImageEncoding, ImageFacts, SIDE};
 pub use invalid::{Invalid, InvalidCell, InvalidDraft};
+pub use labels::Labels;
 pub use load::LARGEST_SCHEMA;
+pub use origin::{Origin, Paid};
 pub use pairs::{Pair, PairDraft};
+pub use reference::reference;
 
 use privet_core::Unit;
 use serde::{Deserialize, Serialize};
@@ -200,6 +211,8 @@ pub struct TargetFacts {
     pub kind: TargetKind,
     /// How much each class counts, the largest 1; equally unless given.
     pub weights: Option<Vec<f64>>,
+    /// What labels of a file count as, beside the classes' own names.
+    pub labels: Labels,
 }
 
 /// The kind of target.
@@ -234,6 +247,26 @@ pub struct Column {
     pub kind: ColumnKind,
     /// What a bad cell becomes under [`Invalid::StandIn`]; without one, the record is the null record.
     pub invalid: Option<InvalidCell>,
+    /// The date that it is a part of, if it is one.
+    pub date: Option<DateReading>,
+}
+
+impl Column {
+    /// The name of the file's column that it is read from.
+    pub fn source(&self) -> &str {
+        self.date.as_ref().map_or(&self.name, |date| &date.column)
+    }
+}
+
+/// What becomes of a file's columns that a schema does not name, where records are learnt from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OtherColumns {
+    /// The file is refused: a mistyped name would else go unseen.
+    #[default]
+    Refuse,
+    /// They are not read.
+    Ignore,
 }
 
 /// What a column holds.
@@ -330,6 +363,8 @@ pub struct Schema {
     /// Whether a planner may add a constant column.
     open_bias: bool,
     invalid: Invalid,
+    other_columns: OtherColumns,
+    origin: Option<Origin>,
     storage: Option<Storage>,
     target: TargetFacts,
     unit: Option<UnitFacts>,
@@ -343,8 +378,7 @@ pub struct Schema {
 impl Schema {
     /// Reads and checks TOML.
     pub fn from_toml(text: &str) -> Result<Self, SchemaError> {
-        let draft: Draft = toml::from_str(text).map_err(|e| SchemaError::Syntax(syntax(&e)))?;
-        draft.of_file().check()
+        read_draft(text)?.of_file().check()
     }
 
     /// As TOML that reads back to the same schema.
@@ -373,6 +407,16 @@ impl Schema {
         self.invalid
     }
 
+    /// What becomes of a file's columns that are not named here.
+    pub fn other_columns(&self) -> OtherColumns {
+        self.other_columns
+    }
+
+    /// The public table that it was filled in from, if it was.
+    pub fn origin(&self) -> Option<&Origin> {
+        self.origin.as_ref()
+    }
+
     /// The storage asked for, if any.
     pub fn storage(&self) -> Option<Storage> {
         self.storage
@@ -399,6 +443,20 @@ impl Schema {
     /// The columns, in the file's order where it has no header.
     pub fn columns(&self) -> &[Column] {
         &self.columns
+    }
+
+    /// Whether a column is read from the same column of the file as the one before it: both are parts of a date.
+    pub(crate) fn shares_place(&self, at: usize) -> bool {
+        let date = |at: usize| self.columns.get(at).and_then(|column| column.date.as_ref());
+        match (at.checked_sub(1).and_then(date), date(at)) {
+            (Some(before), Some(this)) => before.column == this.column,
+            _ => false,
+        }
+    }
+
+    /// How many columns a file without a header has.
+    pub(crate) fn places(&self) -> usize {
+        (0..self.columns.len()).filter(|at| !self.shares_place(*at)).count()
     }
 
     /// Columns whose encodings are multiplied.
@@ -437,7 +495,7 @@ impl TryFrom<Draft> for Schema {
     }
 }
 
-/// The parser's message with its place, on one line.
-fn syntax(error: &toml::de::Error) -> String {
-    error.to_string().lines().map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join(" ")
+/// A schema's text as it is written; what is wrong with it is told with its line.
+fn read_draft(text: &str) -> Result<Draft, SchemaError> {
+    toml::from_str(text).map_err(|error| SchemaError::Syntax(error.to_string().trim_end().into()))
 }

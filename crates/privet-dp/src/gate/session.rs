@@ -20,6 +20,7 @@ use super::course::Course;
 use super::walk::{Next, Walk, Walking};
 use super::{Certificate, Entered, Purse, PurseError, Release, Statement};
 use crate::account::{AccountError, Event, Filter, Tally};
+use crate::mechanism::shares::{Among, Together};
 use crate::noise::{NoiseError, Origin, SampleKey, Source};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -47,6 +48,12 @@ pub enum GateError {
     /// The records could not be asked, or the run was stopped.
     #[error("the records could not be asked; nothing was released")]
     Unanswered,
+    /// A mechanism that is not made for several parties was asked to run among them.
+    #[error("this noise cannot be added among parties: sums under Gaussian noise alone can")]
+    Alone,
+    /// The other parties or servers did not do their part; what was drawn is spent.
+    #[error("the round among the parties was not completed: {0}")]
+    Together(String),
     /// Whoever keeps the budget refused.
     #[error(transparent)]
     Purse(#[from] PurseError),
@@ -119,6 +126,8 @@ pub struct Session<'a> {
     certified: bool,
     /// Where a ledger has it, as a state or whoever opened it says.
     entered: Option<Entered>,
+    /// Who else has records, and the way to them.
+    together: Option<(Among, &'a dyn Together)>,
 }
 
 /// How far a session is.
@@ -203,7 +212,29 @@ impl<'a> Session<'a> {
             state_id: None,
             certified: false,
             entered: None,
+            together: None,
         }
+    }
+
+    /// Among parties: noise is then added by all servers, and every mechanism that is not proved for that is refused.
+    pub fn among(mut self, among: Among, together: &'a dyn Together) -> Self {
+        self.together = Some((among, together));
+        self
+    }
+
+    /// Whether others have records too.
+    pub(crate) fn is_together(&self) -> bool {
+        self.together.is_some()
+    }
+
+    /// Charges a leaf whose noise the servers add, and lends the randomness for shares.
+    pub(crate) fn charge_together(
+        &mut self,
+        leaf: Event,
+    ) -> Result<(Among, &'a dyn Together, &mut dyn Source), GateError> {
+        let (among, together) = self.together.ok_or(GateError::Alone)?;
+        self.repeatable |= together.origin() == Origin::FixedSeed;
+        Ok((among, together, self.charged(leaf)?))
     }
 
     /// Of one of several runs, from which nothing is let out.
@@ -305,6 +336,13 @@ impl<'a> Session<'a> {
     /// Charges a leaf and lends the randomness for exactly that draw. Refused, with nothing drawn, if the
     /// leaf is not what the plan has next or does not fit the filter.
     pub(crate) fn charge(&mut self, leaf: Event) -> Result<&mut dyn Source, GateError> {
+        if self.is_together() {
+            return Err(GateError::Alone);
+        }
+        self.charged(leaf)
+    }
+
+    fn charged(&mut self, leaf: Event) -> Result<&mut dyn Source, GateError> {
         let index = self.draws();
         match (&mut self.progress, &self.spend) {
             (Progress::Planned { course, draws }, _) => {

@@ -15,6 +15,7 @@
 //! Gaussian mechanism, and it holds for the program as executed.
 
 use super::grid::{ExactCounts, from_grid, rounding, to_grid, up};
+use super::shares;
 use crate::account::{Cost, Event, Grid};
 use crate::gate::{GateError, Noised, Private, Session};
 use crate::noise::GridGaussian;
@@ -51,12 +52,18 @@ impl Gaussian {
         })
     }
 
-    /// Records the event, draws, and adds.
+    /// Records the event, draws, and adds; among parties each adds its own ([`super::shares`]).
     pub fn run(
         &self,
         value: Private<Vec<f64>>,
         session: &mut Session<'_>,
     ) -> Result<Noised<Vec<f64>>, GateError> {
+        if session.is_together() {
+            let step = GridGaussian::new(self.noise_scale)?.step();
+            let steps = Zeroizing::new(to_grid(&value.open(), step, self.coordinates)?);
+            let noised = shares::summed(self.event()?, &steps, step, session)?;
+            return Ok(session.noised(noised));
+        }
         let (draws, step) = draw(self.event()?, self.noise_scale, self.coordinates, session)?;
         let steps = to_grid(&value.open(), step, self.coordinates)?;
         Ok(session.noised(from_grid(&steps, &draws, step)))
@@ -77,6 +84,11 @@ impl Gaussian {
         value: Private<ExactCounts>,
         session: &mut Session<'_>,
     ) -> Result<Vec<f64>, GateError> {
+        if session.is_together() {
+            let step = GridGaussian::new(self.noise_scale)?.step();
+            let steps = Zeroizing::new(value.open().to_grid(step, self.coordinates)?);
+            return shares::summed(self.event()?, &steps, step, session);
+        }
         noised_units(self.event()?, self.noise_scale, self.coordinates, value, session)
     }
 }

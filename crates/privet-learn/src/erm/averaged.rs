@@ -31,6 +31,7 @@
 use super::Decision;
 use super::{gd, ridge as rule};
 use crate::allowance::Allowance;
+use crate::certainty::WeightLaws;
 use crate::facts::Facts;
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
 use crate::model::LinearWeights;
@@ -309,6 +310,10 @@ impl Procedure<super::Erm> for Averaging {
 
     fn weight_noise(&self, _facts: &Facts) -> Option<f64> {
         Some(self.gaussian.noise_scale)
+    }
+
+    fn weight_laws(&self, _facts: &Facts, _found: &LinearWeights) -> Option<WeightLaws> {
+        Some(WeightLaws::exactly(self.gaussian.noise_scale))
     }
 
     fn run(

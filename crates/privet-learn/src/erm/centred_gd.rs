@@ -199,7 +199,7 @@ pub(crate) fn plan(
     let of_step = facts.relation().shift(slope * above * together);
     let one = 1.0 / account::gaussian::mu(budget.epsilon(), budget.delta());
     let rows = facts.rows as f64;
-    let noise = of_step * one / (rows * (1.0 - share).sqrt());
+    let noise = of_step * one * facts.widening / (rows * (1.0 - share).sqrt());
     let (pace, short) = match facts.image {
         true => (gd::pace_to(facts, noise, (steps, gd::MOST), EXPECTED_NORM, shape(facts)), 1.0),
         // A ridge would mean another strength in each column.
@@ -221,6 +221,7 @@ pub(crate) fn plan(
         step: gaussian(of_step, scale * step_over_mean, facts.columns * facts.problems as usize),
         slope,
         rows,
+        widening: facts.widening,
         bias: facts.bias,
         radius: facts.radius,
         columns: facts.columns,
@@ -260,6 +261,8 @@ struct Centring {
     slope: f64,
     /// n, declared.
     rows: f64,
+    /// How much wider the released noise is than what is charged.
+    widening: f64,
     bias: bool,
     radius: f64,
     columns: usize,
@@ -285,7 +288,7 @@ impl Centring {
             bias: self.bias,
             rows: self.rows,
             radius: self.radius,
-            noise_scale: self.mean.noise_scale,
+            noise_scale: self.mean.noise_scale * self.widening,
             fastest: self.fastest,
             ranges: self.ranges.clone(),
         }
@@ -330,7 +333,7 @@ impl Procedure<super::Erm> for Centring {
     fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
         let (rows, steps) = (facts.rows as f64, self.schedule.steps);
         let Schedule { rate, momentum, averaged, .. } = self.schedule;
-        let noise = self.step.noise_scale / (rows * f64::from(steps).sqrt());
+        let noise = self.step.noise_scale * self.widening / (rows * f64::from(steps).sqrt());
         let time = rate * rows * gd::reach(steps, momentum, averaged);
         Some(predicted::descent(facts, noise, time, shape(facts).1))
     }
@@ -341,7 +344,7 @@ impl Procedure<super::Erm> for Centring {
         let slack = if self.fastest > 1.0 { SLACK } else { 1.0 };
         let curvature = facts.rows as f64 * gd::shape(facts).0 * slack;
         let known = !facts.image && self.schedule.is_stable(curvature);
-        known.then(|| self.schedule.gain() * self.step.noise_scale * self.fastest)
+        known.then(|| self.schedule.gain() * self.step.noise_scale * self.widening * self.fastest)
     }
 
     /// With D the rates, θ = D^½θ′ goes as a descent of curvature D^½HD^½ under noise of covariance σ²D: so the
@@ -351,6 +354,10 @@ impl Procedure<super::Erm> for Centring {
         let rates = found.centre.as_ref().map(|mean| self.start().rates(mean)).unwrap_or_default();
         let of = |column| rates.get(column).copied().unwrap_or(1.0);
         Some((0..facts.columns).map(|column| whole * (of(column) / self.fastest).sqrt()).collect())
+    }
+
+    fn among_parties(&self) -> bool {
+        true
     }
 
     fn walk(&self) -> Option<serde_json::Value> {
@@ -472,7 +479,7 @@ impl Walk for Stages {
             Next::Ask(theta) => Next::Ask(Question::Gradient { mean, theta }),
             Next::Release(theta) => {
                 let weights = theta.chunks(self.start.columns.max(1)).map(<[_]>::to_vec).collect();
-                Next::Release(LinearWeights { weights, centre: Some(mean) })
+                Next::Release(LinearWeights { centre: Some(mean), ..LinearWeights::of(weights) })
             }
             Next::End => Next::End,
         }

@@ -273,7 +273,7 @@ pub(crate) fn plan(
     let sensitivity = sensitivity(facts);
     let one_step = sensitivity / account::gaussian::mu(budget.epsilon(), budget.delta());
     let rows = facts.rows as f64;
-    let pace = pace(facts, one_step / rows, steps);
+    let pace = pace(facts, one_step * facts.widening / rows, steps);
     let descent = |noise_scale: f64| Descending {
         gaussian: Gaussian {
             neighbours: facts.neighbours,
@@ -343,7 +343,8 @@ impl Procedure<super::Erm> for Descending {
     fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
         let (rows, steps) = (facts.rows as f64, self.schedule.steps);
         let Schedule { rate, momentum, averaged, .. } = self.schedule;
-        let noise = self.gaussian.noise_scale / (rows * f64::from(steps).sqrt());
+        let released = self.gaussian.noise_scale * facts.widening;
+        let noise = released / (rows * f64::from(steps).sqrt());
         let time = rate * rows * reach(steps, momentum, averaged);
         Some(predicted::descent(facts, noise, time, shape(facts).1))
     }
@@ -351,7 +352,11 @@ impl Procedure<super::Erm> for Descending {
     fn weight_noise(&self, facts: &Facts) -> Option<f64> {
         let curvature = facts.rows as f64 * shape(facts).0;
         let gain = self.schedule.is_stable(curvature).then(|| self.schedule.gain());
-        gain.map(|gain| gain * self.gaussian.noise_scale)
+        gain.map(|gain| gain * self.gaussian.noise_scale * facts.widening)
+    }
+
+    fn among_parties(&self) -> bool {
+        true
     }
 
     fn walk(&self) -> Option<serde_json::Value> {

@@ -118,6 +118,20 @@ pub(crate) struct Decision {
     pub notes: Vec<String>,
 }
 
+/// Methods that learn from gradients or moments of all columns, each under the noise of its own.
+const LOOKS: [&str; 10] = [
+    "gd",
+    "sgd",
+    "centred-gd",
+    "amp",
+    "objective",
+    "output",
+    "psgd",
+    "psgd-strong",
+    "averaged",
+    "ssp",
+];
+
 impl Task for Erm {
     const NAME: &'static str = "erm";
     type Facts = Facts;
@@ -153,6 +167,8 @@ impl Task for Erm {
         let excess = decision.procedure.predicted_excess(facts);
         if excess.is_some_and(|excess| predicted::hopeless(facts, excess)) {
             notes.push(predicted::HOPELESS.into());
+        } else if LOOKS.contains(&decision.settled.name()) {
+            notes.extend(predicted::coin_toss(facts, budget));
         }
         Ok(Planned {
             work: Work::Private(decision.procedure),
@@ -177,6 +193,7 @@ impl Task for Erm {
             && found.centre.is_some() == centred
             && found.centre.iter().all(|mean| mean.len() == encoding.width())
             && found.centre.iter().flatten().all(|x| x.is_finite())
+            && found.spread.iter().all(|spread| spread.fits(problems, encoding.width()))
             && (!centred || RADIUS.check(encoding.l2_radius()).is_ok())
             && found.weights.iter().all(|row| row.len() == encoding.width())
             && found.weights.iter().flatten().all(|weight| weight.is_finite());

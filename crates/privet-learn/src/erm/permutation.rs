@@ -37,6 +37,7 @@ use super::gd::{RADII, separate_slope};
 use super::watch::StepWatch;
 use super::{calibrated, evenly_split, predicted};
 use crate::allowance::Allowance;
+use crate::certainty::WeightLaws;
 use crate::facts::Facts;
 use crate::model::LinearWeights;
 use crate::request::Calibration;
@@ -313,6 +314,10 @@ impl Procedure<super::Erm> for Shuffled {
 
     fn weight_noise(&self, _facts: &Facts) -> Option<f64> {
         Some(self.noise_scale())
+    }
+
+    fn weight_laws(&self, _facts: &Facts, _found: &LinearWeights) -> Option<WeightLaws> {
+        Some(WeightLaws::exactly(self.noise_scale()))
     }
 
     fn run(

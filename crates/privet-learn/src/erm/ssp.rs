@@ -29,6 +29,12 @@
 //! at the smallest eigenvalues has κ² = p(τ² + σ²/(w²B²)), that is κ between τ√p and, for B = 1/w,
 //! √3·τ√p. Taken is **κ = τ√p**, half the edge of the spectrum of N: no norm needs to be guessed.
 //!
+//! **What the noise does to θ.** With M = h(Â) and θ the solution without noise at the same κ, (Â + κ)(θ̂ − θ) =
+//! n − Nθ where no eigenvalue was cut, so that θ̂ⱼ − θⱼ = uᵀ(n − Nθ), u = M·eⱼ. N is symmetric with variance τ² off its
+//! diagonal and 2τ² on it (Laplace: τ² everywhere, and bounded by this), so that uᵀNθ has variance
+//! τ²(‖u‖²‖θ‖² + ⟨u, θ⟩²): the standard deviation of θ̂ⱼ is about √(‖u‖²(τ²‖θ̂‖² + ν²) + τ²⟨u, θ̂⟩²), ν that of an
+//! entry of n. The model keeps ‖u‖ and ⟨u, θ̂⟩ ([`Spread`]). To first order: M is itself noised.
+//!
 //! | target | y | Y | Y₁ |
 //! |---|---|---|---|
 //! | a number | in [−1, 1] | 1 | 1 |
@@ -48,9 +54,10 @@ use super::Decision;
 use super::watch::StepWatch;
 use super::{calibrated, predicted};
 use crate::allowance::Allowance;
+use crate::certainty::{NORMAL, Surety, WeightLaws};
 use crate::facts::Facts;
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
-use crate::model::LinearWeights;
+use crate::model::{LinearWeights, Spread};
 use crate::request::{Calibration, RIDGE};
 use crate::settings::Shown;
 use crate::task::Procedure;
@@ -198,8 +205,8 @@ pub(super) fn floor(facts: &Facts, budget: &Allowance<'_>) -> f64 {
 /// What is done at a noise scale, with the rule's ridge unless one is given.
 pub(super) fn at(facts: &Facts, pure: bool, scale: f64, ridge: Option<f64>) -> Solving {
     // τ: the standard deviation off the diagonal.
-    let spread =
-        if pure { scale * std::f64::consts::SQRT_2 } else { scale / std::f64::consts::SQRT_2 };
+    let spread = facts.widening
+        * if pure { scale * std::f64::consts::SQRT_2 } else { scale / std::f64::consts::SQRT_2 };
     let ridge = ridge.unwrap_or(spread * (facts.columns as f64).sqrt());
     Solving { moments: moments(facts, pure, scale, ridge) }
 }
@@ -239,6 +246,19 @@ pub(super) struct Solving {
 }
 
 impl Solving {
+    /// Standard deviations of the noise: τ off the diagonal of the matrix, and on w·Σx·y.
+    fn deviations(&self) -> (f64, f64) {
+        match &self.moments.law {
+            MomentsLaw::Gaussian(Gaussian { noise_scale, .. }) => {
+                (noise_scale / std::f64::consts::SQRT_2, *noise_scale)
+            }
+            MomentsLaw::Laplace(Laplace { noise_scale, .. }) => {
+                let spread = noise_scale * std::f64::consts::SQRT_2;
+                (spread, spread)
+            }
+        }
+    }
+
     /// What is added to every eigenvalue.
     pub fn ridge(&self) -> f64 {
         self.moments.ridge
@@ -258,18 +278,30 @@ impl Procedure<super::Erm> for Solving {
         Shown::of([("ridge", self.moments.ridge), ("moment_noise", scale)])
     }
 
+    fn among_parties(&self) -> bool {
+        matches!(self.moments.law, MomentsLaw::Gaussian(_))
+    }
+
+    fn weight_laws(&self, facts: &Facts, found: &LinearWeights) -> Option<WeightLaws> {
+        let spread = found.spread.as_ref()?;
+        let (matrix, cross) = self.deviations();
+        let (matrix, cross) =
+            (matrix * facts.widening, cross * facts.widening / self.moments.weight);
+        let row = |(theta, along): (&Vec<f64>, &Vec<f64>)| -> Vec<f64> {
+            let norm: f64 = theta.iter().map(|x| x * x).sum();
+            let own = matrix * matrix * norm + cross * cross;
+            let each = spread.length.iter().zip(along);
+            each.map(|(u, along)| (u * u * own + (matrix * along).powi(2)).sqrt()).collect()
+        };
+        let deviations = found.weights.iter().zip(&spread.along).map(row).collect();
+        Some(WeightLaws { deviations, beyond: NORMAL, surety: Surety::Estimated })
+    }
+
     /// As of a linear term: the error n − Nθ of the normal equations, at the norm that is expected.
     fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
-        let (matrix, cross) = match &self.moments.law {
-            MomentsLaw::Gaussian(Gaussian { noise_scale, .. }) => {
-                (noise_scale / std::f64::consts::SQRT_2, *noise_scale)
-            }
-            MomentsLaw::Laplace(Laplace { noise_scale, .. }) => {
-                let spread = noise_scale * std::f64::consts::SQRT_2;
-                (spread, spread)
-            }
-        };
-        let noise = (matrix * predicted::NORM / facts.radius).hypot(cross / self.moments.weight);
+        let (matrix, cross) = self.deviations();
+        let noise = facts.widening
+            * (matrix * predicted::NORM / facts.radius).hypot(cross / self.moments.weight);
         Some(predicted::perturbed(facts, noise, self.moments.ridge))
     }
 
@@ -285,7 +317,7 @@ impl Procedure<super::Erm> for Solving {
         watch.went_on()?;
         // Refused, if at all, before any noise is drawn.
         let sums = stacked(facts, table)?;
-        Ok(self.moments.run(Private::new(sums), session)?.map(solved).map(LinearWeights::of))
+        Ok(self.moments.run(Private::new(sums), session)?.map(solved))
     }
 }
 
@@ -321,13 +353,18 @@ fn labels(facts: &Facts, problem: u32) -> Labels {
     }
 }
 
-/// Post-processing: θ for each problem. Should the decomposition fail, which it cannot on finite
-/// numbers, the model is 0.
-fn solved(moments: Moments) -> Vec<Vec<f64>> {
+/// Post-processing: θ for each problem, and how it takes an error of the moments. Should the decomposition fail, which
+/// it cannot on finite numbers, the model is 0.
+fn solved(moments: Moments) -> LinearWeights {
     let Moments { columns, gram, cross, ridge } = moments;
     let filter = |value: f64| 1.0 / (value.max(0.0) + ridge);
-    match Spectrum::of(&gram, columns) {
-        Some(spectrum) => cross.iter().map(|b| spectrum.filtered(b, filter)).collect(),
-        None => vec![vec![0.0; columns]; cross.len()],
-    }
+    let Some(spectrum) = Spectrum::of(&gram, columns) else {
+        return LinearWeights::of(vec![vec![0.0; columns]; cross.len()]);
+    };
+    let filtered = |vectors: &[Vec<f64>]| -> Vec<Vec<f64>> {
+        vectors.iter().map(|vector| spectrum.filtered(vector, filter)).collect()
+    };
+    let weights = filtered(&cross);
+    let spread = Spread { along: filtered(&weights), length: spectrum.filtered_lengths(filter) };
+    LinearWeights { spread: Some(spread), ..LinearWeights::of(weights) }
 }

@@ -78,6 +78,8 @@ pub struct Cells {
     pub question: Occupied,
     /// How their targets are read.
     pub labels: Labels,
+    /// How much wider the released noise is than what is charged: 1, or √(k/t) among parties.
+    pub widening: f64,
 }
 
 /// Noised counts. They may be below 0 where next to nobody is.
@@ -151,7 +153,7 @@ impl Cells {
             Some(classes) => Labels::Joint { classes: classes.len() },
             None => Labels::Signed { weights: vec![] },
         };
-        Ok(Self { rows, columns, relation, names, question, labels })
+        Ok(Self { rows, columns, relation, names, question, labels, widening: 1.0 })
     }
 
     /// Δ₁, a whole number.
@@ -195,7 +197,9 @@ impl Task for Count {
     type Artefact = Counts;
 
     fn facts(request: &Request<Self>) -> Result<Cells, LearnError> {
-        Cells::of(&request.schema, &request.task.by, request.rows, request.relation())
+        let Request { schema, rows, task, .. } = request;
+        let widening = request.among.map_or(1.0, |among| among.widening());
+        Ok(Cells { widening, ..Cells::of(schema, &task.by, *rows, request.relation())? })
     }
 
     fn plan(request: &Request<Self>, cells: &Cells) -> Result<Planned<Self>, LearnError> {
@@ -238,6 +242,7 @@ impl Task for Count {
             }
             (Some(law), _) => at(law)?,
             (None, true) => at(Law::Laplace)?,
+            (None, false) if request.among.is_some() => at(Law::Gaussian)?,
             (None, false) => {
                 let gaussian = at(Law::Gaussian)?;
                 match at(Law::Laplace) {
@@ -337,7 +342,7 @@ impl Counting {
             Law::Laplace => {
                 (0.5_f64.sqrt() / (0.5 / self.noise_scale).sinh()).max(f64::MIN_POSITIVE)
             }
-            Law::Gaussian => self.noise_scale,
+            Law::Gaussian => self.noise_scale * self.cells.widening,
         }
     }
 
@@ -383,6 +388,10 @@ impl Procedure<Count> for Counting {
         };
         let off = support.refuses(&[found.numbers()]).is_some();
         off.then_some("a count is off the grid of the noise")
+    }
+
+    fn among_parties(&self) -> bool {
+        self.law == Law::Gaussian && self.times == 1
     }
 
     fn walk(&self) -> Option<serde_json::Value> {

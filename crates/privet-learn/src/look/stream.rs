@@ -196,6 +196,10 @@ pub(crate) fn keep<T: Task, W: Walk>(
 }
 
 fn counting(plan: &Plan<Count>) -> Result<Counting, LearnError> {
+    // A stream draws its own noise; among parties the servers do.
+    if plan.request().among.is_some() {
+        return Err(GateError::Alone.into());
+    }
     Ok(Counting::settled(plan.request(), plan.facts()).ok_or(GateError::NotAsPlanned)?)
 }
 

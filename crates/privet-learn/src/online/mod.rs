@@ -231,6 +231,7 @@ pub(crate) fn table_facts<T: Task>(request: &Request<T>, loss: Loss) -> Result<F
         neighbours: request.neighbours,
         calibration: request.calibration,
         noise: vec![],
+        among: None,
         task,
     };
     Facts::of(&request)

@@ -6,6 +6,7 @@ mod additive;
 mod auto;
 mod averaged;
 mod centred_gd;
+mod certainty;
 mod chosen_amp;
 #[path = "../common/mod.rs"]
 mod common;
@@ -19,6 +20,7 @@ mod disk;
 mod elsewhere;
 mod erm;
 mod errata;
+mod evaluate;
 mod experts;
 mod file;
 mod formats;

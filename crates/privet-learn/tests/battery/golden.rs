@@ -5,8 +5,8 @@
 //! seed are others.
 
 use crate::subject::{
-    ANSWERS, COUNTS, DESCRIPTIONS, MODELS, NETWORKS, PLAIN, RATINGS, STREAMS, SUPPORTS, Subject,
-    TALLIES, TUNINGS, VOTES,
+    ANSWERS, COUNTS, DESCRIPTIONS, EVALUATIONS, MODELS, NETWORKS, PLAIN, RATINGS, STREAMS,
+    SUPPORTS, Subject, TALLIES, TUNINGS, VOTES,
 };
 use privet_learn::Task;
 use std::collections::BTreeMap;
@@ -51,6 +51,9 @@ fn write_the_numbers() {
         add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
     }
     for subject in DESCRIPTIONS.iter() {
+        add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
+    }
+    for subject in EVALUATIONS.iter() {
         add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
     }
     for subject in SUPPORTS.iter() {

@@ -3,7 +3,7 @@
 //!
 //! | file | what is asked |
 //! |---|---|
-//! | `subject` | who is asked: every method and selector, relation and kind of δ, counts of both laws, descriptions, ratings, streams, votes, answers, networks, tunings |
+//! | `subject` | who is asked: every method and selector, relation and kind of δ, counts of both laws, descriptions, evaluations, ratings, streams, votes, answers, networks, tunings |
 //! | `verify` | trained, written, read, verified; what is claimed is what was asked; settled requests stay |
 //! | `forge` | less noise, a stronger claim, another relation, an artefact off its support, a broken seal |
 //! | `refuse` | what no theorem covers is refused before anything is drawn |
@@ -36,6 +36,7 @@ macro_rules! every_task {
             subject::MODELS.iter().for_each($check);
             subject::COUNTS.iter().for_each($check);
             subject::DESCRIPTIONS.iter().for_each($check);
+            subject::EVALUATIONS.iter().for_each($check);
             subject::SUPPORTS.iter().for_each($check);
             subject::RATINGS.iter().for_each($check);
             subject::STREAMS.iter().for_each($check);

@@ -14,6 +14,7 @@ const EXACT: &[&str] = &[
     "frank-wolfe",
     "count",
     "describe",
+    "evaluate",
     "correlation",
     "exponential",
     "distance",

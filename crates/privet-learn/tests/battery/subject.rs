@@ -9,6 +9,7 @@ use privet_learn::completion::{self, Complete, Method};
 use privet_learn::file::{Seal, released_from_json, to_json};
 use privet_learn::look::count::Count;
 use privet_learn::look::describe::Describe;
+use privet_learn::look::evaluate::{Evaluate, Judged, Says};
 use privet_learn::nonconvex::{self, Network};
 use privet_learn::online::tally::Tally;
 use privet_learn::online::{self, Online};
@@ -125,6 +126,27 @@ pub static DESCRIPTIONS: LazyLock<Vec<Subject<Describe>>> = LazyLock::new(|| {
             let asked = task.request(&schema, ROWS as u64, neighbours, (1.0, Some(delta))).unwrap();
             let data = read::csv_bytes(text.as_bytes(), &asked.schema).unwrap();
             all.push(Subject::new(Describe::NAME, what, asked, data));
+        }
+    }
+    all
+});
+
+/// Evaluations of a model of two classes, of three and of a number, under both relations, with δ > 0 and δ = 0.
+pub static EVALUATIONS: LazyLock<Vec<Subject<Evaluate>>> = LazyLock::new(|| {
+    let mut all = Vec::new();
+    for (what, method, classes) in
+        [("2 classes, ", "gd", 2), ("3 classes, ", "gd", 3), ("a number, ", "ssp", 1)]
+    {
+        let case = Case::of(method).classes(classes).rows(ROWS as u64);
+        let (data, model) = (case.data(5), case.seeded(&case.data(6)));
+        for (neighbours, delta) in RELATIONS.into_iter().flat_map(|n| [(n, 1e-6), (n, 0.0)]) {
+            let task =
+                Evaluate { model: "0a".repeat(32), says: Says::of_model(&model), threshold: None };
+            let budget = (1.0, Some(delta));
+            let asked = task.request(&case.schema, ROWS as u64, neighbours, budget).unwrap();
+            let form = Evaluate::facts(&asked).unwrap();
+            let judged = Judged::by_model(&model, &data, &form).unwrap().table(&form);
+            all.push(Subject::new(Evaluate::NAME, what, asked, judged));
         }
     }
     all
@@ -322,20 +344,23 @@ pub static TALLIES: LazyLock<Vec<Subject<Tally>>> = LazyLock::new(|| {
     ["work", "ill"].map(subject).into()
 });
 
+/// Aggregators whose event is that of the whole, (ε, δ), in which no noise is settled.
+const UNSETTLED: [&str; 2] = ["agreed-gnmax", "estimated-sparse-vector"];
+
 /// Every aggregator that settles on noise, under both relations, with teachers that all but agree, so that every draw of
 /// the noise that will ever be made gives an answer.
 pub static VOTES: LazyLock<Vec<Subject<Vote>>> = LazyLock::new(|| {
     let mut all = Vec::new();
     let schema = Schema::from_toml(CHOSEN).unwrap();
     let public = read::csv_bytes(choosable(12).as_bytes(), &schema).unwrap().features;
-    for info in AGGREGATORS.iter().filter(|info| info.name != "agreed-gnmax") {
+    for info in AGGREGATORS.iter().filter(|info| !UNSETTLED.contains(&info.name)) {
         for neighbours in RELATIONS {
             let aggregator: Aggregator = info.name.parse().unwrap();
             let aggregator = match info.name {
                 "sparse-vector" => aggregator.with("cutoff", "2").unwrap(),
                 _ => aggregator,
             };
-            let task = Vote { aggregator, teachers: Some(20), ..Vote::on(12) };
+            let task = Vote { aggregator, teachers: Some(20), ..Vote::of(&public) };
             let asked = task.request(&schema, ROWS as u64, neighbours, (60.0, Some(1e-6))).unwrap();
             let data = read::csv_bytes(choosable(ROWS).as_bytes(), &schema).unwrap();
             let ready = |plan: Plan<Vote>| plan.with_public(&public).unwrap();

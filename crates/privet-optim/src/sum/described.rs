@@ -4,7 +4,8 @@
 //! of the table is a [`Slot`], and to each slot a record adds
 //! - *cells*: 1 in one of them at most;
 //! - *a number* z in [−1, 1]: 1 in one of its bins, which cut [−1, 1] evenly; z and z². Where an indicator
-//!   says that it is missing: 1 in a cell of its own, and nothing else.
+//!   says that it is missing: 1 in a cell of its own, and nothing else;
+//! - *a share* in [0, 1]: itself.
 //!
 //! Then, over pairs j < k of numbers of which none is missing in the record, z_j·z_k; and where a number can
 //! be missing, before those how many such records there are and what z and z² sum to over them.
@@ -59,6 +60,11 @@ pub enum Slot {
         /// How many bins.
         bins: usize,
     },
+    /// A number from 0 to 1 of which only the sum is asked.
+    Share {
+        /// Its encoded column.
+        column: usize,
+    },
 }
 
 /// What one record can add to an entry of the vector.
@@ -85,6 +91,7 @@ impl Slot {
         match self {
             Self::Cells { count, .. } | Self::Classes { count } => *count,
             Self::Number { missing, bins, .. } => bins + usize::from(missing.is_some()) + 2,
+            Self::Share { .. } => 1,
         }
     }
 }
@@ -121,6 +128,7 @@ impl Described {
                     parts.push(Part::OneOf(bins + usize::from(missing.is_some())));
                     parts.extend([Part::Signed, Part::Share]);
                 }
+                Slot::Share { .. } => parts.push(Part::Share),
             }
         }
         let numbers = self.numbers();
@@ -183,6 +191,9 @@ impl Described {
                         sums[own] += k * SCALE as i64;
                         sums[own + 1] += k * k;
                     }
+                }
+                Slot::Share { column } => {
+                    sums[at] += truncated(block.entry(row, column)).max(0) * SCALE as i64;
                 }
             }
             at += slot.entries();
@@ -256,7 +267,7 @@ mod tests {
     use privet_data::matrix::{CsrMatrix, DenseMatrix, Matrix};
     use proptest::prelude::*;
 
-    /// Two cells, a number that can be missing, one that cannot, the label; the marker last.
+    /// Two cells, a number that can be missing, one that cannot, the label, a share; the marker last.
     fn question(products: bool) -> Described {
         let number = |column, missing| Slot::Number { column, missing, bins: 4 };
         let slots = vec![
@@ -264,6 +275,7 @@ mod tests {
             number(Some(2), Some(3)),
             number(Some(4), None),
             number(None, None),
+            Slot::Share { column: 4 },
         ];
         Described { marker: 5, rows: true, slots, products }
     }
@@ -290,6 +302,7 @@ mod tests {
             &[1.0, 0.0, 0.0, 0.0, 1.0, -1.0, 1.0],
             &[0.0, 1.0, 0.0, 1.0, 0.0, 0.5],
             &[0.0, 0.0, 1.0, 1.0, 1.25, 1.0625],
+            &[0.5],
             &[1.0, -1.0, 1.0, 0.5, 0.25, 0.25, 0.0625],
             &[-0.5, -0.25, 0.125],
         ]

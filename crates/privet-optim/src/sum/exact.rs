@@ -121,6 +121,11 @@ impl ExactGradient {
 }
 
 impl ExactSum {
+    /// Of whole numbers that were added up elsewhere, over so many rows whose features were on the grid.
+    pub fn of_units(units: Vec<i128>, rows: u64) -> Self {
+        Self { units, rows, on_grid: true }
+    }
+
     pub(super) fn zero(length: usize) -> Self {
         Self { units: vec![0; length], rows: 0, on_grid: true }
     }

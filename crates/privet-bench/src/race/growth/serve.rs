@@ -76,6 +76,7 @@ fn answer(question: &Question) -> Result<Value, BenchError> {
         neighbours: Neighbours::ReplaceOne,
         calibration: Calibration::Sound,
         noise: vec![],
+        among: None,
         task: Erm { loss: Loss::Logistic, method: method.parse()? },
     })?;
     let mut source = SystemRandom::new()?;

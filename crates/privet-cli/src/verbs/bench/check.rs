@@ -6,6 +6,7 @@ use crate::say;
 use clap::Args;
 use privet_bench::check::{self, Checked, Finding, Measured, Verdict};
 use privet_bench::ledger;
+use privet_bench::parties;
 use privet_bench::report::words::short;
 use privet_bench::scale;
 use privet_bench::streams;
@@ -64,6 +65,10 @@ impl Check {
             let out = self.out.clone().unwrap_or_else(|| super::results_of(scale::NAME));
             return self.lines(scale::NAME, scale::check(&out)?);
         }
+        if self.suite == parties::NAME {
+            let out = self.out.clone().unwrap_or_else(|| super::results_of(parties::NAME));
+            return self.lines(parties::NAME, parties::check(&out)?);
+        }
         if self.suite == ledger::NAME {
             return self.ledger();
         }
@@ -89,7 +94,7 @@ impl Check {
 }
 
 impl Check {
-    /// Of the suites of streams and of large tables, whose lines are of another form.
+    /// Of a suite in parts, whose lines are of another form.
     fn lines(self, suite: &str, findings: Vec<streams::check::Finding>) -> Result<(), Failure> {
         let shown = |mean: Option<f64>| mean.map_or("–".into(), number);
         if self.json {

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::output;
 use clap::Args;
+use privet_bench::parties;
 use privet_bench::race::Kind;
 use privet_bench::scale;
 use privet_bench::streams;
@@ -49,6 +50,8 @@ impl List {
             text.push_str(&format!("{}: {title}\n    parts: {parts}\n", streams::NAME));
             let (title, parts) = (scale::suite()?.title, scale::PARTS.join(", "));
             text.push_str(&format!("{}: {title}\n    parts: {parts}\n", scale::NAME));
+            let (title, parts) = (parties::suite()?.title, parties::PARTS.join(", "));
+            text.push_str(&format!("{}: {title}\n    parts: {parts}\n", parties::NAME));
         }
         output::print(&text)
     }

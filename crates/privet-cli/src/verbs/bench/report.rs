@@ -21,7 +21,7 @@ that was cut in the middle of a line is used as far as it is whole, and the repo
     after_help = "\
 Examples:
   privet bench report bench/iyengar-logistic --html --out report.html
-  privet bench report bench/default bench/race --markdown --out docs/results.md --force
+  privet bench report bench/default bench/race --markdown --short --out docs/results.md --force
   privet bench report bench/iyengar-logistic --csv > cells.csv"
 )]
 pub struct Report {
@@ -31,9 +31,12 @@ pub struct Report {
     /// One page that needs nothing else, with plots
     #[arg(long)]
     html: bool,
-    /// Tables, as in docs/results.md
+    /// Tables
     #[arg(long)]
     markdown: bool,
+    /// With --markdown: headlines and overviews alone, as in docs/results.md
+    #[arg(long, requires = "markdown")]
+    short: bool,
     /// A line for each cell, full digits, points of grids that do not count included
     #[arg(long)]
     csv: bool,
@@ -50,6 +53,7 @@ impl Report {
     pub fn run(self) -> Result<(), Failure> {
         let format = match (self.html, self.markdown) {
             (true, _) => Format::Html,
+            (_, true) if self.short => Format::Summary,
             (_, true) => Format::Markdown,
             _ => Format::Csv,
         };

@@ -9,6 +9,7 @@ use clap::Args;
 use privet_bench::error::BenchError;
 use privet_bench::head;
 use privet_bench::ledger;
+use privet_bench::parties;
 use privet_bench::race::{Kind, Settings};
 use privet_bench::scale;
 use privet_bench::streams;
@@ -96,6 +97,9 @@ impl Run {
         }
         if self.suite == scale::NAME {
             return self.scale();
+        }
+        if self.suite == parties::NAME {
+            return self.parties();
         }
         if self.suite == ledger::NAME {
             return self.ledger();
@@ -185,6 +189,32 @@ impl Run {
         let outcome = scale::run(&settings, &out, self.resume, &shown)?;
         drop(shown);
         say!("{} lines; results in {}", outcome.made, quoted(&out));
+        Ok(())
+    }
+
+    /// The suite of parties; `--methods` names its parts.
+    fn parties(self) -> Result<(), Failure> {
+        let out = self.out.unwrap_or_else(|| super::results_of(parties::NAME));
+        if self.dry_run {
+            let parts = parties::PARTS.join(", ");
+            return crate::output::print(&format!("{}: {parts}\n", parties::NAME));
+        }
+        let settings = streams::Settings {
+            originals: self.data,
+            work: self.cache.unwrap_or_else(|| out.join("data")),
+            parts: self.methods,
+            datasets: self.datasets,
+            epsilons: self.epsilons,
+            runs: self.runs,
+            python: python(),
+        };
+        let shown = Shown(Meter::spinner("parties"));
+        let outcome = parties::run(&settings, &out, self.resume, &shown)?;
+        drop(shown);
+        say!("{} lines; results in {}", outcome.made, quoted(&out));
+        for missing in &outcome.missing {
+            say!("left out {missing}");
+        }
         Ok(())
     }
 

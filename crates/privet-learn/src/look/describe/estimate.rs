@@ -10,7 +10,7 @@ use super::summary::Estimate;
 
 /// Noise on one sum.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Noise {
+pub(in crate::look) struct Noise {
     pub law: Law,
     /// Of the law.
     pub scale: f64,
@@ -18,7 +18,7 @@ pub(super) struct Noise {
 
 /// A sum that may be known exactly.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Sum {
+pub(in crate::look) struct Sum {
     pub value: f64,
     /// The variance of its noise, in that of one sum.
     pub noises: f64,
@@ -26,7 +26,7 @@ pub(super) struct Sum {
 
 /// What a number's sums are.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Moments {
+pub(in crate::look) struct Moments {
     /// Records.
     pub count: Sum,
     /// Σz.
@@ -85,6 +85,29 @@ impl Noise {
         Estimate { value: sum.value, low: sum.value - margin, high: sum.value + margin }
     }
 
+    /// The same for each of so many sums at once, all of them in 95 of 100: of a normal variable
+    /// Pr[|x| > t·σ] ≤ 2·exp(−t²/2), of a Laplace one e⁻ᵗ.
+    pub fn margin_among(self, noises: f64, among: usize) -> f64 {
+        let each = 20.0 * among.max(1) as f64;
+        self.beyond(noises, (2.0 * (2.0 * each).ln()).sqrt(), each.ln())
+    }
+
+    /// A part of a whole, from 0 to 1: of all pairs within their margins the least and the largest.
+    pub fn share(self, part: Sum, whole: Sum) -> Estimate {
+        let (own, of) = match whole.noises > 0.0 {
+            true => (self.wide_margin(part.noises), self.wide_margin(whole.noises)),
+            false => (self.margin(part.noises), 0.0),
+        };
+        let clamped = |ratio: f64| if ratio.is_nan() { 0.0 } else { ratio.clamp(0.0, 1.0) };
+        let value = if whole.value > 0.0 { clamped(part.value / whole.value) } else { 0.0 };
+        let (least, most) = (whole.value - of, whole.value + of);
+        if least <= 0.0 {
+            return Estimate { value, low: 0.0, high: 1.0 };
+        }
+        let low = clamped((part.value - own) / most);
+        Estimate { value, low, high: clamped((part.value + own) / least) }
+    }
+
     /// Σz/n for z in [−1, 1]: of all pairs of sum and count within their margins the least and the largest.
     pub fn mean(self, moments: &Moments) -> Estimate {
         let Moments { count, sum, .. } = moments;
@@ -126,7 +149,11 @@ impl Noise {
             return Estimate { value: 0.0, low: 0.0, high: 1.0 };
         };
         let root = |variance: f64| variance.clamp(0.0, 1.0).sqrt();
-        let margin = self.margin(1.0) / self.deviation() * noise;
+        // Without noise there is none.
+        let margin = match self.deviation() > 0.0 {
+            true => self.margin(1.0) / self.deviation() * noise,
+            false => 0.0,
+        };
         Estimate {
             value: root(variance),
             low: root(variance - margin),

@@ -4,7 +4,7 @@ use super::estimate::Noise;
 use super::summary::Quantile;
 
 /// The nearest counts with the same total of which none is below 0; all 0 where the total is not above.
-pub(super) fn consistent(noised: &[f64]) -> Vec<f64> {
+pub(in crate::look) fn consistent(noised: &[f64]) -> Vec<f64> {
     let total: f64 = noised.iter().sum();
     if total <= 0.0 {
         return vec![0.0; noised.len()];
@@ -30,7 +30,7 @@ pub(super) fn consistent(noised: &[f64]) -> Vec<f64> {
 /// at most 0 for the one before it; each is refused where its noised value is off by more than its margin. So
 /// the bin that the quantile lies in is among them in at least 95 of 100 releases, and nothing is said of
 /// where in a bin it lies.
-pub(super) fn quantile(
+pub(in crate::look) fn quantile(
     level: f64,
     noised: &[f64],
     counts: &[f64],

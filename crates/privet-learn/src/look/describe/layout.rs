@@ -2,11 +2,12 @@
 
 use super::{BINS, CORRELATED, Describe, LARGEST, USUAL_BINS};
 use crate::LearnError;
+use crate::look::sums;
 use crate::request::{ROWS, Request};
-use privet_core::{Neighbours, Relation};
+use privet_core::Relation;
 use privet_data::encode::Encoding;
 use privet_data::schema::{Categories, ColumnKind, Invalid, Missing, TargetKind, Unknown};
-use privet_optim::sum::{Described, Labels, Part, Slot};
+use privet_optim::sum::{Described, Labels, Slot};
 use std::collections::HashSet;
 
 /// What is public of a description.
@@ -132,26 +133,14 @@ impl Layout {
         self.columns.iter().map(|column| column.name.clone()).collect()
     }
 
-    /// Δ₁: see the theorem.
+    /// Δ₁: see [`super::super::sums`].
     pub fn absolute_shift(&self) -> f64 {
-        let each = |part: &Part| match (part, self.relation.neighbours) {
-            (_, Neighbours::AddRemove) | (Part::Share, _) => 1.0,
-            (Part::OneOf(_) | Part::Signed, _) => 2.0,
-        };
-        let parts: f64 = self.question.parts().iter().map(each).sum();
-        f64::from(self.relation.unit.records()) * parts
+        sums::absolute_shift(&self.question, self.relation)
     }
 
-    /// Δ₂: see the theorem.
+    /// Δ₂: the same.
     pub fn shift(&self) -> f64 {
-        let squares = |part: &Part| match (part, self.relation.neighbours) {
-            (_, Neighbours::AddRemove) | (Part::Share, _) => 1.0,
-            (Part::OneOf(_), _) => 2.0,
-            (Part::Signed, _) => 4.0,
-        };
-        let squares: f64 = self.question.parts().iter().map(squares).sum();
-        // Whole numbers; the factor pays for the rounding of root and product.
-        f64::from(self.relation.unit.records()) * squares.sqrt() * (1.0 + 4.0 * f64::EPSILON)
+        sums::shift(&self.question, self.relation)
     }
 }
 
@@ -200,6 +189,7 @@ fn told_apart(columns: &[Field]) -> Result<(), LearnError> {
 mod tests {
     use super::*;
     use crate::look::describe::Describe;
+    use privet_core::Neighbours;
     use privet_data::{Schema, read};
 
     const TABLE: &str = "[file]\nmissing_values = [\"\"]\n[clip]\nnorm = \"l2\"\nradius = 1.0\n\

@@ -4,7 +4,7 @@ use super::estimate::{Moments, Noise, Sum};
 use super::histogram::{consistent, quantile};
 use super::layout::{Field, Holds, Layout};
 use super::{Describe, Description};
-use crate::look::count::Law;
+use crate::look::sums::noise_of;
 use crate::request::Request;
 use crate::task::Task;
 use privet_optim::sum::Slot;
@@ -125,8 +125,7 @@ impl Summary {
     pub fn of(request: &Request<Describe>, found: &Description) -> Option<Self> {
         let layout = Describe::facts(request).ok()?;
         Describe::fits(request, found).ok()?;
-        let law = if request.budget?.is_pure() { Law::Laplace } else { Law::Gaussian };
-        let noise = Noise { law, scale: *request.noise.first()? };
+        let noise = noise_of(request)?;
         Some(Reading { layout: &layout, noise, sums: &found.sums, at: 0 }.summary())
     }
 }

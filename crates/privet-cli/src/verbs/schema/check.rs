@@ -3,33 +3,22 @@
 use crate::failure::Failure;
 use crate::output::{self, number};
 use crate::progress::Meter;
-use clap::{Args, Subcommand};
-use privet_data::read::{ReadOptions, read};
+use clap::Args;
+use privet_data::read::{ReadOptions, TableProblem, problems, read};
 use privet_data::schema::Invalid;
 use privet_data::{Encoding, Schema as PublicSchema, Target};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Encoded columns shown before the rest is only counted.
 const SHOWN: usize = 100;
-
-/// Check a schema, and a table against it
-#[derive(Args, Debug)]
-pub struct Schema {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-#[derive(Subcommand, Debug)]
-enum Verb {
-    Check(Check),
-}
 
 /// Check a schema; with DATA, also the table
 #[derive(Args, Debug)]
 #[command(
     long_about = "\
 Checks a schema and shows what it makes of a record: the encoded columns, the length to which every
-record is clipped, and how rows are stored. With DATA the table is read against it too.
+record is clipped, and how rows are stored. With DATA the table is read against it too. All problems
+are told in one go: keys of the schema, and places in the table, never what stands there.
 
 A schema is public: write it from what everybody may know (code books, common sense), never from the
 private records. What is printed about DATA is for you who hold the data, and for nobody else.",
@@ -56,38 +45,36 @@ A schema:
   type = \"category\"
   categories = [\"north\", \"south\"]
   unknown = \"other\"                    # what an unlisted one becomes
-More in docs/guide.md."
+All keys: privet schema reference. A schema to begin with: privet schema new TABLE.csv"
 )]
-struct Check {
+pub struct Check {
     /// The schema (TOML)
     schema: PathBuf,
     /// A table to read against it
     data: Option<PathBuf>,
 }
 
-impl Schema {
-    /// Does it.
-    pub fn run(self) -> Result<(), Failure> {
-        let Verb::Check(check) = self.verb;
-        check.run()
-    }
-}
-
 impl Check {
-    fn run(self) -> Result<(), Failure> {
-        let schema = PublicSchema::load(&self.schema)?;
+    /// Checks.
+    pub fn run(self) -> Result<(), Failure> {
+        let schema = self.schema()?;
         let encoding = Encoding::new(&schema);
         let mut text = format!("{}: accepted\n", self.schema.display());
         text.push_str(&describe(&schema, &encoding));
         if let Some(path) = &self.data {
             let meter = Meter::bar(&format!("reading {}", path.display()));
             let tell = |done, total| meter.at(done, total);
-            let data = read(
-                path,
-                &schema,
-                &ReadOptions { progress: Some(&tell), ..ReadOptions::default() },
-            )?;
+            let options = ReadOptions { progress: Some(&tell), ..ReadOptions::default() };
+            let found = match read(path, &schema, &options) {
+                Ok(data) => Ok(data),
+                // Once more, for everything that is wrong.
+                Err(first) => Err((problems(path, &schema, &options).unwrap_or_default(), first)),
+            };
             drop(meter);
+            let data = found.map_err(|(all, first)| match all.is_empty() {
+                true => first.into(),
+                false => mismatch(path, &all),
+            })?;
             text.push_str(&format!(
                 "{}: fits the schema\n(what follows comes from the records: for you, not for \
                  publication)\n  {} rows kept\n",
@@ -107,6 +94,36 @@ impl Check {
         }
         output::print(&text)
     }
+}
+
+impl Check {
+    /// The schema, or everything that is wrong with it.
+    fn schema(&self) -> Result<PublicSchema, Failure> {
+        let refused = match PublicSchema::load(&self.schema) {
+            Ok(schema) => return Ok(schema),
+            Err(error) => error,
+        };
+        let text = std::fs::read_to_string(&self.schema).unwrap_or_default();
+        let all = PublicSchema::problems(&text);
+        if all.len() < 2 {
+            return Err(refused.into());
+        }
+        let lines: Vec<String> = all.iter().map(|problem| format!("\n- {problem}")).collect();
+        let (path, count) = (self.schema.display(), all.len());
+        Err(Failure::input(format!("{path}: {count} problems{}", lines.concat())))
+    }
+}
+
+/// Everything in a table that does not fit: places, never values.
+fn mismatch(path: &Path, all: &[TableProblem]) -> Failure {
+    let shown = all.iter().take(SHOWN).map(|problem| format!("\n- {problem}"));
+    let mut words = format!("{}: does not fit the schema", path.display());
+    words.extend(shown);
+    if all.len() > SHOWN {
+        words.push_str(&format!("\n- and {} more", all.len() - SHOWN));
+    }
+    words.push_str("\n(for you who hold the table, not for publication)");
+    Failure::input(words)
 }
 
 /// What becomes of records that do not fit, in words.

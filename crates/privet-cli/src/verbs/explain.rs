@@ -1,0 +1,162 @@
+//! `privet explain`: what a budget means, for somebody who has to choose one.
+
+use crate::failure::Failure;
+use crate::odds::{FALSE_RATES, best_guess, suspicion, true_rate};
+use crate::output::{self, number};
+use crate::settings::{self, within};
+use clap::Args;
+use privet_core::{Budget, DELTA, EPSILON};
+use serde_json::json;
+
+/// Suspicions whose growth is told.
+const PRIORS: [f64; 3] = [0.01, 0.1, 0.5];
+
+/// Say what ε and δ mean as an attacker's best odds; no data are read
+#[derive(Args, Debug)]
+#[command(
+    long_about = "\
+Says what a privacy budget means: how much surer an attacker who knows all other records can become
+about one person, how often the best possible accusation is right, and what δ adds to that for a
+table of so many rows. These are bounds for the best attack there can be, on any release with that
+guarantee. docs/choosing.md says which budget, method and accuracy go together.",
+    after_help = "\
+Examples:
+  privet explain --epsilon 1 --delta 1e-6 --rows 20000
+  privet explain --epsilon 0.5 --json"
+)]
+pub struct Explain {
+    #[arg(
+        long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
+        help = format!("ε: {EPSILON}"),
+    )]
+    epsilon: f64,
+    #[arg(
+        long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
+        help = format!("δ: {DELTA} [default: 1/N² where --rows gives N, otherwise 0]"),
+    )]
+    delta: Option<f64>,
+    /// How many rows the table has
+    #[arg(long, value_name = "N", value_parser = settings::rows)]
+    rows: Option<u64>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Explain {
+    /// Explains.
+    pub fn run(self) -> Result<(), Failure> {
+        let usual = self.rows.map_or(0.0, Budget::usual_delta);
+        let budget = Budget::new(self.epsilon, self.delta.unwrap_or(usual))?;
+        let (epsilon, delta) = (budget.epsilon(), budget.delta());
+        let pairs = [(epsilon, delta)];
+        if self.json {
+            let rates =
+                FALSE_RATES.map(|rate| json!({"false": rate, "true": true_rate(&pairs, rate)}));
+            let grown =
+                PRIORS.map(|prior| json!({"before": prior, "after": suspicion(epsilon, prior)}));
+            return output::print_json(&json!({
+                "epsilon": epsilon,
+                "delta": delta,
+                "factor": output::json_number(epsilon.exp()),
+                "best_guess": best_guess(&pairs),
+                "accusations": rates,
+                "suspicions": grown,
+                "rows": self.rows,
+            }));
+        }
+        output::print(&in_words(epsilon, delta, self.rows))
+    }
+}
+
+/// A share as a percentage that a person reads at a glance.
+fn per_cent(share: f64) -> String {
+    let shown = 100.0 * share;
+    match shown {
+        shown if shown >= 99.95 => "nearly 100 %".into(),
+        shown if shown >= 10.0 => format!("{shown:.0} %"),
+        shown if shown >= 1.0 => format!("{shown:.1} %"),
+        shown if shown >= 0.1 => format!("{shown:.2} %"),
+        shown => format!("{} %", number(shown)),
+    }
+}
+
+fn in_words(epsilon: f64, delta: f64, rows: Option<u64>) -> String {
+    let pairs = [(epsilon, delta)];
+    let mut text = format!(
+        "ε = {}, δ = {}\n\n\
+         Whether a person's record is in the table or another in its place changes the probability\n\
+         of anything that is published at most by the factor e^ε = {}.\n\n\
+         What that allows somebody who knows every other record:\n",
+        number(epsilon),
+        number(delta),
+        number(epsilon.exp())
+    );
+    text.push_str(&format!(
+        "  between two cases that are equally likely, the best guess is right {} of the time\n",
+        per_cent(best_guess(&pairs))
+    ));
+    for prior in PRIORS {
+        text.push_str(&format!(
+            "  a suspicion of {} can grow to {}\n",
+            per_cent(prior),
+            per_cent(suspicion(epsilon, prior))
+        ));
+    }
+    let mut table =
+        vec![vec!["accused falsely".to_string(), "accused rightly, at most".to_string()]];
+    for rate in FALSE_RATES {
+        table.push(vec![per_cent(rate), per_cent(true_rate(&pairs, rate))]);
+    }
+    text.push_str(&format!("\n{}", output::table(&table)));
+    text.push_str(&format!("\n{}", of_delta(delta, rows)));
+    text.push_str(&format!(
+        "\n{}\n\nWhat it buys: privet plan --schema S.toml --rows {} --epsilon {}\n\
+         Several releases from the same records add up: privet budget, privet total.\n\
+         Which method and what accuracy to expect: docs/choosing.md\n",
+        judged(epsilon),
+        rows.map_or("N".into(), |rows| rows.to_string()),
+        number(epsilon)
+    ));
+    text
+}
+
+fn of_delta(delta: f64, rows: Option<u64>) -> String {
+    let chance = match delta {
+        0.0 => return "δ = 0: the factor holds always.\n".into(),
+        delta => format!("δ = {}: the factor holds but for a probability of that", number(delta)),
+    };
+    match rows {
+        None => format!("{chance}. It should be far below 1 over the number of rows.\n"),
+        Some(rows) => {
+            let expected = delta * rows as f64;
+            let verdict = match expected {
+                expected if expected > 1.0 => {
+                    "A mechanism that publishes a random record whole would have this δ: take a smaller one"
+                }
+                expected if expected > 0.01 => "That is on the large side: 1/N² is usual",
+                _ => "That is small enough to leave out of account",
+            };
+            format!(
+                "{chance}.\n  Over {rows} rows, the chances add up to {}. {verdict}.\n",
+                number(expected)
+            )
+        }
+    }
+}
+
+/// What people who have to choose usually make of it.
+fn judged(epsilon: f64) -> &'static str {
+    match epsilon {
+        epsilon if epsilon <= 0.5 => {
+            "Strong: hardly anything is learnt of one person. It takes many rows to learn from them."
+        }
+        epsilon if epsilon <= 2.0 => {
+            "Usual for sensitive records: a person can plausibly deny what a guess says."
+        }
+        epsilon if epsilon <= 8.0 => {
+            "Weak as a proof, though attacks in practice find far less than these bounds allow."
+        }
+        _ => "Next to no proved protection: it shows little more than that noise was added.",
+    }
+}

@@ -1,0 +1,86 @@
+//! `privet export`: a model for other programs.
+
+use crate::failure::Failure;
+use crate::usable::Usable;
+use crate::{output, say};
+use clap::{Args, ValueEnum};
+use privet_learn::export;
+use std::path::PathBuf;
+
+/// Take a model away, as ONNX, SQL or a table of coefficients
+#[derive(Args, Debug)]
+#[command(
+    long_about = "\
+Writes a linear model for other programs. ONNX and SQL start from the raw columns of a table and end with
+what `privet predict` says: bounds, categories, missing cells and the clipping of a row are part of them.
+It costs no budget: the model is public in the sense of its certificate.
+
+  onnx   a file for onnxruntime and its like. Inputs are the columns, each of shape (rows, 1), numbers as
+         double (NaN is missing), all else as string; outputs are prediction, scores and, for logistic
+         models, probabilities. The certificate is in its metadata.
+  sql    one query that SQLite and DuckDB understand, on a table with the model's columns
+  csv    encoded columns with their weights
+
+Scores agree with privet's to about seven digits: privet rounds rows to 24 bits and other programs do not.
+Models of images, sparse files, hashed categories or random waves, and networks, are refused.",
+    after_help = "\
+Examples:
+  privet export model.json --to onnx --out model.onnx
+  privet export model.json --to sql --table visits --id patient --out model.sql
+  privet export model.json --to csv"
+)]
+pub struct Export {
+    /// The model file
+    model: PathBuf,
+    /// What to write
+    #[arg(long, value_enum)]
+    to: Form,
+    /// Where to write it; - is standard output
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    out: PathBuf,
+    /// Overwrite a file that is there
+    #[arg(long)]
+    force: bool,
+    /// SQL: the table that is read
+    #[arg(long, value_name = "NAME", default_value = "records")]
+    table: String,
+    /// SQL: the column of the table that stands beside each prediction; those of the model unless given
+    #[arg(long, value_name = "COLUMN")]
+    id: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    Onnx,
+    Sql,
+    Csv,
+}
+
+impl Export {
+    /// Loads, writes.
+    pub fn run(self) -> Result<(), Failure> {
+        let Usable::Linear(model) = Usable::load(&self.model)? else {
+            return Err(Failure::input(format!(
+                "{}: a network cannot be exported; linear models can",
+                self.model.display()
+            )));
+        };
+        let mut out = output::open(&self.out, self.force, &[&self.model])?;
+        let bytes = match self.to {
+            Form::Onnx => {
+                if out.is_standard() && std::io::IsTerminal::is_terminal(&std::io::stdout()) {
+                    let words = "--to onnx: a file of bytes, which a terminal cannot show; --out FILE is accepted";
+                    return Err(Failure::input(words));
+                }
+                export::onnx(&model)?
+            }
+            Form::Sql => export::sql(&model, &self.table, self.id.as_deref())?.into_bytes(),
+            Form::Csv => export::coefficients(&model)?.into_bytes(),
+        };
+        output::write(&mut out, &self.out, &bytes)?;
+        if !out.is_standard() {
+            say!("written to {}{}", self.out.display(), output::mode(out.file().is_some()));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,132 @@
+//! `privet party init`: the plan that all agree on, and a folder for everyone.
+
+use crate::failure::Failure;
+use crate::progress::Meter;
+use crate::settings::{self, RequestFlags};
+use crate::{output, say, words};
+use clap::Args;
+use privet_core::Budget;
+use privet_data::Schema;
+use privet_learn::look::count::Count;
+use privet_learn::{Calibration, Method, Task, plan};
+use privet_parties::authority::{self, Validity};
+use privet_parties::{Agreement, Names};
+use std::path::PathBuf;
+
+/// Agree on a plan, and lay out a folder with keys for every party and server
+#[derive(Args, Debug)]
+#[command(
+    long_about = "\
+Makes the plan from public facts, and below FOLDER a folder for every party and server: its settings
+(party.toml), the agreement, which is the same for all, a certificate and a secret key. Hand each folder to its
+member by a way that nobody else can read, and delete yours: whoever has a member's key can stand in for it.
+The key that signed the certificates is thrown away, so that nobody can be added later.
+
+The noise: each of the K servers adds its own, and the privacy that is claimed holds as long as T of them
+(--honest) neither tell what they know nor work together with whoever wants to find out. That makes the noise in
+the model √(K/T) times as wide as if one trusted server had all tables; the plan takes that into account.
+
+One agreement is one run: it is spent, for every party, from its first round on.",
+    after_help = "\
+Examples:
+  privet party init study --schema s.toml --epsilon 1 --party clinic=4000 --party hospital=9000 \\
+      --server north=10.0.0.4:7001 --server south=10.0.1.4:7001
+  privet party init wards --schema s.toml --epsilon 0.5 --delta 1e-6 --count-by ward \\
+      --party clinic=4000 --party hospital=9000 --server a=10.0.0.4:7001 --server b=10.0.1.4:7001"
+)]
+pub struct Init {
+    /// Where to lay out the folders; made if it is not there
+    folder: PathBuf,
+    /// The public schema of everyone's table (TOML)
+    #[arg(long, value_name = "SCHEMA")]
+    schema: PathBuf,
+    /// A party and how many rows it declares; several times
+    #[arg(long = "party", value_name = "NAME=ROWS", value_parser = settings::assignment, required = true)]
+    parties: Vec<(String, String)>,
+    /// A server and where it is reached; at least two
+    #[arg(long = "server", value_name = "NAME=HOST:PORT", value_parser = settings::assignment, required = true)]
+    servers: Vec<(String, String)>,
+    /// How many servers are trusted to keep what they know to themselves: at least 1, and fewer than there are
+    #[arg(long, value_name = "T", default_value_t = 1)]
+    honest: u32,
+    #[arg(
+        long,
+        value_name = "M",
+        default_value = "auto",
+        help = "Which learner: auto, gd, centred-gd or ssp, which ask for nothing but sums"
+    )]
+    method: Method,
+    /// Count the categories of this column instead of training
+    #[arg(long, value_name = "COLUMN", conflicts_with = "method")]
+    count_by: Option<String>,
+    #[command(flatten)]
+    settings: RequestFlags,
+    /// Seconds for which a round waits for whoever is missing
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    patience: u64,
+    /// Days for which the certificates are valid
+    #[arg(long, value_name = "DAYS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3650))]
+    days: u32,
+}
+
+impl Init {
+    /// Refuses what cannot be planned; then writes.
+    pub fn run(self) -> Result<(), Failure> {
+        let schema = Schema::load(&self.schema)?;
+        let rows_of = |(name, rows): &(String, String)| match settings::rows(rows) {
+            Ok(rows) => Ok((name.clone(), rows)),
+            Err(why) => Err(Failure::input(format!("--party {name}={rows}: {why}"))),
+        };
+        let names = Names {
+            parties: self.parties.iter().map(rows_of).collect::<Result<_, _>>()?,
+            servers: self.servers.clone(),
+        };
+        names.check()?;
+        let among = authority::among(&names, self.honest)?;
+        let total = names.parties.iter().try_fold(0_u64, |sum, (_, rows)| sum.checked_add(*rows));
+        let rows = total.ok_or_else(|| Failure::input("--party: too many rows in all"))?;
+        let meter = Meter::spinner("planning");
+        let agreement = match &self.count_by {
+            Some(by) => {
+                let epsilon = self.settings.epsilon.ok_or_else(|| {
+                    Failure::input("--epsilon is missing: privet picks no privacy budget for you")
+                })?;
+                let delta = self.settings.delta.unwrap_or_else(|| Budget::usual_delta(rows));
+                let count = Count { by: by.clone(), times: None, law: None };
+                let request = count.request(&schema, rows, self.settings.neighbours)?;
+                let request = request.within(Budget::new(epsilon, delta)?).shared(among);
+                self.found((&plan(&request)?, &schema), &names)?
+            }
+            None => {
+                let request =
+                    self.settings.request(&schema, rows, &self.method, Calibration::Sound)?;
+                self.found((&plan(&request.shared(among))?, &schema), &names)?
+            }
+        };
+        drop(meter);
+        let folder = output::quoted(&self.folder);
+        say!(
+            "laid out {} folders below {folder}: hand each to its member, and delete yours",
+            names.parties.len() + names.servers.len()
+        );
+        output::print(&format!("agreement {}\n", agreement.digest()))
+    }
+
+    fn found<T: Task>(
+        &self,
+        (planned, schema): (&privet_learn::Plan<T>, &Schema),
+        names: &Names,
+    ) -> Result<Agreement, Failure> {
+        if let Some(claim) = planned.guarantee() {
+            say!(
+                "{}",
+                words::wrapped(&format!("planned: {}.", words::guarantee(claim)), "").trim_end()
+            );
+        }
+        for note in planned.notes() {
+            say!("{}", words::wrapped(&format!("note: {note}"), "").trim_end());
+        }
+        let validity = Validity::days(self.days);
+        Ok(authority::found(&self.folder, (planned, schema), names, self.patience, validity)?)
+    }
+}

@@ -1,0 +1,117 @@
+//! `privet party join` and `privet party status`: before and while a run goes on.
+
+use super::Member;
+use crate::failure::Failure;
+use crate::output;
+use clap::Args;
+use privet_data::Schema;
+use privet_dp::gate::canonical;
+use privet_parties::tls::Connections;
+use privet_parties::{Folder, Party};
+use std::path::{Path, PathBuf};
+
+/// Check with every server that all agree: plan, schema and clock
+#[derive(Args, Debug)]
+#[command(
+    long_about = "\
+Greets every server of the agreement. Refused if a server holds another agreement, if the schemas of two parties
+differ, if clocks are apart, if a certificate has expired, or if a party of this name has joined from
+another folder. No record is read, and nothing is spent. `privet party train` does the same first.",
+    after_help = "Examples:\n  privet party join study/clinic --schema s.toml"
+)]
+pub struct Join {
+    #[command(flatten)]
+    member: Member,
+    /// Your own copy of the schema, to be compared with everyone's [default: that of the agreement]
+    #[arg(long, value_name = "SCHEMA")]
+    schema: Option<PathBuf>,
+}
+
+impl Join {
+    /// Greets, and says so.
+    pub fn run(self) -> Result<(), Failure> {
+        let folder = self.member.open()?;
+        let party = joined(&folder, self.schema.as_deref())?;
+        let names: Vec<_> = party.agreement().servers.iter().map(|one| one.name.as_str()).collect();
+        output::print(&format!(
+            "{} and {} agree: {}\n",
+            party.holder().name,
+            names.join(", "),
+            party.agreement().digest()
+        ))
+    }
+}
+
+/// A party that every server has greeted back.
+pub fn joined(folder: &Folder, schema: Option<&Path>) -> Result<Party<Connections>, Failure> {
+    let agreed = &folder.agreement().schema;
+    let own = match schema {
+        None => agreed.clone(),
+        Some(path) => serde_json::to_value(Schema::load(path)?)
+            .map_err(|error| Failure::input(error.to_string()))?,
+    };
+    let text = canonical(&own).map_err(|error| Failure::input(error.to_string()))?;
+    let party = folder.party(&text, Connections::new(folder)?)?;
+    party.join()?;
+    if own != *agreed {
+        return Err(Failure::input(format!(
+            "the schema of {} is not that of the agreement: columns, bounds, categories and target must be the same",
+            party.holder().name
+        )));
+    }
+    Ok(party)
+}
+
+/// How far a run is, and who is waited for
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  privet party status study/clinic")]
+pub struct Status {
+    #[command(flatten)]
+    member: Member,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Status {
+    /// Asks every server.
+    pub fn run(self) -> Result<(), Failure> {
+        let folder = self.member.open()?;
+        let party = folder.onlooker(Connections::new(&folder)?)?;
+        let found = party.standing();
+        if self.json {
+            let each = found.iter().map(|(name, standing)| match standing {
+                Ok(standing) => serde_json::json!({ "server": name, "standing": standing }),
+                Err(error) => {
+                    serde_json::json!({ "server": name, "unreachable": error.to_string() })
+                }
+            });
+            return output::print_json(&serde_json::Value::Array(each.collect()));
+        }
+        let mut text = String::new();
+        for (name, standing) in &found {
+            text.push_str(&match standing {
+                Err(error) => format!("{name}: {error}\n"),
+                Ok(standing) => {
+                    let mut line = format!("{name}: {} rounds opened", standing.opened);
+                    if standing.complete {
+                        line.push_str(", which is all");
+                    }
+                    line.push_str(&format!("; joined: {}", listed(&standing.joined)));
+                    if !standing.missing.is_empty() {
+                        line.push_str(&format!("; waiting for {}", listed(&standing.missing)));
+                    }
+                    if let Some(why) = &standing.ended {
+                        line.push_str(&format!("; ended: {why}"));
+                    }
+                    line + "\n"
+                }
+            });
+        }
+        output::print(&text)
+    }
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "nobody".into() } else { names.join(", ") }
+}

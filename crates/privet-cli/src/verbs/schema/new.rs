@@ -1,0 +1,322 @@
+//! `privet schema new`: a schema to fill in, from a table's header alone or from a public table.
+
+use crate::failure::Failure;
+use crate::output::{self, quoted};
+use crate::say;
+use clap::Args;
+use privet_data::read::{ColumnSurvey, Header, survey};
+use privet_data::schema::{FileFacts, Format};
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// Categories up to this many are listed.
+const LISTED: usize = 50;
+/// A column of whole numbers with at most so many different ones is taken for categories.
+const CODES: usize = 12;
+
+/// Write a schema to fill in, from a table's header
+#[derive(Args, Debug)]
+#[command(
+    long_about = "\
+Writes a schema to fill in. Only the header of TABLE is read: the names of its columns, and what stands
+between them. Types, bounds and categories are left blank, since they must come from the questionnaire,
+the code book or common sense: taken from the records they would give them away.
+
+A first line that may be a record is not copied: one with a name that is a number, a date, empty or
+there twice. If it is the header all the same, say so with --header.
+
+Where nobody knows better, write wide bounds and let `privet schema narrow` make them narrower by a
+private description, which is paid for.
+
+With --public the whole table is read and everything is filled in. That is for tables that anybody may
+see. Where the table can be found and its digest are noted in the schema, and so in every certificate.",
+    after_help = "\
+Examples:
+  privet schema new visits.csv --target readmitted --out schema.toml
+  privet schema new visits.csv --target readmitted --unit patient --max-records 3
+  privet schema new adult.csv --public \"UCI Adult, doi.org/10.24432/C5XW20\" --target income
+Then fill in what is blank, and:
+  privet schema check schema.toml visits.csv"
+)]
+pub struct New {
+    /// The table: CSV or Parquet
+    table: PathBuf,
+    /// Where to write the schema; - is standard output
+    #[arg(long, value_name = "TOML", default_value = "-")]
+    out: PathBuf,
+    /// Overwrite a file that is there
+    #[arg(long)]
+    force: bool,
+    /// The column to predict
+    #[arg(long, value_name = "COLUMN")]
+    target: Option<String>,
+    /// The column that says whose a row is, if one person has several
+    #[arg(long, value_name = "COLUMN")]
+    unit: Option<String>,
+    /// With --unit: how many rows of each person are used
+    #[arg(long, value_name = "K", requires = "unit")]
+    max_records: Option<u32>,
+    /// The first line is the header, whatever it looks like
+    #[arg(long)]
+    header: bool,
+    /// TABLE is public, and this is where anybody can find it: fill in everything from it
+    #[arg(long, value_name = "SOURCE")]
+    public: Option<String>,
+}
+
+impl New {
+    /// Reads the header, or all of a public table, and writes.
+    pub fn run(self) -> Result<(), Failure> {
+        let mut out = output::open(&self.out, self.force, &[&self.table])?;
+        let header = Header::read(&self.table)?;
+        let doubts = header.doubts();
+        if !doubts.is_empty() && !self.header {
+            let places: Vec<String> = doubts
+                .iter()
+                .take(5)
+                .map(|(place, doubt)| format!("name {place} is {doubt}"))
+                .collect();
+            return Err(Failure::input(format!(
+                "{}: the first line may be a record ({}), and is not copied; accepted: a table whose first \
+                 line names the columns, or --header if it does",
+                self.table.display(),
+                places.join(", ")
+            )));
+        }
+        for (flag, name) in [("--target", &self.target), ("--unit", &self.unit)] {
+            if let Some(name) = name
+                && !header.names.contains(name)
+            {
+                return Err(Failure::input(format!(
+                    "{flag} {name}: the table has no such column; accepted: {}",
+                    header.names.join(", ")
+                )));
+            }
+        }
+        let text = match &self.public {
+            None => self.to_fill_in(&header),
+            Some(source) => self.filled_in(&header, source)?,
+        };
+        output::write(&mut out, &self.out, text.as_bytes())?;
+        if !out.is_standard() {
+            say!("schema written to {}{}", self.out.display(), output::mode(out.file().is_some()));
+            let blank =
+                if self.public.is_some() { "look it over" } else { "fill in what is blank" };
+            let (schema, table) = (quoted(&self.out), quoted(&self.table));
+            say!("{blank}, then: privet schema check {schema} {table}");
+        }
+        Ok(())
+    }
+
+    /// The tables that every schema has, up to the target.
+    fn head(&self, file: &FileFacts, missing: &[String]) -> String {
+        let mut text = String::new();
+        let separator = (file.separator != b',').then(|| char::from(file.separator).to_string());
+        let parquet = file.format == Format::Parquet;
+        if parquet || separator.is_some() || !missing.is_empty() {
+            text.push_str("\n[file]\n");
+            if parquet {
+                text.push_str("format = \"parquet\"\n");
+            }
+            if let Some(separator) = separator {
+                let _ = writeln!(text, "separator = {}", toml_text(&separator));
+            }
+            if !missing.is_empty() {
+                let texts: Vec<String> = missing.iter().map(|text| toml_text(text)).collect();
+                let _ = writeln!(text, "missing_values = [{}]", texts.join(", "));
+            }
+        }
+        text.push_str(
+            "\n[clip]                          # every record is scaled down to this length, and the noise is\n\
+             norm = \"l2\"                     # in proportion to it; 1 is a good start\n\
+             radius = 1.0\n",
+        );
+        text
+    }
+
+    fn unit_table(&self) -> String {
+        match (&self.unit, self.max_records) {
+            (None, _) => String::new(),
+            (Some(unit), most) => {
+                let most = most
+                    .map_or("0                 # how many rows of each are used".into(), |k| {
+                        k.to_string()
+                    });
+                format!(
+                    "\n[unit]                          # all rows of one person are protected together\n\
+                         column = {}\nmax_records = {most}\n",
+                    toml_text(unit)
+                )
+            }
+        }
+    }
+
+    /// From the header alone.
+    fn to_fill_in(&self, header: &Header) -> String {
+        let mut text = String::from(
+            "# A schema to fill in: the columns come from the table's header, and nothing else was read.\n\
+             # Types, bounds and categories are blank on purpose. Take them from the questionnaire, the code\n\
+             # book or common sense, never from the records: what is copied from them is given away.\n\
+             # All keys: privet schema reference\n\n\
+             # other_columns = \"ignore\"      # columns that are not listed here are left out, not refused\n\
+             # invalid = \"drop\"              # a record with a bad cell counts as empty; refused unless given\n",
+        );
+        text.push_str(&self.head(&header.file, &[]));
+        let target = self.target.as_deref().map_or("\"\"".into(), toml_text);
+        let which = if self.target.is_some() {
+            ""
+        } else {
+            "                       # one of the columns; take it out of the list"
+        };
+        let _ = write!(
+            text,
+            "\n[target]\ncolumn = {target}{which}\nclasses = []                    # the labels in order: [\"no\", \"yes\"]\n\
+             # bounds = [0, 100]             # in place of classes, if it is a number\n"
+        );
+        text.push_str(&self.unit_table());
+        for name in self.features(&header.names) {
+            let _ = write!(
+                text,
+                "\n[[columns]]\nname = {}\ntype = \"\"                       # number | category | binary | date | ignore\n\
+                 # bounds = [low, high]          # number: what it can be at all\n\
+                 # categories = [\"a\", \"b\"]       # category: the code book's list\n",
+                toml_text(name)
+            );
+        }
+        text
+    }
+
+    fn features<'a>(&'a self, names: &'a [String]) -> impl Iterator<Item = &'a String> {
+        let taken = [self.target.as_ref(), self.unit.as_ref()];
+        names.iter().filter(move |name| !taken.contains(&Some(*name)))
+    }
+
+    /// From a public table.
+    fn filled_in(&self, header: &Header, source: &str) -> Result<String, Failure> {
+        let columns = survey(&self.table, &header.file)?;
+        let digest = digest(&self.table)?;
+        let mut missing: Vec<String> =
+            columns.iter().flat_map(|column| column.missing.iter().cloned()).collect();
+        missing.sort();
+        missing.dedup();
+        let mut text = String::from(
+            "# Filled in from a table that is marked public: bounds are its smallest and largest values, and\n\
+             # categories those that it holds. For a private table of the same kind, look them over first.\n",
+        );
+        text.push_str(&self.head(&header.file, &missing));
+        let of = |name: &str| columns.iter().find(|column| column.name == name);
+        let target = self.target.as_deref().and_then(of);
+        let _ = write!(
+            text,
+            "\n[target]\ncolumn = {}\n",
+            self.target.as_deref().map_or("\"\"".into(), toml_text)
+        );
+        text.push_str(&match target {
+            None => "classes = []                    # the labels in order\n".into(),
+            Some(column) => match (&column.texts, column.bounds) {
+                (Some(texts), _) if texts.len() <= CODES.max(2) || !column.is_number() => {
+                    format!("classes = {}\n", toml_list(texts.iter()))
+                }
+                (_, Some((low, high))) => format!("bounds = [{low}, {high}]\n"),
+                _ => "classes = []                    # too many different labels to list\n".into(),
+            },
+        });
+        text.push_str(&self.unit_table());
+        let _ = write!(
+            text,
+            "\n[origin]                        # every certificate carries this\npublic = {}\nsha256 = \"{digest}\"\n",
+            toml_text(source)
+        );
+        for name in self.features(&header.names) {
+            if let Some(column) = of(name) {
+                text.push_str(&entry(column));
+            }
+        }
+        Ok(text)
+    }
+}
+
+trait Holds {
+    fn is_number(&self) -> bool;
+}
+
+impl Holds for ColumnSurvey {
+    fn is_number(&self) -> bool {
+        self.cells > 0 && self.numbers == self.cells
+    }
+}
+
+/// One entry of a schema that is filled in.
+fn entry(column: &ColumnSurvey) -> String {
+    let mut text = format!("\n[[columns]]\nname = {}\n", toml_text(&column.name));
+    let texts = column.texts.as_ref();
+    let count = texts.map_or(usize::MAX, |texts| texts.len());
+    let orders = [("ymd", column.dates[0]), ("dmy", column.dates[1]), ("mdy", column.dates[2])];
+    let dated = orders.iter().find(|(_, found)| column.cells > 0 && *found == column.cells);
+    let mut can_miss = !column.missing.is_empty();
+    match (texts, column.bounds) {
+        (Some(texts), _) if count == 2 && dated.is_none() => {
+            let _ = write!(text, "type = \"binary\"\nvalues = {}\n", toml_list(texts.iter()));
+        }
+        (_, Some((low, high))) if column.is_number() && count > CODES && low < high => {
+            let _ = write!(text, "type = \"number\"\nbounds = [{low}, {high}]\n");
+        }
+        _ if dated.is_some() => {
+            let order = dated.map_or("ymd", |(order, _)| *order);
+            text.push_str("type = \"date\"\n");
+            match &column.days {
+                Some((first, last)) if first < last && order == "ymd" => {
+                    let _ = writeln!(text, "range = [{}, {}]", toml_text(first), toml_text(last));
+                }
+                _ => {
+                    let _ = writeln!(text, "order = \"{order}\"\nparts = [\"month\", \"weekday\"]");
+                }
+            }
+        }
+        (Some(texts), _) if (1..=LISTED).contains(&count) => {
+            let _ = write!(
+                text,
+                "type = \"category\"\ncategories = {}\nunknown = \"other\"\n",
+                toml_list(texts.iter())
+            );
+        }
+        _ => {
+            can_miss = false;
+            text.push_str(
+                "type = \"ignore\"                 # too many different texts, or none\n",
+            );
+        }
+    }
+    if can_miss {
+        text.push_str("missing = \"category\"\n");
+    }
+    text
+}
+
+fn digest(path: &Path) -> Result<String, Failure> {
+    let mut file = std::fs::File::open(path)
+        .map_err(|error| Failure::file(&path.display().to_string(), &error))?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        let count = std::io::Read::read(&mut file, &mut buffer)
+            .map_err(|error| Failure::file(&path.display().to_string(), &error))?;
+        if count == 0 {
+            break;
+        }
+        hash.update(&buffer[..count]);
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// A text as TOML writes it.
+fn toml_text(text: &str) -> String {
+    toml::Value::String(text.to_string()).to_string()
+}
+
+fn toml_list<'a>(texts: impl Iterator<Item = &'a String>) -> String {
+    let texts: Vec<String> = texts.map(|text| toml_text(text)).collect();
+    let line = format!("[{}]", texts.join(", "));
+    if line.chars().count() <= 90 { line } else { format!("[\n    {},\n]", texts.join(",\n    ")) }
+}

@@ -1,0 +1,168 @@
+//! `privet total`: what several releases reveal together.
+
+use crate::failure::Failure;
+use crate::output::{self, number};
+use crate::progress::Meter;
+use crate::settings::within;
+use crate::words;
+use clap::Args;
+use privet_core::{DELTA, printable};
+use privet_dp::account::{self, Cost, Event, Guarantee};
+use privet_learn::file::{self, Seal};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Add up what several releases from the same records reveal together
+#[derive(Args, Debug)]
+#[command(
+    long_about = "\
+Composes the certificates of several releases: what can be learnt of one record (or user) by somebody
+who sees all of them. Every file is verified first; one whose claim does not hold is refused, and so
+are claims about different neighbours or units, which do not add up.
+
+What is stated is the better of two proofs: the sums of all ε and all δ, and the accountant's own
+composition of all events at --delta. It holds for these files. That nothing else was released from
+the records only a ledger can say (`privet budget`).",
+    after_help = "\
+Examples:
+  privet total model.json counts.json worth.json
+  privet total *.json --delta 1e-6 --json"
+)]
+pub struct Total {
+    /// Files of any kind with certificates
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    #[arg(
+        long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
+        help = format!("State ε at this δ: {DELTA} [default: the sum of all]"),
+    )]
+    delta: Option<f64>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// One release.
+struct Part {
+    path: PathBuf,
+    claim: Guarantee,
+    event: Event,
+}
+
+impl Total {
+    /// Loads, verifies, composes.
+    pub fn run(self) -> Result<(), Failure> {
+        let mut parts: Vec<Part> = Vec::new();
+        let (mut digests, mut again): (Vec<String>, Vec<&Path>) = (Vec::new(), Vec::new());
+        for path in &self.files {
+            let (part, digest) = read(path)?;
+            if digests.contains(&digest) {
+                again.push(path);
+                continue;
+            }
+            digests.push(digest);
+            parts.push(part);
+        }
+        let whole = composed(&parts, self.delta)?;
+        if self.json {
+            let each = parts.iter().map(|part| {
+                json!({
+                    "file": part.path.display().to_string(),
+                    "epsilon": part.claim.epsilon,
+                    "delta": part.claim.delta,
+                })
+            });
+            return output::print_json(&json!({
+                "releases": each.collect::<Vec<_>>(),
+                "epsilon": output::json_number(whole.epsilon),
+                "delta": whole.delta,
+                "neighbours": whole.neighbours,
+                "unit": whole.unit,
+                "counted_once": again.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
+            }));
+        }
+        let mut rows = vec![vec!["release".to_string(), "ε".into(), "δ".into()]];
+        for part in &parts {
+            let shown = part.path.display().to_string();
+            let claim = &part.claim;
+            rows.push(vec![
+                printable(&shown).into_owned(),
+                number(claim.epsilon),
+                number(claim.delta),
+            ]);
+        }
+        rows.push(vec!["together".into(), number(whole.epsilon), number(whole.delta)]);
+        let mut text = output::table(&rows);
+        for path in again {
+            let shown = path.display().to_string();
+            text.push_str(&format!(
+                "{} is one of the others once more, and counts once\n",
+                printable(&shown)
+            ));
+        }
+        let promise = format!("Together: {}.", words::guarantee(&whole));
+        text.push_str(&words::wrapped(&promise, ""));
+        text.push_str(
+            "This is about these files. What else was released from the records is not in it.\n",
+        );
+        output::print(&text)
+    }
+}
+
+/// A release whose claim holds, and the digest by which it is known again.
+fn read(path: &Path) -> Result<(Part, String), Failure> {
+    let released = file::load_any(path, Seal::Required)?;
+    let meter = Meter::spinner(&format!("verifying {}", path.display()));
+    let verdict = released.verify();
+    drop(meter);
+    let refused = |why: &str| {
+        Failure::Refused(format!(
+            "{}: {why}; see privet verify {}",
+            path.display(),
+            output::quoted(path)
+        ))
+    };
+    let claim = verdict.guarantee.ok_or_else(|| refused("it has no guarantee that holds"))?;
+    let claim = claim
+        .for_everyone()
+        .map_err(|_| refused("its claim does not hold towards the person concerned"))?;
+    let certificate = released.certificate();
+    let planned = certificate.events.clone().filter(|_| certificate.filter.is_none());
+    let event = planned.unwrap_or_else(|| Event::Use {
+        neighbours: claim.neighbours,
+        unit: claim.unit,
+        cost: Cost::Approximate { epsilon: claim.epsilon, delta: claim.delta },
+    });
+    let digest = certificate.digest.clone().unwrap_or_default();
+    Ok((Part { path: path.to_path_buf(), claim, event }, digest))
+}
+
+/// The better of two proofs.
+fn composed(parts: &[Part], delta: Option<f64>) -> Result<Guarantee, Failure> {
+    let first = parts.first().ok_or_else(|| Failure::input("no file is given"))?;
+    let (neighbours, unit) = (first.claim.neighbours, first.claim.unit);
+    if let Some(other) =
+        parts.iter().find(|part| (part.claim.neighbours, part.claim.unit) != (neighbours, unit))
+    {
+        return Err(Failure::Refused(format!(
+            "{} is about {} neighbours of unit {}, {} about {} of unit {}: such claims do not add up; \
+             accepted are releases with the same of both",
+            first.path.display(),
+            neighbours,
+            unit,
+            other.path.display(),
+            other.claim.neighbours,
+            other.claim.unit
+        )));
+    }
+    let sum = |of: fn(&Guarantee) -> f64| parts.iter().map(|part| of(&part.claim)).sum::<f64>();
+    // Each sum is rounded a few times; the factor pays for that.
+    let up = 1.0 + 4.0 * f64::EPSILON * parts.len() as f64;
+    let (epsilons, deltas) = (sum(|claim| claim.epsilon) * up, sum(|claim| claim.delta) * up);
+    let delta = delta.unwrap_or(deltas).min(1.0);
+    let _meter = Meter::spinner("composing");
+    let events = Event::All(parts.iter().map(|part| part.event.clone()).collect());
+    let proved = account::epsilon(&events, delta).unwrap_or(f64::INFINITY);
+    let simple = if delta >= deltas { epsilons } else { f64::INFINITY };
+    Ok(Guarantee::new(neighbours, unit, proved.min(simple), delta))
+}

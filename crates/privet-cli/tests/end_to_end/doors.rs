@@ -1,0 +1,248 @@
+//! Getting there and away: schemas from headers, several problems at once, models for other programs, and what a shell
+//! expects of a command.
+
+use crate::world::{Ended, TRAIN, World, table};
+use std::io::Write as _;
+use std::process::Stdio;
+
+#[test]
+fn a_schema_from_a_header_is_filled_in_and_then_stands() {
+    let world = World::new();
+    world.ok("schema new table.csv --target ill --out new.toml");
+    let text = world.read("new.toml");
+    assert!(text.contains("name = \"age\"") && text.contains("never from the records"), "{text}");
+    for value in ["37", "yes", "74"] {
+        let quoted = format!("\"{value}\"");
+        let in_classes = value == "yes" && text.contains("[\"no\", \"yes\"]");
+        assert!(!text.contains(&quoted) || in_classes, "only the header is read: {text}");
+    }
+    // Everything that is blank is told at once.
+    let ended = world.run("schema check new.toml");
+    assert_eq!(ended.code, 2);
+    for word in ["4 problems", "target.classes", "\"age\".type", "\"dose\".type", "\"ward\".type"] {
+        assert!(ended.stderr.contains(word), "no {word} in {}", ended.stderr);
+    }
+    let filled = text
+        .replace("classes = []", "classes = [\"no\", \"yes\"]")
+        .replacen("type = \"\"", "type = \"number\"\nbounds = [0, 100]", 1)
+        .replacen("type = \"\"", "type = \"number\"\nbounds = [0, 10]", 1)
+        .replacen("type = \"\"", "type = \"category\"\ncategories = [\"a\", \"b\", \"c\"]", 1);
+    world.write("new.toml", filled);
+    assert!(world.ok("schema check new.toml table.csv").contains("fits the schema"));
+    world.refused(2, "schema new table.csv --out new.toml", &["new.toml", "--force"]);
+    world.refused(2, "schema new table.csv --target nothing", &["nothing", "age, dose, ward, ill"]);
+}
+
+#[test]
+fn a_first_line_that_may_be_a_record_is_not_copied() {
+    let world = World::new();
+    for (line, word) in [
+        ("41,SECRET,yes", "name 1 is a number"),
+        ("SECRET,2024-03-05", "name 2 is a date"),
+        ("SECRET,,yes", "name 2 is empty"),
+        ("a,SECRET,a", "name 1 is there twice"),
+    ] {
+        world.write("data.csv", format!("{line}\n1,2,3\n"));
+        let ended = world.run("schema new data.csv");
+        assert_eq!(ended.code, 2);
+        assert!(
+            ended.stderr.contains(word) && ended.stderr.contains("--header"),
+            "{}",
+            ended.stderr
+        );
+        assert!(!ended.stderr.contains("SECRET") && !ended.stdout.contains("SECRET"));
+    }
+    world.write("data.csv", "2019;2020;name\n1;2;x\n");
+    let text = world.ok("schema new data.csv --header");
+    assert!(text.contains("name = \"2019\"") && text.contains("separator = \";\""), "{text}");
+}
+
+#[test]
+fn a_public_table_fills_in_a_schema_and_stays_in_the_certificate() {
+    let world = World::new();
+    let with = table(400).replace(",ill\n", ",seen,ill\n");
+    let with = with.replace(",no\n", ",2020-05-17,no\n").replace(",yes\n", ",2023-11-02,yes\n");
+    world.write("public.csv", with);
+    let ended = Ended::of(
+        "schema new",
+        world
+            .command("schema new public.csv --target ill --out public.toml --public")
+            .arg("a code book, example.org")
+            .output()
+            .unwrap(),
+    );
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let text = world.read("public.toml");
+    for line in
+        ["bounds = [0, 99]", "categories = [\"a\", \"b\", \"c\"]", "type = \"date\"", "sha256 = "]
+    {
+        assert!(text.contains(line), "no {line} in {text}");
+    }
+    world.ok("train public.csv --schema public.toml --epsilon 5 --out model.json");
+    let request = &world.json("model.json")["certificate"]["request"];
+    assert_eq!(request["schema"]["origin"]["public"], "a code book, example.org");
+    assert!(world.ok("verify model.json").contains("marked public"));
+}
+
+#[test]
+fn bounds_are_bought_and_the_total_is_stated() {
+    let world = World::new();
+    let wide = world.read("schema.toml").replace("bounds = [0, 100]", "bounds = [0, 100000]");
+    let wide = wide
+        .replace("[\"a\", \"b\", \"c\"]", "[\"a\", \"b\", \"c\", \"nobody\"]\nunknown = \"other\"");
+    world.write("wide.toml", wide);
+    world.ok("describe table.csv --schema wide.toml --epsilon 20 --out table.json");
+    world.ok("schema narrow wide.toml --by table.json --out narrow.toml");
+    let text = world.read("narrow.toml");
+    assert!(!text.contains("nobody") && !text.contains("100000.0]"), "{text}");
+    world.ok("train table.csv --schema narrow.toml --epsilon 5 --out model.json");
+    let told = world.ok("verify model.json").split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "VALID: ε = 5",
+        "schema ε = 20",
+        "this release ε = 5",
+        "together, of the same records, ε = 25",
+    ] {
+        assert!(told.contains(words), "no {words} in {told}");
+    }
+    // A cheaper price than the events prove, and other neighbours, are refused.
+    world.write("cheap.toml", text.replace("epsilon = 20.0", "epsilon = 2.0"));
+    world.refused(
+        1,
+        "train table.csv --schema cheap.toml --epsilon 5 --out m.json",
+        &["do not prove"],
+    );
+    let line = "train table.csv --schema narrow.toml --epsilon 5 --neighbours add-remove --rows 400 --out m.json";
+    world.refused(1, line, &["other neighbours"]);
+    world.refused(2, "schema narrow wide.toml --by model.json", &["no description"]);
+}
+
+#[test]
+fn all_problems_of_a_table_are_told_with_places_and_without_values() {
+    let world = World::new();
+    let bad = "age,dose,ward,ill\n1,2,a,no\nSECRET,2,a,no\n3,SECRET,SECRET,no\n4,5,b,SECRET\n5,6\n";
+    world.write("bad.csv", bad);
+    let ended = world.run("schema check schema.toml bad.csv");
+    assert_eq!(ended.code, 2);
+    assert!(!ended.stderr.contains("SECRET"), "{}", ended.stderr);
+    for word in ["\"age\"", "\"dose\"", "\"ward\"", "\"ill\"", "row 3", "row 4", "row 5", "row 6"] {
+        assert!(ended.stderr.contains(word), "no {word} in {}", ended.stderr);
+    }
+    world.write("broken.toml", "bias = true\n[clip\nnorm = 1\n");
+    world.refused(2, "schema check broken.toml", &["broken.toml", "line 2"]);
+}
+
+#[test]
+fn columns_that_are_not_listed_are_left_out_on_request() {
+    let world = World::new();
+    world.write(
+        "wide.csv",
+        table(400).replace("age,", "note,age,").replace("\n", "\nx,").trim_end_matches("x,"),
+    );
+    world.refused(
+        2,
+        "schema check schema.toml wide.csv",
+        &["column 1 of the header", "other_columns"],
+    );
+    world.write("lax.toml", format!("other_columns = \"ignore\"\n{}", world.read("schema.toml")));
+    world.ok("train wide.csv --schema lax.toml --epsilon 5 --out model.json");
+    assert!(world.ok("verify model.json").contains("VALID"));
+}
+
+#[test]
+fn a_model_is_written_for_other_programs() {
+    let world = World::new();
+    world.ok(TRAIN);
+    world.ok("export model.json --to onnx --out model.onnx");
+    let onnx = std::fs::read(world.path("model.onnx")).unwrap();
+    let holds = |word: &str| onnx.windows(word.len()).any(|part| part == word.as_bytes());
+    assert!(
+        holds("ai.onnx.ml") && holds("prediction") && holds("privet.certificate") && holds("ward")
+    );
+    let sql = world.ok("export model.json --to sql --table visits --id age");
+    assert!(sql.contains("FROM \"visits\"") && sql.contains("AS prediction"), "{sql}");
+    let csv = world.ok("export model.json --to csv");
+    assert!(csv.starts_with("column,weight for yes") && csv.contains("\nward=a,"), "{csv}");
+    world.refused(2, "export model.json --to csv --out model.json", &["would overwrite"]);
+    let hashed =
+        world.read("schema.toml").replace("categories = [\"a\", \"b\", \"c\"]", "hash_buckets = 4");
+    world.write("hashed.toml", hashed);
+    world.ok("train table.csv --schema hashed.toml --epsilon 5 --out hashed.json");
+    world.refused(2, "export hashed.json --to sql", &["hash", "privet predict"]);
+}
+
+#[test]
+fn predictions_come_with_names_and_through_pipes() {
+    let world = World::new();
+    world.ok(TRAIN);
+    let rows: String = (0..5).map(|n| format!("p{n},4{n},5.0,a\n")).collect();
+    let rows = format!("patient,age,dose,ward\n{rows}");
+    world.write("new.csv", &rows);
+    let plain = world.ok("predict model.json new.csv");
+    let named = world.ok("predict model.json new.csv --id patient --proba");
+    assert!(named.starts_with("patient,prediction,probability no"), "{named}");
+    for (place, (with, without)) in named.lines().zip(plain.lines()).enumerate().skip(1) {
+        assert!(with.starts_with(&format!("p{},{without}", place - 1)), "{with}");
+    }
+    let line = "predict model.json -";
+    let mut child = world
+        .command(line)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(rows.as_bytes()).unwrap();
+    let ended = Ended::of(line, child.wait_with_output().unwrap());
+    assert_eq!((ended.code, ended.stdout), (0, plain));
+    world.refused(2, "predict model.json new.csv --id nobody", &["nobody"]);
+}
+
+#[test]
+fn people_are_not_torn_apart_by_a_split() {
+    let world = World::new();
+    let rows: String = (0..900).map(|row| format!("{},{row}\n", row % 300)).collect();
+    world.write("people.csv", format!("who,x\n{rows}"));
+    world.ok("split people.csv --unit who --test 0.3 --out-train a.csv --out-test b.csv");
+    let people = |name: &str| -> std::collections::HashSet<String> {
+        let text = world.read(name);
+        text.lines().skip(1).map(|line| line.split(',').next().unwrap().to_string()).collect()
+    };
+    let (train, test) = (people("a.csv"), people("b.csv"));
+    assert!(train.is_disjoint(&test) && train.len() + test.len() == 300);
+    // Both are empty with probability 0.3^300 + 0.7^300 < 1e-46.
+    assert!(!train.is_empty() && !test.is_empty());
+    world.refused(2, "split people.csv --test 2 --out-train c.csv --out-test d.csv", &["--test"]);
+    world.refused(2, "split people.csv --unit y --out-train c.csv --out-test d.csv", &["--unit"]);
+}
+
+#[test]
+fn a_shell_and_man_know_the_command() {
+    let world = World::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = world.ok(&format!("completions {shell}"));
+        assert!(script.contains("privet") && script.contains("export"), "{shell}");
+    }
+    assert!(world.ok("man").contains(".TH privet 1"));
+    world.ok("man --out pages");
+    let pages = std::fs::read_dir(world.path("pages")).unwrap().count();
+    assert!(pages > 20, "{pages} pages");
+}
+
+#[test]
+fn quiet_is_quiet_threads_change_nothing_and_no_colour_is_asked_for() {
+    let world = World::new();
+    let line = format!("{TRAIN} --seed 3");
+    assert!(!world.run(&line).stderr.is_empty());
+    let one = world.json("model.json")["weights"].clone();
+    let quiet = world.run(&format!("{line} -q --threads 1"));
+    assert_eq!(quiet.code, 0, "{}", quiet.stderr);
+    assert!(quiet.stderr.lines().all(|line| line.starts_with("warning")), "{}", quiet.stderr);
+    assert_eq!(world.json("model.json")["weights"], one, "the same on any number of threads");
+    let told = world.command("--help").env("NO_COLOR", "1").output().unwrap();
+    assert!(!told.stdout.contains(&0x1b), "no colours");
+    for line in ["methods", "plan --schema schema.toml --rows 400 --epsilon 1"] {
+        let wide = world.ok(line).lines().map(|line| line.chars().count()).max().unwrap_or(0);
+        assert!(wide <= 100, "{line}: {wide} characters");
+    }
+}

@@ -1,0 +1,124 @@
+//! `privet report`, `total`, `explain`, and weights with their noise.
+
+use crate::world::{SCHEMA, TRAIN, World};
+
+fn is_whole(page: &str) {
+    assert!(page.starts_with("<!doctype html>") && page.trim_end().ends_with("</html>"));
+    assert!(page.contains("default-src 'none'"));
+    for word in ["<script", "src=", "href=", "url(", "@import", "NaN", "inf<"] {
+        assert!(!page.contains(word), "{word}");
+    }
+    for name in ["svg", "figure", "div", "table", "tr", "p", "text", "pre", "td", "th"] {
+        let opened =
+            page.matches(&format!("<{name}>")).count() + page.matches(&format!("<{name} ")).count();
+        assert_eq!(opened, page.matches(&format!("</{name}>")).count(), "{name}");
+    }
+}
+
+#[test]
+fn one_page_says_what_is_signed() {
+    let world = World::new();
+    let hostile = SCHEMA.replace("\"c\"]", "\"c\", \"<script>alert(1)</script>\"]");
+    world.write("schema.toml", hostile);
+    for method in ["auto", "amp", "output", "frank-wolfe"] {
+        world.ok(&format!("{TRAIN} --method {method}"));
+        let page = world.ok("report model.json --html -");
+        is_whole(&page);
+        for words in [
+            "What it can reveal",
+            "changes the probability",
+            "What an attacker gains",
+            "rightly accused, at most",
+            "On these public facts",
+            "bounds: 0, 100",
+            "&lt;script&gt;",
+            "What is not covered",
+            "How to check it again",
+            "privet verify",
+            "Date, signature",
+        ] {
+            assert!(page.contains(words), "{method}: {words}");
+        }
+        let digest =
+            world.json("model.json")["certificate"]["digest"].as_str().unwrap().to_string();
+        assert!(page.contains(&digest));
+    }
+    world.ok("count table.csv --schema schema.toml --by ward --epsilon 1 --out counts.json");
+    is_whole(&world.ok("report counts.json --html -"));
+    world.ok("report counts.json --html page.html");
+    world.refused(2, "report counts.json --html page.html", &["--html page.html", "--force"]);
+    // A claim that does not hold is not printed as one.
+    world.ok(&format!("{TRAIN} --seed 1"));
+    assert!(world.ok("report model.json --html -").contains("NOT PRIVATE"));
+}
+
+#[test]
+fn several_releases_add_up() {
+    let world = World::new();
+    world.ok("train table.csv --schema schema.toml --epsilon 1 --delta 1e-6 --out a.json");
+    world.ok("train table.csv --schema schema.toml --epsilon 1 --delta 1e-6 --out b.json");
+    world.ok("count table.csv --schema schema.toml --by ward --epsilon 0.5 --out c.json");
+    let one = world.ok_json("total a.json --json");
+    assert!((one["epsilon"].as_f64().unwrap() - 1.0).abs() < 1e-6, "{one}");
+    let all = world.ok_json("total a.json b.json c.json --json");
+    let (epsilon, delta) = (all["epsilon"].as_f64().unwrap(), all["delta"].as_f64().unwrap());
+    // No more than the sum, and for two Gaussian releases less.
+    assert!(epsilon <= 2.5 + 1e-9 && epsilon > 1.0, "{all}");
+    assert!((delta - 2e-6).abs() < 1e-9, "{all}");
+    let twice = world.ok_json("total a.json a.json --json");
+    assert_eq!(twice["epsilon"], one["epsilon"], "the same release counts once");
+    let words = world.ok("total a.json c.json");
+    assert!(words.contains("together") && words.contains("e^ε"), "{words}");
+    world.ok(
+        "count table.csv --schema schema.toml --by ward --epsilon 0.5 --neighbours add-remove --rows 400 --out d.json",
+    );
+    world.refused(1, "total a.json d.json", &["do not add up"]);
+    world.ok("train table.csv --schema schema.toml --method non-private --out free.json");
+    world.refused(1, "total a.json free.json", &["free.json", "privet verify"]);
+    world.refused(2, "total", &["FILES"]);
+}
+
+#[test]
+fn a_budget_is_explained() {
+    let world = World::new();
+    let words = world.ok("explain --epsilon 1 --rows 20000");
+    for part in
+        ["e^ε = 2.71828", "73 %", "a suspicion of 1.0 % can grow to 2.7 %", "accused rightly"]
+    {
+        assert!(words.contains(part), "{part}: {words}");
+    }
+    let shown = world.ok_json("explain --epsilon 1.0986122886681098 --json");
+    assert!((shown["best_guess"].as_f64().unwrap() - 0.75).abs() < 1e-9, "{shown}");
+    assert!(
+        world.ok("explain --epsilon 1 --delta 0.01 --rows 1000").contains("take a smaller one")
+    );
+    world.refused(2, "explain --epsilon 0", &["epsilon"]);
+    world.refused(2, "explain", &["--epsilon"]);
+}
+
+#[test]
+fn weights_come_with_what_the_noise_may_have_done() {
+    let world = World::new();
+    for (method, words) in [
+        ("output", "from the law of"),
+        ("gd", "by a bound from public numbers"),
+        ("amp", "wider than it need be"),
+        ("frank-wolfe", "is not known from public numbers"),
+    ] {
+        world.ok(&format!("{TRAIN} --method {method}"));
+        let flat = world.ok("inspect model.json").split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains(words), "{method}: {flat}");
+        let shown = world.ok_json("inspect model.json --json");
+        assert_eq!(shown["valid"], true);
+        let weights = shown["weights"]["weights"][0].as_array().unwrap();
+        assert_eq!(
+            weights.len(),
+            world.json("model.json")["body"]["weights"][0].as_array().unwrap().len()
+        );
+        assert_eq!(weights[0]["low"].is_null(), method == "frank-wolfe", "{method}");
+    }
+    // Noise is called noise where there is nothing else.
+    world.ok(&format!("{} --method output", TRAIN.replace("--epsilon 5", "--epsilon 0.001")));
+    assert!(world.ok("inspect model.json").contains("not distinguishable from noise"));
+    world.refused(2, "inspect model.json --json --html x.html", &["--html"]);
+}

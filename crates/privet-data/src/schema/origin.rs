@@ -1,0 +1,114 @@
+//! Where bounds and categories of a schema come from, where a program filled them in.
+//!
+//! A schema is written by people, from what everybody may know. Two programs may fill one in: `privet schema new
+//! --public`, from a table that is marked public, and `privet schema narrow`, from a private description that was paid
+//! for. Both note here what they did. The note is part of the schema, so that every certificate of what is later learnt
+//! under it carries it: who relies on the guarantee can judge whether that table was public indeed, and what the
+//! description cost.
+//!
+//! ```toml
+//! [origin]
+//! public = "UCI Adult, doi.org/10.24432/C5XW20"
+//! sha256 = "…"                                     # of the file
+//!
+//! [origin.paid]                                    # or, after `privet schema narrow`
+//! epsilon = 0.2
+//! delta = 1e-9
+//! neighbours = "replace-one"
+//! unit = { kind = "record" }
+//! certificate = "…"                                # the description's digest
+//! events = "…"                                     # what it did, as the accountant is told it
+//! ```
+
+use super::check::{Checked, refuse};
+use super::*;
+use privet_core::Neighbours;
+
+/// What a schema was filled in from.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Origin {
+    /// Where anybody can find the public table, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub public: Option<String>,
+    /// The digest of that file, 64 hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// The private description that bounds were narrowed by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paid: Option<Paid>,
+}
+
+/// What a private description cost. Whether its events prove that is checked where a plan is made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Paid {
+    /// Its ε.
+    pub epsilon: f64,
+    /// Its δ.
+    pub delta: f64,
+    /// Which tables are neighbours.
+    pub neighbours: Neighbours,
+    /// Whose data change.
+    pub unit: Unit,
+    /// The digest of its certificate.
+    pub certificate: String,
+    /// What it did, in JSON.
+    pub events: String,
+}
+
+/// The most characters of a source or a digest.
+const LONGEST: usize = 1000;
+/// The most characters of events.
+const LONGEST_EVENTS: usize = 1 << 20;
+
+impl Origin {
+    pub(super) fn check(self) -> Checked<Self> {
+        let short = |text: &String| !text.trim().is_empty() && text.chars().count() <= LONGEST;
+        match (&self.public, &self.sha256) {
+            (None, None) => {}
+            (Some(public), Some(digest)) => {
+                if !short(public) {
+                    let accepted =
+                        format!("where the table can be found, in at most {LONGEST} characters");
+                    return refuse("origin.public", "empty or too long", accepted);
+                }
+                let digits =
+                    digest.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+                if digest.len() != 64 || !digits {
+                    return refuse(
+                        "origin.sha256",
+                        "no digest",
+                        "64 hexadecimal digits in lower case",
+                    );
+                }
+            }
+            _ => return refuse("origin", "one of `public` and `sha256`", "both, or neither"),
+        }
+        if let Some(paid) = &self.paid {
+            let prices =
+                paid.epsilon > 0.0 && paid.epsilon.is_finite() && (0.0..1.0).contains(&paid.delta);
+            if !prices {
+                let accepted = "epsilon above 0, delta from 0 and below 1";
+                return refuse("origin.paid", "no price", accepted);
+            }
+            if !short(&paid.certificate) || paid.events.len() > LONGEST_EVENTS {
+                return refuse(
+                    "origin.paid",
+                    "no certificate",
+                    "what `privet schema narrow` writes",
+                );
+            }
+        }
+        Ok(self)
+    }
+
+    /// The public table in one sentence, for whoever relies on a certificate.
+    pub fn public_in_words(&self) -> Option<String> {
+        let (public, digest) = (self.public.as_ref()?, self.sha256.as_ref()?);
+        Some(format!(
+            "bounds and categories were filled in from a table marked public: {} (SHA-256 {digest})",
+            privet_core::printable(public),
+        ))
+    }
+}

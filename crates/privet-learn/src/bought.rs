@@ -1,0 +1,170 @@
+//! Bounds that were bought: a schema made narrower by a private description, and what that adds up to.
+//!
+//! People write bounds that are wide, since they may not look; the noise is in proportion to them. `privet describe`
+//! releases quantiles and counts within the wide bounds under (ε₁, δ₁). What is computed from that release alone,
+//! [`narrowed`], is post-processing: the narrower schema may be known to everybody at no further price. What is learnt
+//! under it at (ε₂, δ₂) takes that public schema as given, whatever it is, so that both together are (ε₁ + ε₂, δ₁ + δ₂)
+//! differentially private: basic composition, which lets the second depend on the first (Dwork & Roth 2014, Theorem 3.16
+//! and Appendix B), if both are about the same neighbours and unit. A plan is refused where they are not, or where the
+//! events that the schema carries do not prove what it says they cost; its notes state schema, release and total apart.
+//!
+//! The total is about the same records. Nothing here knows whether both releases were made from them.
+
+use crate::error::LearnError;
+use crate::look::describe::{Describe, Kind, Summary};
+use crate::released::Released;
+use crate::request::Request;
+use crate::task::Task;
+use crate::verify::verify;
+use privet_data::Schema;
+use privet_data::schema::{ColumnDraft, ColumnType, Draft, Origin, Paid, UnknownDraft};
+use privet_dp::account::{self, Event, Guarantee};
+
+/// How far beyond the outer quantiles bounds go, of the distance between those.
+const ROOM: f64 = 0.25;
+
+/// Refuses a schema whose bounds were bought at a price that is not proved, or for other neighbours.
+pub(crate) fn check<T: Task>(request: &Request<T>) -> Result<(), LearnError> {
+    let Some(paid) = request.schema.origin().and_then(|origin| origin.paid.as_ref()) else {
+        return Ok(());
+    };
+    let unit = paid.unit;
+    let relation = request.relation();
+    if (relation.neighbours, relation.unit) != (paid.neighbours, unit) {
+        return Err(LearnError::NotCovered {
+            what: "the schema's bounds were bought under other neighbours or for another unit, and no total \
+                   can be stated"
+                .into(),
+            instead: "describe the table under the neighbours and unit of this release, and narrow the schema by that",
+        });
+    }
+    let proved = || -> Option<bool> {
+        let events: Event = serde_json::from_str(&paid.events).ok()?;
+        // Another platform's arithmetic may differ in the last digits.
+        let epsilon = paid.epsilon * (1.0 + 1e-9);
+        let met = match paid.delta == 0.0 {
+            true => account::epsilon(&events, 0.0).ok()? <= epsilon,
+            false => account::delta(&events, epsilon).ok()? <= paid.delta,
+        };
+        Some(met && account::relation(&events).ok()? == (paid.neighbours, unit))
+    };
+    match proved() {
+        Some(true) => Ok(()),
+        _ => Err(LearnError::NotCovered {
+            what: "the schema's bounds were bought, and the events that it carries do not prove their price".into(),
+            instead: "give the schema as `privet schema narrow` wrote it",
+        }),
+    }
+}
+
+/// What the schema cost, what this release costs, and both together.
+pub(crate) fn total(schema: &Schema, guarantee: &Guarantee) -> Option<String> {
+    let paid = schema.origin()?.paid.as_ref()?;
+    let (epsilon, delta) = account::compose::basic(&[
+        (paid.epsilon, paid.delta),
+        (guarantee.epsilon, guarantee.delta),
+    ]);
+    Some(format!(
+        "the schema's bounds were bought from the records by a private description: schema ε = {}, δ = {:e}; this \
+         release ε = {}, δ = {:e}; together, of the same records, ε = {epsilon}, δ = {delta:e}",
+        paid.epsilon, paid.delta, guarantee.epsilon, guarantee.delta
+    ))
+}
+
+/// A schema whose bounds are those that a description suggests: of a number, the outer quantiles with a quarter of their
+/// distance beyond, within the bounds declared; of a category with a place for others, those whose noised count is
+/// above what noise alone may be. A function of the release and of public facts.
+pub fn narrowed(schema: &Schema, description: &Released<Describe>) -> Result<Schema, LearnError> {
+    let refused = |what: &str| {
+        LearnError::Schema(format!("the description cannot narrow this schema: {what}"))
+    };
+    let verdict = verify(description);
+    let Some(guarantee) = verdict.guarantee.filter(|_| verdict.valid) else {
+        return Err(refused("its certificate does not hold"));
+    };
+    let certificate = description.certificate();
+    let (Some(events), Some(digest)) = (&certificate.events, &certificate.digest) else {
+        return Err(refused("its certificate has no events or no digest"));
+    };
+    if schema.origin().is_some_and(|origin| origin.paid.is_some()) {
+        return Err(refused(
+            "its bounds were bought already; give the one before, and one description",
+        ));
+    }
+    let summary = Summary::of(description.request(), description.artefact())
+        .ok_or_else(|| refused("its sums are not those of its request"))?;
+    let events = serde_json::to_string(events).map_err(|error| refused(&error.to_string()))?;
+    let mut draft = Draft::from(schema.clone());
+    let mut changed = false;
+    for column in &summary.columns {
+        let Some(own) = draft.columns.iter_mut().find(|own| own.name == column.name) else {
+            continue;
+        };
+        changed |= narrow(own, &column.kind, summary.margin);
+    }
+    if !changed {
+        return Err(refused("no column of it has bounds or categories that it suggests to narrow"));
+    }
+    draft.origin = Some(Origin {
+        paid: Some(Paid {
+            epsilon: guarantee.epsilon,
+            delta: guarantee.delta,
+            neighbours: guarantee.neighbours,
+            unit: guarantee.unit,
+            certificate: digest.clone(),
+            events,
+        }),
+        ..draft.origin.unwrap_or_default()
+    });
+    draft.check().map_err(|error| LearnError::Schema(error.to_string()))
+}
+
+/// Whether something became narrower.
+fn narrow(column: &mut ColumnDraft, kind: &Kind, margin: f64) -> bool {
+    match (kind, column.kind) {
+        (Kind::Number { bounds, quantiles, .. }, ColumnType::Number)
+            if column.bounds == Some(*bounds) && column.date.is_none() =>
+        {
+            let (Some(first), Some(last)) = (quantiles.first(), quantiles.last()) else {
+                return false;
+            };
+            let room = ROOM * (last.high - first.low);
+            let (low, high) =
+                ((first.low - room).max(bounds[0]), (last.high + room).min(bounds[1]));
+            let stands_in = match &column.missing {
+                Some(privet_data::schema::MissingDraft::Number(value)) => {
+                    (low..=high).contains(value)
+                }
+                _ => true,
+            };
+            // Knots that were listed keep their bounds.
+            let free = !matches!(&column.basis, Some(privet_data::schema::BasisDraft::Hats(hats)) if hats.knots.is_some());
+            let narrower = low < high && (low, high) != (bounds[0], bounds[1]);
+            if narrower && stands_in && free && column.invalid.is_none() {
+                column.bounds = Some([low, high]);
+                return true;
+            }
+            false
+        }
+        (Kind::Category { cells }, ColumnType::Category) => {
+            let others =
+                matches!(&column.unknown, Some(UnknownDraft::Word(word)) if word == "other");
+            let Some(listed) = column.categories.as_mut().filter(|_| others) else { return false };
+            let plain = column.missing.is_none()
+                || matches!(&column.missing, Some(privet_data::schema::MissingDraft::Word(_)));
+            let counted = |text: &String| {
+                cells
+                    .iter()
+                    .find(|cell| cell.category == *text)
+                    .is_none_or(|cell| cell.count > margin)
+            };
+            let kept: Vec<String> = listed.iter().filter(|text| counted(text)).cloned().collect();
+            if plain && column.invalid.is_none() && !kept.is_empty() && kept.len() < listed.len() {
+                *listed = kept;
+                return true;
+            }
+            false
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,135 @@
+//! How sure a released weight is: what the noise of privacy alone may have done to it.
+//!
+//! An interval says where the weight without noise lies (of noise inside an objective: its mean over the noise), in 95
+//! of 100 releases. It is made of the released model and public facts, so that it costs nothing, and it is about the
+//! noise of privacy alone: how another sample of people would differ is not in it, nor what clipping, early stopping and
+//! a ridge hold back.
+//!
+//! | learner | standard deviation | surety |
+//! |---|---|---|
+//! | `output`, `psgd`, `psgd-strong`, `averaged` | that of the noise added | exact |
+//! | `ssp` | from the noised moments ([`crate::erm::ssp`]) | estimated, to first order |
+//! | `gd`, `sgd`, `centred-gd` | gain of the schedule times that of a step ([`crate::erm`]) | a bound, to first order |
+//! | `amp`, `objective`, `linear` | σ/λ and the output noise | a bound, mostly a wide one: what would narrow it is the curvature, which is private |
+//! | others | – | not known |
+//!
+//! Tested by simulation in `tests/all/certainty.rs`.
+
+use crate::model::Model;
+use privet_data::encode::Encoding;
+use serde::Serialize;
+
+/// Φ⁻¹(0.975).
+pub const NORMAL: f64 = 1.959_963_984_540_054;
+/// Of a Laplace variable, in standard deviations: ln 20/√2.
+pub const LAPLACE: f64 = 2.118_302_605_249_42;
+/// 2·exp(−t²/2) = 1/20.
+pub const SUBGAUSSIAN: f64 = 2.716_203_031_481_239;
+
+/// How well the noise of a weight is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Surety {
+    /// Its law is that of the noise added.
+    Exact,
+    /// From noised numbers of the release.
+    Estimated,
+    /// It is at most that.
+    Bound,
+}
+
+/// The noise in each released weight.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WeightLaws {
+    /// Standard deviations, a row a problem and a column each; one row, or one number, stands for all.
+    pub deviations: Vec<Vec<f64>>,
+    /// How many of them an interval reaches to either side.
+    pub beyond: f64,
+    /// How well they are known.
+    pub surety: Surety,
+}
+
+impl WeightLaws {
+    /// Gaussian noise of one scale on every weight.
+    pub fn exactly(deviation: f64) -> Self {
+        Self { deviations: vec![vec![deviation]], beyond: NORMAL, surety: Surety::Exact }
+    }
+
+    /// Of one weight.
+    pub fn deviation(&self, problem: usize, column: usize) -> Option<f64> {
+        let row = self.deviations.get(problem).or(self.deviations.first())?;
+        row.get(column).or(row.first().filter(|_| row.len() == 1)).copied()
+    }
+}
+
+/// A weight with what is known of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Weighed {
+    /// Which linear problem: a class of several, or 0.
+    pub problem: usize,
+    /// Its encoded column.
+    pub column: usize,
+    /// The column's name.
+    pub name: String,
+    /// As it was released.
+    pub weight: f64,
+    /// From here without the noise, in 95 of 100 releases; `None` where nothing is known.
+    pub low: Option<f64>,
+    /// To here.
+    pub high: Option<f64>,
+    /// How many half widths of the interval it is from 0.
+    pub evidence: Option<f64>,
+}
+
+impl Weighed {
+    /// Whether the interval holds 0; `None` where there is none.
+    pub fn may_be_noise(&self) -> Option<bool> {
+        Some(self.low? <= 0.0 && 0.0 <= self.high?)
+    }
+}
+
+/// All weights of a model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Certainty {
+    /// How well the noise is known; `None` where nothing is.
+    pub surety: Option<Surety>,
+    /// Of each problem the weights, those with the most evidence first.
+    pub weights: Vec<Vec<Weighed>>,
+}
+
+impl Model {
+    /// Each weight with its interval.
+    pub fn certainty(&self) -> Certainty {
+        let encoding = Encoding::new(&self.request().schema);
+        let laws =
+            crate::plan(self.request()).ok().and_then(|plan| plan.weight_laws(self.weights()));
+        let weighed = |problem: usize, column: usize, weight: f64| {
+            let margin = laws.as_ref().and_then(|laws| {
+                Some(laws.beyond * laws.deviation(problem, column)?)
+                    .filter(|margin| margin.is_finite())
+            });
+            Weighed {
+                problem,
+                column,
+                name: encoding.column_name(column).unwrap_or_default(),
+                weight,
+                low: margin.map(|margin| weight - margin),
+                high: margin.map(|margin| weight + margin),
+                evidence: margin.filter(|margin| *margin > 0.0).map(|margin| weight.abs() / margin),
+            }
+        };
+        let rows = self.weights().weights.iter().enumerate();
+        let sorted = |(problem, row): (usize, &Vec<f64>)| {
+            let all =
+                row.iter().enumerate().map(|(column, weight)| weighed(problem, column, *weight));
+            let mut all: Vec<Weighed> = all.collect();
+            all.sort_by(|a, b| {
+                let known = |one: &Weighed| one.evidence.unwrap_or(0.0);
+                known(b).total_cmp(&known(a)).then(b.weight.abs().total_cmp(&a.weight.abs()))
+            });
+            all
+        };
+        let weights = rows.map(sorted).collect();
+        Certainty { surety: laws.map(|laws| laws.surety), weights }
+    }
+}

@@ -1,0 +1,242 @@
+//! What all agree on before anything is sent: who takes part, and the plan.
+
+use crate::PartiesError;
+use privet_core::printable;
+use privet_dp::account::Event;
+use privet_dp::gate::canonical;
+use privet_dp::mechanism::shares::Among;
+use privet_learn::look::count::Count;
+use privet_learn::{Erm, Plan, Request, Task, plan};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+/// The word at the top of the file.
+const FORMAT: &str = "privet agreement 1";
+/// Letters of a name at most.
+const LONGEST_NAME: usize = 40;
+
+/// Who takes part in one run, and in what. Public; everyone has the same, bit for bit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Agreement {
+    /// The word for this kind of file.
+    format: String,
+    /// Tells this run from every other: another run has other noise, and a charge of its own.
+    pub run: String,
+    /// The settled request, from which everyone makes the plan again.
+    pub request: Value,
+    /// The schema of everyone's table, before the plan decided what it leaves open.
+    pub schema: Value,
+    /// Who holds records.
+    pub parties: Vec<Holder>,
+    /// Who adds up.
+    pub servers: Vec<Station>,
+    /// For how many seconds a round may wait for whoever is missing.
+    pub patience: u64,
+    /// Whose signature the certificates bear, as PEM.
+    pub authority: String,
+    /// Until when the certificates are valid, in seconds since 1970.
+    pub expires: u64,
+}
+
+/// A party.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Holder {
+    /// Its name.
+    pub name: String,
+    /// How many rows it declares.
+    pub rows: u64,
+    /// SHA-256 of its certificate.
+    pub fingerprint: String,
+}
+
+/// A server.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Station {
+    /// Its name.
+    pub name: String,
+    /// Where it listens: host:port.
+    pub address: String,
+    /// SHA-256 of its certificate.
+    pub fingerprint: String,
+}
+
+/// Names of parties with their rows, and of servers with their addresses, before there are certificates.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    /// Parties.
+    pub parties: Vec<(String, u64)>,
+    /// Servers.
+    pub servers: Vec<(String, String)>,
+}
+
+impl Names {
+    /// Refuses names that are not plain words, or come twice.
+    pub fn check(&self) -> Result<(), PartiesError> {
+        let all: Vec<&str> = self
+            .parties
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .chain(self.servers.iter().map(|(name, _)| name.as_str()))
+            .collect();
+        for (place, name) in all.iter().enumerate() {
+            let plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+            let fits = !name.is_empty()
+                && name.len() <= LONGEST_NAME
+                && name.chars().all(|letter| plain(letter) || letter == '-')
+                && name.starts_with(plain)
+                && name.ends_with(plain);
+            if !fits {
+                return Err(PartiesError::Asked(format!(
+                    "the name '{}' is not accepted: up to {LONGEST_NAME} small letters, digits and hyphens are, the \
+                     first and last no hyphen",
+                    printable(name)
+                )));
+            }
+            if all[..place].contains(name) {
+                return Err(PartiesError::Asked(format!(
+                    "the name '{name}' comes twice: every party and server needs one of its own"
+                )));
+            }
+        }
+        let port =
+            |address: &str| address.rsplit_once(':').is_some_and(|(_, p)| p.parse::<u16>().is_ok());
+        match self.servers.iter().find(|(_, address)| !port(address)) {
+            Some((name, address)) => Err(PartiesError::Asked(format!(
+                "server '{name}': '{}' is no address; host:port is accepted, such as 10.0.0.4:7001",
+                printable(address)
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Agreement {
+    /// Of settled parts.
+    pub(crate) fn new(
+        (request, schema): (Value, Value),
+        (parties, servers): (Vec<Holder>, Vec<Station>),
+        (patience, authority, expires): (u64, String, u64),
+    ) -> Result<Self, PartiesError> {
+        let mut bytes = [0_u8; 16];
+        getrandom::fill(&mut bytes).map_err(|error| PartiesError::Authority(error.to_string()))?;
+        let run = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let format = FORMAT.into();
+        let made =
+            Self { format, run, request, schema, parties, servers, patience, authority, expires };
+        made.check()?;
+        Ok(made)
+    }
+
+    /// Reads one, and checks that it says what a plan says.
+    pub fn read(text: &[u8], from: &str) -> Result<Self, PartiesError> {
+        let odd = |why: String| PartiesError::Asked(format!("{from} is no agreement: {why}"));
+        let read: Self = serde_json::from_slice(text).map_err(|error| odd(error.to_string()))?;
+        if read.format != FORMAT {
+            return Err(odd(format!("its format is not '{FORMAT}'")));
+        }
+        read.check()?;
+        Ok(read)
+    }
+
+    fn check(&self) -> Result<(), PartiesError> {
+        let names = Names {
+            parties: self.parties.iter().map(|one| (one.name.clone(), one.rows)).collect(),
+            servers: self
+                .servers
+                .iter()
+                .map(|one| (one.name.clone(), one.address.clone()))
+                .collect(),
+        };
+        names.check()?;
+        if self.patience == 0 || self.patience > 86_400 {
+            return Err(PartiesError::Asked(
+                "patience is not accepted: a whole number of seconds from 1 to 86400 is".into(),
+            ));
+        }
+        let request = self.request.get("rows").and_then(Value::as_u64);
+        let total = self.parties.iter().try_fold(0_u64, |sum, one| sum.checked_add(one.rows));
+        if request.is_none() || total != request {
+            return Err(PartiesError::Asked(
+                "the rows of the parties do not add up to those of the request".into(),
+            ));
+        }
+        let among = self.among()?;
+        let same = among.parties as usize == self.parties.len()
+            && among.servers as usize == self.servers.len();
+        if !same {
+            return Err(PartiesError::Asked(format!(
+                "the request is for {} parties and {} servers, and {} and {} are named",
+                among.parties,
+                among.servers,
+                self.parties.len(),
+                self.servers.len()
+            )));
+        }
+        self.events().map(|_| ())
+    }
+
+    /// How many take part.
+    pub fn among(&self) -> Result<Among, PartiesError> {
+        let missing = || PartiesError::Asked("the request says nothing of parties".into());
+        let among = self.request.get("among").ok_or_else(missing)?;
+        let among: Among = serde_json::from_value(among.clone()).map_err(|_| missing())?;
+        Ok(among.check().map_err(privet_learn::LearnError::from)?)
+    }
+
+    /// What is planned of this family, made again from the request; refused where the request is not settled.
+    pub fn plan<T: Task>(&self) -> Result<Plan<T>, PartiesError> {
+        let request: Request<T> = serde_json::from_value(self.request.clone())
+            .map_err(|error| PartiesError::Asked(format!("the request cannot be read: {error}")))?;
+        let planned = plan(&request)?;
+        if *planned.request() != request {
+            return Err(PartiesError::Asked(
+                "the request of the agreement is not one that the planner writes".into(),
+            ));
+        }
+        Ok(planned)
+    }
+
+    /// Whether it is for counts, not for a model.
+    pub fn is_count(&self) -> bool {
+        self.request.get("task").and_then(Value::as_str) == Some(Count::NAME)
+    }
+
+    /// The draws that are planned.
+    pub fn events(&self) -> Result<Event, PartiesError> {
+        let events = match self.is_count() {
+            true => self.plan::<Count>()?.events().cloned(),
+            false => self.plan::<Erm>()?.events().cloned(),
+        };
+        events.ok_or_else(|| PartiesError::Asked("the request plans no noise".into()))
+    }
+
+    /// What everyone compares: SHA-256 of all of it, in the one form that JSON has by RFC 8785.
+    pub fn digest(&self) -> String {
+        let value = serde_json::to_value(self).unwrap_or_default();
+        digest_of(&value)
+    }
+
+    /// The place of a party.
+    pub fn party(&self, name: &str) -> Option<usize> {
+        self.parties.iter().position(|one| one.name == name)
+    }
+
+    /// The place of a server.
+    pub fn server(&self, name: &str) -> Option<usize> {
+        self.servers.iter().position(|one| one.name == name)
+    }
+}
+
+/// SHA-256 of a value in its canonical form.
+pub(crate) fn digest_of(value: &Value) -> String {
+    hex(&Sha256::digest(canonical(value).unwrap_or_default()))
+}
+
+/// As hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,166 @@
+//! Certificates for one agreement: an authority of its own, a key and certificate for each member.
+//!
+//! Whoever runs this makes every key, and the authority's, which is thrown away: nobody can add a member later. Until
+//! the folders are handed out and deleted here, that person could stand in for any member, servers included; all
+//! members must be content with that, or each exchange the key and certificate of its folder for its own and
+//! agree on the fingerprints anew.
+
+use crate::PartiesError;
+use crate::agreement::{Agreement, Holder, Names, Station, hex};
+use crate::folder::{Settings, lay_out};
+use crate::server::now;
+use privet_data::Schema;
+use privet_dp::mechanism::shares::Among;
+use privet_learn::{Plan, Task};
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose,
+};
+use sha2::{Digest, Sha256};
+use std::path::Path;
+use time::{Duration, OffsetDateTime};
+
+/// The name by which a member is known inside TLS.
+pub(crate) fn inner_name(name: &str) -> String {
+    format!("{name}.privet.internal")
+}
+
+/// SHA-256 of a certificate.
+pub(crate) fn fingerprint(der: &[u8]) -> String {
+    hex(&Sha256::digest(der))
+}
+
+fn failed(error: rcgen::Error) -> PartiesError {
+    PartiesError::Authority(error.to_string())
+}
+
+/// When certificates begin and cease to be valid, in seconds since 1970: an hour ago, for clocks that are behind.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Validity {
+    /// From when on.
+    pub from: u64,
+    /// Until when.
+    pub until: u64,
+}
+
+impl Validity {
+    /// From now on, for so many days.
+    pub fn days(days: u32) -> Self {
+        let now = now();
+        Self { from: now.saturating_sub(3600), until: now + 86_400 * u64::from(days) }
+    }
+
+    fn apply(self, parameters: &mut CertificateParams) {
+        let at = |seconds: u64| OffsetDateTime::UNIX_EPOCH + Duration::seconds(seconds as i64);
+        (parameters.not_before, parameters.not_after) = (at(self.from), at(self.until));
+    }
+}
+
+/// Writes a folder for every member of a plan among parties, below `folder`, and returns what they agree on.
+pub fn found<T: Task>(
+    folder: &Path,
+    (planned, schema): (&Plan<T>, &Schema),
+    names: &Names,
+    patience: u64,
+    validity: Validity,
+) -> Result<Agreement, PartiesError> {
+    names.check()?;
+    let odd = |error: serde_json::Error| PartiesError::Asked(error.to_string());
+    let request = serde_json::to_value(planned.request()).map_err(odd)?;
+    let asked = (request, serde_json::to_value(schema).map_err(odd)?);
+    let (issuer, authority) = authority(validity)?;
+    let (mut parties, mut servers, mut identities) = (vec![], vec![], vec![]);
+    for (name, rows) in &names.parties {
+        let identity = identity(name, &issuer, validity)?;
+        let fingerprint = fingerprint(&identity.der);
+        parties.push(Holder { name: name.clone(), rows: *rows, fingerprint });
+        identities.push(identity);
+    }
+    for (name, address) in &names.servers {
+        let identity = identity(name, &issuer, validity)?;
+        let fingerprint = fingerprint(&identity.der);
+        servers.push(Station { name: name.clone(), address: address.clone(), fingerprint });
+        identities.push(identity);
+    }
+    let agreement =
+        Agreement::new(asked, (parties, servers), (patience, authority, validity.until))?;
+    for identity in &identities {
+        let settings = Settings::usual(&identity.name);
+        let pems = (identity.certificate.as_str(), identity.key.as_str());
+        lay_out(&folder.join(&identity.name), &settings, &agreement, pems)?;
+    }
+    Ok(agreement)
+}
+
+/// An agreement with no certificates, for members of one process.
+pub fn without_certificates<T: Task>(
+    (planned, schema): (&Plan<T>, &Schema),
+    names: &Names,
+    patience: u64,
+) -> Result<Agreement, PartiesError> {
+    names.check()?;
+    let odd = |error: serde_json::Error| PartiesError::Asked(error.to_string());
+    let request = serde_json::to_value(planned.request()).map_err(odd)?;
+    let asked = (request, serde_json::to_value(schema).map_err(odd)?);
+    let none = String::new;
+    let party = |(name, rows): &(String, u64)| Holder {
+        name: name.clone(),
+        rows: *rows,
+        fingerprint: none(),
+    };
+    let server = |(name, address): &(String, String)| Station {
+        name: name.clone(),
+        address: address.clone(),
+        fingerprint: none(),
+    };
+    let members =
+        (names.parties.iter().map(party).collect(), names.servers.iter().map(server).collect());
+    Agreement::new(asked, members, (patience, none(), u64::MAX))
+}
+
+/// How many take part, by their names.
+pub fn among(names: &Names, honest: u32) -> Result<Among, PartiesError> {
+    let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+    let (parties, servers) = (count(names.parties.len()), count(names.servers.len()));
+    let among = Among { parties, servers, honest };
+    Ok(among.check().map_err(privet_learn::LearnError::from)?)
+}
+
+fn authority(validity: Validity) -> Result<(Issuer<'static, KeyPair>, String), PartiesError> {
+    let mut parameters = CertificateParams::new(Vec::<String>::new()).map_err(failed)?;
+    parameters.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    parameters.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
+    parameters.distinguished_name.push(DnType::CommonName, "privet agreement");
+    validity.apply(&mut parameters);
+    let key = KeyPair::generate().map_err(failed)?;
+    let certificate = parameters.self_signed(&key).map_err(failed)?;
+    Ok((Issuer::new(parameters, key), certificate.pem()))
+}
+
+struct Identity {
+    name: String,
+    certificate: String,
+    der: Vec<u8>,
+    key: String,
+}
+
+fn identity(
+    name: &str,
+    issuer: &Issuer<'static, KeyPair>,
+    validity: Validity,
+) -> Result<Identity, PartiesError> {
+    let mut parameters = CertificateParams::new(vec![inner_name(name)]).map_err(failed)?;
+    parameters.distinguished_name.push(DnType::CommonName, name);
+    parameters.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+    parameters.extended_key_usages =
+        vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
+    validity.apply(&mut parameters);
+    let key = KeyPair::generate().map_err(failed)?;
+    let certificate = parameters.signed_by(&key, issuer).map_err(failed)?;
+    Ok(Identity {
+        name: name.into(),
+        certificate: certificate.pem(),
+        der: certificate.der().to_vec(),
+        key: key.serialize_pem(),
+    })
+}

@@ -1,0 +1,171 @@
+//! What parties and servers say to each other.
+//!
+//! A frame is a header in JSON and a body of numbers, each preceded by its length in four bytes, most significant
+//! first. A body holds numbers of 128 bits, least significant byte first. Lengths beyond [`FRAME`] are refused before
+//! anything is read into memory.
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::io::{self, Read, Write};
+use zeroize::Zeroizing;
+
+/// The longest header and the longest body, in bytes.
+pub const FRAME: (u32, u32) = (65_536, 1 << 29);
+
+/// What a party says to a server.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Ask {
+    /// First of all.
+    Hello {
+        /// [`crate::Agreement::digest`].
+        agreement: String,
+        /// SHA-256 of the party's own schema.
+        schema: String,
+        /// Tells this party's run from one begun elsewhere under the same name.
+        instance: String,
+        /// Seconds since 1970.
+        clock: u64,
+    },
+    /// A share of the sums of a round, in the body.
+    Share {
+        /// From 0.
+        round: u64,
+        /// SHA-256 of what is charged.
+        leaf: String,
+        /// SHA-256 of all that was opened before.
+        heard: String,
+    },
+    /// What the server opens in a round, once it does.
+    Opening {
+        /// From 0.
+        round: u64,
+    },
+    /// The party has its result.
+    Done,
+    /// How far it is.
+    Status,
+}
+
+/// What a server says to a party.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "reply", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Reply {
+    /// To a greeting: the round that is open.
+    Welcome {
+        /// From 0.
+        round: u64,
+    },
+    /// The share is kept.
+    Taken,
+    /// In the body.
+    Opened,
+    /// Not yet; who is missing.
+    Waiting {
+        /// Names.
+        missing: Vec<String>,
+    },
+    /// How far it is.
+    Standing(Standing),
+    /// Not accepted; the run goes on.
+    Refused {
+        /// In words.
+        why: String,
+    },
+    /// The run is over, before its end.
+    Ended {
+        /// In words.
+        why: String,
+    },
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Standing {
+    /// Rounds that were opened.
+    pub opened: u64,
+    /// Whether that is all.
+    pub complete: bool,
+    /// Who joined.
+    pub joined: Vec<String>,
+    /// Whose share of the open round is missing.
+    pub missing: Vec<String>,
+    /// Why it ended, if it did before its end.
+    pub ended: Option<String>,
+}
+
+/// Writes a frame.
+pub fn write_frame(to: &mut impl Write, header: &impl Serialize, body: &[u128]) -> io::Result<()> {
+    let header = serde_json::to_vec(header)?;
+    let mut bytes = Zeroizing::new(Vec::with_capacity(header.len() + 16 * body.len() + 8));
+    bytes.extend((header.len() as u32).to_be_bytes());
+    bytes.extend(&header);
+    bytes.extend((16 * body.len() as u32).to_be_bytes());
+    for number in body {
+        bytes.extend(number.to_le_bytes());
+    }
+    to.write_all(&bytes)?;
+    to.flush()
+}
+
+/// Reads a frame whose body has at most this many numbers.
+pub fn read_frame<H: DeserializeOwned>(
+    from: &mut impl Read,
+    most: usize,
+) -> io::Result<(H, Zeroizing<Vec<u128>>)> {
+    let header = read_part(from, FRAME.0)?;
+    let header = serde_json::from_slice(&header)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "what came is no message"))?;
+    let limit = u32::try_from(16 * most as u64).unwrap_or(u32::MAX).min(FRAME.1);
+    let body = read_part(from, limit)?;
+    if body.len() % 16 != 0 {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "numbers are cut short"));
+    }
+    let number = |bytes: &[u8]| {
+        let mut word = [0; 16];
+        word.copy_from_slice(bytes);
+        u128::from_le_bytes(word)
+    };
+    Ok((header, Zeroizing::new(body.chunks_exact(16).map(number).collect())))
+}
+
+fn read_part(from: &mut impl Read, most: u32) -> io::Result<Zeroizing<Vec<u8>>> {
+    let mut length = [0; 4];
+    from.read_exact(&mut length)?;
+    let length = u32::from_be_bytes(length);
+    if length > most {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "what came is too long"));
+    }
+    let mut bytes = Zeroizing::new(vec![0; length as usize]);
+    from.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_come_back_as_they_went() {
+        let ask = Ask::Share { round: 3, leaf: "a".into(), heard: "b".into() };
+        let mut bytes = Vec::new();
+        write_frame(&mut bytes, &ask, &[1, u128::MAX, 7 << 100]).unwrap();
+        let (header, body): (Ask, _) = read_frame(&mut &bytes[..], 3).unwrap();
+        assert_eq!((header, &body[..]), (ask, &[1, u128::MAX, 7 << 100][..]));
+    }
+
+    #[test]
+    fn what_is_no_frame_is_refused() {
+        let mut bytes = Vec::new();
+        write_frame(&mut bytes, &Ask::Done, &[1, 2]).unwrap();
+        let read = |bytes: &[u8], most| read_frame::<Ask>(&mut &bytes[..], most).map(|_| ());
+        assert!(read(&bytes, 2).is_ok());
+        assert!(read(&bytes, 1).is_err(), "longer than any share");
+        for cut in 0..bytes.len() {
+            assert!(read(&bytes[..cut], 2).is_err(), "cut at {cut}");
+        }
+        assert!(read(&[0xff; 64], 2).is_err());
+        assert!(read(b"\0\0\0\x02{}\0\0\0\0", 2).is_err());
+        assert!(read(b"\0\0\0\x0e{\"ask\":\"done\"}\0\0\0\x03abc", 2).is_err());
+    }
+}

@@ -1,0 +1,284 @@
+//! A party's way to the servers: shares out, openings back, and both the same after a restart.
+
+use crate::PartiesError;
+use crate::agreement::{Agreement, digest_of, hex};
+use crate::folder::{Kept, Store};
+use crate::message::{Ask, Reply, Standing};
+use crate::server::now;
+use privet_dp::account::Event;
+use privet_dp::gate::GateError;
+use privet_dp::mechanism::shares::{Together, joined};
+use sha2::{Digest, Sha256};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use zeroize::Zeroizing;
+
+/// How questions get to a server.
+pub trait Line: Send {
+    /// Puts a question to the server of this place, and brings the answer. An error may be passing: it is tried again.
+    fn ask(
+        &mut self,
+        server: usize,
+        ask: &Ask,
+        body: &[u128],
+    ) -> Result<(Reply, Vec<u128>), PartiesError>;
+}
+
+/// One of the parties of an agreement.
+pub struct Party<L: Line> {
+    agreement: Agreement,
+    place: usize,
+    schema: String,
+    store: Option<Store>,
+    inner: Mutex<Inner<L>>,
+}
+
+struct Inner<L> {
+    line: L,
+    instance: String,
+    /// Of all that was opened so far.
+    heard: Sha256,
+    /// The last round for which shares were made.
+    kept: Option<Kept>,
+}
+
+impl<L: Line> Party<L> {
+    /// The party of this name. `schema` is that of its own table, in whichever form it compares.
+    pub fn new(
+        agreement: Agreement,
+        name: &str,
+        schema: &str,
+        line: L,
+    ) -> Result<Self, PartiesError> {
+        Self::with(agreement, name, schema, None, line)
+    }
+
+    pub(crate) fn with(
+        agreement: Agreement,
+        name: &str,
+        schema: &str,
+        store: Option<Store>,
+        line: L,
+    ) -> Result<Self, PartiesError> {
+        let odd = || PartiesError::Asked(format!("'{name}' is no party of the agreement"));
+        let place = agreement.party(name).ok_or_else(odd)?;
+        let (instance, kept) = match &store {
+            Some(store) => {
+                store.belongs_to(&agreement.digest())?;
+                (store.instance()?, store.kept()?)
+            }
+            None => (format!("{name} in this process"), None),
+        };
+        let inner = Mutex::new(Inner { line, instance, heard: Sha256::new(), kept });
+        let schema = hex(&Sha256::digest(schema));
+        Ok(Self { agreement, place, schema, store, inner })
+    }
+
+    /// What is agreed on.
+    pub fn agreement(&self) -> &Agreement {
+        &self.agreement
+    }
+
+    /// What the agreement says of it.
+    pub fn holder(&self) -> &crate::Holder {
+        &self.agreement.parties[self.place]
+    }
+
+    /// Greets every server: agreement, schema and clock are compared.
+    pub fn join(&self) -> Result<(), PartiesError> {
+        let mut inner = self.lock();
+        for server in 0..self.agreement.servers.len() {
+            self.greet(&mut inner, server)?;
+        }
+        Ok(())
+    }
+
+    /// How far each server is.
+    pub fn standing(&self) -> Vec<(String, Result<Standing, PartiesError>)> {
+        let mut inner = self.lock();
+        let mut all = Vec::new();
+        for (place, station) in self.agreement.servers.iter().enumerate() {
+            let found = match inner.line.ask(place, &Ask::Status, &[]) {
+                Ok((Reply::Standing(standing), _)) => Ok(standing),
+                Ok(_) => Err(PartiesError::Line(format!("{} gave an odd answer", station.name))),
+                Err(error) => Err(error),
+            };
+            all.push((station.name.clone(), found));
+        }
+        all
+    }
+
+    /// Tells every server that the result is there; one that is gone already does not matter.
+    pub fn finish(&self) {
+        let mut inner = self.lock();
+        for server in 0..self.agreement.servers.len() {
+            let _ = inner.line.ask(server, &Ask::Done, &[]);
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Inner<L>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn greet(&self, inner: &mut Inner<L>, server: usize) -> Result<(), PartiesError> {
+        let hello = Ask::Hello {
+            agreement: self.agreement.digest(),
+            schema: self.schema.clone(),
+            instance: inner.instance.clone(),
+            clock: now(),
+        };
+        match self.asked(inner, server, &hello, &[])?.0 {
+            Reply::Welcome { .. } => Ok(()),
+            reply => Err(self.odd(server, &reply)),
+        }
+    }
+
+    /// Asks until there is an answer, or patience is at its end.
+    fn asked(
+        &self,
+        inner: &mut Inner<L>,
+        server: usize,
+        ask: &Ask,
+        body: &[u128],
+    ) -> Result<(Reply, Vec<u128>), PartiesError> {
+        let (began, patience) = (Instant::now(), Duration::from_secs(self.agreement.patience));
+        let mut pause = Duration::from_millis(50);
+        loop {
+            match inner.line.ask(server, ask, body) {
+                Ok(answer) => return Ok(answer),
+                Err(error @ PartiesError::Line(_)) if began.elapsed() < patience => {
+                    let _ = error;
+                    std::thread::sleep(pause);
+                    pause = (pause * 2).min(Duration::from_secs(2));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn odd(&self, server: usize, reply: &Reply) -> PartiesError {
+        let name = &self.agreement.servers[server].name;
+        PartiesError::Ended(match reply {
+            Reply::Refused { why } => format!("server {name} refuses: {why}"),
+            Reply::Ended { why } => format!("server {name} ended the run: {why}"),
+            _ => format!("server {name} gave an odd answer"),
+        })
+    }
+
+    fn round(
+        &self,
+        round: u64,
+        leaf: &Event,
+        fresh: Vec<Zeroizing<Vec<u128>>>,
+    ) -> Result<Vec<Vec<u128>>, PartiesError> {
+        let mut inner = self.lock();
+        let inner = &mut *inner;
+        let length = fresh.first().map_or(0, |share| share.len());
+        // A round from before a restart was sent then, and is not made again: the shares that count are those on disk.
+        let past = inner.kept.as_ref().is_some_and(|kept| round < kept.round);
+        let again = inner.kept.as_ref().is_some_and(|kept| round == kept.round);
+        if !past && !again {
+            let kept = Kept { round, shares: fresh };
+            if let Some(store) = &self.store {
+                store.keep_shares(&kept)?;
+            }
+            inner.kept = Some(kept);
+        }
+        let shares = match &inner.kept {
+            Some(kept) if !past => kept.shares.clone(),
+            _ => Vec::new(),
+        };
+        let leaf = serde_json::to_value(leaf).map(|leaf| digest_of(&leaf)).unwrap_or_default();
+        let heard = hex(&inner.heard.clone().finalize());
+        for (server, share) in shares.iter().enumerate() {
+            let ask = Ask::Share { round, leaf: leaf.clone(), heard: heard.clone() };
+            self.sent(inner, server, &ask, share)?;
+        }
+        let mut openings = Vec::new();
+        for server in 0..self.agreement.servers.len() {
+            openings.push(self.awaited(
+                inner,
+                server,
+                round,
+                (&leaf, &heard),
+                shares.get(server),
+            )?);
+        }
+        if openings.iter().any(|opening| opening.len() != length) {
+            return Err(PartiesError::Ended("a server opened sums of another length".into()));
+        }
+        let sum = joined(&openings).unwrap_or_default();
+        inner.heard.update(round.to_le_bytes());
+        sum.iter().for_each(|value| inner.heard.update(value.to_le_bytes()));
+        Ok(openings)
+    }
+
+    /// Brings a server its share; one that was restarted is greeted first.
+    fn sent(
+        &self,
+        inner: &mut Inner<L>,
+        server: usize,
+        ask: &Ask,
+        share: &[u128],
+    ) -> Result<(), PartiesError> {
+        match self.asked(inner, server, ask, share)?.0 {
+            Reply::Taken => Ok(()),
+            Reply::Refused { .. } => {
+                self.greet(inner, server)?;
+                match self.asked(inner, server, ask, share)?.0 {
+                    Reply::Taken => Ok(()),
+                    reply => Err(self.odd(server, &reply)),
+                }
+            }
+            reply => Err(self.odd(server, &reply)),
+        }
+    }
+
+    /// What a server opens, once everyone's share is there. A server that was restarted may have lost ours: it is sent
+    /// again, the same numbers.
+    fn awaited(
+        &self,
+        inner: &mut Inner<L>,
+        server: usize,
+        round: u64,
+        (leaf, heard): (&str, &str),
+        share: Option<&Zeroizing<Vec<u128>>>,
+    ) -> Result<Vec<u128>, PartiesError> {
+        // A little longer than the servers', who then say who is missing.
+        let patience = Duration::from_secs(self.agreement.patience + 30);
+        let (began, own) = (Instant::now(), &self.holder().name);
+        loop {
+            let (reply, body) = self.asked(inner, server, &Ask::Opening { round }, &[])?;
+            match reply {
+                Reply::Opened => return Ok(body),
+                Reply::Waiting { missing } if began.elapsed() < patience => {
+                    if missing.contains(own)
+                        && let Some(share) = share
+                    {
+                        let (leaf, heard) = (leaf.into(), heard.into());
+                        self.sent(inner, server, &Ask::Share { round, leaf, heard }, share)?;
+                    }
+                }
+                Reply::Waiting { missing } => {
+                    return Err(PartiesError::Ended(format!(
+                        "round {} waited too long for {}",
+                        round + 1,
+                        missing.join(", ")
+                    )));
+                }
+                reply => return Err(self.odd(server, &reply)),
+            }
+        }
+    }
+}
+
+impl<L: Line> Together for Party<L> {
+    fn exchange(
+        &self,
+        round: u64,
+        leaf: &Event,
+        shares: Vec<Zeroizing<Vec<u128>>>,
+    ) -> Result<Vec<Vec<u128>>, GateError> {
+        Ok(self.round(round, leaf, shares)?)
+    }
+}

@@ -1,0 +1,292 @@
+//! The line over a network: TLS 1.3, both sides with a certificate of the agreement's authority.
+//!
+//! A member is known by the fingerprint of its certificate, which the agreement states: another certificate of the same
+//! authority is no way in. Every read and write has a limit in time, so that nobody is held up by a silent peer.
+
+use crate::authority::{fingerprint, inner_name};
+use crate::message::{Ask, Reply, read_frame, write_frame};
+use crate::{Agreement, Folder, Line, PartiesError, Server};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{
+    AlertDescription, CertificateError, ClientConfig, ClientConnection, RootCertStore,
+    ServerConfig, ServerConnection, StreamOwned,
+};
+use std::io::{self, ErrorKind};
+use std::net::{TcpListener, TcpStream, ToSocketAddrs};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long one read or write may take.
+const SILENCE: Duration = Duration::from_secs(20);
+/// How long a connection may take to come about.
+const CONNECTING: Duration = Duration::from_secs(5);
+/// Numbers that an answer may have at most.
+const LONGEST: usize = 1 << 24;
+
+fn odd(error: impl std::fmt::Display) -> PartiesError {
+    PartiesError::Asked(format!("certificate or key cannot be used: {error}"))
+}
+
+fn provider() -> Arc<rustls::crypto::CryptoProvider> {
+    Arc::new(rustls::crypto::ring::default_provider())
+}
+
+fn roots(agreement: &Agreement) -> Result<RootCertStore, PartiesError> {
+    let mut roots = RootCertStore::empty();
+    let authority = CertificateDer::from_pem_slice(agreement.authority.as_bytes()).map_err(odd)?;
+    roots.add(authority).map_err(odd)?;
+    Ok(roots)
+}
+
+fn identity(
+    folder: &Folder,
+) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), PartiesError> {
+    let (certificate, key) = folder.identity()?;
+    let certificate = CertificateDer::from_pem_slice(&certificate).map_err(odd)?;
+    let settings = folder.settings();
+    let agreement = folder.agreement();
+    let stated = agreement
+        .parties
+        .iter()
+        .map(|one| (&one.name, &one.fingerprint))
+        .chain(agreement.servers.iter().map(|one| (&one.name, &one.fingerprint)))
+        .find(|(name, _)| **name == settings.name);
+    match stated {
+        Some((_, stated)) if *stated == fingerprint(&certificate) => {}
+        Some(_) => {
+            return Err(PartiesError::Asked(format!(
+                "the certificate of {} is not the one that the agreement names",
+                settings.name
+            )));
+        }
+        None => {
+            return Err(PartiesError::Asked(format!(
+                "'{}' is no member of the agreement",
+                privet_core::printable(&settings.name)
+            )));
+        }
+    }
+    Ok((vec![certificate], PrivateKeyDer::from_pem_slice(&key).map_err(odd)?))
+}
+
+/// A party's connections, one to each server, made when needed and again when lost.
+pub struct Connections {
+    agreement: Agreement,
+    config: Arc<ClientConfig>,
+    open: Vec<Option<Stream>>,
+}
+
+type Stream = StreamOwned<ClientConnection, TcpStream>;
+
+impl Connections {
+    /// Those of a party's folder; none is made yet.
+    pub fn new(folder: &Folder) -> Result<Self, PartiesError> {
+        let agreement = folder.agreement().clone();
+        let (chain, key) = identity(folder)?;
+        if crate::server::now() > agreement.expires {
+            return Err(PartiesError::Asked(
+                "the certificates of the agreement have expired: ask for a new agreement".into(),
+            ));
+        }
+        let config = ClientConfig::builder_with_provider(provider())
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .map_err(odd)?
+            .with_root_certificates(roots(&agreement)?)
+            .with_client_auth_cert(chain, key)
+            .map_err(odd)?;
+        let open = agreement.servers.iter().map(|_| None).collect();
+        Ok(Self { agreement, config: Arc::new(config), open })
+    }
+
+    fn connect(&self, server: usize) -> Result<Stream, PartiesError> {
+        let station = &self.agreement.servers[server];
+        let lost = |error: io::Error| in_words(&station.name, &station.address, &error);
+        let mut addresses = station.address.to_socket_addrs().map_err(lost)?;
+        let none = || io::Error::new(ErrorKind::NotFound, "the address leads nowhere");
+        let address = addresses.next().ok_or_else(none).map_err(lost)?;
+        let socket = TcpStream::connect_timeout(&address, CONNECTING).map_err(lost)?;
+        limit(&socket).map_err(lost)?;
+        let name = ServerName::try_from(inner_name(&station.name)).map_err(odd)?;
+        let connection = ClientConnection::new(Arc::clone(&self.config), name).map_err(odd)?;
+        let mut stream = StreamOwned::new(connection, socket);
+        while stream.conn.is_handshaking() {
+            stream.conn.complete_io(&mut stream.sock).map_err(lost)?;
+        }
+        let shown = stream.conn.peer_certificates().and_then(|chain| chain.first());
+        if shown.map(|shown| fingerprint(shown)) != Some(station.fingerprint.clone()) {
+            return Err(PartiesError::Asked(format!(
+                "who answers at {} is not server {}: its certificate is another than the agreement names",
+                station.address, station.name
+            )));
+        }
+        Ok(stream)
+    }
+}
+
+fn limit(socket: &TcpStream) -> io::Result<()> {
+    socket.set_read_timeout(Some(SILENCE))?;
+    socket.set_write_timeout(Some(SILENCE))?;
+    socket.set_nodelay(true)
+}
+
+/// What went wrong with a connection. What cannot pass by itself is no line that is tried again.
+fn in_words(name: &str, address: &str, error: &io::Error) -> PartiesError {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    match inner {
+        Some(rustls::Error::InvalidCertificate(
+            CertificateError::Expired | CertificateError::ExpiredContext { .. },
+        )) => PartiesError::Asked(format!(
+            "the certificate of {name} has expired: ask for a new agreement"
+        )),
+        Some(rustls::Error::InvalidCertificate(
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. },
+        )) => PartiesError::Asked(format!(
+            "the certificate of {name} is not valid yet: is the clock of this machine right?"
+        )),
+        Some(rustls::Error::InvalidCertificate(why)) => {
+            PartiesError::Asked(format!("the certificate of {name} is not accepted: {why:?}"))
+        }
+        Some(rustls::Error::AlertReceived(AlertDescription::CertificateExpired)) => {
+            PartiesError::Asked(format!(
+                "{name} says that our certificate has expired: ask for a new agreement"
+            ))
+        }
+        Some(rustls::Error::AlertReceived(
+            alert @ (AlertDescription::UnknownCA
+            | AlertDescription::BadCertificate
+            | AlertDescription::CertificateUnknown
+            | AlertDescription::CertificateRequired
+            | AlertDescription::AccessDenied),
+        )) => PartiesError::Asked(format!("{name} does not accept our certificate ({alert:?})")),
+        _ => PartiesError::Line(format!("server {name} at {address} cannot be reached: {error}")),
+    }
+}
+
+impl Line for Connections {
+    fn ask(
+        &mut self,
+        server: usize,
+        ask: &Ask,
+        body: &[u128],
+    ) -> Result<(Reply, Vec<u128>), PartiesError> {
+        let mut stream = match self.open[server].take() {
+            Some(stream) => stream,
+            None => self.connect(server)?,
+        };
+        let asked = write_frame(&mut stream, ask, body)
+            .and_then(|()| read_frame::<Reply>(&mut stream, LONGEST));
+        match asked {
+            Ok((reply, body)) => {
+                self.open[server] = Some(stream);
+                Ok((reply, body.to_vec()))
+            }
+            // The connection is given up; the next question makes another.
+            Err(error) => {
+                let station = &self.agreement.servers[server];
+                Err(in_words(&station.name, &station.address, &error))
+            }
+        }
+    }
+}
+
+/// Lets a server listen until everyone has what they came for, or the run is over and everyone could hear of it.
+pub fn serve(
+    folder: &Folder,
+    server: Arc<Server>,
+    tell: Arc<dyn Fn(&str) + Send + Sync>,
+) -> Result<(), PartiesError> {
+    let (chain, key) = identity(folder)?;
+    let clients = WebPkiClientVerifier::builder_with_provider(
+        Arc::new(roots(folder.agreement())?),
+        provider(),
+    );
+    let config = ServerConfig::builder_with_provider(provider())
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .map_err(odd)?
+        .with_client_cert_verifier(clients.build().map_err(odd)?)
+        .with_single_cert(chain, key)
+        .map_err(odd)?;
+    let config = Arc::new(config);
+    let place = server.agreement().server(server.name()).unwrap_or_default();
+    let station = &server.agreement().servers[place];
+    let address = folder.settings().listen.clone().unwrap_or_else(|| station.address.clone());
+    let lost =
+        |error: io::Error| PartiesError::Line(format!("cannot listen at {address}: {error}"));
+    let listener = TcpListener::bind(&address).map_err(lost)?;
+    listener.set_nonblocking(true).map_err(lost)?;
+    tell(&format!("server {} listens at {address}", server.name()));
+    let mut over = None;
+    loop {
+        match listener.accept() {
+            Ok((socket, from)) => {
+                let (config, server, tell) =
+                    (Arc::clone(&config), Arc::clone(&server), Arc::clone(&tell));
+                std::thread::spawn(move || {
+                    if let Err(error) = attend(socket, config, &server, &*tell) {
+                        tell(&format!("connection from {from}: {error}"));
+                    }
+                });
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            Err(error) => tell(&format!("a connection failed: {error}")),
+        }
+        server.lose_patience();
+        if server.is_over() {
+            let since = over.get_or_insert_with(std::time::Instant::now);
+            let linger = match server.ended() {
+                // So that everyone hears why.
+                Some(_) => Duration::from_secs(server.agreement().patience.min(10)),
+                None => Duration::from_millis(200),
+            };
+            if since.elapsed() > linger {
+                return match server.ended() {
+                    Some(why) => Err(PartiesError::Ended(format!("the run was ended: {why}"))),
+                    None => Ok(()),
+                };
+            }
+        }
+    }
+}
+
+/// Answers one party until it goes.
+fn attend(
+    socket: TcpStream,
+    config: Arc<ServerConfig>,
+    server: &Server,
+    tell: &dyn Fn(&str),
+) -> io::Result<()> {
+    socket.set_nonblocking(false)?;
+    limit(&socket)?;
+    let connection = ServerConnection::new(config).map_err(io::Error::other)?;
+    let mut stream = StreamOwned::new(connection, socket);
+    while stream.conn.is_handshaking() {
+        stream.conn.complete_io(&mut stream.sock)?;
+    }
+    let shown = stream.conn.peer_certificates().and_then(|chain| chain.first());
+    let shown = shown.map(|shown| fingerprint(shown)).unwrap_or_default();
+    let parties = &server.agreement().parties;
+    let Some(party) = parties.iter().position(|one| one.fingerprint == shown) else {
+        return Err(io::Error::other("who connects is no party of the agreement"));
+    };
+    loop {
+        let (ask, body) = match read_frame::<Ask>(&mut stream, server.longest_share()) {
+            Ok(read) => read,
+            Err(error) => {
+                // A party that goes, or is slow, is waited for; one that talks nonsense is reported.
+                if error.kind() == ErrorKind::InvalidData {
+                    tell(&format!(
+                        "{} sent something that is no message: {error}",
+                        parties[party].name
+                    ));
+                }
+                return Ok(());
+            }
+        };
+        let (reply, opening) = server.answer(party, &ask, &body);
+        write_frame(&mut stream, &reply, &opening)?;
+    }
+}

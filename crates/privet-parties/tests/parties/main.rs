@@ -1,0 +1,8 @@
+//! Parties and servers: whole runs, in memory and over TLS, and everything that goes wrong.
+
+mod cheating;
+mod common;
+mod crowd;
+mod network;
+mod restart;
+mod together;

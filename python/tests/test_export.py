@@ -1,0 +1,184 @@
+"""Models taken away: ONNX, SQL and scikit-learn say what privet says."""
+
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import privet
+import pytest
+
+duckdb = pytest.importorskip("duckdb")
+onnxruntime = pytest.importorskip("onnxruntime")
+
+
+def people(rows=400, seed=5):
+    """Numbers beyond their bounds, categories that are not listed, cells that are missing."""
+    random = np.random.default_rng(seed)
+    age = random.uniform(-10, 120, rows)
+    pay = random.exponential(300, rows)
+    pay[random.random(rows) < 0.1] = np.nan
+    work = random.choice(np.array(["farm", "shop", "o'brien \"x\"", "elsewhere"], dtype=object), rows)
+    work[random.random(rows) < 0.1] = None
+    smokes = random.choice(["no", "yes"], rows)
+    risk = (age - 50) / 30 + (work == "shop") - (smokes == "no") + random.normal(size=rows) / 2
+    frame = pd.DataFrame({"age": age, "my pay": pay, "wo\"rk": work, "smokes": smokes})
+    return frame, risk
+
+
+COLUMNS = {
+    "age": privet.number(0, 100),
+    "my pay": privet.number(0, 1000, missing="category", transform="log1p"),
+    "wo\"rk": privet.category(["farm", "shop", "o'brien \"x\""], unknown="other", missing="category"),
+    "smokes": privet.binary("no", "yes"),
+}
+UNFOLDED = {
+    "age": privet.number(0, 100, basis={"hats": 5}),
+    "my pay": privet.number(0, 1000, basis={"hats": 4, "knots": "log"}, missing=50.0),
+    "wo\"rk": privet.category(["farm", "shop", "o'brien \"x\""], unknown="farm", missing="shop"),
+    "smokes": privet.binary("no", "yes"),
+}
+
+
+def schema(columns, clip=1.0, **target):
+    draft = privet.Schema(columns, target="y", clip=clip, **target).to_dict()
+    if columns is UNFOLDED:
+        draft["pairs"] = [{"columns": ["age", "my pay"], "hats": 3}, {"columns": ["wo\"rk", "age"]}]
+    return privet.Schema.from_dict(draft)
+
+
+def by_onnx(model, frame):
+    session = onnxruntime.InferenceSession(model.to_onnx(), providers=["CPUExecutionProvider"])
+    feeds = {}
+    for given in session.get_inputs():
+        column = frame[given.name]
+        if given.type == "tensor(double)":
+            feeds[given.name] = column.to_numpy(dtype=np.float64)[:, None]
+        else:
+            # As a file has it: nothing at all is a missing cell.
+            feeds[given.name] = column.fillna("").astype(str).to_numpy(dtype=object)[:, None]
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(None, feeds), strict=True)), session
+
+
+def by_sql(model, frame):
+    query = model.to_sql("my \"rows\"", id="place")
+    numbered = frame.assign(place=np.arange(len(frame)))
+    lite = sqlite3.connect(":memory:")
+    numbered.to_sql("my \"rows\"", lite, index=False)
+    duck = duckdb.connect()
+    duck.register("given", numbered.where(numbered.notna(), None))
+    duck.execute("CREATE TABLE \"my \"\"rows\"\"\" AS SELECT * FROM given")
+    found = [pd.read_sql(query, lite), duck.execute(query).df()]
+    return [table.sort_values("place").reset_index(drop=True) for table in found]
+
+
+CLASSIFIERS = [
+    (COLUMNS, "auto", {}),
+    (UNFOLDED, "auto", {}),
+    (COLUMNS, "amp", {"clip": 0.7}),
+    (UNFOLDED, "amp", {"clip": 1.0}),
+    (UNFOLDED, "amp", {"clip": 50.0}),
+    (COLUMNS, "gd", {}),
+    (COLUMNS, "centred-gd", {}),
+]
+
+
+@pytest.mark.parametrize(("columns", "method", "more"), CLASSIFIERS)
+def test_two_classes_are_predicted_alike(columns, method, more):
+    frame, risk = people()
+    y = np.where(risk > 0, "yes", "no")
+    model = privet.PrivateLogisticRegression(
+        epsilon=20, schema=schema(columns, classes=["no", "yes"], **more), method=method
+    ).fit(frame, y)
+    scores = model.decision_function(frame)
+    # privet rounds rows to 24 bits: only next to 0 could a class differ.
+    clear = np.abs(scores) > 1e-5
+    assert clear.mean() > 0.95
+    found, session = by_onnx(model, frame)
+    np.testing.assert_allclose(found["scores"][:, 0], scores, atol=1e-5, rtol=1e-5)
+    assert np.array_equal(found["prediction"][clear], model.predict(frame)[clear])
+    np.testing.assert_allclose(found["probabilities"], model.predict_proba(frame), atol=1e-5)
+    assert "privet.certificate" in session.get_modelmeta().custom_metadata_map
+    for table in by_sql(model, frame):
+        assert np.array_equal(table["prediction"].to_numpy()[clear], model.predict(frame)[clear])
+        np.testing.assert_allclose(table["probability yes"], model.predict_proba(frame)[:, 1], atol=1e-5)
+    steps = model.to_sklearn()
+    np.testing.assert_allclose(steps.decision_function(frame), scores, atol=1e-6)
+    assert np.array_equal(steps.predict(frame)[clear], model.predict(frame)[clear])
+
+
+@pytest.mark.parametrize("method", ["auto", "amp", "gd"])
+def test_several_classes_are_predicted_alike(method):
+    frame, risk = people()
+    y = np.select([risk < -0.5, risk < 0.5], ["low", "mid"], "high")
+    classes = ["low", "mid", "high"]
+    model = privet.PrivateLogisticRegression(epsilon=30, schema=schema(COLUMNS, classes=classes), method=method)
+    model.fit(frame, y)
+    scores = np.sort(model.decision_function(frame), axis=1)
+    clear = scores[:, -1] - scores[:, -2] > 1e-5
+    expected = model.predict(frame)[clear]
+    found, _ = by_onnx(model, frame)
+    assert np.array_equal(found["prediction"][clear], expected)
+    order = [classes.index(label) for label in model.classes_]
+    np.testing.assert_allclose(found["probabilities"][:, order], model.predict_proba(frame), atol=1e-5)
+    for table in by_sql(model, frame):
+        assert np.array_equal(table["prediction"].to_numpy()[clear], expected)
+    assert np.array_equal(model.to_sklearn().predict(frame)[clear], expected)
+
+
+def test_numbers_are_predicted_alike():
+    frame, risk = people()
+    declared = schema(COLUMNS, target_bounds=(-3, 3))
+    models = [
+        privet.PrivateLinearRegression(epsilon=20, schema=declared),
+        privet.PrivateLinearRegression(epsilon=20, schema=declared, method="amp", loss="huber"),
+        privet.PrivatePoissonRegressor(epsilon=20, schema=schema(COLUMNS, target_bounds=(0, 6))),
+    ]
+    for model, y in zip(models, [risk, risk, np.clip(risk, 0, 6)], strict=True):
+        model.fit(frame, y)
+        expected = model.predict(frame)
+        found, _ = by_onnx(model, frame)
+        np.testing.assert_allclose(found["prediction"][:, 0], expected, atol=1e-5)
+        for table in by_sql(model, frame):
+            np.testing.assert_allclose(table["prediction"], expected, atol=1e-5)
+    inside = np.abs(models[0].predict(frame)) < 3
+    np.testing.assert_allclose(models[0].to_sklearn().predict(frame)[inside], models[0].predict(frame)[inside], atol=1e-6)
+
+
+def test_arrays_have_columns_by_number(table):
+    X, y = table
+    model = privet.PrivateLogisticRegression(epsilon=5, bounds=(-1, 1), classes=[0, 1]).fit(X, y)
+    frame = pd.DataFrame(X, columns=["x0", "x1", "x2"])
+    found, _ = by_onnx(model, frame)
+    np.testing.assert_allclose(found["scores"][:, 0], model.decision_function(X), atol=1e-5)
+    assert model.to_csv().splitlines()[0].startswith("column,weight for 1")
+
+
+def test_missing_cells_that_are_refused_have_no_prediction():
+    frame, risk = people()
+    columns = {"age": privet.number(0, 100), "smokes": privet.binary("no", "yes")}
+    model = privet.PrivateLogisticRegression(epsilon=20, schema=schema(columns, classes=["no", "yes"]))
+    model.fit(frame[["age", "smokes"]], np.where(risk > 0, "yes", "no"))
+    frame.loc[3, "age"] = np.nan
+    found, _ = by_onnx(model, frame)
+    assert found["prediction"][3] == "" and np.isnan(found["scores"][3, 0])
+    for table in by_sql(model, frame):
+        assert pd.isna(table["prediction"][3]) and table["prediction"].notna().sum() == len(frame) - 1
+
+
+def test_what_cannot_be_taken_away_is_refused_in_words(table, tmp_path):
+    frame, risk = people()
+    hashed = {"wo\"rk": privet.category(8), "age": privet.number(0, 100)}
+    model = privet.PrivateLogisticRegression(
+        epsilon=5, schema=privet.Schema(hashed, target="y", classes=["no", "yes"], invalid="drop")
+    )
+    model.fit(frame[["wo\"rk", "age"]], np.where(risk > 0, "yes", "no"))
+    with pytest.raises(ValueError, match="hash"):
+        model.to_onnx()
+    X, y = table
+    fitted = privet.PrivateLogisticRegression(epsilon=5, bounds=(-1, 1), classes=[0, 1]).fit(X, y)
+    path = tmp_path / "model.onnx"
+    fitted.to_onnx(path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(FileExistsError):
+        fitted.to_onnx(path)

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Packs the command for those without Rust, into dist/: a static binary, completions, manual pages, checksums.
+# Without the musl target (rustup target add x86_64-unknown-linux-musl) it says so and packs a dynamic one.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+CARGO="${CARGO:-cargo}"
+machine="$(uname -m)"
+target="$machine-unknown-linux-musl"
+scripts/venv.sh scripts/requirements-dist.txt
+export PATH="$PWD/.venv/bin:$PATH"
+if rustup target list --installed 2>/dev/null | grep -qx "$target" || rustup target add "$target" >/dev/null 2>&1; then
+    "$CARGO" zigbuild --locked --release --target "$target" -p privet-cli
+    binary="target/$target/release/privet" kind=static
+else
+    echo "NOT STATIC: the target $target cannot be installed here; the binary needs this system's C library" >&2
+    "$CARGO" build --locked --release -p privet-cli
+    binary=target/release/privet kind=dynamic
+fi
+version="$("$binary" --version | awk '{ print $2 }')"
+name="privet-$version-$machine-linux-$kind"
+folder="dist/$name"
+rm -rf "$folder"
+mkdir -p "$folder/completions" "$folder/man"
+cp "$binary" README.md LICENSE-MIT LICENSE-APACHE "$folder/"
+for shell in bash zsh fish; do
+    "$binary" completions "$shell" >"$folder/completions/privet.$shell"
+done
+"$binary" man --out "$folder/man"
+tar -C dist --sort=name --owner=0 --group=0 --numeric-owner --mtime='1980-01-01' -czf "dist/$name.tar.gz" "$name"
+rm -rf "$folder"
+(cd dist && sha256sum "$name.tar.gz" >"SHA256SUMS-$kind" && cat "SHA256SUMS-$kind")

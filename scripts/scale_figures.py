@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Tables of docs/scale.md, from the results file of `privet bench run scale`: none of their numbers is typed by hand.
+
+    python3 scripts/scale_figures.py privet-bench-scale/results.jsonl
+"""
+
+import json
+import sys
+
+
+def shown(value, digits):
+    return "–" if value is None else f"{value:,.{digits}f}"
+
+
+def table(header, rows):
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
+
+
+def main(path):
+    with open(path, encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file if line.strip()]
+    heads = [line for line in lines if "commit" in line]
+    races = {part: [line for line in lines if line.get("race") == f"scale-{part}"] for part in ("stand-ins", "growth", "race")}
+    for head in heads:
+        facts = {key: head[key] for key in ("commit", "date", "started", "cores", "processor", "cpu") if key in head}
+        print(f"<!-- {json.dumps(facts, ensure_ascii=False)} -->")
+    if races["stand-ins"]:
+        print("\n**Stand-ins**, from files of rows.\n")
+        print(table(
+            ["set", "rows × columns", "ε", "asked", "took", "passes", "seconds", "GB/s", "peak GB", "accuracy", "behind"],
+            [[line["size"], f"{line['rows']:,} × {line['columns']}", f"{line['epsilon']:g}" if line["epsilon"] else "none",
+              line["method"], line["settled"], shown(line["passes"], 0), shown(line["seconds"], 1),
+              shown(line["gigabytes_a_second"], 2), shown(line["peak_gigabytes"], 2), shown(line["accuracy"], 2),
+              shown(line["behind"], 2)] for line in races["stand-ins"]],
+        ))
+    if races["growth"]:
+        print("\n**Growth** with the rows.\n")
+        print(table(
+            ["rows", "from", "asked", "took", "passes", "seconds", "slope", "GB/s", "files alone GB/s", "peak GB"],
+            [[f"{line['rows']:,}", line["storage"], line["method"], line["settled"], shown(line.get("passes"), 0),
+              shown(line["seconds"], 2), shown(line.get("slope"), 2), shown(line.get("gigabytes_a_second"), 2),
+              shown(line.get("read_gigabytes_a_second"), 2), shown(line["peak_gigabytes"], 2)] for line in races["growth"]],
+        ))
+    if races["race"]:
+        print("\n**Race**, the same rows in one run.\n")
+        print(table(
+            ["who", "from", "rows × columns", "seconds", "accuracy", "peak GB", "of lbfgs", "of sgd"],
+            [[line["who"], line.get("storage", "–"), f"{line['rows']:,} × {line['columns']}", shown(line["seconds"], 2),
+              shown(line["accuracy"], 2), shown(line["peak_gigabytes"], 2), shown(line.get("times_lbfgs"), 2),
+              shown(line.get("times_sgd"), 2)] for line in races["race"]],
+        ))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
