@@ -88,7 +88,7 @@ def main():
             begun = time.monotonic()
             model, passes = learner(method)()
             took = time.monotonic() - begun
-            accuracy = model.score(held[names], held["y"].astype(int).astype(str))
+            accuracy = model.score(held[names], held["y"].astype(int))
             said(turn, f"privet {method}", took, passes, accuracy, method=model.plan_.method)
     spark.stop()
 
