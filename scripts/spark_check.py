@@ -177,7 +177,7 @@ def killed(spark, path, data, master, workers, folder):
             model = private.fit(in_partitions(spark, path, 4), ledger=ledger, **given)
         assert verify(model).valid
         charged = ledger.history()
-        assert [(each["state"], each["epsilon"]) for each in charged] == [("spent", 1.0)], charged
+        assert [(each["state"], each["epsilon"]) for each in charged] == [("settled", 1.0)], charged
     said("the ledger was charged once, though a worker was killed in a pass", begun)
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import time
 import warnings
 
@@ -40,7 +41,7 @@ def main():
         parser.add_argument(ignored)
     given = parser.parse_args()
     warnings.simplefilter("ignore")
-    path = f"{given.folder}/race.parquet"
+    path = os.path.abspath(f"{given.folder}/race.parquet")
     schema, names = written(path, given.rows, given.columns)
     spark = session(given.master, memory="1500m")
     wait_for(spark, 2)
@@ -87,7 +88,7 @@ def main():
             begun = time.monotonic()
             model, passes = learner(method)()
             took = time.monotonic() - begun
-            accuracy = model.score(held[names], held["y"].astype(int).astype(str))
+            accuracy = model.score(held[names], held["y"].astype(int))
             said(turn, f"privet {method}", took, passes, accuracy, method=model.plan_.method)
     spark.stop()
 

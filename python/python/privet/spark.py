@@ -218,10 +218,11 @@ class _Spark:
     def _arrange(self, rows: int, pieces: int) -> Any:
         """The rows of whole pieces in each partition, in order; each block is looked at again on its way."""
         parts = min(pieces, max(self.parts, 1))
+        keys = self._keys(parts)
         given = {
             "recorded": [(*place, *each) for place, each in self.prints.items()],
             "edges": _workers.edges_of(rows, pieces),
-            "keys": [self._keys(parts)[piece * parts // pieces] for piece in range(pieces)],
+            "keys": [keys[piece * parts // pieces] for piece in range(pieces)],
         }
         cut = self.encoded.mapInArrow(_on_executors("cut", given), "key long, piece long, first long, block binary")
         return cut.repartition(parts, "key").sortWithinPartitions("piece", "first").persist()

@@ -178,8 +178,7 @@ impl Cache {
                 unit_key,
                 any_storage,
                 allow_empty: true,
-                progress: None,
-                keep: None,
+                ..ReadOptions::default()
             };
             let encoded = self.encode_file(place, file, schema, &options);
             failed.fetch_or(encoded.is_err(), Ordering::Relaxed);
