@@ -105,7 +105,8 @@ impl VotePlan {
             Some(name) => Teacher::named(name)?,
             None => Teacher::Outside { what },
         };
-        let task = Vote { queries, teachers, teacher, aggregator, stream: false };
+        let task =
+            Vote { queries, teachers, teacher, aggregator, stream: false, beside: 0, public: None };
         let neighbours = neighbours.parse::<Neighbours>()?;
         let schema = schema.get().0.linear();
         let request = task.request(&schema, rows, neighbours, (epsilon, delta))?;

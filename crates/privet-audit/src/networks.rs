@@ -93,7 +93,7 @@ impl Subject {
 /// A method of few steps, nearly all records in each.
 fn short(name: &str) -> Result<Method, AuditError> {
     let method: Method = name.parse()?;
-    let method = method.with("steps", STEPS)?.with("clip", CLIP)?.with("averaged", "0")?;
+    let method = method.with("steps", STEPS)?.with("clip", CLIP)?;
     let known = method.info().settings;
     let one = |method: Method, (name, value): (&str, &str)| match known
         .iter()
@@ -102,7 +102,8 @@ fn short(name: &str) -> Result<Method, AuditError> {
         true => method.with(name, value),
         false => Ok(method),
     };
-    Ok([("batch", SAMPLE), ("clip_difference", "0.0001")].into_iter().try_fold(method, one)?)
+    let few = [("averaged", "0"), ("batch", SAMPLE), ("clip_difference", "0.0001")];
+    Ok(few.into_iter().try_fold(method, one)?)
 }
 
 /// Audits a training.

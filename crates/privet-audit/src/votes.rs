@@ -44,6 +44,7 @@ impl Subject {
         for (name, settings) in [
             ("sparse-vector", &[("cutoff", "1")][..]),
             ("sparse-vector", &[("cutoff", "2"), ("law", "laplace")]),
+            ("estimated-sparse-vector", &[]),
             ("gnmax", &[]),
             ("confident-gnmax", &[("agree", "0.55"), ("answers", "4")]),
             ("agreed-gnmax", &[("vote_noise", "20")]),
@@ -158,7 +159,7 @@ pub fn audit_against(
     // For the sparse vector a distance one above the threshold, and hardly anybody who votes otherwise: wherever the canary's
     // chunk is, the lead is then less by 2. For the others a narrow lead.
     let (lead, teachers) = match subject.aggregator.name() {
-        "sparse-vector" => {
+        "sparse-vector" | "estimated-sparse-vector" => {
             let lead = threshold.unwrap_or(0.0) as u32 + 2;
             (lead, 2 * lead + 2)
         }

@@ -120,6 +120,12 @@ pub struct Run {
     /// The mean loss of a network on held-out records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<f64>,
+    /// Length of the mean gradient of what a network minimised, penalties included, on the records it was trained on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gradient: Option<f64>,
+    /// How often a network's training went over the records, gradients and losses counted alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passes: Option<f64>,
     /// The learner that did it where the entry left that open (`auto`).
     pub chosen: Option<String>,
     /// ε that the certificate proves at the cell's δ: beyond the cell's own ε where printed

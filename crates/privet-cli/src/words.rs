@@ -4,8 +4,9 @@ use crate::output::number;
 use privet_core::{Neighbours, Unit};
 use privet_data::Schema;
 use privet_data::schema::{Basis, ColumnKind};
+use privet_dp::account::filter::Law;
 use privet_dp::account::{
-    Cost, Event, Grid, Guarantee, ObjectiveNoise, OutputNoise, SeenBy, ThresholdNoise,
+    Cost, Event, Filter, Grid, Guarantee, ObjectiveNoise, OutputNoise, SeenBy, ThresholdNoise,
 };
 use privet_dp::gate::{Arithmetic, Made, SILENT};
 use privet_learn::Shown;
@@ -117,6 +118,28 @@ pub fn made(made: Option<&Made>) -> String {
 
 /// Candidates whose noise is told.
 const SHOWN: usize = 3;
+
+/// The events of a session that chose them as it went: its limit, and the first few.
+pub fn events_within(filter: &Filter, event: &Event, on: &str) -> Vec<String> {
+    let mut lines = vec![format!(
+        "what was asked was decided on the way from noised answers, within a limit that counts as spent in full: {}",
+        match filter.limit {
+            Law::Gaussian { mu } =>
+                format!("a Gaussian release of sensitivity over noise {}", number(mu)),
+            Law::Concentrated { rho } => format!("zero-concentrated with ρ = {}", number(rho)),
+            Law::Renyi { order, limit } => {
+                format!("Rényi divergence {} at order {}", number(limit), number(order))
+            }
+            Law::Sum { epsilon } => format!("ε = {} in all", number(epsilon)),
+        }
+    )];
+    let all = events(event, on);
+    lines.extend(all.iter().take(SHOWN - 1).cloned());
+    if all.len() >= SHOWN {
+        lines.push(format!("and so on, {} times in all", all.len()));
+    }
+    lines
+}
 
 /// One line for every mechanism that was used, in order; `on` says what got the noise.
 pub fn events(event: &Event, on: &str) -> Vec<String> {

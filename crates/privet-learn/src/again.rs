@@ -2,7 +2,9 @@
 //!
 //! Request, events and claim must be ones that the planner writes together:
 //! - the request is settled: the planner adds nothing to it and changes nothing in it;
-//! - with the noise that the request settles, the plan charges the very events that the certificate states;
+//! - with the noise that the request settles, the plan charges the very events that the certificate states; or, where
+//!   events are chosen as it goes, it has the very limit that the certificate states, the limit admits the events one
+//!   after the other, and the plan's method could have come to each of them ([`crate::task::Procedure::never_charges`]);
 //! - the claim is the plan's: the budget, or under printed constants what the accountant proves.
 //!
 //! Nothing is calibrated. Requests of the first format say nothing of noise; [`crate::format_1`] reads it
@@ -13,14 +15,17 @@ use crate::near::near;
 use crate::plan::{Plan, plan};
 use crate::released::Released;
 use crate::request::{Calibration, Request};
-use crate::task::{Task, Work};
-use privet_dp::account::Guarantee;
+use crate::task::{Procedure, Task, Work};
+use privet_dp::account::{Event, Filter, Guarantee, Tally};
 use privet_dp::gate::Version;
 use serde::Serialize;
 use serde_json::Value;
 
 /// Numbers of two platforms may differ this much in relation to their size.
 const TOLERANCE: f64 = 1e-9;
+
+/// Events of a session that chooses them as it goes, at most: twice the steps of any training, measured again.
+const MOST_LEAVES: usize = 1 << 26;
 
 /// Why a certificate is not of the plan made again.
 pub(crate) struct Differs {
@@ -49,18 +54,10 @@ pub(crate) fn again<T: Task>(released: &Released<T>) -> Result<Plan<T>, Differs>
     };
     let plan = plan(&request).map_err(|error| error.to_string())?;
     settled(&request, &plan, version == Some(Version::this()))?;
-    if certificate.filter.is_some() {
-        return Err(Differs::from(
-            "its method plans its events and has no limit for others".to_string(),
-        ));
-    }
-    match (&certificate.events, &plan.work) {
-        (None, Work::Plain(_)) => {}
-        (Some(stated), Work::Private(_)) => {
-            if !close(&json(&plan.events)?, &json(stated)?) {
-                let why = "the plan made from the public facts charges other events";
-                return Err(Differs::from(why.to_string()));
-            }
+    match (&certificate.events, &plan.work, &certificate.filter) {
+        (None, Work::Plain(_), None) => {}
+        (Some(stated), Work::Private(procedure), filter) => {
+            charged(&plan, procedure.as_ref(), stated, filter.as_ref())?;
         }
         _ => return Err(Differs::from("its method has no such events".to_string())),
     }
@@ -79,6 +76,65 @@ pub(crate) fn again<T: Task>(released: &Released<T>) -> Result<Plan<T>, Differs>
     } else {
         Err(differs("the plan made from the public facts claims another guarantee"))
     }
+}
+
+/// Whether these are events that a session of the plan may have charged, under the limit that is stated with them.
+fn charged<T: Task>(
+    plan: &Plan<T>,
+    procedure: &dyn Procedure<T>,
+    stated: &Event,
+    filter: Option<&Filter>,
+) -> Result<(), String> {
+    match (plan.limit(), filter) {
+        (None, None) => match close(&json(&plan.events)?, &json(stated)?) {
+            true => Ok(()),
+            false => Err("the plan made from the public facts charges other events".into()),
+        },
+        (None, Some(_)) => Err("its method plans its events and has no limit for others".into()),
+        (Some(_), None) => {
+            Err("its method chooses its events within a limit, and none is stated".into())
+        }
+        (Some(limit), Some(filter)) if !close(&json(limit)?, &json(filter)?) => {
+            Err("the plan made from the public facts has another limit".into())
+        }
+        (Some(limit), Some(_)) => {
+            let leaves = leaves(stated).ok_or("it does not list its events one by one")?;
+            // What a file states may be off in its last digits; what it claims is checked against its own limit.
+            let most = limit.limit.most() * (1.0 + TOLERANCE);
+            let limit = Filter { limit: limit.limit.up_to(most), ..*limit };
+            let mut tally = Tally::default();
+            for leaf in &leaves {
+                tally = limit.admit(&tally, leaf).map_err(|error| error.to_string())?;
+            }
+            procedure.never_charges(&leaves).map_or(Ok(()), |why| Err(why.into()))
+        }
+    }
+}
+
+/// The events of a session that chose them as it went, one by one; `None` where they are written in another way, or are
+/// more than any such session has.
+fn leaves(stated: &Event) -> Option<Vec<Event>> {
+    let Event::All(list) = stated else { return None };
+    let mut leaves = Vec::with_capacity(list.len());
+    for event in list {
+        match event {
+            Event::Use { .. } => leaves.push(event.clone()),
+            Event::Repeat { count, event } if matches!(**event, Event::Use { .. }) => {
+                let count = *count as usize;
+                if leaves.len() + count > MOST_LEAVES {
+                    return None;
+                }
+                leaves.extend(std::iter::repeat_n((**event).clone(), count));
+            }
+            _ => return None,
+        }
+    }
+    Some(leaves)
+}
+
+/// Whether two events are the same up to the last digits of their numbers.
+pub(crate) fn same_event(one: &Event, other: &Event) -> bool {
+    json(one).is_ok_and(|one| json(other).is_ok_and(|other| close(&one, &other)))
 }
 
 /// Whether the request is one that the planner writes: with every choice in it made.

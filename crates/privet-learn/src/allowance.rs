@@ -48,6 +48,11 @@ impl<'a> Allowance<'a> {
         self.budget
     }
 
+    /// The same scales under another budget.
+    pub fn with_budget(&self, budget: Budget) -> Self {
+        Self { budget, ..*self }
+    }
+
     /// What is left for the stages after this many events.
     pub fn after(&self, events: usize) -> Self {
         Self { noise: self.noise.get(events..).unwrap_or_default(), ..*self }
@@ -126,6 +131,8 @@ fn scale(cost: &Cost) -> Option<f64> {
                 | ObjectiveNoise::L2Laplace { noise_scale } => noise_scale,
             }
         }
+        // That of one Gaussian release of sensitivity 1. Rounded up, as below.
+        Cost::ZeroConcentrated { rho } => (0.5 / rho).sqrt() * (1.0 + 16.0 * f64::EPSILON),
         // Rounded up, so that a plan made again from it costs no more.
         Cost::BoundedRange { range: cost } | Cost::Pure { epsilon: cost } => {
             cost.recip() * (1.0 + 16.0 * f64::EPSILON)

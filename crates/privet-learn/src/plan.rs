@@ -10,7 +10,7 @@ use crate::{LearnError, run};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
-use privet_dp::account::{self, Event, Guarantee};
+use privet_dp::account::{self, Event, Filter, Guarantee};
 use privet_dp::gate::{Arithmetic, Entered, Purse, Release, Spend, Statement};
 use privet_dp::mechanism::shares::{Among, Together};
 use privet_dp::noise::Source;
@@ -24,6 +24,8 @@ pub struct Plan<T: Task = Erm> {
     pub(crate) facts: T::Facts,
     pub(crate) work: Work<T>,
     pub(crate) events: Option<Event>,
+    /// Within which events are chosen as it goes, where they are not planned.
+    pub(crate) limit: Option<Filter>,
     pub(crate) guarantee: Option<Guarantee>,
     pub(crate) arithmetic: Arithmetic,
     pub(crate) notes: Vec<String>,
@@ -76,6 +78,7 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
                 facts,
                 work: planned.work,
                 events: None,
+                limit: None,
                 guarantee: None,
                 arithmetic: planned.arithmetic,
                 notes: planned.notes,
@@ -93,7 +96,11 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
     }
     let events = procedure.event()?;
     let budget = request.budget.ok_or_else(|| no_budget(request))?;
-    let guarantee = claim(&events, &budget, request)?;
+    let limit = procedure.limit();
+    let guarantee = match &limit {
+        None => claim(&events, &budget, request)?,
+        Some(limit) => claim_within(limit, &budget, request)?,
+    };
     let mut notes = planned.notes;
     if budget.delta() * request.rows as f64 > 1.0 {
         notes.push(LARGE_DELTA.into());
@@ -104,6 +111,7 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
         facts,
         work: planned.work,
         events: Some(events),
+        limit,
         guarantee: Some(guarantee),
         arithmetic: planned.arithmetic,
         notes,
@@ -176,15 +184,36 @@ fn claim<T: Task>(
             let (epsilon, delta) = (budget.epsilon(), budget.delta());
             Ok(Guarantee::new(neighbours, unit, epsilon, delta))
         }
-        Calibration::Sound if !request.noise.is_empty() => Err(LearnError::NotCovered {
+        Calibration::Sound => Err(not_met(request)),
+        Calibration::Printed => Ok(account::guarantee(events, budget.delta())?),
+    }
+}
+
+/// The same where events are chosen as it goes: what their limit proves.
+fn claim_within<T: Task>(
+    limit: &Filter,
+    budget: &Budget,
+    request: &Request<T>,
+) -> Result<Guarantee, LearnError> {
+    match limit.delta(budget.epsilon())? <= budget.delta() {
+        true => {
+            let (epsilon, delta) = (budget.epsilon(), budget.delta());
+            Ok(Guarantee::new(limit.neighbours, limit.unit, epsilon, delta))
+        }
+        false => Err(not_met(request)),
+    }
+}
+
+fn not_met<T: Task>(request: &Request<T>) -> LearnError {
+    match request.noise.is_empty() {
+        false => LearnError::NotCovered {
             what: "the noise that the request says is settled does not prove its budget".into(),
             instead: "leave out the noise: it follows from the budget",
-        }),
-        Calibration::Sound => Err(LearnError::NotCovered {
+        },
+        true => LearnError::NotCovered {
             what: "the accountant does not confirm the budget asked for".into(),
             instead: "this is a defect of the planner: please report it",
-        }),
-        Calibration::Printed => Ok(account::guarantee(events, budget.delta())?),
+        },
     }
 }
 
@@ -205,9 +234,15 @@ impl<T: Task> Plan<T> {
         &self.facts
     }
 
-    /// The events that running it will execute.
+    /// The events that running it will execute; where they are chosen as it goes ([`Self::limit`]), one that costs as
+    /// much.
     pub fn events(&self) -> Option<&Event> {
         self.events.as_ref()
+    }
+
+    /// The limit within which events are chosen as it goes; `None` where they are planned.
+    pub fn limit(&self) -> Option<&Filter> {
+        self.limit.as_ref()
     }
 
     /// What the certificate will claim.
@@ -235,15 +270,16 @@ impl<T: Task> Plan<T> {
     /// With the rows of a public file, encoded by [`Self::schema`], that a plan which states some awaits. They are
     /// not protected.
     pub fn with_public(mut self, rows: &Matrix) -> Result<Self, LearnError> {
-        let procedure = match &self.work {
-            Work::Private(procedure) => procedure.with_public(rows),
-            Work::Plain(_) => None,
+        let work = match &self.work {
+            Work::Private(procedure) => {
+                procedure.with_public(rows).map(|given| given.map(Work::Private))
+            }
+            Work::Plain(baseline) => baseline.with_public(rows).map(|given| given.map(Work::Plain)),
         };
-        let procedure = procedure.ok_or_else(|| LearnError::NotCovered {
+        self.work = work.ok_or_else(|| LearnError::NotCovered {
             what: format!("{} has no use for public rows", self.request.task.summary()),
             instead: "leave them out, or give method dpsl-kt with public_rows and public_norm",
-        })?;
-        self.work = Work::Private(procedure?);
+        })??;
         Ok(self)
     }
 
@@ -339,8 +375,15 @@ impl<T: Task> Plan<T> {
     /// What running it will spend, for whoever keeps account; refused where it has no price.
     pub fn spend(&self, source: &dyn Source) -> Result<Spend, LearnError> {
         run::payable(self, source)?;
-        let events = self.events.clone();
-        events.map(Spend::Exactly).ok_or(LearnError::DataShape("the plan states no events"))
+        self.spending().ok_or(LearnError::DataShape("the plan states no events"))
+    }
+
+    /// What a session of it may spend; `None` where it spends nothing.
+    pub(crate) fn spending(&self) -> Option<Spend> {
+        match self.limit {
+            Some(limit) => Some(Spend::Within(limit)),
+            None => self.events.clone().map(Spend::Exactly),
+        }
     }
 
     /// Where a ledger has spent it, if one did before it is carried out.

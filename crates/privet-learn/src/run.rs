@@ -4,7 +4,7 @@ use crate::LearnError;
 use crate::plan::Plan;
 use crate::task::{Task, Work};
 use privet_data::Dataset;
-use privet_dp::gate::{Private, Purse, Release, Session, Spend};
+use privet_dp::gate::{Private, Purse, Release, Session};
 use privet_dp::mechanism::shares::{Among, Together};
 use privet_dp::noise::{Origin, Source};
 use privet_optim::solver::{Monitor, Progress, SolveError};
@@ -34,14 +34,14 @@ pub(crate) fn run<T: Task>(
     if !monitor.proceed(Progress { iteration: 0, gradient_norm, tolerance, precise: false }) {
         return Err(LearnError::Solve(SolveError::Stopped));
     }
-    match (&plan.work, &plan.events, &plan.guarantee) {
-        (Work::Private(procedure), Some(events), Some(guarantee)) => {
-            let spend = || Spend::Exactly(events.clone());
-            let session = match (procedure.walk(), purse) {
-                (Some(start), None) => Session::start_walking(events.clone(), start, source),
-                (None, None) => Session::start(events.clone(), source),
-                (Some(start), Some(purse)) => Session::open_walking(spend(), start, source, purse)?,
-                (None, Some(purse)) => Session::open(spend(), source, purse)?,
+    match (&plan.work, plan.spending(), &plan.guarantee) {
+        (Work::Private(procedure), Some(spend), Some(guarantee)) => {
+            // Where nobody keeps account, everything is granted.
+            let mut nobody = ();
+            let purse = purse.unwrap_or(&mut nobody);
+            let session = match procedure.walk() {
+                Some(start) => Session::open_walking(spend, start, source, purse)?,
+                None => Session::open(spend, source, purse)?,
             };
             let session = match together {
                 Some((among, together)) => session.among(among, together),

@@ -14,7 +14,7 @@ use crate::request::Request;
 use crate::settings::Shown;
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
-use privet_dp::account::Event;
+use privet_dp::account::{Event, Filter};
 use privet_dp::gate::{Arithmetic, Noised, Session};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -75,8 +75,19 @@ pub trait Artefact:
 
 /// One plan's way to a release: all that decides the guarantee, and how it is carried out.
 pub trait Procedure<T: Task>: Debug + Send + Sync {
-    /// What running it costs.
+    /// What running it costs; where events are chosen as it goes, one event that costs as much as their limit.
     fn event(&self) -> Result<Event, LearnError>;
+
+    /// The limit within which events are chosen as it goes, each after the answers before it; `None` where they are
+    /// planned.
+    fn limit(&self) -> Option<Filter> {
+        None
+    }
+
+    /// Why no run within its limit can have charged these, one after the other; `None` if nothing speaks against it.
+    fn never_charges(&self, _leaves: &[Event]) -> Option<&'static str> {
+        Some("its method plans its events")
+    }
 
     /// The numbers a person wants to see.
     fn settings(&self) -> Shown;
@@ -139,6 +150,11 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
 pub trait Baseline<T: Task>: Debug + Send + Sync {
     /// The numbers a person wants to see.
     fn settings(&self) -> Shown;
+
+    /// With the rows of a public file; `None` where it has no use for any.
+    fn with_public(&self, _rows: &Matrix) -> Option<Result<Arc<dyn Baseline<T>>, LearnError>> {
+        None
+    }
 
     /// Carries it out.
     fn run(

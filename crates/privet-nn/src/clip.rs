@@ -78,8 +78,11 @@ pub(crate) fn bounds(
                     }
                     if let Some(formed) = &mut formed {
                         formed.resize(conv.weight.length, 0.0);
-                        let slopes = &tapes[0].slopes(net, index)[wide.clone()];
-                        conv.weight_gradient(&patches[0].seen[index], slopes, formed, false);
+                        for (term, (tape, patches)) in tapes.iter().zip(patches.iter()).enumerate()
+                        {
+                            let slopes = &tape.slopes(net, index)[wide.clone()];
+                            conv.weight_gradient(&patches.seen[index], slopes, formed, term > 0);
+                        }
                         let own = square(formed) * (1.0 + conv.weight.length as f64 * UNIT);
                         total += own;
                         lengths += own.sqrt();

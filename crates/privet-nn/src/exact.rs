@@ -3,11 +3,11 @@
 
 use crate::batch::Batch;
 use crate::error::NetError;
-use crate::kernel::add_steps;
-use crate::layer::{self, Op, Rule};
+use crate::kernel::{add_steps, add_two_steps};
+use crate::layer::{self, Linear, Op, Rule};
 use crate::net::Net;
 use crate::sum::check_clip;
-use crate::tape::Weights;
+use crate::tape::{Tape, Weights};
 use crate::workspace::{Room, Workspace};
 
 /// The clip is between 2²⁰ and 2²¹ steps of the grid.
@@ -37,6 +37,37 @@ pub fn grid(clip: f64) -> f64 {
     2.0_f64.powi(exponent - BITS)
 }
 
+/// What of each example's vector goes into a sum: s·clip(v, C), truncated toward zero to multiples of the grid.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Share {
+    /// C.
+    pub clip: f64,
+    /// s, above 0 and at most 1.
+    pub share: f64,
+    /// What a step is worth: a power of two, of which sC has at most 2²¹.
+    pub grid: f64,
+}
+
+impl Share {
+    /// All of it, on the grid of its clip.
+    fn whole(clip: f64) -> Result<Self, NetError> {
+        check_clip(clip)?;
+        Ok(Self { clip, share: 1.0, grid: grid(clip) })
+    }
+
+    /// Steps to one, if it is a share of a vector on a grid.
+    fn steps(&self) -> Result<f64, NetError> {
+        check_clip(self.clip)?;
+        let power = self.grid.is_normal() && self.grid > 0.0 && self.grid.to_bits() << 12 == 0;
+        let most = f64::from(1 << (BITS + 1));
+        let part = self.share > 0.0 && self.share <= 1.0;
+        match power && part && self.share * self.clip / self.grid <= most {
+            true => Ok(self.share / self.grid),
+            false => Err(NetError::Clip(self.clip)),
+        }
+    }
+}
+
 impl Net {
     /// As [`Net::clipped_sum`], each example's clipped gradient truncated toward zero to a grid before it is
     /// added: the sum is exact. Every gradient is formed, which is what it costs.
@@ -47,19 +78,62 @@ impl Net {
         clip: f64,
         work: &mut Workspace,
     ) -> Result<ExactSum, NetError> {
+        self.clipped_share_exact(weights, batch, Share::whole(clip)?, work)
+    }
+
+    /// The same of a share of each clipped gradient, on a grid of the caller's.
+    pub fn clipped_share_exact(
+        &self,
+        weights: &[f32],
+        batch: &Batch,
+        share: Share,
+        work: &mut Workspace,
+    ) -> Result<ExactSum, NetError> {
         self.check_weights(weights)?;
-        check_clip(clip)?;
-        let examples = batch.examples(self)?;
+        let steps = Some(share.steps()?);
         let weights = Weights::both(self, weights);
-        let grid = grid(clip);
+        self.whole_sum(batch, share.grid, work, |room, first, count| {
+            self.clipped_factors(&weights, batch, share.clip, steps, room, first, count);
+            self.add_truncated(room, 1, count);
+        })
+    }
+
+    /// The same of a share of each clipped difference of the gradients at two weights, which have the same frozen
+    /// part: see [`Net::clipped_difference_sum`].
+    pub fn clipped_difference_share_exact(
+        &self,
+        new: &[f32],
+        old: &[f32],
+        batch: &Batch,
+        share: Share,
+        work: &mut Workspace,
+    ) -> Result<ExactSum, NetError> {
+        self.check_weights(new)?;
+        self.check_weights(old)?;
+        let steps = Some(share.steps()?);
+        let (new, old) = (Weights::both(self, new), Weights::both(self, old));
+        self.whole_sum(batch, share.grid, work, |room, first, count| {
+            let points = [&new, &old];
+            self.difference_factors(points, batch, share.clip, steps, room, first, count);
+            self.add_truncated(room, 2, count);
+        })
+    }
+
+    fn whole_sum(
+        &self,
+        batch: &Batch,
+        grid: f64,
+        work: &mut Workspace,
+        piece: impl Fn(&mut Room, usize, usize) + Sync,
+    ) -> Result<ExactSum, NetError> {
+        let examples = batch.examples(self)?;
         let mut steps = vec![0_i64; self.trainable];
-        let piece = |room: &mut Room, first, count| {
+        let cleared = |room: &mut Room, first, count| {
             room.whole.clear();
             room.whole.resize(self.trainable, 0);
-            self.clipped_factors(&weights, batch, clip, Some(grid), room, first, count);
-            self.add_truncated(room, count);
+            piece(room, first, count);
         };
-        work.pieces(self, examples, piece, |room, _, _| {
+        work.pieces(self, examples, cleared, |room, _, _| {
             for (total, &part) in steps.iter_mut().zip(&room.whole) {
                 *total += i64::from(part);
             }
@@ -67,9 +141,9 @@ impl Net {
         Ok(ExactSum { steps, grid, examples })
     }
 
-    fn add_truncated(&self, room: &mut Room, count: usize) {
+    fn add_truncated(&self, room: &mut Room, terms: usize, count: usize) {
         let Room { tapes, kept, patches, factors, whole, formed, .. } = room;
-        let (tape, patches) = (&mut tapes[0], &mut patches[0]);
+        let (tapes, patches) = (&mut tapes[..terms], &mut patches[..terms]);
         for place in self.ops.iter().flat_map(Op::formed) {
             for (example, &factor) in
                 factors[..count].iter().enumerate().filter(|(_, factor)| **factor > 0.0)
@@ -84,15 +158,11 @@ impl Net {
             let (into, out) = (self.sizes[index], self.sizes[index + 1]);
             match op {
                 Op::Linear(linear) => {
-                    self.weigh(tape, index, &factors[..count]);
+                    for tape in tapes.iter_mut() {
+                        self.weigh(tape, index, &factors[..count]);
+                    }
                     for example in 0..count {
-                        let slopes = &tape.slopes(self, index)[example * out..(example + 1) * out];
-                        let input = &tape.values(self, index)[example * into..(example + 1) * into];
-                        let rows = whole[linear.weight.range()].chunks_exact_mut(out);
-                        for (row, &value) in rows.zip(input).filter(|(_, value)| **value != 0.0) {
-                            add_steps(row, value, slopes);
-                        }
-                        add_steps(&mut whole[linear.bias.range()], 1.0, slopes);
+                        self.add_linear((index, linear), tapes, example, whole);
                     }
                 }
                 Op::Conv(conv) if conv.rule == Rule::Factors => {
@@ -100,15 +170,51 @@ impl Net {
                     for (example, &factor) in
                         factors[..count].iter().enumerate().filter(|(_, f)| **f > 0.0)
                     {
-                        let input = &tape.values(self, index)[example * into..(example + 1) * into];
-                        let slopes = &tape.slopes(self, index)[example * out..(example + 1) * out];
-                        layer::patches(&conv.window, input, &mut patches.seen[index]);
-                        conv.weight_gradient(&patches.seen[index], slopes, formed, false);
+                        for (term, (tape, patches)) in
+                            tapes.iter().zip(patches.iter_mut()).enumerate()
+                        {
+                            let input = &tape.values(self, index)[example * into..][..into];
+                            let slopes = &tape.slopes(self, index)[example * out..][..out];
+                            layer::patches(&conv.window, input, &mut patches.seen[index]);
+                            let seen = &patches.seen[index];
+                            conv.weight_gradient(seen, slopes, formed, term > 0);
+                        }
                         add_steps(&mut whole[conv.weight.range()], factor, formed);
                     }
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// What one example gives to a linear layer, its slopes weighed already: a product, or a sum of two.
+    fn add_linear(
+        &self,
+        (index, linear): (usize, &Linear),
+        tapes: &[Tape],
+        example: usize,
+        whole: &mut [i32],
+    ) {
+        let (into, out) = (self.sizes[index], self.sizes[index + 1]);
+        let inputs = tapes.iter().map(|tape| &tape.values(self, index)[example * into..][..into]);
+        let slopes = tapes.iter().map(|tape| &tape.slopes(self, index)[example * out..][..out]);
+        let factors: Vec<(&[f32], &[f32])> = inputs.zip(slopes).collect();
+        let rows = whole[linear.weight.range()].chunks_exact_mut(out);
+        match factors[..] {
+            [(input, slopes)] => {
+                for (row, &value) in rows.zip(input).filter(|(_, value)| **value != 0.0) {
+                    add_steps(row, value, slopes);
+                }
+            }
+            [(first, slopes), (second, others)] => {
+                for (row, pair) in rows.zip(first.iter().zip(second)) {
+                    add_two_steps(row, [*pair.0, *pair.1], [slopes, others]);
+                }
+            }
+            _ => unreachable!("a gradient or a difference of two"),
+        }
+        for (_, (_, slopes)) in tapes.iter().zip(&factors).filter(|(tape, _)| tape.constant > 0.0) {
+            add_steps(&mut whole[linear.bias.range()], 1.0, slopes);
         }
     }
 }

@@ -48,6 +48,10 @@
 //!   adds whole numbers: the sum is Σ of what each example gives alone, the same bits in any order, in any batch, on
 //!   any number of threads, and each term's ℓ2 norm is at most C. A certificate may say `finite` with discrete
 //!   noise. There every gradient is formed, the norm is that of the numbers formed, and truncation only shortens.
+//! - [`Net::clipped_share_exact`] and [`Net::clipped_difference_share_exact`] do so with s·vᵢ for a share s in (0, 1] and
+//!   a grid that the caller gives, so that a gradient and a difference are added up on one grid: each term's norm is at
+//!   most sC. A coordinate of a difference is the sum of its two products in `f64`, which errs by 2⁻⁵³ of them: the slack
+//!   of Theorem 2 is more.
 //!
 //! Errors tell of settings and shapes alone. A record that is not finite, or whose class the network does not have,
 //! contributes 0 to every sum.
@@ -57,12 +61,14 @@
 //!
 //! Tested by `one_example_is_no_longer_than_the_clip`, `norms_are_tight`,
 //! `clipped_sums_are_sums_of_clipped_gradients`, `clipped_differences_are_those_of_the_gradients`,
-//! `an_exact_sum_is_the_sum_of_its_examples_alone`, `gradients_are_finite_differences`,
+//! `an_exact_sum_is_the_sum_of_its_examples_alone`,
+//! `an_exact_difference_is_that_of_its_examples_alone`, `gradients_are_finite_differences`,
 //! `memory_does_not_grow_with_the_batch` and the others in `tests/all`.
 //!
 //! Speed: `cargo run -p privet-nn --example race`, and `privet bench run race` beside Opacus.
 
 mod batch;
+mod builder;
 mod clip;
 mod description;
 mod error;
@@ -81,7 +87,8 @@ mod workspace;
 pub use batch::{Batch, Targets};
 pub use description::{Description, Input, Layer, Loss};
 pub use error::NetError;
-pub use exact::{ExactSum, grid};
+pub use exact::{ExactSum, Share, grid};
 pub use net::{Net, Tensor};
+pub use predict::LOSS_STEPS;
 pub use sum::ClippedSum;
 pub use workspace::Workspace;

@@ -4,8 +4,12 @@ use crate::batch::{Batch, Targets};
 use crate::error::NetError;
 use crate::loss::loss_and_slopes;
 use crate::net::Net;
+use crate::sum::check_clip;
 use crate::tape::Weights;
 use crate::workspace::Workspace;
+
+/// The most steps that one example gives to [`Net::clipped_loss_steps`].
+pub const LOSS_STEPS: u64 = 1 << 20;
 
 impl Net {
     /// The outputs of every example (before any softmax), row by row.
@@ -45,10 +49,38 @@ impl Net {
         batch: &Batch,
         work: &mut Workspace,
     ) -> Result<f64, NetError> {
+        let mut total = 0.0;
+        self.losses(weights, batch, work, |loss| total += loss)?;
+        Ok(total)
+    }
+
+    /// Σᵢ ⌊min(ℓᵢ, C)/C·2²⁰⌋ over the batch, in whole numbers. Each example gives between 0 and [`LOSS_STEPS`], a
+    /// function of itself and of the weights alone, bit for bit; a loss that is no number gives the most. Derived
+    /// from records, without noise.
+    pub fn clipped_loss_steps(
+        &self,
+        weights: &[f32],
+        batch: &Batch,
+        clip: f64,
+        work: &mut Workspace,
+    ) -> Result<i64, NetError> {
+        check_clip(clip)?;
+        let mut total = 0;
+        self.losses(weights, batch, work, |loss| total += loss_steps(loss, clip))?;
+        Ok(total)
+    }
+
+    /// Tells the loss of each example, in the order of the batch.
+    fn losses(
+        &self,
+        weights: &[f32],
+        batch: &Batch,
+        work: &mut Workspace,
+        mut tell: impl FnMut(f64),
+    ) -> Result<(), NetError> {
         self.check_weights(weights)?;
         let examples = batch.examples(self)?;
         let weights = Weights::forward(weights);
-        let mut total = 0.0;
         work.pieces(
             self,
             examples,
@@ -58,10 +90,30 @@ impl Net {
             |room, first, count| {
                 let outputs = room.tapes[0].outputs(self, count);
                 for (example, outputs) in outputs.chunks_exact(self.outputs()).enumerate() {
-                    total += loss_and_slopes(self.loss, batch, first + example, outputs, None);
+                    tell(loss_and_slopes(self.loss, batch, first + example, outputs, None));
                 }
             },
         );
-        Ok(total)
+        Ok(())
+    }
+}
+
+/// A clipped loss in steps, from 0 to [`LOSS_STEPS`].
+fn loss_steps(loss: f64, clip: f64) -> i64 {
+    let share = loss / clip;
+    let share = if share.is_nan() { 1.0 } else { share.clamp(0.0, 1.0) };
+    (share * LOSS_STEPS as f64) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clipped_loss_is_between_nothing_and_its_clip() {
+        let steps = [f64::NAN, f64::INFINITY, 7.0, 3.0, 1.5, 1e-9, 0.0, -1e-9, f64::NEG_INFINITY];
+        let found = steps.map(|loss| loss_steps(loss, 3.0));
+        let most = LOSS_STEPS as i64;
+        assert_eq!(found, [most, most, most, most, most / 2, 0, 0, 0, 0]);
     }
 }

@@ -62,16 +62,7 @@ impl Net {
         let examples = batch.examples(self)?;
         let (new, old) = (Weights::both(self, new), Weights::both(self, old));
         let sum = work.sum(self, examples, |room, first, count| {
-            room.double(self);
-            for (place, weights) in [&new, &old].into_iter().enumerate() {
-                self.to_and_fro(weights, batch, room, place, first, count);
-            }
-            self.subtract(room, count);
-            let Room { tapes, kept, patches, bounds: lengths, factors, .. } = room;
-            bounds(self, tapes, &kept[0], patches, count, lengths, None);
-            for (factor_of, &bound) in factors.iter_mut().zip(&lengths[..count]) {
-                *factor_of = factor(clip, bound, 1.0);
-            }
+            self.difference_factors([&new, &old], batch, clip, None, room, first, count);
             self.add_clipped(room, 2, count);
         });
         Ok(ClippedSum { sum, examples })
@@ -103,25 +94,47 @@ impl Net {
     }
 
     /// A piece forward and back at these weights, and the clipping factor of each example: by the norm of the
-    /// exact gradient, or, for sums on a grid, by that of the numbers formed, in steps of the grid.
+    /// exact gradient, or, for sums on a grid, by that of the numbers formed, so many steps to one.
     pub(crate) fn clipped_factors(
         &self,
         weights: &Weights,
         batch: &Batch,
         clip: f64,
-        grid: Option<f64>,
+        steps: Option<f64>,
         room: &mut Room,
         first: usize,
         count: usize,
     ) {
         room.tapes[0].constant = 1.0;
         self.to_and_fro(weights, batch, room, 0, first, count);
+        self.factors(clip, steps, 1, room, count);
+    }
+
+    /// The same of the difference of the gradients at two weights.
+    pub(crate) fn difference_factors(
+        &self,
+        points: [&Weights; 2],
+        batch: &Batch,
+        clip: f64,
+        steps: Option<f64>,
+        room: &mut Room,
+        first: usize,
+        count: usize,
+    ) {
+        room.double(self);
+        for (place, weights) in points.into_iter().enumerate() {
+            self.to_and_fro(weights, batch, room, place, first, count);
+        }
+        self.subtract(room, count);
+        self.factors(clip, steps, 2, room, count);
+    }
+
+    fn factors(&self, clip: f64, steps: Option<f64>, terms: usize, room: &mut Room, count: usize) {
         let Room { tapes, kept, patches, bounds: lengths, factors, formed, .. } = room;
-        let forming = grid.is_some().then_some(formed);
-        bounds(self, &tapes[..1], &kept[0], patches, count, lengths, forming);
-        let scale = grid.map_or(1.0, |grid| 1.0 / grid);
+        let forming = steps.is_some().then_some(formed);
+        bounds(self, &tapes[..terms], &kept[0], patches, count, lengths, forming);
         for (factor_of, &bound) in factors.iter_mut().zip(&lengths[..count]) {
-            *factor_of = factor(clip, bound, scale);
+            *factor_of = factor(clip, bound, steps.unwrap_or(1.0));
         }
     }
 

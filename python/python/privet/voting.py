@@ -74,14 +74,14 @@ class PrivateVote(_Classifier):
 
     Parameters
     ----------
-    estimator : classifier or {"logistic", "tree", "forest", "nearest"}
+    estimator : classifier or {"logistic", "least-squares", "propagation", "tree", "forest", "nearest"}
         What each teacher is: any estimator of scikit-learn's kind, or one that is built in. It is given the encoded
         columns: numbers scaled by their public bounds, a column for each category.
     n_teachers : int, optional
         How many there are, at most one a row; chosen from public facts unless given.
     student : classifier, optional
         What learns from the labelled public rows, as they are given; a clone of ``estimator`` unless given.
-    aggregator : {"sparse-vector", "gnmax", "confident-gnmax", "agreed-gnmax"}
+    aggregator : {"sparse-vector", "estimated-sparse-vector", "gnmax", "confident-gnmax", "agreed-gnmax"}
         What makes labels of votes. ``python -m privet methods --vote`` says more.
     settings : mapping, optional
         Settings of the aggregator by name, such as ``{"cutoff": 5}``.

@@ -1,6 +1,6 @@
 //! Trained networks: every method, both relations, attacked by a planted record and from a single run.
 //!
-//! The seeds are fixed. With another one, a test here would fail with probability below 10⁻⁹: 32 true claims
+//! The seeds are fixed. With another one, a test here would fail with probability below 10⁻⁹: 36 true claims
 //! are each refuted with probability at most 10⁻¹¹ ([`CONFIDENCE`]), and the rest is what the five attacks
 //! that must succeed, and the guesses that must be right, leave. With μ = 2.32 at ε = 12 an attack on 2,000
 //! runs of `dp-gd` shows μ ≥ 1.59 or so, and with probability 1 − 10⁻¹¹ more than 1.0, where a claim of ε = 3

@@ -1,6 +1,6 @@
 //! Labels by votes: every aggregator under both relations.
 //!
-//! The seeds are fixed. At a confidence of 1 − 10⁻¹⁰ another seed would refute one of the ten true claims with
+//! The seeds are fixed. At a confidence of 1 − 10⁻¹⁰ another seed would refute one of the twelve true claims with
 //! probability below 2·10⁻⁹.
 
 use privet_audit::attack::AttackOptions;
@@ -25,5 +25,5 @@ fn labels_are_as_private_as_claimed() {
         assert!(seen >= least, "{subject:?}: {sound:?}");
         audited += 1;
     }
-    assert_eq!(audited, 10);
+    assert_eq!(audited, 12);
 }

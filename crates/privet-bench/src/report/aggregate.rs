@@ -42,6 +42,10 @@ pub struct Summary {
     pub ndcg: Option<(f64, Option<f64>)>,
     /// Mean loss of networks on held-out records, likewise.
     pub loss: Option<(f64, Option<f64>)>,
+    /// Mean length of their mean gradient on the records they were trained on, likewise.
+    pub gradient: Option<(f64, Option<f64>)>,
+    /// Mean number of times that their training went over the records, likewise.
+    pub passes: Option<(f64, Option<f64>)>,
     /// Learners that did it where the entry left that open, and how often.
     pub chosen: BTreeMap<String, usize>,
     /// Largest ε that a certificate proves.
@@ -85,6 +89,8 @@ impl Summary {
             recall: all(|run| run.recall),
             ndcg: all(|run| run.ndcg),
             loss: all(|run| run.loss),
+            gradient: all(|run| run.gradient),
+            passes: all(|run| run.passes),
             chosen,
             certified: runs.iter().filter_map(|run| run.certified).reduce(f64::max),
             seconds: mean(&seconds),

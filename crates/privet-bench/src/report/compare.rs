@@ -60,7 +60,10 @@ pub fn score(summary: &Summary) -> String {
         None => measure.score(summary.mean),
     };
     if let Some((loss, _)) = summary.loss {
-        return format!("{score} (loss {})", fixed(loss, 4));
+        let gradient = summary.gradient.map(|(mean, _)| format!(", gradient {}", fixed(mean, 4)));
+        let passes = summary.passes.map(|(mean, _)| format!(", {} passes", fixed(mean, 0)));
+        let (gradient, passes) = (gradient.unwrap_or_default(), passes.unwrap_or_default());
+        return format!("{score} (loss {}{gradient}{passes})", fixed(loss, 4));
     }
     match (summary.distance, summary.ranking, summary.recall, summary.ndcg) {
         (Some((apart, _)), ..) => format!("{score} (error {})", fixed(apart, 3)),

@@ -96,6 +96,8 @@ impl<'a> Beside<'a> {
                 recall: None,
                 ndcg: None,
                 loss: None,
+                gradient: None,
+                passes: None,
                 chosen: Some(package.clone()),
                 certified: None,
                 seconds,

@@ -192,6 +192,8 @@ method = "non-private"
             recall: None,
             ndcg: None,
             loss: None,
+            gradient: None,
+            passes: None,
             peak_memory: None,
         })
     }

@@ -15,6 +15,7 @@ built_in![
     "mnist-cnn",
     "mnist-cnn-tanh",
     "cnn5",
+    "cnn5-grey",
     "scattering",
     "scattering-linear",
 ];
@@ -41,6 +42,7 @@ mod tests {
             let weights = match *name {
                 "mnist-cnn" | "mnist-cnn-tanh" => 26_010,
                 "cnn5" => 62_006,
+                "cnn5-grey" => 44_426,
                 "mnist-logistic" => 7_850,
                 "a9a-logistic" => 124,
                 _ => net.parameters(),

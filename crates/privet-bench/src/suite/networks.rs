@@ -7,6 +7,7 @@ use crate::error::BenchError;
 use crate::line::Run;
 use crate::memory;
 use privet_data::Target;
+use privet_dp::account::Event;
 use privet_dp::noise::SystemRandom;
 use privet_learn::model::Predictions;
 use privet_learn::nonconvex::{Begin, Method, Network, TrainedNetwork};
@@ -68,6 +69,8 @@ impl Job<'_> {
                 recall: None,
                 ndcg: None,
                 loss: Some(network.mean_loss(&table.test.features, &table.test.target)?),
+                gradient: Some(network.gradient_norm(&table.training)?),
+                passes: passes(&plan, &network),
                 chosen: None,
                 certified: plan.guarantee().map(|guarantee| guarantee.epsilon),
                 seconds,
@@ -75,6 +78,22 @@ impl Job<'_> {
             });
         }
         Ok(())
+    }
+}
+
+/// How often a training went over the records: a gradient at a point, and a loss at one, count as a pass each.
+fn passes(plan: &Plan<Network>, network: &TrainedNetwork) -> Option<f64> {
+    let (settings, rows) = (plan.settings(), plan.request().rows as f64);
+    match network.request().task.method {
+        // Each of its steps is a gradient and a choice among 21 losses.
+        Method::DpAgd(_) => match &network.certificate().events {
+            Some(Event::All(events)) => Some(events.len() as f64 / 2.0 * 22.0),
+            _ => None,
+        },
+        Method::DpSrm(_) | Method::Storm(_) => {
+            Some(2.0 * settings.get("steps")? * settings.get("batch")? / rows)
+        }
+        _ => Some(settings.get("steps")? * settings.get("batch")? / rows),
     }
 }
 

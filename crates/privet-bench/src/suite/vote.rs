@@ -15,7 +15,7 @@ use privet_core::Range;
 use privet_data::matrix::Matrix;
 use privet_data::{Dataset, Target, keyed, split};
 use privet_dp::noise::SystemRandom;
-use privet_learn::transfer::student::Student;
+use privet_learn::transfer::student::{Student, Study};
 use privet_learn::transfer::{AGGREGATORS, Aggregator, TEACHERS, Teacher, Vote};
 use privet_learn::{LearnError, SettingInfo, plan};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,16 +23,24 @@ use std::time::Instant;
 
 /// Limits on the rounds in which a student labels rows itself.
 const ROUNDS: Range = Range::from("rounds", 0.0, 101.0);
+/// Limits on the public rows that are asked about.
+const ASK: Range = Range::from("ask", 1.0, 100_000_001.0);
 const TEACHER_COUNT: Range = privet_learn::transfer::TEACHER_COUNT;
 const QUERIES: Range = privet_learn::transfer::QUERIES;
 
 /// What a suite may set beside an aggregator's own settings.
 pub const OWN: &[SettingInfo] = &[
     SettingInfo::words("aggregator", "a word of `privet vote`", "what makes labels of votes"),
-    SettingInfo::words("teacher", "logistic, tree, forest or nearest", "what votes"),
-    SettingInfo::words("student", "logistic, tree, forest or nearest", "what learns from labels"),
+    SettingInfo::words("teacher", "a word of `privet vote`", "what votes"),
+    SettingInfo::words("student", "a word of `privet vote`", "what learns from labels"),
+    SettingInfo::words(
+        "spread",
+        "yes or no",
+        "whether labels are spread first among public rows that resemble one another; no unless given",
+    ),
     SettingInfo::whole(TEACHER_COUNT, "how many vote"),
     SettingInfo::whole(QUERIES, "training rows that are taken for public; 1000 unless given"),
+    SettingInfo::whole(ASK, "public rows that are asked about; all of them unless given"),
     SettingInfo::whole(ROUNDS, "rounds in which the student labels rows itself; 1 unless given"),
 ];
 
@@ -43,10 +51,11 @@ pub struct Voter {
     alone: bool,
     aggregator: Aggregator,
     teacher: Teacher,
-    student: Teacher,
+    student: Study,
     teachers: Option<u32>,
     queries: u64,
-    rounds: u32,
+    /// Public rows that are asked about.
+    ask: Option<u64>,
 }
 
 impl Voter {
@@ -62,10 +71,10 @@ impl Voter {
             alone,
             aggregator: Aggregator::default(),
             teacher: logistic.clone(),
-            student: logistic,
+            student: Study::by(logistic),
             teachers: None,
             queries: 1_000,
-            rounds: 1,
+            ask: None,
         })
     }
 
@@ -92,10 +101,11 @@ impl Voter {
         if let Some(word) = point.get("aggregator") {
             voter.aggregator = word.parse()?;
         }
-        for (key, learner) in [("teacher", &mut voter.teacher), ("student", &mut voter.student)] {
-            if let Some(word) = point.get(key) {
-                *learner = Teacher::named(word)?;
-            }
+        if let Some(word) = point.get("teacher") {
+            voter.teacher = Teacher::named(word)?;
+        }
+        if let Some(word) = point.get("student") {
+            voter.student.learner = Study::named(word)?.learner;
         }
         for (key, value) in point {
             let whole = |range: Range| {
@@ -112,14 +122,28 @@ impl Voter {
                 "aggregator" | "teacher" | "student" => {}
                 "teachers" => voter.teachers = Some(whole(TEACHER_COUNT)? as u32),
                 "queries" => voter.queries = whole(QUERIES)?,
-                "rounds" => voter.rounds = whole(ROUNDS)? as u32,
+                "ask" => voter.ask = Some(whole(ASK)?),
+                "rounds" => voter.student.rounds = whole(ROUNDS)? as u32,
+                "spread" => {
+                    voter.student.spread = match value.as_str() {
+                        "yes" => true,
+                        "no" => false,
+                        _ => {
+                            return Err(LearnError::SettingValue {
+                                setting: "spread",
+                                given: value.clone(),
+                                accepted: "yes or no".into(),
+                            });
+                        }
+                    }
+                }
                 other => {
                     let of_aggregator = voter.aggregator.info().settings.iter();
                     if of_aggregator.clone().any(|setting| setting.name == other) {
                         voter.aggregator = voter.aggregator.with(other, value)?;
                     }
                     // Of teachers and student alike.
-                    for learner in [&mut voter.teacher, &mut voter.student] {
+                    for learner in [&mut voter.teacher, &mut voter.student.learner] {
                         match learner.with(other, value) {
                             Ok(with) => *learner = with,
                             Err(LearnError::NotASetting { .. }) => {}
@@ -169,7 +193,7 @@ impl Job<'_> {
             let (private, public) = parts(&table.training, voter.queries, *run);
             let rows = private.rows() as u64;
             let started = Instant::now();
-            let (labels, rows_learnt, chosen, certified, learner) = if voter.alone {
+            let (labels, rows_learnt, chosen, certified, study) = if voter.alone {
                 let count = (private.rows() / voter.teachers.unwrap_or(250) as usize).max(1);
                 let chunk = private
                     .select(&(0..count).map(|at| at * private.rows() / count).collect::<Vec<_>>());
@@ -177,25 +201,25 @@ impl Job<'_> {
                     return Err(LearnError::DataShape("there are no classes").into());
                 };
                 let codes = codes.iter().map(|code| Some(*code)).collect();
-                (codes, chunk.features, format!("{count} rows"), None, &voter.teacher)
+                let study = Study { learner: voter.teacher.clone(), rounds: 0, spread: false };
+                (codes, chunk.features, format!("{count} rows"), None, study)
             } else {
                 let task = Vote {
                     teachers: voter.teachers,
                     teacher: voter.teacher.clone(),
                     aggregator: voter.aggregator.clone(),
-                    ..Vote::on(public.rows() as u64)
+                    ..Vote::of_first(voter.ask.unwrap_or(u64::MAX), &public)
                 };
                 let planned = plan(&self.request(&schema, rows, task)?)?.with_public(&public)?;
                 let release = planned.run(&private, &mut SystemRandom::new()?, stop)?;
                 let labels = release.value().classes();
                 let said = format!("{} of {} labelled", release.value().answered(), labels.len());
                 let epsilon = planned.guarantee().map(|guarantee| guarantee.epsilon);
-                (labels, public, said, epsilon, &voter.student)
+                (labels, public, said, epsilon, voter.student.clone())
             };
-            let student = Student::fit(learner, &rows_learnt, &labels, classes, voter.rounds)?;
+            let student = Student::fit(&study, &rows_learnt, &labels, classes)?;
             // Without a label everybody is of the first class.
-            let nothing =
-                || Student::fit(learner, &rows_learnt.select(&[0]), &[Some(0)], classes, 0);
+            let nothing = || Student::fit(&study, &rows_learnt.select(&[0]), &[Some(0)], classes);
             let student = match student {
                 Some(student) => Some(student),
                 None => nothing()?,
@@ -213,6 +237,8 @@ impl Job<'_> {
                 score: accuracy(&student, &table.test)?,
                 ranking: None,
                 loss: None,
+                gradient: None,
+                passes: None,
                 distance: None,
                 recall: None,
                 ndcg: None,
@@ -250,9 +276,12 @@ mod tests {
             (50, Some(40), "confident-gnmax")
         );
         assert_eq!(set.teacher, Teacher::Forest { trees: None, depth: Some(3) });
-        assert_eq!(set.student, Teacher::Logistic { ridge: None });
+        assert_eq!(set.student.learner, Teacher::Logistic { ridge: None });
         assert!(voter.with(&point(&[("teachers", "0")])).is_err());
         assert!(voter.with(&point(&[("teacher", "oracle")])).is_err());
+        assert!(voter.with(&point(&[("student", "propagation")])).is_err());
+        assert!(voter.with(&point(&[("spread", "perhaps")])).is_err());
+        assert!(voter.with(&point(&[("spread", "yes")])).unwrap().student.spread);
         assert!(voter.keys().contains(&"cutoff") && Voter::named("amp").is_none());
     }
 }

@@ -7,6 +7,7 @@ use crate::progress::Meter;
 use crate::releasing::{Releasing, read_table, rows_needed};
 use crate::say;
 use clap::Args;
+use privet_learn::transfer::Vote as Task;
 use privet_learn::transfer::stream::Answers;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -15,14 +16,16 @@ use std::sync::atomic::AtomicBool;
 #[derive(Args, Debug)]
 #[command(
     long_about = "\
-Labels public rows as `privet vote` does, but in batches that come when they come: the first call
-plans for at most --queries M rows in all and reserves the whole budget, --stream FILE keeps what is
-left between calls, by whichever process makes them. Answers on which the teachers agree are free. Each
-row without a stable answer, and each batch, uses up one of --set cutoff=T; then the stream ends.
+Labels public rows as `privet vote` does, but in batches that come when they come: the first
+call plans for at most --queries M rows in all and reserves the whole budget, --stream FILE
+keeps what is left between calls, by whichever process makes them. Answers on which the teachers
+agree are free. Each row without a stable answer, and each batch, uses up one of --set cutoff=T;
+then the stream ends.
 
-Which rows a later batch asks about may depend on the labels before. Every certificate claims the budget
-of the whole stream. Teachers are trained anew, on chunks drawn anew, for each batch, and nothing secret is
-stored. FILE and FILE.journal belong together and are gone on from once: an older copy is refused.",
+Which rows a later batch asks about may depend on the labels before. Every certificate claims
+the budget of the whole stream. Teachers are trained anew, on chunks drawn anew, for each batch,
+and nothing secret is stored. FILE and FILE.journal belong together and are gone on from once:
+an older copy is refused.",
     after_help = "\
 Examples:
   privet answer table.csv --schema s.toml --public monday.csv --epsilon 1 --delta 1e-6 --rows 50000 \\
@@ -109,7 +112,8 @@ impl Answer {
             ));
         }
         let rows = self.asked.rows.ok_or_else(|| rows_needed(relation))?;
-        let planned = self.asked.plan(&schema, rows, (queries, true))?;
+        let task = Task { stream: true, ..Task::on(queries) };
+        let planned = self.asked.plan(&schema, rows, task)?;
         // What can be refused is, before a stream is there.
         public_rows(&self.asked.public, &schema)?;
         self.asked.program(&schema)?;

@@ -165,9 +165,12 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
     section("What it can reveal", promise(certificate, verdict));
     let stated = certificate.events.as_ref().filter(|_| verdict.valid || !claims(certificate));
     let noise = stated.map_or(String::new(), |events| {
-        words::events(events, noised)
-            .iter()
-            .cloned()
+        let lines = match &certificate.filter {
+            Some(filter) => words::events_within(filter, events, noised),
+            None => words::events(events, noised),
+        };
+        lines
+            .into_iter()
             .chain(events.hides().map(|what| format!("kept secret, and in no file: {what}.")))
             .map(|line| words::wrapped(&words::sentence(&line), "  "))
             .collect()

@@ -21,21 +21,21 @@ use std::sync::atomic::AtomicBool;
 #[derive(Args, Debug)]
 #[command(
     long_about = "\
-Answers every row of a public file of questions by the records of a table that are near it: each record
-within a distance votes for its own class (or number), and the votes are released under noise, with
-about how many voted. No model is trained.
+Answers every row of a public file of questions by the records of a table that are near it: each
+record within a distance votes for its own class (or number), and the votes are released under
+noise, with about how many voted. No model is trained.
 
-A record that is near to none of the questions pays nothing and loses nothing. One that is near to many
-votes in the first few (--votes) and then stays out; who that is, is not shown. So the noise depends on
-how often one record may vote, and not on how many questions there are.
+A record that is near to none of the questions pays nothing and loses nothing. One that is near
+to many votes in the first few (--votes) and then stays out; who that is, is not shown. So the
+noise depends on how often one record may vote, and not on how many questions there are.
 
-Distances are those of encoded rows (as the schema scales numbers and unfolds categories). Where no
---within is given it is chosen from the questions, the declared number of rows and the budget: as near as
-leaves enough voters for the noise, were records spread as the questions are. Likewise --votes: as many
-questions as 9 in 10 of them have within that distance.
+Distances are those of encoded rows (as the schema scales numbers and unfolds categories). Where
+no --within is given it is chosen from the questions, the declared number of rows and the
+budget: as near as leaves enough voters for the noise, were records spread as the questions are.
+Likewise --votes: as many questions as 9 in 10 of them have within that distance.
 
-The questions are public: they stand in the certificate, and nothing protects them. All answers are one
-release. Asking again, even the same, is another one, and adds up.",
+The questions are public: they stand in the certificate, and nothing protects them. All answers
+are one release. Asking again, even the same, is another one, and adds up.",
     after_help = "\
 Examples:
   privet neighbours table.csv --schema s.toml --questions new.csv --epsilon 1 --rows 20000 \\

@@ -126,10 +126,8 @@ pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
         let request: Request<Network> = task.clone().request(&schema, rows, &words)?;
         let planned = learn::plan(&request)?;
         Ok(match &weights {
-            Some(weights) if planned.events().is_some() => {
-                planned.with_public(&one_row(weights))?
-            }
-            _ => planned,
+            Some(weights) => planned.with_public(&one_row(weights))?,
+            None => planned,
         })
     };
     if flags.checkpoint.is_some() && !task.method.is_private() {

@@ -10,6 +10,7 @@ use clap::Args;
 use privet_core::{Neighbours, Relation, Unit};
 use privet_learn::erm::dpsl_kt;
 use privet_learn::file::{self, Seal};
+use privet_learn::transfer;
 use privet_learn::{Check, Loaded, UNSIGNED, Verdict};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -28,7 +29,8 @@ Checks what was released, a model, counts or chosen columns, without its data:
   5. the certificate must not be on the list of void ones (SECURITY.md).
 
 A model by --method dpsl-kt rests on how long its public rows are: name their file with --public, and
-it is checked that they are as many and no longer than the certificate states.
+it is checked that they are as many and no longer than the certificate states. Labels by privet vote
+are of public rows: with --public it is checked that they are of those of the file, in its order.
 
 It cannot prove that the holder ran this program on the data: whoever makes up a request and numbers
 that fit it has a file on which all of this holds. A signature lets an organisation vouch: name the
@@ -48,7 +50,8 @@ pub struct Verify {
     /// Public key that must have signed it, 64 hexadecimal digits
     #[arg(long, value_name = "PUBKEY", value_parser = keys::public_key)]
     signer: Option<String>,
-    /// The public inputs that a model by dpsl-kt was learned from: checked against what it states
+    /// The public rows that a model by dpsl-kt was learned from, or that labels are of: checked
+    /// against what the certificate states
     #[arg(long, value_name = "FILE")]
     public: Option<PathBuf>,
     /// As JSON
@@ -87,9 +90,14 @@ impl Verify {
 
 /// Whether the rows of a public file are those that a model states.
 fn public_rows(released: &Loaded, path: &Path) -> Result<Check, Failure> {
+    if let Loaded::Labels(labels) = released {
+        let request = labels.request();
+        let rows = super::vote::public_rows(path, &request.schema)?;
+        return Ok(transfer::public::stated(&request.task, &rows));
+    }
     let Loaded::Model(model) = released else {
         return Err(Failure::input(
-            "--public: only models by --method dpsl-kt are learned from public rows",
+            "--public: only models by --method dpsl-kt and labels by privet vote rest on public rows",
         ));
     };
     let request = model.request();

@@ -13,7 +13,7 @@ use privet_data::matrix::Matrix;
 use privet_data::read::{Purpose, ReadOptions, read_features};
 use privet_data::{Dataset, Encoding, Schema};
 use privet_learn::transfer::command::Program;
-use privet_learn::transfer::student::Student;
+use privet_learn::transfer::student::{Student, Study};
 use privet_learn::transfer::{Aggregator, Teach, Teacher, Vote as Task, taught};
 use privet_learn::{Plan, Released, plan};
 use serde_json::{Value, json};
@@ -28,25 +28,31 @@ use std::time::Duration;
     long_about = "\
 Learns with any model: the records are cut into chunks by secret coins, a model (a teacher) is
 trained on each, all of them vote on the rows of a public file, and what so many agree on that no
-one's records matter is written, with a certificate, into one file. Rows on which they do not agree
-get no label. What you learn from those labels costs nothing more; the public rows themselves are
-NOT protected, and need no label of their own.
+one's records matter is written, with a certificate, into one file. Rows on which they do not
+agree get no label. What you learn from those labels costs nothing more; the public rows
+themselves are NOT protected, and need no label of their own.
 
   sparse-vector     stable answers are free; the budget pays for the others and ends after
                     --set cutoff=T of them (the default)
+  estimated-sparse-vector
+                    the same, where a private estimate of how often teachers dissent chooses T
   gnmax             the largest count under noise, for every row; each is paid for
   confident-gnmax   the same for rows on which many agree
   agreed-gnmax      for all rows if a private test finds agreement, else for none
 
-Teachers: logistic, tree, forest, nearest; or --teacher-cmd, any program. It is run once for each
-chunk by `sh -c` in a folder of its own, finds train.csv (encoded columns x0, x1, …, and label, the
-number of the class from 0) and queries.csv there, and writes predictions.csv, a class number a line.
-It has no environment to speak of, no network where this machine can do without, and limits of its
-own: --teacher-seconds of processor time, 8 GiB of address space, 1 GiB a file, for each process; by
-the clock 20 times as long. A program that fails on some records, or meets a limit, votes for the
-first class. What is promised assumes that each learns from its own chunk alone and that none meets a
-limit because of the others: give ample limits, on a machine with processors, memory and disk for
-all that run at a time (as many as it has processors, at most 16). Run only programs that you trust.
+Teachers: logistic, least-squares, tree, forest, nearest; propagation, which spreads a few labels
+among public rows that resemble one another, so that a thousand teachers of few rows can vote
+(give thousands of public rows, and gnmax); or --teacher-cmd, any program.
+
+The program is run once for each chunk by `sh -c` in a folder of its own, finds train.csv (encoded
+columns x0, x1, …, and label, the number of the class from 0) and queries.csv there, and writes
+predictions.csv, a class number a line. It has no environment to speak of, no network where this
+machine can do without, and limits of its own: --teacher-seconds of processor time, 8 GiB of
+address space, 1 GiB a file, for each process; by the clock 20 times as long. A program that fails
+on some records, or meets a limit, votes for the first class. What is promised assumes that each
+learns from its own chunk alone and that none meets a limit because of the others: give ample
+limits, on a machine with processors, memory and disk for all that run at a time (as many as it
+has processors, at most 16). Run only programs that you trust.
 
 Everything spent on the same records adds up: labels at ε = 1 and a model at ε = 1 reveal as much
 as ε = 2.",
@@ -56,6 +62,9 @@ Examples:
       --teacher forest --out labels.json --labels labels.csv
   privet vote table.csv --schema s.toml --public new.csv --epsilon 2 --teachers 250 \\
       --student forest --apply other.csv --predictions predictions.csv --out labels.json
+  privet vote table.csv --schema s.toml --public new.csv --epsilon 1 --teachers 1000 \\
+      --teacher propagation --aggregator gnmax --student least-squares --spread \\
+      --apply other.csv --predictions predictions.csv --out labels.json
   privet vote table.csv --schema s.toml --public new.csv --epsilon 1 \\
       --teacher-cmd 'python3 /home/me/teach.py' --out labels.json"
 )]
@@ -64,12 +73,22 @@ pub struct Vote {
     data: PathBuf,
     #[command(flatten)]
     asked: Asked,
-    /// Also write the labels as CSV: a line for each public row, empty where there is none
+    /// Ask about the first N of the public rows only; teachers by propagation, and a student that
+    /// spreads labels, see the others beside them [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    ask: Option<u64>,
+    /// Also write the labels as CSV: a line for each row asked about, empty where there is none
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
-    /// Train this learner on the labelled public rows: logistic, tree, forest or nearest
-    #[arg(long, value_name = "LEARNER", requires = "apply")]
+    #[arg(
+        long, value_name = "LEARNER", requires = "apply",
+        help = format!("Train this learner on the labelled public rows: {}", Teacher::students()),
+    )]
     student: Option<String>,
+    /// Before the student learns, spread labels among public rows that resemble one another: it learns
+    /// from all of them, and labels that noise made wrong are outvoted
+    #[arg(long, requires = "student")]
+    spread: bool,
     /// Rows whose class the student predicts; the target column is not needed
     #[arg(long, value_name = "FILE", requires = "student", requires = "predictions")]
     apply: Option<PathBuf>,
@@ -167,13 +186,8 @@ impl Asked {
         Ok(self.teach.iter().try_fold(teacher, set)?)
     }
 
-    /// The plan for so many questions, of one batch or of a stream.
-    pub fn plan(
-        &self,
-        schema: &Schema,
-        rows: u64,
-        (queries, stream): (u64, bool),
-    ) -> Result<Plan<Task>, Failure> {
+    /// The plan for a task of so many questions, of known rows or of a stream.
+    pub fn plan(&self, schema: &Schema, rows: u64, of: Task) -> Result<Plan<Task>, Failure> {
         let epsilon = self.epsilon.ok_or_else(|| {
             Failure::input(format!("--epsilon is missing: labels need a privacy budget, {EPSILON}"))
         })?;
@@ -181,7 +195,7 @@ impl Asked {
         let aggregator = self.aggregator.clone().unwrap_or_default();
         let aggregator = self.set.iter().try_fold(aggregator, set)?;
         let teachers = self.teachers;
-        let task = Task { queries, teachers, teacher: self.teacher()?, aggregator, stream };
+        let task = Task { teachers, teacher: self.teacher()?, aggregator, ..of };
         let request = task.request(schema, rows, self.neighbours(), (epsilon, self.delta))?;
         let _meter = Meter::spinner("planning");
         Ok(plan(&request)?)
@@ -217,9 +231,10 @@ impl Vote {
     pub fn run(self) -> Result<(), Failure> {
         let (schema, relation) = self.asked.facts()?;
         let public = public_rows(&self.asked.public, &schema)?;
-        let queries = (public.rows() as u64, false);
-        let some = self.asked.plan(&schema, self.asked.rows.unwrap_or(1_000_000), queries)?;
-        let learner = self.student.as_deref().map(Teacher::named).transpose()?;
+        let task = Task::of_first(self.ask.unwrap_or(u64::MAX), &public);
+        let some = self.asked.plan(&schema, self.asked.rows.unwrap_or(1_000_000), task.clone())?;
+        let study = self.student.as_deref().map(Study::named).transpose()?;
+        let study = study.map(|study| Study { spread: self.spread, ..study });
         let apply = self.apply.as_deref().map(|path| public_rows(path, &schema)).transpose()?;
         let inputs = [
             Some(&self.data),
@@ -241,7 +256,7 @@ impl Vote {
         let data = read_table(&self.data, &schema, relation)?;
         let planned = match self.asked.rows {
             Some(_) => some,
-            None => self.asked.plan(&schema, data.rows() as u64, queries)?,
+            None => self.asked.plan(&schema, data.rows() as u64, task)?,
         };
         spending.reserve(&planned)?;
         spending.recognise(&self.data, Some(&schema))?;
@@ -254,16 +269,15 @@ impl Vote {
             output::write(table, path, csv(&schema, &classes).as_bytes())?;
             say!("labels as CSV written to {}", path.display());
         }
-        if let (Some(learner), Some(rows), Some(out), Some(path)) =
-            (learner, apply, &mut told, &self.predictions)
+        if let (Some(study), Some(rows), Some(out), Some(path)) =
+            (study, apply, &mut told, &self.predictions)
         {
             let count = schema.classes().map_or(2, <[String]>::len);
-            let student =
-                Student::fit(&learner, &public, &classes, count, 1)?.ok_or_else(|| {
-                    Failure::input(
-                        "--student: no public row has a label, so there is nothing to learn from",
-                    )
-                })?;
+            let student = Student::fit(&study, &public, &classes, count)?.ok_or_else(|| {
+                Failure::input(
+                    "--student: no public row has a label, so there is nothing to learn from",
+                )
+            })?;
             let predicted: Vec<_> = student.predict(&rows)?.into_iter().map(Some).collect();
             output::write(out, path, csv(&schema, &predicted).as_bytes())?;
             say!("the student's predictions written to {}", path.display());

@@ -45,9 +45,13 @@ fn a_network_is_trained_verified_used_and_gone_on_from() {
     assert_eq!(tensors("fine.json")[0], tensors("public.json")[0]);
     assert_ne!(tensors("fine.json")[2], tensors("public.json")[2]);
     world.ok("verify fine.json");
+    // Without privacy too.
+    world.ok(&format!("{TRAIN} --method non-private --weights public.json --out plain.json"));
+    assert_eq!(tensors("plain.json")[0], tensors("public.json")[0]);
+    assert_ne!(tensors("plain.json")[2], tensors("public.json")[2]);
     // Every method that there is, in few steps.
     world.write("net.toml", NET);
-    for method in ["dp-adam", "dp-lssgd", "dp-lsadam", "dp-srm", "dp-gd", "rrpsgd"] {
+    for method in ["dp-adam", "dp-lssgd", "dp-lsadam", "dp-srm", "dp-gd", "dp-agd", "rrpsgd"] {
         let line = "train table.csv --schema schema.toml --model net.toml --steps 5 --epsilon 4";
         world.ok(&format!("{line} --method {method} --out {method}.json"));
         world.ok(&format!("verify {method}.json"));

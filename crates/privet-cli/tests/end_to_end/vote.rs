@@ -19,7 +19,7 @@ fn public_rows_are_labelled_verified_and_shown() {
     let lines = |name: &str| world.read(name).lines().count();
     assert_eq!(lines("labels.csv"), lines("table.csv"));
     assert_eq!(lines("p.csv"), lines("table.csv"));
-    for aggregator in ["gnmax", "confident-gnmax"] {
+    for aggregator in ["gnmax", "confident-gnmax", "estimated-sparse-vector"] {
         let told = world
             .ok_json(&format!("{VOTE} --aggregator {aggregator} --out {aggregator}.json --json"));
         assert_eq!(told["aggregator"]["name"], aggregator);
@@ -30,6 +30,30 @@ fn public_rows_are_labelled_verified_and_shown() {
     assert!(labels.contains("labels alone are protected"), "{labels}");
     // What needs a model says what it got.
     world.refused(2, "predict labels.json table.csv --out q.csv", &["labels.json", "labels"]);
+}
+
+/// Some of the public rows are asked about, all of them are seen and stated; and labels are of no others.
+#[test]
+fn public_rows_are_seen_beside_those_asked_about_and_stated() {
+    let world = World::new();
+    world.ok(&format!(
+        "{VOTE} --aggregator gnmax --teacher propagation --ask 25 --out labels.json --labels labels.csv \
+         --student least-squares --spread --apply table.csv --predictions p.csv"
+    ));
+    assert_eq!(world.read("labels.csv").lines().count(), 26);
+    assert_eq!(world.read("p.csv").lines().count(), world.read("table.csv").lines().count());
+    let verdict = world.ok_json("verify labels.json --public table.csv --json");
+    assert_eq!(verdict["valid"], true, "{verdict}");
+    let table = world.read("table.csv");
+    let mut lines: Vec<&str> = table.lines().collect();
+    lines.swap(1, 2);
+    world.write("swapped.csv", &(lines.join("\n") + "\n"));
+    world.refused(1, "verify labels.json --public swapped.csv", &["another order"]);
+    world.refused(
+        2,
+        &format!("{VOTE} --student propagation --apply table.csv --predictions q.csv --out o.json"),
+        &["logistic, least-squares, tree"],
+    );
 }
 
 #[cfg(unix)]
@@ -84,7 +108,11 @@ fn what_cannot_be_voted_on_is_refused_before_anything_is_written() {
     let vote = "vote table.csv --schema schema.toml --epsilon 1 --delta 1e-6 --out o.json";
     world.refused(2, &format!("{vote} --public other.csv"), &["other.csv"]);
     world.refused(1, &format!("{vote} --public table.csv --teachers 900000"), &["declared rows"]);
-    world.refused(2, &format!("{vote} --public table.csv --teacher oracle"), &["logistic, tree"]);
+    world.refused(
+        2,
+        &format!("{vote} --public table.csv --teacher oracle"),
+        &["logistic, least-squares"],
+    );
     world.refused(2, &format!("{vote} --public table.csv --set chunks=3"), &["chunks"]);
     world.refused(2, &format!("{vote} --public table.csv --neighbours add-remove"), &["--rows"]);
     world.refused(

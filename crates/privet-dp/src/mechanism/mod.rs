@@ -19,6 +19,7 @@
 //! | [`Stability`] | discrete Laplace noise to a distance, which lets a stable answer out | pure and a leak of δ, finite arithmetic |
 //! | [`SparseVector`] | discrete Laplace or exponential noise to a threshold and to each answer compared with it | pure, once for each answer below, finite arithmetic |
 //! | [`StableAnswers`] | the same to distances, which let stable answers out, any number of them | that and a leak of δ, finite arithmetic |
+//! | [`EstimatedAnswers`] | the same, ended by what a noised number says | (ε, δ), finite arithmetic |
 //! | [`NoisyArgmax`], [`ConfidentArgmax`] | Gaussian noise to votes by class, of which the largest is named | exact Gaussian curve, finite arithmetic |
 //! | [`AgreedLabels`] | the same to a batch, let out if a noised distance says that voters agree | (ε, δ), finite arithmetic |
 //! | [`shares`] | the first of these among parties, each of whom shows its sum to nobody | as alone |
@@ -27,6 +28,7 @@
 mod agreed_labels;
 mod choice;
 mod continual;
+mod estimated_answers;
 mod gaussian;
 mod grid;
 mod individual;
@@ -48,6 +50,7 @@ mod stable_answers;
 pub use agreed_labels::AgreedLabels;
 pub use choice::Choice;
 pub use continual::{Continual, Stream};
+pub use estimated_answers::EstimatedAnswers;
 pub use gaussian::Gaussian;
 pub use grid::{ExactCounts, released_step};
 pub use individual::{Individual, OwnPart, Spending};
@@ -63,4 +66,4 @@ pub use selection::{Scores, Selection, SelectionLaw, Vertex};
 pub use shuffled::ShuffledGaussian;
 pub use sparse_vector::{Comparing, QUERY_RATIO, SparseVector};
 pub use stability::{Proxied, RELEASED, Stability};
-pub use stable_answers::{Answering, Heard, NEXT_TO_ALL, StableAnswers};
+pub use stable_answers::{Answering, Heard, StableAnswers, ln_overlap};

@@ -91,7 +91,7 @@ impl SparseVector {
         let event = self.run_event()?;
         let (threshold, each) = (self.noise_scale, self.query_noise_scale());
         let laws = [DiscreteLaplace::new(threshold)?, DiscreteLaplace::new(each)?];
-        Ok(Comparing { of: *self, event, laws, lowered: None, runs: 0 })
+        Ok(Comparing { of: *self, event, laws, lowered: None, runs: 0, covered: false })
     }
 }
 
@@ -104,6 +104,8 @@ pub struct Comparing {
     /// Z, while a run goes on.
     lowered: Option<Zeroizing<i64>>,
     runs: u32,
+    /// Whether all runs were charged beforehand, by a mechanism that they are a part of.
+    covered: bool,
 }
 
 /// Neither Z nor what was compared.
@@ -142,7 +144,10 @@ impl Comparing {
             Some(lowered) => **lowered,
             None if self.runs >= self.of.cutoff => return Ok(None),
             None => {
-                let source = session.charge(self.event.clone())?;
+                let source = match self.covered {
+                    true => session.source(),
+                    false => session.charge(self.event.clone())?,
+                };
                 let drawn = draw(&self.laws[0], self.of.law, source);
                 (self.lowered, self.runs) = (Some(Zeroizing::new(drawn)), self.runs + 1);
                 drawn
@@ -155,6 +160,11 @@ impl Comparing {
             self.lowered = None;
         }
         Ok(Some(above))
+    }
+
+    /// Charges nothing: whoever carries it out has charged for all runs.
+    pub(super) fn covered(self) -> Self {
+        Self { covered: true, ..self }
     }
 
     /// Counts runs as made that were made before: in the process that was gone on from.

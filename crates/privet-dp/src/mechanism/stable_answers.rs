@@ -27,9 +27,10 @@
 //!
 //! w is the least whole number for which that holds.
 //!
-//! **Very large ε.** Where 1 − δ₀(0) is below 10⁻⁹ (ε above about 20, which protects next to nothing) p ≤ 10⁻⁹δ is asked for
-//! instead. Of a release by itself the claim holds all the same, since δ₀ is small at the ε that is claimed; the curve that
-//! is composed with other releases may then be exceeded by p, at most 10⁻⁹δ. Plans say so in a note ([`NEXT_TO_ALL`]).
+//! **Very large ε.** Where 1 − δ₀(0) is too near to 0 to be had as a difference (ε above about 20, which protects next to
+//! nothing) it is bounded below by itself. T uses of an ε₀-DP mechanism are post-processing of T answers by coins that are
+//! true with probability e^ε₀/(1 + e^ε₀) (Kairouz, Oh & Viswanath 2015), for which 1 − δ₀(0) = Σ_k min{P(k), Q(k)} over the
+//! number k of heads: positive terms, of which some are added up, by their logarithms (`ln_overlap`).
 //!
 //! - ⊥ costs one run, an answer nothing. After T of them, or m̃ questions, all further ones are not answered at all.
 //! - **A session that is taken up again** goes on with a new threshold, which is one more run; no secret is stored.
@@ -42,8 +43,8 @@ use crate::gate::{GateError, Noised, Private, Session};
 use crate::noise::NoiseError;
 use privet_core::{Neighbours, Unit};
 
-/// δ₀(0) from which on a curve is a bound for one release, and for compositions but for 10⁻⁹δ.
-pub const NEXT_TO_ALL: f64 = 1.0 - 1e-9;
+/// δ₀(0) from which on 1 − δ₀(0) is not computed as a difference.
+const NEXT_TO_ALL: f64 = 1.0 - 1e-9;
 
 /// A stream of questions whose stable answers are let out.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -77,6 +78,16 @@ pub enum Heard<A> {
     Ended,
 }
 
+impl<A> Heard<A> {
+    /// The answer, if there is one.
+    pub fn answer(self) -> Option<A> {
+        match self {
+            Self::Answer(answer) => Some(answer),
+            Self::Unstable | Self::Ended => None,
+        }
+    }
+}
+
 impl StableAnswers {
     fn comparisons(&self, threshold: i64) -> SparseVector {
         SparseVector {
@@ -105,12 +116,15 @@ impl StableAnswers {
     /// ln p that is allowed: δ(1 − δ₀(0)), a little less for rounding.
     fn ln_allowed(&self) -> Result<f64, GateError> {
         let runs = self.comparisons(0).event()?;
-        // T uses of ε₀ are one of Tε₀ as well, for which 1 − δ₀(0) = 2/(1 + e^(Tε₀)).
-        let together = account::epsilon(&runs, 0.0)?;
-        let basic = std::f64::consts::LN_2 - together - libm::log1p(libm::exp(-together));
-        // Nearer to 1 the difference is rounding, and no more than 10⁻⁹ of δ is asked for: see the header.
-        let exact = libm::log1p(-account::delta(&runs, 0.0)?.min(NEXT_TO_ALL));
-        let kept = exact.max(basic);
+        let all = account::delta(&runs, 0.0)?;
+        let kept = match all < NEXT_TO_ALL {
+            true => libm::log1p(-all),
+            // Nearer to 1 the difference is rounding.
+            false => {
+                let each = account::epsilon(&runs, 0.0)? / f64::from(self.cutoff.max(1));
+                ln_overlap(self.cutoff.max(1), each)
+            }
+        };
         Ok(libm::log(self.delta) + kept - 1e-9 * (1.0 - libm::log(self.delta) - kept))
     }
 
@@ -144,6 +158,12 @@ impl StableAnswers {
         Ok(high as i64)
     }
 
+    /// Begins a run of all questions that a mechanism it is a part of has charged for.
+    pub(super) fn begin_covered(&self) -> Result<Answering, GateError> {
+        let comparing = self.comparisons(self.threshold()?).begin()?.covered();
+        Ok(Answering { comparing, left: self.questions })
+    }
+
     /// A distance whose answer comes out, but for probability β, in each of so many questions that have it.
     pub fn distance_needed(&self, questions: f64, beta: f64) -> Result<f64, GateError> {
         let s2 = self.noise_scale * self.query_ratio;
@@ -167,6 +187,28 @@ impl StableAnswers {
         }
         Ok(Answering { comparing, left: self.questions.saturating_sub(asked) })
     }
+}
+
+/// ln of a lower bound on Σ_k min{P(k), Q(k)}, k heads of T coins that are heads with probability e^ε₀/(1 + e^ε₀) under P
+/// and 1/(1 + e^ε₀) under Q. By symmetry twice the half of P below T/2, and the middle term once.
+pub fn ln_overlap(coins: u32, epsilon: f64) -> f64 {
+    let count = f64::from(coins);
+    let ln_tails = -epsilon - libm::log1p(libm::exp(-epsilon));
+    let ln_heads = -libm::log1p(libm::exp(-epsilon));
+    let ln_choose =
+        |k: f64| libm::lgamma(count + 1.0) - libm::lgamma(k + 1.0) - libm::lgamma(count - k + 1.0);
+    let ln_term = |k: f64| ln_choose(k) + k * ln_heads + (count - k) * ln_tails;
+    let middle = (count / 2.0).floor();
+    let top = ln_term(middle);
+    // Terms fall from the middle down; those that are left out make the bound smaller.
+    let mut sum = 0.0;
+    for down in 0..=(middle as u32).min(2_000) {
+        let k = middle - f64::from(down);
+        let twice = if 2.0 * k < count { 2.0 } else { 1.0 };
+        sum += twice * libm::exp(ln_term(k) - top);
+    }
+    // What rounding of the logarithms may be.
+    top + libm::log(sum) - 1e-12 * (1.0 + count * (1.0 + epsilon))
 }
 
 /// ln of a bound on Pr\[Z − N > w\] for discrete Laplace Z and N of scales s₁ and s₂: Σ_n Pr\[−N = n\]·Pr\[Z > w − n\], where
@@ -225,25 +267,65 @@ impl Answering {
         found: Private<Proxied<A>>,
         session: &mut Session<'_>,
     ) -> Result<Noised<Heard<A>>, GateError> {
+        let heard = self.hear(found.open(), session)?;
+        Ok(session.noised(heard))
+    }
+
+    /// The same, for mechanisms that it is a part of.
+    pub(super) fn hear<A>(
+        &mut self,
+        found: Proxied<A>,
+        session: &mut Session<'_>,
+    ) -> Result<Heard<A>, GateError> {
         let heard = match self.left {
             0 => Heard::Ended,
-            _ => {
-                let Proxied { answer, distance } = found.open();
-                match self.comparing.compare(distance.max(0), session)? {
-                    None => Heard::Ended,
-                    Some(true) => Heard::Answer(answer),
-                    Some(false) => Heard::Unstable,
-                }
-            }
+            _ => match self.comparing.compare(found.distance.max(0), session)? {
+                None => Heard::Ended,
+                Some(true) => Heard::Answer(found.answer),
+                Some(false) => Heard::Unstable,
+            },
         };
         self.left = self.left.saturating_sub(1);
-        Ok(session.noised(heard))
+        Ok(heard)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The overlap against its sum term by term, and against what the accountant's curve leaves where that can be had.
+    #[test]
+    fn the_overlap_is_what_coins_leave() {
+        for (coins, epsilon) in [(1_i32, 0.3_f64), (2, 1.0), (5, 2.0), (8, 0.1), (3, 9.0), (6, 6.0)]
+        {
+            let heads: f64 = 1.0 / (1.0 + libm::exp(-epsilon));
+            let mut sum = 0.0;
+            for outcome in 0..1_u32 << coins {
+                let k = outcome.count_ones() as i32;
+                let law = |p: f64| p.powi(k) * (1.0 - p).powi(coins - k);
+                sum += law(heads).min(law(1.0 - heads));
+            }
+            let found = libm::exp(ln_overlap(coins as u32, epsilon));
+            assert!(found <= sum * (1.0 + 1e-12) && found > sum * (1.0 - 1e-6), "{found} {sum}");
+        }
+        for cutoff in [1, 4, 50] {
+            let of = StableAnswers {
+                neighbours: Neighbours::AddRemove,
+                unit: Unit::Record,
+                law: ThresholdNoise::Exponential,
+                noise_scale: 2.0 * libm::sqrt(f64::from(cutoff)),
+                query_ratio: 2.0,
+                cutoff,
+                questions: 10,
+                delta: 1e-6,
+            };
+            let kept = 1.0 - account::delta(&of.comparisons(0).event().unwrap(), 0.0).unwrap();
+            let found = libm::exp(ln_overlap(cutoff, 2.0 / of.noise_scale));
+            assert!((found / kept - 1.0).abs() < 1e-3, "{cutoff}: {found} {kept}");
+        }
+        assert!(ln_overlap(1_000_000, 5.0).is_finite());
+    }
 
     /// Where δ₀(0) is 1 but for rounding, no more is allowed than δ·2/(1 + e^(Tε₀)).
     #[test]
@@ -260,7 +342,7 @@ mod tests {
                 questions: 10,
                 delta: 1e-6,
             };
-            let kept = (std::f64::consts::LN_2 - runs).max(libm::log(1e-9));
+            let kept = std::f64::consts::LN_2 - runs;
             let most = libm::log(1e-6) + kept;
             let allowed = answers.ln_allowed().unwrap();
             assert!(allowed <= most + 1e-6, "{runs}: {allowed} {most}");

@@ -17,6 +17,7 @@ mod account_vectors;
 mod argmax;
 mod continual;
 mod doors;
+mod estimated_answers;
 mod filter;
 mod gate;
 mod individual;

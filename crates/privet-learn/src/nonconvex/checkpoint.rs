@@ -11,9 +11,9 @@
 //! been seen, so they stay charged and are passed over: training goes on with as many steps less.
 
 use super::rows::Examples;
-use super::sampled::{Trainer, Worker};
+use super::trainer::{Trainer, Worker};
 use super::update::{Question, Training};
-use super::{Begin, Method, Network, TrainedNetwork, correlated, sampled, srm};
+use super::{Begin, Network, TrainedNetwork, decide};
 use crate::LearnError;
 use crate::allowance::Allowance;
 use crate::erm::watch::StepWatch;
@@ -71,14 +71,12 @@ fn trainer(plan: &Plan<Network>, weights: Option<&[f32]>) -> Result<Arc<dyn Trai
     let request = plan.request();
     let budget = request.budget.ok_or_else(|| no_budget(request))?;
     let (allowance, method) = (Allowance::new(budget, &request.noise), &request.task.method);
-    let decision = match method {
-        Method::DpSrm(_) => srm::plan(plan.facts(), &allowance, method)?,
-        Method::DpFtrl(_) => correlated::plan(plan.facts(), &allowance, method)?,
-        _ => sampled::plan(plan.facts(), &allowance, method)?,
-    };
+    let decision = decide(plan.facts(), &allowance, method)?;
     let Worker::Steps(trainer) = decision.worker else {
         return Err(LearnError::NotCovered {
-            what: format!("method {method} has an un-noised half, which is in no file"),
+            what: format!(
+                "method {method} cannot be put aside: it has an un-noised half, or decides on the way what it spends"
+            ),
             instead: "leave the checkpoint out, or take method dp-sgd",
         });
     };

@@ -19,11 +19,14 @@
 //! - Sums are in whole numbers (`sums = exact`): the certificate says `finite`.
 //! - Nothing is amplified by sampling. It pays where samples cannot be drawn, or for many passes.
 
+use super::begins::Begins;
 use super::method::Method;
 use super::rows::Examples;
-use super::sampled::{Begins, Decision, Sizes, Worker, covered, sizes};
+use super::sampled::covered;
 use super::settings::Settings;
+use super::sizes::{Sizes, sizes};
 use super::tensors::Tensors;
+use super::trainer::{Decision, Worker};
 use super::update::{Question, Schedule, Training};
 use super::{NetFacts, Network};
 use crate::LearnError;

@@ -35,13 +35,10 @@ impl MethodInfo {
     /// What it guarantees, in words.
     pub fn guarantee(&self) -> &'static str {
         let chooses = self.settings.iter().any(|setting| setting.name == SUMS_SETTING.name);
-        match (self.private, self.rule) {
+        match (self.private, chooses) {
             (false, _) => "none: for comparison",
-            (true, Usual::Recursive) => "(ε, δ) in real arithmetic",
-            (true, _) if chooses => {
-                "(ε, δ) in finite arithmetic; in real arithmetic with sums = float"
-            }
-            (true, _) => "(ε, δ) in finite arithmetic",
+            (true, true) => "(ε, δ) in finite arithmetic; in real arithmetic with sums = float",
+            (true, false) => "(ε, δ) in finite arithmetic",
         }
     }
 }
@@ -68,12 +65,15 @@ pub(crate) enum Usual {
     Adam,
     /// [`Rule::Recursive`].
     Recursive,
+    /// None: lengths of steps are searched for ([`super::agd`]).
+    Searched,
 }
 
 impl Usual {
     /// With numbers, and those written down.
     pub(super) fn with(self, given: &Settings, settled: &mut Settings) -> Result<Rule, LearnError> {
         Ok(match self {
+            Self::Searched => Rule::Momentum(0.0),
             Self::Momentum => {
                 let momentum = MOMENTUM.check(given.momentum.unwrap_or(0.0))?;
                 settled.momentum = Some(momentum);
@@ -163,6 +163,7 @@ const SRM: &[SettingInfo] = &[
     GAMMA_SETTING,
     SMOOTHNESS_SETTING,
     SAMPLING_SETTING,
+    SUMS_SETTING,
     DECAY_SETTING,
     AVERAGED_SETTING,
     WEIGHT_DECAY_SETTING,
@@ -176,6 +177,17 @@ const GD: &[SettingInfo] = &[
     SUMS_SETTING,
     DECAY_SETTING,
     AVERAGED_SETTING,
+    WEIGHT_DECAY_SETTING,
+    NONCONVEX_SETTING,
+];
+const AGD: &[SettingInfo] = &[
+    STEPS_SETTING.meaning(
+        "steps that the budget is divided into at first, each a gradient of all rows and a choice of length; 60 unless \
+         given",
+    ),
+    CLIP_SETTING,
+    CLIP_LOSS_SETTING,
+    LONGEST_SETTING,
     WEIGHT_DECAY_SETTING,
     NONCONVEX_SETTING,
 ];
@@ -267,6 +279,10 @@ methods! {
     DpGd: "dp-gd", "descent on the clipped gradients of all records, under Gaussian noise",
         "Wang, Ye and Xu 2017", "the sum of all clipped gradients, at each step",
         true, GD, All, Momentum, false;
+    /// Noisy descent whose steps are decided as it goes.
+    DpAgd: "dp-agd", "descent on all records whose step lengths, and what each step spends, are decided as it goes",
+        "Lee and Kifer 2018", "the sum of all clipped gradients, and the choice of a step's length by clipped losses",
+        true, AGD, All, Searched, false;
     /// Correlated noise.
     DpFtrl: "dp-ftrl", "descent on clipped gradients in the order of the table, under noise that is correlated over the steps",
         "Kairouz et al. 2021; Choquette-Choo et al. 2023", "the running sum of clipped gradients, at each step",

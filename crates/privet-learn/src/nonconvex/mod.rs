@@ -5,6 +5,8 @@
 //! | [`sampled`] | the theorem of `dp-sgd`, `dp-adam`, `dp-lssgd`, `dp-lsadam`, `rrpsgd` and `dp-gd`: clipped gradients under noise |
 //! | [`correlated`] | the theorem of `dp-ftrl`: correlated noise, no sampling |
 //! | [`srm`] | the theorem of `dp-srm`: clipped differences, recursive momentum |
+//! | [`agd`] | the theorem of `dp-agd`: steps and what they spend decided as it goes |
+//! | `sizes`, `begins`, `trainer` | what trainings share: their sizes, where they begin, how they are carried out |
 //! | `update` | how noised sums become weights |
 //! | [`checkpoint`] | trainings that are put aside and gone on with |
 //! | [`smoothing`] | A_σ⁻¹, by a filter and by a transform |
@@ -24,6 +26,8 @@
 //! records alone ([`Begin`]). Nothing is proved of the second, and the certificate says so. Its digests stand
 //! there: that of the whole file, and that of the frozen weights, which `verify` takes again.
 
+pub mod agd;
+mod begins;
 pub mod checkpoint;
 pub mod correlated;
 pub mod method;
@@ -33,19 +37,21 @@ pub mod printed;
 mod rows;
 pub mod sampled;
 mod settings;
+mod sizes;
 pub mod smoothing;
 pub mod srm;
 mod tensors;
 #[cfg(test)]
 mod tests;
+mod trainer;
 mod update;
 
 pub use method::{METHODS, Method, MethodInfo};
 pub use predict::TrainedNetwork;
 pub use rows::Examples;
 pub use settings::{
-    AVERAGED, BATCH, CLIP, CLIP_DIFFERENCE, GAMMA, MOMENTUM, RATE, SMOOTHING, SMOOTHNESS, Settings,
-    Smoothed, Sums,
+    AVERAGED, BATCH, CLIP, CLIP_DIFFERENCE, CLIP_LOSS, GAMMA, LONGEST, MOMENTUM, RATE, SMOOTHING,
+    SMOOTHNESS, Settings, Smoothed, Sums,
 };
 pub use tensors::{PublicFile, Tensor, Tensors, digest};
 pub use update::Decay;
@@ -206,6 +212,20 @@ impl Network {
     }
 }
 
+/// What a private method decides, from public facts.
+fn decide(
+    facts: &NetFacts,
+    budget: &Allowance<'_>,
+    method: &Method,
+) -> Result<trainer::Decision, LearnError> {
+    match method {
+        Method::DpSrm(_) => srm::plan(facts, budget, method),
+        Method::DpAgd(_) => agd::plan(facts, budget, method),
+        Method::DpFtrl(_) => correlated::plan(facts, budget, method),
+        _ => sampled::plan(facts, budget, method),
+    }
+}
+
 /// Refuses outputs that are not those of the target.
 fn outputs_fit(net: &Net, loss: privet_nn::Loss, encoding: &Encoding) -> Result<(), LearnError> {
     use privet_nn::Loss::{CrossEntropy, Logistic, Squared};
@@ -304,11 +324,7 @@ impl Task for Network {
                 instead: "leave out the calibration, or give sound",
             });
         }
-        let decision = match task.method {
-            Method::DpSrm(_) => srm::plan(facts, &allowance, &task.method)?,
-            Method::DpFtrl(_) => correlated::plan(facts, &allowance, &task.method)?,
-            _ => sampled::plan(facts, &allowance, &task.method)?,
-        };
+        let decision = decide(facts, &allowance, &task.method)?;
         let mut notes = decision.notes;
         if let Begin::File(public) = &facts.begin {
             notes.push(public.note());

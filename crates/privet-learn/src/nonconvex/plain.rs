@@ -1,9 +1,10 @@
 //! Trainings without any privacy, for comparison: the same walks on sums that nothing is added to.
 
+use super::begins::Begins;
 use super::method::{Asks, Method};
 use super::rows::Examples;
-use super::sampled::{Begins, Sizes, sizes};
 use super::settings::Settings;
+use super::sizes::{Sizes, sizes};
 use super::srm::recursion;
 use super::tensors::Tensors;
 use super::update::{Rule, Schedule, Training};
@@ -12,10 +13,12 @@ use crate::LearnError;
 use crate::erm::watch::StepWatch;
 use crate::settings::Shown;
 use crate::task::Baseline;
+use privet_data::matrix::Matrix;
 use privet_dp::gate::{GateError, Next, Walk};
 use privet_dp::noise::{FixedSeed, SampleKey};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
+use std::sync::Arc;
 
 /// Samples come of this seed: nothing is secret here.
 const SEED: u64 = 7;
@@ -74,6 +77,13 @@ impl Baseline<Network> for Plain {
         ])
     }
 
+    fn with_public(&self, rows: &Matrix) -> Option<Result<Arc<dyn Baseline<Network>>, LearnError>> {
+        self.begins.awaits_file().then(|| {
+            let begins = self.begins.from(rows)?;
+            Ok(Arc::new(Self { begins, ..self.clone() }) as Arc<dyn Baseline<Network>>)
+        })
+    }
+
     fn run(
         &self,
         facts: &NetFacts,
@@ -101,7 +111,7 @@ impl Baseline<Network> for Plain {
             let wanted = (self.batch as usize).min(examples.rows());
             let drawn = key.without_replacement(step, wanted, examples.rows());
             step += 1;
-            let rows = super::sampled::places(&drawn.map_err(GateError::from)?);
+            let rows = super::trainer::places(&drawn.map_err(GateError::from)?);
             let mut sum = examples.plain_sum(&question.at, &rows).ok_or_else(unanswered)?;
             if let (Some(gamma), Some(before)) = (self.gamma, &question.before) {
                 let old = examples.plain_sum(before, &rows).ok_or_else(unanswered)?;

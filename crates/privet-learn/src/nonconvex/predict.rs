@@ -1,6 +1,7 @@
 //! What a trained network says of new rows.
 
-use super::rows::inputs;
+use super::rows::{Examples, inputs};
+use super::update::Penalty;
 use super::{NetFacts, Network};
 use crate::LearnError;
 use crate::model::Predictions;
@@ -9,6 +10,7 @@ use crate::task::Task;
 use privet_data::encode::Encoding;
 use privet_data::matrix::Matrix;
 use privet_nn::Workspace;
+use privet_optim::sum::Table;
 
 /// A network with its certificate.
 pub type TrainedNetwork = Released<Network>;
@@ -85,6 +87,28 @@ impl Released<Network> {
             }
         });
         Ok(losses.sum::<f64>() / target.len().max(1) as f64)
+    }
+}
+
+impl Released<Network> {
+    /// The length of the mean gradient of what was minimised, penalties included, on these records. Computed from them
+    /// without noise: it is not private.
+    pub fn gradient_norm(&self, table: &dyn Table) -> Result<f64, LearnError> {
+        let facts = Network::facts(self.request())?;
+        let unfit = |why: String| LearnError::NotAModel { path: "model".into(), why };
+        let weights = self.artefact().flat(&facts.net).map_err(unfit)?;
+        let examples = Examples::of(&facts, table)?;
+        let everyone: Vec<u32> = (0..examples.rows() as u32).collect();
+        let sum = examples.plain_sum(&weights, &everyone);
+        let sum = sum.ok_or(LearnError::DataShape("the records do not fit the network"))?;
+        let settings = self.request().task.method.settings();
+        let penalty = Penalty {
+            ridge: settings.weight_decay.unwrap_or(0.0),
+            nonconvex: settings.nonconvex.unwrap_or(0.0),
+        };
+        let rows = examples.rows().max(1) as f64;
+        let slope = |(sum, x): (&f64, &f32)| sum / rows + penalty.slope(f64::from(*x));
+        Ok(sum.iter().zip(&weights).map(slope).map(|x| x * x).sum::<f64>().sqrt())
     }
 }
 

@@ -5,7 +5,7 @@ use crate::{LearnError, admit};
 use privet_data::Target;
 use privet_data::matrix::Matrix;
 use privet_dp::mechanism::ExactCounts;
-use privet_nn::{Batch, Net, Targets, Workspace};
+use privet_nn::{Batch, ExactSum, Net, Share, Targets, Workspace};
 use privet_optim::sum::Table;
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -44,6 +44,11 @@ pub(crate) fn inputs(facts: &NetFacts, features: &Matrix) -> Vec<f32> {
         all.extend(entries[..facts.inputs].iter().map(|x| (f64::from(*x) * scale + shift) as f32));
     }
     all
+}
+
+fn counts(sum: ExactSum) -> ExactCounts {
+    let counts = sum.steps.iter().map(|steps| i128::from(*steps)).collect();
+    ExactCounts { counts, unit: sum.grid }
 }
 
 impl Examples {
@@ -109,8 +114,41 @@ impl Examples {
     pub(super) fn exact_sum(&self, at: &[f32], rows: &[u32], clip: f64) -> Option<ExactCounts> {
         let room = &mut self.room.borrow_mut();
         let sum = self.net.clipped_sum_exact(at, &self.batch(&self.held(rows)), clip, room).ok()?;
-        let counts = sum.steps.iter().map(|steps| i128::from(*steps)).collect();
-        Some(ExactCounts { counts, unit: sum.grid })
+        Some(counts(sum))
+    }
+
+    /// The same of a share of each clipped gradient, on a grid of the caller's.
+    pub(super) fn exact_share(
+        &self,
+        at: &[f32],
+        rows: &[u32],
+        share: Share,
+    ) -> Option<ExactCounts> {
+        let room = &mut self.room.borrow_mut();
+        let rows = self.held(rows);
+        let sum = self.net.clipped_share_exact(at, &self.batch(&rows), share, room).ok()?;
+        Some(counts(sum))
+    }
+
+    /// The same of a share of each clipped difference ∇ℓᵢ(new) − ∇ℓᵢ(old).
+    pub(super) fn exact_difference(
+        &self,
+        [new, old]: [&[f32]; 2],
+        rows: &[u32],
+        share: Share,
+    ) -> Option<ExactCounts> {
+        let room = &mut self.room.borrow_mut();
+        let (net, rows) = (&self.net, self.held(rows));
+        let batch = self.batch(&rows);
+        let sum = net.clipped_difference_share_exact(new, old, &batch, share, room).ok()?;
+        Some(counts(sum))
+    }
+
+    /// Σ min(ℓᵢ, C) over these rows, in whole steps.
+    pub(super) fn loss_steps(&self, at: &[f32], rows: &[u32], clip: f64) -> Option<i64> {
+        let room = &mut self.room.borrow_mut();
+        let rows = self.held(rows);
+        self.net.clipped_loss_steps(at, &self.batch(&rows), clip, room).ok()
     }
 
     /// Σ clip(∇ℓᵢ(new) − ∇ℓᵢ(old), C) over these rows.

@@ -36,58 +36,29 @@
 //! - Tested by `nonconvex/tests.rs`: the sensitivity on random and extreme neighbours, the events against the
 //!   sampler, and the bits of exact sums.
 
+use super::begins::Begins;
 use super::method::{Asks, Method};
 use super::rows::Examples;
-use super::settings::{
-    AVERAGED, BATCH, CLIP, NONCONVEX, RATE, SMOOTHING, Settings, Smoothed, Sums, WEIGHT_DECAY,
-};
-use super::tensors::{Layout, PublicFile, Tensors};
-use super::update::{Penalty, Question, Schedule, Start, Training};
-use super::{BALL, Begin, NetFacts, Network};
+use super::settings::{Settings, Sums};
+use super::sizes::{Sizes, sizes};
+use super::tensors::Tensors;
+use super::trainer::{Decision, Trainer, Worker, places, train};
+use super::update::{Question, Schedule};
+use super::{NetFacts, Network};
 use crate::LearnError;
 use crate::allowance::Allowance;
 use crate::erm::sgd::{self, Sampling};
 use crate::erm::watch::StepWatch;
-use crate::request::STEPS;
 use crate::settings::Shown;
 use crate::task::Procedure;
 use privet_data::matrix::Matrix;
 use privet_dp::account::{self, Event};
-use privet_dp::continual::Running;
 use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
 use privet_dp::mechanism::{Draw, ExactCounts, Gaussian, SampledGaussian};
 use privet_dp::noise::GridGaussian;
-use privet_nn::Net;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use std::sync::Arc;
-use zeroize::Zeroizing;
-
-/// What a method decides.
-pub(crate) struct Decision {
-    pub worker: Worker,
-    pub settled: Settings,
-    pub arithmetic: Arithmetic,
-    pub notes: Vec<String>,
-}
-
-/// How it is carried out.
-pub(crate) enum Worker {
-    /// Question by question, so that it can be put aside between two.
-    Steps(Arc<dyn Trainer>),
-    /// As a whole: it has an un-noised half.
-    Whole(Arc<dyn Procedure<Network>>),
-}
-
-impl Worker {
-    /// To be run from its first step to its last.
-    pub fn procedure(self) -> Arc<dyn Procedure<Network>> {
-        match self {
-            Self::Steps(trainer) => trainer,
-            Self::Whole(procedure) => procedure,
-        }
-    }
-}
 
 /// The note of sums in floating point.
 pub(super) const FLOAT_SUMS: &str = "gradients are added up in 32-bit floating point: the guarantee is proved in real \
@@ -95,83 +66,6 @@ pub(super) const FLOAT_SUMS: &str = "gradients are added up in 32-bit floating p
      (sums = exact proves the guarantee for the program as executed)";
 /// Noise far below what an unsampled descent needs, from which on scales are looked at.
 const FLOOR: f64 = 1e-3;
-/// Passes over the rows where no number of steps is given.
-const PASSES: f64 = 30.0;
-/// The same for single records, and steps over all records.
-const SINGLE_PASSES: f64 = 8.0;
-const FULL_STEPS: u32 = 100;
-/// Share of the last points that are averaged.
-const USUAL_AVERAGED: f64 = 0.1;
-
-/// What all trainings on samples share: sizes, penalties, rates.
-pub(super) struct Sizes {
-    pub steps: u32,
-    pub batch: u64,
-    pub clip: f64,
-    pub schedule: Schedule,
-}
-
-/// The sizes of a training, with every choice written into `settled`.
-pub(super) fn sizes(
-    facts: &NetFacts,
-    method: &Method,
-    settled: &mut Settings,
-) -> Result<Sizes, LearnError> {
-    let (given, info) = (method.settings(), method.info());
-    let rows = facts.table.rows;
-    let batch = match info.asks {
-        Asks::All => rows,
-        Asks::One => 1,
-        Asks::Sample | Asks::Next => {
-            let usual = (rows / 50).clamp(16, 4096).min((rows / 2).max(1));
-            let batch = BATCH.check(given.batch.unwrap_or(usual) as f64)? as u64;
-            settled.batch = Some(batch);
-            batch
-        }
-    };
-    let passes = |passes: f64| (passes * rows as f64 / batch as f64).ceil().clamp(1.0, 1e6) as u32;
-    let usual = match info.asks {
-        Asks::All => FULL_STEPS,
-        Asks::One => passes(SINGLE_PASSES),
-        Asks::Sample | Asks::Next => passes(PASSES),
-    };
-    let steps = STEPS.check(f64::from(given.steps.unwrap_or(usual)))? as u32;
-    let clip = CLIP.check(given.clip.unwrap_or(1.0))?;
-    let rule = info.rule.with(given, settled)?;
-    let smoothing = match info.smooths {
-        true => {
-            let strength = SMOOTHING.check(given.smoothing.unwrap_or(1.0))?;
-            let over = given.smoothed.unwrap_or_default();
-            (settled.smoothing, settled.smoothed) = (Some(strength), Some(over));
-            Some((strength, over == Smoothed::Tensors))
-        }
-        false => None,
-    };
-    let rate = RATE.check(given.rate.unwrap_or(rule.usual_rate(clip)))?;
-    let averaged = AVERAGED.check(given.averaged.unwrap_or(USUAL_AVERAGED))?;
-    let decay = given.decay.unwrap_or_default();
-    let penalty = Penalty {
-        ridge: WEIGHT_DECAY.check(given.weight_decay.unwrap_or(0.0))?,
-        nonconvex: NONCONVEX.check(given.nonconvex.unwrap_or(0.0))?,
-    };
-    (settled.steps, settled.clip, settled.rate) = (Some(steps), Some(clip), Some(rate));
-    (settled.averaged, settled.decay) = (Some(averaged), Some(decay));
-    settled.weight_decay = Some(penalty.ridge).filter(|ridge| *ridge > 0.0);
-    settled.nonconvex = Some(penalty.nonconvex).filter(|penalty| *penalty > 0.0);
-    let schedule = Schedule {
-        steps,
-        expected: [batch as f64; 2],
-        rule,
-        rate,
-        decay,
-        longest: None,
-        smoothing,
-        penalty,
-        averaged: (averaged * f64::from(steps)).round() as u32,
-        ball: BALL,
-    };
-    Ok(Sizes { steps, batch, clip, schedule })
-}
 
 /// Refuses what no theorem covers, and what would take long to account for.
 pub(super) fn covered(
@@ -311,90 +205,6 @@ struct Sampled {
     sums: Sums,
 }
 
-/// A network, and its weights at the start once they are known.
-#[derive(Debug, Clone)]
-pub(crate) struct Begins {
-    pub net: Arc<Net>,
-    begin: Begin,
-    weights: Option<Vec<f32>>,
-}
-
-impl Begins {
-    pub fn of(facts: &NetFacts) -> Self {
-        let weights = match facts.begin {
-            Begin::Seed(seed) => Some(facts.net.initial(seed)),
-            Begin::File(_) => None,
-        };
-        Self { net: facts.net.clone(), begin: facts.begin.clone(), weights }
-    }
-
-    /// The weights, or in words that they are missing.
-    pub fn weights(&self) -> Result<&[f32], LearnError> {
-        self.weights.as_deref().ok_or_else(|| LearnError::Asked {
-            name: "initial weights",
-            what: "are missing: the plan names a file of them".into(),
-        })
-    }
-
-    /// What a walk begins from.
-    pub fn walk(&self, schedule: &Schedule) -> Option<serde_json::Value> {
-        self.walk_along(schedule, None)
-    }
-
-    /// The same, of answers that are rows of a stream.
-    pub fn walk_along(
-        &self,
-        schedule: &Schedule,
-        running: Option<Running>,
-    ) -> Option<serde_json::Value> {
-        let (schedule, weights) = (schedule.clone(), self.weights.clone()?);
-        let layout = Layout::of(&self.net);
-        serde_json::to_value(Start { schedule, weights, layout, running }).ok()
-    }
-
-    /// Whether weights of a file are to be begun from.
-    pub fn awaits_file(&self) -> bool {
-        matches!(self.begin, Begin::File(_))
-    }
-
-    /// With the weights of a public file, in one row, once they are found to be those that the plan names.
-    pub fn from(&self, rows: &Matrix) -> Result<Self, LearnError> {
-        let asked = |what: String| Err(LearnError::Asked { name: "initial weights", what });
-        let Begin::File(named) = &self.begin else {
-            return asked("are given, and the plan names no file of them".into());
-        };
-        let expected = self.net.parameters();
-        if rows.rows() != 1 || rows.columns() != expected {
-            let found = rows.rows() * rows.columns();
-            return asked(format!("are {found} numbers; the network has {expected} weights"));
-        }
-        let weights = rows.dense_row(0);
-        let found = PublicFile::of(&self.net, &weights);
-        if found.sha256 != named.sha256 {
-            let (found, named) = (found.sha256, &named.sha256);
-            return asked(format!("have the SHA-256 {found}, and the plan names {named}"));
-        }
-        if found.frozen != named.frozen {
-            return asked(
-                "are frozen in part, and the plan names another SHA-256 of that part".into(),
-            );
-        }
-        if !weights.iter().all(|weight| weight.is_finite()) {
-            return asked("are not all finite numbers".into());
-        }
-        Ok(Self { weights: Some(weights), ..self.clone() })
-    }
-
-    /// Why no training from here can have released these.
-    pub fn refuses(&self, found: &Tensors) -> Option<&'static str> {
-        let refused = found.refused(&self.net, self.weights.as_deref());
-        refused.or_else(|| match &self.begin {
-            Begin::File(named) => named.refuses(&self.net, found),
-            Begin::Seed(_) => None,
-        })
-    }
-}
-
 /// Real sums in steps of the noise's grid. Each is rounded by at most half a step, which is charged.
 pub(super) fn on_grid(sums: &[f64], noise_scale: f64) -> Option<ExactCounts> {
     const MOST: f64 = (1_u128 << 100) as f64;
@@ -490,46 +300,4 @@ impl Trainer for Sampled {
             }
         }
     }
-}
-
-/// A training whose questions are put to records one by one.
-pub(crate) trait Trainer: Procedure<Network> {
-    /// The network and where it begins.
-    fn begins(&self) -> &Begins;
-
-    /// The same, with the weights of a public file to begin from.
-    fn begun_from(&self, row: &Matrix) -> Result<Arc<dyn Trainer>, LearnError>;
-
-    /// The answer to a question, noised and charged.
-    fn answer(
-        &self,
-        examples: &Examples,
-        question: &Question,
-        session: &mut Session<'_>,
-        watch: &StepWatch<'_>,
-    ) -> Result<Noised<Vec<f64>>, GateError>;
-}
-
-/// A training from its first step to its last.
-pub(super) fn train(
-    trainer: &dyn Trainer,
-    facts: &NetFacts,
-    table: &dyn Table,
-    session: &mut Session<'_>,
-    monitor: &dyn Monitor,
-) -> Result<Noised<Tensors>, LearnError> {
-    trainer.begins().weights()?;
-    let examples = Examples::of(facts, table)?;
-    let watch = StepWatch::new(monitor);
-    let mut walk = session.begin::<Training>()?;
-    let noised = session.walk(&mut walk, |question: &Question, session| {
-        trainer.answer(&examples, question, session, &watch)
-    });
-    watch.went_on()?;
-    Ok(noised?.ok_or(GateError::NotAsPlanned)?)
-}
-
-/// Places of records as a network counts them; a table has fewer than 2³² rows ([`Examples::of`]).
-pub(super) fn places(sample: &[usize]) -> Zeroizing<Vec<u32>> {
-    Zeroizing::new(sample.iter().map(|place| *place as u32).collect())
 }

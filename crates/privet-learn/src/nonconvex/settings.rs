@@ -16,6 +16,10 @@ pub const RATE: Range = Range::open("rate", 0.0, 1e6);
 pub const CLIP: Range = Range::open("clip", 1e-6, 1e6);
 /// Limits on what the difference of one record's two gradients is clipped to.
 pub const CLIP_DIFFERENCE: Range = Range::open("clip_difference", 1e-9, 1e6);
+/// Limits on what one record's loss is clipped to, where losses are compared.
+pub const CLIP_LOSS: Range = Range::open("clip_loss", 1e-6, 1e6);
+/// Limits on the longest step that is tried at first.
+pub const LONGEST: Range = Range::open("longest", 1e-9, 1e6);
 /// Limits on the expected records of a sample.
 pub const BATCH: Range = Range::from("batch", 1.0, 1_000_001.0);
 /// Limits on those of the first step.
@@ -123,6 +127,12 @@ pub struct Settings {
     /// L.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smoothness: Option<f64>,
+    /// What one record's loss is clipped to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clip_loss: Option<f64>,
+    /// The longest step that is tried at first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest: Option<f64>,
     /// Weight and decay of each buffer of correlated noise; searched for unless given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buffers: Vec<[f64; 2]>,
@@ -176,6 +186,14 @@ pub(super) const SMOOTHED_SETTING: SettingInfo = SettingInfo::words(
 pub(super) const CLIP_DIFFERENCE_SETTING: SettingInfo = SettingInfo::number(
     CLIP_DIFFERENCE,
     "length that the difference of one record's gradients at two points is clipped to; a tenth of the clip unless given",
+);
+pub(super) const CLIP_LOSS_SETTING: SettingInfo = SettingInfo::number(
+    CLIP_LOSS,
+    "what one record's loss is clipped to where step lengths are compared; 1 unless given",
+);
+pub(super) const LONGEST_SETTING: SettingInfo = SettingInfo::number(
+    LONGEST,
+    "length of the longest step that is tried at first; it follows those taken; 0.3 unless given",
 );
 pub(super) const GAMMA_SETTING: SettingInfo = SettingInfo::number(
     GAMMA,

@@ -25,17 +25,19 @@
 //!   ζ/n₀: where L is right nothing of a difference is clipped. Privacy does not rest on it.
 //! - What is released is the mean of the last points, or the last; print draws one of all at random, which
 //!   nobody needs.
-//! - Sums are in floating point, and there is no exact form: the certificate says `real`, and its note that
-//!   rounding is not charged and grows with the number of records ([`super::sampled`]).
+//! - With `sums = exact`, the default, γ·gᵢ and (1 − γ)·hᵢ are truncated towards 0 to one grid, record by record, and whole
+//!   numbers are added up ([`privet_nn::Net::clipped_difference_share_exact`]): the bound is that of the numbers summed,
+//!   and the certificate says `finite`. With `sums = float` it says `real`, as in [`super::sampled`].
 //! - Tested by `nonconvex/tests.rs`.
 
+use super::begins::Begins;
 use super::method::Method;
 use super::rows::Examples;
-use super::sampled::{
-    Begins, Decision, Sizes, Trainer, Worker, covered, draw, on_grid, places, sizes, train,
-};
-use super::settings::{CLIP_DIFFERENCE, FIRST_BATCH, SMOOTHNESS, Settings};
+use super::sampled::{FLOAT_SUMS, covered, draw, on_grid};
+use super::settings::{CLIP_DIFFERENCE, FIRST_BATCH, SMOOTHNESS, Settings, Sums};
+use super::sizes::{Sizes, sizes};
 use super::tensors::Tensors;
+use super::trainer::{Decision, Trainer, Worker, places, train};
 use super::update::{Question, Rule, Schedule};
 use super::{NetFacts, Network};
 use crate::LearnError;
@@ -47,7 +49,8 @@ use crate::task::Procedure;
 use privet_data::matrix::Matrix;
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
-use privet_dp::mechanism::{Draw, SampledGaussian};
+use privet_dp::mechanism::{Draw, ExactCounts, SampledGaussian};
+use privet_nn::Share;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use std::sync::Arc;
@@ -104,6 +107,8 @@ pub(crate) fn plan(
     let recursion = recursion(method, &mut sizes, &mut settled)?;
     let sampling = method.settings().sampling.unwrap_or_default();
     settled.sampling = Some(sampling);
+    let sums = method.settings().sums.unwrap_or_default();
+    settled.sums = Some(sums);
     let draws =
         [draw(facts, sampling, recursion.first_batch)?, draw(facts, sampling, sizes.batch)?];
     let later = contribution(recursion.gamma, sizes.clip, recursion.clip_difference);
@@ -131,19 +136,14 @@ pub(crate) fn plan(
         batch: sizes.batch,
         clip: sizes.clip,
         recursion,
+        sums,
     };
-    Ok(Decision {
-        worker: Worker::Steps(Arc::new(procedure)),
-        settled,
-        arithmetic: Arithmetic::Real,
-        notes: vec![FLOAT_SUMS_ONLY.into()],
-    })
+    let (arithmetic, notes) = match sums {
+        Sums::Float => (Arithmetic::Real, vec![FLOAT_SUMS.into()]),
+        Sums::Exact => (Arithmetic::Finite, vec![]),
+    };
+    Ok(Decision { worker: Worker::Steps(Arc::new(procedure)), settled, arithmetic, notes })
 }
-
-/// The note of every run.
-const FLOAT_SUMS_ONLY: &str = "gradients are added up in 32-bit floating point: the guarantee is proved in real \
-     arithmetic. Rounding in sums is not charged, and what one record moves by it grows with the number of records \
-     (this method has no sums in whole numbers; dp-sgd has)";
 
 fn event(noises: &[SampledGaussian; 2], steps: u32) -> Result<Event, GateError> {
     let later = Box::new(noises[1].event()?);
@@ -164,6 +164,63 @@ struct Recursive {
     batch: u64,
     clip: f64,
     recursion: Recursion,
+    sums: Sums,
+}
+
+impl Recursive {
+    /// The sum of the terms of these records at a question, in floating point.
+    fn float_sum(
+        &self,
+        examples: &Examples,
+        question: &Question,
+        rows: &[u32],
+    ) -> Option<Vec<f64>> {
+        let Recursion { gamma, clip_difference, .. } = self.recursion;
+        let gradients = examples.clipped_sum(&question.at, rows, self.clip)?;
+        Some(match (&question.before, question.step) {
+            (_, 0) => gradients,
+            // The first answer was lost: there is nothing to compare with, and no more than γC₁ is asked for.
+            (None, _) => gradients.iter().map(|g| gamma * g).collect(),
+            (Some(before), _) => {
+                let points = [&question.at[..], before];
+                let moved = examples.difference_sum(points, rows, clip_difference)?;
+                let both = gradients.iter().zip(&moved);
+                both.map(|(g, h)| gamma * g + (1.0 - gamma) * h).collect()
+            }
+        })
+    }
+
+    /// The same in whole numbers, all of them on one grid.
+    fn exact_sum(
+        &self,
+        examples: &Examples,
+        question: &Question,
+        rows: &[u32],
+    ) -> Option<ExactCounts> {
+        let Recursion { gamma, clip_difference, .. } = self.recursion;
+        if question.step == 0 {
+            return examples.exact_sum(&question.at, rows, self.clip);
+        }
+        exact_terms(examples, question, rows, (gamma, self.clip, clip_difference))
+    }
+}
+
+/// Σ γ·clip(∇ℓᵢ(w), C₁) + (1 − γ)·clip(∇ℓᵢ(w) − ∇ℓᵢ(w′), C₂) in whole numbers; where there is no w′, the first half.
+pub(super) fn exact_terms(
+    examples: &Examples,
+    question: &Question,
+    rows: &[u32],
+    (gamma, clip, clip_difference): (f64, f64, f64),
+) -> Option<ExactCounts> {
+    let grid = privet_nn::grid(contribution(gamma, clip, clip_difference));
+    let own = Share { clip, share: gamma, grid };
+    let mut sum = examples.exact_share(&question.at, rows, own)?;
+    if let Some(before) = &question.before {
+        let moved = Share { clip: clip_difference, share: 1.0 - gamma, grid };
+        let moved = examples.exact_difference([&question.at, before], rows, moved)?;
+        sum.counts.iter_mut().zip(moved.counts).for_each(|(sum, steps)| *sum += steps);
+    }
+    Some(sum)
 }
 
 impl Procedure<Network> for Recursive {
@@ -234,20 +291,13 @@ impl Trainer for Recursive {
                 return None;
             }
             let rows = places(sample);
-            let gradients = examples.clipped_sum(&question.at, &rows, self.clip)?;
-            let Recursion { gamma, clip_difference, .. } = self.recursion;
-            let sum: Vec<f64> = match (&question.before, question.step) {
-                (_, 0) => gradients,
-                // The first answer was lost: there is nothing to compare with, and no more than γC₁ is asked for.
-                (None, _) => gradients.iter().map(|g| gamma * g).collect(),
-                (Some(before), _) => {
-                    let points = [&question.at[..], before];
-                    let moved = examples.difference_sum(points, &rows, clip_difference)?;
-                    let both = gradients.iter().zip(&moved);
-                    both.map(|(g, h)| gamma * g + (1.0 - gamma) * h).collect()
+            let sum = match self.sums {
+                Sums::Exact => self.exact_sum(examples, question, &rows),
+                Sums::Float => {
+                    on_grid(&self.float_sum(examples, question, &rows)?, noise.noise_scale)
                 }
             };
-            on_grid(&sum, noise.noise_scale).map(Private::new)
+            sum.map(Private::new)
         })
     }
 }

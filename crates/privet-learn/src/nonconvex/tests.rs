@@ -1,7 +1,8 @@
 //! How far one record moves what is summed, and that what is charged is what is done.
 
 use super::sampled::on_grid;
-use super::srm::contribution;
+use super::srm::{contribution, exact_terms};
+use super::update::Question;
 use super::{
     Begin, Examples, Method, NetFacts, Network, PublicFile, Settings, Sums, Tensors, digest,
 };
@@ -24,27 +25,32 @@ const SCHEMA: &str = "bias = true\n[clip]\nnorm = \"l2\"\nradius = 2.0\n\
      [[columns]]\nname = \"a\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n\
      [[columns]]\nname = \"b\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n";
 
-const NET: &str = "{\"input\": {\"features\": 2}, \"layers\": [{\"kind\": \"linear\", \"out\": 3}, \
+pub(super) const NET: &str = "{\"input\": {\"features\": 2}, \"layers\": [{\"kind\": \"linear\", \"out\": 3}, \
      {\"kind\": \"tanh\"}, {\"kind\": \"group-norm\", \"groups\": 1}, {\"kind\": \"linear\", \"out\": 2}]}";
 
 fn described(text: &str) -> Description {
     serde_json::from_str(text).unwrap()
 }
 
-fn table(rows: &[(f64, f64, bool)]) -> Dataset {
+pub(super) fn table(rows: &[(f64, f64, bool)]) -> Dataset {
     let line =
         |(a, b, y): &(f64, f64, bool)| format!("{a},{b},{}\n", if *y { "yes" } else { "no" });
     let text = format!("a,b,y\n{}", rows.iter().map(line).collect::<String>());
     read::csv_bytes(text.as_bytes(), &Schema::from_toml(SCHEMA).unwrap()).unwrap()
 }
 
-fn request(method: &str, net: &str, rows: u64, neighbours: Neighbours) -> Request<Network> {
+pub(super) fn request(
+    method: &str,
+    net: &str,
+    rows: u64,
+    neighbours: Neighbours,
+) -> Request<Network> {
     let task = Network::new(described(net), method.parse().unwrap());
     let schema = Schema::from_toml(SCHEMA).unwrap();
     Request::new(schema, rows, neighbours, task).within(Budget::new(1.0, 1e-6).unwrap())
 }
 
-fn with(request: Request<Network>, settings: &[(&str, &str)]) -> Request<Network> {
+pub(super) fn with(request: Request<Network>, settings: &[(&str, &str)]) -> Request<Network> {
     let method = settings
         .iter()
         .try_fold(request.task.method.clone(), |method, (name, value)| method.with(name, value));
@@ -52,7 +58,7 @@ fn with(request: Request<Network>, settings: &[(&str, &str)]) -> Request<Network
     Request { task, ..request }
 }
 
-fn facts() -> NetFacts {
+pub(super) fn facts() -> NetFacts {
     Network::facts(&request("dp-sgd", NET, 40, Neighbours::ReplaceOne)).unwrap()
 }
 
@@ -61,13 +67,13 @@ fn norm(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// Records of all kinds, the corners of their domain among them.
-fn any_record() -> impl Strategy<Value = (f64, f64, bool)> {
+pub(super) fn any_record() -> impl Strategy<Value = (f64, f64, bool)> {
     let entry = prop_oneof![Just(-1.0), Just(0.0), Just(1.0), -1.0..1.0_f64];
     (entry.clone(), entry, any::<bool>())
 }
 
 /// Weights from tame to absurd.
-fn any_weights(count: usize) -> impl Strategy<Value = Vec<f32>> {
+pub(super) fn any_weights(count: usize) -> impl Strategy<Value = Vec<f32>> {
     let scale = prop::sample::select(vec![0.1_f32, 1.0, 30.0, 1e6, 1e30]);
     (prop::collection::vec(-1.0..1.0_f32, count), scale)
         .prop_map(|(weights, scale)| weights.into_iter().map(|weight| weight * scale).collect())
@@ -129,6 +135,31 @@ proptest! {
         let term = norm(gradient.iter().zip(&moved).map(|(g, h)| gamma * g + (1.0 - gamma) * h));
         prop_assert!(norm(moved.iter().copied()) <= difference * (1.0 + FLOAT));
         prop_assert!(term <= contribution(gamma, clip, difference) * (1.0 + FLOAT), "{term}");
+        // In whole numbers it is so exactly.
+        let question = Question { step: 1, at: new, before: Some(old) };
+        let exact = exact_terms(&examples, &question, &[0], (gamma, clip, difference)).unwrap();
+        let squares: f64 = exact.counts.iter().map(|count| (*count as f64).powi(2)).sum();
+        let most = contribution(gamma, clip, difference) / exact.unit;
+        prop_assert!(squares <= most * most, "{squares} beyond {most}²");
+    }
+
+    /// The terms of all records add up to the sum, bit for bit: adding one adds its own and changes no other.
+    #[test]
+    fn a_recursion_in_whole_numbers_is_the_sum_of_its_records_alone(
+        records in prop::collection::vec(any_record(), 1..20),
+        new in any_weights(facts().net.parameters()), old in any_weights(facts().net.parameters()),
+    ) {
+        let examples = Examples::of(&facts(), &table(&records)).unwrap();
+        let question = Question { step: 1, at: new, before: Some(old) };
+        let terms = |rows: &[u32]| {
+            exact_terms(&examples, &question, rows, (0.3, 1.0, 0.2)).unwrap().counts
+        };
+        let everyone: Vec<u32> = (0..records.len() as u32).collect();
+        let mut alone = vec![0; facts().net.trainable()];
+        for row in &everyone {
+            alone.iter_mut().zip(terms(&[*row])).for_each(|(sum, term)| *sum += term);
+        }
+        prop_assert_eq!(terms(&everyone), alone);
     }
 }
 
@@ -232,7 +263,7 @@ fn collect(event: &Event, times: u32, into: &mut Vec<(u32, Cost)>) {
     }
 }
 
-fn rows(count: usize) -> Vec<(f64, f64, bool)> {
+pub(super) fn rows(count: usize) -> Vec<(f64, f64, bool)> {
     let entry = |row: usize, by: usize| ((row * by) % 21) as f64 / 10.0 - 1.0;
     (0..count).map(|row| (entry(row, 5), entry(row, 13), entry(row, 5) > 0.0)).collect()
 }
@@ -329,6 +360,39 @@ fn frozen_layers_keep_public_weights() {
     assert!(named.refuses(&net, &other).unwrap().contains("a frozen weight"));
 }
 
+/// Without privacy too, training begins from the weights of a file; a plan of it that was handed none says so.
+#[test]
+fn baselines_begin_from_public_weights() {
+    for method in ["non-private", "storm"] {
+        let task = Network::new(described(NET), method.parse().unwrap());
+        let schema = Schema::from_toml(SCHEMA).unwrap();
+        let asked = Request::new(schema, 200, Neighbours::ReplaceOne, task);
+        let asked = with(asked, &[("steps", "1"), ("batch", "20"), ("rate", "1e-30")]);
+        let net = Network::facts(&asked).unwrap().net;
+        let public = net.initial(9);
+        let begin = Some(Begin::File(PublicFile::of(&net, &public)));
+        let asked = Request { task: Network { begin, ..asked.task.clone() }, ..asked };
+        let planned = plan(&asked).unwrap();
+        let data = table(&rows(200));
+        let run = |planned: &Plan<Network>| {
+            planned.run(&data, &mut FixedSeed::new(1), &AtomicBool::new(false))
+        };
+        assert!(run(&planned).unwrap_err().to_string().contains("are missing"));
+        let row =
+            |weights: &[f32]| Matrix::Dense(DenseMatrix::new(weights.to_vec(), 1, weights.len()));
+        assert!(planned.clone().with_public(&row(&net.initial(8))).is_err(), "other weights");
+        let planned = planned.with_public(&row(&public)).unwrap();
+        let found = run(&planned).unwrap().into_parts().0;
+        // So short a step moves next to nothing.
+        let far = |(now, then): (f32, &f32)| (now - then).abs() > 1e-20;
+        let flat = found.flat(&net).unwrap();
+        assert!(!flat.into_iter().zip(&public).any(far), "{method}");
+    }
+    let seeded = plan(&request("dp-sgd", NET, 200, Neighbours::ReplaceOne)).unwrap();
+    let nothing = Matrix::Dense(DenseMatrix::new(vec![0.0], 1, 1));
+    assert!(matches!(seeded.with_public(&nothing), Err(LearnError::NotCovered { .. })));
+}
+
 /// A seed that a file cannot hold exactly is refused before anything is paid for.
 #[test]
 fn seeds_beyond_what_a_file_holds_are_refused() {
@@ -343,7 +407,7 @@ fn seeds_beyond_what_a_file_holds_are_refused() {
 /// Whole numbers unless floats are asked for, which the plan then says of itself.
 #[test]
 fn sums_are_exact_unless_floats_are_asked_for() {
-    for method in ["dp-sgd", "dp-adam", "dp-lssgd", "dp-lsadam", "dp-gd", "rrpsgd"] {
+    for method in ["dp-sgd", "dp-adam", "dp-lssgd", "dp-lsadam", "dp-srm", "dp-gd", "rrpsgd"] {
         let asked = with(request(method, NET, 200, Neighbours::AddRemove), &[("steps", "9")]);
         let planned = plan(&asked).unwrap();
         assert_eq!(planned.arithmetic(), Arithmetic::Finite, "{method}");
@@ -352,10 +416,6 @@ fn sums_are_exact_unless_floats_are_asked_for() {
         assert_eq!(float.arithmetic(), Arithmetic::Real, "{method}");
         assert!(float.notes().iter().any(|note| note.contains("grows with the number")));
     }
-    let recursive = with(request("dp-srm", NET, 200, Neighbours::AddRemove), &[("steps", "9")]);
-    let recursive = plan(&recursive).unwrap();
-    assert_eq!(recursive.arithmetic(), Arithmetic::Real);
-    assert!(recursive.notes().iter().any(|note| note.contains("grows with the number")));
 }
 
 /// A null record keeps its place and contributes exactly nothing.

@@ -82,8 +82,17 @@ impl Rule {
 }
 
 impl Penalty {
+    /// Its value.
+    pub fn of(self, weights: &[f64]) -> f64 {
+        let one = |weight: &f64| {
+            let square = weight * weight;
+            self.ridge / 2.0 * square + self.nonconvex * square / (1.0 + square)
+        };
+        weights.iter().map(one).sum()
+    }
+
     /// Its derivative at one weight.
-    fn slope(self, weight: f64) -> f64 {
+    pub fn slope(self, weight: f64) -> f64 {
         let under = 1.0 + weight * weight;
         self.ridge * weight + self.nonconvex * 2.0 * weight / (under * under)
     }
@@ -378,7 +387,7 @@ mod tests {
     #[test]
     fn the_penalty_has_its_slope() {
         let penalty = Penalty { ridge: 0.3, nonconvex: 0.7 };
-        let value = |x: f64| 0.15 * x * x + 0.7 * x * x / (1.0 + x * x);
+        let value = |x: f64| penalty.of(&[x]);
         for x in [-3.0, -0.2, 0.0, 1.0, 5.0] {
             let slope = (value(x + 1e-6) - value(x - 1e-6)) / 2e-6;
             assert!((penalty.slope(x) - slope).abs() < 1e-8, "{x}");

@@ -4,7 +4,7 @@
 //! questions of a batch and names a class, or none, for each.
 
 use super::ballots::Ballots;
-use super::{gnmax, sparse_vector};
+use super::{estimated, gnmax, sparse_vector};
 use crate::LearnError;
 use crate::allowance::Allowance;
 use crate::facts::Facts;
@@ -55,8 +55,19 @@ pub(crate) struct Decision {
     pub notes: Vec<String>,
 }
 
-/// A class for each question; `None` where there is none.
-pub(crate) type Named = Vec<Option<u32>>;
+/// Classes that were named.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Named {
+    /// For each question; `None` where there is none.
+    pub classes: Vec<Option<u32>>,
+    /// T, where it was chosen in the run.
+    pub cutoff: Option<u32>,
+}
+
+/// With no choice of T.
+pub(crate) fn named(classes: Vec<Option<u32>>) -> Named {
+    Named { classes, cutoff: None }
+}
 
 /// Names classes from votes, at a price that is planned.
 pub(crate) trait Aggregate: fmt::Debug + Send + Sync {
@@ -67,8 +78,13 @@ pub(crate) trait Aggregate: fmt::Debug + Send + Sync {
     fn settings(&self) -> Shown;
 
     /// Why these classes, in order of the questions, cannot have been named; `None` if nothing speaks against it.
-    fn refuses(&self, _named: &[Option<u32>]) -> Option<&'static str> {
+    fn refuses(&self, _named: &Named) -> Option<&'static str> {
         None
+    }
+
+    /// The T of which one is chosen in the run; none where it is planned.
+    fn cutoffs(&self) -> Vec<u32> {
+        Vec::new()
     }
 
     /// Names the classes of a batch that comes after so many questions.
@@ -119,6 +135,8 @@ macro_rules! aggregators {
 aggregators! {
     /// Stable winners, paid for by those that are not.
     SparseVector: sparse_vector::SparseVector, INFO, plan;
+    /// The same, ended by a private estimate.
+    EstimatedSparseVector: estimated::Estimated, INFO, plan;
     /// Noisy pluralities.
     Gnmax: gnmax::Gnmax, GNMAX, plan_gnmax;
     /// Noisy pluralities of questions that many agree on.

@@ -278,8 +278,8 @@ impl Aggregate for Plurality {
         Shown::of([("vote_noise", self.argmax.noise_scale)])
     }
 
-    fn refuses(&self, named: &[Option<u32>]) -> Option<&'static str> {
-        named.contains(&None).then_some("a question has no answer")
+    fn refuses(&self, named: &Named) -> Option<&'static str> {
+        named.classes.contains(&None).then_some("a question has no answer")
     }
 
     fn name(
@@ -293,7 +293,7 @@ impl Aggregate for Plurality {
             let class = self.argmax.run(Private::new(counts), session)?;
             named.push(class.map(|class| Some(class as u32)));
         }
-        Ok(session.gather(named)?)
+        Ok(session.gather(named)?.map(super::aggregate::named))
     }
 }
 
@@ -318,8 +318,8 @@ impl Aggregate for Confident {
         ])
     }
 
-    fn refuses(&self, named: &[Option<u32>]) -> Option<&'static str> {
-        let answers = named.iter().flatten().count();
+    fn refuses(&self, named: &Named) -> Option<&'static str> {
+        let answers = named.classes.iter().flatten().count();
         (answers > self.answers as usize).then_some("it has more answers than were planned")
     }
 
@@ -330,8 +330,10 @@ impl Aggregate for Confident {
         session: &mut Session<'_>,
     ) -> Result<Noised<Named>, LearnError> {
         let named = self.confident.run_all(Private::new(votes.0), self.answers, session)?;
-        Ok(named
-            .map(|named| named.into_iter().map(|class| class.map(|class| class as u32)).collect()))
+        Ok(named.map(|classes| {
+            let class = |class: Option<usize>| class.map(|class| class as u32);
+            super::aggregate::named(classes.into_iter().map(class).collect())
+        }))
     }
 }
 
@@ -351,9 +353,9 @@ impl Aggregate for Agreed {
         ])
     }
 
-    fn refuses(&self, named: &[Option<u32>]) -> Option<&'static str> {
-        let answers = named.iter().flatten().count();
-        let some = answers > 0 && answers < named.len();
+    fn refuses(&self, named: &Named) -> Option<&'static str> {
+        let answers = named.classes.iter().flatten().count();
+        let some = answers > 0 && answers < named.classes.len();
         some.then_some("it has some answers, where all or none come out")
     }
 
@@ -365,7 +367,8 @@ impl Aggregate for Agreed {
     ) -> Result<Noised<Named>, LearnError> {
         /// No answers, as many as questions are found from the request.
         fn none_or_all(named: Option<Vec<usize>>) -> Named {
-            named.unwrap_or_default().into_iter().map(|class| Some(class as u32)).collect()
+            let classes = named.unwrap_or_default().into_iter();
+            super::aggregate::named(classes.map(|class| Some(class as u32)).collect())
         }
         Ok(self.0.run(Private::new(votes.0), session)?.map(none_or_all))
     }

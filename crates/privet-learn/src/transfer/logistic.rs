@@ -16,7 +16,7 @@ pub(super) struct Logistic {
 }
 
 /// ⟨a, b⟩ in eight sums, so that it is done in vectors.
-fn dot(a: &[f32], b: &[f32]) -> f32 {
+pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0_f32; 8];
     let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
     let rest: f32 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();

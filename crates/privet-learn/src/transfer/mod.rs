@@ -3,9 +3,11 @@
 //! | file | what |
 //! |---|---|
 //! | [`chunks`] | which teacher a unit's records go to |
-//! | [`teacher`] | who votes: built-in learners (`logistic`, `tree`), any program ([`command`]), any estimator |
+//! | [`teacher`] | who votes: built-in learners (`logistic`, `least_squares`, `tree`, `propagation`), any program ([`command`]), any estimator |
+//! | [`graph`] | public rows that resemble one another, and labels that spread among them |
 //! | `ballots` | votes counted, and their distance to another winner |
-//! | [`aggregate`] | the registry of aggregators: [`sparse_vector`], [`gnmax`] |
+//! | [`aggregate`] | the registry of aggregators: [`sparse_vector`], [`estimated`], [`gnmax`] |
+//! | [`public`] | which public rows were voted on, stated by a digest |
 //! | `vote` | the plan, and how it is carried out |
 //! | [`stream`] | questions that come in batches, from one budget |
 //! | [`student`] | a model of the labels, free of further cost |
@@ -22,9 +24,14 @@ pub mod aggregate;
 mod ballots;
 pub mod chunks;
 pub mod command;
+pub mod estimated;
 pub mod gnmax;
+pub mod graph;
+mod least_squares;
 mod logistic;
 pub mod neighbours;
+mod propagation;
+pub mod public;
 pub mod sparse_vector;
 pub mod stream;
 pub mod student;
@@ -47,6 +54,7 @@ use crate::{LearnError, Method, admit};
 use aggregate::Wanted;
 use privet_core::{Budget, Neighbours, Range};
 use privet_data::Schema;
+use privet_data::matrix::Matrix;
 use privet_dp::account::ThresholdNoise;
 use privet_dp::gate::Arithmetic;
 use privet_optim::loss::Loss;
@@ -76,6 +84,13 @@ pub struct Vote {
     /// Whether questions come in batches, each after the labels of those before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stream: bool,
+    /// Public rows after those that are asked about: nobody votes on them, but teachers and students may spread labels
+    /// among them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub beside: u64,
+    /// Digest of the public rows, all of them ([`public::digest`]), where they are known when the plan is made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub public: Option<String>,
 }
 
 /// No class.
@@ -90,6 +105,9 @@ pub struct Labels {
     pub first: u64,
     /// The place of the class in the schema's list, or −1 for none.
     pub labels: Vec<i32>,
+    /// T, the number of questions without an answer that end it, where it was chosen in the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cutoff: Option<u32>,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -148,6 +166,24 @@ impl Task for Vote {
             });
         }
         QUERIES.check(task.queries as f64)?;
+        if task.beside > 0 {
+            QUERIES.check(task.beside as f64)?;
+        }
+        if task.stream && task.beside > 0 {
+            return Err(LearnError::NotCovered {
+                what: "public rows beside those that are asked about, in a stream".into(),
+                instead: "leave them out: every batch is a table of its own",
+            });
+        }
+        let hex =
+            |text: &String| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if task.public.as_ref().is_some_and(|digest| !hex(digest) || task.stream) {
+            return Err(LearnError::NotCovered {
+                what: "a digest of public rows that is none, or of a stream, whose rows come later"
+                    .into(),
+                instead: "give the 64 hexadecimal digits of SHA-256, or leave it out",
+            });
+        }
         if let Some(teachers) = task.teachers {
             TEACHER_COUNT.check(f64::from(teachers))?;
             if u64::from(teachers) > facts.rows {
@@ -184,6 +220,10 @@ impl Task for Vote {
         };
         let teacher = task.teacher.settled()?;
         let decision = task.aggregator.plan(&wanted)?;
+        let rows = facts.rows / u64::from(decision.teachers.max(1));
+        if let Some(error) = teacher.too_large(task.queries + task.beside, rows, facts.columns) {
+            return Err(error);
+        }
         let settled = Self {
             teachers: Some(decision.teachers),
             teacher: teacher.clone(),
@@ -244,7 +284,21 @@ impl Vote {
             teacher: Teacher::Logistic { ridge: None },
             aggregator: Aggregator::default(),
             stream: false,
+            beside: 0,
+            public: None,
         }
+    }
+
+    /// Labels of these rows, encoded by the schema: the certificate states which they were.
+    pub fn of(rows: &Matrix) -> Self {
+        Self::of_first(rows.rows() as u64, rows)
+    }
+
+    /// Labels of the first of these rows, so many or all; the others are seen beside them.
+    pub fn of_first(queries: u64, rows: &Matrix) -> Self {
+        let beside = (rows.rows() as u64).saturating_sub(queries);
+        let queries = rows.rows() as u64 - beside;
+        Self { public: Some(public::digest(rows)), beside, ..Self::on(queries) }
     }
 
     /// For a table with this schema, within a budget; δ is 1/rows² unless given.

@@ -14,11 +14,12 @@
 use super::aggregate::{Aggregate, Aggregator, AggregatorInfo, Decision, Named, Wanted};
 use super::ballots::{Ballots, winner};
 use crate::LearnError;
+use crate::allowance::Allowance;
 use crate::settings::{SettingInfo, Shown};
 use privet_core::Range;
-use privet_dp::account::{self, Event, ThresholdNoise};
+use privet_dp::account::{Event, ThresholdNoise};
 use privet_dp::gate::{Noised, Private, Session};
-use privet_dp::mechanism::{Heard, NEXT_TO_ALL, QUERY_RATIO, StableAnswers};
+use privet_dp::mechanism::{Heard, QUERY_RATIO, StableAnswers, ln_overlap};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -67,7 +68,7 @@ pub struct SparseVector {
 }
 
 /// The probability with which a question with the distance needed may be lost, all of them together.
-const LOST: f64 = 0.05;
+pub(super) const LOST: f64 = 0.05;
 /// Rows of a chunk for each class, where there are too few rows for the rule.
 const ROWS_A_CLASS: u64 = 10;
 
@@ -88,22 +89,27 @@ fn each(epsilon: f64, delta: f64, cutoff: f64) -> f64 {
 
 /// s₂/s₁ that asks for the least agreement: thresholds of T runs are s₁·L₁ above, answers s₂·L₂ below, and
 /// (1 + 2s₁/s₂)/s₁ is spent.
-fn ratio(delta: f64, cutoff: u32, questions: u64) -> f64 {
-    let first = (2.0 * f64::from(cutoff) / delta).ln().max(1.0);
+fn ratio((epsilon, delta): (f64, f64), cutoff: u32, questions: u64) -> f64 {
     let second = (questions as f64 / LOST).ln().max(1.0);
-    (2.0 * first / second).sqrt().clamp(0.1, 10.0)
+    (2.0 * raised((epsilon, delta), cutoff).max(1.0) / second).sqrt().clamp(0.1, 10.0)
+}
+
+/// L₁, about: ln(2T/δ), and what little the leak may be where ε is large ([`ln_overlap`]).
+fn raised((epsilon, delta): (f64, f64), cutoff: u32) -> f64 {
+    let one = each(epsilon, delta, f64::from(cutoff));
+    (2.0 * f64::from(cutoff) / delta).ln() - ln_overlap(cutoff, one)
 }
 
 /// d(T), about.
 fn needed(wanted: &Wanted<'_>, cutoff: u32) -> f64 {
     let (epsilon, delta) = (wanted.budget.epsilon(), wanted.budget.delta());
-    let first = (2.0 * f64::from(cutoff) / delta).ln() + 0.7;
+    let first = raised((epsilon, delta), cutoff);
     let second = (wanted.questions as f64 / LOST).ln();
     (first.sqrt() + (2.0 * second).sqrt()).powi(2) / each(epsilon, delta, f64::from(cutoff)) + 1.0
 }
 
 /// b and T from public facts, and whether all that utility asks for holds.
-fn sizes(wanted: &Wanted<'_>) -> (u32, u32, bool) {
+pub(super) fn sizes(wanted: &Wanted<'_>) -> (u32, u32, bool) {
     let rows = wanted.facts.rows as f64;
     let learnt = wanted.facts.columns as f64 * (wanted.classes as f64 - 1.0).max(1.0);
     let most = wanted.questions.min(10_000) as u32;
@@ -132,6 +138,40 @@ fn allowed(wanted: &Wanted<'_>, teachers: u32, most: u32) -> u32 {
     best
 }
 
+/// Stable answers with T, a law and perhaps a ratio, of the least noise that meets a budget.
+pub(super) fn stable_for(
+    wanted: &Wanted<'_>,
+    budget: &Allowance<'_>,
+    (cutoff, law, query_ratio): (u32, ThresholdNoise, Option<f64>),
+) -> Result<StableAnswers, LearnError> {
+    CUTOFF.check(f64::from(cutoff))?;
+    let usual = ratio((budget.epsilon(), budget.delta()), cutoff, wanted.questions);
+    let query_ratio = QUERY_RATIO.check(query_ratio.unwrap_or(usual))?;
+    let facts = wanted.facts;
+    let at = |noise_scale: f64| StableAnswers {
+        neighbours: facts.neighbours,
+        unit: facts.unit,
+        law,
+        noise_scale,
+        query_ratio,
+        cutoff,
+        questions: wanted.questions,
+        // Half for what is let out though it is not stable, half for composing.
+        delta: budget.delta() / 2.0,
+    };
+    let most = budget.epsilon() - (-2.0 * budget.delta().min(0.4)).ln_1p();
+    let floor = (1.0 + 2.0 / query_ratio) / most;
+    Ok(at(budget.least(floor, |scale| at(scale).event())?))
+}
+
+/// Why these classes cannot have been named by a vector that ends after so many without an answer.
+pub(super) fn ended(classes: &[Option<u32>], cutoff: u32) -> Option<&'static str> {
+    let unstable = classes.iter().enumerate().filter(|(_, class)| class.is_none());
+    let last = unstable.map(|(place, _)| place).nth((cutoff as usize).checked_sub(1)?)?;
+    let after = classes[last..].iter().any(Option::is_some);
+    after.then_some("it has answers after as many questions without one as end it")
+}
+
 /// Decides everything from public facts.
 pub(super) fn plan(wanted: &Wanted<'_>, options: &SparseVector) -> Result<Decision, LearnError> {
     let budget = &wanted.budget;
@@ -152,37 +192,14 @@ pub(super) fn plan(wanted: &Wanted<'_>, options: &SparseVector) -> Result<Decisi
             (teachers, given.unwrap_or(cutoff), fits)
         }
     };
-    CUTOFF.check(f64::from(cutoff))?;
     let law = options.law.unwrap_or_default();
-    let usual = ratio(budget.delta(), cutoff, wanted.questions);
-    let query_ratio = QUERY_RATIO.check(options.query_ratio.unwrap_or(usual))?;
-    let facts = wanted.facts;
-    let at = |noise_scale: f64| StableAnswers {
-        neighbours: facts.neighbours,
-        unit: facts.unit,
-        law,
-        noise_scale,
-        query_ratio,
-        cutoff,
-        questions: wanted.questions,
-        // Half for what is let out though it is not stable, half for composing.
-        delta: budget.delta() / 2.0,
-    };
-    let most = budget.epsilon() - (-2.0 * budget.delta().min(0.4)).ln_1p();
-    let floor = (1.0 + 2.0 / query_ratio) / most;
-    let answers = at(budget.least(floor, |scale| at(scale).event())?);
+    let answers = stable_for(wanted, budget, (cutoff, law, options.query_ratio))?;
+    let (query_ratio, facts) = (answers.query_ratio, wanted.facts);
     let distance = answers.distance_needed(wanted.questions as f64, LOST)?;
     let mut notes = vec![format!(
         "nothing more is answered once {cutoff} {} without a stable answer; the whole budget is spent either way",
         if cutoff == 1 { "question was" } else { "questions were" }
     )];
-    if account::delta(&answers.event()?, 0.0)? >= NEXT_TO_ALL {
-        notes.push(
-            "at so large an epsilon the claim is proved for this release by itself; what it adds to others may be \
-             more than is computed by a billionth of delta"
-                .into(),
-        );
-    }
     // A lead of 2(d + 1) of b votes.
     let agree = 0.5 + (distance + 1.0) / f64::from(teachers);
     if agree > 1.0 {
@@ -237,11 +254,8 @@ impl Aggregate for Stable {
     }
 
     /// After T questions without an answer there is none.
-    fn refuses(&self, named: &[Option<u32>]) -> Option<&'static str> {
-        let unstable = named.iter().enumerate().filter(|(_, class)| class.is_none());
-        let last = unstable.map(|(place, _)| place).nth(self.answers.cutoff as usize - 1)?;
-        let after = named[last..].iter().any(Option::is_some);
-        after.then_some("it has answers after as many questions without one as end it")
+    fn refuses(&self, named: &Named) -> Option<&'static str> {
+        ended(&named.classes, self.answers.cutoff)
     }
 
     fn name(
@@ -255,11 +269,7 @@ impl Aggregate for Stable {
         for counts in votes.0 {
             heard.push(answering.ask(Private::new(winner(&counts)), session)?);
         }
-        let class = |heard| match heard {
-            Heard::Answer(class) => Some(class),
-            Heard::Unstable | Heard::Ended => None,
-        };
-        let named = heard.into_iter().map(|heard| heard.map(class)).collect();
-        Ok(session.gather(named)?)
+        let named = heard.into_iter().map(|heard| heard.map(Heard::answer)).collect();
+        Ok(session.gather(named)?.map(super::aggregate::named))
     }
 }

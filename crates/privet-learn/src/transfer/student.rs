@@ -4,16 +4,49 @@
 //! whatever the learner is and however often it is trained. The labels come of *one* run for all rows; printed, an oracle
 //! is asked for each, and an oracle that is begun anew for each would spend the budget as many times.
 //!
-//! Rows without a label are left out; with `rounds` a student labels those that it is sure of itself, and learns
-//! again. How sure it is of other public rows ([`Student::confidence`]) may decide which of them the next batch of a stream
+//! Rows without a label are left out, unless labels are `spread` first among public rows that resemble one another
+//! ([`super::graph`]): then every public row that a label reaches is learnt from, and labels that noise made wrong are
+//! outvoted by those around them. With `rounds` a student labels rows that it is sure of itself, and learns again. How sure it is of other public rows ([`Student::confidence`]) may decide which of them the next batch of a stream
 //! asks about: that is computed from public rows and released labels, never from votes.
 
+use super::graph::Graph;
 use super::teacher::{Classifier, Lesson, Teacher, filled_rows, ranked_first};
 use crate::LearnError;
 use privet_data::matrix::Matrix;
 
 /// How sure a student must be of a row that it labels itself.
 const SURE: f32 = 0.9;
+
+/// How a student learns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Study {
+    /// What it is.
+    pub learner: Teacher,
+    /// Rounds more with the rows that it is sure of itself.
+    pub rounds: u32,
+    /// Whether labels are spread first among public rows that resemble one another.
+    pub spread: bool,
+}
+
+/// Public rows that each is tied to.
+const TIES: u32 = 10;
+
+impl Study {
+    /// By this learner, on the rows that have a label and then once more.
+    pub fn by(learner: Teacher) -> Self {
+        Self { learner, rounds: 1, spread: false }
+    }
+
+    /// A learner by its name, one that learns from rows alone.
+    pub fn named(word: &str) -> Result<Self, LearnError> {
+        match Teacher::named(word) {
+            Ok(Teacher::Propagation { .. }) | Err(_) => {
+                Err(LearnError::UnknownMethod { given: word.into(), accepted: Teacher::students() })
+            }
+            Ok(learner) => Ok(Self::by(learner)),
+        }
+    }
+}
 
 /// A model of labels.
 pub struct Student {
@@ -28,25 +61,33 @@ impl std::fmt::Debug for Student {
 }
 
 impl Student {
-    /// Learns from the rows that have a label, then so many rounds more with the rows that it is sure of itself; `None`
-    /// where no row has one.
+    /// Learns from public rows, of which the first have a label, or none; `None` where no row has one.
     pub fn fit(
-        learner: &Teacher,
+        study: &Study,
         rows: &Matrix,
         labels: &[Option<u32>],
         classes: usize,
-        rounds: u32,
     ) -> Result<Option<Self>, LearnError> {
-        if labels.len() != rows.rows() {
-            return Err(LearnError::DataShape("there is not one label for each public row"));
+        if labels.len() > rows.rows() {
+            return Err(LearnError::DataShape("there are more labels than public rows"));
         }
         if labels.iter().flatten().any(|label| *label as usize >= classes) {
             return Err(LearnError::DataShape("a label is none of the classes"));
         }
-        let columns = rows.columns();
-        let mut own: Vec<Option<u32>> = labels.to_vec();
+        let (columns, learner) = (rows.columns(), &study.learner);
+        let count = rows.rows() as u64;
+        if let Some(error) = learner.too_large(count, count, columns) {
+            return Err(error);
+        }
+        // Those after the labelled ones were not asked about.
+        let mut labels = labels.to_vec();
+        labels.resize(rows.rows(), None);
+        if study.spread {
+            labels = Graph::of(rows, TIES)?.filled(&labels, classes);
+        }
+        let mut own: Vec<Option<u32>> = labels.clone();
         let mut student = None;
-        for _ in 0..=rounds {
+        for _ in 0..=study.rounds {
             let with = || own.iter().enumerate().filter_map(|(row, label)| Some((row, (*label)?)));
             let known: Vec<u32> = with().map(|(_, label)| label).collect();
             if known.is_empty() {
@@ -57,14 +98,14 @@ impl Student {
             let learnt = learner.learn(&lesson).ok_or_else(|| LearnError::Asked {
                 name: "student",
                 what: format!(
-                    "is a learner that is not built in; accepted: {}",
-                    Teacher::accepted()
+                    "is a learner that is not built in, or none of rows alone; accepted: {}",
+                    Teacher::students()
                 ),
             })?;
             let next = Self { learnt, columns };
             own = next
                 .weighed(rows)
-                .zip(labels)
+                .zip(&labels)
                 .map(|(weights, label)| {
                     let best = ranked_first(&weights);
                     label.or_else(|| (weights[best as usize] >= SURE).then_some(best))

@@ -8,10 +8,13 @@
 //! **Failures are votes.** A teacher that panics, hangs, prints the wrong number of rows or a class that is none, and one
 //! without any rows, votes for the first class everywhere (`Ballots::count`): a fact of private rows is never an error.
 //!
-//! Built in are joint logistic regression, a tree, a forest and the nearest rows; [`super::command`] runs any program, and
-//! the Python package any estimator of scikit-learn, through [`Teach`].
+//! Built in are joint logistic regression, least squares, a tree, a forest, the nearest rows and labels that spread among
+//! the public rows (`propagation`); [`super::command`] runs any program, and the Python package any estimator of
+//! scikit-learn, through [`Teach`].
 
+use super::least_squares::LeastSquares;
 use super::logistic::Logistic;
+use super::propagation;
 use super::tree::{Forest, Growth, Nearest, Tree};
 use crate::LearnError;
 use crate::settings::SettingInfo;
@@ -42,6 +45,18 @@ pub enum Teacher {
         /// λ of the sum form; 0.1 unless given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ridge: Option<f64>,
+    },
+    /// Least squares of the classes' indicators.
+    LeastSquares {
+        /// λ of the sum form; 0.03 unless given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ridge: Option<f64>,
+    },
+    /// Labels that spread among the public rows.
+    Propagation {
+        /// Public rows that each is tied to; 10 unless given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        k: Option<u32>,
     },
     /// One decision tree.
     Tree {
@@ -93,6 +108,23 @@ pub const TEACHERS: &[TeacherInfo] = &[
         )],
     },
     TeacherInfo {
+        name: "least-squares",
+        summary: "least squares of the classes' indicators",
+        settings: &[SettingInfo::number(
+            TEACHER_RIDGE,
+            "pull of the weights to 0; 0.03 unless given",
+        )],
+    },
+    TeacherInfo {
+        name: "propagation",
+        summary: "labels that spread among the public rows that resemble one another: a few labelled rows are enough, \
+                  so that there may be many teachers; it needs thousands of public rows, and is no student",
+        settings: &[SettingInfo::whole(
+            NEAREST,
+            "public rows that each is tied to; 10 unless given",
+        )],
+    },
+    TeacherInfo {
         name: "tree",
         summary: "a decision tree",
         settings: &[SettingInfo::whole(DEPTH, "levels of questions, at most; 8 unless given")],
@@ -122,6 +154,8 @@ impl Teacher {
     pub fn named(word: &str) -> Result<Self, LearnError> {
         Ok(match word {
             "logistic" => Self::Logistic { ridge: None },
+            "least-squares" => Self::LeastSquares { ridge: None },
+            "propagation" => Self::Propagation { k: None },
             "tree" => Self::Tree { depth: None },
             "forest" => Self::Forest { trees: None, depth: None },
             "nearest" => Self::Nearest { k: None },
@@ -138,6 +172,8 @@ impl Teacher {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Logistic { .. } => "logistic",
+            Self::LeastSquares { .. } => "least-squares",
+            Self::Propagation { .. } => "propagation",
             Self::Tree { .. } => "tree",
             Self::Forest { .. } => "forest",
             Self::Nearest { .. } => "nearest",
@@ -162,6 +198,10 @@ impl Teacher {
             Self::Logistic { ridge } => {
                 Self::Logistic { ridge: Some(TEACHER_RIDGE.check(ridge.unwrap_or(0.1))?) }
             }
+            Self::LeastSquares { ridge } => {
+                Self::LeastSquares { ridge: Some(TEACHER_RIDGE.check(ridge.unwrap_or(0.03))?) }
+            }
+            Self::Propagation { k } => Self::Propagation { k: whole(NEAREST, *k, 10)? },
             Self::Tree { depth } => Self::Tree { depth: whole(DEPTH, *depth, 8)? },
             Self::Forest { trees, depth } => {
                 Self::Forest { trees: whole(TREES, *trees, 30)?, depth: whole(DEPTH, *depth, 12)? }
@@ -182,10 +222,33 @@ impl Teacher {
         })
     }
 
-    /// Learns from rows, one at least; `None` where the learner is not built in.
+    /// The words for learners that learn from rows alone, as students do.
+    pub fn students() -> String {
+        let alone = TEACHERS.iter().map(|info| info.name).filter(|name| *name != "propagation");
+        alone.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Why it cannot learn from so many rows, public ones or a chunk's, of so many columns; `None` if it can.
+    pub(super) fn too_large(&self, public: u64, rows: u64, columns: usize) -> Option<LearnError> {
+        match self {
+            Self::Propagation { .. } => super::graph::too_large(public, columns),
+            Self::LeastSquares { .. } if rows.min(columns as u64) > super::least_squares::SIDE => {
+                Some(LearnError::NotCovered {
+                    what: format!("least squares of {rows} rows of {columns} encoded columns"),
+                    instead: "give learner logistic, or at most 5,000 rows or 5,000 columns",
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// Learns from rows, one at least; `None` where the learner is not built in, or does not learn from rows alone.
     pub fn learn(&self, lesson: &Lesson<'_>) -> Option<Box<dyn Classifier>> {
         Some(match self {
             Self::Logistic { ridge } => Box::new(Logistic::of(lesson, ridge.unwrap_or(0.1))),
+            Self::LeastSquares { ridge } => {
+                Box::new(LeastSquares::of(lesson, ridge.unwrap_or(0.03)))
+            }
             Self::Tree { depth } => {
                 let growth = Growth { depth: depth.unwrap_or(8), columns: 0, leaf: 2 };
                 Box::new(Tree::grown(lesson, growth))
@@ -195,7 +258,7 @@ impl Teacher {
                 Box::new(Forest::grown(lesson, trees.unwrap_or(30), growth))
             }
             Self::Nearest { k } => Box::new(Nearest::of(lesson, k.unwrap_or(5))),
-            Self::Outside { .. } => return None,
+            Self::Outside { .. } | Self::Propagation { .. } => return None,
         })
     }
 }
@@ -249,6 +312,8 @@ pub struct School<'a> {
     pub chunks: &'a [Vec<usize>],
     /// The public rows that are asked about.
     pub queries: &'a Matrix,
+    /// All public rows, those that are asked about first.
+    pub public: &'a Matrix,
     /// How many classes there are.
     pub classes: usize,
 }
@@ -320,6 +385,9 @@ impl Teach for Teacher {
         school: &School<'_>,
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Option<Vec<Ballot>> {
+        if let Self::Propagation { k } = self {
+            return propagation::ballots(school, k.unwrap_or(10), go_on);
+        }
         let columns = school.queries.columns();
         let queries = filled_rows(school.queries, 0..school.queries.rows());
         let one = |(number, chunk): (usize, &Vec<usize>)| -> Ballot {

@@ -56,9 +56,14 @@ pub(crate) struct Voting {
     classes: usize,
     columns: usize,
     stream: bool,
+    /// Digest of the rows, if it is stated.
+    public: Option<String>,
     teach: Option<Arc<dyn Teach>>,
     aggregate: Arc<dyn Aggregate>,
-    rows: Option<Matrix>,
+    /// Public rows: those that are asked about, and all.
+    rows: Option<[Matrix; 2]>,
+    /// How many are not asked about.
+    beside: u64,
 }
 
 impl Voting {
@@ -74,20 +79,23 @@ impl Voting {
             classes,
             columns: facts.columns,
             stream: task.stream,
+            public: task.public.clone(),
             teach,
             aggregate,
             rows: None,
+            beside: task.beside,
         }
     }
 
     /// With the rows to be voted on, all of them or, of a stream, some.
     fn asking(&self, rows: &Matrix) -> Result<Self, LearnError> {
         let found = rows.rows() as u64;
-        let fits = if self.stream { found <= self.queries } else { found == self.queries };
+        let planned = self.queries + self.beside;
+        let fits = if self.stream { found <= planned } else { found == planned };
         if !fits {
             return Err(LearnError::NotCovered {
-                what: format!("{found} public rows, where {} questions are planned", self.queries),
-                instead: "give as many rows as the plan has questions, or a stream at most as many",
+                what: format!("{found} public rows, where the plan is for {planned}"),
+                instead: "give as many rows as the plan says, or a stream at most as many",
             });
         }
         if rows.columns() != self.columns {
@@ -95,13 +103,24 @@ impl Voting {
                 "the public rows have other columns than the records",
             ));
         }
+        if self.public.as_ref().is_some_and(|stated| *stated != super::public::digest(rows)) {
+            return Err(LearnError::NotCovered {
+                what: "other public rows than the plan, which goes into the certificate, states"
+                    .into(),
+                instead: "give the rows that the plan was made for, in their order",
+            });
+        }
         if rows.rows().saturating_mul(rows.columns()) > ENTRIES {
             return Err(LearnError::NotCovered {
                 what: format!("{found} public rows of {} encoded columns", rows.columns()),
                 instead: "give fewer public rows: at most 400,000,000 entries are accepted",
             });
         }
-        Ok(Self { rows: Some(rows.clone()), ..self.clone() })
+        let asked = match self.beside {
+            0 => rows.clone(),
+            _ => rows.select(&(0..self.queries as usize).collect::<Vec<_>>()),
+        };
+        Ok(Self { rows: Some([asked, rows.clone()]), ..self.clone() })
     }
 
     /// Who teaches.
@@ -126,11 +145,11 @@ impl Voting {
             what: "are missing: the plan is for labels of public rows; hand them over before it is carried out".into(),
         }
         };
-        let queries = self.rows.as_ref().ok_or_else(absent)?;
+        let [queries, public] = self.rows.as_ref().ok_or_else(absent)?;
         let teach = self.teacher()?;
         let data = admit::in_memory(table, "vote", "subsets of the rows")?;
         let chunks = chunks(facts, data, self.teachers, session);
-        let school = School { data, chunks: &chunks, queries, classes: self.classes };
+        let school = School { data, chunks: &chunks, queries, public, classes: self.classes };
         let ballots = teach.ballots(&school, &|| watch.step());
         let ballots = ballots.ok_or(LearnError::Solve(SolveError::Stopped))?;
         // Whoever teaches may have handed over fewer: those that are missing failed.
@@ -185,7 +204,9 @@ impl Walk for Naming {
     }
 
     fn next(&mut self, answer: Option<Named>) -> Next<u64, Labels> {
-        let Some(mut named) = answer else { return Next::Ask(self.asked) };
+        let Some(Named { classes: mut named, cutoff }) = answer else {
+            return Next::Ask(self.asked);
+        };
         if self.whole {
             // None at all is none for each.
             named.resize(self.queries as usize, None);
@@ -195,7 +216,7 @@ impl Walk for Naming {
         let first = self.asked;
         self.asked += labels.len() as u64;
         self.unanswered += named.iter().filter(|class| class.is_none()).count() as u64;
-        Next::Release(Labels { first, labels })
+        Next::Release(Labels { first, labels, cutoff })
     }
 }
 
@@ -212,7 +233,15 @@ impl Procedure<Vote> for Voting {
 
     fn refuses(&self, found: &Labels) -> Option<&'static str> {
         // A batch of a stream goes on where others ended: at most as much is left for it as for the whole.
-        self.aggregate.refuses(&found.classes())
+        let cutoffs = self.aggregate.cutoffs();
+        let known = match found.cutoff {
+            Some(cutoff) => cutoffs.contains(&cutoff),
+            None => cutoffs.is_empty(),
+        };
+        if !known {
+            return Some("the number of unstable questions that ended it is none of those planned");
+        }
+        self.aggregate.refuses(&Named { classes: found.classes(), cutoff: found.cutoff })
     }
 
     fn walk(&self) -> Option<serde_json::Value> {
@@ -352,7 +381,7 @@ mod tests {
         let request = task.request(&schema, 40, Neighbours::AddRemove, (1.0, Some(1e-6)));
         let voting = voting(&plan(&request.unwrap()).unwrap()).unwrap();
         let refuses = |labels: &[i32]| {
-            voting.refuses(&Labels { first: 3, labels: labels.to_vec() }).is_some()
+            voting.refuses(&Labels { first: 3, labels: labels.to_vec(), cutoff: None }).is_some()
         };
         assert!(refuses(&[1, -1, -1, 2]));
         assert!(!refuses(&[1, -1, 2, -1, -1]));
@@ -382,9 +411,9 @@ mod tests {
             rows in proptest::collection::vec((-1.0..1.0_f64, 0_u32..3), 8..60),
             place: prop::sample::Index,
             other in (prop::sample::select(vec![-1.0, 0.0, 1.0, 0.3]), 0_u32..3),
-            learner in 0_usize..4,
+            learner in 0_usize..6,
         ) {
-            let names = ["logistic", "tree", "forest", "nearest"];
+            let names = ["logistic", "tree", "forest", "nearest", "least-squares", "propagation"];
             let teacher = Teacher::named(names[learner]).unwrap();
             let one = table(&rows);
             let declared = rows.len() as u64;

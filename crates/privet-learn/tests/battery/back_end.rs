@@ -39,6 +39,7 @@ const MEMORY: &[&str] = &[
     "dp-lsadam",
     "dp-srm",
     "dp-gd",
+    "dp-agd",
     "rrpsgd",
     "dp-ftrl",
     "tune",

@@ -2,8 +2,9 @@
 
 use crate::common::nearly;
 use crate::subject::Subject;
+use privet_dp::gate::Certificate;
 use privet_learn::file::{Seal, any_from_json, to_json};
-use privet_learn::{Task, plan, verify};
+use privet_learn::{Plan, Task, plan, verify};
 
 /// Trained, written, read and verified, it claims exactly what was asked for; a fixed seed claims nothing.
 pub fn verifies<T: Task>(subject: &Subject<T>) {
@@ -17,12 +18,20 @@ pub fn verifies<T: Task>(subject: &Subject<T>) {
     assert_eq!(subject.plan.guarantee(), Some(&claimed), "{name}");
     assert_eq!(verdict.arithmetic, Some(subject.plan.arithmetic()), "{name}");
     let certificate = subject.released.certificate();
-    assert_eq!(certificate.events.as_ref(), subject.plan.events(), "{name}");
+    charges_what_was_planned(name, &subject.plan, certificate);
     assert_eq!(subject.released.request(), subject.plan.request(), "{name}");
     // The family is told by the file, which is written again byte by byte.
     let any = any_from_json(subject.text.as_bytes(), Seal::Required).unwrap();
     assert!(any.verify().valid, "{name}");
     assert_eq!(to_json(&subject.released, None).unwrap(), subject.text, "{name}");
+}
+
+/// A certificate states the events of its plan; where they are chosen as it goes, their limit.
+pub fn charges_what_was_planned<T: Task>(name: &str, plan: &Plan<T>, certificate: &Certificate) {
+    assert_eq!(certificate.filter.as_ref(), plan.limit(), "{name}");
+    if plan.limit().is_none() {
+        assert_eq!(certificate.events.as_ref(), plan.events(), "{name}");
+    }
 }
 
 /// Planned again from the settled request nothing is added and nothing changes.

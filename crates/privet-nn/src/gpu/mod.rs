@@ -9,7 +9,10 @@
 //!
 //! Noise is not drawn here: the sum comes back to the processor, where exact noise is added as always.
 
+mod back;
+mod clip;
 mod device;
+mod forward;
 mod pass;
 
 pub use device::Device;

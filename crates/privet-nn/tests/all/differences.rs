@@ -2,7 +2,7 @@
 
 use crate::gradients::{Examples, distance, length, singles};
 use crate::nets::{Numbers, every_kind};
-use privet_nn::Workspace;
+use privet_nn::{Share, Workspace};
 
 #[test]
 fn clipped_differences_are_those_of_the_gradients() {
@@ -65,5 +65,82 @@ fn equal_weights_differ_by_nothing() {
             .unwrap()
             .sum;
         assert!(sum.iter().all(|&value| value == 0.0), "{name}");
+    }
+}
+
+/// Clips, shares and weights of a record's difference: the sum in whole numbers is that of each example alone, no term is
+/// longer than its share of the clip, and what is summed is the clipped difference.
+#[test]
+fn an_exact_difference_is_that_of_its_examples_alone() {
+    for (name, net) in every_kind() {
+        let mut work = Workspace::new();
+        for (seed, scale) in (0..).zip([1.0_f32, 1e-3, 1e6, 1e20, f32::NAN]) {
+            let examples = Examples::new(&net, 13, seed, scale);
+            let new = net.initial(seed);
+            for step in [0.3_f32, 1e-4, 1e4] {
+                let mut old = new.clone();
+                let moves = Numbers(seed + 5).vector(net.trainable(), step);
+                old.iter_mut().zip(moves).for_each(|(weight, by)| *weight += by);
+                for clip in [1e-6, 0.5, 1e3] {
+                    let share = Share { clip, share: 0.7, grid: privet_nn::grid(0.8 * clip) };
+                    let mut expected = vec![0_i64; net.trainable()];
+                    for index in 0..13 {
+                        let batch = examples.one(&net, index);
+                        let alone = net
+                            .clipped_difference_share_exact(&new, &old, &batch, share, &mut work)
+                            .unwrap();
+                        let squares: u128 = alone
+                            .steps
+                            .iter()
+                            .map(|&steps| u128::from(steps.unsigned_abs()).pow(2))
+                            .sum();
+                        let most = share.share * clip / share.grid;
+                        assert!(squares as f64 <= most * most, "{name}: {squares} beyond {most}²");
+                        expected.iter_mut().zip(&alone.steps).for_each(|(sum, one)| *sum += one);
+                    }
+                    let batch = examples.all(&net);
+                    let whole = net
+                        .clipped_difference_share_exact(&new, &old, &batch, share, &mut work)
+                        .unwrap();
+                    assert_eq!(whole.steps, expected, "{name}, step {step}, clip {clip}");
+                    if scale == 1.0 {
+                        let sum = net
+                            .clipped_difference_sum(&new, &old, &batch, clip, &mut work)
+                            .unwrap()
+                            .sum;
+                        let near: Vec<f64> =
+                            whole.steps.iter().map(|&x| x as f64 * whole.grid / 0.7).collect();
+                        let room = 13.0 * (net.trainable() as f64).sqrt() * whole.grid / 0.7;
+                        let gap = distance(&sum, &near);
+                        assert!(gap <= 1e-3 * 13.0 * clip + room, "{name}, step {step}: {gap}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A grid that is no power of two, a share beyond the whole or so fine a grid that sums might not fit: refused.
+#[test]
+fn a_share_that_is_none_is_refused() {
+    let (_, net) = every_kind().remove(0);
+    let examples = Examples::new(&net, 2, 1, 1.0);
+    let (weights, batch) = (net.initial(1), examples.all(&net));
+    let good = Share { clip: 1.0, share: 0.5, grid: privet_nn::grid(1.0) };
+    let asked = |share: Share| {
+        net.clipped_share_exact(&weights, &batch, share, &mut Workspace::new()).is_ok()
+    };
+    assert!(asked(good));
+    for bad in [
+        Share { grid: good.grid * 1.5, ..good },
+        Share { grid: good.grid / 8.0, ..good },
+        Share { grid: 0.0, ..good },
+        Share { grid: -good.grid, ..good },
+        Share { share: 1.5, ..good },
+        Share { share: 0.0, ..good },
+        Share { share: f64::NAN, ..good },
+        Share { clip: f64::INFINITY, ..good },
+    ] {
+        assert!(!asked(bad), "{bad:?}");
     }
 }

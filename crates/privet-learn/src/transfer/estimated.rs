@@ -1,0 +1,203 @@
+//! Stable winners, as [`super::sparse_vector`] has them, that end after so many unstable ones as a private estimate says.
+//!
+//! **Theorem** ([`privet_dp::mechanism::EstimatedAnswers`]; Thakkar 2019, Remark 11). q is how many of all votes on the public
+//! questions are not for the winner of their question. One unit moves one teacher's votes, and so b − max n by at most
+//! 1 in each question: q moves by at most m̃. It gets discrete Laplace noise for a share of ε; with the rest a sparse
+//! vector is carried out, one of several planned alternatives, each of which costs that rest whatever T it has.
+//!
+//! **The rule**, which privacy does not rest on. A winner from whom at most ξb teachers dissent leads by (1 − 2ξ)b votes, at a
+//! distance of (1 − 2ξ)b/2 − 1: enough if that is d(T), so for ξ = ½ − (d(T) + 1)/b. Fewer than q/(ξb) questions have
+//! more dissent (Thakkar 2019, Lemma 5.4.1). So T is enough for q ≤ ξbT; the least T for which that holds of the
+//! estimate, one scale of its noise added, is taken, and where none is, that which comes furthest.
+
+use super::aggregate::{Aggregate, Aggregator, AggregatorInfo, Decision, Named, Wanted};
+use super::ballots::{Ballots, winner};
+use super::sparse_vector::{LOST, sizes, stable_for};
+use crate::LearnError;
+use crate::allowance::Allowance;
+use crate::settings::{SettingInfo, Shown};
+use privet_core::{Budget, Range};
+use privet_dp::account::{Event, ThresholdNoise};
+use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::mechanism::{EstimatedAnswers, Heard};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Limits on the share of ε that the estimate has.
+pub const ESTIMATE_SHARE: Range = Range::open("estimate_share", 0.0, 1.0);
+
+/// The largest T that is planned for.
+const MOST: u32 = 256;
+
+/// A line about it.
+pub const INFO: AggregatorInfo = AggregatorInfo {
+    name: "estimated-sparse-vector",
+    summary: "as sparse-vector, but how often teachers dissent is estimated first, under noise, and says after how many \
+              questions without a stable answer it ends",
+    source: "Thakkar 2019, Remark 11, by the votes on public rows in place of a half set aside",
+    settings: &[SettingInfo::number(
+        ESTIMATE_SHARE,
+        "share of epsilon for the estimate; 0.2 unless given",
+    )],
+    noised: "how often teachers dissent, and how many would have to change before another class wins",
+    streams: false,
+};
+
+/// Its settings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Estimated {
+    /// Share of ε for the estimate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate_share: Option<f64>,
+}
+
+/// Decides everything from public facts.
+pub(super) fn plan(wanted: &Wanted<'_>, options: &Estimated) -> Result<Decision, LearnError> {
+    let (epsilon, delta) = (wanted.budget.epsilon(), wanted.budget.delta());
+    if wanted.budget.is_pure() {
+        return Err(LearnError::NotCovered {
+            what: "an answer that is let out because it is stable needs a delta above 0".into(),
+            instead: "give a delta, for example 1e-6",
+        });
+    }
+    let share = ESTIMATE_SHARE.check(options.estimate_share.unwrap_or(0.2))?;
+    let teachers = wanted.teachers.unwrap_or_else(|| sizes(wanted).0);
+    // A little less than all: the event rounds up.
+    let answers_epsilon = (1.0 - share) * epsilon * (1.0 - 1e-9);
+    let noise_scale = wanted.questions as f64 / (share * epsilon);
+    let rest = Budget::new(answers_epsilon, delta)?;
+    let (mut alternatives, mut needed, mut cutoff) = (Vec::new(), Vec::new(), 1_u32);
+    while cutoff <= MOST && u64::from(cutoff) <= wanted.questions {
+        let settings = (cutoff, ThresholdNoise::Exponential, None);
+        let answers = stable_for(wanted, &Allowance::new(rest, &[]), settings)?;
+        let distance = answers.distance_needed(wanted.questions as f64, LOST)?;
+        let room = 0.5 * f64::from(teachers) - distance - 1.0;
+        let limit = room * f64::from(cutoff) - noise_scale;
+        // A larger T that comes no further is of no use.
+        let further = alternatives.last().is_none_or(|(before, _)| limit > *before as f64);
+        if !further {
+            break;
+        }
+        // As whole numbers go: far beyond what can be counted it saturates.
+        alternatives.push((limit.floor() as i64, answers));
+        needed.push(distance);
+        cutoff *= 2;
+    }
+    let cutoffs: Vec<String> =
+        alternatives.iter().map(|(_, answers)| answers.cutoff.to_string()).collect();
+    let mut notes = vec![format!(
+        "how often teachers dissent is estimated under noise, and decides after how many questions without a stable \
+         answer nothing more is answered, of {}; the whole budget is spent either way",
+        cutoffs.join(", ")
+    )];
+    let least = needed.first().copied().unwrap_or(0.0);
+    if 0.5 + (least + 1.0) / f64::from(teachers) > 1.0 {
+        notes.push(format!(
+            "{teachers} teachers are too few for any answer to come out but by chance: a winner must lead by {} votes. \
+             Give more teachers or a larger epsilon",
+            2.0 * (least + 1.0)
+        ));
+    }
+    let sensitivity = wanted.questions;
+    let answers =
+        EstimatedAnswers { alternatives, sensitivity, noise_scale, answers_epsilon, delta };
+    Ok(Decision {
+        aggregate: Arc::new(Estimating { answers, least, teachers }),
+        settled: Aggregator::EstimatedSparseVector(Estimated { estimate_share: Some(share) }),
+        teachers,
+        notes,
+    })
+}
+
+#[derive(Debug, Clone)]
+struct Estimating {
+    answers: EstimatedAnswers,
+    /// Distance that an answer needs at the least T.
+    least: f64,
+    teachers: u32,
+}
+
+/// How many votes are not for the winner of their question.
+fn dissent(votes: &Ballots, teachers: u32) -> i64 {
+    let apart = |counts: &Vec<u32>| {
+        let most = counts.iter().copied().max().unwrap_or(0);
+        i64::from(teachers.saturating_sub(most))
+    };
+    votes.0.iter().map(apart).sum()
+}
+
+impl Aggregate for Estimating {
+    fn event(&self) -> Result<Event, LearnError> {
+        Ok(self.answers.event()?)
+    }
+
+    fn settings(&self) -> Shown {
+        let last = self.answers.alternatives.last();
+        let first = self.answers.alternatives.first();
+        let threshold = first.and_then(|(_, answers)| answers.threshold().ok());
+        Shown::of([
+            ("threshold", threshold.unwrap_or(i64::MAX) as f64),
+            ("estimate_noise", self.answers.noise_scale),
+            ("answers_epsilon", self.answers.answers_epsilon),
+            ("lead_needed", 2.0 * (self.least + 1.0)),
+            ("largest_cutoff", last.map_or(0.0, |(_, answers)| f64::from(answers.cutoff))),
+        ])
+    }
+
+    fn cutoffs(&self) -> Vec<u32> {
+        self.answers.alternatives.iter().map(|(_, answers)| answers.cutoff).collect()
+    }
+
+    fn refuses(&self, named: &Named) -> Option<&'static str> {
+        super::sparse_vector::ended(&named.classes, named.cutoff?)
+    }
+
+    fn name(
+        &self,
+        votes: Ballots,
+        _asked: u64,
+        session: &mut Session<'_>,
+    ) -> Result<Noised<Named>, LearnError> {
+        fn named((cutoff, heard): (u32, Vec<Heard<u32>>)) -> Named {
+            Named { cutoff: Some(cutoff), classes: heard.into_iter().map(Heard::answer).collect() }
+        }
+        let estimated = Private::new(dissent(&votes, self.teachers));
+        let found = Private::new(votes.0.iter().map(|counts| winner(counts)).collect());
+        Ok(self.answers.run(estimated, found, session)?.map(named))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// One ballot that changes as it likes moves the dissent by at most one a question.
+        #[test]
+        fn one_ballot_moves_the_dissent_by_one_a_question(
+            ballots in proptest::collection::vec(proptest::option::of(
+                proptest::collection::vec(0_u32..4, 5)), 1..30),
+            place: prop::sample::Index,
+            other in proptest::option::of(proptest::collection::vec(0_u32..5, 4..6)),
+        ) {
+            let mut changed = ballots.clone();
+            *place.get_mut(&mut changed) = other;
+            let count = ballots.len() as u32;
+            let of = |ballots: &[_]| dissent(&Ballots::count(ballots, 5, 4), count);
+            prop_assert!(of(&ballots).abs_diff(of(&changed)) <= 5);
+            prop_assert!(of(&ballots) >= 0);
+        }
+    }
+
+    /// All ballots the same but one, against all the same: as far as it goes.
+    #[test]
+    fn the_dissent_moves_by_all_questions_at_once() {
+        let same = vec![Some(vec![0; 5]); 9];
+        let mut other = same.clone();
+        other[3] = Some(vec![1; 5]);
+        let of = |ballots: &[_]| dissent(&Ballots::count(ballots, 5, 4), 9);
+        assert_eq!((of(&same), of(&other)), (0, 5));
+    }
+}

@@ -1,0 +1,99 @@
+//! Least squares of the classes' indicators, for teachers and students: not certified, and it need not be.
+//!
+//! Rows less their means, Σᵢ‖y(i) − θxᵢ‖² + λ‖θ‖², y the indicator of a row's class less its mean: solved by the eigenvalues
+//! of XᵀX, or of XXᵀ where there are fewer rows than columns. No steps, so that nothing is left half done.
+
+use super::graph::{centred, products, turned};
+use super::logistic::dot;
+use super::teacher::{Classifier, Lesson};
+use privet_optim::spectrum::Spectrum;
+
+/// The smaller of rows and columns, at most: work grows with its cube.
+pub const SIDE: u64 = 5_000;
+
+/// Weights by class.
+#[derive(Debug)]
+pub(super) struct LeastSquares {
+    means: Vec<f32>,
+    shares: Vec<f32>,
+    /// Class after class.
+    theta: Vec<f32>,
+}
+
+impl LeastSquares {
+    /// Of all rows of a lesson.
+    pub fn of(lesson: &Lesson<'_>, ridge: f64) -> Self {
+        let (columns, classes, count) = (lesson.columns, lesson.classes, lesson.labels.len());
+        let (rows, means) = centred(lesson.rows, columns);
+        let mut shares = vec![0.0_f32; classes];
+        lesson.labels.iter().for_each(|label| shares[*label as usize] += 1.0 / count.max(1) as f32);
+        let by_columns = columns <= count;
+        let turned = if by_columns { turned(&rows, columns) } else { Vec::new() };
+        let (vectors, side) = if by_columns { (&turned, columns) } else { (&rows, count) };
+        let spectrum = Spectrum::of(&products(vectors, vectors.len() / side.max(1)), side);
+        let mut theta = vec![0.0_f32; columns * classes];
+        let each = theta.chunks_exact_mut(columns.max(1)).zip(&shares).enumerate();
+        for (class, (weights, share)) in each {
+            let Some(spectrum) = &spectrum else { break };
+            let own =
+                |label: &u32| f64::from(u8::from(*label as usize == class)) - f64::from(*share);
+            let target: Vec<f64> = lesson.labels.iter().map(own).collect();
+            // Xᵀy, or y itself.
+            let right = if by_columns { combined(&rows, columns, &target) } else { target };
+            let mut along = spectrum.coordinates(&right);
+            let values = spectrum.values().iter();
+            along.iter_mut().zip(values).for_each(|(x, value)| *x /= value.max(0.0) + ridge);
+            let solved = spectrum.combination(&along);
+            let solved = if by_columns { solved } else { combined(&rows, columns, &solved) };
+            weights.iter_mut().zip(solved).for_each(|(weight, x)| *weight = x as f32);
+        }
+        Self { means, shares, theta }
+    }
+}
+
+/// Σᵢ cᵢxᵢ.
+fn combined(rows: &[f32], columns: usize, weights: &[f64]) -> Vec<f64> {
+    let mut sums = vec![0.0; columns];
+    for (row, weight) in rows.chunks_exact(columns.max(1)).zip(weights) {
+        sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += weight * f64::from(*x));
+    }
+    sums
+}
+
+impl Classifier for LeastSquares {
+    fn weigh(&self, row: &[f32]) -> Vec<f32> {
+        let apart: Vec<f32> = row.iter().zip(&self.means).map(|(x, mean)| x - mean).collect();
+        let weights = self.theta.chunks_exact(self.means.len().max(1));
+        weights.zip(&self.shares).map(|(weights, share)| dot(weights, &apart) + share).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::teacher::ranked_first;
+    use super::*;
+
+    /// With more rows than columns and with fewer: where the ridge is next to nothing, the same fit.
+    #[test]
+    fn three_directions_are_told_apart_from_either_side() {
+        for (count, columns) in [(90_u32, 2), (30, 60)] {
+            let (mut rows, mut labels) = (vec![], vec![]);
+            for at in 0..count {
+                let angle = (at % 3) as f32 * 2.094 + (at as f32 / count as f32 - 0.5) * 1.2;
+                let entry =
+                    |k: usize| [angle.cos(), angle.sin()][k % 2] * (1.0 + (k / 2) as f32 / 90.0);
+                rows.extend((0..columns).map(entry));
+                labels.push(at % 3);
+            }
+            let lesson = Lesson { columns, classes: 3, rows: &rows, labels: &labels, number: 0 };
+            let model = LeastSquares::of(&lesson, 0.03);
+            let weighed = |row: usize| model.weigh(lesson.row(row));
+            let right =
+                (0..count as usize).filter(|row| ranked_first(&weighed(*row)) == labels[*row]);
+            assert_eq!(right.count(), count as usize);
+            assert!((weighed(0).iter().sum::<f32>() - 1.0).abs() < 1e-3);
+        }
+        let one = Lesson { columns: 2, classes: 3, rows: &[1.0, 0.0], labels: &[2], number: 0 };
+        assert_eq!(ranked_first(&LeastSquares::of(&one, 0.03).weigh(&[0.5, 0.5])), 2);
+    }
+}
