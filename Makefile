@@ -13,7 +13,7 @@ FUZZ_SECONDS ?= 600
 FUZZ_TARGETS := schema csv libsvm parquet model
 PRIVET := $(CARGO) run --quiet -p privet-cli --
 
-.PHONY: help demo test fmt lint doc fuzz fuzz-replay bench bench-python audit ledger parties peers vectors deny clean
+.PHONY: help demo test fmt lint doc fuzz fuzz-replay bench bench-python audit ledger spark parties peers vectors deny clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ ledger: ## kill a paying command KILLS (1000) times, then the ledger's tests on 
 	$(CARGO) build --quiet -p privet-cli
 	@scripts/ledger-kill.sh $(or $(KILLS),1000)
 	@scripts/ledger-postgres.sh
+
+spark: ## privet.spark on a cluster of this machine, a worker killed in a pass (needs Java 17; installs PySpark)
+	@PRIVET_WHEEL=rebuild scripts/spark.sh
 
 parties: ## ten processes on one machine train one model over TLS, one killed and restarted
 	$(CARGO) build --quiet -p privet-cli

@@ -1,5 +1,6 @@
 //! Counts of declared categories: planned, released, read.
 
+use crate::cluster;
 use crate::describe::Description;
 use crate::error::{Failure, Outcome};
 use crate::held::{Held, seal};
@@ -114,6 +115,31 @@ impl CountPlan {
         paid: Option<Paid>,
     ) -> Outcome<Counts> {
         let release = ledger::carried_out_on(py, &self.0, "count", seed, &records.0, paid)?;
+        Ok(Counts(Held::released(Released::from_release(release)?)))
+    }
+
+    /// What workers that keep rows are told of it.
+    fn told(&self) -> Outcome<String> {
+        cluster::told_count(&self.0)
+    }
+
+    /// The schema by which it has rows encoded.
+    fn schema(&self) -> Schema {
+        Schema(self.0.request().schema.clone())
+    }
+
+    /// Carries it out on rows that other machines keep.
+    #[pyo3(signature = (encode, ask, seed, paid = None))]
+    fn run_elsewhere(
+        &self,
+        py: Python<'_>,
+        encode: &Bound<'_, PyAny>,
+        ask: Py<PyAny>,
+        seed: Option<u64>,
+        paid: Option<Paid>,
+    ) -> Outcome<Counts> {
+        let release =
+            cluster::carried_out_elsewhere(py, &self.0, "count", encode, ask, seed, paid)?;
         Ok(Counts(Held::released(Released::from_release(release)?)))
     }
 }

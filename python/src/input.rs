@@ -234,6 +234,13 @@ fn columns(list: &Bound<'_, PyList>, schema: &Schema) -> Outcome<(Vec<Column>, u
     Ok((columns, rows))
 }
 
+/// A single column, and how many rows it has.
+pub fn one_column(given: &Bound<'_, PyAny>, schema: &Schema) -> Outcome<(Box<dyn Cells>, usize)> {
+    let column = Column::new(given, schema)?;
+    let rows = column.len();
+    Ok((Box::new(column), rows))
+}
+
 fn named(columns: &[Column]) -> Vec<(&str, &dyn Cells)> {
     columns.iter().map(|column| (column.name.as_str(), column as &dyn Cells)).collect()
 }

@@ -1,6 +1,6 @@
 //! A ledger that pays for fits.
 
-use crate::error::Outcome;
+use crate::error::{Failure, Outcome};
 use crate::input;
 use crate::noise::source;
 use crate::watched::watched;
@@ -12,6 +12,7 @@ use privet_dp::noise::Source;
 use privet_learn::{Plan, Task};
 use privet_ledger::identity::Print;
 use privet_ledger::{Asked, Kind, Limit, Note, Paying};
+use privet_optim::sum::Table;
 use pyo3::prelude::*;
 use serde_json::json;
 use std::path::PathBuf;
@@ -189,6 +190,25 @@ impl Paid {
             self.recognise(&mut paying, &printer.finish())?;
         }
         Ok(watched(py, |stop| plan.run_with(&data, source, stop, &mut paying))??)
+    }
+
+    /// The same for a table that other machines keep, which is known by the data set's name alone; `told` puts
+    /// a failure into their words.
+    pub fn run_elsewhere<T: Task, B: Table>(
+        &self,
+        py: Python<'_>,
+        plan: &Plan<T>,
+        doing: &str,
+        source: &mut dyn Source,
+        read: impl FnOnce() -> Outcome<B>,
+        told: impl FnOnce(&B, Failure) -> Failure,
+    ) -> Outcome<Release<T::Artefact>> {
+        let mut ledger = self.0.get().held(py);
+        let mut paying = self.set_aside(&mut ledger, plan, doing, source)?;
+        let table = read()?;
+        let run = watched(py, |stop| plan.run_with(&table, source, stop, &mut paying))
+            .and_then(|release| Ok(release?));
+        run.map_err(|failure| told(&table, failure))
     }
 
     /// The same for records that were read before, and that are known by the data set's name alone.

@@ -2,11 +2,12 @@
 //!
 //! What a learner does is decided in the crates that this one calls; what a Python programmer sees is
 //! written in Python beside it (`python/privet`). Here arrays become data sets (`input`), requests
-//! plans and releases (`plan`, `model`, `shapes`, `count`, `select`, `vote`, `nearby`, `network`, `ratings`, `held`), paid for by a `ledger`, errors exceptions (`error`), and the interpreter is set free
+//! plans and releases (`plan`, `model`, `shapes`, `count`, `select`, `vote`, `nearby`, `network`, `ratings`, `held`), on rows of other machines (`cluster`), paid for by a `ledger`, errors exceptions (`error`), and the interpreter is set free
 //! while records are worked on (`watched`).
 
 mod account;
 mod audit;
+mod cluster;
 mod count;
 mod describe;
 mod error;
@@ -47,6 +48,10 @@ mod _privet {
     use super::account::{account_check, account_trade_off};
     #[pymodule_export]
     use super::audit::{audit_counts, audit_learner, audit_membership, audit_one_run};
+    #[pymodule_export]
+    use super::cluster::{cluster_answer, cluster_cut, cluster_encode, cluster_merge};
+    #[pymodule_export]
+    use super::cluster::{cluster_print, cluster_rows, cluster_units};
     #[pymodule_export]
     use super::command_line;
     #[pymodule_export]

@@ -1,5 +1,6 @@
 //! Plans: made without data, then carried out on them.
 
+use crate::cluster;
 use crate::error::{Failure, Outcome};
 use crate::held::Held;
 use crate::input;
@@ -119,6 +120,31 @@ impl Plan {
         let (doing, any) = (format!("fit {method}"), method.info().any_storage);
         let handed = (features, labels, units);
         let release = ledger::carried_out(py, &self.0, &doing, seed, handed, any, paid)?;
+        Ok(Model(Held::released(privet_learn::model::Model::from_release(release)?)))
+    }
+
+    /// What workers that keep rows are told of it.
+    fn told(&self) -> Outcome<String> {
+        cluster::told_erm(&self.0)
+    }
+
+    /// The schema by which it has rows encoded.
+    fn schema(&self) -> Schema {
+        Schema(self.0.request().schema.clone())
+    }
+
+    /// Carries it out on rows that other machines keep.
+    #[pyo3(signature = (encode, ask, seed, paid = None))]
+    fn run_elsewhere(
+        &self,
+        py: Python<'_>,
+        encode: &Bound<'_, PyAny>,
+        ask: Py<PyAny>,
+        seed: Option<u64>,
+        paid: Option<Paid>,
+    ) -> Outcome<Model> {
+        let doing = format!("fit {}", self.0.request().task.method);
+        let release = cluster::carried_out_elsewhere(py, &self.0, &doing, encode, ask, seed, paid)?;
         Ok(Model(Held::released(privet_learn::model::Model::from_release(release)?)))
     }
 }

@@ -130,6 +130,12 @@ pub enum BenchError {
     /// The operating system gives no randomness.
     #[error(transparent)]
     Noise(#[from] privet_dp::noise::NoiseError),
+    /// Files of rows refused.
+    #[error(transparent)]
+    Rows(#[from] privet_data::block::BlockError),
+    /// A table refused.
+    #[error(transparent)]
+    Table(#[from] privet_optim::sum::RecordsError),
 }
 
 impl From<SchemaError> for BenchError {

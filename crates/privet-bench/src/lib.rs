@@ -2,7 +2,7 @@
 //!
 //! [`suite`] measures learners on data sets, [`race`] our speed beside that of peers; both leave one JSON
 //! object a line ([`mod@line`]), [`report`] turns results files into a page, and [`check`] holds them against a
-//! suite's targets; [`streams`] and [`ledger`] are suites of their own kind. Nothing measured on that page is typed
+//! suite's targets; [`streams`], [`scale`] and [`ledger`] are suites of their own kind. Nothing measured on that page is typed
 //! by hand. [`catalog`] knows public sets and how to prepare them, [`synth`] makes some up.
 #![forbid(unsafe_code)]
 
@@ -16,6 +16,7 @@ pub mod memory;
 pub mod parties;
 pub mod race;
 pub mod report;
+pub mod scale;
 pub mod score;
 pub mod streams;
 pub mod suite;

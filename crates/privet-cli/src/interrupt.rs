@@ -3,7 +3,8 @@
 //! Whoever writes a file holds [`writing`]'s guard from the moment its temporary file exists until
 //! it is renamed or removed. The handler takes the same lock before it ends the process, so that a
 //! file is there whole or not at all. Reading and solving leave nothing behind and need no guard;
-//! programs that teach have folders with records, which the handler wipes after it has ended them.
+//! programs that teach have folders with records, which the handler wipes after it has ended them; of rows that are being
+//! encoded it leaves what was finished, where that was asked for ([`privet_data::block::Cache`]).
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -32,6 +33,7 @@ pub fn install() {
         }
         let _nothing_is_being_written = writing();
         privet_learn::transfer::command::wipe_all();
+        privet_data::block::tidy_all();
         crate::say!("interrupted: nothing is left half-written");
         let advice = ADVICE.lock().unwrap_or_else(PoisonError::into_inner);
         if !advice.is_empty() {

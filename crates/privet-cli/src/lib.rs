@@ -15,6 +15,7 @@
 
 mod census;
 mod cli;
+mod disk;
 mod failure;
 mod interrupt;
 mod keys;

@@ -8,9 +8,9 @@ use crate::spending::{BudgetFlags, Spending};
 use crate::{say, words};
 use clap::Args;
 use privet_core::{Neighbours, Relation, Unit};
-use privet_data::read::{Purpose, ReadOptions, read};
+use privet_data::read::{Purpose, ReadOptions, files_of, read, read_pieces};
 use privet_data::write::{Destination, Existing};
-use privet_data::{Dataset, Schema};
+use privet_data::{DataError, Dataset, Schema};
 use privet_dp::gate::{Certificate, Entered, public_key};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::{Released, Task, file};
@@ -229,9 +229,32 @@ pub fn read_table(path: &Path, schema: &Schema, relation: Relation) -> Result<Da
 pub fn count_rows(path: &Path, schema: &Schema) -> Result<u64, Failure> {
     let meter = Meter::bar(&format!("counting the rows of {}", path.display()));
     let tell = |done, total| meter.at(done, total);
-    let options =
-        ReadOptions { purpose: Purpose::Evaluate, progress: Some(&tell), ..ReadOptions::default() };
-    Ok(read(path, &schema.of_rows(), &options)?.rows() as u64)
+    let options = ReadOptions {
+        purpose: Purpose::Evaluate,
+        allow_empty: true,
+        progress: Some(&tell),
+        ..ReadOptions::default()
+    };
+    let (schema, mut rows) = (schema.of_rows(), 0);
+    for file in files_of(path)? {
+        let mut count = |some: &Dataset| {
+            rows += some.rows() as u64;
+            Ok(())
+        };
+        read_pieces(&file, &schema, &options, COUNTED, &mut count)?;
+    }
+    if rows == 0 {
+        return Err(DataError::Empty { file: privet_data::Place::Path(path.into()) }.into());
+    }
+    Ok(rows)
+}
+
+/// Rows that are held at a time while they are counted.
+const COUNTED: usize = 1 << 16;
+
+/// Whether what is there can be read only once: a pipe, and neither a file nor a folder.
+pub fn only_once(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
 /// The number of rows must be declared: where it is private, the file's own is not used.

@@ -2,15 +2,17 @@
 
 use crate::failure::Failure;
 use crate::progress::Meter;
+use crate::releasing::only_once;
 use crate::say;
 use clap::Args;
-use privet_data::{Dataset, Schema};
+use privet_data::Schema;
 use privet_dp::gate::{Entered, Release};
 use privet_dp::noise::{Source, SystemRandom};
 use privet_learn::{Plan, Task};
 use privet_ledger::identity::Print;
 use privet_ledger::{Asked, Ledger, LedgerError, Note, Paying, State};
 use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
 use std::path::{Path, PathBuf};
 
 /// The name of a ledger that lies beside the data.
@@ -221,7 +223,7 @@ impl Spending {
     pub fn run<T: Task>(
         mut self,
         plan: &Plan<T>,
-        data: &Dataset,
+        data: &dyn Table,
         source: &mut dyn Source,
         monitor: &dyn Monitor,
     ) -> Result<Release<T::Artefact>, Failure> {
@@ -264,7 +266,7 @@ pub fn print_of(
     schema: Option<&Schema>,
 ) -> Result<Option<Print>, Failure> {
     let Some(mut printer) = ledger.printer()? else { return Ok(None) };
-    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+    if only_once(path) {
         return Err(Failure::input(format!(
             "{}: a ledger reads a table once more, to know it again; a file is accepted, not a pipe",
             path.display()
@@ -301,9 +303,9 @@ pub fn connect(_address: &str) -> Result<Ledger, Failure> {
     ))
 }
 
-/// The ledger that lies beside a table.
+/// The ledger that lies beside a table: in its folder, where the table is one, so that it is the same for the files in it.
 pub fn beside(data: &Path) -> PathBuf {
-    data.with_file_name(BESIDE)
+    if data.is_dir() { data.join(BESIDE) } else { data.with_file_name(BESIDE) }
 }
 
 /// What a table is called where nobody says: the file's name without its endings.

@@ -20,6 +20,7 @@
 
 use crate::matrix::{CsrMatrix, DenseMatrix, Matrix};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// Rows that a thread takes at a time.
 const PIECE: usize = 256;
@@ -29,7 +30,8 @@ const STRETCH: f64 = 8.0;
 const WITHIN: f64 = 1.0 - 1.0 / 65_536.0;
 
 /// A public vector, on its grid, and the length of rows.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Centre {
     radius: f64,
     /// 2^e.
@@ -58,6 +60,16 @@ impl Centre {
         let mean: Vec<f64> = mean.iter().map(on_grid).collect();
         let squares = mean.iter().map(|x| x * x).sum();
         Self { radius, power, mean, squares }
+    }
+
+    /// How many entries m has.
+    pub fn columns(&self) -> usize {
+        self.mean.len()
+    }
+
+    /// R.
+    pub fn radius(&self) -> f64 {
+        self.radius
     }
 
     /// m/2^e, in units of 2⁻²³.

@@ -4,6 +4,7 @@
 //! be accepted. They never repeat what a cell holds, and only [`DataError::code`] may be written
 //! into ledgers, model files, reports or logs.
 
+use crate::block::BlockError;
 use crate::schema::SchemaError;
 use std::{fmt, io, path::PathBuf};
 
@@ -99,6 +100,19 @@ pub enum DataError {
         /// Which column: its place in a file, whose header may turn out to hold a record; the name in a table.
         column: String,
     },
+    /// A file of several whose columns are not those of the first.
+    #[error("{file}: its columns are not those of {first}: {why}")]
+    ColumnsDiffer {
+        /// Which file.
+        file: Place,
+        /// The first of the table.
+        first: Place,
+        /// What differs, in words.
+        why: String,
+    },
+    /// Rows that were read could not be kept on disk.
+    #[error(transparent)]
+    NotKept(#[from] BlockError),
     /// A header that names the same column twice.
     #[error("{file}: the header names column \"{column}\" twice; each name is accepted once")]
     RepeatedColumn {
@@ -164,6 +178,8 @@ impl DataError {
             Self::MissingColumn { .. } => "column-missing",
             Self::UnknownColumn { .. } => "column-unknown",
             Self::RepeatedColumn { .. } => "column-repeated",
+            Self::ColumnsDiffer { .. } => "columns-differ",
+            Self::NotKept(_) => "rows-not-kept",
             Self::UnitType { .. } => "unit-type",
             Self::Ragged { .. } => "row-ragged",
             Self::Cell { .. } => "cell-refused",
@@ -175,7 +191,26 @@ impl DataError {
     pub fn is_environment(&self) -> bool {
         use io::ErrorKind::{InvalidData, IsADirectory, NotADirectory, NotFound};
         let input = [NotFound, InvalidData, IsADirectory, NotADirectory];
-        matches!(self, Self::File { source, .. } if !input.contains(&source.kind()))
+        match self {
+            Self::File { source, .. } => !input.contains(&source.kind()),
+            Self::NotKept(_) => true,
+            _ => false,
+        }
+    }
+
+    /// The same, where it says that columns of a file are wrong while those of `first`, another file of the same table,
+    /// were right.
+    pub(crate) fn differing_from(self, first: &Place) -> Self {
+        let (file, why) = match &self {
+            Self::MissingColumn { file, column } => (file, format!("\"{column}\" is missing")),
+            Self::UnknownColumn { file, column } => (file, format!("{column} is one more")),
+            Self::RepeatedColumn { file, column } => (file, format!("\"{column}\" is there twice")),
+            _ => return self,
+        };
+        match file == first {
+            true => self,
+            false => Self::ColumnsDiffer { file: file.clone(), first: first.clone(), why },
+        }
     }
 }
 

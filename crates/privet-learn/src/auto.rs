@@ -21,6 +21,11 @@
 //!    three times the columns, fewer columns than half the rows), with a constant 1 and rows that are not filled before they are
 //!    centred. Columns that are mostly one value then cost a row nothing of its length. Not with `scores = sum`.
 //!
+//! 5. **Few passes.** Beyond 2²⁰ rows [`crate::erm::amp`] in place of gd or centred-gd, for one linear problem of at most
+//!    512 columns and δ > 0, where its predicted excess risk is no larger, or below 0.01: noise is then so small beside the
+//!    losses that how often the rows are read decides, and amp reads them some ten times instead of 80 to 300. What gd lacks there
+//!    is steps: from some 10⁵ of its time on it would have to take more than 300.
+//!
 //! No table is looked at and nothing is tuned, so that the budget asked for is the whole price. Every
 //! parameter is a smooth function of the declared rows, the encoded columns, the classes and the
 //! budget, but for whole numbers of knots: a fifth more rows or columns moves none of them by more than three
@@ -102,6 +107,9 @@ const CENTRED_CONSTANT: f64 = 1.0;
 const PAIRS_FROM: f64 = 200_000.0;
 /// Open numbers that are paired at most.
 const PAIRED: usize = 12;
+/// Rows beyond which passes decide, the most columns for which few passes are sure to do, and the excess risk that is
+/// none.
+const LARGE: (u64, usize, f64) = (1 << 20, 512, 0.01);
 /// Knots of a number in a pair, at least and at most.
 const PAIR_HATS: (f64, f64) = (3.0, 8.0);
 
@@ -164,6 +172,23 @@ fn wide(facts: &Facts) -> bool {
     2.0 * columns >= facts.rows as f64 && 2.0 * facts.entries >= columns
 }
 
+/// Rule 5, where it applies: `excess` is what the learner of rules 3 and 4 is predicted to lose.
+fn few_passes(
+    facts: &Facts,
+    budget: &Allowance<'_>,
+    calibration: Calibration,
+    excess: Option<f64>,
+) -> Option<Decision> {
+    let (rows, columns, negligible) = LARGE;
+    if facts.rows <= rows || facts.columns > columns || facts.problems > 1 || budget.is_pure() {
+        return None;
+    }
+    let quick = Method::Amp(Default::default()).plan(facts, budget, calibration).ok()?;
+    quick.procedure.check(facts).ok()?;
+    let lost = quick.procedure.predicted_excess(facts)?;
+    (lost <= excess.map_or(negligible, |excess| excess.max(negligible))).then_some(quick)
+}
+
 /// Chooses, and lets the chosen method decide.
 pub(crate) fn plan(
     facts: &Facts,
@@ -194,8 +219,11 @@ pub(crate) fn plan(
     }
     let excess = dense.procedure.predicted_excess(facts);
     let hopeless = excess.is_some_and(|excess| predicted::hopeless(facts, excess));
-    // For numbers a model of few columns does worse than the mean; and choices are not made among parties.
     let alone = facts.widening == 1.0;
+    if alone && let Some(quick) = few_passes(facts, budget, calibration, excess) {
+        return Ok(quick);
+    }
+    // For numbers a model of few columns does worse than the mean; and choices are not made among parties.
     if alone && facts.loss.needs_classes() && (wide(facts) || hopeless) {
         let sparse = Method::FrankWolfe(Default::default());
         return sparse.plan(facts, budget, calibration).or(Ok(dense));

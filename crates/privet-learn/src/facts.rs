@@ -50,6 +50,11 @@ pub struct Facts {
     pub widening: f64,
 }
 
+/// Rows up to which γ = 1/n of the sum form is what `f64` proves.
+const LARGE: u64 = 1 << 20;
+/// γ that a pass in `f64` proves, a row and LR.
+const PROVED: f64 = 1.0 / (1_u64 << 38) as f64;
+
 /// Whether a Poisson loss was made for the bounds of the target, which its rate is relative to.
 fn bounds_fit(request: &Request) -> bool {
     match (request.task.loss, &request.schema.target().kind) {
@@ -145,6 +150,12 @@ impl Facts {
     /// γ of the sum form for the default γ = 1/n² of the mean form.
     pub fn default_tolerance(&self) -> f64 {
         1.0 / self.rows as f64
+    }
+
+    /// γ of the sum form that a pass in `f64` proves with room to spare, from 2²⁰ rows on; 0 up to them, where 1/n is coarse
+    /// enough.
+    pub(crate) fn provable_tolerance(&self) -> f64 {
+        self.gradient_bound() * self.rows.saturating_sub(LARGE) as f64 * PROVED
     }
 
     /// The event of solving every problem once.

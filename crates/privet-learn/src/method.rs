@@ -39,6 +39,22 @@ pub struct MethodInfo {
     pub any_storage: bool,
 }
 
+/// The learners that ask a table for sums alone, or for single rows by their places: they run on one that is read from
+/// disk, with the same result.
+pub const FROM_DISK: [&str; 11] = [
+    "amp",
+    "centred-gd",
+    "gd",
+    "sgd",
+    "ssp",
+    "output",
+    "objective",
+    "linear",
+    "linear-rotated",
+    "dpsl-kt",
+    "non-private",
+];
+
 /// What the scores of a model with the logistic loss say of the classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scores {

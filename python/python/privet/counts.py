@@ -242,7 +242,6 @@ def _plan(schema: Schema, by: str, rows: Any, facts: dict[str, Any]) -> _privet.
 
 def _given(table: Any, schema: Schema, groups: Any) -> Any:
     """A path, or the columns that are read."""
-    total = schema.is_total
     if groups is not None and schema.unit is None:
         raise ValueError(
             "groups are given, but the schema has no unit; accepted is a schema with unit=... and max_records=..."
@@ -251,20 +250,26 @@ def _given(table: Any, schema: Schema, groups: Any) -> Any:
         if groups is not None:
             raise ValueError("groups are given with a file; accepted is a file with the schema's unit as a column")
         return os.fspath(table)
+    if not _tables.is_frame(table) and not isinstance(table, Mapping):
+        raise TypeError(
+            f"table is a {type(table).__name__}; accepted are frames, mappings from names to columns, and paths of files"
+        )
+    return columns_of(table, schema, groups)
+
+
+def columns_of(table: Any, schema: Schema, groups: Any = None) -> list[Any]:
+    """The columns of a frame or a mapping that are read: features, target, and whose each row is."""
+    total = schema.is_total
     wanted = [name for name in (*schema.features, schema.target) if name != schema.unit]
     if _tables.is_frame(table):
         columns = _tables.frame_columns(table, total=total, only=wanted)
         unit = _units.frame_unit(schema.unit, table, total=total) if schema.unit and groups is None else None
-    elif isinstance(table, Mapping):
+    else:
         for name in wanted:
             check_unmasked(name, table.get(name), total=total)
         columns = [_tables.one_column(name, table[name], total=total) for name in wanted if name in table]
         found = table.get(schema.unit) if schema.unit and groups is None else None
         unit = None if found is None else _units.unit_column(schema.unit, found, total=total)
-    else:
-        raise TypeError(
-            f"table is a {type(table).__name__}; accepted are frames, mappings from names to columns, and paths of files"
-        )
     if groups is not None:
         unit = _units.unit_column(schema.unit, groups, total=total)
     return [*columns, *([] if unit is None else [unit])]

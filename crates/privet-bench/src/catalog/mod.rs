@@ -32,6 +32,7 @@ mod tables;
 
 pub use error::CatalogError;
 pub use generated::truth;
+pub use standins::{full_size, law_of};
 
 use entries::ENTRIES;
 use ratings::RATINGS;

@@ -20,16 +20,30 @@ use std::io::Write;
 /// A public bound that no feature of these sets comes near.
 const BOUND: f64 = 10.0;
 
-/// The law of a stand-in.
-fn law(entry: &Entry) -> Logistic {
-    let (offset, signal) = match entry.name {
+/// Rows and encoded columns of the set that a stand-in stands for.
+pub fn full_size(name: &str) -> (usize, usize) {
+    match name {
+        "uber-1" => (4_000_000, 23),
+        "uber-2" => (18_000_000, 294),
+        "uber-3" => (18_000_000, 20),
+        _ => (19_000_000, 70),
+    }
+}
+
+/// The law of a stand-in, by its name.
+pub fn law_of(name: &str) -> Logistic {
+    let (offset, signal) = match name {
         "uber-1" => (-1.1733, 0.5155),
         "uber-2" => (-0.9150, 0.9273),
         "uber-3" => (-1.0456, 0.9030),
         _ => (-1.7648, 1.0831),
     };
     // The constant column is one of those counted.
-    Logistic { features: entry.columns - 1, offset, signal, seed: 1 }
+    Logistic { features: full_size(name).1 - 1, offset, signal, seed: 1 }
+}
+
+fn law(entry: &Entry) -> Logistic {
+    law_of(entry.name)
 }
 
 /// So many rows of a stand-in.
@@ -92,6 +106,7 @@ mod tests {
             assert!(entry.title.contains("stand-in"), "{name}");
             let task = task(entry, 1_000, None).unwrap();
             assert_eq!(Encoding::new(&task.schema).width(), entry.columns, "{name}");
+            assert_eq!(full_size(name).1, entry.columns, "{name}");
             let size = task.rows.text.len() * (entry.rows / 1_000);
             assert!(size < 500_000_000 && 4 * entry.rows * entry.columns < 500_000_000, "{name}");
             let text = [task.header.as_bytes(), b"\n", &task.rows.text].concat();

@@ -17,7 +17,7 @@ pub mod problem;
 use crate::error::BenchError;
 use crate::head;
 use crate::line::{Line, Race};
-use crate::streams::check::{Finding, Target, hold};
+use crate::streams::check::{Finding, Target, held_against};
 use crate::streams::{Emit, Settings};
 use crate::suite::{Journal, Onlooker, Outcome};
 use serde::Deserialize;
@@ -88,7 +88,7 @@ pub(crate) fn line(part: &str, who: &str, measured: Value) -> Line {
 
 /// Holds the results in a folder against the targets.
 pub fn check(folder: &Path) -> Result<Vec<Finding>, BenchError> {
-    hold(folder, (NAME, TEXT), suite()?.targets, "parties")
+    held_against(folder, (NAME, TEXT, "parties"), suite()?.targets)
 }
 
 fn wanted(settings: &Settings) -> Result<Parties, BenchError> {

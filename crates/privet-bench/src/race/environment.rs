@@ -21,6 +21,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("samplers.py", include_str!("../../peers/samplers.py")),
     ("network.py", include_str!("../../peers/network.py")),
     ("growth.py", include_str!("../../peers/growth.py")),
+    ("scale.py", include_str!("../../peers/scale.py")),
     ("rows.py", include_str!("../../peers/rows.py")),
     ("river_stream.py", include_str!("../../peers/river_stream.py")),
     ("dp_ebm.py", include_str!("../../peers/dp_ebm.py")),

@@ -48,11 +48,11 @@ fn same(one: &Value, other: &Value) -> bool {
 }
 
 impl Target {
-    fn is_of(&self, line: &Race, kind: &str) -> bool {
+    fn is_of(&self, line: &Race, prefix: &str) -> bool {
         let says = |(key, value): (&String, &Value)| {
             line.measured.get(key).is_some_and(|found| same(found, value))
         };
-        line.race == format!("{kind}-{}", self.part) && self.of.iter().all(says)
+        line.race == format!("{prefix}-{}", self.part) && self.of.iter().all(says)
     }
 
     /// In words.
@@ -86,15 +86,14 @@ impl Finding {
 
 /// Holds the results in a folder against the targets.
 pub fn check(folder: &Path) -> Result<Vec<Finding>, BenchError> {
-    hold(folder, (NAME, TEXT), suite()?.targets, "stream")
+    held_against(folder, (NAME, TEXT, "stream"), suite()?.targets)
 }
 
-/// The same of any suite whose lines are of races that are called `KIND-PART`.
-pub(crate) fn hold(
+/// The same for a suite of this name and text, whose lines begin so.
+pub(crate) fn held_against(
     folder: &Path,
-    (name, text): (&str, &str),
+    (name, text, prefix): (&str, &str, &str),
     targets: Vec<Target>,
-    kind: &str,
 ) -> Result<Vec<Finding>, BenchError> {
     let results = Results::read(folder)?;
     let kept = folder.join(SUITE);
@@ -104,7 +103,7 @@ pub(crate) fn hold(
         return Err(BenchError::SuiteChanged { path, kept });
     }
     let finding = |target: Target| {
-        let lines = results.races.iter().filter(|line| target.is_of(line, kind));
+        let lines = results.races.iter().filter(|line| target.is_of(line, prefix));
         let numbers: Vec<f64> =
             lines.filter_map(|line| line.measured.get(&target.measure)?.as_f64()).collect();
         let mean =

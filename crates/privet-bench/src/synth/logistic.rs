@@ -39,6 +39,13 @@ impl Logistic {
         LogisticRecords { draw, direction, offset: self.offset }
     }
 
+    /// Records of the same law, and others for each part: so several cores make them.
+    pub fn part(&self, part: u64) -> LogisticRecords {
+        // An odd multiple of the golden ratio: parts far apart.
+        let seed = self.seed ^ part.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        LogisticRecords { draw: Draw::new(seed), ..self.records() }
+    }
+
     /// The share of ones and the best accuracy, by quadrature.
     pub fn expected(&self) -> (f64, f64) {
         const STEPS: i32 = 4_000;

@@ -1,19 +1,21 @@
 //! `privet train`: parse, check, plan, read, run, write.
 
+use crate::disk::{DiskFlags, Rows};
 use crate::failure::Failure;
 use crate::progress::Meter;
-use crate::releasing::{Place, Releasing, count_rows, read_table, rows_needed};
+use crate::releasing::{Place, Releasing, count_rows, only_once, read_table, rows_needed};
 use crate::settings::{self, RequestFlags};
 use crate::spending::Spending;
 use crate::verbs::network::{self, NetworkFlags, Told};
 use clap::Args;
 use privet_core::{Neighbours, Relation, Unit};
+use privet_data::Schema;
 use privet_data::matrix::Matrix;
-use privet_data::{Dataset, Schema};
 use privet_learn::erm::public_norm;
 use privet_learn::model::Model;
 use privet_learn::nonconvex;
 use privet_learn::{self as learn, Calibration, Method, Plan, Request};
+use privet_optim::sum::Table;
 use serde_json::{Value, json};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -41,6 +43,9 @@ With `invalid = \"drop\"` in the schema no record can (see docs/guide.md).
 
 Everything spent on the same records adds up: two models of ε = 1 reveal as much as one of ε = 2.
 
+A table that takes more memory than --memory allows is encoded once on disk and read from there in every pass, with the
+same result. A folder, or a pattern of names, is one table: its files in the order of their names.
+
 A file that is there already is kept: a model was paid for and cannot be made again. --force overwrites
 it. Links are followed; devices and pipes are written through. If, once the model is made, it cannot be
 put where it should go, it is put beside that under a new name, in the current folder or in that for
@@ -51,13 +56,16 @@ Examples:
   privet train table.csv.gz --schema s.toml --epsilon 0.5 --delta 0 --out model.json
   privet train table.parquet --schema s.toml --epsilon 1 --neighbours add-remove --rows 20000 \\
       --out model.json --sign hospital.key
+  privet train 'visits/part-*.parquet' --schema s.toml --epsilon 1 --memory 2GB --cache /private/scratch \\
+      --out model.json
   privet train table.csv --schema s.toml --method dpsl-kt --public public.csv --epsilon 2 \\
       --out model.json
   privet train images.idx --schema s.toml --model cnn.toml --method dp-sgd --set batch=2048 \\
       --epsilon 3 --delta 1e-5 --out network.json"
 )]
 pub struct Train {
-    /// The table: CSV (.gz, .zst), LIBSVM or Parquet, as the schema says
+    /// The table: CSV (.gz, .zst), LIBSVM or Parquet, as the schema says; a file, a folder of files, or a pattern of
+    /// names in quotes ('visits/part-*.csv')
     data: PathBuf,
     /// The public schema (TOML)
     #[arg(long, value_name = "SCHEMA")]
@@ -86,6 +94,8 @@ pub struct Train {
     )]
     calibration: Calibration,
     #[command(flatten)]
+    disk: DiskFlags,
+    #[command(flatten)]
     releasing: Releasing,
 }
 
@@ -111,6 +121,7 @@ impl Train {
                 "--public: a network has no use for public rows; --weights takes weights learnt from them",
             ));
         }
+        self.disk.refuse("a network needs all rows in memory")?;
         let told = Told {
             data: &self.data,
             schema_path: &self.schema,
@@ -159,21 +170,26 @@ impl Linear {
         // The plan may decide how records are encoded, and reads their number: count, plan, encode.
         let planned = match declared {
             Some(planned) => planned,
-            None if self.encodes_by_rows(&schema) => {
+            None if self.encodes_by_rows(&schema) || self.disk.may_be_needed(&self.data)? => {
                 let rows = count_rows(self.twice()?, &schema)?;
                 self.plan(&schema, rows)?
             }
             None => {
-                let data = read_table(&self.data, &schema.linear(), relation)?;
-                let planned = self.plan(&schema, data.rows() as u64)?;
+                let data = DiskFlags::into_memory(&self.data, &schema.linear(), relation)?;
+                let planned = self.plan(&schema, data.table().rows() as u64)?;
                 spending.recognise(&self.data, Some(&schema))?;
-                return self.finish(place, planned, &data, public.as_ref(), spending);
+                return self.finish(place, planned, data, public.as_ref(), spending);
             }
         };
+        let (rows, method) = (planned.request().rows, planned.request().task.method.name());
+        let on_disk = self.disk.needed(planned.schema(), rows, method)?;
         spending.reserve(&planned)?;
-        let data = read_table(&self.data, planned.schema(), relation)?;
+        let data = match on_disk {
+            true => self.disk.onto_disk(&self.data, planned.schema(), relation, rows)?,
+            false => DiskFlags::into_memory(&self.data, planned.schema(), relation)?,
+        };
         spending.recognise(&self.data, Some(&schema))?;
-        self.finish(place, planned, &data, public.as_ref(), spending)
+        self.finish(place, planned, data, public.as_ref(), spending)
     }
 
     /// The rows of the public file, if there is one, with their number and norm among the method's settings.
@@ -199,13 +215,13 @@ impl Linear {
 
     /// The table, if it can be read twice.
     fn twice(&self) -> Result<&Path, Failure> {
-        match std::fs::metadata(&self.data) {
-            Ok(found) if !found.is_file() => Err(Failure::input(format!(
+        match only_once(&self.data) {
+            true => Err(Failure::input(format!(
                 "{} can be read only once, and its rows must be counted before they are encoded; declare \
                  their number with --rows, or give a file",
                 self.data.display()
             ))),
-            _ => Ok(&self.data),
+            false => Ok(&self.data),
         }
     }
 
@@ -213,7 +229,7 @@ impl Linear {
         &self,
         place: Place,
         planned: Plan,
-        data: &Dataset,
+        data: Rows,
         public: Option<&Matrix>,
         spending: Spending,
     ) -> Result<(), Failure> {
@@ -221,8 +237,10 @@ impl Linear {
             Some(rows) => planned.with_public(rows)?,
             None => planned,
         };
-        let model = self.execute(&planned, data, spending)?;
-        self.releasing.keep(place, &model, "model", (String::new(), as_json(&model)))
+        let model = self.execute(&planned, data.table(), spending)?;
+        self.releasing.keep(place, &model, "model", (String::new(), as_json(&model)))?;
+        data.done();
+        Ok(())
     }
 
     /// Refuses before a record is read what is refused for every number of rows: limits are on few rows or on
@@ -244,7 +262,7 @@ impl Linear {
         Ok(learn::plan(&request)?)
     }
 
-    fn execute(&self, plan: &Plan, data: &Dataset, spending: Spending) -> Result<Model, Failure> {
+    fn execute(&self, plan: &Plan, data: &dyn Table, spending: Spending) -> Result<Model, Failure> {
         let mut source = self.releasing.source()?;
         // The solver's own numbers come from the records: only that it lives is shown.
         let _meter = Meter::spinner("training");

@@ -10,6 +10,7 @@
 //! - `complete`: ratings, completed and recommended from.
 //! - `count`: counts, once and as a stream.
 //! - `describe`: what a table looks like.
+//! - `disk`: tables of several files, and larger than memory.
 //! - `html`: a model as a page.
 //! - `invalid`: records that do not fit, under each policy of a schema.
 //! - `online`: streams, whole and in several calls.
@@ -31,6 +32,7 @@ mod certificates;
 mod complete;
 mod count;
 mod describe;
+mod disk;
 mod environment;
 mod growth;
 mod happy;

@@ -1,13 +1,12 @@
 //! Reading rows back, any range of them.
 
-use super::{BlockError, Contents, Entry, MAGIC, checksum};
+use super::{BlockError, Contents, Entry, Kind, MAGIC, checksum};
 use crate::matrix::{CsrMatrix, DenseMatrix, Matrix};
 use crate::{Dataset, Target};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 /// A table of contents beyond this size is not read.
 const LARGEST_CONTENTS: u64 = 1 << 30;
@@ -15,7 +14,10 @@ const LARGEST_CONTENTS: u64 = 1 << 30;
 /// A finished file of rows, open for reading by several threads.
 pub struct BlockFile {
     path: PathBuf,
-    file: Mutex<File>,
+    file: File,
+    /// Held where the file's position is shared.
+    #[cfg(not(unix))]
+    position: std::sync::Mutex<()>,
     contents: Contents,
     /// The first row of each block.
     starts: Vec<usize>,
@@ -56,7 +58,7 @@ impl BlockFile {
         for block in &contents.blocks {
             starts.push(rows);
             rows = rows.saturating_add(block.rows);
-            if block.offset != offset || block.bytes != size_of(&contents, block) {
+            if block.offset != offset || block.bytes != size_of(contents.kind, block) {
                 return Err(damaged("its blocks do not follow one another"));
             }
             offset = offset.saturating_add(block.bytes);
@@ -64,7 +66,14 @@ impl BlockFile {
         if rows != contents.rows || offset != start {
             return Err(damaged("its table of contents does not add up"));
         }
-        Ok(Self { path: path.into(), file: Mutex::new(file), contents, starts })
+        Ok(Self {
+            path: path.into(),
+            file,
+            #[cfg(not(unix))]
+            position: std::sync::Mutex::new(()),
+            contents,
+            starts,
+        })
     }
 
     /// Number of rows.
@@ -85,25 +94,38 @@ impl BlockFile {
         }
     }
 
+    /// Of what kind its rows are.
+    pub(super) fn kind(&self) -> Kind {
+        self.contents.kind
+    }
+
     /// Consecutive rows, as they were written.
     ///
     /// # Panics
     /// When there are no such rows.
     pub fn piece(&self, rows: Range<usize>) -> Result<Dataset, BlockError> {
+        let mut gathered = Gathered::for_rows(self.kind(), rows.len());
+        self.gather(rows, &mut gathered)?;
+        Ok(gathered.finish())
+    }
+
+    /// The same, added to others.
+    pub(super) fn gather(&self, rows: Range<usize>, into: &mut Gathered) -> Result<(), BlockError> {
         assert!(rows.start <= rows.end && rows.end <= self.rows(), "no such rows");
-        let mut gathered = Gathered::new(self);
-        if !rows.is_empty() {
-            let first = self.starts.partition_point(|start| *start <= rows.start) - 1;
-            for block in first..self.contents.blocks.len() {
-                let (start, count) = (self.starts[block], self.contents.blocks[block].rows);
-                if start >= rows.end {
-                    break;
-                }
-                let from = rows.start.saturating_sub(start);
-                gathered.add(&self.block(block)?, from..count.min(rows.end - start));
-            }
+        if rows.is_empty() {
+            return Ok(());
         }
-        gathered.finish(self)
+        let first = self.starts.partition_point(|start| *start <= rows.start) - 1;
+        for block in first..self.contents.blocks.len() {
+            let (start, count) = (self.starts[block], self.contents.blocks[block].rows);
+            if start >= rows.end {
+                break;
+            }
+            let from = rows.start.saturating_sub(start);
+            self.read_block(block, into)?;
+            self.add(block, from..count.min(rows.end - start), into)?;
+        }
+        Ok(())
     }
 
     /// The named rows; places ascending.
@@ -111,60 +133,91 @@ impl BlockFile {
     /// # Panics
     /// When there are no such rows.
     pub fn rows_at(&self, places: &[usize]) -> Result<Dataset, BlockError> {
+        let mut gathered = Gathered::for_rows(self.kind(), places.len());
+        self.gather_at(places, &mut gathered)?;
+        Ok(gathered.finish())
+    }
+
+    /// The same, added to others.
+    pub(super) fn gather_at(
+        &self,
+        places: &[usize],
+        into: &mut Gathered,
+    ) -> Result<(), BlockError> {
         assert!(places.is_sorted() && places.last().is_none_or(|last| *last < self.rows()));
-        let mut gathered = Gathered::new(self);
         let mut rest = places;
-        for block in 0..self.contents.blocks.len() {
+        while let Some(place) = rest.first() {
+            let block = self.starts.partition_point(|start| start <= place) - 1;
             let end = self.starts[block] + self.contents.blocks[block].rows;
             let (here, later) = rest.split_at(rest.partition_point(|place| *place < end));
             rest = later;
-            if !here.is_empty() {
-                let rows = self.block(block)?;
-                for place in here {
-                    let row = place - self.starts[block];
-                    gathered.add(&rows, row..row + 1);
-                }
+            self.read_block(block, into)?;
+            for place in here {
+                let row = place - self.starts[block];
+                self.add(block, row..row + 1, into)?;
             }
         }
-        gathered.finish(self)
+        Ok(())
+    }
+
+    /// Tells the system that these rows will be read soon. Nothing depends on it.
+    pub(super) fn expect(&self, rows: Range<usize>) {
+        let blocks = &self.contents.blocks;
+        let last = self.starts.partition_point(|start| *start < rows.end);
+        let first = self.starts.partition_point(|start| *start <= rows.start).max(1) - 1;
+        let (Some(from), Some(to)) = (blocks.get(first), last.checked_sub(1).map(|at| &blocks[at]))
+        else {
+            return;
+        };
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        {
+            let length =
+                std::num::NonZeroU64::new((to.offset + to.bytes).saturating_sub(from.offset));
+            let _ =
+                rustix::fs::fadvise(&self.file, from.offset, length, rustix::fs::Advice::WillNeed);
+        }
+        #[cfg(not(any(target_os = "linux", target_os = "android")))]
+        let _ = (from, to);
     }
 
     fn damaged(&self, what: &'static str) -> BlockError {
         BlockError::Damaged { path: self.path.display().to_string(), what }
     }
 
-    /// A whole block.
-    fn block(&self, block: usize) -> Result<Block, BlockError> {
-        let entry = self.contents.blocks[block];
-        let mut bytes = vec![0; entry.bytes as usize];
-        self.read_at(&mut bytes, entry.offset)
+    /// Reads the bytes of a block.
+    fn read_block(&self, block: usize, into: &mut Gathered) -> Result<(), BlockError> {
+        let entry = &self.contents.blocks[block];
+        into.bytes.resize(entry.bytes as usize, 0);
+        self.read_at(&mut into.bytes, entry.offset)
             .map_err(|source| BlockError::File { path: self.path.display().to_string(), source })?;
-        if checksum(&bytes) != entry.checksum {
-            return Err(self.damaged("a block was changed"));
+        match checksum(&into.bytes) == entry.checksum {
+            true => Ok(()),
+            false => Err(self.damaged("a block was changed")),
         }
-        Block::parse(&bytes, &self.contents, &entry).ok_or_else(|| self.damaged("a block is odd"))
+    }
+
+    /// Adds rows of the block that was read last.
+    fn add(&self, block: usize, rows: Range<usize>, into: &mut Gathered) -> Result<(), BlockError> {
+        let entry = &self.contents.blocks[block];
+        into.add(entry, rows).ok_or_else(|| self.damaged("a block is odd"))
     }
 
     #[cfg(unix)]
     fn read_at(&self, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
-        let file = self.file.lock().map_err(|_| std::io::Error::other("another thread failed"))?;
-        // The position is not shared, so a copy of the handle reads beside others.
-        let file = file.try_clone()?;
-        std::os::unix::fs::FileExt::read_exact_at(&file, bytes, offset)
+        std::os::unix::fs::FileExt::read_exact_at(&self.file, bytes, offset)
     }
 
     #[cfg(not(unix))]
     fn read_at(&self, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
-        let mut file =
-            self.file.lock().map_err(|_| std::io::Error::other("another thread failed"))?;
-        file.seek(SeekFrom::Start(offset))?;
-        file.read_exact(bytes)
+        let _alone =
+            self.position.lock().map_err(|_| std::io::Error::other("another thread failed"))?;
+        (&self.file).seek(SeekFrom::Start(offset))?;
+        (&self.file).read_exact(bytes)
     }
 }
 
 /// How many bytes a block must have.
-fn size_of(contents: &Contents, block: &Entry) -> u64 {
-    let kind = contents.kind;
+pub(super) fn size_of(kind: Kind, block: &Entry) -> u64 {
     // A damaged file may state any numbers: none overflows, and none so large is the size of a block.
     let (rows, entries) = (block.rows as u64, block.entries as u64);
     let bytes = |each: u64, count: u64| each.saturating_mul(count);
@@ -177,9 +230,13 @@ fn size_of(contents: &Contents, block: &Entry) -> u64 {
     features.saturating_add(target).saturating_add(units)
 }
 
-/// One block, parsed.
-struct Block {
-    /// Row i of a sparse block owns entries `starts[i]..starts[i + 1]`.
+/// Rows put together from blocks.
+pub(super) struct Gathered {
+    kind: Kind,
+    rows: usize,
+    /// Of the block that was read last.
+    bytes: Vec<u8>,
+    /// Row i of sparse rows owns entries `starts[i]..starts[i + 1]`.
     starts: Vec<usize>,
     indices: Vec<u32>,
     values: Vec<f32>,
@@ -188,111 +245,113 @@ struct Block {
     units: Vec<u64>,
 }
 
-impl Block {
-    fn parse(bytes: &[u8], contents: &Contents, entry: &Entry) -> Option<Self> {
-        let kind = contents.kind;
-        let mut rest = bytes;
-        let mut take = |count: usize| {
-            let (taken, later) = rest.split_at_checked(count)?;
-            rest = later;
-            Some(taken)
-        };
-        let words = |bytes: &[u8]| -> Vec<u32> {
-            bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
-        };
-        let floats = |bytes: &[u8]| -> Vec<f32> {
-            bytes.as_chunks::<4>().0.iter().map(|word| f32::from_le_bytes(*word)).collect()
-        };
-        let (mut starts, mut indices) = (Vec::new(), Vec::new());
-        let values = if kind.sparse {
-            let lengths = words(take(4 * entry.rows)?);
-            starts.push(0);
-            let mut total = 0_usize;
-            for length in lengths {
+impl Gathered {
+    /// For so many rows, with room for dense ones.
+    pub(super) fn for_rows(kind: Kind, rows: usize) -> Self {
+        let room = |wanted: bool| if wanted { rows } else { 0 };
+        Self {
+            kind,
+            rows: 0,
+            bytes: Vec::new(),
+            starts: if kind.sparse { vec![0] } else { Vec::new() },
+            indices: Vec::new(),
+            values: Vec::with_capacity(room(!kind.sparse).saturating_mul(kind.columns)),
+            codes: Vec::with_capacity(room(kind.classes.is_some())),
+            numbers: Vec::with_capacity(room(kind.classes.is_none())),
+            units: Vec::with_capacity(room(kind.units)),
+        }
+    }
+
+    /// Adds all rows of a block that came as bytes; `None` where they are not what the readers write.
+    pub(super) fn add_whole(&mut self, entry: &Entry, bytes: &[u8]) -> Option<()> {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(bytes);
+        self.add(entry, 0..entry.rows)
+    }
+
+    /// Adds some rows of the block that was read; `None` where they are not what the readers write.
+    fn add(&mut self, entry: &Entry, rows: Range<usize>) -> Option<()> {
+        let (kind, bytes) = (self.kind, &self.bytes);
+        let targets = if kind.sparse {
+            let lengths = words(bytes.get(..4 * entry.rows)?);
+            let (mut before, mut within, mut total) = (0_usize, 0_usize, 0_usize);
+            for (row, length) in lengths.enumerate() {
                 total = total.checked_add(length as usize)?;
-                starts.push(total);
+                if row < rows.start {
+                    before = total;
+                } else if row < rows.end {
+                    within = total;
+                    self.starts.push(self.indices.len() + total - before);
+                }
             }
-            indices = words(take(4 * entry.entries)?);
-            let increase = |row: &[usize]| {
-                let row = &indices[row[0]..row[1]];
+            if total != entry.entries {
+                return None;
+            }
+            let (columns, values) = (4 * entry.rows, 4 * (entry.rows + entry.entries));
+            let some = |start: usize| bytes.get(start + 4 * before..start + 4 * within.max(before));
+            let old = self.indices.len();
+            self.indices.extend(words(some(columns)?));
+            self.values.extend(floats(some(values)?));
+            let ends = &self.starts[self.starts.len() - rows.len() - 1..];
+            let increase = |ends: &[usize]| {
+                let row = &self.indices[ends[0]..ends[1]];
                 row.windows(2).all(|pair| pair[0] < pair[1])
                     && row.last().is_none_or(|last| (*last as usize) < kind.columns)
             };
-            if total != entry.entries || !starts.windows(2).all(increase) {
+            if ends[0] != old || !ends.windows(2).all(increase) {
                 return None;
             }
-            floats(take(4 * entry.entries)?)
+            values + 4 * entry.entries
         } else {
-            floats(take(4 * entry.rows * kind.columns)?)
+            let width = 4 * kind.columns;
+            self.values.extend(floats(bytes.get(rows.start * width..rows.end * width)?));
+            entry.rows * width
         };
-        let (mut codes, mut numbers, mut units) = (Vec::new(), Vec::new(), Vec::new());
-        match kind.classes {
+        let of = |start: usize, each: usize| {
+            bytes.get(start + each * rows.start..start + each * rows.end)
+        };
+        let units = match kind.classes {
             Some(count) => {
-                codes = words(take(4 * entry.rows)?);
-                if codes.iter().any(|code| *code as usize >= count) {
+                let old = self.codes.len();
+                self.codes.extend(words(of(targets, 4)?));
+                if self.codes[old..].iter().any(|code| *code as usize >= count) {
                     return None;
                 }
+                targets + 4 * entry.rows
             }
             None => {
-                let bytes = take(8 * entry.rows)?.as_chunks::<8>().0;
-                numbers = bytes.iter().map(|word| f64::from_le_bytes(*word)).collect();
+                let numbers = of(targets, 8)?.as_chunks::<8>().0;
+                self.numbers.extend(numbers.iter().map(|word| f64::from_le_bytes(*word)));
+                targets + 8 * entry.rows
             }
-        }
+        };
         if kind.units {
-            let bytes = take(8 * entry.rows)?.as_chunks::<8>().0;
-            units = bytes.iter().map(|word| u64::from_le_bytes(*word)).collect();
+            let units = of(units, 8)?.as_chunks::<8>().0;
+            self.units.extend(units.iter().map(|word| u64::from_le_bytes(*word)));
         }
-        Some(Self { starts, indices, values, codes, numbers, units })
-    }
-}
-
-/// Rows put together from blocks.
-struct Gathered {
-    rows: usize,
-    all: Block,
-}
-
-impl Gathered {
-    fn new(file: &BlockFile) -> Self {
-        let starts = if file.contents.kind.sparse { vec![0] } else { Vec::new() };
-        let (indices, values, codes) = (Vec::new(), Vec::new(), Vec::new());
-        let all = Block { starts, indices, values, codes, numbers: Vec::new(), units: Vec::new() };
-        Self { rows: 0, all }
-    }
-
-    fn add(&mut self, block: &Block, rows: Range<usize>) {
         self.rows += rows.len();
-        if block.starts.is_empty() {
-            let columns = block.values.len() / (block.codes.len() + block.numbers.len()).max(1);
-            self.all.values.extend(&block.values[rows.start * columns..rows.end * columns]);
-        } else {
-            let entries = block.starts[rows.start]..block.starts[rows.end];
-            let already = self.all.indices.len();
-            let ends = &block.starts[rows.start + 1..=rows.end];
-            self.all.starts.extend(ends.iter().map(|end| end - entries.start + already));
-            self.all.indices.extend(&block.indices[entries.clone()]);
-            self.all.values.extend(&block.values[entries]);
-        }
-        fn part<T: Copy>(into: &mut Vec<T>, from: &[T], rows: &Range<usize>) {
-            into.extend(from.get(rows.clone()).unwrap_or_default());
-        }
-        part(&mut self.all.codes, &block.codes, &rows);
-        part(&mut self.all.numbers, &block.numbers, &rows);
-        part(&mut self.all.units, &block.units, &rows);
+        Some(())
     }
 
-    fn finish(self, file: &BlockFile) -> Result<Dataset, BlockError> {
-        let (kind, all) = (file.contents.kind, self.all);
+    pub(super) fn finish(self) -> Dataset {
+        let Self { kind, rows, starts, indices, values, codes, numbers, units, .. } = self;
         let features = if kind.sparse {
-            Matrix::Csr(CsrMatrix::new(all.starts, all.indices, all.values, kind.columns))
+            Matrix::Csr(CsrMatrix::new(starts, indices, values, kind.columns))
         } else {
-            Matrix::Dense(DenseMatrix::new(all.values, self.rows, kind.columns))
+            Matrix::Dense(DenseMatrix::new(values, rows, kind.columns))
         };
         let target = match kind.classes {
-            Some(count) => Target::Class { codes: all.codes, count },
-            None => Target::Number(all.numbers),
+            Some(count) => Target::Class { codes, count },
+            None => Target::Number(numbers),
         };
-        let units = kind.units.then_some(all.units);
-        Ok(Dataset { features, target, units, report: Default::default() })
+        Dataset { features, target, units: kind.units.then_some(units), report: Default::default() }
     }
+}
+
+fn words(bytes: &[u8]) -> impl Iterator<Item = u32> {
+    bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word))
+}
+
+fn floats(bytes: &[u8]) -> impl Iterator<Item = f32> {
+    bytes.as_chunks::<4>().0.iter().map(|word| f32::from_le_bytes(*word))
 }

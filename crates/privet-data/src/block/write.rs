@@ -1,6 +1,6 @@
 //! Writing a file of rows, piece after piece.
 
-use super::{BLOCK_ROWS, BlockError, Contents, Entry, Kind, MAGIC, checksum};
+use super::{BLOCK_ROWS, BlockError, Contents, Entry, HALF, Kind, MAGIC, checksum};
 use crate::matrix::Matrix;
 use crate::{Dataset, Target};
 use std::io::{BufWriter, Write};
@@ -30,7 +30,8 @@ impl BlockWriter {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        let file = NamedTempFile::new_in(folder).map_err(|source| failed(path, source))?;
+        let file = tempfile::Builder::new().prefix(HALF).tempfile_in(folder);
+        let file = file.map_err(|source| failed(path, source))?;
         Ok(Self {
             file: BufWriter::with_capacity(1 << 20, file),
             path: path.into(),
@@ -65,6 +66,11 @@ impl BlockWriter {
         Ok(())
     }
 
+    /// Rows so far.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
     /// Writes the table of contents, waits until all is on disk, and gives the file its name.
     pub fn finish(self) -> Result<(), BlockError> {
         let Self { mut file, path, kind, blocks, rows, .. } = self;
@@ -87,7 +93,7 @@ fn failed(path: &Path, source: std::io::Error) -> BlockError {
     BlockError::File { path: path.display().to_string(), source }
 }
 
-fn kind_of(rows: &Dataset) -> Kind {
+pub(super) fn kind_of(rows: &Dataset) -> Kind {
     Kind {
         columns: rows.features.columns(),
         sparse: matches!(rows.features, Matrix::Csr(_)),
@@ -100,7 +106,7 @@ fn kind_of(rows: &Dataset) -> Kind {
 }
 
 /// The bytes of some rows, and how many entries they store.
-fn block(rows: &Dataset, start: usize, end: usize) -> (Vec<u8>, usize) {
+pub(super) fn block(rows: &Dataset, start: usize, end: usize) -> (Vec<u8>, usize) {
     let mut bytes = Vec::new();
     let mut entries = 0;
     match &rows.features {

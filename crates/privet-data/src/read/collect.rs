@@ -36,6 +36,7 @@ pub(super) trait Record {
 pub(super) struct Collector<'a> {
     pub(super) schema: &'a Schema,
     pub(super) place: &'a Place,
+    encoding: &'a Encoding,
     rows: RowEncoder<'a>,
     matrix: MatrixBuilder,
     /// Whether labels are wanted.
@@ -49,6 +50,16 @@ pub(super) struct Collector<'a> {
     cap: Option<UnitCap>,
     /// Rows that are the null record.
     null_rows: Vec<usize>,
+    /// Who is given rows before all are read.
+    sink: Option<Sink<'a>>,
+    /// How many rows they were given.
+    handed_over: usize,
+}
+
+/// Takes rows, so many at a time.
+struct Sink<'a> {
+    rows: usize,
+    take: &'a mut dyn FnMut(Dataset) -> Result<(), DataError>,
 }
 
 /// A label as it is stored.
@@ -103,6 +114,7 @@ impl<'a> Collector<'a> {
         Self {
             schema,
             place,
+            encoding,
             rows: encoding.rows(unknown),
             matrix: MatrixBuilder::new(encoding.storage(), encoding.width()),
             labels,
@@ -112,7 +124,58 @@ impl<'a> Collector<'a> {
             numbers: Vec::new(),
             cap: None,
             null_rows: Vec::new(),
+            sink: None,
+            handed_over: 0,
         }
+    }
+
+    /// Hands rows over, so many at a time, instead of keeping all. Not where users' rows are counted.
+    pub(super) fn hand_over_every(
+        &mut self,
+        rows: usize,
+        take: &'a mut dyn FnMut(Dataset) -> Result<(), DataError>,
+    ) {
+        debug_assert!(self.cap.is_none(), "users' rows are chosen at the end");
+        self.sink = Some(Sink { rows: rows.max(1), take });
+    }
+
+    /// Hands over what there is, if that is enough.
+    pub(super) fn hand_over(&mut self) -> Result<(), DataError> {
+        match &self.sink {
+            Some(sink) if self.matrix.rows() >= sink.rows => self.flush(),
+            _ => Ok(()),
+        }
+    }
+
+    fn flush(&mut self) -> Result<(), DataError> {
+        let empty = MatrixBuilder::new(self.encoding.storage(), self.encoding.width());
+        let features = std::mem::replace(&mut self.matrix, empty).finish();
+        self.handed_over += features.rows();
+        let target = self.target();
+        let Some(sink) = &mut self.sink else { return Ok(()) };
+        (sink.take)(Dataset { features, target, units: None, report: Report::default() })
+    }
+
+    /// The labels so far, taken out.
+    fn target(&mut self) -> Target {
+        match &self.schema.target().kind {
+            TargetKind::Classes(classes) => {
+                Target::Class { codes: std::mem::take(&mut self.codes), count: classes.len() }
+            }
+            TargetKind::Number { .. } => Target::Number(std::mem::take(&mut self.numbers)),
+        }
+    }
+
+    /// Hands over what is left; what the operator should know.
+    pub(super) fn into_report(mut self) -> Result<Report, DataError> {
+        if self.refuse_empty && self.handed_over + self.matrix.rows() == 0 {
+            return Err(DataError::Empty { file: here(self.place) });
+        }
+        // Of no rows at all too: what kind they would be of is then known.
+        if self.matrix.rows() > 0 || self.handed_over == 0 {
+            self.flush()?;
+        }
+        Ok(self.report())
     }
 
     /// Finds the schema's columns among the file's names.
@@ -199,9 +262,9 @@ impl<'a> Collector<'a> {
         match self.encode(row, layout, record) {
             Err(_) if self.schema.invalid().is_total() => {
                 self.push_null();
-                Ok(())
+                self.hand_over()
             }
-            outcome => outcome,
+            outcome => outcome.and_then(|()| self.hand_over()),
         }
     }
 
@@ -233,11 +296,11 @@ impl<'a> Collector<'a> {
             cap.nobody();
         }
         self.push_null();
-        Ok(())
+        self.hand_over()
     }
 
     fn push_null(&mut self) {
-        self.null_rows.push(self.matrix.rows());
+        self.null_rows.push(self.handed_over + self.matrix.rows());
         self.matrix.push(&[]);
         if self.labels {
             self.push_label(Some(match self.schema.target().kind {
@@ -252,9 +315,10 @@ impl<'a> Collector<'a> {
         &mut self,
         pairs: impl Iterator<Item = (u32, f64)>,
         label: Option<Label>,
-    ) {
+    ) -> Result<(), DataError> {
         self.matrix.push(self.rows.encode_sparse(pairs));
         self.push_label(label);
+        self.hand_over()
     }
 
     /// One label, as it is stored.
@@ -311,15 +375,10 @@ impl<'a> Collector<'a> {
         Ok(Features { matrix: self.matrix.finish(), report })
     }
 
-    pub(super) fn into_dataset(self) -> Result<Dataset, DataError> {
+    pub(super) fn into_dataset(mut self) -> Result<Dataset, DataError> {
         self.check_not_empty()?;
         let report = self.report();
-        let target = match &self.schema.target().kind {
-            TargetKind::Classes(classes) => {
-                Target::Class { codes: self.codes, count: classes.len() }
-            }
-            TargetKind::Number { .. } => Target::Number(self.numbers),
-        };
+        let target = self.target();
         let features = self.matrix.finish();
         let dataset = Dataset { features, target, units: None, report };
         Ok(match self.cap {

@@ -66,7 +66,7 @@ pub(super) fn read(mut stream: Stream<'_>, collector: &mut Collector<'_>) -> Res
             Ok(None)
         };
         match read.and(label) {
-            Ok(label) => collector.sparse_record(pairs.iter().copied(), label),
+            Ok(label) => collector.sparse_record(pairs.iter().copied(), label)?,
             Err(error) => collector.unreadable(|| error)?,
         }
     }

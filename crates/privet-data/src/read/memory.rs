@@ -5,13 +5,14 @@
 //! whose each row is. A [`table`] has all of them among its named columns. The rules are those of the file readers; rows count from 0.
 
 use super::{
-    ReadOptions, Report, collect::Collector, collect::Record, here, identifier::Identifier, images,
-    unit::UnitCap,
+    ReadOptions, Report, collect::Collector, collect::Record, here, identifier::Identifier,
+    identifier::Names, images, unit::UNIT_KEY, unit::UnitCap,
 };
 use crate::{
     dataset::{Dataset, Features, NULL_NUMBER, Target},
     encode::{Cell, EncodedNumbers, Encoding, NumberRows, NumbersError, UnknownIn},
     error::{DataError, Place, Problem},
+    keyed,
     matrix::MatrixBuilder,
     schema::{Schema, TargetKind},
 };
@@ -346,4 +347,15 @@ pub fn labelled(
         });
     }
     Ok(cap.apply(dataset))
+}
+
+/// A number for whose each row is: equal for the rows of one unit (and for those of some others), 0 where it
+/// cannot be told. For a table in pieces, of which each must have all rows of its units.
+pub fn unit_numbers(units: &dyn Cells, rows: usize, schema: &Schema) -> Vec<u64> {
+    let names = Names::new(schema.file());
+    let number = |row| match names.name(units.cell(row).into()) {
+        Ok(name) => keyed::hash("piece", &UNIT_KEY, &[&name]),
+        Err(_) => 0,
+    };
+    (0..rows).map(number).collect()
 }

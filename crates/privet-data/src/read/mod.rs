@@ -13,12 +13,15 @@
 //!   line alone: `one_line_changes_one_row`. Where the first line is a record as well, compression is
 //!   known by the file's name (`.gz`, `.zst`) and not by its first bytes.
 //! - A record has at most [`LONGEST_RECORD`] bytes, so that memory stays bounded.
+//! - A table may be several files: a folder, or a pattern ([`files_of`]). They are read as one, in the order of their
+//!   names.
 //! - Every refusal names file, row, column and what would be accepted, never what a cell holds.
 //!   No input makes a reader panic; decoders of others are fenced in.
 
 mod collect;
 mod csv;
 mod fence;
+mod files;
 mod identifier;
 mod images;
 mod libsvm;
@@ -28,6 +31,8 @@ mod open;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(feature = "parquet")]
+mod parquet_columns;
+#[cfg(feature = "parquet")]
 mod parquet_nesting;
 #[cfg(feature = "parquet")]
 mod parquet_unit;
@@ -36,6 +41,7 @@ mod split;
 mod unit;
 
 pub use fence::inside_fence;
+pub use files::{files_of, is_several};
 pub use lines::LONGEST_RECORD;
 pub use open::decompressed;
 pub use raw::{RowForm, raw_rows};
@@ -163,7 +169,37 @@ pub fn read(
     schema: &Schema,
     options: &ReadOptions<'_>,
 ) -> Result<Dataset, DataError> {
-    read_input(Input::Path(path.as_ref()), schema.file().format, schema, options)
+    let files = files_of(path.as_ref())?;
+    let inputs: Vec<Input<'_>> = files.iter().map(|file| Input::Path(file)).collect();
+    read_inputs(&inputs, schema.file().format, schema, options)
+}
+
+/// Reads labelled records of one file and hands them over, so many at a time and in order, as soon as they are encoded:
+/// they are never in memory together.
+///
+/// # Panics
+/// When users' records are to be chosen among all, which needs all: to learn, where the schema names a unit.
+pub fn read_pieces(
+    file: &Path,
+    schema: &Schema,
+    options: &ReadOptions<'_>,
+    rows: usize,
+    see: &mut dyn FnMut(&Dataset) -> Result<(), DataError>,
+) -> Result<Report, DataError> {
+    let chosen = options.purpose == Purpose::Train && schema.unit_column().is_some();
+    assert!(!chosen, "users' records are chosen among all");
+    let mut piece = |read: Dataset| {
+        let encoded = images::read_as(schema, |_| Ok(read))?;
+        see(&encoded)
+    };
+    let pixels = schema.image().and_then(|_| schema.of_pixels());
+    let schema = pixels.as_ref().unwrap_or(schema);
+    let (encoding, input) = (Encoding::new(schema), Input::Path(file));
+    let place = input.place();
+    let mut collector = Collector::labelled(schema, &encoding, &place, options);
+    collector.hand_over_every(rows, &mut piece);
+    collect(input, schema.file().format, &mut collector, options)?;
+    collector.into_report()
 }
 
 /// Reads records to predict for; a target column may be there and is ignored.
@@ -172,42 +208,76 @@ pub fn read_features(
     schema: &Schema,
     options: &ReadOptions<'_>,
 ) -> Result<Features, DataError> {
-    let input = Input::Path(path.as_ref());
+    let files = files_of(path.as_ref())?;
+    let inputs: Vec<Input<'_>> = files.iter().map(|file| Input::Path(file)).collect();
     images::read_as(schema, |schema| {
-        let (encoding, place) = (Encoding::new(schema), input.place());
-        let mut collector = Collector::for_prediction(schema, &encoding, &place);
-        collect(input, schema.file().format, &mut collector, options)?;
+        let encoding = Encoding::new(schema);
+        let places: Vec<Place> = inputs.iter().map(Input::place).collect();
+        let mut collector = Collector::for_prediction(schema, &encoding, first(&places));
+        collect_all(&inputs, &places, schema.file().format, &mut collector, options)?;
         collector.into_features()
     })
 }
 
 /// Reads labelled CSV from memory, whatever the schema's format; for tests and fuzzing.
 pub fn csv_bytes(bytes: &[u8], schema: &Schema) -> Result<Dataset, DataError> {
-    read_input(Input::Bytes(bytes), Format::Csv, schema, &ReadOptions::default())
+    read_inputs(&[Input::Bytes(bytes)], Format::Csv, schema, &ReadOptions::default())
 }
 
 /// Reads labelled LIBSVM text from memory; the schema's format must be that.
 pub fn libsvm_bytes(bytes: &[u8], schema: &Schema) -> Result<Dataset, DataError> {
-    read_input(Input::Bytes(bytes), Format::Libsvm, schema, &ReadOptions::default())
+    read_inputs(&[Input::Bytes(bytes)], Format::Libsvm, schema, &ReadOptions::default())
 }
 
 /// Reads labelled Parquet from memory, whatever the schema's format; for tests and fuzzing.
 pub fn parquet_bytes(bytes: &[u8], schema: &Schema) -> Result<Dataset, DataError> {
-    read_input(Input::Bytes(bytes), Format::Parquet, schema, &ReadOptions::default())
+    read_inputs(&[Input::Bytes(bytes)], Format::Parquet, schema, &ReadOptions::default())
 }
 
-fn read_input(
-    input: Input<'_>,
+fn read_inputs(
+    inputs: &[Input<'_>],
     format: Format,
     schema: &Schema,
     options: &ReadOptions<'_>,
 ) -> Result<Dataset, DataError> {
     images::read_as(schema, |schema| {
-        let (encoding, place) = (Encoding::new(schema), input.place());
-        let mut collector = Collector::labelled(schema, &encoding, &place, options);
-        collect(input, format, &mut collector, options)?;
+        let encoding = Encoding::new(schema);
+        let places: Vec<Place> = inputs.iter().map(Input::place).collect();
+        let mut collector = Collector::labelled(schema, &encoding, first(&places), options);
+        collect_all(inputs, &places, format, &mut collector, options)?;
         collector.into_dataset()
     })
+}
+
+/// The first of some places.
+fn first(places: &[Place]) -> &Place {
+    places.first().unwrap_or(&Place::Memory)
+}
+
+/// All records of all inputs, as of one.
+fn collect_all<'a>(
+    inputs: &[Input<'_>],
+    places: &'a [Place],
+    format: Format,
+    collector: &mut Collector<'a>,
+    options: &ReadOptions<'_>,
+) -> Result<(), DataError> {
+    // Of several files each counts for the same.
+    const PARTS: u64 = 1000;
+    for (number, (input, place)) in inputs.iter().zip(places).enumerate() {
+        collector.place = place;
+        let told = |done: u64, total: u64| {
+            let part = (u128::from(PARTS) * u128::from(done) / u128::from(total.max(1))) as u64;
+            if let Some(progress) = options.progress {
+                progress(PARTS * number as u64 + part, PARTS * inputs.len() as u64);
+            }
+        };
+        let several = ReadOptions { progress: options.progress.map(|_| &told as _), ..*options };
+        let options = if inputs.len() == 1 { options } else { &several };
+        collect(*input, format, collector, options)
+            .map_err(|error| error.differing_from(first(places)))?;
+    }
+    Ok(())
 }
 
 fn collect(

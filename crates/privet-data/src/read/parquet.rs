@@ -1,6 +1,6 @@
 //! Columns on disk.
 //!
-//! Numbers and texts are taken as stored; a null is a missing cell. Only the columns that the
+//! Flat columns are decoded column by column ([`super::parquet_columns`]), nested ones row by row. Numbers and texts are taken as stored; a null is a missing cell. Only the columns that the
 //! schema needs are decoded. The decoder is fenced: its errors and panics alike mean a damaged
 //! file. Rows are numbered from 1. What is decoded at a time is bounded: a column of one row group holds
 //! at most [`LARGEST_CHUNK`] bytes, by what the file states, and the texts of a row [`LONGEST_RECORD`].
@@ -12,6 +12,7 @@ use super::{
     identifier::Identifier,
     lines::LONGEST_RECORD,
     open::Input,
+    parquet_columns::{Columns, is_flat},
     parquet_nesting, parquet_unit,
     raw::RowForm,
 };
@@ -39,9 +40,33 @@ use std::{
 /// The most bytes, before compression, of one column in one row group.
 const LARGEST_CHUNK: i64 = 1 << 30;
 
+/// Where one row's cells are.
+enum Fields<'a> {
+    /// In a row of its own.
+    Row(Vec<&'a Field>),
+    /// In a row of a batch of columns.
+    Batch(&'a Columns<'a>, usize),
+}
+
+impl<'a> Fields<'a> {
+    fn get(&self, position: usize) -> Option<&'a Field> {
+        match self {
+            Self::Row(fields) => fields.get(position).copied(),
+            Self::Batch(columns, row) => columns.cell(*row, position),
+        }
+    }
+
+    fn count(&self) -> usize {
+        match self {
+            Self::Row(fields) => fields.len(),
+            Self::Batch(columns, _) => columns.count(),
+        }
+    }
+}
+
 /// One row's cells, with the schema's idea of missing texts and numbers.
 struct Cells<'a> {
-    fields: Vec<&'a Field>,
+    fields: Fields<'a>,
     missing: &'a [String],
     missing_numbers: &'a [f64],
 }
@@ -49,12 +74,12 @@ struct Cells<'a> {
 impl Cells<'_> {
     /// How many bytes its texts have.
     fn length(&self) -> usize {
-        let length = |field: &&Field| match field {
-            Field::Str(text) => text.len(),
-            Field::Bytes(bytes) => bytes.len(),
+        let length = |position: usize| match self.fields.get(position) {
+            Some(Field::Str(text)) => text.len(),
+            Some(Field::Bytes(bytes)) => bytes.len(),
             _ => 0,
         };
-        self.fields.iter().map(length).sum()
+        (0..self.fields.count()).map(length).sum()
     }
 
     /// A number, unless it is one of those that count as missing (`"-999"`, `"NaN"`).
@@ -108,9 +133,7 @@ impl Record for Cells<'_> {
     }
 
     fn identifier(&self, position: usize) -> Identifier<'_> {
-        self.fields
-            .get(position)
-            .map_or(Identifier::Missing, |field| parquet_unit::identifier(field))
+        self.fields.get(position).map_or(Identifier::Missing, parquet_unit::identifier)
     }
 }
 
@@ -159,8 +182,24 @@ pub(super) fn raw_rows(input: Input<'_>, each: &mut dyn FnMut(&[u8])) -> Result<
         check_sizes(&reader, &all, &place)?;
     }
     let (mut done, mut bytes) = (0_u64, Vec::new());
+    let flat = root.get_fields().iter().all(|column| is_flat(column));
     let whole = small == all
         && fenced(|| -> Result<(), ParquetError> {
+            if flat {
+                let mut columns = Columns::new(&reader, &all);
+                loop {
+                    let rows = columns.next_batch()?;
+                    if rows == 0 {
+                        return Ok(());
+                    }
+                    for row in 0..rows {
+                        let fields: Vec<_> = all.iter().map(|at| columns.cell(row, *at)).collect();
+                        write_raw(&form, &fields, &mut bytes);
+                        each(&bytes);
+                        done += 1;
+                    }
+                }
+            }
             for row in reader.get_row_iter(None)? {
                 let row: Row = row?;
                 let fields: Vec<_> = row.get_column_iter().map(|(_, field)| Some(field)).collect();
@@ -246,7 +285,7 @@ fn write_raw(form: &RowForm, fields: &[Option<&Field>], bytes: &mut Vec<u8>) {
     let days: Vec<Option<String>> = fields.iter().map(day).collect();
     let null = Field::Null;
     let known = fields.iter().map(|field| field.unwrap_or(&null)).collect();
-    let cells = Cells { fields: known, missing: &[], missing_numbers: &[] };
+    let cells = Cells { fields: Fields::Row(known), missing: &[], missing_numbers: &[] };
     form.write(bytes, |place| match (days.get(place), fields.get(place)) {
         (Some(Some(day)), _) => Cell::Text(day.as_bytes()),
         (_, Some(None)) => Cell::Unsupported,
@@ -380,15 +419,11 @@ fn read_rows(
         *place = wanted.partition_point(|position| *position < *place);
     }
     check_sizes(reader, &wanted, &place)?;
-    let fields = wanted.iter().map(|position| root.get_fields()[*position].clone()).collect();
-    let projection = Type::group_type_builder(root.name()).with_fields(fields).build();
-    let rows = reader.get_row_iter(Some(projection.map_err(broken)?)).map_err(broken)?;
-
     let missing = collector.schema.file().missing_values.as_slice();
     let missing_numbers: Vec<f64> = missing.iter().filter_map(|text| text.parse().ok()).collect();
-    for (number, row) in (1_u64..).zip(rows) {
-        let row: Row = row.map_err(broken)?;
-        let fields = row.get_column_iter().map(|(_, field)| field).collect();
+    let mut number = 0_u64;
+    let mut take = |fields: Fields<'_>| -> Result<(), DataError> {
+        number += 1;
         let cells = Cells { fields, missing, missing_numbers: &missing_numbers };
         if cells.length() > LONGEST_RECORD {
             let (file, longest) = (here(&place), LONGEST_RECORD);
@@ -399,6 +434,25 @@ fn read_rows(
         if let Some(progress) = progress.filter(|_| number % 4096 == 0 || number == total) {
             progress(number, total.max(number));
         }
+        Ok(())
+    };
+    let flat = wanted.iter().all(|position| is_flat(&root.get_fields()[*position]));
+    if flat && !wanted.is_empty() {
+        let mut columns = Columns::new(reader, &wanted);
+        loop {
+            let rows = columns.next_batch().map_err(broken)?;
+            if rows == 0 {
+                return Ok(());
+            }
+            (0..rows).try_for_each(|row| take(Fields::Batch(&columns, row)))?;
+        }
+    }
+    let fields = wanted.iter().map(|position| root.get_fields()[*position].clone()).collect();
+    let projection = Type::group_type_builder(root.name()).with_fields(fields).build();
+    let rows = reader.get_row_iter(Some(projection.map_err(broken)?)).map_err(broken)?;
+    for row in rows {
+        let row: Row = row.map_err(broken)?;
+        take(Fields::Row(row.get_column_iter().map(|(_, field)| field).collect()))?;
     }
     Ok(())
 }

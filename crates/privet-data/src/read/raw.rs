@@ -7,6 +7,7 @@
 
 use super::{
     csv::skip_byte_order_mark,
+    files_of,
     lines::{LONGEST_RECORD, Line, next_line},
     open::{Input, KnownBy},
     split::{Found, Quoted, Records},
@@ -101,10 +102,18 @@ impl FileFacts {
     }
 }
 
-/// Hands over every row of a file in its one form; lines that are no rows, or longer than any record, are passed
+/// Hands over every row of a table in its one form, all files of one that is several; lines that are no rows, or longer than any record, are passed
 /// over, and cells that cannot be decoded are marked: what is refused is for the reader of records to say, by its
 /// schema. The schema, if there is one, says how the file is laid out.
 pub fn raw_rows(
+    path: &Path,
+    schema: Option<&Schema>,
+    each: &mut dyn FnMut(&[u8]),
+) -> Result<(), DataError> {
+    files_of(path)?.iter().try_for_each(|file| rows_of_file(file, schema, each))
+}
+
+fn rows_of_file(
     path: &Path,
     schema: Option<&Schema>,
     each: &mut dyn FnMut(&[u8]),

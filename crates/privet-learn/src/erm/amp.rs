@@ -8,7 +8,8 @@
 //! budget is split off; ν only adds to μ.
 //!
 //! The hyper-parameter-free choice here, all from public facts:
-//! - γ = 1/n² for the mean objective (1/n for the sum), as in the paper;
+//! - γ = 1/n² for the mean objective (1/n for the sum), as in the paper; beyond 2²⁰ rows, where `f64` cannot prove
+//!   that, the larger one of [`large_tolerance`], declared and charged like any other;
 //! - ν² is 1 % (`split`) of μ² + ν², which costs 0.5 % of σ (the paper gives ε₂ = ε/100);
 //! - λ by the rule in [`super::ridge`]; σ by calibration.
 //!
@@ -34,6 +35,7 @@ use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
 use crate::request::{Calibration, GAMMA, RIDGE, SPLIT};
 use crate::settings::SettingInfo;
 use privet_core::Range;
+use privet_dp::account;
 use privet_dp::gate::Arithmetic;
 use privet_dp::mechanism::{OutputLaw, PerturbedObjective};
 use privet_optim::solver::Penalty;
@@ -51,7 +53,8 @@ pub const INFO: MethodInfo = MethodInfo {
         RIDGE_SETTING,
         SettingInfo::number(
             GAMMA,
-            "gradient norm of the mean objective at which to stop; 1/N² unless given",
+            "gradient norm of the mean objective at which to stop; unless given 1/N², and more from a \
+             million rows on",
         ),
         SettingInfo::number(
             SPLIT,
@@ -92,6 +95,8 @@ pub struct Amp {
 
 /// Limits on f₁.
 const FRACTION: Range = Range::open("fraction", 0.0, 1.0);
+/// What output noise may be, of what sampling does.
+const HARMLESS: f64 = 0.25;
 /// Share of the noise budget for the output noise.
 pub const DEFAULT_SPLIT: f64 = 0.01;
 
@@ -127,7 +132,10 @@ fn plan_sound(
     };
     let ridge = RIDGE.check(ridge.unwrap_or(default))?;
     let total = RIDGE.check(ridge + more)?;
-    let tolerance = sum_tolerance(facts, gamma)?;
+    let tolerance = match gamma {
+        Some(_) => sum_tolerance(facts, gamma)?,
+        None => facts.default_tolerance().max(large_tolerance(facts, budget, total, split)),
+    };
     let build = |scale| shared(facts, budget, total, tolerance, split, scale);
     let scale = calibrated(facts, budget, scale, |scale| build(scale).event())?;
     let settled = settled(facts, options, ridge, tolerance, split);
@@ -144,6 +152,28 @@ fn sum_tolerance(facts: &Facts, gamma: Option<f64>) -> Result<f64, LearnError> {
         Some(gamma) => Ok(GAMMA.check(gamma)? * facts.rows as f64),
         None => Ok(facts.default_tolerance()),
     }
+}
+
+/// γ of the sum form from so many rows on, where 1/n is below what `f64` can prove and every last pass would have to be
+/// repeated in double-double, many times as slow; 0 up to them.
+///
+/// min{ LR·(n − 2²⁰)·2⁻³⁸, λντ/2 }: the first is about four times what a pass in `f64` proves, and the second keeps the
+/// output noise 2γ/(λν) below τ = [`HARMLESS`]·√p/(R√(cn)), a quarter of what sampling moves a weight of evenly spread
+/// rows by. Where that leaves less than `f64` proves, from some 10⁸ rows on, passes are in double-double as before.
+/// Privacy rests on neither: whatever γ is, it is part of Δ_out.
+fn large_tolerance(facts: &Facts, budget: &Allowance<'_>, ridge: f64, split: f64) -> f64 {
+    let proved = facts.provable_tolerance();
+    if proved == 0.0 || budget.is_pure() {
+        return 0.0;
+    }
+    let (rows, problems) = (facts.rows as f64, f64::from(facts.problems));
+    let multiplier =
+        (split / problems).sqrt() * account::gaussian::mu(budget.epsilon(), budget.delta());
+    let curvature = facts.shape.curvature * facts.radius * facts.radius;
+    let sampling = (facts.columns as f64 / (rows * curvature)).sqrt();
+    let harmless = 0.5 * ridge * multiplier * HARMLESS * sampling;
+    // Asks "smaller?", so that what is no number counts as none.
+    if harmless < proved { harmless } else { proved }
 }
 
 /// The paper's constants for one problem, in the paper's mean form.

@@ -44,7 +44,8 @@
 //! simulation on seven sets and 24 generated tables at ε from 0.1 to 3: against 300 steps at one rate, accuracy −0.1 to 0
 //! and ranking 0 to +0.2 points in the mean.
 //!
-//! - δ = 0 is refused, as by [`super::gd`]. Rows are kept in memory once more, sparse ones sparse.
+//! - δ = 0 is refused, as by [`super::gd`]. Rows in memory are kept there once more, sparse ones sparse; rows on disk or
+//!   on other machines are centred whenever they are read.
 //! - A released model keeps the mean beside its weights, and centres what it predicts for.
 //! - Tested by `tests/all/centred_gd.rs`.
 
@@ -64,9 +65,7 @@ use crate::support::Support;
 use crate::task::Procedure;
 use crate::{LearnError, admit};
 use privet_core::Range;
-use privet_data::Dataset;
 use privet_data::centre::Centre;
-use privet_data::read::Report;
 use privet_data::schema::RADIUS;
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, GateError, Next, Noised, Session, Walk};
@@ -372,12 +371,15 @@ impl Procedure<super::Erm> for Centring {
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<LinearWeights>, LearnError> {
-        let data = admit::in_memory(table, INFO.name, "centred rows")?;
+        if !table.offers_less() {
+            return Err(LearnError::NeedsMemory { method: INFO.name, needs: "centred rows" });
+        }
         let reaching = Facts { radius: Centre::reach(self.radius), ..facts.clone() };
         let gradient = gd::Question::of(&reaching, gd::joint(facts), self.slope);
         let of_mean = SumNoise::Gaussian(self.mean.clone());
         let of_step = SumNoise::Gaussian(self.step.clone());
-        let (moved, answers) = (OnceCell::<Dataset>::new(), OnceCell::<Here<'_>>::new());
+        let (moved, answers) =
+            (OnceCell::<Box<dyn Table + '_>>::new(), OnceCell::<Here<'_>>::new());
         let watch = StepWatch::new(monitor);
         let mut walk = session.begin::<Stages>()?;
         let noised = session.walk(&mut walk, |question, session| {
@@ -385,20 +387,21 @@ impl Procedure<super::Erm> for Centring {
                 return Err(LearnError::from(GateError::Unanswered));
             }
             let Question::Gradient { mean, theta } = question else {
-                let records = Here(vec![admit::records(data, &Labels::Same)?]);
+                let records = Here(vec![admit::records(table, &Labels::Same)?]);
                 return records.answer(&self.sum_of_rows(), &of_mean, session);
             };
             let centre = Centre::new(mean, self.radius);
-            let moved = moved.get_or_init(|| Dataset {
-                features: centre.rows(&data.features),
-                target: data.target.clone(),
-                units: None,
-                report: Report::default(),
-            });
+            let moved = match moved.get() {
+                Some(moved) => moved,
+                None => {
+                    let less = table.less(&centre)?;
+                    moved.get_or_init(|| less)
+                }
+            };
             let here = match answers.get() {
                 Some(here) => here,
                 None => {
-                    let here = gradient.looked_at(moved)?;
+                    let here = gradient.looked_at(moved.as_ref())?;
                     answers.get_or_init(|| here)
                 }
             };

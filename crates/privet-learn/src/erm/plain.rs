@@ -75,7 +75,8 @@ impl Plain {
         }
         let options = NonPrivate { ridge: Some(ridge), ..*options };
         let ridge = RIDGE.check(ridge + more)?;
-        let (tolerance, rows) = (facts.default_tolerance(), facts.rows as f64);
+        let tolerance = facts.default_tolerance().max(facts.provable_tolerance());
+        let rows = facts.rows as f64;
         let plain = Self { options, penalty, ridge, tolerance, rows };
         super::reach::check(facts, plain.ask(), &plain.penalty)?;
         Ok(plain)

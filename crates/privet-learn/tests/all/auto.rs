@@ -26,6 +26,11 @@ fn schema(columns: usize, classes: usize) -> Schema {
     Schema::from_toml(&text).unwrap()
 }
 
+/// The same, with nothing left open.
+fn plain(columns: usize, classes: usize) -> Schema {
+    schema(columns, classes).linear()
+}
+
 fn auto(rows: u64, columns: usize, classes: usize, epsilon: f64, delta: f64) -> Plan {
     let loss = if classes == 0 { Loss::SQUARED } else { Loss::Logistic };
     let case = Case::of("auto").schema(schema(columns, classes)).rows(rows);
@@ -61,6 +66,49 @@ fn it_chooses_by_what_can_be_learnt() {
     assert_eq!(chosen(&auto(1_600, 2_000, 2, 0.1, square(1_600))), "frank-wolfe");
     assert_eq!(chosen(&auto(36_177, 104, 2, 1.0, 0.0)), "amp");
     assert_eq!(chosen(&auto(5_000, 20, 0, 1.0, square(5_000))), "ssp");
+}
+
+/// Beyond 2²⁰ rows the learner of few passes, where it loses as little; up to them everything as it was.
+#[test]
+fn large_tables_are_read_a_few_times() {
+    let at = |rows: u64, columns: usize, classes: usize, epsilon: f64, delta: f64| {
+        let case = Case::of("auto").schema(plain(columns, classes)).rows(rows);
+        chosen(&case.budget(epsilon, delta).plan())
+    };
+    for epsilon in [0.01, 0.1, 1.0] {
+        assert_eq!(at(19_000_000, 70, 2, epsilon, 1e-15), "amp", "{epsilon}");
+        assert_eq!(at(18_000_000, 294, 2, epsilon, 1e-15), "amp", "{epsilon}");
+        assert_ne!(at(1 << 20, 70, 2, epsilon, 1e-13), "amp", "{epsilon}");
+        assert_ne!(at(19_000_000, 70, 5, epsilon, 1e-15), "amp", "several problems");
+        assert_ne!(at(19_000_000, 600, 2, epsilon, 1e-15), "amp", "too wide");
+    }
+    assert_ne!(at(19_000_000, 70, 2, 1e-5, 1e-15), "amp", "too much noise");
+}
+
+/// γ is declared, and charged: 1/n² up to 2²⁰ rows, then more, and never so much that output noise would show.
+#[test]
+fn tolerances_of_large_tables_are_declared() {
+    let gamma = |rows: u64| {
+        let case = Case::of("amp").schema(plain(20, 2)).rows(rows).budget(1.0, 1e-15);
+        let planned = case.plan();
+        assert_eq!(
+            plan(planned.request()).unwrap().events(),
+            planned.events(),
+            "certified as it is"
+        );
+        let settings = planned.settings();
+        (settings.get("gamma").unwrap(), settings.get("output_noise").unwrap())
+    };
+    for rows in [1_000_u64, 1_000_000, 1 << 20] {
+        assert_eq!(gamma(rows).0, (rows as f64).recip() / rows as f64);
+    }
+    for rows in [10_000_000_u64, 100_000_000, 1_000_000_000] {
+        let (gamma, noise) = gamma(rows);
+        assert!(gamma > (rows as f64).powi(-2), "{rows}: {gamma:e}");
+        // What sampling moves a weight by, of rows spread evenly over 20 columns.
+        let sampling = (20.0 / (0.25 * rows as f64)).sqrt();
+        assert!(noise <= 0.26 * sampling, "{rows}: {noise:e} beside {sampling:e}");
+    }
 }
 
 /// Hats of the first number in a plan's schema, and whether numbers are paired.

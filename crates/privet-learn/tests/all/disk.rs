@@ -1,10 +1,12 @@
 //! A table in a file of row blocks gives the model that memory gives, bit for bit, for any number of
-//! threads. What needs more of a table than sums refuses it in words: `battery/back_end.rs`.
+//! threads and of files. What needs more of a table than sums refuses it in words: `battery/back_end.rs`.
 
 use crate::common::{Case, data, on_disk};
+use privet_data::Dataset;
+use privet_data::block::BlockWriter;
 use privet_dp::noise::FixedSeed;
 use privet_learn::{LearnError, Request, plan};
-use privet_optim::sum::Table;
+use privet_optim::sum::{OnDisk, Table};
 use std::sync::atomic::AtomicBool;
 
 const ROWS: usize = 3000;
@@ -22,12 +24,28 @@ fn weights(
     })
 }
 
+/// The same table in so many files, of which as much may be in memory as one thread holds.
+fn in_files(data: &Dataset, count: usize) -> (tempfile::TempDir, OnDisk) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |file: usize| folder.path().join(format!("{file}.rows"));
+    for file in 0..count {
+        let places: Vec<usize> = (file * ROWS / count..(file + 1) * ROWS / count).collect();
+        let mut writer = BlockWriter::create(&path(file)).unwrap();
+        writer.push(&data.select(&places)).unwrap();
+        writer.finish().unwrap();
+    }
+    let paths: Vec<_> = (0..count).map(path).collect();
+    let table = OnDisk::open_all(&paths, 0).unwrap();
+    (folder, table)
+}
+
 #[test]
 fn learners_that_ask_for_sums_give_the_same_bits_from_a_file() {
     for classes in [2, 3] {
         let data = data(ROWS, classes, 5);
-        let files = [on_disk(&data, ROWS), on_disk(&data, 700)];
-        for method in ["gd", "sgd", "amp", "objective", "output", "ssp", "linear"] {
+        let files =
+            [on_disk(&data, ROWS), on_disk(&data, 700), in_files(&data, 2), in_files(&data, 7)];
+        for method in ["gd", "centred-gd", "sgd", "amp", "objective", "output", "ssp", "linear"] {
             let request = Case::of(method).rows(ROWS as u64).classes(classes);
             let from_memory = weights(&request, &data, 2).unwrap();
             for (_folder, file) in &files {

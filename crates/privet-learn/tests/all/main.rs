@@ -16,6 +16,7 @@ mod count;
 mod descent;
 mod describe;
 mod disk;
+mod elsewhere;
 mod erm;
 mod errata;
 mod experts;

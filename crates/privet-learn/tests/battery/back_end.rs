@@ -1,14 +1,14 @@
-//! A table in a file of row blocks.
+//! A table in a file of row blocks, or on other machines.
 
-use crate::common::on_disk;
+use crate::common::{elsewhere, on_disk};
 use crate::subject::{ROWS, Subject};
 use privet_dp::noise::{FixedSeed, Source};
+use privet_learn::FROM_DISK;
 use privet_learn::{LearnError, Task};
 use std::sync::atomic::AtomicBool;
 
 /// What needs more of a table than sums: orders, subsets, single columns.
 const MEMORY: &[&str] = &[
-    "centred-gd",
     "chosen-amp",
     "two-stage",
     "dp-ight",
@@ -59,6 +59,26 @@ pub fn same_bits<T: Task>(subject: &Subject<T>) {
             }
             Err(error @ LearnError::NeedsMemory { .. }) => {
                 assert!(MEMORY.contains(&subject.settled().as_str()), "{name} asks for sums alone");
+                assert!(!FROM_DISK.contains(&subject.settled().as_str()), "{name} is said to run");
+                assert!(error.to_string().contains("in memory"), "{error}");
+                let untouched = FixedSeed::new(11).next_u64();
+                assert_eq!(source.next_u64(), untouched, "{name}: noise was drawn");
+            }
+            Err(error) => panic!("{name}: {error}"),
+        }
+    }
+}
+
+/// The same of rows that other machines keep, for the families that can be put to them.
+pub fn same_bits_elsewhere<T: Task>(subject: &Subject<T>) {
+    let name = &subject.name;
+    let from_memory = subject.seeded(&subject.data).unwrap();
+    for machines in [1, 3] {
+        let table = elsewhere(&subject.data, machines, |_| {});
+        let mut source = FixedSeed::new(11);
+        match subject.watched(&table, &mut source, &AtomicBool::new(false)) {
+            Ok(found) => assert_eq!(from_memory, found, "{name}, {machines} machines"),
+            Err(error @ LearnError::NeedsMemory { .. }) => {
                 assert!(error.to_string().contains("in memory"), "{error}");
                 let untouched = FixedSeed::new(11).next_u64();
                 assert_eq!(source.next_u64(), untouched, "{name}: noise was drawn");

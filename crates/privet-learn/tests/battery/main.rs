@@ -8,7 +8,7 @@
 //! | `forge` | less noise, a stronger claim, another relation, an artefact off its support, a broken seal |
 //! | `refuse` | what no theorem covers is refused before anything is drawn |
 //! | `storage` | the same model of dense and of compressed rows |
-//! | `back_end` | the same bits from memory and from a file of row blocks, or a refusal in words |
+//! | `back_end` | the same bits from memory, from a file of row blocks and from other machines, or a refusal in words |
 //! | `stop` | whoever stops gets nothing, and before the first draw pays nothing |
 //! | `golden` | a fixed seed gives the numbers that are committed |
 //!
@@ -73,4 +73,12 @@ fn the_baseline_passes_what_can_be_asked_of_it() {
     back_end::same_bits(plain);
     stop::nothing(plain);
     golden::same(plain);
+}
+
+/// Models, counts and descriptions are asked of rows that other machines keep.
+#[test]
+fn memory_and_other_machines_give_the_same_bits() {
+    subject::MODELS.iter().for_each(back_end::same_bits_elsewhere);
+    subject::COUNTS.iter().for_each(back_end::same_bits_elsewhere);
+    subject::DESCRIPTIONS.iter().for_each(back_end::same_bits_elsewhere);
 }

@@ -2,9 +2,11 @@
 #![allow(dead_code, unused_imports, reason = "the battery uses a part of it")]
 
 mod case;
+mod machines;
 mod tables;
 
 pub use case::Case;
+pub use machines::elsewhere;
 pub use tables::{Change, csv, data, off_grid, on_disk, sparse, table, uniform, with_values};
 
 use privet_core::Neighbours;

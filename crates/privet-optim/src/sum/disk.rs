@@ -1,7 +1,8 @@
-//! The back end of a file: row blocks of [`privet_data::block`], read piece by piece in every pass.
+//! The back end of files: row blocks of [`privet_data::block`], read piece by piece in every pass.
 //!
-//! Sums have the same bits as those from memory ([`super::pieces`]): each piece is read whole and given to
-//! the same kernels. At most one piece a thread is in memory.
+//! Sums have the same bits as those from memory ([`super::pieces`]), from however many files: each piece is read whole and
+//! given to the same kernels. At most one piece a thread is in memory, some 32 MiB, and as many threads read and compute
+//! as fit into what may be used; the system is told which pieces come next.
 
 use super::memory::{Norms, norms_of, off_grid};
 use super::question::Answering;
@@ -12,33 +13,108 @@ use super::{
 };
 use crate::loss::Loss;
 use privet_data::Dataset;
-use privet_data::block::{BlockError, BlockFile};
+use privet_data::block::{BlockError, BlockFiles};
+use privet_data::centre::Centre;
+use rayon::prelude::*;
+use std::ops::Range;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Rows of a file that are looked at together where no sum is asked for.
 const LOOK: usize = 1 << 14;
 
-/// A table in a file of row blocks.
-#[derive(Debug)]
+/// Bytes of a piece with what is computed from it, about.
+const A_PIECE: u64 = 1 << 26;
+
+/// A table in files of row blocks.
 pub struct OnDisk {
-    file: BlockFile,
+    files: BlockFiles,
     norms: Norms,
+    /// Of fewer threads than there are, where not all may hold a piece.
+    few: Option<rayon::ThreadPool>,
+    /// Rows read since it was opened.
+    read: AtomicU64,
+}
+
+impl std::fmt::Debug for OnDisk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "OnDisk({:?})", self.files)
+    }
 }
 
 impl OnDisk {
     /// Opens a file; every row is looked at once.
     pub fn open(path: &Path) -> Result<Self, RecordsError> {
-        let file = BlockFile::open(path).map_err(back_end)?;
-        let mut table = Self { file, norms: Norms::default() };
-        let (mut norms, mut first) = (Norms::default(), 0);
-        table.visit(&mut |rows| {
-            norms = norms.and(norms_of(&rows.features, first)?);
-            first += rows.rows();
-            Ok(())
-        })?;
-        table.norms = norms;
+        Self::open_all(&[path], u64::MAX)
+    }
+
+    /// Opens files, in this order, of which about so many bytes may be in memory at a time; every row is looked at once.
+    pub fn open_all<P: AsRef<Path>>(paths: &[P], memory: u64) -> Result<Self, RecordsError> {
+        let files = BlockFiles::open(paths).map_err(back_end)?;
+        let threads = (memory / A_PIECE).max(1);
+        let few = match threads < rayon::current_num_threads() as u64 {
+            true => Some(pool(threads as usize)?),
+            false => None,
+        };
+        let mut table = Self { files, norms: Norms::default(), few, read: AtomicU64::new(0) };
+        table.norms = norms(&table)?;
         Ok(table)
     }
+
+    /// How often all rows were read so far, opening included.
+    pub fn passes(&self) -> f64 {
+        self.read.load(Ordering::Relaxed) as f64 / self.files.rows().max(1) as f64
+    }
+
+    fn piece(&self, rows: Range<usize>) -> Result<Dataset, RecordsError> {
+        self.read.fetch_add(rows.len() as u64, Ordering::Relaxed);
+        self.files.piece(rows).map_err(back_end)
+    }
+
+    /// With the threads that may hold a piece.
+    fn with_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        match &self.few {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }
+    }
+
+    /// Consecutive pieces of all rows, read by all threads and seen in order.
+    fn pieces_in_order(
+        &self,
+        read: &(dyn Fn(Range<usize>) -> Result<Dataset, RecordsError> + Sync),
+        see: &mut dyn FnMut(&Dataset) -> Result<(), RecordsError>,
+    ) -> Result<(), RecordsError> {
+        let rows = self.files.rows();
+        let ranges: Vec<Range<usize>> =
+            (0..rows.max(1)).step_by(LOOK).map(|start| start..rows.min(start + LOOK)).collect();
+        let together = self.with_threads(rayon::current_num_threads);
+        for some in ranges.chunks(together) {
+            let pieces: Vec<_> =
+                self.with_threads(|| some.par_iter().map(|rows| read(rows.clone())).collect());
+            for piece in pieces {
+                see(&piece?)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A pool of so many threads.
+fn pool(threads: usize) -> Result<rayon::ThreadPool, RecordsError> {
+    let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    built.map_err(|error| RecordsError::BackEnd(error.to_string()))
+}
+
+/// The norms of all rows.
+fn norms(table: &dyn Table) -> Result<Norms, RecordsError> {
+    let (mut norms, mut first) = (Norms::default(), 0);
+    table.visit(&mut |rows| {
+        norms = norms.and(norms_of(&rows.features, first)?);
+        first += rows.rows();
+        Ok(())
+    })?;
+    Ok(norms)
 }
 
 fn back_end(error: BlockError) -> RecordsError {
@@ -47,11 +123,11 @@ fn back_end(error: BlockError) -> RecordsError {
 
 impl Table for OnDisk {
     fn rows(&self) -> usize {
-        self.file.rows()
+        self.files.rows()
     }
 
     fn columns(&self) -> usize {
-        self.file.columns()
+        self.files.columns()
     }
 
     fn in_memory(&self) -> Option<&Dataset> {
@@ -62,79 +138,157 @@ impl Table for OnDisk {
         &self,
         see: &mut dyn FnMut(&Dataset) -> Result<(), RecordsError>,
     ) -> Result<(), RecordsError> {
-        let rows = self.file.rows();
-        for start in (0..rows).step_by(LOOK) {
-            see(&self.file.piece(start..rows.min(start + LOOK)).map_err(back_end)?)?;
-        }
-        if rows == 0 {
-            see(&self.file.piece(0..0).map_err(back_end)?)?;
-        }
-        Ok(())
+        self.pieces_in_order(&|rows| self.piece(rows), see)
     }
 
     fn rows_at(&self, places: &[usize]) -> Result<Dataset, RecordsError> {
-        if !places.is_sorted() || places.last().is_some_and(|last| *last >= self.file.rows()) {
+        if !places.is_sorted() || places.last().is_some_and(|last| *last >= self.files.rows()) {
             return Err(RecordsError::BackEnd("no such row".into()));
         }
-        self.file.rows_at(places).map_err(back_end)
+        self.files.rows_at(places).map_err(back_end)
     }
 
     fn problem(&self, labels: &Labels) -> Result<Box<dyn Records + '_>, RecordsError> {
-        let (mut only_signs, mut first) = (true, 0);
-        self.visit(&mut |rows| {
-            let labels = labels.of(&rows.target).ok_or_else(other_target)?;
-            if let Some(row) = labels.iter().position(|y| !(-1.0..=1.0).contains(y)) {
-                return Err(RecordsError::Label { row: first + row });
-            }
-            only_signs &= labels.iter().all(|y| y.abs() == 1.0);
-            first += labels.len();
-            Ok(())
-        })?;
-        Ok(Box::new(Labelled { table: self, labels: labels.clone(), only_signs, grid: None }))
+        labelled(self, self, None, labels)
+    }
+
+    fn offers_less(&self) -> bool {
+        true
+    }
+
+    fn less(&self, centre: &Centre) -> Result<Box<dyn Table + '_>, RecordsError> {
+        Ok(Box::new(Moved { disk: self, centre: centre.clone() }))
     }
 }
 
-/// The rows of a file with the labels of one problem.
+/// The rows of files less a public vector, whenever they are read.
+struct Moved<'a> {
+    disk: &'a OnDisk,
+    centre: Centre,
+}
+
+impl Moved<'_> {
+    fn piece(&self, rows: Range<usize>) -> Result<Dataset, RecordsError> {
+        let read = self.disk.piece(rows)?;
+        Ok(Dataset { features: self.centre.rows(&read.features), ..read })
+    }
+}
+
+impl Table for Moved<'_> {
+    fn rows(&self) -> usize {
+        self.disk.files.rows()
+    }
+
+    fn columns(&self) -> usize {
+        self.disk.columns() + 1
+    }
+
+    fn in_memory(&self) -> Option<&Dataset> {
+        None
+    }
+
+    fn visit(
+        &self,
+        see: &mut dyn FnMut(&Dataset) -> Result<(), RecordsError>,
+    ) -> Result<(), RecordsError> {
+        self.disk.pieces_in_order(&|rows| self.piece(rows), see)
+    }
+
+    fn rows_at(&self, places: &[usize]) -> Result<Dataset, RecordsError> {
+        let read = self.disk.rows_at(places)?;
+        Ok(Dataset { features: self.centre.rows(&read.features), ..read })
+    }
+
+    fn problem(&self, labels: &Labels) -> Result<Box<dyn Records + '_>, RecordsError> {
+        labelled(self.disk, self, Some(self), labels)
+    }
+}
+
+/// The rows of a table, on disk or moved from there, with the labels of one problem.
+fn labelled<'a>(
+    disk: &'a OnDisk,
+    table: &'a dyn Table,
+    moved: Option<&'a Moved<'a>>,
+    labels: &Labels,
+) -> Result<Box<dyn Records + 'a>, RecordsError> {
+    let (mut only_signs, mut first) = (true, 0);
+    let mut norms = if moved.is_some() { Norms::default() } else { disk.norms };
+    table.visit(&mut |rows| {
+        let labels = labels.of(&rows.target).ok_or_else(other_target)?;
+        if let Some(row) = labels.iter().position(|y| !(-1.0..=1.0).contains(y)) {
+            return Err(RecordsError::Label { row: first + row });
+        }
+        if moved.is_some() {
+            norms = norms.and(norms_of(&rows.features, first)?);
+        }
+        only_signs &= labels.iter().all(|y| y.abs() == 1.0);
+        first += labels.len();
+        Ok(())
+    })?;
+    let labels = labels.clone();
+    Ok(Box::new(Labelled { disk, table, moved, norms, labels, only_signs, grid: None }))
+}
+
+/// The rows of files with the labels of one problem.
 struct Labelled<'a> {
-    table: &'a OnDisk,
+    disk: &'a OnDisk,
+    /// The same, or moved from there.
+    table: &'a dyn Table,
+    moved: Option<&'a Moved<'a>>,
+    norms: Norms,
     labels: Labels,
     only_signs: bool,
     grid: Option<f64>,
 }
 
+impl Labelled<'_> {
+    fn piece(&self, rows: Range<usize>) -> Result<Dataset, RecordsError> {
+        match self.moved {
+            Some(moved) => moved.piece(rows),
+            None => self.disk.piece(rows),
+        }
+    }
+}
+
 impl Answering for Labelled<'_> {
     fn answer<S: Statistic>(&self, statistic: &S) -> Result<S::Sum, RecordsError> {
         let (rows, columns) = (self.rows(), self.columns());
-        pieces::summed(statistic, rows, columns, |piece| {
-            let rows = self.table.file.piece(piece).map_err(back_end)?;
-            let labels = self.labels.of(&rows.target).ok_or_else(other_target)?;
-            let mut sum = statistic.zero(columns);
-            let block = Block::new(&rows.features, 0, &labels).known_on_grid(self.grid);
-            statistic.add(block, &mut sum);
-            Ok(sum)
+        self.disk.with_threads(|| {
+            let ahead = rayon::current_num_threads();
+            pieces::summed(statistic, rows, columns, |piece| {
+                let next = piece.end + ahead.saturating_sub(1) * piece.len();
+                self.disk.files.expect(next..next.saturating_add(piece.len()));
+                let rows = self.piece(piece)?;
+                let labels = self.labels.of(&rows.target).ok_or_else(other_target)?;
+                let mut sum = statistic.zero(columns);
+                let block = Block::new(&rows.features, 0, &labels).known_on_grid(self.grid);
+                statistic.add(block, &mut sum);
+                Ok(sum)
+            })
         })
     }
 }
 
 impl Records for Labelled<'_> {
     fn rows(&self) -> usize {
-        self.table.file.rows()
+        self.table.rows()
     }
 
     fn columns(&self) -> usize {
-        self.table.file.columns()
+        self.table.columns()
     }
 
     fn radius(&self) -> f64 {
-        self.table.norms.radius(self.columns())
+        self.norms.radius(self.columns())
     }
 
     fn longest_row(&self) -> usize {
-        self.table.norms.longest_row
+        self.norms.longest_row
     }
 
     fn entries(&self) -> usize {
-        self.table.file.entries()
+        let more = if self.moved.is_some() { self.rows() } else { 0 };
+        self.disk.files.entries() + more
     }
 
     fn labels_accepted(&self, loss: Loss) -> bool {
@@ -142,7 +296,7 @@ impl Records for Labelled<'_> {
             Some(labels) if labels.iter().all(|y| loss.accepts(*y)) => Ok(()),
             _ => Err(other_target()),
         };
-        self.only_signs || self.table.visit(&mut |rows| all(rows)).is_ok()
+        self.only_signs || self.disk.visit(&mut |rows| all(rows)).is_ok()
     }
 
     fn look_at_grid(&mut self, radius: f64) {

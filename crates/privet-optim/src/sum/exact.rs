@@ -53,9 +53,9 @@ pub struct ExactGradient {
 /// A partial sum: integers in units of [`ExactGradient::unit`].
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExactSum {
-    units: Vec<i128>,
-    rows: u64,
-    on_grid: bool,
+    pub(super) units: Vec<i128>,
+    pub(super) rows: u64,
+    pub(super) on_grid: bool,
 }
 
 /// The least exponent e with 2^e ≥ x, for finite x > 0.

@@ -10,6 +10,7 @@ use crate::kernel::{Kernel, accumulated, dispatch};
 use crate::loss::Loss;
 use privet_data::matrix::Matrix;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// Rows of features with labels, in memory.
@@ -72,7 +73,8 @@ impl<'a> InMemory<'a> {
 }
 
 /// The largest squared norm of rows, and the longest of them.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Norms {
     largest_square: f64,
     /// Stored entries of the longest row.

@@ -3,7 +3,8 @@
 //! Whatever is asked of data is a sum over records of a [`Statistic`]: plain serialisable data
 //! (which loss, at which θ), never a closure, so that the same question can be put to rows in
 //! memory, on disk, on other machines or behind secure aggregation. A [`Table`] is a back end: a
-//! [`Dataset`](privet_data::Dataset) in memory, a file of row blocks ([`OnDisk`]). For each problem ([`Labels`])
+//! [`Dataset`](privet_data::Dataset) in memory, a file of row blocks ([`OnDisk`]), rows on other machines
+//! ([`Remote`]). For each problem ([`Labels`])
 //! it gives [`Records`], which answer the two closed lists of questions ([`Exact`], [`Inner`]).
 //!
 //! A statistic states a public bound on one record's contribution, knows how to add a [`Block`] of
@@ -13,8 +14,10 @@
 //! order at all: [`ExactGradient`], [`SoftmaxGradient`], [`ExactGram`], [`Described`].
 
 mod block;
+mod carried;
 mod described;
 mod disk;
+mod elsewhere;
 mod exact;
 mod gradient;
 mod gram;
@@ -24,12 +27,15 @@ mod memory;
 mod occupied;
 pub mod pieces;
 mod question;
+mod remote;
 mod softmax;
 mod table;
 
 pub use block::Block;
+pub use carried::Carried;
 pub use described::{Described, Part, Slot};
 pub use disk::OnDisk;
+pub use elsewhere::{Asking, Kept, answered, merged, rows_at};
 pub(crate) use exact::exponent_above;
 pub use exact::{ExactGradient, ExactSum};
 pub use gradient::{Gradient, GradientSum, LossAndGradient, PreciseGradient, PreciseSum};
@@ -39,6 +45,7 @@ pub use less::Less;
 pub use memory::InMemory;
 pub use occupied::Occupied;
 pub use question::{Asked, Exact, ExactAnswer, Inner, InnerAnswer, Labels, Sums};
+pub use remote::{Elsewhere, Remote};
 pub use softmax::SoftmaxGradient;
 pub use table::Table;
 
@@ -48,7 +55,7 @@ use serde::{Deserialize, Serialize};
 /// A question to records whose answer is a sum over them.
 pub trait Statistic: Clone + Serialize + DeserializeOwned + Send + Sync {
     /// The sum, or a partial one.
-    type Sum: Send;
+    type Sum: Send + Carried;
 
     /// A name under which other machines find the kernel.
     const NAME: &'static str;

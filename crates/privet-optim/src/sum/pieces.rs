@@ -15,6 +15,8 @@ const PIECES: usize = 64;
 const SHORTEST: usize = 1024;
 /// At most this many rows in a piece.
 const LONGEST: usize = 1 << 18;
+/// And, of dense rows of up to so many columns, at most so many bytes: what a thread holds of a file.
+const WIDE: (usize, usize) = (4096, 1 << 25);
 /// Beyond eight pieces, their partial sums together take at most this many bytes (they are
 /// allocated and merged in every pass), and always at most the rows' own or four times this.
 const PIECE_BYTES: usize = 1 << 20;
@@ -23,7 +25,13 @@ const MOST_BYTES: usize = 1 << 30;
 
 /// How many pieces a sum whose partial sums take `bytes` is cut into.
 pub fn pieces(rows: usize, columns: usize, bytes: usize) -> usize {
-    at_a_time(rows, columns, bytes).max(rows.div_ceil(LONGEST))
+    let (most_columns, most_bytes) = WIDE;
+    // Sparse rows may have any number of columns, and their bytes are not known by it.
+    let wide = match columns <= most_columns {
+        true => rows.saturating_mul(4 * columns).div_ceil(most_bytes),
+        false => 0,
+    };
+    at_a_time(rows, columns, bytes).max(rows.div_ceil(LONGEST)).max(wide.min(rows / SHORTEST))
 }
 
 /// How many of them are summed before they are merged.
@@ -83,6 +91,9 @@ mod tests {
                 assert_eq!(ranges[count - 1].end, rows);
                 assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
                 assert!(ranges.iter().all(|range| range.len() <= LONGEST));
+                let wide = pieces(rows, 300, bytes);
+                let longest = rows_of(0, wide, rows).len().max(rows_of(wide - 1, wide, rows).len());
+                assert!(longest * 300 * 4 <= WIDE.1 + 300 * 4 || longest <= 2 * SHORTEST);
                 let together = at_a_time(rows, 50, bytes);
                 assert!(together == 1 || together * bytes <= MOST_BYTES);
             }

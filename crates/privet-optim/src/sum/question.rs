@@ -6,7 +6,7 @@
 //! Neither is a closure, so both can be put to rows in memory, on disk or on other machines.
 
 use super::{
-    Count, Described, ExactGradient, ExactGram, ExactSum, Gradient, GradientSum, Hessian,
+    Carried, Count, Described, ExactGradient, ExactGram, ExactSum, Gradient, GradientSum, Hessian,
     HessianDiagonal, HessianVector, LossAndGradient, Occupied, PreciseGradient, PreciseSum,
     Records, RecordsError, SoftmaxGradient, Statistic,
 };
@@ -101,6 +101,13 @@ macro_rules! questions {
         })*
 
         impl $list {
+            /// About how many bytes a partial sum takes ([`Statistic::bytes`]).
+            pub fn bytes(&self, columns: usize) -> usize {
+                match self {
+                    $(Self::$kind(statistic) => statistic.bytes(columns),)*
+                }
+            }
+
             /// Hands the question, with its own type, to `answer`.
             pub(super) fn put<A: Answering>(&self, answer: &A) -> Result<$sums, RecordsError> {
                 Ok(match self {
@@ -175,6 +182,16 @@ questions! {
     HessianDiagonal(HessianDiagonal) => Vector;
     /// Σℓ″⟨x,v⟩x.
     HessianVector(HessianVector) => Vector;
+}
+
+impl ExactAnswer {
+    /// The sum alone, as bytes.
+    pub(super) fn sum_bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Units(sum) => sum.bytes(),
+            Self::Count(count) => count.bytes(),
+        }
+    }
 }
 
 /// Sums of a statistic on the lists, from any back end.

@@ -6,6 +6,8 @@
 
 use super::{InMemory, Labels, Records, RecordsError};
 use privet_data::Dataset;
+use privet_data::centre::Centre;
+use privet_data::read::Report;
 use std::borrow::Cow;
 
 /// Rows with their targets: a back end.
@@ -27,6 +29,21 @@ pub trait Table: Send + Sync {
 
     /// The rows at these places, ascending.
     fn rows_at(&self, places: &[usize]) -> Result<Dataset, RecordsError>;
+
+    /// Whether every row was admitted by the plan's own rule where it is kept, so that it is not shown here.
+    fn is_vouched_for(&self) -> bool {
+        false
+    }
+
+    /// Whether [`Table::less`] is offered.
+    fn offers_less(&self) -> bool {
+        false
+    }
+
+    /// The same rows less a public vector, with one more column ([`Centre::rows`]).
+    fn less(&self, _centre: &Centre) -> Result<Box<dyn Table + '_>, RecordsError> {
+        Err(RecordsError::BackEnd("rows less a vector are not offered".into()))
+    }
 
     /// The rows with the labels of one problem.
     fn problem(&self, labels: &Labels) -> Result<Box<dyn Records + '_>, RecordsError>;
@@ -62,6 +79,19 @@ impl Table for Dataset {
             return Err(RecordsError::BackEnd("no such row".into()));
         }
         Ok(self.select(places))
+    }
+
+    fn offers_less(&self) -> bool {
+        true
+    }
+
+    fn less(&self, centre: &Centre) -> Result<Box<dyn Table + '_>, RecordsError> {
+        Ok(Box::new(Dataset {
+            features: centre.rows(&self.features),
+            target: self.target.clone(),
+            units: None,
+            report: Report::default(),
+        }))
     }
 
     fn problem(&self, labels: &Labels) -> Result<Box<dyn Records + '_>, RecordsError> {

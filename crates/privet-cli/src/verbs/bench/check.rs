@@ -8,6 +8,7 @@ use privet_bench::check::{self, Checked, Finding, Measured, Verdict};
 use privet_bench::ledger;
 use privet_bench::parties;
 use privet_bench::report::words::short;
+use privet_bench::scale;
 use privet_bench::streams;
 use privet_bench::suite::target::{Bound, Target};
 use privet_bench::suite::{self, Suite};
@@ -58,11 +59,15 @@ impl Check {
     pub fn run(self) -> Result<(), Failure> {
         if self.suite == streams::NAME {
             let out = self.out.clone().unwrap_or_else(|| super::results_of(streams::NAME));
-            return self.in_parts(streams::NAME, streams::check::check(&out)?);
+            return self.lines(streams::NAME, streams::check::check(&out)?);
+        }
+        if self.suite == scale::NAME {
+            let out = self.out.clone().unwrap_or_else(|| super::results_of(scale::NAME));
+            return self.lines(scale::NAME, scale::check(&out)?);
         }
         if self.suite == parties::NAME {
             let out = self.out.clone().unwrap_or_else(|| super::results_of(parties::NAME));
-            return self.in_parts(parties::NAME, parties::check(&out)?);
+            return self.lines(parties::NAME, parties::check(&out)?);
         }
         if self.suite == ledger::NAME {
             return self.ledger();
@@ -90,7 +95,7 @@ impl Check {
 
 impl Check {
     /// Of a suite in parts, whose lines are of another form.
-    fn in_parts(self, name: &str, findings: Vec<streams::check::Finding>) -> Result<(), Failure> {
+    fn lines(self, suite: &str, findings: Vec<streams::check::Finding>) -> Result<(), Failure> {
         let shown = |mean: Option<f64>| mean.map_or("–".into(), number);
         if self.json {
             let targets: Vec<Value> = findings
@@ -106,7 +111,7 @@ impl Check {
                     })
                 })
                 .collect();
-            output::print_json(&json!({ "suite": name, "targets": targets }))?;
+            output::print_json(&json!({ "suite": suite, "targets": targets }))?;
         } else {
             let line = |finding: &streams::check::Finding| {
                 let verdict = match finding.verdict() {

@@ -5,6 +5,7 @@ use crate::output;
 use clap::Args;
 use privet_bench::parties;
 use privet_bench::race::Kind;
+use privet_bench::scale;
 use privet_bench::streams;
 use privet_bench::suite::{self, BUILT_IN, Filter, Suite, races};
 use serde_json::{Value, json};
@@ -47,6 +48,8 @@ impl List {
             text.push_str(&format!("{}: {}\n    races: {races}\n", races::NAME, races::TITLE));
             let (title, parts) = (streams::suite()?.title, streams::PARTS.join(", "));
             text.push_str(&format!("{}: {title}\n    parts: {parts}\n", streams::NAME));
+            let (title, parts) = (scale::suite()?.title, scale::PARTS.join(", "));
+            text.push_str(&format!("{}: {title}\n    parts: {parts}\n", scale::NAME));
             let (title, parts) = (parties::suite()?.title, parties::PARTS.join(", "));
             text.push_str(&format!("{}: {title}\n    parts: {parts}\n", parties::NAME));
         }

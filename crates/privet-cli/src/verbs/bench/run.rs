@@ -11,6 +11,7 @@ use privet_bench::head;
 use privet_bench::ledger;
 use privet_bench::parties;
 use privet_bench::race::{Kind, Settings};
+use privet_bench::scale;
 use privet_bench::streams;
 use privet_bench::suite::{self, Filter, Onlooker, RunOptions, Suite, races, words};
 use privet_core::EPSILON;
@@ -47,11 +48,11 @@ Examples:
 pub struct Run {
     /// A suite's name, or a TOML file
     suite: String,
-    /// Only these data sets of the suite
+    /// Only these data sets of the suite; of suite scale sizes, or a part of one (uber-4/100)
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     datasets: Vec<String>,
-    /// Only these of the suite's methods, by the name they have there; of suite race, the races; of suite
-    /// thakurta-online, its parts
+    /// Only these of the suite's methods, by the name they have there; of suite race, the races; of suites
+    /// thakurta-online and scale, their parts
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     methods: Vec<String>,
     #[arg(
@@ -93,6 +94,9 @@ impl Run {
         }
         if self.suite == streams::NAME {
             return self.streams();
+        }
+        if self.suite == scale::NAME {
+            return self.scale();
         }
         if self.suite == parties::NAME {
             return self.parties();
@@ -161,6 +165,30 @@ impl Run {
         for missing in &outcome.missing {
             say!("left out {missing}");
         }
+        Ok(())
+    }
+
+    /// The suite of large tables; `--methods` names its parts, `--datasets` its sizes.
+    fn scale(self) -> Result<(), Failure> {
+        let out = self.out.unwrap_or_else(|| super::results_of(scale::NAME));
+        if self.dry_run {
+            return crate::output::print(&format!(
+                "{}: {}\n",
+                scale::NAME,
+                scale::PARTS.join(", ")
+            ));
+        }
+        let settings = scale::Settings {
+            work: self.cache.unwrap_or_else(|| out.join("data")),
+            parts: self.methods,
+            sizes: self.datasets,
+            epsilons: self.epsilons,
+            python: python(),
+        };
+        let shown = Shown(Meter::spinner("large tables"));
+        let outcome = scale::run(&settings, &out, self.resume, &shown)?;
+        drop(shown);
+        say!("{} lines; results in {}", outcome.made, quoted(&out));
         Ok(())
     }
 

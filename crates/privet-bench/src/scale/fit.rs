@@ -1,0 +1,100 @@
+//! One fit on rows wherever they are, timed and judged.
+
+use super::shards::Made;
+use crate::error::BenchError;
+use crate::memory;
+use privet_core::{Budget, Neighbours};
+use privet_data::Dataset;
+use privet_data::Target;
+use privet_data::centre::Centre;
+use privet_data::matrix::Matrix;
+use privet_dp::noise::SystemRandom;
+use privet_learn::{Calibration, Erm, Request, plan};
+use privet_optim::loss::Loss;
+use privet_optim::sum::Table;
+use rayon::prelude::*;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// What came of a fit.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fitted {
+    pub seconds: f64,
+    /// The method that was chosen.
+    pub settled: &'static str,
+    /// Of the held-out rows, in per cent.
+    pub accuracy: f64,
+    /// The most memory of the process meanwhile.
+    pub peak: Option<u64>,
+}
+
+/// Fits by a method, with ε = 0 for one without privacy.
+pub(super) fn fit(
+    made: &Made,
+    table: &dyn Table,
+    method: &str,
+    epsilon: f64,
+    held_out: &[Dataset],
+) -> Result<Fitted, BenchError> {
+    let rows = table.rows() as u64;
+    let budget = match epsilon > 0.0 {
+        true => Some(Budget::new(epsilon, Budget::usual_delta(rows))?),
+        false => None,
+    };
+    let planned = plan(&Request {
+        schema: made.schema.clone(),
+        rows,
+        budget,
+        neighbours: Neighbours::ReplaceOne,
+        calibration: Calibration::Sound,
+        noise: vec![],
+        task: Erm { loss: Loss::Logistic, method: method.parse()? },
+    })?;
+    let mut source = SystemRandom::new()?;
+    memory::start();
+    let started = Instant::now();
+    let release = planned.run(table, &mut source, &AtomicBool::new(false))?;
+    let seconds = started.elapsed().as_secs_f64();
+    let peak = memory::peak();
+    let found = release.value();
+    let centre = found.centre.as_ref().map(|mean| Centre::new(mean, planned.facts().radius));
+    let taken = centre.as_ref().map(|centre| centre.along(&found.weights)).unwrap_or_default();
+    let score = |features: &Matrix, row: usize| match &centre {
+        Some(centre) => centre.scores(&features.entries(row), &found.weights, &taken)[0],
+        None => {
+            let entries = features.entries(row).into_iter();
+            entries.map(|(j, x)| f64::from(x) * found.weights[0][j as usize]).sum()
+        }
+    };
+    let right = |data: &Dataset| {
+        let Target::Class { codes, .. } = &data.target else { return 0 };
+        let fits = |row: &usize| (score(&data.features, *row) > 0.0) == (codes[*row] == 1);
+        (0..data.rows()).filter(fits).count()
+    };
+    let all: usize = held_out.iter().map(Dataset::rows).sum();
+    let right: usize = held_out.par_iter().map(right).sum();
+    let accuracy = 100.0 * right as f64 / all.max(1) as f64;
+    Ok(Fitted { seconds, settled: planned.request().task.method.name(), accuracy, peak })
+}
+
+/// Bytes a second at which files are read by all cores and not looked at.
+pub(super) fn rate(files: &[PathBuf]) -> Result<f64, BenchError> {
+    let started = Instant::now();
+    let read = |path: &PathBuf| -> Result<u64, BenchError> {
+        let failed = BenchError::at(path);
+        let (mut buffer, mut total) = (vec![0_u8; 1 << 20], 0);
+        let mut whole = || -> std::io::Result<u64> {
+            let mut file = std::fs::File::open(path)?;
+            loop {
+                match std::io::Read::read(&mut file, &mut buffer)? {
+                    0 => return Ok(total),
+                    count => total += count as u64,
+                }
+            }
+        };
+        whole().map_err(failed)
+    };
+    let bytes: Vec<u64> = files.par_iter().map(read).collect::<Result<_, _>>()?;
+    Ok(bytes.iter().sum::<u64>() as f64 / started.elapsed().as_secs_f64())
+}

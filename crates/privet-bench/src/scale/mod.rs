@@ -1,0 +1,326 @@
+//! The suite `scale`: tables of millions of rows, from files of rows.
+//!
+//! | part | what | file |
+//! |---|---|---|
+//! | stand-ins | Uber's four sets in full size, beside the model without privacy | [`parts`] |
+//! | growth | time, memory and bytes a second against the rows, from memory and from files | [`parts`] |
+//! | race | beside scikit-learn in memory and out of core | [`race`] |
+//!
+//! Rows are made up by all cores, encoded, and written into files of rows ([`shards`]), which go when a size is done. Lines
+//! are those of races, of `scale-PART`; a size that is there already is not measured again.
+
+mod fit;
+mod parts;
+mod race;
+mod shards;
+
+use crate::error::BenchError;
+use crate::head;
+use crate::line::{Line, Race};
+use crate::streams::check::{self, Finding, Target};
+use crate::suite::{Journal, Onlooker, Outcome};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+
+/// Its name.
+pub const NAME: &str = "scale";
+/// The suite as written.
+pub const TEXT: &str = include_str!("../../suites/scale.sizes.toml");
+/// Its parts.
+pub const PARTS: [&str; 3] = ["stand-ins", "growth", "race"];
+/// How the names of its lines begin.
+const PREFIX: &str = "scale";
+
+/// The suite.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Scale {
+    /// Its name.
+    pub name: String,
+    /// What it shows, in a line.
+    pub title: String,
+    /// Our learners.
+    pub methods: Vec<String>,
+    /// The four sets.
+    pub stand_ins: StandIns,
+    /// One width, many lengths.
+    pub growth: Growth,
+    /// Beside others.
+    pub race: Beside,
+    /// What must be reached.
+    pub targets: Vec<Target>,
+}
+
+/// Which sets.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct StandIns {
+    /// By their names.
+    pub sizes: Vec<String>,
+    /// Budgets.
+    pub epsilons: Vec<f64>,
+    /// Rows that models are judged on.
+    pub held_out: usize,
+}
+
+/// Which lengths.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Growth {
+    /// n.
+    pub rows: Vec<usize>,
+    /// p, the constant one included.
+    pub columns: usize,
+    /// The budget.
+    pub epsilon: f64,
+}
+
+/// What is raced.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Beside {
+    /// n.
+    pub rows: usize,
+    /// p, the constant one included.
+    pub columns: usize,
+    /// The budget.
+    pub epsilon: f64,
+    /// Rows that models are judged on.
+    pub held_out: usize,
+    /// How often the peer that goes out of core sees all rows.
+    pub epochs: u32,
+}
+
+/// The suite that comes with privet.
+pub fn suite() -> Result<Scale, BenchError> {
+    toml::from_str(TEXT)
+        .map_err(|error| BenchError::Suite { file: format!("{NAME}.toml"), why: error.to_string() })
+}
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where rows and the peers' environment are kept.
+    pub work: PathBuf,
+    /// Which parts; all of them if none is named.
+    pub parts: Vec<String>,
+    /// Which sizes, each perhaps with a share of its rows (`uber-4/100`); all in full if none is named.
+    pub sizes: Vec<String>,
+    /// These budgets instead of the suite's.
+    pub epsilons: Vec<f64>,
+    /// The interpreter that makes the peers' environment.
+    pub python: PathBuf,
+}
+
+/// A size that is wanted: its name in the suite, and which part of its rows.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Wanted {
+    pub name: String,
+    pub part: usize,
+}
+
+impl Wanted {
+    /// So many rows of a size that has so many.
+    pub fn rows(&self, all: usize) -> usize {
+        (all / self.part).max(1000)
+    }
+
+    /// As lines call it.
+    pub fn label(&self) -> String {
+        match self.part {
+            1 => self.name.clone(),
+            part => format!("{}/{part}", self.name),
+        }
+    }
+}
+
+impl Settings {
+    /// Which of these sizes are wanted.
+    fn wanted(&self, known: &[String]) -> Vec<Wanted> {
+        let whole = |name: &String| Wanted { name: name.clone(), part: 1 };
+        if self.sizes.is_empty() {
+            return known.iter().map(whole).collect();
+        }
+        let read = |size: &String| {
+            let (name, part) = size.split_once('/').unwrap_or((size, "1"));
+            let part = part.parse().ok().filter(|part| *part > 0)?;
+            known.iter().any(|known| known == name).then(|| Wanted { name: name.into(), part })
+        };
+        self.sizes.iter().filter_map(read).collect()
+    }
+
+    fn checked(&self, suite: &Scale) -> Result<Scale, BenchError> {
+        let unknown = |what, given: &String, accepted: String| BenchError::Unknown {
+            what,
+            given: given.clone(),
+            accepted,
+        };
+        if let Some(part) = self.parts.iter().find(|part| !PARTS.contains(&part.as_str())) {
+            return Err(unknown("part", part, PARTS.join(", ")));
+        }
+        let known: Vec<String> =
+            [suite.stand_ins.sizes.clone(), suite.growth_names(), vec![RACE.into()]].concat();
+        let one = |size: &String| Self { sizes: vec![size.clone()], ..self.clone() };
+        if let Some(size) = self.sizes.iter().find(|size| one(size).wanted(&known).is_empty()) {
+            return Err(unknown("size", size, known.join(", ")));
+        }
+        let mut wanted = suite.clone();
+        if !self.epsilons.is_empty() {
+            wanted.stand_ins.epsilons = self.epsilons.clone();
+        }
+        Ok(wanted)
+    }
+}
+
+/// The size of the race.
+const RACE: &str = "race";
+
+impl Scale {
+    fn growth_names(&self) -> Vec<String> {
+        self.growth.rows.iter().map(usize::to_string).collect()
+    }
+}
+
+/// Takes each line as it comes.
+pub(crate) type Emit<'a> = &'a mut dyn FnMut(Line) -> Result<(), BenchError>;
+
+/// A line of a part.
+pub(crate) fn line(part: &str, who: &str, measured: Value) -> Line {
+    let mut measured = match measured {
+        Value::Object(measured) => measured,
+        _ => Map::new(),
+    };
+    measured.insert("cores".into(), head::cores().into());
+    Line::Race(Race { race: format!("{PREFIX}-{part}"), who: who.into(), measured })
+}
+
+/// Runs the parts and sizes that are asked for into a folder.
+pub fn run(
+    settings: &Settings,
+    out: &Path,
+    resume: bool,
+    watch: &dyn Onlooker,
+) -> Result<Outcome, BenchError> {
+    let suite = settings.checked(&suite()?)?;
+    let (mut journal, past) = Journal::open(out, TEXT, resume)?;
+    std::fs::create_dir_all(&settings.work).map_err(BenchError::at(&settings.work))?;
+    let mut write = |line: &Line| {
+        let mut written = Ok(());
+        watch.writing(&mut || written = journal.append(line));
+        written
+    };
+    write(&Line::Head(head::now(NAME)))?;
+    let (mut outcome, mut before) = (Outcome::default(), Vec::new());
+    for line in past.lines {
+        if let Line::Race(race) = line {
+            before.push(race);
+        }
+    }
+    for part in PARTS {
+        if !settings.parts.is_empty() && !settings.parts.iter().any(|wanted| wanted == part) {
+            continue;
+        }
+        let known = match part {
+            "stand-ins" => suite.stand_ins.sizes.clone(),
+            "growth" => suite.growth_names(),
+            _ => vec![RACE.into()],
+        };
+        for size in settings.wanted(&known) {
+            let label = size.label();
+            let of = |line: &Race| {
+                let named = line.measured.get("size").and_then(Value::as_str);
+                line.race == format!("{PREFIX}-{part}") && named == Some(label.as_str())
+            };
+            if before.iter().any(of) {
+                watch.say(&format!("{part}, {}: there already", size.label()));
+                continue;
+            }
+            let mut lines = Vec::new();
+            let mut emit = |line: Line| -> Result<(), BenchError> {
+                if let Line::Race(race) = &line {
+                    watch.say(&format!("{}: {}", race.who, Value::from(race.measured.clone())));
+                }
+                lines.push(line);
+                Ok(())
+            };
+            match part {
+                "stand-ins" => parts::stand_in(&suite, settings, &size, &mut emit)?,
+                "growth" => parts::growth(&suite, settings, &size, &before, &mut emit)?,
+                _ => race::run(&suite, settings, &size, &mut emit)?,
+            }
+            outcome.made += lines.len() as u64;
+            for line in lines {
+                write(&line)?;
+                if let Line::Race(race) = line {
+                    before.push(race);
+                }
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+/// Holds the results in a folder against the targets.
+pub fn check(folder: &Path) -> Result<Vec<Finding>, BenchError> {
+    check::held_against(folder, (NAME, TEXT, PREFIX), suite()?.targets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_suite_is_whole_and_sizes_are_read() {
+        let suite = suite().unwrap();
+        assert_eq!(suite.name, NAME);
+        for target in &suite.targets {
+            assert!(PARTS.contains(&target.part.as_str()), "{target:?}");
+            assert!(target.at_least.is_some() != target.at_most.is_some(), "{target:?}");
+        }
+        let settings = |sizes: &[&str]| Settings {
+            work: PathBuf::new(),
+            parts: vec![],
+            sizes: sizes.iter().map(ToString::to_string).collect(),
+            epsilons: vec![],
+            python: PathBuf::new(),
+        };
+        let names = &suite.stand_ins.sizes;
+        assert_eq!(settings(&[]).wanted(names).len(), 4);
+        let some = settings(&["uber-4/100", "100000"]).wanted(names);
+        assert_eq!(some, [Wanted { name: "uber-4".into(), part: 100 }]);
+        assert_eq!((some[0].rows(19_000_000), some[0].label()), (190_000, "uber-4/100".into()));
+        settings(&["uber-4/100", "100000", "race/10"]).checked(&suite).unwrap();
+        for wrong in ["uber-9", "uber-1/0", "uber-1/x"] {
+            assert!(settings(&[wrong]).checked(&suite).is_err(), "{wrong}");
+        }
+    }
+
+    /// A size small enough for a test goes all the way, and nothing of its rows is left.
+    #[test]
+    fn a_small_size_is_measured() {
+        struct Nobody;
+        impl Onlooker for Nobody {
+            fn say(&self, _words: &str) {}
+            fn progress(&self, _done: u64, _total: u64, _seconds_left: f64) {}
+            fn writing(&self, write: &mut dyn FnMut()) {
+                write();
+            }
+        }
+        let (folder, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let settings = Settings {
+            work: work.path().join("w"),
+            parts: vec!["stand-ins".into(), "growth".into()],
+            sizes: vec!["uber-3/9000".into(), "100000/50".into()],
+            epsilons: vec![1.0],
+            python: PathBuf::new(),
+        };
+        let out = folder.path().join("out");
+        let outcome = run(&settings, &out, false, &Nobody).unwrap();
+        assert!(outcome.made >= 6, "{outcome:?}");
+        assert_eq!(std::fs::read_dir(&settings.work).unwrap().count(), 0);
+        let findings = check(&out).unwrap();
+        assert!(findings.iter().all(|finding| finding.mean.is_none()), "no size of the targets");
+        assert_eq!(run(&settings, &out, true, &Nobody).unwrap().made, 0, "all there already");
+    }
+}

@@ -1,0 +1,129 @@
+//! The stand-ins, and growth with the rows.
+
+use super::fit::{Fitted, fit, rate};
+use super::shards::Made;
+use super::{Emit, Scale, Settings, Wanted, line};
+use crate::catalog;
+use crate::error::BenchError;
+use crate::line::Race;
+use privet_data::block::BlockFiles;
+use privet_optim::sum::{OnDisk, Table};
+use serde_json::{Value, json};
+
+/// Memory of passes over files.
+const MEMORY: u64 = 750_000_000;
+/// Rows up to which growth is measured from memory as well: half a gigabyte of 20 columns.
+const IN_MEMORY: usize = 20_000_000;
+/// Whose law the rows of growth follow.
+pub(super) const LAW: &str = "uber-3";
+
+/// A table, where it is, and what is known of it.
+pub(super) struct Measured<'a> {
+    pub made: &'a Made,
+    pub size: &'a Wanted,
+    pub rows: usize,
+    pub columns: usize,
+}
+
+impl Measured<'_> {
+    /// The facts of one fit.
+    pub fn facts(&self, method: &str, epsilon: f64, storage: &str, fitted: Fitted) -> Value {
+        json!({
+            "size": self.size.label(), "rows": self.rows, "columns": self.columns, "method": method,
+            "settled": fitted.settled, "epsilon": epsilon, "storage": storage, "seconds": fitted.seconds,
+            "accuracy": fitted.accuracy, "peak_gigabytes": fitted.peak.map(|peak| peak as f64 / 1e9),
+        })
+    }
+
+    /// Adds how often files were read, and how fast.
+    pub fn with_passes(&self, mut facts: Value, passes: f64, rate: f64) -> Value {
+        let bytes = passes * self.made.bytes(self.rows);
+        let seconds = facts["seconds"].as_f64().unwrap_or(f64::NAN);
+        facts["passes"] = json!(passes);
+        facts["gigabytes_a_second"] = json!(bytes / seconds / 1e9);
+        facts["read_gigabytes_a_second"] = json!(rate / 1e9);
+        facts
+    }
+}
+
+fn opened(files: &[std::path::PathBuf]) -> Result<OnDisk, BenchError> {
+    Ok(OnDisk::open_all(files, MEMORY)?)
+}
+
+/// One stand-in in full size, or a part of it: without privacy, then each method at each budget.
+pub(super) fn stand_in(
+    suite: &Scale,
+    settings: &Settings,
+    size: &Wanted,
+    emit: Emit<'_>,
+) -> Result<(), BenchError> {
+    let (all, columns) = catalog::full_size(&size.name);
+    let rows = size.rows(all);
+    let made = Made::like(&size.name, columns)?;
+    let shards = made.write(&settings.work.join("rows"), rows)?;
+    let held_out = made.held_out(suite.stand_ins.held_out)?;
+    let (table, rate) = (opened(&shards.files)?, rate(&shards.files)?);
+    let measured = Measured { made: &made, size, rows, columns };
+    let mut plain = f64::NAN;
+    let private =
+        suite.stand_ins.epsilons.iter().flat_map(|epsilon| {
+            suite.methods.iter().map(move |method| (method.as_str(), *epsilon))
+        });
+    for (method, epsilon) in [("non-private", 0.0)].into_iter().chain(private) {
+        let before = table.passes();
+        let fitted = fit(&made, &table, method, epsilon, &held_out)?;
+        if epsilon == 0.0 {
+            plain = fitted.accuracy;
+        }
+        let facts = measured.facts(method, epsilon, "files", fitted);
+        let mut facts = measured.with_passes(facts, table.passes() - before, rate);
+        facts["behind"] = json!(plain - fitted.accuracy);
+        emit(line("stand-ins", &format!("privet {method}"), facts))?;
+    }
+    Ok(())
+}
+
+/// One length, from files and from memory; the slope is that from the length before.
+pub(super) fn growth(
+    suite: &Scale,
+    settings: &Settings,
+    size: &Wanted,
+    before: &[Race],
+    emit: Emit<'_>,
+) -> Result<(), BenchError> {
+    let columns = suite.growth.columns;
+    let rows = size.rows(size.name.parse().unwrap_or(0));
+    let made = Made::like(LAW, columns)?;
+    let shards = made.write(&settings.work.join("rows"), rows)?;
+    let held_out = made.held_out(50_000)?;
+    let (table, rate) = (opened(&shards.files)?, rate(&shards.files)?);
+    let measured = Measured { made: &made, size, rows, columns };
+    let slope = |facts: &Value| {
+        let same = |race: &&Race| {
+            let same = |key: &str| race.measured.get(key) == facts.get(key);
+            race.race == "scale-growth" && same("method") && same("storage")
+        };
+        let of = |race: &Race, key: &str| race.measured.get(key).and_then(Value::as_f64);
+        let last = before.iter().rfind(same)?;
+        let times = facts["seconds"].as_f64()? / of(last, "seconds")?;
+        Some(times.ln() / (rows as f64 / of(last, "rows")?).ln())
+    };
+    for method in &suite.methods {
+        let passed = table.passes();
+        let fitted = fit(&made, &table, method, suite.growth.epsilon, &held_out)?;
+        let facts = measured.facts(method, suite.growth.epsilon, "files", fitted);
+        let mut facts = measured.with_passes(facts, table.passes() - passed, rate);
+        facts["slope"] = json!(slope(&facts));
+        emit(line("growth", &format!("privet {method}"), facts))?;
+    }
+    if rows <= IN_MEMORY {
+        let data = BlockFiles::open(&shards.files)?.piece(0..rows)?;
+        for method in &suite.methods {
+            let fitted = fit(&made, &data as &dyn Table, method, suite.growth.epsilon, &held_out)?;
+            let mut facts = measured.facts(method, suite.growth.epsilon, "memory", fitted);
+            facts["slope"] = json!(slope(&facts));
+            emit(line("growth", &format!("privet {method}"), facts))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! Beside scikit-learn: lbfgs in memory, and SGDClassifier.partial_fit out of core, on the same rows in one run.
+
+use super::fit::fit;
+use super::parts::{LAW, Measured};
+use super::shards::Made;
+use super::{Emit, Scale, Settings, Wanted, line};
+use crate::error::BenchError;
+use crate::race::environment::{Environment, Rival};
+use privet_data::Target;
+use privet_data::block::BlockFiles;
+use privet_data::matrix::Matrix;
+use privet_optim::sum::{OnDisk, Table};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const SCRIPT: &str = "scale.py";
+const LIMIT: Duration = Duration::from_secs(900);
+/// Rows of a piece that is written for the peer.
+const PIECE: usize = 1 << 16;
+/// λ of the peers, that of our model without privacy.
+const RIDGE: f64 = 1.0;
+
+/// Runs it.
+pub(super) fn run(
+    suite: &Scale,
+    settings: &Settings,
+    size: &Wanted,
+    emit: Emit<'_>,
+) -> Result<(), BenchError> {
+    let (beside, columns) = (&suite.race, suite.race.columns);
+    let rows = size.rows(beside.rows);
+    let made = Made::like(LAW, columns)?;
+    let shards = made.write(&settings.work.join("rows"), rows)?;
+    let held_out = made.held_out(beside.held_out)?;
+    let measured = Measured { made: &made, size, rows, columns };
+    let stem = settings.work.join("rows").join("peer");
+    let files = BlockFiles::open(&shards.files)?;
+    export(&stem, (0..rows).step_by(PIECE).map(|from| files.piece(from..rows.min(from + PIECE))))?;
+    export(&stem.with_extension("held"), held_out.iter().map(|some| Ok(some.clone())))?;
+    let rival = [Rival::ScikitLearn];
+    let environment = Environment::make(&settings.work, &settings.python, &rival)
+        .unwrap_or_else(|_| Environment::empty(&settings.work));
+    let mut peers = Vec::new();
+    for kind in ["lbfgs", "sgd"] {
+        let Some(mut peer) = environment.start(Rival::ScikitLearn, SCRIPT, &[])? else { continue };
+        let who = format!("scikit-learn {} {kind}", peer.version("scikit-learn"));
+        let question = json!({
+            "kind": kind, "rows": rows, "columns": columns, "ridge": RIDGE, "epochs": beside.epochs,
+            "stem": stem, "held": beside.held_out,
+        });
+        let mut answer = peer.ask(&question, LIMIT)?;
+        peers.push((kind, answer["seconds"].as_f64().unwrap_or(f64::NAN)));
+        answer["size"] = json!(size.label());
+        answer["who"] = json!(format!("scikit-learn {kind}"));
+        emit(line("race", &who, answer))?;
+    }
+    let beside_peers = |mut facts: Value, who: &str| {
+        for (kind, seconds) in &peers {
+            let times = facts["seconds"].as_f64().unwrap_or(f64::NAN) / seconds;
+            facts[format!("times_{kind}")] = json!(times);
+        }
+        facts["who"] = json!(who);
+        facts
+    };
+    let table = OnDisk::open_all(&shards.files, u64::MAX)?;
+    let data = files.piece(0..rows)?;
+    for method in &suite.methods {
+        let who = format!("privet {method}");
+        for (storage, table) in [("memory", &data as &dyn Table), ("files", &table as &dyn Table)] {
+            let fitted = fit(&made, table, method, beside.epsilon, &held_out)?;
+            let facts = measured.facts(method, beside.epsilon, storage, fitted);
+            emit(line("race", &who, beside_peers(facts, &who)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes rows as `peers/scale.py` reads them: values and labels, 32-bit numbers.
+fn export(
+    stem: &Path,
+    pieces: impl Iterator<Item = Result<privet_data::Dataset, privet_data::block::BlockError>>,
+) -> Result<(), BenchError> {
+    let named = |ending: &str| PathBuf::from(format!("{}.{ending}", stem.display()));
+    let create = |ending: &str| {
+        let path = named(ending);
+        Ok::<_, BenchError>(BufWriter::new(File::create(&path).map_err(BenchError::at(&path))?))
+    };
+    let (mut values, mut labels) = (create("values")?, create("labels")?);
+    for piece in pieces {
+        let piece = piece?;
+        let (Matrix::Dense(dense), Target::Class { codes, .. }) = (&piece.features, &piece.target)
+        else {
+            continue;
+        };
+        let numbers: Vec<u8> = dense.values().iter().flat_map(|x| x.to_le_bytes()).collect();
+        let signs = codes.iter().map(|code| if *code == 1 { 1.0_f32 } else { -1.0 });
+        let signs: Vec<u8> = signs.flat_map(f32::to_le_bytes).collect();
+        values.write_all(&numbers).map_err(BenchError::at(&named("values")))?;
+        labels.write_all(&signs).map_err(BenchError::at(&named("labels")))?;
+    }
+    values.flush().map_err(BenchError::at(&named("values")))?;
+    labels.flush().map_err(BenchError::at(&named("labels")))
+}

@@ -1,0 +1,149 @@
+//! Tables of several files, and tables that are encoded on disk: the same model, and nothing left behind.
+
+use crate::world::{World, table};
+use std::path::Path;
+
+const ROWS: usize = 9000;
+
+/// The table in so many files of a folder.
+fn parts(world: &World, folder: &str, count: usize) {
+    std::fs::create_dir(world.path(folder)).unwrap();
+    let text = table(ROWS);
+    let (header, rows) = text.split_once('\n').unwrap();
+    let rows: Vec<&str> = rows.lines().collect();
+    for part in 0..count {
+        let some = &rows[part * ROWS / count..(part + 1) * ROWS / count];
+        world.write(
+            &format!("{folder}/part-{part}.csv"),
+            format!("{header}\n{}\n", some.join("\n")),
+        );
+    }
+}
+
+fn world() -> World {
+    let world = World::new();
+    world.write("table.csv", table(ROWS));
+    world
+}
+
+fn weights(world: &World, what: &str) -> serde_json::Value {
+    let line =
+        format!("train {what} --schema schema.toml --epsilon 1 --seed 7 --out m.json --force");
+    world.ok(&line);
+    world.json("m.json")["weights"].clone()
+}
+
+fn hidden(folder: &Path) -> usize {
+    let entries = std::fs::read_dir(folder).unwrap().flatten();
+    entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(".privet")).count()
+}
+
+#[test]
+fn memory_disk_and_any_number_of_files_give_the_same_model() {
+    let world = world();
+    [1, 2, 7].iter().for_each(|count| parts(&world, &format!("in-{count}"), *count));
+    std::fs::create_dir(world.path("cache")).unwrap();
+    for method in ["auto", "amp", "gd"] {
+        let from_memory = weights(&world, &format!("table.csv --method {method}"));
+        assert!(from_memory.is_array(), "{from_memory}");
+        for what in [
+            "table.csv --memory 50KB".to_string(),
+            format!("table.csv --rows {ROWS} --memory 50KB"),
+            "in-1 --memory 50KB".into(),
+            "in-2".into(),
+            "in-7 --memory 50KB --cache cache".into(),
+            "in-7/part-?.csv --memory 1B".into(),
+        ] {
+            assert_eq!(
+                weights(&world, &format!("{what} --method {method}")),
+                from_memory,
+                "{what}"
+            );
+        }
+    }
+    for folder in ["", "in-1", "in-7", "cache"] {
+        assert_eq!(hidden(&world.path(folder)), 0, "encoded rows are left in '{folder}'");
+    }
+}
+
+#[test]
+fn a_cache_is_kept_where_asked_and_taken_up_again() {
+    let world = world();
+    parts(&world, "visits", 3);
+    std::fs::create_dir(world.path("cache")).unwrap();
+    let line = "train visits --schema schema.toml --epsilon 1 --memory 1KB --cache cache --keep-cache --out";
+    let told = world.run(&format!("{line} a.json"));
+    assert_eq!((told.code, hidden(&world.path("cache"))), (0, 1), "{}", told.stderr);
+    assert!(told.stderr.contains("as private as the table"), "{}", told.stderr);
+    // One of the files of rows was cut short, as by a crash: it alone is made again.
+    let cache = std::fs::read_dir(world.path("cache")).unwrap().next().unwrap().unwrap().path();
+    use std::os::unix::fs::PermissionsExt;
+    assert_eq!(cache.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    let mut files: Vec<_> = std::fs::read_dir(&cache).unwrap().map(|e| e.unwrap().path()).collect();
+    files.sort();
+    assert!(
+        files.iter().all(|file| file.metadata().unwrap().permissions().mode() & 0o077 == 0
+            || file.ends_with("lock"))
+    );
+    std::fs::write(&files[0], "half").unwrap();
+    let told = world.run(&format!("{line} b.json"));
+    assert!(told.code == 0 && told.stderr.contains("2 of 3 files"), "{}", told.stderr);
+    world.ok(
+        "train visits --schema schema.toml --epsilon 1 --memory 1KB --cache cache --out c.json",
+    );
+    assert_eq!(hidden(&world.path("cache")), 0);
+}
+
+#[test]
+fn bad_tables_of_several_files_are_refused_and_nothing_is_trained() {
+    let world = world();
+    parts(&world, "visits", 3);
+    let line = "train visits --schema schema.toml --epsilon 1 --out m.json";
+    let disk = format!("{line} --memory 1KB");
+    let good = world.read("visits/part-1.csv");
+    world.write("visits/part-1.csv", good.replacen("yes", "perhaps", 1));
+    for line in [line, &disk] {
+        world.refused(2, line, &["part-1.csv", "row"]);
+        assert_eq!(hidden(&world.path("visits")), 0);
+    }
+    world.write("visits/part-1.csv", good.replacen("dose", "amount", 1));
+    for line in [line, &disk] {
+        world.refused(2, line, &["part-1.csv", "part-0.csv", "dose"]);
+    }
+    world.write("visits/part-1.csv", &good);
+    std::fs::create_dir(world.path("empty")).unwrap();
+    world.refused(
+        2,
+        "train empty --schema schema.toml --epsilon 1 --out m.json",
+        &["empty", ".parquet"],
+    );
+    let none = "train visits/*.svm --schema schema.toml --epsilon 1 --out m.json";
+    world.refused(2, none, &["pattern"]);
+    world.refused(2, &format!("{line} --memory lots"), &["--memory", "800MB"]);
+    world.refused(2, &format!("{disk} --cache nowhere"), &["nowhere", "--cache"]);
+    let method = format!("{disk} --method frank-wolfe");
+    world.refused(2, &method, &["frank-wolfe", "amp", "in memory"]);
+    // More than any disk holds.
+    let many = format!("{line} --neighbours add-remove --rows 900000000000000 --memory 1KB");
+    world.refused(3, &many, &["full", "--cache", "visits"]);
+    assert!(!world.path("m.json").exists());
+}
+
+/// A ledger knows a folder as the table that it is, however it is cut, and pays once.
+#[test]
+fn a_folder_pays_from_its_ledger() {
+    let world = world();
+    parts(&world, "visits", 3);
+    world.ok("budget open visits --schema schema.toml --epsilon 3 --delta 1e-6");
+    assert!(world.path("visits/privet.ledger").exists());
+    let line = "--schema schema.toml --epsilon 1 --delta 1e-9 --memory 1KB --force --out m.json";
+    let told = world.run(&format!("train visits {line}"));
+    assert!(told.code == 0 && told.stderr.contains("paid for by 'visits'"), "{}", told.stderr);
+    world.ok("verify m.json");
+    // The same rows in one file are the same table; others are not.
+    let same = format!("train table.csv {line} --ledger visits/privet.ledger --dataset visits");
+    let told = world.run(&same);
+    assert!(told.code == 0 && told.stderr.contains("paid for by 'visits'"), "{}", told.stderr);
+    world.write("visits/part-2.csv", table(200));
+    world.refused(1, &format!("train visits {line}"), &["visits"]);
+}

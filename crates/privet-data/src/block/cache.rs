@@ -1,0 +1,416 @@
+//! The encoded rows of a table that does not fit into memory: one finished file of rows for each file of the table.
+//!
+//! A cache is a folder `privet-rows-…` that only its owner may enter, named by a hash of the table's path and the schema.
+//! In it each file of the table has its rows, named by its place and a **stamp**: a hash of its path, size and time of
+//! change, and of the schema. A file of rows whose stamp fits, and which is finished, is taken as it is: so encoding that was
+//! interrupted goes on with the files that are missing, and a file of the table that changed is encoded again. What was
+//! only begun is known by its name and removed. Places of records are places in the files of rows, given once.
+//!
+//! - One process at a time: the folder is locked.
+//! - [`Lasting`] says what is left of it in the end, and [`tidy_all`] does the same for whoever is interrupted.
+//! - Stamps tell changes by accident, not by deceit.
+
+use super::{BLOCK_ROWS, BlockError, BlockFile, BlockWriter, HALF};
+use crate::encode::Encoding;
+use crate::error::{DataError, Place};
+use crate::keyed::{self, Key};
+use crate::read::{ReadOptions, Report, read_pieces};
+use crate::schema::{Schema, Storage, TargetKind};
+use rayon::prelude::*;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::UNIX_EPOCH;
+
+const KEY: Key = *b"privet: rows key";
+/// Bytes that decoding one file may take; as many files are encoded at a time as fit.
+const A_FILE: u64 = 1 << 27;
+
+/// What is left of a cache in the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lasting {
+    /// Nothing, however it ends.
+    Never,
+    /// Finished files, but nothing where all went well.
+    UntilDone,
+    /// Finished files.
+    Kept,
+}
+
+/// Caches of this process.
+static LIVE: Mutex<Vec<(PathBuf, Lasting)>> = Mutex::new(Vec::new());
+
+/// Removes what is not to last where the process is about to end: half-written files, and caches of which nothing lasts.
+pub fn tidy_all() {
+    let live = LIVE.lock().unwrap_or_else(PoisonError::into_inner);
+    for (folder, lasting) in live.iter() {
+        tidy(folder, *lasting);
+    }
+    // Whoever still encodes never goes on.
+    std::mem::forget(live);
+}
+
+fn tidy(folder: &Path, lasting: Lasting) {
+    if lasting == Lasting::Never {
+        let _ = fs::remove_dir_all(folder);
+        return;
+    }
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(HALF) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// A folder of encoded rows. Dropped, it leaves what [`Lasting`] says of what did not go well.
+#[derive(Debug)]
+pub struct Cache {
+    folder: PathBuf,
+    lasting: Lasting,
+    /// Locked.
+    _lock: File,
+}
+
+/// What was encoded.
+#[derive(Debug)]
+pub struct Encoded {
+    /// The files of rows, in order.
+    pub files: Vec<PathBuf>,
+    /// How many of them were there already.
+    pub reused: usize,
+    /// Of the files that were read now.
+    pub reports: Vec<Report>,
+}
+
+/// About how many bytes a row takes in a file.
+fn bytes_of_a_row(schema: &Schema) -> u64 {
+    let encoding = Encoding::new(schema);
+    let features = match encoding.storage() {
+        Storage::Dense => 4 * encoding.width() as u64,
+        Storage::Csr => 4 + (8.0 * encoding.expected_entries()).ceil() as u64,
+    };
+    features + if matches!(schema.target().kind, TargetKind::Classes(_)) { 4 } else { 8 }
+}
+
+impl Cache {
+    /// About how many bytes so many rows take, by public facts alone.
+    pub fn bytes(schema: &Schema, rows: u64) -> u64 {
+        rows.saturating_mul(bytes_of_a_row(schema))
+    }
+
+    /// Opens the cache of a table, under this folder; it is made where there is none.
+    pub fn open(
+        under: &Path,
+        table: &Path,
+        schema: &Schema,
+        lasting: Lasting,
+    ) -> Result<Self, BlockError> {
+        let table = fs::canonicalize(table).unwrap_or_else(|_| table.into());
+        let name = keyed::hash("table", &KEY, &[path_bytes(&table).as_slice(), &written(schema)]);
+        let folder = under.join(format!(".privet-rows-{name:016x}"));
+        let failed = |source| BlockError::File { path: folder.display().to_string(), source };
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        match builder.create(&folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(failed(error));
+            }
+            _ => {}
+        }
+        let lock = File::create(folder.join("lock")).map_err(failed)?;
+        // Where the file system knows no locks, nobody can be told apart.
+        if matches!(lock.try_lock(), Err(fs::TryLockError::WouldBlock)) {
+            return Err(BlockError::InUse { folder: folder.display().to_string() });
+        }
+        LIVE.lock().unwrap_or_else(PoisonError::into_inner).push((folder.clone(), lasting));
+        // What another process had begun.
+        tidy(&folder, Lasting::Kept);
+        Ok(Self { folder, lasting, _lock: lock })
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Refuses where so many rows would not fit on the disk.
+    pub fn check_room(&self, schema: &Schema, rows: u64) -> Result<(), BlockError> {
+        let there: u64 = fs::read_dir(&self.folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|entry| Some(entry.metadata().ok()?.len()))
+            .sum();
+        let needed = Self::bytes(schema, rows).saturating_sub(there);
+        match free(&self.folder) {
+            Some(free) if free < needed => {
+                let folder = self.folder.display().to_string();
+                Err(BlockError::Full { folder, needed: needed - free })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Encodes the files of a table that are not encoded yet, as many at a time as fit into so much memory. Of several
+    /// that cannot be read, the first is told.
+    pub fn encode(
+        &self,
+        files: &[PathBuf],
+        schema: &Schema,
+        options: &ReadOptions<'_>,
+        memory: u64,
+    ) -> Result<Encoded, DataError> {
+        let at_a_time = (memory / A_FILE).clamp(1, rayon::current_num_threads() as u64) as usize;
+        // The callback of progress stays on its thread.
+        let (purpose, unit_key, any_storage) =
+            (options.purpose, options.unit_key, options.any_storage);
+        let failed = AtomicBool::new(false);
+        let first = files.first().map(|file| Place::Path(file.clone()));
+        let encode = |(place, file): (usize, &PathBuf)| {
+            if failed.load(Ordering::Relaxed) {
+                return None;
+            }
+            let options =
+                ReadOptions { purpose, unit_key, any_storage, allow_empty: true, progress: None };
+            let encoded = self.encode_file(place, file, schema, &options);
+            failed.fetch_or(encoded.is_err(), Ordering::Relaxed);
+            Some(encoded.map_err(|error| match &first {
+                Some(first) => error.differing_from(first),
+                None => error,
+            }))
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(at_a_time).build();
+        let all: Vec<_> = match pool {
+            Ok(pool) => pool.install(|| files.par_iter().enumerate().map(encode).collect()),
+            Err(_) => files.iter().enumerate().map(encode).collect(),
+        };
+        let (mut encoded, mut rows) =
+            (Encoded { files: Vec::new(), reused: 0, reports: Vec::new() }, 0);
+        for one in all.into_iter().flatten() {
+            let (path, report) = one?;
+            rows += BlockFile::open(&path)?.rows();
+            encoded.reused += usize::from(report.is_none());
+            encoded.reports.extend(report);
+            encoded.files.push(path);
+        }
+        if rows == 0 && !options.allow_empty {
+            return Err(DataError::Empty { file: first.unwrap_or(Place::Memory) });
+        }
+        self.remove_others(&encoded.files);
+        Ok(encoded)
+    }
+
+    /// The file of rows of one file of the table, and what was seen if it was read now.
+    fn encode_file(
+        &self,
+        place: usize,
+        file: &Path,
+        schema: &Schema,
+        options: &ReadOptions<'_>,
+    ) -> Result<(PathBuf, Option<Report>), DataError> {
+        let before = stamp(file, schema)?;
+        let path = self.folder.join(format!("{place:06}-{before:016x}.rows"));
+        // One that was cut short or changed is refused, and made again.
+        if BlockFile::open(&path).is_ok() {
+            return Ok((path, None));
+        }
+        let mut writer = BlockWriter::create(&path)?;
+        let mut keep = |rows: &crate::Dataset| Ok(writer.push(rows)?);
+        let report = read_pieces(file, schema, options, BLOCK_ROWS, &mut keep)
+            .map_err(|error| self.full(error, file))?;
+        if stamp(file, schema)? != before {
+            let source =
+                io::Error::other("it changed while it was read; leave it alone and try again");
+            return Err(DataError::File { file: Place::Path(file.into()), source });
+        }
+        writer.finish().map_err(|error| self.full(error.into(), file))?;
+        Ok((path, Some(report)))
+    }
+
+    /// The same error, or that the disk is full, and what about is missing: encoded rows are hardly ever larger than four
+    /// times their text.
+    fn full(&self, error: DataError, file: &Path) -> DataError {
+        match error {
+            DataError::NotKept(BlockError::File { source, .. })
+                if source.kind() == io::ErrorKind::StorageFull =>
+            {
+                let text = fs::metadata(file).map_or(0, |found| found.len());
+                let folder = self.folder.display().to_string();
+                BlockError::Full { folder, needed: text.saturating_mul(4) }.into()
+            }
+            error => error,
+        }
+    }
+
+    /// Removes files of rows that belong to no file of the table any more.
+    fn remove_others(&self, wanted: &[PathBuf]) {
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.extension().is_some_and(|ending| ending == "rows") && !wanted.contains(&path) {
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+
+    /// All went well: leaves what is to last then.
+    pub fn done(mut self) {
+        if self.lasting == Lasting::UntilDone {
+            self.lasting = Lasting::Never;
+        }
+    }
+}
+
+impl Drop for Cache {
+    fn drop(&mut self) {
+        tidy(&self.folder, self.lasting);
+        let mut live = LIVE.lock().unwrap_or_else(PoisonError::into_inner);
+        live.retain(|(folder, _)| *folder != self.folder);
+    }
+}
+
+/// What tells one state of a file from another.
+fn stamp(file: &Path, schema: &Schema) -> Result<u64, DataError> {
+    let failed = |source| DataError::File { file: Place::Path(file.into()), source };
+    let found = fs::metadata(file).map_err(failed)?;
+    if !found.is_file() {
+        return Err(failed(io::Error::new(
+            io::ErrorKind::NotFound,
+            "a table that is encoded on disk may be read more than once; a file is accepted, not a pipe",
+        )));
+    }
+    let changed = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let changed = changed.map_or(0, |since| since.as_nanos());
+    let path = fs::canonicalize(file).unwrap_or_else(|_| file.into());
+    let parts: [&[u8]; 4] =
+        [&path_bytes(&path), &found.len().to_le_bytes(), &changed.to_le_bytes(), &written(schema)];
+    Ok(keyed::hash("file", &KEY, &parts))
+}
+
+fn path_bytes(path: &Path) -> Vec<u8> {
+    path.as_os_str().as_encoded_bytes().to_vec()
+}
+
+/// The schema as it is written down, and the version that encodes by it.
+fn written(schema: &Schema) -> Vec<u8> {
+    let mut bytes = serde_json::to_vec(schema).unwrap_or_default();
+    bytes.extend_from_slice(env!("CARGO_PKG_VERSION").as_bytes());
+    bytes
+}
+
+/// Bytes that are free on the disk of a folder, where that can be told.
+#[cfg(unix)]
+fn free(folder: &Path) -> Option<u64> {
+    let found = rustix::fs::statvfs(folder).ok()?;
+    Some(found.f_bavail.saturating_mul(found.f_frsize))
+}
+
+#[cfg(not(unix))]
+fn free(_folder: &Path) -> Option<u64> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::BlockFiles;
+    use crate::read::read;
+
+    const SCHEMA: &str = "bias = true\n[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\n\
+        classes = [\"a\", \"b\"]\n[[columns]]\nname = \"x\"\ntype = \"number\"\nbounds = [0, 1000]\n";
+
+    fn part(folder: &Path, name: &str, from: usize, to: usize) {
+        let lines =
+            (from..to).map(|k| format!("{},{}\n", k % 1000, if k % 3 == 0 { "a" } else { "b" }));
+        fs::write(folder.join(name), format!("x,y\n{}", lines.collect::<String>())).unwrap();
+    }
+
+    fn names(cache: &Cache) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(cache.folder())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_cache_is_taken_up_again_and_holds_the_rows_of_the_table() {
+        let (folder, under) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let schema = Schema::from_toml(SCHEMA).unwrap();
+        part(folder.path(), "a.csv", 0, 6000);
+        part(folder.path(), "b.csv", 6000, 6000);
+        part(folder.path(), "c.csv", 6000, 15_000);
+        let files = crate::read::files_of(folder.path()).unwrap();
+        let open = |lasting| Cache::open(under.path(), folder.path(), &schema, lasting).unwrap();
+        let options = ReadOptions::default();
+        let encode = |cache: &Cache| cache.encode(&files, &schema, &options, 1 << 30).unwrap();
+
+        let cache = open(Lasting::UntilDone);
+        let encoded = encode(&cache);
+        assert_eq!((encoded.files.len(), encoded.reused), (3, 0));
+        let rows = BlockFiles::open(&encoded.files).unwrap();
+        let whole = read(folder.path(), &schema, &options).unwrap();
+        assert_eq!(rows.rows(), 15_000);
+        let piece = rows.piece(5000..11_000).unwrap();
+        let places: Vec<usize> = (5000..11_000).collect();
+        let expected = whole.select(&places);
+        assert!(piece.target == expected.target);
+        assert!((0..6000).all(|k| piece.features.dense_row(k) == expected.features.dense_row(k)));
+        assert!(rows.rows_at(&[1, 5999, 6000, 14_999]).unwrap().rows() == 4);
+        let refused = Cache::open(under.path(), folder.path(), &schema, Lasting::Never);
+        assert!(matches!(refused, Err(BlockError::InUse { .. })), "one at a time");
+        assert!(matches!(cache.check_room(&schema, 1 << 50), Err(BlockError::Full { .. })));
+        cache.check_room(&schema, 15_000).unwrap();
+
+        // Interrupted: what was begun goes, what was finished stays, and one that was cut is made again.
+        fs::write(cache.folder().join(".half-xyz"), "begun").unwrap();
+        let cut = encoded.files[2].clone();
+        let bytes = fs::read(&cut).unwrap();
+        fs::write(&cut, &bytes[..bytes.len() / 2]).unwrap();
+        drop(cache);
+        let cache = open(Lasting::UntilDone);
+        assert!(names(&cache).iter().all(|name| !name.starts_with(".half-")));
+        assert_eq!(encode(&cache).reused, 2);
+        assert_eq!(fs::read(&cut).unwrap(), bytes);
+
+        // A file that changed is encoded again, and its old rows go.
+        drop(cache);
+        part(folder.path(), "c.csv", 6000, 15_001);
+        let cache = open(Lasting::UntilDone);
+        let encoded = encode(&cache);
+        assert_eq!((encoded.reused, BlockFiles::open(&encoded.files).unwrap().rows()), (2, 15_001));
+        assert_eq!(names(&cache).len(), 4);
+        cache.done();
+        assert_eq!(fs::read_dir(under.path()).unwrap().count(), 0, "nothing is left");
+    }
+
+    #[test]
+    fn a_bad_file_is_named_and_columns_that_differ_name_both() {
+        let (folder, under) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let schema = Schema::from_toml(SCHEMA).unwrap();
+        part(folder.path(), "a.csv", 0, 10);
+        part(folder.path(), "b.csv", 0, 10);
+        let cache = Cache::open(under.path(), folder.path(), &schema, Lasting::Never).unwrap();
+        let refused = |text: &str| {
+            fs::write(folder.path().join("b.csv"), text).unwrap();
+            let files = crate::read::files_of(folder.path()).unwrap();
+            let encoded = cache.encode(&files, &schema, &ReadOptions::default(), 0);
+            let together = read(folder.path(), &schema, &ReadOptions::default());
+            let words = encoded.unwrap_err().to_string();
+            assert_eq!(words, together.err().unwrap().to_string());
+            words
+        };
+        let words = refused("x,y\n1,a\nnine,a\n");
+        assert!(words.contains("b.csv, row 3") && !words.contains("nine"), "{words}");
+        let words = refused("x,z\n1,a\n");
+        assert!(words.contains("b.csv") && words.contains("a.csv"), "{words}");
+        let words = refused("x,y,z\n1,a,3\n");
+        assert!(words.contains("b.csv") && words.contains("a.csv"), "{words}");
+        let folder = cache.folder().to_path_buf();
+        drop(cache);
+        assert!(!folder.exists());
+    }
+}

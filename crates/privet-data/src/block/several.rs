@@ -1,0 +1,96 @@
+//! Several files of rows as one table.
+
+use super::read::Gathered;
+use super::{BlockError, BlockFile, Kind};
+use crate::Dataset;
+use std::ops::Range;
+use std::path::Path;
+
+/// Finished files of rows of one kind, one after the other. A row's place is that in all of them together.
+#[derive(Debug)]
+pub struct BlockFiles {
+    files: Vec<BlockFile>,
+    /// The place of the first row of each file.
+    starts: Vec<usize>,
+    rows: usize,
+    kind: Kind,
+}
+
+impl BlockFiles {
+    /// Opens files that hold rows of the same kind; at least one.
+    pub fn open<P: AsRef<Path>>(paths: &[P]) -> Result<Self, BlockError> {
+        let open = |path: &P| BlockFile::open(path.as_ref());
+        let files: Vec<BlockFile> = paths.iter().map(open).collect::<Result<_, _>>()?;
+        let kind =
+            files.first().ok_or(BlockError::Mixed { what: "no file of rows was named" })?.kind();
+        if files.iter().any(|file| file.kind() != kind) {
+            return Err(BlockError::Mixed { what: "columns, storage, classes or units differ" });
+        }
+        let (mut starts, mut rows) = (Vec::new(), 0);
+        for file in &files {
+            starts.push(rows);
+            rows += file.rows();
+        }
+        Ok(Self { files, starts, rows, kind })
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.kind.columns
+    }
+
+    /// Entries stored in all.
+    pub fn entries(&self) -> usize {
+        self.files.iter().map(BlockFile::entries).sum()
+    }
+
+    /// Consecutive rows, as they were written.
+    ///
+    /// # Panics
+    /// When there are no such rows.
+    pub fn piece(&self, rows: Range<usize>) -> Result<Dataset, BlockError> {
+        assert!(rows.start <= rows.end && rows.end <= self.rows, "no such rows");
+        let mut gathered = Gathered::for_rows(self.kind, rows.len());
+        for (file, within) in self.parts(rows) {
+            file.gather(within, &mut gathered)?;
+        }
+        Ok(gathered.finish())
+    }
+
+    /// The named rows; places ascending.
+    ///
+    /// # Panics
+    /// When there are no such rows.
+    pub fn rows_at(&self, places: &[usize]) -> Result<Dataset, BlockError> {
+        assert!(places.is_sorted() && places.last().is_none_or(|last| *last < self.rows));
+        let mut gathered = Gathered::for_rows(self.kind, places.len());
+        let mut rest = places;
+        for (file, start) in self.files.iter().zip(&self.starts) {
+            let end = start + file.rows();
+            let (here, later) = rest.split_at(rest.partition_point(|place| *place < end));
+            rest = later;
+            let within: Vec<usize> = here.iter().map(|place| place - start).collect();
+            file.gather_at(&within, &mut gathered)?;
+        }
+        Ok(gathered.finish())
+    }
+
+    /// Tells the system that these rows will be read soon. Nothing depends on it.
+    pub fn expect(&self, rows: Range<usize>) {
+        self.parts(rows.start.min(self.rows)..rows.end.min(self.rows))
+            .for_each(|(file, within)| file.expect(within));
+    }
+
+    /// The files that hold these rows, and which of theirs they are.
+    fn parts(&self, rows: Range<usize>) -> impl Iterator<Item = (&BlockFile, Range<usize>)> {
+        self.files.iter().zip(&self.starts).filter_map(move |(file, start)| {
+            let within = rows.start.max(*start)..rows.end.min(start + file.rows());
+            (within.start < within.end).then(|| (file, within.start - start..within.end - start))
+        })
+    }
+}

@@ -1,0 +1,78 @@
+//! Rows on other machines give the model that memory gives, bit for bit, however they are cut up among
+//! them; what comes back of other rows than those asked for is refused.
+
+use crate::common::{Case, data, elsewhere};
+use privet_data::matrix::{DenseMatrix, Matrix};
+use privet_dp::noise::FixedSeed;
+use privet_learn::{LearnError, Request, admit_piece, plan};
+use privet_optim::sum::Table;
+use std::sync::atomic::AtomicBool;
+
+const ROWS: usize = 3000;
+
+fn weights(request: &Request, table: &dyn Table) -> Result<Vec<Vec<f64>>, LearnError> {
+    let release = plan(request)?.run(table, &mut FixedSeed::new(11), &AtomicBool::new(false))?;
+    Ok(release.value().weights.clone())
+}
+
+#[test]
+fn learners_that_ask_for_sums_give_the_same_bits_from_other_machines() {
+    let methods =
+        ["gd", "centred-gd", "sgd", "amp", "objective", "output", "ssp", "linear", "auto"];
+    for classes in [2, 3] {
+        let data = data(ROWS, classes, 5);
+        for method in methods {
+            let request = Case::of(method).rows(ROWS as u64).classes(classes);
+            let from_memory = weights(&request, &data).unwrap();
+            for machines in [1, 2, 7] {
+                let table = elsewhere(&data, machines, |_| {});
+                let found = weights(&request, &table);
+                assert_eq!(found.unwrap(), from_memory, "{method}, {classes} classes, {machines}");
+                assert!(table.elsewhere().asked() > 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn answers_of_other_rows_or_kinds_are_refused() {
+    let data = data(ROWS, 2, 5);
+    let meddling: [fn(&mut Vec<Vec<u8>>); 4] = [
+        |parts| drop(parts.pop()),
+        |parts| parts.push(parts[0].clone()),
+        |parts| _ = parts[0].pop(),
+        |parts| parts[0].clear(),
+    ];
+    for method in ["gd", "centred-gd", "amp", "ssp", "sgd"] {
+        let request = Case::of(method).rows(ROWS as u64);
+        for (number, meddle) in meddling.into_iter().enumerate() {
+            let refused = weights(&request, &elsewhere(&data, 3, meddle));
+            assert!(refused.is_err(), "{method}, {number}");
+        }
+    }
+}
+
+#[test]
+fn a_learner_that_needs_rows_refuses_other_machines_in_words() {
+    let data = data(ROWS, 2, 5);
+    let table = elsewhere(&data, 2, |_| {});
+    let refused = weights(&Case::of("psgd").rows(ROWS as u64), &table).unwrap_err();
+    assert!(matches!(refused, LearnError::NeedsMemory { .. }), "{refused}");
+}
+
+#[test]
+fn a_piece_is_admitted_by_the_rule_of_the_whole() {
+    let data = data(ROWS, 2, 5);
+    let request = plan(&Case::of("gd").rows(ROWS as u64)).unwrap().request().clone();
+    admit_piece(&request, &data.select(&[1, 2, 3])).unwrap();
+    admit_piece(&request, &data.select(&[])).unwrap();
+    let mut long = data.select(&[1, 2, 3]);
+    long.features = match long.features {
+        Matrix::Dense(dense) => {
+            let values = dense.values().iter().map(|x| x * 1000.0 + 1000.0).collect();
+            Matrix::Dense(DenseMatrix::new(values, 3, dense.columns()))
+        }
+        other => other,
+    };
+    assert!(matches!(admit_piece(&request, &long), Err(LearnError::DataShape(_))));
+}

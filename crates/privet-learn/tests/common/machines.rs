@@ -1,0 +1,82 @@
+//! Machines that keep rows, in this process.
+
+use privet_data::{Dataset, block};
+use privet_optim::sum::{
+    Asking, Elsewhere, Kept, RecordsError, Remote, answered, merged, pieces, rows_at,
+};
+use std::sync::Mutex;
+
+/// Machines with a block each, to which questions go as text and from which answers come as bytes.
+pub struct Machines {
+    blocks: Vec<Vec<u8>>,
+    /// What is done to the parts of every answer.
+    meddle: fn(&mut Vec<Vec<u8>>),
+    asked: Mutex<usize>,
+}
+
+impl Machines {
+    /// How many questions were asked.
+    pub fn asked(&self) -> usize {
+        *self.asked.lock().unwrap()
+    }
+
+    fn rows(&self) -> Dataset {
+        block::from_bytes(&self.blocks).unwrap()
+    }
+}
+
+impl Elsewhere for Machines {
+    fn ask(&self, asking: &Asking) -> Result<Vec<Vec<u8>>, RecordsError> {
+        *self.asked.lock().unwrap() += 1;
+        let asking: Asking = serde_json::from_str(&serde_json::to_string(asking).unwrap()).unwrap();
+        let mut parts = Vec::new();
+        match &asking {
+            Asking::Inner { rows, pieces: count, .. } => {
+                let all = self.rows();
+                for piece in 0..*count {
+                    let places: Vec<usize> = pieces::rows_of(piece, *count, *rows).collect();
+                    parts.push(answered(&asking, &all.select(&places))?);
+                }
+            }
+            Asking::Rows { places } => {
+                let mut first = 0;
+                for bytes in &self.blocks {
+                    let rows = block::from_bytes(&[bytes]).unwrap();
+                    parts.push(rows_at(places, first, &rows));
+                    first += rows.rows();
+                }
+            }
+            _ => {
+                // Last machine first, all but one put together on the way.
+                for bytes in self.blocks.iter().rev() {
+                    parts.push(answered(&asking, &block::from_bytes(&[bytes]).unwrap())?);
+                }
+                let columns = self.rows().features.columns();
+                let first = parts.pop().unwrap();
+                parts = match parts.is_empty() {
+                    true => vec![first],
+                    false => vec![merged(&asking, columns, &parts)?, first],
+                };
+            }
+        }
+        (self.meddle)(&mut parts);
+        Ok(parts)
+    }
+}
+
+/// A table that so many machines keep.
+pub fn elsewhere(
+    data: &Dataset,
+    machines: usize,
+    meddle: fn(&mut Vec<Vec<u8>>),
+) -> Remote<Machines> {
+    let some = |machine| {
+        let places: Vec<usize> = pieces::rows_of(machine, machines, data.rows()).collect();
+        data.select(&places)
+    };
+    let each: Vec<Dataset> = (0..machines).map(some).collect();
+    let kept: Vec<Kept> = each.iter().map(|rows| Kept::of(rows).unwrap()).collect();
+    let blocks = each.iter().map(block::to_bytes).collect();
+    let machines = Machines { blocks, meddle, asked: Mutex::new(0) };
+    Remote::new(machines, Kept::of_all(&kept).unwrap())
+}

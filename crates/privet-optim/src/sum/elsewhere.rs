@@ -1,0 +1,251 @@
+//! Rows that other machines keep: what is asked of them, and how they answer.
+//!
+//! An [`Asking`] is plain data. A machine answers it for rows that it has ([`answered`]), and answers are
+//! put together ([`merged`]) in any order where sums are exact, in the order of their pieces where they are
+//! not ([`super::pieces`]). [`super::Remote`] is the table that asks.
+
+use super::carried::Carried;
+use super::memory::{Norms, norms_of};
+use super::question::Answering;
+use super::table::other_target;
+use super::{Block, Exact, Inner, Labels, RecordsError, Statistic};
+use crate::loss::Loss;
+use privet_data::Dataset;
+use privet_data::block;
+use privet_data::centre::Centre;
+use privet_data::matrix::Matrix;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::cell::RefCell;
+
+/// What is asked of rows elsewhere, as plain data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Asking {
+    /// A sum that is to be released: parts of any rows, in any order.
+    Exact {
+        /// Of the problem.
+        labels: Labels,
+        /// What is taken from every row before, if anything is.
+        moved: Option<Centre>,
+        /// The sum.
+        question: Exact,
+    },
+    /// A sum on a solver's way: a part for each piece, in their order.
+    Inner {
+        /// Of the problem.
+        labels: Labels,
+        /// What is taken from every row before, if anything is.
+        moved: Option<Centre>,
+        /// The sum.
+        question: Inner,
+        /// How many rows there are in all.
+        rows: usize,
+        /// How many pieces they are cut into.
+        pieces: usize,
+    },
+    /// How many rows have a label that a loss does not accept.
+    Unaccepted {
+        /// Of the problem.
+        labels: Labels,
+        /// The loss.
+        loss: Loss,
+    },
+    /// The rows at these places, ascending, as blocks in their order.
+    Rows {
+        /// From 0, in the order of all rows.
+        places: Vec<usize>,
+    },
+}
+
+/// What is known of rows that are kept elsewhere: their number and shape, no more.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kept {
+    rows: usize,
+    columns: usize,
+    entries: usize,
+    norms: Norms,
+}
+
+impl Kept {
+    /// Of rows that are here.
+    pub fn of(rows: &Dataset) -> Result<Self, RecordsError> {
+        let entries = match &rows.features {
+            Matrix::Dense(dense) => dense.values().len(),
+            Matrix::Csr(csr) => csr.values().len(),
+        };
+        let norms = norms_of(&rows.features, 0)?;
+        Ok(Self { rows: rows.rows(), columns: rows.features.columns(), entries, norms })
+    }
+
+    /// Of several that are kept apart; `None` for none, or where their columns differ.
+    pub fn of_all(each: &[Self]) -> Option<Self> {
+        let (first, rest) = each.split_first()?;
+        rest.iter().try_fold(*first, |all, next| {
+            (all.columns == next.columns).then(|| Self {
+                rows: all.rows + next.rows,
+                columns: all.columns,
+                entries: all.entries + next.entries,
+                norms: all.norms.and(next.norms),
+            })
+        })
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// How many encoded columns they have.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Entries stored in all.
+    pub fn entries(&self) -> usize {
+        self.entries
+    }
+
+    /// Stored entries of the longest row.
+    pub fn longest_row(&self) -> usize {
+        self.norms.longest_row
+    }
+
+    /// Upper bound on every row's Euclidean norm.
+    pub fn radius(&self) -> f64 {
+        self.norms.radius(self.columns)
+    }
+}
+
+/// The answer for these rows, as one piece: bytes that [`merged`] reads.
+pub fn answered(asking: &Asking, rows: &Dataset) -> Result<Vec<u8>, RecordsError> {
+    let of = |labels: &Labels| labels.of(&rows.target).ok_or_else(other_target);
+    match asking {
+        Asking::Exact { labels, moved, question } => {
+            let part = Part::new(rows, moved.as_ref(), of(labels)?)?;
+            question.put(&part)?;
+            Ok(part.taken())
+        }
+        Asking::Inner { labels, moved, question, .. } => {
+            let part = Part::new(rows, moved.as_ref(), of(labels)?)?;
+            question.put(&part)?;
+            Ok(part.taken())
+        }
+        Asking::Unaccepted { labels, loss } => {
+            let labels = of(labels)?;
+            let refused = labels.iter().filter(|y| !loss.accepts(**y)).count();
+            Ok((refused as u64).bytes())
+        }
+        // Which of these rows are meant depends on where they begin: see `rows_at`.
+        Asking::Rows { .. } => Err(odd()),
+    }
+}
+
+/// Those of the rows at `places` that are among these, of which the first is at `first`: a block.
+pub fn rows_at(places: &[usize], first: usize, rows: &Dataset) -> Vec<u8> {
+    let from = places.partition_point(|place| *place < first);
+    let upto = places.partition_point(|place| *place < first + rows.rows());
+    let here: Vec<usize> = places[from..upto].iter().map(|place| place - first).collect();
+    block::to_bytes(&rows.select(&here))
+}
+
+/// Several answers to one question as one; of exact ones in any order, of others in that of their pieces.
+pub fn merged(
+    asking: &Asking,
+    columns: usize,
+    parts: &[impl AsRef<[u8]>],
+) -> Result<Vec<u8>, RecordsError> {
+    let mut rows = 0_u64;
+    for part in parts {
+        rows = rows.saturating_add(u64::read(&mut part.as_ref()).ok_or_else(odd)?);
+    }
+    let sum = match asking {
+        Asking::Exact { moved, question, .. } => {
+            let columns = columns + usize::from(moved.is_some());
+            question.put(&Merging { parts, columns })?.sum_bytes()
+        }
+        Asking::Unaccepted { .. } => return Ok(rows.bytes()),
+        Asking::Inner { .. } | Asking::Rows { .. } => return Err(odd()),
+    };
+    let mut bytes = rows.bytes();
+    bytes.extend_from_slice(&sum);
+    Ok(bytes)
+}
+
+/// What came back is no answer to what was asked.
+pub(super) fn odd() -> RecordsError {
+    RecordsError::BackEnd(
+        "an answer is not of the kind, the length or the rows that were asked for".into(),
+    )
+}
+
+/// Rows that are summed as one piece; keeps what they sum to.
+struct Part<'a> {
+    features: Cow<'a, Matrix>,
+    labels: Vec<f64>,
+    bytes: RefCell<Vec<u8>>,
+}
+
+impl<'a> Part<'a> {
+    fn new(
+        rows: &'a Dataset,
+        moved: Option<&Centre>,
+        labels: Vec<f64>,
+    ) -> Result<Self, RecordsError> {
+        if let Some(row) = labels.iter().position(|y| !(-1.0..=1.0).contains(y)) {
+            return Err(RecordsError::Label { row });
+        }
+        let features = match moved {
+            Some(centre) if centre.columns() == rows.features.columns() => {
+                Cow::Owned(centre.rows(&rows.features))
+            }
+            Some(_) => return Err(odd()),
+            None => Cow::Borrowed(&rows.features),
+        };
+        Ok(Self { features, labels, bytes: Default::default() })
+    }
+
+    /// How many rows, then their sum.
+    fn taken(self) -> Vec<u8> {
+        self.bytes.into_inner()
+    }
+}
+
+impl Answering for Part<'_> {
+    fn answer<S: Statistic>(&self, statistic: &S) -> Result<S::Sum, RecordsError> {
+        let mut sum = statistic.zero(self.features.columns());
+        statistic.add(Block::new(&self.features, 0, &self.labels), &mut sum);
+        let mut bytes = (self.labels.len() as u64).bytes();
+        sum.write(&mut bytes);
+        self.bytes.replace(bytes);
+        Ok(sum)
+    }
+}
+
+/// Partial sums that came back, merged in the order in which they are given.
+pub(super) struct Merging<'a, B> {
+    pub parts: &'a [B],
+    pub columns: usize,
+}
+
+impl<B: AsRef<[u8]>> Answering for Merging<'_, B> {
+    fn answer<S: Statistic>(&self, statistic: &S) -> Result<S::Sum, RecordsError> {
+        let zero = statistic.zero(self.columns);
+        let length = zero.bytes().len();
+        let mut total: Option<S::Sum> = None;
+        for part in self.parts {
+            let mut bytes = part.as_ref();
+            u64::read(&mut bytes).ok_or_else(odd)?;
+            if bytes.len() != length {
+                return Err(odd());
+            }
+            let sum = S::Sum::read(&mut bytes).filter(|_| bytes.is_empty()).ok_or_else(odd)?;
+            match &mut total {
+                Some(total) => statistic.merge(total, sum),
+                None => total = Some(sum),
+            }
+        }
+        Ok(total.unwrap_or(zero))
+    }
+}

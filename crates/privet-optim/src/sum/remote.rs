@@ -1,0 +1,232 @@
+//! The back end of other machines: a table whose rows are asked, never fetched.
+//!
+//! Whoever implements [`Elsewhere`] carries an [`Asking`] to the machines that keep the rows and brings the
+//! parts of the answer back. Here they are put together: exact sums as they come, others in the order of
+//! their pieces, so that a model has the same bits as from memory. How many rows each part is of is checked,
+//! so that none is counted twice or left out. Noise is drawn by whoever holds this table, and nowhere else.
+
+use super::carried::Carried;
+use super::elsewhere::{Asking, Kept, Merging, odd};
+use super::{Exact, ExactAnswer, Inner, InnerAnswer, Labels, Records, RecordsError, Table, pieces};
+use crate::loss::Loss;
+use privet_data::Dataset;
+use privet_data::block;
+use privet_data::centre::Centre;
+
+/// Machines that keep rows.
+pub trait Elsewhere: Send + Sync {
+    /// The parts of an answer: of an [`Asking::Inner`] one for each piece, in their order.
+    fn ask(&self, asking: &Asking) -> Result<Vec<Vec<u8>>, RecordsError>;
+}
+
+/// A table on other machines, every row of which was admitted there.
+pub struct Remote<E> {
+    elsewhere: E,
+    kept: Kept,
+}
+
+impl<E> std::fmt::Debug for Remote<E> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Remote(withheld)")
+    }
+}
+
+impl<E: Elsewhere> Remote<E> {
+    /// Rows of which so much is known; whoever keeps them has admitted each by the plan's own rule.
+    pub fn new(elsewhere: E, kept: Kept) -> Self {
+        Self { elsewhere, kept }
+    }
+
+    /// Who carries questions.
+    pub fn elsewhere(&self) -> &E {
+        &self.elsewhere
+    }
+
+    fn view(&self, moved: Option<Centre>) -> View<'_, E> {
+        View { table: self, moved }
+    }
+}
+
+/// Its rows, as they are or less a public vector.
+struct View<'a, E> {
+    table: &'a Remote<E>,
+    moved: Option<Centre>,
+}
+
+impl<'a, E: Elsewhere> View<'a, E> {
+    fn columns(&self) -> usize {
+        self.table.kept.columns() + usize::from(self.moved.is_some())
+    }
+
+    fn labelled(&self, labels: &Labels) -> Labelled<'a, E> {
+        let view = Self { table: self.table, moved: self.moved.clone() };
+        Labelled { view, labels: labels.clone() }
+    }
+}
+
+/// Rows elsewhere are not shown.
+fn not_shown() -> RecordsError {
+    RecordsError::BackEnd("rows on other machines are not shown, only summed".into())
+}
+
+impl<E: Elsewhere> Table for Remote<E> {
+    fn rows(&self) -> usize {
+        self.kept.rows()
+    }
+
+    fn columns(&self) -> usize {
+        self.kept.columns()
+    }
+
+    fn in_memory(&self) -> Option<&Dataset> {
+        None
+    }
+
+    fn visit(
+        &self,
+        _see: &mut dyn FnMut(&Dataset) -> Result<(), RecordsError>,
+    ) -> Result<(), RecordsError> {
+        Err(not_shown())
+    }
+
+    fn rows_at(&self, places: &[usize]) -> Result<Dataset, RecordsError> {
+        if !places.is_sorted() || places.last().is_some_and(|last| *last >= self.kept.rows()) {
+            return Err(RecordsError::BackEnd("no such row".into()));
+        }
+        let parts = self.elsewhere.ask(&Asking::Rows { places: places.to_vec() })?;
+        let rows = block::from_bytes(&parts).map_err(|_| odd())?;
+        let fits = rows.rows() == places.len() && rows.features.columns() == self.columns();
+        if fits { Ok(rows) } else { Err(odd()) }
+    }
+
+    fn is_vouched_for(&self) -> bool {
+        true
+    }
+
+    fn offers_less(&self) -> bool {
+        true
+    }
+
+    fn less(&self, centre: &Centre) -> Result<Box<dyn Table + '_>, RecordsError> {
+        Ok(Box::new(self.view(Some(centre.clone()))))
+    }
+
+    fn problem(&self, labels: &Labels) -> Result<Box<dyn Records + '_>, RecordsError> {
+        Ok(Box::new(self.view(None).labelled(labels)))
+    }
+}
+
+impl<E: Elsewhere> Table for View<'_, E> {
+    fn rows(&self) -> usize {
+        self.table.kept.rows()
+    }
+
+    fn columns(&self) -> usize {
+        self.columns()
+    }
+
+    fn in_memory(&self) -> Option<&Dataset> {
+        None
+    }
+
+    fn visit(
+        &self,
+        _see: &mut dyn FnMut(&Dataset) -> Result<(), RecordsError>,
+    ) -> Result<(), RecordsError> {
+        Err(not_shown())
+    }
+
+    fn rows_at(&self, _places: &[usize]) -> Result<Dataset, RecordsError> {
+        Err(not_shown())
+    }
+
+    fn is_vouched_for(&self) -> bool {
+        true
+    }
+
+    fn problem(&self, labels: &Labels) -> Result<Box<dyn Records + '_>, RecordsError> {
+        Ok(Box::new(self.labelled(labels)))
+    }
+}
+
+/// Rows with the labels of one problem.
+struct Labelled<'a, E> {
+    view: View<'a, E>,
+    labels: Labels,
+}
+
+impl<E: Elsewhere> Labelled<'_, E> {
+    fn ask(&self, asking: &Asking) -> Result<Vec<Vec<u8>>, RecordsError> {
+        self.view.table.elsewhere.ask(asking)
+    }
+}
+
+/// How many rows a part is of.
+fn rows_of(part: &[u8]) -> Result<usize, RecordsError> {
+    u64::read(&mut &*part).map(|rows| rows as usize).ok_or_else(odd)
+}
+
+impl<E: Elsewhere> Records for Labelled<'_, E> {
+    fn rows(&self) -> usize {
+        self.view.table.kept.rows()
+    }
+
+    fn columns(&self) -> usize {
+        self.view.columns()
+    }
+
+    fn radius(&self) -> f64 {
+        match &self.view.moved {
+            Some(centre) => Centre::reach(centre.radius()),
+            None => self.view.table.kept.radius(),
+        }
+    }
+
+    fn longest_row(&self) -> usize {
+        self.view.table.kept.longest_row() + usize::from(self.view.moved.is_some())
+    }
+
+    fn entries(&self) -> usize {
+        let more = if self.view.moved.is_some() { self.rows() } else { 0 };
+        self.view.table.kept.entries() + more
+    }
+
+    fn labels_accepted(&self, loss: Loss) -> bool {
+        let asking = Asking::Unaccepted { labels: self.labels.clone(), loss };
+        let none = |parts: Vec<Vec<u8>>| parts.iter().all(|part| rows_of(part) == Ok(0));
+        self.ask(&asking).is_ok_and(none)
+    }
+
+    /// Each exact sum looks for itself, where the rows are.
+    fn look_at_grid(&mut self, _radius: f64) {}
+
+    fn exact(&self, question: &Exact) -> Result<ExactAnswer, RecordsError> {
+        let (labels, moved) = (self.labels.clone(), self.view.moved.clone());
+        let parts = self.ask(&Asking::Exact { labels, moved, question: question.clone() })?;
+        let mut rows = 0_usize;
+        for part in &parts {
+            rows = rows.saturating_add(rows_of(part)?);
+        }
+        if rows != self.rows() {
+            return Err(odd());
+        }
+        question.put(&Merging { parts: &parts, columns: self.columns() })
+    }
+
+    fn inner(&self, question: &Inner) -> Result<InnerAnswer, RecordsError> {
+        let (labels, moved) = (self.labels.clone(), self.view.moved.clone());
+        let (rows, columns) = (self.rows(), self.columns());
+        let count = pieces::pieces(rows, columns, question.bytes(columns));
+        let question = question.clone();
+        let asking = Asking::Inner { labels, moved, question, rows, pieces: count };
+        let parts = self.ask(&asking)?;
+        let as_cut = |(piece, part): (usize, &Vec<u8>)| {
+            rows_of(part) == Ok(pieces::rows_of(piece, count, rows).len())
+        };
+        if parts.len() != count || !parts.iter().enumerate().all(as_cut) {
+            return Err(odd());
+        }
+        let Asking::Inner { question, .. } = &asking else { return Err(odd()) };
+        question.put(&Merging { parts: &parts, columns })
+    }
+}

@@ -1,0 +1,207 @@
+//! Rows that other machines keep: what a worker does with its own, and a plan carried out by asking them.
+//!
+//! A worker encodes a piece of a table (`cluster_encode`), cuts and keeps it as bytes (`cluster_cut`), and
+//! answers questions about it (`cluster_answer`, `cluster_rows`); answers are put together on the way
+//! (`cluster_merge`). [`Machines`] puts a plan's questions to a Python function that carries them there.
+//! Noise is drawn by the process that runs the plan, and nowhere else.
+
+use crate::error::{Failure, Outcome};
+use crate::input;
+use crate::ledger::Paid;
+use crate::noise::source;
+use crate::watched::watched;
+use privet_data::block;
+use privet_data::read::memory;
+use privet_dp::gate::Release;
+use privet_learn::look::count::Count;
+use privet_learn::{Erm, LearnError, Plan, Request, Task, admit_piece};
+use privet_optim::sum::{Asking, Elsewhere, Kept, RecordsError, Remote, answered, merged, rows_at};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyList};
+use std::sync::{Mutex, PoisonError};
+
+/// Which family a request is of, and the request: what a worker is told of a plan.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(tag = "family", content = "request", rename_all = "kebab-case")]
+enum Told {
+    Erm(serde_json::Value),
+    Count(serde_json::Value),
+}
+
+/// What workers are told of a plan for linear models.
+pub fn told_erm(plan: &Plan<Erm>) -> Outcome<String> {
+    Ok(serde_json::to_string(&Told::Erm(serde_json::to_value(plan.request())?))?)
+}
+
+/// The same for counts.
+pub fn told_count(plan: &Plan<Count>) -> Outcome<String> {
+    Ok(serde_json::to_string(&Told::Count(serde_json::to_value(plan.request())?))?)
+}
+
+fn blocks(error: block::BlockError) -> Failure {
+    Failure::value(error)
+}
+
+fn asked(asking: &str) -> Outcome<Asking> {
+    Ok(serde_json::from_str(asking)?)
+}
+
+fn no_answer(error: RecordsError) -> Failure {
+    LearnError::Records(error).into()
+}
+
+/// Encodes, clips and admits the rows of some columns by a plan's request: the bytes that are kept, how many
+/// rows they are, their checksum, and what is known of them as JSON. All rows of a unit must be among them.
+#[pyfunction]
+pub fn cluster_encode<'py>(
+    py: Python<'py>,
+    columns: &Bound<'py, PyList>,
+    told: &str,
+) -> Outcome<(Bound<'py, PyBytes>, usize, u64, String)> {
+    fn encoded<T: Task>(
+        columns: &Bound<'_, PyList>,
+        request: serde_json::Value,
+    ) -> Outcome<privet_data::Dataset> {
+        let request: Request<T> = serde_json::from_value(request)?;
+        // Public facts decide the storage, so that it is the same on every machine.
+        let options = input::to_learn(true, false);
+        let rows = input::table_of(columns, &request.schema, &options)?;
+        admit_piece(&request, &rows)?;
+        Ok(rows)
+    }
+    let rows = match serde_json::from_str(told)? {
+        Told::Erm(request) => encoded::<Erm>(columns, request)?,
+        Told::Count(request) => encoded::<Count>(columns, request)?,
+    };
+    let kept = serde_json::to_string(&Kept::of(&rows).map_err(no_answer)?)?;
+    let bytes = block::to_bytes(&rows);
+    let (count, checksum) = block::print_of(&bytes).map_err(blocks)?;
+    Ok((PyBytes::new(py, &bytes), count, checksum, kept))
+}
+
+/// Some ranges of a block's rows, each a block.
+#[pyfunction]
+pub fn cluster_cut<'py>(
+    py: Python<'py>,
+    bytes: &[u8],
+    ranges: Vec<(usize, usize)>,
+) -> Outcome<Vec<Bound<'py, PyBytes>>> {
+    let rows = block::from_bytes(&[bytes]).map_err(blocks)?;
+    let cut = |(from, to): (usize, usize)| {
+        let places: Vec<usize> = (from..to.min(rows.rows())).collect();
+        PyBytes::new(py, &block::to_bytes(&rows.select(&places)))
+    };
+    Ok(ranges.into_iter().map(cut).collect())
+}
+
+/// How many rows a block has, and its checksum.
+#[pyfunction]
+pub fn cluster_print(bytes: &[u8]) -> Outcome<(usize, u64)> {
+    block::print_of(bytes).map_err(blocks)
+}
+
+/// The answer for the rows of these blocks, which are one piece.
+#[pyfunction]
+pub fn cluster_answer<'py>(
+    py: Python<'py>,
+    asking: &str,
+    bytes: Vec<PyBackedBytes>,
+) -> Outcome<Bound<'py, PyBytes>> {
+    let asking = asked(asking)?;
+    let answer = py.detach(|| {
+        let rows = block::from_bytes(&bytes).map_err(|error| error.to_string())?;
+        answered(&asking, &rows).map_err(|error| error.to_string())
+    });
+    Ok(PyBytes::new(py, &answer.map_err(Failure::value)?))
+}
+
+/// Several answers to a question whose sums are exact, as one.
+#[pyfunction]
+pub fn cluster_merge<'py>(
+    py: Python<'py>,
+    asking: &str,
+    columns: usize,
+    parts: Vec<PyBackedBytes>,
+) -> Outcome<Bound<'py, PyBytes>> {
+    Ok(PyBytes::new(py, &merged(&asked(asking)?, columns, &parts).map_err(no_answer)?))
+}
+
+/// Those of the rows that a question names that are in this block, of which the first is at `first`.
+#[pyfunction]
+pub fn cluster_rows<'py>(
+    py: Python<'py>,
+    asking: &str,
+    first: usize,
+    bytes: &[u8],
+) -> Outcome<Bound<'py, PyBytes>> {
+    let Asking::Rows { places } = asked(asking)? else {
+        return Err(Failure::value("the question is not one for rows"));
+    };
+    let rows = block::from_bytes(&[bytes]).map_err(blocks)?;
+    Ok(PyBytes::new(py, &rows_at(&places, first, &rows)))
+}
+
+/// A number for whose each row is: equal for the rows of one unit. A row of nobody has 0.
+#[pyfunction]
+pub fn cluster_units(unit: &Bound<'_, PyAny>, schema: &crate::schema::Schema) -> Outcome<Vec<i64>> {
+    let (column, rows) = input::one_column(unit, &schema.0)?;
+    Ok(memory::unit_numbers(column.as_ref(), rows, &schema.0)
+        .into_iter()
+        .map(|number| number as i64)
+        .collect())
+}
+
+/// Machines that a Python function asks. What it raised last is kept, for its words.
+struct Machines {
+    ask: Py<PyAny>,
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl Elsewhere for Machines {
+    fn ask(&self, asking: &Asking) -> Result<Vec<Vec<u8>>, RecordsError> {
+        let text = serde_json::to_string(asking)
+            .map_err(|_| RecordsError::BackEnd("the question cannot be written".into()))?;
+        let answer = Python::attach(|py| self.ask.call1(py, (text,))?.extract::<Vec<Vec<u8>>>(py));
+        answer.map_err(|raised| {
+            *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(raised);
+            RecordsError::BackEnd("other machines did not answer".into())
+        })
+    }
+}
+
+/// Carries a plan out on rows that other machines keep: `encode` has them read and tells what is known of
+/// each piece, `ask` carries questions. Paid for first, where a ledger pays.
+pub fn carried_out_elsewhere<T: Task>(
+    py: Python<'_>,
+    plan: &Plan<T>,
+    doing: &str,
+    encode: &Bound<'_, PyAny>,
+    ask: Py<PyAny>,
+    seed: Option<u64>,
+    paid: Option<Paid>,
+) -> Outcome<Release<T::Artefact>> {
+    let mut source = source(seed)?;
+    let read = || -> Outcome<Remote<Machines>> {
+        let known: Vec<String> = encode.call0()?.extract()?;
+        let known: Vec<Kept> =
+            known.iter().map(|text| serde_json::from_str(text)).collect::<Result<_, _>>()?;
+        let kept = Kept::of_all(&known)
+            .ok_or_else(|| Failure::value("no machine keeps a row of this table"))?;
+        Ok(Remote::new(Machines { ask, raised: Mutex::new(None) }, kept))
+    };
+    // What was raised by whoever carries questions says more than that there was no answer.
+    let told = |table: &Remote<Machines>, failure: Failure| {
+        let raised = &table.elsewhere().raised;
+        raised.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(failure, Failure::from)
+    };
+    match paid {
+        None => {
+            let table = read()?;
+            let run = watched(py, |stop| plan.run(&table, source.as_mut(), stop))
+                .and_then(|release| Ok(release?));
+            run.map_err(|failure| told(&table, failure))
+        }
+        Some(paid) => paid.run_elsewhere(py, plan, doing, source.as_mut(), read, told),
+    }
+}

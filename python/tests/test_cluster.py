@@ -1,0 +1,249 @@
+"""Fits on rows that workers keep: the bits of a fit in memory, however rows are cut up, and refusals in words.
+
+The workers are plain functions here; `scripts/spark.sh` has a real cluster.
+"""
+
+import json
+import warnings
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from privet import (
+    Ledger,
+    NotPrivateWarning,
+    PrivacyError,
+    PrivateLinearRegression,
+    PrivateLogisticRegression,
+    Schema,
+    category,
+    cluster,
+    number,
+    verify,
+)
+from privet import count as count_here
+
+ROWS = 6000
+
+
+def frame(rows=ROWS, seed=3):
+    rng = np.random.default_rng(seed)
+    age, ward = rng.uniform(18, 100, rows), rng.choice(["surgery", "medicine", "ear"], rows)
+    dose = np.where(rng.uniform(size=rows) < 0.1, np.nan, rng.uniform(0, 5, rows))
+    risk = (age - 60) / 12 + 2 * (ward == "surgery") - 1 + rng.normal(size=rows)
+    return pd.DataFrame({"age": age, "ward": ward, "dose": dose, "ill": np.where(risk > 0, "yes", "no"), "cost": risk})
+
+
+COLUMNS = {
+    "age": number(18, 100),
+    "ward": category(["medicine", "surgery"], unknown="other"),
+    "dose": number(0, 5, missing="category"),
+}
+CLASSES = Schema(COLUMNS, target="ill", classes=["no", "yes"])
+NUMBER = Schema(COLUMNS, target="cost", target_bounds=(-8, 8))
+
+
+def cut(table, parts):
+    edges = [k * len(table) // parts for k in range(parts + 1)]
+    return [table.iloc[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+
+
+@pytest.fixture(autouse=True)
+def seeded():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPrivateWarning)
+        yield
+
+
+def in_memory(schema, method, table):
+    kind = PrivateLogisticRegression if schema.classes else PrivateLinearRegression
+    model = kind(epsilon=1, method=method, schema=schema, random_state=5)
+    return model.fit(table[list(COLUMNS)], table[schema.target])
+
+
+@pytest.mark.parametrize("method", ["auto", "gd", "centred-gd", "sgd", "amp", "output"])
+def test_a_model_has_the_bits_of_memory_however_rows_are_cut(method):
+    table = frame()
+    expected = in_memory(CLASSES, method, table).model_
+    for partitions in (cut(table, 1), cut(table, 2), [*cut(table, 7), table.iloc[:0]]):
+        found = cluster.fit(partitions, schema=CLASSES, epsilon=1, method=method, random_state=5).model_
+        assert (found.weights() == expected.weights()).all()
+        assert found.request() == expected.request()
+
+
+@pytest.mark.parametrize("method", ["ssp", "amp"])
+def test_numbers_too(method):
+    table = frame()
+    expected = in_memory(NUMBER, method, table)
+    found = cluster.fit(cut(table, 5), schema=NUMBER, epsilon=1, method=method, random_state=5)
+    assert (found.model_.weights() == expected.model_.weights()).all()
+
+
+def test_partitions_may_be_frames_of_any_library():
+    table = frame()
+    expected = in_memory(CLASSES, "gd", table).model_.weights()
+    first, second, third = cut(table, 3)
+    mixed = [pa.Table.from_pandas(first), {name: second[name].to_numpy() for name in second}, third]
+    found = cluster.fit(mixed, schema=CLASSES, epsilon=1, method="gd", random_state=5)
+    assert (found.model_.weights() == expected).all()
+
+
+def engine(pool):
+    """Workers that are threads, and handles that are futures."""
+
+    def run(function, *given):
+        return pool.submit(lambda: function(*[each.result() if isinstance(each, Future) else each for each in given]))
+
+    return {"run": run, "gather": lambda handles: [handle.result() for handle in handles]}
+
+
+def test_an_engine_is_two_functions():
+    table = frame()
+    with ThreadPoolExecutor(24) as pool:
+        for method in ("gd", "amp"):
+            expected = in_memory(CLASSES, method, table).model_.weights()
+            given = {"schema": CLASSES, "epsilon": 1, "method": method, "random_state": 5}
+            found = cluster.fit(cut(table, 20), **given, **engine(pool))
+            assert (found.model_.weights() == expected).all()
+
+
+def test_a_model_is_private_and_verifies():
+    model = cluster.fit(cut(frame(), 3), schema=CLASSES, epsilon=1)
+    assert model.certificate_.epsilon == 1 and verify(model).valid
+    assert model.score(frame(seed=9)[list(COLUMNS)], frame(seed=9)["ill"]) > 0.7
+
+
+def test_counts():
+    table = frame()
+    expected = count_here(table, "ward", schema=CLASSES, epsilon=1, random_state=5)
+    found = cluster.count(cut(table, 4), "ward", schema=CLASSES, epsilon=1, random_state=5)
+    assert found.counts == expected.counts
+
+
+def units(max_records):
+    return Schema(COLUMNS, target="ill", classes=["no", "yes"], unit="person", max_records=max_records)
+
+
+def test_the_rows_kept_of_a_person_are_those_of_memory():
+    table = frame()
+    # Whoever is written with blanks, or as a number elsewhere, is one person all the same.
+    table["person"] = [f"p{row % 900}" for row in range(len(table))]
+    schema = units(3)
+    memory = PrivateLogisticRegression(epsilon=1, method="gd", schema=schema, n_rows=ROWS, random_state=5)
+    expected = memory.fit(table[[*COLUMNS, "person"]], table["ill"]).model_.weights()
+    for parts in (1, 4):
+        given = {"schema": schema, "epsilon": 1, "method": "gd", "n_rows": ROWS, "random_state": 5}
+        found = cluster.fit(cut(table, parts), **given)
+        assert (found.model_.weights() == expected).all()
+
+
+def test_a_ledger_pays_once(tmp_path):
+    with Ledger(tmp_path / "budget.ledger", dataset="visits", create=True) as ledger:
+        ledger.open(epsilon=1.2, delta=1e-7)
+        cluster.fit(cut(frame(), 3), schema=CLASSES, epsilon=1, delta=1e-8, method="gd", ledger=ledger)
+        assert len(ledger.history()) == 1
+        with pytest.raises(PrivacyError):
+            cluster.fit(cut(frame(), 3), schema=CLASSES, epsilon=1, delta=1e-8, method="gd", ledger=ledger)
+        assert len(ledger.history()) == 1
+
+
+def test_a_partition_that_comes_out_differently_is_refused():
+    """As when an engine computes a lost partition again, and its rows are not the same."""
+    first, second, other = *cut(frame(), 2), frame(ROWS // 2, seed=8)
+    asked = []
+
+    class Lost:
+        def __init__(self, *given):
+            self.given = given
+
+    def run(function, *given):
+        handle = Lost(function, given)
+        return handle
+
+    def value(handle):
+        if not isinstance(handle, Lost):
+            return handle
+        function, given = handle.given
+        given = [value(each) for each in given]
+        if function.__name__ == "_encode":
+            asked.append(function)
+            if len(asked) > 4 and given[1] is second:
+                given[1] = other
+        return function(*given)
+
+    for method in ("gd", "amp"):
+        asked.clear()
+        with pytest.raises(ValueError, match="a second time and came out differently"):
+            cluster.fit(
+                [first, second], schema=CLASSES, epsilon=1, method=method, n_rows=ROWS,
+                run=run, gather=lambda handles: [value(handle) for handle in handles],
+            )
+
+
+def test_an_engine_that_fails_is_heard():
+    def gather(handles):
+        if len(calls) > 3:
+            raise OSError("the network is gone")
+        calls.append(1)
+        return list(handles)
+
+    calls = []
+    with pytest.raises(OSError, match="the network is gone"):
+        cluster.fit(cut(frame(), 2), schema=CLASSES, epsilon=1, method="gd", run=lambda f, *a: f(*a), gather=gather)
+
+
+def test_bad_input_is_named():
+    table = frame()
+    given = {"schema": CLASSES, "epsilon": 1}
+    with pytest.raises(ValueError, match="no column 'ward'"):
+        cluster.fit([table, table.drop(columns="ward")], **given)
+    with pytest.raises(ValueError, match="'ward'|\"ward\""):
+        cluster.fit([table.assign(ward=pd.Timestamp("2020-01-01"))], **given)
+    with pytest.raises(ValueError, match="0 rows"):
+        cluster.fit([table.iloc[:0]], **given)
+    with pytest.raises(ValueError, match="no partitions"):
+        cluster.fit([], **given)
+    with pytest.raises(ValueError, match="needs .* which only a table in memory offers"):
+        cluster.fit([table], method="psgd", **given)
+    with pytest.raises(ValueError, match="n_rows is missing"):
+        cluster.fit([table], neighbours="add-remove", **given)
+    with pytest.raises(ValueError, match="6000 rows, but 5999 were declared"):
+        cluster.fit(cut(table, 2), n_rows=ROWS - 1, **given)
+    with pytest.raises(ValueError, match="run and gather belong together"):
+        cluster.fit([table], run=lambda function, *given: function(*given), **given)
+    with pytest.raises(ValueError, match="\"ill\""):
+        cluster.fit([table.assign(ill="perhaps")], **given)
+    with pytest.raises(ValueError, match="\"age\""):
+        cluster.fit([table.assign(age=None)], **given)
+
+
+def test_what_is_missing_goes_the_way_of_the_schema():
+    table = frame()
+    table.loc[table.index % 50 == 0, "age"] = np.nan
+    schema = Schema.from_dict(CLASSES.to_dict() | {"invalid": "drop"})
+    expected = in_memory(schema, "gd", table).model_.weights()
+    found = cluster.fit(cut(table, 3), schema=schema, epsilon=1, method="gd", random_state=5)
+    assert (found.model_.weights() == expected).all()
+
+
+def test_a_handful_of_rows_and_none():
+    table = frame(1)
+    given = {"schema": CLASSES, "epsilon": 1, "delta": 1e-6, "method": "amp", "neighbours": "add-remove", "n_rows": 50}
+    cluster.fit([table], **given)
+    cluster.fit([table.iloc[:0], table.iloc[:0]], **given)
+
+
+def test_questions_and_answers_are_plain_data():
+    seen = []
+    back = cluster._Workers(cut(frame(), 2), None, None)
+    ask = back.ask
+    back.ask = lambda asking: seen.append(json.loads(asking)) or ask(asking)
+    from privet import _elsewhere
+
+    facts = {"delta": None, "loss": None, "neighbours": "replace-one", "n_rows": None, "settings": None}
+    facts |= {"calibration": "sound", "huber_width": 0.1, "quantile": 0.5, "random_state": None, "ledger": None}
+    _elsewhere.fit(back, schema=CLASSES, epsilon=1, method="amp", **facts)
+    assert {asked["ask"] for asked in seen} == {"inner", "unaccepted"}
