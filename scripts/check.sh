@@ -26,6 +26,7 @@ stage_doc() {
 stage_test() {
     "$CARGO" test --locked --workspace --exclude privet-python --lib --bins --tests --examples
     scripts/ledger-kill.sh 60
+    scripts/parties.sh
 }
 
 # Compile-fail tests of the gate included. The same packages as above: with others, dependencies would have

@@ -4,6 +4,7 @@ use crate::LearnError;
 use crate::plan::Plan;
 use crate::task::{Task, Work};
 use privet_data::Dataset;
+use privet_data::centre::Centre;
 use privet_dp::gate::{Private, Purse, Release, Session};
 use privet_dp::mechanism::shares::{Among, Together};
 use privet_dp::noise::{Origin, Source};
@@ -91,6 +92,18 @@ impl Table for PartOf<'_> {
 
     fn rows_at(&self, places: &[usize]) -> Result<Dataset, RecordsError> {
         self.table.rows_at(places)
+    }
+
+    fn is_vouched_for(&self) -> bool {
+        self.table.is_vouched_for()
+    }
+
+    fn offers_less(&self) -> bool {
+        self.table.offers_less()
+    }
+
+    fn less(&self, centre: &Centre) -> Result<Box<dyn Table + '_>, RecordsError> {
+        self.table.less(centre)
     }
 
     fn problem(&self, labels: &Labels) -> Result<Box<dyn Records + '_>, RecordsError> {

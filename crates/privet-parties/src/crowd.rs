@@ -6,6 +6,7 @@
 //! them, and its model has the same law.
 
 use privet_data::Dataset;
+use privet_data::centre::Centre;
 use privet_dp::mechanism::shares::{Among, joined, split};
 use privet_dp::noise::Source;
 use privet_optim::Loss;
@@ -62,6 +63,14 @@ impl Table for Crowd {
 
     fn rows_at(&self, places: &[usize]) -> Result<Dataset, RecordsError> {
         self.whole.rows_at(places)
+    }
+
+    fn offers_less(&self) -> bool {
+        true
+    }
+
+    fn less(&self, centre: &Centre) -> Result<Box<dyn Table + '_>, RecordsError> {
+        self.whole.less(centre)
     }
 
     fn problem(&self, labels: &Labels) -> Result<Box<dyn Records + '_>, RecordsError> {

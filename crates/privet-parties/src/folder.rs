@@ -175,6 +175,9 @@ struct Head {
     parts: usize,
 }
 
+/// What a file of numbers holds.
+type Numbers = (Head, Zeroizing<Vec<u128>>);
+
 /// Numbers of a file at most: more than any round has.
 const MOST: usize = 1 << 24;
 
@@ -235,7 +238,7 @@ impl Store {
         keep(&self.folder.join("ended"), why.as_bytes())
     }
 
-    fn numbers(&self, name: &str) -> Result<Option<(Head, Zeroizing<Vec<u128>>)>, PartiesError> {
+    fn numbers(&self, name: &str) -> Result<Option<Numbers>, PartiesError> {
         let path = self.folder.join(name);
         let bytes = match fs::read(&path) {
             Ok(bytes) => Zeroizing::new(bytes),

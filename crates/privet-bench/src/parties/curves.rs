@@ -42,11 +42,11 @@ struct Setting<'a> {
 impl Setting<'_> {
     /// b.
     fn part(&self) -> usize {
-        self.train.len() / self.parties
+        self.train.count() / self.parties
     }
 
     fn places(&self, party: usize) -> std::ops::Range<usize> {
-        let (rows, parties) = (self.train.len(), self.parties);
+        let (rows, parties) = (self.train.count(), self.parties);
         party * rows / parties..(party + 1) * rows / parties
     }
 
@@ -144,7 +144,7 @@ pub(super) fn curves(
     let shape = if part == "logistic" { Shape::Logistic } else { Shape::Clipped };
     let (train, test) = rows(dealt, shape, settings)?;
     let ridge = suite.ridge;
-    let best = train.minimum((shape, ridge), 0..train.len(), None, 1e-9);
+    let best = train.minimum((shape, ridge), 0..train.count(), None, 1e-9);
     let judge = Judge {
         shape,
         ridge,
@@ -167,7 +167,7 @@ pub(super) fn curves(
         };
         watch.say(&format!("{part}: {} among {parties} parties", dealt.dataset));
         let averaged = setting.averaged();
-        let (moves, m, n) = (setting.moves(), setting.parties as f64, train.len() as f64);
+        let (moves, m, n) = (setting.moves(), setting.parties as f64, train.count() as f64);
         let mut tell = |method: &str, rounds: u32, run: u32, theta: &[f64]| {
             let (gap, loss) = judge.said(theta);
             emit(line(
@@ -175,7 +175,7 @@ pub(super) fn curves(
                 method,
                 json!({
                     "dataset": dealt.dataset, "parties": parties, "method": method, "rounds": rounds, "run": run,
-                    "epsilon": suite.epsilon, "delta": suite.delta, "columns": columns, "rows": train.len(),
+                    "epsilon": suite.epsilon, "delta": suite.delta, "columns": columns, "rows": train.count(),
                     "gap": gap, "accuracy-loss": loss, "best": judge.right,
                     "length": square(theta).sqrt(),
                 }),

@@ -61,7 +61,7 @@ pub struct Rows {
 
 impl Rows {
     /// n.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.y.len()
     }
 
@@ -87,11 +87,11 @@ impl Rows {
     /// The same over all rows, on all cores.
     pub fn whole_gradient(&self, shape: Shape, theta: &[f64]) -> Vec<f64> {
         let size = 2048;
-        let parts: Vec<Vec<f64>> = (0..self.len().div_ceil(size))
+        let parts: Vec<Vec<f64>> = (0..self.count().div_ceil(size))
             .into_par_iter()
             .map(|part| {
-                let rows = part * size..((part + 1) * size).min(self.len());
-                let weight = rows.len() as f64 / self.len() as f64;
+                let rows = part * size..((part + 1) * size).min(self.count());
+                let weight = rows.len() as f64 / self.count() as f64;
                 let mut mean = self.gradient(shape, theta, rows);
                 mean.iter_mut().for_each(|x| *x *= weight);
                 mean
@@ -106,24 +106,24 @@ impl Rows {
 
     /// J.
     pub fn objective(&self, shape: Shape, theta: &[f64], ridge: f64) -> f64 {
-        let losses: f64 = (0..self.len())
+        let losses: f64 = (0..self.count())
             .into_par_iter()
             .map(|at| shape.loss(self.score(at, theta), self.y[at]))
             .sum();
-        losses / self.len() as f64 + ridge / 2.0 * square(theta)
+        losses / self.count() as f64 + ridge / 2.0 * square(theta)
     }
 
     /// Per cent of rows whose sign is found; of numbers, 100·R².
     pub fn accuracy(&self, shape: Shape, theta: &[f64]) -> f64 {
-        let count = self.len().max(1) as f64;
+        let count = self.count().max(1) as f64;
         if shape == Shape::Logistic {
-            let right =
-                (0..self.len()).filter(|at| (self.score(*at, theta) > 0.0) == (self.y[*at] > 0.0));
+            let right = (0..self.count())
+                .filter(|at| (self.score(*at, theta) > 0.0) == (self.y[*at] > 0.0));
             return 100.0 * right.count() as f64 / count;
         }
         let mean = self.y.iter().sum::<f64>() / count;
         let missed: f64 =
-            (0..self.len()).map(|at| (self.score(at, theta) - self.y[at]).powi(2)).sum();
+            (0..self.count()).map(|at| (self.score(at, theta) - self.y[at]).powi(2)).sum();
         let spread: f64 = self.y.iter().map(|y| (y - mean).powi(2)).sum();
         100.0 * (1.0 - missed / spread)
     }
@@ -138,7 +138,7 @@ impl Rows {
     ) -> Vec<f64> {
         let smooth = shape.curvature() + ridge;
         let momentum = ((smooth / ridge).sqrt() - 1.0) / ((smooth / ridge).sqrt() + 1.0);
-        let whole = rows.len() == self.len();
+        let whole = rows.len() == self.count();
         let (mut theta, mut ahead) = (vec![0.0; self.columns], vec![0.0; self.columns]);
         for _ in 0..100_000 {
             let mut gradient = match whole {

@@ -7,6 +7,9 @@ use privet_parties::authority::{self, Validity};
 use privet_parties::{Ask, Folder, Line, PartiesError, Reply, Server};
 use std::sync::{Arc, Mutex};
 
+/// An answer with numbers in it: of which server and round.
+type Seen = (usize, u64, Vec<u128>);
+
 /// Servers that can be taken away and put back, and a line that breaks on request.
 #[derive(Clone)]
 struct Switchboard {
@@ -14,8 +17,8 @@ struct Switchboard {
     party: usize,
     /// After so many questions the line is dead for good: as if the party were killed.
     left: Arc<Mutex<usize>>,
-    /// Every answer with numbers in it: (server, round, numbers).
-    seen: Arc<Mutex<Vec<(usize, u64, Vec<u128>)>>>,
+    /// Every answer with numbers in it.
+    seen: Arc<Mutex<Vec<Seen>>>,
 }
 
 impl Line for Switchboard {

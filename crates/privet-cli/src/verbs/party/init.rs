@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::progress::Meter;
 use crate::settings::{self, RequestFlags};
-use crate::{output, say, words};
+use crate::{output, say};
 use clap::Args;
 use privet_core::Budget;
 use privet_data::Schema;
@@ -117,15 +117,7 @@ impl Init {
         (planned, schema): (&privet_learn::Plan<T>, &Schema),
         names: &Names,
     ) -> Result<Agreement, Failure> {
-        if let Some(claim) = planned.guarantee() {
-            say!(
-                "{}",
-                words::wrapped(&format!("planned: {}.", words::guarantee(claim)), "").trim_end()
-            );
-        }
-        for note in planned.notes() {
-            say!("{}", words::wrapped(&format!("note: {note}"), "").trim_end());
-        }
+        super::tell(planned);
         let validity = Validity::days(self.days);
         Ok(authority::found(&self.folder, (planned, schema), names, self.patience, validity)?)
     }

@@ -1,11 +1,13 @@
 //! `privet party join` and `privet party status`: before and while a run goes on.
 
-use super::Member;
+use super::{Member, tell};
 use crate::failure::Failure;
 use crate::output;
 use clap::Args;
 use privet_data::Schema;
 use privet_dp::gate::canonical;
+use privet_learn::Erm;
+use privet_learn::look::count::Count;
 use privet_parties::tls::Connections;
 use privet_parties::{Folder, Party};
 use std::path::{Path, PathBuf};
@@ -16,7 +18,8 @@ use std::path::{Path, PathBuf};
     long_about = "\
 Greets every server of the agreement. Refused if a server holds another agreement, if the schemas of two parties
 differ, if clocks are apart, if a certificate has expired, or if a party of this name has joined from
-another folder. No record is read, and nothing is spent. `privet party train` does the same first.",
+another folder. Says what taking part will spend, and under which conditions that holds. No record is read, and
+nothing is spent. `privet party train` does the same first.",
     after_help = "Examples:\n  privet party join study/clinic --schema s.toml"
 )]
 pub struct Join {
@@ -31,6 +34,10 @@ impl Join {
     /// Greets, and says so.
     pub fn run(self) -> Result<(), Failure> {
         let folder = self.member.open()?;
+        match folder.agreement().is_count() {
+            true => tell(&folder.agreement().plan::<Count>()?),
+            false => tell(&folder.agreement().plan::<Erm>()?),
+        }
         let party = joined(&folder, self.schema.as_deref())?;
         let names: Vec<_> = party.agreement().servers.iter().map(|one| one.name.as_str()).collect();
         output::print(&format!(

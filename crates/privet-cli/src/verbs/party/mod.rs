@@ -6,7 +6,9 @@ mod serve;
 mod train;
 
 use crate::failure::Failure;
+use crate::{say, words};
 use clap::{Args, Subcommand};
+use privet_learn::{Plan, Task};
 use privet_parties::{Folder, PartiesError};
 use std::path::PathBuf;
 
@@ -73,6 +75,15 @@ struct Member {
 impl Member {
     fn open(&self) -> Result<Folder, Failure> {
         Ok(Folder::open(&self.folder)?)
+    }
+}
+
+/// Says what a plan will spend and under which conditions: on standard error, before anything is sent.
+fn tell<T: Task>(planned: &Plan<T>) {
+    let claim = planned.guarantee().map(|claim| format!("planned: {}.", words::guarantee(claim)));
+    let notes = planned.notes().iter().map(|note| format!("note: {note}"));
+    for line in claim.into_iter().chain(notes) {
+        say!("{}", words::wrapped(&line, "").trim_end());
     }
 }
 

@@ -1,7 +1,7 @@
 //! `privet party train`: one party's part in a run, on its own table.
 
-use super::Member;
 use super::look::joined;
+use super::{Member, tell};
 use crate::failure::Failure;
 use crate::progress::Meter;
 use crate::releasing::{Releasing, read_table};
@@ -58,6 +58,7 @@ impl Train {
 
     fn take_part<T: Task>(&self, folder: &Folder, noun: &str) -> Result<(), Failure> {
         let planned: Plan<T> = folder.agreement().plan()?;
+        tell(&planned);
         let schema: Schema = serde_json::from_value(folder.agreement().schema.clone())
             .map_err(|error| Failure::input(format!("the agreement's schema: {error}")))?;
         let mut inputs = vec![self.data.as_path()];
