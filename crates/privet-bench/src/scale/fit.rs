@@ -49,6 +49,7 @@ pub(super) fn fit(
         neighbours: Neighbours::ReplaceOne,
         calibration: Calibration::Sound,
         noise: vec![],
+        among: None,
         task: Erm { loss: Loss::Logistic, method: method.parse()? },
     })?;
     let mut source = SystemRandom::new()?;

@@ -173,8 +173,14 @@ impl Cache {
             if failed.load(Ordering::Relaxed) {
                 return None;
             }
-            let options =
-                ReadOptions { purpose, unit_key, any_storage, allow_empty: true, progress: None };
+            let options = ReadOptions {
+                purpose,
+                unit_key,
+                any_storage,
+                allow_empty: true,
+                keep: None,
+                progress: None,
+            };
             let encoded = self.encode_file(place, file, schema, &options);
             failed.fetch_or(encoded.is_err(), Ordering::Relaxed);
             Some(encoded.map_err(|error| match &first {
