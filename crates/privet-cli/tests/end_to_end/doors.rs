@@ -234,15 +234,15 @@ fn quiet_is_quiet_threads_change_nothing_and_no_colour_is_asked_for() {
     let world = World::new();
     let line = format!("{TRAIN} --seed 3");
     assert!(!world.run(&line).stderr.is_empty());
-    let one = world.json("model.json")["weights"].clone();
+    let one = world.json("model.json")["body"]["weights"].clone();
     let quiet = world.run(&format!("{line} -q --threads 1"));
     assert_eq!(quiet.code, 0, "{}", quiet.stderr);
     assert!(quiet.stderr.lines().all(|line| line.starts_with("warning")), "{}", quiet.stderr);
-    assert_eq!(world.json("model.json")["weights"], one, "the same on any number of threads");
+    assert_eq!(
+        world.json("model.json")["body"]["weights"],
+        one,
+        "the same on any number of threads"
+    );
     let told = world.command("--help").env("NO_COLOR", "1").output().unwrap();
     assert!(!told.stdout.contains(&0x1b), "no colours");
-    for line in ["methods", "plan --schema schema.toml --rows 400 --epsilon 1"] {
-        let wide = world.ok(line).lines().map(|line| line.chars().count()).max().unwrap_or(0);
-        assert!(wide <= 100, "{line}: {wide} characters");
-    }
 }

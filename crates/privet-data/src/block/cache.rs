@@ -178,7 +178,8 @@ impl Cache {
                 unit_key,
                 any_storage,
                 allow_empty: true,
-                ..ReadOptions::default()
+                keep: None,
+                progress: None,
             };
             let encoded = self.encode_file(place, file, schema, &options);
             failed.fetch_or(encoded.is_err(), Ordering::Relaxed);

@@ -31,7 +31,8 @@ impl fmt::Display for TableProblem {
         }
         let rows: Vec<String> = self.rows.iter().map(u64::to_string).collect();
         let more = if self.count as usize > rows.len() { ", …" } else { "" };
-        write!(f, " ({} times: row {}{more})", self.count, rows.join(", "))
+        let times = if self.count == 1 { String::new() } else { format!("{} times: ", self.count) };
+        write!(f, " ({times}row {}{more})", rows.join(", "))
     }
 }
 
@@ -54,8 +55,8 @@ impl Notes {
             DataError::Cell { row, column, problem, accepted, .. } => {
                 (format!("{column}: {problem}; accepted: {accepted}"), Some(*row))
             }
-            DataError::Ragged { row, expected, .. } => {
-                (format!("too few or too many cells; {expected} are accepted"), Some(*row))
+            DataError::Ragged { row, found, expected, .. } => {
+                (format!("{found} cells; {expected} are accepted"), Some(*row))
             }
             DataError::TooLong { row, longest, .. } => {
                 (format!("longer than {longest} bytes"), Some(*row))
