@@ -124,7 +124,9 @@ fn bad_tables_of_several_files_are_refused_and_nothing_is_trained() {
     let method = format!("{disk} --method frank-wolfe");
     world.refused(2, &method, &["frank-wolfe", "amp", "in memory"]);
     // More than any disk holds.
-    let many = format!("{line} --neighbours add-remove --rows 900000000000000 --delta 1e-9 --method gd --memory 1KB");
+    let many = format!(
+        "{line} --neighbours add-remove --rows 900000000000000 --delta 1e-9 --method gd --memory 1KB"
+    );
     world.refused(3, &many, &["full", "--cache", "visits"]);
     assert!(!world.path("m.json").exists());
 }

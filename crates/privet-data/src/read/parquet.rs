@@ -432,7 +432,8 @@ fn read_rows(
         } else {
             collector.record(number, &layout, &cells)?;
         }
-        if let Some(progress) = progress.filter(|_| number % 4096 == 0 || number == total) {
+        if let Some(progress) = progress.filter(|_| number.is_multiple_of(4096) || number == total)
+        {
             progress(number, total.max(number));
         }
         Ok(())
