@@ -31,7 +31,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
 
     let schema = Schema::from_toml(SCHEMA)?;
     let model = privet::train(&table, &schema, Budget::new(1.0, 1e-8)?)?;
-    model.save(&file)?;
+    let _ = model.save(&file)?;
 
     let model = Model::load(&file)?;
     let verdict = privet::verify(&model);

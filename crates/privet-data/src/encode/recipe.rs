@@ -355,7 +355,7 @@ mod tests {
                         Own::Log => libm::log1p(value - low),
                     };
                 }
-                for bends in bends {
+                if let Some(bends) = bends {
                     let entries = bends.at(value);
                     row[bends.start as usize..][..entries.len()].copy_from_slice(&entries);
                 }

@@ -129,7 +129,7 @@ mod tests {
         let mut text = format!("age,work,town,smokes,{target}\n");
         text += &format!("41,private,york,no,{}\n", classes[0]);
         text += &format!("SECRET,private,york,SECRET,{}\n", classes[0]);
-        text += &format!("SECRET,private,york,no,SECRET\n");
+        text += "SECRET,private,york,no,SECRET\n";
         text += "1,private\n";
         let found = all(&text);
         assert_eq!(found.len(), 4, "{found:?}");

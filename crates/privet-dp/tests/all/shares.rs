@@ -194,7 +194,7 @@ fn a_session_among_parties_lets_out_the_noised_sum_alone() {
     let release = session
         .carry_out(statement(&gaussian), |session| gaussian.run_units(exact(), session))
         .unwrap();
-    let claim = release.certificate().guarantee.clone().unwrap();
+    let claim = release.certificate().guarantee.unwrap();
     assert!(claim.epsilon.is_infinite());
 }
 
