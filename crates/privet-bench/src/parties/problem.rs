@@ -286,7 +286,8 @@ mod tests {
             for (score, y) in [(-2.0, 1.0), (0.3, -1.0), (0.0, 1.0), (1.7, 0.2)] {
                 let h = 1e-6;
                 let slope = (shape.loss(score + h, y) - shape.loss(score - h, y)) / (2.0 * h);
-                assert!((slope - shape.slope(score, y)).abs() < 1e-6 && slope.abs() <= 1.0);
+                let stated = shape.slope(score, y);
+                assert!((slope - stated).abs() < 1e-6 && stated.abs() <= 1.0, "{score} {y}");
             }
         }
     }

@@ -79,8 +79,8 @@ pub struct Run {
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
     /// Models made at once [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    #[arg(long, value_name = "N")]
+    threads: Option<std::num::NonZeroUsize>,
     /// Only say how many models it would be, and about how long it would take
     #[arg(long)]
     dry_run: bool,
@@ -111,7 +111,7 @@ impl Run {
             out,
             resume: self.resume,
             originals: self.data.clone(),
-            threads: self.threads.map_or_else(head::cores, usize::from),
+            threads: self.threads.map_or_else(head::cores, std::num::NonZeroUsize::get),
             filter: self.filter(),
             python: python(),
         };
