@@ -103,7 +103,8 @@ fn an_exact_difference_is_that_of_its_examples_alone() {
                         .clipped_difference_share_exact(&new, &old, &batch, share, &mut work)
                         .unwrap();
                     assert_eq!(whole.steps, expected, "{name}, step {step}, clip {clip}");
-                    if scale == 1.0 {
+                    // Weights of 10⁴ make gradients of which f32 keeps too little to be compared.
+                    if scale == 1.0 && step <= 1.0 {
                         let sum = net
                             .clipped_difference_sum(&new, &old, &batch, clip, &mut work)
                             .unwrap()
