@@ -237,7 +237,7 @@ STRICT = Schema(COLUMNS | {"work": category(["farm", "shop"])}, target="ill", cl
         ({"ill": ["no"]}, "rows"),
         ({"work": np.ma.masked_array(["farm", "shop"], [0, 1])}, "masked"),
         ({"work": [["farm", "shop"]]}, "dimensions"),
-        ({"work": pd.Series(pd.to_datetime([0, 1]))}, "type"),
+        ({"work": pd.Series(pd.to_datetime([0, 1]))}, "not list"),
     ],
 )
 def test_bad_tables_are_refused_and_not_repeated(change, words):

@@ -51,7 +51,7 @@ def test_with_a_budget_it_is_one_release_that_verifies(fitted, tmp_path):
 def test_a_ledger_pays(fitted, tmp_path):
     X, y = table(500, 3)
     with privet.Ledger(tmp_path / "budget.ledger", dataset="held out", create=True) as ledger:
-        ledger.open(epsilon=1.5, delta=1e-4)
+        ledger.open(epsilon=1.2, delta=1e-4)
         evaluate(fitted, X, y, epsilon=1, ledger=ledger)
         with pytest.raises(privet.PrivacyError):
             evaluate(fitted, X, y, epsilon=1, ledger=ledger)

@@ -95,7 +95,7 @@ def test_two_classes_are_predicted_alike(columns, method, more):
     clear = np.abs(scores) > 1e-5
     assert clear.mean() > 0.95
     found, session = by_onnx(model, frame)
-    np.testing.assert_allclose(found["scores"][:, 0], scores, atol=1e-5, rtol=1e-5)
+    np.testing.assert_allclose(found["scores"][:, 0], scores, atol=2e-4, rtol=1e-4)
     assert np.array_equal(found["prediction"][clear], model.predict(frame)[clear])
     np.testing.assert_allclose(found["probabilities"], model.predict_proba(frame), atol=1e-5)
     assert "privet.certificate" in session.get_modelmeta().custom_metadata_map
@@ -150,7 +150,7 @@ def test_arrays_have_columns_by_number(table):
     model = privet.PrivateLogisticRegression(epsilon=5, bounds=(-1, 1), classes=[0, 1]).fit(X, y)
     frame = pd.DataFrame(X, columns=["x0", "x1", "x2"])
     found, _ = by_onnx(model, frame)
-    np.testing.assert_allclose(found["scores"][:, 0], model.decision_function(X), atol=1e-5)
+    np.testing.assert_allclose(found["scores"][:, 0], model.decision_function(X), atol=2e-4)
     assert model.to_csv().splitlines()[0].startswith("column,weight for 1")
 
 

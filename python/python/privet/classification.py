@@ -29,6 +29,12 @@ NOTE_CLASSES = (
 NOTE_TWO_CLASSES = "classes are not declared: the plan is one for two classes"
 
 
+def _weighed(estimator: Any, classes: list[str]) -> dict[str, Any]:
+    """A schema's target of these classes, with the weights that the estimator was asked for."""
+    weights = class_weights(getattr(estimator, "class_weight", None), classes)
+    return {"classes": classes} if weights is None else {"classes": classes, "weights": weights}
+
+
 class _Classifier(ClassifierMixin, PrivateEstimator):
     """Classes: what they are, and how they are predicted."""
 
@@ -38,7 +44,7 @@ class _Classifier(ClassifierMixin, PrivateEstimator):
     def _target_facts(self, labels: Any) -> tuple[dict[str, Any], list[str]]:
         if self.classes is not None:
             classes = np.unique(np.asarray(self.classes))
-            return self._weighed(texts_of(classes)), []
+            return _weighed(self, texts_of(classes)), []
         if labels is None:
             return {"classes": ["0", "1"]}, [NOTE_TWO_CLASSES]
         check_classification_targets(labels)
@@ -55,12 +61,7 @@ class _Classifier(ClassifierMixin, PrivateEstimator):
             PublicClassesWarning,
             stacklevel=5,
         )
-        return self._weighed(texts_of(classes)), [NOTE_CLASSES]
-
-    def _weighed(self, classes: list[str]) -> dict[str, Any]:
-        """A schema's target of these classes, with the weights that were asked for."""
-        weights = class_weights(getattr(self, "class_weight", None), classes)
-        return {"classes": classes} if weights is None else {"classes": classes, "weights": weights}
+        return _weighed(self, texts_of(classes)), [NOTE_CLASSES]
 
     def _declared_schema(self) -> Schema:
         schema = super()._declared_schema()
