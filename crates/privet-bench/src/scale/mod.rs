@@ -2,11 +2,11 @@
 //!
 //! | part | what | file |
 //! |---|---|---|
-//! | stand-ins | Uber's four sets in full size, beside the model without privacy | [`parts`] |
-//! | growth | time, memory and bytes a second against the rows, from memory and from files | [`parts`] |
-//! | race | beside scikit-learn in memory and out of core | [`race`] |
+//! | stand-ins | Uber's four sets in full size, beside the model without privacy | `parts` |
+//! | growth | time, memory and bytes a second against the rows, from memory and from files | `parts` |
+//! | race | beside scikit-learn in memory and out of core | `race` |
 //!
-//! Rows are made up by all cores, encoded, and written into files of rows ([`shards`]), which go when a size is done. Lines
+//! Rows are made up by all cores, encoded, and written into files of rows (`shards`), which go when a size is done. Lines
 //! are those of races, of `scale-PART`; a size that is there already is not measured again.
 
 mod fit;

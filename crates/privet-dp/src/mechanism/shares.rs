@@ -5,7 +5,7 @@
 //! together are Σvⱼ + ΣNₛ; fewer say nothing.
 //!
 //! **Theorem.** Let a coalition have at most k − t of the servers and any of the parties, whatever they send. Let Nₛ
-//! have the parameter σ/√t on the grid of σ ([`GridGaussian`]). Towards the coalition one round is, for a record of a
+//! have the parameter σ/√t on the grid of σ ([`crate::noise::GridGaussian`]). Towards the coalition one round is, for a record of a
 //! party outside it, a post-processing of the Gaussian mechanism at σ on the sum of the honest parties, its grid charged
 //! as alone ([`super::Gaussian`]).
 //!

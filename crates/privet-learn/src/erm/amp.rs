@@ -9,7 +9,7 @@
 //!
 //! The hyper-parameter-free choice here, all from public facts:
 //! - γ = 1/n² for the mean objective (1/n for the sum), as in the paper; beyond 2²⁰ rows, where `f64` cannot prove
-//!   that, the larger one of [`large_tolerance`], declared and charged like any other;
+//!   that, the larger one of `large_tolerance`, declared and charged like any other;
 //! - ν² is 1 % (`split`) of μ² + ν², which costs 0.5 % of σ (the paper gives ε₂ = ε/100);
 //! - λ by the rule in [`super::ridge`]; σ by calibration.
 //!

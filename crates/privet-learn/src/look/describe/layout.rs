@@ -133,7 +133,7 @@ impl Layout {
         self.columns.iter().map(|column| column.name.clone()).collect()
     }
 
-    /// Δ₁: see [`super::super::sums`].
+    /// Δ₁: see `sums`.
     pub fn absolute_shift(&self) -> f64 {
         sums::absolute_shift(&self.question, self.relation)
     }

@@ -1,7 +1,7 @@
 //! A private description of a table: counts, means, spreads, quantiles, histograms and correlations, in one
 //! release.
 //!
-//! The sums, how far they move between neighbours and their noise: [`super::sums`]. Tested by
+//! The sums, how far they move between neighbours and their noise: `sums`. Tested by
 //! `tests/all/describe.rs` on random and extreme neighbours.
 //!
 //! **Split of the budget.** All sums get the same noise. Under add-remove that is the split with the least

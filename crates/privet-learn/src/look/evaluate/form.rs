@@ -176,7 +176,7 @@ impl Form {
         self.question.marker + 1
     }
 
-    /// Δ₁ of all sums: see [`super::super::sums`].
+    /// Δ₁ of all sums: see `sums`.
     pub fn absolute_shift(&self) -> f64 {
         sums::absolute_shift(&self.question, self.relation)
     }

@@ -10,7 +10,7 @@
 //! - *for a number* |e|, e², u and u², where u in [0, 1] is its place between the target's bounds and e the distance
 //!   of the prediction, which is moved into the bounds, from it.
 //!
-//! How far those sums move between neighbours, and their noise: [`super::sums`]. Everything shown is made of the
+//! How far those sums move between neighbours, and their noise: `sums`. Everything shown is made of the
 //! noised sums, the schema and the model file alone ([`Worth`]), the number of rows where that is private and the
 //! warnings included.
 //!
