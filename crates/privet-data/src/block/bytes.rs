@@ -26,12 +26,19 @@ pub fn to_bytes(rows: &Dataset) -> Vec<u8> {
     let length = size_of(kind, &entry);
     // Units come last.
     let body = &body[..body.len().min(length as usize)];
-    let head = Head { kind, entry: Entry { bytes: length, checksum: checksum(body), ..entry } };
+    let mut head = Head { kind, entry: Entry { bytes: length, ..entry } };
+    head.entry.checksum = sealed(&head, body);
     let head = serde_json::to_vec(&head).unwrap_or_default();
     let mut bytes = (head.len() as u64).to_le_bytes().to_vec();
     bytes.extend_from_slice(&head);
     bytes.extend_from_slice(body);
     bytes
+}
+
+/// The checksum of the rows and of what stands before them.
+fn sealed(head: &Head, body: &[u8]) -> u64 {
+    let bare = Head { kind: head.kind, entry: Entry { checksum: 0, ..head.entry } };
+    checksum(body) ^ checksum(&serde_json::to_vec(&bare).unwrap_or_default())
 }
 
 fn damaged(what: &'static str) -> BlockError {
@@ -45,7 +52,7 @@ fn head(bytes: &[u8]) -> Result<(Head, &[u8]), BlockError> {
         rest.split_at_checked(length).ok_or_else(|| damaged("they are cut short"))?;
     let head: Head = serde_json::from_slice(text).map_err(|_| damaged("they are none"))?;
     let length = body.len() as u64;
-    // Nothing but what `to_bytes` writes: the checksum is of the rows alone.
+    // Nothing but what `to_bytes` writes.
     let as_written = head.entry.offset == 0
         && head.entry.bytes == length
         && serde_json::to_vec(&head).is_ok_and(|written| written == text);
@@ -66,7 +73,7 @@ pub fn from_bytes(parts: &[impl AsRef<[u8]>]) -> Result<Dataset, BlockError> {
     let mut all: Option<(Kind, Gathered)> = None;
     for part in parts {
         let (head, body) = head(part.as_ref())?;
-        if checksum(body) != head.entry.checksum {
+        if sealed(&head, body) != head.entry.checksum {
             return Err(damaged("they were changed"));
         }
         let (kind, gathered) =
