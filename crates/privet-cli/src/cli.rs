@@ -1,13 +1,14 @@
 //! The command line's shape. Each verb owns its flags and its help; see [`crate::verbs`].
 
 use crate::failure::Failure;
+use crate::flow::flowing;
 use crate::output;
 use crate::verbs;
 #[cfg(not(feature = "bench"))]
 use crate::verbs::left_out::{Bench, Data};
 #[cfg(feature = "bench")]
 use crate::verbs::{bench::Bench, data::Data};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 const ABOUT: &str = "\
 Learns from sensitive records and lets out only what differential privacy allows.
@@ -56,6 +57,18 @@ pub struct Cli {
 }
 
 impl Cli {
+    /// Verbs, flags and texts, which fit the window.
+    pub fn shape() -> clap::Command {
+        flowing(Self::command())
+    }
+
+    /// What the arguments say, the first of which is the program's name.
+    pub fn read<S: Into<std::ffi::OsString> + Clone>(
+        arguments: impl IntoIterator<Item = S>,
+    ) -> Result<Self, clap::Error> {
+        Self::from_arg_matches(&Self::shape().try_get_matches_from(arguments)?)
+    }
+
     /// Does what was asked.
     pub fn run(self) -> Result<(), Failure> {
         output::set_quiet(self.quiet);
@@ -147,7 +160,6 @@ impl Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_flags_fit_together() {

@@ -17,6 +17,7 @@ mod census;
 mod cli;
 mod disk;
 mod failure;
+mod flow;
 mod interrupt;
 mod keys;
 mod lines_in;
@@ -31,7 +32,6 @@ mod usable;
 mod verbs;
 mod words;
 
-use clap::Parser;
 use std::ffi::OsString;
 
 /// Does what the arguments say, the first of which is the program's name, and returns the exit code.
@@ -39,7 +39,7 @@ use std::ffi::OsString;
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     interrupt::install();
     quiet_inside_fences();
-    let outcome = match cli::Cli::try_parse_from(arguments) {
+    let outcome = match cli::Cli::read(arguments) {
         Ok(cli) => cli.run(),
         Err(usage) => {
             // Help and version go to standard output with code 0, mistakes to standard error.

@@ -3,7 +3,7 @@
 use crate::cli::Cli;
 use crate::failure::Failure;
 use crate::output;
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 use std::path::PathBuf;
 
@@ -24,7 +24,7 @@ impl Completions {
     /// Writes them.
     pub fn run(self) -> Result<(), Failure> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "privet", &mut script);
+        clap_complete::generate(self.shell, &mut Cli::shape(), "privet", &mut script);
         output::print_exact(&String::from_utf8_lossy(&script))
     }
 }
@@ -48,11 +48,11 @@ impl Man {
         match self.out {
             None => {
                 let mut page = Vec::new();
-                clap_mangen::Man::new(Cli::command()).render(&mut page).map_err(failed)?;
+                clap_mangen::Man::new(Cli::shape()).render(&mut page).map_err(failed)?;
                 output::print_exact(&String::from_utf8_lossy(&page))
             }
             Some(folder) => std::fs::create_dir_all(&folder)
-                .and_then(|()| clap_mangen::generate_to(Cli::command(), &folder))
+                .and_then(|()| clap_mangen::generate_to(Cli::shape(), &folder))
                 .map_err(|error| Failure::file(&folder.display().to_string(), &error)),
         }
     }
