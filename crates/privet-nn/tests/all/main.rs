@@ -6,3 +6,4 @@ mod differences;
 mod gradients;
 mod nets;
 mod same_bits;
+mod scales;
