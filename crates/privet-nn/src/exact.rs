@@ -233,7 +233,12 @@ impl Net {
     }
 
     /// What went into a layer for an example, and the slopes at what came out.
-    fn factors_of<'a>(&self, tape: &'a Tape, index: usize, example: usize) -> (&'a [f32], &'a [f32]) {
+    fn factors_of<'a>(
+        &self,
+        tape: &'a Tape,
+        index: usize,
+        example: usize,
+    ) -> (&'a [f32], &'a [f32]) {
         let (into, out) = (self.sizes[index], self.sizes[index + 1]);
         let input = &tape.values(self, index)[example * into..][..into];
         (input, &tape.slopes(self, index)[example * out..][..out])

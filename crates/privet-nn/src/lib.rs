@@ -56,7 +56,8 @@
 //!   a grid that the caller gives, so that a gradient and a difference are added up on one grid: each term's norm is at
 //!   most sC.
 //!
-//! **Theorem 3 (whole numbers).** Let sC/grid ≤ 2²¹, and cᵢ = min(1, C/bᵢ)·s/grid rounded toward zero to `f32`. The norm of all that one example adds is at most sC/grid, and no sum of a piece overflows. *Proof.* Formed numbers and
+//! **Theorem 3 (whole numbers).** Let sC/grid ≤ 2²¹, and cᵢ = min(1, C/bᵢ)·s/grid rounded toward zero to `f32`. The
+//! norm of all that one example adds is at most sC/grid, and no sum of a piece overflows. *Proof.* Formed numbers and
 //! biases: |x| ≤ bᵢ, so cᵢx is at most 2²¹ and rounded once. One product (u, 1) ⊗ h: its constant has |h| ≤ bᵢ, so
 //! cᵢh is at most 2²¹, and rounded, or 0; the product with u is rounded again. The two of a difference: (a − a′, 0) ⊗ h
 //! bounds *no* slope h by itself, where a − a′ is small, and cᵢh may be beyond `f32`. So no slope is weighed there. cᵢ(a − a′)
@@ -76,7 +77,7 @@
 //! `an_exact_sum_is_the_sum_of_its_examples_alone`,
 //! `an_exact_difference_is_that_of_its_examples_alone`, `frozen_weights_of_any_size_keep_the_clip`,
 //! `what_is_beyond_f32_on_the_way_is_the_difference_all_the_same`, `gradients_are_finite_differences`,
-//! `memory_does_not_grow_with_the_batch` and the others in `tests/all`.
+//! `a_larger_batch_takes_no_more_memory`, `memory_is_linear_in_the_network` and the others in `tests/all`.
 //!
 //! Speed: `cargo run -p privet-nn --example race`, and `privet bench run race` beside Opacus.
 

@@ -72,9 +72,9 @@ fn frozen_weights_of_any_size_keep_the_clip() {
     let mut counted = 0;
     for (name, net) in between() {
         let mut work = Workspace::new();
-        for ((seed, pair), step) in (0..).zip(PAIRS).flat_map(|at| {
-            [0.3_f32, 1e-3, 1e-6].map(|step| (at, step))
-        }) {
+        for ((seed, pair), step) in
+            (0..).zip(PAIRS).flat_map(|at| [0.3_f32, 1e-3, 1e-6].map(|step| (at, step)))
+        {
             let new = scaled(&net, seed, pair);
             let old = moved(&net, &new, seed + 40, step);
             let examples = Examples::new(&net, count, seed, 1.0);
