@@ -102,34 +102,38 @@ fn charged<T: Task>(
             // What a file states may be off in its last digits; what it claims is checked against its own limit.
             let most = limit.limit.most() * (1.0 + TOLERANCE);
             let limit = Filter { limit: limit.limit.up_to(most), ..*limit };
+            // First whether the method could have come to them, which ends at the first that it could not: a line of
+            // a made-up file may state millions.
+            if let Some(why) = procedure.never_charges(&mut leaves.clone()) {
+                return Err(why.into());
+            }
             let mut tally = Tally::default();
-            for leaf in &leaves {
+            for leaf in leaves {
                 tally = limit.admit(&tally, leaf).map_err(|error| error.to_string())?;
             }
-            procedure.never_charges(&leaves).map_or(Ok(()), |why| Err(why.into()))
+            Ok(())
         }
     }
 }
 
-/// The events of a session that chose them as it went, one by one; `None` where they are written in another way, or are
-/// more than any such session has.
-fn leaves(stated: &Event) -> Option<Vec<Event>> {
+/// The events of a session that chose them as it went, one by one as they are asked for; `None` where they are written
+/// in another way, or are more than any such session has.
+fn leaves(stated: &Event) -> Option<impl Iterator<Item = &Event> + Clone> {
     let Event::All(list) = stated else { return None };
-    let mut leaves = Vec::with_capacity(list.len());
-    for event in list {
+    fn run(event: &Event) -> Option<(usize, &Event)> {
         match event {
-            Event::Use { .. } => leaves.push(event.clone()),
+            Event::Use { .. } => Some((1, event)),
             Event::Repeat { count, event } if matches!(**event, Event::Use { .. }) => {
-                let count = *count as usize;
-                if leaves.len() + count > MOST_LEAVES {
-                    return None;
-                }
-                leaves.extend(std::iter::repeat_n((**event).clone(), count));
+                Some((*count as usize, event))
             }
-            _ => return None,
+            _ => None,
         }
     }
-    Some(leaves)
+    let mut most = MOST_LEAVES;
+    for event in list {
+        most = most.checked_sub(run(event)?.0)?;
+    }
+    Some(list.iter().filter_map(run).flat_map(|(count, event)| std::iter::repeat_n(event, count)))
 }
 
 /// Whether two events are the same up to the last digits of their numbers.

@@ -86,7 +86,8 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
     }
 
     /// Why no run within its limit can have charged these, one after the other; `None` if nothing speaks against it.
-    fn never_charges(&self, _leaves: &[Event]) -> Option<&'static str> {
+    /// A made-up file may state very many: it looks no further than the first that speaks against it.
+    fn never_charges(&self, _leaves: &mut dyn Iterator<Item = &Event>) -> Option<&'static str> {
         Some("its method plans its events")
     }
 

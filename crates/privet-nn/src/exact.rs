@@ -157,14 +157,23 @@ impl Net {
         {
             let (into, out) = (self.sizes[index], self.sizes[index + 1]);
             match op {
-                Op::Linear(linear) => {
-                    for tape in tapes.iter_mut() {
+                Op::Linear(linear) => match &mut *tapes {
+                    [tape] => {
                         self.weigh(tape, index, &factors[..count]);
+                        for example in 0..count {
+                            self.add_linear((index, linear), tape, example, whole);
+                        }
                     }
-                    for example in 0..count {
-                        self.add_linear((index, linear), tapes, example, whole);
+                    [new, old] => {
+                        for (example, &factor) in
+                            factors[..count].iter().enumerate().filter(|(_, f)| **f > 0.0)
+                        {
+                            let terms = [&*new, &*old];
+                            self.add_two((index, linear), terms, (example, factor), whole);
+                        }
                     }
-                }
+                    _ => unreachable!("a gradient or a difference of two"),
+                },
                 Op::Conv(conv) if conv.rule == Rule::Factors => {
                     formed.resize(conv.weight.length, 0.0);
                     for (example, &factor) in
@@ -187,34 +196,51 @@ impl Net {
         }
     }
 
-    /// What one example gives to a linear layer, its slopes weighed already: a product, or a sum of two.
+    /// What one example gives to a linear layer, its slopes weighed already.
     fn add_linear(
         &self,
         (index, linear): (usize, &Linear),
-        tapes: &[Tape],
+        tape: &Tape,
         example: usize,
         whole: &mut [i32],
     ) {
+        let (input, slopes) = self.factors_of(tape, index, example);
+        let rows = whole[linear.weight.range()].chunks_exact_mut(linear.outputs);
+        for (row, &value) in rows.zip(input).filter(|(_, value)| **value != 0.0) {
+            add_steps(row, value, slopes);
+        }
+        add_steps(&mut whole[linear.bias.range()], 1.0, slopes);
+    }
+
+    /// What one example's difference gives to a linear layer. Its slopes are not weighed beforehand: a slope may be
+    /// larger than any bound where the input that it meets is small, and beyond `f32` with the factor.
+    fn add_two(
+        &self,
+        (index, linear): (usize, &Linear),
+        terms: [&Tape; 2],
+        (example, factor): (usize, f32),
+        whole: &mut [i32],
+    ) {
+        let [first, second] = terms.map(|tape| self.factors_of(tape, index, example));
+        // A product of two `f32` is exact.
+        let weighed = |value: f32| f64::from(factor) * f64::from(value);
+        let rows = whole[linear.weight.range()].chunks_exact_mut(linear.outputs);
+        for (row, (&one, &other)) in rows.zip(first.0.iter().zip(second.0)) {
+            add_two_steps(row, [weighed(one), weighed(other)], [first.1, second.1]);
+        }
+        // The constant input of the first is 0, of the second 1.
+        add_steps(&mut whole[linear.bias.range()], factor, second.1);
+    }
+
+    /// What went into a layer for an example, and the slopes at what came out.
+    fn factors_of<'a>(
+        &self,
+        tape: &'a Tape,
+        index: usize,
+        example: usize,
+    ) -> (&'a [f32], &'a [f32]) {
         let (into, out) = (self.sizes[index], self.sizes[index + 1]);
-        let inputs = tapes.iter().map(|tape| &tape.values(self, index)[example * into..][..into]);
-        let slopes = tapes.iter().map(|tape| &tape.slopes(self, index)[example * out..][..out]);
-        let factors: Vec<(&[f32], &[f32])> = inputs.zip(slopes).collect();
-        let rows = whole[linear.weight.range()].chunks_exact_mut(out);
-        match factors[..] {
-            [(input, slopes)] => {
-                for (row, &value) in rows.zip(input).filter(|(_, value)| **value != 0.0) {
-                    add_steps(row, value, slopes);
-                }
-            }
-            [(first, slopes), (second, others)] => {
-                for (row, pair) in rows.zip(first.iter().zip(second)) {
-                    add_two_steps(row, [*pair.0, *pair.1], [slopes, others]);
-                }
-            }
-            _ => unreachable!("a gradient or a difference of two"),
-        }
-        for (_, (_, slopes)) in tapes.iter().zip(&factors).filter(|(tape, _)| tape.constant > 0.0) {
-            add_steps(&mut whole[linear.bias.range()], 1.0, slopes);
-        }
+        let input = &tape.values(self, index)[example * into..][..into];
+        (input, &tape.slopes(self, index)[example * out..][..out])
     }
 }

@@ -26,14 +26,18 @@
 //!
 //! **Theorem 2 (no term is longer than the clip).** For example i, let gᵢ be the exact vector whose coordinates are
 //! the `f32` numbers formed and the exact products of the `f32` factors. The norm's bound bᵢ, in `f64`, has
-//! bᵢ ≥ ‖gᵢ‖ + 2⁻²²·Σ‖u‖‖h‖, the lengths of its terms; the factor cᵢ = min(1, C/bᵢ) is rounded toward zero to `f32`, and 0 where bᵢ is not finite.
-//! Then vᵢ, which is cᵢgᵢ with cᵢ·slope rounded to `f32` for the layers known by their factors, has ‖vᵢ‖₂ ≤ C; and
-//! vᵢ is a function of the weights and of example i alone, bit for bit.
+//! bᵢ ≥ ‖gᵢ‖ + 2⁻²²·Σ‖u‖‖h‖, the lengths of its terms; the factor cᵢ = min(1, (C − fᵢ)/bᵢ) is rounded toward zero to
+//! `f32`, and 0 where bᵢ is not finite or fᵢ ≥ C. Here fᵢ is 2⁻¹²⁵·√H·Σ‖u‖ over the layers that are sums of several
+//! products with H slopes each (convolutions by factors, and all layers by factors in a difference), and 0 in sums in
+//! whole numbers. Then vᵢ, which is cᵢgᵢ with cᵢ·slope rounded to `f32` for the layers known by their factors, has
+//! ‖vᵢ‖₂ ≤ C; and vᵢ is a function of the weights and of example i alone, bit for bit.
 //! *Proof.* Products of two `f32` are exact in `f64`, and a sum of N of them errs by at most N·2⁻⁵³ times the sum of
 //! their sizes; so a formed tensor's square is known within a relative N·2⁻⁵³, and a term ⟨u, u′⟩⟨h, h′⟩ of Theorem 1
 //! within (U + H + 8)·2⁻⁵²·‖u‖‖u′‖‖h‖‖h′‖ for U and H numbers, which is added: over all terms
-//! (Σ‖u‖‖h‖)² times that (module `clip`). A slack of 2⁻²²·Σ‖u‖‖h‖ covers the rest: rounding cᵢ·slope is within 2⁻²⁴ of its
-//! own term, or to 0 below the smallest normal number. What is computed for an example never mixes with another's numbers, and is
+//! (Σ‖u‖‖h‖)² times that (module `clip`). A slack of 2⁻²²·Σ‖u‖‖h‖ covers rounding that is relative: cᵢ·slope is within
+//! 2⁻²⁴ of its own term. A cᵢ·slope below the smallest normal number, 2⁻¹²⁶, becomes 0. Of a single product that shortens
+//! coordinates; of a sum it adds at most √H·2⁻¹²⁶·Σ‖u‖, which is less than fᵢ, and cᵢbᵢ + fᵢ ≤ C. No cᵢ·slope overflows,
+//! since cᵢ ≤ 1. What is computed for an example never mixes with another's numbers, and is
 //! added up in an order that does not depend on them (module `kernel`). ∎ In a difference, gᵢ is made of the `f32`
 //! differences of formed numbers, inputs and slopes. Between near points its two terms are of the size of the difference, and so is
 //! what is added for rounding; between far ones they may cancel, and what is added is a share of the terms, not of the
@@ -50,11 +54,20 @@
 //!   noise. There every gradient is formed, the norm is that of the numbers formed, and truncation only shortens.
 //! - [`Net::clipped_share_exact`] and [`Net::clipped_difference_share_exact`] do so with s·vᵢ for a share s in (0, 1] and
 //!   a grid that the caller gives, so that a gradient and a difference are added up on one grid: each term's norm is at
-//!   most sC. A coordinate of a difference is the sum of its two products in `f64`, which errs by 2⁻⁵³ of them: the slack
-//!   of Theorem 2 is more.
+//!   most sC.
 //!
-//! Errors tell of settings and shapes alone. A record that is not finite, or whose class the network does not have,
-//! contributes 0 to every sum.
+//! **Theorem 3 (whole numbers).** Let sC/grid ≤ 2²¹, and cᵢ = min(1, C/bᵢ)·s/grid rounded toward zero to `f32`. The
+//! norm of all that one example adds is at most sC/grid, and no sum of a piece overflows. *Proof.* Formed numbers and
+//! biases: |x| ≤ bᵢ, so cᵢx is at most 2²¹ and rounded once. One product (u, 1) ⊗ h: its constant has |h| ≤ bᵢ, so
+//! cᵢh is at most 2²¹, and rounded, or 0; the product with u is rounded again. The two of a difference: (a − a′, 0) ⊗ h
+//! bounds *no* slope h by itself, where a − a′ is small, and cᵢh may be beyond `f32`. So no slope is weighed there. cᵢ(a − a′)
+//! and cᵢa′ are exact in `f64`, their products with slopes are 0 or between 2⁻⁵⁰⁰ and 2⁵⁰⁰ in size, and each coordinate errs by
+//! at most 2⁻⁵² of its two terms. In each case what is added for rounding is within cᵢ·2⁻²²·Σ‖u‖‖h‖, so the norm is at most
+//! cᵢbᵢ ≤ sC/grid ≤ 2²¹; truncation shortens; and 16 examples of a piece stay below 2²⁵. ∎ `i64` holds 2⁴² examples.
+//!
+//! Errors tell of settings and shapes alone. An example whose gradient is not finite, or whose class the network does not
+//! have, contributes 0 to every sum; one with numbers that are not finite behind a frozen layer may still have a gradient
+//! that is (ReLU makes 0 of them), and it is clipped as any other.
 //!
 //! **Memory.** A batch goes through in pieces whose length the network decides; room is a few networks' worth for
 //! each thread, whatever the batch ([`Workspace::bytes`]).
@@ -62,8 +75,9 @@
 //! Tested by `one_example_is_no_longer_than_the_clip`, `norms_are_tight`,
 //! `clipped_sums_are_sums_of_clipped_gradients`, `clipped_differences_are_those_of_the_gradients`,
 //! `an_exact_sum_is_the_sum_of_its_examples_alone`,
-//! `an_exact_difference_is_that_of_its_examples_alone`, `gradients_are_finite_differences`,
-//! `memory_does_not_grow_with_the_batch` and the others in `tests/all`.
+//! `an_exact_difference_is_that_of_its_examples_alone`, `frozen_weights_of_any_size_keep_the_clip`,
+//! `what_is_beyond_f32_on_the_way_is_the_difference_all_the_same`, `gradients_are_finite_differences`,
+//! `a_larger_batch_takes_no_more_memory`, `memory_is_linear_in_the_network` and the others in `tests/all`.
 //!
 //! Speed: `cargo run -p privet-nn --example race`, and `privet bench run race` beside Opacus.
 

@@ -4,6 +4,7 @@
 //! (`f32`) are added to the batch's (`f64`) in the order of the batch, so a sum has the same bits on any number
 //! of threads. Memory: a few models' worth a thread, whatever the batch.
 
+use crate::clip::Bound;
 use crate::kernel::add_wide;
 use crate::layer::Op;
 use crate::net::Net;
@@ -30,7 +31,7 @@ pub(crate) struct Room {
     pub patches: Vec<Patches>,
     /// The gradients that are formed, example by example, of each tape.
     pub kept: Vec<Vec<f32>>,
-    pub bounds: Vec<f64>,
+    pub bounds: Vec<Bound>,
     pub factors: Vec<f32>,
     pub sum: Vec<f32>,
     pub whole: Vec<i32>,
@@ -44,7 +45,7 @@ impl Room {
             tapes: vec![Tape::new(net)],
             patches: vec![Patches::new(net)],
             kept: vec![vec![0.0; net.kept * net.piece]],
-            bounds: vec![0.0; net.piece],
+            bounds: vec![Bound::default(); net.piece],
             factors: vec![0.0; net.piece],
             sum: Vec::new(),
             whole: Vec::new(),

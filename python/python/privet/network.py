@@ -31,8 +31,9 @@ class PrivateNetworkClassifier(_Classifier):
     input_shape : (height, width) or (height, width, channels), optional
         What a row is an image of, for ``conv``; otherwise it is a row of numbers.
     method : str
-        ``dp-sgd``, ``dp-adam``, ``dp-lssgd``, ``dp-lsadam``, ``dp-srm``, ``dp-gd``, ``rrpsgd``; without privacy
-        ``non-private``. ``python -m privet methods --network`` lists them and their settings.
+        ``dp-sgd``, ``dp-adam``, ``dp-lssgd``, ``dp-lsadam``, ``dp-srm``, ``dp-gd``, ``dp-agd``, ``dp-ftrl``,
+        ``rrpsgd``; without privacy ``non-private``. ``python -m privet methods --network`` lists them and their
+        settings.
     bounds : (low, high), optional
         Public bounds of the features, which become −1 and 1. No row is scaled down.
     initial_weights : fitted PrivateNetworkClassifier or path, optional

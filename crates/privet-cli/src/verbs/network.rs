@@ -173,8 +173,10 @@ pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
             found.finish(&data, flags.every, source.as_mut(), &never)?
         }
         (Start::Fresh(spending), Some(path)) => {
+            // Whatever can be refused is refused before all of it is spent.
+            let ready = Checkpointed::ready(&planned, weights.as_deref(), path, &data)?;
             let planned = spending.spend_whole(planned)?;
-            let begun = Checkpointed::begin(&planned, weights.as_deref(), path, source.as_mut())?;
+            let begun = ready.begin(&planned, source.as_mut())?;
             begun.finish(&data, flags.every, source.as_mut(), &never)?
         }
         (Start::Fresh(spending), None) => {

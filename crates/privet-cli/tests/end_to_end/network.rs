@@ -80,6 +80,51 @@ fn a_training_is_put_aside_and_gone_on_with() {
     assert!(!world.names().contains(&"cut.json".to_string()));
 }
 
+/// With a ledger, a training that is put aside is paid for whole when it begins; what is refused before costs nothing.
+#[test]
+fn a_refused_checkpoint_costs_nothing() {
+    let world = world();
+    world.ok("budget open table.csv --schema schema.toml --epsilon 4 --delta 1e-5");
+    let states = || {
+        let history = world.ok_json("budget history privet.ledger --json");
+        let state = |entry: &serde_json::Value| entry["state"].as_str().unwrap().to_string();
+        history.as_array().unwrap().iter().map(state).collect::<Vec<_>>()
+    };
+    let line =
+        "train table.csv --schema schema.toml --model net.toml --steps 5 --epsilon 1 --delta 1e-6";
+    for (flags, code, words) in [
+        ("--method dp-agd --checkpoint aside", 1, "cannot be put aside"),
+        ("--method dp-ftrl --checkpoint aside", 1, "cannot be put aside"),
+        ("--checkpoint nowhere/aside", 2, "nowhere"),
+        ("--rows 399 --checkpoint aside", 2, "rows"),
+    ] {
+        let before = world.names();
+        let ended = world.run(&format!("{line} {flags} --out no.json"));
+        assert_ne!(ended.code, 0, "{flags}");
+        assert!(ended.stderr.contains(words), "{flags}: {code} {}", ended.stderr);
+        assert_eq!(world.names(), before, "{flags}");
+    }
+    assert!(
+        !states().iter().any(|state| ["drawn", "settled"].contains(&&state[..])),
+        "{:?}",
+        states()
+    );
+    world.write("aside.journal", "");
+    let left = world.run(&format!("{line} --checkpoint aside --out no.json"));
+    assert!(left.stderr.contains("its journal is there already"), "{}", left.stderr);
+    assert!(
+        !states().iter().any(|state| ["drawn", "settled"].contains(&&state[..])),
+        "{:?}",
+        states()
+    );
+    std::fs::remove_file(world.path("aside.journal")).unwrap();
+    // Then it is paid for once, and its certificate says where.
+    world.ok(&format!("{line} --checkpoint aside --every 2 --out net.json"));
+    assert_eq!(states().iter().filter(|state| *state == "settled").count(), 1, "{:?}", states());
+    assert!(world.json("net.json")["certificate"]["ledger"]["sequence"].as_u64().is_some());
+    world.ok("verify net.json");
+}
+
 #[test]
 fn what_does_not_fit_is_refused_with_its_numbers() {
     let world = world();

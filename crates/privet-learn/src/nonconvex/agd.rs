@@ -258,27 +258,29 @@ impl Procedure<Network> for Adaptive {
         Some(self.limit)
     }
 
-    fn never_charges(&self, leaves: &[Event]) -> Option<&'static str> {
+    fn never_charges(&self, leaves: &mut dyn Iterator<Item = &Event>) -> Option<&'static str> {
         let mut books = Books::new(self.prices);
         let gradient = |price: f64| self.gradient(price)?.event().ok();
         let Ok(choice) = self.choice().event() else {
             return Some("its method has no such events");
         };
-        let (pairs, rest) = leaves.as_chunks::<2>();
-        for [measured, chosen] in pairs {
+        let (never, too_soon) =
+            ("an event is not one that its method could come to", "its method does not end there");
+        let mut any = false;
+        while let Some(measured) = leaves.next() {
             let after = books.both().into_iter().flatten().find(|(price, _)| {
                 gradient(*price).is_some_and(|event| same_event(&event, measured))
             });
-            let Some((_, after)) = after else {
-                return Some("an event is not one that its method could come to");
-            };
-            if !same_event(&choice, chosen) {
-                return Some("an event is not one that its method could come to");
+            let Some((_, after)) = after else { return Some(never) };
+            match leaves.next() {
+                None => return Some(too_soon),
+                Some(chosen) if same_event(&choice, chosen) => {}
+                Some(_) => return Some(never),
             }
-            books = after;
+            (books, any) = (after, true);
         }
-        let over = rest.is_empty() && !leaves.is_empty() && books.fresh().is_none();
-        (!over).then_some("its method does not end there")
+        let over = any && books.fresh().is_none();
+        (!over).then_some(too_soon)
     }
 
     fn refuses(&self, found: &Tensors) -> Option<&'static str> {

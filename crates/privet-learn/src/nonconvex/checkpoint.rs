@@ -89,30 +89,71 @@ fn trainer(plan: &Plan<Network>, weights: Option<&[f32]>) -> Result<Arc<dyn Trai
     trainer.begun_from(&row)
 }
 
-impl Checkpointed {
-    /// Plans, reserves everything in a new journal and writes the first state. Refused if either file is
-    /// there.
+/// A training that is about to begin: all that can be refused was looked at, and its journal is there. Where it does not
+/// begin, nothing was drawn, and the journal goes.
+#[must_use = "nothing begins before `begin`"]
+pub struct Ready {
+    path: PathBuf,
+    trainer: Arc<dyn Trainer>,
+    start: serde_json::Value,
+    journal: Option<Journal>,
+}
+
+impl Ready {
+    /// Reserves everything in the journal and writes the first state. The plan is the one that was looked at, and may
+    /// say meanwhile which ledger has spent it.
     pub fn begin(
+        mut self,
+        plan: &Plan<Network>,
+        source: &mut dyn Source,
+    ) -> Result<Checkpointed, LearnError> {
+        let events = plan.events().cloned().ok_or(GateError::NotAsPlanned)?;
+        if Some(&self.trainer.event()?) != plan.events() {
+            return Err(GateError::NotAsPlanned.into());
+        }
+        let mut journal = self.journal.take().ok_or(GateError::NotAsPlanned)?;
+        let start = std::mem::take(&mut self.start);
+        let session = Session::open_walking(Spend::Exactly(events), start, source, &mut journal)?;
+        let mut session = session.entered_in(plan.entered.clone());
+        let walk = session.begin::<Training>()?;
+        let session = session.suspend(walk, 0)?;
+        keep(&self.path, plan.request(), &session)?;
+        let (path, trainer) = (self.path.clone(), self.trainer.clone());
+        Ok(Checkpointed { path, plan: plan.clone(), trainer, session })
+    }
+}
+
+impl Drop for Ready {
+    fn drop(&mut self) {
+        if self.journal.take().is_some() {
+            // Left behind, it is refused in words by whoever begins next.
+            let _ = std::fs::remove_file(journal_of(&self.path));
+        }
+    }
+}
+
+impl Checkpointed {
+    /// Looks at whatever can be refused before the first draw, and makes the journal: a method that cannot be put aside, a
+    /// table that the plan does not admit, a file that is there already, a folder that cannot be written to. Whoever pays
+    /// for the whole of it beforehand pays after this.
+    pub fn ready(
         plan: &Plan<Network>,
         weights: Option<&[f32]>,
         path: &Path,
-        source: &mut dyn Source,
-    ) -> Result<Self, LearnError> {
+        table: &dyn Table,
+    ) -> Result<Ready, LearnError> {
         let trainer = trainer(plan, weights)?;
-        let events = plan.events().cloned().ok_or(GateError::NotAsPlanned)?;
+        trainer.begins().weights()?;
+        Network::admit(plan.facts(), table)?;
+        Examples::admits(table)?;
         let journal = journal_of(path);
         if path.exists() || journal.exists() {
             let why = "it or its journal is there already: go on with it, or name another";
             return Err(refused(path, why));
         }
         let start = trainer.walk().ok_or(GateError::Malformed)?;
-        let mut journal = Journal::create(&journal).map_err(GateError::from)?;
-        let session = Session::open_walking(Spend::Exactly(events), start, source, &mut journal)?;
-        let mut session = session.entered_in(plan.entered.clone());
-        let walk = session.begin::<Training>()?;
-        let session = session.suspend(walk, 0)?;
-        keep(path, plan.request(), &session)?;
-        Ok(Self { path: path.into(), plan: plan.clone(), trainer, session })
+        let journal = Some(Journal::create(&journal).map_err(GateError::from)?);
+        Ok(Ready { path: path.into(), trainer, start, journal })
     }
 
     /// Reads a state; nothing is committed yet. `weights` are those of the public file that it began from,

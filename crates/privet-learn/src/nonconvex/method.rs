@@ -86,8 +86,9 @@ impl Usual {
                 Rule::Adam([first, second])
             }
             Self::Recursive => {
-                let clips = given.clip_difference.unwrap_or(0.1) / given.clip.unwrap_or(1.0);
-                let gamma = GAMMA.check(given.gamma.unwrap_or(clips.min(0.99)))?;
+                let clip = given.clip.unwrap_or(1.0);
+                let share = given.usual_clip_difference(clip) / clip;
+                let gamma = GAMMA.check(given.gamma.unwrap_or(share.min(0.99)))?;
                 settled.gamma = Some(gamma);
                 Rule::Recursive(gamma)
             }
@@ -203,7 +204,7 @@ const FTRL: &[SettingInfo] = &[
     NONCONVEX_SETTING,
 ];
 const ONE: &[SettingInfo] = &[
-    STEPS_SETTING.meaning("noised steps, a record each; 8 passes over the rows unless given"),
+    STEPS_SETTING.meaning("noised steps, a record each; 8 passes over the rows, at most 1,000,000 steps, unless given"),
     RATE_SETTING,
     CLIP_SETTING,
     SUMS_SETTING,

@@ -54,7 +54,7 @@ pub use settings::{
     SMOOTHNESS, Settings, Smoothed, Sums,
 };
 pub use tensors::{PublicFile, Tensor, Tensors, digest};
-pub use update::Decay;
+pub use update::{ADAM_FLOOR, Decay};
 
 use crate::allowance::Allowance;
 use crate::facts::Facts;

@@ -2,8 +2,8 @@
 
 use super::NetFacts;
 use crate::{LearnError, admit};
-use privet_data::Target;
 use privet_data::matrix::Matrix;
+use privet_data::{Dataset, Target};
 use privet_dp::mechanism::ExactCounts;
 use privet_nn::{Batch, ExactSum, Net, Share, Targets, Workspace};
 use privet_optim::sum::Table;
@@ -52,12 +52,18 @@ fn counts(sum: ExactSum) -> ExactCounts {
 }
 
 impl Examples {
+    /// Refuses a table that no network can be trained on.
+    pub(super) fn admits(table: &dyn Table) -> Result<&Dataset, LearnError> {
+        let data = admit::in_memory(table, "network", "single records")?;
+        match u32::try_from(data.rows()) {
+            Ok(_) => Ok(data),
+            Err(_) => Err(LearnError::DataShape("a network takes fewer than 2^32 rows")),
+        }
+    }
+
     /// The rows of a table that the plan admits.
     pub fn of(facts: &NetFacts, table: &dyn Table) -> Result<Self, LearnError> {
-        let data = admit::in_memory(table, "network", "single records")?;
-        if u32::try_from(data.rows()).is_err() {
-            return Err(LearnError::DataShape("a network takes fewer than 2^32 rows"));
-        }
+        let data = Self::admits(table)?;
         let targets = match (&data.target, facts.net.loss_kind()) {
             (Target::Class { codes, .. }, privet_nn::Loss::CrossEntropy) => {
                 Owned::Classes(codes.clone())

@@ -138,6 +138,13 @@ pub struct Settings {
     pub buffers: Vec<[f64; 2]>,
 }
 
+impl Settings {
+    /// C₂: a tenth of C₁ unless given.
+    pub(super) fn usual_clip_difference(&self, clip: f64) -> f64 {
+        self.clip_difference.unwrap_or(0.1 * clip)
+    }
+}
+
 pub(super) const STEPS_SETTING: SettingInfo =
     SettingInfo::whole(STEPS, "noised steps; 30 passes over the rows unless given");
 pub(super) const BATCH_SETTING: SettingInfo = SettingInfo::whole(
@@ -197,7 +204,7 @@ pub(super) const LONGEST_SETTING: SettingInfo = SettingInfo::number(
 );
 pub(super) const GAMMA_SETTING: SettingInfo = SettingInfo::number(
     GAMMA,
-    "share of the gradient itself in the recursion; clip_difference over clip unless given, at most 0.99",
+    "share of the gradient itself in the recursion; clip_difference over clip, at most 0.99, unless given",
 );
 pub(super) const FIRST_BATCH_SETTING: SettingInfo = SettingInfo::whole(
     FIRST_BATCH,

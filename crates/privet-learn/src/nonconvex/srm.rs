@@ -78,8 +78,7 @@ pub(super) fn recursion(
     settled: &mut Settings,
 ) -> Result<Recursion, LearnError> {
     let given = method.settings();
-    let clip_difference =
-        CLIP_DIFFERENCE.check(given.clip_difference.unwrap_or(0.1 * sizes.clip))?;
+    let clip_difference = CLIP_DIFFERENCE.check(given.usual_clip_difference(sizes.clip))?;
     let first_batch = FIRST_BATCH.check(given.first_batch.unwrap_or(sizes.batch) as f64)? as u64;
     let smoothness = given.smoothness.map(|smoothness| SMOOTHNESS.check(smoothness)).transpose()?;
     let Rule::Recursive(gamma) = sizes.schedule.rule else {

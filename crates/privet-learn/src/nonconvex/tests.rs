@@ -15,8 +15,9 @@ use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::account::{Cost, Event};
 use privet_dp::gate::Arithmetic;
+use privet_dp::mechanism::ExactCounts;
 use privet_dp::noise::{FixedSeed, SystemRandom};
-use privet_nn::Description;
+use privet_nn::{Description, Share};
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
 
@@ -176,6 +177,90 @@ fn the_clip_is_reached() {
     let moved = examples.difference_sum([&weights, &far], &[0], 1e-4).unwrap();
     let length = norm(moved.into_iter());
     assert!(length > 0.999e-4 && length <= 1e-4, "{length}");
+    // In whole numbers too: what truncation takes is a step a weight.
+    let steps = |sum: ExactCounts| norm(sum.counts.iter().map(|count| *count as f64 * sum.unit));
+    let length = steps(examples.exact_sum(&weights, &[0], 1e-3).unwrap());
+    assert!(length > 0.999e-3 && length <= 1e-3, "{length}");
+    let share = Share { clip: 1e-4, share: 0.7, grid: privet_nn::grid(1e-4) };
+    let length = steps(examples.exact_difference([&weights, &far], &[0], share).unwrap());
+    assert!(length > 0.7 * 0.999e-4 && length <= 0.7e-4, "{length}");
+}
+
+/// A person with up to three records: the sum over all of theirs moves by what is charged, nearly all of it where they
+/// are alike, and so do the scores of a choice. Methods that sample records refuse it.
+#[test]
+fn units_of_several_records_are_charged_whole() {
+    let schema =
+        Schema::from_toml(&format!("{SCHEMA}[unit]\ncolumn = \"who\"\nmax_records = 3\n")).unwrap();
+    let table = |last: bool| {
+        let line = |(row, (a, b, y)): (usize, (f64, f64, bool))| {
+            let (a, b, y, who) = match row {
+                0..57 => (a, b, y, row / 3),
+                _ => (1.0, -1.0, last, 19),
+            };
+            format!("{a},{b},{},{who}\n", if y { "yes" } else { "no" })
+        };
+        let text: String = rows(60).into_iter().enumerate().map(line).collect();
+        read::csv_bytes(format!("a,b,y,who\n{text}").as_bytes(), &schema).unwrap()
+    };
+    let (one, other) = (table(false), table(true));
+    for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
+        // Three records come or go; under replace-one three go and three come.
+        let times = if neighbours == Neighbours::ReplaceOne { 6.0 } else { 3.0 };
+        for method in ["dp-gd", "dp-agd"] {
+            let task = Network::new(described(NET), method.parse().unwrap());
+            let asked = Request::new(schema.clone(), 60, neighbours, task);
+            let asked = with(
+                asked.within(Budget::new(1.0, 1e-6).unwrap()),
+                &[("steps", "4"), ("clip", "0.01")],
+            );
+            let planned = plan(&asked).unwrap();
+            assert_eq!(planned.guarantee().unwrap().unit.records(), 3);
+            let release = planned
+                .run(&one, &mut SystemRandom::new().unwrap(), &AtomicBool::new(false))
+                .unwrap();
+            let released = Released::<Network>::from_release(release).unwrap();
+            let text = to_json(&released, None).unwrap();
+            let read = released_from_json::<Network>(text.as_bytes(), Seal::Required).unwrap();
+            assert!(verify(&read).valid, "{method}");
+            let mut leaves = Vec::new();
+            collect(released.certificate().events.as_ref().unwrap(), 1, &mut leaves);
+            let gradients: Vec<f64> = leaves
+                .iter()
+                .filter_map(|(_, cost)| match cost {
+                    Cost::Gaussian { sensitivity, .. } => Some(*sensitivity),
+                    _ => None,
+                })
+                .collect();
+            assert!(!gradients.is_empty(), "{method}: {leaves:?}");
+            let bound = times * 0.01;
+            assert!(
+                gradients.iter().all(|s| *s >= bound && *s < bound * 1.001),
+                "{method}: {gradients:?}"
+            );
+        }
+        for method in ["dp-sgd", "dp-adam", "dp-lssgd", "dp-lsadam", "dp-srm", "dp-ftrl", "rrpsgd"]
+        {
+            let task = Network::new(described(NET), method.parse().unwrap());
+            let asked = Request::new(schema.clone(), 60, neighbours, task);
+            let refused = plan(&asked.within(Budget::new(1.0, 1e-6).unwrap())).unwrap_err();
+            assert!(matches!(refused, LearnError::NotCovered { .. }), "{method}: {refused}");
+        }
+    }
+    // What three records move, against what six clips would be.
+    let facts = facts();
+    let weights = facts.net.initial(1);
+    let everyone: Vec<u32> = (0..60).collect();
+    let sum = |data: &Dataset| {
+        let sum = Examples::of(&facts, data).unwrap().exact_sum(&weights, &everyone, 0.01).unwrap();
+        sum.counts.iter().map(|count| *count as f64 * sum.unit).collect::<Vec<_>>()
+    };
+    let moved = norm(sum(&one).iter().zip(sum(&other)).map(|(x, y)| x - y));
+    assert!(moved <= 0.06 && moved > 0.059, "{moved}");
+    let score = |data: &Dataset| {
+        Examples::of(&facts, data).unwrap().loss_steps(&weights, &everyone, 1e-3).unwrap()
+    };
+    assert!((score(&one) - score(&other)).unsigned_abs() <= 3 * privet_nn::LOSS_STEPS);
 }
 
 /// Clipping two gradients apart does not bound their difference by C₂, which is why it is not done.
@@ -208,7 +293,8 @@ fn sampling_and_the_charged_event_agree() {
         collect(planned.events().unwrap(), 1, &mut leaves);
         assert_eq!(leaves.iter().map(|(count, _)| count).sum::<u32>(), 9, "{method}");
         let later = match method {
-            "dp-srm" => contribution(0.1 / 0.7, 0.7, 0.07),
+            // C₂ is a tenth of C₁ unless given, and γ is C₂/C₁.
+            "dp-srm" => contribution(0.1, 0.7, 0.07),
             _ => 0.7,
         };
         for (place, (_, cost)) in leaves.iter().enumerate() {
@@ -229,6 +315,26 @@ fn sampling_and_the_charged_event_agree() {
                 other => panic!("{method}: {other:?}"),
             }
         }
+    }
+}
+
+/// What the help says of choices that are left open, for clips other than 1.
+#[test]
+fn gamma_is_the_share_of_the_clips_unless_given() {
+    for (given, gamma) in [
+        (&[("clip", "2")][..], 0.1),
+        (&[("clip", "0.05")][..], 0.1),
+        (&[("clip_difference", "0.3")][..], 0.3),
+        (&[("clip", "2"), ("clip_difference", "0.5")][..], 0.25),
+        (&[("clip", "0.5"), ("clip_difference", "0.7")][..], 0.99),
+        (&[("clip", "2"), ("gamma", "0.4")][..], 0.4),
+    ] {
+        let asked = with(request("dp-srm", NET, 500, Neighbours::ReplaceOne), given);
+        let planned = plan(&with(asked, &[("steps", "3")])).unwrap();
+        let settled = planned.request().task.method.settings().gamma.unwrap();
+        assert!((settled - gamma).abs() < 1e-12, "{given:?}: {settled}");
+        // Settled, it stays.
+        assert_eq!(plan(planned.request()).unwrap().request(), planned.request());
     }
 }
 
@@ -536,8 +642,11 @@ fn a_training_goes_on_where_it_was_put_aside() {
         let asked = with(request(method, NET, 200, Neighbours::ReplaceOne), &settings);
         let planned = plan(&asked).unwrap();
         let mut source = SystemRandom::new().unwrap();
-        let begun = Checkpointed::begin(&planned, None, &path, &mut source).unwrap();
-        assert!(Checkpointed::begin(&planned, None, &path, &mut source).is_err(), "there already");
+        let ready = || Checkpointed::ready(&planned, None, &path, &data);
+        // What was looked at and not begun leaves nothing behind.
+        drop(ready().unwrap());
+        let begun = ready().unwrap().begin(&planned, &mut source).unwrap();
+        assert!(ready().is_err(), "there already");
         let Advanced::Aside(aside) = begun.advance(&data, 3, &mut source, &stop).unwrap() else {
             panic!("{method}: at its end")
         };
@@ -578,6 +687,31 @@ fn a_training_goes_on_where_it_was_put_aside() {
             .and_then(|last| last.advance(&data, 1, &mut source, &stop).map(|_| ()));
         assert!(last.is_err(), "{method}: it is settled");
     }
+}
+
+/// What cannot be put aside, or has nowhere to be put, is refused while nothing is spent, and leaves no file.
+#[test]
+fn what_cannot_be_put_aside_is_refused_before_anything_is_paid() {
+    use super::checkpoint::Checkpointed;
+    let folder = tempfile::tempdir().unwrap();
+    let data = table(&rows(200));
+    let ready = |method: &str, place: &str, data: &Dataset| {
+        let asked = request(method, NET, 200, Neighbours::ReplaceOne);
+        let planned = plan(&with(asked, &[("steps", "7")])).unwrap();
+        Checkpointed::ready(&planned, None, &folder.path().join(place), data)
+            .map(drop)
+            .map_err(|error| error.to_string())
+    };
+    for method in ["dp-agd", "dp-ftrl"] {
+        let why = ready(method, "aside", &data).unwrap_err();
+        assert!(why.contains(&format!("method {method} cannot be put aside")), "{why}");
+    }
+    assert!(ready("dp-sgd", "aside", &table(&rows(199))).is_err(), "another number of rows");
+    assert!(ready("dp-sgd", "nowhere/aside", &data).is_err(), "no such folder");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    std::fs::write(folder.path().join("aside.journal"), "").unwrap();
+    let why = ready("dp-sgd", "aside", &data).unwrap_err();
+    assert!(why.contains("its journal is there already"), "{why}");
 }
 
 /// Stops at the so-manyth step.

@@ -164,8 +164,8 @@ pub(crate) struct Training {
     before: Option<Vec<f32>>,
 }
 
-/// Below the root of second moments.
-const ADAM_FLOOR: f64 = 1e-8;
+/// What Adam adds to the root of second moments.
+pub const ADAM_FLOOR: f64 = 1e-8;
 
 impl Walk for Training {
     type Start = Start;

@@ -42,6 +42,7 @@ mod simplex;
 mod sparse;
 mod ssp;
 mod sweep;
+mod sweep_networks;
 mod toy;
 mod transfer;
 mod tune;

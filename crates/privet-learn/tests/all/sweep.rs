@@ -1,8 +1,8 @@
 //! Forged certificates, sealed anew: every fact of every event is tied to the plan.
 //!
-//! For every method a real certificate is edited, one leaf at a time and in pairs of a leaf of the request
-//! and one of the events. It must be refused unless request, events and claim are what the planner itself
-//! writes for that request.
+//! For every method of linear models (networks: `sweep_networks.rs`) a real certificate is edited, one leaf at a
+//! time and in pairs of a leaf of the request and one of the events. It must be refused unless request, events
+//! and claim are what the planner itself writes for that request.
 
 use crate::common::{Case, leaves, nearly};
 use privet_core::Neighbours;
@@ -78,7 +78,7 @@ fn planned(certificate: &Value) -> bool {
 }
 
 /// What a forger may write instead of a leaf.
-fn edits(leaf: &Value) -> Vec<Value> {
+pub(crate) fn edits(leaf: &Value) -> Vec<Value> {
     match leaf {
         Value::Number(number) => {
             let x = number.as_f64().unwrap();
@@ -124,18 +124,18 @@ fn edits(leaf: &Value) -> Vec<Value> {
 }
 
 /// With the leaf at `place` of the certificate changed.
-fn edited(document: &Value, place: &str, value: &Value) -> Value {
+pub(crate) fn edited(document: &Value, place: &str, value: &Value) -> Value {
     let mut document = document.clone();
     *document.pointer_mut(&format!("/certificate{place}")).unwrap() = value.clone();
     document
 }
 
-fn certificate_leaves(document: &Value, field: &str) -> Vec<String> {
+pub(crate) fn certificate_leaves(document: &Value, field: &str) -> Vec<String> {
     leaves(&document["certificate"][field], &format!("/{field}"))
 }
 
 /// With the claim that the events prove, or none if they prove nothing.
-fn with_proved_claim(document: &Value) -> Option<Value> {
+pub(crate) fn with_proved_claim(document: &Value) -> Option<Value> {
     let certificate = &document["certificate"];
     let events: Event = serde_json::from_value(certificate["events"].clone()).ok()?;
     let delta = certificate["guarantee"]["delta"].as_f64()?;
@@ -144,7 +144,7 @@ fn with_proved_claim(document: &Value) -> Option<Value> {
 }
 
 /// With the claim that the request asks for.
-fn with_asked_claim(document: &Value) -> Value {
+pub(crate) fn with_asked_claim(document: &Value) -> Value {
     let request = &document["certificate"]["request"];
     let mut claim = document["certificate"]["guarantee"].clone();
     for (name, asked) in request["budget"].as_object().cloned().unwrap_or_else(Map::new) {

@@ -13,7 +13,8 @@
 //! | `golden` | a fixed seed gives the numbers that are committed |
 //!
 //! How far a statistic moves between neighbours is attacked learner by learner, beside this folder and in
-//! the learners' own modules; `sweep.rs` edits every leaf of every certificate.
+//! the learners' own modules; `sweep.rs` and `sweep_networks.rs` edit every leaf of the certificates of linear models
+//! and networks.
 
 mod back_end;
 #[path = "../common/mod.rs"]

@@ -201,9 +201,9 @@ for_each_level! {
 }
 
 for_each_level! {
-    /// total += trunc(a·x + b·y), number by number, the products exact and their sum in `f64`.
-    pub(crate) fn add_two_steps(total: &mut [i32], factors: [f32; 2], values: [&[f32]; 2]) {
-        let [a, b] = factors.map(f64::from);
+    /// total += trunc(a·x + b·y), number by number and in `f64`: within 2⁻⁵² of |a·x| + |b·y|.
+    pub(crate) fn add_two_steps(total: &mut [i32], factors: [f64; 2], values: [&[f32]; 2]) {
+        let [a, b] = factors;
         for (total, (x, y)) in total.iter_mut().zip(values[0].iter().zip(values[1])) {
             *total += (a * f64::from(*x) + b * f64::from(*y)) as i32;
         }

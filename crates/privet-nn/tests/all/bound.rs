@@ -108,9 +108,9 @@ fn no_examples_sum_to_nothing() {
     assert!(sum.examples == 0 && sum.sum.iter().all(|&value| value == 0.0));
 }
 
-/// Room grows with the network, not with the batch.
+/// Room grows with the network, not with the batch; `memory.rs` counts what is asked for.
 #[test]
-fn memory_does_not_grow_with_the_batch() {
+fn room_does_not_grow_with_the_batch() {
     let net = digits(Layer::Relu);
     let bytes = |count: usize| {
         let examples = Examples::new(&net, count, 1, 1.0);

@@ -4,5 +4,7 @@ mod bound;
 mod descriptions;
 mod differences;
 mod gradients;
+mod memory;
 mod nets;
 mod same_bits;
+mod scales;

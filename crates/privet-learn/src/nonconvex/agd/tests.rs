@@ -184,6 +184,40 @@ fn made_up_events_are_found_out() {
     assert!(!valid && why.contains("has no limit for others"), "{why}");
 }
 
+/// Lists that go on and on are read no further than the first event that no run comes to, nor than the books have room.
+#[test]
+fn a_list_without_end_is_read_no_further_than_it_can_be_true() {
+    let adaptive = adaptive(12, 0.01, 100);
+    let choice = adaptive.choice().event().unwrap();
+    let gradient = adaptive.gradient(adaptive.prices.gradient).unwrap().event().unwrap();
+    let read = |events: &[Event]| {
+        let mut read = 0_usize;
+        let mut endless = events.iter().cycle().inspect(|_| read += 1);
+        assert!(adaptive.never_charges(&mut endless).is_some());
+        read
+    };
+    assert_eq!(read(std::slice::from_ref(&choice)), 1);
+    assert_eq!(read(std::slice::from_ref(&gradient)), 2);
+    let most = 2 * (adaptive.prices.most_gradients() as usize + 1);
+    let both = read(&[gradient, choice]);
+    assert!(both > 20 && both <= most, "{both} of {most}");
+}
+
+/// One line that states tens of millions of events, and one that states more than there can be.
+#[test]
+fn a_repeat_of_millions_is_found_out_at_once() {
+    let released = trained(&plan(&asked(Neighbours::ReplaceOne)).unwrap());
+    let document: Value = serde_json::from_str(&to_json(&released, None).unwrap()).unwrap();
+    for (count, words) in [(60_000_000_u32, "could come to"), (u32::MAX, "one by one")] {
+        let mut forged = document.clone();
+        let events = list(&mut forged["certificate"]);
+        let choice = events[1].clone();
+        events.insert(1, json!({"repeat": {"count": count, "event": choice}}));
+        let (valid, why) = judged(&forged);
+        assert!(!valid && why.contains(words), "{count}: {why}");
+    }
+}
+
 fn list(certificate: &mut Value) -> &mut Vec<Value> {
     certificate["events"]["all"].as_array_mut().unwrap()
 }
