@@ -57,7 +57,15 @@ pub fn tidy_all() {
 
 fn tidy(folder: &Path, lasting: Lasting) {
     if lasting == Lasting::Never {
-        let _ = fs::remove_dir_all(folder);
+        // A thread that still finishes a file may put it there meanwhile.
+        for _ in 0..5 {
+            let gone = fs::remove_dir_all(folder);
+            if gone.is_ok()
+                || matches!(&gone, Err(error) if error.kind() == io::ErrorKind::NotFound)
+            {
+                return;
+            }
+        }
         return;
     }
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -72,6 +80,8 @@ fn tidy(folder: &Path, lasting: Lasting) {
 pub struct Cache {
     folder: PathBuf,
     lasting: Lasting,
+    /// The schema and who encodes by it.
+    written: Vec<u8>,
     /// Locked.
     _lock: File,
 }
@@ -111,14 +121,15 @@ impl Cache {
         lasting: Lasting,
     ) -> Result<Self, BlockError> {
         let table = fs::canonicalize(table).unwrap_or_else(|_| table.into());
-        let name = keyed::hash("table", &KEY, &[path_bytes(&table).as_slice(), &written(schema)]);
+        let written = written(schema);
+        let name = keyed::hash("table", &KEY, &[path_bytes(&table).as_slice(), &written]);
         let folder = under.join(format!(".privet-rows-{name:016x}"));
         folder::own(&folder)?;
         let lock = folder::locked(&folder)?;
         LIVE.lock().unwrap_or_else(PoisonError::into_inner).push((folder.clone(), lasting));
         // What another process had begun.
         tidy(&folder, Lasting::Kept);
-        Ok(Self { folder, lasting, _lock: lock })
+        Ok(Self { folder, lasting, written, _lock: lock })
     }
 
     /// Where it is.
@@ -207,8 +218,7 @@ impl Cache {
         schema: &Schema,
         options: &ReadOptions<'_>,
     ) -> Result<(PathBuf, Option<Report>), DataError> {
-        let before = stamp(file, schema)?;
-        let path = self.folder.join(format!("{place:06}-{before:016x}.rows"));
+        let path = self.rows_of(place, file)?;
         // One that was cut short or changed, or is of an earlier format, is made again.
         if BlockFile::open(&path).and_then(|file| file.verify()).is_ok() {
             return Ok((path, None));
@@ -217,13 +227,30 @@ impl Cache {
         let mut keep = |rows: &crate::Dataset| Ok(writer.push(rows)?);
         let report = read_pieces(file, schema, options, BLOCK_ROWS, &mut keep)
             .map_err(|error| self.full(error, file))?;
-        if stamp(file, schema)? != before {
-            let source =
-                io::Error::other("it changed while it was read; leave it alone and try again");
-            return Err(DataError::File { file: Place::Path(file.into()), source });
-        }
+        self.check_same(place, file, &path)?;
         writer.finish().map_err(|error| self.full(error.into(), file))?;
         Ok((path, Some(report)))
+    }
+
+    /// Where the rows of a file of the table belong, as the file is now.
+    fn rows_of(&self, place: usize, file: &Path) -> Result<PathBuf, DataError> {
+        let stamp = stamp(file, &self.written)?;
+        Ok(self.folder.join(format!("{place:06}-{stamp:016x}.rows")))
+    }
+
+    /// Refuses a file of the table that is no longer the one of these rows.
+    fn check_same(&self, place: usize, file: &Path, rows: &Path) -> Result<(), DataError> {
+        if self.rows_of(place, file)? == rows {
+            return Ok(());
+        }
+        let source = io::Error::other("it changed while it was read; leave it alone and try again");
+        Err(DataError::File { file: Place::Path(file.into()), source })
+    }
+
+    /// Refuses where a file of the table is no longer the one that was encoded.
+    pub fn check_unchanged(&self, files: &[PathBuf], encoded: &[PathBuf]) -> Result<(), DataError> {
+        let pairs = files.iter().zip(encoded).enumerate();
+        pairs.into_iter().try_for_each(|(place, (file, rows))| self.check_same(place, file, rows))
     }
 
     /// The same error, or that the disk is full, and what about is missing: encoded rows are hardly ever larger than four
@@ -268,7 +295,7 @@ impl Drop for Cache {
 }
 
 /// What tells one state of a file from another.
-fn stamp(file: &Path, schema: &Schema) -> Result<u64, DataError> {
+fn stamp(file: &Path, written: &[u8]) -> Result<u64, DataError> {
     let failed = |source| DataError::File { file: Place::Path(file.into()), source };
     let found = fs::metadata(file).map_err(failed)?;
     if !found.is_file() {
@@ -285,7 +312,7 @@ fn stamp(file: &Path, schema: &Schema) -> Result<u64, DataError> {
         &found.len().to_le_bytes(),
         &changed.to_le_bytes(),
         &on_disk(&found),
-        &written(schema),
+        written,
     ];
     Ok(keyed::hash("file", &KEY, &parts))
 }
@@ -418,7 +445,11 @@ mod tests {
             let text = fs::read_to_string(&table).unwrap().replacen(",a", ",b", 1);
             fs::write(&other, text).unwrap();
             File::options().write(true).open(&other).unwrap().set_modified(time).unwrap();
+            let before = encode(&cache).files;
+            cache.check_unchanged(&files, &before).unwrap();
             fs::rename(&other, &table).unwrap();
+            let words = cache.check_unchanged(&files, &before).unwrap_err().to_string();
+            assert!(words.contains("c.csv") && words.contains("it changed"), "{words}");
             assert_eq!(encode(&cache).reused, 2);
         }
 

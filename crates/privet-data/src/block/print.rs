@@ -17,12 +17,12 @@ pub fn print_of_rows(rows: &Dataset) -> u64 {
             Matrix::Dense(dense) => {
                 let columns = dense.columns();
                 let values = &dense.values()[row * columns..(row + 1) * columns];
-                bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+                add(&mut bytes, values, |value| value.to_le_bytes());
             }
             Matrix::Csr(csr) => {
                 let (columns, values) = csr.row(row);
-                bytes.extend(columns.iter().flat_map(|column| column.to_le_bytes()));
-                bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+                add(&mut bytes, columns, |column| column.to_le_bytes());
+                add(&mut bytes, values, |value| value.to_le_bytes());
             }
         }
         match &rows.target {
@@ -32,6 +32,14 @@ pub fn print_of_rows(rows: &Dataset) -> u64 {
         sum = sum.wrapping_add(checksum(&bytes));
     }
     sum
+}
+
+/// Appends words of four bytes, many at a time.
+fn add<T: Copy>(bytes: &mut Vec<u8>, words: &[T], of: impl Fn(T) -> [u8; 4]) {
+    let before = bytes.len();
+    bytes.resize(before + 4 * words.len(), 0);
+    let places = bytes[before..].as_chunks_mut::<4>().0;
+    places.iter_mut().zip(words).for_each(|(place, word)| *place = of(*word));
 }
 
 #[cfg(test)]

@@ -103,6 +103,11 @@ impl BlockFile {
         }
     }
 
+    /// Bytes of its blocks.
+    pub(super) fn bytes(&self) -> u64 {
+        self.contents.blocks.iter().map(|block| block.bytes).sum()
+    }
+
     /// Of what kind its rows are.
     pub(super) fn kind(&self) -> Kind {
         self.contents.kind
