@@ -21,7 +21,7 @@ def main(path):
     with open(path, encoding="utf-8") as file:
         lines = [json.loads(line) for line in file if line.strip()]
     heads = [line for line in lines if "commit" in line]
-    races = {part: [line for line in lines if line.get("race") == f"scale-{part}"] for part in ("stand-ins", "growth", "race")}
+    races = {part: [line for line in lines if line.get("race") == f"scale-{part}"] for part in ("stand-ins", "growth", "race", "url")}
     for head in heads:
         facts = {key: head[key] for key in ("commit", "date", "started", "cores", "processor", "cpu") if key in head}
         print(f"<!-- {json.dumps(facts, ensure_ascii=False)} -->")
@@ -49,6 +49,15 @@ def main(path):
             [[line["who"], line.get("storage", "–"), f"{line['rows']:,} × {line['columns']}", shown(line["seconds"], 2),
               shown(line["accuracy"], 2), shown(line["peak_gigabytes"], 2), shown(line.get("times_lbfgs"), 2),
               shown(line.get("times_sgd"), 2)] for line in races["race"]],
+        ))
+    if races["url"]:
+        print("\n**Very many columns**, sparse rows.\n")
+        print(table(
+            ["rows × columns", "entries", "ε", "method", "passes", "seconds", "peak GB", "accuracy", "behind"],
+            [[f"{line['rows']:,} × {line['columns']:,}", f"{line['entries']:,}",
+              f"{line['epsilon']:g}" if line["epsilon"] else "none", line["method"], shown(line["passes"], 0),
+              shown(line["seconds"], 1), shown(line["peak_gigabytes"], 2), shown(line["accuracy"], 2),
+              shown(line["behind"], 2)] for line in races["url"]],
         ))
 
 

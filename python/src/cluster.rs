@@ -21,22 +21,36 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList};
 use std::sync::{Mutex, PoisonError};
 
-/// Which family a request is of, and the request: what a worker is told of a plan.
+/// This package's version.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What a worker is told of a plan: who made it, which family its request is of, and the request.
 #[derive(serde::Serialize, serde::Deserialize)]
-#[serde(tag = "family", content = "request", rename_all = "kebab-case")]
-enum Told {
-    Erm(serde_json::Value),
-    Count(serde_json::Value),
+struct Told {
+    version: String,
+    family: Family,
+    request: serde_json::Value,
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Family {
+    Erm,
+    Count,
+}
+
+fn told(family: Family, request: serde_json::Value) -> Outcome<String> {
+    Ok(serde_json::to_string(&Told { version: VERSION.into(), family, request })?)
 }
 
 /// What workers are told of a plan for linear models.
 pub fn told_erm(plan: &Plan<Erm>) -> Outcome<String> {
-    Ok(serde_json::to_string(&Told::Erm(serde_json::to_value(plan.request())?))?)
+    told(Family::Erm, serde_json::to_value(plan.request())?)
 }
 
 /// The same for counts.
 pub fn told_count(plan: &Plan<Count>) -> Outcome<String> {
-    Ok(serde_json::to_string(&Told::Count(serde_json::to_value(plan.request())?))?)
+    told(Family::Count, serde_json::to_value(plan.request())?)
 }
 
 fn blocks(error: block::BlockError) -> Failure {
@@ -70,9 +84,16 @@ pub fn cluster_encode<'py>(
         admit_piece(&request, &rows)?;
         Ok(rows)
     }
-    let rows = match serde_json::from_str(told)? {
-        Told::Erm(request) => encoded::<Erm>(columns, request)?,
-        Told::Count(request) => encoded::<Count>(columns, request)?,
+    let Told { version, family, request } = serde_json::from_str(told)?;
+    if version != VERSION {
+        return Err(Failure::value(format!(
+            "privet on a worker is of version {VERSION}, and the plan was made by {version}: install the same wheel on \
+             every machine"
+        )));
+    }
+    let rows = match family {
+        Family::Erm => encoded::<Erm>(columns, request)?,
+        Family::Count => encoded::<Count>(columns, request)?,
     };
     let kept = serde_json::to_string(&Kept::of(&rows).map_err(no_answer)?)?;
     let bytes = block::to_bytes(&rows);

@@ -1,7 +1,9 @@
 //! Tables larger than memory: when rows are encoded on disk, where, and what is left of them.
 //!
-//! Whether a table is encoded on disk follows from public facts alone: the number of rows that the plan was made for, the
-//! width of encoded rows, and `--memory`. So no record can show by it.
+//! Whether a table is encoded on disk follows from public facts: the number of rows that the plan was made for, the width of
+//! encoded rows, and `--memory`. Only where rows, memory and cache are all left open, and the number of rows is public, is the
+//! size of the table's files looked at first, so that small ones are read once and not twice; that size follows from records.
+//! A model has the same bits either way.
 
 use crate::failure::Failure;
 use crate::progress::Meter;
@@ -32,7 +34,7 @@ pub struct DiskFlags {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
     /// Folder for encoded rows, where they do not fit into memory: as private as the table itself. Interrupted, encoding
-    /// goes on from there the next time [default: beside the table, and nothing is left there]
+    /// goes on from there the next time [default: beside the table, and nothing is left there unless the process is killed]
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
     /// Leave encoded rows where they are, for the next model of the same table and schema
@@ -67,8 +69,8 @@ fn size(word: &str) -> Result<u64, String> {
 pub enum Rows {
     /// In memory.
     Memory(Box<Dataset>),
-    /// Encoded on disk.
-    Disk(Box<OnDisk>, Cache),
+    /// Encoded on disk, from these files into those.
+    Disk(Box<OnDisk>, Cache, [Vec<PathBuf>; 2]),
 }
 
 impl Rows {
@@ -76,13 +78,22 @@ impl Rows {
     pub fn table(&self) -> &dyn Table {
         match self {
             Self::Memory(data) => data.as_ref(),
-            Self::Disk(table, _) => table.as_ref(),
+            Self::Disk(table, ..) => table.as_ref(),
+        }
+    }
+
+    /// Refuses where files of the table are no longer those that were encoded: a ledger that has looked at them since would
+    /// know them as another table.
+    pub fn check_unchanged(&self) -> Result<(), Failure> {
+        match self {
+            Self::Memory(_) => Ok(()),
+            Self::Disk(_, cache, [files, encoded]) => Ok(cache.check_unchanged(files, encoded)?),
         }
     }
 
     /// All went well: what is not to last goes.
     pub fn done(self) {
-        if let Self::Disk(table, cache) = self {
+        if let Self::Disk(table, cache, _) = self {
             drop(table);
             cache.done();
         }
@@ -205,7 +216,7 @@ impl DiskFlags {
         // A quarter is for all else.
         let table = OnDisk::open_all(&encoded.files, memory / 4 * 3)
             .map_err(|error| Failure::Environment(error.to_string()))?;
-        Ok(Rows::Disk(Box::new(table), cache))
+        Ok(Rows::Disk(Box::new(table), cache, [files, encoded.files]))
     }
 }
 

@@ -50,7 +50,8 @@ def _tables(batches: Batches, whole: bool) -> Iterator[pa.Table]:
 def encoded(batches: Batches, told: str, whole: bool) -> Iterator[pa.RecordBatch]:
     """The rows as blocks, in their order."""
     part, number = _part(), 0
-    for block in _workers.encode(told, _or_empty(_tables(batches, whole), told)):
+    where = f"people of group {part}" if whole else f"partition {part}"
+    for block in _workers.encode(told, _or_empty(_tables(batches, whole), told), where):
         rows, checksum = block.print
         row = {"part": [part], "number": [number], "rows": [rows], "checksum": [str(checksum)]}
         yield _batch(**row, kept=[block.kept], block=[block.bytes])

@@ -151,6 +151,38 @@ def is_long(dtype: Any) -> bool:
     return dtype in (nw.UInt64, nw.Int128, nw.UInt128) or dtype.is_decimal()
 
 
+def cells(name: str, series: Any, *, total: bool) -> list[Any]:
+    """The cells of a series of narwhals. A text that is not UTF-8, which Arrow keeps as it came, is missing if ``total``."""
+    try:
+        return series.to_list()
+    except Exception:  # of the decoder or of Arrow: its words hold bytes of the text, or all of it
+        pass
+    found = _decoded_cells(series) if total else None
+    if found is None:
+        raise ValueError(f"column {name!r} has a text that is not UTF-8; accepted is Unicode")
+    return found
+
+
+def _decoded_cells(series: Any) -> list[Any] | None:
+    """The texts of a series, ``None`` for each that is none; nothing where they are not texts at all."""
+    import pyarrow as pa
+
+    try:
+        texts = series.to_arrow()
+        if pa.types.is_dictionary(texts.type):
+            texts = texts.cast(texts.type.value_type)
+        return [_decoded(cell) for cell in texts.cast(pa.large_binary()).to_pylist()]
+    except Exception:
+        return None
+
+
+def _decoded(cell: bytes | None) -> str | None:
+    try:
+        return None if cell is None else cell.decode()
+    except UnicodeDecodeError:
+        return None
+
+
 def series_column(name: str, series: Any, *, total: bool = False) -> Column:
     """A single column from a series of narwhals."""
     dtype = series.dtype
@@ -171,7 +203,7 @@ def series_column(name: str, series: Any, *, total: bool = False) -> Column:
         raise ValueError(
             f"column {name!r} is of type {dtype}; accepted are numbers, texts, dates, categories and booleans"
         )
-    return text_column(name, series.to_list(), mask, _cell, total=total)
+    return text_column(name, cells(name, series, total=total), mask, _cell, total=total)
 
 
 def text_column(

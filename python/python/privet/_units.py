@@ -62,7 +62,7 @@ def _from_series(name: str, series: Any, total: bool) -> _tables.Column:
     if dtype.is_float() or dtype.is_temporal() or dtype.is_nested() or dtype in (nw.Boolean, nw.Binary):
         raise _unfit(name, dtype)
     # What lies behind categories, runs and types of other libraries may be narrower floats than a cell tells.
-    return _from_cells(name, series.to_list(), floats=dtype == nw.Object, total=total)
+    return _from_cells(name, _tables.cells(name, series, total=total), floats=dtype == nw.Object, total=total)
 
 
 def _from_cells(name: str, values: list[Any], *, floats: bool, total: bool) -> _tables.Column:

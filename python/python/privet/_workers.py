@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from privet import _privet, _tables, _units
@@ -46,12 +47,26 @@ def rows_in(table: Any) -> int:
     return max((len(column) for column in table.values()), default=0)
 
 
-def encode(told: str, tables: Iterable[Any]) -> Iterator[Block]:
+@contextmanager
+def at(where: str) -> Iterator[None]:
+    """What is refused within says where its rows are counted from."""
+    try:
+        yield
+    except ValueError as error:
+        if type(error) is not ValueError:
+            raise
+        raise ValueError(f"{where}: {error}") from None
+
+
+def encode(told: str, tables: Iterable[Any], where: str) -> Iterator[Block]:
     """The rows of several tables, one after the other, in blocks. Where people have several rows each, all rows
     of a person must be in one of the tables."""
-    schema = schema_of(told)
+    schema, first = schema_of(told), 0
     for table in tables:
-        yield from encode_columns(told, columns_of(table, schema))
+        with at(f"{where}, rows counted from its row {first} as 0" if first else where):
+            blocks = encode_columns(told, columns_of(table, schema))
+        yield from blocks
+        first += rows_in(table)
 
 
 def encode_columns(told: str, columns: list[Any]) -> list[Block]:
@@ -60,7 +75,7 @@ def encode_columns(told: str, columns: list[Any]) -> list[Block]:
 
 
 def _in_blocks(encoded: bytes, rows: int, checksum: int, kept: str) -> list[Block]:
-    # What is known of the rows together holds of each part; counted once.
+    # What is known of the rows together holds of each part; sums are counted once.
     pieces = -(-len(encoded) // BLOCK_BYTES)
     if pieces < 2 or rows < 2:
         return [Block(encoded, Print(rows, checksum), kept)]
@@ -68,7 +83,7 @@ def _in_blocks(encoded: bytes, rows: int, checksum: int, kept: str) -> list[Bloc
     known, blocks = json.loads(kept), []
     for part in _privet.cluster_cut(encoded, list(zip(edges, edges[1:], strict=False))):
         print_ = Print(*_privet.cluster_print(part))
-        share = {"rows": print_.rows, "entries": 0 if blocks else known["entries"]}
+        share = {"rows": print_.rows, **({"entries": 0, "print": 0} if blocks else {})}
         blocks.append(Block(part, print_, json.dumps(known | share)))
     return blocks
 

@@ -39,7 +39,7 @@ from typing import Any
 
 import numpy as np
 
-from privet import _elsewhere, _tables, _workers
+from privet import _elsewhere, _joins, _tables, _workers
 from privet.counts import Counts
 from privet.schema import Schema
 
@@ -180,7 +180,7 @@ class _Workers:
 
     def encode(self, told: str) -> list[str]:
         if _workers.schema_of(told).unit is None:
-            self.kept = [self.run(_encode, told, partition) for partition in self.partitions]
+            self.kept = [self.run(_encode, told, place, partition) for place, partition in enumerate(self.partitions)]
         else:
             groups = len(self.partitions)
             split = [self.run(_by_unit, told, groups, partition) for partition in self.partitions]
@@ -236,8 +236,8 @@ class _Workers:
 # What workers call; each is found by its name.
 
 
-def _encode(told: str, partition: Any) -> list[_workers.Block]:
-    return list(_workers.encode(told, [partition]))
+def _encode(told: str, place: int, partition: Any) -> list[_workers.Block]:
+    return list(_workers.encode(told, [partition], f"partition {place}"))
 
 
 def _by_unit(told: str, groups: int, partition: Any) -> list[list[Any]]:
@@ -255,28 +255,10 @@ def _some(column: Any, chosen: Any) -> Any:
 
 
 def _encode_group(told: str, group: int, *split: list[list[Any]]) -> list[_workers.Block]:
-    return _workers.encode_columns(told, _joined([groups[group] for groups in split]))
-
-
-def _joined(tables: list[list[Any]]) -> list[Any]:
-    """Columns of several tables, one after the other."""
-    joined = []
-    for columns in zip(*tables, strict=True):
-        name, kind = columns[0][:2]
-        if any(column[:2] != (name, kind) for column in columns):
-            raise ValueError(f"column {name!r} is of one type in some partitions and of another in others")
-        values = [column[2] for column in columns]
-        if kind != "text":
-            masks = [column[3] if column[3] is not None else np.zeros(len(column[2]), dtype=bool) for column in columns]
-            joined.append((name, kind, np.concatenate(values), np.concatenate(masks)))
-            continue
-        places: dict[Any, int] = {}
-        codes = []
-        for _, _, own, texts in columns:
-            places_of = np.array([places.setdefault(text, len(places)) for text in texts] + [-1], dtype=np.int64)
-            codes.append(places_of[own])
-        joined.append((name, kind, np.concatenate(codes), list(places)))
-    return joined
+    schema = _workers.schema_of(told)
+    columns = _joins.joined([groups[group] for groups in split], schema.unit, total=schema.is_total)
+    with _workers.at(f"people of group {group}"):
+        return _workers.encode_columns(told, columns)
 
 
 def _known(blocks: list[_workers.Block]) -> tuple[list[_workers.Print], list[str]]:

@@ -213,7 +213,10 @@ class _Spark:
             self.arranged[pieces] = self._arrange(rows, pieces)
         task = _on_executors("pieces", {"asking": asking})
         found = self.arranged[pieces].mapInArrow(task, "piece long, sum binary").collect()
-        return [bytes(row.sum) for row in sorted(found, key=lambda row: row.piece)]
+        found.sort(key=lambda row: row.piece)
+        if [row.piece for row in found] != list(range(pieces)):
+            raise RuntimeError("Spark gave other pieces of a sum than those asked for, so that nothing is made of them")
+        return [bytes(row.sum) for row in found]
 
     def _arrange(self, rows: int, pieces: int) -> Any:
         """The rows of whole pieces in each partition, in order; each block is looked at again on its way."""
@@ -301,4 +304,6 @@ def _said_plainly() -> Iterator[None]:
         own = [line for line in text.splitlines() if line.startswith(("ValueError: ", "privet.PrivacyError: "))]
         if own:
             raise ValueError(own[-1].split(": ", 1)[1]) from None
+        if "Traceback (most recent call last)" in text:  # of a worker, whose words may hold what it read
+            raise RuntimeError("a Python worker of an executor failed; what it said is in the executor's log") from None
         raise

@@ -1,6 +1,5 @@
 //! One fit on rows wherever they are, timed and judged.
 
-use super::shards::Made;
 use crate::error::BenchError;
 use crate::memory;
 use privet_core::{Budget, Neighbours};
@@ -8,6 +7,7 @@ use privet_data::Dataset;
 use privet_data::Target;
 use privet_data::centre::Centre;
 use privet_data::matrix::Matrix;
+use privet_data::schema::Schema;
 use privet_dp::noise::SystemRandom;
 use privet_learn::{Calibration, Erm, Request, plan};
 use privet_optim::loss::Loss;
@@ -29,28 +29,46 @@ pub(super) struct Fitted {
     pub peak: Option<u64>,
 }
 
-/// Fits by a method, with ε = 0 for one without privacy.
+/// What is fitted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub method: &'a str,
+    /// 0 for a method without privacy.
+    pub epsilon: f64,
+    /// δ; 1/n² unless given.
+    pub delta: Option<f64>,
+    pub loss: Loss,
+}
+
+impl<'a> Asked<'a> {
+    /// Logistic regression at the usual δ.
+    pub fn usual(method: &'a str, epsilon: f64) -> Self {
+        Self { method, epsilon, delta: None, loss: Loss::Logistic }
+    }
+}
+
+/// Fits it.
 pub(super) fn fit(
-    made: &Made,
+    schema: &Schema,
     table: &dyn Table,
-    method: &str,
-    epsilon: f64,
+    asked: Asked<'_>,
     held_out: &[Dataset],
 ) -> Result<Fitted, BenchError> {
     let rows = table.rows() as u64;
-    let budget = match epsilon > 0.0 {
-        true => Some(Budget::new(epsilon, Budget::usual_delta(rows))?),
+    let delta = asked.delta.unwrap_or_else(|| Budget::usual_delta(rows));
+    let budget = match asked.epsilon > 0.0 {
+        true => Some(Budget::new(asked.epsilon, delta)?),
         false => None,
     };
     let planned = plan(&Request {
-        schema: made.schema.clone(),
+        schema: schema.clone(),
         rows,
         budget,
         neighbours: Neighbours::ReplaceOne,
         calibration: Calibration::Sound,
         noise: vec![],
         among: None,
-        task: Erm { loss: Loss::Logistic, method: method.parse()? },
+        task: Erm { loss: asked.loss, method: asked.method.parse()? },
     })?;
     let mut source = SystemRandom::new()?;
     memory::start();

@@ -5,6 +5,7 @@
 //! | stand-ins | Uber's four sets in full size, beside the model without privacy | `parts` |
 //! | growth | time, memory and bytes a second against the rows, from memory and from files | `parts` |
 //! | race | beside scikit-learn in memory and out of core | `race` |
+//! | url | 100,000 sparse rows of 20 million columns, as the URL set of Jain & Thakurta has | `url` |
 //!
 //! Rows are made up by all cores, encoded, and written into files of rows (`shards`), which go when a size is done. Lines
 //! are those of races, of `scale-PART`; a size that is there already is not measured again.
@@ -13,6 +14,7 @@ mod fit;
 mod parts;
 mod race;
 mod shards;
+mod url;
 
 use crate::error::BenchError;
 use crate::head;
@@ -28,7 +30,7 @@ pub const NAME: &str = "scale";
 /// The suite as written.
 pub const TEXT: &str = include_str!("../../suites/scale.sizes.toml");
 /// Its parts.
-pub const PARTS: [&str; 3] = ["stand-ins", "growth", "race"];
+pub const PARTS: [&str; 4] = ["stand-ins", "growth", "race", "url"];
 /// How the names of its lines begin.
 const PREFIX: &str = "scale";
 
@@ -48,6 +50,8 @@ pub struct Scale {
     pub growth: Growth,
     /// Beside others.
     pub race: Beside,
+    /// Very many columns.
+    pub url: Wide,
     /// What must be reached.
     pub targets: Vec<Target>,
 }
@@ -90,6 +94,26 @@ pub struct Beside {
     pub held_out: usize,
     /// How often the peer that goes out of core sees all rows.
     pub epochs: u32,
+}
+
+/// A sparse table of very many columns.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Wide {
+    /// n.
+    pub rows: usize,
+    /// p.
+    pub columns: usize,
+    /// Entries of a row.
+    pub entries: usize,
+    /// Budgets.
+    pub epsilons: Vec<f64>,
+    /// δ.
+    pub delta: f64,
+    /// Our learners.
+    pub methods: Vec<String>,
+    /// Rows that models are judged on.
+    pub held_out: usize,
 }
 
 /// The suite that comes with privet.
@@ -160,7 +184,8 @@ impl Settings {
             return Err(unknown("part", part, PARTS.join(", ")));
         }
         let known: Vec<String> =
-            [suite.stand_ins.sizes.clone(), suite.growth_names(), vec![RACE.into()]].concat();
+            [suite.stand_ins.sizes.clone(), suite.growth_names(), vec![RACE.into(), URL.into()]]
+                .concat();
         let one = |size: &String| Self { sizes: vec![size.clone()], ..self.clone() };
         if let Some(size) = self.sizes.iter().find(|size| one(size).wanted(&known).is_empty()) {
             return Err(unknown("size", size, known.join(", ")));
@@ -168,6 +193,7 @@ impl Settings {
         let mut wanted = suite.clone();
         if !self.epsilons.is_empty() {
             wanted.stand_ins.epsilons = self.epsilons.clone();
+            wanted.url.epsilons = self.epsilons.clone();
         }
         Ok(wanted)
     }
@@ -175,6 +201,8 @@ impl Settings {
 
 /// The size of the race.
 const RACE: &str = "race";
+/// The size of the sparse table.
+const URL: &str = "url";
 
 impl Scale {
     fn growth_names(&self) -> Vec<String> {
@@ -224,6 +252,7 @@ pub fn run(
         let known = match part {
             "stand-ins" => suite.stand_ins.sizes.clone(),
             "growth" => suite.growth_names(),
+            "url" => vec![URL.into()],
             _ => vec![RACE.into()],
         };
         for size in settings.wanted(&known) {
@@ -247,6 +276,7 @@ pub fn run(
             match part {
                 "stand-ins" => parts::stand_in(&suite, settings, &size, &mut emit)?,
                 "growth" => parts::growth(&suite, settings, &size, &before, &mut emit)?,
+                "url" => url::run(&suite, settings, &size, &mut emit)?,
                 _ => race::run(&suite, settings, &size, &mut emit)?,
             }
             outcome.made += lines.len() as u64;
@@ -310,14 +340,14 @@ mod tests {
         let (folder, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let settings = Settings {
             work: work.path().join("w"),
-            parts: vec!["stand-ins".into(), "growth".into()],
-            sizes: vec!["uber-3/9000".into(), "100000/50".into()],
+            parts: vec!["stand-ins".into(), "growth".into(), "url".into()],
+            sizes: vec!["uber-3/9000".into(), "100000/50".into(), "url/1000".into()],
             epsilons: vec![1.0],
             python: PathBuf::new(),
         };
         let out = folder.path().join("out");
         let outcome = run(&settings, &out, false, &Nobody).unwrap();
-        assert!(outcome.made >= 6, "{outcome:?}");
+        assert!(outcome.made >= 9, "{outcome:?}");
         assert_eq!(std::fs::read_dir(&settings.work).unwrap().count(), 0);
         let findings = check(&out).unwrap();
         assert!(findings.iter().all(|finding| finding.mean.is_none()), "no size of the targets");

@@ -1,13 +1,13 @@
 //! The stand-ins, and growth with the rows.
 
-use super::fit::{Fitted, fit, rate};
+use super::fit::{Asked, Fitted, fit, rate};
 use super::shards::Made;
 use super::{Emit, Scale, Settings, Wanted, line};
 use crate::catalog;
 use crate::error::BenchError;
 use crate::line::Race;
 use privet_data::block::BlockFiles;
-use privet_optim::sum::{OnDisk, Table};
+use privet_optim::sum::OnDisk;
 use serde_json::{Value, json};
 
 /// Memory of passes over files.
@@ -71,7 +71,7 @@ pub(super) fn stand_in(
         });
     for (method, epsilon) in [("non-private", 0.0)].into_iter().chain(private) {
         let before = table.passes();
-        let fitted = fit(&made, &table, method, epsilon, &held_out)?;
+        let fitted = fit(&made.schema, &table, Asked::usual(method, epsilon), &held_out)?;
         if epsilon == 0.0 {
             plain = fitted.accuracy;
         }
@@ -110,7 +110,8 @@ pub(super) fn growth(
     };
     for method in &suite.methods {
         let passed = table.passes();
-        let fitted = fit(&made, &table, method, suite.growth.epsilon, &held_out)?;
+        let fitted =
+            fit(&made.schema, &table, Asked::usual(method, suite.growth.epsilon), &held_out)?;
         let facts = measured.facts(method, suite.growth.epsilon, "files", fitted);
         let mut facts = measured.with_passes(facts, table.passes() - passed, rate);
         facts["slope"] = json!(slope(&facts));
@@ -119,7 +120,8 @@ pub(super) fn growth(
     if rows <= IN_MEMORY {
         let data = BlockFiles::open(&shards.files)?.piece(0..rows)?;
         for method in &suite.methods {
-            let fitted = fit(&made, &data as &dyn Table, method, suite.growth.epsilon, &held_out)?;
+            let fitted =
+                fit(&made.schema, &data, Asked::usual(method, suite.growth.epsilon), &held_out)?;
             let mut facts = measured.facts(method, suite.growth.epsilon, "memory", fitted);
             facts["slope"] = json!(slope(&facts));
             emit(line("growth", &format!("privet {method}"), facts))?;

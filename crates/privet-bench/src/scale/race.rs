@@ -1,6 +1,6 @@
 //! Beside scikit-learn: lbfgs in memory, and SGDClassifier.partial_fit out of core, on the same rows in one run.
 
-use super::fit::fit;
+use super::fit::{Asked, fit};
 use super::parts::{LAW, Measured};
 use super::shards::Made;
 use super::{Emit, Scale, Settings, Wanted, line};
@@ -69,7 +69,7 @@ pub(super) fn run(
     for method in &suite.methods {
         let who = format!("privet {method}");
         for (storage, table) in [("memory", &data as &dyn Table), ("files", &table as &dyn Table)] {
-            let fitted = fit(&made, table, method, beside.epsilon, &held_out)?;
+            let fitted = fit(&made.schema, table, Asked::usual(method, beside.epsilon), &held_out)?;
             let facts = measured.facts(method, beside.epsilon, storage, fitted);
             emit(line("race", &who, beside_peers(facts)))?;
         }

@@ -90,9 +90,7 @@ impl Made {
 
     /// Files of rows in a folder.
     pub fn write(&self, folder: &Path, rows: usize) -> Result<Shards, BenchError> {
-        std::fs::create_dir_all(folder).map_err(BenchError::at(folder))?;
-        // Made first: what is written only in part is removed too.
-        let mut shards = Shards { folder: folder.into(), files: Vec::new() };
+        let mut shards = Shards::empty(folder)?;
         let parts: Vec<usize> = (0..rows.div_ceil(SHARD)).collect();
         let write = |part: &usize| -> Result<PathBuf, BenchError> {
             let path = folder.join(format!("{part:06}.rows"));
@@ -111,6 +109,14 @@ impl Made {
 pub(super) struct Shards {
     folder: PathBuf,
     pub files: Vec<PathBuf>,
+}
+
+impl Shards {
+    /// None yet. Made first: what is written only in part is removed too.
+    pub fn empty(folder: &Path) -> Result<Self, BenchError> {
+        std::fs::create_dir_all(folder).map_err(BenchError::at(folder))?;
+        Ok(Self { folder: folder.into(), files: Vec::new() })
+    }
 }
 
 impl Drop for Shards {

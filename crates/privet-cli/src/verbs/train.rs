@@ -189,6 +189,7 @@ impl Linear {
             false => DiskFlags::into_memory(&self.data, planned.schema(), relation)?,
         };
         spending.recognise(&self.data, Some(&schema))?;
+        data.check_unchanged()?;
         self.finish(place, planned, data, public.as_ref(), spending)
     }
 

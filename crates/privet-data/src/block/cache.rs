@@ -1,16 +1,17 @@
 //! The encoded rows of a table that does not fit into memory: one finished file of rows for each file of the table.
 //!
-//! A cache is a folder `privet-rows-…` that only its owner may enter, named by a hash of the table's path and the schema.
-//! In it each file of the table has its rows, named by its place and a **stamp**: a hash of its path, size and time of
-//! change, and of the schema. A file of rows whose stamp fits, and which is finished, is taken as it is: so encoding that was
-//! interrupted goes on with the files that are missing, and a file of the table that changed is encoded again. What was
-//! only begun is known by its name and removed. Places of records are places in the files of rows, given once.
+//! A cache is a folder `.privet-rows-…` that only its owner may enter (one that others may is refused), named by a hash of
+//! the table's path and the schema. In it each file of the table has its rows, named by its place and a **stamp**: a hash of
+//! its path, size, times of change and place on the disk, of the schema, and of [`ENCODER`]. A file of rows whose stamp fits,
+//! which is finished, and every block of which has its checksum, is taken as it is: so encoding that was interrupted goes on
+//! with the files that are missing, and a file of the table that changed is encoded again. What was only begun is known by
+//! its name and removed. Places of records are places in the files of rows, given once.
 //!
 //! - One process at a time: the folder is locked.
 //! - [`Lasting`] says what is left of it in the end, and [`tidy_all`] does the same for whoever is interrupted.
 //! - Stamps tell changes by accident, not by deceit.
 
-use super::{BLOCK_ROWS, BlockError, BlockFile, BlockWriter, HALF};
+use super::{BLOCK_ROWS, BlockError, BlockFile, BlockWriter, HALF, folder};
 use crate::encode::Encoding;
 use crate::error::{DataError, Place};
 use crate::keyed::{self, Key};
@@ -27,6 +28,8 @@ use std::time::UNIX_EPOCH;
 const KEY: Key = *b"privet: rows key";
 /// Bytes that decoding one file may take; as many files are encoded at a time as fit.
 const A_FILE: u64 = 1 << 27;
+/// Raised whenever the same record and schema are encoded into other numbers: rows of another encoder are not taken.
+const ENCODER: u32 = 1;
 
 /// What is left of a cache in the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +57,15 @@ pub fn tidy_all() {
 
 fn tidy(folder: &Path, lasting: Lasting) {
     if lasting == Lasting::Never {
-        let _ = fs::remove_dir_all(folder);
+        // A thread that still finishes a file may put it there meanwhile.
+        for _ in 0..5 {
+            let gone = fs::remove_dir_all(folder);
+            if gone.is_ok()
+                || matches!(&gone, Err(error) if error.kind() == io::ErrorKind::NotFound)
+            {
+                return;
+            }
+        }
         return;
     }
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -69,6 +80,8 @@ fn tidy(folder: &Path, lasting: Lasting) {
 pub struct Cache {
     folder: PathBuf,
     lasting: Lasting,
+    /// The schema and who encodes by it.
+    written: Vec<u8>,
     /// Locked.
     _lock: File,
 }
@@ -108,27 +121,15 @@ impl Cache {
         lasting: Lasting,
     ) -> Result<Self, BlockError> {
         let table = fs::canonicalize(table).unwrap_or_else(|_| table.into());
-        let name = keyed::hash("table", &KEY, &[path_bytes(&table).as_slice(), &written(schema)]);
+        let written = written(schema);
+        let name = keyed::hash("table", &KEY, &[path_bytes(&table).as_slice(), &written]);
         let folder = under.join(format!(".privet-rows-{name:016x}"));
-        let failed = |source| BlockError::File { path: folder.display().to_string(), source };
-        let mut builder = fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        match builder.create(&folder) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(failed(error));
-            }
-            _ => {}
-        }
-        let lock = File::create(folder.join("lock")).map_err(failed)?;
-        // Where the file system knows no locks, nobody can be told apart.
-        if matches!(lock.try_lock(), Err(fs::TryLockError::WouldBlock)) {
-            return Err(BlockError::InUse { folder: folder.display().to_string() });
-        }
+        folder::own(&folder)?;
+        let lock = folder::locked(&folder)?;
         LIVE.lock().unwrap_or_else(PoisonError::into_inner).push((folder.clone(), lasting));
         // What another process had begun.
         tidy(&folder, Lasting::Kept);
-        Ok(Self { folder, lasting, _lock: lock })
+        Ok(Self { folder, lasting, written, _lock: lock })
     }
 
     /// Where it is.
@@ -217,23 +218,39 @@ impl Cache {
         schema: &Schema,
         options: &ReadOptions<'_>,
     ) -> Result<(PathBuf, Option<Report>), DataError> {
-        let before = stamp(file, schema)?;
-        let path = self.folder.join(format!("{place:06}-{before:016x}.rows"));
-        // One that was cut short or changed is refused, and made again.
-        if BlockFile::open(&path).is_ok() {
+        let path = self.rows_of(place, file)?;
+        // One that was cut short or changed, or is of an earlier format, is made again.
+        if BlockFile::open(&path).and_then(|file| file.verify()).is_ok() {
             return Ok((path, None));
         }
         let mut writer = BlockWriter::create(&path)?;
         let mut keep = |rows: &crate::Dataset| Ok(writer.push(rows)?);
         let report = read_pieces(file, schema, options, BLOCK_ROWS, &mut keep)
             .map_err(|error| self.full(error, file))?;
-        if stamp(file, schema)? != before {
-            let source =
-                io::Error::other("it changed while it was read; leave it alone and try again");
-            return Err(DataError::File { file: Place::Path(file.into()), source });
-        }
+        self.check_same(place, file, &path)?;
         writer.finish().map_err(|error| self.full(error.into(), file))?;
         Ok((path, Some(report)))
+    }
+
+    /// Where the rows of a file of the table belong, as the file is now.
+    fn rows_of(&self, place: usize, file: &Path) -> Result<PathBuf, DataError> {
+        let stamp = stamp(file, &self.written)?;
+        Ok(self.folder.join(format!("{place:06}-{stamp:016x}.rows")))
+    }
+
+    /// Refuses a file of the table that is no longer the one of these rows.
+    fn check_same(&self, place: usize, file: &Path, rows: &Path) -> Result<(), DataError> {
+        if self.rows_of(place, file)? == rows {
+            return Ok(());
+        }
+        let source = io::Error::other("it changed while it was read; leave it alone and try again");
+        Err(DataError::File { file: Place::Path(file.into()), source })
+    }
+
+    /// Refuses where a file of the table is no longer the one that was encoded.
+    pub fn check_unchanged(&self, files: &[PathBuf], encoded: &[PathBuf]) -> Result<(), DataError> {
+        let pairs = files.iter().zip(encoded).enumerate();
+        pairs.into_iter().try_for_each(|(place, (file, rows))| self.check_same(place, file, rows))
     }
 
     /// The same error, or that the disk is full, and what about is missing: encoded rows are hardly ever larger than four
@@ -278,7 +295,7 @@ impl Drop for Cache {
 }
 
 /// What tells one state of a file from another.
-fn stamp(file: &Path, schema: &Schema) -> Result<u64, DataError> {
+fn stamp(file: &Path, written: &[u8]) -> Result<u64, DataError> {
     let failed = |source| DataError::File { file: Place::Path(file.into()), source };
     let found = fs::metadata(file).map_err(failed)?;
     if !found.is_file() {
@@ -290,9 +307,28 @@ fn stamp(file: &Path, schema: &Schema) -> Result<u64, DataError> {
     let changed = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let changed = changed.map_or(0, |since| since.as_nanos());
     let path = fs::canonicalize(file).unwrap_or_else(|_| file.into());
-    let parts: [&[u8]; 4] =
-        [&path_bytes(&path), &found.len().to_le_bytes(), &changed.to_le_bytes(), &written(schema)];
+    let parts: [&[u8]; 5] = [
+        &path_bytes(&path),
+        &found.len().to_le_bytes(),
+        &changed.to_le_bytes(),
+        &on_disk(&found),
+        written,
+    ];
     Ok(keyed::hash("file", &KEY, &parts))
+}
+
+/// What a file that took another's name, size and time does not share with it: its place on the disk, and when that was
+/// changed last.
+#[cfg(unix)]
+fn on_disk(found: &fs::Metadata) -> Vec<u8> {
+    use std::os::unix::fs::MetadataExt;
+    let words = [found.dev(), found.ino(), found.ctime() as u64, found.ctime_nsec() as u64];
+    words.into_iter().flat_map(u64::to_le_bytes).collect()
+}
+
+#[cfg(not(unix))]
+fn on_disk(_found: &fs::Metadata) -> Vec<u8> {
+    Vec::new()
 }
 
 fn path_bytes(path: &Path) -> Vec<u8> {
@@ -303,6 +339,7 @@ fn path_bytes(path: &Path) -> Vec<u8> {
 fn written(schema: &Schema) -> Vec<u8> {
     let mut bytes = serde_json::to_vec(schema).unwrap_or_default();
     bytes.extend_from_slice(env!("CARGO_PKG_VERSION").as_bytes());
+    bytes.extend_from_slice(&ENCODER.to_le_bytes());
     bytes
 }
 
@@ -381,6 +418,40 @@ mod tests {
         assert!(names(&cache).iter().all(|name| !name.starts_with(".half-")));
         assert_eq!(encode(&cache).reused, 2);
         assert_eq!(fs::read(&cut).unwrap(), bytes);
+
+        // One byte in the middle of a block, or an earlier format: made again, too.
+        let rotten = {
+            let mut changed = bytes.clone();
+            changed[bytes.len() / 4] ^= 0x80;
+            changed
+        };
+        let earlier = {
+            let mut changed = bytes.clone();
+            let place = changed.len() - 2;
+            changed[place] = b'1';
+            changed
+        };
+        for damaged in [rotten, earlier] {
+            fs::write(&cut, damaged).unwrap();
+            assert_eq!(encode(&cache).reused, 2);
+            assert_eq!(fs::read(&cut).unwrap(), bytes);
+        }
+
+        // One that another of the same size and time took the place of is encoded again.
+        #[cfg(unix)]
+        {
+            let (table, other) = (folder.path().join("c.csv"), folder.path().join("c.new"));
+            let time = fs::metadata(&table).unwrap().modified().unwrap();
+            let text = fs::read_to_string(&table).unwrap().replacen(",a", ",b", 1);
+            fs::write(&other, text).unwrap();
+            File::options().write(true).open(&other).unwrap().set_modified(time).unwrap();
+            let before = encode(&cache).files;
+            cache.check_unchanged(&files, &before).unwrap();
+            fs::rename(&other, &table).unwrap();
+            let words = cache.check_unchanged(&files, &before).unwrap_err().to_string();
+            assert!(words.contains("c.csv") && words.contains("it changed"), "{words}");
+            assert_eq!(encode(&cache).reused, 2);
+        }
 
         // A file that changed is encoded again, and its old rows go.
         drop(cache);

@@ -2,10 +2,10 @@
 //!
 //! What is written is what the readers made: rows clipped and truncated, their targets and units. The file
 //! is private as the table is: it is made readable by its owner alone. A file that ends without its table of
-//! contents was not finished and is refused; so is one whose bytes changed.
+//! contents was not finished and is refused; so is one whose bytes changed, and one of an earlier format.
 //!
 //! ```text
-//! block 0 | block 1 | … | table of contents (JSON) | its length (u64) | "privet-rows-1\n"
+//! block 0 | block 1 | … | table of contents (JSON) | its length (u64) | "privet-rows-2\n"
 //! ```
 //! Within a block, little-endian: sparse rows have the length of each row (u32), columns (u32) and values
 //! (f32), dense rows the values; then targets (u32 codes or f64), then units (u64) if there are any.
@@ -15,12 +15,15 @@
 
 mod bytes;
 mod cache;
+mod folder;
+mod print;
 mod read;
 mod several;
 mod write;
 
 pub use bytes::{from_bytes, print_of, to_bytes};
 pub use cache::{Cache, Encoded, Lasting, tidy_all};
+pub use print::print_of_rows;
 pub use read::BlockFile;
 pub use several::BlockFiles;
 pub use write::BlockWriter;
@@ -28,7 +31,10 @@ pub use write::BlockWriter;
 use serde::{Deserialize, Serialize};
 
 /// The last bytes of a finished file.
-const MAGIC: &[u8; 14] = b"privet-rows-1\n";
+const MAGIC: &[u8; 14] = b"privet-rows-2\n";
+
+/// What they were before; its checksums missed some changes (pairs of signs), so that such files are made again.
+const EARLIER: [&[u8; 14]; 1] = [b"privet-rows-1\n"];
 
 /// How the name of a file that is being written begins.
 const HALF: &str = ".half-";
@@ -66,6 +72,16 @@ pub enum BlockError {
         folder: String,
         /// About how many bytes are missing.
         needed: u64,
+    },
+    /// A folder for encoded rows is there already, and is not one that only its owner may enter.
+    #[error(
+        "{folder}: {what}, so that others may see or plant encoded rows; remove it, or name another folder"
+    )]
+    NotOwn {
+        /// Which folder.
+        folder: String,
+        /// What it is.
+        what: &'static str,
     },
     /// Somebody else encodes the same table in the same place.
     #[error("{folder}: another privet is writing there; wait for it, or name another folder")]
@@ -113,22 +129,9 @@ struct Contents {
     blocks: Vec<Entry>,
 }
 
-/// FNV-1a over words, four side by side so that none waits for the one before: finds damage, not deceit.
+/// XXH3 of 64 bits: finds damage, not deceit.
 fn checksum(bytes: &[u8]) -> u64 {
-    let step = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3);
-    let mut lanes = [0xcbf2_9ce4_8422_2325_u64; 4];
-    let (fours, rest) = bytes.as_chunks::<32>();
-    for four in fours {
-        for (lane, word) in lanes.iter_mut().zip(four.as_chunks::<8>().0) {
-            *lane = step(*lane, u64::from_le_bytes(*word));
-        }
-    }
-    for chunk in rest.chunks(8) {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        lanes[0] = step(lanes[0], u64::from_le_bytes(word));
-    }
-    lanes.into_iter().fold(bytes.len() as u64, step)
+    twox_hash::XxHash3_64::oneshot(bytes)
 }
 
 #[cfg(test)]
@@ -227,5 +230,41 @@ mod tests {
         writer.push(&dataset(false, 9000, false, false)).unwrap();
         drop(writer);
         assert!(!begun.exists());
+    }
+
+    /// The reference values of XXH3 (64 bits, seed 0), and changes of signs, which a hash without rotation misses in pairs.
+    #[test]
+    fn the_checksum_is_xxh3_and_sees_pairs_of_signs() {
+        assert_eq!(checksum(b""), 0x2d06_8005_38d3_94c2);
+        let block = dataset(false, 40, false, false);
+        let (bytes, _) = super::write::block(&block, 0, 40);
+        let whole = checksum(&bytes);
+        for one in (3..bytes.len()).step_by(4) {
+            for other in (one + 4..bytes.len()).step_by(4) {
+                let mut changed = bytes.clone();
+                changed[one] ^= 0x80;
+                changed[other] ^= 0x80;
+                assert_ne!(checksum(&changed), whole, "signs at {one} and {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_of_an_earlier_format_is_told_as_such() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.rows");
+        let mut writer = BlockWriter::create(&path).unwrap();
+        writer.push(&dataset(false, 10, false, false)).unwrap();
+        writer.finish().unwrap();
+        BlockFile::open(&path).unwrap().verify().unwrap();
+        let mut bytes = std::fs::read(&path).unwrap();
+        let tail = bytes.len() - MAGIC.len();
+        bytes[tail..].copy_from_slice(EARLIER[0]);
+        std::fs::write(&path, bytes).unwrap();
+        let words = BlockFile::open(&path).unwrap_err().to_string();
+        assert!(
+            words.contains("earlier format") && words.contains("encode the table again"),
+            "{words}"
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Reading rows back, any range of them.
 
-use super::{BlockError, Contents, Entry, Kind, MAGIC, checksum};
+use super::{BlockError, Contents, EARLIER, Entry, Kind, MAGIC, checksum};
 use crate::matrix::{CsrMatrix, DenseMatrix, Matrix};
 use crate::{Dataset, Target};
 use std::fs::File;
@@ -42,6 +42,9 @@ impl BlockFile {
         let mut end = [0_u8; MAGIC.len() + 8];
         file.read_exact(&mut end).map_err(failed)?;
         let (size, magic) = end.split_at(8);
+        if EARLIER.iter().any(|earlier| magic == *earlier) {
+            return Err(damaged("it is of an earlier format"));
+        }
         if magic != MAGIC {
             return Err(damaged("it was not finished, or is no file of rows"));
         }
@@ -76,6 +79,12 @@ impl BlockFile {
         })
     }
 
+    /// Reads every block once and holds it against its checksum.
+    pub fn verify(&self) -> Result<(), BlockError> {
+        let mut read = Gathered::for_rows(self.kind(), 0);
+        (0..self.contents.blocks.len()).try_for_each(|block| self.read_block(block, &mut read))
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.contents.rows
@@ -92,6 +101,11 @@ impl BlockFile {
             true => self.contents.blocks.iter().map(|block| block.entries).sum(),
             false => self.contents.rows * self.contents.kind.columns,
         }
+    }
+
+    /// Bytes of its blocks.
+    pub(super) fn bytes(&self) -> u64 {
+        self.contents.blocks.iter().map(|block| block.bytes).sum()
     }
 
     /// Of what kind its rows are.

@@ -49,6 +49,11 @@ impl BlockFiles {
         self.files.iter().map(BlockFile::entries).sum()
     }
 
+    /// Bytes of their blocks in all.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().map(BlockFile::bytes).sum()
+    }
+
     /// Consecutive rows, as they were written.
     ///
     /// # Panics

@@ -80,6 +80,14 @@ impl<'a> RowEncoder<'a> {
         Ok(self.finish())
     }
 
+    /// Counts what another has counted, which begins anew.
+    pub(crate) fn absorb(&mut self, other: &mut Self) {
+        for (own, more) in self.unknown.iter_mut().zip(&mut other.unknown) {
+            *own += std::mem::take(more);
+        }
+        self.stand_ins += std::mem::take(&mut other.stand_ins);
+    }
+
     /// All cells of a row that do not fit, by the position of their column.
     pub(crate) fn problems<'c>(
         &self,

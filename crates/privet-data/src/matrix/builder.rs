@@ -49,6 +49,24 @@ impl MatrixBuilder {
         }
     }
 
+    /// Adds all rows of another of the same kind, which is left empty.
+    pub(crate) fn append(&mut self, other: &mut Self) {
+        self.rows += std::mem::take(&mut other.rows);
+        match (&mut self.kind, &mut other.kind) {
+            (Kind::Dense(values), Kind::Dense(more)) => values.append(more),
+            (
+                Kind::Csr { starts, indices, values },
+                Kind::Csr { starts: s, indices: i, values: v },
+            ) => {
+                let before = indices.len();
+                starts.extend(s.drain(1..).map(|start| before + start));
+                indices.append(i);
+                values.append(v);
+            }
+            _ => unreachable!("one storage a table"),
+        }
+    }
+
     /// Rows so far.
     pub fn rows(&self) -> usize {
         self.rows

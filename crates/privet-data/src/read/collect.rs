@@ -65,7 +65,7 @@ pub(super) struct Collector<'a> {
 /// Takes rows, so many at a time.
 struct Sink<'a> {
     rows: usize,
-    take: &'a mut dyn FnMut(Dataset) -> Result<(), DataError>,
+    take: &'a mut (dyn FnMut(Dataset) -> Result<(), DataError> + Send),
 }
 
 /// A label as it is stored.
@@ -142,10 +142,29 @@ impl<'a> Collector<'a> {
     pub(super) fn hand_over_every(
         &mut self,
         rows: usize,
-        take: &'a mut dyn FnMut(Dataset) -> Result<(), DataError>,
+        take: &'a mut (dyn FnMut(Dataset) -> Result<(), DataError> + Send),
     ) {
         debug_assert!(self.cap.is_none(), "users' rows are chosen at the end");
         self.sink = Some(Sink { rows: rows.max(1), take });
+    }
+
+    /// Another for some rows of the same table, to be taken over by [`Self::absorb`]; `None` where rows need more than
+    /// themselves (whose they are), or more is kept of them.
+    pub(super) fn beside(&self) -> Option<Self> {
+        let more = self.cap.is_some() || self.notes.is_some() || self.keep.is_some();
+        let Self { schema, encoding, place, labels, strict, .. } = self;
+        (!more).then(|| Self::new(schema, encoding, place, *labels, *strict))
+    }
+
+    /// Takes over the rows of another, after its own, and leaves it empty.
+    pub(super) fn absorb(&mut self, other: &mut Self) -> Result<(), DataError> {
+        let before = self.handed_over + self.matrix.rows();
+        self.null_rows.extend(other.null_rows.drain(..).map(|row| before + row));
+        self.matrix.append(&mut other.matrix);
+        self.codes.append(&mut other.codes);
+        self.numbers.append(&mut other.numbers);
+        self.rows.absorb(&mut other.rows);
+        self.hand_over()
     }
 
     /// Hands over what there is, if that is enough.

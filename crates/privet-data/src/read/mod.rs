@@ -195,7 +195,7 @@ pub fn read_pieces(
     schema: &Schema,
     options: &ReadOptions<'_>,
     rows: usize,
-    see: &mut dyn FnMut(&Dataset) -> Result<(), DataError>,
+    see: &mut (dyn FnMut(&Dataset) -> Result<(), DataError> + Send),
 ) -> Result<Report, DataError> {
     let chosen = options.purpose == Purpose::Train && schema.unit_column().is_some();
     assert!(!chosen, "users' records are chosen among all");

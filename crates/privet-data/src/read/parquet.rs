@@ -1,6 +1,7 @@
 //! Columns on disk.
 //!
-//! Flat columns are decoded column by column ([`super::parquet_columns`]), nested ones row by row. Numbers and texts are taken as stored; a null is a missing cell. Only the columns that the
+//! Flat columns are decoded column by column ([`super::parquet_columns`]) and their rows encoded by all cores, nested ones row
+//! by row. Numbers and texts are taken as stored; a null is a missing cell. Only the columns that the
 //! schema needs are decoded. The decoder is fenced: its errors and panics alike mean a damaged
 //! file. Rows are numbered from 1. What is decoded at a time is bounded: a column of one row group holds
 //! at most [`LARGEST_CHUNK`] bytes, by what the file states, and the texts of a row [`LONGEST_RECORD`].
@@ -31,9 +32,11 @@ use parquet::{
     record::{Field, Row, reader::RowIter},
     schema::types::{SchemaDescriptor, Type},
 };
+use rayon::prelude::*;
 use std::{
     fs::File,
     io::{self, Cursor, Read, Seek, SeekFrom},
+    ops::Range,
     sync::Arc,
 };
 
@@ -442,30 +445,56 @@ fn read_rows(
     check_sizes(reader, &wanted, &place)?;
     let missing = collector.schema.file().missing_values.as_slice();
     let missing_numbers: Vec<f64> = missing.iter().filter_map(|text| text.parse().ok()).collect();
-    let mut number = 0_u64;
-    let mut take = |fields: Fields<'_>| -> Result<(), DataError> {
-        number += 1;
+    let take = |collector: &mut Collector<'_>, number: u64, fields: Fields<'_>| {
         let cells = Cells { fields, missing, missing_numbers: &missing_numbers };
         if cells.length() > LONGEST_RECORD {
             let (file, longest) = (here(&place), LONGEST_RECORD);
-            collector.unreadable(|| DataError::TooLong { file, row: number, longest })?;
+            collector.unreadable(|| DataError::TooLong { file, row: number, longest })
         } else {
-            collector.record(number, &layout, &cells)?;
+            collector.record(number, &layout, &cells)
         }
-        if let Some(progress) = progress.filter(|_| number.is_multiple_of(4096) || number == total)
+    };
+    let told = |number: u64| {
+        if let Some(progress) = progress.filter(|_| number.is_multiple_of(1024) || number == total)
         {
             progress(number, total.max(number));
         }
-        Ok(())
     };
+    let mut number = 0_u64;
     let flat = wanted.iter().all(|position| is_flat(&root.get_fields()[*position]));
     if flat && !wanted.is_empty() {
         let broken = |error: Option<ParquetError>| match error {
             Some(error) => refused(&place, &error),
             None => damaged(&place),
         };
+        let parts = rayon::current_num_threads().max(1);
+        let mut beside: Vec<Collector<'_>> = (0..parts).map_while(|_| collector.beside()).collect();
         return each_batch(reader, &wanted, broken, &mut |batch| {
-            (0..batch.rows()).try_for_each(|row| take(Fields::Batch(batch, row)))
+            let first = number;
+            let some = |collector: &mut Collector<'_>, rows: Range<usize>| {
+                let mut rows = rows.into_iter();
+                rows.try_for_each(|row| {
+                    take(collector, first + row as u64 + 1, Fields::Batch(batch, row))
+                })
+            };
+            if beside.is_empty() {
+                some(collector, 0..batch.rows())?;
+            } else {
+                // Side by side, and taken over in order: the first refusal is that of the first row.
+                let edge = |part: usize| part * batch.rows() / parts;
+                let taken: Vec<_> = beside
+                    .par_iter_mut()
+                    .enumerate()
+                    .map(|(part, one)| fenced(|| some(one, edge(part)..edge(part + 1))))
+                    .collect();
+                for (one, outcome) in beside.iter_mut().zip(taken) {
+                    outcome.unwrap_or_else(|| Err(damaged(&place)))?;
+                    collector.absorb(one)?;
+                }
+            }
+            number += batch.rows() as u64;
+            told(number);
+            Ok(())
         });
     }
     let fields = wanted.iter().map(|position| root.get_fields()[*position].clone()).collect();
@@ -473,7 +502,10 @@ fn read_rows(
     let rows = reader.get_row_iter(Some(projection.map_err(broken)?)).map_err(broken)?;
     for row in rows {
         let row: Row = row.map_err(broken)?;
-        take(Fields::Row(row.get_column_iter().map(|(_, field)| field).collect()))?;
+        number += 1;
+        let fields = Fields::Row(row.get_column_iter().map(|(_, field)| field).collect());
+        take(collector, number, fields)?;
+        told(number);
     }
     Ok(())
 }

@@ -7,6 +7,8 @@ mod bases;
 mod identifiers;
 mod invalid;
 mod memory;
+#[cfg(feature = "parquet")]
+mod parquet_rows;
 mod ratings;
 mod reading;
 mod writing;

@@ -14,7 +14,7 @@
 //! ([`crate::noise::grid_ratio`]). With σ/step ≥ 2⁴⁰ it is below 2e-26 a coordinate: the guarantee is that of the exact
 //! Gaussian mechanism, and it holds for the program as executed.
 
-use super::grid::{ExactCounts, from_grid, rounding, to_grid, up};
+use super::grid::{self, ExactCounts, rounding, to_grid, up};
 use super::shares;
 use crate::account::{Cost, Event, Grid};
 use crate::gate::{GateError, Noised, Private, Session};
@@ -64,9 +64,10 @@ impl Gaussian {
             let noised = shares::summed(self.event()?, &steps, step, session)?;
             return Ok(session.noised(noised));
         }
-        let (draws, step) = draw(self.event()?, self.noise_scale, self.coordinates, session)?;
-        let steps = to_grid(&value.open(), step, self.coordinates)?;
-        Ok(session.noised(from_grid(&steps, &draws, step)))
+        let noise = GridGaussian::new(self.noise_scale)?;
+        let source = session.charge(self.event()?)?;
+        let noised = grid::noised(value.open(), &noise, self.coordinates, source)?;
+        Ok(session.noised(noised))
     }
 
     /// The same for an exact sum.
@@ -101,20 +102,6 @@ pub(super) fn noised_units(
     value: Private<ExactCounts>,
     session: &mut Session<'_>,
 ) -> Result<Vec<f64>, GateError> {
-    let (draws, step) = draw(event, noise_scale, coordinates, session)?;
-    let steps = value.open().to_grid(step, coordinates)?;
-    Ok(from_grid(&steps, &draws, step))
-}
-
-/// Records the event and draws, in steps of the grid.
-fn draw(
-    event: Event,
-    noise_scale: f64,
-    coordinates: usize,
-    session: &mut Session<'_>,
-) -> Result<(Zeroizing<Vec<i64>>, f64), GateError> {
     let noise = GridGaussian::new(noise_scale)?;
-    let mut draws = Zeroizing::new(vec![0; coordinates]);
-    noise.fill_steps(&mut draws, session.charge(event)?);
-    Ok((draws, noise.step()))
+    value.open().noised(&noise, coordinates, session.charge(event)?)
 }

@@ -6,21 +6,55 @@
 //! step·√p/2 and the difference of two vectors by at most step·√p; clamping is 1-Lipschitz.
 
 use crate::gate::GateError;
+use crate::noise::{GridGaussian, Source};
 use std::fmt;
+use zeroize::Zeroizing;
 
 /// The largest magnitude kept, in steps; exactly representable.
 const CLAMP: f64 = (1_u128 << 100) as f64;
 
+/// Coordinates whose noise is held at a time: that of a vector of millions is never there as a whole.
+const AT_A_TIME: usize = 1 << 20;
+
+/// Refuses what is not a finite vector of the expected length.
+fn check(values: &[f64], expected: usize) -> Result<(), GateError> {
+    match values.len() == expected && values.iter().all(|value| value.is_finite()) {
+        true => Ok(()),
+        false => Err(GateError::Malformed),
+    }
+}
+
+/// A finite number in whole steps.
+fn steps_of(value: f64, step: f64) -> i128 {
+    // `step` is a power of two, so the quotient is exact unless it leaves the range of `f64`.
+    (value / step).round_ties_even().clamp(-CLAMP, CLAMP) as i128
+}
+
 /// A finite vector of the expected length, in whole steps.
 pub(super) fn to_grid(values: &[f64], step: f64, expected: usize) -> Result<Vec<i128>, GateError> {
-    if values.len() != expected || !values.iter().all(|value| value.is_finite()) {
-        return Err(GateError::Malformed);
+    check(values, expected)?;
+    Ok(values.iter().map(|value| steps_of(*value, step)).collect())
+}
+
+/// A finite vector of the expected length, rounded to the noise's grid, plus noise: in place, and the noise is drawn for a part
+/// of the coordinates at a time.
+pub(super) fn noised(
+    mut values: Vec<f64>,
+    noise: &GridGaussian,
+    expected: usize,
+    source: &mut dyn Source,
+) -> Result<Vec<f64>, GateError> {
+    check(&values, expected)?;
+    let step = noise.step();
+    let mut draws = Zeroizing::new(vec![0; expected.min(AT_A_TIME)]);
+    for some in values.chunks_mut(AT_A_TIME) {
+        let draws = &mut draws[..some.len()];
+        noise.fill_steps(draws, source);
+        for (value, draw) in some.iter_mut().zip(draws.iter()) {
+            *value = plus(steps_of(*value, step), *draw, step);
+        }
     }
-    // `step` is a power of two, so the quotient is exact unless it leaves the range of `f64`.
-    Ok(values
-        .iter()
-        .map(|value| (value / step).round_ties_even().clamp(-CLAMP, CLAMP) as i128)
-        .collect())
+    Ok(values)
 }
 
 /// A vector in whole units, nothing rounded: what an exact sum is. Its `Debug` says nothing, since it
@@ -52,6 +86,31 @@ impl ExactCounts {
         let shift = unit - step;
         Ok(self.counts.iter().map(|count| shifted(*count, shift)).collect())
     }
+
+    /// The same plus noise, which is drawn for a part of the coordinates at a time.
+    pub(super) fn noised(
+        self,
+        noise: &GridGaussian,
+        expected: usize,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, GateError> {
+        let step = noise.step();
+        let (Some(unit), Some(power)) = (power_of_two(self.unit), power_of_two(step)) else {
+            return Err(GateError::Malformed);
+        };
+        if self.counts.len() != expected {
+            return Err(GateError::Malformed);
+        }
+        let mut noised = Vec::with_capacity(expected);
+        let mut draws = Zeroizing::new(vec![0; expected.min(AT_A_TIME)]);
+        for some in self.counts.chunks(AT_A_TIME) {
+            let draws = &mut draws[..some.len()];
+            noise.fill_steps(draws, source);
+            let steps = some.iter().map(|count| shifted(*count, unit - power));
+            noised.extend(steps.zip(draws.iter()).map(|(k, n)| plus(k, *n, step)));
+        }
+        Ok(noised)
+    }
 }
 
 /// The exponent of a normal power of two.
@@ -82,9 +141,14 @@ fn shifted(count: i128, shift: i32) -> i128 {
     }
 }
 
+/// Steps plus noise, as a number again.
+fn plus(steps: i128, noise: i64, step: f64) -> f64 {
+    (steps + i128::from(noise)) as f64 * step
+}
+
 /// Steps plus noise, as numbers again.
 pub(super) fn from_grid(steps: &[i128], noise: &[i64], step: f64) -> Vec<f64> {
-    steps.iter().zip(noise).map(|(k, n)| (k + i128::from(*n)) as f64 * step).collect()
+    steps.iter().zip(noise).map(|(k, n)| plus(*k, *n, step)).collect()
 }
 
 /// Values plus continuous noise of this scale, rounded to multiples of a power of two near scale·2⁻³⁰.
@@ -137,6 +201,31 @@ mod tests {
             let extra = distance(&grid(&a), &grid(&b)) - distance(&a, &b);
             prop_assert!(extra <= rounding(step, a.len()) + 1e-9);
         }
+    }
+
+    /// What is drawn in parts has the values of what is drawn at once and added afterwards; a part is as long as any vector here.
+    #[test]
+    fn noise_in_parts_is_noise() {
+        use crate::noise::FixedSeed;
+        let noise = GridGaussian::new(3.0).unwrap();
+        let step = noise.step();
+        let values: Vec<f64> = (0..5000).map(|k| f64::from(k) / 7.0 - 300.0).collect();
+        let mut draws = vec![0; values.len()];
+        noise.fill_steps(&mut draws, &mut FixedSeed::new(4));
+        let at_once = from_grid(&to_grid(&values, step, 5000).unwrap(), &draws, step);
+        assert_eq!(noised(values.clone(), &noise, 5000, &mut FixedSeed::new(4)).unwrap(), at_once);
+        let sum = ExactCounts { counts: (0..5000).map(|k| k * k - 9).collect(), unit: 0.25 };
+        let at_once = from_grid(&sum.to_grid(step, 5000).unwrap(), &draws, step);
+        assert_eq!(sum.noised(&noise, 5000, &mut FixedSeed::new(4)).unwrap(), at_once);
+        // Beyond a part: every coordinate has noise of its own.
+        let long =
+            noised(vec![0.0; AT_A_TIME + 900], &noise, AT_A_TIME + 900, &mut FixedSeed::new(4))
+                .unwrap();
+        assert_ne!(long[..900], long[AT_A_TIME..]);
+        assert!(long.iter().filter(|x| **x == 0.0).count() < 10, "steps are 2⁻⁴⁰ of the scale");
+        let mut source = FixedSeed::new(4);
+        assert!(noised(vec![f64::NAN], &noise, 1, &mut source).is_err());
+        assert!(noised(vec![0.0], &noise, 2, &mut source).is_err());
     }
 
     /// Against exact arithmetic in a range where it fits.

@@ -27,7 +27,7 @@
 //! The distance must be proved for the very numbers handed in: evaluation error of the gradient and
 //! rounding of θ̃ included.
 
-use super::grid::{blurred, from_grid, rounding, to_grid, up};
+use super::grid::{blurred, noised, rounding, up};
 use crate::account::{Cost, Event, Grid, ObjectiveCost, ObjectiveNoise, OutputNoise};
 use crate::gate::{GateError, Noised, Private, Session};
 use crate::noise::{GridGaussian, L2Laplace};
@@ -124,11 +124,8 @@ impl PerturbedObjective {
         match self.objective.noise {
             ObjectiveNoise::Gaussian { noise_scale, .. } => {
                 let law = GridGaussian::new(noise_scale)?;
-                let mut steps = vec![0; self.coordinates];
-                law.fill_steps(&mut steps, session.charge(event)?);
                 // Exact: |steps| < 2^53 and the step is a power of two.
-                noise.iter_mut().zip(&steps).for_each(|(b, k)| *b = *k as f64 * law.step());
-                steps.zeroize();
+                noise = noised(noise, &law, self.coordinates, session.charge(event)?)?;
             }
             ObjectiveNoise::L2Laplace { noise_scale } => {
                 L2Laplace::new(noise_scale)?.fill(&mut noise, session.charge(event)?);
@@ -199,9 +196,7 @@ impl ObjectiveToken {
         let released = match self.perturbed.output {
             OutputLaw::Gaussian(noise_scale) => {
                 let law = GridGaussian::new(noise_scale)?;
-                let mut draws = Zeroizing::new(vec![0; expected]);
-                law.fill_steps(&mut draws, session.source());
-                from_grid(&to_grid(&minimiser, law.step(), expected)?, &draws, law.step())
+                noised(minimiser, &law, expected, session.source())?
             }
             OutputLaw::L2Laplace(noise_scale) => {
                 let mut noise = Zeroizing::new(vec![0.0; expected]);

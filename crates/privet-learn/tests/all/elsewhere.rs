@@ -3,6 +3,7 @@
 
 use crate::common::{Case, data, elsewhere};
 use privet_data::matrix::{DenseMatrix, Matrix};
+use privet_dp::gate::GateError;
 use privet_dp::noise::FixedSeed;
 use privet_learn::{LearnError, Request, admit_piece, plan};
 use privet_optim::sum::Table;
@@ -49,6 +50,24 @@ fn answers_of_other_rows_or_kinds_are_refused() {
             let refused = weights(&request, &elsewhere(&data, 3, meddle));
             assert!(refused.is_err(), "{method}, {number}");
         }
+    }
+}
+
+/// Rows of one machine twice and of another, as many, not at all: twice the sensitivity that is charged.
+#[test]
+fn rows_that_are_counted_twice_in_place_of_others_are_refused() {
+    let data = data(ROWS, 2, 5);
+    for method in ["gd", "centred-gd", "amp", "ssp"] {
+        let request = Case::of(method).rows(ROWS as u64);
+        let twice = elsewhere(&data, 2, |parts| {
+            assert_eq!(parts.len(), 2, "parts of equal lengths");
+            parts[1] = parts[0].clone();
+        });
+        // What is wrong with a sum that would have been released is not told.
+        let refused = weights(&request, &twice).unwrap_err();
+        let unanswered = matches!(refused, LearnError::Gate(GateError::Unanswered));
+        let unsummed = matches!(refused, LearnError::Records(_) | LearnError::Solve(_));
+        assert!(unanswered || unsummed, "{method}: {refused}");
     }
 }
 

@@ -40,6 +40,9 @@ const TRIALS: u32 = 60;
 const MOST_COLUMNS: usize = 2_000;
 const HIGHEST_PRICE: f64 = 40.0;
 
+/// Pairs of L-BFGS have together at most about twice so many entries: beyond four million columns fewer are kept.
+const PAIRS_ENTRIES: usize = 1 << 26;
+
 /// Evaluations after which L-BFGS gives way to Newton-CG, and that to Newton, on badly conditioned
 /// problems; the most columns whose Hessian is then still formed (half a gigabyte).
 const PATIENCE: (u32, u32) = (500, 1_500);
@@ -144,7 +147,8 @@ pub(super) fn descend<R: Records + ?Sized>(
     }
     let first_norm = norm(&here.gradient);
     let mut stride = first_stride(problem.records);
-    let mut pairs = Pairs::new(if method == Method::Lbfgs { 16 } else { 8 });
+    let most = if method == Method::Lbfgs { 16 } else { 8 };
+    let mut pairs = Pairs::new((PAIRS_ENTRIES / here.gradient.len().max(1)).clamp(3, most));
     let mut curvature: Option<Curvature> = None;
     let (mut best, mut idle) = (f64::INFINITY, 0);
     loop {

@@ -1,8 +1,9 @@
 //! The back end of files: row blocks of [`privet_data::block`], read piece by piece in every pass.
 //!
 //! Sums have the same bits as those from memory ([`super::pieces`]), from however many files: each piece is read whole and
-//! given to the same kernels. At most one piece a thread is in memory, some 32 MiB, and as many threads read and compute
-//! as fit into what may be used; the system is told which pieces come next.
+//! given to the same kernels. At most one piece a thread is in memory: of dense rows of up to 4,096 columns some 32 MiB, of
+//! others as many bytes as up to 2¹⁸ rows take. As many threads read and compute as fit with their pieces into what may be
+//! used, and one at least; the system is told which pieces come next.
 
 use super::memory::{Norms, norms_of, off_grid};
 use super::question::Answering;
@@ -23,7 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Rows of a file that are looked at together where no sum is asked for.
 const LOOK: usize = 1 << 14;
 
-/// Bytes of a piece with what is computed from it, about.
+/// Bytes of a piece with what is computed from it, at least.
 const A_PIECE: u64 = 1 << 26;
 
 /// A table in files of row blocks.
@@ -51,7 +52,7 @@ impl OnDisk {
     /// Opens files, in this order, of which about so many bytes may be in memory at a time; every row is looked at once.
     pub fn open_all<P: AsRef<Path>>(paths: &[P], memory: u64) -> Result<Self, RecordsError> {
         let files = BlockFiles::open(paths).map_err(back_end)?;
-        let threads = (memory / A_PIECE).max(1);
+        let threads = (memory / a_piece(&files)).max(1);
         let few = match threads < rayon::current_num_threads() as u64 {
             true => Some(pool(threads as usize)?),
             false => None,
@@ -89,7 +90,10 @@ impl OnDisk {
         let ranges: Vec<Range<usize>> =
             (0..rows.max(1)).step_by(LOOK).map(|start| start..rows.min(start + LOOK)).collect();
         let together = self.with_threads(rayon::current_num_threads);
-        for some in ranges.chunks(together) {
+        for (turn, some) in ranges.chunks(together).enumerate() {
+            if let Some(next) = ranges.get((turn + 1) * together) {
+                self.files.expect(next.start..next.start.saturating_add(together * LOOK));
+            }
             let pieces: Vec<_> =
                 self.with_threads(|| some.par_iter().map(|rows| read(rows.clone())).collect());
             for piece in pieces {
@@ -98,6 +102,15 @@ impl OnDisk {
         }
         Ok(())
     }
+}
+
+/// About how many bytes a thread takes for its piece of these files and what is computed from it, at most.
+fn a_piece(files: &BlockFiles) -> u64 {
+    let rows = files.rows().max(1);
+    // Sums that take much room are cut into the fewest pieces.
+    let longest = rows.div_ceil(pieces::pieces(rows, files.columns(), usize::MAX)) as u64;
+    let bytes = u128::from(files.bytes()) * u128::from(longest) / rows as u128;
+    A_PIECE.max(u64::try_from(bytes).unwrap_or(u64::MAX).saturating_mul(2))
 }
 
 /// A pool of so many threads.
@@ -314,5 +327,37 @@ impl Records for Labelled<'_> {
 
     fn inner(&self, question: &Inner) -> Result<InnerAnswer, RecordsError> {
         question.put(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use privet_data::Target;
+    use privet_data::block::BlockWriter;
+    use privet_data::matrix::{CsrMatrix, DenseMatrix, Matrix};
+
+    /// Threads are given out by what their pieces take: long sparse rows of many columns take more than 64 MiB.
+    #[test]
+    fn fewer_threads_hold_larger_pieces() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows");
+        let files = |features: Matrix| {
+            let rows = features.rows();
+            let target = Target::Class { codes: vec![0; rows], count: 2 };
+            let data = Dataset { features, target, units: None, report: Default::default() };
+            let mut writer = BlockWriter::create(&path).unwrap();
+            writer.push(&data).unwrap();
+            writer.finish().unwrap();
+            BlockFiles::open(&[&path]).unwrap()
+        };
+        let (rows, each) = (4096, 2500);
+        let starts = (0..=rows).map(|row| row * each).collect();
+        let columns = (0..rows * each).map(|k| (k % each) as u32).collect();
+        let sparse = CsrMatrix::new(starts, columns, vec![0.5; rows * each], 100_000);
+        let bytes = (rows * (4 + 8 * each + 4)) as u64;
+        assert_eq!(a_piece(&files(Matrix::Csr(sparse))), 2 * bytes);
+        let dense = DenseMatrix::new(vec![0.0; 4096 * 4], 4096, 4);
+        assert_eq!(a_piece(&files(Matrix::Dense(dense))), A_PIECE);
     }
 }

@@ -66,6 +66,8 @@ pub struct Kept {
     columns: usize,
     entries: usize,
     norms: Norms,
+    /// By what the rows are known again, however they are cut ([`block::print_of_rows`]).
+    print: u64,
 }
 
 impl Kept {
@@ -76,7 +78,8 @@ impl Kept {
             Matrix::Csr(csr) => csr.values().len(),
         };
         let norms = norms_of(&rows.features, 0)?;
-        Ok(Self { rows: rows.rows(), columns: rows.features.columns(), entries, norms })
+        let (count, columns) = (rows.rows(), rows.features.columns());
+        Ok(Self { rows: count, columns, entries, norms, print: block::print_of_rows(rows) })
     }
 
     /// Of several that are kept apart; `None` for none, or where their columns differ.
@@ -88,6 +91,7 @@ impl Kept {
                 columns: all.columns,
                 entries: all.entries + next.entries,
                 norms: all.norms.and(next.norms),
+                print: all.print.wrapping_add(next.print),
             })
         })
     }
@@ -95,6 +99,11 @@ impl Kept {
     /// How many rows there are.
     pub fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// Which rows they are.
+    pub(super) fn counted(&self) -> Counted {
+        Counted { rows: self.rows as u64, print: self.print }
     }
 
     /// How many encoded columns they have.
@@ -115,6 +124,46 @@ impl Kept {
     /// Upper bound on every row's Euclidean norm.
     pub fn radius(&self) -> f64 {
         self.norms.radius(self.columns)
+    }
+}
+
+/// Which rows a part of an answer is of: how many, and by what they are known. Of parts together it is the sum of theirs, so
+/// that a row that was counted twice or left out shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Counted {
+    rows: u64,
+    print: u64,
+}
+
+impl Counted {
+    /// How many rows.
+    pub fn rows(self) -> usize {
+        self.rows as usize
+    }
+
+    /// Of these and those.
+    fn and(self, other: Self) -> Self {
+        Self {
+            rows: self.rows.saturating_add(other.rows),
+            print: self.print.wrapping_add(other.print),
+        }
+    }
+
+    /// Of all parts of an answer.
+    pub fn of_all(parts: &[impl AsRef<[u8]>]) -> Result<Self, RecordsError> {
+        parts.iter().try_fold(Self::default(), |all, part| {
+            Ok(all.and(Self::read(&mut part.as_ref()).ok_or_else(odd)?))
+        })
+    }
+}
+
+impl Carried for Counted {
+    fn write(&self, into: &mut Vec<u8>) {
+        self.rows.write(into);
+        self.print.write(into);
+    }
+    fn read(from: &mut &[u8]) -> Option<Self> {
+        Some(Self { rows: u64::read(from)?, print: u64::read(from)? })
     }
 }
 
@@ -156,21 +205,24 @@ pub fn merged(
     columns: usize,
     parts: &[impl AsRef<[u8]>],
 ) -> Result<Vec<u8>, RecordsError> {
-    let mut rows = 0_u64;
-    for part in parts {
-        rows = rows.saturating_add(u64::read(&mut part.as_ref()).ok_or_else(odd)?);
-    }
     let sum = match asking {
         Asking::Exact { moved, question, .. } => {
             let columns = columns + usize::from(moved.is_some());
             question.put(&Merging { parts, columns })?.sum_bytes()
         }
-        Asking::Unaccepted { .. } => return Ok(rows.bytes()),
+        Asking::Unaccepted { .. } => return Ok(unaccepted(parts)?.bytes()),
         Asking::Inner { .. } | Asking::Rows { .. } => return Err(odd()),
     };
-    let mut bytes = rows.bytes();
+    let mut bytes = Counted::of_all(parts)?.bytes();
     bytes.extend_from_slice(&sum);
     Ok(bytes)
+}
+
+/// How many labels were not accepted, in all parts of an answer to [`Asking::Unaccepted`].
+pub(super) fn unaccepted(parts: &[impl AsRef<[u8]>]) -> Result<u64, RecordsError> {
+    parts.iter().try_fold(0_u64, |all, part| {
+        Ok(all.saturating_add(u64::read(&mut part.as_ref()).ok_or_else(odd)?))
+    })
 }
 
 /// What came back is no answer to what was asked.
@@ -184,6 +236,7 @@ pub(super) fn odd() -> RecordsError {
 struct Part<'a> {
     features: Cow<'a, Matrix>,
     labels: Vec<f64>,
+    counted: Counted,
     bytes: RefCell<Vec<u8>>,
 }
 
@@ -203,10 +256,11 @@ impl<'a> Part<'a> {
             Some(_) => return Err(odd()),
             None => Cow::Borrowed(&rows.features),
         };
-        Ok(Self { features, labels, bytes: Default::default() })
+        let counted = Counted { rows: labels.len() as u64, print: block::print_of_rows(rows) };
+        Ok(Self { features, labels, counted, bytes: Default::default() })
     }
 
-    /// How many rows, then their sum.
+    /// Which rows, then their sum.
     fn taken(self) -> Vec<u8> {
         self.bytes.into_inner()
     }
@@ -216,7 +270,7 @@ impl Answering for Part<'_> {
     fn answer<S: Statistic>(&self, statistic: &S) -> Result<S::Sum, RecordsError> {
         let mut sum = statistic.zero(self.features.columns());
         statistic.add(Block::new(&self.features, 0, &self.labels), &mut sum);
-        let mut bytes = (self.labels.len() as u64).bytes();
+        let mut bytes = self.counted.bytes();
         sum.write(&mut bytes);
         self.bytes.replace(bytes);
         Ok(sum)
@@ -236,7 +290,7 @@ impl<B: AsRef<[u8]>> Answering for Merging<'_, B> {
         let mut total: Option<S::Sum> = None;
         for part in self.parts {
             let mut bytes = part.as_ref();
-            u64::read(&mut bytes).ok_or_else(odd)?;
+            Counted::read(&mut bytes).ok_or_else(odd)?;
             if bytes.len() != length {
                 return Err(odd());
             }

@@ -2,11 +2,12 @@
 //!
 //! Whoever implements [`Elsewhere`] carries an [`Asking`] to the machines that keep the rows and brings the
 //! parts of the answer back. Here they are put together: exact sums as they come, others in the order of
-//! their pieces, so that a model has the same bits as from memory. How many rows each part is of is checked,
-//! so that none is counted twice or left out. Noise is drawn by whoever holds this table, and nowhere else.
+//! their pieces, so that a model has the same bits as from memory. Which rows each part of a sum is of is checked, by their
+//! number and by a sum of checksums of the rows (`block::print_of_rows`), so that an engine that counts some twice, or
+//! leaves some out, by accident is found out. Noise is drawn by whoever holds this table, and nowhere else.
 
 use super::carried::Carried;
-use super::elsewhere::{Asking, Kept, Merging, odd};
+use super::elsewhere::{Asking, Counted, Kept, Merging, odd, unaccepted};
 use super::{Exact, ExactAnswer, Inner, InnerAnswer, Labels, Records, RecordsError, Table, pieces};
 use crate::loss::Loss;
 use privet_data::Dataset;
@@ -161,11 +162,6 @@ impl<E: Elsewhere> Labelled<'_, E> {
     }
 }
 
-/// How many rows a part is of.
-fn rows_of(part: &[u8]) -> Result<usize, RecordsError> {
-    u64::read(&mut &*part).map(|rows| rows as usize).ok_or_else(odd)
-}
-
 impl<E: Elsewhere> Records for Labelled<'_, E> {
     fn rows(&self) -> usize {
         self.view.table.kept.rows()
@@ -193,8 +189,7 @@ impl<E: Elsewhere> Records for Labelled<'_, E> {
 
     fn labels_accepted(&self, loss: Loss) -> bool {
         let asking = Asking::Unaccepted { labels: self.labels.clone(), loss };
-        let none = |parts: Vec<Vec<u8>>| parts.iter().all(|part| rows_of(part) == Ok(0));
-        self.ask(&asking).is_ok_and(none)
+        self.ask(&asking).and_then(|parts| unaccepted(&parts)) == Ok(0)
     }
 
     /// Each exact sum looks for itself, where the rows are.
@@ -203,11 +198,7 @@ impl<E: Elsewhere> Records for Labelled<'_, E> {
     fn exact(&self, question: &Exact) -> Result<ExactAnswer, RecordsError> {
         let (labels, moved) = (self.labels.clone(), self.view.moved.clone());
         let parts = self.ask(&Asking::Exact { labels, moved, question: question.clone() })?;
-        let mut rows = 0_usize;
-        for part in &parts {
-            rows = rows.saturating_add(rows_of(part)?);
-        }
-        if rows != self.rows() {
+        if Counted::of_all(&parts)? != self.view.table.kept.counted() {
             return Err(odd());
         }
         question.put(&Merging { parts: &parts, columns: self.columns() })
@@ -221,9 +212,13 @@ impl<E: Elsewhere> Records for Labelled<'_, E> {
         let asking = Asking::Inner { labels, moved, question, rows, pieces: count };
         let parts = self.ask(&asking)?;
         let as_cut = |(piece, part): (usize, &Vec<u8>)| {
-            rows_of(part) == Ok(pieces::rows_of(piece, count, rows).len())
+            let found = Counted::read(&mut &part[..]).map(Counted::rows);
+            found == Some(pieces::rows_of(piece, count, rows).len())
         };
-        if parts.len() != count || !parts.iter().enumerate().all(as_cut) {
+        if parts.len() != count
+            || !parts.iter().enumerate().all(as_cut)
+            || Counted::of_all(&parts)? != self.view.table.kept.counted()
+        {
             return Err(odd());
         }
         let Asking::Inner { question, .. } = &asking else { return Err(odd()) };
