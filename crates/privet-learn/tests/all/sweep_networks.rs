@@ -21,7 +21,8 @@ const ROWS: usize = 60;
 
 /// Every private training, with settings of its own and the share of edits that is tried, 1 in so many: sampled noise
 /// takes long to account for.
-const CASES: &[(&str, Neighbours, &[(&str, &str)], usize)] = &[
+type Case = (&'static str, Neighbours, &'static [(&'static str, &'static str)], usize);
+const CASES: &[Case] = &[
     ("dp-sgd", Neighbours::AddRemove, &[("batch", "6")], 5),
     ("dp-sgd", Neighbours::ReplaceOne, &[("batch", "6"), ("sums", "float")], 11),
     ("dp-adam", Neighbours::ReplaceOne, &[("batch", "6"), ("sampling", "without-replacement")], 11),
