@@ -10,7 +10,7 @@
 //! more dissent (Thakkar 2019, Lemma 5.4.1). So T is enough for q ≤ ξbT; the least T for which that holds of the
 //! estimate, one scale of its noise added, is taken, and where none is, that which comes furthest.
 
-use super::aggregate::{Aggregate, Aggregator, AggregatorInfo, Decision, Named, Wanted};
+use super::aggregate::{Aggregate, Aggregator, AggregatorInfo, Decision, Named, UnderWay, Wanted};
 use super::ballots::{Ballots, winner};
 use super::sparse_vector::{LOST, sizes, stable_for};
 use crate::LearnError;
@@ -41,6 +41,7 @@ pub const INFO: AggregatorInfo = AggregatorInfo {
     )],
     noised: "how often teachers dissent, and how many would have to change before another class wins",
     streams: false,
+    rounds: false,
 };
 
 /// Its settings.
@@ -157,6 +158,7 @@ impl Aggregate for Estimating {
         &self,
         votes: Ballots,
         _asked: u64,
+        _under_way: &mut UnderWay,
         session: &mut Session<'_>,
     ) -> Result<Noised<Named>, LearnError> {
         fn named((cutoff, heard): (u32, Vec<Heard<u32>>)) -> Named {

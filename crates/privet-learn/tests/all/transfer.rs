@@ -230,7 +230,7 @@ fn an_estimated_end_is_stated_and_kept() {
     ] {
         let mut document: serde_json::Value =
             serde_json::from_str(&to_json(&found, None).unwrap()).unwrap();
-        let artefact = serde_json::to_value(Labels { first: 0, labels, cutoff }).unwrap();
+        let artefact = serde_json::to_value(Labels { first: 0, labels, cutoff, places: vec![] }).unwrap();
         document["body"] = artefact;
         let read = released_from_json::<Vote>(document.to_string().as_bytes(), Seal::Unchecked);
         let checks = verify(&read.unwrap()).checks;
