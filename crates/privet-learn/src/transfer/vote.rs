@@ -393,12 +393,22 @@ mod tests {
 
     fn counted(
         neighbours: Neighbours,
-        teacher: &Teacher,
+        (teacher, chosen): (&Teacher, bool),
         data: &Dataset,
         declared: u64,
     ) -> Ballots {
         let schema = Schema::from_toml(SCHEMA).unwrap();
-        let task = Vote { teachers: Some(7), teacher: teacher.clone(), ..Vote::on(3) };
+        // Where rows are chosen, which two of the three is open, and all are voted on.
+        let task = match chosen {
+            true => Vote {
+                choose: Some(2),
+                beside: 1,
+                aggregator: "gnmax".parse().unwrap(),
+                ..Vote::on(2)
+            },
+            false => Vote::on(3),
+        };
+        let task = Vote { teachers: Some(7), teacher: teacher.clone(), ..task };
         let request = task.request(&schema, declared, neighbours, (1.0, Some(1e-6))).unwrap();
         let planned = plan(&request).unwrap();
         let queries = table(&[(-0.5, 0), (0.1, 0), (0.9, 0)]).features;
@@ -467,6 +477,7 @@ mod tests {
             place: prop::sample::Index,
             other in (prop::sample::select(vec![-1.0, 0.0, 1.0, 0.3]), 0_u32..3),
             learner in 0_usize..6,
+            chosen: bool,
         ) {
             let names = ["logistic", "tree", "forest", "nearest", "least-squares", "propagation"];
             let teacher = Teacher::named(names[learner]).unwrap();
@@ -481,8 +492,9 @@ mod tests {
                 (Neighbours::AddRemove, more),
             ];
             for (neighbours, two) in pairs {
-                let a = counted(neighbours, &teacher, &one, declared);
-                let b = counted(neighbours, &teacher, &two, declared);
+                let a = counted(neighbours, (&teacher, chosen), &one, declared);
+                let b = counted(neighbours, (&teacher, chosen), &two, declared);
+                prop_assert_eq!(a.0.len(), 3);
                 for (a, b) in a.0.iter().zip(&b.0) {
                     let moved: u32 = a.iter().zip(b).map(|(a, b)| a.abs_diff(*b)).sum();
                     prop_assert!(moved <= 2 && a.iter().sum::<u32>() == 7, "{a:?} {b:?}");

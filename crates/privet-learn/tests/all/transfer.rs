@@ -180,8 +180,8 @@ fn public_rows_are_stated() {
     let error = planned.clone().with_public(&swapped).unwrap_err().to_string();
     assert!(error.contains("other public rows"), "{error}");
     let found = labels(&planned.with_public(&rows).unwrap(), &table(1_000, 5));
-    assert!(stated(&found.request().task, &rows).holds);
-    assert!(!stated(&found.request().task, &swapped).holds);
+    assert!(stated(&found.request().task, &rows).unwrap().holds);
+    assert!(!stated(&found.request().task, &swapped).unwrap().holds);
     assert!(!stated(&Vote::on(60), &rows).holds);
     let odd = Vote { public: Some("abc".into()), ..Vote::on(5) };
     assert!(plan(&asked(odd, 100, 1.0)).is_err());
