@@ -11,9 +11,7 @@ use privet_core::Neighbours;
 use privet_learn::Released;
 use privet_learn::transfer::student;
 use privet_learn::transfer::teacher::{filled_rows, inside_teacher};
-use privet_learn::transfer::{
-    Aggregator, Ballot, NO_LABEL, School, Teach, Teacher, Vote, taught,
-};
+use privet_learn::transfer::{Aggregator, Ballot, NO_LABEL, School, Teach, Teacher, Vote, taught};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};

@@ -78,9 +78,7 @@ pub fn check(suite: &Suite, folder: &Path) -> Result<Checked, BenchError> {
         return Err(BenchError::SuiteChanged { path: folder.join(FILE), kept });
     }
     let summaries = summaries(&results.runs);
-    let of = |target: &Target| {
-        measured(target, &summaries).ok_or_else(|| reason(target, &results))
-    };
+    let of = |target: &Target| measured(target, &summaries).ok_or_else(|| reason(target, &results));
     let finding = |target: &Target| {
         let (mut target, own) = (target.clone(), of(target));
         let Bound::Within { of: entry, epsilon, .. } = target.bound.clone() else {

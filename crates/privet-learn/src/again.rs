@@ -7,7 +7,7 @@
 //!   after the other, and the plan's method could have come to each of them ([`crate::task::Procedure::never_charges`]);
 //! - the claim is the plan's: the budget, or under printed constants what the accountant proves.
 //!
-//! Nothing is calibrated, but for the alternatives of [`crate::transfer::estimated`]. Requests of the first format say nothing of noise; [`crate::format_1`] reads it
+//! Nothing is calibrated. Requests of the first format say nothing of noise; [`crate::format_1`] reads it
 //! from the events.
 
 use crate::format_1::{self, OTHER_VERSION, SAME_VERSION};

@@ -144,7 +144,8 @@ mod tests {
         assert_eq!(set("questions", "50").unwrap().questions, 50);
         assert_eq!(set("within", "0.25").unwrap().within, Some(0.25));
         assert_eq!(set("votes", "3").unwrap().votes, Some(3));
-        for (key, value) in [("questions", "0"), ("votes", "1.5"), ("within", "-1"), ("within", "a")]
+        for (key, value) in
+            [("questions", "0"), ("votes", "1.5"), ("within", "-1"), ("within", "a")]
         {
             assert!(matches!(set(key, value), Err(LearnError::SettingValue { .. })), "{key}");
         }

@@ -214,7 +214,9 @@ impl Neighbours {
     /// The schema and the relation.
     fn facts(&self) -> Result<(Schema, Relation), Failure> {
         let path = self.schema.as_ref().ok_or_else(|| {
-            Failure::input("--schema is missing: the public schema of the table and of the questions")
+            Failure::input(
+                "--schema is missing: the public schema of the table and of the questions",
+            )
         })?;
         let schema = Schema::load(path)?.linear();
         let relation = Relation::new(self.relation(), schema.unit());
@@ -230,7 +232,8 @@ impl Neighbours {
 
     /// Files that are read.
     fn inputs(&self) -> Vec<&Path> {
-        let files = [Some(&self.data), self.schema.as_ref(), Some(&self.questions), self.stream.as_ref()];
+        let files =
+            [Some(&self.data), self.schema.as_ref(), Some(&self.questions), self.stream.as_ref()];
         files.into_iter().flatten().map(PathBuf::as_path).collect()
     }
 
@@ -273,7 +276,9 @@ impl Neighbours {
 
     fn plan(&self, task: &Nearby, schema: &Schema, rows: u64) -> Result<Plan<Nearby>, Failure> {
         let epsilon = self.epsilon.ok_or_else(|| {
-            Failure::input(format!("--epsilon is missing: answers need a privacy budget, {EPSILON}"))
+            Failure::input(format!(
+                "--epsilon is missing: answers need a privacy budget, {EPSILON}"
+            ))
         })?;
         let budget = (epsilon, self.delta);
         let request = task.clone().request(schema, rows, self.relation(), budget)?;

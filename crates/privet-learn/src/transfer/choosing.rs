@@ -216,7 +216,10 @@ mod tests {
             places.iter().map(of).sum::<f64>() / places.len() as f64
         };
         for round in &rounds[1..] {
-            assert!(round[..5].is_sorted() && far(&round[5..]) < 0.5 * far(&round[..5]), "{round:?}");
+            assert!(
+                round[..5].is_sorted() && far(&round[5..]) < 0.5 * far(&round[..5]),
+                "{round:?}"
+            );
         }
     }
 

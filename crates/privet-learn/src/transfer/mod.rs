@@ -43,8 +43,8 @@ mod tree;
 mod vote;
 
 pub use aggregate::{AGGREGATORS, Aggregator, AggregatorInfo};
-pub use teacher::{Ballot, Classifier, Lesson, School, TEACHERS, Teach, Teacher, TeacherInfo};
 pub use choosing::CHOOSE;
+pub use teacher::{Ballot, Classifier, Lesson, School, TEACHERS, Teach, Teacher, TeacherInfo};
 pub use vote::taught;
 
 use crate::allowance::Allowance;

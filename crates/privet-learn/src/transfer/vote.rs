@@ -446,7 +446,14 @@ mod tests {
         let request = task.request(&schema, 40, Neighbours::AddRemove, (1.0, Some(1e-6)));
         let voting = voting(&plan(&request.unwrap()).unwrap()).unwrap();
         let refuses = |labels: &[i32]| {
-            voting.refuses(&Labels { first: 3, labels: labels.to_vec(), cutoff: None, places: vec![] }).is_some()
+            voting
+                .refuses(&Labels {
+                    first: 3,
+                    labels: labels.to_vec(),
+                    cutoff: None,
+                    places: vec![],
+                })
+                .is_some()
         };
         assert!(refuses(&[1, -1, -1, 2]));
         assert!(!refuses(&[1, -1, 2, -1, -1]));

@@ -102,8 +102,7 @@ fn rounds_share_what_ends_them() {
 fn places_that_were_not_chosen_are_refused() {
     let public = table(400, 2);
     let found = released(chosen("gnmax", &public.features), &public.features, 300.0);
-    let written: serde_json::Value =
-        serde_json::from_str(&to_json(&found, None).unwrap()).unwrap();
+    let written: serde_json::Value = serde_json::from_str(&to_json(&found, None).unwrap()).unwrap();
     let all: Vec<u64> = found.artefact().places.clone();
     let with = |change: &dyn Fn(&mut Vec<u64>)| {
         let mut places = all.clone();

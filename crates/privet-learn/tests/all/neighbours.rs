@@ -92,7 +92,11 @@ fn numbers_are_answered_between_their_bounds() {
         6_000,
         Neighbours::AddRemove,
     );
-    assert!(plan.notes().iter().any(|note| note.contains("in the middle in up to 3")), "{:?}", plan.notes());
+    assert!(
+        plan.notes().iter().any(|note| note.contains("in the middle in up to 3")),
+        "{:?}",
+        plan.notes()
+    );
     let answered = seeded(&plan, &data, 5);
     let Predictions::Numbers(found) = answered.predictions(&schema) else { panic!() };
     assert!((found[0] - 7.0).abs() < 0.2 && (found[1] - 2.0).abs() < 0.2, "{found:?}");
@@ -201,7 +205,8 @@ fn a_number_in_the_middle_votes_twice_as_often() {
     let plan = planned(task, &schema, 2, Neighbours::AddRemove);
     assert!(plan.notes()[0].contains("in the middle in up to 6"), "{:?}", plan.notes());
     let (one, other) = (seeded(&plan, &all, 4), seeded(&plan, &fewer, 4));
-    let moved = one.votes.iter().zip(&other.votes).filter(|(a, b)| (a[1] - b[1]).abs() > 0.1).count();
+    let moved =
+        one.votes.iter().zip(&other.votes).filter(|(a, b)| (a[1] - b[1]).abs() > 0.1).count();
     assert_eq!(moved, 6);
 }
 
@@ -324,7 +329,10 @@ fn votes_that_were_used_up_stay_used_up() {
     let text = to_json(&found, None).unwrap();
     let again: Released<Nearby> = released_from_json(text.as_bytes(), Seal::Required).unwrap();
     let verdict = verify(&again);
-    assert!(verdict.valid && verdict.notes.iter().any(|note| note.contains("batches")), "{verdict:?}");
+    assert!(
+        verdict.valid && verdict.notes.iter().any(|note| note.contains("batches")),
+        "{verdict:?}"
+    );
     // More questions than were asked, or none of them, are no such answers.
     for (key, value) in [("first", serde_json::json!(7)), ("questions", serde_json::json!([]))] {
         let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -374,7 +382,8 @@ fn a_batch_that_was_lost_is_spent() {
         assert!(next(2, &Impatient(4.into())).is_err());
         let stream = Answers::read(&path).unwrap();
         assert_eq!(stream.left(), 2, "four were asked");
-        let (two, left) = next(3, &quiet).map(|(found, left)| (found.artefact().votes.concat(), left)).unwrap();
+        let (two, left) =
+            next(3, &quiet).map(|(found, left)| (found.artefact().votes.concat(), left)).unwrap();
         assert_eq!(left, 0);
         [one, two].concat()
     };
@@ -400,7 +409,8 @@ fn batches_of_persons_and_plans_without_batches_are_refused() {
     let begun = Answers::begin(&whole, &folder.path().join("s"), &mut FixedSeed::new(1));
     assert!(begun.unwrap_err().to_string().contains("one batch"));
     // What is left open is settled for as many questions as there will be.
-    let open = Nearby { within: None, votes: None, ..asking(&[[0.0, 0.0], [0.0, 0.5], [0.5, 0.0]]) };
+    let open =
+        Nearby { within: None, votes: None, ..asking(&[[0.0, 0.0], [0.0, 0.5], [0.5, 0.0]]) };
     let open = planned(Nearby { stream: Some(30), ..open }, &schema, 100, Neighbours::AddRemove);
     assert_eq!(open.request().task.votes, Some(30));
 }

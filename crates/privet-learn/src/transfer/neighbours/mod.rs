@@ -45,6 +45,7 @@ use crate::plan::no_budget;
 use crate::request::{Calibration, Request};
 use crate::task::{Artefact, Planned, Task, Work};
 use crate::{LearnError, Method, admit};
+use answering::Answering;
 use privet_core::{Budget, Neighbours, Range, Unit};
 use privet_data::Schema;
 use privet_data::encode::Encoding;
@@ -52,7 +53,6 @@ use privet_data::matrix::Matrix;
 use privet_dp::gate::Arithmetic;
 use privet_optim::loss::Loss;
 use privet_optim::sum::Table;
-use answering::Answering;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 

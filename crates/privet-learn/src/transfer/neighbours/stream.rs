@@ -147,7 +147,9 @@ impl Answers {
             let why = match left {
                 0 => "all its questions are asked: more of them need another budget".into(),
                 left => {
-                    format!("{found} questions, where 1 to {left} are left of the {all} planned for")
+                    format!(
+                        "{found} questions, where 1 to {left} are left of the {all} planned for"
+                    )
                 }
             };
             return Err(refused(&self.path, &why));
