@@ -113,7 +113,7 @@ impl Job<'_> {
                 run: *run,
                 rows,
                 columns: table.training.features.columns() as u64,
-                classes: u64::from(*count),
+                classes: *count as u64,
                 measure: "accuracy".into(),
                 score: 100.0 * right as f64 / some.len().max(1) as f64,
                 ranking: None,

@@ -41,7 +41,8 @@ fn released(task: Vote, rows: &Matrix, epsilon: f64) -> Released<Vote> {
     let plan = plan(&asked(task, epsilon)).unwrap().with_public(rows).unwrap();
     let mut source = SystemRandom::new().unwrap();
     let release = plan.run(&table(3_000, 1), &mut source, &AtomicBool::new(false)).unwrap();
-    let text = to_json(&Released::from_release(release).unwrap(), None).unwrap();
+    let released: Released<Vote> = Released::from_release(release).unwrap();
+    let text = to_json(&released, None).unwrap();
     let read = released_from_json(text.as_bytes(), Seal::Required).unwrap();
     let verdict = verify(&read);
     assert!(verdict.valid, "{:?}", verdict.checks);

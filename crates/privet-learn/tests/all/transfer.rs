@@ -182,7 +182,7 @@ fn public_rows_are_stated() {
     let found = labels(&planned.with_public(&rows).unwrap(), &table(1_000, 5));
     assert!(stated(&found.request().task, &rows).unwrap().holds);
     assert!(!stated(&found.request().task, &swapped).unwrap().holds);
-    assert!(!stated(&Vote::on(60), &rows).holds);
+    assert!(stated(&Vote::on(60), &rows).is_none());
     let odd = Vote { public: Some("abc".into()), ..Vote::on(5) };
     assert!(plan(&asked(odd, 100, 1.0)).is_err());
 }
