@@ -173,7 +173,7 @@ fn labels_that_go_out_and_their_test_have_their_laws() {
     let (mut source, seed) = fresh();
     let draws = 1_500;
     // A limit so far away that the test is always passed.
-    let always = AgreedLabels { questions: 1, argmax: argmax(5.0, 2), ..agreed(60.0, 5.0) };
+    let always = AgreedLabels { questions: 1, argmax: argmax(5.0, 2), ..agreed(8.0, 5.0) };
     for gap in [0_u32, 6] {
         let expected = 0.5 * libm::erfc(f64::from(gap) / 10.0);
         let one = vec![vec![20 + gap, 20]];
@@ -183,7 +183,7 @@ fn labels_that_go_out_and_their_test_have_their_laws() {
         assert!(off <= allowed_count_error(draws, expected, 4), "{gap}: {wins}, seed {seed}");
     }
     // A table whose distance is about the threshold, if one can be found.
-    let mechanism = AgreedLabels { test_scale: 6.0, ..agreed(0.5, 15.0) };
+    let mechanism = agreed(0.5, 15.0);
     let stability = Stability {
         neighbours: Neighbours::AddRemove,
         unit: Unit::Record,
