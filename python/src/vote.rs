@@ -9,8 +9,9 @@ use crate::watched::watched;
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray2};
 use privet_core::Neighbours;
 use privet_learn::Released;
-use privet_learn::transfer::teacher::filled_rows;
-use privet_learn::transfer::{Aggregator, Ballot, School, Teach, Teacher, Vote, taught};
+use privet_learn::transfer::student;
+use privet_learn::transfer::teacher::{filled_rows, inside_teacher};
+use privet_learn::transfer::{Aggregator, Ballot, NO_LABEL, School, Teach, Teacher, Vote, taught};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -77,11 +78,24 @@ impl Teach for Callback {
     }
 }
 
+/// A teacher that panics votes for the first class; a line for each would count those that did.
+fn quiet_inside_teachers() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !inside_teacher() {
+                usual(panic);
+            }
+        }));
+    });
+}
+
 #[pymethods]
 impl VotePlan {
-    /// Makes the plan from public facts. A teacher that is not built in is told in words.
+    /// Makes the plan from public facts: `queries` public rows, or these. A teacher that is not built in is told in words.
     #[new]
-    #[pyo3(signature = (schema, queries, rows, *, epsilon, delta, neighbours, teachers, teacher, what, aggregator, settings, notes))]
+    #[pyo3(signature = (schema, queries, rows, *, epsilon, delta, neighbours, teachers, teacher, what, teach, aggregator, settings, ask, choose, public, notes))]
     fn new(
         py: Python<'_>,
         schema: &Bound<'_, Schema>,
@@ -93,22 +107,36 @@ impl VotePlan {
         teachers: Option<u32>,
         teacher: Option<&str>,
         what: String,
+        teach: Vec<(String, String)>,
         aggregator: &str,
         settings: Vec<(String, String)>,
+        ask: Option<u64>,
+        choose: Option<u32>,
+        public: Option<&Bound<'_, PyAny>>,
         notes: Vec<String>,
     ) -> Outcome<Self> {
         let mut aggregator = aggregator.parse::<Aggregator>()?;
         for (name, value) in settings {
             aggregator = aggregator.with(&name, &value)?;
         }
-        let teacher = match teacher {
+        let mut teacher = match teacher {
             Some(name) => Teacher::named(name)?,
             None => Teacher::Outside { what },
         };
-        let task =
-            Vote { queries, teachers, teacher, aggregator, stream: false, beside: 0, public: None };
+        for (name, value) in teach {
+            teacher = teacher.with(&name, &value)?;
+        }
         let neighbours = neighbours.parse::<Neighbours>()?;
         let schema = schema.get().0.linear();
+        let ask = ask.unwrap_or(u64::MAX);
+        let of = match public {
+            Some(public) => {
+                let rows = input::features(public, &schema, &input::to_use())?.matrix;
+                Vote::of_first(ask, &rows)
+            }
+            None => Vote { beside: queries.saturating_sub(ask), ..Vote::on(queries.min(ask)) },
+        };
+        let task = Vote { teachers, teacher, aggregator, choose, ..of };
         let request = task.request(&schema, rows, neighbours, (epsilon, delta))?;
         let plan = watched(py, |_| privet_learn::plan(&request))??;
         Ok(Self(notes.into_iter().fold(plan, privet_learn::Plan::noting)))
@@ -136,6 +164,23 @@ impl VotePlan {
         .to_string()
     }
 
+    /// Labels of public rows, numbers of classes or −1, spread among those rows that resemble one another.
+    fn spread<'py>(
+        &self,
+        py: Python<'py>,
+        public: &Bound<'_, PyAny>,
+        codes: Vec<i32>,
+    ) -> Outcome<Bound<'py, PyArray1<i32>>> {
+        let schema = &self.0.request().schema;
+        let rows = input::features(public, schema, &input::to_use())?.matrix;
+        let labels: Vec<Option<u32>> =
+            codes.into_iter().map(|code| u32::try_from(code).ok()).collect();
+        let classes = schema.classes().map_or(0, <[String]>::len);
+        let spread = watched(py, |_| student::spread(&rows, &labels, classes))??;
+        let code = |class: Option<u32>| class.map_or(NO_LABEL, |class| class as i32);
+        Ok(spread.into_iter().map(code).collect::<Vec<_>>().into_pyarray(py))
+    }
+
     /// Carries it out: one release, for the rows of `public`.
     #[pyo3(signature = (features, labels, units, seed, public, teach, paid = None))]
     fn run(
@@ -149,6 +194,7 @@ impl VotePlan {
         teach: Option<Py<PyAny>>,
         paid: Option<Paid>,
     ) -> Outcome<Labels> {
+        quiet_inside_teachers();
         let queries = input::features(public, &self.0.request().schema, &input::to_use())?;
         let teach = teach.map(|call| Arc::new(Callback(call)) as Arc<dyn Teach>);
         let ready = taught(self.0.clone(), &queries.matrix, teach)?;
@@ -199,7 +245,13 @@ impl Labels {
     /// The number of the class of each public row, −1 where it has none.
     #[getter]
     fn codes<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i32>> {
-        self.0.artefact().labels.clone().into_pyarray(py)
+        let (labels, task) = (self.0.artefact(), &self.0.request().task);
+        if task.stream {
+            return labels.labels.clone().into_pyarray(py);
+        }
+        let by_row = labels.by_row(task.queries.saturating_add(task.beside) as usize);
+        let code = |class: Option<u32>| class.map_or(NO_LABEL, |class| class as i32);
+        by_row.into_iter().map(code).collect::<Vec<_>>().into_pyarray(py)
     }
 
     /// What the certificate claims, as JSON.

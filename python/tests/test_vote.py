@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import time
 
 import numpy as np
@@ -107,6 +108,17 @@ def odd_teachers(tmp_path, monkeypatch):
         "        return self\n"
         "    def predict(self, X):\n"
         "        return np.full(len(X), self.left if self.mood == 'leave' else self.fits)\n"
+        # Ends the child of the marked chunk once that is read, and before it says so.
+        "class Early(Odd):\n"
+        "    def __setstate__(self, state):\n"
+        "        import __main__, pickle, sys\n"
+        "        self.__dict__.update(state)\n"
+        "        quiet = __main__._quiet\n"
+        "        def marked():\n"
+        "            rows = pickle.loads(sys._getframe(1).f_locals['data'])[0]\n"
+        "            if rows.max() > 5:\n                raise MemoryError\n"
+        "            quiet()\n"
+        "        __main__._quiet = marked\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     import odd_teachers
@@ -114,18 +126,24 @@ def odd_teachers(tmp_path, monkeypatch):
     return odd_teachers
 
 
-def _ballots(estimator, marked=True, limit=1.0):
+def _ballots(estimator, marked=True, limit=1.0, n_jobs=4):
     rows = np.random.default_rng(0).uniform(size=(120, 2)).astype(np.float32)
     rows[7, 0] = 9.0 if marked else 0.5
     labels = (np.arange(120) // 10 % 2).astype(np.uint32)
     chunks = [np.arange(start, 120, 10) for start in range(10)]
-    return _teachers.ballots(estimator, rows, labels, chunks, rows[:3], n_jobs=4, limit=limit)
+    return _teachers.ballots(estimator, rows, labels, chunks, rows[:3], n_jobs=n_jobs, limit=limit)
 
 
 @pytest.mark.parametrize("mood", ["spin", "memory", "exit", "interrupt"])
 def test_a_record_that_spoils_its_teacher_moves_no_other_vote(mood, odd_teachers):
     votes = _ballots(odd_teachers.Odd(mood))
     # Nobody was fitted twice: no teacher is warm from another's chunk.
+    assert (np.delete(votes, 7, axis=0) == 1).all()
+    assert (votes[7] == -1).all()
+
+
+def test_a_teacher_that_ends_before_it_has_its_chunk_takes_no_other_vote_along(odd_teachers):
+    votes = _ballots(odd_teachers.Early("quiet"), n_jobs=1)
     assert (np.delete(votes, 7, axis=0) == 1).all()
     assert (votes[7] == -1).all()
 
@@ -164,3 +182,25 @@ def test_a_plan_for_outside_teachers_says_what_is_assumed():
     plan = _vote(DecisionTreeClassifier()).plan(n_rows=5000, n_features=3, n_public=100)
     assert any("assumed" in note for note in plan.notes)
     assert not any("assumed" in note for note in _vote("tree").plan(n_rows=5000, n_features=3).notes)
+
+
+def test_some_rows_are_asked_about_and_labels_are_spread():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(3000, 2)) * 0.1 + np.where(rng.uniform(size=3000) < 0.5, -0.5, 0.5)[:, None]
+    y = np.where(X[:, 0] > 0, "yes", "no")
+    public, X, y = X[:200], X[200:], y[200:]
+    some = {"aggregator": "gnmax", "ask": 20, "student": LogisticRegression()}
+    few = _vote("tree", teacher_settings={"depth": 3}, **some).fit(X, y, public=public)
+    assert len(few.label_codes_) == 200
+    assert (few.label_codes_[:20] >= 0).all() and (few.label_codes_[20:] == -1).all()
+    chosen = _vote("tree", choose=2, spread=True, **some).fit(X, y, public=public)
+    assert (chosen.label_codes_ >= 0).sum() == 20 and (chosen.label_codes_[:10] >= 0).all()
+    assert chosen.score(X, y) > 0.95
+    # Rounds and rows, the rows by their digest, are in the certificate.
+    assert '"choose":2' in chosen.model_.request().replace(" ", "")
+    assert re.search('"public":"[0-9a-f]{64}"', chosen.model_.request().replace(" ", ""))
+    assert privet.verify(chosen).valid
+    with pytest.raises(ValueError, match="built-in"):
+        _vote(DecisionTreeClassifier(), teacher_settings={"depth": 3}).fit(X, y, public=public)
+    with pytest.raises(Exception, match="gnmax or sparse-vector"):
+        _vote("tree", **{**some, "aggregator": "agreed-gnmax"}, choose=2).fit(X, y, public=public)

@@ -9,6 +9,7 @@
 //! for Poisson samples, which stand in for the paper's draws with replacement.
 
 mod formulas;
+mod votes;
 
 use crate::printed::descent::{PrivateSgd, multiplier};
 use crate::printed::minima;
@@ -162,6 +163,7 @@ pub fn page(head: &str) -> Result<String, AuditError> {
     private_sgd_table(&mut page)?;
     gaussian_tables(&mut page);
     formulas::tables(&mut page)?;
+    votes::table(&mut page)?;
     Ok(page)
 }
 

@@ -7,7 +7,7 @@ use crate::error::BenchError;
 use crate::report::Results;
 use crate::report::aggregate::{Summary, summaries};
 use crate::report::read::FILE;
-use crate::suite::target::{Measure, Target};
+use crate::suite::target::{Bound, Measure, Target};
 use crate::suite::{SUITE, Suite, measure_the_same};
 use serde::Serialize;
 use std::path::Path;
@@ -78,9 +78,22 @@ pub fn check(suite: &Suite, folder: &Path) -> Result<Checked, BenchError> {
         return Err(BenchError::SuiteChanged { path: folder.join(FILE), kept });
     }
     let summaries = summaries(&results.runs);
-    let finding = |target: &Target| Finding {
-        target: target.clone(),
-        measured: measured(target, &summaries).ok_or_else(|| reason(target, &results)),
+    let of = |target: &Target| measured(target, &summaries).ok_or_else(|| reason(target, &results));
+    let finding = |target: &Target| {
+        let (mut target, own) = (target.clone(), of(target));
+        let Bound::Within { of: entry, epsilon, .. } = target.bound.clone() else {
+            return Finding { measured: own, target };
+        };
+        // What it is held against is a cell of the same data set.
+        let other = Target { entry: entry.clone(), epsilon, ..target.clone() };
+        let measured = match of(&other) {
+            Ok(other) => {
+                target.bound = target.bound.beside(target.measure, other.mean);
+                own
+            }
+            Err(why) => own.and(Err(format!("{entry}, which it is held against: {why}"))),
+        };
+        Finding { target, measured }
     };
     Ok(Checked {
         findings: suite.targets.iter().map(finding).collect(),

@@ -290,11 +290,16 @@ class VotePlan:
         teachers: int | None,
         teacher: str | None,
         what: str,
+        teach: _Pairs,
         aggregator: str,
         settings: _Pairs,
+        ask: int | None,
+        choose: int | None,
+        public: _Features | None,
         notes: list[str],
     ) -> VotePlan: ...
     def to_json(self) -> str: ...
+    def spread(self, public: _Features, codes: list[int]) -> NDArray[np.int32]: ...
     def run(
         self,
         features: _Features,

@@ -189,7 +189,7 @@ def _bench() -> None:
             estimator, queries, limit = pickle.loads(exactly(_LENGTH.unpack(exactly(_LENGTH.size))[0]))
             while True:
                 taken, found = _apart(estimator, queries, limit, _LENGTH.unpack(exactly(_LENGTH.size))[0])
-                _write(answers, found)
+                _write(answers, (taken, found))
                 if not taken:
                     # Some of a chunk is left on the input, and nobody can tell where the next begins.
                     return
@@ -272,9 +272,14 @@ def ballots(
                     bench = _start(estimator, queries, limit)
                     benches.append(bench)
                 _write(bench.stdin, (rows[chunk], labels[chunk].astype(np.int64), number))  # type: ignore[arg-type]
-                found = _read(bench.stdout)  # type: ignore[arg-type]
+                taken, found = _read(bench.stdout)  # type: ignore[arg-type]
                 if found is not None:
                     votes[number] = np.frombuffer(found, dtype=np.int64)
+                if not taken:
+                    # The bench ends: the next teacher has another, and a vote of its own.
+                    benches.remove(bench)
+                    _gone(bench)
+                    bench = None
             except Exception:
                 # The bench is gone, whatever the reason: this teacher has no vote, and the next one gets another.
                 if bench is not None:

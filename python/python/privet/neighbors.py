@@ -22,7 +22,8 @@ class PrivateNeighbors(PrivateEstimator):
 
     No model is trained, and there is no ``predict``: all questions are answered at once, by :meth:`answer`, which
     is one release. A record that is near to no question pays nothing; one that is near to many votes in the first
-    ``votes`` of them and then stays out. Who that is, is not shown.
+    ``votes`` of them (a number in the middle of its bounds, which votes for both ends, in up to twice as many) and then
+    stays out. Who that is, is not shown.
 
     Parameters are those of :class:`PrivateLogisticRegression` but for ``method``, ``settings``, ``calibration`` and
     ``fit_intercept``, and
@@ -33,7 +34,7 @@ class PrivateNeighbors(PrivateEstimator):
         How near a record must be to vote, in encoded rows; from the questions, ``n_rows`` and the budget unless
         given.
     votes : int, optional
-        In how many answers one record (or group) may vote; from the questions unless given. The noise
+        In how many answers one record (or group) may vote with a whole vote; from the questions unless given. The noise
         grows with its square root.
     target_bounds : (low, high), optional
         Public bounds of ``y``, where it is a number; without them ``y`` is classes.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,8 @@ class PrivateVote(_Classifier):
 
     The rows of ``X`` are cut into parts by secret coins, and ``estimator`` is fitted on each, in a process of its own. All
     of them vote on the rows of ``public``; where so many agree that no one's rows matter, the label is released. The
-    student is fitted on those, which costs nothing more. The public rows themselves are **not** protected.
+    student is fitted on those, which costs nothing more. The public rows themselves are **not** protected. (So much for
+    ``"sparse-vector"``; the other aggregators label other rows: see ``aggregator``.)
 
     Parameters are those of :class:`PrivateLogisticRegression` but for ``loss``, ``method``, ``calibration`` and
     ``fit_intercept``, and
@@ -80,11 +82,23 @@ class PrivateVote(_Classifier):
     n_teachers : int, optional
         How many there are, at most one a row; chosen from public facts unless given.
     student : classifier, optional
-        What learns from the labelled public rows, as they are given; a clone of ``estimator`` unless given.
+        What learns from the labelled public rows, as they are given. Unless given, a clone of ``estimator``, or where that
+        is the name of a built-in teacher ``LogisticRegression``.
     aggregator : {"sparse-vector", "estimated-sparse-vector", "gnmax", "confident-gnmax", "agreed-gnmax"}
         What makes labels of votes. ``python -m privet methods --vote`` says more.
     settings : mapping, optional
         Settings of the aggregator by name, such as ``{"cutoff": 5}``.
+    teacher_settings : mapping, optional
+        Settings of a built-in ``estimator`` by name, such as ``{"depth": 6}``.
+    ask : int, optional
+        How many of the public rows are asked about, the first ones unless ``choose`` is given; all unless given. Teachers by
+        ``"propagation"``, and a student that spreads labels, see the others beside them.
+    choose : int, optional
+        Rounds in which the rows of ``ask`` are chosen among all public ones, by how sure a provisional student of the labels
+        so far is of them; with the aggregators ``"gnmax"`` and ``"sparse-vector"``.
+    spread : bool
+        Whether labels are spread among public rows that resemble one another before the student learns: from all of them
+        then.
     n_jobs : int, optional
         Processes at a time; as many as there are processors unless given.
     time_limit : float
@@ -96,7 +110,7 @@ class PrivateVote(_Classifier):
     student_ : classifier
         The fitted student, which :meth:`predict` asks.
     label_codes_ : array of shape (n_public,)
-        The place of each public row's class in ``classes_``, -1 where it has no label.
+        The place of each public row's class in ``classes_``, -1 where none was released.
     certificate_ : Certificate
         What the labels can reveal, and so the student.
 
@@ -129,6 +143,10 @@ class PrivateVote(_Classifier):
         delta: Any = None,
         aggregator: Any = "sparse-vector",
         settings: Any = None,
+        teacher_settings: Any = None,
+        ask: Any = None,
+        choose: Any = None,
+        spread: Any = False,
         bounds: Any = None,
         data_norm: Any = None,
         schema: Any = None,
@@ -147,6 +165,10 @@ class PrivateVote(_Classifier):
         self.delta = delta
         self.aggregator = aggregator
         self.settings = settings
+        self.teacher_settings = teacher_settings
+        self.ask = ask
+        self.choose = choose
+        self.spread = spread
         self.bounds = bounds
         self.data_norm = data_norm
         self.schema = schema
@@ -182,6 +204,7 @@ class PrivateVote(_Classifier):
         finally:
             self.__dict__.pop("_public", None)
             self.__dict__.pop("_public_rows", None)
+            self.__dict__.pop("_spreading", None)
 
     def plan(self, n_rows: int | None = None, n_features: int | None = None, n_public: int = 1000) -> Plan:
         """Everything that decides the guarantee, without data, for so many public rows."""
@@ -213,13 +236,27 @@ class PrivateVote(_Classifier):
             teachers=None if self.n_teachers is None else whole("n_teachers", self.n_teachers),
             teacher=self.estimator if self._built_in() else None,
             what=f"{type(self.estimator).__name__} of the holder's"[:200],
+            teach=self._teacher_settings(),
             aggregator=self.aggregator,
             settings=[(str(name), str(value)) for name, value in self._settings().items()],
+            ask=None if self.ask is None else whole("ask", self.ask),
+            choose=None if self.choose is None else whole("choose", self.choose),
+            public=public,
             notes=notes,
         )
         if public is None:
             return planned
+        self._spreading = planned, public
         return _Ready(planned, public, None if self._built_in() else self._teach(len(schema.classes or ())))
+
+    def _teacher_settings(self) -> list[tuple[str, str]]:
+        if self.teacher_settings is None:
+            return []
+        if not self._built_in():
+            raise ValueError("teacher_settings: they are for built-in teachers; give an estimator its own parameters")
+        if not isinstance(self.teacher_settings, Mapping):
+            raise TypeError(f"teacher_settings is {self.teacher_settings!r}; accepted is a mapping of names to values")
+        return [(str(name), str(value)) for name, value in self.teacher_settings.items()]
 
     def _read_public(self, public: Any, schema: Schema) -> tuple[Any, int]:
         """Public rows as the extension reads them, and how many there are."""
@@ -260,13 +297,19 @@ class PrivateVote(_Classifier):
         self.certificate_ = Certificate._of(model)
         self._order = np.argsort(classes)
         self.classes_ = classes[self._order]
-        codes = np.asarray(model.codes)
-        places = np.append(np.argsort(self._order), -1)
-        self.label_codes_ = places[codes]
+        self.label_codes_ = self._placed(model.codes)
+
+    def _placed(self, codes: Any) -> np.ndarray:
+        """Places in ``classes_`` of classes as the schema counts them."""
+        return np.append(np.argsort(self._order), -1)[np.asarray(codes)]
 
     def _student(self) -> Any:
-        answered = self.label_codes_ >= 0
-        labels = self.classes_[self.label_codes_[answered]]
+        codes = self.label_codes_
+        if self.spread:
+            planned, rows = self._spreading
+            codes = self._placed(planned.spread(rows, np.asarray(self.model_.codes).tolist()))
+        answered = codes >= 0
+        labels = self.classes_[codes[answered]]
         if self.student is not None:
             student = clone(self.student)
         else:

@@ -1,6 +1,7 @@
 //! What a suite's entries learn, and who: linear models, by us or by a [`Peer`], or what users would say of items.
 
 use super::grid::{self, OWN_KEYS, Point};
+use super::nearby::{self, Asker};
 use super::peer::Peer;
 use super::vote::{OWN, Voter};
 use privet_learn::completion::Method as Completion;
@@ -33,9 +34,10 @@ impl Family {
     /// The learner of that name.
     pub fn learner(self, word: &str) -> Result<Learner, LearnError> {
         Ok(match self {
-            Self::Train => match Voter::named(word) {
-                Some(voter) => Learner::Vote(voter),
-                None => Learner::Train(word.parse()?),
+            Self::Train => match (Voter::named(word), Asker::named(word)) {
+                (Some(voter), _) => Learner::Vote(voter),
+                (None, Some(asker)) => Learner::Nearby(asker),
+                (None, None) => Learner::Train(word.parse()?),
             },
             Self::Complete => Learner::Complete(word.parse()?),
             Self::Network => Learner::Network(word.parse()?),
@@ -52,6 +54,8 @@ pub enum Learner {
     Complete(Completion),
     /// Of whatever teachers vote for.
     Vote(Voter),
+    /// Of nothing: answers by records nearby.
+    Nearby(Asker),
     /// Of a network.
     Network(Training),
     /// Somebody else's, of a linear model.
@@ -65,6 +69,7 @@ impl Learner {
             Self::Train(method) => method.name(),
             Self::Complete(method) => method.info().name,
             Self::Vote(voter) => voter.name(),
+            Self::Nearby(_) => Asker::NAME,
             Self::Network(method) => method.info().name,
             Self::Peer(peer) => peer.name(),
         }
@@ -77,7 +82,7 @@ impl Learner {
             Self::Complete(method) => method.is_private(),
             Self::Vote(voter) => voter.is_private(),
             Self::Network(method) => method.is_private(),
-            Self::Peer(_) => true,
+            Self::Nearby(_) | Self::Peer(_) => true,
         }
     }
 
@@ -87,6 +92,7 @@ impl Learner {
             Self::Train(method) => method.info().settings,
             Self::Complete(method) => method.info().settings,
             Self::Vote(_) => OWN,
+            Self::Nearby(_) => nearby::SETTINGS,
             Self::Network(method) => method.info().settings,
             Self::Peer(_) => &[],
         }
@@ -96,7 +102,11 @@ impl Learner {
     pub fn peer(&self) -> Option<Peer> {
         match self {
             Self::Peer(peer) => Some(*peer),
-            Self::Train(_) | Self::Complete(_) | Self::Vote(_) | Self::Network(_) => None,
+            Self::Train(_)
+            | Self::Complete(_)
+            | Self::Vote(_)
+            | Self::Nearby(_)
+            | Self::Network(_) => None,
         }
     }
 
@@ -105,7 +115,7 @@ impl Learner {
         let own = self.settings().iter().map(|setting| setting.name);
         match self {
             Self::Train(_) => own.chain(OWN_KEYS).collect(),
-            Self::Complete(_) => own.collect(),
+            Self::Complete(_) | Self::Nearby(_) => own.collect(),
             Self::Vote(voter) => voter.keys(),
             Self::Network(_) => own.chain(NETWORK_KEYS).collect(),
             Self::Peer(peer) => peer.settings().to_vec(),
@@ -122,6 +132,7 @@ impl Learner {
                 Self::Complete(point.iter().try_fold(method.clone(), one)?)
             }
             Self::Vote(voter) => Self::Vote(voter.with(point)?),
+            Self::Nearby(asker) => Self::Nearby(asker.with(point)?),
             Self::Network(method) => {
                 let own = |(key, _): &(&String, &String)| !NETWORK_KEYS.contains(&key.as_str());
                 let one =

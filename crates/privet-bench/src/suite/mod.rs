@@ -20,6 +20,7 @@ mod handed;
 mod journal;
 mod learner;
 mod lock;
+mod nearby;
 mod nets;
 mod networks;
 mod peer;

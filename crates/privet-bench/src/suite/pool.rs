@@ -84,10 +84,8 @@ impl Job<'_> {
     fn make(&self, stop: &AtomicBool, tell: &(dyn Fn(Result<Made, BenchError>) + Sync)) {
         let mut begun = Instant::now();
         let made = match &self.place.entry.learner {
-            Learner::Train(_) | Learner::Complete(_) | Learner::Vote(_) | Learner::Network(_) => {
-                self.tried(stop, &mut begun, tell)
-            }
             Learner::Peer(peer) => self.beside.make(self, *peer, stop, &mut begun, tell),
+            _ => self.tried(stop, &mut begun, tell),
         };
         let reason = match made {
             Ok(()) | Err(BenchError::Learn(LearnError::Solve(SolveError::Stopped))) => return,
@@ -121,6 +119,9 @@ impl Job<'_> {
                 self.trained(table, method, stop, &mut tell)
             }
             (Rows::Table(table), Learner::Vote(voter)) => self.voted(table, voter, stop, &mut tell),
+            (Rows::Table(table), Learner::Nearby(asker)) => {
+                self.answered(table, &asker, stop, &mut tell)
+            }
             (Rows::Table(table), Learner::Network(method)) => {
                 self.networks(table, method, stop, &mut tell)
             }

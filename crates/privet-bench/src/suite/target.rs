@@ -6,14 +6,16 @@
 //! method = "auto"                   # a name of [[methods]], which decides δ and neighbours
 //! epsilon = 0.1                     # left out for a learner without privacy
 //! measure = "accuracy"              # or auc, r-squared, relative-error, rmse, recall, ndcg, loss, seconds
-//! at-least = 79.1                   # or at-most
+//! at-least = 79.1                   # or at-most, or within = 2 and of = "another" method of the suite
 //! calibration = "sound"             # unless said
 //! note = "the best of the papers"   # if need be
 //! ```
 //!
-//! A target is of one cell that the suite measures; of a tuned method, of the point of its grid that counts.
+//! A target is of one cell that the suite measures; of a tuned method, of the point of its grid that counts. One that is
+//! `within` so much `of` another method is held against what that measured on the same data set, at the same ε if it
+//! has one: no worse than that by more.
 
-use super::file::Suite;
+use super::file::{Entry, Suite};
 use super::select::{Filter, Wanted};
 use crate::line::Cell;
 use crate::report::aggregate::same;
@@ -77,6 +79,16 @@ pub enum Measure {
     Seconds,
 }
 
+impl Measure {
+    /// Whether less of it is better.
+    pub fn less_is_better(self) -> bool {
+        match self {
+            Self::Accuracy | Self::Auc | Self::RSquared | Self::Recall | Self::Ndcg => false,
+            Self::RelativeError | Self::Rmse | Self::Loss | Self::Seconds => true,
+        }
+    }
+}
+
 impl fmt::Display for Measure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(f)
@@ -84,21 +96,40 @@ impl fmt::Display for Measure {
 }
 
 /// A number, and on which side of it is good.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
     /// This or more.
     AtLeast(f64),
     /// This or less.
     AtMost(f64),
+    /// No worse than another method by more than this; a number once that is measured ([`Bound::beside`]).
+    Within {
+        /// By how much.
+        points: f64,
+        /// The other's name in the suite's list of methods.
+        of: String,
+        /// Its ε; none for a learner without privacy.
+        epsilon: Option<f64>,
+    },
 }
 
 impl Bound {
     /// Whether a number is on the good side.
-    pub fn is_met(self, value: f64) -> bool {
+    pub fn is_met(&self, value: f64) -> bool {
         match self {
-            Self::AtLeast(asked) => value >= asked,
-            Self::AtMost(asked) => value <= asked,
+            Self::AtLeast(asked) => value >= *asked,
+            Self::AtMost(asked) => value <= *asked,
+            Self::Within { .. } => false,
+        }
+    }
+
+    /// What it asks, where another method, if it is one that it is held against, measured this.
+    pub fn beside(&self, measure: Measure, other: f64) -> Self {
+        match self {
+            Self::Within { points, .. } if measure.less_is_better() => Self::AtMost(other + points),
+            Self::Within { points, .. } => Self::AtLeast(other - points),
+            own => own.clone(),
         }
     }
 }
@@ -115,6 +146,8 @@ pub(super) struct Draft {
     measure: Measure,
     at_least: Option<f64>,
     at_most: Option<f64>,
+    within: Option<f64>,
+    of: Option<String>,
     note: Option<String>,
 }
 
@@ -128,31 +161,48 @@ impl Draft {
             format!("data set '{}': this suite has {}", printable(&self.dataset), accepted(names))
         })?;
         let wanted = Wanted::new(Filter::default(), suite).map_err(|error| error.to_string())?;
-        let mut entries = suite.entries.iter().filter(|entry| wanted.entry(entry, source));
-        let entry = entries.clone().find(|entry| entry.name == self.method).ok_or_else(|| {
-            let names = entries.by_ref().map(|entry| entry.name.as_str()).collect();
-            let (method, dataset) = (printable(&self.method), &self.dataset);
-            format!("method '{method}': on {dataset} this suite has {}", accepted(names))
-        })?;
+        let entries = suite.entries.iter().filter(|entry| wanted.entry(entry, source));
+        let named = |method: &str| {
+            entries.clone().find(|entry| entry.name == method).ok_or_else(|| {
+                let names = entries.clone().map(|entry| entry.name.as_str()).collect();
+                let (method, dataset) = (printable(method), &self.dataset);
+                format!("method '{method}': on {dataset} this suite has {}", accepted(names))
+            })
+        };
+        let entry = named(&self.method)?;
         if !entry.calibrations.contains(&self.calibration) {
             let own: Vec<String> = entry.calibrations.iter().map(ToString::to_string).collect();
             let (given, name) = (self.calibration, &entry.name);
             return Err(format!("calibration '{given}': {name} has {}", own.join(", ")));
         }
-        let own: Vec<Option<f64>> = match entry.learner.is_private() {
-            true => wanted.epsilons(entry, source).into_iter().map(Some).collect(),
-            false => vec![None],
+        let epsilons = |entry: &Entry| -> Vec<Option<f64>> {
+            match entry.learner.is_private() {
+                true => wanted.epsilons(entry, source).into_iter().map(Some).collect(),
+                false => vec![None],
+            }
         };
+        let own = epsilons(entry);
         let epsilon = own.iter().find(|own| same(**own, self.epsilon)).ok_or_else(|| {
             let given = self.epsilon.map_or_else(|| "none".into(), |epsilon| epsilon.to_string());
             let own = own.iter().map(|own| own.map_or_else(|| "none".into(), |e| e.to_string()));
             let own = own.collect::<Vec<String>>().join(", ");
             format!("epsilon {given}: {} on {} has {own}", entry.name, self.dataset)
         })?;
-        let bound = match (self.at_least, self.at_most) {
-            (Some(number), None) if number.is_finite() => Bound::AtLeast(number),
-            (None, Some(number)) if number.is_finite() => Bound::AtMost(number),
-            _ => return Err("accepted is a number as at-least or as at-most, one of them".into()),
+        let bound = match (self.at_least, self.at_most, self.within, &self.of) {
+            (Some(number), None, None, None) if number.is_finite() => Bound::AtLeast(number),
+            (None, Some(number), None, None) if number.is_finite() => Bound::AtMost(number),
+            (None, None, Some(points), Some(of)) if points.is_finite() => {
+                let other = named(of)?;
+                let known = |own: &Option<f64>| own.is_none() || same(*own, *epsilon);
+                let epsilon = *epsilons(other).iter().find(|own| known(own)).ok_or_else(|| {
+                    format!("of '{}': it has no runs at the same epsilon", printable(of))
+                })?;
+                Bound::Within { points, of: other.name.clone(), epsilon }
+            }
+            _ => {
+                return Err("accepted is a number as at-least, as at-most, or as within with of, one of them"
+                    .into());
+            }
         };
         Ok(Target {
             dataset: self.dataset.clone(),

@@ -27,6 +27,7 @@ const ROUNDS: Range = Range::from("rounds", 0.0, 101.0);
 const ASK: Range = Range::from("ask", 1.0, 100_000_001.0);
 const TEACHER_COUNT: Range = privet_learn::transfer::TEACHER_COUNT;
 const QUERIES: Range = privet_learn::transfer::QUERIES;
+const CHOOSE: Range = privet_learn::transfer::CHOOSE;
 
 /// What a suite may set beside an aggregator's own settings.
 pub const OWN: &[SettingInfo] = &[
@@ -41,6 +42,10 @@ pub const OWN: &[SettingInfo] = &[
     SettingInfo::whole(TEACHER_COUNT, "how many vote"),
     SettingInfo::whole(QUERIES, "training rows that are taken for public; 1000 unless given"),
     SettingInfo::whole(ASK, "public rows that are asked about; all of them unless given"),
+    SettingInfo::whole(
+        CHOOSE,
+        "rounds in which the rows of ask are chosen among all public ones; the first ones unless given",
+    ),
     SettingInfo::whole(ROUNDS, "rounds in which the student labels rows itself; 1 unless given"),
 ];
 
@@ -56,6 +61,8 @@ pub struct Voter {
     queries: u64,
     /// Public rows that are asked about.
     ask: Option<u64>,
+    /// Rounds in which those are chosen.
+    choose: Option<u32>,
 }
 
 impl Voter {
@@ -75,6 +82,7 @@ impl Voter {
             teachers: None,
             queries: 1_000,
             ask: None,
+            choose: None,
         })
     }
 
@@ -123,6 +131,7 @@ impl Voter {
                 "teachers" => voter.teachers = Some(whole(TEACHER_COUNT)? as u32),
                 "queries" => voter.queries = whole(QUERIES)?,
                 "ask" => voter.ask = Some(whole(ASK)?),
+                "choose" => voter.choose = Some(whole(CHOOSE)? as u32),
                 "rounds" => voter.student.rounds = whole(ROUNDS)? as u32,
                 "spread" => {
                     voter.student.spread = match value.as_str() {
@@ -208,13 +217,21 @@ impl Job<'_> {
                     teachers: voter.teachers,
                     teacher: voter.teacher.clone(),
                     aggregator: voter.aggregator.clone(),
+                    choose: voter.choose,
                     ..Vote::of_first(voter.ask.unwrap_or(u64::MAX), &public)
                 };
                 let planned = plan(&self.request(&schema, rows, task)?)?.with_public(&public)?;
                 let release = planned.run(&private, &mut SystemRandom::new()?, stop)?;
-                let labels = release.value().classes();
-                let said = format!("{} of {} labelled", release.value().answered(), labels.len());
+                let labels = release.value().by_row(public.rows());
                 let epsilon = planned.guarantee().map(|guarantee| guarantee.epsilon);
+                // What can be answered at all grows as εm/V (Thakkar 2019, Theorem 12, realizable): V numbers of a line.
+                let learnt = (public.columns() * classes.saturating_sub(1).max(1)) as f64;
+                let said = format!(
+                    "{} of {} labelled; εm/V = {:.0}",
+                    release.value().answered(),
+                    release.value().labels.len(),
+                    self.place.cell.epsilon.unwrap_or(0.0) * rows as f64 / learnt
+                );
                 (labels, public, said, epsilon, voter.student.clone())
             };
             let student = Student::fit(&study, &rows_learnt, &labels, classes)?;

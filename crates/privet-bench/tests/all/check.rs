@@ -108,6 +108,31 @@ fn the_means_of_the_report_decide() {
     }
 }
 
+/// A target beside another method asks for what that measured; amp-tuned has 75 at ε = 1, plain 85.
+#[test]
+fn a_target_may_be_held_against_another_method() {
+    let (tenth, one) = ("epsilon = 0.1", "epsilon = 1");
+    let beside = |measure: &str, within: &str, of: &str| {
+        format!("measure = \"{measure}\"\nwithin = {within}\nof = \"{of}\"")
+    };
+    let suite = suite(&[
+        target("auto", tenth, &beside("accuracy", "4", "plain")),
+        target("auto", tenth, &beside("accuracy", "3.9", "plain")),
+        target("amp-tuned", one, &beside("accuracy", "10", "auto")),
+        target("auto", tenth, &beside("seconds", "10", "plain")),
+    ]);
+    let findings = checked(&suite, SUITE).unwrap().findings;
+    use Verdict::{Met, Missed, NotMeasured};
+    assert_eq!(
+        findings.iter().map(Finding::verdict).collect::<Vec<_>>(),
+        [Met, Missed, NotMeasured, Met]
+    );
+    assert_eq!(findings[0].target.bound, Bound::AtLeast(81.0));
+    assert!(matches!(findings[3].target.bound, Bound::AtMost(_)));
+    let why = findings[2].measured.as_ref().unwrap_err();
+    assert!(why.contains("auto, which it is held against") && why.contains("too little"), "{why}");
+}
+
 #[test]
 fn what_cannot_be_checked_is_refused() {
     let one = suite(&[target("plain", "", "measure = \"accuracy\"\nat-least = 85")]);

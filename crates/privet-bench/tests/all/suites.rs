@@ -148,9 +148,15 @@ fn a_target_is_of_a_cell_that_the_suite_measures() {
             "\"area\"",
             "expected one of `accuracy`, `auc`, `r-squared`, `relative-error`, `rmse`, `recall`, `ndcg`, `loss`, `seconds`",
         ),
-        ("at-least = 80", "", "at-least or as at-most"),
+        ("at-least = 80", "", "as at-least, as at-most"),
         ("at-least = 80", "at-least = 80\nat-most = 90", "one of them"),
         ("at-least = 80", "at-least = nan", "accepted is a number"),
+        ("at-least = 80", "within = 2", "within with of"),
+        (
+            "at-least = 80",
+            "within = 2\nof = \"gd\"",
+            "method 'gd': on synthetic-l this suite has amp",
+        ),
         ("at-least = 80", "atleast = 80", "unknown field `atleast`"),
         ("at-least", "calibration = \"printed\"\nat-least", "'printed': amp has sound"),
     ] {

@@ -3,18 +3,20 @@
 use crate::failure::Failure;
 use crate::output::number;
 use crate::progress::Meter;
-use crate::releasing::{Releasing, read_table, rows_needed};
+use crate::releasing::{Place, Releasing, read_table, rows_needed};
 use crate::settings::{self, within};
-use crate::words;
+use crate::{say, words};
 use clap::Args;
 use privet_core::{DELTA, EPSILON, Neighbours as Relations, Relation, printable};
 use privet_data::Schema;
+use privet_data::matrix::Matrix;
 use privet_data::read::{Purpose, ReadOptions, read_features};
 use privet_learn::model::Predictions;
+use privet_learn::transfer::neighbours::stream::Answers;
 use privet_learn::transfer::neighbours::{Nearby, VOTES, WITHIN};
 use privet_learn::{Plan, Released, plan};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 /// Answer public questions by the votes of the records near each, and write the answers with their certificate
@@ -26,8 +28,8 @@ record within a distance votes for its own class (or number), and the votes are 
 noise, with about how many voted. No model is trained.
 
 A record that is near to none of the questions pays nothing and loses nothing. One that is near
-to many votes in the first few (--votes) and then stays out; who that is, is not shown. So the
-noise depends on how often one record may vote, and not on how many questions there are.
+to many votes in the first few (--votes; a number votes for both ends of its bounds, and in the
+middle up to twice as often) and then stays out; who that is, is not shown. So the noise depends on how often one record may vote, and not on how many questions there are.
 
 Distances are those of encoded rows (as the schema scales numbers and unfolds categories). Where
 no --within is given it is chosen from the questions, the declared number of rows and the
@@ -35,20 +37,28 @@ budget: as near as leaves enough voters for the noise, were records spread as th
 Likewise --votes: as many questions as 9 in 10 of them have within that distance.
 
 The questions are public: they stand in the certificate, and nothing protects them. All answers
-are one release. Asking again, even the same, is another one, and adds up.",
+are one release. Asking again, even the same, is another one, and adds up; but questions that
+come later may be planned for: --stream FILE --queries M begins a stream of M questions in all,
+of which this file's are the first, and the next calls need FILE and their questions alone. Every
+certificate claims the whole. FILE holds no secret: what records have spent is found again from the
+questions before, so records may leave and join the table between two calls. A record that is
+changed counts as another. FILE and FILE.journal belong together; an older copy is refused.",
     after_help = "\
 Examples:
   privet neighbours table.csv --schema s.toml --questions new.csv --epsilon 1 --rows 20000 \\
       --out answers.json
   privet neighbours table.csv --schema s.toml --questions new.csv --epsilon 1 --rows 20000 \\
-      --within 0.4 --votes 20 --out answers.json"
+      --within 0.4 --votes 20 --out answers.json
+  privet neighbours table.csv --schema s.toml --questions monday.csv --epsilon 1 --rows 20000 \\
+      --stream s.answers --queries 5000 --out monday.json
+  privet neighbours table.csv --questions tuesday.csv --stream s.answers --out tuesday.json"
 )]
 pub struct Neighbours {
     /// The table: CSV (.gz, .zst), LIBSVM or Parquet, as the schema says
     data: PathBuf,
     /// The public schema (TOML)
     #[arg(long, value_name = "SCHEMA")]
-    schema: PathBuf,
+    schema: Option<PathBuf>,
     /// The public questions: rows with the columns of the schema; the target may be missing
     #[arg(long, value_name = "FILE")]
     questions: PathBuf,
@@ -67,7 +77,7 @@ pub struct Neighbours {
         long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
         help = format!("Privacy budget ε: {EPSILON}. Smaller is more private; privet picks none for you"),
     )]
-    epsilon: f64,
+    epsilon: Option<f64>,
     #[arg(
         long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
         help = format!("Probability δ with which ε may fail: {DELTA}, but not 0 \
@@ -75,13 +85,19 @@ pub struct Neighbours {
     )]
     delta: Option<f64>,
     /// Whose difference must not show: one record (or user) added or removed (then the number of
-    /// rows is private too), or one exchanged for another
-    #[arg(long, value_name = "RELATION", default_value_t = Relations::AddRemove)]
-    neighbours: Relations,
+    /// rows is private too), or one exchanged for another [default: add-remove]
+    #[arg(long, value_name = "RELATION")]
+    neighbours: Option<Relations>,
     /// Number of rows you declare; required where it is private (add-remove, or users with several
     /// rows) [default: that of the file]
     #[arg(long, value_name = "N", value_parser = settings::rows)]
     rows: Option<u64>,
+    /// Keeps what is left of the budget for questions that come later; made by the first call
+    #[arg(long, value_name = "FILE")]
+    stream: Option<PathBuf>,
+    /// How many questions there are in all, these included; for the first call with --stream
+    #[arg(long, value_name = "M", requires = "stream")]
+    queries: Option<u32>,
     #[command(flatten)]
     releasing: Releasing,
 }
@@ -89,14 +105,18 @@ pub struct Neighbours {
 impl Neighbours {
     /// Refuses before a record is read whatever can be refused then.
     pub fn run(self) -> Result<(), Failure> {
-        let schema = Schema::load(&self.schema)?.linear();
-        let relation = Relation::new(self.neighbours, schema.unit());
-        if self.rows.is_none() && !relation.count_is_public() {
-            return Err(rows_needed(relation));
+        match self.stream.clone() {
+            Some(stream) => self.batch(&stream),
+            None => self.once(),
         }
+    }
+
+    /// All questions at once.
+    fn once(&self) -> Result<(), Failure> {
+        let (schema, relation) = self.facts()?;
         let task = self.asked(&schema)?;
         let some = self.plan(&task, &schema, self.rows.unwrap_or(10_000))?;
-        let place = self.releasing.place(&[&self.data, &self.schema, &self.questions])?;
+        let place = self.releasing.place(&self.inputs())?;
         let mut spending = self.releasing.spending(Some(&self.data), "neighbours")?;
         if self.rows.is_some() {
             spending.reserve(&some)?;
@@ -112,14 +132,129 @@ impl Neighbours {
         let meter = Meter::spinner("answering");
         let release = spending.run(&planned, &data, source.as_mut(), &AtomicBool::new(false))?;
         drop(meter);
-        let answered: Released<Nearby> = Released::from_release(release)?;
+        self.keep(place, &Released::from_release(release)?, &planned)
+    }
+
+    /// Questions of a stream, its first or the next ones.
+    fn batch(&self, path: &Path) -> Result<(), Failure> {
+        let stream = match path.exists() {
+            true => self.go_on(path)?,
+            false => self.begin(path)?,
+        };
+        let (planned, request) = (stream.plan().clone(), stream.plan().request().clone());
+        let questions = self.read(&request.schema)?;
+        let place = self.releasing.place(&self.inputs())?;
+        let data = read_table(&self.data, &request.schema, request.relation())?;
+        let mut source = self.releasing.source()?;
+        let meter = Meter::spinner("answering");
+        let quiet = AtomicBool::new(false);
+        let (answered, left) = stream.next(&data, &questions, source.as_mut(), &quiet)?;
+        drop(meter);
+        self.keep(place, &answered, &planned)?;
+        match left {
+            0 => say!("the stream is at its end: nothing more is answered"),
+            left => say!("{left} more questions before the stream ends"),
+        }
+        Ok(())
+    }
+
+    fn begin(&self, path: &Path) -> Result<Answers, Failure> {
+        let in_all = self.queries.ok_or_else(|| {
+            Failure::input(format!(
+                "--queries is missing: {} is not there yet, and a stream is begun with the number of questions that it is \
+                 planned for",
+                path.display()
+            ))
+        })?;
+        let (schema, _) = self.facts()?;
+        let rows = self.rows.ok_or_else(|| {
+            Failure::input(
+                "--rows is missing: tables may change between batches, and what is planned for is declared here",
+            )
+        })?;
+        let task = Nearby { stream: Some(in_all), ..self.asked(&schema)? };
+        if task.questions.len() > in_all as usize {
+            return Err(Failure::input(format!(
+                "--queries {in_all}: there are {} questions in this batch alone",
+                task.questions.len()
+            )));
+        }
+        let planned = self.plan(&task, &schema, rows)?;
+        let mut spending = self.releasing.spending(Some(&self.data), "neighbours, a stream")?;
+        spending.reserve(&planned)?;
+        spending.recognise(&self.data, Some(&schema))?;
+        let planned = spending.spend_whole(planned)?;
+        let mut source = self.releasing.source()?;
+        Ok(Answers::begin(&planned, path, source.as_mut())?)
+    }
+
+    fn go_on(&self, path: &Path) -> Result<Answers, Failure> {
+        let given = [
+            ("--schema", self.schema.is_some()),
+            ("--within", self.within.is_some()),
+            ("--votes", self.votes.is_some()),
+            ("--epsilon", self.epsilon.is_some()),
+            ("--delta", self.delta.is_some()),
+            ("--neighbours", self.neighbours.is_some()),
+            ("--rows", self.rows.is_some()),
+            ("--queries", self.queries.is_some()),
+        ];
+        if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
+            return Err(Failure::input(format!(
+                "{flag}: {} says it already, and goes on as it was begun; leave it out, or name another stream",
+                path.display()
+            )));
+        }
+        let answers = Answers::read(path)?;
+        let mut paid = self.releasing.paid_before(Some(&self.data), answers.entered())?;
+        paid.recognise(&self.data, Some(&answers.plan().request().schema))?;
+        Ok(answers)
+    }
+
+    /// The schema and the relation.
+    fn facts(&self) -> Result<(Schema, Relation), Failure> {
+        let path = self.schema.as_ref().ok_or_else(|| {
+            Failure::input(
+                "--schema is missing: the public schema of the table and of the questions",
+            )
+        })?;
+        let schema = Schema::load(path)?.linear();
+        let relation = Relation::new(self.relation(), schema.unit());
+        if self.rows.is_none() && !relation.count_is_public() {
+            return Err(rows_needed(relation));
+        }
+        Ok((schema, relation))
+    }
+
+    fn relation(&self) -> Relations {
+        self.neighbours.unwrap_or(Relations::AddRemove)
+    }
+
+    /// Files that are read.
+    fn inputs(&self) -> Vec<&Path> {
+        let files =
+            [Some(&self.data), self.schema.as_ref(), Some(&self.questions), self.stream.as_ref()];
+        files.into_iter().flatten().map(PathBuf::as_path).collect()
+    }
+
+    fn keep(
+        &self,
+        place: Place,
+        answered: &Released<Nearby>,
+        planned: &Plan<Nearby>,
+    ) -> Result<(), Failure> {
         let (noise, other) = words::settings(&planned.settings());
-        let told = format!("{}(noise: {noise}; {other})\n", list(&answered));
-        self.releasing.keep(place, &answered, "answers", (told, as_json(&answered, &planned)))
+        let told = format!("{}(noise: {noise}; {other})\n", list(answered));
+        self.releasing.keep(place, answered, "answers", (told, as_json(answered, planned)))
+    }
+
+    fn asked(&self, schema: &Schema) -> Result<Nearby, Failure> {
+        let rows = self.read(schema)?;
+        Ok(Nearby { within: self.within, votes: self.votes, ..Nearby::of(&rows) })
     }
 
     /// The questions, encoded as records are.
-    fn asked(&self, schema: &Schema) -> Result<Nearby, Failure> {
+    fn read(&self, schema: &Schema) -> Result<Matrix, Failure> {
         let meter = Meter::bar(&format!("reading {}", self.questions.display()));
         let tell = |done, total| meter.at(done, total);
         let options = ReadOptions {
@@ -136,12 +271,17 @@ impl Neighbours {
         }
         drop(meter);
         super::predict::tell_unknown(&rows.report);
-        Ok(Nearby { within: self.within, votes: self.votes, ..Nearby::of(&rows.matrix) })
+        Ok(rows.matrix)
     }
 
     fn plan(&self, task: &Nearby, schema: &Schema, rows: u64) -> Result<Plan<Nearby>, Failure> {
-        let budget = (self.epsilon, self.delta);
-        let request = task.clone().request(schema, rows, self.neighbours, budget)?;
+        let epsilon = self.epsilon.ok_or_else(|| {
+            Failure::input(format!(
+                "--epsilon is missing: answers need a privacy budget, {EPSILON}"
+            ))
+        })?;
+        let budget = (epsilon, self.delta);
+        let request = task.clone().request(schema, rows, self.relation(), budget)?;
         let _meter = Meter::spinner("planning");
         Ok(plan(&request)?)
     }
@@ -179,6 +319,7 @@ fn as_json(answered: &Released<Nearby>, plan: &Plan<Nearby>) -> Value {
     let request = answered.request();
     json!({
         "answers_given": labels(answered),
+        "asked_before": answered.artefact().first,
         "counts": answered.artefact().counts(),
         "votes": answered.artefact().votes,
         "settings": plan.settings(),
@@ -197,6 +338,6 @@ pub fn purpose(answered: &Released<Nearby>) -> String {
     };
     format!(
         "Answers to {} public questions about {target}, each by the votes of the records near it.",
-        request.task.questions.len()
+        answered.artefact().votes.len()
     )
 }

@@ -93,7 +93,12 @@ fn public_rows(released: &Loaded, path: &Path) -> Result<Check, Failure> {
     if let Loaded::Labels(labels) = released {
         let request = labels.request();
         let rows = super::vote::public_rows(path, &request.schema)?;
-        return Ok(transfer::public::stated(&request.task, &rows));
+        return transfer::public::stated(&request.task, &rows).ok_or_else(|| {
+            Failure::input(
+                "--public: the certificate states no public rows, so that these cannot be checked (batches of a stream \
+                 state none); leave it out to verify everything else",
+            )
+        });
     }
     let Loaded::Model(model) = released else {
         return Err(Failure::input(

@@ -27,13 +27,13 @@ use std::time::Duration;
 #[command(
     long_about = "\
 Learns with any model: the records are cut into chunks by secret coins, a model (a teacher) is
-trained on each, all of them vote on the rows of a public file, and what so many agree on that no
-one's records matter is written, with a certificate, into one file. Rows on which they do not
-agree get no label. What you learn from those labels costs nothing more; the public rows
-themselves are NOT protected, and need no label of their own.
+trained on each, all of them vote on the rows of a public file, and labels that no one's records
+decide are written, with a certificate, into one file. What you learn from those labels costs
+nothing more; the public rows themselves are NOT protected, and need no label of their own.
 
-  sparse-vector     stable answers are free; the budget pays for the others and ends after
-                    --set cutoff=T of them (the default)
+  sparse-vector     a label where so many agree that no one's records matter, and none elsewhere; the
+                    budget pays for rows without one and ends after --set cutoff=T of them
+                    (the default)
   estimated-sparse-vector
                     the same, where a private estimate of how often teachers dissent chooses T
   gnmax             the largest count under noise, for every row; each is paid for
@@ -77,7 +77,13 @@ pub struct Vote {
     /// spreads labels, see the others beside them [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     ask: Option<u64>,
-    /// Also write the labels as CSV: a line for each row asked about, empty where there is none
+    /// Choose the rows of --ask among all public ones, in R rounds: those that a provisional student of
+    /// the labels so far is least sure of, and as many in order (aggregators gnmax, sparse-vector)
+    /// [default: the first N]
+    #[arg(long, value_name = "R", requires = "ask", value_parser = clap::value_parser!(u32).range(2..=100))]
+    choose: Option<u32>,
+    /// Also write the labels as CSV: a line for each row asked about (with --choose for each public
+    /// row), empty where there is none
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
     #[arg(
@@ -232,6 +238,7 @@ impl Vote {
         let (schema, relation) = self.asked.facts()?;
         let public = public_rows(&self.asked.public, &schema)?;
         let task = Task::of_first(self.ask.unwrap_or(u64::MAX), &public);
+        let task = Task { choose: self.choose, ..task };
         let some = self.asked.plan(&schema, self.asked.rows.unwrap_or(1_000_000), task.clone())?;
         let study = self.student.as_deref().map(Study::named).transpose()?;
         let study = study.map(|study| Study { spread: self.spread, ..study });
@@ -264,7 +271,10 @@ impl Vote {
         let labels = self.execute(&ready, &data, spending)?;
         let words = shown(&labels, &planned);
         self.releasing.keep(place, &labels, "labels", (words, as_json(&labels, &planned)))?;
-        let classes = labels.artefact().classes();
+        let classes = match self.choose {
+            Some(_) => labels.artefact().by_row(public.rows()),
+            None => labels.artefact().classes(),
+        };
         if let (Some(table), Some(path)) = (&mut table, &self.labels) {
             output::write(table, path, csv(&schema, &classes).as_bytes())?;
             say!("labels as CSV written to {}", path.display());
@@ -346,6 +356,7 @@ pub fn as_json(labels: &Released<Task>, planned: &Plan<Task>) -> Value {
         "asked_before": labels.artefact().first,
         "answered": labels.artefact().answered(),
         "classes": labels.artefact().labels,
+        "places": labels.artefact().places,
         "settings": planned.settings(),
         "rows": request.rows,
         "neighbours": request.neighbours,

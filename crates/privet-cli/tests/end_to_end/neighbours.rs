@@ -49,3 +49,32 @@ fn what_cannot_be_answered_is_refused_before_anything_is_written() {
     let empty = ASK.replace("questions.csv", "empty.csv");
     world.refused(2, &format!("{empty} --epsilon 1 {out}"), &["records"]);
 }
+
+#[test]
+fn questions_come_in_batches_from_one_budget() {
+    let world = world();
+    let stream = "--stream s.answers";
+    let begin =
+        format!("{ASK} --epsilon 5 --within 1 --votes 2 {stream} --queries 7 --out one.json");
+    world.refused(2, &begin.replace(" --queries 7", ""), &["--queries"]);
+    world.refused(2, &begin.replace("--queries 7", "--queries 2"), &["3 questions in this batch"]);
+    let shown = world.ok(&begin);
+    assert!(shown.contains("e^ε") && world.names().contains(&"s.answers".into()));
+    let go_on = format!("neighbours table.csv --questions questions.csv {stream}");
+    let told = world.ok_json(&format!("{go_on} --out two.json --json"));
+    assert_eq!(
+        (&told["asked_before"], told["answers_given"].as_array().unwrap().len()),
+        (&3.into(), 3)
+    );
+    for file in ["one.json", "two.json"] {
+        let verdict = world.ok_json(&format!("verify {file} --json"));
+        assert_eq!((&verdict["valid"], &verdict["epsilon"]), (&true.into(), &5.0.into()));
+    }
+    assert!(world.ok("inspect two.json").contains("Answers to 3 public questions"));
+    world.refused(2, &format!("{go_on} --out three.json"), &["1 to 1 are left"]);
+    world.refused(
+        2,
+        &format!("{go_on} --votes 9 --out three.json"),
+        &["--votes", "says it already"],
+    );
+}

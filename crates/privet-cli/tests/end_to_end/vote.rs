@@ -57,6 +57,29 @@ fn public_rows_are_seen_beside_those_asked_about_and_stated() {
     );
 }
 
+/// Rows are chosen among all public ones, and the table of labels has a line for each of them.
+#[test]
+fn rows_to_ask_about_are_chosen_in_rounds() {
+    let world = World::new();
+    let told = world.ok_json(&format!(
+        "{VOTE} --aggregator gnmax --ask 24 --choose 3 --out labels.json --labels labels.csv --student logistic \
+         --apply table.csv --predictions p.csv --json"
+    ));
+    let places = told["places"].as_array().unwrap();
+    assert_eq!(places.len(), 24);
+    assert!(places[..8].iter().enumerate().all(|(at, place)| *place == at), "{places:?}");
+    let lines = world.read("labels.csv");
+    assert_eq!(lines.lines().count(), world.read("table.csv").lines().count());
+    assert_eq!(
+        lines.lines().skip(1).filter(|line| !line.is_empty() && *line != "\"\"").count(),
+        24
+    );
+    assert_eq!(world.ok_json("verify labels.json --public table.csv --json")["valid"], true);
+    world.refused(2, &format!("{VOTE} --choose 3 --out o.json"), &["--ask"]);
+    let other = format!("{VOTE} --aggregator confident-gnmax --ask 24 --choose 3 --out o.json");
+    world.refused(1, &other, &["gnmax or sparse-vector"]);
+}
+
 #[cfg(unix)]
 #[test]
 fn any_program_teaches() {
@@ -90,6 +113,8 @@ fn batches_come_from_one_budget() {
     );
     world.ok(&begin);
     assert_eq!(world.ok_json("verify one.json --json")["valid"], true);
+    // It states no rows: that is no reason to doubt it.
+    world.refused(2, "verify one.json --public few.csv", &["states no public rows"]);
     let go_on = "answer table.csv --stream s.answers --public few.csv";
     world.ok(&format!("{go_on} --out two.json"));
     world.refused(2, &format!("{go_on} --out three.json"), &["are left"]);

@@ -98,4 +98,4 @@ pub use select::{Candidate, Trial};
 pub use session::{GateError, Noised, Session, Spend};
 pub use statement::Statement;
 pub use suspended::Suspended;
-pub use walk::{Next, Walk, Walking};
+pub use walk::{Informed, Next, Walk, Walking};

@@ -122,6 +122,8 @@ pub struct Session<'a> {
     repeatable: bool,
     /// That of the state it was taken up from.
     state_id: Option<String>,
+    /// How many draws were made before it was taken up; none where it was begun here.
+    taken_up_after: Option<u64>,
     /// Whether a certificate of the whole was let out.
     certified: bool,
     /// Where a ledger has it, as a state or whoever opened it says.
@@ -210,6 +212,7 @@ impl<'a> Session<'a> {
             hidden: false,
             repeatable: false,
             state_id: None,
+            taken_up_after: None,
             certified: false,
             entered: None,
             together: None,
@@ -305,6 +308,16 @@ impl<'a> Session<'a> {
 
     pub(super) fn state_id(&self) -> Option<&str> {
         self.state_id.as_deref()
+    }
+
+    /// Says, of a session that was taken up, that all draws so far were made before.
+    pub(super) fn goes_on_from_here(&mut self) {
+        self.taken_up_after = Some(self.draws());
+    }
+
+    /// Whether the session was taken up again, and nothing was drawn since.
+    pub(crate) fn just_taken_up(&self) -> bool {
+        self.taken_up_after == Some(self.draws())
     }
 
     pub(super) fn progress_mut(&mut self) -> &mut Progress {

@@ -15,7 +15,7 @@
 use super::seal::to_hex;
 use super::session::Progress;
 use super::walk::Walking;
-use super::{Entered, GateError, Purse, PurseError, Session, Spend, Walk, sorted};
+use super::{Entered, GateError, Informed, Purse, PurseError, Session, Spend, Walk, sorted};
 use crate::account::{Event, Tally};
 use crate::noise::{Source, SystemRandom};
 use serde::{Deserialize, Serialize};
@@ -162,7 +162,17 @@ impl<W: Walk> Suspended<W> {
     /// Takes the session up where it was put aside. `keep` writes the next generation of the same state down
     /// in place of this one, whole or not at all; then this one is committed as gone on from.
     pub fn resume<'a>(
+        self,
+        source: &'a mut dyn Source,
+        purse: &'a mut dyn Purse,
+        keep: impl FnOnce(&Self) -> Result<(), PurseError>,
+    ) -> Result<(Session<'a>, Walking<W>), GateError> {
+        self.taken_up(|_| (), source, purse, keep)
+    }
+
+    fn taken_up<'a>(
         mut self,
+        tell: impl FnOnce(&mut W),
         source: &'a mut dyn Source,
         purse: &'a mut dyn Purse,
         keep: impl FnOnce(&Self) -> Result<(), PurseError>,
@@ -173,6 +183,7 @@ impl<W: Walk> Suspended<W> {
         }
         purse.fresh(&self.spend, generation, self.draws, &self.digest()?)?;
         self.generation = generation.checked_add(1).ok_or(GateError::NotAsPlanned)?;
+        tell(&mut self.walk);
         purse.put_aside(self.generation, &self.digest()?)?;
         keep(&self)?;
         let committed = purse.resumed(generation)?;
@@ -197,8 +208,23 @@ impl<W: Walk> Suspended<W> {
                 }
             }
         }
+        session.goes_on_from_here();
         let number = session.number();
         Ok((session, Walking { walk: self.walk, session: number }))
+    }
+}
+
+impl<W: Informed> Suspended<W> {
+    /// The same, with news for the walk. They are part of the state that is written down before anything is drawn, so that
+    /// a process that ends early leaves a state that knows what it asked.
+    pub fn resume_told<'a>(
+        self,
+        news: W::News,
+        source: &'a mut dyn Source,
+        purse: &'a mut dyn Purse,
+        keep: impl FnOnce(&Self) -> Result<(), PurseError>,
+    ) -> Result<(Session<'a>, Walking<W>), GateError> {
+        self.taken_up(|walk| walk.told(news), source, purse, keep)
     }
 }
 

@@ -68,6 +68,15 @@ pub trait Walk: Serialize + DeserializeOwned + Send + 'static {
     fn next(&mut self, answer: Option<Self::Answer>) -> Next<Self::Question, Self::Artefact>;
 }
 
+/// A walk that is told something public whenever its session is taken up again: the questions of a batch.
+pub trait Informed: Walk {
+    /// What it is told: plain data that depends on no record.
+    type News: Serialize + 'static;
+
+    /// Hears of it, before anything is asked.
+    fn told(&mut self, news: Self::News);
+}
+
 /// A walk that a session began or took up again. Only those go on: a walk that was made elsewhere could
 /// hold anything.
 #[derive(Debug)]

@@ -30,6 +30,13 @@
 //! **Deletion.** A unit taken out between two releases leaves all others as they were: answers to come are those of a table
 //! without it, at no cost. Answers given before stay what they were, and so does what they cost.
 //!
+//! **A session that is taken up again** ([`Spending::past`]) stores no secret: what a unit spent is a function of its own records
+//! and of the public questions before, and is made again from the table at hand. *Tables may lose and gain units between
+//! two releases*: let the records of a unit be the same in every table that has them. Whether it can pay at t is then
+//! the same function of records and questions whether or not it was there before (one that was not is counted as if it
+//! had been), so the releases that it takes part in are among those of a unit that always was: Σ‖dₜ‖² ≤ B² as above.
+//! Records that change are another unit's, with a share of its own.
+//!
 //! *In finite arithmetic.* Parts are whole numbers, squares are added and compared as such, sums are exact; rounding to the grid of the noise
 //! (where it is coarser than r) is charged over all coordinates of all releases, and so is the grid itself.
 //! Tested by `tests/all/individual.rs`.
@@ -89,6 +96,9 @@ pub struct Spending {
     noise: GridGaussian,
     /// Of each unit, in squares of the resolution.
     spent: Zeroizing<Vec<u128>>,
+    /// Draws of the event that were made, and earlier releases that were counted as spent.
+    drawn: u64,
+    past: u64,
 }
 
 impl std::fmt::Debug for Spending {
@@ -124,43 +134,83 @@ impl Individual {
         })
     }
 
-    /// Begins, with so many units; nothing is charged yet.
-    pub fn begin(&self, units: usize) -> Result<Spending, GateError> {
+    /// Begins, with so many units; nothing is charged yet. Refused where draws of the event were made in this session before:
+    /// they are of somebody who knows what units spent. A session that was just taken up goes on, once all earlier
+    /// releases are counted ([`Spending::past`]).
+    pub fn begin(&self, units: usize, session: &Session<'_>) -> Result<Spending, GateError> {
+        let event = self.event()?;
+        // Under a filter every release is charged in full.
+        let drawn = session.place_in(&event).unwrap_or(0);
+        if drawn > 0 && !session.just_taken_up() {
+            return Err(GateError::NotAsPlanned);
+        }
         Ok(Spending {
             individual: *self,
-            event: self.event()?,
+            event,
             noise: GridGaussian::new(self.noise_scale)?,
             spent: Zeroizing::new(vec![0; units]),
+            drawn,
+            past: 0,
         })
     }
 }
 
 impl Spending {
+    /// Parts in an earlier release, each unit at most once, in order: counted as spent, nothing is drawn.
+    pub fn past(&mut self, parts: Private<Vec<OwnPart>>) -> Result<(), GateError> {
+        let parts = self.known(parts)?;
+        self.payers(&parts);
+        self.past += 1;
+        Ok(())
+    }
+
+    /// The parts, if they are of known units in order.
+    fn known(&self, parts: Private<Vec<OwnPart>>) -> Result<Vec<OwnPart>, GateError> {
+        let (parts, coordinates) = (parts.open(), self.individual.coordinates);
+        let ordered = parts.windows(2).all(|two| two[0].owner < two[1].owner);
+        let known = parts.last().is_none_or(|last| last.owner < self.spent.len());
+        match ordered && known && parts.iter().all(|own| own.part.len() == coordinates) {
+            true => Ok(parts),
+            false => Err(GateError::Malformed),
+        }
+    }
+
+    /// Lets those pay that can, and says who they are.
+    fn payers<'p>(&mut self, parts: &'p [OwnPart]) -> Vec<&'p OwnPart> {
+        let mut payers = Vec::new();
+        for own in parts {
+            let after = self.spent[own.owner] + own.square();
+            if after <= self.individual.share {
+                self.spent[own.owner] = after;
+                payers.push(own);
+            }
+        }
+        payers
+    }
+
     /// One release: the sum of the parts of all units that can still pay for theirs, under noise. Each unit at most
-    /// once, in order.
+    /// once, in order. Refused, with nothing drawn, where draws of the event were made that this does not know of.
     pub fn step(
         &mut self,
         parts: Private<Vec<OwnPart>>,
         session: &mut Session<'_>,
     ) -> Result<Noised<Vec<f64>>, GateError> {
         let coordinates = self.individual.coordinates;
-        let parts = parts.open();
-        let ordered = parts.windows(2).all(|two| two[0].owner < two[1].owner);
-        let known = parts.last().is_none_or(|last| last.owner < self.spent.len());
-        if !ordered || !known || parts.iter().any(|own| own.part.len() != coordinates) {
-            return Err(GateError::Malformed);
+        let parts = self.known(parts)?;
+        let place = session.place_in(&self.event);
+        // Every draw is of this one, or of a release before that was counted as spent.
+        let known = place.is_none_or(|place| place == self.drawn);
+        if !known || (self.past < self.drawn && session.just_taken_up()) {
+            return Err(GateError::NotAsPlanned);
         }
+        self.drawn += 1;
         let mut draws = Zeroizing::new(vec![0; coordinates]);
         self.noise.fill_steps(&mut draws, session.charge(self.event.clone())?);
         let mut sum =
             ExactCounts { counts: vec![0; coordinates], unit: self.individual.resolution };
-        for own in &parts {
-            let after = self.spent[own.owner] + own.square();
-            if after <= self.individual.share {
-                self.spent[own.owner] = after;
-                let both = sum.counts.iter_mut().zip(&own.part);
-                both.for_each(|(count, entry)| *count += i128::from(*entry));
-            }
+        for own in self.payers(&parts) {
+            let both = sum.counts.iter_mut().zip(&own.part);
+            both.for_each(|(count, entry)| *count += i128::from(*entry));
         }
         let mut steps = sum.to_grid(self.noise.step(), coordinates)?;
         let noised = from_grid(&steps, &draws, self.noise.step());

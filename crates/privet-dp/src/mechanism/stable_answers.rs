@@ -39,7 +39,7 @@
 use super::sparse_vector::{Comparing, SparseVector};
 use super::stability::{Proxied, RELEASED};
 use crate::account::{self, Cost, Event, ThresholdNoise};
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noised, Private, Session, Spend};
 use crate::noise::NoiseError;
 use privet_core::{Neighbours, Unit};
 
@@ -175,15 +175,20 @@ impl StableAnswers {
         Ok(self.threshold()? as f64 + 1.0 + (tail + raised).ceil())
     }
 
-    /// Begins, or goes on where the session was taken up again after `asked` questions; charges the leak if it was not.
+    /// Begins, and charges the leak; or goes on where the session was taken up again after `asked` questions, of which the
+    /// leak was charged. Refused in a plan of which neither is so: somebody else's draws pay for no leak.
     pub fn begin(&self, asked: u64, session: &mut Session<'_>) -> Result<Answering, GateError> {
-        self.event()?;
+        let event = self.event()?;
         let mut comparing = self.comparisons(self.threshold()?).begin()?;
+        // These questions, the δ of their leak included, are all that the session is for.
+        let own = *session.spend() == Spend::Exactly(event);
         match session.draws() {
-            0 => {
+            draws if draws > 0 && own && session.just_taken_up() => {
+                comparing = comparing.after(u32::try_from(draws - 1).unwrap_or(u32::MAX));
+            }
+            _ => {
                 session.charge(self.leak())?;
             }
-            draws => comparing = comparing.after(u32::try_from(draws - 1).unwrap_or(u32::MAX)),
         }
         Ok(Answering { comparing, left: self.questions.saturating_sub(asked) })
     }

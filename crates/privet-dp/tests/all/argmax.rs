@@ -3,9 +3,10 @@
 
 use crate::noise_common::{allowed_count_error, fresh};
 use privet_core::{Neighbours, Unit};
+use privet_dp::account::agreement::{Agreement, Gaps};
 use privet_dp::account::{self, Cost, Event, concentrated};
 use privet_dp::gate::{Arithmetic, GateError, Private, Session, Spend, Statement};
-use privet_dp::mechanism::{AgreedLabels, ConfidentArgmax, NoisyArgmax};
+use privet_dp::mechanism::{AgreedLabels, ConfidentArgmax, NoisyArgmax, Stability};
 use privet_dp::noise::Source;
 use serde_json::json;
 
@@ -163,4 +164,77 @@ fn batches_of_another_form_are_refused() {
     }
     let odd = AgreedLabels { label_epsilon: f64::NAN, ..mechanism };
     assert!(odd.event().is_err() || account::epsilon(&odd.event().unwrap(), 1e-5).is_err());
+}
+
+/// Where labels go out, they have the noise that is charged; and how far a table is from the limit has, too: labels go out with
+/// Pr[N > t − d]. False failure ≤ 1e-9.
+#[test]
+fn labels_that_go_out_and_their_test_have_their_laws() {
+    let (mut source, seed) = fresh();
+    let draws = 1_500;
+    // A limit so far away that the test is always passed.
+    let always = AgreedLabels { questions: 1, argmax: argmax(5.0, 2), ..agreed(8.0, 5.0) };
+    for gap in [0_u32, 6] {
+        let expected = 0.5 * libm::erfc(f64::from(gap) / 10.0);
+        let one = vec![vec![20 + gap, 20]];
+        let told = (0..draws).map(|_| labels(&always, &one, &mut source));
+        let wins = told.filter(|told| told.as_ref().unwrap()[0] == 1).count();
+        let off = (wins as f64 - draws as f64 * expected).abs();
+        assert!(off <= allowed_count_error(draws, expected, 4), "{gap}: {wins}, seed {seed}");
+    }
+    // A table whose distance is about the threshold, if one can be found.
+    let mechanism = agreed(0.5, 15.0);
+    let stability = Stability {
+        neighbours: Neighbours::AddRemove,
+        unit: Unit::Record,
+        noise_scale: mechanism.test_scale,
+        delta: mechanism.delta,
+    };
+    let threshold = stability.threshold();
+    let agreement = Agreement::new(15.0, 250, mechanism.delta).unwrap();
+    let of = |dissent: u32| vec![vec![dissent, 250 - dissent, 0]; 100];
+    let distance = |dissent: u32| {
+        let gaps: Vec<Gaps> = of(dissent).iter().map(|votes| Gaps::of(votes)).collect();
+        agreement.distance(&gaps, mechanism.label_epsilon)
+    };
+    let near = (0..125).min_by_key(|dissent| distance(*dissent).abs_diff(threshold)).unwrap();
+    let short = (threshold - distance(near)) as i32;
+    assert!(short.abs() <= 3, "{short}");
+    let q = (-1.0 / mechanism.test_scale).exp();
+    // Pr[N > short].
+    let beyond = |short: i32| q.powi(short + 1) / (1.0 + q);
+    let expected = if short >= 0 { beyond(short) } else { 1.0 - beyond(-short - 1) };
+    let votes = of(near);
+    let out = (0..draws).filter(|_| labels(&mechanism, &votes, &mut source).is_some()).count();
+    let off = (out as f64 - draws as f64 * expected).abs();
+    assert!(off <= allowed_count_error(draws, expected, 4), "{out} {expected}, seed {seed}");
+}
+
+/// All questions are tested, and as many as were planned answered, the first that pass.
+#[test]
+fn a_batch_of_confident_answers_is_tested_first() {
+    let (mut source, _) = fresh();
+    let mechanism = ConfidentArgmax { argmax: argmax(4.0, 3), threshold: 200.0, test_scale: 4.0 };
+    let event = mechanism.events(20, 6).unwrap();
+    let mut session = Session::start(event.clone(), &mut source);
+    // 50 σ away from the threshold on either side.
+    let votes = |question: usize| if question % 2 == 0 { vec![0, 400, 0] } else { vec![0, 0, 0] };
+    let all = Private::new((0..20).map(votes).collect());
+    let noised = mechanism.run_all(all, 6, &mut session).unwrap();
+    assert_eq!(session.draws(), 26);
+    let told = session.settle(noised, statement(&event)).unwrap().into_parts().0;
+    let wanted: Vec<_> =
+        (0..20).map(|question| (question % 2 == 0 && question < 12).then_some(1)).collect();
+    assert_eq!(told, wanted);
+    // How often a count at the threshold passes is a matter of its noise alone.
+    let draws = 1_500;
+    let event = mechanism.events(draws, draws).unwrap();
+    let mut session = Session::start(event.clone(), &mut source);
+    let all = Private::new(vec![vec![196, 0, 0]; draws as usize]);
+    let noised = mechanism.run_all(all, draws, &mut session).unwrap();
+    let told = session.settle(noised, statement(&event)).unwrap().into_parts().0;
+    let passed = told.iter().flatten().count() as f64;
+    let expected = 0.5 * libm::erfc(1.0 / std::f64::consts::SQRT_2);
+    let off = (passed - f64::from(draws) * expected).abs();
+    assert!(off <= allowed_count_error(draws as usize, expected, 1), "{passed}");
 }

@@ -36,7 +36,7 @@ fn released(mechanism: &Individual, parts: &Parts, seed: u64) -> Vec<Vec<f64>> {
     let event = mechanism.event().unwrap();
     let claim = account::guarantee(&event, 1e-5).unwrap();
     let mut session = Session::start(event, &mut source);
-    let mut spending = mechanism.begin(parts[0].len()).unwrap();
+    let mut spending = mechanism.begin(parts[0].len(), &session).unwrap();
     let steps =
         parts.iter().map(|step| spending.step(Private::new(own(step)), &mut session).unwrap());
     let all: Vec<_> = steps.collect();
@@ -124,7 +124,7 @@ fn other_parts_and_more_answers_are_refused() {
     let mechanism = individual(Neighbours::AddRemove, 1, 1 << 20);
     let mut source = FixedSeed::new(1);
     let mut session = Session::start(mechanism.event().unwrap(), &mut source);
-    let mut spending = mechanism.begin(2).unwrap();
+    let mut spending = mechanism.begin(2, &session).unwrap();
     let part = |owner, length| OwnPart { owner, part: vec![1; length] };
     for bad in [
         vec![part(2, 2)],
@@ -149,4 +149,54 @@ fn other_parts_and_more_answers_are_refused() {
     ] {
         assert!(bad.event().is_err(), "{bad:?}");
     }
+}
+
+/// One charge pays for one account of what units spent: neither two that begin side by side nor a later one can draw on
+/// it; and who goes on counts all earlier releases first.
+#[test]
+fn a_second_account_of_what_was_spent_is_refused() {
+    use privet_dp::gate::{Journal, Next, Spend, Walk};
+    #[derive(serde::Serialize, serde::Deserialize)]
+    struct Idle;
+    impl Walk for Idle {
+        type Start = ();
+        type Question = ();
+        type Answer = ();
+        type Artefact = ();
+        fn begin((): ()) -> Self {
+            Self
+        }
+        fn next(&mut self, _: Option<()>) -> Next<(), ()> {
+            Next::End
+        }
+    }
+    let mechanism = individual(Neighbours::AddRemove, 4, 1 << 20);
+    let parts = || Private::new(vec![OwnPart { owner: 0, part: vec![1024, 0] }]);
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = Journal::create(&folder.path().join("j")).unwrap();
+    let mut source = FixedSeed::new(1);
+    let spend = Spend::Exactly(mechanism.event().unwrap());
+    let mut session = Session::open_walking(spend, json!(null), &mut source, &mut journal).unwrap();
+    let walk = session.begin::<Idle>().unwrap();
+    let mut first = mechanism.begin(1, &session).unwrap();
+    let mut second = mechanism.begin(1, &session).unwrap();
+    first.step(parts(), &mut session).unwrap();
+    assert_eq!(second.step(parts(), &mut session).err(), Some(GateError::NotAsPlanned));
+    assert_eq!(mechanism.begin(1, &session).err(), Some(GateError::NotAsPlanned));
+    first.step(parts(), &mut session).unwrap();
+    assert_eq!(session.draws(), 2);
+    let state = session.suspend(walk, 0).unwrap();
+    let mut source = FixedSeed::new(2);
+    let (mut session, _walk) = state.resume(&mut source, &mut journal, |_| Ok(())).unwrap();
+    let mut going_on = mechanism.begin(1, &session).unwrap();
+    for _ in 0..2 {
+        assert_eq!(going_on.step(parts(), &mut session).err(), Some(GateError::NotAsPlanned));
+        going_on.past(parts()).unwrap();
+    }
+    let mut beside = mechanism.begin(1, &session).unwrap();
+    (0..2).for_each(|_| beside.past(parts()).unwrap());
+    going_on.step(parts(), &mut session).unwrap();
+    assert_eq!(beside.step(parts(), &mut session).err(), Some(GateError::NotAsPlanned));
+    assert_eq!(mechanism.begin(1, &session).err(), Some(GateError::NotAsPlanned));
+    going_on.step(parts(), &mut session).unwrap();
 }

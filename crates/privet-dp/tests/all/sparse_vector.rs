@@ -5,7 +5,7 @@ use crate::noise_common::{allowed_count_error, fresh};
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event, ThresholdNoise};
 use privet_dp::gate::{Arithmetic, Private, Session, Statement};
-use privet_dp::mechanism::{Heard, Proxied, SparseVector, StableAnswers};
+use privet_dp::mechanism::{Answering, Heard, Proxied, SparseVector, StableAnswers};
 use privet_dp::noise::{FixedSeed, Source};
 use proptest::prelude::*;
 use serde_json::json;
@@ -241,4 +241,39 @@ fn what_was_spent_before_is_spent() {
     }
     // Two runs were left of three.
     assert_eq!(session.draws(), 4);
+}
+
+/// Draws of somebody else pay for no leak: within a filter it is charged wherever answers begin, and in a plan answers whose
+/// leak is not what comes next are refused, those of a larger δ under the same runs too.
+#[test]
+fn a_leak_is_charged_whoever_drew_before() {
+    use privet_dp::account::filter::{Filter, Law};
+    use privet_dp::gate::{GateError, Spend};
+    let of = answers(ThresholdNoise::Exponential, 4.0, 3, 1e-9);
+    let ask = |answering: &mut Answering, session: &mut Session<'_>| {
+        answering.ask(Private::new(Proxied { answer: 0, distance: 0 }), session).map(|_| ())
+    };
+    // A filter of pure charges has no room for a leak, whether or not something was drawn before.
+    let filter = Filter {
+        neighbours: Neighbours::AddRemove,
+        unit: Unit::Record,
+        limit: Law::Sum { epsilon: 50.0 },
+        distance: 0.0,
+        leak: 0.0,
+    };
+    let (mut source, mut nobody) = (FixedSeed::new(1), ());
+    let mut session = Session::open(Spend::Within(filter), &mut source, &mut nobody).unwrap();
+    let mut other = vector(ThresholdNoise::Exponential, 4.0, 1.5, 1).begin().unwrap();
+    other.above(Private::new(0), &mut session).unwrap();
+    assert!(session.spent());
+    assert!(of.begin(0, &mut session).is_err());
+    // Two in one plan of the first.
+    let mut source = FixedSeed::new(1);
+    let mut session = Session::start(of.event().unwrap(), &mut source);
+    let mut answering = of.begin(0, &mut session).unwrap();
+    let larger = StableAnswers { delta: 0.4, ..of };
+    assert_eq!(larger.begin(0, &mut session).err(), Some(GateError::NotAsPlanned));
+    assert_eq!(of.begin(0, &mut session).err(), Some(GateError::NotAsPlanned));
+    ask(&mut answering, &mut session).unwrap();
+    assert_eq!(larger.begin(0, &mut session).err(), Some(GateError::NotAsPlanned));
 }

@@ -11,6 +11,7 @@ use crate::facts::Facts;
 use crate::settings::{SettingInfo, Shown, given};
 use privet_dp::account::Event;
 use privet_dp::gate::{Noised, Session};
+use privet_dp::mechanism::Answering;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::{fmt, str::FromStr};
@@ -30,6 +31,8 @@ pub struct AggregatorInfo {
     pub noised: &'static str,
     /// Whether questions may come in several batches, each after the labels of those before.
     pub streams: bool,
+    /// Whether they may be chosen after the labels of those before, in one run.
+    pub rounds: bool,
 }
 
 /// What an aggregator may read.
@@ -69,6 +72,10 @@ pub(crate) fn named(classes: Vec<Option<u32>>) -> Named {
     Named { classes, cutoff: None }
 }
 
+/// What goes on from one round of a run to the next: the threshold, where there is one.
+#[derive(Debug, Default)]
+pub(crate) struct UnderWay(pub Option<Answering>);
+
 /// Names classes from votes, at a price that is planned.
 pub(crate) trait Aggregate: fmt::Debug + Send + Sync {
     /// What it will cost.
@@ -87,11 +94,12 @@ pub(crate) trait Aggregate: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Names the classes of a batch that comes after so many questions.
+    /// Names the classes of a batch that comes after so many questions, those of this run under way with it.
     fn name(
         &self,
         votes: Ballots,
         asked: u64,
+        under_way: &mut UnderWay,
         session: &mut Session<'_>,
     ) -> Result<Noised<Named>, LearnError>;
 }

@@ -19,7 +19,7 @@
 //! - **Ended**: in the end the program and what it started go: its process space, or at least its group. That
 //!   it took long is seen by whoever watches the clock; nothing else is.
 //! - **Failures are votes** ([`super::teacher`]): an exit code, a missing file, a wrong number of lines.
-//! - **Wiped**: files are overwritten with nothing and removed, however it ended; by [`wipe_all`] where the
+//! - **Wiped**: files are emptied and removed, however it ended (what a disk keeps of them is not overwritten); by [`wipe_all`] where the
 //!   whole program is interrupted.
 //!
 //! [`Program::rehearse`] runs it once on made-up rows before any record is read, so that a program that cannot work is

@@ -10,16 +10,16 @@
 //! more dissent (Thakkar 2019, Lemma 5.4.1). So T is enough for q ≤ ξbT; the least T for which that holds of the
 //! estimate, one scale of its noise added, is taken, and where none is, that which comes furthest.
 
-use super::aggregate::{Aggregate, Aggregator, AggregatorInfo, Decision, Named, Wanted};
+use super::aggregate::{Aggregate, Aggregator, AggregatorInfo, Decision, Named, UnderWay, Wanted};
 use super::ballots::{Ballots, winner};
-use super::sparse_vector::{LOST, sizes, stable_for};
+use super::sparse_vector::{CUTOFF, LOST, sizes, stable_for};
 use crate::LearnError;
 use crate::allowance::Allowance;
 use crate::settings::{SettingInfo, Shown};
 use privet_core::{Budget, Range};
 use privet_dp::account::{Event, ThresholdNoise};
 use privet_dp::gate::{Noised, Private, Session};
-use privet_dp::mechanism::{EstimatedAnswers, Heard};
+use privet_dp::mechanism::{EstimatedAnswers, Heard, QUERY_RATIO, StableAnswers};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -41,16 +41,37 @@ pub const INFO: AggregatorInfo = AggregatorInfo {
     )],
     noised: "how often teachers dissent, and how many would have to change before another class wins",
     streams: false,
+    rounds: false,
 };
 
 /// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Estimated {
     /// Share of ε for the estimate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate_share: Option<f64>,
+    /// What the estimate chooses from; settled by the plan, so that making it again calibrates nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alternatives: Vec<Alternative>,
 }
+
+/// A sparse vector that an estimate may lead to.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Alternative {
+    /// The largest estimate at which it is taken.
+    pub limit: i64,
+    /// T.
+    pub cutoff: u32,
+    /// s₁.
+    pub noise_scale: f64,
+    /// s₂/s₁.
+    pub query_ratio: f64,
+}
+
+/// Limits are not beyond this: no estimate is, and every reader of JSON has such numbers.
+const FARTHEST: f64 = 1e15;
 
 /// Decides everything from public facts.
 pub(super) fn plan(wanted: &Wanted<'_>, options: &Estimated) -> Result<Decision, LearnError> {
@@ -67,23 +88,13 @@ pub(super) fn plan(wanted: &Wanted<'_>, options: &Estimated) -> Result<Decision,
     let answers_epsilon = (1.0 - share) * epsilon * (1.0 - 1e-9);
     let noise_scale = wanted.questions as f64 / (share * epsilon);
     let rest = Budget::new(answers_epsilon, delta)?;
-    let (mut alternatives, mut needed, mut cutoff) = (Vec::new(), Vec::new(), 1_u32);
-    while cutoff <= MOST && u64::from(cutoff) <= wanted.questions {
-        let settings = (cutoff, ThresholdNoise::Exponential, None);
-        let answers = stable_for(wanted, &Allowance::new(rest, &[]), settings)?;
-        let distance = answers.distance_needed(wanted.questions as f64, LOST)?;
-        let room = 0.5 * f64::from(teachers) - distance - 1.0;
-        let limit = room * f64::from(cutoff) - noise_scale;
-        // A larger T that comes no further is of no use.
-        let further = alternatives.last().is_none_or(|(before, _)| limit > *before as f64);
-        if !further {
-            break;
-        }
-        // As whole numbers go: far beyond what can be counted it saturates.
-        alternatives.push((limit.floor() as i64, answers));
-        needed.push(distance);
-        cutoff *= 2;
-    }
+    let alternatives = match &options.alternatives[..] {
+        [] => planned(wanted, rest, noise_scale, teachers)?,
+        settled => settled_by(wanted, rest, settled)?,
+    };
+    let first = alternatives.first().map(|(_, answers)| answers);
+    let least = first.map(|first| first.distance_needed(wanted.questions as f64, LOST));
+    let least = least.transpose()?.unwrap_or(0.0);
     let cutoffs: Vec<String> =
         alternatives.iter().map(|(_, answers)| answers.cutoff.to_string()).collect();
     let mut notes = vec![format!(
@@ -91,7 +102,6 @@ pub(super) fn plan(wanted: &Wanted<'_>, options: &Estimated) -> Result<Decision,
          answer nothing more is answered, of {}; the whole budget is spent either way",
         cutoffs.join(", ")
     )];
-    let least = needed.first().copied().unwrap_or(0.0);
     if 0.5 + (least + 1.0) / f64::from(teachers) > 1.0 {
         notes.push(format!(
             "{teachers} teachers are too few for any answer to come out but by chance: a winner must lead by {} votes. \
@@ -100,14 +110,82 @@ pub(super) fn plan(wanted: &Wanted<'_>, options: &Estimated) -> Result<Decision,
         ));
     }
     let sensitivity = wanted.questions;
+    let settled = |(limit, answers): &(i64, StableAnswers)| Alternative {
+        limit: *limit,
+        cutoff: answers.cutoff,
+        noise_scale: answers.noise_scale,
+        query_ratio: answers.query_ratio,
+    };
+    let settled = alternatives.iter().map(settled).collect();
     let answers =
         EstimatedAnswers { alternatives, sensitivity, noise_scale, answers_epsilon, delta };
     Ok(Decision {
         aggregate: Arc::new(Estimating { answers, least, teachers }),
-        settled: Aggregator::EstimatedSparseVector(Estimated { estimate_share: Some(share) }),
+        settled: Aggregator::EstimatedSparseVector(Estimated {
+            estimate_share: Some(share),
+            alternatives: settled,
+        }),
         teachers,
         notes,
     })
+}
+
+/// Those that each cost the rest of the budget, up to the T that comes furthest.
+fn planned(
+    wanted: &Wanted<'_>,
+    rest: Budget,
+    noise_scale: f64,
+    teachers: u32,
+) -> Result<Vec<(i64, StableAnswers)>, LearnError> {
+    let (mut alternatives, mut cutoff) = (Vec::<(i64, StableAnswers)>::new(), 1_u32);
+    while cutoff <= MOST && u64::from(cutoff) <= wanted.questions {
+        let settings = (cutoff, ThresholdNoise::Exponential, None);
+        let answers = stable_for(wanted, &Allowance::new(rest, &[]), settings)?;
+        let distance = answers.distance_needed(wanted.questions as f64, LOST)?;
+        let room = 0.5 * f64::from(teachers) - distance - 1.0;
+        let limit = (room * f64::from(cutoff) - noise_scale).clamp(-FARTHEST, FARTHEST);
+        // A larger T that comes no further is of no use.
+        if alternatives.last().is_some_and(|(before, _)| limit <= *before as f64) {
+            break;
+        }
+        alternatives.push((limit.floor() as i64, answers));
+        cutoff *= 2;
+    }
+    Ok(alternatives)
+}
+
+/// Those that a plan settled on. That each keeps within the rest of the budget the mechanism computes anew.
+fn settled_by(
+    wanted: &Wanted<'_>,
+    rest: Budget,
+    settled: &[Alternative],
+) -> Result<Vec<(i64, StableAnswers)>, LearnError> {
+    let most = MOST.ilog2() as usize + 1;
+    if settled.len() > most || settled.iter().any(|one| one.limit.unsigned_abs() as f64 > FARTHEST)
+    {
+        return Err(LearnError::SettingValue {
+            setting: "alternatives",
+            given: format!("{} of them", settled.len()),
+            accepted: format!("at most {most}, with limits of at most {FARTHEST:e}"),
+        });
+    }
+    let one = |one: &Alternative| {
+        CUTOFF.check(f64::from(one.cutoff))?;
+        let query_ratio = QUERY_RATIO.check(one.query_ratio)?;
+        let (neighbours, unit) = (wanted.facts.neighbours, wanted.facts.unit);
+        let answers = StableAnswers {
+            neighbours,
+            unit,
+            law: ThresholdNoise::Exponential,
+            noise_scale: one.noise_scale,
+            query_ratio,
+            cutoff: one.cutoff,
+            questions: wanted.questions,
+            delta: rest.delta() / 2.0,
+        };
+        Ok((one.limit, answers))
+    };
+    settled.iter().map(one).collect()
 }
 
 #[derive(Debug, Clone)]
@@ -157,6 +235,7 @@ impl Aggregate for Estimating {
         &self,
         votes: Ballots,
         _asked: u64,
+        _under_way: &mut UnderWay,
         session: &mut Session<'_>,
     ) -> Result<Noised<Named>, LearnError> {
         fn named((cutoff, heard): (u32, Vec<Heard<u32>>)) -> Named {

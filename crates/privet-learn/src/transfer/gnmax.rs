@@ -9,7 +9,7 @@
 //! The questions of a batch are all tested before the first is answered, so that how many are answered is the only
 //! thing that depends on what was heard, and the plan is one of at most so many answers.
 
-use super::aggregate::{Aggregate, Aggregator, AggregatorInfo, Decision, Named, Wanted};
+use super::aggregate::{Aggregate, Aggregator, AggregatorInfo, Decision, Named, UnderWay, Wanted};
 use super::ballots::Ballots;
 use crate::LearnError;
 use crate::settings::{SettingInfo, Shown};
@@ -43,6 +43,7 @@ pub const GNMAX: AggregatorInfo = AggregatorInfo {
     settings: &[],
     noised: VOTES,
     streams: false,
+    rounds: true,
 };
 
 /// A line about it.
@@ -66,6 +67,7 @@ pub const CONFIDENT: AggregatorInfo = AggregatorInfo {
     ],
     noised: VOTES,
     streams: false,
+    rounds: false,
 };
 
 /// A line about it.
@@ -83,6 +85,7 @@ pub const AGREED: AggregatorInfo = AggregatorInfo {
     ],
     noised: "votes, and how many teachers would have to change before they cost more",
     streams: false,
+    rounds: false,
 };
 
 /// Its settings: none.
@@ -286,6 +289,7 @@ impl Aggregate for Plurality {
         &self,
         votes: Ballots,
         _asked: u64,
+        _under_way: &mut UnderWay,
         session: &mut Session<'_>,
     ) -> Result<Noised<Named>, LearnError> {
         let mut named = Vec::with_capacity(votes.0.len());
@@ -327,6 +331,7 @@ impl Aggregate for Confident {
         &self,
         votes: Ballots,
         _asked: u64,
+        _under_way: &mut UnderWay,
         session: &mut Session<'_>,
     ) -> Result<Noised<Named>, LearnError> {
         let named = self.confident.run_all(Private::new(votes.0), self.answers, session)?;
@@ -363,6 +368,7 @@ impl Aggregate for Agreed {
         &self,
         votes: Ballots,
         _asked: u64,
+        _under_way: &mut UnderWay,
         session: &mut Session<'_>,
     ) -> Result<Noised<Named>, LearnError> {
         /// No answers, as many as questions are found from the request.

@@ -7,6 +7,7 @@
 //! | [`graph`] | public rows that resemble one another, and labels that spread among them |
 //! | `ballots` | votes counted, and their distance to another winner |
 //! | [`aggregate`] | the registry of aggregators: [`sparse_vector`], [`estimated`], [`gnmax`] |
+//! | [`choosing`] | which public rows are asked about next, by labels so far |
 //! | [`public`] | which public rows were voted on, stated by a digest |
 //! | `vote` | the plan, and how it is carried out |
 //! | [`stream`] | questions that come in batches, from one budget |
@@ -22,6 +23,7 @@
 
 pub mod aggregate;
 mod ballots;
+pub mod choosing;
 pub mod chunks;
 pub mod command;
 pub mod estimated;
@@ -41,6 +43,7 @@ mod tree;
 mod vote;
 
 pub use aggregate::{AGGREGATORS, Aggregator, AggregatorInfo};
+pub use choosing::CHOOSE;
 pub use teacher::{Ballot, Classifier, Lesson, School, TEACHERS, Teach, Teacher, TeacherInfo};
 pub use vote::taught;
 
@@ -88,6 +91,10 @@ pub struct Vote {
     /// among them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub beside: u64,
+    /// In how many rounds rows are asked about, each after the labels of those before: the rows are then chosen
+    /// ([`choosing`]) among all public ones. One, and the first ones, unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choose: Option<u32>,
     /// Digest of the public rows, all of them ([`public::digest`]), where they are known when the plan is made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public: Option<String>,
@@ -96,7 +103,7 @@ pub struct Vote {
 /// No class.
 pub const NO_LABEL: i32 = -1;
 
-/// Classes of public rows, in their order.
+/// Classes of public rows, in the order of asking: that of the rows, unless they were chosen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Labels {
@@ -108,6 +115,10 @@ pub struct Labels {
     /// T, the number of questions without an answer that end it, where it was chosen in the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cutoff: Option<u32>,
+    /// Places of the public rows that the labels are of, in the order of asking, where they were chosen in the run;
+    /// else they are of the first ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<u64>,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -115,7 +126,22 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl Labels {
-    /// A class for each row, or none.
+    /// A class, or none, for each of so many public rows, in their order.
+    pub fn by_row(&self, rows: usize) -> Vec<Option<u32>> {
+        let mut by_row = self.classes();
+        if !self.places.is_empty() {
+            by_row.fill(None);
+        }
+        by_row.resize(rows, None);
+        for (place, class) in self.places.iter().zip(self.classes()) {
+            if let Some(row) = by_row.get_mut(*place as usize) {
+                *row = class;
+            }
+        }
+        by_row
+    }
+
+    /// A class, or none, for each row that was asked about.
     pub fn classes(&self) -> Vec<Option<u32>> {
         self.labels.iter().map(|label| u32::try_from(*label).ok()).collect()
     }
@@ -140,6 +166,41 @@ fn classes(request: &Request<Vote>) -> Result<usize, LearnError> {
         what: "teachers vote for classes, and the target is a number".into(),
         instead: "give a schema whose target lists its classes",
     })
+}
+
+/// Whether rows can be chosen in rounds.
+fn choice_fits(task: &Vote, facts: &Facts) -> Result<(), LearnError> {
+    let refused = |what: String, instead| Err(LearnError::NotCovered { what, instead });
+    if task.stream {
+        return refused(
+            "a choice of rows in a stream, whose rows come later".into(),
+            "choose the rows of a batch by the labels of those before, as the stream goes on",
+        );
+    }
+    if !task.aggregator.info().rounds {
+        return refused(
+            format!(
+                "aggregator {} looks at all questions before it answers the first, and rows are chosen after answers",
+                task.aggregator
+            ),
+            "give aggregator gnmax or sparse-vector, or ask about the first rows",
+        );
+    }
+    if task.beside == 0 || task.queries < u64::from(task.choose.unwrap_or(1)) {
+        return refused(
+            format!(
+                "a choice of {} among {} public rows in {} rounds",
+                task.queries,
+                task.queries + task.beside,
+                task.choose.unwrap_or(1)
+            ),
+            "ask about fewer rows than there are, and about one a round or more",
+        );
+    }
+    match choosing::Choosing::too_large(task.queries + task.beside, facts.columns) {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
 }
 
 impl Task for Vote {
@@ -210,6 +271,10 @@ impl Task for Vote {
                 instead: "leave out the law, or give exponential, whose threshold holds for any number of questions",
             });
         }
+        if let Some(rounds) = task.choose {
+            CHOOSE.check(f64::from(rounds))?;
+            choice_fits(task, facts)?;
+        }
         let classes = classes(request)?;
         let wanted = Wanted {
             facts,
@@ -260,10 +325,21 @@ impl Task for Vote {
             true => asked.is_some_and(|asked| asked <= task.queries) && !found.labels.is_empty(),
             false => found.first == 0 && found.labels.len() as u64 == task.queries,
         };
+        let many = many
+            && match task.choose {
+                Some(_) => found.places.len() == found.labels.len(),
+                None => found.places.is_empty(),
+            };
         if !found.labels.iter().all(known) {
             return Err("it has a label that is no class of its schema".into());
         }
-        if many { Ok(()) } else { Err("it has not as many labels as questions".into()) }
+        let rows = task.queries.saturating_add(task.beside);
+        let odd = task.choose.and_then(|rounds| choosing::refuses(&found.places, rows, rounds));
+        match (many, odd) {
+            (true, None) => Ok(()),
+            (true, Some(why)) => Err(why.into()),
+            (false, _) => Err("it has not as many labels as questions".into()),
+        }
     }
 
     fn noised(&self) -> &'static str {
@@ -285,6 +361,7 @@ impl Vote {
             aggregator: Aggregator::default(),
             stream: false,
             beside: 0,
+            choose: None,
             public: None,
         }
     }

@@ -24,16 +24,16 @@ pub fn digest(rows: &Matrix) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Whether these rows, encoded by the schema of a request, are those that it states.
-pub fn stated(task: &Vote, rows: &Matrix) -> Check {
+/// Whether these rows, encoded by the schema of a request, are those that it states; `None` where it states none, as
+/// batches of a stream do.
+pub fn stated(task: &Vote, rows: &Matrix) -> Option<Check> {
     let what = "the public rows are those that the certificate states";
-    let found = digest(rows);
-    let (holds, detail) = match &task.public {
-        None => (false, "it states none; batches of a stream do not".into()),
-        Some(stated) if *stated == found => (true, format!("{} rows", rows.rows())),
-        Some(_) => (false, "it is of other rows, or of these in another order".into()),
+    let holds = *task.public.as_ref()? == digest(rows);
+    let detail = match holds {
+        true => format!("{} rows", rows.rows()),
+        false => "it is of other rows, or of these in another order".into(),
     };
-    Check { what, holds, detail }
+    Some(Check { what, holds, detail })
 }
 
 #[cfg(test)]

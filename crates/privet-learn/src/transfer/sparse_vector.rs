@@ -11,7 +11,7 @@
 //! which all three hold. Where none is (n too small), it takes chunks of 10 rows a class, and T as many as the noise then
 //! allows: the notes say that few answers may come out. Privacy rests on none of this.
 
-use super::aggregate::{Aggregate, Aggregator, AggregatorInfo, Decision, Named, Wanted};
+use super::aggregate::{Aggregate, Aggregator, AggregatorInfo, Decision, Named, UnderWay, Wanted};
 use super::ballots::{Ballots, winner};
 use crate::LearnError;
 use crate::allowance::Allowance;
@@ -50,6 +50,7 @@ pub const INFO: AggregatorInfo = AggregatorInfo {
     ],
     noised: "how many teachers would have to change before another class wins",
     streams: true,
+    rounds: true,
 };
 
 /// Its settings.
@@ -262,13 +263,18 @@ impl Aggregate for Stable {
         &self,
         votes: Ballots,
         asked: u64,
+        under_way: &mut UnderWay,
         session: &mut Session<'_>,
     ) -> Result<Noised<Named>, LearnError> {
-        let mut answering = self.answers.begin(asked, session)?;
+        let mut answering = match under_way.0.take() {
+            Some(answering) => answering,
+            None => self.answers.begin(asked, session)?,
+        };
         let mut heard = Vec::with_capacity(votes.0.len());
         for counts in votes.0 {
             heard.push(answering.ask(Private::new(winner(&counts)), session)?);
         }
+        under_way.0 = Some(answering);
         let named = heard.into_iter().map(|heard| heard.map(Heard::answer)).collect();
         Ok(session.gather(named)?.map(super::aggregate::named))
     }

@@ -12,7 +12,7 @@
 //! Tables may change between batches, as those of [`crate::look::stream`], whose journal this is.
 
 use super::teacher::Teach;
-use super::vote::{Naming, asking};
+use super::vote::{Naming, Polled, asking};
 use super::{Aggregator, Vote};
 use crate::LearnError;
 use crate::erm::watch::StepWatch;
@@ -143,8 +143,9 @@ impl Answers {
         let generation = session.generation().saturating_add(1);
         let (mut session, mut walk) = session.resume(source, &mut journal, kept)?;
         let watch = StepWatch::new(monitor);
-        let labels = session.walk(&mut walk, |asked, session| {
-            voting.once(*asked, plan.facts(), table, session, &watch)
+        let mut polled = Polled::default();
+        let labels = session.walk(&mut walk, |batch, session| {
+            voting.once(batch, &mut polled, (plan.facts(), table), session, &watch)
         });
         let labels = match labels {
             // The journal knows of more draws than the state.

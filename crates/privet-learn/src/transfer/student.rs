@@ -6,8 +6,10 @@
 //!
 //! Rows without a label are left out, unless labels are `spread` first among public rows that resemble one another
 //! ([`super::graph`]): then every public row that a label reaches is learnt from, and labels that noise made wrong are
-//! outvoted by those around them. With `rounds` a student labels rows that it is sure of itself, and learns again. How sure it is of other public rows ([`Student::confidence`]) may decide which of them the next batch of a stream
-//! asks about: that is computed from public rows and released labels, never from votes.
+//! outvoted by those around them. With `rounds` a student labels rows that it is sure of itself, and learns again. How sure
+//! it is of other public rows ([`Student::confidence`]) may decide which of them are asked about next, in the next batch of a
+//! stream or in the same run ([`super::choosing`]): that is computed from public rows and released labels, never from
+//! votes.
 
 use super::graph::Graph;
 use super::teacher::{Classifier, Lesson, Teacher, filled_rows, ranked_first};
@@ -48,6 +50,28 @@ impl Study {
     }
 }
 
+/// Labels of the first of some public rows, or none, spread among all that resemble one another.
+pub fn spread(
+    rows: &Matrix,
+    labels: &[Option<u32>],
+    classes: usize,
+) -> Result<Vec<Option<u32>>, LearnError> {
+    fitting(rows, labels, classes)?;
+    let mut labels = labels.to_vec();
+    labels.resize(rows.rows(), None);
+    Ok(Graph::of(rows, TIES)?.filled(&labels, classes))
+}
+
+fn fitting(rows: &Matrix, labels: &[Option<u32>], classes: usize) -> Result<(), LearnError> {
+    if labels.len() > rows.rows() {
+        return Err(LearnError::DataShape("there are more labels than public rows"));
+    }
+    if labels.iter().flatten().any(|label| *label as usize >= classes) {
+        return Err(LearnError::DataShape("a label is none of the classes"));
+    }
+    Ok(())
+}
+
 /// A model of labels.
 pub struct Student {
     learnt: Box<dyn Classifier>,
@@ -68,12 +92,7 @@ impl Student {
         labels: &[Option<u32>],
         classes: usize,
     ) -> Result<Option<Self>, LearnError> {
-        if labels.len() > rows.rows() {
-            return Err(LearnError::DataShape("there are more labels than public rows"));
-        }
-        if labels.iter().flatten().any(|label| *label as usize >= classes) {
-            return Err(LearnError::DataShape("a label is none of the classes"));
-        }
+        fitting(rows, labels, classes)?;
         let (columns, learner) = (rows.columns(), &study.learner);
         let count = rows.rows() as u64;
         if let Some(error) = learner.too_large(count, count, columns) {
@@ -83,7 +102,7 @@ impl Student {
         let mut labels = labels.to_vec();
         labels.resize(rows.rows(), None);
         if study.spread {
-            labels = Graph::of(rows, TIES)?.filled(&labels, classes);
+            labels = spread(rows, &labels, classes)?;
         }
         let mut own: Vec<Option<u32>> = labels.clone();
         let mut student = None;

@@ -13,8 +13,9 @@
 //!   chunk. Then the rows voted on may be those of the records themselves: their features are public.
 //! - Facts of private rows (an empty chunk, one class, fewer rows than teachers) are votes, never errors.
 
-use super::aggregate::{Aggregate, Named};
+use super::aggregate::{Aggregate, Named, UnderWay};
 use super::ballots::Ballots;
+use super::choosing::Choosing;
 use super::chunks::chunks;
 use super::teacher::{School, Teach};
 use super::{Labels, NO_LABEL, Teacher, Vote};
@@ -64,6 +65,15 @@ pub(crate) struct Voting {
     rows: Option<[Matrix; 2]>,
     /// How many are not asked about.
     beside: u64,
+    /// In how many rounds rows are chosen, where they are.
+    choose: Option<u32>,
+}
+
+/// A run under way: all votes, where rows are chosen among them, and what the aggregator goes on with.
+#[derive(Default)]
+pub(super) struct Polled {
+    votes: Option<Ballots>,
+    under_way: UnderWay,
 }
 
 impl Voting {
@@ -84,6 +94,7 @@ impl Voting {
             aggregate,
             rows: None,
             beside: task.beside,
+            choose: task.choose,
         }
     }
 
@@ -116,8 +127,9 @@ impl Voting {
                 instead: "give fewer public rows: at most 400,000,000 entries are accepted",
             });
         }
-        let asked = match self.beside {
-            0 => rows.clone(),
+        let asked = match (self.beside, self.choose) {
+            // Which will be asked about is not known yet: every teacher votes on all of them.
+            (0, _) | (_, Some(_)) => rows.clone(),
             _ => rows.select(&(0..self.queries as usize).collect::<Vec<_>>()),
         };
         Ok(Self { rows: Some([asked, rows.clone()]), ..self.clone() })
@@ -159,21 +171,41 @@ impl Voting {
         Ok(Ballots::count(&all, queries.rows(), self.classes))
     }
 
-    /// One batch, that comes after so many questions.
+    /// One batch of a run.
     pub fn once(
         &self,
-        asked: u64,
-        facts: &Facts,
-        table: &dyn Table,
+        batch: &Batch,
+        polled: &mut Polled,
+        (facts, table): (&Facts, &dyn Table),
         session: &mut Session<'_>,
         watch: &StepWatch<'_>,
     ) -> Result<Noised<Named>, LearnError> {
-        let votes = self.ballots(facts, table, session, watch)?;
-        self.aggregate.name(votes, asked, session)
+        let all = match polled.votes.take() {
+            Some(votes) => votes,
+            None => self.ballots(facts, table, session, watch)?,
+        };
+        let asked = match &batch.places {
+            None => all,
+            Some(places) => {
+                let of = |place: &u64| all.0.get(*place as usize).cloned();
+                let asked = places.iter().map(of).collect::<Option<_>>();
+                let asked = Ballots(asked.ok_or(GateError::Malformed)?);
+                polled.votes = Some(all);
+                asked
+            }
+        };
+        self.aggregate.name(asked, batch.asked, &mut polled.under_way, session)
     }
 }
 
-/// The learner's half: named classes alone.
+/// Questions: how many were asked before, and which rows they are of, where those were chosen.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Batch {
+    asked: u64,
+    places: Option<Vec<u64>>,
+}
+
+/// The learner's half: named classes alone, and public rows where it chooses among them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Naming {
@@ -185,17 +217,25 @@ pub(crate) struct Naming {
     pub asked: u64,
     /// Those of them without an answer.
     pub unanswered: u64,
+    /// What chooses the rows, where they are chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choosing: Option<Choosing>,
 }
 
 impl Naming {
     pub fn of(task: &Vote) -> Self {
-        Self { queries: task.queries, whole: !task.stream, asked: 0, unanswered: 0 }
+        let (queries, whole) = (task.queries, !task.stream);
+        Self { queries, whole, asked: 0, unanswered: 0, choosing: None }
     }
+}
+
+fn coded(named: &[Option<u32>]) -> Vec<i32> {
+    named.iter().map(|class| class.map_or(NO_LABEL, |class| class as i32)).collect()
 }
 
 impl Walk for Naming {
     type Start = Self;
-    type Question = u64;
+    type Question = Batch;
     type Answer = Named;
     type Artefact = Labels;
 
@@ -203,20 +243,30 @@ impl Walk for Naming {
         start
     }
 
-    fn next(&mut self, answer: Option<Named>) -> Next<u64, Labels> {
+    fn next(&mut self, answer: Option<Named>) -> Next<Batch, Labels> {
+        if let Some(choosing) = &mut self.choosing {
+            answer.into_iter().for_each(|named| choosing.hear(named.classes));
+            let asked = choosing.asked();
+            return match choosing.next() {
+                Some(places) => Next::Ask(Batch { asked, places: Some(places) }),
+                None => {
+                    let (places, named) = choosing.ended();
+                    Next::Release(Labels { first: 0, labels: coded(&named), cutoff: None, places })
+                }
+            };
+        }
         let Some(Named { classes: mut named, cutoff }) = answer else {
-            return Next::Ask(self.asked);
+            return Next::Ask(Batch { asked: self.asked, places: None });
         };
         if self.whole {
             // None at all is none for each.
             named.resize(self.queries as usize, None);
         }
-        let labels: Vec<i32> =
-            named.iter().map(|class| class.map_or(NO_LABEL, |class| class as i32)).collect();
+        let labels = coded(&named);
         let first = self.asked;
         self.asked += labels.len() as u64;
         self.unanswered += named.iter().filter(|class| class.is_none()).count() as u64;
-        Next::Release(Labels { first, labels, cutoff })
+        Next::Release(Labels { first, labels, cutoff, places: Vec::new() })
     }
 }
 
@@ -246,7 +296,10 @@ impl Procedure<Vote> for Voting {
 
     fn walk(&self) -> Option<serde_json::Value> {
         let (queries, whole) = (self.queries, !self.stream);
-        serde_json::to_value(Naming { queries, whole, asked: 0, unanswered: 0 }).ok()
+        let rows = self.choose.zip(self.rows.as_ref());
+        let choosing =
+            rows.map(|(rounds, [_, all])| Choosing::of(all, rounds, queries, self.classes));
+        serde_json::to_value(Naming { queries, whole, asked: 0, unanswered: 0, choosing }).ok()
     }
 
     fn with_public(&self, rows: &Matrix) -> Option<Result<Arc<dyn Procedure<Vote>>, LearnError>> {
@@ -262,8 +315,10 @@ impl Procedure<Vote> for Voting {
     ) -> Result<Noised<Labels>, LearnError> {
         let watch = StepWatch::new(monitor);
         let mut walk = session.begin::<Naming>()?;
-        let labels = session
-            .walk(&mut walk, |asked, session| self.once(*asked, facts, table, session, &watch))?;
+        let mut polled = Polled::default();
+        let labels = session.walk(&mut walk, |batch, session| {
+            self.once(batch, &mut polled, (facts, table), session, &watch)
+        })?;
         Ok(labels.ok_or(GateError::NotAsPlanned)?)
     }
 }
@@ -338,12 +393,22 @@ mod tests {
 
     fn counted(
         neighbours: Neighbours,
-        teacher: &Teacher,
+        (teacher, chosen): (&Teacher, bool),
         data: &Dataset,
         declared: u64,
     ) -> Ballots {
         let schema = Schema::from_toml(SCHEMA).unwrap();
-        let task = Vote { teachers: Some(7), teacher: teacher.clone(), ..Vote::on(3) };
+        // Where rows are chosen, which two of the three is open, and all are voted on.
+        let task = match chosen {
+            true => Vote {
+                choose: Some(2),
+                beside: 1,
+                aggregator: "gnmax".parse().unwrap(),
+                ..Vote::on(2)
+            },
+            false => Vote::on(3),
+        };
+        let task = Vote { teachers: Some(7), teacher: teacher.clone(), ..task };
         let request = task.request(&schema, declared, neighbours, (1.0, Some(1e-6))).unwrap();
         let planned = plan(&request).unwrap();
         let queries = table(&[(-0.5, 0), (0.1, 0), (0.9, 0)]).features;
@@ -381,7 +446,14 @@ mod tests {
         let request = task.request(&schema, 40, Neighbours::AddRemove, (1.0, Some(1e-6)));
         let voting = voting(&plan(&request.unwrap()).unwrap()).unwrap();
         let refuses = |labels: &[i32]| {
-            voting.refuses(&Labels { first: 3, labels: labels.to_vec(), cutoff: None }).is_some()
+            voting
+                .refuses(&Labels {
+                    first: 3,
+                    labels: labels.to_vec(),
+                    cutoff: None,
+                    places: vec![],
+                })
+                .is_some()
         };
         assert!(refuses(&[1, -1, -1, 2]));
         assert!(!refuses(&[1, -1, 2, -1, -1]));
@@ -412,6 +484,7 @@ mod tests {
             place: prop::sample::Index,
             other in (prop::sample::select(vec![-1.0, 0.0, 1.0, 0.3]), 0_u32..3),
             learner in 0_usize..6,
+            chosen: bool,
         ) {
             let names = ["logistic", "tree", "forest", "nearest", "least-squares", "propagation"];
             let teacher = Teacher::named(names[learner]).unwrap();
@@ -426,8 +499,9 @@ mod tests {
                 (Neighbours::AddRemove, more),
             ];
             for (neighbours, two) in pairs {
-                let a = counted(neighbours, &teacher, &one, declared);
-                let b = counted(neighbours, &teacher, &two, declared);
+                let a = counted(neighbours, (&teacher, chosen), &one, declared);
+                let b = counted(neighbours, (&teacher, chosen), &two, declared);
+                prop_assert_eq!(a.0.len(), 3);
                 for (a, b) in a.0.iter().zip(&b.0) {
                     let moved: u32 = a.iter().zip(b).map(|(a, b)| a.abs_diff(*b)).sum();
                     prop_assert!(moved <= 2 && a.iter().sum::<u32>() == 7, "{a:?} {b:?}");

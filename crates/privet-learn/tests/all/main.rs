@@ -7,6 +7,7 @@ mod auto;
 mod averaged;
 mod centred_gd;
 mod certainty;
+mod choosing;
 mod chosen_amp;
 #[path = "../common/mod.rs"]
 mod common;

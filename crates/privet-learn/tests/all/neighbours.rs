@@ -1,11 +1,13 @@
 //! Answers by the records near a question: what they are worth, what one unit can move, what is refused.
 
 use privet_core::{Budget, Neighbours, Unit};
+use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::account::{Cost, Event};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::file::{Seal, any_from_json, released_from_json, to_json};
 use privet_learn::model::Predictions;
+use privet_learn::transfer::neighbours::stream::Answers;
 use privet_learn::transfer::neighbours::{Answered, Nearby};
 use privet_learn::{LearnError, Loaded, Plan, Released, Request, plan, verify};
 use proptest::prelude::*;
@@ -29,7 +31,7 @@ fn table(text: &str, schema: &Schema) -> Dataset {
 /// Questions of two numbers each.
 fn asking(questions: &[[f64; 2]]) -> Nearby {
     let questions = questions.iter().map(|question| question.to_vec()).collect();
-    Nearby { questions, within: Some(0.3), votes: Some(2) }
+    Nearby { questions, within: Some(0.3), votes: Some(2), stream: None }
 }
 
 fn planned(task: Nearby, schema: &Schema, rows: u64, neighbours: Neighbours) -> Plan<Nearby> {
@@ -89,6 +91,11 @@ fn numbers_are_answered_between_their_bounds() {
         &schema,
         6_000,
         Neighbours::AddRemove,
+    );
+    assert!(
+        plan.notes().iter().any(|note| note.contains("in the middle in up to 3")),
+        "{:?}",
+        plan.notes()
     );
     let answered = seeded(&plan, &data, 5);
     let Predictions::Numbers(found) = answered.predictions(&schema) else { panic!() };
@@ -188,6 +195,21 @@ fn whoever_leaves_leaves_the_others_as_they_were() {
     }
 }
 
+/// A number in the middle of its bounds votes with half a square: in twice as many answers, as the note says.
+#[test]
+fn a_number_in_the_middle_votes_twice_as_often() {
+    let schema = schema(&[NUMBER]);
+    let all = table("a,b,y\n0,0,0\n0.1,0,5\n", &schema);
+    let fewer = table("a,b,y\n0,0,0\n", &schema);
+    let task = Nearby { votes: Some(3), ..asking(&[[0.0, 0.0]; 8]) };
+    let plan = planned(task, &schema, 2, Neighbours::AddRemove);
+    assert!(plan.notes()[0].contains("in the middle in up to 6"), "{:?}", plan.notes());
+    let (one, other) = (seeded(&plan, &all, 4), seeded(&plan, &fewer, 4));
+    let moved =
+        one.votes.iter().zip(&other.votes).filter(|(a, b)| (a[1] - b[1]).abs() > 0.1).count();
+    assert_eq!(moved, 6);
+}
+
 #[test]
 fn what_is_left_open_is_settled_from_the_questions() {
     let schema = schema(&[CLASSES]);
@@ -220,4 +242,175 @@ fn what_no_theorem_covers_is_refused() {
         assert!(error.contains("question"), "{error}");
     }
     assert!(matches!(schema.unit(), Unit::Record));
+}
+
+/// A stream in a folder of its own.
+fn begun(plan: &Plan<Nearby>, seed: u64) -> (tempfile::TempDir, std::path::PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("questions.stream");
+    Answers::begin(plan, &path, &mut FixedSeed::new(seed)).unwrap();
+    (folder, path)
+}
+
+fn matrix(questions: &[[f64; 2]]) -> Matrix {
+    let values = questions.iter().flatten().map(|entry| *entry as f32).collect();
+    Matrix::Dense(DenseMatrix::new(values, questions.len(), 2))
+}
+
+fn streamed(plan: &Plan<Nearby>, batches: &[(&Dataset, &[[f64; 2]])], seed: u64) -> Vec<f64> {
+    let (_folder, path) = begun(plan, seed);
+    let quiet = AtomicBool::new(false);
+    let mut all = Vec::new();
+    for (place, (data, questions)) in (1..).zip(batches) {
+        let stream = Answers::read(&path).unwrap();
+        let mut source = FixedSeed::new(1_000 * place + seed);
+        let (found, _) = stream.next(*data, &matrix(questions), &mut source, &quiet).unwrap();
+        all.extend(found.artefact().votes.iter().flatten());
+    }
+    all
+}
+
+fn apart(one: &[f64], other: &[f64]) -> f64 {
+    one.iter().zip(other).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10))]
+    /// A record that is in some of the batches or in all of them moves all answers of the stream together by at most what is
+    /// charged.
+    #[test]
+    fn one_record_moves_all_batches_by_at_most_the_charge(
+        rows in proptest::collection::vec((-1.0_f64..1.0, -1.0_f64..1.0, any::<bool>()), 2..12),
+        questions in proptest::collection::vec([-1.0_f64..1.0, -1.0_f64..1.0], 6),
+        within in prop_oneof![Just(9.0), 0.3_f64..1.5], votes in 1_u32..4, seed in 0_u64..1000,
+        there in [any::<bool>(), any::<bool>(), any::<bool>()],
+    ) {
+        let schema = schema(&[CLASSES]);
+        let text = |rows: &[(f64, f64, bool)]| {
+            let line = |(a, b, yes): &(f64, f64, bool)| format!("{a},{b},{}\n", if *yes { "yes" } else { "no" });
+            format!("a,b,y\n{}", rows.iter().map(line).collect::<String>())
+        };
+        let (all, fewer) = (table(&text(&rows), &schema), table(&text(&rows[1..]), &schema));
+        let task = Nearby { within: Some(within), votes: Some(votes), stream: Some(6), ..asking(&questions[..2]) };
+        let plan = planned(task, &schema, 20, Neighbours::AddRemove);
+        let parts: Vec<&[[f64; 2]]> = questions.chunks(2).collect();
+        // The record is in these tables, in the other world in none.
+        let with: Vec<(&Dataset, &[[f64; 2]])> =
+            there.iter().zip(&parts).map(|(there, part)| (if *there { &all } else { &fewer }, *part)).collect();
+        let without: Vec<(&Dataset, &[[f64; 2]])> = parts.iter().map(|part| (&fewer, *part)).collect();
+        let gap = apart(&streamed(&plan, &with, seed), &streamed(&plan, &without, seed));
+        prop_assert!(gap <= charged(&plan), "{gap} {}", charged(&plan));
+    }
+}
+
+/// What was spent in a batch is spent in the next, though nothing of it is stored; files are verified, a state is gone on
+/// from once, and questions beyond the plan are refused.
+#[test]
+fn votes_that_were_used_up_stay_used_up() {
+    let schema = schema(&[CLASSES]);
+    let all = table("a,b,y\n0,0,yes\n0.1,0,no\n", &schema);
+    let fewer = table("a,b,y\n0,0,yes\n", &schema);
+    let task = Nearby { votes: Some(3), stream: Some(8), ..asking(&[[0.0, 0.0]]) };
+    let plan = planned(task, &schema, 2, Neighbours::AddRemove);
+    let batch: &[[f64; 2]] = &[[0.0, 0.0]; 2];
+    let of = |data| streamed(&plan, &[(data, batch); 4], 9);
+    let gap = apart(&of(&all), &of(&fewer));
+    assert!((gap - 3_f64.sqrt()).abs() < 1e-9, "{gap}");
+    let (_folder, path) = begun(&plan, 1);
+    let (mut source, quiet) = (SystemRandom::new().unwrap(), AtomicBool::new(false));
+    let copy = std::fs::read(&path).unwrap();
+    let next = |questions: &[[f64; 2]], source: &mut SystemRandom| {
+        Answers::read(&path).unwrap().next(&all, &matrix(questions), source, &quiet)
+    };
+    let (found, left) = next(&[[0.5, 0.0]; 3], &mut source).unwrap();
+    assert_eq!((found.artefact().first, left, found.artefact().questions.len()), (0, 5, 3));
+    let (found, left) = next(&[[0.5, 0.1]; 2], &mut source).unwrap();
+    assert_eq!((found.artefact().first, left), (3, 3));
+    let text = to_json(&found, None).unwrap();
+    let again: Released<Nearby> = released_from_json(text.as_bytes(), Seal::Required).unwrap();
+    let verdict = verify(&again);
+    assert!(
+        verdict.valid && verdict.notes.iter().any(|note| note.contains("batches")),
+        "{verdict:?}"
+    );
+    // More questions than were asked, or none of them, are no such answers.
+    for (key, value) in [("first", serde_json::json!(7)), ("questions", serde_json::json!([]))] {
+        let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();
+        document["body"][key] = value;
+        let forged = privet_dp::gate::seal::sealed(document, None).unwrap().to_string();
+        let read = released_from_json::<Nearby>(forged.as_bytes(), Seal::Required);
+        assert!(read.map_or(true, |read| !verify(&read).valid), "{key}");
+    }
+    let many = next(&[[0.0, 0.0]; 4], &mut source).unwrap_err().to_string();
+    assert!(many.contains("1 to 3 are left"), "{many}");
+    let now = std::fs::read(&path).unwrap();
+    std::fs::write(&path, copy).unwrap();
+    assert!(next(batch, &mut source).is_err(), "a state of before");
+    std::fs::write(&path, now).unwrap();
+    assert!(next(&[[0.0, 0.0]; 3], &mut source).is_ok());
+    let ended = next(batch, &mut source).unwrap_err().to_string();
+    assert!(ended.contains("another budget"), "{ended}");
+}
+
+/// Stops after so many looks.
+struct Impatient(std::sync::atomic::AtomicU32);
+
+impl privet_optim::solver::Monitor for Impatient {
+    fn proceed(&self, _: privet_optim::solver::Progress) -> bool {
+        use std::sync::atomic::Ordering::Relaxed;
+        self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok()
+    }
+}
+
+/// A batch that a process did not finish counts as asked, and records as having voted in it.
+#[test]
+fn a_batch_that_was_lost_is_spent() {
+    let schema = schema(&[CLASSES]);
+    let (all, fewer) =
+        (table("a,b,y\n0,0,yes\n0.1,0,no\n", &schema), table("a,b,y\n0,0,yes\n", &schema));
+    let task = Nearby { votes: Some(3), stream: Some(6), ..asking(&[[0.0, 0.0]]) };
+    let plan = planned(task, &schema, 2, Neighbours::AddRemove);
+    let batch = matrix(&[[0.0, 0.0]; 2]);
+    let run = |data: &Dataset| {
+        let (_folder, path) = begun(&plan, 1);
+        let next = |seed: u64, monitor: &dyn privet_optim::solver::Monitor| {
+            Answers::read(&path).unwrap().next(data, &batch, &mut FixedSeed::new(seed), monitor)
+        };
+        let quiet = AtomicBool::new(false);
+        let one = next(1, &quiet).unwrap().0.artefact().votes.concat();
+        // A look before the session is taken up, one for each question; the last is not answered.
+        assert!(next(2, &Impatient(4.into())).is_err());
+        let stream = Answers::read(&path).unwrap();
+        assert_eq!(stream.left(), 2, "four were asked");
+        let (two, left) =
+            next(3, &quiet).map(|(found, left)| (found.artefact().votes.concat(), left)).unwrap();
+        assert_eq!(left, 0);
+        [one, two].concat()
+    };
+    // Two votes in the first batch and one in the lost one: none is left for the last.
+    let gap = apart(&run(&all), &run(&fewer));
+    assert!((gap - 2_f64.sqrt()).abs() < 1e-9, "{gap}");
+}
+
+#[test]
+fn batches_of_persons_and_plans_without_batches_are_refused() {
+    let persons = schema(&[CLASSES, PERSONS]);
+    let task = Nearby { stream: Some(6), ..asking(&[[0.0, 0.0]]) };
+    let request = task.clone().request(&persons, 10, Neighbours::AddRemove, (1.0, Some(1e-6)));
+    let error = plan(&request.unwrap()).unwrap_err().to_string();
+    assert!(error.contains("a person has several records"), "{error}");
+    let schema = schema(&[CLASSES]);
+    let data = table("a,b,y\n0,0,yes\n", &schema);
+    let batches = planned(task, &schema, 1, Neighbours::AddRemove);
+    let run = batches.run(&data, &mut FixedSeed::new(1), &AtomicBool::new(false));
+    assert!(run.unwrap_err().to_string().contains("in batches"));
+    let whole = planned(asking(&[[0.0, 0.0]]), &schema, 1, Neighbours::AddRemove);
+    let folder = tempfile::tempdir().unwrap();
+    let begun = Answers::begin(&whole, &folder.path().join("s"), &mut FixedSeed::new(1));
+    assert!(begun.unwrap_err().to_string().contains("one batch"));
+    // What is left open is settled for as many questions as there will be.
+    let open =
+        Nearby { within: None, votes: None, ..asking(&[[0.0, 0.0], [0.0, 0.5], [0.5, 0.0]]) };
+    let open = planned(Nearby { stream: Some(30), ..open }, &schema, 100, Neighbours::AddRemove);
+    assert_eq!(open.request().task.votes, Some(30));
 }

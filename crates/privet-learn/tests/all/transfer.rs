@@ -180,9 +180,9 @@ fn public_rows_are_stated() {
     let error = planned.clone().with_public(&swapped).unwrap_err().to_string();
     assert!(error.contains("other public rows"), "{error}");
     let found = labels(&planned.with_public(&rows).unwrap(), &table(1_000, 5));
-    assert!(stated(&found.request().task, &rows).holds);
-    assert!(!stated(&found.request().task, &swapped).holds);
-    assert!(!stated(&Vote::on(60), &rows).holds);
+    assert!(stated(&found.request().task, &rows).unwrap().holds);
+    assert!(!stated(&found.request().task, &swapped).unwrap().holds);
+    assert!(stated(&Vote::on(60), &rows).is_none());
     let odd = Vote { public: Some("abc".into()), ..Vote::on(5) };
     assert!(plan(&asked(odd, 100, 1.0)).is_err());
 }
@@ -220,6 +220,16 @@ fn an_estimated_end_is_stated_and_kept() {
         ..Vote::of(&public(100))
     };
     let planned = plan(&asked(task, 6_000, 20.0)).unwrap().with_public(&public(100)).unwrap();
+    // One record moves one vote of each of the 100 questions: the estimate by 100, for a fifth of ε.
+    let noise = planned.settings().get("estimate_noise").unwrap();
+    assert!((noise / (100.0 / (0.2 * 20.0)) - 1.0).abs() < 1e-9, "{noise}");
+    // What the estimate chooses from is settled: made again, the plan is the same, and alternatives that cost more are none.
+    let settled = planned.request();
+    assert_eq!(plan(settled).unwrap().request(), settled);
+    let mut cheaper = settled.clone();
+    let Aggregator::EstimatedSparseVector(options) = &mut cheaper.task.aggregator else { panic!() };
+    options.alternatives[0].noise_scale *= 0.9;
+    assert!(plan(&cheaper).is_err());
     let found = labels(&planned, &table(6_000, 7));
     let cutoff = found.artefact().cutoff.unwrap();
     assert!(cutoff.is_power_of_two() && planned.settings().get("largest_cutoff").is_some());
@@ -230,7 +240,8 @@ fn an_estimated_end_is_stated_and_kept() {
     ] {
         let mut document: serde_json::Value =
             serde_json::from_str(&to_json(&found, None).unwrap()).unwrap();
-        let artefact = serde_json::to_value(Labels { first: 0, labels, cutoff }).unwrap();
+        let artefact =
+            serde_json::to_value(Labels { first: 0, labels, cutoff, places: vec![] }).unwrap();
         document["body"] = artefact;
         let read = released_from_json::<Vote>(document.to_string().as_bytes(), Seal::Unchecked);
         let checks = verify(&read.unwrap()).checks;

@@ -1,5 +1,5 @@
 //! What every method of every task passes: one battery, read off the registry, so that a method that is added
-//! and does not pass fails here.
+//! and does not pass fails here. Left out are two aggregators of votes whose one event is the claim itself (`UNSETTLED`).
 //!
 //! | file | what is asked |
 //! |---|---|

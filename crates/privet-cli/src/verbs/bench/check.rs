@@ -32,7 +32,7 @@ Targets stand in the suite's file, and may be changed after measuring:
   method = \"auto\"         # a name of [[methods]], which decides δ and neighbours
   epsilon = 0.1           # left out for a learner without privacy
   measure = \"accuracy\"    # in per cent; or auc, r-squared, relative-error, rmse, recall, ndcg, seconds
-  at-least = 79.1         # or at-most
+  at-least = 79.1         # or at-most; or within = 2 and of = \"another\" method, no worse by more
   note = \"why this number\"
 
 Exit code 0 if every target is met; 1 if one is missed or was never measured, naming each; 2 if there is
@@ -193,6 +193,7 @@ fn as_json(suite: &Suite, checked: &Checked) -> Value {
         let (direction, asked) = match bound {
             Bound::AtLeast(asked) => ("at-least", asked),
             Bound::AtMost(asked) => ("at-most", asked),
+            Bound::Within { points, .. } => ("within", points),
         };
         json!({
             "dataset": dataset,
@@ -224,9 +225,10 @@ fn in_words(findings: &[Finding]) -> String {
             Ok(measured) => (with_error(measured), measured.runs.to_string()),
             Err(_) => ("–".into(), "0".into()),
         };
-        let asked = match finding.target.bound {
-            Bound::AtLeast(asked) => format!("≥ {}", number(asked)),
-            Bound::AtMost(asked) => format!("≤ {}", number(asked)),
+        let asked = match &finding.target.bound {
+            Bound::AtLeast(asked) => format!("≥ {}", number(*asked)),
+            Bound::AtMost(asked) => format!("≤ {}", number(*asked)),
+            Bound::Within { points, of, .. } => format!("within {} of {of}", number(*points)),
         };
         let verdict = match finding.verdict() {
             Verdict::Met => "met",
@@ -259,9 +261,10 @@ fn with_error(measured: &Measured) -> String {
 
 /// A target that is not met, and by what.
 fn miss(finding: &Finding) -> String {
-    let asked = match finding.target.bound {
-        Bound::AtLeast(asked) => format!("at least {}", number(asked)),
-        Bound::AtMost(asked) => format!("at most {}", number(asked)),
+    let asked = match &finding.target.bound {
+        Bound::AtLeast(asked) => format!("at least {}", number(*asked)),
+        Bound::AtMost(asked) => format!("at most {}", number(*asked)),
+        Bound::Within { points, of, .. } => format!("within {} of {of}", number(*points)),
     };
     let found = match &finding.measured {
         Ok(measured) => format!("measured {}", with_error(measured)),

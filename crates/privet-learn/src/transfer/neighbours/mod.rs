@@ -26,33 +26,32 @@
 //! questions lie, so small a share as the noise allows (`rule`), K how many questions 9 in 10 of the questions have
 //! within it. The noise grows with √K: a record that is near to more questions is better kept for the first K.
 //!
+//! **In batches** ([`stream`]): questions that come later, from one budget, by processes that come and go.
+//!
 //! *In finite arithmetic.* Votes are whole numbers of 2⁻²⁰, scaled toward 0; the filter compares whole numbers. Distances
 //! are floating-point numbers, the same for any storage of rows: whatever they round to, a record decides for itself.
 //! How long a run takes depends on the records and is not hidden. Tested by `tests/all/neighbours.rs`.
 
+mod answering;
 mod parts;
 mod rule;
+pub mod stream;
 
 use crate::allowance::Allowance;
 use crate::erm::Erm;
-use crate::erm::watch::StepWatch;
 use crate::facts::Facts;
 use crate::model::Predictions;
 use crate::plan::no_budget;
 use crate::request::{Calibration, Request};
-use crate::settings::Shown;
-use crate::support::Support;
-use crate::task::{Artefact, Planned, Procedure, Task, Work};
+use crate::task::{Artefact, Planned, Task, Work};
 use crate::{LearnError, Method, admit};
-use privet_core::{Budget, Neighbours, Range};
+use answering::Answering;
+use privet_core::{Budget, Neighbours, Range, Unit};
 use privet_data::Schema;
 use privet_data::encode::Encoding;
 use privet_data::matrix::Matrix;
-use privet_dp::account::{Event, gaussian};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
-use privet_dp::mechanism::Individual;
+use privet_dp::gate::Arithmetic;
 use privet_optim::loss::Loss;
-use privet_optim::solver::{Monitor, SolveError};
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -70,7 +69,8 @@ const NUMBERS: usize = 2_000_000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Nearby {
-    /// Each question, encoded by the schema as records are.
+    /// Each question, encoded by the schema as records are; of a stream those that distance and votes are chosen from, as
+    /// the first batch.
     pub questions: Vec<Vec<f64>>,
     /// r; chosen from the questions unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,6 +78,9 @@ pub struct Nearby {
     /// K: how many answers a unit takes part in with its full vote; chosen from the questions unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub votes: Option<u32>,
+    /// How many questions there are in all, where they come in batches ([`stream`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<u32>,
 }
 
 /// Noised votes for each question: a number for each class, or for the low and the high end of a numeric target. They
@@ -87,6 +90,16 @@ pub struct Nearby {
 pub struct Answered {
     /// In the order of the questions.
     pub votes: Vec<Vec<f64>>,
+    /// Of a stream: how many questions were asked before these.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub first: u64,
+    /// Of a stream: these questions, encoded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<Vec<f64>>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Artefact for Answered {
@@ -129,7 +142,8 @@ impl Nearby {
     /// Questions in the rows of a matrix, encoded by the schema of the request.
     pub fn of(rows: &Matrix) -> Self {
         let one = |row| rows.dense_row(row).into_iter().map(f64::from).collect();
-        Self { questions: (0..rows.rows()).map(one).collect(), within: None, votes: None }
+        let questions = (0..rows.rows()).map(one).collect();
+        Self { questions, within: None, votes: None, stream: None }
     }
 
     /// Answers of a table with this schema, which leaves nothing of its encoding open, within a budget; δ is
@@ -145,10 +159,24 @@ impl Nearby {
         Ok(Request::new(schema.clone(), rows, neighbours, self).within(budget))
     }
 
+    /// How many questions there are in all.
+    pub fn in_all(&self) -> usize {
+        self.stream.map_or(self.questions.len(), |all| all as usize)
+    }
+
     /// Refuses questions that are none.
     fn check(&self, facts: &Facts) -> Result<(), LearnError> {
         QUESTIONS.check(self.questions.len() as f64)?;
+        QUESTIONS.check(self.in_all() as f64)?;
         let width = facts.columns;
+        if self.stream.is_some() && facts.unit != Unit::Record {
+            return Err(LearnError::NotCovered {
+                what: "questions in batches where a person has several records: they may change from batch to batch, and \
+                       what the person spent could not be told"
+                    .into(),
+                instead: "ask all questions at once, or protect single records (no [unit] in the schema)",
+            });
+        }
         if self.questions.iter().any(|question| question.len() != width) {
             return Err(LearnError::NotCovered {
                 what: "a question has another number of encoded columns than the schema".into(),
@@ -161,12 +189,12 @@ impl Nearby {
                 instead: "encode the questions by the schema of the request",
             });
         }
-        if self.questions.len().saturating_mul(width) > NUMBERS {
+        if self.in_all().max(self.questions.len()).saturating_mul(width) > NUMBERS {
             return Err(LearnError::NotCovered {
                 what: format!(
                     "{} questions of {width} encoded columns: their certificate, which keeps them, would be \
                      very large",
-                    self.questions.len()
+                    self.in_all().max(self.questions.len())
                 ),
                 instead: "ask fewer questions: at most 2000000 numbers in all",
             });
@@ -207,45 +235,35 @@ impl Task for Nearby {
             });
         }
         task.check(facts)?;
-        let sides = facts.relation().sides();
-        let noise_of_one = sides.sqrt() / gaussian::mu(budget.epsilon(), budget.delta());
-        let within = WITHIN.check(match task.within {
-            Some(within) => within,
-            None => {
-                let share = rule::share(facts.rows, task.questions.len(), noise_of_one);
-                rule::within(&task.questions, share, facts.radius)
-            }
-        })?;
-        let votes = task.votes.unwrap_or_else(|| rule::votes(&task.questions, within));
-        // More than one for each question nobody can use.
-        let votes = (VOTES.check(f64::from(votes))? as u32).min(task.questions.len() as u32);
-        let at = |noise_scale| Individual {
-            neighbours: facts.neighbours,
-            unit: facts.unit,
-            steps: task.questions.len() as u32,
-            share: parts::FULL_SQUARE * u128::from(votes),
-            resolution: parts::RESOLUTION,
-            noise_scale,
-            coordinates: ends(facts),
-        };
-        let floor = noise_of_one * f64::from(votes).sqrt();
-        let allowance = Allowance::new(budget, &request.noise);
-        let noise_scale = allowance.least(floor, |scale| at(scale).event())?;
-        let questions = Arc::new(task.questions.clone());
-        Ok(Planned {
-            work: Work::Private(Arc::new(Answering { sums: at(noise_scale), questions, within })),
-            settled: Self { within: Some(within), votes: Some(votes), ..task.clone() },
-            arithmetic: Arithmetic::Finite,
-            notes: vec![
-                format!(
-                    "{} has a vote in at most {votes} of the {} answers; who has used theirs up is not shown",
-                    whose(facts),
-                    task.questions.len()
+        let answering = Answering::planned(task, facts, &Allowance::new(budget, &request.noise))?;
+        let settled = answering.settles(task);
+        let (all, votes) = (task.in_all(), settled.votes.unwrap_or(0));
+        let mut notes = vec![
+            match request.schema.classes() {
+                Some(_) => format!(
+                    "{} has a vote in at most {votes} of the {all} answers; who has used theirs up is not shown",
+                    whose(facts)
                 ),
-                "the questions are public, and nothing protects them; records taken out of the table later leave \
-                 the answers given before as they are"
-                    .into(),
-            ],
+                // Votes for both ends are shorter than one for either.
+                None => format!(
+                    "the squares of the votes of {} add up to at most {votes} in all {all} answers: a number at an end of its \
+                     bounds votes in {votes} of them, one in the middle in up to {}; who has used theirs up is not shown",
+                    whose(facts),
+                    u64::from(votes).saturating_mul(2).min(all as u64)
+                ),
+            },
+            "the questions are public, and nothing protects them; records taken out of the table later leave the \
+             answers given before as they are"
+                .into(),
+        ];
+        if task.stream.is_some() {
+            notes.push(stream::CHANGED.into());
+        }
+        Ok(Planned {
+            work: Work::Private(Arc::new(answering)),
+            settled,
+            arithmetic: Arithmetic::Finite,
+            notes,
         })
     }
 
@@ -258,8 +276,22 @@ impl Task for Nearby {
         let whole = |votes: &Vec<f64>| {
             votes.len() == ends(&facts) && votes.iter().all(|number| number.is_finite())
         };
-        let fits = answered.votes.len() == request.task.questions.len()
-            && answered.votes.iter().all(whole);
+        let task = &request.task;
+        let many = match task.stream {
+            Some(all) => {
+                let batch = Self { questions: answered.questions.clone(), ..task.clone() };
+                let asked = answered.first.checked_add(answered.votes.len() as u64);
+                answered.votes.len() == answered.questions.len()
+                    && asked.is_some_and(|asked| asked <= u64::from(all))
+                    && batch.check(&facts).is_ok()
+            }
+            None => {
+                answered.votes.len() == task.questions.len()
+                    && answered.questions.is_empty()
+                    && answered.first == 0
+            }
+        };
+        let fits = many && answered.votes.iter().all(whole);
         if fits { Ok(()) } else { Err("its answers do not fit its questions".into()) }
     }
 
@@ -268,7 +300,7 @@ impl Task for Nearby {
     }
 
     fn summary(&self) -> String {
-        let count = self.questions.len();
+        let count = self.in_all();
         format!(
             "answers to {count} {} by records nearby",
             if count == 1 { "question" } else { "questions" }
@@ -279,68 +311,12 @@ impl Task for Nearby {
 /// Whose votes are counted, in words.
 fn whose(facts: &Facts) -> &'static str {
     match facts.unit {
-        privet_core::Unit::Record => "a record",
-        privet_core::Unit::User { .. } => "a person",
+        Unit::Record => "a record",
+        Unit::User { .. } => "a person",
     }
 }
 
 /// How many numbers an answer has: the classes, or the two ends of a number.
 fn ends(facts: &Facts) -> usize {
     (facts.problems as usize).max(2)
-}
-
-/// Answers under noise.
-#[derive(Debug, Clone)]
-struct Answering {
-    sums: Individual,
-    questions: Arc<Vec<Vec<f64>>>,
-    within: f64,
-}
-
-impl Procedure<Nearby> for Answering {
-    fn event(&self) -> Result<Event, LearnError> {
-        Ok(self.sums.event()?)
-    }
-
-    fn settings(&self) -> Shown {
-        let votes = self.sums.share / parts::FULL_SQUARE;
-        Shown::of([
-            ("vote_noise", self.sums.noise_scale),
-            ("within", self.within),
-            ("votes", votes as f64),
-            ("questions", self.questions.len() as f64),
-        ])
-    }
-
-    fn refuses(&self, found: &Answered) -> Option<&'static str> {
-        let off = Support::gaussian(self.sums.noise_scale).refuses(&found.votes).is_some();
-        off.then_some("a vote is off the grid of the noise")
-    }
-
-    fn run(
-        &self,
-        facts: &Facts,
-        table: &dyn Table,
-        session: &mut Session<'_>,
-        monitor: &dyn Monitor,
-    ) -> Result<Noised<Answered>, LearnError> {
-        let data = admit::in_memory(table, Nearby::NAME, "how far each record is from a question")?;
-        let owners = admit::owners(facts.unit, data);
-        let units = owners.iter().max().map_or(0, |last| last + 1);
-        let mut spending = self.sums.begin(units)?;
-        let watch = StepWatch::new(monitor);
-        let mut answers = Vec::with_capacity(self.questions.len());
-        for question in self.questions.iter() {
-            if !watch.step() {
-                return Err(LearnError::Solve(SolveError::Stopped));
-            }
-            let mut near = parts::near(&data.features, question, self.within);
-            // A null record holds nothing, and has no vote.
-            near.retain(|row| data.report.null_rows.binary_search(row).is_err());
-            let own = parts::own(&near, &data.target, &owners, self.sums.coordinates);
-            let own = own.ok_or(GateError::Malformed)?;
-            answers.push(spending.step(Private::new(own), session)?);
-        }
-        Ok(session.gather(answers)?.map(|votes| Answered { votes }))
-    }
 }
