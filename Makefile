@@ -13,13 +13,18 @@ FUZZ_SECONDS ?= 600
 FUZZ_TARGETS := schema csv libsvm parquet model
 PRIVET := $(CARGO) run --quiet -p privet-cli --
 
-.PHONY: help demo test fmt lint doc fuzz fuzz-replay bench bench-python audit ledger spark parties peers vectors deny wheel dist publish clean
+.PHONY: help demo walk test fmt lint doc fuzz fuzz-replay bench bench-python audit ledger spark parties peers vectors deny wheel dist publish clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## build, then make a synthetic census, plan, train, evaluate and verify (leaves ./demo)
 	$(PRIVET) demo --out demo --force
+
+walk: ## Diabetes 130-US and Bank Marketing from their files to signed pages and ONNX, where the data are at hand
+	$(CARGO) build --quiet -p privet-cli
+	@scripts/walk.sh
+	@if [ -x .venv/bin/python ]; then .venv/bin/python python/examples/bank_marketing.py; else echo "SKIPPED: Bank Marketing: make test makes .venv"; fi
 
 test: ## everything that must pass before a change lands; minutes per stage at the end
 	@scripts/check.sh fmt lint doc test doctest python deny

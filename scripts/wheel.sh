@@ -5,6 +5,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/venv.sh scripts/requirements-dist.txt
+# The linker is looked for by the python3 of the path.
+export PATH="$PWD/.venv/bin:$PATH"
 mkdir -p dist
 rm -f dist/privet-*.whl
 .venv/bin/maturin build --release --zig --compatibility "${MANYLINUX:-manylinux_2_28}" \

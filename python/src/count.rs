@@ -244,5 +244,11 @@ pub fn load(py: Python<'_>, path: PathBuf, sealed: bool) -> Outcome<Py<PyAny>> {
         Loaded::Tally(found) => Py::new(py, Tallies(Held::loaded(found)))?.into_any(),
         Loaded::Labels(found) => Py::new(py, Labels(Held::loaded(found)))?.into_any(),
         Loaded::Answers(found) => Py::new(py, Answers(Held::loaded(found)))?.into_any(),
+        Loaded::Outlined(_) => {
+            return Err(Failure::value(
+                "an outline of a table, which a schema was made of: `privet inspect` reads it; accepted are models, counts and \
+                 what else is released from records under a schema",
+            ));
+        }
     })
 }

@@ -77,7 +77,7 @@ fn without_unit(schema: &Schema) -> Outcome<Schema> {
 
 /// In one noised release, paid for by a ledger where one is given.
 #[pyfunction]
-#[pyo3(signature = (model, features, labels, units, rows, *, epsilon, delta, neighbours, threshold, seed, paid))]
+#[pyo3(signature = (model, features, labels, units, rows, *, epsilon, delta, neighbours, threshold, declared_public, seed, paid))]
 pub fn evaluate_privately(
     py: Python<'_>,
     model: Judge<'_>,
@@ -89,11 +89,12 @@ pub fn evaluate_privately(
     delta: Option<f64>,
     neighbours: &str,
     threshold: Option<f64>,
+    declared_public: bool,
     seed: Option<u64>,
     paid: Option<Paid>,
 ) -> Outcome<Evaluation> {
     let schema = model.schema();
-    let task = Evaluate { model: model.digest()?, says: model.says(), threshold };
+    let task = Evaluate { model: model.digest()?, says: model.says(), threshold, declared_public };
     let neighbours = neighbours.parse::<Neighbours>()?;
     let plan = privet_learn::plan(&task.request(schema, rows, neighbours, (epsilon, delta))?)?;
     let options = input::to_learn(!plan.request().relation().count_is_public(), true);

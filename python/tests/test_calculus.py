@@ -1,5 +1,7 @@
 """The accountant, the samplers and the auditor."""
 
+import copy
+import json
 import math
 
 import numpy as np
@@ -7,7 +9,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import privet
-from privet import account, audit, noise
+from privet import PrivateLogisticRegression, account, audit, noise
 
 
 def test_events_compose():
@@ -101,6 +103,45 @@ def test_what_is_not_private_has_no_event(table):
         account.of(privet.PrivateLogisticRegression(**given))
     with pytest.raises(TypeError, match="it is a float; accepted are a plan"):
         account.total([private, 1.0], delta=1e-6)
+
+
+def _certificate(model, **changes):
+    """The same certificate with other words in its document."""
+    twin = copy.copy(model.certificate_)
+    document = json.loads(json.dumps(twin.document))
+    for path, value in changes.items():
+        *outer, last = path.split("__")
+        place = document
+        for key in outer:
+            place = place[key]
+        place[last] = value
+    object.__setattr__(twin, "document", document)
+    return twin
+
+
+def test_what_was_decided_on_the_way_counts_as_its_limit(table):
+    """Events that a run came to under a filter prove nothing by themselves: the claim is what counts."""
+    X, y = table
+    model = PrivateLogisticRegression(epsilon=2, bounds=(-1, 1), classes=[0, 1]).fit(X, y)
+    few = account.gaussian(1.0, 100.0).tree
+    filtered = _certificate(model, filter={"limit": {}}, events=few)
+    assert account.of(filtered).epsilon(model.certificate_.delta) >= 2.0 - 1e-6
+    assert account.total([filtered], delta=model.certificate_.delta) >= 2.0 - 1e-6
+
+
+def test_what_bounds_cost_is_in_the_total_once(table):
+    X, y = table
+    model = PrivateLogisticRegression(epsilon=1, bounds=(-1, 1), classes=[0, 1]).fit(X, y)
+    paid = {"certificate": "d" * 64, "events": json.dumps(account.pure(3.0).tree)}
+    bought = _certificate(model, request__schema__origin={"paid": paid})
+    other = _certificate(model, request__schema__origin={"paid": paid})
+    description = _certificate(model, digest="d" * 64, events=account.pure(3.0).tree)
+    delta = model.certificate_.delta
+    alone = account.total([bought], delta=delta)
+    assert 3.0 < alone <= 4.0 + 1e-6
+    assert account.total([bought, other], delta=3 * delta) < account.total([bought, other, bought], delta=3 * delta)
+    assert account.total([bought, other], delta=2 * delta) <= 5.0 + 1e-6
+    assert abs(account.total([bought, description], delta=delta) - alone) < 1e-9
 
 
 def test_samplers_have_their_moments():

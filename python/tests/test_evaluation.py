@@ -1,11 +1,17 @@
 """What a model is worth, intervals of coefficients, and the line that they are."""
 
+import shutil
+import subprocess
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.metrics import brier_score_loss, confusion_matrix, r2_score, roc_auc_score
 
 import privet
 from privet import PrivateLinearRegression, PrivateLogisticRegression, evaluate, load, verify
+
+DATA = Path(__file__).parents[2].parent / "shared" / "data"
 
 
 def table(rows=2000, seed=0):
@@ -91,6 +97,17 @@ def test_coefficients_have_intervals_and_names(fitted):
     assert set(frame.columns) == {"feature", "class", "coef", "low", "high", "noise"}
 
 
+def test_a_model_without_a_guarantee_is_measured_privately_only_where_it_is_public():
+    X, y = table(500)
+    with pytest.warns(privet.NotPrivateWarning):
+        seeded = PrivateLogisticRegression(epsilon=3, bounds=(-1, 1), classes=[0, 1], random_state=1).fit(X, y)
+    with pytest.raises(ValueError, match="model_is_public"):
+        evaluate(seeded, X, y, epsilon=1)
+    worth = evaluate(seeded, X, y, epsilon=1, model_is_public=True)
+    assert worth.certificate.document["request"]["declared_public"] is True
+    assert any("declared public" in note for note in worth.certificate.notes)
+
+
 def test_row_scale_makes_the_line_the_model():
     X, y = table(1000, 5)
     for method in ("gd", "amp"):
@@ -102,10 +119,30 @@ def test_row_scale_makes_the_line_the_model():
         assert ((0 < scale) & (scale <= 1)).all()
         assert np.allclose(scale * line, model.decision_function(X), atol=1e-4)
         assert model.coef_exact_ == bool(np.allclose(line, model.decision_function(X), atol=1e-6))
+    # A regressor's own line is the model; without an intercept rows are scaled by their own length.
     target = X[:, 0] + 3
     model = PrivateLinearRegression(
         epsilon=5, bounds=(-1, 1), target_bounds=(0, 6), method="ssp"
     ).fit(X, target)
-    line = X @ model.coef_ + model.intercept_
-    exact = np.clip(3 + model.row_scale(X) * (line - 3), 0, 6)
-    assert np.allclose(exact, model.predict(X), atol=1e-4)
+    assert model.coef_exact_ and (model.row_scale(X) == 1).all()
+    assert np.allclose(np.clip(X @ model.coef_ + model.intercept_, 0, 6), model.predict(X), atol=1e-4)
+
+
+def test_coefficients_reproduce_predictions_on_california_housing():
+    path = DATA / "california-housing" / "cal_housing.data.zst"
+    if not path.exists() or shutil.which("zstd") is None:
+        pytest.skip("no California housing, or no zstd")
+    text = subprocess.run(["zstd", "-dc", path], capture_output=True, check=True).stdout.decode()
+    rows = np.loadtxt(text.splitlines(), delimiter=",")
+    X, y = rows[:, :8], rows[:, 8]
+    low = np.array([-125, 32, 0, 0, 0, 0, 0, 0.0])
+    high = np.array([-114, 42, 52, 10_000, 2_000, 5_000, 2_000, 15.0])
+    model = PrivateLinearRegression(epsilon=1, bounds=(low, high), target_bounds=(0, 500_001)).fit(X, y)
+    line = np.clip(np.clip(X, low, high) @ model.coef_ + model.intercept_, 0, 500_001)
+
+    def r2(found):
+        return 1 - np.mean((found - y) ** 2) / np.var(y)
+
+    assert model.coef_exact_
+    assert np.allclose(line, model.predict(X), atol=50), "to the 24 bits of rows, of 500,001"
+    assert abs(r2(line) - r2(model.predict(X))) < 1e-3 and r2(line) > 0.45

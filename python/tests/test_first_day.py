@@ -109,6 +109,10 @@ def test_a_scaler_fitted_on_private_rows_is_warned_of(table):
         with pytest.warns(privet.FittedTransformerWarning, match=type(step).__name__):
             steps.fit(X, y)
     make_pipeline(privet.Bounded(bounds=(-1, 1)), privet.PrivateLogisticRegression(**private)).fit(X, y)
+    # Around a pipeline that learns nothing itself.
+    inner = make_pipeline(privet.Bounded(bounds=(-1, 1)), privet.PrivateLogisticRegression(**private))
+    with pytest.warns(privet.FittedTransformerWarning, match="StandardScaler"):
+        make_pipeline(StandardScaler(), inner).fit(X, y)
 
 
 def test_notebooks_show_what_is_promised(table):
@@ -141,3 +145,13 @@ def test_the_example_runs(capsys):
     runpy.run_path(str(Path(__file__).parents[1] / "examples" / "visits.py"), run_name="__main__")
     told = capsys.readouterr().out
     assert "agree on 100.0% of 5000" in told or "agree on 99.9" in told
+
+
+def test_the_walk_with_bank_marketing(monkeypatch, tmp_path, capsys):
+    """From pandas to a signed page and ONNX at a named total; says SKIPPED where the data are absent."""
+    script = Path(__file__).parents[1] / "examples" / "bank_marketing.py"
+    usual = script.parents[3] / "shared" / "data" / "bank-marketing" / "bank-full.csv.zst"
+    monkeypatch.setattr(sys, "argv", [str(script), str(usual), str(tmp_path / "left")])
+    runpy.run_path(str(script), run_name="__main__")
+    told = capsys.readouterr().out
+    assert "SKIPPED" in told or "left: model.html, model.json, model.onnx, worth.json" in told

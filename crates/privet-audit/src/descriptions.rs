@@ -5,138 +5,41 @@
 //! hardly any of the claim is slack. Under replace-one it is at the one end of the bounds or at the other:
 //! squares and products stay where they are, and the rest moves by all that is charged.
 
+pub use crate::sums::Subject;
+
 use crate::AuditError;
-use crate::attack::{self, AttackOptions, Finding};
-use crate::planned::{Planned, claimed};
-use crate::runs::{Target, Watch, World};
-use privet_core::{Budget, Neighbours};
-use privet_data::{Dataset, Schema, read};
-use privet_dp::noise::Source;
+use crate::attack::{AttackOptions, Finding};
+use crate::runs::Watch;
+use crate::sums::{SumsPair, audit_by, exact_sums};
+use privet_core::Budget;
+use privet_data::Dataset;
 use privet_learn::look::describe::Describe;
 use privet_learn::{Plan, plan};
-use privet_optim::sum::{Described, Exact, ExactAnswer, Table};
-use std::fmt::Write as _;
 
-/// Records of others.
-const OTHERS: u32 = 8;
+const COLUMNS: &str = "[[columns]]\nname = \"a\"\ntype = \"number\"\nbounds = [-1, 1]\n\
+                       [[columns]]\nname = \"b\"\ntype = \"number\"\nbounds = [-1, 1]\n";
 
-/// Which description, and what it is to claim.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Subject {
-    /// What is asked for; without a δ the noise is of Laplace law.
-    pub budget: Budget,
-    /// Under which relation.
-    pub neighbours: Neighbours,
-    /// The most records of a user; `None` where the unit is a record.
-    pub max_records: Option<u32>,
-}
-
-impl Subject {
-    /// Both laws, relations and units.
-    pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
-        let mut all = Vec::new();
-        for delta in [0.0, delta] {
-            for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
-                for max_records in [None, Some(3)] {
-                    let budget = Budget::new(epsilon, delta)?;
-                    all.push(Self { budget, neighbours, max_records });
-                }
-            }
-        }
-        Ok(all)
-    }
-
-    /// The plan that anybody would get.
-    fn planned(&self, budget: Budget) -> Result<Plan<Describe>, AuditError> {
-        let mut text = "[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\n\
-                        classes = [\"no\", \"yes\"]\n"
-            .to_string();
-        if let Some(most) = self.max_records {
-            let _ = write!(text, "[unit]\ncolumn = \"who\"\nmax_records = {most}\n");
-        }
-        for name in ["a", "b"] {
-            let _ = write!(
-                text,
-                "[[columns]]\nname = \"{name}\"\ntype = \"number\"\nbounds = [-1, 1]\n"
-            );
-        }
-        let schema =
-            Schema::from_toml(&text).map_err(|error| AuditError::Table(error.to_string()))?;
-        let rows = u64::from(OTHERS + self.max_records.unwrap_or(1));
-        let task = Describe { bins: Some(2), ..Describe::default() };
-        let budget = (budget.epsilon(), Some(budget.delta()));
-        Ok(plan(&task.request(&schema, rows, self.neighbours, budget)?)?)
-    }
-
-    /// The unit's records in either world: where its numbers are, and how many of them.
-    fn own(&self) -> [(&'static str, u32); 2] {
-        let most = self.max_records.unwrap_or(1);
-        match self.neighbours {
-            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => {
-                [("-1,1,no", most), ("1,-1,yes", most)]
-            }
-            Neighbours::AddRemove => [("1,1,yes", 0), ("1,1,yes", most)],
-        }
-    }
-
-    fn table(&self, schema: &Schema, (own, count): (&str, u32)) -> Result<Dataset, AuditError> {
-        let others =
-            (0..OTHERS).map(|number| (number + 1, ["0.5,-0.5,no", "0,0,yes"][number as usize % 2]));
-        let users = self.max_records.is_some();
-        let mut text = String::from(if users { "a,b,y,who\n" } else { "a,b,y\n" });
-        for (who, record) in others.chain((0..count).map(|_| (0, own))) {
-            let _ = match users {
-                true => writeln!(text, "{record},person {who}"),
-                false => writeln!(text, "{record}"),
-            };
-        }
-        let read = read::csv_bytes(text.as_bytes(), schema);
-        read.map_err(|error| AuditError::Table(error.to_string()))
-    }
+/// The plan that anybody would get.
+fn planned(subject: &Subject, budget: Budget) -> Result<Plan<Describe>, AuditError> {
+    let schema = subject.schema(COLUMNS)?;
+    let task = Describe { bins: Some(2), ..Describe::default() };
+    let budget = (budget.epsilon(), Some(budget.delta()));
+    Ok(plan(&task.request(&schema, subject.rows(), subject.neighbours, budget)?)?)
 }
 
 /// Descriptions of two neighbouring tables.
-struct Pair<'a> {
-    planned: Planned<'a, Describe>,
-    /// The exact sums of either world.
-    exact: [Vec<f64>; 2],
-    pure: bool,
-}
-
-impl<'a> Pair<'a> {
-    fn new(subject: &Subject, plan: &'a Plan<Describe>) -> Result<Self, AuditError> {
-        let [one, other] = subject.own();
-        let worlds = [subject.table(plan.schema(), one)?, subject.table(plan.schema(), other)?];
-        let exact = [sums(plan, &worlds[0])?, sums(plan, &worlds[1])?];
-        let direction = exact[1].iter().zip(&exact[0]).map(|(b, a)| b - a).collect();
-        let pure = subject.budget.is_pure();
-        Ok(Self { planned: Planned::on(plan, worlds, direction), exact, pure })
-    }
-}
-
-fn sums(plan: &Plan<Describe>, data: &Dataset) -> Result<Vec<f64>, AuditError> {
-    let broken = |what: &str| AuditError::Table(what.to_string());
-    let records = data.problem(&plan.facts().labels).map_err(|error| broken(&error.to_string()))?;
-    let question = Exact::Described(plan.facts().question.clone());
-    match records.exact(&question).map_err(|error| broken(&error.to_string()))? {
-        ExactAnswer::Units(sum) => sum.to_f64(Described::UNIT).ok_or_else(|| broken("no sum")),
-        ExactAnswer::Count(_) => Err(broken("no sum")),
-    }
-}
-
-impl Target for Pair<'_> {
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
-        self.planned.release(world, source)
-    }
-
-    fn likelihood_ratio(&self, release: &[f64]) -> Option<f64> {
-        let far = |from: &[f64]| release.iter().zip(from).map(|(a, b)| (a - b).abs()).sum::<f64>();
-        self.pure.then(|| far(&self.exact[0]) - far(&self.exact[1]))
-    }
-
-    fn direction(&self) -> Option<Vec<f64>> {
-        self.planned.direction()
-    }
+fn pair<'a>(
+    subject: &Subject,
+    plan: &'a Plan<Describe>,
+) -> Result<SumsPair<'a, Describe>, AuditError> {
+    let others = ["0.5,-0.5,no", "0,0,yes"];
+    let table = |own| subject.table(plan.schema(), "a,b,y", others, own);
+    let [one, other] = subject.own(["-1,1,no", "1,-1,yes"], "1,1,yes");
+    let worlds = [table(one)?, table(other)?];
+    let layout = plan.facts();
+    let sums = |world: &Dataset| exact_sums(&layout.question, &layout.labels, world);
+    let exact = [sums(&worlds[0])?, sums(&worlds[1])?];
+    Ok(SumsPair::new(plan, worlds, exact))
 }
 
 /// Audits a description.
@@ -156,24 +59,21 @@ pub fn audit_against(
     options: &AttackOptions,
     watch: &dyn Watch,
 ) -> Result<Finding, AuditError> {
-    let plan = subject.planned(subject.budget)?;
-    let claim = claimed(&subject.planned(stated)?)?;
-    let claim = claim.ok_or(AuditError::NothingClaimed { method: "describe" })?;
-    attack::audit(&Pair::new(subject, &plan)?, &claim, options, watch)
+    let plan = planned(subject, subject.budget)?;
+    audit_by(&pair(subject, &plan)?, &planned(subject, stated)?, options, watch)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use privet_core::Neighbours;
 
     /// Add-remove pairs are as far apart as the theorem allows, the others nearly.
     #[test]
     fn the_worlds_differ_by_nearly_all_that_is_charged() {
         for subject in Subject::all(1.0, 1e-5).unwrap() {
-            let plan = subject.planned(subject.budget).unwrap();
-            let moved = Pair::new(&subject, &plan).unwrap().direction().unwrap();
-            let length = moved.iter().map(|x| x * x).sum::<f64>().sqrt();
-            let share = length / plan.facts().shift();
+            let plan = planned(&subject, subject.budget).unwrap();
+            let share = pair(&subject, &plan).unwrap().share_of(plan.facts().shift());
             let least = match subject.neighbours {
                 Neighbours::AddRemove => 1.0 - 1e-9,
                 Neighbours::ReplaceOne | Neighbours::ReplaceLabel => 0.8,

@@ -62,6 +62,7 @@ pub mod selections;
 mod sharp;
 pub mod statistic;
 pub mod streams;
+pub mod sums;
 pub mod tunings;
 pub mod votes;
 

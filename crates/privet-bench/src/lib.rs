@@ -6,6 +6,8 @@
 //! by hand. [`catalog`] knows public sets and how to prepare them, [`synth`] makes some up.
 #![forbid(unsafe_code)]
 
+#[doc(hidden)]
+pub mod browser;
 pub mod catalog;
 pub mod check;
 pub mod error;

@@ -4,6 +4,11 @@
 //! accuses falsely with probability α at most. For every (ε, δ) that holds, the share of true accusations is at most
 //! min(e^ε·α + δ, 1 − e^(−ε)(1 − δ − α)) (Wasserman & Zhou 2010; Kairouz, Oh & Viswanath 2015); of several pairs the
 //! least counts.
+//!
+//! What somebody believes after seeing an outcome is what she believed before, times the likelihood ratio e^L of that
+//! outcome. δ is no bound on Pr\[L > ε\]: what (ε, δ) bounds is E\[(1 − e^(ε − L))₊\] ≤ δ, so that by Markov's inequality
+//! Pr\[L > ε + ln c\] ≤ δ·c/(c − 1) for every c > 1. So a suspicion grows by more than c·e^ε ([`SLACK`] is the c that is
+//! told) with probability at most [`beyond`]; with δ = 0 never by more than e^ε.
 
 use privet_dp::account::{self, Event};
 
@@ -30,10 +35,19 @@ pub fn best_guess(pairs: &[(f64, f64)]) -> f64 {
     pairs.iter().map(right).fold(1.0, f64::min)
 }
 
-/// What a suspicion of this probability can grow to, give or take δ.
-pub fn suspicion(epsilon: f64, prior: f64) -> f64 {
-    let grown = prior * epsilon.min(700.0).exp();
+/// By how much more than e^ε a suspicion may grow where δ is not 0.
+pub const SLACK: f64 = 1.1;
+
+/// What a suspicion of this probability can grow to, but for a probability of [`beyond`].
+pub fn suspicion((epsilon, delta): (f64, f64), prior: f64) -> f64 {
+    let slack = if delta == 0.0 { 1.0 } else { SLACK };
+    let grown = prior * slack * epsilon.min(700.0).exp();
     grown / (grown + 1.0 - prior)
+}
+
+/// With what probability at most it grows further.
+pub fn beyond(delta: f64) -> f64 {
+    (delta * SLACK / (SLACK - 1.0)).min(1.0)
 }
 
 /// Points (ε, δ(ε)) of a curve up to a largest ε, where the accountant finds one; the claim among them.
@@ -65,11 +79,29 @@ mod tests {
         assert!((best_guess(&pairs) - 0.75).abs() < 1e-12);
         assert!((true_rate(&pairs, 0.05) - 0.15).abs() < 1e-12);
         assert!((true_rate(&pairs, 0.9) - (1.0 - 0.1 / 3.0)).abs() < 1e-12);
-        assert!((suspicion(3_f64.ln(), 0.5) - 0.75).abs() < 1e-12);
+        assert!((suspicion((3_f64.ln(), 0.0), 0.5) - 0.75).abs() < 1e-12);
+        assert!((suspicion((3_f64.ln(), 1e-6), 0.5) - 3.3 / 4.3).abs() < 1e-12);
         // Nothing is revealed by nothing, and no more than everything by anything.
         assert_eq!(true_rate(&[(0.0, 0.0)], 0.1), 0.1);
         assert_eq!(true_rate(&[(800.0, 0.5)], 0.1), 1.0);
         // Of several pairs the least counts.
         assert!(true_rate(&[(3_f64.ln(), 0.0), (0.0, 0.01)], 0.05) < 0.061);
+    }
+
+    /// Of Gaussian noise that meets (ε, δ) exactly, the loss is above ε far more often than δ says, and above
+    /// ε + ln 1.1 no more often than is told.
+    #[test]
+    fn suspicions_grow_further_no_more_often_than_is_told() {
+        for (epsilon, delta) in [(1.0, 1e-6), (0.1, 1e-6), (1.0, 2.5e-9), (0.1, 1e-9), (4.0, 1e-5)]
+        {
+            let mu = account::gaussian::mu(epsilon, delta);
+            // L is normal of mean mu²/2 and variance mu².
+            let above = |loss: f64| {
+                let place = (loss - mu * mu / 2.0) / mu;
+                0.5 * libm::erfc(place / std::f64::consts::SQRT_2)
+            };
+            assert!(above(epsilon) > 5.0 * delta, "{epsilon} {delta}");
+            assert!(above(epsilon + SLACK.ln()) <= beyond(delta), "{epsilon} {delta}");
+        }
     }
 }

@@ -27,7 +27,7 @@ pub struct RequestFlags {
 
     #[arg(
         long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
-        help = format!("Probability δ with which ε may fail: {DELTA}; 0 asks for pure ε \
+        help = format!("What probabilities may differ by beyond e^ε, δ: {DELTA}; 0 asks for pure ε \
                         [default: 1/N², N the number of rows]"),
     )]
     pub delta: Option<f64>,

@@ -317,7 +317,7 @@ pub fn sentence(text: &str) -> String {
 
 /// Long lines broken at blanks, each begun by `indent`.
 pub fn wrapped(text: &str, indent: &str) -> String {
-    const WIDTH: usize = 92;
+    const WIDTH: usize = 80;
     let mut lines = String::new();
     let mut line = String::new();
     let text = privet_core::printable(text);

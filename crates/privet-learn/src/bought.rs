@@ -1,14 +1,17 @@
 //! Bounds that were bought: a schema made narrower by a private description, and what that adds up to.
 //!
 //! People write bounds that are wide, since they may not look; the noise is in proportion to them. `privet describe`
-//! releases quantiles and counts within the wide bounds under (ε₁, δ₁). What is computed from that release alone,
+//! releases quantiles and counts within the wide bounds under (ε₁, δ₁), and `privet schema new --epsilon` what stands in
+//! columns of which nothing is declared ([`crate::look::outline`]). What is computed from that release alone,
 //! [`narrowed`], is post-processing: the narrower schema may be known to everybody at no further price. What is learnt
 //! under it at (ε₂, δ₂) takes that public schema as given, whatever it is, so that both together are (ε₁ + ε₂, δ₁ + δ₂)
 //! differentially private: basic composition, which lets the second depend on the first (Dwork & Roth 2014, Theorem 3.16
 //! and Appendix B), if both are about the same neighbours and unit. A plan is refused where they are not, or where the
 //! events that the schema carries do not prove what it says they cost; its notes state schema, release and total apart.
 //!
-//! The total is about the same records. Nothing here knows whether both releases were made from them.
+//! The total is about the same records. Nothing here knows whether both releases were made from them. A file made under
+//! such a schema holds its bounds, so whoever sees the file sees the description's outcome too: what is stated of the
+//! file together with others counts its [`Bought`] schema once.
 
 use crate::error::LearnError;
 use crate::look::describe::{Describe, Kind, Summary};
@@ -18,10 +21,56 @@ use crate::task::Task;
 use crate::verify::verify;
 use privet_data::Schema;
 use privet_data::schema::{ColumnDraft, ColumnType, Draft, Origin, Paid, UnknownDraft};
-use privet_dp::account::{self, Event, Guarantee};
+use privet_dp::account::{self, Cost, Event, Guarantee};
 
 /// How far beyond the outer quantiles bounds go, of the distance between those.
 const ROOM: f64 = 0.25;
+
+/// What the bounds of a schema cost, with the events that prove it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bought {
+    /// The digest of the certificate of what they were read off: two schemas with the same one were paid for once.
+    pub certificate: String,
+    /// What was paid.
+    pub guarantee: Guarantee,
+    /// What was done for it.
+    pub events: Event,
+}
+
+impl Bought {
+    /// Of a schema whose bounds were bought. The events are those that its file states: whoever relies on them has
+    /// verified a release under it, which holds them against the price.
+    pub fn of(schema: &Schema) -> Option<Self> {
+        let paid = schema.origin()?.paid.as_ref()?;
+        let guarantee = Guarantee::new(paid.neighbours, paid.unit, paid.epsilon, paid.delta);
+        let claimed = || Event::Use {
+            neighbours: paid.neighbours,
+            unit: paid.unit,
+            cost: Cost::Approximate { epsilon: paid.epsilon, delta: paid.delta },
+        };
+        let events = plain(&paid.events).unwrap_or_else(claimed);
+        Some(Self { certificate: paid.certificate.clone(), guarantee, events })
+    }
+}
+
+/// Events as a description or an outline states them: a few uses of noise with a closed form, so that accounting for
+/// them takes no time, whatever stands in a made-up file.
+fn plain(text: &str) -> Option<Event> {
+    const MOST: usize = 4;
+    let known = |event: &Event| {
+        let cost = match event {
+            Event::Use { cost, .. } => cost,
+            _ => return false,
+        };
+        matches!(cost, Cost::Gaussian { .. } | Cost::Laplace { .. } | Cost::Approximate { .. })
+    };
+    let events: Event = serde_json::from_str(text).ok()?;
+    let accepted = match &events {
+        Event::All(parts) => (1..=MOST).contains(&parts.len()) && parts.iter().all(known),
+        one => known(one),
+    };
+    accepted.then_some(events)
+}
 
 /// Refuses a schema whose bounds were bought at a price that is not proved, or for other neighbours.
 pub(crate) fn check<T: Task>(request: &Request<T>) -> Result<(), LearnError> {
@@ -39,7 +88,7 @@ pub(crate) fn check<T: Task>(request: &Request<T>) -> Result<(), LearnError> {
         });
     }
     let proved = || -> Option<bool> {
-        let events: Event = serde_json::from_str(&paid.events).ok()?;
+        let events = plain(&paid.events)?;
         // Another platform's arithmetic may differ in the last digits.
         let epsilon = paid.epsilon * (1.0 + 1e-9);
         let met = match paid.delta == 0.0 {
@@ -65,10 +114,32 @@ pub(crate) fn total(schema: &Schema, guarantee: &Guarantee) -> Option<String> {
         (guarantee.epsilon, guarantee.delta),
     ]);
     Some(format!(
-        "the schema's bounds were bought from the records by a private description: schema ε = {}, δ = {:e}; this \
+        "the schema's bounds were bought from the records by a private release: schema ε = {}, δ = {:e}; this \
          release ε = {}, δ = {:e}; together, of the same records, ε = {epsilon}, δ = {delta:e}",
         paid.epsilon, paid.delta, guarantee.epsilon, guarantee.delta
     ))
+}
+
+/// What a release cost, as a schema that is made of it states it; refused where its claim does not hold.
+pub fn price<T: Task>(released: &Released<T>) -> Result<Paid, LearnError> {
+    let refused =
+        |what: &str| LearnError::Schema(format!("no schema can be made of this release: {what}"));
+    let verdict = verify(released);
+    let Some(guarantee) = verdict.guarantee.filter(|_| verdict.valid) else {
+        return Err(refused("its certificate does not hold"));
+    };
+    let certificate = released.certificate();
+    let (Some(events), Some(digest)) = (&certificate.events, &certificate.digest) else {
+        return Err(refused("its certificate has no events or no digest"));
+    };
+    Ok(Paid {
+        epsilon: guarantee.epsilon,
+        delta: guarantee.delta,
+        neighbours: guarantee.neighbours,
+        unit: guarantee.unit,
+        certificate: digest.clone(),
+        events: serde_json::to_string(events).map_err(|error| refused(&error.to_string()))?,
+    })
 }
 
 /// A schema whose bounds are those that a description suggests: of a number, the outer quantiles with a quarter of their
@@ -78,14 +149,7 @@ pub fn narrowed(schema: &Schema, description: &Released<Describe>) -> Result<Sch
     let refused = |what: &str| {
         LearnError::Schema(format!("the description cannot narrow this schema: {what}"))
     };
-    let verdict = verify(description);
-    let Some(guarantee) = verdict.guarantee.filter(|_| verdict.valid) else {
-        return Err(refused("its certificate does not hold"));
-    };
-    let certificate = description.certificate();
-    let (Some(events), Some(digest)) = (&certificate.events, &certificate.digest) else {
-        return Err(refused("its certificate has no events or no digest"));
-    };
+    let paid = price(description)?;
     if schema.origin().is_some_and(|origin| origin.paid.is_some()) {
         return Err(refused(
             "its bounds were bought already; give the one before, and one description",
@@ -93,7 +157,6 @@ pub fn narrowed(schema: &Schema, description: &Released<Describe>) -> Result<Sch
     }
     let summary = Summary::of(description.request(), description.artefact())
         .ok_or_else(|| refused("its sums are not those of its request"))?;
-    let events = serde_json::to_string(events).map_err(|error| refused(&error.to_string()))?;
     let mut draft = Draft::from(schema.clone());
     let mut changed = false;
     for column in &summary.columns {
@@ -105,17 +168,7 @@ pub fn narrowed(schema: &Schema, description: &Released<Describe>) -> Result<Sch
     if !changed {
         return Err(refused("no column of it has bounds or categories that it suggests to narrow"));
     }
-    draft.origin = Some(Origin {
-        paid: Some(Paid {
-            epsilon: guarantee.epsilon,
-            delta: guarantee.delta,
-            neighbours: guarantee.neighbours,
-            unit: guarantee.unit,
-            certificate: digest.clone(),
-            events,
-        }),
-        ..draft.origin.unwrap_or_default()
-    });
+    draft.origin = Some(Origin { paid: Some(paid), ..draft.origin.unwrap_or_default() });
     draft.check().map_err(|error| LearnError::Schema(error.to_string()))
 }
 

@@ -1,11 +1,13 @@
 //! What a file of any family holds: the registry of families, a line each.
 
+use crate::bought::Bought;
 use crate::completion::Complete;
 use crate::erm::Erm;
 use crate::file::Opened;
 use crate::look::count::Count;
 use crate::look::describe::Describe;
 use crate::look::evaluate::Evaluate;
+use crate::look::outline::Outline;
 use crate::nonconvex::Network;
 use crate::online::Online;
 use crate::online::tally::Tally;
@@ -48,6 +50,13 @@ macro_rules! families {
                 }
             }
 
+            /// What the bounds of its schema cost, where they were bought from records.
+            pub fn bought(&self) -> Option<Bought> {
+                match self {
+                    $(Self::$variant(released) => Bought::of(&released.request().schema),)*
+                }
+            }
+
             /// Checks it ([`verify`]).
             pub fn verify(&self) -> Verdict {
                 match self {
@@ -69,6 +78,8 @@ families! {
     Description(Describe);
     /// What a model is worth.
     Evaluation(Evaluate);
+    /// What stands in the columns of a table without a schema.
+    Outlined(Outline);
     /// Columns chosen.
     Support(Select);
     /// What was learnt of items from ratings.

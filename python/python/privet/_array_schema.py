@@ -1,7 +1,8 @@
 """The schema that an array's bounds amount to.
 
 - ``bounds``: each column is clamped to its bounds and scaled to [-1, 1], a constant 1 is added for the
-  intercept, and rows longer than 1 are scaled to that length.
+  intercept, and rows, all of which are then at least 1 long, are scaled to that length. A regressor's predictions divide
+  by one public length in place of each row's own, so that they are a line in ``X``: ``coef_`` and ``intercept_``.
 - ``data_norm``: columns are taken as they are and rows longer than ``data_norm`` are scaled down; the
   constant column is half as long, so that a model changes with the unit of ``X`` as it should.
 """
@@ -119,6 +120,9 @@ def array_schema(
     draft["clip"] = {"norm": "l2", "radius": usual if radius is None else radius}
     if fit_intercept:
         draft["bias"] = bias
+        if bounds is not None and "bounds" in target and radius is None and not as_libsvm:
+            # With the constant no row is shorter than 1: filled is clipped, but for how predictions are made.
+            draft["clip"]["rows"] = "fill"
     if as_libsvm:
         draft["file"]["format"] = "libsvm"
         draft["libsvm"] = {"features": n_features}

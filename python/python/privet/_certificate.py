@@ -30,7 +30,7 @@ class Plan:
     epsilon: float | None
     """What the certificate will claim; ``None`` without privacy."""
     delta: float | None
-    """Probability with which epsilon may fail."""
+    """What probabilities may differ by beyond the factor exp(epsilon)."""
     neighbours: str
     """``"replace-one"`` or ``"add-remove"``."""
     max_records: int
@@ -96,7 +96,7 @@ class Certificate:
     epsilon: float | None
     """The claim; infinite if the noise was repeatable, ``None`` if there was none."""
     delta: float | None
-    """Probability with which epsilon may fail."""
+    """What probabilities may differ by beyond the factor exp(epsilon)."""
     neighbours: str
     """``"replace-one"`` or ``"add-remove"``."""
     max_records: int

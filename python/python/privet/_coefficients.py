@@ -3,8 +3,9 @@
 Where every feature is a number, its encoding is a straight line within its bounds, and the coefficients
 are those of ``X`` itself: for a row that no bound touches, a classifier's ``decision_function`` and a
 regressor's ``predict`` are ``X @ coef_.T + intercept_``. The bound on a row's norm is one of them: with
-``bounds`` and an intercept it touches every row, unless rows are filled to learn from: then scores divide
-by one public length, and the line holds for every row within the bounds. Where there are categories,
+``bounds`` and an intercept it touches every row of a classifier, whose scores are the line times a positive number of the
+row's own. Rows of a regressor with ``bounds`` are filled to learn from: then predictions divide by one public length, and
+the line holds for every row within the bounds, up to the target's own. Where there are categories,
 logarithms, hats or pairs, the coefficients are those of the encoded columns (``model_.column_names()``).
 Where a model of classes whose rows are neither clipped nor filled takes a centre from every row and makes it as
 long as the clip allows again (``centred-gd``), ``X @ coef_.T + intercept_`` has the signs of

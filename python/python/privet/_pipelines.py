@@ -13,34 +13,35 @@ WHY = (
     "categories, directions) reaches the model around the noise, and the certificate does not cover it. Use "
     "privet.Bounded or privet.SchemaEncoder, which learn nothing, or fit it beforehand on public data"
 )
-DEEP = 12
+DEEP = 40
 """How many callers are looked at."""
 
 
 def warn_of_fitted_transformers(estimator: Any) -> None:
-    """Look for a pipeline among the callers whose last step is this estimator, and at its other steps."""
-    pipeline = _pipeline_of(estimator)
-    if pipeline is None:
-        return
-    names = [type(step).__name__ for _, step in pipeline.steps[:-1] if _learns(step)]
+    """Look for pipelines among the callers whose last step is this estimator, or a pipeline that ends with it, and at
+    their other steps."""
+    names = [type(step).__name__ for step in _steps_before(estimator) if _learns(step)]
     if names:
         warnings.warn(WHY.format(names=" and ".join(names)), FittedTransformerWarning, stacklevel=4)
 
 
-def _pipeline_of(estimator: Any) -> Any:
+def _steps_before(estimator: Any) -> list[Any]:
     if "sklearn.pipeline" not in sys.modules:
-        return None
+        return []
     from sklearn.pipeline import Pipeline
 
-    frame: Any = sys._getframe(1)
+    found: list[Any] = []
+    inner = estimator
+    frame: Any = sys._getframe(2)
     for _ in range(DEEP):
         if frame is None:
-            return None
+            break
         caller = frame.f_locals.get("self")
-        if isinstance(caller, Pipeline) and caller.steps and caller.steps[-1][1] is estimator:
-            return caller
+        if isinstance(caller, Pipeline) and caller is not inner and caller.steps and caller.steps[-1][1] is inner:
+            found = [step for _, step in caller.steps[:-1]] + found
+            inner = caller
         frame = frame.f_back
-    return None
+    return found
 
 
 def _learns(step: Any) -> bool:

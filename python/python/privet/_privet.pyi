@@ -210,6 +210,7 @@ def evaluate_privately(
     delta: float | None,
     neighbours: str,
     threshold: float | None,
+    declared_public: bool,
     seed: int | None,
     paid: Any,
 ) -> Evaluation: ...

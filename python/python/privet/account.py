@@ -236,6 +236,9 @@ def calibrate(
 def of(released: Any) -> Event:
     """The event of a plan, a certificate, counts or a fitted estimator.
 
+    Where what was done was decided on the way from noised answers, within a limit, it is the claim: the events that one
+    run came to prove nothing by themselves. What the bounds of a bought schema cost is not in it; :func:`total` counts it.
+
     >>> from privet import PrivateLogisticRegression
     >>> plan = PrivateLogisticRegression(epsilon=1, bounds=(0, 1)).plan(n_rows=1000, n_features=3)
     >>> of(plan).epsilon(plan.delta) <= 1.0
@@ -244,7 +247,20 @@ def of(released: Any) -> Event:
     document = _document(released)
     if not _promises(document):
         raise ValueError(NO_EVENT)
+    if isinstance(document, Certificate) and document.document.get("filter") is not None:
+        return approximate(
+            document.epsilon, document.delta, neighbours=document.neighbours, max_records=document.max_records
+        )
     return Event(document.events)
+
+
+def _bought(document: Plan | CountPlan | Certificate) -> tuple[str, Event] | None:
+    """What the bounds of a schema cost that were bought from records, by the digest of what they were read off."""
+    if not isinstance(document, Certificate):
+        return None
+    origin = (document.document["request"].get("schema") or {}).get("origin") or {}
+    paid = origin.get("paid")
+    return None if paid is None else (paid["certificate"], Event(json.loads(paid["events"])))
 
 
 def _document(released: Any) -> Plan | CountPlan | Certificate:
@@ -271,7 +287,10 @@ def total(released: Iterable[Any], *, delta: float) -> float:
     """The epsilon of several releases on the same records at ``delta``: estimators, counts, certificates or
     plans.
 
-    Infinite if one of them is not private.
+    Infinite if one of them is not private. What the bounds of a schema cost that were bought from the records is counted
+    too, once, unless the release that they were read off is among ``released``. It holds if budgets and number of the
+    releases were fixed without looking at earlier ones; otherwise only a limit set beforehand covers them
+    (:class:`privet.Ledger`).
 
     >>> from privet import PrivateLogisticRegression
     >>> plan = PrivateLogisticRegression(epsilon=1, bounds=(0, 1)).plan(n_rows=1000, n_features=3)
@@ -283,5 +302,8 @@ def total(released: Iterable[Any], *, delta: float) -> float:
         return 0.0
     if not all(map(_promises, documents)):
         return float("inf")
-    first, *others = (of(document) for document in documents)
+    digests = {d.document.get("digest") for d in documents if isinstance(d, Certificate)}
+    bought = dict(filter(None, map(_bought, documents)))
+    schemas = [event for digest, event in bought.items() if digest not in digests]
+    first, *others = [*(of(document) for document in documents), *schemas]
     return sum(others, start=first).epsilon(delta)

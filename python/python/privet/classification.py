@@ -172,7 +172,7 @@ class PrivateLogisticRegression(_Probabilities):
     epsilon : float
         The privacy budget. Smaller is more private; privet picks none for you.
     delta : float, optional
-        Probability with which epsilon may fail; 0 asks for pure epsilon. 1/n_rows² unless given.
+        What probabilities may differ by beyond the factor exp(epsilon); 0 asks for pure epsilon. 1/n_rows² unless given.
     method : str
         The learner; ``"auto"`` chooses by a fixed rule from public facts. ``python -m privet methods``
         lists them.

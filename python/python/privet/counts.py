@@ -46,7 +46,7 @@ class CountPlan:
     epsilon: float
     """What the certificate will claim."""
     delta: float
-    """Probability with which epsilon may fail."""
+    """What probabilities may differ by beyond the factor exp(epsilon)."""
     neighbours: str
     """``"replace-one"`` or ``"add-remove"``."""
     max_records: int

@@ -112,6 +112,7 @@ def evaluate(
     n_rows: int | None = None,
     groups: Any = None,
     threshold: float | None = None,
+    model_is_public: bool = False,
     ledger: Any = None,
     random_state: Any = None,
 ) -> Worth:
@@ -133,6 +134,9 @@ def evaluate(
         As for ``fit``; ``groups`` where the model's schema has a unit.
     threshold : float, optional
         Above which probability the second of two classes is predicted, from public knowledge (such as costs).
+    model_is_public : bool, optional
+        With ``epsilon`` the noise is for a public model: one with a guarantee, or one that you declare to be public, made
+        without these records. The certificate states that you said so.
     ledger : privet.Ledger, optional
         Who pays.
     """
@@ -151,6 +155,12 @@ def evaluate(
             stacklevel=2,
         )
         return Worth(json.loads(_privet.evaluate_exactly(model.model_, features, labels, threshold)))
+    if not model.certificate_.private and not model_is_public:
+        raise ValueError(
+            "the model has no guarantee: what it says of one record may give away others, and the noise of an evaluation "
+            "is for what a public model says; accepted are a model that was fitted privately, or model_is_public=True for "
+            "one that was made without these records"
+        )
     schema = Schema._of(model.model_.schema())
     private_count = neighbours == "add-remove" or schema.unit is not None
     if n_rows is None and private_count:
@@ -167,6 +177,7 @@ def evaluate(
         delta=optional_number("delta", delta),
         neighbours=neighbours,
         threshold=threshold,
+        declared_public=bool(model_is_public),
         seed=seed_of(random_state, stacklevel=3),
         paid=paid_by(ledger),
     )

@@ -12,6 +12,7 @@ from privet import _privet
 from privet._base import PrivateEstimator
 from privet._certificate import Certificate, Plan
 from privet._numbers import optional_number, whole
+from privet._pipelines import warn_of_fitted_transformers
 from privet.classification import _Classifier
 from privet.regression import _Regressor
 from privet.schema import Schema, as_schema
@@ -147,6 +148,7 @@ class PrivateNeighbors(PrivateEstimator):
 
     def fit(self, X: Any, y: Any, *, groups: Any = None, **refused: Any) -> Any:
         """Not without questions."""
+        warn_of_fitted_transformers(self)
         raise TypeError("there is no model to fit: call answer(X, y, questions=...)")
 
     def answer(

@@ -26,6 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from privet import _privet, _tables
 from privet._certificate import Certificate
 from privet._numbers import WHY_EPSILON, optional_number, whole
+from privet._pipelines import warn_of_fitted_transformers
 from privet._rows import rows_missing
 from privet._seeds import seed_of
 from privet.counts import _given
@@ -106,6 +107,7 @@ class PrivateTuner(BaseEstimator):
     def fit(self, X: Any, y: Any, groups: Any = None, *, ledger: Any = None) -> PrivateTuner:
         """Tune on the rows of a frame, a mapping from names to columns, or an array in the order of the schema;
         ``ledger`` pays, and refuses what would exceed its limit."""
+        warn_of_fitted_transformers(self)
         public = as_schema(self.schema)
         private_count = self.neighbours == "add-remove" or public.unit is not None
         if private_count and self.n_rows is None:

@@ -16,6 +16,7 @@ from privet import _privet, _tables, _teachers
 from privet._base import _plain_numbers
 from privet._certificate import Certificate, Plan
 from privet._numbers import optional_number, whole
+from privet._pipelines import warn_of_fitted_transformers
 from privet.classification import _Classifier
 from privet.schema import Schema, as_schema
 
@@ -190,6 +191,7 @@ class PrivateVote(_Classifier):
         public : array or frame of shape (n_public, n_features)
             Rows that nobody needs to protect, with the columns of ``X``. They must not depend on it.
         """
+        warn_of_fitted_transformers(self)
         if public is None:
             raise ValueError(
                 "public is missing: rows that teachers vote on, with the columns of X; they are not protected"

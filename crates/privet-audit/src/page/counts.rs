@@ -33,7 +33,8 @@ pub(super) fn counts(
     );
     let options = AttackOptions { runs: options.runs.max(LEAST_RUNS), ..*options };
     for subject in subjects()? {
-        let Subject { law, budget, neighbours, max_records } = subject;
+        let Subject { budget, neighbours, max_records } = subject;
+        let law = counts::law(&subject);
         let what = format!("{} {neighbours} {}", law.name(), max_records.unwrap_or(1));
         progress.step(OTHER, &format!("counts, {what}"));
         let found = counts::audit(&subject, &options, &())?;

@@ -5,20 +5,11 @@
 //! `scripts/browser.sh` installs one, and `PRIVET_REQUIRE_BROWSER=1` makes its absence a failure.
 
 use crate::fixture::{EPSILONS, HOSTILE, races, suite, text};
-use privet_bench::report::html::{POLICY, escape};
+use privet_bench::browser::{LISTEN, browser, framed, measured, ran};
+use privet_bench::report::html::POLICY;
 use privet_bench::report::{Format, Results, written};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-
-/// Long enough for a machine with much else to do.
-const PATIENCE: Duration = Duration::from_secs(600);
-
-/// Counts what went wrong; stands first in the page.
-const LISTEN: &str = "<script>let wrong = 0; \
-    addEventListener('error', () => wrong++, true); \
-    addEventListener('securitypolicyviolation', () => wrong++);</script>";
+use std::path::Path;
 
 /// Measures the layout and writes what it found into attributes of the outermost root.
 const MEASURE: &str = "<script>addEventListener('load', () => { \
@@ -42,70 +33,6 @@ const MEASURE: &str = "<script>addEventListener('load', () => { \
         return a.left < b.left - 1 || a.right > b.right + 1 || a.bottom > b.bottom + 1; }).length); \
 });</script>";
 
-fn browser() -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os("PRIVET_BROWSER") {
-        return Some(named.into());
-    }
-    let path = std::env::var_os("PATH")?;
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    std::env::split_paths(&path)
-        .flat_map(|folder| names.map(|name| folder.join(name)))
-        .find(|file| file.is_file())
-}
-
-/// Runs the browser to its end and returns what it said.
-fn ran(
-    browser: &Path,
-    folder: &Path,
-    dark: bool,
-    width: u32,
-    more: &[String],
-) -> (Vec<u8>, String) {
-    let profile = tempfile::tempdir_in(folder).unwrap();
-    let (out, log) = (profile.path().join("out"), profile.path().join("log"));
-    let file = |path: &Path| std::fs::File::create(path).unwrap();
-    let mut child = Command::new(browser)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
-        .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
-        .args(["--disable-dev-shm-usage", "--hide-scrollbars", "--enable-logging=stderr"])
-        .arg(format!("--user-data-dir={}", profile.path().join("profile").display()))
-        .arg(format!("--blink-settings=preferredColorScheme={}", u8::from(!dark)))
-        .arg(format!("--window-size={width},4000"))
-        .args(more)
-        .stdin(Stdio::null())
-        .stdout(file(&out))
-        .stderr(file(&log))
-        .spawn()
-        .unwrap();
-    let started = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            break status;
-        }
-        if started.elapsed() > PATIENCE {
-            let _ = child.kill();
-            let _ = child.wait();
-            panic!(
-                "the browser did not end: {}",
-                std::fs::read_to_string(&log).unwrap_or_default()
-            );
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    };
-    let log = String::from_utf8_lossy(&std::fs::read(&log).unwrap()).into_owned();
-    assert!(status.success(), "{status}: {log}");
-    (std::fs::read(&out).unwrap(), log)
-}
-
-/// The attributes that the measuring script left.
-fn measured(dom: &str) -> BTreeMap<String, String> {
-    let root = dom.split_once("<html").unwrap().1.split_once('>').unwrap().0;
-    let pairs = root.split(" data-").skip(1).filter_map(|pair| pair.split_once("=\""));
-    pairs
-        .map(|(name, value)| (name.into(), value.trim_end().trim_end_matches('"').into()))
-        .collect()
-}
-
 /// How many pixels of each colour.
 fn pixels(file: &Path) -> (u32, BTreeMap<[u8; 3], usize>) {
     let decoder = png::Decoder::new(std::io::BufReader::new(std::fs::File::open(file).unwrap()));
@@ -121,16 +48,7 @@ fn pixels(file: &Path) -> (u32, BTreeMap<[u8; 3], usize>) {
 
 #[test]
 fn the_page_is_right_in_a_browser() {
-    let Some(browser) = browser() else {
-        assert!(
-            std::env::var_os("PRIVET_REQUIRE_BROWSER").is_none(),
-            "no Chromium on the PATH: scripts/browser.sh installs it"
-        );
-        eprintln!(
-            "SKIPPED: the page in a browser: no Chromium on the PATH (scripts/browser.sh installs it)"
-        );
-        return;
-    };
+    let Some(browser) = browser() else { return };
     let sets = [("adult", 84.0), ("covtype", 71.3), (HOSTILE, 70.0)];
     let files = [
         suite("iyengar-logistic", &sets, "accuracy"),
@@ -152,15 +70,7 @@ fn the_page_is_right_in_a_browser() {
         .replacen("</body>", &format!("{MEASURE}</body>"), 1);
 
     for (dark, width, least) in [(false, 1400, 400), (true, 400, 340)] {
-        // A window is never narrower than 500 pixels, a frame may be.
-        let framed = folder.path().join("framed.html");
-        let frame = format!(
-            "<!doctype html><html><body style=\"margin:0\"><iframe style=\"border:0;width:{width}px;\
-             height:4000px\" srcdoc=\"{}\"></iframe></body></html>",
-            escape(&watched)
-        );
-        std::fs::write(&framed, frame).unwrap();
-        let url = format!("file://{}", framed.display());
+        let url = framed(folder.path(), &watched, width);
         let (dom, _) = ran(&browser, folder.path(), dark, width, &["--dump-dom".into(), url]);
         let found = measured(&String::from_utf8_lossy(&dom));
         let get = |name: &str| found.get(name).map_or("missing", String::as_str);

@@ -38,11 +38,23 @@ pub fn page(released: &Loaded, verdict: &Verdict) -> String {
         "<p class=\"{class}\">{}</p>",
         lines(&inspect::promise(certificate, verdict))
     );
-    if let Some(guarantee) = verdict.guarantee.as_ref().filter(|_| holds) {
-        attacker(guarantee, &pairs(released, guarantee), &mut page);
+    if let Some(line) = inspect::with_schema(released, verdict) {
+        let _ = writeln!(page, "<p class=\"claim\">{}</p>", escape(&line));
     }
-    page.push_str("<h2>On these public facts</h2>\n<p>Nothing of this was looked up in the records; whoever signs \
-                   vouches that it is public.</p>\n");
+    if let Some((whole, events)) = inspect::together(released, verdict) {
+        let pairs = curve(events.as_ref(), (whole.epsilon, whole.delta), POINTS);
+        attacker(&whole, &pairs, &mut page);
+    }
+    let looked_up = match released.bought() {
+        None => {
+            "Nothing of this was looked up in the records; whoever signs vouches that it is public."
+        }
+        Some(_) => {
+            "Bounds and categories were looked up in the records, privately and at the price stated above (origin, below); \
+             whoever signs vouches that everything else is public."
+        }
+    };
+    let _ = writeln!(page, "<h2>On these public facts</h2>\n<p>{looked_up}</p>");
     for line in facts.lines() {
         let _ = writeln!(page, "<p class=\"quiet\">{}</p>", escape(line.trim()));
     }
@@ -65,19 +77,13 @@ pub fn page(released: &Loaded, verdict: &Verdict) -> String {
     page
 }
 
-/// The points of the curve that are proved: of events that were planned, or the claim alone.
-fn pairs(released: &Loaded, guarantee: &Guarantee) -> Vec<(f64, f64)> {
-    let certificate = released.certificate();
-    let events = certificate.events.as_ref().filter(|_| certificate.filter.is_none());
-    curve(events, (guarantee.epsilon, guarantee.delta), POINTS)
-}
-
 /// What an attacker gains, as numbers and as a picture.
 fn attacker(guarantee: &Guarantee, pairs: &[(f64, f64)], page: &mut String) {
-    let right = 100.0 * best_guess(pairs);
+    // What is called "at most" is rounded up.
+    let right = (1000.0 * best_guess(pairs)).ceil() / 10.0;
     let _ = write!(
         page,
-        "<h2>What an attacker gains</h2>\n<p>Somebody who knows every other record and sees this release wants to \
+        "<h2>What an attacker gains</h2>\n<p>Somebody who knows every other record and sees this file wants to \
          tell two cases about {} apart. If both are equally likely, the best guess is right in at most {right:.1} \
          of 100 cases; without the release in 50.</p>\n<table><thead><tr><th scope=\"col\">falsely accused, of \
          100</th><th scope=\"col\">rightly accused, at most</th></tr></thead><tbody>\n",
@@ -88,13 +94,19 @@ fn attacker(guarantee: &Guarantee, pairs: &[(f64, f64)], page: &mut String) {
             page,
             "<tr><th scope=\"row\">{}</th><td>{}</td></tr>",
             short(100.0 * rate),
-            short(100.0 * true_rate(pairs, rate))
+            short(up(100.0 * true_rate(pairs, rate)))
         );
     }
     page.push_str("</tbody></table>\n");
     if pairs.len() > 2 {
         page.push_str(&drawn(pairs));
     }
+}
+
+/// The next number of three digits.
+fn up(share: f64) -> f64 {
+    let unit = 10_f64.powf(share.max(1e-12).log10().floor() - 2.0);
+    ((share / unit).ceil() * unit).min(100.0)
 }
 
 /// δ(ε) on a logarithmic scale.
@@ -124,15 +136,19 @@ fn drawn(pairs: &[(f64, f64)]) -> String {
     }
     let mut path = String::new();
     for (place, (epsilon, delta)) in shown.iter().enumerate() {
-        let letter = if place == 0 { 'M' } else { 'L' };
-        let _ = write!(path, "{letter}{:.1} {:.1}", across.at(*epsilon), up.at(*delta));
+        // δ falls as ε grows: to the right of a point its δ still holds, so that every point of the stairs does.
+        let (x, y) = (across.at(*epsilon), up.at(*delta));
+        let _ = match place {
+            0 => write!(path, "M{x:.1} {y:.1}"),
+            _ => write!(path, "H{x:.1}V{y:.1}"),
+        };
     }
     let _ = write!(picture, "<path class=\"line\" d=\"{path}\"/>");
     svg::text(&mut picture, (WIDTH - 14.0, BOTTOM + 32.0), "end", "name", "ε");
     svg::text(&mut picture, (LEFT, 8.0 + 4.0), "start", "name", "δ");
     picture.push_str("</svg>");
     format!(
-        "<figure>\n<figcaption>The same guarantee at other ε: each point (ε, δ) of the line holds.</figcaption>\n\
+        "<figure>\n<figcaption>The same guarantee at other ε: it holds at every point (ε, δ) of the line.</figcaption>\n\
          {picture}\n</figure>\n"
     )
 }
@@ -152,9 +168,18 @@ fn schema(schema: &Value, page: &mut String) {
     rows.extend(part("unit").map(|value| named("unit", value)));
     let columns = part("columns").and_then(Value::as_array).into_iter().flatten();
     rows.extend(columns.map(|column| named("", column)));
-    for name in ["clip", "bias", "invalid", "libsvm", "pairs"] {
-        rows.extend(part(name).map(|value| (name.to_string(), value.clone())));
-    }
+    // The events are what `verify` re-checks; nobody reads them on paper.
+    let told = |name: &str, value: &Value| {
+        let mut value = value.clone();
+        if let Some(paid) = value.get_mut("paid").and_then(Value::as_object_mut) {
+            paid.remove("events");
+        }
+        (name.to_string(), value)
+    };
+    const APART: [&str; 3] = ["target", "unit", "columns"];
+    let rest = schema.as_object().into_iter().flatten();
+    let rest = rest.filter(|(name, value)| !APART.contains(&name.as_str()) && !value.is_null());
+    rows.extend(rest.map(|(name, value)| told(name, value)));
     if rows.is_empty() {
         return;
     }

@@ -81,7 +81,7 @@ pub struct Complete {
     epsilon: Option<f64>,
     #[arg(
         long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
-        help = format!("Probability δ with which ε may fail: {DELTA} [default: 1/N², N the declared number of users]"),
+        help = format!("What probabilities may differ by beyond e^ε, δ: {DELTA} [default: 1/N², N the declared number of users]"),
     )]
     delta: Option<f64>,
     /// Whose difference must not show: one user exchanged for another, or one added or removed

@@ -57,7 +57,7 @@ pub struct Count {
     epsilon: Option<f64>,
     #[arg(
         long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
-        help = format!("Probability δ with which ε may fail: {DELTA}. Above 0 it makes many releases \
+        help = format!("What probabilities may differ by beyond e^ε, δ: {DELTA}. Above 0 it makes many releases \
                         less noisy [default: 0]"),
     )]
     delta: Option<f64>,

@@ -53,7 +53,7 @@ pub struct Describe {
     epsilon: f64,
     #[arg(
         long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
-        help = format!("Probability δ with which ε may fail: {DELTA}; 0 needs far more noise where there are \
+        help = format!("What probabilities may differ by beyond e^ε, δ: {DELTA}; 0 needs far more noise where there are \
                         many columns [default: 1/rows²]"),
     )]
     delta: Option<f64>,

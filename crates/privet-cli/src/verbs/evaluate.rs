@@ -13,8 +13,9 @@ use clap::Args;
 use privet_core::{DELTA, EPSILON, Neighbours, Range, Relation};
 use privet_data::read::{Purpose, ReadOptions, read};
 use privet_data::{Dataset, Schema};
+use privet_learn::file::{self, Seal};
 use privet_learn::look::evaluate::{
-    Evaluate as Task, Form, Measures, THRESHOLD, Worth, threshold_by_cost,
+    Evaluate as Task, Form, Measures, THRESHOLD, Worth, taken_for_public, threshold_by_cost,
 };
 use privet_learn::{LearnError, Plan, Released, plan};
 use serde_json::Value;
@@ -41,6 +42,9 @@ Without --epsilon all of it is computed from the rows without noise and is NOT p
 only if you may see those rows, and publish none of it. With --epsilon everything that is shown,
 the number of rows and the warnings included, comes from one noised release with a certificate,
 written to --out; numbers then have intervals for the noise. It spends budget, as training does.
+The model must be public then: one that was released with a guarantee that holds, or that you
+declare to be public (--model-is-public). What it was learnt with adds to this: `privet total`.
+Log loss counts a probability below 1 % as 1 %, with and without --epsilon.
 
 A decision threshold for two classes is given (--threshold) or follows from what errors cost
 (--costs MISSED:FALSE_ALARM), from those numbers alone; `privet predict` takes the same flags.
@@ -74,7 +78,7 @@ pub struct Evaluate {
     #[arg(
         long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
         requires = "epsilon",
-        help = format!("Probability δ with which ε may fail: {DELTA}; 0 asks for pure ε [default: 1/N², N \
+        help = format!("What probabilities may differ by beyond e^ε, δ: {DELTA}; 0 asks for pure ε [default: 1/N², N \
                         the number of rows]"),
     )]
     delta: Option<f64>,
@@ -86,6 +90,10 @@ pub struct Evaluate {
     /// rows) [default: that of the file]
     #[arg(long, value_name = "N", value_parser = settings::rows, requires = "epsilon")]
     rows: Option<u64>,
+    /// The model is public, made without these records, though its file has no guarantee that holds;
+    /// the certificate states that you said so
+    #[arg(long, requires = "epsilon")]
+    model_is_public: bool,
     #[command(flatten)]
     releasing: PerhapsReleasing,
 }
@@ -188,8 +196,11 @@ impl Evaluate {
         if self.rows.is_none() && !relation.count_is_public() {
             return Err(rows_needed(relation));
         }
+        let guarantee = file::load_any(&self.model, Seal::Required)?.verify().guarantee;
+        taken_for_public(guarantee.as_ref(), self.model_is_public)?;
         let digest = model.digest().unwrap_or_default().to_string();
-        let task = Task { model: digest, says: model.says(), threshold };
+        let declared_public = self.model_is_public;
+        let task = Task { model: digest, says: model.says(), threshold, declared_public };
         let planned = |rows: u64| -> Result<Plan<Task>, Failure> {
             let budget = (epsilon, self.delta);
             let request = task.clone().request(schema, rows, neighbours, budget);

@@ -1,9 +1,10 @@
 //! `privet explain`: what a budget means, for somebody who has to choose one.
 
 use crate::failure::Failure;
-use crate::odds::{FALSE_RATES, best_guess, suspicion, true_rate};
+use crate::odds::{FALSE_RATES, SLACK, best_guess, beyond, suspicion, true_rate};
 use crate::output::{self, number};
 use crate::settings::{self, within};
+use crate::words;
 use clap::Args;
 use privet_core::{Budget, DELTA, EPSILON};
 use serde_json::json;
@@ -18,7 +19,9 @@ const PRIORS: [f64; 3] = [0.01, 0.1, 0.5];
 Says what a privacy budget means: how much surer an attacker who knows all other records can become
 about one person, how often the best possible accusation is right, and what δ adds to that for a
 table of so many rows. These are bounds for the best attack there can be, on any release with that
-guarantee. docs/choosing.md says which budget, method and accuracy go together.",
+guarantee, rounded up. δ is not the probability with which the factor e^ε fails: it is what the
+probabilities may differ by beyond that factor, and a suspicion may grow by 1.1 times the factor and
+more with a probability of up to 11 δ. docs/choosing.md says which budget, method and accuracy go together.",
     after_help = "\
 Examples:
   privet explain --epsilon 1 --delta 1e-6 --rows 20000
@@ -54,7 +57,7 @@ impl Explain {
             let rates =
                 FALSE_RATES.map(|rate| json!({"false": rate, "true": true_rate(&pairs, rate)}));
             let grown =
-                PRIORS.map(|prior| json!({"before": prior, "after": suspicion(epsilon, prior)}));
+                PRIORS.map(|prior| json!({"before": prior, "after": suspicion(pairs[0], prior)}));
             return output::print_json(&json!({
                 "epsilon": epsilon,
                 "delta": delta,
@@ -62,22 +65,40 @@ impl Explain {
                 "best_guess": best_guess(&pairs),
                 "accusations": rates,
                 "suspicions": grown,
+                "suspicions_beyond": beyond(delta),
                 "rows": self.rows,
             }));
         }
-        output::print(&in_words(epsilon, delta, self.rows))
+        output::print(&folded(&in_words(epsilon, delta, self.rows)))
     }
 }
 
-/// A share as a percentage that a person reads at a glance.
+/// The same with no line wider than a terminal.
+fn folded(text: &str) -> String {
+    let fold = |line: &str| match line.chars().count() > 80 {
+        false => format!("{line}\n"),
+        true => {
+            words::wrapped(line.trim_start(), &" ".repeat(line.len() - line.trim_start().len()))
+        }
+    };
+    text.lines().map(fold).collect()
+}
+
+/// A share as a percentage.
 fn per_cent(share: f64) -> String {
+    format!("{} %", number(100.0 * share))
+}
+
+/// A bound on a share as a percentage that a person reads at a glance, rounded up.
+fn at_most(share: f64) -> String {
     let shown = 100.0 * share;
+    // What rounding left of a number that has few digits is not rounded up once more.
+    let up = |digits: f64| (shown * digits * (1.0 - 1e-12)).ceil() / digits;
     match shown {
-        shown if shown >= 99.95 => "nearly 100 %".into(),
-        shown if shown >= 10.0 => format!("{shown:.0} %"),
-        shown if shown >= 1.0 => format!("{shown:.1} %"),
-        shown if shown >= 0.1 => format!("{shown:.2} %"),
-        shown => format!("{} %", number(shown)),
+        shown if shown > 99.9 => "nearly 100 %".into(),
+        shown if shown >= 10.0 => format!("{} %", number(up(10.0))),
+        shown if shown >= 1.0 => format!("{} %", number(up(100.0))),
+        _ => format!("{} %", number(up(1000.0))),
     }
 }
 
@@ -86,27 +107,34 @@ fn in_words(epsilon: f64, delta: f64, rows: Option<u64>) -> String {
     let mut text = format!(
         "ε = {}, δ = {}\n\n\
          Whether a person's record is in the table or another in its place changes the probability\n\
-         of anything that is published at most by the factor e^ε = {}.\n\n\
+         of anything that is published at most by the factor e^ε = {}{}.\n\n\
          What that allows somebody who knows every other record:\n",
         number(epsilon),
         number(delta),
-        number(epsilon.exp())
+        number(epsilon.exp()),
+        if delta == 0.0 { "" } else { ", plus δ" }
     );
     text.push_str(&format!(
-        "  between two cases that are equally likely, the best guess is right {} of the time\n",
-        per_cent(best_guess(&pairs))
+        "  of two equally likely cases the best guess is right at most {} of the time\n",
+        at_most(best_guess(&pairs))
     ));
     for prior in PRIORS {
         text.push_str(&format!(
             "  a suspicion of {} can grow to {}\n",
             per_cent(prior),
-            per_cent(suspicion(epsilon, prior))
+            at_most(suspicion(pairs[0], prior))
+        ));
+    }
+    if delta > 0.0 {
+        text.push_str(&format!(
+            "  (by {SLACK} times the factor; beyond with a probability of at most 11 δ = {})\n",
+            number(beyond(delta))
         ));
     }
     let mut table =
         vec![vec!["accused falsely".to_string(), "accused rightly, at most".to_string()]];
     for rate in FALSE_RATES {
-        table.push(vec![per_cent(rate), per_cent(true_rate(&pairs, rate))]);
+        table.push(vec![per_cent(rate), at_most(true_rate(&pairs, rate))]);
     }
     text.push_str(&format!("\n{}", output::table(&table)));
     text.push_str(&format!("\n{}", of_delta(delta, rows)));
@@ -124,7 +152,10 @@ fn in_words(epsilon: f64, delta: f64, rows: Option<u64>) -> String {
 fn of_delta(delta: f64, rows: Option<u64>) -> String {
     let chance = match delta {
         0.0 => return "δ = 0: the factor holds always.\n".into(),
-        delta => format!("δ = {}: the factor holds but for a probability of that", number(delta)),
+        delta => format!(
+            "δ = {}: beyond the factor, probabilities may differ by that much",
+            number(delta)
+        ),
     };
     match rows {
         None => format!("{chance}. It should be far below 1 over the number of rows.\n"),
@@ -138,7 +169,7 @@ fn of_delta(delta: f64, rows: Option<u64>) -> String {
                 _ => "That is small enough to leave out of account",
             };
             format!(
-                "{chance}.\n  Over {rows} rows, the chances add up to {}. {verdict}.\n",
+                "{chance}.\n  Over {rows} rows that adds up to {}. {verdict}.\n",
                 number(expected)
             )
         }

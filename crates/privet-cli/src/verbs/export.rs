@@ -21,6 +21,10 @@ It costs no budget: the model is public in the sense of its certificate.
   sql    one query that SQLite and DuckDB understand, on a table with the model's columns
   csv    encoded columns with their weights
 
+Where `privet predict` refuses a row, since a cell is missing that may not be, its prediction is empty (NULL, or no
+text). A table that lacks a column is refused. A text that is no number, in a column of numbers, is an error in DuckDB
+and 0 in SQLite: check such columns first.
+
 Scores agree with privet's to about seven digits: privet rounds rows to 24 bits and other programs do not.
 Models of images, sparse files, hashed categories or random waves, and networks, are refused.",
     after_help = "\

@@ -10,6 +10,7 @@ use clap::Args;
 use privet_core::printable;
 use privet_data::Encoding;
 use privet_data::schema::Rows;
+use privet_dp::account::{self, Event, Guarantee};
 use privet_dp::gate::Certificate;
 use privet_dp::noise::Origin;
 use privet_learn::certainty::{Certainty, Surety, Weighed};
@@ -17,6 +18,7 @@ use privet_learn::file::{self, Seal};
 use privet_learn::look::count::Count;
 use privet_learn::look::describe::{Describe, Summary};
 use privet_learn::look::evaluate::{Evaluate, Worth};
+use privet_learn::look::outline::{Outline, Suggestion, suggested};
 use privet_learn::model::Model;
 use privet_learn::online::Stream;
 use privet_learn::online::tally::Tally;
@@ -121,6 +123,8 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
     let (purpose, facts, _) = told(released);
     section("What it is", purpose);
     section("What it can reveal", promise(certificate, verdict));
+    let spent = with_schema(released, verdict);
+    section("", spent.map_or(String::new(), |line| words::wrapped(&line, "  ")));
     let noise = noise(released, verdict);
     section("Noise", noise.iter().map(|line| words::wrapped(line, "  ")).collect());
     section("From these public facts", facts);
@@ -182,6 +186,13 @@ pub(crate) fn told(released: &Loaded) -> (String, String, &'static str) {
             );
             (words::wrapped(&purpose, "  "), facts(found), found.request().task.noised())
         }
+        Loaded::Outlined(found) => {
+            let columns = found.request().task.columns.len();
+            let purpose = format!(
+                "What enough people hold in {columns} columns of a table: numbers by bins, dates by years, texts."
+            );
+            (words::wrapped(&purpose, "  "), facts(found), found.request().task.noised())
+        }
         Loaded::Support(support) => {
             let purpose = words::wrapped(&select::purpose(support), "  ");
             (purpose, facts(support), support.request().task.noised())
@@ -240,6 +251,7 @@ pub(crate) fn shown(released: &Loaded) -> Vec<(&'static str, String)> {
             let worth = Worth::of(found.request(), found.artefact());
             section("Worth", worth.map_or(String::new(), |worth| worth::table(&worth)));
         }
+        Loaded::Outlined(found) => section("Columns", outlined(found)),
         Loaded::Support(support) => section("Columns", select::list(support)),
         Loaded::Labels(labels) => section("Labels", vote::list(labels)),
         Loaded::Answers(answered) => section("Answers", neighbours::list(answered)),
@@ -272,6 +284,23 @@ pub(crate) fn shown(released: &Loaded) -> Vec<(&'static str, String)> {
         }
     }
     all
+}
+
+/// What each column seems to hold.
+fn outlined(found: &Released<Outline>) -> String {
+    let rows: Vec<Vec<String>> = suggested(found)
+        .into_iter()
+        .map(|column| {
+            let what = match &column.what {
+                Suggestion::Number(low, high) => format!("{} to {}", number(*low), number(*high)),
+                Suggestion::Dates(first, last) => format!("dates of {first} to {last}"),
+                Suggestion::Category(texts) => texts.join(", "),
+                Suggestion::Nothing => "nothing that stands out of the noise".into(),
+            };
+            vec![printable(&column.name).into_owned(), described::cut(&what, 60)]
+        })
+        .collect();
+    output::table(&rows)
 }
 
 /// The newest release of a stream, a line a number.
@@ -335,6 +364,31 @@ pub(crate) fn promise(certificate: &Certificate, verdict: &Verdict) -> String {
         }
     }
     text
+}
+
+/// What the file gives away where the bounds in it were bought from the records, in words.
+pub(crate) fn with_schema(released: &Loaded, verdict: &Verdict) -> Option<String> {
+    let (whole, _) = together(released, verdict)?;
+    let bought = released.bought()?.guarantee;
+    Some(format!(
+        "The file also holds its schema, whose bounds were bought from the records at {}: whoever sees it has seen both, \
+         {} together.",
+        words::budget(bought.epsilon, bought.delta),
+        words::budget(whole.epsilon, whole.delta)
+    ))
+}
+
+/// The guarantee of a release whose claim holds together with what the bounds of its schema cost, and the events that
+/// prove it where they were planned.
+pub(crate) fn together(released: &Loaded, verdict: &Verdict) -> Option<(Guarantee, Option<Event>)> {
+    let certificate = released.certificate();
+    let claim = verdict.guarantee.filter(|_| claims(certificate) && verdict.valid)?;
+    let planned = certificate.events.clone().filter(|_| certificate.filter.is_none());
+    let Some(bought) = released.bought() else { return Some((claim, planned)) };
+    let prices = [claim, bought.guarantee].map(|one| (one.epsilon, one.delta));
+    let (epsilon, delta) = account::compose::basic(&prices);
+    let events = planned.map(|events| Event::All(vec![bought.events, events]));
+    Some((Guarantee { epsilon, delta, ..claim }, events))
 }
 
 fn facts<T: Task>(released: &Released<T>) -> String {

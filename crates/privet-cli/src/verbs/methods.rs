@@ -109,12 +109,11 @@ fn in_words((name, summary, source, guarantee, settings): &Line) -> String {
             words::wrapped(&line, "      ")
         })
         .collect();
+    let named = |name: &str, text: &str| words::wrapped(&format!("{name}: {text}"), "    ");
     format!(
-        "{}\n{}    guarantee: {}\n    source:    {}\n    settings (--set NAME=VALUE):\n{}",
-        name,
+        "{name}\n{}{}{}    settings (--set NAME=VALUE):\n{settings}",
         words::wrapped(summary, "    "),
-        guarantee,
-        source,
-        settings,
+        named("guarantee", guarantee),
+        named("source", source),
     )
 }

@@ -80,7 +80,7 @@ pub struct Neighbours {
     epsilon: Option<f64>,
     #[arg(
         long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
-        help = format!("Probability δ with which ε may fail: {DELTA}, but not 0 \
+        help = format!("What probabilities may differ by beyond e^ε, δ: {DELTA}, but not 0 \
                         [default: 1/N², N the number of rows]"),
     )]
     delta: Option<f64>,

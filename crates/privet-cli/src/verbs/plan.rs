@@ -185,7 +185,7 @@ fn row_json(row: &Row) -> Value {
 fn in_words(rows: &[Row]) -> Result<(), Failure> {
     if let Some(plan) = rows.iter().find_map(|row| row.outcome.as_ref().ok()) {
         let facts = plan.facts();
-        say!(
+        let declared = format!(
             "{} rows declared, {} encoded columns of length at most {}, {} linear problem{}, {} \
              neighbours, unit: {}",
             facts.rows,
@@ -196,21 +196,15 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
             facts.neighbours,
             facts.unit,
         );
+        say!("{}", words::wrapped(&declared, "").trim_end());
         if let Some(budget) = plan.request().budget {
             say!("asked for {}", words::budget(budget.epsilon(), budget.delta()));
         }
     }
-    let header = [
-        "method",
-        "constants",
-        "noise",
-        "other settings",
-        "predicted excess",
-        "proved ε",
-        "at δ",
-        "arithmetic",
-    ];
+    let header = ["method", "constants", "predicted excess", "ε", "δ", "proved"];
     let mut cells = vec![header.map(String::from).to_vec()];
+    // Noise and settings stand below each line: beside it they are wider than a terminal.
+    let mut below: Vec<String> = Vec::new();
     let mut remarks: Vec<(String, Vec<String>)> = Vec::new();
     let mut remark = |words: String, row: &Row| {
         let who = format!("{} {}", row.method, row.calibration);
@@ -229,9 +223,12 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
         match &row.outcome {
             Ok(plan) => {
                 let (noise, other) = words::settings(&plan.settings());
+                let told = [("noise", noise), ("settings", other)];
+                let told = told.iter().filter(|(_, words)| words != "–");
+                let told: Vec<String> =
+                    told.map(|(name, words)| format!("{name}: {words}")).collect();
+                below.push(words::wrapped(&told.join("; "), "    "));
                 line.extend([
-                    noise,
-                    other,
                     plan.predicted_excess().map_or("–".into(), number),
                     plan.guarantee().map_or("none".into(), |g| number(g.epsilon)),
                     plan.guarantee().map_or("–".into(), |g| number(g.delta)),
@@ -244,12 +241,20 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
             }
             Err(error) => {
                 line.push("refused".into());
+                below.push(String::new());
                 remark(format!("refused: {error}"), row);
             }
         }
         cells.push(line);
     }
-    let mut text = output::table(&cells);
+    let table = output::table(&cells);
+    let (head, lines) =
+        table.split_at(table.match_indices('\n').nth(1).map_or(0, |(at, _)| at + 1));
+    let mut text = head.to_string();
+    for (line, below) in lines.lines().zip(&below) {
+        let below = if below.trim().is_empty() { "" } else { below.as_str() };
+        text.push_str(&format!("{line}\n{below}"));
+    }
     if !remarks.is_empty() {
         text.push('\n');
     }

@@ -10,9 +10,9 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(
     long_about = "\
-Writes one page about a release: its guarantee in words, whose difference it hides, all public facts
-that it rests on (bounds, categories, class weights), how δ falls as ε grows, what an attacker of a
-stated rate of false accusations can gain, weights with their intervals, what is not covered, and how
+Writes one page about a release: its guarantee in words, whose difference it hides, the public facts
+that it rests on (the schema with bounds, categories, class weights and where they come from), how δ
+falls as ε grows, what an attacker of a stated rate of false accusations can gain, weights with their intervals, what is not covered, and how
 to check it again without this program's word.
 
 It is made of the file alone, so that it may be shown to whoever may see the file.",

@@ -16,8 +16,8 @@ Splits a CSV table into two files with the same header. Which part a row goes to
 that is forgotten. With --unit all rows of one person go to the same part: otherwise a model is tested on
 people it has learnt from.
 
-Both parts are private records, like the table; nothing is released. A budget is for the part that is
-learnt from, so open a ledger on that part.",
+Both parts are private records, like the table; nothing is released. Each has a budget of its own: what is
+learnt spends that of the part to learn from, `evaluate --epsilon` that of the test part.",
     after_help = "\
 Examples:
   privet split visits.csv --test 0.2 --out-train train.csv --out-test test.csv

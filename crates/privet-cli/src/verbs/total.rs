@@ -21,8 +21,13 @@ who sees all of them. Every file is verified first; one whose claim does not hol
 are claims about different neighbours or units, which do not add up.
 
 What is stated is the better of two proofs: the sums of all ε and all δ, and the accountant's own
-composition of all events at --delta. It holds for these files. That nothing else was released from
-the records only a ledger can say (`privet budget`).",
+composition of all events at --delta. The second holds if budgets and number of the releases were
+fixed without looking at earlier ones. If they were not (try, look, try again), only a limit set
+beforehand covers them: that is what a ledger keeps (`privet budget`).
+
+A file made under a schema whose bounds were bought (`privet schema narrow`, `schema new --epsilon`)
+shows those bounds: what they cost is counted too, once for all files. The total holds for these
+files. That nothing else was released from the records only a ledger can say.",
     after_help = "\
 Examples:
   privet total model.json counts.json worth.json
@@ -44,7 +49,10 @@ pub struct Total {
 
 /// One release.
 struct Part {
-    path: PathBuf,
+    /// Its file, or that whose schema it was bought for.
+    name: String,
+    /// The digest by which it is known again.
+    digest: String,
     claim: Guarantee,
     event: Event,
 }
@@ -52,22 +60,28 @@ struct Part {
 impl Total {
     /// Loads, verifies, composes.
     pub fn run(self) -> Result<(), Failure> {
-        let mut parts: Vec<Part> = Vec::new();
-        let (mut digests, mut again): (Vec<String>, Vec<&Path>) = (Vec::new(), Vec::new());
+        let (mut parts, mut schemas): (Vec<Part>, Vec<Part>) = (Vec::new(), Vec::new());
+        let mut again: Vec<&Path> = Vec::new();
         for path in &self.files {
-            let (part, digest) = read(path)?;
-            if digests.contains(&digest) {
+            let (part, schema) = read(path)?;
+            if parts.iter().any(|known| known.digest == part.digest) {
                 again.push(path);
                 continue;
             }
-            digests.push(digest);
             parts.push(part);
+            schemas.extend(schema);
+        }
+        // What a schema's bounds cost counts once, whether its release is among the files or not.
+        for schema in schemas {
+            if parts.iter().all(|known| known.digest != schema.digest) {
+                parts.push(schema);
+            }
         }
         let whole = composed(&parts, self.delta)?;
         if self.json {
             let each = parts.iter().map(|part| {
                 json!({
-                    "file": part.path.display().to_string(),
+                    "file": part.name,
                     "epsilon": part.claim.epsilon,
                     "delta": part.claim.delta,
                 })
@@ -83,10 +97,9 @@ impl Total {
         }
         let mut rows = vec![vec!["release".to_string(), "ε".into(), "δ".into()]];
         for part in &parts {
-            let shown = part.path.display().to_string();
             let claim = &part.claim;
             rows.push(vec![
-                printable(&shown).into_owned(),
+                printable(&part.name).into_owned(),
                 number(claim.epsilon),
                 number(claim.delta),
             ]);
@@ -102,15 +115,16 @@ impl Total {
         }
         let promise = format!("Together: {}.", words::guarantee(&whole));
         text.push_str(&words::wrapped(&promise, ""));
-        text.push_str(
-            "This is about these files. What else was released from the records is not in it.\n",
-        );
+        let conditions = "This is about these files; what else was released from the records is not in it. It holds \
+                          if no budget, and not the number of releases, was chosen after looking at one of them; \
+                          otherwise set a limit beforehand and let a ledger keep it (privet budget).";
+        text.push_str(&words::wrapped(conditions, ""));
         output::print(&text)
     }
 }
 
-/// A release whose claim holds, and the digest by which it is known again.
-fn read(path: &Path) -> Result<(Part, String), Failure> {
+/// A release whose claim holds, and what its schema's bounds cost.
+fn read(path: &Path) -> Result<(Part, Option<Part>), Failure> {
     let released = file::load_any(path, Seal::Required)?;
     let meter = Meter::spinner(&format!("verifying {}", path.display()));
     let verdict = released.verify();
@@ -133,8 +147,15 @@ fn read(path: &Path) -> Result<(Part, String), Failure> {
         unit: claim.unit,
         cost: Cost::Approximate { epsilon: claim.epsilon, delta: claim.delta },
     });
+    let name = path.display().to_string();
+    let schema = released.bought().map(|bought| Part {
+        name: format!("bounds of the schema of {name}, bought"),
+        digest: bought.certificate,
+        claim: bought.guarantee,
+        event: bought.events,
+    });
     let digest = certificate.digest.clone().unwrap_or_default();
-    Ok((Part { path: path.to_path_buf(), claim, event }, digest))
+    Ok((Part { name, digest, claim, event }, schema))
 }
 
 /// The better of two proofs.
@@ -147,12 +168,7 @@ fn composed(parts: &[Part], delta: Option<f64>) -> Result<Guarantee, Failure> {
         return Err(Failure::Refused(format!(
             "{} is about {} neighbours of unit {}, {} about {} of unit {}: such claims do not add up; \
              accepted are releases with the same of both",
-            first.path.display(),
-            neighbours,
-            unit,
-            other.path.display(),
-            other.claim.neighbours,
-            other.claim.unit
+            first.name, neighbours, unit, other.name, other.claim.neighbours, other.claim.unit
         )));
     }
     let sum = |of: fn(&Guarantee) -> f64| parts.iter().map(|part| of(&part.claim)).sum::<f64>();

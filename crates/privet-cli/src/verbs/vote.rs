@@ -122,7 +122,7 @@ pub struct Asked {
     pub epsilon: Option<f64>,
     #[arg(
         long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
-        help = format!("Probability δ with which ε may fail: {DELTA}, above 0 \
+        help = format!("What probabilities may differ by beyond e^ε, δ: {DELTA}, above 0 \
                         [default: 1/N², N the number of rows]"),
     )]
     pub delta: Option<f64>,

@@ -49,7 +49,14 @@ pub fn table(worth: &Worth) -> String {
         Measures::Number(own) => of_number(own, worth.private),
     };
     let note = match worth.private {
-        true => "In brackets: where the number lies without the noise, in 95 of 100 releases.\n",
+        true => match &worth.measures {
+            Measures::Number(_) => {
+                "In brackets: where the number lies without the noise, in 95 of 100 releases\n(R²: in at least 90).\n"
+            }
+            Measures::Classes(_) => {
+                "In brackets: where the number lies without the noise, in 95 of 100 releases.\n"
+            }
+        },
         false => "",
     };
     format!("On {rows}\n{body}{note}")
@@ -137,7 +144,7 @@ fn of_classes(own: &ClassWorth, private: bool) -> String {
         value.map_or(String::new(), |value| format!("by class shares alone: {value:.4}"))
     };
     if let Some(loss) = &own.log_loss {
-        rows.push(line("log loss", loss, private, &beside(own.log_loss_of_shares)));
+        rows.push(line("log loss (p ≥ 0.01)", loss, private, &beside(own.log_loss_of_shares)));
     }
     if let Some(brier) = &own.brier {
         rows.push(line("Brier score", brier, private, &beside(own.brier_of_shares)));

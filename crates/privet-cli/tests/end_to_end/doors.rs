@@ -117,6 +117,123 @@ fn bounds_are_bought_and_the_total_is_stated() {
     world.refused(2, "schema narrow wide.toml --by model.json", &["no description"]);
 }
 
+/// Nothing that is printed for people is wider than a terminal of 80 columns.
+#[test]
+fn what_is_told_fits_eighty_columns() {
+    let world = World::new();
+    world.ok(TRAIN);
+    let plan = "plan --schema schema.toml --rows 400 --epsilon 1";
+    for line in [
+        "methods",
+        "methods --select",
+        "methods --complete",
+        "methods --vote",
+        "methods --network",
+        plan,
+        &format!("{plan} --method all"),
+        "total model.json",
+        "explain --epsilon 1 --rows 400",
+    ] {
+        let ended = world.run(line);
+        assert_eq!(ended.code, 0, "{line}: {}", ended.stderr);
+        for told in ended.stdout.lines() {
+            assert!(told.chars().count() <= 80, "{line}: {told}");
+        }
+    }
+}
+
+/// The price of bought bounds is in every total of what was made under them, once.
+#[test]
+fn totals_count_what_bounds_cost() {
+    let world = World::new();
+    let wide = world.read("schema.toml").replace("bounds = [0, 100]", "bounds = [0, 100000]");
+    world.write("wide.toml", wide);
+    world.ok("describe table.csv --schema wide.toml --epsilon 5 --out table.json");
+    world.ok("schema narrow wide.toml --by table.json --out narrow.toml");
+    for name in ["one", "two"] {
+        world.ok(&format!("train table.csv --schema narrow.toml --epsilon 0.5 --out {name}.json"));
+    }
+    let total = |files: &str| world.ok_json(&format!("total {files} --json"));
+    let epsilon = |files: &str| total(files)["epsilon"].as_f64().unwrap();
+    // No better than the Gaussian mechanisms composed, and so above the description alone.
+    let alone = epsilon("one.json");
+    assert!(alone > 5.0 && alone <= 5.5 + 1e-9, "{alone}");
+    assert_eq!(total("one.json")["releases"].as_array().unwrap().len(), 2);
+    assert_eq!(total("one.json two.json")["releases"].as_array().unwrap().len(), 3);
+    assert_eq!(total("one.json two.json table.json")["releases"].as_array().unwrap().len(), 3);
+    assert!((epsilon("one.json table.json") - alone).abs() < 1e-9);
+    let words = world.ok("total one.json");
+    assert!(words.contains("bounds of the schema of one.json, bought"), "{words}");
+    assert!(world.ok("inspect one.json").contains("bought from the records"));
+    world.ok("report one.json --html page.html");
+    let page = world.read("page.html");
+    assert!(
+        page.contains("looked up in the records, privately")
+            && !page.contains("Nothing of this was")
+    );
+    assert!(page.contains("origin") && !page.contains("noise_scale"), "events are not on paper");
+}
+
+/// A schema from a private look at the records: types, bounds and categories, and its price in every certificate.
+#[test]
+fn a_schema_is_bought_from_the_records() {
+    let world = World::new();
+    let line = "schema new table.csv --target ill --epsilon 20 --out bought.toml --certificate outline.json";
+    world.ok(line);
+    let text = world.read("bought.toml");
+    for part in [
+        "classes = [\"no\", \"yes\"]",
+        "categories = [\"a\", \"b\", \"c\"]",
+        "type = \"number\"",
+        "[origin.paid]",
+    ] {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
+    assert!(world.ok("verify outline.json").contains("VALID: ε = 20"));
+    assert!(world.ok("inspect outline.json").contains("ward"));
+    world.ok("schema check bought.toml table.csv");
+    world.ok("train table.csv --schema bought.toml --epsilon 5 --out model.json");
+    let told = world.ok("verify model.json").split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in ["VALID: ε = 5", "schema ε = 20", "together, of the same records, ε = 25"] {
+        assert!(told.contains(words), "no {words} in {told}");
+    }
+    let both = world.ok_json("total model.json outline.json --json");
+    assert_eq!(both["releases"].as_array().unwrap().len(), 2, "{both}");
+    // People with several rows; codes as categories; columns left out.
+    let lines: Vec<String> = world.read("table.csv").lines().map(String::from).collect();
+    let rows = lines[1..].iter().enumerate().map(|(row, line)| format!("p{},{}\n", row / 2, line));
+    world.write("visits.csv", format!("who,{}\n{}", lines[0], rows.collect::<String>()));
+    let line = "schema new visits.csv --target ill --unit who --max-records 2 --epsilon 20 --force --out bought.toml";
+    world.refused(2, line, &["--rows is missing"]);
+    world.ok(&format!("{line} --rows 400 --leave-out dose"));
+    let text = world.read("bought.toml");
+    assert!(
+        text.contains("max_records = 2") && text.contains("\"dose\"\ntype = \"ignore\""),
+        "{text}"
+    );
+    world.ok(
+        "train visits.csv --schema bought.toml --rows 400 --epsilon 5 --out model.json --force",
+    );
+    assert!(world.ok("verify model.json").contains("VALID"));
+    // With next to nothing spent nothing stands out of the noise.
+    world.ok("schema new table.csv --target ill --epsilon 0.001 --out poor.toml");
+    assert!(world.read("poor.toml").contains("nothing stood out of the noise"));
+    for (flags, words) in [
+        ("--delta 0", "delta"),
+        ("--categories nothing", "no such column"),
+        ("--public here", "cannot be used with"),
+        ("--unit ward", "--max-records is missing"),
+    ] {
+        let line = format!("schema new table.csv --target ill --epsilon 1 {flags}");
+        let ended = world.run(&line);
+        assert!(ended.code != 0 && ended.stderr.contains(words), "{line}: {}", ended.stderr);
+    }
+    // The ledger pays for it.
+    world.ok("budget open table.csv --schema schema.toml --epsilon 3 --delta 1e-4");
+    world.ok("schema new table.csv --target ill --epsilon 2 --out paid.toml");
+    world.refused(1, "schema new table.csv --target ill --epsilon 2 --out more.toml", &["table"]);
+}
+
 #[test]
 fn all_problems_of_a_table_are_told_with_places_and_without_values() {
     let world = World::new();

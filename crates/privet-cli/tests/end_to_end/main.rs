@@ -11,6 +11,7 @@
 //! - `count`: counts, once and as a stream.
 //! - `describe`: what a table looks like.
 //! - `disk`: tables of several files, and larger than memory.
+//! - `browser`: the page to sign in a real browser.
 //! - `doors`: schemas from headers, models for other programs, and what a shell expects.
 //! - `html`: a model as a page.
 //! - `invalid`: records that do not fit, under each policy of a schema.
@@ -28,6 +29,7 @@
 mod audit;
 mod bad_input;
 mod bench;
+mod browser;
 mod budget;
 mod certificates;
 mod complete;

@@ -82,11 +82,18 @@ fn several_releases_add_up() {
 fn a_budget_is_explained() {
     let world = World::new();
     let words = world.ok("explain --epsilon 1 --rows 20000");
-    for part in
-        ["e^ε = 2.71828", "73 %", "a suspicion of 1.0 % can grow to 2.7 %", "accused rightly"]
-    {
+    for part in [
+        "e^ε = 2.71828",
+        "73.2 %",
+        "a suspicion of 1 % can grow to 2.94 %",
+        "at most 11 δ",
+        "accused rightly",
+    ] {
         assert!(words.contains(part), "{part}: {words}");
     }
+    // Without δ the factor is the whole of it.
+    let pure = world.ok("explain --epsilon 1 --delta 0");
+    assert!(pure.contains("can grow to 2.68 %") && !pure.contains("11 δ"), "{pure}");
     let shown = world.ok_json("explain --epsilon 1.0986122886681098 --json");
     assert!((shown["best_guess"].as_f64().unwrap() - 0.75).abs() < 1e-9, "{shown}");
     assert!(

@@ -27,6 +27,13 @@ pub enum Cell<'a> {
     Number(f64),
     /// An integer that the file stores as such.
     Integer(i64),
+    /// A moment, in a column that is read as a date and whose type says in which unit it counts from 1970.
+    Moment {
+        /// How many units.
+        ticks: i64,
+        /// Units in a day.
+        per_day: i64,
+    },
     /// Nested data and the like.
     Unsupported,
 }
@@ -38,7 +45,7 @@ impl Cell<'_> {
             Self::Missing | Self::Unsupported => String::new(),
             Self::Text(text) => String::from_utf8_lossy(text).into_owned(),
             Self::Number(value) => value.to_string(),
-            Self::Integer(value) => value.to_string(),
+            Self::Integer(value) | Self::Moment { ticks: value, .. } => value.to_string(),
         }
     }
 }
@@ -175,7 +182,7 @@ pub(super) fn parse_number(cell: Cell<'_>) -> Result<f64, Problem> {
         Cell::Number(value) => value,
         Cell::Integer(value) => value as f64,
         Cell::Missing => return Err(Problem::Missing),
-        Cell::Unsupported => return Err(Problem::UnsupportedType),
+        Cell::Unsupported | Cell::Moment { .. } => return Err(Problem::UnsupportedType),
     };
     if value.is_finite() { Ok(value) } else { Err(Problem::NotFinite) }
 }
@@ -454,7 +461,7 @@ fn hash_bucket(column: &str, cell: Cell<'_>, buckets: u32) -> u32 {
         Cell::Text(text) => hash(text),
         Cell::Number(value) => hash(value.to_string().as_bytes()),
         Cell::Integer(value) => hash(value.to_string().as_bytes()),
-        Cell::Missing | Cell::Unsupported => 0,
+        Cell::Missing | Cell::Unsupported | Cell::Moment { .. } => 0,
     };
     (hash % u64::from(buckets)) as u32
 }

@@ -36,7 +36,7 @@ impl Lookup {
                 (0..).zip(&self.integers).find(|(_, n)| **n == Some(value)).map(|(at, _)| at)
             }
             Cell::Integer(value) => self.get(value.to_string().as_bytes()),
-            Cell::Missing | Cell::Unsupported => None,
+            Cell::Missing | Cell::Unsupported | Cell::Moment { .. } => None,
         }
     }
 }

@@ -50,7 +50,7 @@ impl<'a> From<Cell<'a>> for Identifier<'a> {
             Cell::Text(text) => Self::Text(text),
             Cell::Number(value) => Self::Double(value),
             Cell::Integer(value) => Self::Whole(value.into()),
-            Cell::Unsupported => Self::Refused(Problem::UnsupportedType),
+            Cell::Unsupported | Cell::Moment { .. } => Self::Refused(Problem::UnsupportedType),
         }
     }
 }

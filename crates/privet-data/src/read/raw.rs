@@ -70,7 +70,7 @@ fn write_cell(row: &mut Vec<u8>, cell: Cell<'_>) {
         Cell::Missing => row.push(0),
         Cell::Unsupported => row.push(3),
         Cell::Number(value) => number(row, value),
-        Cell::Integer(value) => number(row, value as f64),
+        Cell::Integer(value) | Cell::Moment { ticks: value, .. } => number(row, value as f64),
         Cell::Text(text) => {
             let text = text.trim_ascii().to_ascii_lowercase();
             if MISSING.contains(&&text[..]) {

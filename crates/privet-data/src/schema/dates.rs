@@ -14,8 +14,10 @@
 //! a circle). That is how a checked schema is written down: a column with `date = { column, part }`. What a part
 //! becomes depends on its own cell alone, and its bounds and categories on the schema alone.
 //!
-//! In a Parquet file a date is a whole number: days since 1970 below a million, then milliseconds up to 10¹⁴, then
-//! microseconds.
+//! In a Parquet file a date is a whole number since 1970, of days, milli-, micro- or nanoseconds as the type of its column
+//! says. A column of plain whole numbers does not say: below a million they are days, then milliseconds up to 10¹⁴,
+//! microseconds up to 10¹⁷ and nanoseconds from there on (so that each is read as the year from about 1973 to 5138 that it
+//! can be; store times near 1970 as dates or texts).
 
 use super::check::{Checked, refuse};
 use super::*;
@@ -90,9 +92,10 @@ impl DateReading {
         let moment = match cell {
             Cell::Missing | Cell::Unsupported => return Some(cell),
             Cell::Text(text) => moment(std::str::from_utf8(text).ok()?, self.order)?,
-            Cell::Integer(value) => stored(value)?,
+            Cell::Integer(value) => stored(value),
+            Cell::Moment { ticks, per_day } => counted(ticks, per_day),
             Cell::Number(value) if value.fract() == 0.0 && value.abs() < 9e18 => {
-                stored(value as i64)?
+                stored(value as i64)
             }
             Cell::Number(_) => return None,
         };
@@ -131,21 +134,23 @@ fn calendar_of(days: i64) -> (i64, i64) {
     (era * 400 + year + next, month)
 }
 
-/// A whole number as a Parquet file stores a date or a time.
-fn stored(value: i64) -> Option<Moment> {
-    let (days, hours) = match value.unsigned_abs() {
-        0..1_000_000 => (value, 0.0),
-        1_000_000..100_000_000_000_000 => {
-            let day = 86_400_000;
-            (value.div_euclid(day), value.rem_euclid(day) as f64 / 3_600_000.0)
-        }
-        _ => {
-            let day = 86_400_000_000;
-            (value.div_euclid(day), value.rem_euclid(day) as f64 / 3_600_000_000.0)
-        }
+/// A whole number of a column that does not say what it counts.
+fn stored(value: i64) -> Moment {
+    let per_day = match value.unsigned_abs() {
+        0..1_000_000 => 1,
+        1_000_000..100_000_000_000_000 => 86_400_000,
+        100_000_000_000_000..100_000_000_000_000_000 => 86_400_000_000,
+        _ => 86_400_000_000_000,
     };
+    counted(value, per_day)
+}
+
+/// So many units since 1970, of which a day has so many.
+fn counted(ticks: i64, per_day: i64) -> Moment {
+    let days = ticks.div_euclid(per_day);
+    let hours = 24.0 * (ticks.rem_euclid(per_day) as f64 / per_day as f64);
     let (year, month) = calendar_of(days);
-    Some(Moment { year, month, days, hours })
+    Moment { year, month, days, hours }
 }
 
 /// A date as text, with a time of day or without; a zone is passed over.

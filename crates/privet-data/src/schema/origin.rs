@@ -1,8 +1,8 @@
 //! Where bounds and categories of a schema come from, where a program filled them in.
 //!
-//! A schema is written by people, from what everybody may know. Two programs may fill one in: `privet schema new
-//! --public`, from a table that is marked public, and `privet schema narrow`, from a private description that was paid
-//! for. Both note here what they did. The note is part of the schema, so that every certificate of what is later learnt
+//! A schema is written by people, from what everybody may know. Programs may fill one in: `privet schema new --public`, from
+//! a table that is marked public; `privet schema new --epsilon`, by a private look at the records, and `privet schema
+//! narrow`, from a private description, both of which are paid for. They note here what they did. The note is part of the schema, so that every certificate of what is later learnt
 //! under it carries it: who relies on the guarantee can judge whether that table was public indeed, and what the
 //! description cost.
 //!
@@ -34,12 +34,12 @@ pub struct Origin {
     /// The digest of that file, 64 hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
-    /// The private description that bounds were narrowed by.
+    /// The private release that bounds and categories were bought by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paid: Option<Paid>,
 }
 
-/// What a private description cost. Whether its events prove that is checked where a plan is made.
+/// What a private release cost. Whether its events prove that is checked where a plan is made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Paid {
@@ -96,7 +96,7 @@ impl Origin {
                 return refuse(
                     "origin.paid",
                     "no certificate",
-                    "what `privet schema narrow` writes",
+                    "what `privet schema narrow` or `schema new --epsilon` writes",
                 );
             }
         }

@@ -217,7 +217,7 @@ const TABLES: &[Table] = &[
     },
     Table {
         head: "[origin]",
-        words: "Written by `privet schema new --public` and `privet schema narrow`; every certificate carries it.",
+        words: "Written by `privet schema new` (`--public`, `--epsilon`) and `privet schema narrow`; every certificate carries it.",
         keys: &[
             Key(
                 "public",
@@ -230,13 +230,13 @@ const TABLES: &[Table] = &[
                 "paid",
                 "a table",
                 "none",
-                "the private description that bounds were narrowed by, and what it cost",
+                "the private release that bounds and categories were bought by, and what it cost",
             ),
         ],
     },
     Table {
         head: "[origin.paid]",
-        words: "What a private description cost. A plan is refused where its events do not prove that.",
+        words: "What a private release cost. A plan is refused where its events do not prove that.",
         keys: &[
             Key("epsilon", "a number above 0", "must be given", "its ε"),
             Key("delta", "a number from 0, below 1", "must be given", "its δ"),

@@ -38,7 +38,7 @@ pub mod logistic;
 mod masses;
 mod merge;
 pub mod minima;
-mod normal;
+pub(crate) mod normal;
 pub mod objective;
 mod optimist;
 pub mod parts;

@@ -17,6 +17,7 @@
 //! | [`Selection`] | exponential or Laplace noise to the scores of signed columns, again and again | composed bounded range or pure, finite arithmetic |
 //! | [`Choice`] | exponential weights to the scores of a list, once | bounded range, finite arithmetic |
 //! | [`Stability`] | discrete Laplace noise to a distance, which lets a stable answer out | pure and a leak of δ, finite arithmetic |
+//! | [`StableHistogram`] | Gaussian noise to counts by keys that nobody listed, of which large ones are named | exact Gaussian curve and a leak of δ, finite arithmetic |
 //! | [`SparseVector`] | discrete Laplace or exponential noise to a threshold and to each answer compared with it | pure, once for each answer below, finite arithmetic |
 //! | [`StableAnswers`] | the same to distances, which let stable answers out, any number of them | that and a leak of δ, finite arithmetic |
 //! | [`EstimatedAnswers`] | the same, ended by what a noised number says | (ε, δ), finite arithmetic |
@@ -46,6 +47,7 @@ mod shuffled;
 mod sparse_vector;
 mod stability;
 mod stable_answers;
+mod stable_histogram;
 
 pub use agreed_labels::AgreedLabels;
 pub use choice::Choice;
@@ -67,3 +69,4 @@ pub use shuffled::ShuffledGaussian;
 pub use sparse_vector::{Comparing, QUERY_RATIO, SparseVector};
 pub use stability::{Proxied, RELEASED, Stability};
 pub use stable_answers::{Answering, Heard, StableAnswers, ln_overlap};
+pub use stable_histogram::StableHistogram;

@@ -36,3 +36,4 @@ mod session;
 mod shares;
 mod sparse_vector;
 mod stability;
+mod stable_histogram;

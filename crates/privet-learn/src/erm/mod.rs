@@ -193,6 +193,7 @@ impl Task for Erm {
             && found.centre.is_some() == centred
             && found.centre.iter().all(|mean| mean.len() == encoding.width())
             && found.centre.iter().flatten().all(|x| x.is_finite())
+            && (found.spread.is_none() || matches!(request.task.method, Method::Ssp(_)))
             && found.spread.iter().all(|spread| spread.fits(problems, encoding.width()))
             && (!centred || RADIUS.check(encoding.l2_radius()).is_ok())
             && found.weights.iter().all(|row| row.len() == encoding.width())

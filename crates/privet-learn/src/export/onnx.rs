@@ -6,7 +6,7 @@
 //! empty text for a class. Operators are those of ONNX 15 and ONNX-ML 2; the certificate travels in the metadata.
 
 use super::protobuf::{self, Element, Message};
-use super::{Chances, Factor, Outcome, Scorer};
+use super::{Chances, Factor, Outcome, Scorer, refuse};
 use crate::error::LearnError;
 use crate::model::Model;
 use privet_data::encode::{Bends, Curve, Own, RecipeColumn, RecipeMissing, RecipePair, RecipeRule};
@@ -14,6 +14,13 @@ use privet_data::encode::{Bends, Curve, Own, RecipeColumn, RecipeMissing, Recipe
 /// The model as an ONNX file.
 pub fn onnx(model: &Model) -> Result<Vec<u8>, LearnError> {
     let scorer = Scorer::new(model)?;
+    const OUTPUTS: [&str; 3] = ["prediction", "scores", "probabilities"];
+    if scorer.recipe.columns.iter().any(|column| OUTPUTS.contains(&column.name.as_str())) {
+        return refuse(
+            "a column is called as an output of the file (prediction, scores, probabilities); rename it in the table and \
+             the schema",
+        );
+    }
     let mut graph = Graph::default();
     let scores = graph.scores(&scorer);
     graph.outcome(&scorer, &scores);

@@ -34,7 +34,7 @@ fn model(classes: u32, loss: Loss, users: Option<u32>, rows: u64) -> (Model, Dat
 
 fn task(model: &Model, threshold: Option<f64>) -> Evaluate {
     let digest = model.certificate().digest.clone().unwrap();
-    Evaluate { model: digest, says: Says::of_model(model), threshold }
+    Evaluate { model: digest, says: Says::of_model(model), threshold, declared_public: false }
 }
 
 fn planned(
@@ -155,7 +155,8 @@ fn a_threshold_moves_predictions_and_a_share_finds_one() {
 }
 
 /// Everything that is shown lies in its interval in about 95 of 100 releases or more. Seeds are fixed, so that it fails
-/// always or never; of 200 draws at 95 in 100 fewer than 178 would be seen with probability 1e-3.
+/// always or never; of 2,000 draws at 95 in 100 fewer than 1,840 would be seen with probability below 1e-9, and at 90 in
+/// 100 as many with probability 2e-3. R² promises 90 of 100: there the same with 1,719.
 #[test]
 fn intervals_hold_what_they_are_about() {
     for (classes, loss, neighbours, delta) in [
@@ -171,8 +172,9 @@ fn intervals_hold_what_they_are_about() {
         let table = judged(&model, &data, plan.facts());
         let truth = exact(&model, &data, None);
         let mut held = Vec::new();
-        for seed in 0..200 {
-            let found = released(&plan, &table, &mut FixedSeed::new(seed));
+        for seed in 0..2000 {
+            let release = plan.run(&table, &mut FixedSeed::new(seed), &AtomicBool::new(false));
+            let found: Released<Evaluate> = Released::from_release(release.unwrap()).unwrap();
             let worth = Worth::of(found.request(), found.artefact()).unwrap();
             assert!(worth.private);
             for (place, (name, estimate, truth)) in numbers(&worth, &truth).iter().enumerate() {
@@ -185,7 +187,8 @@ fn intervals_hold_what_they_are_about() {
             }
         }
         for (name, held) in held {
-            assert!(held >= 178, "{classes} {neighbours} {delta} {name}: {held} of 200");
+            let least = if name == "r2" { 1719 } else { 1840 };
+            assert!(held >= least, "{classes} {neighbours} {delta} {name}: {held} of 2000");
         }
     }
 }

@@ -34,6 +34,7 @@ mod neighbours_real;
 mod null_record;
 mod online;
 mod online_real;
+mod outline;
 mod penalty;
 mod permutation;
 mod sample_aggregate;

@@ -44,7 +44,7 @@ struct Streaming {
     epsilon: Option<f64>,
     #[arg(
         long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
-        help = "Probability δ with which ε may fail, above 0 [default: 1/T²]",
+        help = "What probabilities may differ by beyond e^ε, δ, above 0 [default: 1/T²]",
     )]
     delta: Option<f64>,
     #[arg(

@@ -3,6 +3,7 @@
 mod check;
 mod narrow;
 mod new;
+mod outlined;
 
 use crate::failure::Failure;
 use crate::output;

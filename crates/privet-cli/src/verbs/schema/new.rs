@@ -1,5 +1,7 @@
-//! `privet schema new`: a schema to fill in, from a table's header alone or from a public table.
+//! `privet schema new`: a schema to fill in, from a table's header alone; or filled in, from a public table or by a private
+//! look at the records.
 
+use super::outlined::Looking;
 use crate::failure::Failure;
 use crate::output::{self, quoted};
 use crate::say;
@@ -26,8 +28,11 @@ the code book or common sense: taken from the records they would give them away.
 A first line that may be a record is not copied: one with a name that is a number, a date, empty or
 there twice. If it is the header all the same, say so with --header.
 
-Where nobody knows better, write wide bounds and let `privet schema narrow` make them narrower by a
-private description, which is paid for.
+With --epsilon everything is filled in by a private look at the records, which is paid for: types by
+what most cells are, bounds by quantiles, categories by what enough people hold. Each person counts
+once for what any of her rows holds, of at most --max-records. The price and what proves it stand in
+the schema, and every certificate made under it states schema, release and both together. Where
+bounds are known but wide, `privet schema narrow` makes them narrower by a description.
 
 With --public the whole table is read and everything is filled in. That is for tables that anybody may
 see. Where the table can be found and its digest are noted in the schema, and so in every certificate.",
@@ -35,34 +40,38 @@ see. Where the table can be found and its digest are noted in the schema, and so
 Examples:
   privet schema new visits.csv --target readmitted --out schema.toml
   privet schema new visits.csv --target readmitted --unit patient --max-records 3
+  privet schema new visits.csv --target readmitted --unit patient --max-records 2 --rows 70000 \\
+      --categories ward_id --leave-out visit_id --epsilon 0.2 --out schema.toml
   privet schema new adult.csv --public \"UCI Adult, doi.org/10.24432/C5XW20\" --target income
 Then fill in what is blank, and:
   privet schema check schema.toml visits.csv"
 )]
 pub struct New {
     /// The table: CSV or Parquet
-    table: PathBuf,
+    pub(super) table: PathBuf,
     /// Where to write the schema; - is standard output
     #[arg(long, value_name = "TOML", default_value = "-")]
     out: PathBuf,
     /// Overwrite a file that is there
     #[arg(long)]
-    force: bool,
+    pub(super) force: bool,
     /// The column to predict
     #[arg(long, value_name = "COLUMN")]
-    target: Option<String>,
+    pub(super) target: Option<String>,
     /// The column that says whose a row is, if one person has several
     #[arg(long, value_name = "COLUMN")]
-    unit: Option<String>,
+    pub(super) unit: Option<String>,
     /// With --unit: how many rows of each person are used
     #[arg(long, value_name = "K", requires = "unit")]
-    max_records: Option<u32>,
+    pub(super) max_records: Option<u32>,
     /// The first line is the header, whatever it looks like
     #[arg(long)]
     header: bool,
     /// TABLE is public, and this is where anybody can find it: fill in everything from it
     #[arg(long, value_name = "SOURCE")]
     public: Option<String>,
+    #[command(flatten)]
+    looking: Looking,
 }
 
 impl New {
@@ -94,15 +103,16 @@ impl New {
                 )));
             }
         }
-        let text = match &self.public {
-            None => self.to_fill_in(&header),
-            Some(source) => self.filled_in(&header, source)?,
+        let text = match (&self.public, self.looking.epsilon) {
+            (Some(source), _) => self.filled_in(&header, source)?,
+            (None, Some(epsilon)) => self.looking.filled_in(&self, &header, epsilon)?,
+            (None, None) => self.to_fill_in(&header),
         };
         output::write(&mut out, &self.out, text.as_bytes())?;
         if !out.is_standard() {
             say!("schema written to {}{}", self.out.display(), output::mode(out.file().is_some()));
-            let blank =
-                if self.public.is_some() { "look it over" } else { "fill in what is blank" };
+            let filled = self.public.is_some() || self.looking.epsilon.is_some();
+            let blank = if filled { "look it over" } else { "fill in what is blank" };
             let (schema, table) = (quoted(&self.out), quoted(&self.table));
             say!("{blank}, then: privet schema check {schema} {table}");
         }
@@ -110,7 +120,7 @@ impl New {
     }
 
     /// The tables that every schema has, up to the target.
-    fn head(&self, file: &FileFacts, missing: &[String]) -> String {
+    pub(super) fn head(&self, file: &FileFacts, missing: &[String]) -> String {
         let mut text = String::new();
         let separator = (file.separator != b',').then(|| char::from(file.separator).to_string());
         let parquet = file.format == Format::Parquet;
@@ -135,7 +145,7 @@ impl New {
         text
     }
 
-    fn unit_table(&self) -> String {
+    pub(super) fn unit_table(&self) -> String {
         match (&self.unit, self.max_records) {
             (None, _) => String::new(),
             (Some(unit), most) => {
@@ -311,11 +321,11 @@ fn digest(path: &Path) -> Result<String, Failure> {
 }
 
 /// A text as TOML writes it.
-fn toml_text(text: &str) -> String {
+pub(super) fn toml_text(text: &str) -> String {
     toml::Value::String(text.to_string()).to_string()
 }
 
-fn toml_list<'a>(texts: impl Iterator<Item = &'a String>) -> String {
+pub(super) fn toml_list<'a>(texts: impl Iterator<Item = &'a String>) -> String {
     let texts: Vec<String> = texts.map(|text| toml_text(text)).collect();
     let line = format!("[{}]", texts.join(", "));
     if line.chars().count() <= 90 { line } else { format!("[\n    {},\n]", texts.join(",\n    ")) }

@@ -83,7 +83,7 @@ impl Form {
     pub(super) fn of(request: &Request<Evaluate>) -> Result<Self, LearnError> {
         ROWS.check(request.rows as f64)?;
         let schema = &request.schema;
-        let Evaluate { model, says, threshold } = &request.task;
+        let Evaluate { model, says, threshold, declared_public: _ } = &request.task;
         // Only then is the request what it says, whatever else the table has.
         if schema.of_rows() != *schema {
             return Err(LearnError::NotCovered {
@@ -144,7 +144,8 @@ impl Form {
 
     /// That of an exact evaluation, for who may see the rows: records are counted one by one.
     pub fn exact(schema: &Schema, says: Says, threshold: Option<f64>) -> Result<Self, LearnError> {
-        let task = Evaluate { model: "0".repeat(DIGEST), says, threshold };
+        let model = "0".repeat(DIGEST);
+        let task = Evaluate { model, says, threshold, declared_public: false };
         let neighbours = privet_core::Neighbours::AddRemove;
         Self::of(&Request::new(schema.of_rows(), 1, neighbours, task))
     }

@@ -14,7 +14,10 @@
 //! noised sums, the schema and the model file alone ([`Worth`]), the number of rows where that is private and the
 //! warnings included.
 //!
-//! **Conditions.** The model was released before, and paid for, or made from public data: this release adds to that.
+//! **Conditions.** The model was released before, and paid for, or made from public data: this release adds to that. Of a
+//! model that is neither, what it says of one record may be a function of all of them, and one record may move every
+//! cell: [`taken_for_public`] refuses those, unless whoever asks declares the model public, which the request states.
+//! Every certificate notes the condition.
 //! Records are read as for training, so that a unit has at most its declared number of them. A decision threshold is
 //! given, or computed from public costs; it is never read off the records unpaid. Tested by `tests/all/evaluate.rs`.
 
@@ -35,7 +38,7 @@ use crate::task::{Artefact, Planned, Procedure, Task, Work};
 use crate::{LearnError, admit};
 use privet_core::{Budget, Neighbours};
 use privet_data::Schema;
-use privet_dp::account::Event;
+use privet_dp::account::{Event, Guarantee};
 use privet_dp::gate::{Arithmetic, Noised, Session};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -53,6 +56,38 @@ pub struct Evaluate {
     /// Above which probability the second of two classes is predicted; the model's own rule unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f64>,
+    /// Whoever asks declares that the model is public, though no certificate of it says so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub declared_public: bool,
+}
+
+/// Refuses a model that may not be shown: one without a finite guarantee that holds, unless it is declared public.
+pub fn taken_for_public(guarantee: Option<&Guarantee>, declared: bool) -> Result<(), LearnError> {
+    if declared || guarantee.is_some_and(|claim| claim.epsilon.is_finite()) {
+        return Ok(());
+    }
+    Err(LearnError::NotCovered {
+        what: "the model has no guarantee that holds: what it says of one record may give away others, and the noise of \
+               an evaluation is for what a public model says"
+            .into(),
+        instead: "evaluate a model that was released privately, or declare that this one is public, made without these \
+                  records (--model-is-public; model_is_public=True)",
+    })
+}
+
+/// Under which condition an evaluation's claim holds.
+fn condition(task: &Evaluate) -> String {
+    let digest = task.model.get(..12).unwrap_or(&task.model);
+    match task.declared_public {
+        false => format!(
+            "the model of digest {digest}… is taken for public: what it was learnt with, if from the same records, adds to \
+             this (privet total)"
+        ),
+        true => format!(
+            "the model of digest {digest}… is declared public by whoever asked for this, and no certificate shows that: if \
+             it was learnt from the same records without privacy, nothing is promised"
+        ),
+    }
 }
 
 /// Noised sums of judgements; [`Worth::of`] says what they mean.
@@ -100,7 +135,7 @@ impl Task for Evaluate {
             work: Work::Private(Arc::new(Evaluating { sums })),
             settled: request.task.clone(),
             arithmetic: Arithmetic::Finite,
-            notes: Vec::new(),
+            notes: vec![condition(&request.task)],
         })
     }
 

@@ -1,7 +1,8 @@
 //! What the sums of an evaluation say of a model: a function of them and of public facts alone.
 //!
-//! An interval says where the same number without the noise lies, in at least 95 of 100 releases (of the area under
-//! the ROC curve and of R² in about 95, by linearising). It says nothing of how far these rows are from others.
+//! An interval says where the same number without the noise lies, in at least 95 of 100 releases; of the area under the
+//! ROC curve in about 95, by linearising. Two are made of two intervals, by the union bound: R² holds in at least 90 of 100,
+//! and `majority` in at least 92 where the number of rows is private. It says nothing of how far these rows are from others.
 //! Without noise it has no width.
 
 use super::form::{BINS, Form, Says, probability_at};
@@ -48,7 +49,8 @@ pub struct ClassWorth {
     pub accuracy: Estimate,
     /// The largest class.
     pub majority_class: String,
-    /// How often always saying that class is right.
+    /// How often always saying that class is right; where the number of rows is private its interval holds in at least 92
+    /// of 100 releases.
     pub majority: Estimate,
     /// Each class.
     pub classes: Vec<OneClass>,
@@ -116,7 +118,8 @@ pub struct NumberWorth {
     pub rmse_of_mean: Estimate,
     /// Mean absolute error.
     pub mae: Estimate,
-    /// The share of the variance that is explained; `None` where the noise leaves no variance.
+    /// The share of the variance that is explained, its interval in at least 90 of 100 releases; `None` where the noise
+    /// leaves no variance.
     pub r2: Option<Estimate>,
     /// The mean.
     pub mean: Estimate,

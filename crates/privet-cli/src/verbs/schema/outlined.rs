@@ -1,0 +1,223 @@
+//! `privet schema new --epsilon`: a schema from a private look at the records, paid for.
+
+use super::new::{New, toml_list, toml_text};
+use crate::failure::Failure;
+use crate::output;
+use crate::progress::Meter;
+use crate::releasing::rows_needed;
+use crate::settings::{self, within};
+use crate::spending::BudgetFlags;
+use crate::{say, words};
+use clap::Args;
+use privet_core::{DELTA, EPSILON, Neighbours, Relation, Unit};
+use privet_data::read::{Header, Sought, held_keys};
+use privet_data::schema::Origin;
+use privet_dp::noise::SystemRandom;
+use privet_learn::bought::price;
+use privet_learn::file::{self, Seal, released_from_json};
+use privet_learn::look::outline::{Outline, Suggested, Suggestion, holding, suggested};
+use privet_learn::{Released, plan};
+use serde::Serialize;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+/// A look at the records that is paid for.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "From private records")]
+pub struct Looking {
+    #[arg(
+        long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true, conflicts_with = "public",
+        help = format!("Fill in types, bounds and categories from the records, privately: {EPSILON}. It spends budget"),
+    )]
+    pub epsilon: Option<f64>,
+    #[arg(
+        long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true, requires = "epsilon",
+        help = format!("What probabilities may differ by beyond e^ε, δ: {DELTA}, but not 0 [default: 1/N²]"),
+    )]
+    delta: Option<f64>,
+    /// Whose difference must not show: replace-one or add-remove; the same must be asked for in training
+    #[arg(long, value_name = "RELATION", requires = "epsilon")]
+    neighbours: Option<Neighbours>,
+    /// Number of rows you declare; required where it is private (add-remove, or --unit)
+    #[arg(long, value_name = "N", value_parser = settings::rows, requires = "epsilon")]
+    rows: Option<u64>,
+    /// Columns whose numbers are codes: their cells are categories
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', requires = "epsilon")]
+    categories: Vec<String>,
+    /// Columns to leave out: they cost nothing, and the others get less noise
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', requires = "epsilon")]
+    leave_out: Vec<String>,
+    /// Where to write what was released, with its certificate; the schema carries its price in any case
+    #[arg(long, value_name = "FILE", requires = "epsilon")]
+    certificate: Option<PathBuf>,
+    #[command(flatten)]
+    budget: BudgetFlags,
+}
+
+impl Looking {
+    /// The text of the schema.
+    pub fn filled_in(&self, asked: &New, header: &Header, epsilon: f64) -> Result<String, Failure> {
+        for (flag, names) in [("--categories", &self.categories), ("--leave-out", &self.leave_out)]
+        {
+            if let Some(name) = names.iter().find(|name| !header.names.contains(name)) {
+                return Err(Failure::input(format!(
+                    "{flag} {name}: the table has no such column; accepted: {}",
+                    header.names.join(", ")
+                )));
+            }
+        }
+        let unit = match (&asked.unit, asked.max_records) {
+            (None, _) => None,
+            (Some(column), Some(most)) => Some((column.as_str(), most)),
+            (Some(_), None) => {
+                return Err(Failure::input(
+                    "--max-records is missing: with --unit, how many rows of each person are used",
+                ));
+            }
+        };
+        let neighbours = self.neighbours.unwrap_or(Neighbours::ReplaceOne);
+        let owner = match unit {
+            Some((_, max_records)) => Unit::User { max_records },
+            None => Unit::Record,
+        };
+        let relation = Relation::new(neighbours, owner);
+        if self.rows.is_none() && !relation.count_is_public() {
+            return Err(rows_needed(relation));
+        }
+        let looked_at =
+            |name: &&String| Some(*name) != asked.unit.as_ref() && !self.leave_out.contains(name);
+        let columns: Vec<String> = header.names.iter().filter(looked_at).cloned().collect();
+        let texts = self.categories.iter().filter(|name| columns.contains(name)).cloned().collect();
+        let task = Outline { columns: columns.clone(), texts };
+        let planned = |rows: u64| {
+            let budget = (epsilon, self.delta);
+            let request = task.clone().request(&header.file, unit, rows, neighbours, budget)?;
+            plan(&request)
+        };
+        // Refused before the table is read where it can be.
+        let some = planned(self.rows.unwrap_or(10_000))?;
+        let mut certificate = match &self.certificate {
+            None => None,
+            Some(path) => {
+                Some((path, output::open_for("--certificate", path, asked.force, &[&asked.table])?))
+            }
+        };
+        let mut spending = self.budget.spending(Some(&asked.table), "outline", false)?;
+        if self.rows.is_some() {
+            spending.reserve(&some)?;
+        }
+        let meter = Meter::spinner(&format!("reading {}", asked.table.display()));
+        let sought = Sought {
+            columns: columns.iter().map(String::as_str).collect(),
+            texts: task.texts.iter().map(String::as_str).collect(),
+            unit,
+        };
+        let held = held_keys(&asked.table, &header.file, &sought)?;
+        drop(meter);
+        let planned = match self.rows {
+            Some(_) => some,
+            None => planned(held.rows)?,
+        };
+        spending.reserve(&planned)?;
+        spending.recognise(&asked.table, Some(planned.schema()))?;
+        let (ready, lines) = holding(planned, held)?;
+        let mut source =
+            SystemRandom::new().map_err(|error| Failure::Environment(error.to_string()))?;
+        let release = spending.run(&ready, &lines, &mut source, &AtomicBool::new(false))?;
+        let text = file::to_json(&Released::<Outline>::from_release(release)?, None)?;
+        let released: Released<Outline> = released_from_json(text.as_bytes(), Seal::Required)?;
+        let paid = price(&released)?;
+        if let Some((path, place)) = &mut certificate {
+            output::write_for("--certificate", place, path, text.as_bytes())?;
+        }
+        say!("spent on this schema: {}", words::budget(paid.epsilon, paid.delta));
+        #[derive(Serialize)]
+        struct Stated {
+            origin: Origin,
+        }
+        let stated = Stated { origin: Origin { paid: Some(paid), ..Origin::default() } };
+        let origin = toml::to_string(&stated).map_err(|error| Failure::input(error.to_string()))?;
+        Ok(written(asked, header, &suggested(&released), &self.leave_out, &origin))
+    }
+}
+
+fn written(
+    asked: &New,
+    header: &Header,
+    found: &[Suggested],
+    left_out: &[String],
+    origin: &str,
+) -> String {
+    let mut missing: Vec<String> =
+        found.iter().flat_map(|column| column.missing.iter().cloned()).collect();
+    missing.sort();
+    missing.dedup();
+    let mut text = String::from(
+        "# Filled in by a private look at the records, whose price stands under [origin.paid]: every certificate made\n\
+         # under this schema states it. Bounds leave out about one number in two hundred at each end, and categories are\n\
+         # those that enough people hold. You may edit everything but [origin].\n\n\
+         invalid = \"drop\"                # a record with a cell that does not fit counts as empty\n\
+         other_columns = \"ignore\"\n",
+    );
+    text.push_str(&asked.head(&header.file, &missing));
+    let of = |name: &str| found.iter().find(|column| column.name == name);
+    let target = asked.target.as_deref();
+    let _ = write!(text, "\n[target]\ncolumn = {}\n", target.map_or("\"\"".into(), toml_text));
+    text.push_str(&match target.and_then(of).map(|column| &column.what) {
+        Some(Suggestion::Category(texts)) if texts.len() > 1 => {
+            format!("classes = {}\n", toml_list(texts.iter()))
+        }
+        Some(Suggestion::Number(low, high)) => {
+            format!(
+                "bounds = [{}, {}]                 # if it is one of several codes: classes, and --categories\n",
+                plain(*low),
+                plain(*high)
+            )
+        }
+        _ => "classes = []                    # the labels in order: nothing stood out of the noise\n".into(),
+    });
+    text.push_str(&asked.unit_table());
+    let _ = write!(text, "\n{origin}");
+    for column in found.iter().filter(|column| Some(column.name.as_str()) != target) {
+        let _ = write!(text, "\n[[columns]]\nname = {}\n", toml_text(&column.name));
+        let mut can_miss = !column.missing.is_empty();
+        match &column.what {
+            Suggestion::Number(low, high) => {
+                let (low, high) = (plain(*low), plain(*high));
+                let _ = write!(text, "type = \"number\"\nbounds = [{low}, {high}]\n");
+            }
+            Suggestion::Dates(first, last) => {
+                let _ = write!(
+                    text,
+                    "type = \"date\"\nrange = [\"{first:04}-01-01\", \"{last:04}-12-31\"]\n"
+                );
+            }
+            Suggestion::Category(texts) => {
+                let listed = toml_list(texts.iter());
+                let _ = write!(
+                    text,
+                    "type = \"category\"\ncategories = {listed}\nunknown = \"other\"\n"
+                );
+            }
+            Suggestion::Nothing => {
+                can_miss = false;
+                text.push_str(
+                    "type = \"ignore\"                 # nothing stood out of the noise\n",
+                );
+            }
+        }
+        if can_miss {
+            text.push_str("missing = \"category\"\n");
+        }
+    }
+    for name in left_out {
+        let _ = write!(text, "\n[[columns]]\nname = {}\ntype = \"ignore\"\n", toml_text(name));
+    }
+    text
+}
+
+/// A number as TOML reads it.
+fn plain(value: f64) -> String {
+    toml::Value::Float(value).to_string()
+}

@@ -1,0 +1,297 @@
+//! What stands in the cells of a table whose schema is not written yet: by how many units each key is held.
+//!
+//! Every cell is one key, whatever it holds: of a number the bin of a public grid ([`bin_of`]), of a date its year, of
+//! anything else its text. So a row holds at most one key a column, and a unit of k rows at most k a column. A unit counts
+//! once for each key that it holds, however many of its rows hold it.
+//!
+//! A record is a physical line, and every line decides about its own keys alone: one that cannot be read, is ragged, or of
+//! which it cannot be told whose it is holds none. Nothing that stands in a line is refused. Of a user's rows those are
+//! kept that are kept for learning ([`super::unit`]). Tested by `each_unit_holds_its_own_keys_once`.
+
+use super::{
+    csv::skip_byte_order_mark,
+    here,
+    open::{Input, KnownBy},
+    split::{Found, PerLine, Records},
+    unit::UNIT_KEY,
+};
+use crate::{
+    error::DataError,
+    keyed,
+    schema::{DateOrder, FileFacts, Format, is_date},
+};
+use csv::ByteRecord;
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap},
+    fmt,
+    path::Path,
+};
+
+/// The longest text that is a key, in bytes.
+pub const LONGEST_KEY: usize = 100;
+/// Bins of numbers in a doubling.
+const PER_DOUBLING: f64 = 4.0;
+/// Magnitudes below 2 to the power of −40 are 0; from 2 to the power of 100 on they share a bin.
+const SMALLEST: f64 = -40.0;
+/// See above.
+const LARGEST: f64 = 100.0;
+
+/// What a cell is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CellKey {
+    /// A number, by the bin that it is in.
+    Bin(i32),
+    /// A date, by its year.
+    Year(i32),
+    /// Anything else, and whatever is read as text.
+    Text(String),
+}
+
+/// The bin of a number: 0 for next to nothing; from 1 on upwards four a doubling, and downwards the same of negative ones.
+pub fn bin_of(value: f64) -> i32 {
+    if value.is_nan() || value.abs() < SMALLEST.exp2() {
+        return 0;
+    }
+    let place = (PER_DOUBLING * (value.abs().log2().min(LARGEST) - SMALLEST)).floor() as i32 + 1;
+    if value < 0.0 { -place } else { place }
+}
+
+/// Between what the numbers of a bin lie.
+pub fn bin_edges(bin: i32) -> (f64, f64) {
+    let edge = |place: i32| (SMALLEST + f64::from(place - 1) / PER_DOUBLING).exp2();
+    match bin {
+        0 => (0.0, 0.0),
+        bin if bin > 0 => (edge(bin), edge(bin + 1)),
+        bin => (-edge(-bin + 1), -edge(-bin)),
+    }
+}
+
+/// By how many units each key of each column is held. Private: its `Debug` says nothing.
+#[derive(Clone, PartialEq)]
+pub struct HeldKeys {
+    /// How many lines there are.
+    pub rows: u64,
+    /// By the place of the column among those asked for.
+    pub counts: BTreeMap<(u32, CellKey), u64>,
+}
+
+impl fmt::Debug for HeldKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HeldKeys(withheld)")
+    }
+}
+
+/// Which columns are looked at, and how.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sought<'a> {
+    /// Their names.
+    pub columns: Vec<&'a str>,
+    /// Those of them whose cells are texts, also where they read as numbers or dates.
+    pub texts: Vec<&'a str>,
+    /// Whose a row is, and how many rows of each are used.
+    pub unit: Option<(&'a str, u32)>,
+}
+
+/// The keys of a table with a header.
+pub fn held_keys(
+    path: &Path,
+    facts: &FileFacts,
+    sought: &Sought<'_>,
+) -> Result<HeldKeys, DataError> {
+    let input = Input::Path(path);
+    let place = input.place();
+    if facts.format != Format::Csv {
+        return Err(DataError::Unsupported {
+            file: place,
+            what: "another format than CSV",
+            accepted: "a CSV file with a header",
+        });
+    }
+    let mut stream = input.open(KnownBy::Content, None)?;
+    skip_byte_order_mark(&mut stream)?;
+    let mut records = PerLine::new(stream, facts);
+    let mut record = ByteRecord::new();
+    let header = loop {
+        match records.next(&mut record)? {
+            Found::End => return Err(DataError::Empty { file: here(&place) }),
+            Found::Record => break record.clone(),
+            Found::Blank | Found::Open | Found::TooLong => continue,
+        }
+    };
+    let at = |name: &str| header.iter().position(|cell| cell.trim_ascii() == name.as_bytes());
+    let wanted: Vec<Option<usize>> = sought.columns.iter().map(|name| at(name)).collect();
+    let as_text: Vec<bool> =
+        sought.columns.iter().map(|name| sought.texts.contains(name)).collect();
+    let owner = sought.unit.map(|(name, most)| (at(name), most));
+    let mut holding = Holding::default();
+    let mut rows = 0;
+    loop {
+        let found = records.next(&mut record)?;
+        match found {
+            Found::End => break,
+            Found::Blank => continue,
+            Found::Record | Found::Open | Found::TooLong => rows += 1,
+        }
+        if found != Found::Record || record.len() != header.len() {
+            continue;
+        }
+        let mut keys = Vec::with_capacity(wanted.len());
+        for (column, place) in wanted.iter().enumerate() {
+            let cell = place.and_then(|place| record.get(place)).unwrap_or_default();
+            if let Some(key) = key_of(cell.trim_ascii(), as_text[column]) {
+                keys.push(holding.number((column as u32, key)));
+            }
+        }
+        match owner {
+            None => holding.add(keys),
+            Some((place, most)) => {
+                let name = place.and_then(|place| record.get(place)).unwrap_or_default();
+                let name = name.trim_ascii();
+                if !name.is_empty() {
+                    holding.row_of(name, most as usize, keys);
+                }
+            }
+        }
+    }
+    Ok(HeldKeys { rows, counts: holding.counts() })
+}
+
+/// The key of a cell; none for one that is no text, or too long to be one of few.
+fn key_of(cell: &[u8], as_text: bool) -> Option<CellKey> {
+    let text = std::str::from_utf8(cell).ok().filter(|text| text.len() <= LONGEST_KEY)?;
+    if as_text {
+        return Some(CellKey::Text(text.into()));
+    }
+    if let Some(value) = text.parse::<f64>().ok().filter(|value| value.is_finite()) {
+        return Some(CellKey::Bin(bin_of(value)));
+    }
+    match is_date(text, DateOrder::Ymd) {
+        true => Some(CellKey::Year(text.split(['-', '/', '.']).next()?.parse().ok()?)),
+        false => Some(CellKey::Text(text.into())),
+    }
+}
+
+/// Keys by number, and who holds them.
+#[derive(Default)]
+struct Holding {
+    numbers: HashMap<(u32, CellKey), u32>,
+    totals: Vec<u64>,
+    users: HashMap<Vec<u8>, User>,
+}
+
+#[derive(Default)]
+struct User {
+    rows: u64,
+    /// The rows with the smallest hashes so far, largest on top, with their place among the user's and their keys.
+    kept: BinaryHeap<(u64, u64, Vec<u32>)>,
+}
+
+impl Holding {
+    fn number(&mut self, key: (u32, CellKey)) -> u32 {
+        let next = self.totals.len() as u32;
+        let number = *self.numbers.entry(key).or_insert(next);
+        if number == next {
+            self.totals.push(0);
+        }
+        number
+    }
+
+    /// A unit with these keys.
+    fn add(&mut self, keys: impl IntoIterator<Item = u32>) {
+        let keys: BTreeSet<u32> = keys.into_iter().collect();
+        keys.into_iter().for_each(|key| self.totals[key as usize] += 1);
+    }
+
+    fn row_of(&mut self, name: &[u8], most: usize, keys: Vec<u32>) {
+        let user = self.users.entry(name.to_vec()).or_default();
+        let hash = keyed::hash("unit", &UNIT_KEY, &[name, &user.rows.to_le_bytes()]);
+        user.kept.push((hash, user.rows, keys));
+        user.rows += 1;
+        if user.kept.len() > most {
+            user.kept.pop();
+        }
+    }
+
+    fn counts(mut self) -> BTreeMap<(u32, CellKey), u64> {
+        for user in std::mem::take(&mut self.users).into_values() {
+            self.add(user.kept.into_iter().flat_map(|(_, _, keys)| keys));
+        }
+        let totals = self.totals;
+        let held = self.numbers.into_iter().map(|(key, number)| (key, totals[number as usize]));
+        held.filter(|(_, count)| *count > 0).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn held(text: &str, unit: Option<(&str, u32)>, texts: &[&str]) -> HeldKeys {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.csv");
+        std::fs::write(&path, text).unwrap();
+        let sought = Sought { columns: vec!["a", "b"], texts: texts.to_vec(), unit };
+        held_keys(&path, &FileFacts::by_name(&path), &sought).unwrap()
+    }
+
+    fn count(held: &HeldKeys, column: u32, key: CellKey) -> u64 {
+        held.counts.get(&(column, key)).copied().unwrap_or(0)
+    }
+
+    #[test]
+    fn each_unit_holds_its_own_keys_once() {
+        let text = "who,a,b\n1,x,5\n1,x,5\n2,x,2024-03-05\n2,y,\n,z,1\nragged\n3,\"open,1\n";
+        let alone = held(text, None, &[]);
+        assert_eq!(alone.rows, 7);
+        assert_eq!(count(&alone, 0, CellKey::Text("x".into())), 3);
+        assert_eq!(count(&alone, 1, CellKey::Bin(bin_of(5.0))), 2);
+        assert_eq!(count(&alone, 1, CellKey::Year(2024)), 1);
+        let together = held(text, Some(("who", 2)), &[]);
+        assert_eq!(count(&together, 0, CellKey::Text("x".into())), 2);
+        assert_eq!(count(&together, 0, CellKey::Text("z".into())), 0, "nobody's");
+        assert_eq!(count(&together, 1, CellKey::Bin(bin_of(5.0))), 1);
+        let texts = held(text, None, &["b"]);
+        assert_eq!(count(&texts, 1, CellKey::Text("5".into())), 2);
+    }
+
+    #[test]
+    fn bins_hold_their_numbers() {
+        for value in [1e-9, 0.3, 1.0, 1.1, 2.0, 77.0, 1e6, 3e20, -0.5, -41.0] {
+            let (low, high) = bin_edges(bin_of(value));
+            assert!(low * (1.0 - 1e-12) - 1e-300 <= value.max(low) && low <= high, "{value}");
+            let room = 1e-9 * value.abs();
+            assert!(low - room <= value && value <= high + room, "{value}: {low} to {high}");
+        }
+        assert_eq!((bin_of(0.0), bin_of(1e-30), bin_of(f64::NAN)), (0, 0, 0));
+        let order = [-1e9, -3.0, -0.1, 0.0, 0.1, 3.0, 1e9, 1e30];
+        assert!(order.windows(2).all(|pair| bin_of(pair[0]) < bin_of(pair[1])));
+    }
+
+    proptest! {
+        /// Without one unit, the counts are smaller by at most 1 at no more than `most` keys a column, and nowhere larger.
+        #[test]
+        fn one_unit_moves_as_many_counts_as_it_may_hold(
+            rows in prop::collection::vec((0..4_u8, 0..5_u8, -3..9_i32), 1..40), gone in 0..4_u8, most in 1..4_u32,
+        ) {
+            let line = |(who, a, b): &(u8, u8, i32)| format!("u{who},t{a},{b}\n");
+            let table = |rows: Vec<&(u8, u8, i32)>| {
+                format!("who,a,b\n{}", rows.into_iter().map(line).collect::<String>())
+            };
+            let all = held(&table(rows.iter().collect()), Some(("who", most)), &[]);
+            let less = held(
+                &table(rows.iter().filter(|row| row.0 != gone).collect()), Some(("who", most)), &[]
+            );
+            let mut moved = [0_u32; 2];
+            for ((column, key), count) in &all.counts {
+                let before = less.counts.get(&(*column, key.clone())).copied().unwrap_or(0);
+                prop_assert!(before <= *count && *count <= before + 1);
+                moved[*column as usize] += u32::from(before != *count);
+            }
+            prop_assert!(less.counts.keys().all(|key| all.counts.contains_key(key)));
+            prop_assert!(moved.iter().all(|moved| *moved <= most), "{:?}", moved);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Outlines of tables without a schema: certified, verified, and nothing that one person alone holds.
+
+use privet_core::Neighbours;
+use privet_data::read::{CellKey, HeldKeys, Sought, held_keys};
+use privet_data::schema::FileFacts;
+use privet_dp::noise::{Source, SystemRandom};
+use privet_learn::bought::price;
+use privet_learn::file::{Seal, any_from_json, released_from_json, to_json};
+use privet_learn::look::outline::{Outline, Suggestion, holding, suggested};
+use privet_learn::{Loaded, Plan, Released, plan, verify};
+use serde_json::{Value, json};
+use std::sync::atomic::AtomicBool;
+
+fn task() -> Outline {
+    Outline { columns: vec!["age".into(), "ward".into()], texts: Vec::new() }
+}
+
+fn planned(rows: u64, neighbours: Neighbours, unit: Option<(&str, u32)>) -> Plan<Outline> {
+    let facts = FileFacts::by_name("t.csv".as_ref());
+    plan(&task().request(&facts, unit, rows, neighbours, (2.0, Some(1e-6))).unwrap()).unwrap()
+}
+
+fn held(text: &str, unit: Option<(&str, u32)>) -> HeldKeys {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv");
+    std::fs::write(&path, text).unwrap();
+    let sought = Sought { columns: vec!["age", "ward"], texts: Vec::new(), unit };
+    held_keys(&path, &FileFacts::by_name(&path), &sought).unwrap()
+}
+
+fn released(plan: Plan<Outline>, held: HeldKeys, source: &mut dyn Source) -> Released<Outline> {
+    let (plan, lines) = holding(plan, held).unwrap();
+    let release = plan.run(&lines, source, &AtomicBool::new(false)).unwrap();
+    let text = to_json(&Released::<Outline>::from_release(release).unwrap(), None).unwrap();
+    assert!(matches!(any_from_json(text.as_bytes(), Seal::Required).unwrap(), Loaded::Outlined(_)));
+    released_from_json(text.as_bytes(), Seal::Required).unwrap()
+}
+
+fn table(rows: usize) -> String {
+    let ward = |row: usize| ["north", "south", "NA"][row % 3];
+    let line = |row: usize| format!("p{},{},{}\n", row / 2, 20 + row % 60, ward(row));
+    format!("who,age,ward\n{}p0,1e9,nobody else\n", (0..rows - 1).map(line).collect::<String>())
+}
+
+#[test]
+fn what_many_hold_is_found_and_what_one_holds_is_not() {
+    let mut source = SystemRandom::new().unwrap();
+    for (neighbours, unit) in [
+        (Neighbours::ReplaceOne, None),
+        (Neighbours::AddRemove, None),
+        (Neighbours::ReplaceOne, Some(("who", 2))),
+    ] {
+        let found =
+            released(planned(6000, neighbours, unit), held(&table(6000), unit), &mut source);
+        assert!(verify(&found).valid, "{:?}", verify(&found).checks);
+        let columns = suggested(&found);
+        let Suggestion::Number(low, high) = columns[0].what else { panic!("{columns:?}") };
+        assert!((16.0..=20.0).contains(&low) && (79.0..=96.0).contains(&high), "{low} {high}");
+        let words = Suggestion::Category(vec!["north".into(), "south".into()]);
+        assert_eq!((&columns[1].what, &columns[1].missing[..]), (&words, &["NA".to_string()][..]));
+        let alone = CellKey::Text("nobody else".into());
+        assert!(found.artefact().keys.iter().all(|known| known.key != alone));
+        assert_eq!(price(&found).unwrap().epsilon, 2.0);
+    }
+}
+
+/// Keys off the grid, below the threshold, out of order or of no column are none that the plan can release.
+#[test]
+fn made_up_outlines_are_refused() {
+    let mut source = SystemRandom::new().unwrap();
+    let found = released(
+        planned(6000, Neighbours::ReplaceOne, None),
+        held(&table(6000), None),
+        &mut source,
+    );
+    let document: Value = serde_json::from_str(&to_json(&found, None).unwrap()).unwrap();
+    let accepted = |change: &dyn Fn(&mut Value)| {
+        let mut forged = document.clone();
+        change(&mut forged);
+        let sealed = privet_dp::gate::seal::sealed(forged, None).unwrap().to_string();
+        any_from_json(sealed.as_bytes(), Seal::Required).is_ok_and(|read| read.verify().valid)
+    };
+    assert!(accepted(&|_| {}), "sealed anew it is as it was");
+    let lies: [&dyn Fn(&mut Value); 8] = [
+        &|file| file["body"]["keys"][0]["count"] = json!(5000.0 / 3.0),
+        &|file| file["body"]["keys"][0]["count"] = json!(1.0),
+        &|file| file["body"]["keys"].as_array_mut().unwrap().reverse(),
+        &|file| file["body"]["keys"][0]["column"] = json!(7),
+        &|file| file["certificate"]["request"]["noise"][0] = json!(0.001),
+        &|file| file["certificate"]["request"]["columns"] = json!(["age"]),
+        &|file| file["certificate"]["guarantee"]["epsilon"] = json!(0.5),
+        &|file| file["kind"] = json!("description"),
+    ];
+    for (number, lie) in lies.iter().enumerate() {
+        assert!(!accepted(lie), "lie {number}");
+    }
+    // A plan is not carried out without what the table holds.
+    let plan = planned(6000, Neighbours::AddRemove, None);
+    let (_, lines) = holding(plan.clone(), held(&table(10), None)).unwrap();
+    assert!(plan.run(&lines, &mut source, &AtomicBool::new(false)).is_err());
+    // The number of lines is public there, and declared wrongly.
+    let (plan, lines) =
+        holding(planned(6000, Neighbours::ReplaceOne, None), held(&table(10), None)).unwrap();
+    assert!(plan.run(&lines, &mut source, &AtomicBool::new(false)).is_err());
+}
