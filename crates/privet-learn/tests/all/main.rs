@@ -23,6 +23,7 @@ mod errata;
 mod evaluate;
 mod experts;
 mod file;
+mod forecast;
 mod formats;
 mod frank_wolfe;
 mod golden;
