@@ -31,8 +31,8 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.25, random
 # %% Before any data: what would a budget buy?
 for epsilon in EPSILONS:
     plan = PrivateLogisticRegression(epsilon=epsilon, **PUBLIC).plan(*X_train.shape)
-    excess = "unknown" if plan.predicted_excess is None else f"{plan.predicted_excess:.2f}"
-    print(f"epsilon {epsilon:>4}: method {plan.method}, predicted excess of the mean loss {excess}")
+    cost = "unknown" if plan.predicted_cost is None else f"{plan.predicted_cost:.0%} of what can be learnt"
+    print(f"epsilon {epsilon:>4}: method {plan.method}, predicted cost of privacy {cost}")
 
 # %% Fit. A new estimator each time, so that nothing is counted as a repeated fit: these records are public.
 without = LogisticRegression(max_iter=5000).fit(X_train / 16, y_train).score(X_test / 16, y_test)

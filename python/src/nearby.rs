@@ -87,7 +87,7 @@ fn decided(plan: &privet_learn::Plan<Nearby>) -> String {
         "guarantee": plan.guarantee(),
         "arithmetic": plan.arithmetic(),
         "settings": plan.settings(),
-        "predicted_excess": None::<f64>,
+        "predicted_cost": None::<f64>,
         "events": plan.events(),
         "notes": plan.notes(),
     })

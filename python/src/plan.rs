@@ -33,7 +33,7 @@ pub fn decided(plan: &privet_learn::Plan) -> String {
         "guarantee": plan.guarantee(),
         "arithmetic": plan.arithmetic(),
         "settings": plan.settings(),
-        "predicted_excess": plan.predicted_excess(),
+        "predicted_cost": plan.forecast(None).ok().flatten().map(|forecast| forecast.cost),
         "events": plan.events(),
         "notes": plan.notes(),
     })

@@ -157,7 +157,7 @@ impl VotePlan {
             "guarantee": self.0.guarantee(),
             "arithmetic": self.0.arithmetic(),
             "settings": self.0.settings(),
-            "predicted_excess": None::<f64>,
+            "predicted_cost": None::<f64>,
             "events": self.0.events(),
             "notes": self.0.notes(),
         })

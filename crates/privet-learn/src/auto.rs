@@ -13,7 +13,7 @@
 //!    chance: [`crate::erm::frank_wolfe`], whose noise grows with ln p; and where no dense learner of classes is
 //!    predicted to learn anything.
 //! 3. **Dense.** Else a learner that moves all weights together: [`crate::erm::gd`] where δ > 0, whose predicted
-//!    excess risk ([`Plan::predicted_excess`](crate::Plan::predicted_excess)) is the least at all usual
+//!    excess risk ([`crate::Procedure::predicted_excess`]) is the least at all usual
 //!    sizes; [`crate::erm::amp`] where δ = 0. For the squared loss [`crate::erm::ssp`], up to the columns
 //!    that it takes: it is hidden by about the same noise, in one release that has no length to choose.
 //! 4. **Centred.** [`crate::erm::centred_gd`] in place of gd where δ > 0: for images of several classes with the

@@ -1,7 +1,6 @@
 //! How sure a released weight is: what the noise of privacy alone may have done to it.
 //!
-//! An interval says where the weight without noise lies (of noise inside an objective: its mean over the noise), in 95
-//! of 100 releases. It is made of the released model and public facts, so that it costs nothing, and it is about the
+//! An interval says where the weight without noise lies, in 95 of 100 releases. It is made of the released model and public facts, so that it costs nothing, and it is about the
 //! noise of privacy alone: how another sample of people would differ is not in it, nor what clipping, early stopping and
 //! a ridge hold back.
 //!
@@ -9,8 +8,9 @@
 //! |---|---|---|
 //! | `output`, `psgd`, `psgd-strong`, `averaged` | that of the noise added | exact |
 //! | `ssp` | from the noised moments ([`crate::erm::ssp`]) | estimated, to first order |
-//! | `gd`, `sgd`, `centred-gd` | gain of the schedule times that of a step ([`crate::erm`]) | a bound, to first order |
-//! | `amp`, `objective`, `linear` | σ/λ and the output noise | a bound, mostly a wide one: what would narrow it is the curvature, which is private |
+//! | `gd`, `sgd`, `centred-gd` | gain of the schedule times that of a step ([`crate::erm`]) | a bound to first order: proved where the loss is a square, not where its curvature changes on the way |
+//! | `amp`, `objective`, `linear` | ‖b‖/λ and the output noise | a bound, proved, mostly a wide one: what would narrow it is the curvature, which is private |
+//! | `gd`, `amp` with `intervals = bought` | from the curvature, which was bought ([`crate::erm::curvature`]) | estimated, to first order |
 //! | others | – | not known |
 //!
 //! Tested by simulation in `tests/all/certainty.rs`.
@@ -23,8 +23,6 @@ use serde::Serialize;
 pub const NORMAL: f64 = 1.959_963_984_540_054;
 /// Of a Laplace variable, in standard deviations: ln 20/√2.
 pub const LAPLACE: f64 = 2.118_302_605_249_42;
-/// 2·exp(−t²/2) = 1/20.
-pub const SUBGAUSSIAN: f64 = 2.716_203_031_481_239;
 
 /// How well the noise of a weight is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -32,8 +30,10 @@ pub const SUBGAUSSIAN: f64 = 2.716_203_031_481_239;
 pub enum Surety {
     /// Its law is that of the noise added.
     Exact,
-    /// From noised numbers of the release.
+    /// From noised numbers of the release, to first order in the noise.
     Estimated,
+    /// It is at most that to first order in the noise: proved where the loss is a square, observed where it is not.
+    FirstOrder,
     /// It is at most that.
     Bound,
 }
@@ -53,6 +53,11 @@ impl WeightLaws {
     /// Gaussian noise of one scale on every weight.
     pub fn exactly(deviation: f64) -> Self {
         Self { deviations: vec![vec![deviation]], beyond: NORMAL, surety: Surety::Exact }
+    }
+
+    /// At most that on every weight, to first order.
+    pub fn first_order(deviation: f64) -> Self {
+        Self { deviations: vec![vec![deviation]], beyond: NORMAL, surety: Surety::FirstOrder }
     }
 
     /// Of one weight.
@@ -93,8 +98,47 @@ impl Weighed {
 pub struct Certainty {
     /// How well the noise is known; `None` where nothing is.
     pub surety: Option<Surety>,
+    /// Whether the model is the best of several: then intervals are those of one training, and hold less often.
+    pub chosen: bool,
+    /// What the intervals are, in words.
+    pub told: String,
     /// Of each problem the weights, those with the most evidence first.
     pub weights: Vec<Vec<Weighed>>,
+}
+
+/// What choosing does to intervals.
+const CHOSEN: &str = " These are intervals of one training. The best of several was chosen, by a score that lucky noise \
+                      helps: they hold the weights without noise less often.";
+
+/// Of every interval.
+const SAMPLING: &str = " How another sample of people would differ is not in it.";
+
+/// What intervals are.
+fn in_words(surety: Option<Surety>, bought: bool, chosen: bool) -> String {
+    let lies = "where the weight without the noise of privacy lies, in";
+    let told = match surety {
+        Some(Surety::Exact) => {
+            format!("{lies} 95 of 100 releases, from the law of that noise.{SAMPLING}")
+        }
+        Some(Surety::Estimated) => format!(
+            "{lies} about 95 of 100 releases, estimated to first order from {}.{SAMPLING}",
+            if bought { "the noised curvature, which was bought" } else { "the noised moments" }
+        ),
+        Some(Surety::FirstOrder) => format!(
+            "{lies} at least 95 of 100 releases to first order in that noise: a bound from public numbers, proved where the \
+             loss is a square, and by simulation alone where it is not.{SAMPLING}"
+        ),
+        Some(Surety::Bound) => format!(
+            "{lies} at least 95 of 100 releases, by a bound from public numbers that is wider than it need be: what would \
+             narrow it is private, and can be bought by some methods (intervals = bought).{SAMPLING}"
+        ),
+        None => {
+            return "How far the noise of this method moves a weight is not known from public numbers: small weights may \
+                    be noise."
+                .into();
+        }
+    };
+    if chosen { told + CHOSEN } else { told }
 }
 
 impl Model {
@@ -130,6 +174,10 @@ impl Model {
             all
         };
         let weights = rows.map(sorted).collect();
-        Certainty { surety: laws.map(|laws| laws.surety), weights }
+        let surety = laws.map(|laws| laws.surety);
+        // A model that is part of a tuning is certified by it.
+        let chosen = self.certificate().request.get("candidates").is_some();
+        let told = in_words(surety, self.method().buys_intervals(), chosen);
+        Certainty { surety, chosen, told, weights }
     }
 }

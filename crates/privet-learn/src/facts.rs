@@ -15,6 +15,8 @@ pub struct Facts {
     pub rows: u64,
     /// p, bias included.
     pub columns: usize,
+    /// m: what there is to learn from before any number is unfolded ([`Encoding::columns_before_unfolding`]).
+    pub sources: usize,
     /// Linear problems to solve: 1, or one per class if there are more than two.
     pub problems: u32,
     /// R ≥ ‖x‖₂, bias included.
@@ -101,6 +103,7 @@ impl Facts {
         Ok(Self {
             rows: request.rows,
             columns: encoding.width(),
+            sources: encoding.columns_before_unfolding(),
             problems: classes.filter(|count| *count > 2).map_or(1, |count| count as u32),
             radius: encoding.l2_radius(),
             entry_bound: encoding.linf_radius(),

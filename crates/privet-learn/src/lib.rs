@@ -24,6 +24,7 @@ mod error;
 pub mod export;
 mod facts;
 pub mod file;
+pub mod forecast;
 mod format_1;
 mod loaded;
 pub mod look;

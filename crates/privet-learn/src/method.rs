@@ -178,6 +178,16 @@ impl Method {
         METHODS.iter().map(|method| method.name).collect::<Vec<_>>().join(", ")
     }
 
+    /// Whether it buys the curvature that intervals of its weights follow from.
+    pub(crate) fn buys_intervals(&self) -> bool {
+        let asked = match self {
+            Self::Gd(options) => options.intervals,
+            Self::Amp(options) => options.intervals,
+            _ => None,
+        };
+        asked == Some(erm::curvature::Intervals::Bought)
+    }
+
     /// Whether it is private at all.
     pub fn is_private(&self) -> bool {
         !matches!(self, Self::NonPrivate(_))

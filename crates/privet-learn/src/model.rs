@@ -28,27 +28,43 @@ pub struct LinearWeights {
     /// ([`crate::erm::centred_gd`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub centre: Option<Vec<f64>>,
-    /// How noised moments that the weights were solved from spread an error over them ([`crate::erm::ssp`]).
+    /// How an error is spread over the weights ([`crate::erm::ssp`], [`crate::erm::curvature`]), under noise as well.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<Spread>,
 }
 
-/// With M the noised, filtered inverse of Σxxᵀ: made of the same noised moments as the weights.
+/// How an error is spread over weights: of `ssp`, M the noised, filtered inverse of Σxxᵀ that the weights are made with; of
+/// other methods, from the curvature that was bought ([`crate::erm::curvature`]).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spread {
-    /// (M·θ)ⱼ, a row a problem.
+    /// (M·θ)ⱼ, a row a problem; only of `ssp`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub along: Vec<Vec<f64>>,
     /// ‖M·eⱼ‖₂, a column each.
     pub length: Vec<f64>,
 }
 
 impl Spread {
-    /// Whether it is that of so many problems and columns.
-    pub(crate) fn fits(&self, problems: usize, columns: usize) -> bool {
+    /// Whether a method keeps such a one beside its weights, or none where it keeps none: nothing else rides along. (M is
+    /// positive semidefinite, so that ⟨θ, Mθ⟩ ≥ 0.)
+    pub(crate) fn fits(model: &LinearWeights, method: &Method, columns: usize) -> bool {
+        let bought = method.buys_intervals();
+        let ssp = matches!(method, Method::Ssp(_));
+        let Some(Self { along, length }) = &model.spread else { return !bought };
+        let problems = model.weights.len();
+        let against = |(theta, along): (&Vec<f64>, &Vec<f64>)| {
+            let products = || theta.iter().zip(along).map(|(a, b)| a * b);
+            products().sum::<f64>() >= -1e-9 * products().map(f64::abs).sum::<f64>()
+        };
         let finite =
             |numbers: &Vec<f64>| numbers.len() == columns && numbers.iter().all(|x| x.is_finite());
-        self.along.len() == problems && self.along.iter().chain([&self.length]).all(finite)
+        let rows = if ssp { problems } else { 0 };
+        (ssp || bought)
+            && along.len() == rows
+            && along.iter().chain([length]).all(finite)
+            && length.iter().all(|x| *x >= 0.0)
+            && model.weights.iter().zip(along).all(against)
     }
 }
 

@@ -310,15 +310,6 @@ impl<T: Task> Plan<T> {
         }
     }
 
-    /// Expected excess risk of the mean loss, a prediction from public facts; `None` where nothing is
-    /// known.
-    pub fn predicted_excess(&self) -> Option<f64> {
-        match &self.work {
-            Work::Private(procedure) => procedure.predicted_excess(&self.facts),
-            Work::Plain(_) => Some(0.0),
-        }
-    }
-
     /// A bound on the standard deviation of what the noise of privacy adds to what is released, in every
     /// direction; `None` where none is known.
     pub fn weight_noise(&self) -> Option<f64> {

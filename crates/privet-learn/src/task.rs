@@ -100,7 +100,8 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
         None
     }
 
-    /// Expected excess risk of the mean loss, from public facts; `None` where nothing is known.
+    /// Expected excess risk of the mean loss, from public facts, for comparing methods on one table; `None` where
+    /// nothing is known.
     fn predicted_excess(&self, _facts: &T::Facts) -> Option<f64> {
         None
     }
@@ -123,7 +124,7 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
             Some(each) => vec![each],
             None => vec![vec![self.weight_noise(facts)?]],
         };
-        Some(WeightLaws { deviations: each, beyond: NORMAL, surety: Surety::Bound })
+        Some(WeightLaws { deviations: each, beyond: NORMAL, surety: Surety::FirstOrder })
     }
 
     /// Refuses, from public facts, what could fail once noise is drawn.

@@ -49,8 +49,9 @@ class Plan:
     """``"finite"``: proved for the program as executed; ``"real"``: for real numbers."""
     settings: dict[str, float]
     """The numbers of the learner; names ending in ``_noise`` are scales of noise."""
-    predicted_excess: float | None
-    """Expected excess of the mean loss, from public facts; ``None`` where nothing is known."""
+    predicted_cost: float | None
+    """Of what the same model without privacy gains over the commonest class (of its R², for a number), the share that
+    privacy is expected to take, on a table like most and for classes of equal size; ``None`` where nothing is known."""
     notes: tuple[str, ...]
     """Conditions and gaps."""
     events: Any = field(repr=False, default=None)
@@ -76,7 +77,7 @@ class Plan:
             calibration=facts["calibration"],
             arithmetic=facts["arithmetic"],
             settings=facts["settings"],
-            predicted_excess=facts["predicted_excess"],
+            predicted_cost=facts["predicted_cost"],
             notes=tuple(facts["notes"]),
             events=facts["events"],
         )

@@ -34,8 +34,8 @@ class Intervals:
     @property
     def coef_interval_(self) -> np.ndarray:
         """Where each coefficient lies without the noise of privacy, in 95 of 100 fits: ``coef_`` with a last axis of
-        (low, high); NaN where nothing is known. Of ``gd``, ``sgd``, ``centred-gd`` and ``amp`` by a bound that is wider
-        than it need be."""
+        (low, high); NaN where nothing is known. How well they are known depends on the method, and on whether the model
+        is the best of several: :attr:`coef_interval_meaning_` says it."""
         check_is_fitted(self)
         schema = Schema._of(self.model_.schema())
         coef = np.asarray(self.coef_)
@@ -48,6 +48,13 @@ class Intervals:
             low, high = schema.target_bounds or (-1.0, 1.0)
             margins = margins * (high - low) / 2.0
         return np.stack([coef - margins, coef + margins], axis=-1)
+
+    @property
+    def coef_interval_meaning_(self) -> str:
+        """What ``coef_interval_`` is for this model, in words: exact, estimated, a bound, or a bound to first order; and
+        what choosing the best of several trials does to it."""
+        check_is_fitted(self)
+        return str(json.loads(self.model_.certainty())["told"])
 
     def _margins_in_order(self, margins: np.ndarray) -> np.ndarray:
         """A row for each class as ``coef_`` has them."""

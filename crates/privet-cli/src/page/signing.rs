@@ -253,8 +253,8 @@ fn contents(released: &Loaded, page: &mut String) {
 fn weights(certainty: &Certainty, classes: &[String], page: &mut String) {
     page.push_str("<h2>The weights, with what the noise may have done</h2>\n");
     let told = match certainty.surety {
-        Some(_) => format!("From and to: {}", inspect::surety_words(certainty)),
-        None => inspect::surety_words(certainty).into(),
+        Some(_) => format!("From and to: {}", certainty.told),
+        None => certainty.told.clone(),
     };
     let _ = writeln!(page, "<p>{}</p>", escape(&told));
     for (problem, row) in certainty.weights.iter().enumerate() {
@@ -278,11 +278,7 @@ fn weights(certainty: &Certainty, classes: &[String], page: &mut String) {
                 short(one.weight),
                 end(one.low),
                 end(one.high),
-                if one.may_be_noise() == Some(true) {
-                    "not distinguishable from noise"
-                } else {
-                    ""
-                }
+                inspect::may_be_noise(one, certainty.surety)
             );
         }
         page.push_str("</tbody></table></div>\n");

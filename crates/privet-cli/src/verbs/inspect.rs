@@ -13,7 +13,7 @@ use privet_data::schema::Rows;
 use privet_dp::account::{self, Event, Guarantee};
 use privet_dp::gate::Certificate;
 use privet_dp::noise::Origin;
-use privet_learn::certainty::{Certainty, Surety, Weighed};
+use privet_learn::certainty::{Surety, Weighed};
 use privet_learn::file::{self, Seal};
 use privet_learn::look::count::Count;
 use privet_learn::look::describe::{Describe, Summary};
@@ -26,10 +26,6 @@ use privet_learn::{Loaded, Released, Scores, Task, UNSIGNED, Verdict, plan};
 use privet_optim::loss::Loss;
 use serde_json::{Value, json};
 use std::path::PathBuf;
-
-/// What choosing does to intervals.
-const CHOSEN: &str = "These are intervals of one training. The best of several was chosen, by a score that lucky noise \
-                      helps: they hold the weights without noise less often.";
 
 /// Weights shown for each class.
 const SHOWN: usize = 8;
@@ -243,7 +239,6 @@ pub(crate) fn shown(released: &Loaded) -> Vec<(&'static str, String)> {
         Loaded::Tuned(tuned) => {
             section("Best trial", words::wrapped(&tune::best(tuned), "  "));
             section("Weights", tuned.model().map_or(String::new(), |model| weights(&model)));
-            section("", words::wrapped(CHOSEN, "  "));
         }
         Loaded::Counts(counts) => section("Counts", count::table(counts)),
         Loaded::Description(found) => section("Columns", described::table(found)),
@@ -458,8 +453,8 @@ fn weights(model: &Model) -> String {
         }
     }
     let told = match certainty.surety {
-        Some(_) => format!("In brackets: {}", surety_words(&certainty)),
-        None => surety_words(&certainty).into(),
+        Some(_) => format!("In brackets: {}", certainty.told),
+        None => certainty.told.clone(),
     };
     text.push_str(&words::wrapped(&told, "  "));
     text
@@ -468,7 +463,7 @@ fn weights(model: &Model) -> String {
 /// What is said of a weight whose interval holds 0.
 pub(crate) fn may_be_noise(one: &Weighed, surety: Option<Surety>) -> &'static str {
     match (one.may_be_noise(), surety) {
-        (Some(true), Some(Surety::Bound)) => "may be noise, by this bound",
+        (Some(true), Some(Surety::Bound | Surety::FirstOrder)) => "may be noise, by this bound",
         (Some(true), _) => "not distinguishable from noise",
         _ => "",
     }
@@ -495,29 +490,6 @@ fn three(value: f64) -> String {
     }
     let power = 10_f64.powi((2 - value.abs().log10().floor() as i32).clamp(-300, 300));
     number((value * power).round() / power)
-}
-
-/// What the intervals of weights are.
-pub(crate) fn surety_words(certainty: &Certainty) -> &'static str {
-    match certainty.surety {
-        Some(Surety::Exact) => {
-            "where the weight without the noise of privacy lies, in 95 of 100 releases, from the law of \
-             that noise. How another sample of people would differ is not in it."
-        }
-        Some(Surety::Estimated) => {
-            "where the weight without the noise of privacy lies, in about 95 of 100 releases, estimated \
-             from the noised moments. How another sample of people would differ is not in it."
-        }
-        Some(Surety::Bound) => {
-            "where the weight without the noise of privacy lies, in at least 95 of 100 releases, by a \
-             bound from public numbers that is wider than it need be: what would narrow it is private. How another \
-             sample of people would differ is not in it."
-        }
-        None => {
-            "How far the noise of this method moves a weight is not known from public numbers: small weights may be \
-             noise."
-        }
-    }
 }
 
 /// What a program wants to know of a file.

@@ -10,6 +10,7 @@ use clap::Args;
 use privet_data::Schema;
 use privet_dp::mechanism::shares::Among;
 use privet_learn::completion::Method as Completion;
+use privet_learn::forecast::{BASE_RATE, Forecast};
 use privet_learn::{self as learn, Calibration, LearnError, METHODS, Method};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -22,11 +23,17 @@ Makes the plan that `privet train` would execute: regularisation, noise scales a
 proved for them. A plan depends on public facts alone (the schema, the declared number of rows, the
 budget and the settings), so no data is read.
 
+Predicted is what privacy costs: of what the same model without privacy gains over always saying
+the commonest class (of its R², for a number), the share that is lost, on a table like most. It is no
+bound, and leaves settings out of account. A note says where the model will hardly beat the commonest class, and what to change; how
+common that class is, if you know it from elsewhere, is given with --base-rate.
+
 `sound` uses constants that are proved; `printed` those of the papers, and shows what the accountant
 can prove for them, which may be more or less than the paper says.",
     after_help = "\
 Examples:
   privet plan --schema s.toml --rows 20000 --epsilon 1
+  privet plan --schema s.toml --rows 20000 --epsilon 1 --base-rate 0.9
   privet plan --schema s.toml --rows 20000 --epsilon 0.5 --delta 0 --method all
   privet plan --schema s.toml --rows 20000 --epsilon 1 --neighbours add-remove --json
   privet plan --schema ratings.toml --rows 6000 --epsilon 1 --complete all"
@@ -48,6 +55,12 @@ pub struct ShowPlan {
         help = format!("Of `privet complete`, for a schema of ratings and N users: {}, or all", Completion::accepted()),
     )]
     complete: Option<plan_ratings::Asked>,
+    /// Share of the commonest class, from public knowledge: predictions are then for it, not for classes of equal size
+    #[arg(
+        long, value_name = "SHARE", value_parser = settings::within(BASE_RATE), allow_hyphen_values = true,
+        conflicts_with = "complete",
+    )]
+    base_rate: Option<f64>,
     #[command(flatten)]
     settings: RequestFlags,
     /// Among so many parties who show their rows to nobody, N all together; see `privet party`
@@ -87,6 +100,29 @@ struct Row {
     method: Method,
     calibration: Calibration,
     outcome: Result<learn::Plan, LearnError>,
+    /// For the base rate that was declared, or for classes of equal size.
+    forecast: Option<Forecast>,
+    /// Those of the plan; what it says of classes of equal size gives way to what is said of the base rate.
+    notes: Vec<String>,
+}
+
+impl Row {
+    fn new(
+        method: Method,
+        calibration: Calibration,
+        outcome: Result<learn::Plan, LearnError>,
+        base_rate: Option<f64>,
+    ) -> Result<Self, LearnError> {
+        let (mut forecast, mut notes) = (None, Vec::new());
+        if let Ok(plan) = &outcome {
+            let even = plan.forecast(None)?.and_then(|forecast| forecast.note);
+            forecast = plan.forecast(base_rate)?;
+            notes =
+                plan.notes().iter().filter(|note| Some(*note) != even.as_ref()).cloned().collect();
+            notes.extend(forecast.as_ref().and_then(|forecast| forecast.note.clone()));
+        }
+        Ok(Self { method, calibration, outcome, forecast, notes })
+    }
 }
 
 impl ShowPlan {
@@ -122,7 +158,7 @@ impl ShowPlan {
                 if unasked && outcome.is_err() {
                     continue;
                 }
-                rows.push(Row { method: method.clone(), calibration, outcome });
+                rows.push(Row::new(method.clone(), calibration, outcome, self.base_rate)?);
             }
         }
         drop(meter);
@@ -166,10 +202,12 @@ fn row_json(row: &Row) -> Value {
             let mut value = json!({
                 "epsilon": plan.guarantee().map(|guarantee| json_number(guarantee.epsilon)),
                 "delta": plan.guarantee().map(|guarantee| guarantee.delta),
-                "predicted_excess": plan.predicted_excess(),
+                "predicted_cost": row.forecast.as_ref().map(|forecast| forecast.cost),
+                "predicted_gain": row.forecast.as_ref().map(|forecast| forecast.gain),
+                "base_rate": row.forecast.as_ref().and_then(|forecast| forecast.base_rate),
                 "arithmetic": plan.arithmetic(),
                 "events": plan.events(),
-                "notes": plan.notes(),
+                "notes": row.notes,
             });
             for (name, number) in plan.settings().iter() {
                 value[name] = json!(number);
@@ -180,6 +218,14 @@ fn row_json(row: &Row) -> Value {
     let (Value::Object(mut all), Value::Object(rest)) = (head, rest) else { return Value::Null };
     all.extend(rest);
     Value::Object(all)
+}
+
+/// A share of what can be learnt, in hundredths: it is no better known.
+fn share(forecast: &Forecast) -> String {
+    match 100.0 * forecast.cost {
+        cost if cost < 1.0 => "< 1 %".into(),
+        cost => format!("{cost:.0} %"),
+    }
 }
 
 fn in_words(rows: &[Row]) -> Result<(), Failure> {
@@ -201,7 +247,7 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
             say!("asked for {}", words::budget(budget.epsilon(), budget.delta()));
         }
     }
-    let header = ["method", "constants", "predicted excess", "ε", "δ", "proved"];
+    let header = ["method", "constants", "predicted cost", "ε", "δ", "proved"];
     let mut cells = vec![header.map(String::from).to_vec()];
     // Noise and settings stand below each line: beside it they are wider than a terminal.
     let mut below: Vec<String> = Vec::new();
@@ -229,12 +275,12 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
                     told.map(|(name, words)| format!("{name}: {words}")).collect();
                 below.push(words::wrapped(&told.join("; "), "    "));
                 line.extend([
-                    plan.predicted_excess().map_or("–".into(), number),
+                    row.forecast.as_ref().map_or("–".into(), share),
                     plan.guarantee().map_or("none".into(), |g| number(g.epsilon)),
                     plan.guarantee().map_or("–".into(), |g| number(g.delta)),
                     format!("{:?}", plan.arithmetic()).to_lowercase(),
                 ]);
-                plan.notes().iter().for_each(|note| remark(note.clone(), row));
+                row.notes.iter().for_each(|note| remark(note.clone(), row));
                 if let Some(features) = words::features(plan.schema()) {
                     remark(format!("{features}; {} encoded columns", plan.facts().columns), row);
                 }

@@ -290,7 +290,7 @@ fn a_plan_needs_no_data_and_is_what_training_does() {
     assert_eq!(trained["settings"]["steps"], plan["plans"][0]["steps"]);
     assert_eq!(world.json("model.json")["certificate"]["events"], plan["plans"][0]["events"]);
     let table = world.ok("plan --schema schema.toml --rows 400 --epsilon 5 --method all");
-    assert!(table.contains("predicted excess") && table.contains("printed"), "{table}");
+    assert!(table.contains("predicted cost") && table.contains("printed"), "{table}");
 }
 
 #[test]

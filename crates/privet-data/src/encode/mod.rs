@@ -194,6 +194,20 @@ impl Encoding {
         columns.chain(pairs).chain(waves).chain((0..alone).map(|_| 1)).collect()
     }
 
+    /// How many columns there are to learn from before any number is unfolded: one for each number, one for each
+    /// indicator of a category, and features as they are; neither pairs, waves nor the constant one.
+    pub fn columns_before_unfolding(&self) -> usize {
+        let of = |encoder: &ColumnEncoder| match encoder.rule {
+            column::Rule::Number(_) => 1,
+            _ => encoder.width as usize,
+        };
+        let features = match self.image {
+            true => self.width.saturating_sub(usize::from(self.has_bias())),
+            false => self.libsvm.map_or(0, |(features, _)| features as usize),
+        };
+        self.encoders.iter().map(of).sum::<usize>() + features
+    }
+
     /// Appends what several cells say together, given where they stand.
     fn encode_together(&self, spots: &[pair::Spot], row: &mut Vec<(u32, f64)>) {
         self.pairs.iter().for_each(|pair| pair.encode(spots, row));

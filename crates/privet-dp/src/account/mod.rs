@@ -61,5 +61,6 @@ pub use event::{
     ThresholdNoise,
 };
 pub use filter::{Filter, Tally};
+pub use normal::cdf as normal_cdf;
 pub use seen_by::SeenBy;
 pub use tradeoff::TradeOff;

@@ -24,6 +24,7 @@
 //! claims what the accountant proves for that noise.
 
 use super::Decision;
+use super::curvature::{INTERVALS_SETTING, Intervals, Purchase};
 use super::minimum::{Minimum, Step};
 use super::objective::{expected_noise, law, perturbed, shared};
 use super::penalty::{PENALTY_SETTING, Regulariser, resolved};
@@ -35,7 +36,7 @@ use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
 use crate::request::{Calibration, GAMMA, RIDGE, SPLIT};
 use crate::settings::SettingInfo;
 use privet_core::Range;
-use privet_dp::account;
+use privet_dp::account::{self, Event};
 use privet_dp::gate::Arithmetic;
 use privet_dp::mechanism::{OutputLaw, PerturbedObjective};
 use privet_optim::solver::Penalty;
@@ -66,6 +67,7 @@ pub const INFO: MethodInfo = MethodInfo {
                       λ = 2β/((1 − f₁)(1 − split)ε); sets the ridge unless that is given",
         ),
         PENALTY_SETTING,
+        INTERVALS_SETTING,
     ],
     scores: Scores::Separate,
     noised: "the objective, and the weights of its minimiser",
@@ -91,6 +93,9 @@ pub struct Amp {
     /// A penalty or set on top of the ridge ([`super::penalty`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub penalty: Option<Regulariser>,
+    /// Where intervals of the weights come from: bounds unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<Intervals>,
 }
 
 /// Limits on f₁.
@@ -136,10 +141,37 @@ fn plan_sound(
         Some(_) => sum_tolerance(facts, gamma)?,
         None => facts.default_tolerance().max(large_tolerance(facts, budget, total, split)),
     };
+    let bought = purchase(facts, budget, options)?;
     let build = |scale| shared(facts, budget, total, tolerance, split, scale);
-    let scale = calibrated(facts, budget, scale, |scale| build(scale).event())?;
+    let scale = calibrated(facts, budget, scale, |scale| {
+        let own = build(scale).event()?;
+        Ok(match &bought {
+            Some(bought) => Event::All(vec![own, bought.event()?]),
+            None => own,
+        })
+    })?;
     let settled = settled(facts, options, ridge, tolerance, split);
-    Ok(planned(facts, budget, build(scale), penalty, settled, vec![]))
+    Ok(planned(facts, budget, (build(scale), bought), penalty, settled, vec![]))
+}
+
+/// The curvature, where it is asked for.
+fn purchase(
+    facts: &Facts,
+    budget: &Allowance<'_>,
+    options: &Amp,
+) -> Result<Option<Purchase>, LearnError> {
+    match (options.intervals, options.penalty) {
+        (Some(Intervals::Bought), Some(_)) => Err(LearnError::NotCovered {
+            what: "intervals = bought: with a penalty the minimiser does not follow the curvature"
+                .into(),
+            instead: "leave out the penalty, or the intervals",
+        }),
+        (Some(Intervals::Bought), None) => {
+            let slope = facts.shape.lipschitz;
+            Ok(Some(Purchase::planned(facts, (budget.epsilon(), budget.delta()), slope)?))
+        }
+        _ => Ok(None),
+    }
 }
 
 fn checked_fraction(options: &Amp) -> Result<Option<f64>, LearnError> {
@@ -266,8 +298,14 @@ fn plan_printed(
             .into(),
     ];
     let perturbed = perturbed(facts, RIDGE.check(ridge + more)?, noise, tolerance, output);
+    if options.intervals == Some(Intervals::Bought) {
+        return Err(LearnError::NotCovered {
+            what: "intervals = bought: the papers print no constants for it".into(),
+            instead: "leave out the intervals, or the calibration",
+        });
+    }
     let settled = settled(facts, options, ridge, tolerance, split);
-    Ok(planned(facts, budget, perturbed, penalty, settled, notes))
+    Ok(planned(facts, budget, (perturbed, None), penalty, settled, notes))
 }
 
 /// The options with every choice written down.
@@ -279,7 +317,7 @@ fn settled(facts: &Facts, options: &Amp, ridge: f64, tolerance: f64, split: f64)
 fn planned(
     facts: &Facts,
     budget: &Allowance<'_>,
-    perturbed: PerturbedObjective,
+    (perturbed, bought): (PerturbedObjective, Option<Purchase>),
     penalty: Penalty,
     settled: Amp,
     mut notes: Vec<String>,
@@ -288,7 +326,8 @@ fn planned(
     if budget.is_pure() {
         notes.push(super::CONTINUOUS_NOISE.into());
     }
-    let procedure = Arc::new(Minimum::new(facts, Step::Perturbed(perturbed), penalty));
+    let fit = Minimum::new(facts, Step::Perturbed(perturbed), penalty);
+    let procedure = Arc::new(fit.measured(bought));
     Decision { procedure, settled: Method::Amp(settled), arithmetic, notes }
 }
 

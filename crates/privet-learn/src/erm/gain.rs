@@ -54,6 +54,27 @@ impl Schedule {
         self.rate * (1..=steps).map(kept).sum::<f64>().sqrt()
     }
 
+    /// The same exactly, for a quadratic of this curvature of the sum form: η·√Σcₛ² with q in place of r.
+    pub(crate) fn gain_at(&self, curvature: f64) -> f64 {
+        let steps = self.steps as usize;
+        let averaged = self.averaged.clamp(1, self.steps.max(1)) as usize;
+        let shrink = 1.0 / (1.0 + self.rate * self.ridge);
+        // q(k) = (z₁ + z₂)·q(k − 1) − z₁z₂·q(k − 2), q(0) = u.
+        let (sum, product) =
+            (shrink * (1.0 - self.rate * curvature) + self.momentum, shrink * self.momentum);
+        let (mut now, mut before) = (shrink, 0.0);
+        let mut sums = vec![0.0; steps + 1];
+        for k in 0..steps {
+            sums[k + 1] = sums[k] + now;
+            (now, before) = (sum * now - product * before, now);
+        }
+        let kept = |later: usize| {
+            let all: f64 = sums[later] - sums[later.saturating_sub(averaged)];
+            (all / averaged as f64).powi(2)
+        };
+        self.rate * (1..=steps).map(kept).sum::<f64>().sqrt()
+    }
+
     /// Whether the theorem covers curvatures up to this one, of the sum form.
     pub(crate) fn is_stable(&self, curvature: f64) -> bool {
         self.rate * curvature <= 2.0 * (1.0 + self.momentum)
@@ -105,6 +126,8 @@ mod tests {
             let curvature = share * 2.0 * (1.0 + schedule.momentum) / schedule.rate;
             let (found, bound) = (kept(schedule, curvature), schedule.gain());
             prop_assert!(found <= bound * (1.0 + 1e-9), "{found} > {bound}");
+            let exact = schedule.gain_at(curvature);
+            prop_assert!((found - exact).abs() <= 1e-6 * bound, "{found} {exact}");
         }
 
         #[test]

@@ -59,16 +59,19 @@
 //!   Diabetes 130, not looked at before, were among the ten.
 //! - β ≥ the mean Hessian: cR², for the softmax R²/2
 //! - tr H ≤ cR² a problem, for the softmax R²
+//! - `intervals = bought` spends a share of μ² on the curvature at the end ([`super::curvature`]).
 //! - The ridge λ is 0 unless given: stopping early already regularises.
 //! - δ = 0 is refused: Gaussian noise has no finite ε there.
 //! - Tested by `tests/all/descent.rs`.
 
 use super::Decision;
+use super::curvature::{self, INTERVALS_SETTING, Intervals, Measured, Purchase, Response};
 use super::descent::{Descent, Schedule, Start};
 use super::watch::StepWatch;
 use super::{calibrated, predicted};
 use crate::allowance::Allowance;
 use crate::answers::{Answers, Here, Questions, SumNoise};
+use crate::certainty::{NORMAL, Surety, WeightLaws};
 use crate::facts::Facts;
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
 use crate::model::LinearWeights;
@@ -97,6 +100,7 @@ pub const INFO: MethodInfo = MethodInfo {
     settings: &[
         SettingInfo::whole(STEPS, "noised steps; chosen from public facts unless given"),
         RIDGE_SETTING.meaning("strength of λ/2·‖θ‖² beside the sum of losses; none unless given"),
+        INTERVALS_SETTING,
     ],
     scores: Scores::ClippedJoint,
     noised: "the sum of all gradients, at each step",
@@ -113,6 +117,9 @@ pub struct Gd {
     /// λ of the sum form; none unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ridge: Option<f64>,
+    /// Where intervals of the weights come from: bounds unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<Intervals>,
 }
 
 /// κ: how many memories of the momentum a descent lasts.
@@ -273,8 +280,16 @@ pub(crate) fn plan(
     let sensitivity = sensitivity(facts);
     let one_step = sensitivity / account::gaussian::mu(budget.epsilon(), budget.delta());
     let rows = facts.rows as f64;
-    let pace = pace(facts, one_step * facts.widening / rows, steps);
+    let bought = match options.intervals {
+        Some(Intervals::Bought) => {
+            Some(Purchase::planned(facts, (budget.epsilon(), budget.delta()), slope(facts))?)
+        }
+        _ => None,
+    };
+    let left = if bought.is_some() { (1.0 - curvature::SHARE).sqrt() } else { 1.0 };
+    let pace = pace(facts, one_step * facts.widening / (rows * left), steps);
     let descent = |noise_scale: f64| Descending {
+        bought: bought.clone(),
         gaussian: Gaussian {
             neighbours: facts.neighbours,
             unit: facts.unit,
@@ -299,7 +314,7 @@ pub(crate) fn plan(
     Ok(Decision {
         procedure: Arc::new(descent(scale)),
         // A ridge of 0 is none.
-        settled: Method::Gd(Gd { steps: Some(pace.steps), ridge: options.ridge }),
+        settled: Method::Gd(Gd { steps: Some(pace.steps), ..*options }),
         arithmetic: Arithmetic::Finite,
         notes: vec![],
     })
@@ -313,12 +328,43 @@ struct Descending {
     /// What is done with the answers.
     schedule: Schedule,
     columns: usize,
+    /// The curvature, where it is bought.
+    bought: Option<Purchase>,
 }
 
 impl Descending {
     fn event(&self) -> Result<Event, GateError> {
         let event = Box::new(self.gaussian.event()?);
-        Ok(Event::Repeat { count: self.schedule.steps, event })
+        let steps = Event::Repeat { count: self.schedule.steps, event };
+        Ok(match &self.bought {
+            Some(bought) => Event::All(vec![steps, bought.event()?]),
+            None => steps,
+        })
+    }
+
+    /// The same with the curvature at its end.
+    fn run_measured(
+        &self,
+        bought: &Purchase,
+        facts: &Facts,
+        table: &dyn Table,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<LinearWeights>, LearnError> {
+        let question = Question::new(facts);
+        let answers = question.looked_at(table)?;
+        let noise = SumNoise::Gaussian(self.gaussian.clone());
+        let watch = StepWatch::new(monitor);
+        let mut walk = session.begin::<Measured>()?;
+        let noised = session.walk(&mut walk, |asked, session| match asked {
+            curvature::Question::Curvature(theta) => bought.ask(facts, table, theta, session),
+            curvature::Question::Gradient(theta) if watch.step() => {
+                answers.answer(&question.at(theta), &noise, session)
+            }
+            _ => Err(LearnError::from(GateError::Unanswered)),
+        });
+        watch.went_on()?;
+        Ok(noised?.ok_or(GateError::NotAsPlanned)?)
     }
 }
 
@@ -333,11 +379,23 @@ impl Procedure<super::Erm> for Descending {
     }
 
     fn settings(&self) -> Shown {
-        Shown::of([
+        let shown = Shown::of([
             ("ridge", self.schedule.ridge),
             ("gradient_noise", self.gaussian.noise_scale),
             ("steps", f64::from(self.schedule.steps)),
-        ])
+        ]);
+        shown.and("curvature_noise", self.bought.as_ref().map(Purchase::noise_scale))
+    }
+
+    fn weight_laws(&self, facts: &Facts, found: &LinearWeights) -> Option<WeightLaws> {
+        match (&self.bought, &found.spread) {
+            (Some(_), Some(spread)) => {
+                let each = spread.length.iter().map(|length| length * self.gaussian.noise_scale);
+                let deviations = vec![each.collect()];
+                Some(WeightLaws { deviations, beyond: NORMAL, surety: Surety::Estimated })
+            }
+            _ => Some(WeightLaws::first_order(self.weight_noise(facts)?)),
+        }
     }
 
     fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
@@ -356,10 +414,13 @@ impl Procedure<super::Erm> for Descending {
     }
 
     fn among_parties(&self) -> bool {
-        true
+        self.bought.is_none()
     }
 
     fn walk(&self) -> Option<serde_json::Value> {
+        if let Some(bought) = &self.bought {
+            return bought.start(Response::Descent { schedule: self.schedule });
+        }
         let start = Start { schedule: self.schedule, coordinates: self.gaussian.coordinates };
         serde_json::to_value(start).ok()
     }
@@ -371,6 +432,9 @@ impl Procedure<super::Erm> for Descending {
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<LinearWeights>, LearnError> {
+        if let Some(bought) = &self.bought {
+            return self.run_measured(bought, facts, table, session, monitor);
+        }
         let question = Question::new(facts);
         let answers = question.looked_at(table)?;
         let noise = SumNoise::Gaussian(self.gaussian.clone());

@@ -1,8 +1,9 @@
 //! Learners that minimise: one linear problem after the other, each through its mechanism.
 
+use super::curvature::{self, Measured, Purchase, Response};
 use super::predicted;
 use super::reach::{self, SOLVER_SHARE};
-use crate::certainty::{LAPLACE, NORMAL, SUBGAUSSIAN, Surety, WeightLaws};
+use crate::certainty::{LAPLACE, NORMAL, Surety, WeightLaws};
 use crate::facts::Facts;
 use crate::model::LinearWeights;
 use crate::settings::Shown;
@@ -30,6 +31,8 @@ pub(crate) struct Minimum {
     pub rows: u64,
     /// What is added to every objective.
     pub penalty: Penalty,
+    /// The curvature, where it is bought.
+    pub bought: Option<Purchase>,
 }
 
 /// What is done for each linear problem.
@@ -77,10 +80,38 @@ pub(super) fn linear_norm(noise: ObjectiveNoise, columns: usize) -> f64 {
     }
 }
 
+/// What ‖b‖ exceeds in fewer than 3.7 of 100 draws, e^(−3.3): of p Gaussian coordinates ‖b‖² ≤ σ²(p + 2√(px) + 2x) but for
+/// e^(−x) (Laurent & Massart 2000, Lemma 1); of ℓ2-Laplace noise, whose length is Gamma(p), ‖b‖ ≤ s(p + √(2px) + x)
+/// (Boucheron, Lugosi & Massart 2013, §2.4).
+fn beyond(noise: ObjectiveNoise, columns: f64) -> f64 {
+    const X: f64 = 3.3;
+    match noise {
+        ObjectiveNoise::Gaussian { noise_scale, .. } => {
+            noise_scale * (columns + 2.0 * (columns * X).sqrt() + 2.0 * X).sqrt()
+        }
+        ObjectiveNoise::L2Laplace { noise_scale } => {
+            noise_scale * (columns + (2.0 * columns * X).sqrt() + X)
+        }
+    }
+}
+
+/// What output noise in one weight exceeds in at most 1 of 100: 2Φ(−2.6) = 0.0093; of ℓ2-Laplace noise by its length, e^(−5).
+fn beyond_output(noise: OutputLaw, columns: f64) -> f64 {
+    match noise {
+        OutputLaw::Gaussian(scale) => 2.6 * scale,
+        OutputLaw::L2Laplace(scale) => scale * (columns + (10.0 * columns).sqrt() + 5.0),
+    }
+}
+
 impl Minimum {
     /// For every problem of the facts.
     pub fn new(facts: &Facts, step: Step, penalty: Penalty) -> Self {
-        Self { step, problems: facts.problems, rows: facts.rows, penalty }
+        Self { step, problems: facts.problems, rows: facts.rows, penalty, bought: None }
+    }
+
+    /// With the curvature at the end, of its one problem.
+    pub fn measured(self, bought: Option<Purchase>) -> Self {
+        Self { bought, ..self }
     }
 }
 
@@ -140,10 +171,15 @@ impl Step {
 impl Procedure<super::Erm> for Minimum {
     fn event(&self) -> Result<Event, LearnError> {
         let event = self.step.event()?;
-        Ok(match self.problems {
-            1 => event,
-            count => Event::Repeat { count, event: Box::new(event) },
+        Ok(match (self.problems, &self.bought) {
+            (1, Some(bought)) => Event::All(vec![event, bought.event()?]),
+            (1, None) => event,
+            (count, _) => Event::Repeat { count, event: Box::new(event) },
         })
+    }
+
+    fn walk(&self) -> Option<serde_json::Value> {
+        self.bought.as_ref()?.start(Response::Minimum { ridge: self.step.ask().ridge })
     }
 
     fn refuses(&self, found: &LinearWeights) -> Option<&'static str> {
@@ -176,7 +212,9 @@ impl Procedure<super::Erm> for Minimum {
                     | ObjectiveNoise::L2Laplace { noise_scale } => noise_scale,
                 };
                 let (OutputLaw::Gaussian(output) | OutputLaw::L2Laplace(output)) = perturbed.output;
-                shown.and("objective_noise", Some(objective)).and("output_noise", Some(output))
+                let shown = shown.and("objective_noise", Some(objective));
+                let bought = self.bought.as_ref().map(Purchase::noise_scale);
+                shown.and("output_noise", Some(output)).and("curvature_noise", bought)
             }
         }
     }
@@ -189,10 +227,11 @@ impl Procedure<super::Erm> for Minimum {
         }
     }
 
-    /// Noise on the weights has its own law. Of b inside the objective the minimiser is a function that is
-    /// 1/λ-Lipschitz (F is λ-strongly convex), so that each weight lies within t·σ/λ of its mean over the noise but for a
-    /// probability of 2·exp(−t²/2), σ the scale of Gaussian noise; for ℓ2-Laplace noise within ‖b‖/λ.
-    fn weight_laws(&self, facts: &Facts, _found: &LinearWeights) -> Option<WeightLaws> {
+    /// Noise on the weights has its own law. Of b inside the objective the minimiser θ(b) is a function that is
+    /// 1/λ-Lipschitz (F is λ-strongly convex, on a convex set too), so that |θⱼ(b) − θⱼ(0)| ≤ ‖b‖/λ: a bound around the
+    /// weight without noise, whatever the curvature ([`beyond`]). What is released is within γ/λ of θ(b), and has its output
+    /// noise.
+    fn weight_laws(&self, facts: &Facts, found: &LinearWeights) -> Option<WeightLaws> {
         let alike = |deviation: f64, beyond: f64, surety: Surety| WeightLaws {
             deviations: vec![vec![deviation]],
             beyond,
@@ -209,19 +248,22 @@ impl Procedure<super::Erm> for Minimum {
                 alike(deviation, LAPLACE, Surety::Exact)
             }
             Step::Perturbed(perturbed) => {
-                let output = match perturbed.output {
-                    OutputLaw::Gaussian(scale) => scale,
-                    OutputLaw::L2Laplace(scale) => scale * (columns + 1.0).sqrt(),
-                };
-                let inside = match perturbed.objective.noise {
-                    ObjectiveNoise::Gaussian { noise_scale, .. } => noise_scale,
-                    // ‖b‖ is Gamma(p) with this scale: above s(p + 2√(3p) + 6) in less than 5 of 100, over SUBGAUSSIAN.
-                    ObjectiveNoise::L2Laplace { noise_scale } => {
-                        noise_scale * (columns + 2.0 * (3.0 * columns).sqrt() + 6.0) / SUBGAUSSIAN
-                    }
-                };
+                let (inside, output) = (&perturbed.objective.noise, &perturbed.output);
+                if let (
+                    Some(_),
+                    Some(spread),
+                    ObjectiveNoise::Gaussian { noise_scale, .. },
+                    OutputLaw::Gaussian(output),
+                ) = (&self.bought, &found.spread, inside, output)
+                {
+                    let each = spread.length.iter().map(|x| (x * noise_scale).hypot(*output));
+                    let deviations = vec![each.collect()];
+                    let surety = Surety::Estimated;
+                    return Some(WeightLaws { deviations, beyond: NORMAL, surety });
+                }
                 let ridge = perturbed.objective.ridge;
-                alike((inside / ridge).hypot(output), SUBGAUSSIAN, Surety::Bound)
+                let reach = (beyond(*inside, columns) + perturbed.tolerance) / ridge;
+                alike((reach + beyond_output(*output, columns)) / NORMAL, NORMAL, Surety::Bound)
             }
         })
     }
@@ -264,6 +306,17 @@ impl Procedure<super::Erm> for Minimum {
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<LinearWeights>, LearnError> {
+        if let Some(bought) = &self.bought {
+            let mut walk = session.begin::<Measured>()?;
+            let noised = session.walk(&mut walk, |asked, session| match asked {
+                curvature::Question::Fit => {
+                    self.step.run(&self.penalty, facts, table, 0, session, monitor)
+                }
+                curvature::Question::Curvature(theta) => bought.ask(facts, table, theta, session),
+                curvature::Question::Gradient(_) => Err(GateError::NotAsPlanned.into()),
+            })?;
+            return Ok(noised.ok_or(GateError::NotAsPlanned)?);
+        }
         let parts = (0..self.problems)
             .map(|problem| self.step.run(&self.penalty, facts, table, problem, session, monitor))
             .collect::<Result<Vec<_>, _>>()?;

@@ -22,10 +22,11 @@
 //! | [`rotated`] | the same with a regulariser made of the data, `--method linear-rotated` |
 //! | [`sample_aggregate`] | the mean of many small fits, `--method sample-aggregate` |
 //! | [`plain`] | no noise at all, `--method non-private` |
-//! | `predicted` | what a plan expects to lose |
+//! | `predicted` | by what `auto` compares plans; what people are told is in [`crate::forecast`] |
 //! | `descent`, `thresholding` | how noised gradients become a model |
 //! | `narrow` | a table of a few chosen columns, for a second stage |
 //! | `gain` | how much of the noise a descent keeps |
+//! | [`curvature`] | what narrows the intervals of weights, bought |
 //! | [`ridge`] | how much to regularise, from public facts |
 //!
 //! All of them minimise, for each linear problem,
@@ -38,6 +39,7 @@ pub mod amp;
 pub mod averaged;
 pub mod centred_gd;
 pub mod chosen_amp;
+pub mod curvature;
 mod descent;
 pub mod dp_ight;
 pub mod dpsl_kt;
@@ -78,11 +80,11 @@ use crate::allowance::Allowance;
 use crate::auto;
 use crate::facts::Facts;
 use crate::method::Method;
-use crate::model::LinearWeights;
+use crate::model::{LinearWeights, Spread};
 use crate::plan::no_budget;
 use crate::request::Request;
 use crate::task::{Planned, Procedure, Task, Work};
-use crate::{LearnError, admit};
+use crate::{LearnError, admit, forecast};
 use privet_data::Schema;
 use privet_data::encode::Encoding;
 use privet_data::schema::RADIUS;
@@ -118,20 +120,6 @@ pub(crate) struct Decision {
     pub notes: Vec<String>,
 }
 
-/// Methods that learn from gradients or moments of all columns, each under the noise of its own.
-const LOOKS: [&str; 10] = [
-    "gd",
-    "sgd",
-    "centred-gd",
-    "amp",
-    "objective",
-    "output",
-    "psgd",
-    "psgd-strong",
-    "averaged",
-    "ssp",
-];
-
 impl Task for Erm {
     const NAME: &'static str = "erm";
     type Facts = Facts;
@@ -164,11 +152,14 @@ impl Task for Erm {
         let allowance = Allowance::new(budget, &request.noise);
         let decision = method.plan(facts, &allowance, request.calibration)?;
         let mut notes = decision.notes;
-        let excess = decision.procedure.predicted_excess(facts);
-        if excess.is_some_and(|excess| predicted::hopeless(facts, excess)) {
-            notes.push(predicted::HOPELESS.into());
-        } else if LOOKS.contains(&decision.settled.name()) {
-            notes.extend(predicted::coin_toss(facts, budget));
+        let classes = request.schema.classes().map(<[_]>::len);
+        match forecast::of(facts, classes, budget, &decision.settled, None) {
+            Some(forecast) => notes.extend(forecast.note),
+            None => {
+                let excess = decision.procedure.predicted_excess(facts);
+                let hopeless = excess.is_some_and(|excess| predicted::hopeless(facts, excess));
+                notes.extend(hopeless.then(|| predicted::HOPELESS.to_string()));
+            }
         }
         Ok(Planned {
             work: Work::Private(decision.procedure),
@@ -193,8 +184,7 @@ impl Task for Erm {
             && found.centre.is_some() == centred
             && found.centre.iter().all(|mean| mean.len() == encoding.width())
             && found.centre.iter().flatten().all(|x| x.is_finite())
-            && (found.spread.is_none() || matches!(request.task.method, Method::Ssp(_)))
-            && found.spread.iter().all(|spread| spread.fits(problems, encoding.width()))
+            && Spread::fits(found, &request.task.method, encoding.width())
             && (!centred || RADIUS.check(encoding.l2_radius()).is_ok())
             && found.weights.iter().all(|row| row.len() == encoding.width())
             && found.weights.iter().flatten().all(|weight| weight.is_finite());

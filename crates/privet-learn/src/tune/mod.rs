@@ -45,7 +45,7 @@ use crate::request::{Calibration, Request};
 use crate::settings::Shown;
 use crate::task::{Artefact, Planned, Procedure, Task, Work};
 use crate::words::Words;
-use crate::{LearnError, admit};
+use crate::{LearnError, admit, forecast};
 use privet_core::{Budget, Range};
 use privet_data::{Dataset, Schema};
 use privet_dp::account::{Cost, Event, Runs};
@@ -303,19 +303,21 @@ fn worth(
     );
     let auto = request.of_candidate(&Method::Auto(Auto::default()), budget.epsilon())?;
     let planned = Erm::plan(&auto, facts);
-    let whole = planned.ok().and_then(|planned| match planned.work {
-        Work::Private(procedure) => procedure.predicted_excess(facts),
-        Work::Plain(_) => None,
-    });
-    let each = ones.iter().filter_map(|one| one.procedure.predicted_excess(facts));
+    let classes = request.schema.classes().map(<[_]>::len);
+    let cost = |method: &Method, epsilon: f64| {
+        let budget = Budget::new(epsilon, budget.delta()).ok()?;
+        Some(forecast::of(facts, classes, budget, method, None)?.cost)
+    };
+    let whole = planned.ok().and_then(|planned| cost(&planned.settled.method, budget.epsilon()));
+    let each = ones.iter().filter_map(|one| cost(&one.method, trial_epsilon));
     let tuned = each.fold(f64::INFINITY, f64::min);
     Ok(match whole {
         Some(whole) if tuned.is_finite() && whole <= tuned => format!(
             "{trial}: from public facts `--method auto` with the whole budget is the better buy (noise is expected to \
-             cost it {} of mean loss, the best candidate {}), unless a candidate fits these records better by more \
+             cost it {:.0} % of what can be learnt, the best candidate {:.0} %), unless a candidate fits these records better by more \
              than that",
-            short(whole),
-            short(tuned)
+            100.0 * whole,
+            100.0 * tuned
         ),
         _ => format!(
             "{trial}: `--method auto` with the whole budget is the better buy unless a candidate is better by more than \

@@ -46,7 +46,9 @@ fn the_noise_is_the_gaussian_floor() {
 
 #[test]
 fn settings_are_checked_and_what_is_not_covered_is_refused() {
-    let with = |steps, ridge| case(1.0, 1e-6).method(Method::Gd(gd::Gd { steps, ridge }));
+    let with = |steps, ridge| {
+        case(1.0, 1e-6).method(Method::Gd(gd::Gd { steps, ridge, ..Default::default() }))
+    };
     for good in [with(Some(1), None), with(None, Some(3.0)), with(Some(1_000_000), Some(1e9))] {
         assert!(plan(&good).is_ok());
     }
@@ -61,7 +63,7 @@ fn settings_are_checked_and_what_is_not_covered_is_refused() {
     let refused = amp.with("steps", "3").unwrap_err().to_string();
     assert_eq!(refused, "'steps' is not a setting of method amp");
     let gd: Method = "gd".parse().unwrap();
-    let three = Method::Gd(gd::Gd { steps: Some(3), ridge: None });
+    let three = Method::Gd(gd::Gd { steps: Some(3), ..Default::default() });
     assert_eq!(gd.with("steps", "3").unwrap(), three);
     assert!(gd.with("gamma", "1").is_err());
 }
@@ -148,9 +150,9 @@ fn a_certificate_states_every_setting() {
     let chosen = case(1.0, 1e-6).model(&data(4000, 2, 1));
     assert!(matches!(
         chosen.request().task.method,
-        Method::Gd(gd::Gd { steps: Some(_), ridge: None })
+        Method::Gd(gd::Gd { steps: Some(_), ridge: None, intervals: None })
     ));
-    let method = Method::Gd(gd::Gd { steps: Some(100), ridge: Some(2.0) });
+    let method = Method::Gd(gd::Gd { steps: Some(100), ridge: Some(2.0), ..Default::default() });
     let model = case(1.0, 1e-6).method(method.clone()).model(&data(4000, 2, 1));
     assert_eq!(model.request().task.method, method);
     assert!(verify(&chosen).valid && verify(&model).valid);

@@ -199,8 +199,7 @@ fn settings_are_checked() {
             ridge,
             gamma,
             split,
-            fraction: None,
-            penalty: None,
+            ..Default::default()
         }))
     };
     assert!(plan(&amp(Some(5.0), Some(1e-9), Some(0.1))).is_ok());

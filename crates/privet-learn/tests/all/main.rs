@@ -24,6 +24,7 @@ mod errata;
 mod evaluate;
 mod experts;
 mod file;
+mod forecast;
 mod formats;
 mod frank_wolfe;
 mod golden;

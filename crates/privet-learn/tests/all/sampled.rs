@@ -68,7 +68,7 @@ fn the_noise_is_what_the_accountant_asks_for() {
         assert!(spent <= 2.0 && spent > 1.98, "{sampling:?} {spent}");
         let Method::Sgd(chosen) = planned.request().task.method else { panic!("another method") };
         let (steps, batch) = (chosen.steps.unwrap(), chosen.batch.unwrap());
-        let whole = Method::Gd(gd::Gd { steps: Some(steps), ridge: None });
+        let whole = Method::Gd(gd::Gd { steps: Some(steps), ..Default::default() });
         let whole = asked.clone().method(whole).plan();
         let noise = |plan: &privet_learn::Plan| plan.settings().get("gradient_noise").unwrap();
         let ratio = noise(&planned) / batch as f64 / (noise(&whole) / 4000.0);

@@ -3,6 +3,7 @@
 
 mod case;
 mod machines;
+pub mod made;
 mod tables;
 
 pub use case::Case;

@@ -94,6 +94,20 @@ impl<'a> Block<'a> {
         }
     }
 
+    /// Each entry of a row that is not 0, with its column, in order.
+    pub(super) fn for_entries(&self, row: usize, mut each: impl FnMut(usize, f64)) {
+        match self.matrix {
+            Matrix::Dense(m) => {
+                let some = m.row(self.first + row).iter().enumerate().filter(|(_, x)| **x != 0.0);
+                some.for_each(|(column, x)| each(column, f64::from(*x)));
+            }
+            Matrix::Csr(m) => {
+                let (places, values) = m.row(self.first + row);
+                places.iter().zip(values).for_each(|(at, x)| each(*at as usize, f64::from(*x)));
+            }
+        }
+    }
+
     /// The entry of a row in a column.
     pub(super) fn entry(&self, row: usize, column: usize) -> f64 {
         let entry = match self.matrix {

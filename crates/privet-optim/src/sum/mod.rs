@@ -11,10 +11,12 @@
 //! rows and how to merge two partial sums. Floating-point sums carry with them how many roundings
 //! lie between any term and the result ([`GradientSum::depth`]), whatever the back end's order, so
 //! that a certificate can bound their error. Sums that are to be released must not depend on the
-//! order at all: [`ExactGradient`], [`SoftmaxGradient`], [`ExactGram`], [`Described`].
+//! order at all: [`ExactGradient`], [`SoftmaxGradient`], [`ExactGram`], [`ExactCurvature`],
+//! [`Described`].
 
 mod block;
 mod carried;
+mod curvature;
 mod described;
 mod disk;
 mod elsewhere;
@@ -33,6 +35,7 @@ mod table;
 
 pub use block::Block;
 pub use carried::Carried;
+pub use curvature::ExactCurvature;
 pub use described::{Described, Part, Slot};
 pub use disk::OnDisk;
 pub use elsewhere::{Asking, Kept, answered, merged, rows_at};

@@ -6,9 +6,9 @@
 //! Neither is a closure, so both can be put to rows in memory, on disk or on other machines.
 
 use super::{
-    Carried, Count, Described, ExactGradient, ExactGram, ExactSum, Gradient, GradientSum, Hessian,
-    HessianDiagonal, HessianVector, LossAndGradient, Occupied, PreciseGradient, PreciseSum,
-    Records, RecordsError, SoftmaxGradient, Statistic,
+    Carried, Count, Described, ExactCurvature, ExactGradient, ExactGram, ExactSum, Gradient,
+    GradientSum, Hessian, HessianDiagonal, HessianVector, LossAndGradient, Occupied,
+    PreciseGradient, PreciseSum, Records, RecordsError, SoftmaxGradient, Statistic,
 };
 use privet_data::Target;
 use serde::{Deserialize, Serialize};
@@ -159,6 +159,8 @@ questions! {
     Softmax(SoftmaxGradient) => Units;
     /// Σxxᵀ.
     Gram(ExactGram) => Units;
+    /// Σℓ″xxᵀ.
+    Curvature(ExactCurvature) => Units;
     /// How many records are in each cell.
     Occupied(Occupied) => Units;
     /// What a table looks like.
