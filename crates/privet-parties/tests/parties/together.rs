@@ -142,8 +142,8 @@ fn output_averages_the_parties_own_minimisers() {
         let own = minimise(&problem, 1e-7, &SolverOptions::default()).unwrap().into_theta();
         mean.iter_mut().zip(own).for_each(|(sum, x)| *sum += share * x);
     }
-    // A hundred standard deviations of what is released.
-    let noise = 100.0 * planned.weight_noise().unwrap();
+    // Twenty standard deviations of what is released.
+    let noise = 20.0 * planned.weight_noise().unwrap();
     assert!(noise < 0.05, "{noise}");
     for (found, mean) in model.artefact().weights[0].iter().zip(&mean) {
         assert!((found - mean).abs() < noise, "{found} {mean}");

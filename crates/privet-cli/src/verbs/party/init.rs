@@ -27,6 +27,8 @@ The noise: each of the K servers adds its own, and the privacy that is claimed h
 (--honest) neither tell what they know nor work together with whoever wants to find out. That makes the noise in
 the model √(K/T) times as wide as if one trusted server had all tables; the plan takes that into account.
 
+With --ratings the schema is one of ratings, rows are people, and each person's ratings must all be held by one party.
+
 One agreement is one run: it is spent, for every party, from its first round on.",
     after_help = "\
 Examples:
