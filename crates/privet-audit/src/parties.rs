@@ -10,6 +10,7 @@ use crate::claim::Claim;
 use crate::runs::{Target, Watch, World};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_dp::account::{Event, gaussian};
+use privet_dp::gate::GateError;
 use privet_dp::mechanism::Gaussian;
 use privet_dp::mechanism::shares::{Adding, Among, joined, split};
 use privet_dp::noise::{GridGaussian, Source};
@@ -87,7 +88,8 @@ impl Coalition {
             noise_scale,
             coordinates: 2,
         };
-        let step = GridGaussian::new(noise_scale).map_err(LearnError::from)?.step();
+        let noise = GridGaussian::new(noise_scale).map_err(GateError::from);
+        let step = noise.map_err(LearnError::from)?.step();
         let leaf = mechanism.event().map_err(LearnError::from)?;
         Ok(Self { among, servers: colluding as usize, leaf, step })
     }
