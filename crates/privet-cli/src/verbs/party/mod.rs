@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::{say, words};
 use clap::{Args, Subcommand};
 use privet_core::printable;
+use privet_data::schema::ColumnKind;
 use privet_learn::{Plan, Task};
 use privet_parties::{Folder, PartiesError};
 use std::path::PathBuf;
@@ -83,7 +84,8 @@ impl Member {
 fn tell<T: Task>(planned: &Plan<T>) {
     let claim = planned.guarantee().map(|claim| format!("planned: {}.", words::guarantee(claim)));
     let schema = planned.schema();
-    let named: Vec<_> = schema.columns().iter().filter(|one| one.kind.width() > 0).collect();
+    let named: Vec<_> =
+        schema.columns().iter().filter(|one| one.kind != ColumnKind::Ignore).collect();
     let columns = match (schema.libsvm(), named.len()) {
         (Some(sparse), _) => format!("{} numbered features", sparse.features),
         (None, count @ 0..=24) => {
