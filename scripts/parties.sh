@@ -4,19 +4,31 @@
 # and started again. Then every party's model must be there, the same for all, and verified.
 #
 #   scripts/parties.sh [PARTIES] [path of privet] [folder of a table: train.csv, test.csv, schema.toml]
+#   scripts/parties.sh adult [path of privet] [folder of adult.data and adult.test]
 #
-# Without a folder the table is the synthetic census of `privet demo`.
+# Without a folder the table is the synthetic census of `privet demo`. `adult` prepares Adult (8 parties, by default from
+# ../shared/data/adult) and sets the time and the accuracy beside those of one process with all rows.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 parties="${1:-8}"
 privet="$(realpath "${2:-target/debug/privet}")"
 table="${3:-}"
+compared=""
+if [[ "$parties" == adult ]]; then
+    parties=8
+    compared=adult
+    originals="$(realpath "${table:-../shared/data/adult}")"
+    table=""
+fi
 work="$(mktemp -d)"
 started=()
 trap 'for process in "${started[@]}"; do kill "$process" 2> /dev/null || true; done; rm -rf "$work"' EXIT
 
-if [[ -z "$table" ]]; then
+if [[ -n "$compared" ]]; then
+    "$privet" data prepare adult --from "$originals" --out "$work/adult" > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+    table="$work/adult"
+elif [[ -z "$table" ]]; then
     "$privet" demo --out "$work/demo" > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
     table="$work/demo"
 fi
@@ -92,3 +104,17 @@ assert all(body == bodies[0] for body in bodies), "not everyone has the same mod
 among = models[0]["certificate"]["request"]["among"]
 print(f"parties: {parties + 2} processes, {among}: one verified model in {seconds:.1f} s")
 PY
+
+# The same by one process that has all rows, with the noise of one draw.
+if [[ -n "$compared" ]]; then
+    alone=$(date +%s%N)
+    "$privet" train "$data" --schema "$work/schema.toml" --epsilon 1 --method gd --ledger none --out "$work/alone.json" \
+        > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+    alone=$(( ($(date +%s%N) - alone) / 1000000 ))
+    right() {
+        "$privet" evaluate "$1" "$table/test.csv" --json 2> /dev/null |
+            python3 -c 'import json, sys; found = json.load(sys.stdin); print(found.get("accuracy", found))'
+    }
+    echo "parties: accuracy $(right "$work/p1.json") among $parties parties, $(right "$work/alone.json") alone in" \
+        "$(python3 -c "print($alone / 1000)") s"
+fi

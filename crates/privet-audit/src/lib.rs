@@ -18,6 +18,7 @@
 //! | … for labels by votes | [`votes`] |
 //! | … for completed ratings, by a planted user | [`ratings`] |
 //! | … for trained networks, by a planted record and from a single run | [`networks`] |
+//! | … for sums among parties, by those who work together | [`parties`] |
 //! | … for a plan of any other family | [`planned`] |
 //! | … from a single run | [`one_run`] |
 //! | do samplers have their laws? | [`samplers`] |
@@ -51,6 +52,7 @@ pub mod normal;
 pub mod one_run;
 pub mod page;
 pub mod pairs;
+pub mod parties;
 pub mod peers;
 pub mod phase;
 pub mod planned;

@@ -5,6 +5,7 @@ mod counts;
 mod descriptions;
 mod evaluations;
 mod networks;
+mod parties;
 mod phases;
 mod progress;
 mod ratings;
@@ -66,6 +67,7 @@ pub fn page(head: &str, runs: u64, seed: u64, tell: &dyn Fn(&str)) -> Result<Pag
     ratings::completed(&mut page, &options, &progress)?;
     streams::streams(&mut page, &options, &progress)?;
     networks::trained(&mut page, &options, &progress)?;
+    parties::shared(&mut page, &options, &progress)?;
     single_runs(&mut page, seed, &progress)?;
     mechanisms(&mut page, &options, &progress)?;
     errata(&mut page)?;

@@ -134,9 +134,9 @@ impl Releasing {
         self.budget.spending(data, doing, self.seed.is_some())
     }
 
-    /// Nobody pays again for what was spent, without a ledger, before.
-    pub fn going_on(&self) -> Result<Spending, Failure> {
-        self.budget.going_on()
+    /// Whether the noise comes from a seed.
+    pub fn is_repeatable(&self) -> bool {
+        self.seed.is_some()
     }
 
     /// Refuses to go on with a stream that the ledger, where there is one, has not spent on this data set.

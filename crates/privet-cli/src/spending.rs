@@ -62,7 +62,7 @@ impl BudgetFlags {
         let Some(path) = self.path(data)? else { return self.unpaid() };
         let Some(entered) = entered else {
             return Err(Failure::Refused(format!(
-                "the stream was begun without a ledger, so that {} does not know of it; begin another, or go on \
+                "this was begun without a ledger, so that {} does not know of it; begin another, or go on \
                  unpaid with --ledger none",
                 path.display()
             )));
@@ -95,11 +95,6 @@ impl BudgetFlags {
             }
         }
         Ok(spending)
-    }
-
-    /// Goes on with what was spent before and is in no ledger.
-    pub fn going_on(&self) -> Result<Spending, Failure> {
-        self.unpaid()
     }
 
     /// Opens the ledger, if there is one. `repeatable` says that the noise comes from a seed.

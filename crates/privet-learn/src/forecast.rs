@@ -295,6 +295,9 @@ impl Plan<Erm> {
                 ));
             }
         }
+        if self.is_otherwise_among_parties() {
+            return Ok(None);
+        }
         let budget = self.request().budget;
         let method = &self.request().task.method;
         Ok(budget.and_then(|budget| of(facts, classes, budget, method, base_rate)))

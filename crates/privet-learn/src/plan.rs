@@ -58,7 +58,8 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
         });
     }
     request.among.map(|among| among.check()).transpose()?;
-    if request.among.is_some() && request.schema.unit() != Unit::Record {
+    let of_people = request.among.is_some() && request.schema.unit() != Unit::Record;
+    if of_people && T::AT_ONE_PARTY.is_none() {
         return Err(LearnError::NotCovered {
             what: "one person's rows may lie at several parties, who cannot count them together"
                 .into(),
@@ -75,7 +76,7 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
         Work::Plain(_) if request.among.is_some() => {
             return Err(LearnError::NotCovered {
                 what: "a method without privacy cannot be carried out among parties".into(),
-                instead: "give a private method: auto, gd, centred-gd or ssp",
+                instead: "give a private method: auto, gd, centred-gd, ssp or output; of ratings moments",
             });
         }
         Work::Plain(_) => {
@@ -96,8 +97,8 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
     if request.among.is_some() && !procedure.among_parties() {
         return Err(LearnError::NotCovered {
             what: format!("{} cannot be carried out among parties", planned.settled.summary()),
-            instead: "give a delta above 0 and method auto, gd, centred-gd or ssp, or count: they ask for nothing \
-                      but sums under Gaussian noise",
+            instead: "give a delta above 0 and method auto, gd, centred-gd, ssp or output, of ratings moments, or \
+                      count: they release nothing but sums under Gaussian noise",
         });
     }
     let events = procedure.event()?;
@@ -113,6 +114,9 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
         notes.push(LARGE_DELTA.into());
     }
     notes.extend(request.among.map(among_whom));
+    let otherwise = procedure.otherwise_among_parties().filter(|_| request.among.is_some());
+    notes.extend(otherwise.map(String::from));
+    notes.extend(T::AT_ONE_PARTY.filter(|_| of_people).map(String::from));
     Ok(Plan {
         request: settled(request, planned.settled, Some(&events))?,
         facts,
@@ -310,6 +314,16 @@ impl<T: Task> Plan<T> {
         }
     }
 
+    /// Whether parties come to something else than one table would: what a mean of models loses depends on how they
+    /// differ.
+    pub(crate) fn is_otherwise_among_parties(&self) -> bool {
+        let otherwise = match &self.work {
+            Work::Private(procedure) => procedure.otherwise_among_parties().is_some(),
+            Work::Plain(_) => false,
+        };
+        self.request.among.is_some() && otherwise
+    }
+
     /// A bound on the standard deviation of what the noise of privacy adds to what is released, in every
     /// direction; `None` where none is known.
     pub fn weight_noise(&self) -> Option<f64> {
@@ -374,7 +388,7 @@ impl<T: Task> Plan<T> {
                 instead: "give the request the number of parties and servers",
             });
         };
-        let part = run::PartOf { table, rows: self.request.rows as usize };
+        let part = run::PartOf::of(self.request.relation(), self.request.rows, table, together);
         run::run(self, &part, source, monitor, purse, Some((among, together)))
     }
 

@@ -3,6 +3,7 @@
 use crate::LearnError;
 use crate::plan::Plan;
 use crate::task::{Task, Work};
+use privet_core::Relation;
 use privet_data::Dataset;
 use privet_data::centre::Centre;
 use privet_dp::gate::{Private, Purse, Release, Session};
@@ -10,6 +11,10 @@ use privet_dp::mechanism::shares::{Among, Together};
 use privet_dp::noise::{Origin, Source};
 use privet_optim::solver::{Monitor, Progress, SolveError};
 use privet_optim::sum::{Labels, Records, RecordsError, Table};
+
+/// The note on parties that were one process.
+pub(crate) const SIMULATED: &str = "simulated: one process was all parties and all servers, so that of these nobody was \
+     kept from anything; the guarantee holds towards whoever sees what was released";
 
 /// Reserves with the purse, if there is one, checks the data against the plan, carries it out and settles.
 pub(crate) fn run<T: Task>(
@@ -48,11 +53,13 @@ pub(crate) fn run<T: Task>(
                 Some((among, together)) => session.among(among, together),
                 None => session,
             };
+            let mut statement = plan.statement(*guarantee)?;
+            if together.is_some_and(|(_, together)| together.is_simulated()) {
+                statement.notes.push(SIMULATED.into());
+            }
             session
                 .entered_in(plan.entered.clone())
-                .carry_out(plan.statement(*guarantee)?, |session| {
-                    procedure.run(&plan.facts, table, session, monitor)
-                })
+                .carry_out(statement, |session| procedure.run(&plan.facts, table, session, monitor))
         }
         (Work::Plain(baseline), ..) => {
             let artefact = baseline.run(&plan.facts, table, monitor)?;
@@ -68,6 +75,22 @@ pub(crate) struct PartOf<'a> {
     pub table: &'a dyn Table,
     /// Of all parties, declared.
     pub rows: usize,
+}
+
+impl<'a> PartOf<'a> {
+    /// Of a party whose number of rows is checked against what it declared, where that is public: one row more here is
+    /// one more in all.
+    pub fn of(
+        relation: Relation,
+        rows: u64,
+        table: &'a dyn Table,
+        together: &dyn Together,
+    ) -> Self {
+        let own = together.declared_rows().filter(|_| relation.count_is_public());
+        let others = own.map(|own| rows.saturating_sub(own));
+        let rows = others.map_or(rows, |others| others.saturating_add(table.rows() as u64));
+        Self { table, rows: usize::try_from(rows).unwrap_or(usize::MAX) }
+    }
 }
 
 impl Table for PartOf<'_> {

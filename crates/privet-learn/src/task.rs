@@ -32,6 +32,9 @@ pub trait Task:
     const NAME: &'static str;
     /// Whether it is offered for tables that differ in labels alone ([`privet_core::Neighbours::ReplaceLabel`]).
     const LABELS: bool = false;
+    /// What must be true of a person's records where several parties hold records and a unit is a person: that one party
+    /// holds all of hers. `None`: a plan with a unit is not made for several parties.
+    const AT_ONE_PARTY: Option<&'static str> = None;
     /// Public facts that its rules read.
     type Facts: Debug + Clone + Send + Sync;
     /// What it releases.
@@ -136,6 +139,11 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
     /// ([`privet_dp::mechanism::shares`]) and which it counts on being wider then.
     fn among_parties(&self) -> bool {
         false
+    }
+
+    /// What is released among parties, where it is something else than of one table that had all their records.
+    fn otherwise_among_parties(&self) -> Option<&'static str> {
+        None
     }
 
     /// What its walk begins from, if it is one: of the plan alone.

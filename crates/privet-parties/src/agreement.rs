@@ -2,17 +2,22 @@
 
 use crate::PartiesError;
 use privet_core::printable;
+use privet_data::Schema;
 use privet_dp::account::Event;
 use privet_dp::gate::canonical;
-use privet_dp::mechanism::shares::Among;
+use privet_dp::mechanism::shares::{Among, longest};
+use privet_learn::completion::Complete;
 use privet_learn::look::count::Count;
 use privet_learn::{Erm, Plan, Request, Task, plan};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::collections::HashSet;
 
 /// The word at the top of the file.
 const FORMAT: &str = "privet agreement 1";
+/// Numbers of a round at most, those for all servers taken together: what is written and sent of one at a time.
+pub(crate) const LONGEST: usize = 1 << 24;
 /// Letters of a name at most.
 const LONGEST_NAME: usize = 40;
 
@@ -38,6 +43,17 @@ pub struct Agreement {
     pub authority: String,
     /// Until when the certificates are valid, in seconds since 1970.
     pub expires: u64,
+}
+
+/// What parties can do together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// A linear model.
+    Model,
+    /// Counts by a column.
+    Counts,
+    /// Ratings completed; rows are people.
+    Ratings,
 }
 
 /// A party.
@@ -176,7 +192,62 @@ impl Agreement {
                 self.servers.len()
             )));
         }
-        self.events().map(|_| ())
+        let twice = |all: Vec<&str>| {
+            let mut seen = HashSet::new();
+            all.into_iter().any(|one| !one.is_empty() && !seen.insert(one.to_owned()))
+        };
+        let parties = self.parties.iter().map(|one| one.fingerprint.as_str());
+        let servers = self.servers.iter().map(|one| one.fingerprint.as_str());
+        if twice(parties.chain(servers).collect()) {
+            return Err(PartiesError::Asked(
+                "two members have the same certificate: each needs one of its own".into(),
+            ));
+        }
+        if twice(self.servers.iter().map(|one| one.address.as_str()).collect()) {
+            return Err(PartiesError::Asked(
+                "two servers have the same address: each is a process of its own, best at another organisation".into(),
+            ));
+        }
+        let longest = longest(&self.events()?).ok_or_else(|| {
+            PartiesError::Asked("the plan has a round that cannot be added up in shares".into())
+        })?;
+        if longest.saturating_mul(u64::from(among.servers)) > LONGEST as u64 {
+            return Err(PartiesError::Asked(format!(
+                "a round of {longest} numbers among {} servers is too long: at most {LONGEST} numbers in all are \
+                 accepted; take fewer columns, or gd instead of ssp",
+                among.servers
+            )));
+        }
+        self.check_schema()
+    }
+
+    /// The schema that members compare must be the one that tables are read by, but for what the plan decided of it.
+    fn check_schema(&self) -> Result<(), PartiesError> {
+        let odd = |error: serde_json::Error| {
+            PartiesError::Asked(format!("the schema cannot be read: {error}"))
+        };
+        let stated: Schema = serde_json::from_value(self.schema.clone()).map_err(odd)?;
+        let used = self.request.get("schema").cloned().unwrap_or_default();
+        let used: Schema = serde_json::from_value(used).map_err(odd)?;
+        let same = match self.family() {
+            Family::Model => stated.may_become(&used),
+            Family::Counts => {
+                let by = self.request.get("by").and_then(Value::as_str).unwrap_or_default();
+                stated.counting(by).is_ok_and(|part| part == used)
+            }
+            Family::Ratings => stated == used,
+        };
+        match same {
+            true => Ok(()),
+            false => Err(PartiesError::Asked(
+                "the schema that members compare is not the one of the plan: somebody changed one of them".into(),
+            )),
+        }
+    }
+
+    /// How many numbers the longest round has.
+    pub(crate) fn longest_round(&self) -> Result<usize, PartiesError> {
+        Ok(longest(&self.events()?).map_or(0, |longest| longest as usize))
     }
 
     /// How many take part.
@@ -200,16 +271,30 @@ impl Agreement {
         Ok(planned)
     }
 
-    /// Whether it is for counts, not for a model.
-    pub fn is_count(&self) -> bool {
-        self.request.get("task").and_then(Value::as_str) == Some(Count::NAME)
+    /// What it is for.
+    pub fn family(&self) -> Family {
+        match self.request.get("task").and_then(Value::as_str) {
+            Some(Count::NAME) => Family::Counts,
+            Some(Complete::NAME) => Family::Ratings,
+            _ => Family::Model,
+        }
+    }
+
+    /// How many rows all parties have, where that is public and right: under replace-one, and not of ratings, whose rows are
+    /// people.
+    pub(crate) fn public_rows(&self) -> Option<u64> {
+        let replaced =
+            self.request.get("neighbours").and_then(Value::as_str) == Some("replace-one");
+        let public = replaced && self.family() != Family::Ratings;
+        self.request.get("rows").and_then(Value::as_u64).filter(|_| public)
     }
 
     /// The draws that are planned.
     pub fn events(&self) -> Result<Event, PartiesError> {
-        let events = match self.is_count() {
-            true => self.plan::<Count>()?.events().cloned(),
-            false => self.plan::<Erm>()?.events().cloned(),
+        let events = match self.family() {
+            Family::Model => self.plan::<Erm>()?.events().cloned(),
+            Family::Counts => self.plan::<Count>()?.events().cloned(),
+            Family::Ratings => self.plan::<Complete>()?.events().cloned(),
         };
         events.ok_or_else(|| PartiesError::Asked("the request plans no noise".into()))
     }

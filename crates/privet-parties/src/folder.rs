@@ -8,6 +8,7 @@
 //!  clinic/state/             what it must find again after a restart
 //! ```
 
+use crate::agreement::LONGEST;
 use crate::message::{read_frame, write_frame};
 use crate::{Agreement, Line, PartiesError, Party, Server};
 use privet_data::write::{Destination, Existing, WriteError};
@@ -153,6 +154,9 @@ pub struct Paid {
     pub at: String,
     /// In which ledger, if there is one.
     pub entered: Option<Entered>,
+    /// Where there is none: which table it was begun with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
 }
 
 /// What a member must find again. Only one process has it.
@@ -177,9 +181,6 @@ struct Head {
 
 /// What a file of numbers holds.
 type Numbers = (Head, Zeroizing<Vec<u128>>);
-
-/// Numbers of a file at most: more than any round has.
-const MOST: usize = 1 << 24;
 
 impl Store {
     fn open(folder: &Path) -> Result<Self, PartiesError> {
@@ -245,7 +246,7 @@ impl Store {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(PartiesError::File { path, source }),
         };
-        let read = read_frame(&mut &bytes[..], MOST);
+        let read = read_frame(&mut &bytes[..], LONGEST);
         read.map(Some).map_err(|source| PartiesError::File { path, source })
     }
 
@@ -260,16 +261,59 @@ impl Store {
         Ok(self.numbers(&format!("opening-{round:07}"))?.map(|(_, body)| body.to_vec()))
     }
 
+    /// Refuses openings of which an earlier one is missing: it would be made again with other noise.
+    pub fn no_gaps(&self, openings: usize) -> Result<(), PartiesError> {
+        let wrong = |source| PartiesError::File { path: self.folder.clone(), source };
+        let mut found = 0;
+        for entry in fs::read_dir(&self.folder).map_err(wrong)? {
+            let name = entry.map_err(wrong)?.file_name();
+            found += usize::from(name.to_string_lossy().starts_with("opening-"));
+        }
+        match found == openings {
+            true => Ok(()),
+            false => Err(PartiesError::Asked(format!(
+                "{} lacks what was opened in round {}, and has later ones: bring it back whole, or begin a new agreement",
+                self.folder.display(),
+                openings + 1
+            ))),
+        }
+    }
+
+    /// On disk for good, or refused: a round that was opened and is not found again would be opened with other noise.
     pub fn keep_opening(&self, round: u64, opening: &[u128]) -> Result<(), PartiesError> {
-        self.keep_numbers(&format!("opening-{round:07}"), &Head { round, parts: 1 }, opening)
+        self.keep_numbers(&format!("opening-{round:07}"), &Head { round, parts: 1 }, opening)?;
+        #[cfg(unix)]
+        File::open(&self.folder)
+            .and_then(|folder| folder.sync_all())
+            .map_err(|source| PartiesError::File { path: self.folder.clone(), source })?;
+        Ok(())
+    }
+
+    /// Who has joined under the name at this place: instance and schema.
+    pub fn joined(&self, place: usize) -> Result<Option<(String, String)>, PartiesError> {
+        let Some(text) = self.text(&format!("joined-{place}"))? else { return Ok(None) };
+        Ok(text.split_once('\n').map(|(instance, schema)| (instance.into(), schema.into())))
+    }
+
+    pub fn keep_joined(&self, place: usize, who: (&str, &str)) -> Result<(), PartiesError> {
+        let text = format!("{}\n{}", who.0.replace('\n', " "), who.1);
+        keep(&self.folder.join(format!("joined-{place}")), text.as_bytes())
     }
 
     /// The shares that were made last.
     pub fn kept(&self) -> Result<Option<Kept>, PartiesError> {
         let Some((Head { round, parts }, body)) = self.numbers("shares")? else { return Ok(None) };
-        let length = (body.len() / parts.max(1)).max(1);
+        if parts == 0 {
+            return Ok(Some(Kept { round, shares: Vec::new() }));
+        }
+        let length = (body.len() / parts).max(1);
         let shares = body.chunks(length).map(|share| Zeroizing::new(share.to_vec())).collect();
         Ok(Some(Kept { round, shares }))
+    }
+
+    /// Puts nothing in their place: together they are this party's own sums. Should it be started again, all rounds are past.
+    pub fn forget_shares(&self) -> Result<(), PartiesError> {
+        self.keep_numbers("shares", &Head { round: u64::MAX, parts: 0 }, &[])
     }
 
     pub fn keep_shares(&self, kept: &Kept) -> Result<(), PartiesError> {

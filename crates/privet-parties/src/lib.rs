@@ -30,15 +30,17 @@
 mod agreement;
 pub mod authority;
 mod crowd;
+mod doors;
 mod error;
 mod folder;
 mod message;
 mod party;
+mod plausible;
 mod room;
 mod server;
 pub mod tls;
 
-pub use agreement::{Agreement, Holder, Names, Station};
+pub use agreement::{Agreement, Family, Holder, Names, Station};
 pub use crowd::Crowd;
 pub use error::PartiesError;
 pub use folder::{Folder, Paid, Settings};

@@ -98,9 +98,12 @@ pub struct Standing {
 pub fn write_frame(to: &mut impl Write, header: &impl Serialize, body: &[u128]) -> io::Result<()> {
     let header = serde_json::to_vec(header)?;
     let mut bytes = Zeroizing::new(Vec::with_capacity(header.len() + 16 * body.len() + 8));
-    bytes.extend((header.len() as u32).to_be_bytes());
+    let size = |bytes: usize| {
+        u32::try_from(bytes).map_err(|_| io::Error::other("a message is too long to be written"))
+    };
+    bytes.extend(size(header.len())?.to_be_bytes());
     bytes.extend(&header);
-    bytes.extend((16 * body.len() as u32).to_be_bytes());
+    bytes.extend(size(16 * body.len())?.to_be_bytes());
     for number in body {
         bytes.extend(number.to_le_bytes());
     }

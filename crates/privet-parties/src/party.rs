@@ -4,6 +4,7 @@ use crate::PartiesError;
 use crate::agreement::{Agreement, digest_of, hex};
 use crate::folder::{Kept, Store};
 use crate::message::{Ask, Reply, Standing};
+use crate::plausible::plausible;
 use crate::server::now;
 use privet_dp::account::Event;
 use privet_dp::gate::GateError;
@@ -22,6 +23,11 @@ pub trait Line: Send {
         ask: &Ask,
         body: &[u128],
     ) -> Result<(Reply, Vec<u128>), PartiesError>;
+
+    /// Whether the servers are in this very process.
+    fn is_simulated(&self) -> bool {
+        false
+    }
 }
 
 /// One of the parties of an agreement.
@@ -29,6 +35,8 @@ pub struct Party<L: Line> {
     agreement: Agreement,
     place: usize,
     schema: String,
+    /// Of all parties, where their number is public.
+    public_rows: Option<u64>,
     store: Option<Store>,
     inner: Mutex<Inner<L>>,
 }
@@ -40,6 +48,8 @@ struct Inner<L> {
     heard: Sha256,
     /// The last round for which shares were made.
     kept: Option<Kept>,
+    /// Rounds that every server is known to have opened.
+    opened: u64,
 }
 
 impl<L: Line> Party<L> {
@@ -69,9 +79,13 @@ impl<L: Line> Party<L> {
             }
             None => (format!("{name} in this process"), None),
         };
-        let inner = Mutex::new(Inner { line, instance, heard: Sha256::new(), kept });
+        // Shares of a round are made once all before it were opened; after the end none are kept.
+        let made = kept.as_ref().filter(|kept| !kept.shares.is_empty());
+        let opened = made.map_or(0, |kept| kept.round);
+        let inner = Mutex::new(Inner { line, instance, heard: Sha256::new(), kept, opened });
         let schema = hex(&Sha256::digest(schema));
-        Ok(Self { agreement, place, schema, store, inner })
+        let public_rows = agreement.public_rows();
+        Ok(Self { agreement, place, schema, public_rows, store, inner })
     }
 
     /// What is agreed on.
@@ -114,6 +128,11 @@ impl<L: Line> Party<L> {
         for server in 0..self.agreement.servers.len() {
             let _ = inner.line.ask(server, &Ask::Done, &[]);
         }
+        // What is left would be this party's own sums.
+        inner.kept = None;
+        if let Some(store) = &self.store {
+            let _ = store.forget_shares();
+        }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Inner<L>> {
@@ -128,6 +147,11 @@ impl<L: Line> Party<L> {
             clock: now(),
         };
         match self.asked(inner, server, &hello, &[])?.0 {
+            Reply::Welcome { round } if round < inner.opened => Err(PartiesError::Ended(format!(
+                "server {} has opened {round} rounds, and had opened {} before: it was brought back to an earlier \
+                     state, and would open with other noise",
+                self.agreement.servers[server].name, inner.opened
+            ))),
             Reply::Welcome { .. } => Ok(()),
             reply => Err(self.odd(server, &reply)),
         }
@@ -168,7 +192,7 @@ impl<L: Line> Party<L> {
     fn round(
         &self,
         round: u64,
-        leaf: &Event,
+        charged: &Event,
         fresh: Vec<Zeroizing<Vec<u128>>>,
     ) -> Result<Vec<Vec<u128>>, PartiesError> {
         let mut inner = self.lock();
@@ -188,7 +212,7 @@ impl<L: Line> Party<L> {
             Some(kept) if !past => kept.shares.clone(),
             _ => Vec::new(),
         };
-        let leaf = serde_json::to_value(leaf).map(|leaf| digest_of(&leaf)).unwrap_or_default();
+        let leaf = serde_json::to_value(charged).map(|leaf| digest_of(&leaf)).unwrap_or_default();
         let heard = hex(&inner.heard.clone().finalize());
         for (server, share) in shares.iter().enumerate() {
             let ask = Ask::Share { round, leaf: leaf.clone(), heard: heard.clone() };
@@ -208,8 +232,18 @@ impl<L: Line> Party<L> {
             return Err(PartiesError::Ended("a server opened sums of another length".into()));
         }
         let sum = joined(&openings).unwrap_or_default();
+        if let Some(rows) = self.public_rows
+            && !plausible(charged, self.agreement.among()?, rows, &sum)
+        {
+            return Err(PartiesError::Ended(format!(
+                "what was opened in round {} is more than {rows} rows can add up to under its noise: a party or server \
+                 sends what no table gives",
+                round + 1
+            )));
+        }
         inner.heard.update(round.to_le_bytes());
         sum.iter().for_each(|value| inner.heard.update(value.to_le_bytes()));
+        inner.opened = inner.opened.max(round + 1);
         Ok(openings)
     }
 
@@ -280,5 +314,13 @@ impl<L: Line> Together for Party<L> {
         shares: Vec<Zeroizing<Vec<u128>>>,
     ) -> Result<Vec<Vec<u128>>, GateError> {
         Ok(self.round(round, leaf, shares)?)
+    }
+
+    fn is_simulated(&self) -> bool {
+        self.lock().line.is_simulated()
+    }
+
+    fn declared_rows(&self) -> Option<u64> {
+        Some(self.holder().rows)
     }
 }

@@ -47,4 +47,8 @@ impl Line for InRoom {
             None => Err(PartiesError::Asked("there is no such server".into())),
         }
     }
+
+    fn is_simulated(&self) -> bool {
+        true
+    }
 }

@@ -33,6 +33,7 @@ pub struct Server {
     among: Among,
     digest: String,
     name: String,
+    longest: usize,
     store: Option<Store>,
     tell: Tell,
     state: Mutex<State>,
@@ -110,8 +111,14 @@ impl Server {
                 }
                 state.openings.push(opening);
             }
+            store.no_gaps(state.openings.len())?;
+            for (place, joined) in state.joined.iter_mut().enumerate() {
+                let before = store.joined(place)?;
+                *joined = before.map(|(instance, schema)| Joined { instance, schema });
+            }
         }
         Ok(Self {
+            longest: agreement.longest_round()?,
             among,
             digest,
             name: name.into(),
@@ -133,12 +140,9 @@ impl Server {
         &self.name
     }
 
-    /// How many numbers a share has at most.
+    /// How many numbers a share has at most, in whichever round: one that was opened may be sent again.
     pub fn longest_share(&self) -> usize {
-        let state = self.state();
-        let next = state.rounds.next().and_then(|leaf| Adding::new(leaf, self.among).ok());
-        let open = state.open.as_ref().map(|open| open.adding.coordinates());
-        open.or_else(|| next.map(|adding| adding.coordinates())).unwrap_or(0)
+        self.longest
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -248,6 +252,15 @@ impl Server {
             )),
             Some(_) => Reply::Welcome { round: state.openings.len() as u64 },
             None => {
+                let who = (joined.instance.as_str(), joined.schema.as_str());
+                if let Some(store) = &self.store
+                    && let Err(error) = store.keep_joined(party, who)
+                {
+                    return refused(&format!(
+                        "{} could not write down who joined: {error}",
+                        self.name
+                    ));
+                }
                 (self.tell)(&format!("{name} joined"));
                 state.joined[party] = Some(joined);
                 Reply::Welcome { round: state.openings.len() as u64 }

@@ -3,7 +3,9 @@
 //! A member is known by the fingerprint of its certificate, which the agreement states: another certificate of the same
 //! authority is no way in. Every read and write has a limit in time, so that nobody is held up by a silent peer.
 
+use crate::agreement::LONGEST;
 use crate::authority::{fingerprint, inner_name};
+use crate::doors::{Doors, Stranger};
 use crate::message::{Ask, Reply, read_frame, write_frame};
 use crate::{Agreement, Folder, Line, PartiesError, Server};
 use rustls::pki_types::pem::PemObject;
@@ -22,8 +24,6 @@ use std::time::Duration;
 const SILENCE: Duration = Duration::from_secs(20);
 /// How long a connection may take to come about.
 const CONNECTING: Duration = Duration::from_secs(5);
-/// Numbers that an answer may have at most.
-const LONGEST: usize = 1 << 24;
 
 fn odd(error: impl std::fmt::Display) -> PartiesError {
     PartiesError::Asked(format!("certificate or key cannot be used: {error}"))
@@ -217,22 +217,34 @@ pub fn serve(
     let listener = TcpListener::bind(&address).map_err(lost)?;
     listener.set_nonblocking(true).map_err(lost)?;
     tell(&format!("server {} listens at {address}", server.name()));
+    let doors = Doors::new(server.agreement().parties.len());
     let mut over = None;
     loop {
         match listener.accept() {
             Ok((socket, from)) => {
-                let (config, server, tell) =
-                    (Arc::clone(&config), Arc::clone(&server), Arc::clone(&tell));
-                std::thread::spawn(move || {
-                    if let Err(error) = attend(socket, config, &server, &*tell) {
-                        tell(&format!("connection from {from}: {error}"));
-                    }
-                });
+                let (config, server, tell, doors) =
+                    (Arc::clone(&config), Arc::clone(&server), Arc::clone(&tell), doors.clone());
+                // Whoever finds no room is let go at once, and may come again.
+                if let Some(room) = doors.enter() {
+                    std::thread::spawn(move || {
+                        let told = attend(socket, config, (room, &doors), &server);
+                        if let Err(error) = told
+                            && doors.worth_telling()
+                        {
+                            tell(&format!("connection from {from}: {error}"));
+                        }
+                    });
+                } else if doors.worth_telling() {
+                    tell(&format!("connection from {from}: too many at once, let go"));
+                }
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 std::thread::sleep(Duration::from_millis(20));
             }
-            Err(error) => tell(&format!("a connection failed: {error}")),
+            Err(error) => {
+                tell(&format!("a connection failed: {error}"));
+                std::thread::sleep(Duration::from_millis(200));
+            }
         }
         server.lose_patience();
         if server.is_over() {
@@ -256,32 +268,34 @@ pub fn serve(
 fn attend(
     socket: TcpStream,
     config: Arc<ServerConfig>,
+    (stranger, doors): (Stranger, &Doors),
     server: &Server,
-    tell: &dyn Fn(&str),
 ) -> io::Result<()> {
     socket.set_nonblocking(false)?;
-    limit(&socket)?;
-    let connection = ServerConnection::new(config).map_err(io::Error::other)?;
-    let mut stream = StreamOwned::new(connection, socket);
-    while stream.conn.is_handshaking() {
-        stream.conn.complete_io(&mut stream.sock)?;
+    let mut connection = ServerConnection::new(config).map_err(io::Error::other)?;
+    let mut patient = stranger.patient(&socket);
+    while connection.is_handshaking() {
+        connection.complete_io(&mut patient)?;
     }
+    limit(&socket)?;
+    let mut stream = StreamOwned::new(connection, socket);
     let shown = stream.conn.peer_certificates().and_then(|chain| chain.first());
     let shown = shown.map(|shown| fingerprint(shown)).unwrap_or_default();
     let parties = &server.agreement().parties;
     let Some(party) = parties.iter().position(|one| one.fingerprint == shown) else {
         return Err(io::Error::other("who connects is no party of the agreement"));
     };
+    let full = || io::Error::other(format!("{} has too many connections", parties[party].name));
+    let _seat = doors.seat(party).ok_or_else(full)?;
+    drop(stranger);
     loop {
         let (ask, body) = match read_frame::<Ask>(&mut stream, server.longest_share()) {
             Ok(read) => read,
             Err(error) => {
-                // A party that goes, or is slow, is waited for; one that talks nonsense is reported.
+                // A party that goes, or is slow, is waited for; one that talks nonsense ends the run.
                 if error.kind() == ErrorKind::InvalidData {
-                    tell(&format!(
-                        "{} sent something that is no message: {error}",
-                        parties[party].name
-                    ));
+                    let name = &parties[party].name;
+                    server.end_run(&format!("{name} sent something that is no message: {error}"));
                 }
                 return Ok(());
             }

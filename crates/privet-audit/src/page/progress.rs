@@ -39,7 +39,8 @@ impl<'a> Progress<'a> {
             + super::ratings::subjects()?.len()
             + super::votes::subjects()?.len()
             + super::streams::subjects()?.len()
-            + super::networks::subjects()?.len();
+            + super::networks::subjects()?.len()
+            + super::parties::subjects()?.len();
         let all = rows * ((BUDGETS.len() + 1) as f64 * LEARNER + SINGLE) + others as f64 * OTHER;
         Ok(Self { tell, started: Instant::now(), done: Cell::new(0.0), all })
     }

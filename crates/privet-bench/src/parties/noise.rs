@@ -20,12 +20,8 @@ pub(super) fn table(suite: &Parties, emit: Emit<'_>) -> Result<(), BenchError> {
     let minimum = 2.0 / (part * ridge);
     let gradient = 2.0 / part;
     // Name, printed scale, the ℓ2 sensitivity over which it is spread, and by how much averaging divides it.
-    let laplace = [
-        ("pathak", minimum, 1.0),
-        ("local-out", minimum, m.sqrt()),
-        ("mpc-out", minimum / m, 1.0),
-        ("local-obj", gradient, 1.0),
-    ];
+    let laplace =
+        [("pathak", minimum, 1.0), ("local-out", minimum, m.sqrt()), ("mpc-out", minimum / m, 1.0)];
     for (name, sensitivity, divided) in laplace {
         let printed = sensitivity / epsilon / divided;
         emit(line(
@@ -40,6 +36,15 @@ pub(super) fn table(suite: &Parties, emit: Emit<'_>) -> Result<(), BenchError> {
             }),
         ))?;
     }
+    // Noise inside an objective: what it is worth depends on the minimum, which must be exact, and on a determinant.
+    let printed = gradient / epsilon;
+    emit(line(
+        "noise",
+        "local-obj",
+        json!({
+            "method": "local-obj", "law": "laplace", "printed": printed, "printed-deviation": printed * 2_f64.sqrt(),
+        }),
+    ))?;
     for (name, sensitivity, divided) in
         [("local-grad", gradient, m.sqrt()), ("mpc-grad", gradient / m, 1.0)]
     {

@@ -8,6 +8,7 @@ use crate::streams::{Emit, Settings};
 use crate::suite::Onlooker;
 use privet_core::{Budget, Neighbours};
 use privet_data::Schema;
+use privet_dp::account::{Cost, Event};
 use privet_dp::mechanism::shares::{Among, InProcess};
 use privet_dp::noise::SystemRandom;
 use privet_learn::model::Model;
@@ -17,6 +18,16 @@ use privet_parties::Crowd;
 use serde_json::json;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
+
+/// Numbers of all rounds of a plan, which go to every server as shares and come back as openings.
+fn numbers(planned: &Event) -> u64 {
+    match planned {
+        Event::Use { cost: Cost::Gaussian { grid: Some(grid), .. }, .. } => grid.coordinates,
+        Event::All(all) => all.iter().map(numbers).sum(),
+        Event::Repeat { count, event } => u64::from(*count) * numbers(event),
+        _ => 0,
+    }
+}
 
 /// Runs one set.
 pub(super) fn ours(
@@ -68,7 +79,7 @@ pub(super) fn ours(
                         "dataset": dealt.dataset, "parties": parties, "method": method, "run": run,
                         "chosen": planned.request().task.method.name(), "epsilon": suite.epsilon, "delta": suite.delta,
                         "accuracy": found, "accuracy-loss": best - found, "best": best, "seconds": seconds,
-                        "bytes-a-party-and-round": 32 * planned.facts().columns,
+                        "bytes-a-party": 2 * 16 * u64::from(among.servers) * planned.events().map_or(0, numbers),
                     }),
                 ))?;
             }

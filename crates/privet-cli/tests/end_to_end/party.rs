@@ -157,6 +157,9 @@ fn what_does_not_fit_together_is_said_before_anything_is_sent() {
         "{}",
         ended.stderr
     );
+    // Shares from a seed would hide nothing.
+    let ended = world.run("party train study/clinic --data clinic.csv --out m.json --seed 1");
+    assert!(ended.code == 2 && ended.stderr.contains("--seed"), "{}", ended.stderr);
     let status = world.ok("party status study/clinic");
     assert!(status.contains("north: 0 rounds opened; joined: clinic"), "{status}");
     kill(north);

@@ -291,6 +291,35 @@ impl Schema {
         schema
     }
 
+    /// Whether a planner may have made this of it: the same but for what it leaves open.
+    pub fn may_become(&self, closed: &Self) -> bool {
+        if !self.is_open() {
+            return self == closed;
+        }
+        let mut own = self.linear();
+        if self.open_bias {
+            own.bias = closed.bias;
+        }
+        if own.clip.norm == closed.clip.norm {
+            own.clip = closed.clip;
+        }
+        if own.pairs.is_empty() {
+            own.pairs = closed.pairs.clone();
+        }
+        for ((own, open), closed) in own.columns.iter_mut().zip(&self.columns).zip(&closed.columns)
+        {
+            if let (
+                ColumnKind::Number { basis, scale, .. },
+                ColumnKind::Number { basis: Basis::Auto, .. },
+                ColumnKind::Number { basis: decided, scale: scaled, .. },
+            ) = (&mut own.kind, &open.kind, &closed.kind)
+            {
+                (*basis, *scale) = (decided.clone(), *scaled);
+            }
+        }
+        own == *closed
+    }
+
     /// With what is left open decided. What is declared stays, but for a radius that is raised where rows are not to be
     /// clipped, and rows that are filled where they would be clipped.
     pub fn unfolded(&self, choice: &Unfolding) -> Self {

@@ -230,6 +230,11 @@ impl<'a> Session<'a> {
         self.together.is_some()
     }
 
+    /// How many records the party that carries this out has declared; `None` alone, and where all parties are one process.
+    pub fn declared_rows(&self) -> Option<u64> {
+        self.together.and_then(|(_, together)| together.declared_rows())
+    }
+
     /// Charges a leaf whose noise the servers add, and lends the randomness for shares.
     pub(crate) fn charge_together(
         &mut self,

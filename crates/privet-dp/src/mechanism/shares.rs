@@ -13,8 +13,9 @@
 //! and independent of vⱼ, since a share for H is left to make up the sum. Given them, its shares for H are uniform with
 //! a fixed sum; so the openings of H are uniform with the sum W = Σ_{honest} vⱼ + Σ_H N + (what the coalition sent or
 //! holds itself): they can be made from W and uniform numbers. W is a function of Σ_{honest} vⱼ + Σ_H N and of what the
-//! coalition knows. Of the draws in Σ_H N take t; the others are post-processing. An honest party sends one
-//! sharing a round and an honest server one opening, so there is no second W. What the coalition sends may depend on
+//! coalition knows. Of the draws in Σ_H N take t; the others are post-processing. An honest server opens a round
+//! once, of one sharing a party, so there is no second W (an honest party that shared twice would do no harm: the masks
+//! of the two are independent). What the coalition sends may depend on
 //! all it saw: the next question then does too, which every honest party works out by the plan, and whose
 //! sensitivity holds at any point. ∎
 //!
@@ -85,6 +86,16 @@ pub trait Together {
         leaf: &Event,
         shares: Vec<Zeroizing<Vec<u128>>>,
     ) -> Result<Vec<Vec<u128>>, GateError>;
+
+    /// How many records this party declared, which is public; `None` where all parties are one process.
+    fn declared_rows(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether one process is everyone, so that nobody is kept from anything.
+    fn is_simulated(&self) -> bool {
+        false
+    }
 
     /// What the servers' noise rests on, as far as is known here.
     fn origin(&self) -> Origin {
@@ -177,6 +188,20 @@ fn planned(leaf: &Event) -> Result<(f64, Grid), GateError> {
     }
 }
 
+/// How many numbers the longest round of a plan has; `None` where some round is no Gaussian noise on a grid.
+pub fn longest(planned: &Event) -> Option<u64> {
+    match planned {
+        Event::Use { .. } => planned_grid(planned).map(|grid| grid.coordinates),
+        Event::All(all) => all.iter().map(longest).try_fold(0, |most, one| Some(most.max(one?))),
+        Event::Repeat { event, .. } | Event::UpTo { event, .. } => longest(event),
+        Event::Selected { .. } | Event::BestOf { .. } => None,
+    }
+}
+
+fn planned_grid(leaf: &Event) -> Option<Grid> {
+    planned(leaf).ok().map(|(_, grid)| grid)
+}
+
 /// Splits a vector in whole steps, has it added to those of the others, and reads the noised sum.
 pub(super) fn summed(
     event: Event,
@@ -223,6 +248,10 @@ impl Together for InProcess<'_> {
             Ok(adding.opening(&mut **self.source.borrow_mut()))
         };
         shares.iter().map(opened).collect()
+    }
+
+    fn is_simulated(&self) -> bool {
+        true
     }
 
     fn origin(&self) -> Origin {

@@ -44,6 +44,10 @@ pub(crate) trait Asking:
     fn shown(&self) -> Shown;
     /// Why no run of the plan gives what a file holds.
     fn refuses(&self, found: &Factors) -> Option<&'static str>;
+    /// Whether what it makes of answers counts on noise that is wider among parties.
+    fn among_parties(&self) -> bool {
+        false
+    }
 }
 
 /// Those who hold ratings, each her own.
@@ -96,6 +100,11 @@ impl<S: Asking> Procedure<Complete> for Asked<S> {
             (None, Factors::Chosen(_)) => Some("its items were chosen, which was not planned"),
             (None, found) => self.sizes.refuses(found),
         }
+    }
+
+    /// Every question goes through one door, as a sum under Gaussian noise.
+    fn among_parties(&self) -> bool {
+        self.sizes.among_parties()
     }
 
     fn walk(&self) -> Option<serde_json::Value> {

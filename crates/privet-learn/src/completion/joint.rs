@@ -39,6 +39,12 @@ pub fn learn_jointly(
     source: &mut dyn Source,
     monitor: &dyn Monitor,
 ) -> Result<(Release<Factors>, Parts<Vec<Recommended>>), LearnError> {
+    if plan.request.among.is_some() {
+        return Err(LearnError::NotCovered {
+            what: "the plan is for several parties, and nobody leads to the others".into(),
+            instead: "learn among them first; each party's predictions are then its own",
+        });
+    }
     Complete::admit(&plan.facts, data)?;
     let (Work::Private(procedure), Some(events), Some(guarantee)) =
         (&plan.work, &plan.events, &plan.guarantee)

@@ -85,6 +85,10 @@ pub const JOINT: &str = "this file may be seen by everyone. Predictions made fro
      are for that person alone: whoever else sees them may learn those ratings. All that others see, this file \
      and their own predictions, tells no more of a person than the guarantee says (joint privacy)";
 
+/// What must be true of ratings that several parties hold.
+pub const AT_ONE_PARTY: &str = "each person's ratings must all be held by one party: of a person with ratings at \
+     several, each party's count on their own, and what is claimed does not hold";
+
 impl Complete {
     /// By a method, of all listed items.
     pub fn by(method: Method) -> Self {
@@ -99,11 +103,15 @@ impl Complete {
 
 impl Task for Complete {
     const NAME: &'static str = "complete";
+    const AT_ONE_PARTY: Option<&'static str> = Some(AT_ONE_PARTY);
     type Facts = Shape;
     type Artefact = Factors;
 
     fn facts(request: &Request<Self>) -> Result<Shape, LearnError> {
-        let shape = Shape::of(&request.schema, request.rows, request.relation())?;
+        let shape = Shape {
+            widening: request.among.map_or(1.0, |among| among.widening()),
+            ..Shape::of(&request.schema, request.rows, request.relation())?
+        };
         let Self { method, top, features } = &request.task;
         if features.is_empty() {
             return Ok(shape);

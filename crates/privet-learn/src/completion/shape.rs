@@ -28,6 +28,8 @@ pub struct Shape {
     pub relation: Relation,
     /// Public features of every item; empty if there are none.
     pub features: Arc<Vec<Vec<f64>>>,
+    /// How much wider the released noise is than what is charged: 1, or more among parties.
+    pub widening: f64,
 }
 
 impl Shape {
@@ -37,7 +39,8 @@ impl Shape {
         let rated = Rated::of(schema).map_err(|error| LearnError::Schema(error.to_string()))?;
         let Rated { items, low, high, most } = rated;
         let features = Arc::default();
-        Ok(Self { users, items: items.len(), low, high, most, relation, features })
+        let (items, widening) = (items.len(), 1.0);
+        Ok(Self { users, items, low, high, most, relation, features, widening })
     }
 
     /// The rating at a place in [−2, 2].

@@ -1,6 +1,7 @@
 //! Learners that minimise: one linear problem after the other, each through its mechanism.
 
 use super::curvature::{self, Measured, Purchase, Response};
+use super::part::Part;
 use super::predicted;
 use super::reach::{self, SOLVER_SHARE};
 use crate::certainty::{LAPLACE, NORMAL, Surety, WeightLaws};
@@ -152,7 +153,11 @@ impl Step {
         let solved = |linear| solve(facts, table, problem, ask, penalty, linear, monitor);
         Ok(match self {
             Self::OutputGaussian { mechanism, .. } => {
-                mechanism.run(Private::new(certified(solved(None)?, ask)?), session)?
+                let own = own_minimum(Part::of(session, facts), ask, penalty, |ask, penalty| {
+                    solve(facts, table, problem, ask, penalty, None, monitor)
+                })?;
+                let own = own.unwrap_or_else(|| vec![0.0; facts.columns]);
+                mechanism.run(Private::new(own), session)?
             }
             Self::OutputLaplace { mechanism, .. } => {
                 mechanism.run(Private::new(certified(solved(None)?, ask)?), session)?
@@ -219,9 +224,22 @@ impl Procedure<super::Erm> for Minimum {
         }
     }
 
-    fn weight_noise(&self, _facts: &Facts) -> Option<f64> {
+    /// Each party minimises on its own rows ([`super::part`]); b inside an objective is nobody's to share, and
+    /// ℓ2-Laplace noise has no sum.
+    fn among_parties(&self) -> bool {
+        matches!(self.step, Step::OutputGaussian { .. })
+    }
+
+    fn otherwise_among_parties(&self) -> Option<&'static str> {
+        self.among_parties().then_some(
+            "what gets its noise is the mean of the parties' own models, weighted by their rows, and not the model of all \
+             rows: parties of few rows each lose by that (gd does not)",
+        )
+    }
+
+    fn weight_noise(&self, facts: &Facts) -> Option<f64> {
         match &self.step {
-            Step::OutputGaussian { mechanism, .. } => Some(mechanism.noise_scale),
+            Step::OutputGaussian { mechanism, .. } => Some(mechanism.noise_scale * facts.widening),
             // How noise inside the objective moves its minimum depends on the records.
             Step::OutputLaplace { .. } | Step::Perturbed(_) => None,
         }
@@ -240,7 +258,7 @@ impl Procedure<super::Erm> for Minimum {
         let columns = facts.columns as f64;
         Some(match &self.step {
             Step::OutputGaussian { mechanism, .. } => {
-                alike(mechanism.noise_scale, NORMAL, Surety::Exact)
+                alike(mechanism.noise_scale * facts.widening, NORMAL, Surety::Exact)
             }
             // E‖b‖²/p = s²(p + 1); beyond that of one coordinate, which is Laplace at p = 1, in 5 of 100 at most.
             Step::OutputLaplace { mechanism, .. } => {
@@ -276,7 +294,7 @@ impl Procedure<super::Erm> for Minimum {
         let ridge = self.step.ask().ridge;
         Some(match &self.step {
             Step::OutputGaussian { mechanism, .. } => {
-                predicted::output(facts, mechanism.noise_scale, ridge)
+                predicted::output(facts, mechanism.noise_scale * facts.widening, ridge)
             }
             // A coordinate of ℓ2-Laplace noise in p dimensions has about √p times its scale.
             Step::OutputLaplace { mechanism, .. } => {
@@ -322,6 +340,20 @@ impl Procedure<super::Erm> for Minimum {
             .collect::<Result<Vec<_>, _>>()?;
         Ok(session.gather(parts)?.map(LinearWeights::of))
     }
+}
+
+/// What a party adds of its own minimum; `None` where it has declared no rows.
+fn own_minimum(
+    part: Part,
+    ask: Ask,
+    penalty: &Penalty,
+    solved: impl FnOnce(Ask, &Penalty) -> Result<Certified, LearnError>,
+) -> Result<Option<Vec<f64>>, LearnError> {
+    if !part.is_some() {
+        return Ok(None);
+    }
+    let own = part.ask(ask);
+    part.counted(solved(own, &part.penalty(penalty))?, own).map(Some)
 }
 
 /// One problem to its tolerance, with the linear term b.

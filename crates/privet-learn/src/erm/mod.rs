@@ -52,6 +52,7 @@ mod minimum;
 mod narrow;
 pub mod objective;
 pub mod output;
+mod part;
 mod peeled;
 pub mod penalty;
 pub mod permutation;

@@ -14,7 +14,8 @@
 //! ([`privet_dp::mechanism`]). No smoothness is needed.
 //!
 //! The same bound holds with any convex penalty or set that does not depend on the data on top of the
-//! ridge; the proof is in [`super::penalty`].
+//! ridge; the proof is in [`super::penalty`]. Among parties each minimises on its own rows, and the mean of
+//! their minimisers, weighted by declared rows, has the same bound (`part.rs`).
 //!
 //! - λ `ridge` (of the sum, not the mean; plus the elastic net's l2), L `loss.lipschitz()`, R `Facts::radius`
 //! - γ `tolerance`, 1/n, fixed before any record is read
@@ -103,7 +104,8 @@ fn plan_sound(
         let mu = account::gaussian::mu(budget.epsilon(), budget.delta());
         facts.gradient_shift() * f64::from(facts.problems).sqrt() / mu
     };
-    let ridge = options.ridge.unwrap_or_else(|| rule::for_output(facts, unit_noise));
+    let released = unit_noise * facts.widening;
+    let ridge = options.ridge.unwrap_or_else(|| rule::for_output(facts, released));
     let ridge = RIDGE.check(ridge)?;
     let work = Work { facts, ridge: RIDGE.check(ridge + more)?, tolerance, penalty };
     let settled = Output { ridge: Some(ridge), ..*options };

@@ -1,10 +1,10 @@
 //! Whoever sends what is not agreed: named, and nothing more is opened.
 
-use crate::common::agreed;
+use crate::common::{SCHEMA, agreed};
 use privet_dp::gate::Rounds;
-use privet_dp::mechanism::shares::split;
+use privet_dp::mechanism::shares::{Together, split};
 use privet_dp::noise::SystemRandom;
-use privet_parties::{Agreement, Ask, Reply, Server};
+use privet_parties::{Agreement, Ask, Line, PartiesError, Party, Reply, Server};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 fn now() -> u64 {
@@ -158,13 +158,17 @@ fn an_agreement_that_is_not_one_is_refused() {
         Agreement::read(&serde_json::to_vec(value).unwrap(), "agreement.json")
     };
     assert_eq!(read(&honest).unwrap(), agreement);
-    let edits: [(&str, serde_json::Value); 6] = [
+    let edits: [(&str, serde_json::Value); 9] = [
         ("/parties/0/rows", 1.into()),
         ("/parties/0/name", "hospital".into()),
         ("/parties/0/name", "Clinic \u{1b}[1m".into()),
         ("/servers/0/address", "nowhere".into()),
         ("/request/noise/0", 1e-6.into()),
         ("/request/among/servers", 3.into()),
+        // What members compare is not what tables are read by.
+        ("/schema/columns/0/bounds/1", 2.into()),
+        ("/schema/columns/0/name", "c".into()),
+        ("/servers/0/address", honest["servers"][1]["address"].clone()),
     ];
     for (place, value) in edits {
         let mut edited = honest.clone();
@@ -173,4 +177,46 @@ fn an_agreement_that_is_not_one_is_refused() {
         assert!(!refused.contains('\u{1b}'), "{place}: {refused}");
     }
     assert!(Agreement::read(b"{}", "x").is_err() && Agreement::read(b"\xff", "x").is_err());
+}
+
+/// A server that takes everything, opens what it likes, and says that it has opened so many rounds.
+struct Liar {
+    opens: u128,
+    round: u64,
+}
+
+impl Line for Liar {
+    fn ask(
+        &mut self,
+        _server: usize,
+        ask: &Ask,
+        _body: &[u128],
+    ) -> Result<(Reply, Vec<u128>), PartiesError> {
+        Ok(match ask {
+            Ask::Hello { .. } => (Reply::Welcome { round: self.round }, vec![]),
+            Ask::Opening { .. } => (Reply::Opened, vec![self.opens; 3]),
+            _ => (Reply::Taken, vec![]),
+        })
+    }
+}
+
+/// What no rows can have given is noticed by every party, and so is a server that has gone back in time.
+#[test]
+fn openings_that_no_table_gives_and_servers_that_forget_are_noticed() {
+    let (_, agreement) = agreed(60);
+    let events = agreement.events().unwrap();
+    let leaf = Rounds::of(&events).next().unwrap().clone();
+    let mut source = SystemRandom::new().unwrap();
+    let party =
+        |opens| Party::new(agreement.clone(), "clinic", SCHEMA, Liar { opens, round: 0 }).unwrap();
+    let honest = party(1 << 30);
+    honest.join().unwrap();
+    honest.exchange(0, &leaf, split(&[1, 2, 3], 2, &mut source)).unwrap();
+    let forgotten = honest.join().unwrap_err().to_string();
+    assert!(forgotten.contains("brought back to an earlier state"), "{forgotten}");
+    let far = party(1 << 100);
+    far.join().unwrap();
+    let opened = far.exchange(0, &leaf, split(&[1, 2, 3], 2, &mut source));
+    let refused = opened.unwrap_err().to_string();
+    assert!(refused.contains("no table gives"), "{refused}");
 }

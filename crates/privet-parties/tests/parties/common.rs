@@ -94,7 +94,16 @@ pub fn take_part<T: Task, L: Line>(
 
 /// Everyone, each in a thread, through servers in this process.
 pub fn all_together<T: Task>(planned: &Plan<T>, agreement: &Agreement) -> Vec<Released<T>> {
-    let (room, tables) = (Room::new(agreement).unwrap(), tables(planned));
+    all_with(planned, agreement, &tables(planned))
+}
+
+/// The same with these tables.
+pub fn all_with<T: Task>(
+    planned: &Plan<T>,
+    agreement: &Agreement,
+    tables: &[Dataset],
+) -> Vec<Released<T>> {
+    let room = Room::new(agreement).unwrap();
     let released = std::thread::scope(|scope| {
         let runs: Vec<_> = tables
             .iter()

@@ -1,11 +1,13 @@
 //! Over TLS on loopback: a whole run, and certificates that do not do.
 
-use crate::common::{SCHEMA, names, request, schema, tables, take_part, verified};
-use privet_learn::plan;
+use crate::common::{ROWS, SCHEMA, names, request, schema, tables, take_part, verified};
+use privet_core::{Budget, Neighbours};
+use privet_learn::look::count::Count;
+use privet_learn::{Plan, plan};
 use privet_optim::loss::Loss;
 use privet_parties::authority::{self, Validity};
 use privet_parties::tls::{self, Connections};
-use privet_parties::{Folder, Names};
+use privet_parties::{Ask, Folder, Line, Names, PartiesError, Reply};
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -106,4 +108,109 @@ fn certificates_that_have_expired_or_are_of_others_are_refused() {
     let (_, standing) = &party.standing()[1];
     let away = standing.as_ref().unwrap_err().to_string();
     assert!(away.contains("server server-1 at 127.0.0.1"), "{away}");
+}
+
+/// Connections that break for good after so many questions: as if the party were killed.
+struct Mortal {
+    inner: Connections,
+    left: usize,
+}
+
+impl Line for Mortal {
+    fn ask(
+        &mut self,
+        server: usize,
+        ask: &Ask,
+        body: &[u128],
+    ) -> Result<(Reply, Vec<u128>), PartiesError> {
+        let killed = || PartiesError::Ended("killed".into());
+        self.left = self.left.checked_sub(1).ok_or_else(killed)?;
+        self.inner.ask(server, ask, body)
+    }
+}
+
+/// Counts by class among three parties: one round, which is the last.
+fn counting(names: &Names) -> Plan<Count> {
+    let count = Count { by: "y".into(), times: None, law: None };
+    let rows = ROWS.iter().sum::<usize>() as u64;
+    let request = count.request(&schema(), rows, Neighbours::ReplaceOne).unwrap();
+    let request = request.within(Budget::new(1.0, 1e-6).unwrap());
+    plan(&request.shared(authority::among(names, 1).unwrap())).unwrap()
+}
+
+/// Killed in the last round, before or after its share is with every server: started again it has its result, and what it
+/// has left on disk is nobody's sum.
+#[test]
+fn a_party_that_is_killed_in_the_last_round_has_its_result_when_it_comes_back() {
+    // Two greetings; a share to the first server, to the second; then a question for what is opened.
+    for questions in [3, 4, 5] {
+        let names = free(names(2));
+        let planned = counting(&names);
+        let tables = tables(&planned);
+        let place = tempfile::tempdir().unwrap();
+        let made = (&planned, &schema());
+        authority::found(place.path(), made, &names, 30, Validity::days(1)).unwrap();
+        let servers: Vec<_> =
+            names.servers.iter().map(|(name, _)| serve(&place.path().join(name))).collect();
+        let folder = |name: &str| Folder::open(&place.path().join(name)).unwrap();
+        let clinic = folder("clinic");
+        {
+            let inner = Connections::new(&clinic).unwrap();
+            let party = clinic.party(SCHEMA, Mortal { inner, left: questions }).unwrap();
+            party.join().unwrap();
+            take_part(&planned, &tables[0], &party).unwrap_err();
+        }
+        let counts = std::thread::scope(|scope| {
+            let runs: Vec<_> = [1, 2, 0]
+                .map(|place| {
+                    let (planned, table, name) =
+                        (&planned, &tables[place], &names.parties[place].0);
+                    let folder = folder(name);
+                    scope.spawn(move || {
+                        // The one that was killed comes back when the others may be done.
+                        if place == 0 {
+                            std::thread::sleep(std::time::Duration::from_millis(600));
+                        }
+                        let party =
+                            folder.party(SCHEMA, Connections::new(&folder).unwrap()).unwrap();
+                        party.join().unwrap();
+                        take_part(planned, table, &party).unwrap()
+                    })
+                })
+                .into_iter()
+                .collect();
+            runs.into_iter().map(|run| run.join().unwrap()).collect::<Vec<_>>()
+        });
+        assert!(counts.iter().all(|other| other.artefact() == counts[0].artefact()));
+        for server in servers {
+            server.join().unwrap().unwrap();
+        }
+        let left = std::fs::read(place.path().join("clinic/state/shares")).unwrap();
+        assert!(left.len() < 100, "{} bytes", left.len());
+    }
+}
+
+/// A member that sends what is no share of any round ends the run, and everyone hears who it was.
+#[test]
+fn a_share_that_is_too_long_ends_the_run_over_the_line() {
+    let names = free(names(2));
+    let planned = counting(&names);
+    let place = tempfile::tempdir().unwrap();
+    let made = (&planned, &schema());
+    authority::found(place.path(), made, &names, 5, Validity::days(1)).unwrap();
+    let server = serve(&place.path().join("server-0"));
+    let folder = |name: &str| Folder::open(&place.path().join(name)).unwrap();
+    let mut clinic = Connections::new(&folder("clinic")).unwrap();
+    let mut asked = (0..100).map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        let share = Ask::Share { round: 0, leaf: String::new(), heard: String::new() };
+        clinic.ask(0, &share, &[1; 5000])
+    });
+    // Once it listens: the connection is closed on a message that is too long.
+    let closed = |asked: &Result<_, PartiesError>| {
+        asked.as_ref().is_err_and(|error| !error.to_string().contains("refused"))
+    };
+    assert!(asked.any(|asked| closed(&asked)));
+    let ended = server.join().unwrap().unwrap_err().to_string();
+    assert!(ended.contains("clinic sent something that is no message"), "{ended}");
 }

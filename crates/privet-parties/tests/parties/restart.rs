@@ -112,6 +112,31 @@ fn a_killed_party_and_a_killed_server_go_on_where_they_were() {
     assert!(refused.contains("another agreement"), "{refused}");
 }
 
+/// Who joined is known after a restart too: a second folder under one name stays out.
+#[test]
+fn a_server_that_is_started_again_knows_who_joined() {
+    let names = names(2);
+    let planned = plan(&request("gd", Loss::Logistic, &names, 1)).unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let made = (&planned, &schema());
+    let agreement = authority::found(place.path(), made, &names, 30, Validity::days(1)).unwrap();
+    let folder = Folder::open(&place.path().join("server-0")).unwrap();
+    let clock = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
+    let hello = |instance: &str| Ask::Hello {
+        agreement: agreement.digest(),
+        schema: "s".into(),
+        instance: instance.into(),
+        clock,
+    };
+    let greeted = |instance| {
+        let server = folder.server(Box::new(|_| {})).unwrap();
+        server.answer(0, &hello(instance), &[]).0
+    };
+    assert_eq!(greeted("one"), Reply::Welcome { round: 0 });
+    assert_eq!(greeted("one"), Reply::Welcome { round: 0 });
+    assert!(matches!(greeted("two"), Reply::Refused { .. }));
+}
+
 #[test]
 fn one_process_has_a_folder_at_a_time_and_keys_are_the_owners_alone() {
     let names = names(2);
@@ -133,6 +158,11 @@ fn one_process_has_a_folder_at_a_time_and_keys_are_the_owners_alone() {
             assert_eq!(mode.permissions().mode() & 0o777, 0o600, "{file}");
         }
     }
+    // A folder that lacks an earlier opening would open that round again: refused.
+    let state = place.path().join("server-0/state");
+    std::fs::write(state.join("opening-0000001"), b"").unwrap();
+    let refused = folder.server(Box::new(|_| {})).map(|_| ()).unwrap_err().to_string();
+    assert!(refused.contains("lacks what was opened in round 1"), "{refused}");
     // Nothing that is there is overwritten: keys may have been handed out.
     assert!(authority::found(place.path(), made, &names, 30, Validity::days(1)).is_err());
 }

@@ -1,13 +1,21 @@
 //! Whole runs in one process: every learner that asks for sums alone, and all parties end with the same.
 
-use crate::common::{accuracy, agreed, all_together, names, request, schema, tables, verified};
+use crate::common::{
+    ROWS, SCHEMA, accuracy, agreed, all_together, all_with, names, request, schema, tables,
+    verified,
+};
 use privet_core::{Budget, Neighbours};
+use privet_data::ratings::{self, Layout, RatingFacts};
+use privet_data::read::ReadOptions;
 use privet_dp::mechanism::shares::Among;
 use privet_dp::noise::{FixedSeed, SystemRandom};
+use privet_learn::completion::{Complete, Factors};
 use privet_learn::look::count::Count;
 use privet_learn::{LearnError, plan};
 use privet_optim::loss::Loss;
-use privet_parties::authority;
+use privet_optim::solver::{Problem, SolverOptions, minimise};
+use privet_optim::sum::InMemory;
+use privet_parties::{Party, Room, authority};
 use std::sync::atomic::AtomicBool;
 
 #[test]
@@ -17,6 +25,8 @@ fn every_sum_based_learner_runs_unchanged() {
         ("gd", Loss::HuberSvm { h: 0.1 }, 3, 2),
         ("centred-gd", Loss::Logistic, 3, 1),
         ("ssp", Loss::SQUARED, 2, 1),
+        ("output", Loss::Logistic, 2, 1),
+        ("output", Loss::HuberSvm { h: 0.1 }, 3, 2),
         ("auto", Loss::Logistic, 2, 1),
     ];
     for (method, loss, servers, honest) in methods {
@@ -79,16 +89,9 @@ fn the_noise_that_is_charged_does_not_depend_on_the_number_of_parties() {
 #[test]
 fn what_is_not_proved_among_parties_is_refused() {
     let names = names(2);
-    for method in [
-        "amp",
-        "objective",
-        "output",
-        "sgd",
-        "psgd",
-        "frank-wolfe",
-        "non-private",
-        "sample-aggregate",
-    ] {
+    for method in
+        ["amp", "objective", "sgd", "psgd", "frank-wolfe", "non-private", "sample-aggregate"]
+    {
         let refused = plan(&request(method, Loss::Logistic, &names, 1));
         assert!(
             matches!(refused, Err(LearnError::NotCovered { .. } | LearnError::NotASetting { .. })),
@@ -102,8 +105,10 @@ fn what_is_not_proved_among_parties_is_refused() {
     };
     let refused = plan(&of_people).unwrap_err().to_string();
     assert!(refused.contains("several parties"), "{refused}");
-    let pure = request("ssp", Loss::SQUARED, &names, 1).within(Budget::new(1.0, 0.0).unwrap());
-    assert!(plan(&pure).is_err(), "Laplace noise is not shared");
+    for (method, loss) in [("ssp", Loss::SQUARED), ("output", Loss::Logistic)] {
+        let pure = request(method, loss, &names, 1).within(Budget::new(1.0, 0.0).unwrap());
+        assert!(plan(&pure).is_err(), "Laplace noise is not shared");
+    }
     // A plan for parties is not carried out alone, nor the other way round.
     let (planned, _) = agreed(60);
     let table = &tables(&planned)[0];
@@ -119,9 +124,106 @@ fn what_is_not_proved_among_parties_is_refused() {
     assert!(ran.is_err());
 }
 
-/// A certificate with another number of servers, or none, is not of the plan.
+/// `output` among parties is the mean of their minimisers, each weighted by its rows: with next to no noise it is what the
+/// parties' own solvers find at their part of the ridge.
 #[test]
-fn verify_plans_the_parties_again() {
+fn output_averages_the_parties_own_minimisers() {
+    let names = names(2);
+    let asked = request("output", Loss::Logistic, &names, 1).with("ridge", "40").unwrap();
+    let planned = plan(&asked.within(Budget::new(1e5, 1e-6).unwrap())).unwrap();
+    let agreement = authority::without_certificates((&planned, &schema()), &names, 60).unwrap();
+    let model = all_together(&planned, &agreement).remove(0);
+    let (all, mut mean) = (ROWS.iter().sum::<usize>() as f64, vec![0.0; 3]);
+    for (table, rows) in tables(&planned).iter().zip(ROWS) {
+        let share = rows as f64 / all;
+        let labels = table.target.signed().unwrap();
+        let records = InMemory::new(&table.features, &labels).unwrap();
+        let problem = Problem::new(&records, Loss::Logistic, 40.0 * share);
+        let own = minimise(&problem, 1e-7, &SolverOptions::default()).unwrap().into_theta();
+        mean.iter_mut().zip(own).for_each(|(sum, x)| *sum += share * x);
+    }
+    // Twenty standard deviations of what is released.
+    let noise = 20.0 * planned.weight_noise().unwrap();
+    assert!(noise < 0.05, "{noise}");
+    for (found, mean) in model.artefact().weights[0].iter().zip(&mean) {
+        assert!((found - mean).abs() < noise, "{found} {mean}");
+    }
+}
+
+/// Under replace-one a party's own number of rows is public and must be what it declared; nothing leaves otherwise.
+#[test]
+fn another_number_of_rows_than_was_declared_is_refused() {
+    let (planned, agreement) = agreed(60);
+    let room = Room::new(&agreement).unwrap();
+    let table = &tables(&planned)[1];
+    let fewer = table.select(&(1..table.rows()).collect::<Vec<_>>());
+    let party = Party::new(agreement.clone(), "hospital", SCHEMA, room.line(1)).unwrap();
+    party.join().unwrap();
+    let mut source = SystemRandom::new().unwrap();
+    let ran = planned.run_among(&fewer, &party, &mut source, &AtomicBool::new(false), None);
+    assert!(matches!(ran, Err(LearnError::RowCount { .. })), "{ran:?}");
+    let standing = party.standing();
+    assert!(standing.iter().all(|(_, it)| it.as_ref().unwrap().missing.is_empty()));
+}
+
+/// Ratings, each person's at one party: what is learnt of the items is the same for all parties, and nearly what one table
+/// of all of them would give.
+#[test]
+fn ratings_are_completed_among_parties() {
+    let facts = RatingFacts {
+        layout: Layout::Triples,
+        items: (1..=12).map(|item| item.to_string()).collect(),
+        bounds: [1.0, 5.0],
+        most: 12,
+    };
+    let schema = ratings::schema(&facts).unwrap();
+    let names = names(2);
+    let among = authority::among(&names, 1).unwrap();
+    let people = ROWS.iter().sum::<usize>() as u64;
+    let request = Complete::default().request(schema.clone(), people, Neighbours::ReplaceOne);
+    let request = request.within(Budget::new(2.0, 1e-6).unwrap());
+    let planned = plan(&request.clone().shared(among)).unwrap();
+    let alone = plan(&request).unwrap();
+    assert_eq!(planned.request().task.method.info().name, "moments");
+    assert!(planned.notes().iter().any(|note| note.contains("held by one party")));
+    assert!(alone.notes().iter().all(|note| !note.contains("party")));
+    let place = tempfile::tempdir().unwrap();
+    // Items with odd numbers are liked by everyone, the others by nobody; tastes differ by one.
+    let table = |party: usize| {
+        let mut text = String::from("user,item,rating\n");
+        for person in 0..ROWS[party] {
+            for item in (1..=12).filter(|item| (item + person) % 3 != 0) {
+                let rating = if item % 2 == 1 { 5 } else { 2 } - usize::from(person % 5 == 0);
+                text.push_str(&format!("{party}-{person},{item},{rating}\n"));
+            }
+        }
+        let file = place.path().join(format!("{party}.csv"));
+        std::fs::write(&file, text).unwrap();
+        let options = ReadOptions::default();
+        ratings::read(&file, Layout::Triples, planned.schema(), &options).unwrap()
+    };
+    let agreement = authority::without_certificates((&planned, &schema), &names, 60).unwrap();
+    let tables: Vec<_> = (0..3).map(table).collect();
+    let models = all_with(&planned, &agreement, &tables);
+    assert!(models.iter().all(|model| model.artefact() == models[0].artefact()));
+    assert!(verified(&models[0]));
+    let Factors::Moments(found) = models[0].artefact() else { panic!("of another method") };
+    let (odd, even): (Vec<_>, Vec<_>) =
+        found.offsets.iter().enumerate().partition(|(place, _)| place % 2 == 0);
+    let least = |side: &[(usize, &f64)]| side.iter().map(|(_, x)| **x).fold(9.0, f64::min);
+    let most = |side: &[(usize, &f64)]| side.iter().map(|(_, x)| **x).fold(-9.0, f64::max);
+    assert!(least(&odd) > most(&even) + 0.5, "{found:?}");
+    // Other methods do not count on wider noise.
+    let other = Complete::by("svd".parse().unwrap());
+    let other = other.request(schema, people, Neighbours::ReplaceOne);
+    let other = other.within(Budget::new(2.0, 1e-6).unwrap()).shared(among);
+    assert!(matches!(plan(&other), Err(LearnError::NotCovered { .. })));
+}
+
+/// Among how many is part of what the seal covers. (Sealed anew with other numbers, a file made up from scratch passes, as
+/// any does that is made up consistently: only a signature binds it to somebody.)
+#[test]
+fn the_number_of_servers_cannot_be_edited() {
     let (planned, agreement) = agreed(60);
     let model = all_together(&planned, &agreement).remove(0);
     let text = privet_learn::file::to_json(&model, None).unwrap();

@@ -7,6 +7,7 @@ use crate::{output, say};
 use clap::Args;
 use privet_core::Budget;
 use privet_data::Schema;
+use privet_learn::completion::Complete;
 use privet_learn::look::count::Count;
 use privet_learn::{Calibration, Method, Task, plan};
 use privet_parties::authority::{self, Validity};
@@ -25,6 +26,8 @@ The key that signed the certificates is thrown away, so that nobody can be added
 The noise: each of the K servers adds its own, and the privacy that is claimed holds as long as T of them
 (--honest) neither tell what they know nor work together with whoever wants to find out. That makes the noise in
 the model √(K/T) times as wide as if one trusted server had all tables; the plan takes that into account.
+
+With --ratings the schema is one of ratings, rows are people, and each person's ratings must all be held by one party.
 
 One agreement is one run: it is spent, for every party, from its first round on.",
     after_help = "\
@@ -53,12 +56,16 @@ pub struct Init {
         long,
         value_name = "M",
         default_value = "auto",
-        help = "Which learner: auto, gd, centred-gd or ssp, which ask for nothing but sums"
+        help = "Which learner: auto, gd, centred-gd or ssp, which ask for nothing but sums, or output, the mean of \
+                everyone's own model"
     )]
     method: Method,
     /// Count the categories of this column instead of training
     #[arg(long, value_name = "COLUMN", conflicts_with = "method")]
     count_by: Option<String>,
+    /// Complete ratings (by moments) instead; the schema is one of ratings, and rows are people
+    #[arg(long, conflicts_with_all = ["method", "count_by", "loss"])]
+    ratings: bool,
     #[command(flatten)]
     settings: RequestFlags,
     /// Seconds for which a round waits for whoever is missing
@@ -86,15 +93,24 @@ impl Init {
         let total = names.parties.iter().try_fold(0_u64, |sum, (_, rows)| sum.checked_add(*rows));
         let rows = total.ok_or_else(|| Failure::input("--party: too many rows in all"))?;
         let meter = Meter::spinner("planning");
+        let budget = || {
+            let epsilon = self.settings.epsilon.ok_or_else(|| {
+                Failure::input("--epsilon is missing: privet picks no privacy budget for you")
+            })?;
+            let delta = self.settings.delta.unwrap_or_else(|| Budget::usual_delta(rows));
+            Ok::<_, Failure>(Budget::new(epsilon, delta)?)
+        };
+        let neighbours = self.settings.neighbours;
         let agreement = match &self.count_by {
             Some(by) => {
-                let epsilon = self.settings.epsilon.ok_or_else(|| {
-                    Failure::input("--epsilon is missing: privet picks no privacy budget for you")
-                })?;
-                let delta = self.settings.delta.unwrap_or_else(|| Budget::usual_delta(rows));
                 let count = Count { by: by.clone(), times: None, law: None };
-                let request = count.request(&schema, rows, self.settings.neighbours)?;
-                let request = request.within(Budget::new(epsilon, delta)?).shared(among);
+                let request = count.request(&schema, rows, neighbours)?;
+                let request = request.within(budget()?).shared(among);
+                self.found((&plan(&request)?, &schema), &names)?
+            }
+            None if self.ratings => {
+                let request = Complete::default().request(schema.clone(), rows, neighbours);
+                let request = request.within(budget()?).shared(among);
                 self.found((&plan(&request)?, &schema), &names)?
             }
             None => {

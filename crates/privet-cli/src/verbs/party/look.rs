@@ -7,9 +7,10 @@ use clap::Args;
 use privet_data::Schema;
 use privet_dp::gate::canonical;
 use privet_learn::Erm;
+use privet_learn::completion::Complete;
 use privet_learn::look::count::Count;
 use privet_parties::tls::Connections;
-use privet_parties::{Folder, Party};
+use privet_parties::{Family, Folder, Party};
 use std::path::{Path, PathBuf};
 
 /// Check with every server that all agree: plan, schema and clock
@@ -34,9 +35,10 @@ impl Join {
     /// Greets, and says so.
     pub fn run(self) -> Result<(), Failure> {
         let folder = self.member.open()?;
-        match folder.agreement().is_count() {
-            true => tell(&folder.agreement().plan::<Count>()?),
-            false => tell(&folder.agreement().plan::<Erm>()?),
+        match folder.agreement().family() {
+            Family::Model => tell(&folder.agreement().plan::<Erm>()?),
+            Family::Counts => tell(&folder.agreement().plan::<Count>()?),
+            Family::Ratings => tell(&folder.agreement().plan::<Complete>()?),
         }
         let party = joined(&folder, self.schema.as_deref())?;
         let names: Vec<_> = party.agreement().servers.iter().map(|one| one.name.as_str()).collect();

@@ -8,6 +8,8 @@ mod train;
 use crate::failure::Failure;
 use crate::{say, words};
 use clap::{Args, Subcommand};
+use privet_core::printable;
+use privet_data::schema::ColumnKind;
 use privet_learn::{Plan, Task};
 use privet_parties::{Folder, PartiesError};
 use std::path::PathBuf;
@@ -81,6 +83,19 @@ impl Member {
 /// Says what a plan will spend and under which conditions: on standard error, before anything is sent.
 fn tell<T: Task>(planned: &Plan<T>) {
     let claim = planned.guarantee().map(|claim| format!("planned: {}.", words::guarantee(claim)));
+    let schema = planned.schema();
+    let named: Vec<_> =
+        schema.columns().iter().filter(|one| one.kind != ColumnKind::Ignore).collect();
+    let columns = match (schema.libsvm(), named.len()) {
+        (Some(sparse), _) => format!("{} numbered features", sparse.features),
+        (None, count @ 0..=24) => {
+            let names: Vec<_> = named.iter().map(|one| printable(&one.name)).collect();
+            format!("{count} columns ({})", names.join(", "))
+        }
+        (None, count) => format!("{count} columns"),
+    };
+    let target = printable(&schema.target().column);
+    say!("{}", words::wrapped(&format!("what is read: {columns}, and {target}"), "").trim_end());
     let notes = planned.notes().iter().map(|note| format!("note: {note}"));
     for line in claim.into_iter().chain(notes) {
         say!("{}", words::wrapped(&line, "").trim_end());

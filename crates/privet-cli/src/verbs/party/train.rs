@@ -4,16 +4,21 @@ use super::look::joined;
 use super::{Member, tell};
 use crate::failure::Failure;
 use crate::progress::Meter;
-use crate::releasing::{Releasing, read_table};
+use crate::releasing::{Releasing, only_once, read_table};
 use crate::say;
 use clap::Args;
-use privet_data::Schema;
+use privet_core::Relation;
+use privet_data::ratings::{self, Layout};
+use privet_data::read::ReadOptions;
+use privet_data::{Dataset, Schema};
+use privet_learn::completion::Complete;
 use privet_learn::look::count::Count;
 use privet_learn::{Erm, Plan, Released, Task};
 use privet_parties::tls::Connections;
-use privet_parties::{Folder, Paid, Party};
+use privet_parties::{Family, Folder, Paid, Party};
 use serde_json::json;
-use std::path::PathBuf;
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 /// Take part: train (or count) on your table together with the others
@@ -42,6 +47,11 @@ pub struct Train {
     /// Your own copy of the schema, to be compared with everyone's [default: that of the agreement]
     #[arg(long, value_name = "SCHEMA")]
     schema: Option<PathBuf>,
+    #[arg(
+        long, value_name = "LAYOUT", default_value = "triples",
+        help = format!("Of ratings: how your file is laid out: {}", Layout::ACCEPTED),
+    )]
+    layout: Layout,
     #[command(flatten)]
     releasing: Releasing,
 }
@@ -49,14 +59,30 @@ pub struct Train {
 impl Train {
     /// Agrees, pays, reads, takes part, writes.
     pub fn run(self) -> Result<(), Failure> {
+        if self.releasing.is_repeatable() {
+            return Err(Failure::input(
+                "--seed: shares made from a seed hide nothing from whoever knows it; leave it out",
+            ));
+        }
         let folder = self.member.open()?;
-        match folder.agreement().is_count() {
-            true => self.take_part::<Count>(&folder, "counts"),
-            false => self.take_part::<Erm>(&folder, "model"),
+        let table = |schema: &Schema, relation| read_table(&self.data, schema, relation);
+        match folder.agreement().family() {
+            Family::Model => self.take_part::<Erm>(&folder, "model", table),
+            Family::Counts => self.take_part::<Count>(&folder, "counts", table),
+            Family::Ratings => self.take_part::<Complete>(&folder, "model", |schema, _| {
+                let _meter = Meter::spinner(&format!("reading {}", self.data.display()));
+                let options = ReadOptions { allow_empty: true, ..ReadOptions::default() };
+                Ok(ratings::read(&self.data, self.layout, schema, &options)?)
+            }),
         }
     }
 
-    fn take_part<T: Task>(&self, folder: &Folder, noun: &str) -> Result<(), Failure> {
+    fn take_part<T: Task>(
+        &self,
+        folder: &Folder,
+        noun: &str,
+        read: impl FnOnce(&Schema, Relation) -> Result<Dataset, Failure>,
+    ) -> Result<(), Failure> {
         let planned: Plan<T> = folder.agreement().plan()?;
         tell(&planned);
         let schema: Schema = serde_json::from_value(folder.agreement().schema.clone())
@@ -64,29 +90,46 @@ impl Train {
         let mut inputs = vec![self.data.as_path()];
         inputs.extend(self.schema.as_deref());
         let place = self.releasing.place(&inputs)?;
-        let party = {
-            let _meter = Meter::spinner("greeting the servers");
-            joined(folder, self.schema.as_deref())?
-        };
         let digest = folder.agreement().digest();
         let relation = planned.request().relation();
         let before = folder.paid()?;
         let mut spending = match &before {
             Some(paid) if paid.agreement == digest => {
                 say!("going on with a run that is paid for");
-                match &paid.entered {
-                    Some(entered) => self.releasing.paid_before(Some(&self.data), Some(entered))?,
-                    None => self.releasing.going_on()?,
-                }
+                self.releasing.paid_before(Some(&self.data), paid.entered.as_ref())?
             }
-            _ => self.releasing.spending(Some(&self.data), "party train")?,
+            Some(_) => {
+                return Err(Failure::input(
+                    "the folder's state/paid.json is of another agreement: a new one needs a new folder",
+                ));
+            }
+            None => self.releasing.spending(Some(&self.data), "party train")?,
         };
         if before.is_none() {
             spending.reserve(&planned)?;
         }
-        let data = read_table(&self.data, planned.schema(), relation)?;
+        let data = read(planned.schema(), relation)?;
+        spending.recognise(&self.data, Some(&schema))?;
+        let print = match &before {
+            Some(Paid { table: Some(_), .. }) | None => Some(print(&self.data, &schema, &digest)?),
+            Some(_) => None,
+        };
+        if let Some(Paid { table: Some(begun), .. }) = &before
+            && Some(begun) != print.as_ref()
+        {
+            return Err(Failure::Refused(
+                "the run was begun with another table, and goes on with that alone".into(),
+            ));
+        }
+        // After the table was read: a record that is refused shows to nobody.
+        let party = {
+            let _meter = Meter::spinner("greeting the servers");
+            joined(folder, self.schema.as_deref())?
+        };
         let holder = party.holder();
-        if relation.count_is_public() && data.rows() as u64 != holder.rows {
+        // How many people rate is nobody's business, whichever neighbours.
+        let public = relation.count_is_public() && folder.agreement().family() != Family::Ratings;
+        if public && data.rows() as u64 != holder.rows {
             return Err(Failure::input(format!(
                 "{} declared {} rows and its table has {}: the number of rows is public, and must be right",
                 holder.name,
@@ -94,7 +137,6 @@ impl Train {
                 data.rows()
             )));
         }
-        spending.recognise(&self.data, Some(&schema))?;
         let planned = match before {
             Some(Paid { entered, .. }) => match entered {
                 Some(entered) => planned.entered_in(entered),
@@ -102,7 +144,7 @@ impl Train {
             },
             None => {
                 let planned = spending.spend_whole(planned)?;
-                self.write_down(folder, &planned, digest)?;
+                self.write_down(folder, &planned, (digest, print))?;
                 planned
             }
         };
@@ -118,15 +160,17 @@ impl Train {
         &self,
         folder: &Folder,
         planned: &Plan<T>,
-        agreement: String,
+        (agreement, print): (String, Option<String>),
     ) -> Result<(), Failure> {
         let claim = planned.guarantee();
+        let entered = planned.entered().cloned();
         let paid = Paid {
             agreement,
             epsilon: claim.map_or(f64::INFINITY, |claim| claim.epsilon),
             delta: claim.map_or(1.0, |claim| claim.delta),
             at: privet_core::now(),
-            entered: planned.entered().cloned(),
+            table: print.filter(|_| entered.is_none()),
+            entered,
         };
         Ok(folder.keep_paid(&paid)?)
     }
@@ -134,7 +178,7 @@ impl Train {
     fn together<T: Task>(
         &self,
         planned: &Plan<T>,
-        data: &privet_data::Dataset,
+        data: &Dataset,
         party: &Party<Connections>,
     ) -> Result<Released<T>, Failure> {
         let mut source = self.releasing.source()?;
@@ -143,4 +187,21 @@ impl Train {
         let release = planned.run_among(data, party, source.as_mut(), &never_stopped, None)?;
         Ok(Released::from_release(release)?)
     }
+}
+
+/// Tells one table from another for a run that no ledger knows: kept in the party's own folder alone.
+fn print(path: &Path, schema: &Schema, agreement: &str) -> Result<String, Failure> {
+    if only_once(path) {
+        return Err(Failure::input(format!(
+            "{}: a party reads its table once more, to know it again after a restart; a file is accepted, not a pipe",
+            path.display()
+        )));
+    }
+    let mut hash = Sha256::new();
+    hash.update(agreement);
+    privet_data::read::raw_rows(path, Some(schema), &mut |row| {
+        hash.update((row.len() as u64).to_le_bytes());
+        hash.update(row);
+    })?;
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }

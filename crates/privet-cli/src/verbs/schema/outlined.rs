@@ -126,7 +126,8 @@ impl Looking {
             SystemRandom::new().map_err(|error| Failure::Environment(error.to_string()))?;
         let release = spending.run(&ready, &lines, &mut source, &AtomicBool::new(false))?;
         let text = file::to_json(&Released::<Outline>::from_release(release)?, None)?;
-        let released: Released<Outline> = released_from_json(text.as_bytes(), Seal::Required).map_err(Failure::input)?;
+        let released: Released<Outline> =
+            released_from_json(text.as_bytes(), Seal::Required).map_err(Failure::input)?;
         let paid = price(&released)?;
         if let Some((path, place)) = &mut certificate {
             output::write_for("--certificate", place, path, text.as_bytes())?;

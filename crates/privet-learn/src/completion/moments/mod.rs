@@ -146,6 +146,8 @@ pub(crate) struct Sizes {
     /// σ of the first answer.
     first: f64,
     most: u32,
+    /// How much wider the released noise is than what is charged.
+    widening: f64,
     /// fⱼ of each item, public; empty if none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     features: Vec<Vec<f64>>,
@@ -188,6 +190,11 @@ impl Sizes {
             each * self.core_shift() / shares[1].max(f64::MIN_POSITIVE).sqrt(),
             each * self.round_shift() * (f64::from(self.rounds) / shares[2]).sqrt(),
         ]
+    }
+
+    /// The noise that answers come with: wider among parties than what is charged.
+    fn released(&self) -> [f64; 3] {
+        self.noise().map(|noise| noise * self.widening)
     }
 
     fn noised(&self, place: usize) -> Gaussian {
@@ -238,7 +245,7 @@ pub(super) fn plan(
     let sides = shape.relation.sides();
     let rank = own.rank.unwrap_or_else(|| match shape.items {
         0..8 => 0,
-        _ => rank_of(mu * shape.users as f64 / sides),
+        _ => rank_of(mu * shape.users as f64 / (sides * shape.widening)),
     });
     let rank = RANK.check(f64::from(rank))? as u32;
     let rounds = ROUNDS.check(f64::from(own.rounds.unwrap_or(3)))? as u32;
@@ -261,6 +268,7 @@ pub(super) fn plan(
         spread,
         first,
         most: shape.most,
+        widening: shape.widening,
         features: shape.features.to_vec(),
     };
     let floor = sizes(1.0).offsets_shift() / (mu * shares(rank as usize)[0].sqrt());
@@ -299,6 +307,10 @@ impl Asking for Sizes {
             ("round_noise", round),
         ])
         .and("core_noise", (self.rank > 0).then_some(core))
+    }
+
+    fn among_parties(&self) -> bool {
+        true
     }
 
     fn refuses(&self, found: &Factors) -> Option<&'static str> {

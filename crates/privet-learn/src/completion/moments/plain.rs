@@ -75,6 +75,7 @@ fn sizes(shape: &Shape, rank: u32, rounds: u32) -> Result<Sizes, LearnError> {
         spread: SPREAD,
         first: NOISE,
         most: shape.most,
+        widening: 1.0,
         features: shape.features.to_vec(),
     })
 }

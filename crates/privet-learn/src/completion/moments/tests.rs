@@ -19,6 +19,7 @@ fn sizes(neighbours: Neighbours, rank: usize) -> Sizes {
         spread: 12.0,
         first: 1.0,
         most: 60,
+        widening: 1.0,
         features: vec![],
     }
 }

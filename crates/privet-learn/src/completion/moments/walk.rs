@@ -212,7 +212,7 @@ impl Learning {
     /// What the first answer says.
     fn offsets(&mut self, answer: &[f64]) {
         let look =
-            FirstLook::of(answer, self.sizes.users, self.sizes.noise()[0], &self.sizes.features);
+            FirstLook::of(answer, self.sizes.users, self.sizes.released()[0], &self.sizes.features);
         self.state = look.state;
         self.counts = look.counts;
         self.variance = look.variance;
@@ -237,7 +237,7 @@ impl Learning {
             }
         }
         self.state.vectors = vec![vec![0.0; rank]; self.sizes.items];
-        let edge = 2.0 * self.sizes.noise()[1] * (size as f64).sqrt();
+        let edge = 2.0 * self.sizes.released()[1] * (size as f64).sqrt();
         let Some(found) = filled(&mut matrix, size, rank) else { return };
         for (place, (value, vector)) in found.into_iter().enumerate() {
             if value <= edge {
@@ -259,7 +259,7 @@ impl Learning {
 
     /// Offsets and vectors moved by what is left of the ratings, each as far as its noise lets it.
     fn round(&mut self, answer: &[f64]) {
-        let (rank, noise) = (self.sizes.rank, self.sizes.noise()[2]);
+        let (rank, noise) = (self.sizes.rank, self.sizes.released()[2]);
         let own = if rank > 0 { OFFSET_WEIGHT } else { 1.0 };
         for (item, told) in answer.chunks(1 + rank).enumerate() {
             let (count, variance) = (self.counts[item], self.variance[item].max(1e-6));
@@ -353,6 +353,13 @@ fn filled(matrix: &mut [f64], size: usize, rank: usize) -> Option<Vec<(f64, Vec<
         found = spectrum.largest(rank);
         for (place, diagonal) in matrix.iter_mut().step_by(size + 1).enumerate() {
             *diagonal = found.iter().map(|(value, v)| value.max(0.0) * v[place] * v[place]).sum();
+        }
+    }
+    // A direction has two signs: the same for whoever works it out.
+    for (_, vector) in &mut found {
+        let largest = vector.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs()));
+        if largest.is_some_and(|entry| entry < 0.0) {
+            vector.iter_mut().for_each(|entry| *entry = -*entry);
         }
     }
     Some(found)

@@ -128,6 +128,16 @@ impl Penalty {
         Ok(())
     }
 
+    /// So many times as heavy; a set stays what it is.
+    pub fn weighted(self, times: f64) -> Self {
+        match self {
+            Self::L1 { weight } => Self::L1 { weight: weight * times },
+            Self::ElasticNet { l1, l2 } => Self::ElasticNet { l1: l1 * times, l2: l2 * times },
+            Self::Group { weight, sizes } => Self::Group { weight: weight * times, sizes },
+            set @ (Self::None | Self::Box { .. } | Self::Ball { .. } | Self::Simplex { .. }) => set,
+        }
+    }
+
     /// Its value at θ, a set's being 0 inside; a guide, computed in f64.
     pub fn value(&self, theta: &[f64]) -> f64 {
         let absolute = || theta.iter().map(|t| t.abs()).sum::<f64>();

@@ -1,0 +1,126 @@
+//! The audit of sums among parties: what servers and parties that work together see of a record of another party.
+//!
+//! One round ([`privet_dp::mechanism::shares`]). A record of an honest party moves its sum by 1; the coalition has all other
+//! parties, whose sums it knows and takes off, and some of the servers, whose noise it knows and takes off. What is
+//! left to it are the shares that it was sent, and the openings of all servers.
+
+use crate::AuditError;
+use crate::attack::{self, AttackOptions, Finding};
+use crate::claim::Claim;
+use crate::runs::{Target, Watch, World};
+use privet_core::{Budget, Neighbours, Unit};
+use privet_dp::account::{Event, gaussian};
+use privet_dp::gate::GateError;
+use privet_dp::mechanism::Gaussian;
+use privet_dp::mechanism::shares::{Adding, Among, joined, split};
+use privet_dp::noise::{GridGaussian, Source};
+use privet_learn::LearnError;
+
+/// Who works together, against which claim.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Subject {
+    /// How many take part.
+    pub among: Among,
+    /// Servers of the coalition.
+    pub colluding: u32,
+    /// What is asked for.
+    pub budget: Budget,
+}
+
+impl Subject {
+    /// As many servers as may collude, for a few numbers of them; and none.
+    pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
+        let budget = Budget::new(epsilon, delta)?;
+        let subject = |servers, honest, colluding| {
+            let among = Among { parties: 3, servers, honest };
+            Self { among, colluding, budget }
+        };
+        Ok(vec![
+            subject(2, 1, 1),
+            subject(2, 1, 0),
+            subject(3, 1, 2),
+            subject(3, 2, 1),
+            subject(5, 3, 2),
+        ])
+    }
+
+    /// Whether the claim is to hold: at least as many servers as were counted on are outside.
+    pub fn is_covered(&self) -> bool {
+        self.colluding + self.among.honest <= self.among.servers
+    }
+}
+
+/// The audit.
+pub fn audit(
+    subject: &Subject,
+    options: &AttackOptions,
+    watch: &dyn Watch,
+) -> Result<Finding, AuditError> {
+    audit_against(subject, subject.budget, options, watch)
+}
+
+/// The same, judged by the certificate of another budget: with a smaller one it is false.
+pub fn audit_against(
+    subject: &Subject,
+    stated: Budget,
+    options: &AttackOptions,
+    watch: &dyn Watch,
+) -> Result<Finding, AuditError> {
+    attack::audit(&Coalition::new(subject)?, &Claim::stated_gaussian(stated), options, watch)
+}
+
+/// One round, as the coalition sees it.
+struct Coalition {
+    among: Among,
+    servers: usize,
+    leaf: Event,
+    step: f64,
+}
+
+impl Coalition {
+    fn new(subject: &Subject) -> Result<Self, AuditError> {
+        let Subject { among, colluding, budget } = *subject;
+        let noise_scale = 1.0 / gaussian::mu(budget.epsilon(), budget.delta());
+        let mechanism = Gaussian {
+            neighbours: Neighbours::AddRemove,
+            unit: Unit::Record,
+            sensitivity: 1.0,
+            noise_scale,
+            coordinates: 2,
+        };
+        let noise = GridGaussian::new(noise_scale).map_err(GateError::from);
+        let step = noise.map_err(LearnError::from)?.step();
+        let leaf = mechanism.event().map_err(LearnError::from)?;
+        Ok(Self { among, servers: colluding as usize, leaf, step })
+    }
+}
+
+impl Target for Coalition {
+    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+        let one = if world == World::Second { (1.0 / self.step) as i128 } else { 0 };
+        let shares = split(&[one, 0], self.among.servers, source);
+        let (mut openings, mut seen) = (Vec::new(), Vec::new());
+        for (server, share) in shares.iter().enumerate() {
+            if server < self.servers {
+                // What it was sent, as numbers in [0, 1): top and bottom bits.
+                seen.push((share[0] >> 75) as f64 / 2_f64.powi(53));
+                seen.push((share[0] & ((1 << 53) - 1)) as f64 / 2_f64.powi(53));
+                openings.push(share.to_vec());
+            } else {
+                let mut adding = Adding::new(&self.leaf, self.among).map_err(LearnError::from)?;
+                adding.add(share).map_err(LearnError::from)?;
+                openings.push(adding.opening(source));
+            }
+        }
+        let sum = joined(&openings).unwrap_or_default();
+        let mut view: Vec<f64> = sum.iter().map(|value| *value as f64 * self.step).collect();
+        view.extend(seen);
+        Ok(view)
+    }
+
+    fn direction(&self) -> Option<Vec<f64>> {
+        let mut direction = vec![0.0; 2 + 2 * self.servers];
+        direction[0] = 1.0;
+        Some(direction)
+    }
+}

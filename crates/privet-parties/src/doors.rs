@@ -1,0 +1,176 @@
+//! How much of a server a stranger can take up: so many connections, for so long, and a few lines of its log.
+//!
+//! Whoever has not shown a certificate of the agreement is a stranger. Only so many are let in at once, and each has a few
+//! seconds in all, however it spreads its bytes; a party then has a few seats of its own, so that strangers and
+//! other parties take none of them. Strangers can still keep parties waiting by coming again and again: parties try until
+//! their patience ends, and what reaches the port at all is for a firewall to say.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// Strangers that are let in at once, beside one for each party.
+const STRANGERS: usize = 32;
+/// How long one may take to show who it is.
+const SHOWING: Duration = Duration::from_secs(10);
+/// Connections of one party at once: after a restart old ones may linger.
+const SEATS: usize = 8;
+/// Lines about strangers that are told one by one; after these at every doubling.
+const TOLD: u64 = 16;
+
+/// Counts who is in.
+#[derive(Clone)]
+pub(crate) struct Doors {
+    strangers: Arc<AtomicUsize>,
+    room: usize,
+    parties: Arc<Vec<AtomicUsize>>,
+    told: Arc<AtomicU64>,
+}
+
+impl Doors {
+    pub fn new(parties: usize) -> Self {
+        Self {
+            strangers: Arc::default(),
+            room: STRANGERS + parties,
+            parties: Arc::new((0..parties).map(|_| AtomicUsize::new(0)).collect()),
+            told: Arc::default(),
+        }
+    }
+
+    /// Lets a stranger in, if there is room.
+    pub fn enter(&self) -> Option<Stranger> {
+        let taken = taken(&self.strangers, self.room);
+        taken.then(|| Stranger {
+            count: Arc::clone(&self.strangers),
+            until: Instant::now() + SHOWING,
+        })
+    }
+
+    /// A seat of a party, if one is free.
+    pub fn seat(&self, party: usize) -> Option<Seat> {
+        let taken = taken(self.parties.get(party)?, SEATS);
+        taken.then(|| Seat { parties: Arc::clone(&self.parties), party })
+    }
+
+    /// Whether one more line about strangers is worth the log: a few are, then ever fewer.
+    pub fn worth_telling(&self) -> bool {
+        let before = self.told.fetch_add(1, Ordering::Relaxed);
+        before < TOLD || (before + 1).is_power_of_two()
+    }
+}
+
+/// Takes one of so many.
+fn taken(count: &AtomicUsize, most: usize) -> bool {
+    let more = |now: usize| (now < most).then_some(now + 1);
+    count.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
+}
+
+/// One who has shown nothing yet; leaves when dropped.
+pub(crate) struct Stranger {
+    count: Arc<AtomicUsize>,
+    until: Instant,
+}
+
+impl Drop for Stranger {
+    fn drop(&mut self) {
+        self.count.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl Stranger {
+    /// Its socket, for as long as it may take.
+    pub fn patient<'a>(&self, socket: &'a TcpStream) -> Patient<'a> {
+        Patient { socket, until: self.until }
+    }
+}
+
+/// One connection of a party; given back when dropped.
+pub(crate) struct Seat {
+    parties: Arc<Vec<AtomicUsize>>,
+    party: usize,
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.parties[self.party].fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// A socket that is read and written until an instant, however few bytes come at a time.
+pub(crate) struct Patient<'a> {
+    socket: &'a TcpStream,
+    until: Instant,
+}
+
+impl Patient<'_> {
+    fn left(&self) -> io::Result<Option<Duration>> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::Error::new(ErrorKind::TimedOut, "took too long to show who it is"));
+        }
+        Ok(Some(left))
+    }
+}
+
+impl Read for Patient<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.socket.set_read_timeout(self.left()?)?;
+        self.socket.read(into)
+    }
+}
+
+impl Write for Patient<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.socket.set_write_timeout(self.left()?)?;
+        self.socket.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.socket.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn strangers_and_parties_have_their_own_numbers() {
+        let doors = Doors::new(2);
+        let mut inside: Vec<_> = (0..STRANGERS + 2).map(|_| doors.enter().unwrap()).collect();
+        assert!(doors.enter().is_none());
+        let seats: Vec<_> = (0..SEATS).map(|_| doors.seat(0).unwrap()).collect();
+        assert!(doors.seat(0).is_none() && doors.seat(1).is_some() && doors.seat(2).is_none());
+        inside.pop();
+        drop(seats);
+        assert!(doors.enter().is_some() && doors.seat(0).is_some());
+    }
+
+    #[test]
+    fn many_lines_about_strangers_are_told_seldom() {
+        let doors = Doors::new(1);
+        let told = (0..1 << 16).filter(|_| doors.worth_telling()).count();
+        assert!((16..40).contains(&told), "{told}");
+    }
+
+    /// However few bytes come at a time: the instant counts, not the silence.
+    #[test]
+    fn a_stranger_that_drips_is_not_waited_for() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut dripping = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (socket, _) = listener.accept().unwrap();
+        let until = Instant::now() + Duration::from_millis(300);
+        let mut patient = Patient { socket: &socket, until };
+        dripping.write_all(&[1, 2, 3]).unwrap();
+        let mut byte = [0];
+        assert_eq!(patient.read(&mut byte).unwrap(), 1);
+        while Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(patient.read(&mut byte).unwrap_err().kind(), ErrorKind::TimedOut);
+        assert_eq!(patient.write(&[1]).unwrap_err().kind(), ErrorKind::TimedOut);
+    }
+}

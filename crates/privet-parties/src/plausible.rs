@@ -1,0 +1,48 @@
+//! Whether rows and noise can add up to what was opened.
+//!
+//! A cheating party or server can send any numbers. What no rows could have given is noticed: the learners that run among
+//! parties add up a vector for each row (or, for `output`, a mean of minimisers) of norm at most Δ, what the round is
+//! charged for under replace-one; so the sum over n rows is within nΔ. The noise of k servers with σ/√t each is within
+//! σ√(k/t)·(√p + 40) but for a probability below e⁻⁸⁰⁰. Beyond both together somebody cheats, though not who.
+//!
+//! What is opened is public, so that looking at it costs nothing. It bounds what a cheat can do unseen to what n rows of
+//! any values could: no more can be told without proofs of what each party sent.
+
+use privet_dp::account::{Cost, Event};
+use privet_dp::mechanism::shares::Among;
+
+/// Whether n rows and the noise of all servers can have given this; where it is not known, yes.
+pub(crate) fn plausible(leaf: &Event, among: Among, rows: u64, sum: &[i128]) -> bool {
+    let Event::Use { cost: Cost::Gaussian { sensitivity, noise_scale, grid: Some(grid) }, .. } =
+        leaf
+    else {
+        return true;
+    };
+    let length = sum.iter().map(|x| (*x as f64 * grid.step).powi(2)).sum::<f64>().sqrt();
+    let noise = noise_scale * among.widening() * ((sum.len() as f64).sqrt() + 40.0);
+    length <= (rows as f64 * sensitivity + noise) * (1.0 + 1e-9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use privet_core::{Neighbours, Unit};
+    use privet_dp::mechanism::Gaussian;
+
+    #[test]
+    fn what_rows_cannot_give_is_seen() {
+        let gaussian = Gaussian {
+            neighbours: Neighbours::ReplaceOne,
+            unit: Unit::Record,
+            sensitivity: 2.0,
+            noise_scale: 8.0,
+            coordinates: 2,
+        };
+        let (leaf, among) =
+            (gaussian.event().unwrap(), Among { parties: 3, servers: 2, honest: 1 });
+        // A step is 2⁻³⁷.
+        let at = |x: i128| plausible(&leaf, among, 1000, &[x << 37, 0]);
+        assert!(at(0) && at(2000) && at(-2000) && at(2400));
+        assert!(!at(2600) && !at(-2600) && !at(1 << 60));
+    }
+}
