@@ -1,7 +1,7 @@
 //! The auditor: attacks on learners and on finished models, findings as JSON.
 
 use crate::count::law_named;
-use crate::error::Outcome;
+use crate::error::{Failure, Outcome};
 use crate::input;
 use crate::model::Model;
 use crate::watched::watched;
@@ -74,7 +74,12 @@ pub fn audit_counts(
     seed: u64,
 ) -> Outcome<String> {
     let (budget, neighbours) = (Budget::new(epsilon, delta)?, neighbours.parse()?);
-    let subject = counts::Subject { law: law_named(law)?, budget, neighbours, max_records };
+    let subject = counts::Subject { budget, neighbours, max_records };
+    if law_named(law)? != counts::law(&subject) {
+        let words =
+            "counts by Laplace noise are attacked at delta = 0, by Gaussian noise at delta > 0";
+        return Err(Failure::value(words));
+    }
     let options = AttackOptions { runs, confidence, seed };
     let found = watched(py, |stop| counts::audit(&subject, &options, &Flag(stop)))??;
     Ok(serde_json::to_string(&found)?)

@@ -67,9 +67,9 @@ fn a_session_of_confident_answers_ends_where_its_limit_does() {
     let mut nobody = ();
     let mut session = Session::open(Spend::Within(filter), &mut source, &mut nobody).unwrap();
     let mut parts = Vec::new();
-    for question in 0..20 {
+    for question in 0..20_usize {
         // 50 σ away from the threshold on either side.
-        let votes = if question % 2 == 0 { vec![0, 400, 0] } else { vec![0, 0, 0] };
+        let votes = if question.is_multiple_of(2) { vec![0, 400, 0] } else { vec![0, 0, 0] };
         parts.push(mechanism.run(Private::new(votes), &mut session).unwrap());
     }
     let more = mechanism.run(Private::new(vec![0, 400, 0]), &mut session);
@@ -218,7 +218,7 @@ fn a_batch_of_confident_answers_is_tested_first() {
     let event = mechanism.events(20, 6).unwrap();
     let mut session = Session::start(event.clone(), &mut source);
     // 50 σ away from the threshold on either side.
-    let votes = |question: usize| if question % 2 == 0 { vec![0, 400, 0] } else { vec![0, 0, 0] };
+    let votes = |question: usize| if question.is_multiple_of(2) { vec![0, 400, 0] } else { vec![0, 0, 0] };
     let all = Private::new((0..20).map(votes).collect());
     let noised = mechanism.run_all(all, 6, &mut session).unwrap();
     assert_eq!(session.draws(), 26);

@@ -1,7 +1,7 @@
 //! Which public rows are asked about next, inside one run: those that a student of the labels so far is least sure of.
 //!
 //! **Claim.** Choosing costs nothing. *Proof.* The next questions are a function of the public rows and of labels that
-//! were heard under noise. That is by construction: a [`Choosing`] is part of the walk
+//! were heard under noise. That is by construction: a `Choosing` is part of the walk
 //! ([`privet_dp::gate::Walk`]), which begins from plain data before records are at hand, cannot borrow them, and is
 //! told noised answers alone; votes never reach it. Chunks are drawn and teachers trained once, on coins and records
 //! that no question has a part in, and every teacher votes on *all* public rows; only which of those votes are looked at is

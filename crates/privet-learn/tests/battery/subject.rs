@@ -140,8 +140,12 @@ pub static EVALUATIONS: LazyLock<Vec<Subject<Evaluate>>> = LazyLock::new(|| {
         let case = Case::of(method).classes(classes).rows(ROWS as u64);
         let (data, model) = (case.data(5), case.seeded(&case.data(6)));
         for (neighbours, delta) in RELATIONS.into_iter().flat_map(|n| [(n, 1e-6), (n, 0.0)]) {
-            let task =
-                Evaluate { model: "0a".repeat(32), says: Says::of_model(&model), threshold: None };
+            let task = Evaluate {
+                model: "0a".repeat(32),
+                says: Says::of_model(&model),
+                threshold: None,
+                declared_public: false,
+            };
             let budget = (1.0, Some(delta));
             let asked = task.request(&case.schema, ROWS as u64, neighbours, budget).unwrap();
             let form = Evaluate::facts(&asked).unwrap();

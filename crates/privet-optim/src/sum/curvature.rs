@@ -136,6 +136,7 @@ mod tests {
     use super::*;
     use crate::sum::{Hessian, InMemory, Sums};
     use crate::testing::{Lcg, dense, random_csr, select_rows};
+    use privet_data::matrix::Matrix;
     use proptest::prelude::*;
 
     proptest! {
@@ -149,7 +150,9 @@ mod tests {
             let theta: Vec<f64> = (0..columns).map(|_| size * random.centred()).collect();
             let statistic =
                 ExactCurvature { loss: Loss::Logistic, theta: theta.clone(), radius: 1.0, slope: 1.0 };
-            let sum = |matrix, labels: &[f64]| InMemory::new(matrix, labels).unwrap().sum(&statistic).unwrap();
+            let sum = |matrix: &Matrix, labels: &[f64]| {
+                InMemory::new(matrix, labels).unwrap().sum(&statistic).unwrap()
+            };
             let whole = sum(&csr, &labels);
             prop_assert_eq!(&whole, &sum(&dense(&csr), &labels));
             let order: Vec<usize> = (0..rows).rev().collect();

@@ -18,7 +18,7 @@ pub struct Schema {
 
 #[derive(Subcommand, Debug)]
 enum Verb {
-    New(new::New),
+    New(Box<new::New>),
     Check(check::Check),
     Narrow(narrow::Narrow),
     Reference(Reference),
