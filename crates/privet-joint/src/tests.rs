@@ -96,7 +96,7 @@ fn samplers_keep_to_their_gates() {
         assert_eq!((laplace.sharing, gaussian.sharing), (127, 127));
     }
     let three = gates(&JointLaplace::new(2_f64.powi(27)).unwrap(), 3);
-    assert!(three.sharing <= 3 * 127, "{three:?}");
+    assert!(three.sharing <= 2 * 127, "{three:?}");
 }
 
 #[test]
