@@ -1,7 +1,8 @@
 # privet: what a person types. The stages of `make test` are in scripts/check.sh.
 #
 # One profile (dev, optimised, arithmetic checks on) and one target folder for every target but
-# `fuzz`, which needs a nightly compiler with sanitizers and builds under fuzz/target.
+# `fuzz`, which needs a nightly compiler with sanitizers and builds under fuzz/target, and `joint`,
+# whose engine cannot be locked beside the rest and builds under joint/target.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -13,7 +14,7 @@ FUZZ_SECONDS ?= 600
 FUZZ_TARGETS := schema csv libsvm parquet model
 PRIVET := $(CARGO) run --quiet -p privet-cli --
 
-.PHONY: help demo walk test fmt lint doc fuzz fuzz-replay bench bench-python audit ledger spark parties peers vectors deny wheel dist publish clean
+.PHONY: help demo walk test fmt lint doc fuzz fuzz-replay bench bench-python audit ledger spark parties joint peers vectors deny wheel dist publish clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +66,12 @@ parties: ## ten processes on one machine train one model over TLS, one killed an
 	$(CARGO) build --quiet -p privet-cli
 	@scripts/parties.sh
 
+joint: ## noise that servers draw together (joint/): lint, tests, then what it costs; not part of make test
+	$(CARGO) fmt --manifest-path joint/Cargo.toml -- --check
+	$(CARGO) clippy --quiet --locked --manifest-path joint/Cargo.toml --all-targets -- -D warnings
+	$(CARGO) test --locked --manifest-path joint/Cargo.toml
+	$(CARGO) run --quiet --locked --manifest-path joint/Cargo.toml --example joint_cost
+
 peers: ## the true epsilon of published settings, written to docs/peers.md
 	@scripts/peers.sh
 
@@ -86,4 +93,4 @@ publish: ## what `cargo publish` would say of every crate, without publishing
 
 clean: ## remove everything that was built
 	$(CARGO) clean
-	rm -rf demo dist .venv fuzz/target fuzz/artifacts fuzz/coverage
+	rm -rf demo dist .venv fuzz/target fuzz/artifacts fuzz/coverage joint/target

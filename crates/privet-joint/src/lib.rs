@@ -1,0 +1,129 @@
+//! Noise that nobody knows, drawn once: servers sample it inside a secure computation and get shares of it.
+//!
+//! Where every server adds noise of its own (`privet_dp::mechanism::shares`) a released sum carries k draws, since any of
+//! them may be known to a reader. Here the k servers evaluate one circuit on random bits of all of them; out comes one draw
+//! X a coordinate, in shares: server s < k gets −Mₛ, Mₛ a random mask that it brought itself, and server k gets
+//! X + ΣMₛ, mod 2¹²⁸. Each adds its share to its sum of the parties' shares and opens that; together: Σvⱼ + X.
+//!
+//! This crate has the laws as circuits, what they cost and what is charged; it evaluates them in the clear alone. The
+//! package `joint/` of the repository evaluates them between servers.
+//!
+//! **Theorem.** Let the servers evaluate [`circuit_for`] by a protocol that is secure against all but one of them, active
+//! cheating and ending early included, but for an advantage of κ. Let a coalition have at most k − 1 of the servers and any of
+//! the parties. Towards the coalition one round of p coordinates is, for a record of a party outside it, within p·τ + κ in
+//! total variation (to a feasible observer) of a post-processing of: the sum of the honest parties plus one exact
+//! draw a coordinate of the law asked for. τ is [`Law::distance`], below [`DISTANCE`] = 2⁻⁶⁰.
+//!
+//! *Proof.* In the ideal evaluation the servers' bits are fixed before anything comes out, so those of the coalition do not
+//! depend on an honest server's h. Every bit the samplers use is the sum mod 2 of one from each server: uniform, h's
+//! being so. Hence the circuit's X has exactly the law that its tables have, whatever the coalition brings, and that is
+//! within τ of the law asked for ([`JointGaussian`], [`JointLaplace`]). What the coalition gets out is nothing, or
+//! (if it has the server k) X + ΣMₛ with the mask of h, which is uniform and independent of X; so ending the evaluation early,
+//! or beginning it again, tells nothing of X and does not change its law. Given the coalition's shares, h's is X less what the
+//! coalition knows. The shares that honest parties sent the coalition are uniform (`privet_dp::mechanism::shares`),
+//! so the openings of the honest servers can be made from (the sum of the honest parties + X), what the coalition knows, and
+//! uniform numbers. X is used for one opening and no other. ∎
+//!
+//! **What is charged.** The law asked for, as from one trusted server: for the Gaussian its curve at σ and the grid's
+//! distance (`privet_dp::noise::grid_distance`), for the Laplace law ε = ‖Δ‖₁/scale, so √d·Δ₂/ε as a scale
+//! where Δ₂ bounds the ℓ2 norm; and [`charge`] on top of δ. For T rounds of p coordinates laws within pTτ + Tκ of
+//! (ε, δ)-DP ones are (ε, δ + (1 + e^ε)(pTτ + Tκ))-DP: P′(S) ≤ P(S) + a ≤ e^ε·Q(S) + δ + a ≤ e^ε·(Q′(S) + a) + δ + a.
+//!
+//! **What is assumed.** The engine of `joint/` is [`polytune`](https://docs.rs/polytune) 0.2.0-alpha.4: authenticated garbling
+//! among many parties (Wang, Ranellucci & Katz 2017), secure with abort if at least one server is honest. Its authors fix
+//! the statistical security of each step at 2⁻⁴⁰ ([`CHEATING`], 2⁻³⁶ for each evaluation that a round takes, is charged as κ) and
+//! rest on correlation-robust hashing from fixed-key AES, oblivious transfer over Curve25519 and ChaCha20. It is an alpha release that nobody
+//! is known to have audited; a mistake in it may give the noise away to a server that cheats, and that is not charged. Lines
+//! between servers must be private and authenticated by whoever makes them.
+//!
+//! **What it does not do.** A server that cheats after the evaluation can add what it likes to its opening: it spoils
+//! the sum and learns nothing by it. A server that ends the evaluation ends the round.
+//!
+//! Costs: [`gates`]. Tests: laws exactly, in the files of this crate; whole evaluations, in `joint/tests`.
+#![forbid(unsafe_code)]
+
+mod circuit;
+mod fixed;
+mod gaussian;
+mod laplace;
+mod table;
+
+pub use circuit::{Circuit, Gate, Wire};
+pub use gaussian::{GAUSSIAN_STEPS, JointGaussian};
+pub use laplace::{JointLaplace, LAPLACE_STEPS};
+pub use table::Table;
+
+/// At most this total variation lies between a coordinate's noise and the law asked for: 2⁻⁶⁰.
+pub const DISTANCE: f64 = 1.0 / (1_u64 << 60) as f64;
+/// The chance that the engine leaves a server that cheats in one evaluation: 2⁻³⁶, for nine batches of gates and
+/// the checks of its oblivious transfers at 2⁻⁴⁰ each.
+///
+/// The engine makes each AND gate from B that may leak, put together at random: B = 5 in a batch of l < 3100 gates, 4 from
+/// there on. Who cheats in m of the l·B is found out but for 2⁻ᵐ, and has a gate of leaking ones alone with a probability of at most
+/// l·C(m, B)/C(lB, B). Together below 2⁻⁴⁰ for l ≥ 992, whatever m; nothing is evaluated with smaller batches.
+pub const CHEATING: f64 = 1.0 / (1_u64 << 36) as f64;
+/// Bits of a share.
+pub const RING: usize = 128;
+
+/// A law of noise as a circuit.
+pub trait Law {
+    /// Draws once: the bits of X + [`Self::offset`], least significant first.
+    fn draw(&self, circuit: &mut Circuit) -> Vec<Wire>;
+
+    /// What is added to a draw so that it is not negative; known to everybody.
+    fn offset(&self) -> u128;
+
+    /// At most this total variation lies between a draw and the law asked for, given that one server's bits are uniform.
+    fn distance(&self) -> f64;
+}
+
+/// What a coordinate costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gates {
+    /// ANDs of the sampler alone: from uniform bits to X.
+    pub sampler: usize,
+    /// ANDs of the adders that make shares of X.
+    pub sharing: usize,
+    /// Random bits that a server brings, masks included, at most.
+    pub bits: usize,
+}
+
+/// What a coordinate of this law costs among this many servers.
+pub fn gates(law: &dyn Law, servers: u32) -> Gates {
+    let mut circuit = Circuit::new(servers);
+    let drawn = law.draw(&mut circuit);
+    let sampler = circuit.ands();
+    shared(drawn, &mut circuit);
+    let bits = circuit.inputs().iter().copied().max().unwrap_or(0) as usize;
+    Gates { sampler, sharing: circuit.ands() - sampler, bits }
+}
+
+/// The circuit for this many coordinates: a draw and its sharing for each, one after the other.
+pub fn circuit_for(law: &dyn Law, servers: u32, coordinates: usize) -> Circuit {
+    let mut circuit = Circuit::new(servers);
+    for _ in 0..coordinates {
+        let drawn = law.draw(&mut circuit);
+        shared(drawn, &mut circuit);
+    }
+    circuit
+}
+
+/// Adds a mask of 128 bits from every server but the last; what comes out is the last server's alone.
+fn shared(drawn: Vec<Wire>, circuit: &mut Circuit) {
+    let mut columns: Vec<Vec<Wire>> = drawn.into_iter().map(|bit| vec![bit]).collect();
+    columns.resize(RING, vec![]);
+    for server in 0..circuit.inputs().len() as u32 - 1 {
+        columns.iter_mut().for_each(|column| column.push(circuit.input(server)));
+    }
+    let share = circuit.add_up(columns);
+    circuit.output(&share);
+}
+
+/// What is charged on top of δ for rounds of so many coordinates, each in so many evaluations, where ε is charged.
+pub fn charge(coordinates: u64, evaluations: u64, rounds: u64, epsilon: f64) -> f64 {
+    let round = coordinates as f64 * DISTANCE + evaluations as f64 * CHEATING;
+    (round * rounds as f64 * (1.0 + epsilon.exp()) * (1.0 + 1e-12)).min(1.0)
+}
+
+#[cfg(test)]
+mod tests;
