@@ -59,7 +59,14 @@ impl BudgetFlags {
         entered: Option<&Entered>,
         repeatable: bool,
     ) -> Result<Spending, Failure> {
-        let Some(path) = self.path(data)? else { return self.unpaid() };
+        let Some(path) = self.path(data)? else {
+            return match entered {
+                None => self.unpaid(),
+                Some(_) => Err(Failure::Refused(
+                    "this was paid for from a ledger, which is not beside the table: name it with --ledger".into(),
+                )),
+            };
+        };
         let Some(entered) = entered else {
             return Err(Failure::Refused(format!(
                 "this was begun without a ledger, so that {} does not know of it; begin another, or go on \

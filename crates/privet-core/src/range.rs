@@ -79,7 +79,7 @@ struct Written(f64);
 impl fmt::Display for Written {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(number) = self;
-        if *number != 0.0 && number.abs() < 1e-6 {
+        if number.is_finite() && *number != 0.0 && !(1e-6..1e15).contains(&number.abs()) {
             write!(f, "{number:e}")
         } else {
             write!(f, "{number}")

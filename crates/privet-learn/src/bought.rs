@@ -79,7 +79,9 @@ pub(crate) fn check<T: Task>(request: &Request<T>) -> Result<(), LearnError> {
     };
     let unit = paid.unit;
     let relation = request.relation();
-    if (relation.neighbours, relation.unit) != (paid.neighbours, unit) {
+    let (whose, trim) = people(&request.schema);
+    let same_people = whose == paid.whose && (whose.is_none() || trim == paid.trim);
+    if (relation.neighbours, relation.unit) != (paid.neighbours, unit) || !same_people {
         return Err(LearnError::NotCovered {
             what: "the schema's bounds were bought under other neighbours or for another unit, and no total \
                    can be stated"
@@ -104,6 +106,11 @@ pub(crate) fn check<T: Task>(request: &Request<T>) -> Result<(), LearnError> {
             instead: "give the schema as `privet schema narrow` wrote it",
         }),
     }
+}
+
+/// Which column says whose a record is, and whether blanks around names are left out: who is one person.
+fn people(schema: &Schema) -> (Option<String>, bool) {
+    (schema.unit_column().map(|unit| unit.column.clone()), schema.file().trim)
 }
 
 /// What the schema cost, what this release costs, and both together.
@@ -132,11 +139,14 @@ pub fn price<T: Task>(released: &Released<T>) -> Result<Paid, LearnError> {
     let (Some(events), Some(digest)) = (&certificate.events, &certificate.digest) else {
         return Err(refused("its certificate has no events or no digest"));
     };
+    let (whose, trim) = people(&released.request().schema);
     Ok(Paid {
         epsilon: guarantee.epsilon,
         delta: guarantee.delta,
         neighbours: guarantee.neighbours,
         unit: guarantee.unit,
+        whose,
+        trim,
         certificate: digest.clone(),
         events: serde_json::to_string(events).map_err(|error| refused(&error.to_string()))?,
     })

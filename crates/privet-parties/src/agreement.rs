@@ -281,11 +281,13 @@ impl Agreement {
     }
 
     /// How many rows all parties have, where that is public and right: under replace-one, and not of ratings, whose rows are
-    /// people.
+    /// people; nor of `output`, which adds up minimisers.
     pub(crate) fn public_rows(&self) -> Option<u64> {
         let replaced =
             self.request.get("neighbours").and_then(Value::as_str) == Some("replace-one");
-        let public = replaced && self.family() != Family::Ratings;
+        let method = self.request.get("method").and_then(|method| method.get("name"));
+        let minimisers = method.and_then(Value::as_str) == Some("output");
+        let public = replaced && self.family() != Family::Ratings && !minimisers;
         self.request.get("rows").and_then(Value::as_u64).filter(|_| public)
     }
 

@@ -1,8 +1,9 @@
 //! Whether rows and noise can add up to what was opened.
 //!
 //! A cheating party or server can send any numbers. What no rows could have given is noticed: the learners that run among
-//! parties add up a vector for each row (or, for `output`, a mean of minimisers) of norm at most Δ, what the round is
-//! charged for under replace-one; so the sum over n rows is within nΔ. The noise of k servers with σ/√t each is within
+//! parties add up a vector for each row of norm at most Δ, what the round is
+//! charged for under replace-one; so the sum over n rows is within nΔ. (`output` adds up minimisers, which a set without 0 may
+//! hold far away: there nothing is looked at.) The noise of k servers with σ/√t each is within
 //! σ√(k/t)·(√p + 40) but for a probability below e⁻⁸⁰⁰. Beyond both together somebody cheats, though not who.
 //!
 //! What is opened is public, so that looking at it costs nothing. It bounds what a cheat can do unseen to what n rows of

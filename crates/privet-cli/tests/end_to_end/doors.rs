@@ -155,9 +155,9 @@ fn totals_count_what_bounds_cost() {
     }
     let total = |files: &str| world.ok_json(&format!("total {files} --json"));
     let epsilon = |files: &str| total(files)["epsilon"].as_f64().unwrap();
-    // No better than the Gaussian mechanisms composed, and so above the description alone.
+    // Between the model alone and the sum; at the sum of both δ the description by itself is a little below 5.
     let alone = epsilon("one.json");
-    assert!(alone > 5.0 && alone <= 5.5 + 1e-9, "{alone}");
+    assert!(alone > 4.5 && alone <= 5.5 + 1e-9, "{alone}");
     assert_eq!(total("one.json")["releases"].as_array().unwrap().len(), 2);
     assert_eq!(total("one.json two.json")["releases"].as_array().unwrap().len(), 3);
     assert_eq!(total("one.json two.json table.json")["releases"].as_array().unwrap().len(), 3);
@@ -231,7 +231,7 @@ fn a_schema_is_bought_from_the_records() {
     // The ledger pays for it.
     world.ok("budget open table.csv --schema schema.toml --epsilon 3 --delta 1e-4");
     world.ok("schema new table.csv --target ill --epsilon 2 --out paid.toml");
-    world.refused(1, "schema new table.csv --target ill --epsilon 2 --out more.toml", &["table"]);
+    world.refused(1, "schema new table.csv --target ill --epsilon 5 --out more.toml", &["table"]);
 }
 
 #[test]

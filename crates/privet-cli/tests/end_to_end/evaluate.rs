@@ -76,10 +76,11 @@ fn with_a_budget_everything_is_one_certified_release() {
 fn a_model_without_a_guarantee_is_measured_privately_only_where_it_is_public() {
     let world = World::new();
     let seeded = format!("{TRAIN} --seed 1");
-    for line in
-        ["train table.csv --schema schema.toml --method non-private --out model.json", &seeded]
-    {
-        world.ok(&format!("{line} --force"));
+    for line in [
+        "train table.csv --schema schema.toml --method non-private --out model.json --force",
+        &seeded,
+    ] {
+        world.ok(line);
         let asked = "evaluate model.json table.csv --epsilon 1 --out worth.json";
         world.refused(1, asked, &["no guarantee", "--model-is-public"]);
         world.ok(&format!("{asked} --model-is-public --force"));
@@ -87,7 +88,7 @@ fn a_model_without_a_guarantee_is_measured_privately_only_where_it_is_public() {
         assert_eq!(request["declared_public"], true);
         assert!(world.ok("verify worth.json").contains("declared public"));
     }
-    world.ok(&format!("{TRAIN} --force"));
+    world.ok(TRAIN);
     world.ok("evaluate model.json table.csv --epsilon 1 --out worth.json --force");
     assert!(world.ok("verify worth.json").contains("taken for public"));
 }

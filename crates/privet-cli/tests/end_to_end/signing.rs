@@ -108,7 +108,7 @@ fn weights_come_with_what_the_noise_may_have_done() {
     let world = World::new();
     for (method, words) in [
         ("output", "from the law of"),
-        ("gd", "by a bound from public numbers"),
+        ("gd", "to first order in that noise: a bound from public numbers"),
         ("amp", "wider than it need be"),
         ("frank-wolfe", "is not known from public numbers"),
     ] {

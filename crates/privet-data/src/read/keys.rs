@@ -117,29 +117,40 @@ pub fn held_keys(
         match records.next(&mut record)? {
             Found::End => return Err(DataError::Empty { file: here(&place) }),
             Found::Record => break record.clone(),
-            Found::Blank | Found::Open | Found::TooLong => continue,
+            Found::Blank => continue,
+            // What follows would be taken for the names, and decide how all other lines are read.
+            Found::Open | Found::TooLong => {
+                return Err(DataError::Damaged { file: here(&place), format: "csv" });
+            }
         }
     };
     let at = |name: &str| header.iter().position(|cell| cell.trim_ascii() == name.as_bytes());
-    let wanted: Vec<Option<usize>> = sought.columns.iter().map(|name| at(name)).collect();
+    let known = |name: &str| {
+        at(name).ok_or_else(|| DataError::MissingColumn { file: here(&place), column: name.into() })
+    };
+    let wanted: Vec<usize> =
+        sought.columns.iter().map(|name| known(name)).collect::<Result<_, _>>()?;
     let as_text: Vec<bool> =
         sought.columns.iter().map(|name| sought.texts.contains(name)).collect();
-    let owner = sought.unit.map(|(name, most)| (at(name), most));
+    let owner = match sought.unit {
+        Some((name, most)) => Some((known(name)?, most)),
+        None => None,
+    };
     let mut holding = Holding::default();
     let mut rows = 0;
     loop {
         let found = records.next(&mut record)?;
         match found {
             Found::End => break,
-            Found::Blank => continue,
-            Found::Record | Found::Open | Found::TooLong => rows += 1,
+            // A blank line is a record too, of which nothing can be read: how many there are is no fact of the others.
+            Found::Blank | Found::Record | Found::Open | Found::TooLong => rows += 1,
         }
         if found != Found::Record || record.len() != header.len() {
             continue;
         }
         let mut keys = Vec::with_capacity(wanted.len());
         for (column, place) in wanted.iter().enumerate() {
-            let cell = place.and_then(|place| record.get(place)).unwrap_or_default();
+            let cell = record.get(*place).unwrap_or_default();
             if let Some(key) = key_of(cell.trim_ascii(), as_text[column]) {
                 keys.push(holding.number((column as u32, key)));
             }
@@ -147,8 +158,7 @@ pub fn held_keys(
         match owner {
             None => holding.add(keys),
             Some((place, most)) => {
-                let name = place.and_then(|place| record.get(place)).unwrap_or_default();
-                let name = name.trim_ascii();
+                let name = record.get(place).unwrap_or_default().trim_ascii();
                 if !name.is_empty() {
                     holding.row_of(name, most as usize, keys);
                 }
@@ -235,6 +245,23 @@ mod tests {
         std::fs::write(&path, text).unwrap();
         let sought = Sought { columns: vec!["a", "b"], texts: texts.to_vec(), unit };
         held_keys(&path, &FileFacts::by_name(&path), &sought).unwrap()
+    }
+
+    /// No record decides what the names are or how many lines count, and names that are not there are refused.
+    #[test]
+    fn headers_and_blank_lines_are_no_records_matter() {
+        let blank = held("a,b\n1,2\n\n3,4\n\n", None, &[]);
+        assert_eq!(blank.rows, 4);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.csv");
+        let facts = FileFacts::by_name(&path);
+        for (text, unit) in
+            [("\"a,b\n1,2\n3,4\n", None), ("a,c\n1,2\n", None), ("a,b\n1,2\n", Some(("who", 1)))]
+        {
+            std::fs::write(&path, text).unwrap();
+            let sought = Sought { columns: vec!["a", "b"], texts: vec![], unit };
+            assert!(held_keys(&path, &facts, &sought).is_err(), "{text}");
+        }
     }
 
     fn count(held: &HeldKeys, column: u32, key: CellKey) -> u64 {

@@ -51,10 +51,20 @@ pub struct Paid {
     pub neighbours: Neighbours,
     /// Whose data change.
     pub unit: Unit,
+    /// Which column said whose a record is; none where records are protected one by one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whose: Option<String>,
+    /// Whether blanks around cells were left out, which decides who is one person.
+    #[serde(default = "yes")]
+    pub trim: bool,
     /// The digest of its certificate.
     pub certificate: String,
     /// What it did, in JSON.
     pub events: String,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// The most characters of a source or a digest.

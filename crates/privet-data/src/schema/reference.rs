@@ -252,6 +252,18 @@ const TABLES: &[Table] = &[
                 "must be given",
                 "whose data change",
             ),
+            Key(
+                "whose",
+                "a name",
+                "records are protected one by one",
+                "the column that said whose a record is",
+            ),
+            Key(
+                "trim",
+                "`true`, `false`",
+                "`true`",
+                "whether blanks around cells were left out, which decides who is one person",
+            ),
             Key("certificate", "a text", "must be given", "the digest of its certificate"),
             Key("events", "a text", "must be given", "what it did, as the accountant is told it"),
         ],

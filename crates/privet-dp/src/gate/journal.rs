@@ -129,7 +129,7 @@ impl Journal {
                 Some(("aside", state)) => {
                     let (generation, digest) =
                         state.split_once(' ').ok_or_else(|| odd("a line that is none"))?;
-                    self.aside.push((number(generation)?, digest.into()));
+                    self.known(number(generation)?, digest);
                 }
                 Some(("resume", generation)) if number(generation)? >= self.generations => {
                     self.generations = number(generation)?.saturating_add(1);
@@ -140,6 +140,15 @@ impl Journal {
         }
         self.committed = self.draws;
         Ok(())
+    }
+
+    /// Keeps what a state that was put aside is known by. One of a generation that was not begun yet takes the place of
+    /// those before it: another of the same generation may have been told other things, and nobody may go on from both.
+    fn known(&mut self, generation: u64, digest: &str) {
+        if generation > self.generations {
+            self.aside.retain(|(known, _)| *known != generation);
+        }
+        self.aside.push((generation, digest.into()));
     }
 
     /// Commits this many draws at once from here on: a process that ends early loses up to as many.
@@ -203,7 +212,7 @@ impl Purse for Journal {
             self.committed = self.draws;
         }
         self.line(&format!("aside {generation} {digest}"))?;
-        self.aside.push((generation, digest.into()));
+        self.known(generation, digest);
         Ok(())
     }
 

@@ -218,7 +218,8 @@ fn a_batch_of_confident_answers_is_tested_first() {
     let event = mechanism.events(20, 6).unwrap();
     let mut session = Session::start(event.clone(), &mut source);
     // 50 σ away from the threshold on either side.
-    let votes = |question: usize| if question.is_multiple_of(2) { vec![0, 400, 0] } else { vec![0, 0, 0] };
+    let votes =
+        |question: usize| if question.is_multiple_of(2) { vec![0, 400, 0] } else { vec![0, 0, 0] };
     let all = Private::new((0..20).map(votes).collect());
     let noised = mechanism.run_all(all, 6, &mut session).unwrap();
     assert_eq!(session.draws(), 26);

@@ -37,7 +37,7 @@ fn what_one_unit_alone_holds_leaks_as_seldom_as_charged() {
         let expected = 1.0 - (1.0 - delta / f64::from(keys)).powi(keys as i32);
         let off = (leaked as f64 - draws as f64 * expected).abs();
         assert!(off <= allowed_count_error(draws, expected, 2), "seed {seed}: {leaked} {expected}");
-        assert!(expected <= delta);
+        assert!(expected <= delta * (1.0 + 1e-12));
     }
 }
 

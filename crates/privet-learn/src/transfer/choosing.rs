@@ -210,16 +210,14 @@ mod tests {
         assert_eq!(rounds[0], (0..10).collect::<Vec<_>>());
         let all = rounds.concat();
         assert_eq!(refuses(&all, 400, 4), None);
-        // Five in order, and five near the border between the classes.
+        // Five in order, and five near where the student draws the border, which ten labels place to within a fifth; rows
+        // are half a unit away from the true one on average.
         let far = |places: &[u64]| {
             let of = |place: &u64| f64::from(rows.dense_row(*place as usize)[1].abs());
             places.iter().map(of).sum::<f64>() / places.len() as f64
         };
         for round in &rounds[1..] {
-            assert!(
-                round[..5].is_sorted() && far(&round[5..]) < 0.5 * far(&round[..5]),
-                "{round:?}"
-            );
+            assert!(round[..5].is_sorted() && far(&round[5..]) < 0.2, "{round:?}");
         }
     }
 

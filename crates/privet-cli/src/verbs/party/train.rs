@@ -110,12 +110,9 @@ impl Train {
         }
         let data = read(planned.schema(), relation)?;
         spending.recognise(&self.data, Some(&schema))?;
-        let print = match &before {
-            Some(Paid { table: Some(_), .. }) | None => Some(print(&self.data, &schema, &digest)?),
-            Some(_) => None,
-        };
-        if let Some(Paid { table: Some(begun), .. }) = &before
-            && Some(begun) != print.as_ref()
+        let print = print(&self.data, &schema, &digest)?;
+        if let Some(paid) = &before
+            && paid.table.as_ref() != Some(&print)
         {
             return Err(Failure::Refused(
                 "the run was begun with another table, and goes on with that alone".into(),
@@ -160,7 +157,7 @@ impl Train {
         &self,
         folder: &Folder,
         planned: &Plan<T>,
-        (agreement, print): (String, Option<String>),
+        (agreement, print): (String, String),
     ) -> Result<(), Failure> {
         let claim = planned.guarantee();
         let entered = planned.entered().cloned();
@@ -169,7 +166,7 @@ impl Train {
             epsilon: claim.map_or(f64::INFINITY, |claim| claim.epsilon),
             delta: claim.map_or(1.0, |claim| claim.delta),
             at: privet_core::now(),
-            table: print.filter(|_| entered.is_none()),
+            table: Some(print),
             entered,
         };
         Ok(folder.keep_paid(&paid)?)

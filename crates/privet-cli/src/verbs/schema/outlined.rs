@@ -156,8 +156,9 @@ fn written(
     missing.dedup();
     let mut text = String::from(
         "# Filled in by a private look at the records, whose price stands under [origin.paid]: every certificate made\n\
-         # under this schema states it. Bounds leave out about one number in two hundred at each end, and categories are\n\
-         # those that enough people hold. You may edit everything but [origin].\n\n\
+         # under this schema states it. Bounds leave out what few people hold, at each end some per cent of the numbers\n\
+         # (less with more rows and a larger epsilon): widen them where you know better. Categories are those that enough\n\
+         # people hold. You may edit everything but [origin] and [unit].\n\n\
          invalid = \"drop\"                # a record with a cell that does not fit counts as empty\n\
          other_columns = \"ignore\"\n",
     );

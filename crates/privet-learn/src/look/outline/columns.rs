@@ -34,7 +34,7 @@ pub struct Suggested {
 }
 
 /// What each column of an outline seems to hold: what most of its units hold. Bounds of a number leave half a per cent of
-/// the counts beyond each, and are rounded outwards to the grid of the release and to two digits.
+/// the *released* counts beyond each (those of bins that few units hold are not released: some per cent more), and are rounded outwards to the grid of the release and to two digits.
 pub fn suggested(released: &Released<Outline>) -> Vec<Suggested> {
     let columns = &released.request().task.columns;
     let names = (0_u32..).zip(columns);

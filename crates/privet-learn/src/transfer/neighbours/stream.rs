@@ -20,6 +20,7 @@ use crate::LearnError;
 use crate::look::stream::{State, journal_of, keep, new_journal, refused};
 use crate::plan::Plan;
 use crate::released::Released;
+use crate::request::Request;
 use crate::task::Task;
 use privet_data::matrix::Matrix;
 use privet_dp::gate::{
@@ -29,11 +30,13 @@ use privet_dp::noise::Source;
 use privet_optim::solver::{Monitor, Progress, SolveError};
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
 /// What every certificate of a stream says.
 pub(super) const CHANGED: &str = "questions came in batches, and the table may have lost and gained records between them: a \
-     record that was changed counts as one taken out and another put in, each with votes of its own";
+     record that was changed counts as one taken out and another put in, each with votes of its own; of someone whose \
+     record was changed b times the noise hides √(b + 1) times less";
 
 /// The learner's half: questions and noised votes alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -43,6 +46,14 @@ pub(crate) struct Asking {
     asked: Vec<Vec<f64>>,
     /// How many of them came before this batch.
     before: usize,
+    /// SHA-256 of the settled request: the distance and the schema, by which votes are replayed, stay what they were.
+    request: String,
+}
+
+/// By what a request is known again.
+fn print_of(request: &Request<Nearby>) -> Result<String, LearnError> {
+    let written = serde_json::to_vec(request).map_err(|_| GateError::Malformed)?;
+    Ok(Sha256::digest(written).iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 impl Walk for Asking {
@@ -99,7 +110,8 @@ impl Answers {
         }
         let events = plan.events().cloned().ok_or(GateError::NotAsPlanned)?;
         let mut journal = new_journal(path)?;
-        let start = serde_json::to_value(Asking { asked: Vec::new(), before: 0 });
+        let request = print_of(plan.request())?;
+        let start = serde_json::to_value(Asking { asked: Vec::new(), before: 0, request });
         let start = start.map_err(|_| GateError::Malformed)?;
         let spend = Spend::Exactly(events);
         let session = Session::open_walking(spend, start, source, &mut journal)?;
@@ -114,6 +126,10 @@ impl Answers {
     pub fn read(path: &Path) -> Result<Self, LearnError> {
         let state = State::<Nearby, Asking>::read(path)?;
         let plan = state.plan(path)?;
+        // The journal vouches for the session, and so for this print, not for what lies beside it.
+        if state.session.walk().request != print_of(plan.request())? {
+            return Err(refused(path, "its request is not the one that it was begun with"));
+        }
         Ok(Self { path: path.into(), plan, session: state.session })
     }
 
