@@ -277,3 +277,37 @@ fn owner_only(options: &mut OpenOptions) -> &mut OpenOptions {
 fn owner_only(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::account::{Cost, Event};
+    use privet_core::{Neighbours, Unit};
+
+    /// Two processes that were told different things go on from one state, and the first ends before that counts as begun:
+    /// only the later one's state is known.
+    #[test]
+    fn of_two_branches_of_a_generation_the_later_one_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        let cost = Cost::Approximate { epsilon: 1.0, delta: 0.0 };
+        let (neighbours, unit) = (Neighbours::AddRemove, Unit::Record);
+        let spend = Spend::Exactly(Event::Use { neighbours, unit, cost });
+        let known = |journal: &Journal, generation, state| {
+            journal.fresh(&spend, generation, 0, state).is_ok()
+        };
+        let mut journal = Journal::create(&path).unwrap();
+        journal.reserve(&spend).unwrap();
+        for (generation, state) in [(0, "a"), (1, "x"), (1, "y")] {
+            journal.put_aside(generation, state).unwrap();
+        }
+        assert!(known(&journal, 0, "a") && known(&journal, 1, "y") && !known(&journal, 1, "x"));
+        drop(journal);
+        let mut journal = Journal::open(&path).unwrap();
+        assert!(known(&journal, 1, "y") && !known(&journal, 1, "x"), "read again");
+        // Once it has begun, its state before and after the draw are both of it.
+        journal.resumed(0).unwrap();
+        journal.put_aside(1, "z").unwrap();
+        assert!(known(&journal, 1, "y") && known(&journal, 1, "z") && !known(&journal, 0, "a"));
+    }
+}

@@ -346,6 +346,14 @@ fn votes_that_were_used_up_stay_used_up() {
     let now = std::fs::read(&path).unwrap();
     std::fs::write(&path, copy).unwrap();
     assert!(next(batch, &mut source).is_err(), "a state of before");
+    // A shorter distance, by which nobody would have voted before: the request is that of the beginning.
+    let text = String::from_utf8(now.clone()).unwrap();
+    let at = text.find("\"within\"").unwrap();
+    let end = at + text[at..].find([',', '}']).unwrap();
+    let edited = format!("{}\"within\": 0.0625{}", &text[..at], &text[end..]);
+    std::fs::write(&path, edited).unwrap();
+    let refused = Answers::read(&path).unwrap_err().to_string();
+    assert!(refused.contains("begun with"), "{refused}");
     std::fs::write(&path, now).unwrap();
     assert!(next(&[[0.0, 0.0]; 3], &mut source).is_ok());
     let ended = next(batch, &mut source).unwrap_err().to_string();
