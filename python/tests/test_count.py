@@ -277,5 +277,5 @@ def test_counts_are_audited():
         assert found.epsilon_lower > (2 if law == "laplace" else 0.3)
     with pytest.raises(ValueError, match="max_records"):
         audit.counts(epsilon=1, max_records=0)
-    with pytest.raises(ValueError, match="delta above 0"):
+    with pytest.raises(ValueError, match="delta > 0"):
         audit.counts("gaussian", epsilon=1)

@@ -1,7 +1,7 @@
 """The schema that an array's bounds amount to.
 
 - ``bounds``: each column is clamped to its bounds and scaled to [-1, 1], a constant 1 is added for the
-  intercept, and rows, all of which are then at least 1 long, are scaled to that length. A regressor's predictions divide
+  intercept, and rows, all of which are then at least 1 long, are scaled to that length. Predictions of linear and ridge regression divide
   by one public length in place of each row's own, so that they are a line in ``X``: ``coef_`` and ``intercept_``.
 - ``data_norm``: columns are taken as they are and rows longer than ``data_norm`` are scaled down; the
   constant column is half as long, so that a model changes with the unit of ``X`` as it should.
@@ -101,8 +101,12 @@ def array_schema(
     max_records: int | None,
     invalid: str | None = None,
     radius: float | None = None,
+    filled: bool = False,
 ) -> Schema:
-    """The schema; ``target`` holds ``classes`` or ``bounds``, and rows are clipped to ``radius`` if it is given."""
+    """The schema; ``target`` holds ``classes`` or ``bounds``, and rows are clipped to ``radius`` if it is given.
+
+    ``filled``: where rows have ``bounds`` and a constant, predictions divide by one length, and are a line in ``X``.
+    """
     columns = feature_names(n_features, names)
     as_libsvm = sparse and max_records is None
     draft: dict[str, Any] = {"target": dict(target), "file": {}}
@@ -120,7 +124,7 @@ def array_schema(
     draft["clip"] = {"norm": "l2", "radius": usual if radius is None else radius}
     if fit_intercept:
         draft["bias"] = bias
-        if bounds is not None and "bounds" in target and radius is None and not as_libsvm:
+        if filled and bounds is not None and radius is None and not as_libsvm:
             # With the constant no row is shorter than 1: filled is clipped, but for how predictions are made.
             draft["clip"]["rows"] = "fill"
     if as_libsvm:

@@ -40,6 +40,8 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
 
     _loss_width = 0.1
     _loss_quantile = 0.5
+    # Whether rows with bounds are filled, so that predictions are a line in X.
+    _filled = False
 
     # What the two kinds of estimator say of their target.
 
@@ -123,6 +125,7 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
             sparse=is_sparse,
             target=target,
             max_records=None if max_records is None else whole("max_records", max_records),
+            filled=self._filled,
         )
         return schema, notes
 

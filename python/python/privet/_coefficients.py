@@ -4,7 +4,7 @@ Where every feature is a number, its encoding is a straight line within its boun
 are those of ``X`` itself: for a row that no bound touches, a classifier's ``decision_function`` and a
 regressor's ``predict`` are ``X @ coef_.T + intercept_``. The bound on a row's norm is one of them: with
 ``bounds`` and an intercept it touches every row of a classifier, whose scores are the line times a positive number of the
-row's own. Rows of a regressor with ``bounds`` are filled to learn from: then predictions divide by one public length, and
+row's own. Rows of linear and ridge regression with ``bounds`` are filled to learn from: then predictions divide by one public length, and
 the line holds for every row within the bounds, up to the target's own. Where there are categories,
 logarithms, hats or pairs, the coefficients are those of the encoded columns (``model_.column_names()``).
 Where a model of classes whose rows are neither clipped nor filled takes a centre from every row and makes it as

@@ -104,6 +104,8 @@ class PrivateLinearRegression(_Regressor):
     ('ssp', True)
     """
 
+    _filled = True
+
     def __init__(
         self,
         epsilon: Any = None,
@@ -172,6 +174,8 @@ class PrivateRidge(_Regressor):
     >>> model.plan_.method, model.plan_.settings["ridge"], model.coef_.shape
     ('ssp', 10.0, (10,))
     """
+
+    _filled = True
 
     def __init__(
         self,
