@@ -91,10 +91,16 @@ fn bounds_are_bought_and_the_total_is_stated() {
     let wide = wide
         .replace("[\"a\", \"b\", \"c\"]", "[\"a\", \"b\", \"c\", \"nobody\"]\nunknown = \"other\"");
     world.write("wide.toml", wide);
-    world.ok("describe table.csv --schema wide.toml --epsilon 20 --out table.json");
-    world.ok("schema narrow wide.toml --by table.json --out narrow.toml");
-    let text = world.read("narrow.toml");
-    assert!(!text.contains("nobody") && !text.contains("100000.0]"), "{text}");
+    // Noise lifts the count of nobody above its margin in less than 1 of 1,000 releases: four in a row, below 1e-12.
+    let text = (0..4)
+        .map(|_| {
+            world.ok("describe table.csv --schema wide.toml --epsilon 20 --out table.json --force");
+            world.ok("schema narrow wide.toml --by table.json --out narrow.toml --force");
+            world.read("narrow.toml")
+        })
+        .find(|text| !text.contains("nobody"));
+    let text = text.expect("a category that nobody has is left out");
+    assert!(!text.contains("100000.0]"), "{text}");
     world.ok("train table.csv --schema narrow.toml --epsilon 5 --out model.json");
     let told = world.ok("verify model.json").split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
@@ -148,16 +154,18 @@ fn totals_count_what_bounds_cost() {
     let world = World::new();
     let wide = world.read("schema.toml").replace("bounds = [0, 100]", "bounds = [0, 100000]");
     world.write("wide.toml", wide);
-    world.ok("describe table.csv --schema wide.toml --epsilon 5 --out table.json");
+    // At this budget the noise on the number of rows below a quantile has a deviation of some 4 rows, and 100 rows are
+    // between the outer quantile and the end: bounds stay as wide as they were with a probability below 1e-60.
+    world.ok("describe table.csv --schema wide.toml --epsilon 60 --out table.json");
     world.ok("schema narrow wide.toml --by table.json --out narrow.toml");
     for name in ["one", "two"] {
         world.ok(&format!("train table.csv --schema narrow.toml --epsilon 0.5 --out {name}.json"));
     }
     let total = |files: &str| world.ok_json(&format!("total {files} --json"));
     let epsilon = |files: &str| total(files)["epsilon"].as_f64().unwrap();
-    // Between the model alone and the sum; at the sum of both δ the description by itself is a little below 5.
+    // Between the model alone and the sum; at the sum of both δ the description by itself is a little below 60.
     let alone = epsilon("one.json");
-    assert!(alone > 4.5 && alone <= 5.5 + 1e-9, "{alone}");
+    assert!(alone > 58.0 && alone <= 60.5 + 1e-9, "{alone}");
     assert_eq!(total("one.json")["releases"].as_array().unwrap().len(), 2);
     assert_eq!(total("one.json two.json")["releases"].as_array().unwrap().len(), 3);
     assert_eq!(total("one.json two.json table.json")["releases"].as_array().unwrap().len(), 3);
