@@ -52,12 +52,27 @@ for j in shares:
 open(f"{work}/flags", "w").write(" ".join(flags) + "\n")
 PY
 
-free_port() {
-    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
+# Two ports below those that the system hands out, so that nobody else is given them meanwhile.
+read -r north south < <(python3 - <<'PY'
+import os
+import socket
+
+held = []
+for port in range(10_000 + os.getpid() % 200 * 100, 32_000):
+    one = socket.socket()
+    try:
+        one.bind(("127.0.0.1", port))
+    except OSError:
+        continue
+    held.append((one, port))
+    if len(held) == 2:
+        break
+print(*(port for _, port in held))
+PY
+)
 read -r -a flags < "$work/flags"
 "$privet" party init "$work/study" --schema "$work/schema.toml" --epsilon 1 --method gd --patience 60 "${flags[@]}" \
-    --server north=127.0.0.1:"$(free_port)" --server south=127.0.0.1:"$(free_port)" > "$work/log" 2>&1 ||
+    --server north=127.0.0.1:"$north" --server south=127.0.0.1:"$south" > "$work/log" 2>&1 ||
     { cat "$work/log"; exit 1; }
 
 # A member in the background; its number is left in `member`.

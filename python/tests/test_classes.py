@@ -35,7 +35,9 @@ def test_two_classes_out_of_order(table, tmp_path):
         assert fitted.score(X, names) > 0.9
         # Every row is scaled to one length, so only the sign of the line is that of the score.
         line = X @ fitted.coef_[0] + fitted.intercept_[0]
-        assert np.array_equal(line > 0, scores > 0)
+        # Rows are kept in 24 bits: next to nothing, the sign may be either.
+        clear = np.abs(scores) > 1e-3
+        assert clear.mean() > 0.99 and np.array_equal((line > 0)[clear], (scores > 0)[clear])
 
 
 def test_scores_of_scikit_learn_on_classes_out_of_order(table):

@@ -33,7 +33,7 @@ def test_the_columns_that_matter_are_chosen(method, tmp_path):
 def test_nothing_is_chosen_where_nothing_is_stable():
     X, y = _table(rows=200)
     chosen = privet.PrivateFeatureSelector(
-        epsilon=0.1, delta=1e-6, size=2, method="distance", bounds=(-1, 1), target_bounds=(-2, 2)
+        epsilon=0.1, delta=1e-12, size=2, method="distance", bounds=(-1, 1), target_bounds=(-2, 2)
     ).fit(X, y)
     assert not chosen.get_support().any()
     assert chosen.certificate_.epsilon == 0.1

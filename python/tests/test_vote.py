@@ -29,13 +29,14 @@ def _vote(estimator, **more):
 def test_public_rows_are_labelled_and_a_student_learns(estimator, tmp_path):
     X, y = _table()
     public, truth = _table(150, seed=1)
-    vote = _vote(estimator, settings={"cutoff": 20}, student=DecisionTreeClassifier(max_depth=3))
+    # At this budget too few rows are near the threshold for the run to end early.
+    vote = _vote(estimator, epsilon=400, settings={"cutoff": 20}, student=DecisionTreeClassifier(max_depth=3))
     vote.fit(X, y, public=public)
     answered = vote.label_codes_ >= 0
     assert answered.mean() > 0.5
     assert (vote.classes_[vote.label_codes_[answered]] == truth[answered]).mean() > 0.9
     assert vote.score(X, y) > 0.85
-    assert vote.certificate_.epsilon == 60.0
+    assert vote.certificate_.epsilon == 400.0
     path = tmp_path / "labels.json"
     vote.save(path)
     assert privet.verify(path).valid and privet.verify(vote).valid

@@ -7,7 +7,7 @@
 //! | ours | the product among parties, through shares | [`ours`] |
 //! | noise | Table 6.1, printed beside sound | [`noise`] |
 //!
-//! Lines are those of races, of `parties-PART`; a part that is there already is not measured again.
+//! Lines are those of races, of `parties-PART`; what is there already of a part, a set and a number of parties is not measured again.
 
 pub mod curves;
 pub mod noise;
@@ -149,13 +149,23 @@ pub fn run(
             "ridge" => suite.ridge_sets.iter().flatten().collect(),
             _ => Vec::new(),
         };
+        // One number of parties at a time, so that what is cut off loses no more than that.
+        let dealt_to = |dealt: &Dealt| {
+            let alone = |m: &u32| Dealt { parties: vec![*m], ..dealt.clone() };
+            dealt.parties.iter().map(alone).collect::<Vec<_>>()
+        };
+        let sets: Vec<Dealt> = sets.into_iter().flat_map(dealt_to).collect();
         let of = format!("parties-{part}");
-        let there = |dataset: Option<&str>| {
+        let there = |dealt: Option<&Dealt>| {
             past.lines.iter().any(|line| match line {
-                Line::Race(line) if line.race == of => {
-                    dataset.is_none()
-                        || line.measured.get("dataset").and_then(Value::as_str) == dataset
-                }
+                Line::Race(line) if line.race == of => dealt.is_none_or(|dealt| {
+                    line.measured.get("dataset") == Some(&Value::from(dealt.dataset.as_str()))
+                        && dealt
+                            .parties
+                            .iter()
+                            .map(|m| Some(Value::from(*m)))
+                            .any(|m| line.measured.get("parties") == m.as_ref())
+                }),
                 _ => false,
             })
         };
@@ -168,9 +178,10 @@ pub fn run(
             }
             continue;
         }
-        for dealt in sets {
-            if there(Some(&dealt.dataset)) {
-                watch.say(&format!("{part}: {} is there already", dealt.dataset));
+        for dealt in &sets {
+            if there(Some(dealt)) {
+                let (dataset, m) = (&dealt.dataset, &dealt.parties[0]);
+                watch.say(&format!("{part}: {dataset} among {m} parties is there already"));
                 continue;
             }
             let mut lines = Vec::new();
@@ -185,7 +196,10 @@ pub fn run(
             match done {
                 Ok(()) => {}
                 Err(error @ BenchError::Catalog(_)) => {
-                    outcome.missing.push(format!("{part}, {}: {error}", dealt.dataset));
+                    let missing = format!("{part}, {}: {error}", dealt.dataset);
+                    if !outcome.missing.contains(&missing) {
+                        outcome.missing.push(missing);
+                    }
                 }
                 Err(error) => return Err(error),
             }

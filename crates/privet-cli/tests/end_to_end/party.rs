@@ -3,11 +3,16 @@
 use crate::world::{SCHEMA, World, table};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 
-/// Ports that are free now.
-fn ports() -> [u16; 2] {
-    let held = [0, 1].map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
-    held.map(|port| port.local_addr().unwrap().port())
+/// A port of this process alone, below those that the system hands out, so that nobody else is given it meanwhile.
+fn port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let first = 10_000 + (std::process::id() % 200) as u16 * 100;
+    (0..100)
+        .map(|_| first + NEXT.fetch_add(1, Ordering::Relaxed) % 100)
+        .find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok())
+        .expect("a port that is free")
 }
 
 /// A world with three tables of 300, 500 and 700 rows.
@@ -24,7 +29,7 @@ fn world() -> World {
 
 /// Lays out the study; gives back where its servers will listen.
 fn init(world: &World, more: &str) -> [u16; 2] {
-    let [one, two] = ports();
+    let [one, two] = [port(), port()];
     world.ok(&format!(
         "party init study --schema schema.toml --epsilon 2 --party clinic=300 --party hospital=500 \
          --party ward=700 --server north=127.0.0.1:{one} --server south=127.0.0.1:{two} {more}"
@@ -107,7 +112,7 @@ fn three_organisations_train_one_model_and_two_processes_are_killed() {
 #[test]
 fn a_party_that_stays_away_ends_the_run_by_name() {
     let world = world();
-    let ports = init(&world, "--method ssp --loss squared --patience 3");
+    let ports = init(&world, "--method ssp --loss squared --patience 15");
     let servers = servers(&world, ports);
     let present = ["clinic", "ward"].map(|name| start(&world, &train(name)));
     for child in present {
@@ -118,7 +123,7 @@ fn a_party_that_stays_away_ends_the_run_by_name() {
     for child in servers {
         let (code, words) = ended(child);
         assert_eq!(code, 3, "{words}");
-        assert!(words.contains("waited 3 s for hospital, and is not opened"), "{words}");
+        assert!(words.contains("waited 15 s for hospital, and is not opened"), "{words}");
     }
     assert!(!world.path("clinic.json").exists());
     assert!(!world.path("study/north/state/opening-0000000").exists());

@@ -29,7 +29,7 @@ fn columns_are_chosen_verified_and_shown() {
 #[test]
 fn nothing_chosen_is_said_plainly() {
     let world = World::new();
-    let line = "select table.csv --schema schema.toml --size 2 --method distance --epsilon 0.01 --delta 1e-9";
+    let line = "select table.csv --schema schema.toml --size 2 --method distance --epsilon 0.01 --delta 1e-12";
     let shown = world.ok(&format!("{line} --out none.json"));
     assert!(shown.contains("nothing") && shown.contains("the budget is spent"), "{shown}");
     assert!(world.ok("inspect none.json").contains("nothing"), "inspect");

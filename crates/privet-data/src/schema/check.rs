@@ -10,8 +10,8 @@ use std::collections::HashSet;
 pub const RADIUS: Range = Range::from("radius", 1e-6, 1e6);
 /// Limits on the number of hashed columns.
 pub const HASH_BUCKETS: Range = Range::from("hash_buckets", 1.0, 1_048_577.0);
-/// Limits on a sparse file's number of features.
-pub const FEATURES: Range = Range::from("features", 1.0, 16_777_217.0);
+/// Limits on a sparse file's number of features: with a constant column, no more than a schema may ask for.
+pub const FEATURES: Range = Range::from("features", 1.0, LARGEST_WIDTH as f64);
 /// Limits on the constant column's value.
 const BIAS: Range = Range::open("bias", 0.0, 1e6);
 /// Bounds must stay clear of overflow when one is subtracted from the other.

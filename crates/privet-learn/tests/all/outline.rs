@@ -17,7 +17,7 @@ fn task() -> Outline {
 
 fn planned(rows: u64, neighbours: Neighbours, unit: Option<(&str, u32)>) -> Plan<Outline> {
     let facts = FileFacts::by_name("t.csv".as_ref());
-    plan(&task().request(&facts, unit, rows, neighbours, (2.0, Some(1e-6))).unwrap()).unwrap()
+    plan(&task().request(&facts, unit, rows, neighbours, (2.0, Some(1e-10))).unwrap()).unwrap()
 }
 
 fn held(text: &str, unit: Option<(&str, u32)>) -> HeldKeys {

@@ -150,7 +150,7 @@ fn without_budget_nothing_is_learned() {
 /// Nothing chosen is a release like any other: written, read and verified, and it claims what it cost.
 #[test]
 fn nothing_chosen_is_released_and_charged() {
-    let asked = request("distance", &[], (2, 300), CLASSES, (0.1, 1e-6));
+    let asked = request("distance", &[], (2, 300), CLASSES, (0.1, 1e-12));
     let release = plan(&asked)
         .unwrap()
         .run(&table(300, CLASSES, 3), &mut SystemRandom::new().unwrap(), &AtomicBool::new(false))
@@ -160,7 +160,7 @@ fn nothing_chosen_is_released_and_charged() {
     let verdict = verify(&read);
     assert!(verdict.valid, "{:?}", verdict.checks);
     let claimed = verdict.guarantee.unwrap();
-    assert_eq!((claimed.epsilon, claimed.delta), (0.1, 1e-6));
+    assert_eq!((claimed.epsilon, claimed.delta), (0.1, 1e-12));
     assert!(verdict.notes.iter().any(|note| note.contains("spends the budget")));
     assert_eq!(read.artefact().columns, None);
 }

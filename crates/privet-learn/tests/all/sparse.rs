@@ -135,7 +135,7 @@ fn knowledge_is_transferred_through_public_rows() {
     let (data, public) = (table(4000, NUMBER, 10), table(300, NUMBER, 11));
     let norm = norm_bound(&public.features).to_string();
     let settings = [("columns", "4"), ("public_rows", "300"), ("public_norm", &norm)];
-    let asked = request("dpsl-kt", &settings, NUMBER, 4000, 50.0);
+    let asked = request("dpsl-kt", &settings, NUMBER, 4000, 400.0);
     let planned = plan(&asked).unwrap();
     let run = |plan: privet_learn::Plan| {
         let never = std::sync::atomic::AtomicBool::new(false);
@@ -145,7 +145,7 @@ fn knowledge_is_transferred_through_public_rows() {
     let others = [table(299, NUMBER, 11), table(300, NUMBER, 11)];
     assert!(planned.clone().with_public(&others[0].features).is_err());
     let short = [("columns", "4"), ("public_rows", "300"), ("public_norm", "1")];
-    let short = plan(&request("dpsl-kt", &short, NUMBER, 4000, 50.0)).unwrap();
+    let short = plan(&request("dpsl-kt", &short, NUMBER, 4000, 400.0)).unwrap();
     assert!(short.with_public(&others[1].features).is_err());
     let model =
         Model::from_release(run(planned.with_public(&public.features).unwrap()).unwrap()).unwrap();

@@ -154,13 +154,13 @@ fn sizes_are_chosen_from_public_facts_and_settle() {
 /// Facts of private rows are votes: no rows at all, one class, fewer rows than teachers.
 #[test]
 fn private_rows_cause_no_error() {
-    let all = table(200, 3);
-    let one_class: Vec<usize> = (0..200)
+    let all = table(400, 3);
+    let one_class: Vec<usize> = (0..400)
         .filter(|row| matches!(&all.target, privet_data::Target::Class { codes, .. } if codes[*row] == 1))
         .collect();
     let task = Vote { teachers: Some(20), ..Vote::on(20) };
     let request =
-        task.request(&schema(""), 200, Neighbours::AddRemove, (200.0, Some(1e-6))).unwrap();
+        task.request(&schema(""), 400, Neighbours::AddRemove, (200.0, Some(1e-6))).unwrap();
     let plan = plan(&request).unwrap().with_public(&public(20)).unwrap();
     for (rows, expected) in [(vec![], 0), (one_class, 1), (vec![5], 0)] {
         let found = labels(&plan, &all.select(&rows));

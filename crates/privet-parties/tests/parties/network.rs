@@ -12,15 +12,33 @@ use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
 
-/// Names with ports that are free now.
+/// A port of this process alone, below those that the system hands out, so that nobody else is given it meanwhile.
+fn port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let first = 10_000 + (std::process::id() % 200) as u16 * 100;
+    (0..100)
+        .map(|_| first + NEXT.fetch_add(1, Ordering::Relaxed) % 100)
+        .find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok())
+        .expect("a port that is free")
+}
+
+/// Names with ports that are free.
 fn free(mut names: Names) -> Names {
-    let held: Vec<_> =
-        names.servers.iter().map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-    for ((_, address), port) in names.servers.iter_mut().zip(&held) {
-        *address = port.local_addr().unwrap().to_string();
+    for (_, address) in &mut names.servers {
+        *address = format!("127.0.0.1:{}", port());
     }
     names
+}
+
+/// Waits until someone listens there.
+fn listening<'a>(addresses: impl IntoIterator<Item = &'a String>) {
+    for address in addresses {
+        let pause = |_: &u32| std::thread::sleep(std::time::Duration::from_millis(50));
+        let listens = |_| TcpStream::connect(address).is_ok();
+        assert!((0..600).inspect(pause).any(listens), "nobody listens at {address}");
+    }
 }
 
 fn serve(folder: &Path) -> std::thread::JoinHandle<Result<(), privet_parties::PartiesError>> {
@@ -41,7 +59,7 @@ fn three_parties_train_over_tls() {
     let servers: Vec<_> =
         names.servers.iter().map(|(name, _)| serve(&place.path().join(name))).collect();
     // Nonsense from anyone who is no member disturbs nobody.
-    std::thread::sleep(std::time::Duration::from_millis(100));
+    listening(names.servers.iter().map(|(_, address)| address));
     for (_, address) in &names.servers {
         let mut stranger = TcpStream::connect(address).unwrap();
         stranger.write_all(&[0xff; 200]).unwrap();
@@ -91,7 +109,7 @@ fn certificates_that_have_expired_or_are_of_others_are_refused() {
     assert!(other.contains("not the one that the agreement names"), "{other}");
     // A server whose certificate has expired: the party says whose. Its clock says that it is valid, so it asks.
     let server = serve(&old.join("server-0"));
-    std::thread::sleep(std::time::Duration::from_millis(100));
+    listening([&names.servers[0].1]);
     let agreement = old.join("hospital/agreement.json");
     let text = std::fs::read_to_string(&agreement).unwrap();
     let edited = text.replace("1000086400", "9000086400");
@@ -152,6 +170,8 @@ fn a_party_that_is_killed_in_the_last_round_has_its_result_when_it_comes_back() 
         authority::found(place.path(), made, &names, 30, Validity::days(1)).unwrap();
         let servers: Vec<_> =
             names.servers.iter().map(|(name, _)| serve(&place.path().join(name))).collect();
+        // A question that finds nobody would count too.
+        listening(names.servers.iter().map(|(_, address)| address));
         let folder = |name: &str| Folder::open(&place.path().join(name)).unwrap();
         let clinic = folder("clinic");
         {
