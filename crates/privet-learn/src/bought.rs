@@ -120,9 +120,6 @@ pub(crate) fn total(schema: &Schema, guarantee: &Guarantee) -> Option<String> {
         (paid.epsilon, paid.delta),
         (guarantee.epsilon, guarantee.delta),
     ]);
-    // For people: the sum is rounded up in its last bit, which nobody need read.
-    let told = |x: f64| format!("{x:.5e}").parse().unwrap_or(x);
-    let (epsilon, delta) = (told(epsilon), told(delta));
     Some(format!(
         "the schema's bounds were bought from the records by a private release: schema ε = {}, δ = {:e}; this \
          release ε = {}, δ = {:e}; together, of the same records, ε = {epsilon}, δ = {delta:e}",
