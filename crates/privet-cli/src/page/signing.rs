@@ -2,6 +2,7 @@
 //! attacker gains, what was released, and what is not covered. Made of the file alone, every text from it escaped.
 
 use super::svg::{self, escape, short};
+use super::unbroken::unbroken;
 use super::{POLICY, STYLE, lines};
 use crate::odds::{FALSE_RATES, best_guess, curve, true_rate};
 use crate::output::number;
@@ -74,7 +75,7 @@ pub fn page(released: &Loaded, verdict: &Verdict) -> String {
         "<h2>Signed off</h2>\n<p>Name, role: ______________________________</p>\n\
          <p>Date, signature: ______________________________</p>\n</main>\n</body>\n</html>\n",
     );
-    page
+    unbroken(&page)
 }
 
 /// What an attacker gains, as numbers and as a picture.
