@@ -1,8 +1,9 @@
-//! Numbers such as 1e-6 stay on one line: browsers break a line after a hyphen between letters and digits, and nobody
-//! should read "δ = 1e-" at the end of one. The text stays what it was, so that it can be copied.
+//! Numbers such as 1e-6 stay on one line, with what they are numbers of: browsers break a line after a hyphen between
+//! letters and digits, and nobody should read "δ = 1e-", or "δ =", at the end of one. The text stays what it was, so that
+//! it can be copied.
 
-/// Of a whole page, every number with an exponent below 0 in a span that is not broken; tags, styles, titles and
-/// pictures are left alone.
+/// Of a whole page, every number with an exponent below 0 in a span that is not broken, "δ = " before it included; tags,
+/// styles, titles and pictures are left alone.
 pub(super) fn unbroken(page: &str) -> String {
     const SKIPPED: [(&str, &str); 3] =
         [("<style", "</style>"), ("<title", "</title>"), ("<svg", "</svg>")];
@@ -44,6 +45,8 @@ fn marked(text: &str, into: &mut String) {
         if from < done || from == at || to == at + 2 || !alone(before) || !alone(bytes.get(to)) {
             continue;
         }
+        let named = ["ε = ", "δ = "].iter().find(|name| text[done..from].ends_with(**name));
+        let from = from - named.map_or(0, |name| name.len());
         into.push_str(&text[done..from]);
         into.push_str("<span class=\"unbroken\">");
         into.push_str(&text[from..to]);
@@ -62,11 +65,9 @@ mod tests {
         let span = |number: &str| format!("<span class=\"unbroken\">{number}</span>");
         let page = "<p title=\"1e-6\">δ = 1e-6, 2.5e-12; the-6, 7e-, a1e-6, 1e-6b, 1e6</p><svg><text>1e-9</text></svg>";
         let found = unbroken(page);
-        let expected = page.replacen("δ = 1e-6", &format!("δ = {}", span("1e-6")), 1).replacen(
-            "2.5e-12",
-            &span("2.5e-12"),
-            1,
-        );
+        let named = span("δ = 1e-6");
+        let expected =
+            page.replacen("δ = 1e-6", &named, 1).replacen("2.5e-12", &span("2.5e-12"), 1);
         assert_eq!(found, expected);
         for same in ["", "<p", "a < b", "<style>1e-6</style>", "<title>1e-6</title>", "1e", "ε"] {
             assert_eq!(unbroken(same), same);
