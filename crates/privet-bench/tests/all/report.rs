@@ -85,7 +85,7 @@ fn the_headline_comes_first_and_circumstances_last() {
     ];
     let text = page(&lines, Format::Markdown);
     let (first, _) = text.split_once("## ").unwrap();
-    assert!(first.contains("| 83.0 (gd) | 77.0 (diffprivlib) | 85.0 |"), "{first}");
+    assert!(first.contains("| **83.0 (gd)** | 77.0 (diffprivlib) | 85.0 |"), "{first}");
     let html = page(&lines, Format::Html);
     let at = |words: &str| html.find(words).unwrap_or_else(|| panic!("no {words} in {html}"));
     assert!(at("without privacy") < at("<h2") && at("<h2") < at("Circumstances"), "{html}");

@@ -300,7 +300,7 @@ fn a_table_of_codes_dates_and_many_labels_is_declared_in_few_lines() {
     world.write("visits.toml", schema);
     world.ok("schema check visits.toml visits.csv");
     world.ok("train visits.csv --schema visits.toml --epsilon 5 --method gd --out model.json");
-    let told = world.ok("inspect model.json");
+    let told = world.ok("inspect model.json --json");
     for name in ["labs", "drugs", "kind=2", "seen.month", "seen.weekday=", "seen.hour"] {
         assert!(told.contains(name), "no {name} in {told}");
     }
