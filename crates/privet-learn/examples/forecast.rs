@@ -38,7 +38,7 @@ fn main() {
                 for &signal in &numbers(signals) {
                     seed += 1;
                     let (rows, columns) = (rows as usize, columns as usize);
-                    let mixed = seed % 2 == 0;
+                    let mixed = seed.is_multiple_of(2);
                     let table = Made { rows, columns, classes, base, signal, mixed, seed }.table();
                     for method in methods.split(',') {
                         for &epsilon in &numbers(epsilons) {

@@ -109,11 +109,11 @@ impl Response {
 fn shrunk(seen: f64, noise_scale: f64, columns: usize) -> f64 {
     let made_of_nothing = noise_scale * (2.0 * columns as f64).sqrt();
     // Asks "above?", so that what is no number counts as none.
-    if !(seen > made_of_nothing) {
-        return 0.0;
+    if seen > made_of_nothing {
+        let beyond = ((seen - made_of_nothing) * (seen + made_of_nothing)).sqrt();
+        return ((seen + beyond) / 2.0 - CAUTION * noise_scale).max(0.0);
     }
-    let beyond = ((seen - made_of_nothing) * (seen + made_of_nothing)).sqrt();
-    ((seen + beyond) / 2.0 - CAUTION * noise_scale).max(0.0)
+    0.0
 }
 
 #[cfg(test)]
