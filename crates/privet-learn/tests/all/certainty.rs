@@ -111,8 +111,7 @@ fn bought_intervals_are_neither_too_wide_nor_too_narrow() {
     }
 }
 
-/// Where noise makes eigenvalues of its own, since many columns hardly vary, they are not taken for curvature: with a caution of one deviation
-/// 88 to 91 of 100 intervals of `amp` held here. Seeds are fixed.
+/// Where noise makes eigenvalues of its own, since many columns hardly vary, they are not taken for curvature. Seeds are fixed.
 #[test]
 fn bought_intervals_hold_where_many_columns_hardly_vary() {
     for made in generators(4000, 50) {
