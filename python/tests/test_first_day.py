@@ -91,6 +91,32 @@ def test_class_weights_are_declared_and_never_counted(table):
     assert one.certificate_.document["request"]["schema"]["target"]["weights"] == [1.0, 0.5]
 
 
+def test_fit_warns_of_nothing_that_rows_decide(recwarn):
+    """One class only, columns that never vary, cells beyond their bounds, next to no budget: a warning would tell of it."""
+    X, y = np.full((60, 3), 7.0), np.ones(60, dtype=int)
+    for epsilon in (0.01, 50):
+        privet.PrivateLogisticRegression(epsilon=epsilon, bounds=(-1, 1), classes=[0, 1]).fit(X, y)
+    assert [str(one.message) for one in recwarn] == []
+
+
+def test_pages_warn_of_transformers_that_are_fitted_on_private_rows():
+    page = (Path(__file__).parents[2] / "docs" / "python.md").read_text()
+    boxed = [line for line in page.splitlines() if line.startswith("> **Warning.**")]
+    assert any("StandardScaler" in line and "OneHotEncoder" in line for line in boxed) and "privet.Bounded" in page
+
+
+def test_intervals_of_weights_are_bought_on_request(table):
+    X, y = table
+    widths = []
+    for settings in ({}, {"intervals": "bought"}):
+        model = privet.PrivateLogisticRegression(
+            epsilon=8, bounds=(-1, 1), classes=[0, 1], method="centred-gd", settings=settings
+        ).fit(X, y)
+        widths.append(float(np.sum(model.coef_interval_[..., 1] - model.coef_interval_[..., 0])))
+        assert ("bought" in model.coef_interval_meaning_) == bool(settings)
+    assert widths[1] < widths[0]
+
+
 def test_bounds_that_can_be_read_two_ways_are_refused():
     X, y = np.random.default_rng(0).uniform(0, 1, (50, 2)), [0, 1] * 25
     with pytest.raises(ValueError, match="two ways"):

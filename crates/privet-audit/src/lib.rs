@@ -13,6 +13,7 @@
 //! | … for descriptions of tables | [`descriptions`] |
 //! | … for evaluations of models | [`evaluations`] |
 //! | … for tuned models | [`tunings`] |
+//! | … for outlines of tables, curvature for intervals | [`outlines`], [`curvatures`] |
 //! | … for all that a stream releases, taken together | [`streams`] |
 //! | … for choices of columns | [`selections`] |
 //! | … for labels by votes | [`votes`] |
@@ -41,6 +42,7 @@ pub mod cases;
 pub mod cells;
 pub mod claim;
 pub mod counts;
+pub mod curvatures;
 pub mod descriptions;
 mod error;
 pub mod evaluations;
@@ -50,6 +52,7 @@ pub mod membership;
 pub mod networks;
 pub mod normal;
 pub mod one_run;
+pub mod outlines;
 pub mod page;
 pub mod pairs;
 pub mod parties;

@@ -1,6 +1,7 @@
 //! The long audit: `docs/audit.md`.
 
 mod answers;
+mod bought;
 mod counts;
 mod descriptions;
 mod evaluations;
@@ -62,6 +63,7 @@ pub fn page(head: &str, runs: u64, seed: u64, tell: &dyn Fn(&str)) -> Result<Pag
     answers::answered(&mut page, &options, &progress)?;
     descriptions::descriptions(&mut page, &options, &progress)?;
     evaluations::evaluations(&mut page, &options, &progress)?;
+    bought::bought(&mut page, &options, &progress)?;
     selections::selections(&mut page, &options, &progress)?;
     votes::voted(&mut page, &options, &progress)?;
     ratings::completed(&mut page, &options, &progress)?;

@@ -4,7 +4,8 @@
 //! cargo run --release -p privet-learn --example forecast -- 2 gd,amp,output 300,3000 3,20 0.1,1 0.5,0.8 0.5,0.9 4
 //! ```
 //!
-//! Classes (1: a number), methods, rows, columns, ε, base rates, signals, runs, and `pure` for δ = 0. A line a cell: method, rows, columns,
+//! Classes (1: a number), methods, rows, columns, ε, base rates, signals, runs, then `pure` for δ = 0, and `seed=N` for tables of other seeds than those that
+//! constants were fitted on (1, 2, …). A line a cell: method, rows, columns,
 //! ε, base rate, signal, worth without privacy and with it (accuracy or R², the mean of the runs), share lost, and share
 //! predicted; last, for each method, in how many cells the two are within a factor of two of one another (or one below a twentieth and the other below
 //! a tenth), of those where the model without privacy gains two points or more.
@@ -27,16 +28,17 @@ fn main() {
     };
     let classes = numbers(classes)[0] as usize;
     let runs = numbers(runs)[0] as u64;
-    let pure = rest.first().is_some_and(|word| word == "pure");
+    let pure = rest.iter().any(|word| word == "pure");
+    let from = rest.iter().find_map(|word| word.strip_prefix("seed="));
     let mut found: Vec<(String, u32, u32)> = Vec::new();
-    let mut seed = 0;
+    let mut seed: u64 = from.map_or(0, |seed| seed.parse().expect("a number"));
     for &rows in &numbers(rows) {
         for &columns in &numbers(columns) {
             for &base in &numbers(bases) {
                 for &signal in &numbers(signals) {
                     seed += 1;
                     let (rows, columns) = (rows as usize, columns as usize);
-                    let mixed = seed % 2 == 0;
+                    let mixed = seed.is_multiple_of(2);
                     let table = Made { rows, columns, classes, base, signal, mixed, seed }.table();
                     for method in methods.split(',') {
                         for &epsilon in &numbers(epsilons) {

@@ -26,6 +26,9 @@
 //!    losses that how often the rows are read decides, and amp reads them some ten times instead of 80 to 300. What gd lacks there
 //!    is steps: from some 10⁵ of its time on it would have to take more than 300.
 //!
+//! `intervals = bought` goes to the learner that is chosen ([`crate::erm::curvature`]; `ssp` has its own for nothing), and then no model of few
+//! columns is, since nothing is known of its intervals.
+//!
 //! No table is looked at and nothing is tuned, so that the budget asked for is the whole price. Every
 //! parameter is a smooth function of the declared rows, the encoded columns, the classes and the
 //! budget, but for whole numbers of knots: a fifth more rows or columns moves none of them by more than three
@@ -44,6 +47,10 @@
 use crate::LearnError;
 use crate::allowance::Allowance;
 use crate::erm::Decision;
+use crate::erm::amp::Amp;
+use crate::erm::centred_gd::CentredGd;
+use crate::erm::curvature::{INTERVALS_SETTING, Intervals};
+use crate::erm::gd::Gd;
 use crate::erm::{gd, predicted};
 use crate::facts::Facts;
 use crate::method::{Method, MethodInfo, Scores};
@@ -64,11 +71,14 @@ pub const INFO: MethodInfo = MethodInfo {
               tune",
     source: "docs/learners.md",
     guarantee: "that of the method chosen",
-    settings: &[SettingInfo::words(
-        "scores",
-        "sum or best",
-        "sum: every score is a sum over columns, so that shape functions say all; best, unless given: what ranks best",
-    )],
+    settings: &[
+        SettingInfo::words(
+            "scores",
+            "sum or best",
+            "sum: every score is a sum over columns, so that shape functions say all; best, unless given: what ranks best",
+        ),
+        INTERVALS_SETTING,
+    ],
     scores: Scores::Separate,
     noised: "what the method chosen says",
     any_storage: false,
@@ -81,6 +91,9 @@ pub struct Auto {
     /// What scores are to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scores: Option<Scoring>,
+    /// Where intervals of the weights come from, for a learner that has that setting: bounds unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<Intervals>,
 }
 
 /// What the scores of a model are to be.
@@ -153,9 +166,9 @@ pub(crate) fn encoding(request: &Request) -> Schema {
     };
     let choice = Unfolding { hats, pair_hats, bias: CONSTANT, rows: Rows::Fill, whole: false };
     let filled = schema.unfolded(&choice);
-    let sum = Auto { scores: Some(Scoring::Sum) };
+    let sum = matches!(request.task.method, Method::Auto(Auto { scores: Some(Scoring::Sum), .. }));
     if !request.task.loss.needs_classes()
-        || request.task.method == Method::Auto(sum)
+        || sum
         || !centred_pays(request.rows, Encoding::new(&filled).width(), worth)
     {
         return filled;
@@ -177,13 +190,15 @@ fn few_passes(
     facts: &Facts,
     budget: &Allowance<'_>,
     calibration: Calibration,
+    intervals: Option<Intervals>,
     excess: Option<f64>,
 ) -> Option<Decision> {
     let (rows, columns, negligible) = LARGE;
     if facts.rows <= rows || facts.columns > columns || facts.problems > 1 || budget.is_pure() {
         return None;
     }
-    let quick = Method::Amp(Default::default()).plan(facts, budget, calibration).ok()?;
+    let quick = Method::Amp(Amp { intervals, ..Default::default() });
+    let quick = quick.plan(facts, budget, calibration).ok()?;
     quick.procedure.check(facts).ok()?;
     let lost = quick.procedure.predicted_excess(facts)?;
     (lost <= excess.map_or(negligible, |excess| excess.max(negligible))).then_some(quick)
@@ -206,12 +221,13 @@ pub(crate) fn plan(
     let worth = worth(facts.rows, budget.epsilon(), facts.relation(), classes);
     let pays = facts.whole && centred_pays(facts.rows, facts.columns, worth);
     let table = pays && facts.loss.needs_classes() && options.scores != Some(Scoring::Sum);
-    let centred = Method::CentredGd(Default::default());
+    let intervals = options.intervals;
+    let centred = Method::CentredGd(CentredGd { intervals, ..Default::default() });
     let first = match budget.is_pure() {
-        true => Method::Amp(Default::default()),
+        true => Method::Amp(Amp { intervals, ..Default::default() }),
         false if facts.image && gd::joint(facts) => centred,
         false if table => centred,
-        false => Method::Gd(Default::default()),
+        false => Method::Gd(Gd { intervals, ..Default::default() }),
     };
     let dense = first.plan(facts, budget, calibration)?;
     if matches!(facts.loss, Loss::Squared { .. }) {
@@ -220,11 +236,13 @@ pub(crate) fn plan(
     let excess = dense.procedure.predicted_excess(facts);
     let hopeless = excess.is_some_and(|excess| predicted::hopeless(facts, excess));
     let alone = facts.widening == 1.0;
-    if alone && let Some(quick) = few_passes(facts, budget, calibration, excess) {
+    if alone && let Some(quick) = few_passes(facts, budget, calibration, intervals, excess) {
         return Ok(quick);
     }
-    // For numbers a model of few columns does worse than the mean; and choices are not made among parties.
-    if alone && facts.loss.needs_classes() && (wide(facts) || hopeless) {
+    // For numbers a model of few columns does worse than the mean; choices are not made among parties; and of chosen columns no
+    // intervals are known.
+    let sure = intervals == Some(Intervals::Bought);
+    if alone && !sure && facts.loss.needs_classes() && (wide(facts) || hopeless) {
         let sparse = Method::FrankWolfe(Default::default());
         return sparse.plan(facts, budget, calibration).or(Ok(dense));
     }

@@ -116,15 +116,23 @@ fn people(schema: &Schema) -> (Option<String>, bool) {
 /// What the schema cost, what this release costs, and both together.
 pub(crate) fn total(schema: &Schema, guarantee: &Guarantee) -> Option<String> {
     let paid = schema.origin()?.paid.as_ref()?;
-    let (epsilon, delta) = account::compose::basic(&[
-        (paid.epsilon, paid.delta),
-        (guarantee.epsilon, guarantee.delta),
-    ]);
+    let epsilon = written(paid.epsilon, guarantee.epsilon);
+    let delta = written(paid.delta, guarantee.delta).min(1.0);
     Some(format!(
         "the schema's bounds were bought from the records by a private release: schema ε = {}, δ = {:e}; this \
          release ε = {}, δ = {:e}; together, of the same records, ε = {epsilon}, δ = {delta:e}",
         paid.epsilon, paid.delta, guarantee.epsilon, guarantee.delta
     ))
+}
+
+/// A sum as it is written: the nearest number of twelve digits, or the next one where that would be less than the sum by more
+/// than rounding in `f64` does.
+fn written(a: f64, b: f64) -> f64 {
+    let sum = a + b;
+    let digits = |x: f64| format!("{x:.11e}").parse().unwrap_or(x);
+    let near = digits(sum);
+    let rounding = 4.0 * f64::EPSILON;
+    if near >= sum * (1.0 - rounding) { near } else { digits(sum * (1.0 + 1e-11)) }
 }
 
 /// What a release cost, as a schema that is made of it states it; refused where its claim does not hold.
@@ -229,5 +237,26 @@ fn narrow(column: &mut ColumnDraft, kind: &Kind, margin: f64) -> bool {
             false
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_is_written_in_few_digits_and_never_too_small() {
+        assert_eq!((written(60.0, 5.0), written(6.25e-6, 6.25e-6)), (65.0, 1.25e-5));
+        assert_eq!(written(0.1, 0.2), 0.3);
+        for (a, b) in [(1.0, 1e-13), (0.7, 0.1), (1.0 / 3.0, 2.0 / 7.0), (1e-9, 1e-17), (0.0, 5.0)]
+        {
+            let sum = written(a, b);
+            let rounded = a + b;
+            assert!(
+                sum >= rounded * (1.0 - 4.0 * f64::EPSILON) && sum <= rounded * (1.0 + 2e-11),
+                "{a} {b}"
+            );
+        }
+        assert!(written(1.0, 1e-13) > 1.0 + 1e-13);
     }
 }

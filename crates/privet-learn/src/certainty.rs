@@ -10,7 +10,7 @@
 //! | `ssp` | from the noised moments ([`crate::erm::ssp`]) | estimated, to first order |
 //! | `gd`, `sgd`, `centred-gd` | gain of the schedule times that of a step ([`crate::erm`]) | a bound to first order: proved where the loss is a square, not where its curvature changes on the way |
 //! | `amp`, `objective`, `linear` | ‖b‖/λ and the output noise | a bound, proved, mostly a wide one: what would narrow it is the curvature, which is private |
-//! | `gd`, `amp` with `intervals = bought` | from the curvature, which was bought ([`crate::erm::curvature`]) | estimated, to first order |
+//! | `gd`, `centred-gd`, `amp` with `intervals = bought` | from the curvature, which was bought ([`crate::erm::curvature`]) | estimated, to first order |
 //! | others | – | not known |
 //!
 //! Tested by simulation in `tests/all/certainty.rs`.
@@ -123,10 +123,7 @@ fn in_words(surety: Option<Surety>, bought: bool, chosen: bool) -> String {
         Some(Surety::Estimated) => format!(
             "{lies} about 95 of 100 releases, estimated to first order from {}.{SAMPLING}",
             match bought {
-                true => {
-                    "the noised curvature, which was bought (fewer, by simulation 85 to 90, with dozens of columns that \
-                     hardly vary)"
-                }
+                true => "the noised curvature, which was bought (more where the noise hides it)",
                 false => "the noised moments",
             }
         ),

@@ -182,6 +182,7 @@ impl Method {
     pub(crate) fn buys_intervals(&self) -> bool {
         let asked = match self {
             Self::Gd(options) => options.intervals,
+            Self::CentredGd(options) => options.intervals,
             Self::Amp(options) => options.intervals,
             _ => None,
         };

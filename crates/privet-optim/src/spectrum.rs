@@ -110,6 +110,34 @@ impl Spectrum {
         self.combination(&coordinates)
     }
 
+    /// Q·h(Λ)·Qᵀ, row-major.
+    pub fn filtered_matrix(&self, filter: impl Fn(f64) -> f64) -> Vec<f64> {
+        let (q, columns) = (&self.vectors, self.values.len());
+        let own: Vec<f64> = self.values.iter().map(|value| filter(*value)).collect();
+        let scaled = Mat::from_fn(columns, columns, |i, j| q[(i, j)] * own[j]);
+        let product = &scaled * q.transpose();
+        (0..columns * columns).map(|place| product[(place / columns, place % columns)]).collect()
+    }
+
+    /// √(Σₛ ‖D^½·Q·cₛ(Λ)·Qᵀeⱼ‖²) for each j, D a diagonal of weights and cₛ(λ) entry s of what is given for an eigenvalue λ.
+    pub fn weighed_lengths(
+        &self,
+        weights: &[f64],
+        responses: impl Fn(f64) -> Vec<f64>,
+    ) -> Vec<f64> {
+        let (q, columns) = (&self.vectors, self.values.len());
+        let each: Vec<Vec<f64>> = self.values.iter().map(|value| responses(*value)).collect();
+        let steps = each.iter().map(Vec::len).min().unwrap_or(0);
+        let each = Mat::from_fn(steps, columns, |s, i| each[i][s]);
+        let weight = |j: usize| weights.get(j).copied().unwrap_or(1.0);
+        let weighed = Mat::from_fn(columns, columns, |j, i| weight(j) * q[(j, i)]);
+        let (products, between) = (each.transpose() * &each, q.transpose() * &weighed);
+        let together = Mat::from_fn(columns, columns, |i, k| products[(i, k)] * between[(i, k)]);
+        let left = q * &together;
+        let square = |j: usize| (0..columns).map(|i| left[(j, i)] * q[(j, i)]).sum::<f64>();
+        (0..columns).map(|j| square(j).max(0.0).sqrt()).collect()
+    }
+
     /// ‖Q·h(Λ)·Qᵀeⱼ‖₂ for each j.
     pub fn filtered_lengths(&self, filter: impl Fn(f64) -> f64) -> Vec<f64> {
         let mut squares = vec![0.0; self.values.len()];

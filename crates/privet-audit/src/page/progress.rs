@@ -35,6 +35,7 @@ impl<'a> Progress<'a> {
             + super::answers::subjects()?.len()
             + super::descriptions::rows()?
             + super::evaluations::rows()?
+            + super::bought::rows()?
             + selections::subjects()?.len()
             + super::ratings::subjects()?.len()
             + super::votes::subjects()?.len()

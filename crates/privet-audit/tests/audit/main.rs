@@ -5,6 +5,7 @@
 
 mod accounting;
 mod answers;
+mod bought;
 mod cells;
 mod counts;
 mod descriptions;

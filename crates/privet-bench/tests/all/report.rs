@@ -72,6 +72,28 @@ fn a_peer_is_named_with_its_version_and_its_promise() {
     assert!(!alone.contains("Peers"), "{alone}");
 }
 
+/// What the reader came for comes first: ours, the best peer, no privacy. Machine and circumstances come last, folded on the page.
+#[test]
+fn the_headline_comes_first_and_circumstances_last() {
+    let place = |method: &str, epsilon| cell("adult", method, method, Calibration::Sound, epsilon);
+    let lines = [
+        head("mine"),
+        Line::Run(run(place("diffprivlib", Some(1.0)), 0, 77.0)),
+        Line::Run(run(place("amp", Some(1.0)), 0, 80.0)),
+        Line::Run(run(place("gd", Some(1.0)), 0, 83.0)),
+        Line::Run(run(place("non-private", None), 0, 85.0)),
+    ];
+    let text = page(&lines, Format::Markdown);
+    let (first, _) = text.split_once("## ").unwrap();
+    assert!(first.contains("| **83.0 (gd)** | 77.0 (diffprivlib) | 85.0 |"), "{first}");
+    let html = page(&lines, Format::Html);
+    let at = |words: &str| html.find(words).unwrap_or_else(|| panic!("no {words} in {html}"));
+    assert!(at("without privacy") < at("<h2") && at("<h2") < at("Circumstances"), "{html}");
+    let end = &html[at("How these numbers came about")..];
+    assert!(end.find("<details") < end.find("Circumstances") && end.contains("<details"), "folded");
+    assert!(!end.contains("<h2"), "the end of the page");
+}
+
 #[test]
 fn the_best_point_counts_and_screening_does_not() {
     let at = |point: &str, scores: &[f64], stage: Stage| -> Vec<Run> {

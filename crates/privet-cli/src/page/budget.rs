@@ -56,7 +56,7 @@ pub fn page(books: &Books) -> String {
          out, as far as certificates exist. It cannot find releases that were made without this ledger.</p>\n\
          </main>\n</body>\n</html>\n",
     );
-    page
+    super::unbroken::unbroken(&page)
 }
 
 fn data_set(books: &Books, name: &str, account: &Account, page: &mut String) {

@@ -8,6 +8,7 @@ pub(crate) mod budget;
 mod plot;
 pub(crate) mod signing;
 mod svg;
+mod unbroken;
 
 use crate::verbs::inspect;
 use plot::Said;
@@ -70,7 +71,7 @@ pub fn page(model: &Model, verdict: &Verdict) -> String {
         );
     }
     page.push_str("</main>\n</body>\n</html>\n");
-    page
+    unbroken::unbroken(&page)
 }
 
 /// What it is and what it can reveal, before anything else.

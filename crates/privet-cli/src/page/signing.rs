@@ -2,6 +2,7 @@
 //! attacker gains, what was released, and what is not covered. Made of the file alone, every text from it escaped.
 
 use super::svg::{self, escape, short};
+use super::unbroken::unbroken;
 use super::{POLICY, STYLE, lines};
 use crate::odds::{FALSE_RATES, best_guess, curve, true_rate};
 use crate::output::number;
@@ -74,7 +75,7 @@ pub fn page(released: &Loaded, verdict: &Verdict) -> String {
         "<h2>Signed off</h2>\n<p>Name, role: ______________________________</p>\n\
          <p>Date, signature: ______________________________</p>\n</main>\n</body>\n</html>\n",
     );
-    page
+    unbroken(&page)
 }
 
 /// What an attacker gains, as numbers and as a picture.
@@ -115,8 +116,14 @@ fn drawn(pairs: &[(f64, f64)]) -> String {
     const HEIGHT: f64 = 240.0;
     const LEFT: f64 = 60.0;
     const BOTTOM: f64 = 204.0;
+    // What holds at an ε holds beyond it: a claim that is looser than the events' curve does not lift the line.
+    let mut least = 1.0_f64;
+    let falling = pairs.iter().map(|(epsilon, delta)| {
+        least = least.min(*delta);
+        (*epsilon, least)
+    });
     let shown: Vec<(f64, f64)> =
-        pairs.iter().filter(|(_, delta)| *delta > 1e-30).map(|(e, d)| (*e, d.log10())).collect();
+        falling.filter(|(_, delta)| *delta > 1e-30).map(|(e, d)| (e, d.log10())).collect();
     if shown.len() < 2 {
         return String::new();
     }
@@ -128,7 +135,7 @@ fn drawn(pairs: &[(f64, f64)]) -> String {
     for tick in up.ticks(6.0) {
         let y = up.at(tick);
         let _ = write!(picture, "<path class=\"rule\" d=\"M{LEFT} {y:.1}H{:.1}\"/>", WIDTH - 14.0);
-        let label = format!("1e{}", short(tick));
+        let label = if tick == 0.0 { "1".into() } else { format!("1e{}", short(tick)) };
         svg::text(&mut picture, (LEFT - 6.0, y + 4.0), "end", "", &label);
     }
     for tick in across.ticks(6.0) {
@@ -145,7 +152,7 @@ fn drawn(pairs: &[(f64, f64)]) -> String {
     }
     let _ = write!(picture, "<path class=\"line\" d=\"{path}\"/>");
     svg::text(&mut picture, (WIDTH - 14.0, BOTTOM + 32.0), "end", "name", "ε");
-    svg::text(&mut picture, (LEFT, 8.0 + 4.0), "start", "name", "δ");
+    svg::text(&mut picture, (LEFT - 40.0, 8.0 + 4.0), "start", "name", "δ");
     picture.push_str("</svg>");
     format!(
         "<figure>\n<figcaption>The same guarantee at other ε: it holds at every point (ε, δ) of the line.</figcaption>\n\
@@ -266,7 +273,7 @@ fn weights(certainty: &Certainty, classes: &[String], page: &mut String) {
             let _ = writeln!(page, "<h3>Positive speaks for {}</h3>", escape(speaks));
         }
         page.push_str(
-            "<div class=\"scrolled\"><table><thead><tr><th scope=\"col\">column</th><th scope=\"col\">weight</th>\
+            "<div class=\"scrolled numbers\"><table><thead><tr><th scope=\"col\">column</th><th scope=\"col\">weight</th>\
              <th scope=\"col\">from</th><th scope=\"col\">to</th><th scope=\"col\"></th></tr></thead><tbody>\n",
         );
         for one in row.iter().take(LISTED) {

@@ -18,6 +18,8 @@ const MEASURE: &str = "<script>addEventListener('load', () => { \
         one.getBoundingClientRect().right > innerWidth + 1).length); \
     say('loose', all('table').filter((one) => !one.closest('.scrolled') && \
         one.getBoundingClientRect().right > innerWidth + 1).length); \
+    say('whole', all('.unbroken').length); \
+    say('broken', all('.unbroken').filter((one) => one.getClientRects().length > 1).length); \
     say('cut', all('svg text').filter((one) => { const a = one.getBoundingClientRect(), \
         b = one.ownerSVGElement.getBoundingClientRect(); \
         return a.left < b.left - 1 || a.right > b.right + 1 || a.bottom > b.bottom + 1; }).length); \
@@ -62,6 +64,8 @@ fn the_page_to_sign_is_right_in_a_browser() {
             assert_eq!(get("wrong"), "0", "errors of the page, {at}");
             assert_eq!(get("wide"), "false", "the page scrolls sideways, {at}");
             assert_eq!((get("outside"), get("loose"), get("cut")), ("0", "0", "0"), "{at}");
+            assert_eq!(get("broken"), "0", "a number is broken at its hyphen, {at}");
+            assert!(name == "free" || get("whole") != "0", "{at}");
             assert_eq!(get("curves"), curves.to_string(), "{at}");
             assert_eq!(get("sections"), page.matches("<h2>").count().to_string(), "{at}");
             assert_eq!(get("tables"), page.matches("<table>").count().to_string(), "{at}");

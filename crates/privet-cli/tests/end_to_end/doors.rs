@@ -274,6 +274,62 @@ fn columns_that_are_not_listed_are_left_out_on_request() {
     assert!(world.ok("verify model.json").contains("VALID"));
 }
 
+/// Alike columns declared once, codes as categories, dates by their parts, and labels merged: one table with all of them.
+#[test]
+fn a_table_of_codes_dates_and_many_labels_is_declared_in_few_lines() {
+    let world = World::new();
+    let rows: String = (0..300)
+        .map(|row| {
+            let (month, day, hour) = (row % 12 + 1, row % 28 + 1, row % 24);
+            let again = ["<30", ">30", "NO"][row % 3];
+            format!(
+                "{};{};{};2021-{month:02}-{day:02} {hour:02}:15:00;{again}\n",
+                row % 9,
+                row % 7,
+                row % 3 + 1
+            )
+        })
+        .collect();
+    world.write("visits.csv", format!("labs;drugs;kind;seen;again\n{rows}"));
+    let schema = "bias = true\n[file]\nseparator = \";\"\n[clip]\nnorm = \"l2\"\nradius = 2.0\n[target]\ncolumn = \"again\"\n\
+        classes = [\"late\", \"soon\"]\nlabels = { soon = [\"<30\"] }\nothers = \"late\"\n\
+        [[columns]]\nnames = [\"labs\", \"drugs\"]\ntype = \"number\"\nbounds = [0, 10]\n\
+        [[columns]]\nname = \"kind\"\ntype = \"category\"\ncategories = [1, 2, 3]\n\
+        [[columns]]\nname = \"seen\"\ntype = \"date\"\nrange = [\"2021-01-01\", \"2021-12-31\"]\n\
+        parts = [\"year\", \"month\", \"weekday\", \"hour\"]\n";
+    world.write("visits.toml", schema);
+    world.ok("schema check visits.toml visits.csv");
+    world.ok("train visits.csv --schema visits.toml --epsilon 5 --method gd --out model.json");
+    let told = world.ok("inspect model.json --json");
+    for name in ["labs", "drugs", "kind=2", "seen.month", "seen.weekday=", "seen.hour"] {
+        assert!(told.contains(name), "no {name} in {told}");
+    }
+    let found = world.ok("predict model.json visits.csv");
+    assert!(found.lines().skip(1).all(|class| class == "late" || class == "soon"), "{found}");
+    // Without `others` a label that is not listed is refused; so is a date beyond its range, and neither is repeated.
+    world.write("strict.toml", schema.replace("others = \"late\"\n", ""));
+    world.refused(2, "schema check strict.toml visits.csv", &["again"]);
+    world.write("bad.csv", "labs;drugs;kind;seen;again\n1;2;4;yesterday;NO\n");
+    let ended = world.run("schema check visits.toml bad.csv");
+    assert!(ended.code == 2 && ended.stderr.contains("\"kind\""), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("\"seen") && !ended.stderr.contains("yesterday"),
+        "{}",
+        ended.stderr
+    );
+}
+
+/// Pages teach a plan before the comparison of all methods, and every file that the guide trains on exists by then.
+#[test]
+fn a_plan_is_taught_before_all_plans() {
+    for page in [include_str!("../../../../README.md"), include_str!("../../../../docs/guide.md")] {
+        let lines: Vec<&str> =
+            page.lines().filter(|line| line.starts_with("privet plan")).collect();
+        let all = lines.iter().position(|line| line.contains("--method all")).unwrap();
+        assert!(all > 0 && !lines[0].contains("--method"), "{lines:?}");
+    }
+}
+
 #[test]
 fn a_model_is_written_for_other_programs() {
     let world = World::new();

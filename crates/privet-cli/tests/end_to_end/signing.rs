@@ -52,6 +52,55 @@ fn one_page_says_what_is_signed() {
     assert!(world.ok("report model.json --html -").contains("NOT PRIVATE"));
 }
 
+/// The page is made of the file alone, and shows all public facts that decide: weights of classes, people and their cap.
+#[test]
+fn the_page_needs_the_file_alone_and_shows_what_was_declared() {
+    let world = World::new();
+    let lines: Vec<String> = world.read("table.csv").lines().map(String::from).collect();
+    let rows = lines[1..].iter().enumerate().map(|(row, line)| format!("p{},{line}\n", row / 2));
+    world.write("visits.csv", format!("who,{}\n{}", lines[0], rows.collect::<String>()));
+    let declared = SCHEMA
+        .replace("classes = [\"no\", \"yes\"]", "classes = [\"no\", \"yes\"]\nweights = [0.25, 1]")
+        .replace("[target]", "[unit]\ncolumn = \"who\"\nmax_records = 2\n[target]");
+    world.write("people.toml", declared);
+    world.ok("train visits.csv --schema people.toml --rows 400 --epsilon 5 --out model.json");
+    let alone = World::new();
+    for name in ["schema.toml", "table.csv"] {
+        std::fs::remove_file(alone.path(name)).unwrap();
+    }
+    alone.write("model.json", world.read("model.json"));
+    let page = alone.ok("report model.json --html -");
+    is_whole(&page);
+    for words in
+        ["weights: 0.25, 1", "unit who", "max_records: 2", "one user", "holds at every point"]
+    {
+        assert!(page.contains(words), "no {words} in {page}");
+    }
+    assert!(
+        page.contains("<svg") && page.contains("may be noise"),
+        "a curve, and weights with intervals"
+    );
+}
+
+/// Intervals that are bought are told as such, charged, and in the file's page; `auto` hands the wish on.
+#[test]
+fn intervals_are_bought_on_request() {
+    let world = World::new();
+    for (method, takes) in
+        [("amp", "amp"), ("gd", "gd"), ("centred-gd", "centred-gd"), ("auto", "gd")]
+    {
+        world.ok(&format!("{TRAIN} --method {method} --set intervals=bought"));
+        let model = world.json("model.json");
+        let settled = &model["certificate"]["request"]["method"];
+        assert!(settled.to_string().contains(takes), "{method}: {settled}");
+        assert!(world.ok("verify model.json").contains("VALID: ε = 5"));
+        let flat = world.ok("inspect model.json").split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains("which was bought"), "{method}: {flat}");
+        is_whole(&world.ok("report model.json --html -"));
+    }
+    world.refused(1, &format!("{TRAIN} --method gd --set intervals=bought --delta 0"), &["delta"]);
+}
+
 #[test]
 fn several_releases_add_up() {
     let world = World::new();

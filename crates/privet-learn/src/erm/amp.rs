@@ -168,7 +168,8 @@ fn purchase(
         }),
         (Some(Intervals::Bought), None) => {
             let slope = facts.shape.lipschitz;
-            Ok(Some(Purchase::planned(facts, (budget.epsilon(), budget.delta()), slope)?))
+            let asked = (budget.epsilon(), budget.delta());
+            Ok(Some(Purchase::planned(facts, asked, slope, facts.radius)?))
         }
         _ => Ok(None),
     }

@@ -44,21 +44,26 @@
 //! simulation on seven sets and 24 generated tables at ε from 0.1 to 3: against 300 steps at one rate, accuracy −0.1 to 0
 //! and ranking 0 to +0.2 points in the mean.
 //!
+//! - `intervals = bought` spends a share of μ² on the curvature of the centred rows at the end ([`super::curvature`]): one Gaussian event more. Its
+//!   intervals are given the mean, as the bounds are: what the noise in m does to weights is not in them.
 //! - δ = 0 is refused, as by [`super::gd`]. Rows in memory are kept there once more, sparse ones sparse; rows on disk or
 //!   on other machines are centred whenever they are read.
 //! - A released model keeps the mean beside its weights, and centres what it predicts for.
 //! - Tested by `tests/all/centred_gd.rs`.
 
 use super::Decision;
+use super::curvature::{self, INTERVALS_SETTING, Intervals, Purchase};
 use super::descent::{self, Descent, Schedule};
 use super::gd::{self, BALL};
 use super::predicted;
+use super::response::Response;
 use super::watch::StepWatch;
 use crate::allowance::Allowance;
 use crate::answers::{Answers, Here, Questions, SumNoise};
+use crate::certainty::{NORMAL, Surety, WeightLaws};
 use crate::facts::Facts;
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
-use crate::model::LinearWeights;
+use crate::model::{LinearWeights, Spread};
 use crate::request::{Calibration, RIDGE, STEPS};
 use crate::settings::{SettingInfo, Shown};
 use crate::support::Support;
@@ -101,6 +106,7 @@ pub const INFO: MethodInfo = MethodInfo {
         )
         .also("for more than two classes and the logistic loss"),
         RIDGE_SETTING.meaning("strength of λ/2·‖θ‖² beside the sum of losses; none unless given"),
+        INTERVALS_SETTING,
     ],
     scores: Scores::ClippedJoint,
     noised: "the sum of all rows, and the sum of all gradients at each step",
@@ -123,6 +129,9 @@ pub struct CentredGd {
     /// λ of the sum form; none unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ridge: Option<f64>,
+    /// Where intervals of the weights come from: bounds unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<Intervals>,
 }
 
 /// a of the rule.
@@ -199,7 +208,15 @@ pub(crate) fn plan(
     let of_step = facts.relation().shift(slope * above * together);
     let one = 1.0 / account::gaussian::mu(budget.epsilon(), budget.delta());
     let rows = facts.rows as f64;
-    let noise = of_step * one * facts.widening / (rows * (1.0 - share).sqrt());
+    let bought = match options.intervals {
+        Some(Intervals::Bought) => {
+            let asked = (budget.epsilon(), budget.delta());
+            Some(Purchase::planned(facts, asked, slope, curvature::centred_length(facts))?)
+        }
+        _ => None,
+    };
+    let left = if bought.is_some() { (1.0 - curvature::SHARE).sqrt() } else { 1.0 };
+    let noise = of_step * one * facts.widening / (rows * (1.0 - share).sqrt() * left);
     let (pace, short) = match facts.image {
         true => (gd::pace_to(facts, noise, (steps, gd::MOST), EXPECTED_NORM, shape(facts)), 1.0),
         // A ridge would mean another strength in each column.
@@ -217,6 +234,7 @@ pub(crate) fn plan(
     };
     let step_over_mean = of_step / of_mean * (share * f64::from(pace.steps) / (1.0 - share)).sqrt();
     let stages = |scale: f64| Centring {
+        bought: bought.clone(),
         mean: gaussian(of_mean, scale, facts.columns),
         step: gaussian(of_step, scale * step_over_mean, facts.columns * facts.problems as usize),
         slope,
@@ -244,6 +262,7 @@ pub(crate) fn plan(
             share: Some(share),
             slope: joint.then_some(slope),
             ridge: options.ridge,
+            intervals: options.intervals,
         }),
         arithmetic: Arithmetic::Finite,
         notes: vec![],
@@ -271,13 +290,19 @@ struct Centring {
     /// Between what entries of rows lie.
     ranges: Vec<(f64, f64)>,
     schedule: Schedule,
+    /// The curvature, where it is bought.
+    bought: Option<Purchase>,
 }
 
 impl Centring {
     fn event(&self) -> Result<Event, GateError> {
         let steps =
             Event::Repeat { count: self.schedule.steps, event: Box::new(self.step.event()?) };
-        Ok(Event::All(vec![self.mean.event()?, steps]))
+        let mut stages = vec![self.mean.event()?, steps];
+        if let Some(bought) = &self.bought {
+            stages.push(bought.event()?);
+        }
+        Ok(Event::All(stages))
     }
 
     /// What the walk begins from.
@@ -291,6 +316,7 @@ impl Centring {
             noise_scale: self.mean.noise_scale * self.widening,
             fastest: self.fastest,
             ranges: self.ranges.clone(),
+            curvature_noise: self.bought.as_ref().map(Purchase::noise_scale),
         }
     }
 
@@ -321,13 +347,14 @@ impl Procedure<super::Erm> for Centring {
     }
 
     fn settings(&self) -> Shown {
-        Shown::of([
+        let shown = Shown::of([
             ("ridge", self.schedule.ridge),
             ("sum_noise", self.mean.noise_scale),
             ("gradient_noise", self.step.noise_scale),
             ("slope", self.slope),
             ("steps", f64::from(self.schedule.steps)),
-        ])
+        ]);
+        shown.and("curvature_noise", self.bought.as_ref().map(Purchase::noise_scale))
     }
 
     fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
@@ -356,8 +383,18 @@ impl Procedure<super::Erm> for Centring {
         Some((0..facts.columns).map(|column| whole * (of(column) / self.fastest).sqrt()).collect())
     }
 
+    fn weight_laws(&self, facts: &Facts, found: &LinearWeights) -> Option<WeightLaws> {
+        if let (Some(_), Some(spread)) = (&self.bought, &found.spread) {
+            let each = spread.length.iter().map(|length| length * self.step.noise_scale);
+            let deviations = vec![each.collect()];
+            return Some(WeightLaws { deviations, beyond: NORMAL, surety: Surety::Estimated });
+        }
+        let deviations = vec![self.weight_noises(facts, found)?];
+        Some(WeightLaws { deviations, beyond: NORMAL, surety: Surety::FirstOrder })
+    }
+
     fn among_parties(&self) -> bool {
-        true
+        self.bought.is_none()
     }
 
     fn walk(&self) -> Option<serde_json::Value> {
@@ -383,12 +420,14 @@ impl Procedure<super::Erm> for Centring {
         let watch = StepWatch::new(monitor);
         let mut walk = session.begin::<Stages>()?;
         let noised = session.walk(&mut walk, |question, session| {
-            if !watch.step() {
-                return Err(LearnError::from(GateError::Unanswered));
-            }
-            let Question::Gradient { mean, theta } = question else {
-                let records = Here(vec![admit::records(table, &Labels::Same)?]);
-                return records.answer(&self.sum_of_rows(), &of_mean, session);
+            let (mean, theta, of_curvature) = match question {
+                Question::Sum if watch.step() => {
+                    let records = Here(vec![admit::records(table, &Labels::Same)?]);
+                    return records.answer(&self.sum_of_rows(), &of_mean, session);
+                }
+                Question::Gradient { mean, theta } if watch.step() => (mean, theta, false),
+                Question::Curvature { mean, theta } => (mean, theta, true),
+                _ => return Err(LearnError::from(GateError::Unanswered)),
             };
             let centre = Centre::new(mean, self.radius);
             let moved = match moved.get() {
@@ -408,6 +447,10 @@ impl Procedure<super::Erm> for Centring {
             let points: Vec<f64> =
                 theta.chunks(self.columns.max(1)).flat_map(|theta| centre.point(theta)).collect();
             let less = Less { units: centre.units(), bits: Centre::BITS };
+            if of_curvature {
+                let bought = self.bought.as_ref().ok_or(GateError::NotAsPlanned)?;
+                return bought.ask(&reaching, moved.as_ref(), (&points, Some(&less)), session);
+            }
             let questions = Questions { less: Some(less), ..gradient.at(&points) };
             here.answer(&questions, &of_step, session)
         });
@@ -431,6 +474,9 @@ struct Start {
     fastest: f64,
     /// Between what entries of rows lie; empty where no rates are to follow from it.
     ranges: Vec<(f64, f64)>,
+    /// On the curvature, where it is bought.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    curvature_noise: Option<f64>,
 }
 
 /// Both stages: the mean, once it is known, and the descent.
@@ -439,6 +485,9 @@ struct Stages {
     start: Start,
     mean: Option<Vec<f64>>,
     descent: Descent,
+    /// The weights, while their curvature is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    found: Option<Vec<f64>>,
 }
 
 /// What is asked.
@@ -448,6 +497,8 @@ enum Question {
     Sum,
     /// The gradient at θ over rows less this.
     Gradient { mean: Vec<f64>, theta: Vec<f64> },
+    /// The curvature there.
+    Curvature { mean: Vec<f64>, theta: Vec<f64> },
 }
 
 impl Walk for Stages {
@@ -458,7 +509,7 @@ impl Walk for Stages {
 
     fn begin(start: Start) -> Self {
         let descent = Descent::begin(start.descent);
-        Self { start, mean: None, descent }
+        Self { start, mean: None, descent, found: None }
     }
 
     fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Question, LinearWeights> {
@@ -475,8 +526,25 @@ impl Walk for Stages {
             (Some(_), answer) => answer,
         };
         let mean = self.mean.clone().unwrap_or_default();
+        if let Some(theta) = self.found.clone() {
+            let (Some(noised), Some(scale)) = (answer, self.start.curvature_noise) else {
+                return Next::Ask(Question::Curvature { mean, theta });
+            };
+            let rates = self.start.rates(&mean);
+            let response = Response::Descent { schedule: self.start.descent.schedule };
+            let length = response.lengths(&noised, self.start.columns, scale, &rates);
+            let spread = Some(Spread { along: Vec::new(), length });
+            self.found = None;
+            self.start.curvature_noise = None;
+            let found = LinearWeights::of(vec![theta]);
+            return Next::Release(LinearWeights { centre: Some(mean), spread, ..found });
+        }
         match self.descent.next(answer) {
             Next::Ask(theta) => Next::Ask(Question::Gradient { mean, theta }),
+            Next::Release(theta) if self.start.curvature_noise.is_some() => {
+                self.found = Some(theta.clone());
+                Next::Ask(Question::Curvature { mean, theta })
+            }
             Next::Release(theta) => {
                 let weights = theta.chunks(self.start.columns.max(1)).map(<[_]>::to_vec).collect();
                 Next::Release(LinearWeights { centre: Some(mean), ..LinearWeights::of(weights) })
@@ -550,6 +618,7 @@ mod tests {
             noise_scale: 1.0,
             fastest: 1.0,
             ranges: Vec::new(),
+            curvature_noise: None,
         }
     }
 
@@ -600,6 +669,25 @@ mod tests {
         let Next::Release(found) = walk.next(Some(vec![2.0; 6])) else { panic!("weights") };
         assert_eq!(found.weights, [[-1.0; 3], [-1.0; 3]]);
         assert_eq!(found.centre, Some(mean));
+        assert!(matches!(walk.next(None), Next::End));
+    }
+
+    #[test]
+    fn the_curvature_is_asked_for_last_and_spread_over_the_weights() {
+        let descent = descent::Start { coordinates: 3, ..start().descent };
+        let bought = Start { descent, curvature_noise: Some(0.1), ..start() };
+        let mut walk = Stages::begin(bought);
+        assert!(matches!(walk.next(None), Next::Ask(Question::Sum)));
+        assert!(matches!(walk.next(Some(vec![0.0; 3])), Next::Ask(Question::Gradient { .. })));
+        let asked = walk.next(Some(vec![2.0; 3]));
+        let Next::Ask(Question::Curvature { theta, .. }) = asked else { panic!("the curvature") };
+        assert_eq!(theta, [-1.0; 3]);
+        let text = serde_json::to_string(&walk).unwrap();
+        let mut walk: Stages = serde_json::from_str(&text).unwrap();
+        assert!(matches!(walk.next(None), Next::Ask(Question::Curvature { .. })));
+        let Next::Release(found) = walk.next(Some(vec![0.0; 9])) else { panic!("weights") };
+        // One step at a rate of ½, and no curvature.
+        assert_eq!(found.spread.unwrap().length, [0.5; 3]);
         assert!(matches!(walk.next(None), Next::End));
     }
 }

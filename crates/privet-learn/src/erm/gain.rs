@@ -56,6 +56,11 @@ impl Schedule {
 
     /// The same exactly, for a quadratic of this curvature of the sum form: η·√Σcₛ² with q in place of r.
     pub(crate) fn gain_at(&self, curvature: f64) -> f64 {
+        self.kept_at(curvature).iter().map(|kept| kept * kept).sum::<f64>().sqrt()
+    }
+
+    /// η·cₛ of each answer, the last one first.
+    pub(crate) fn kept_at(&self, curvature: f64) -> Vec<f64> {
         let steps = self.steps as usize;
         let averaged = self.averaged.clamp(1, self.steps.max(1)) as usize;
         let shrink = 1.0 / (1.0 + self.rate * self.ridge);
@@ -70,9 +75,14 @@ impl Schedule {
         }
         let kept = |later: usize| {
             let all: f64 = sums[later] - sums[later.saturating_sub(averaged)];
-            (all / averaged as f64).powi(2)
+            self.rate * all / averaged as f64
         };
-        self.rate * (1..=steps).map(kept).sum::<f64>().sqrt()
+        (1..=steps).map(kept).collect()
+    }
+
+    /// The largest curvature that the theorem covers, of the sum form.
+    pub(crate) fn stable_to(&self) -> f64 {
+        2.0 * (1.0 + self.momentum) / self.rate
     }
 
     /// Whether the theorem covers curvatures up to this one, of the sum form.

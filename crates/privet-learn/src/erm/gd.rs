@@ -65,8 +65,9 @@
 //! - Tested by `tests/all/descent.rs`.
 
 use super::Decision;
-use super::curvature::{self, INTERVALS_SETTING, Intervals, Measured, Purchase, Response};
+use super::curvature::{self, INTERVALS_SETTING, Intervals, Measured, Purchase};
 use super::descent::{Descent, Schedule, Start};
+use super::response::Response;
 use super::watch::StepWatch;
 use super::{calibrated, predicted};
 use crate::allowance::Allowance;
@@ -282,7 +283,8 @@ pub(crate) fn plan(
     let rows = facts.rows as f64;
     let bought = match options.intervals {
         Some(Intervals::Bought) => {
-            Some(Purchase::planned(facts, (budget.epsilon(), budget.delta()), slope(facts))?)
+            let asked = (budget.epsilon(), budget.delta());
+            Some(Purchase::planned(facts, asked, slope(facts), facts.radius)?)
         }
         _ => None,
     };
@@ -357,7 +359,9 @@ impl Descending {
         let watch = StepWatch::new(monitor);
         let mut walk = session.begin::<Measured>()?;
         let noised = session.walk(&mut walk, |asked, session| match asked {
-            curvature::Question::Curvature(theta) => bought.ask(facts, table, theta, session),
+            curvature::Question::Curvature(theta) => {
+                bought.ask(facts, table, (theta, None), session)
+            }
             curvature::Question::Gradient(theta) if watch.step() => {
                 answers.answer(&question.at(theta), &noise, session)
             }

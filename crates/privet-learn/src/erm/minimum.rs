@@ -1,9 +1,10 @@
 //! Learners that minimise: one linear problem after the other, each through its mechanism.
 
-use super::curvature::{self, Measured, Purchase, Response};
+use super::curvature::{self, Measured, Purchase};
 use super::part::Part;
 use super::predicted;
 use super::reach::{self, SOLVER_SHARE};
+use super::response::Response;
 use crate::certainty::{LAPLACE, NORMAL, Surety, WeightLaws};
 use crate::facts::Facts;
 use crate::model::LinearWeights;
@@ -330,7 +331,9 @@ impl Procedure<super::Erm> for Minimum {
                 curvature::Question::Fit => {
                     self.step.run(&self.penalty, facts, table, 0, session, monitor)
                 }
-                curvature::Question::Curvature(theta) => bought.ask(facts, table, theta, session),
+                curvature::Question::Curvature(theta) => {
+                    bought.ask(facts, table, (theta, None), session)
+                }
                 curvature::Question::Gradient(_) => Err(GateError::NotAsPlanned.into()),
             })?;
             return Ok(noised.ok_or(GateError::NotAsPlanned)?);

@@ -63,6 +63,7 @@ pub mod psgd_strong;
 pub mod public_norm;
 mod pursuit;
 mod reach;
+pub mod response;
 pub mod ridge;
 pub mod rotated;
 pub mod sample_aggregate;

@@ -113,7 +113,8 @@ fn what_is_not_covered_is_refused_in_words() {
         assert!(matches!(refused, LearnError::Setting(_)), "{setting} = {bad}: {refused}");
     }
     let settled = three().plan();
-    let Method::CentredGd(CentredGd { steps, share, slope, ridge }) = settled.request().task.method
+    let Method::CentredGd(CentredGd { steps, share, slope, ridge, .. }) =
+        settled.request().task.method
     else {
         panic!("another method")
     };

@@ -1,15 +1,13 @@
 //! Intervals of weights hold the weights without noise, as often as they say.
 
 use crate::common::Case;
-use crate::common::made::Made;
+use crate::common::covered::{covered, generators, minimiser, planned, table};
 use privet_core::Neighbours;
-use privet_data::{Dataset, read};
 use privet_dp::gate::seal;
-use privet_dp::noise::FixedSeed;
-use privet_learn::certainty::{Certainty, Surety};
+use privet_learn::certainty::Surety;
 use privet_learn::model::Model;
 use privet_learn::model::file::{Seal, from_json, to_json};
-use privet_learn::{LearnError, Plan, verify};
+use privet_learn::{LearnError, verify};
 use privet_optim::loss::Loss;
 use serde_json::{Value, json};
 
@@ -18,37 +16,10 @@ const ROWS: u64 = 600;
 const MANY: u64 = 4000;
 const RUNS: u64 = 300;
 
-/// Of how many intervals over many releases of one table the weight without noise is in: as given, or the mean over all releases,
-/// which it is to first order and up to what few releases tell.
-fn covered(case: &Case, seed: u64, without: Option<Vec<f64>>) -> (f64, Surety) {
-    covered_by(&case.plan(), &case.data(seed), seed, without)
-}
-
-/// The same of any plan and table.
-fn covered_by(plan: &Plan, data: &Dataset, seed: u64, without: Option<Vec<f64>>) -> (f64, Surety) {
-    let released = |run: u64| {
-        let stop = std::sync::atomic::AtomicBool::new(false);
-        let release = plan.run(data, &mut FixedSeed::new(1000 * seed + run), &stop).unwrap();
-        Model::from_release(release).unwrap()
-    };
-    let models: Vec<Model> = (0..RUNS).map(released).collect();
-    let columns = models[0].weights().weights[0].len();
-    let mean = |column: usize| {
-        models.iter().map(|model| model.weights().weights[0][column]).sum::<f64>() / RUNS as f64
-    };
-    let means: Vec<f64> = without.unwrap_or_else(|| (0..columns).map(mean).collect());
-    let mut held = 0;
-    let mut surety = Surety::Bound;
-    for model in &models {
-        let certainty = model.certainty();
-        surety = certainty.surety.unwrap();
-        for one in &certainty.weights[0] {
-            let (low, high) = (one.low.unwrap(), one.high.unwrap());
-            assert!(low <= one.weight && one.weight <= high);
-            held += u32::from((low..=high).contains(&means[one.column]));
-        }
-    }
-    (f64::from(held) / (RUNS as f64 * columns as f64), surety)
+/// Of how many intervals over many releases of one table the weight without noise is in.
+fn held(case: &Case, seed: u64, without: Option<Vec<f64>>) -> (f64, Surety) {
+    let found = covered(&case.plan(), &case.data(seed), seed, RUNS, without);
+    (found.share, found.surety)
 }
 
 /// Seeds are fixed: it fails always or never. Three generators (tables of other seeds and labels), 900 weights each.
@@ -74,7 +45,7 @@ fn intervals_hold_the_weights_without_noise() {
         ] {
             let case = Case::of(method).loss(loss).classes(classes).rows(ROWS);
             let case = case.neighbours(neighbours).budget(2.0, 1e-6);
-            let (share, found) = covered(&case, seed, None);
+            let (share, found) = held(&case, seed, None);
             assert_eq!(found, surety, "{method}");
             // A mean of 300 is itself off by 6 % of a deviation: it takes no more than half a point away.
             let (least, most) = match surety {
@@ -103,9 +74,9 @@ fn intervals_of_minimisers_hold_the_minimiser() {
             let plain = Case::of("non-private").rows(rows).set("ridge", &ridge);
             let data = case.data(seed);
             let without = plain.seeded(&data).weights().weights[0].clone();
-            let (share, surety) = covered(&case, seed, Some(without));
+            let (share, surety) = held(&case, seed, Some(without));
             let (expected, range) = match bought {
-                true => (Surety::Estimated, 0.93..=0.995),
+                true => (Surety::Estimated, 0.93..=1.0),
                 false => (Surety::Bound, 0.95..=1.0),
             };
             assert_eq!(surety, expected, "{method}");
@@ -114,33 +85,55 @@ fn intervals_of_minimisers_hold_the_minimiser() {
     }
 }
 
-/// What is bought is neither too wide nor too narrow, on three generators. Seeds are fixed.
+/// What is bought holds, and is narrower than what costs nothing, on three generators. Seeds are fixed.
 #[test]
 fn bought_intervals_are_neither_too_wide_nor_too_narrow() {
-    for (seed, base, signal, mixed) in
-        [(1, 0.5, 0.6, false), (2, 0.5, 0.8, true), (3, 0.7, 0.7, false)]
-    {
-        let made = Made { rows: 4000, columns: 4, classes: 2, base, signal, mixed, seed };
-        let (train, _) = made.csv(0);
-        let data = read::csv_bytes(train.as_bytes(), &made.schema().linear()).unwrap();
-        for (method, epsilon) in [("amp", 2.0), ("gd", 2.0), ("amp", 8.0), ("gd", 8.0)] {
-            let case =
-                Case::of(method).schema(made.schema().linear()).rows(4000).budget(epsilon, 1e-6);
-            let free = case.plan();
-            let plan = case.set("intervals", "bought").plan();
-            let (share, surety) = covered_by(&plan, &data, seed, None);
-            assert_eq!(surety, Surety::Estimated);
-            assert!((0.93..=0.995).contains(&share), "{method}, seed {seed}, {epsilon}: {share}");
-            let width = |all: &Certainty| {
-                let widths = all.weights[0].iter().map(|one| one.high.unwrap() - one.low.unwrap());
-                widths.sum::<f64>()
-            };
-            let of = |plan: &Plan| {
-                let stop = std::sync::atomic::AtomicBool::new(false);
-                let release = plan.run(&data, &mut FixedSeed::new(seed), &stop).unwrap();
-                width(&Model::from_release(release).unwrap().certainty())
-            };
-            assert!(of(&plan) < of(&free), "what is bought is narrower: {method} {seed} {epsilon}");
+    for made in generators(4000, 4) {
+        let data = table(&made, false);
+        for (method, epsilon) in [
+            ("amp", 2.0),
+            ("gd", 2.0),
+            ("centred-gd", 2.0),
+            ("amp", 8.0),
+            ("gd", 8.0),
+            ("centred-gd", 8.0),
+        ] {
+            let plan = planned(&made, method, epsilon, true);
+            let without = minimiser(&made, &plan, &data);
+            let found = covered(&plan, &data, made.seed, RUNS / 3, without);
+            assert_eq!(found.surety, Surety::Estimated);
+            assert!(found.share >= 0.93, "{method}, {epsilon}: {found:?}");
+            let free = planned(&made, method, epsilon, false);
+            let free = covered(&free, &data, made.seed, 3, None);
+            let most = if epsilon < 8.0 { 0.8 } else { 0.6 };
+            assert!(found.width < most * free.width, "{method} {epsilon}: {found:?} {free:?}");
+        }
+    }
+}
+
+/// Where noise makes eigenvalues of its own, since many columns hardly vary, they are not taken for curvature. Seeds are fixed.
+#[test]
+fn bought_intervals_hold_where_many_columns_hardly_vary() {
+    for made in generators(4000, 50) {
+        let data = table(&made, true);
+        for method in ["amp", "gd", "centred-gd"] {
+            let plan = planned(&made, method, 8.0, true);
+            let without = minimiser(&made, &plan, &data);
+            let found = covered(&plan, &data, made.seed, 30, without);
+            assert!(found.share >= 0.93, "{method}: {found:?}");
+        }
+    }
+}
+
+/// Of few rows under much noise the curvature is nothing but noise, and intervals are those of none at all.
+#[test]
+fn of_few_rows_what_is_bought_says_nothing_and_is_still_a_release() {
+    for method in ["gd", "centred-gd", "amp"] {
+        let case = Case::of(method).rows(60).budget(0.05, 1e-6).set("intervals", "bought");
+        for seed in 1..6 {
+            let found = case.verified(&case.data(seed)).certainty();
+            let margins = found.weights[0].iter().map(|one| one.high.unwrap() - one.weight);
+            assert!(margins.into_iter().all(|margin| margin > 0.0 && margin.is_finite()));
         }
     }
 }
@@ -148,7 +141,7 @@ fn bought_intervals_are_neither_too_wide_nor_too_narrow() {
 /// What is bought is charged, verified, and offered where it is proved; and no other file carries numbers beside its weights.
 #[test]
 fn what_is_bought_is_charged_and_nothing_else_rides_along() {
-    for method in ["gd", "amp"] {
+    for method in ["gd", "centred-gd", "amp"] {
         for case in [Case::of(method), Case::of(method).neighbours(Neighbours::AddRemove)] {
             let case = case.rows(400).set("intervals", "bought");
             let model = case.verified(&case.data(4));

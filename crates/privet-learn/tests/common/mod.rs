@@ -2,6 +2,7 @@
 #![allow(dead_code, unused_imports, reason = "the battery uses a part of it")]
 
 mod case;
+pub mod covered;
 mod machines;
 pub mod made;
 mod tables;

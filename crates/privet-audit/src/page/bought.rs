@@ -1,0 +1,105 @@
+//! The tables of what is bought beside a model: schemas by outlines, intervals by curvature.
+
+use super::progress::{OTHER, Progress};
+use super::{Page, answer, by_mu, short};
+use crate::attack::{AttackOptions, Finding};
+use crate::{AuditError, curvatures, outlines};
+use privet_core::Budget;
+use std::fmt::Write as _;
+
+/// ε and δ of outlines whose texts others hold, and of texts that nobody else does: there ε is small, so that a leak is not taken for it.
+const OUTLINED: (f64, f64, (f64, f64)) = (4.0, 1e-5, (1.0, 0.4));
+/// ε of models whose curvature is bought, and δ: large, since the curvature gets a small share.
+const CURVED: (f64, f64) = (60.0, 1e-5);
+/// What is stated in place of ε, or of δ, where the claim is false.
+const SMALLER: f64 = 4.0;
+/// Runs that a claim of a quarter takes.
+const LEAST_RUNS: u64 = 6_000;
+
+/// Rows of both tables.
+pub(super) fn rows() -> Result<usize, AuditError> {
+    let (epsilon, delta, own) = OUTLINED;
+    let outlined = outlines::Subject::all(epsilon, delta, own)?.len();
+    Ok(outlined + curvatures::Subject::all(CURVED.0, CURVED.1)?.len())
+}
+
+/// A row's last cells.
+fn found(sound: &Finding, bold: &Finding) -> String {
+    let lower = sound.epsilon_lower;
+    format!("{lower:.3} | {} | {} | {}", by_mu(sound), answer(sound.refuted), answer(bold.refuted))
+}
+
+pub(super) fn bought(
+    page: &mut Page,
+    options: &AttackOptions,
+    progress: &Progress<'_>,
+) -> Result<(), AuditError> {
+    let options = AttackOptions { runs: options.runs.max(LEAST_RUNS), ..*options };
+    let _ = writeln!(
+        page.text,
+        "## Outlines of tables\n\nWhat `privet schema new --epsilon` asks: counts by texts that nobody listed. A unit's texts are others' as \
+         well, and move as many counts as is charged; or nobody else's, with a δ so large that they are seen to be let out. *At a quarter*: judged \
+         by the certificate for ε/4, and for δ/4 where texts are nobody else's, which is false.\n\n\
+         | neighbours | records a unit | texts | claimed (ε, δ) | ε at least | by μ | refuted | refuted at a quarter |\n\
+         |---|---|---|---|---|---|---|---|"
+    );
+    let (epsilon, delta, own) = OUTLINED;
+    for subject in outlines::Subject::all(epsilon, delta, own)? {
+        let outlines::Subject { budget, neighbours, max_records, alone } = subject;
+        let whose = if alone { "nobody else's" } else { "others' as well" };
+        let what = format!("{neighbours} {} {whose}", max_records.unwrap_or(1));
+        progress.step(OTHER, &format!("outlines, {what}"));
+        let less = match alone {
+            true => Budget::new(budget.epsilon(), budget.delta() / SMALLER)?,
+            false => Budget::new(budget.epsilon() / SMALLER, budget.delta())?,
+        };
+        let sound = outlines::audit(&subject, &options, &())?;
+        let bold = outlines::audit_against(&subject, less, &options, &())?;
+        page.expect(!sound.refuted, || format!("outlines, {what}: refuted"));
+        page.expect(bold.refuted, || format!("outlines, {what}: not refuted at a quarter"));
+        let _ = writeln!(
+            page.text,
+            "| {neighbours} | {} | {whose} | ({}, {}) | {} |",
+            max_records.map_or("1".into(), |most| format!("a user's {most}")),
+            short(budget.epsilon()),
+            short(budget.delta()),
+            found(&sound, &bold)
+        );
+    }
+    page.text.push('\n');
+    curved(page, &options, progress)
+}
+
+fn curved(
+    page: &mut Page,
+    options: &AttackOptions,
+    progress: &Progress<'_>,
+) -> Result<(), AuditError> {
+    let _ = writeln!(
+        page.text,
+        "## Curvature for intervals\n\nWhat `intervals = bought` adds to a model's file, judged by the claim of its own event: 4 % of μ² of a model \
+         at ε = {}. One column and squares, so that the noised curvature can be read off the file. Replacing a record moves it by 1/√2 of what is \
+         charged, adding one by all of it. *At a quarter*: judged by the event of a model at ε/4, which claims too little.\n\n\
+         | method | neighbours | ε of its event | ε at least | by μ | refuted | refuted at a quarter |\n|---|---|---|---|---|---|---|",
+        short(CURVED.0)
+    );
+    for subject in curvatures::Subject::all(CURVED.0, CURVED.1)? {
+        let curvatures::Subject { method, budget, neighbours } = subject;
+        progress.step(OTHER, &format!("curvature, {method} {neighbours}"));
+        let less = Budget::new(budget.epsilon() / SMALLER, budget.delta())?;
+        let sound = curvatures::audit(&subject, options, &())?;
+        let bold = curvatures::audit_against(&subject, less, options, &())?;
+        page.expect(!sound.refuted, || format!("curvature, {method} {neighbours}: refuted"));
+        page.expect(bold.refuted, || {
+            format!("curvature, {method} {neighbours}: not refuted at a quarter")
+        });
+        let _ = writeln!(
+            page.text,
+            "| `{method}` | {neighbours} | {:.3} | {} |",
+            sound.epsilon_claimed,
+            found(&sound, &bold)
+        );
+    }
+    page.text.push('\n');
+    Ok(())
+}

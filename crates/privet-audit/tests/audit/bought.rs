@@ -1,0 +1,39 @@
+//! What is bought beside a model: outlines of tables for schemas, curvature for intervals.
+//!
+//! The seeds are fixed. At a confidence of 1 − 10⁻¹⁰ another seed would refute one of the ten true claims with probability at most 10⁻⁹.
+
+use privet_audit::attack::AttackOptions;
+use privet_audit::{curvatures, outlines};
+use privet_core::Budget;
+
+const CONFIDENCE: f64 = 1.0 - 1e-10;
+
+/// Never refuted as claimed; refuted at half of the ε, or at a quarter of the δ where texts are nobody else's.
+#[test]
+fn outlines_are_as_private_as_claimed_and_hardly_more() {
+    let options = AttackOptions { runs: 8_000, confidence: CONFIDENCE, seed: 47 };
+    for subject in outlines::Subject::all(4.0, 1e-5, (1.0, 0.4)).unwrap() {
+        let sound = outlines::audit(&subject, &options, &()).unwrap();
+        assert!(!sound.refuted, "{subject:?}: {sound:?}");
+        let (epsilon, delta) = (subject.budget.epsilon(), subject.budget.delta());
+        let less = match subject.alone {
+            true => Budget::new(epsilon, delta / 4.0),
+            false => Budget::new(epsilon / 2.0, delta),
+        };
+        let bold = outlines::audit_against(&subject, less.unwrap(), &options, &()).unwrap();
+        assert!(bold.refuted, "{subject:?}: {bold:?}");
+    }
+}
+
+/// The same of curvature, judged by its own event: refuted by the event of a model at a quarter of the ε.
+#[test]
+fn curvature_is_as_private_as_its_event_claims_and_hardly_more() {
+    let options = AttackOptions { runs: 6_000, confidence: CONFIDENCE, seed: 53 };
+    for subject in curvatures::Subject::all(60.0, 1e-5).unwrap() {
+        let sound = curvatures::audit(&subject, &options, &()).unwrap();
+        assert!(!sound.refuted, "{subject:?}: {sound:?}");
+        let less = Budget::new(subject.budget.epsilon() / 4.0, subject.budget.delta()).unwrap();
+        let bold = curvatures::audit_against(&subject, less, &options, &()).unwrap();
+        assert!(bold.refuted, "{subject:?}: {bold:?}");
+    }
+}
