@@ -36,6 +36,7 @@
 pub mod accounting;
 pub mod answers;
 pub mod attack;
+mod audited;
 pub mod bits;
 pub mod cases;
 pub mod cells;
