@@ -6,9 +6,9 @@
 //! test. Others are near as well, and use up votes of their own.
 
 use crate::AuditError;
-use crate::attack::{self, AttackOptions, Finding};
-use crate::planned::{Planned, claimed};
-use crate::runs::Watch;
+use crate::attack::Finding;
+use crate::audited::{Judge, audited, plan_and_claim};
+use crate::planned::Planned;
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
 use privet_learn::transfer::neighbours::Nearby;
@@ -101,29 +101,12 @@ impl Subject {
     }
 }
 
-/// Audits answers.
-pub fn audit(
-    subject: &Subject,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    audit_against(subject, subject.budget, options, watch)
-}
+audited!(Subject);
 
-/// The same, judged by the certificate that they would have with another budget: with a smaller one that
-/// certificate is false, and an audit with power refutes it.
-pub fn audit_against(
-    subject: &Subject,
-    stated: Budget,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    let plan = subject.planned(subject.budget)?;
-    let claim = claimed(&subject.planned(stated)?)?;
-    let claim = claim.ok_or(AuditError::NothingClaimed { method: "neighbours" })?;
+fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+    let (plan, claim) = plan_and_claim(|budget| subject.planned(budget), subject.budget, stated)?;
     let schema = &plan.request().schema;
     let own = subject.own();
     let worlds = [subject.table(schema, own[0])?, subject.table(schema, own[1])?];
-    let target = Planned::on(&plan, worlds, subject.direction());
-    attack::audit(&target, &claim, options, watch)
+    judge(&Planned::on(&plan, worlds, subject.direction()), &claim)
 }

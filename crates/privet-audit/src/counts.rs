@@ -8,9 +8,9 @@
 pub use crate::sums::Subject;
 
 use crate::AuditError;
-use crate::attack::{AttackOptions, Finding};
-use crate::runs::Watch;
-use crate::sums::{OTHERS, SumsPair, audit_by};
+use crate::attack::Finding;
+use crate::audited::{Judge, audited, plan_and_claim};
+use crate::sums::{OTHERS, SumsPair};
 use privet_core::Budget;
 use privet_learn::look::count::{Count, Law};
 use privet_learn::{Plan, plan};
@@ -42,25 +42,11 @@ fn pair<'a>(subject: &Subject, plan: &'a Plan<Count>) -> Result<SumsPair<'a, Cou
     Ok(SumsPair::new(plan, worlds, exact))
 }
 
-/// Audits counts.
-pub fn audit(
-    subject: &Subject,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    audit_against(subject, subject.budget, options, watch)
-}
+audited!(Subject);
 
-/// The same, judged by the certificate that they would have with another budget: with a smaller one that
-/// certificate is false, and an audit with power refutes it.
-pub fn audit_against(
-    subject: &Subject,
-    stated: Budget,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    let plan = planned(subject, subject.budget)?;
-    audit_by(&pair(subject, &plan)?, &planned(subject, stated)?, options, watch)
+fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+    let (plan, claim) = plan_and_claim(|budget| planned(subject, budget), subject.budget, stated)?;
+    judge(&pair(subject, &plan)?, &claim)
 }
 
 #[cfg(test)]

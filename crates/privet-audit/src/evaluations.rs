@@ -6,9 +6,9 @@
 pub use crate::sums::Subject;
 
 use crate::AuditError;
-use crate::attack::{AttackOptions, Finding};
-use crate::runs::Watch;
-use crate::sums::{OTHERS, SumsPair, audit_by, exact_sums};
+use crate::attack::Finding;
+use crate::audited::{Judge, audited, plan_and_claim};
+use crate::sums::{OTHERS, SumsPair, exact_sums};
 use privet_core::Budget;
 use privet_data::{Dataset, Schema};
 use privet_dp::noise::FixedSeed;
@@ -67,25 +67,11 @@ fn pair<'a>(
     Ok(SumsPair::new(plan, worlds, exact))
 }
 
-/// Audits an evaluation.
-pub fn audit(
-    subject: &Subject,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    audit_against(subject, subject.budget, options, watch)
-}
+audited!(Subject);
 
-/// The same, judged by the certificate that it would have with another budget: with a smaller one that
-/// certificate is false, and an audit with power refutes it.
-pub fn audit_against(
-    subject: &Subject,
-    stated: Budget,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    let plan = planned(subject, subject.budget)?;
-    audit_by(&pair(subject, &plan)?, &planned(subject, stated)?, options, watch)
+fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+    let (plan, claim) = plan_and_claim(|budget| planned(subject, budget), subject.budget, stated)?;
+    judge(&pair(subject, &plan)?, &claim)
 }
 
 #[cfg(test)]

@@ -37,6 +37,7 @@
 pub mod accounting;
 pub mod answers;
 pub mod attack;
+mod audited;
 pub mod bits;
 pub mod cases;
 pub mod cells;

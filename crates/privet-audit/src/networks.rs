@@ -16,12 +16,13 @@
 //! depends on the noise before; tests of their sensitivity stand beside them.
 
 use crate::AuditError;
-use crate::attack::{self, AttackOptions, Finding};
+use crate::attack::Finding;
+use crate::audited::{Judge, audited, plan_and_claim};
 use crate::claim::CONFIDENCE;
 use crate::one_run::{CANARIES, OneRun, epsilon_lower};
 use crate::pairs::{self, Row};
-use crate::planned::{Planned, claimed};
-use crate::runs::{Target, Watch, World, scramble};
+use crate::planned::Planned;
+use crate::runs::{Target, World, scramble};
 use privet_core::{Budget, Neighbours};
 use privet_dp::noise::{FixedSeed, Source};
 use privet_learn::nonconvex::{ADAM_FLOOR, METHODS, Method, Network};
@@ -153,25 +154,11 @@ fn short(name: &str) -> Result<Method, AuditError> {
     Ok(few.into_iter().try_fold(method, one)?)
 }
 
-/// Audits a training.
-pub fn audit(
-    subject: &Subject,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    audit_against(subject, subject.budget, options, watch)
-}
+audited!(Subject);
 
-/// The same, judged by the certificate that it would have with another budget.
-pub fn audit_against(
-    subject: &Subject,
-    stated: Budget,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    let nothing = || AuditError::NothingClaimed { method: "network" };
-    let planned = subject.planned(subject.budget, 1, OTHERS + 1)?;
-    let claim = claimed(&subject.planned(stated, 1, OTHERS + 1)?)?.ok_or_else(nothing)?;
+fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+    let plan = |budget| subject.planned(budget, 1, OTHERS + 1);
+    let (planned, claim) = plan_and_claim(plan, subject.budget, stated)?;
     let schema = &planned.request().schema;
     let with = |last: Option<bool>| {
         let other = |row: u64| Row { axis: 0, value: -1.0, positive: row % 2 == 1 };
@@ -192,7 +179,7 @@ pub fn audit_against(
         method: &subject.method,
         planned: Planned::on(&planned, worlds, direction),
     };
-    attack::audit(&undone, &claim, options, watch)
+    judge(&undone, &claim)
 }
 
 /// A training whose released weights are taken back to the noised sums that they were made of, as far as can be.

@@ -12,6 +12,7 @@ mod progress;
 mod ratings;
 mod selections;
 mod streams;
+mod subjects;
 mod votes;
 
 use self::progress::{LEARNER, OTHER, Progress, SINGLE};
@@ -140,6 +141,7 @@ fn serde_word(kind: crate::statistic::Kind) -> &'static str {
         Kind::LikelihoodRatio => "likelihood ratio",
         Kind::Projection => "projection",
         Kind::Classifier => "classifier",
+        Kind::Frequencies => "frequencies",
     }
 }
 

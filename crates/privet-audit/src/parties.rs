@@ -5,9 +5,10 @@
 //! left to it are the shares that it was sent, and the openings of all servers.
 
 use crate::AuditError;
-use crate::attack::{self, AttackOptions, Finding};
+use crate::attack::Finding;
+use crate::audited::{Judge, audited};
 use crate::claim::Claim;
-use crate::runs::{Target, Watch, World};
+use crate::runs::{Target, World};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_dp::account::{Event, gaussian};
 use privet_dp::gate::GateError;
@@ -50,23 +51,10 @@ impl Subject {
     }
 }
 
-/// The audit.
-pub fn audit(
-    subject: &Subject,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    audit_against(subject, subject.budget, options, watch)
-}
+audited!(Subject);
 
-/// The same, judged by the certificate of another budget: with a smaller one it is false.
-pub fn audit_against(
-    subject: &Subject,
-    stated: Budget,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    attack::audit(&Coalition::new(subject)?, &Claim::stated_gaussian(stated), options, watch)
+fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+    judge(&Coalition::new(subject)?, &Claim::stated_gaussian(stated))
 }
 
 /// One round, as the coalition sees it.

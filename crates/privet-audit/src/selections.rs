@@ -8,9 +8,9 @@
 //! a record does: they are only asked not to be refuted.
 
 use crate::AuditError;
-use crate::attack::{self, AttackOptions, Finding};
-use crate::planned::claimed;
-use crate::runs::{Target, Watch, World};
+use crate::attack::Finding;
+use crate::audited::{Judge, audited, plan_and_claim};
+use crate::runs::{Target, World};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::Source;
@@ -184,32 +184,15 @@ impl Target for Chosen<'_> {
     }
 }
 
-/// Audits a choice.
-pub fn audit(
-    subject: &Subject,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    audit_against(subject, subject.budget, options, watch)
-}
+audited!(Subject);
 
-/// The same, judged by the certificate that it would have with another budget: with a smaller one that
-/// certificate is false, and an audit with power refutes it.
-pub fn audit_against(
-    subject: &Subject,
-    stated: Budget,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
+fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
     let (others, first, second) = subject.rows()?;
     let with = |row: Option<Row>| others.iter().copied().chain(row).collect::<Vec<Row>>();
     let (one, two) = (with(first), with(Some(second)));
-    let rows = two.len() as u64;
-    let plan = subject.planned(subject.budget, rows)?;
-    let claim = claimed(&subject.planned(stated, rows)?)?;
-    let claim = claim.ok_or(AuditError::NothingClaimed { method: "select" })?;
+    let planned = |budget| subject.planned(budget, two.len() as u64);
+    let (plan, claim) = plan_and_claim(planned, subject.budget, stated)?;
     let schema = subject.schema()?;
     let worlds = [table(&one, &schema)?, table(&two, &schema)?];
-    let chosen = Chosen { plan: &plan, worlds, stop: AtomicBool::new(false) };
-    attack::audit(&chosen, &claim, options, watch)
+    judge(&Chosen { plan: &plan, worlds, stop: AtomicBool::new(false) }, &claim)
 }

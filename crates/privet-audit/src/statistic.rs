@@ -3,16 +3,20 @@
 //! Where the two densities are known their ratio is the best there is (Neyman & Pearson). Otherwise two
 //! are tried on releases that decide nothing else: the projection on the direction in which the worlds
 //! differ, and a linear discriminant of the coordinates and their squares, which also sees a change of
-//! spread. Whatever is chosen here is judged on other runs, so a bad choice costs power and never
+//! spread. Releases that take few values, such as labels, are also scored by how often each value came out in
+//! either world. Whatever is chosen here is judged on other runs, so a bad choice costs power and never
 //! validity.
 
 use crate::runs::Target;
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// More features than this: their covariance is taken to be diagonal.
 const LARGEST_SYSTEM: usize = 64;
 /// Keeps standardised features from ruling the rest.
 const FARTHEST: f64 = 50.0;
+/// More values than this, or than a quarter of the releases: they are not counted one by one.
+const MOST_VALUES: usize = 256;
 
 /// How a release is made one number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -24,6 +28,8 @@ pub enum Kind {
     Projection,
     /// A linear discriminant of the coordinates and their squares.
     Classifier,
+    /// How often each of few values comes out.
+    Frequencies,
 }
 
 /// A way to score releases.
@@ -31,6 +37,7 @@ pub(crate) enum Statistic<'a> {
     LikelihoodRatio(&'a dyn Target),
     Projection(Vec<f64>),
     Classifier(Discriminant),
+    Frequencies(Frequencies),
 }
 
 impl Statistic<'_> {
@@ -39,6 +46,7 @@ impl Statistic<'_> {
             Self::LikelihoodRatio(_) => Kind::LikelihoodRatio,
             Self::Projection(_) => Kind::Projection,
             Self::Classifier(_) => Kind::Classifier,
+            Self::Frequencies(_) => Kind::Frequencies,
         }
     }
 
@@ -48,6 +56,7 @@ impl Statistic<'_> {
             Self::LikelihoodRatio(target) => target.likelihood_ratio(release).unwrap_or(f64::NAN),
             Self::Projection(direction) => dot(direction, release),
             Self::Classifier(discriminant) => discriminant.score(release),
+            Self::Frequencies(frequencies) => frequencies.score(release),
         };
         if score.is_nan() { f64::NEG_INFINITY } else { score }
     }
@@ -65,11 +74,42 @@ pub(crate) fn candidates<'a>(
     let mut all: Vec<Statistic<'a>> =
         target.direction().map(Statistic::Projection).into_iter().collect();
     all.push(Statistic::Classifier(Discriminant::train(training)));
+    all.extend(Frequencies::count(training).map(Statistic::Frequencies));
     all
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// How often each value came out, where there are few.
+pub(crate) struct Frequencies(HashMap<Vec<u64>, [f64; 2]>);
+
+impl Frequencies {
+    fn count(worlds: [&[Vec<f64>]; 2]) -> Option<Self> {
+        let most = MOST_VALUES.min((worlds[0].len() + worlds[1].len()) / 4);
+        let mut counts: HashMap<Vec<u64>, [f64; 2]> = HashMap::new();
+        for (world, releases) in worlds.into_iter().enumerate() {
+            for release in releases {
+                counts.entry(value(release)).or_default()[world] += 1.0;
+                if counts.len() > most {
+                    return None;
+                }
+            }
+        }
+        Some(Self(counts))
+    }
+
+    /// ln of the ratio; half a release is added to each, and what was never seen says nothing.
+    fn score(&self, release: &[f64]) -> f64 {
+        let [first, second] = self.0.get(&value(release)).copied().unwrap_or_default();
+        libm::log((second + 0.5) / (first + 0.5))
+    }
+}
+
+/// A release bit for bit.
+fn value(release: &[f64]) -> Vec<u64> {
+    release.iter().map(|number| number.to_bits()).collect()
 }
 
 /// Fisher's linear discriminant of standardised coordinates and their squares.
@@ -188,5 +228,23 @@ mod tests {
             assert!(score(more) > score(less), "{} against {}", score(more), score(less));
         }
         assert!(Discriminant::train([&[], &[]]).weights.is_empty());
+    }
+
+    /// Values whose order says nothing are told apart by how often they come out; numbers that never repeat are not
+    /// counted.
+    #[test]
+    fn few_values_are_counted() {
+        let world = |odd: usize| -> Vec<Vec<f64>> {
+            (0..100)
+                .map(|i| vec![[1.0, 0.0, 2.0][usize::from(i < odd) + usize::from(i < 5)]])
+                .collect()
+        };
+        let (first, second) = (world(20), world(80));
+        let counted = Frequencies::count([&first, &second]).unwrap();
+        let [one, none, two] = [1.0, 0.0, 2.0].map(|value| counted.score(&[value]));
+        assert!(none > two && two > one && two.abs() < 1e-12, "{none} {two} {one}");
+        assert_eq!(counted.score(&[7.0]), 0.0);
+        let apart: Vec<Vec<f64>> = (0..100).map(|i| vec![f64::from(i)]).collect();
+        assert!(Frequencies::count([&apart, &apart]).is_none());
     }
 }

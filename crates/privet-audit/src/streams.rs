@@ -15,9 +15,10 @@
 //! be there, not less.
 
 use crate::AuditError;
-use crate::attack::{self, AttackOptions, Finding};
-use crate::planned::{Planned, claimed};
-use crate::runs::{Target, Watch, World};
+use crate::attack::Finding;
+use crate::audited::{Judge, audited, plan_and_claim};
+use crate::planned::Planned;
+use crate::runs::{Target, World};
 use privet_core::Budget;
 use privet_data::{Dataset, Schema, read};
 use privet_dp::continual::Factor;
@@ -319,29 +320,14 @@ fn points_apart(slope: f64, of: Of) -> Vec<f64> {
     world(-slope).iter().zip(world(slope)).map(|(a, b)| a - b).collect()
 }
 
-/// Audits a stream.
-pub fn audit(
-    subject: &Subject,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    audit_against(subject, subject.budget, options, watch)
-}
+audited!(Subject);
 
-/// The same, judged by the certificate that it would have with another budget.
-pub fn audit_against(
-    subject: &Subject,
-    stated: Budget,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    let nothing = || AuditError::NothingClaimed { method: "online" };
+fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
     let of = subject.of;
     let (slots, changed, _) = of.shape();
     let mut g = vec![0.0; slots as usize];
     if of == Of::Tally {
-        let plan = counts(subject.budget)?;
-        let claim = claimed(&counts(stated)?)?.ok_or_else(nothing)?;
+        let (plan, claim) = plan_and_claim(counts, subject.budget, stated)?;
         let schema = &plan.request().schema;
         let worlds = [table(schema, of, "0,yes")?, table(schema, of, "0,no")?];
         let factor = factor("buffered", &plan.request().task.buffers);
@@ -350,10 +336,9 @@ pub fn audit_against(
         let direction = column.iter().flat_map(|c| [*c, -*c]).collect::<Vec<f64>>();
         let undone = Undone::Sums { factor, stiffness: 1.0, coordinates: 2 };
         let inner = Planned::on(&plan, worlds, direction.clone());
-        return attack::audit(&Seen { inner, undone, direction }, &claim, options, watch);
+        return judge(&Seen { inner, undone, direction }, &claim);
     }
-    let plan = models(of, subject.budget)?;
-    let claim = claimed(&models(of, stated)?)?.ok_or_else(nothing)?;
+    let (plan, claim) = plan_and_claim(|budget| models(of, budget), subject.budget, stated)?;
     let worlds = [table(plan.schema(), of, "1,yes")?, table(plan.schema(), of, "1,no")?];
     let slope = plan.facts().slope;
     let (undone, direction) = match (&plan.request().task.method, of) {
@@ -373,7 +358,7 @@ pub fn audit_against(
         }
     };
     let inner = Planned::on(&plan, worlds, direction.clone());
-    attack::audit(&Seen { inner, undone, direction }, &claim, options, watch)
+    judge(&Seen { inner, undone, direction }, &claim)
 }
 
 #[cfg(test)]

@@ -3,9 +3,8 @@
 //! the exact sums.
 
 use crate::AuditError;
-use crate::attack::{self, AttackOptions, Finding};
-use crate::planned::{Planned, claimed};
-use crate::runs::{Target, Watch, World};
+use crate::planned::Planned;
+use crate::runs::{Target, World};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::Source;
@@ -164,15 +163,4 @@ pub(crate) fn exact_sums(
         ExactAnswer::Units(sum) => sum.to_f64(Described::UNIT).ok_or_else(|| broken("no sum")),
         ExactAnswer::Count(_) => Err(broken("no sum")),
     }
-}
-
-/// Audits a pair by what another plan of the same release claims.
-pub(crate) fn audit_by<T: Task>(
-    pair: &SumsPair<'_, T>,
-    stated: &Plan<T>,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    let claim = claimed(stated)?.ok_or(AuditError::NothingClaimed { method: T::NAME })?;
-    attack::audit(pair, &claim, options, watch)
 }

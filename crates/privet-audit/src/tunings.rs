@@ -6,9 +6,10 @@
 //! certificate for a twentieth of the ε is.
 
 use crate::AuditError;
-use crate::attack::{self, AttackOptions, Finding};
-use crate::planned::{Planned, claimed};
-use crate::runs::{Target, Watch, World};
+use crate::attack::Finding;
+use crate::audited::{Judge, audited, plan_and_claim};
+use crate::planned::Planned;
+use crate::runs::{Target, World};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::Source;
@@ -86,25 +87,10 @@ impl Target for Pair<'_> {
     }
 }
 
-/// Audits a tuning.
-pub fn audit(
-    subject: &Subject,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    audit_against(subject, subject.budget, options, watch)
-}
+audited!(Subject);
 
-/// The same, judged by the certificate that it would have with another budget.
-pub fn audit_against(
-    subject: &Subject,
-    stated: Budget,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    let plan = subject.planned(subject.budget)?;
-    let claim = claimed(&subject.planned(stated)?)?;
-    let claim = claim.ok_or(AuditError::NothingClaimed { method: "tune" })?;
+fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+    let (plan, claim) = plan_and_claim(|budget| subject.planned(budget), subject.budget, stated)?;
     let worlds = subject.worlds(plan.schema())?;
-    attack::audit(&Pair(Planned::on(&plan, worlds, vec![1.0])), &claim, options, watch)
+    judge(&Pair(Planned::on(&plan, worlds, vec![1.0])), &claim)
 }

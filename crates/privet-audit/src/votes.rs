@@ -1,21 +1,34 @@
 //! The audit of labels by votes: certificates against behaviour on sharp neighbours.
 //!
-//! A question of two classes, teachers of which so many vote for the first that the winner is a little short of what is
-//! released by itself, whatever their records; the one whose chunk the canary is in votes for the second class. Where it
-//! would have voted for the first, as most would, the lead moves by 2 between the worlds, the distance by 1. Several questions
-//! are asked with the same votes: the sparse vector's threshold is shared by them, and an answer to each of many
-//! tells more than one.
+//! A question of two classes. All teachers vote for the first, whatever their records, but the one whose chunk the canary
+//! is in: it votes for the second. Chunks are drawn by secret coins, and wherever the canary falls the lead is
+//! less by 2 and the distance by 1. How many teachers there are decides where that happens: at the place where an aggregator
+//! decides something, so that nearly all that this decision is charged shows ([`Decides`]).
+//!
+//! | decided | votes | shows |
+//! |---|---|---|
+//! | an answer, by a sparse vector | a distance one above the threshold, or at it | of ε = 1/s₁ + 2/s₂ the first part; the second is for answers that move against each other |
+//! | T, by an estimate | as many dissenters, by the number of their chunk, as leave the limit between two T just below what the canary makes of them | its share of ε, but where the canary falls on a dissenter |
+//! | a label | a lead of 1 against −1 (of one teacher), or of 2 against 0 | all of μ: a plurality of two is a threshold on a Gaussian, which is the best test there is |
+//! | that many agree | all of two teachers, or one of them; the test has nearly all of the budget | nearly all of μ |
+//! | that labels are let out | a distance one above that of the test, or at it; the test has nearly all of ε | the share of ε |
+//!
+//! What labels of `agreed-gnmax` cost where they are let out is not attacked: its bound is far above what any votes that pass
+//! are known to show. It is held against exact laws in [`privet_dp::account::agreement`].
 
 use crate::AuditError;
-use crate::attack::{self, AttackOptions, Finding};
-use crate::planned::claimed;
-use crate::runs::{Target, Watch, World};
-use privet_core::{Budget, Neighbours};
+use crate::attack::Finding;
+use crate::audited::{Judge, audited, plan_and_claim};
+use crate::runs::{Target, World};
+use privet_core::{Budget, Neighbours, Unit};
 use privet_data::matrix::Matrix;
 use privet_data::{Dataset, Schema, read};
+use privet_dp::account::agreement::{Agreement, Gaps};
+use privet_dp::mechanism::Stability;
 use privet_dp::noise::Source;
 use privet_learn::transfer::{Aggregator, Ballot, School, Teach, Teacher, Vote, taught};
 use privet_learn::{Plan, plan};
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -24,36 +37,89 @@ use std::sync::atomic::AtomicBool;
 pub struct Subject {
     /// The aggregator with its settings.
     pub aggregator: Aggregator,
+    /// What the canary's vote decides.
+    pub decides: Decides,
+    /// How many questions are asked.
+    pub questions: u64,
     /// What is asked for.
     pub budget: Budget,
     /// Under which relation.
     pub neighbours: Neighbours,
 }
 
-/// Records of others, two a chunk or so.
-const OTHERS: usize = 400;
-/// Teachers, where their number is not that of a distance.
-const TEACHERS: u32 = 200;
-/// Questions.
-const QUESTIONS: u64 = 4;
+/// What the canary's vote decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decides {
+    /// Whether a sparse vector answers.
+    Answers,
+    /// After how many questions without an answer it ends.
+    Estimate,
+    /// Which class is named.
+    Label,
+    /// Whether anything is named.
+    Test,
+}
+
+impl fmt::Display for Decides {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Answers => "answers",
+            Self::Estimate => "estimate",
+            Self::Label => "label",
+            Self::Test => "test",
+        })
+    }
+}
+
+/// Settings, which any user may choose, what is decided under them and by how many questions.
+type Case = (&'static str, &'static [(&'static str, &'static str)], Decides, u64);
+
+const CASES: [Case; 9] = [
+    ("sparse-vector", &[("cutoff", "1"), ("query_ratio", "4")], Decides::Answers, 1),
+    // A second threshold after the first answer that is none.
+    ("sparse-vector", &[("cutoff", "2"), ("query_ratio", "3")], Decides::Answers, 8),
+    // Noise on both sides: one question alone shows little of its threshold.
+    (
+        "sparse-vector",
+        &[("cutoff", "1"), ("query_ratio", "3"), ("law", "laplace")],
+        Decides::Answers,
+        4,
+    ),
+    ("estimated-sparse-vector", &[("estimate_share", "0.05")], Decides::Answers, 1),
+    ("estimated-sparse-vector", &[("estimate_share", "0.5")], Decides::Estimate, 2),
+    ("gnmax", &[], Decides::Label, 1),
+    ("confident-gnmax", &[("agree", "0.01"), ("answers", "1")], Decides::Label, 1),
+    (
+        "confident-gnmax",
+        &[("agree", "0.75"), ("answers", "1"), ("test_ratio", "0.25")],
+        Decides::Test,
+        1,
+    ),
+    ("agreed-gnmax", &[("vote_noise", "4"), ("test_share", "0.9")], Decides::Test, 1),
+];
+
+/// Votes of all teachers but the canary's.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    teachers: u32,
+    /// So many of them vote for the second class.
+    against: u32,
+}
+
+/// Teachers that are tried in search of a shape.
+const MOST_TEACHERS: u32 = 1_024;
 
 impl Subject {
-    /// Every aggregator, the sparse vector by both laws, under both relations.
+    /// Every aggregator, at every place where it decides, under both relations.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
+        let budget = Budget::new(epsilon, delta)?;
         let mut all = Vec::new();
-        for (name, settings) in [
-            ("sparse-vector", &[("cutoff", "1")][..]),
-            ("sparse-vector", &[("cutoff", "2"), ("law", "laplace")]),
-            ("estimated-sparse-vector", &[]),
-            ("gnmax", &[]),
-            ("confident-gnmax", &[("agree", "0.55"), ("answers", "4")]),
-            ("agreed-gnmax", &[("vote_noise", "20")]),
-        ] {
+        for (name, settings, decides, questions) in CASES {
             let set = |how: Aggregator, (name, value): &(&str, &str)| how.with(name, value);
             let aggregator = settings.iter().try_fold(name.parse::<Aggregator>()?, set)?;
             for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
-                let budget = Budget::new(epsilon, delta)?;
-                all.push(Self { aggregator: aggregator.clone(), budget, neighbours });
+                let aggregator = aggregator.clone();
+                all.push(Self { aggregator, decides, questions, budget, neighbours });
             }
         }
         Ok(all)
@@ -61,9 +127,11 @@ impl Subject {
 
     /// Its name and what tells it from others of that name.
     pub fn name(&self) -> String {
-        let law = serde_json::to_value(&self.aggregator).unwrap_or_default();
-        let law = law["law"].as_str().map(|law| format!(", {law}"));
-        format!("{}{}", self.aggregator, law.unwrap_or_default())
+        let written = serde_json::to_value(&self.aggregator).unwrap_or_default();
+        let law = written["law"].as_str().map(|law| format!(", {law}")).unwrap_or_default();
+        let more = written["cutoff"].as_u64().filter(|cutoff| *cutoff > 1);
+        let more = more.map(|cutoff| format!(", {cutoff} thresholds")).unwrap_or_default();
+        format!("{}{law}{more}", self.aggregator)
     }
 
     fn planned(&self, budget: Budget, teachers: u32) -> Result<Plan<Vote>, AuditError> {
@@ -71,11 +139,66 @@ impl Subject {
             teachers: Some(teachers),
             teacher: Teacher::Outside { what: "votes of an audit".into() },
             aggregator: self.aggregator.clone(),
-            ..Vote::on(QUESTIONS)
+            ..Vote::on(self.questions)
         };
         let (epsilon, delta) = (budget.epsilon(), Some(budget.delta()));
-        let rows = OTHERS as u64 + 1;
+        let rows = u64::from(teachers) + 1;
         Ok(plan(&task.request(&schema()?, rows, self.neighbours, (epsilon, delta))?)?)
+    }
+
+    /// How many teachers there are, and how many of them dissent whatever they learnt.
+    fn shape(&self) -> Result<Shape, AuditError> {
+        let all = |teachers: u32| Shape { teachers, against: 0 };
+        Ok(match (self.decides, &self.aggregator) {
+            (Decides::Answers, _) => {
+                // ⌈b/2⌉ − 1 is one above the threshold.
+                let plan = self.planned(self.budget, 1)?;
+                let threshold = plan.settings().get("threshold").unwrap_or(0.0);
+                all(2 * (threshold as u32 + 2))
+            }
+            (Decides::Label, Aggregator::Gnmax(_)) => all(1),
+            (Decides::Test, Aggregator::AgreedGnmax(_)) => all(self.as_far_as_the_test()?),
+            (Decides::Label | Decides::Test, _) => all(2),
+            (Decides::Estimate, _) => self.at_the_limit()?,
+        })
+    }
+
+    /// So many teachers that all of them are one farther than the test asks for, and all but one as far.
+    fn as_far_as_the_test(&self) -> Result<u32, AuditError> {
+        let plan = self.planned(self.budget, 1)?;
+        let settings = plan.settings();
+        let shown = |name: &str| settings.get(name).unwrap_or(f64::NAN);
+        let delta = self.budget.delta();
+        let (neighbours, noise_scale) = (self.neighbours, shown("test_noise"));
+        let test = Stability { neighbours, unit: Unit::Record, noise_scale, delta };
+        let agreement = Agreement::new(shown("vote_noise"), MOST_TEACHERS, delta)?;
+        let far = |teachers: &u32| {
+            let gaps = vec![Gaps::of(&[*teachers, 0]); self.questions as usize];
+            agreement.distance(&gaps, shown("label_epsilon")) > test.threshold()
+        };
+        let found = (1..MOST_TEACHERS).find(far);
+        found.ok_or(AuditError::Table("no number of teachers passes the test".into()))
+    }
+
+    /// So few teachers that two T are planned for, and so many dissenters that the limit between them is just below the
+    /// dissent with the canary.
+    fn at_the_limit(&self) -> Result<Shape, AuditError> {
+        let mut teachers = 8;
+        while teachers < MOST_TEACHERS {
+            let plan = self.planned(self.budget, teachers)?;
+            if let Aggregator::EstimatedSparseVector(settled) = &plan.request().task.aggregator
+                && let [first, _, ..] = &settled.alternatives[..]
+                && let Ok(above) = u64::try_from(first.limit + 1)
+                && above >= self.questions
+                && above.is_multiple_of(self.questions)
+            {
+                // Each dissenter dissents in all questions.
+                let against = above / self.questions - 1;
+                return Ok(Shape { teachers, against: against as u32 });
+            }
+            teachers += (teachers / 16).max(1);
+        }
+        Err(AuditError::Table("no number of teachers leaves a choice of cutoffs".into()))
     }
 }
 
@@ -96,10 +219,10 @@ fn table(rows: usize, canary: bool) -> Result<Dataset, AuditError> {
     read.map_err(|error| AuditError::Table(error.to_string()))
 }
 
-/// So many of the others vote for the first class; who has the canary votes for the second.
+/// Who has the canary votes for the second class, and so do the first so many.
 #[derive(Debug)]
 struct Voters {
-    first: u32,
+    against: u32,
 }
 
 impl Teach for Voters {
@@ -110,7 +233,7 @@ impl Teach for Voters {
     ) -> Option<Vec<Ballot>> {
         let marked = |chunk: &Vec<usize>| chunk.iter().any(|row| school.labels()[*row] == 1);
         let ballots = school.chunks.iter().enumerate().map(|(number, chunk)| {
-            let class = u32::from(marked(chunk) || number as u32 >= self.first);
+            let class = u32::from(marked(chunk) || (number as u32) < self.against);
             Some(vec![class; school.queries.rows()])
         });
         Some(ballots.collect())
@@ -125,54 +248,57 @@ struct Voted {
 }
 
 impl Target for Voted {
-    /// How many questions the first class, and the second, was named for.
+    /// The label of every question, −1 for none, and T where it was chosen in the run.
     fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
         let data = &self.worlds[usize::from(world == World::Second)];
         let (labels, _) = self.plan.run(data, source, &self.stop)?.into_parts();
-        let named =
-            |class: i32| labels.labels.iter().filter(|label| **label == class).count() as f64;
-        Ok(vec![named(0), named(1)])
-    }
-
-    fn direction(&self) -> Option<Vec<f64>> {
-        Some(vec![-1.0, 1.0])
+        let questions = self.plan.request().task.queries as usize;
+        let label = |class: Option<u32>| class.map_or(-1.0, f64::from);
+        let mut released: Vec<f64> = labels.by_row(questions).into_iter().map(label).collect();
+        released.push(f64::from(labels.cutoff.unwrap_or(0)));
+        Ok(released)
     }
 }
 
-/// Audits labels by votes.
-pub fn audit(
-    subject: &Subject,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    audit_against(subject, subject.budget, options, watch)
-}
+audited!(Subject);
 
-/// The same, judged by the certificate that it would have with another budget.
-pub fn audit_against(
-    subject: &Subject,
-    stated: Budget,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    let threshold = subject.planned(subject.budget, TEACHERS)?.settings().get("threshold");
-    // For the sparse vector a distance one above the threshold, and hardly anybody who votes otherwise: wherever the canary's
-    // chunk is, the lead is then less by 2. For the others a narrow lead.
-    let (lead, teachers) = match subject.aggregator.name() {
-        "sparse-vector" | "estimated-sparse-vector" => {
-            let lead = threshold.unwrap_or(0.0) as u32 + 2;
-            (lead, 2 * lead + 2)
-        }
-        _ => (1, TEACHERS),
-    };
-    let plan = subject.planned(subject.budget, teachers)?;
-    let claim = claimed(&subject.planned(stated, teachers)?)?;
-    let claim = claim.ok_or(AuditError::NothingClaimed { method: "vote" })?;
+fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+    let Shape { teachers, against } = subject.shape()?;
+    let planned = |budget| subject.planned(budget, teachers);
+    let (plan, claim) = plan_and_claim(planned, subject.budget, stated)?;
     let rows = plan.request().rows as usize;
     let replaced = subject.neighbours == Neighbours::ReplaceOne;
     let worlds = [table(rows - usize::from(!replaced), false)?, table(rows, true)?];
-    let questions: Matrix = table(QUESTIONS as usize, false)?.features;
-    let voters = Voters { first: (teachers / 2 + lead).min(teachers) };
-    let plan = taught(plan, &questions, Some(Arc::new(voters)))?;
-    attack::audit(&Voted { plan, worlds, stop: AtomicBool::new(false) }, &claim, options, watch)
+    let questions: Matrix = table(subject.questions as usize, false)?.features;
+    let plan = taught(plan, &questions, Some(Arc::new(Voters { against })))?;
+    judge(&Voted { plan, worlds, stop: AtomicBool::new(false) }, &claim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The votes are where something is decided: one teacher fewer, or one dissenter more, and it is decided otherwise.
+    #[test]
+    fn votes_are_where_something_is_decided() {
+        for subject in Subject::all(8.0, 1e-5).unwrap() {
+            let Shape { teachers, against } = subject.shape().unwrap();
+            let plan = subject.planned(subject.budget, teachers).unwrap();
+            match (subject.decides, &plan.request().task.aggregator) {
+                (Decides::Answers, _) => {
+                    let threshold = plan.settings().get("threshold").unwrap();
+                    assert!(threshold > 0.0, "{subject:?}");
+                    assert_eq!(f64::from(teachers / 2 - 1), threshold + 1.0, "{subject:?}");
+                }
+                (Decides::Estimate, Aggregator::EstimatedSparseVector(settled)) => {
+                    let limit = settled.alternatives[0].limit;
+                    let dissent = |more: u32| i64::from(against + more) * subject.questions as i64;
+                    assert_eq!(limit + 1, dissent(1), "{subject:?}");
+                    // The canary rarely falls on a dissenter.
+                    assert!(against * 4 < teachers, "{against} of {teachers}: {subject:?}");
+                }
+                _ => assert!(teachers < 100 && against == 0, "{subject:?}"),
+            }
+        }
+    }
 }

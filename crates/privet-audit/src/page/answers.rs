@@ -1,21 +1,15 @@
 //! The table of answers by records nearby.
 
-use super::progress::{OTHER, Progress};
-use super::{Page, answer, by_mu, short};
+use super::Page;
+use super::progress::Progress;
+use super::subjects::{Control, LEAST_RUNS, Table, records};
 use crate::AuditError;
 use crate::answers::{self, QUESTIONS, Subject, VOTES};
 use crate::attack::AttackOptions;
-use privet_core::Budget;
-use std::fmt::Write as _;
-
-/// What is asked for, and stated where the claim is false.
-const EPSILONS: (f64, f64) = (4.0, 2.0);
-/// Runs that a Gaussian claim of half its ε takes.
-const LEAST_RUNS: u64 = 6_000;
 
 /// Rows of the table.
 pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
-    Subject::all(EPSILONS.0, 1e-5)
+    Subject::all(4.0, 1e-5)
 }
 
 pub(super) fn answered(
@@ -23,37 +17,21 @@ pub(super) fn answered(
     options: &AttackOptions,
     progress: &Progress<'_>,
 ) -> Result<(), AuditError> {
-    let (_, stated) = EPSILONS;
-    let _ = writeln!(
-        page.text,
-        "## Answers by records nearby\n\nA unit near all {QUESTIONS} questions that may vote in {VOTES}, against one \
-         of the other class (replace-one) or nobody (add-remove). *At ε/2*: judged by the certificate for \
-         ε = {stated}, which is false.\n\n\
-         | neighbours | records a unit | claimed (ε, δ) | ε at least | by μ | refuted | refuted at ε/2 |\n\
-         |---|---|---|---|---|---|---|"
-    );
-    let options = AttackOptions { runs: options.runs.max(LEAST_RUNS), ..*options };
-    for subject in subjects()? {
-        let Subject { budget, neighbours, max_records } = subject;
-        let what = format!("answers, {neighbours} {}", max_records.unwrap_or(1));
-        progress.step(OTHER, &what);
-        let found = answers::audit(&subject, &options, &())?;
-        let half = Budget::new(stated, budget.delta())?;
-        let bold = answers::audit_against(&subject, half, &options, &())?;
-        page.expect(!found.refuted, || format!("{what}: refuted"));
-        page.expect(bold.refuted, || format!("{what}: not refuted at half the ε"));
-        let _ = writeln!(
-            page.text,
-            "| {neighbours} | {} | ({}, {}) | {:.3} | {} | {} | {} |",
-            max_records.map_or("1".into(), |most| format!("a user's {most}")),
-            short(budget.epsilon()),
-            short(budget.delta()),
-            found.epsilon_lower,
-            by_mu(&found),
-            answer(found.refuted),
-            answer(bold.refuted)
-        );
-    }
-    page.text.push('\n');
-    Ok(())
+    let table = Table {
+        of: "answers",
+        title: "Answers by records nearby",
+        text: &format!(
+            "A unit near all {QUESTIONS} questions that may vote in {VOTES}, against one of the other class \
+             (replace-one) or nobody (add-remove)."
+        ),
+        columns: &["neighbours", "records a unit"],
+        cells: &|subject: &Subject| {
+            vec![subject.neighbours.to_string(), records(subject.max_records)]
+        },
+        budget: |subject| subject.budget,
+        against: answers::audit_against,
+        control: &|_| Some(Control::at(2.0)),
+        least_runs: &|_| LEAST_RUNS,
+    };
+    table.write(page, &subjects()?, options, progress)
 }

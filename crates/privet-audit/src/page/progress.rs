@@ -34,7 +34,7 @@ impl<'a> Progress<'a> {
             + subjects()?.len()
             + super::answers::subjects()?.len()
             + super::descriptions::rows()?
-            + super::evaluations::rows()?
+            + super::evaluations::subjects()?.len()
             + super::bought::rows()?
             + selections::subjects()?.len()
             + super::ratings::subjects()?.len()

@@ -1,15 +1,15 @@
 //! The table of labels by votes.
 
-use super::progress::{OTHER, Progress};
-use super::{Page, answer, short};
+use super::Page;
+use super::progress::Progress;
+use super::subjects::{Control, LEAST_RUNS, Table};
 use crate::AuditError;
 use crate::attack::AttackOptions;
 use crate::votes::{self, Subject};
-use std::fmt::Write as _;
 
 /// Rows of the table.
 pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
-    Subject::all(4.0, 1e-5)
+    Subject::all(8.0, 1e-5)
 }
 
 pub(super) fn voted(
@@ -17,27 +17,21 @@ pub(super) fn voted(
     options: &AttackOptions,
     progress: &Progress<'_>,
 ) -> Result<(), AuditError> {
-    let _ = writeln!(
-        page.text,
-        "## Labels by votes\n\nTeachers that nearly agree; the one that has the canary votes against the others.\n\n\
-         | aggregator | neighbours | claimed (ε, δ) | ε at least | refuted |\n|---|---|---|---|---|"
-    );
-    for subject in subjects()? {
-        let (budget, neighbours) = (subject.budget, subject.neighbours);
-        let what = format!("{} {neighbours}", subject.name());
-        progress.step(OTHER, &format!("labels by votes, {what}"));
-        let found = votes::audit(&subject, options, &())?;
-        page.expect(!found.refuted, || format!("{what}: refuted"));
-        let _ = writeln!(
-            page.text,
-            "| {} | {neighbours} | ({}, {}) | {:.3} | {} |",
-            subject.name(),
-            short(budget.epsilon()),
-            short(budget.delta()),
-            found.epsilon_lower,
-            answer(found.refuted),
-        );
-    }
-    page.text.push('\n');
-    Ok(())
+    let table = Table {
+        of: "labels by votes",
+        title: "Labels by votes",
+        text: "All teachers vote for one class but the one that has the canary, where its vote decides something: whether an \
+               answer, or any label, is let out; which label; after how many questions without an answer nothing more is \
+               answered.",
+        columns: &["aggregator", "decided", "neighbours"],
+        cells: &|subject: &Subject| {
+            let Subject { decides, neighbours, .. } = subject;
+            vec![subject.name(), decides.to_string(), neighbours.to_string()]
+        },
+        budget: |subject| subject.budget,
+        against: votes::audit_against,
+        control: &|_| Some(Control::at(4.0)),
+        least_runs: &|_| LEAST_RUNS,
+    };
+    table.write(page, &subjects()?, options, progress)
 }

@@ -32,12 +32,6 @@ pub mod memory;
 mod open;
 #[cfg(feature = "parquet")]
 mod parquet;
-#[cfg(feature = "parquet")]
-mod parquet_columns;
-#[cfg(feature = "parquet")]
-mod parquet_nesting;
-#[cfg(feature = "parquet")]
-mod parquet_unit;
 mod problems;
 mod raw;
 mod split;

@@ -41,6 +41,7 @@
 
 use super::error::{AccountError, positive, probability};
 use super::normal::cdf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Levels of q̄, halved every `PER_HALF` of them.
 const PER_HALF: i32 = 8;
@@ -55,10 +56,57 @@ pub struct Agreement {
     voters: i64,
     /// Of gaps from −2·voters − 4 on.
     passing: Vec<f64>,
+    losses: Arc<Losses>,
+}
+
+/// What depends on the noise and δ alone.
+#[derive(Debug)]
+struct Losses {
     /// Levels of q̄, from 1 downwards.
     levels: Vec<f64>,
     /// For each order: what is added once, and the loss at each level.
     orders: Vec<(f64, Vec<f64>)>,
+}
+
+/// Tables that are kept, the latest ones: the same labels are asked for again and again with the same noise, and a table
+/// is a hundred thousand logarithms.
+const KEPT: usize = 4;
+/// By the bits of σ and δ, which are public.
+type Kept = Vec<([u64; 2], Arc<Losses>)>;
+static MADE: Mutex<Kept> = Mutex::new(Vec::new());
+
+impl Losses {
+    /// Those of this noise, made or kept.
+    fn of(scale: f64, delta: f64) -> Arc<Self> {
+        let key = [scale.to_bits(), delta.to_bits()];
+        let kept = |made: &Kept| made.iter().find(|one| one.0 == key).map(|one| one.1.clone());
+        // Entries are written whole, whatever became of who held the lock.
+        let lock = || MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = kept(&lock()) {
+            return found;
+        }
+        let losses = Arc::new(Self::new(scale, delta));
+        let mut made = lock();
+        made.truncate(KEPT - 1);
+        made.insert(0, (key, losses.clone()));
+        losses
+    }
+
+    fn new(scale: f64, delta: f64) -> Self {
+        let levels: Vec<f64> = (0..=LEVELS)
+            .map(|level| libm::exp2(-f64::from(level) / f64::from(PER_HALF)) * (1.0 + 1e-12))
+            .collect();
+        let order = |power: i32| {
+            let s = libm::exp2(f64::from(power) / 2.0);
+            let once = (-libm::log(delta) - s * libm::log1p(1.0 / s) - libm::log1p(s)) / s;
+            let mut losses: Vec<f64> =
+                levels.iter().map(|level| loss(1.0 + s, *level, scale)).collect();
+            running_maximum(&mut losses);
+            // Rounding of the sums that it enters.
+            (once + 1e-12 * (1.0 + once.abs()), losses)
+        };
+        Self { orders: (-4..=40).map(order).collect(), levels }
+    }
 }
 
 /// How far the class ahead is from each other one, the nearest first; for the table of one histogram.
@@ -100,26 +148,14 @@ impl Agreement {
         };
         let mut passing: Vec<f64> = (-2 * voters - 4..=voters).map(passed).collect();
         running_maximum(&mut passing);
-        let levels: Vec<f64> = (0..=LEVELS)
-            .map(|level| libm::exp2(-f64::from(level) / f64::from(PER_HALF)) * (1.0 + 1e-12))
-            .collect();
-        let order = |power: i32| {
-            let s = libm::exp2(f64::from(power) / 2.0);
-            let once = (-libm::log(delta) - s * libm::log1p(1.0 / s) - libm::log1p(s)) / s;
-            let mut losses: Vec<f64> =
-                levels.iter().map(|level| loss(1.0 + s, *level, scale)).collect();
-            running_maximum(&mut losses);
-            // Rounding of the sums that it enters.
-            (once + 1e-12 * (1.0 + once.abs()), losses)
-        };
-        Ok(Self { voters, passing, orders: (-4..=40).map(order).collect(), levels })
+        Ok(Self { voters, passing, losses: Losses::of(scale, delta) })
     }
 
     /// q̄ₖ, up to the next level.
     fn level(&self, gaps: &Gaps, moved: i64) -> usize {
         let sum: f64 = gaps.0.iter().map(|gap| self.passed(gap - 2 * (moved + 1))).sum();
         // The last level that is not below it; the sum's own rounding is within the levels' margin.
-        let above = self.levels.partition_point(|level| *level >= sum * (1.0 + 1e-12));
+        let above = self.losses.levels.partition_point(|level| *level >= sum * (1.0 + 1e-12));
         above.saturating_sub(1)
     }
 
@@ -135,7 +171,7 @@ impl Agreement {
         let of_order = |(once, losses): &(f64, Vec<f64>)| {
             levels.iter().fold(*once, |sum, level| sum + losses[*level])
         };
-        let best = self.orders.iter().map(of_order).fold(f64::INFINITY, f64::min);
+        let best = self.losses.orders.iter().map(of_order).fold(f64::INFINITY, f64::min);
         best.max(0.0) * (1.0 + 1e-9)
     }
 
@@ -246,7 +282,7 @@ mod tests {
                     let sum: f64 =
                         first.iter().zip(&second).map(|(p, q)| p * (p / q).powf(s)).sum();
                     let exact = sum.ln() / s;
-                    let bound = loss(order, table.levels[level], scale);
+                    let bound = loss(order, table.losses.levels[level], scale);
                     assert!(exact <= bound + 1e-8, "{votes:?} {other:?} {order}: {exact} {bound}");
                 }
             }

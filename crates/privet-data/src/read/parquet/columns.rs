@@ -4,7 +4,7 @@
 //! takes ten times as long. Cells are the same [`Field`]s, made by the same conversions, so that a file means the same
 //! either way. Nested columns are left to the reader of rows ([`is_flat`]).
 
-use super::fence::fenced;
+use super::super::fence::fenced;
 use parquet::{
     basic::Repetition,
     column::reader::{ColumnReader, ColumnReaderImpl},

@@ -1,6 +1,6 @@
 //! Identifiers of users in Parquet files: which types hold them, and how they are read.
 
-use super::identifier::Identifier;
+use super::super::identifier::Identifier;
 use crate::error::Problem;
 use parquet::{
     basic::{ConvertedType, LogicalType, Repetition, Type as Physical},

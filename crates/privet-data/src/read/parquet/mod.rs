@@ -1,0 +1,56 @@
+//! Columns on disk.
+//!
+//! Flat columns are decoded column by column (`columns`) and their rows encoded by all cores (`rows`), nested ones row
+//! by row. Numbers and texts are taken as stored; a null is a missing cell (`cells`). Only the columns that the
+//! schema needs are decoded. The decoder is fenced: its errors and panics alike mean a damaged
+//! file. Rows are numbered from 1. What is decoded at a time is bounded (`open`): a column of one row group holds
+//! at most [`LARGEST_CHUNK`](open::LARGEST_CHUNK) bytes, by what the file states, and the texts of a row
+//! [`LONGEST_RECORD`](super::lines::LONGEST_RECORD).
+
+mod cells;
+mod columns;
+mod nesting;
+mod open;
+mod raw;
+mod rows;
+mod times;
+mod unit;
+
+pub(super) use raw::raw_rows;
+
+use self::open::{check_nesting, damaged, open, opened, refused};
+use super::{collect::Collector, fence::fenced, here, open::Input};
+use crate::error::DataError;
+use std::{fs::File, io::Cursor};
+
+/// Reads what the collector's schema asks for.
+pub(super) fn read(
+    input: Input<'_>,
+    collector: &mut Collector<'_>,
+    progress: Option<&dyn Fn(u64, u64)>,
+) -> Result<(), DataError> {
+    let place = here(collector.place);
+    let outcome = fenced(|| match input {
+        Input::Path(path) => {
+            let failed = |source| DataError::File { file: here(&place), source };
+            let mut file = File::open(path).map_err(failed)?;
+            check_nesting(&mut file, &place)?;
+            let (root, reader) = open(file).map_err(|e| refused(&place, &e))?;
+            rows::read_rows(&root, &reader, collector, progress)
+        }
+        Input::Bytes(bytes) => {
+            check_nesting(&mut Cursor::new(bytes), &place)?;
+            let bytes = bytes::Bytes::copy_from_slice(bytes);
+            let (root, reader) = open(bytes).map_err(|e| refused(&place, &e))?;
+            rows::read_rows(&root, &reader, collector, progress)
+        }
+    });
+    outcome.unwrap_or_else(|| Err(damaged(&place)))
+}
+
+/// The names of a file's columns.
+pub(super) fn names(input: Input<'_>) -> Result<Vec<String>, DataError> {
+    let place = input.place();
+    let (root, _) = opened(input, &place)?;
+    Ok(root.get_fields().iter().map(|field| field.name().to_string()).collect())
+}
