@@ -210,6 +210,12 @@ pub(crate) fn plan(
     let rows = facts.rows as f64;
     let bought = match options.intervals {
         Some(Intervals::Bought) => {
+            if facts.image {
+                return Err(LearnError::NotCovered {
+                    what: "intervals = bought: steps on images are longer than a descent is proved to be stable at".into(),
+                    instead: "leave out the intervals, or take gd",
+                });
+            }
             let asked = (budget.epsilon(), budget.delta());
             Some(Purchase::planned(facts, asked, slope, curvature::centred_length(facts))?)
         }

@@ -65,6 +65,9 @@ pub const SHARE: f64 = 0.04;
 /// Columns for which the matrix is kept and decomposed.
 const WIDEST: usize = 1024;
 
+/// Rows for which 128 bits hold the sum: a row's part is below 2⁴⁶ units, and centring takes 2⁴⁸ of them.
+const MOST_ROWS: u64 = 1 << 32;
+
 /// The sensitivity of the theorem, for rows of at most this length.
 pub fn sensitivity(facts: &Facts, longest: f64) -> f64 {
     let one = facts.shape.curvature * longest * longest;
@@ -117,6 +120,12 @@ impl Purchase {
             return refused(
                 "the curvature is a matrix of as many rows as there are encoded columns",
                 "give at most 1024 encoded columns, or leave out the intervals",
+            );
+        }
+        if facts.rows > MOST_ROWS {
+            return refused(
+                "with so many rows whole numbers may not hold the sum",
+                "declare at most 2^32 rows, or leave out the intervals: bounds cost nothing",
             );
         }
         if facts.widening != 1.0 {

@@ -10,10 +10,11 @@
 //!    (Benaych-Georges & Nadakuditi 2011, Theorem 2.1, for p → ∞; the overlap of its vector with the true one is then
 //!    1 − pσ²/(2h²)). Solved for h: **h = (ĥ + √(ĥ² − 2pσ²))/2** where ĥ > σ√(2p), and 0 where not.
 //!
-//! From that, one σ more is taken ([`CAUTION`]), and what is negative counts as 0: a curvature that is thought too large makes an interval
-//! too narrow, one that is thought too small only too wide. Where many eigenvalues are alike and the noise is not small beside them, 2. does not
-//! hold; they are then seen spread out to both sides, and since what a weight keeps of noise is convex in h, the mean over them is too wide, not
-//! too narrow. To take σ√(2p) from all eigenvalues would be below H by 1., whatever H is, and makes intervals
+//! From that, one σ more is taken ([`CAUTION`]), and what is negative counts as 0. Of a minimiser, a curvature that is thought too small makes an
+//! interval too wide, never too narrow. What a descent keeps of noise falls with h too, but swings as it does: at one rate the most that it keeps
+//! between h and what is seen is taken; at rates of their own h alone is, which can be too narrow by up to a half in strongly
+//! curved directions. Where many eigenvalues are alike and the noise is not small beside them, 2. does not hold; they are then seen spread out to
+//! both sides. To take σ√(2p) from all eigenvalues would be below H by 1., whatever H is, and makes intervals
 //! up to 4 times as wide where 2. is right. Of how often an interval holds nothing is proved either way.
 //!
 //! **What the curvature does to noise**, to first order:
@@ -34,6 +35,9 @@ pub const CAUTION: f64 = 1.0;
 
 /// Of what a descent is stable at, the largest curvature that its rates were chosen for: at one rate, and at rates of their own.
 const STABLE: (f64, f64) = (0.75, 0.975);
+
+/// At how many steps between what is taken for the curvature and what is seen the gain of a descent is looked at.
+const BETWEEN: u32 = 8;
 
 /// How noise becomes an error of the weights, given the curvature.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -70,9 +74,14 @@ impl Response {
             Self::Minimum { ridge } => {
                 spectrum.filtered_lengths(|seen| 1.0 / (true_one(seen) + ridge))
             }
-            Self::Descent { schedule } if rates.is_empty() => spectrum.filtered_lengths(|seen| {
-                schedule.gain_at(true_one(seen).min(STABLE.0 * schedule.stable_to()))
-            }),
+            Self::Descent { schedule } if rates.is_empty() => {
+                let most = STABLE.0 * schedule.stable_to();
+                spectrum.filtered_lengths(|seen| {
+                    let (low, high) = (true_one(seen).min(most), seen.clamp(0.0, most));
+                    let at = |k: u32| low + (high - low) * f64::from(k) / f64::from(BETWEEN);
+                    (0..=BETWEEN).map(|k| schedule.gain_at(at(k))).fold(0.0, f64::max)
+                })
+            }
             Self::Descent { schedule } => {
                 let roots: Vec<f64> = rates.iter().map(|rate| rate.sqrt()).collect();
                 let scaled = spectrum.filtered_matrix(true_one);
