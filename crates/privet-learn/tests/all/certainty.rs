@@ -210,3 +210,23 @@ fn weights_are_sorted_by_evidence_and_noise_is_called_noise() {
     let certainty = case.seeded(&case.data(3)).certainty();
     assert!(certainty.surety.is_none() && certainty.weights[0][0].low.is_none());
 }
+
+/// `auto` hands the purchase on to the learner that it takes; what comes of it is verified and says what it leaves out.
+#[test]
+fn auto_buys_for_the_learner_that_it_takes() {
+    for (loss, classes, settled, telling) in [
+        (Loss::Logistic, 2, "gd", "curvature, which was bought"),
+        (Loss::SQUARED, 1, "ssp", "noised moments"),
+    ] {
+        let case = Case::of("auto").loss(loss).classes(classes).rows(MANY).budget(8.0, 1e-6);
+        let case = case.set("intervals", "bought");
+        let model = case.verified(&case.data(4));
+        assert!(model.method().name().ends_with(settled), "{}", model.method().name());
+        let found = model.certainty();
+        assert_eq!(found.surety, Some(Surety::Estimated), "{settled}");
+        assert!(found.told.contains(telling), "{}", found.told);
+        let centred = model.weights().centre.is_some();
+        assert_eq!(found.told.contains("mean of all rows"), centred, "{}", found.told);
+        assert!(verify(&model).valid);
+    }
+}
