@@ -144,6 +144,7 @@ fn suite(
         if let Some(published) = published {
             document.table(compare::overview(groups, published));
         }
+        document.table(tables::answered(groups));
         document.table(tables::costs(groups));
         if length == Length::Whole {
             for group in groups {
