@@ -194,6 +194,12 @@ impl BlockFile {
         let _ = (from, to);
     }
 
+    /// Tells the system that none of it will be read soon, so that the next to read it finds it on the disk.
+    pub(super) fn forget(&self) {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        let _ = rustix::fs::fadvise(&self.file, 0, None, rustix::fs::Advice::DontNeed);
+    }
+
     fn damaged(&self, what: &'static str) -> BlockError {
         BlockError::Damaged { path: self.path.display().to_string(), what }
     }

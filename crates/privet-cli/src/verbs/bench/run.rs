@@ -180,6 +180,7 @@ impl Run {
         }
         let settings = scale::Settings {
             work: self.cache.unwrap_or_else(|| out.join("data")),
+            command: std::env::current_exe().ok(),
             parts: self.methods,
             sizes: self.datasets,
             epsilons: self.epsilons,
