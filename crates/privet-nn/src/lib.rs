@@ -99,7 +99,7 @@ mod tape;
 mod workspace;
 
 pub use batch::{Batch, Targets};
-pub use description::{Description, Input, Layer, Loss};
+pub use description::{DIGITS, Description, Input, Layer, Loss};
 pub use error::NetError;
 pub use exact::{ExactSum, Share, grid};
 pub use net::{Net, Tensor};
