@@ -397,6 +397,18 @@ pub const ENTRIES: &[Entry] = &[
         files: &[],
     },
     Entry {
+        name: "realizable-close",
+        title: "Realizable, close, made up: a plane is right about every record, with no room between the classes",
+        task: "on which side of a plane five numbers are",
+        rows: 125_000,
+        columns: 5,
+        classes: 2,
+        folder: "",
+        origin: "",
+        licence: "none needed",
+        files: &[],
+    },
+    Entry {
         name: "sparse-linear",
         title: "Sparse linear, made up: 10 columns of 1,000 matter (Wang 2021, §2.6)",
         task: "a number, linear in the columns that matter",

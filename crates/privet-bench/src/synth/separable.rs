@@ -1,10 +1,10 @@
-//! Records of two classes that a plane parts, with room on both sides and without an error.
+//! Records of two classes that a plane parts without an error, with room on both sides or none.
 //!
-//! **Law.** w is a unit vector, signs at random and entries of one size; x is uniform on [−1, 1)^d, drawn again while
-//! |⟨w, x⟩| is below the margin; the class is the sign of ⟨w, x⟩. So some linear classifier is right about every record,
+//! **Law.** w is a unit vector, signs at random and entries of one size; x is uniform on the points of [−1, 1]^d
+//! with four digits, drawn again while ⟨w, x⟩ is 0 or nearer to it than the margin; the class is its sign. So some linear classifier is right about every record,
 //! which is what *realizable* means, and scaling a record moves nobody across the border.
 //!
-//! - d `features`; written with four digits, a record comes no nearer to the border than the margin less 5e-5·√d.
+//! - d `features`; a record that is written with four digits is itself.
 
 use super::draw::Draw;
 
@@ -13,7 +13,7 @@ use super::draw::Draw;
 pub struct Separable {
     /// d.
     pub features: usize,
-    /// No record is nearer to the border.
+    /// No record is nearer to the border; 0 for room on neither side.
     pub margin: f64,
     /// Fixes every draw.
     pub seed: u64,
@@ -47,9 +47,10 @@ impl SeparableRecords {
     pub fn next_into(&mut self, record: &mut Vec<f64>) -> u32 {
         loop {
             record.clear();
-            record.extend(self.weights.iter().map(|_| self.draw.symmetric()));
+            record.extend(self.weights.iter().map(|_| (self.draw.symmetric() * 1e4).round() / 1e4));
             let score: f64 = record.iter().zip(&self.weights).map(|(x, w)| x * w).sum();
-            if score.abs() >= self.margin {
+            // Those on the border are 0 but for rounding; the next are 1e-4/√d away.
+            if score.abs() >= self.margin.max(1e-9) {
                 return u32::from(score > 0.0);
             }
         }
@@ -64,7 +65,13 @@ mod tests {
     /// 20,000 with probability below 2·exp(−2·20,000·0.025²) < 3e-11; the seed is fixed.
     #[test]
     fn a_plane_parts_the_classes() {
-        let settings = Separable { features: 5, margin: 0.1, seed: 3 };
+        for margin in [0.0, 0.1] {
+            parts(margin);
+        }
+    }
+
+    fn parts(margin: f64) {
+        let settings = Separable { features: 5, margin, seed: 3 };
         let mut records = settings.records();
         let weights = records.weights().to_vec();
         assert!((weights.iter().map(|w| w * w).sum::<f64>() - 1.0).abs() < 1e-12);
@@ -72,7 +79,14 @@ mod tests {
         for _ in 0..20_000 {
             let class = records.next_into(&mut record);
             let score: f64 = record.iter().zip(&weights).map(|(x, w)| x * w).sum();
-            assert!(if class == 1 { score >= 0.1 } else { score <= -0.1 }, "{class}: {score}");
+            let written: f64 = record
+                .iter()
+                .zip(&weights)
+                .map(|(x, w)| format!("{x:.4}").parse::<f64>().unwrap() * w)
+                .sum();
+            assert_eq!(written, score);
+            let side = if class == 1 { score } else { -score };
+            assert!(side > 0.0 && side >= margin, "{class}: {score}");
             ones += class;
         }
         assert!((9_500..10_500).contains(&ones), "{ones}");
