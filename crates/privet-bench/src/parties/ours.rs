@@ -123,7 +123,6 @@ struct Set {
     folder: PathBuf,
     training: usize,
     test: usize,
-    shape: Shape,
     loss: Loss,
     rows: u64,
     /// 100 times, of numbers: R² in per cent, as in the curves.
@@ -216,7 +215,7 @@ pub(super) fn ours(
         false => (Shape::Logistic, Loss::Logistic, 1.0),
     };
     let (training, test) = (dealt.training, dealt.test);
-    let mut set = Set { folder, training, test, shape, loss, rows: 0, per_cent };
+    let mut set = Set { folder, training, test, loss, rows: 0, per_cent };
     let (train, test) = set.tables(&linear)?;
     set.rows = train.rows() as u64;
     let plain = plan(&set.request(&Asked::new("", "non-private"), &linear)?)?;
