@@ -5,6 +5,7 @@
 //! - What it opens is on disk before anyone hears it, and a round that was opened is never opened again with other
 //!   noise: whoever asks later, or after a restart, hears the same numbers.
 //! - What parties say they heard before must be the same for all: otherwise somebody told them different sums.
+//! - It waits without end for everyone to begin, and from the first opening on for nothing longer than the agreed patience.
 
 use crate::PartiesError;
 use crate::agreement::{Agreement, digest_of};
@@ -23,6 +24,9 @@ use zeroize::Zeroizing;
 pub const CLOCKS: u64 = 300;
 /// How long a question for an opening waits for one.
 const PAUSE: Duration = Duration::from_millis(500);
+
+/// Characters that a party may say why it leaves.
+const WORDS: usize = 500;
 
 /// Something worth a line to whoever runs the server.
 type Tell = Box<dyn Fn(&str) + Send + Sync>;
@@ -48,6 +52,8 @@ struct State {
     joined: Vec<Option<Joined>>,
     done: Vec<bool>,
     ended: Option<String>,
+    /// The last opening, or when this process began.
+    since: Instant,
     source: Box<dyn Source>,
 }
 
@@ -96,6 +102,7 @@ impl Server {
             joined: vec![None; parties],
             done: vec![false; parties],
             ended: None,
+            since: Instant::now(),
             source: Box::new(source),
         };
         let digest = agreement.digest();
@@ -160,15 +167,18 @@ impl Server {
         self.state().ended.clone()
     }
 
-    /// Ends the run where a round has waited too long. To be called now and then.
+    /// Ends the run where a round has waited too long for some, or for everyone since the last opening. To be called now
+    /// and then.
     pub fn lose_patience(&self) {
         let mut state = self.state();
         let patience = Duration::from_secs(self.agreement.patience);
-        let Some(open) = state.open.as_ref().filter(|open| open.since.elapsed() > patience) else {
-            return;
+        let begun = !state.openings.is_empty() && !state.rounds.complete();
+        let (since, missing) = match &state.open {
+            Some(open) => (open.since, self.missing(open)),
+            None if begun && state.ended.is_none() => (state.since, vec!["everyone".into()]),
+            None => return,
         };
-        let missing = self.missing(open);
-        if !missing.is_empty() {
+        if !missing.is_empty() && since.elapsed() > patience {
             let round = state.openings.len() + 1;
             let why = format!(
                 "round {round} waited {} s for {}, and is not opened",
@@ -210,6 +220,15 @@ impl Server {
                     self.changed.notify_all();
                 }
                 (Reply::Taken, vec![])
+            }
+            Ask::End { why } => {
+                // Nobody is kept from what is opened already, but this one is not waited for.
+                if state.rounds.complete() {
+                    state.done[party] = true;
+                    return (Reply::Taken, vec![]);
+                }
+                let why: String = printable(why).chars().take(WORDS).collect();
+                (self.end(&mut state, format!("{} leaves it: {why}", holder.name)), vec![])
             }
             Ask::Status => (Reply::Standing(self.standing(&state)), vec![]),
         }
@@ -353,6 +372,7 @@ impl Server {
             state.rounds.go_on(&leaf);
         }
         state.openings.push(opening);
+        state.since = Instant::now();
         if state.rounds.complete() {
             (self.tell)(&format!("all {} rounds are opened", state.openings.len()));
         }

@@ -6,3 +6,4 @@ mod crowd;
 mod network;
 mod restart;
 mod together;
+mod view;
