@@ -1,7 +1,8 @@
 //! Intervals of weights hold the weights without noise, as often as they say.
 
 use crate::common::Case;
-use crate::common::covered::{covered, generators, minimiser, planned, table};
+use crate::common::covered::{self, covered, generators, minimiser, planned, table};
+use crate::common::made::Made;
 use privet_core::Neighbours;
 use privet_dp::gate::seal;
 use privet_learn::certainty::Surety;
@@ -22,13 +23,53 @@ fn held(case: &Case, seed: u64, without: Option<Vec<f64>>) -> (f64, Surety) {
     (found.share, found.surety)
 }
 
-/// Seeds are fixed: it fails always or never. Three generators (tables of other seeds and labels), 900 weights each.
+/// Whose intervals are looked at, at ε = 2 on each of three generators of tables.
+struct Asked {
+    method: &'static str,
+    classes: usize,
+    neighbours: Neighbours,
+    delta: f64,
+}
+
+/// 93 to 97 of 100 where the law is that of the noise added. Against the minimiser without noise where there is one (`output`);
+/// passes in a secret order (`psgd`, `psgd-strong`, `averaged`) against their mean over the releases, which takes no more
+/// than half a point away. Seeds are fixed: it fails always or never.
 #[test]
 fn intervals_hold_the_weights_without_noise() {
+    use Neighbours::{AddRemove, ReplaceOne};
+    let asked = |method, neighbours| Asked { method, classes: 2, neighbours, delta: 1e-6 };
+    for asked in [
+        asked("output", ReplaceOne),
+        asked("output", AddRemove),
+        Asked { delta: 0.0, ..asked("output", ReplaceOne) },
+        Asked { classes: 3, ..asked("output", ReplaceOne) },
+        asked("psgd", AddRemove),
+        asked("psgd-strong", ReplaceOne),
+        asked("averaged", ReplaceOne),
+    ] {
+        for made in generators(ROWS as usize, 4) {
+            let made = Made { classes: asked.classes, ..made };
+            let data = table(&made, false);
+            let method = asked.method.parse().unwrap();
+            let plan = covered::asked(&made, method, asked.neighbours, (2.0, asked.delta));
+            let without = minimiser(&made, &plan, &data);
+            assert_eq!(without.is_some(), asked.method == "output");
+            let found = covered(&plan, &data, made.seed, RUNS, without);
+            let what = format!(
+                "{}, {} classes, {}, δ = {}, table {}: {found:?}",
+                asked.method, asked.classes, asked.neighbours, asked.delta, made.seed
+            );
+            assert_eq!(found.surety, Surety::Exact, "{what}");
+            assert!((0.93..=0.97).contains(&found.share), "{what}");
+        }
+    }
+}
+
+/// Descents and `ssp` against the mean of their releases, to first order the weight without noise. Seeds are fixed: it fails
+/// always or never. Three tables (of other seeds and labels), 900 weights each.
+#[test]
+fn intervals_of_descents_and_moments_hold_their_mean() {
     for (method, loss, surety) in [
-        ("output", Loss::Logistic, Surety::Exact),
-        ("psgd", Loss::Logistic, Surety::Exact),
-        ("averaged", Loss::Logistic, Surety::Exact),
         ("ssp", Loss::SQUARED, Surety::Estimated),
         ("gd", Loss::Logistic, Surety::FirstOrder),
         ("sgd", Loss::Logistic, Surety::FirstOrder),
@@ -36,11 +77,7 @@ fn intervals_hold_the_weights_without_noise() {
     ] {
         for (seed, classes, neighbours) in [
             (1, 2, Neighbours::ReplaceOne),
-            (
-                2,
-                2,
-                if method == "averaged" { Neighbours::ReplaceOne } else { Neighbours::AddRemove },
-            ),
+            (2, 2, Neighbours::AddRemove),
             (3, if loss == Loss::SQUARED { 1 } else { 2 }, Neighbours::ReplaceOne),
         ] {
             let case = Case::of(method).loss(loss).classes(classes).rows(ROWS);
@@ -50,11 +87,29 @@ fn intervals_hold_the_weights_without_noise() {
             // A mean of 300 is itself off by 6 % of a deviation: it takes no more than half a point away.
             let (least, most) = match surety {
                 Surety::Estimated => (0.92, 0.98),
-                Surety::Exact => (0.93, 0.98),
                 _ => (0.95, 1.0),
             };
             assert!((least..=most).contains(&share), "{method}, seed {seed}: {share}");
         }
+    }
+}
+
+/// Methods whose noise goes a way that is not known from public numbers say so, and give no interval.
+#[test]
+fn methods_without_intervals_say_so() {
+    for method in
+        ["frank-wolfe", "sample-aggregate", "simplex", "chosen-amp", "two-stage", "dp-ight"]
+    {
+        let case = Case::of(method).rows(MANY).budget(4.0, 1e-6);
+        let model = case.seeded(&case.data(1));
+        let certainty = model.certainty();
+        assert_eq!(certainty.surety, None, "{method}");
+        assert!(certainty.told.contains("is not known"), "{method}: {}", certainty.told);
+        let mut weights = certainty.weights.iter().flatten();
+        assert!(
+            weights.all(|one| (one.low, one.high, one.evidence) == (None, None, None)),
+            "{method}"
+        );
     }
 }
 
@@ -102,7 +157,7 @@ fn bought_intervals_are_neither_too_wide_nor_too_narrow() {
             let without = minimiser(&made, &plan, &data);
             let found = covered(&plan, &data, made.seed, RUNS / 3, without);
             assert_eq!(found.surety, Surety::Estimated);
-            assert!(found.share >= 0.93, "{method}, {epsilon}: {found:?}");
+            assert!(found.share >= 0.95, "{method}, {epsilon}: {found:?}");
             let free = planned(&made, method, epsilon, false);
             let free = covered(&free, &data, made.seed, 3, None);
             let most = if epsilon < 8.0 { 0.8 } else { 0.6 };
@@ -120,7 +175,7 @@ fn bought_intervals_hold_where_many_columns_hardly_vary() {
             let plan = planned(&made, method, 8.0, true);
             let without = minimiser(&made, &plan, &data);
             let found = covered(&plan, &data, made.seed, 30, without);
-            assert!(found.share >= 0.93, "{method}: {found:?}");
+            assert!(found.share >= 0.94, "{method}: {found:?}");
         }
     }
 }

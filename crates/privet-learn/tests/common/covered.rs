@@ -31,7 +31,8 @@ pub fn released(plan: &Plan, data: &Dataset, seed: u64) -> Model {
     Model::from_release(release).unwrap()
 }
 
-/// The weight without noise is as given, or the mean over all releases, which it is to first order and up to what so many releases tell.
+/// The weight without noise is as given, or the mean over all releases, which it is to first order and up to what so many
+/// releases tell. Weights of several classes stand one after the other.
 pub fn covered(
     plan: &Plan,
     data: &Dataset,
@@ -40,28 +41,31 @@ pub fn covered(
     without: Option<Vec<f64>>,
 ) -> Covered {
     let models: Vec<Model> = (0..runs).map(|run| released(plan, data, 1000 * seed + run)).collect();
-    let columns = models[0].weights().weights[0].len();
-    let mean = |column: usize| {
-        models.iter().map(|model| model.weights().weights[0][column]).sum::<f64>() / runs as f64
-    };
+    let each = models[0].weights().weights[0].len();
+    let columns = each * models[0].weights().weights.len();
+    let weight = |model: &Model, place: usize| model.weights().weights[place / each][place % each];
+    let mean =
+        |place: usize| models.iter().map(|model| weight(model, place)).sum::<f64>() / runs as f64;
     let means: Vec<f64> = without.unwrap_or_else(|| (0..columns).map(mean).collect());
+    assert_eq!(means.len(), columns);
     let (mut held, mut width) = (vec![0_u32; columns], 0.0);
     let mut surety = Surety::Bound;
     for model in &models {
         let certainty = model.certainty();
         surety = certainty.surety.unwrap();
-        for one in &certainty.weights[0] {
+        for one in certainty.weights.iter().flatten() {
             let (low, high) = (one.low.unwrap(), one.high.unwrap());
             assert!(low <= one.weight && one.weight <= high);
-            held[one.column] += u32::from((low..=high).contains(&means[one.column]));
+            let place = one.problem * each + one.column;
+            held[place] += u32::from((low..=high).contains(&means[place]));
             width += (high - low) / (runs as f64 * columns as f64);
         }
     }
     let shares = held.iter().map(|held| f64::from(*held) / runs as f64);
     let share = shares.clone().sum::<f64>() / columns as f64;
     let spread = |column: usize| {
-        let (own, mean) = (|model: &Model| model.weights().weights[0][column], mean(column));
-        let squares: f64 = models.iter().map(|model| (own(model) - mean).powi(2)).sum();
+        let mean = mean(column);
+        let squares: f64 = models.iter().map(|model| (weight(model, column) - mean).powi(2)).sum();
         (squares / (runs as f64 - 1.0)).sqrt()
     };
     let needed = (0..columns).map(spread).sum::<f64>() * 2.0 * NORMAL / columns as f64;
@@ -87,23 +91,33 @@ pub fn table(made: &Made, hardly: bool) -> Dataset {
 pub fn planned(made: &Made, method: &str, epsilon: f64, bought: bool) -> Plan {
     let method: Method = method.parse().expect("a method");
     let method = if bought { method.with("intervals", "bought").unwrap() } else { method };
-    let task = Erm { loss: Loss::Logistic, method };
-    let (schema, rows) = (made.schema().linear(), made.rows as u64);
-    let request = Request::new(schema, rows, Neighbours::ReplaceOne, task);
-    plan(&request.within(Budget::new(epsilon, 1e-6).unwrap())).unwrap()
+    asked(made, method, Neighbours::ReplaceOne, (epsilon, 1e-6))
 }
 
-/// Of a minimiser, the weights without noise: those of the same ridge.
+/// The same of any relation and budget.
+pub fn asked(made: &Made, method: Method, neighbours: Neighbours, budget: (f64, f64)) -> Plan {
+    let request = request(made, method, neighbours);
+    plan(&request.within(Budget::new(budget.0, budget.1).unwrap())).unwrap()
+}
+
+fn request(made: &Made, method: Method, neighbours: Neighbours) -> Request {
+    let loss = if made.classes == 1 { Loss::SQUARED } else { Loss::Logistic };
+    Request::new(made.schema().linear(), made.rows as u64, neighbours, Erm { loss, method })
+}
+
+/// Methods whose weights without noise are a minimiser: that of the same ridge.
+const MINIMISERS: [&str; 4] = ["amp", "objective", "output", "ssp"];
+
+/// Of a minimiser, the weights without noise.
 pub fn minimiser(made: &Made, plan: &Plan, data: &Dataset) -> Option<Vec<f64>> {
-    if plan.request().task.method.name() != "amp" {
+    if !MINIMISERS.contains(&plan.request().task.method.name()) {
         return None;
     }
     let ridge = plan.settings().get("ridge").unwrap().to_string();
     let method: Method = "non-private".parse().unwrap();
-    let task = Erm { loss: Loss::Logistic, method: method.with("ridge", &ridge).unwrap() };
-    let (schema, rows) = (made.schema().linear(), made.rows as u64);
-    let plain = privet_learn::plan(&Request::new(schema, rows, Neighbours::ReplaceOne, task));
-    Some(released(&plain.unwrap(), data, 1).weights().weights[0].clone())
+    let method = method.with("ridge", &ridge).unwrap();
+    let plain = privet_learn::plan(&request(made, method, Neighbours::ReplaceOne)).unwrap();
+    Some(released(&plain, data, 1).weights().weights.concat())
 }
 
 /// Three generators of tables: independent numbers; columns that go together, every third a category; and a rarer class.
