@@ -208,7 +208,7 @@ impl Agreement {
                 "two servers have the same address: each is a process of its own, best at another organisation".into(),
             ));
         }
-        let longest = longest(&self.events()?).ok_or_else(|| {
+        let longest = longest(&self.events()?, among.noise).ok_or_else(|| {
             PartiesError::Asked("the plan has a round that cannot be added up in shares".into())
         })?;
         if longest.saturating_mul(u64::from(among.servers)) > LONGEST as u64 {
@@ -247,7 +247,7 @@ impl Agreement {
 
     /// How many numbers the longest round has.
     pub(crate) fn longest_round(&self) -> Result<usize, PartiesError> {
-        Ok(longest(&self.events()?).map_or(0, |longest| longest as usize))
+        Ok(longest(&self.events()?, self.among()?.noise).map_or(0, |longest| longest as usize))
     }
 
     /// How many take part.

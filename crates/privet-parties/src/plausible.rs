@@ -4,7 +4,7 @@
 //! parties add up a vector for each row of norm at most Δ, what the round is
 //! charged for under replace-one; so the sum over n rows is within nΔ. (`output` adds up minimisers, which a set without 0 may
 //! hold far away: there nothing is looked at.) The noise of k servers with σ/√t each is within
-//! σ√(k/t)·(√p + 40) but for a probability below e⁻⁸⁰⁰. Beyond both together somebody cheats, though not who.
+//! σ√(k/t)·(√p + 40), and one draw that they make together within σ(√p + 40), but for a probability below e⁻⁸⁰⁰. Beyond both together somebody cheats, though not who.
 //!
 //! What is opened is public, so that looking at it costs nothing. It bounds what a cheat can do unseen to what n rows of
 //! any values could: no more can be told without proofs of what each party sent.
@@ -14,8 +14,9 @@ use privet_dp::mechanism::shares::Among;
 
 /// Whether n rows and the noise of all servers can have given this; where it is not known, yes.
 pub(crate) fn plausible(leaf: &Event, among: Among, rows: u64, sum: &[i128]) -> bool {
-    let Event::Use { cost: Cost::Gaussian { sensitivity, noise_scale, grid: Some(grid) }, .. } =
-        leaf
+    let Event::Use { cost, .. } = leaf else { return true };
+    let (Cost::Gaussian { sensitivity, noise_scale, grid: Some(grid) }
+    | Cost::JointGaussian { sensitivity, noise_scale, grid, .. }) = cost
     else {
         return true;
     };
@@ -40,7 +41,7 @@ mod tests {
             coordinates: 2,
         };
         let (leaf, among) =
-            (gaussian.event().unwrap(), Among { parties: 3, servers: 2, honest: 1 });
+            (gaussian.event().unwrap(), Among { parties: 3, servers: 2, honest: 1, noise: Default::default() });
         // A step is 2⁻³⁷.
         let at = |x: i128| plausible(&leaf, among, 1000, &[x << 37, 0]);
         assert!(at(0) && at(2000) && at(-2000) && at(2400));

@@ -9,7 +9,7 @@ use crate::suite::Onlooker;
 use privet_core::{Budget, Neighbours};
 use privet_data::Schema;
 use privet_dp::account::{Cost, Event};
-use privet_dp::mechanism::shares::{Among, InProcess};
+use privet_dp::mechanism::shares::{Among, InProcess, NoiseMode};
 use privet_dp::noise::SystemRandom;
 use privet_learn::model::Model;
 use privet_learn::{Erm, Method, Request, plan};
@@ -56,7 +56,7 @@ pub(super) fn ours(
     let (_, best) = score(&Model::from_release(plain)?, &linear, &test);
     for parties in &dealt.parties {
         for (method, schema) in [("gd", &linear), ("auto", &schema)] {
-            let among = Among { parties: *parties, servers: 2, honest: 1 };
+            let among = Among { parties: *parties, servers: 2, honest: 1, noise: NoiseMode::Shares };
             let budget = Budget::new(suite.epsilon, suite.delta)?;
             let planned = plan(&request(method, schema)?.within(budget).shared(among))?;
             let (train, test) = (

@@ -3,13 +3,13 @@
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::Event;
 use privet_dp::gate::{Arithmetic, GateError, Private, Rounds, Session, Statement};
-use privet_dp::mechanism::shares::{Adding, Among, InProcess, Together, joined, split};
+use privet_dp::mechanism::shares::{Adding, Among, InProcess, NoiseMode, Together, joined, split};
 use privet_dp::mechanism::{ExactCounts, Gaussian, Laplace};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use proptest::prelude::*;
 use zeroize::Zeroizing;
 
-const THREE: Among = Among { parties: 4, servers: 3, honest: 1 };
+const THREE: Among = Among { parties: 4, servers: 3, honest: 1, noise: NoiseMode::Shares };
 
 fn gaussian(coordinates: usize) -> Gaussian {
     Gaussian {
@@ -98,7 +98,7 @@ fn narrow_masks_would_be_seen() {
 #[test]
 fn noise_has_the_variance_of_all_shares() {
     for (servers, honest) in [(2, 1), (3, 1), (3, 2), (5, 4)] {
-        let among = Among { parties: 4, servers, honest };
+        let among = Among { parties: 4, servers, honest, noise: NoiseMode::Shares };
         let event = gaussian(60_000).event().unwrap();
         let step = 2_f64.powi(-40);
         let mut source = SystemRandom::new().unwrap();
@@ -153,7 +153,7 @@ impl Together for Dropping {
             .map(|share| {
                 let mut adding = Adding::new(leaf, THREE)?;
                 adding.add(share)?;
-                Ok(adding.opening(&mut source))
+                adding.opening(&mut source)
             })
             .collect()
     }
@@ -231,7 +231,7 @@ fn servers_go_by_the_plan() {
 
 #[test]
 fn odd_numbers_of_servers_are_refused() {
-    let among = |parties, servers, honest| Among { parties, servers, honest }.check();
+    let among = |parties, servers, honest| Among { parties, servers, honest, noise: NoiseMode::Shares }.check();
     assert!(among(2, 2, 1).is_ok() && among(50_000, 64, 63).is_ok());
     for bad in [(0, 2, 1), (2, 1, 1), (2, 2, 0), (2, 2, 2), (2, 65, 1), (2_000_000, 2, 1)] {
         assert!(among(bad.0, bad.1, bad.2).is_err(), "{bad:?}");
