@@ -26,11 +26,9 @@
 use super::shares::{Among, NoiseMode};
 use crate::account::{Cost, Event, Grid};
 use crate::gate::GateError;
-use privet_joint::{CHEATING, DISTANCE};
+use privet_joint::{CHEATING, DISTANCE, EACH};
 use zeroize::Zeroizing;
 
-/// Coordinates of one evaluation at most.
-pub const EACH: u64 = 26;
 /// How often a round's noise is begun at most.
 pub const ATTEMPTS: u32 = 2;
 /// Servers at most.
@@ -133,7 +131,8 @@ impl NoiseShare {
         self.0.len()
     }
 
-    pub(super) fn into_inner(self) -> Zeroizing<Vec<u128>> {
+    /// The numbers, for whoever keeps them until they are used.
+    pub fn into_inner(self) -> Zeroizing<Vec<u128>> {
         self.0
     }
 }
