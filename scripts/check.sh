@@ -27,6 +27,7 @@ stage_test() {
     "$CARGO" test --locked --workspace --exclude privet-python --lib --bins --tests --examples
     scripts/ledger-kill.sh 60
     scripts/parties.sh
+    scripts/walk.sh
 }
 
 # Compile-fail tests of the gate included. The same packages as above: with others, dependencies would have

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Packs the command for those without Rust, into dist/: a static binary, completions, manual pages, checksums.
-# Without the musl target (rustup target add x86_64-unknown-linux-musl) it says so and packs a dynamic one.
+# Where the musl target (rustup target add x86_64-unknown-linux-musl) cannot be installed it ends with 3 and packs nothing;
+# DYNAMIC=1 packs a binary that needs this system's C library instead, and says so in its name.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,8 +13,15 @@ export PATH="$PWD/.venv/bin:$PATH"
 if rustup target list --installed 2>/dev/null | grep -qx "$target" || rustup target add "$target" >/dev/null 2>&1; then
     "$CARGO" zigbuild --locked --release --target "$target" -p privet-cli
     binary="target/$target/release/privet" kind=static
+    if ! ldd "$binary" 2>&1 | grep -q -e 'not a dynamic executable' -e 'statically linked'; then
+        echo "$binary: asks for shared libraries; a static binary asks for none" >&2
+        exit 1
+    fi
+elif [[ "${DYNAMIC:-}" != 1 ]]; then
+    echo "the target $target cannot be installed here, and nothing is packed; DYNAMIC=1 packs a binary that is not static" >&2
+    exit 3
 else
-    echo "NOT STATIC: the target $target cannot be installed here; the binary needs this system's C library" >&2
+    echo "NOT STATIC: the binary needs this system's C library" >&2
     "$CARGO" build --locked --release -p privet-cli
     binary=target/release/privet kind=dynamic
 fi

@@ -20,6 +20,7 @@ from privet import Ledger, NotPrivateWarning, PrivateLinearRegression, PrivateLo
 from privet import Schema, category, number, verify
 from privet import count as count_here
 from privet import spark as private
+from privet.schema import date
 from spark_session import executors, in_partitions, session, wait_for
 
 COLUMNS = {
@@ -64,11 +65,13 @@ def refused(kind, words, call):
 
 def same_bits(spark, path, data):
     steps = {"gd": 8, "centred-gd": 8, "sgd": 5, "auto": None, "amp": None, "ssp": None}
+    steps |= {"objective": None, "output": None, "linear": None}
+    cuts = {"auto": (2,), "gd": (1, 2, 7, 40), "objective": (2,), "output": (2,), "linear": (2,)}
     for method, count in steps.items():
         settings = count and {"steps": count}
-        schema = NUMBER if method == "ssp" else CLASSES
+        schema = NUMBER if method in ("ssp", "linear") else CLASSES
         expected = in_memory(schema, method, data, settings=settings).model_.weights()
-        for parts in (1, 2, 7) if method != "auto" else (2,):
+        for parts in cuts.get(method, (1, 2, 7)):
             begun = time.monotonic()
             frame = in_partitions(spark, path, parts)
             given = {"schema": schema, "epsilon": 1, "method": method, "settings": settings, "random_state": 5}
@@ -97,6 +100,22 @@ def others(spark, path, data):
     refused(ValueError, "'ward' is of type timestamp", lambda: private.fit(dated, **given))
     from pyspark.sql import functions as F
 
+    # Days and moments as a Parquet file has them, whatever the zone of the session.
+    day = F.date_add(F.lit("2015-01-01").cast("date"), frame.age.cast("int"))
+    moment = F.timestamp_seconds(frame.age.cast("int") * 5_000_003 + 1_300_000_000)
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Kathmandu")
+    for kind, column in (("day", day), ("moment", moment)):
+        whole = data.age.astype(int)
+        days = pd.Timestamp("2015-01-01") + pd.to_timedelta(whole, unit="D")
+        held = days if kind == "day" else pd.to_datetime(whole * 5_000_003 + 1_300_000_000, unit="s")
+        parts = ["year", "weekday", "month"] if kind == "day" else ["year", "weekday", "hour"]
+        dates = Schema({"when": date("2010-01-01", "2035-12-31", parts=parts)}, target="ill", classes=["no", "yes"])
+        memory = PrivateLogisticRegression(schema=dates, epsilon=1, method="gd", random_state=5, settings={"steps": 4})
+        expected = memory.fit(pd.DataFrame({"when": held}), data["ill"]).model_.weights()
+        found = private.fit(frame.select(column.alias("when"), "ill"), **(given | {"schema": dates}))
+        assert (found.model_.weights() == expected).all(), kind
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    said("days and moments, in another zone")
     nulls = frame.withColumn("age", F.when(frame.age > 30, frame.age))
     refused(ValueError, '"age"', lambda: private.fit(nulls, **given))
     ordered = given | {"method": "psgd", "settings": None}

@@ -4,12 +4,15 @@ The workers are plain functions here; `scripts/spark.sh` has a real cluster.
 """
 
 import json
+import subprocess
+import sys
 import warnings
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from privet import (
@@ -21,10 +24,12 @@ from privet import (
     Schema,
     category,
     cluster,
+    load,
     number,
     verify,
 )
 from privet import count as count_here
+from privet.schema import date
 
 ROWS = 6000
 
@@ -64,7 +69,7 @@ def in_memory(schema, method, table):
     return model.fit(table[list(COLUMNS)], table[schema.target])
 
 
-@pytest.mark.parametrize("method", ["auto", "gd", "centred-gd", "sgd", "amp", "output"])
+@pytest.mark.parametrize("method", ["auto", "gd", "centred-gd", "sgd", "amp", "output", "objective"])
 def test_a_model_has_the_bits_of_memory_however_rows_are_cut(method):
     table = frame()
     expected = in_memory(CLASSES, method, table).model_
@@ -74,12 +79,54 @@ def test_a_model_has_the_bits_of_memory_however_rows_are_cut(method):
         assert found.request() == expected.request()
 
 
-@pytest.mark.parametrize("method", ["ssp", "amp"])
+@pytest.mark.parametrize("method", ["ssp", "amp", "linear", "gd"])
 def test_numbers_too(method):
     table = frame()
     expected = in_memory(NUMBER, method, table)
     found = cluster.fit(cut(table, 5), schema=NUMBER, epsilon=1, method=method, random_state=5)
     assert (found.model_.weights() == expected.model_.weights()).all()
+
+
+def test_very_many_partitions_are_merged_in_a_tree():
+    """More sums than are merged at a time, twice over: 600 by 16 are 38, and these 3."""
+    table, merged = frame(1200), []
+
+    def run(function, *given):
+        if function.__name__ == "_merged":
+            merged.append(len(given) - 2)
+        return function(*given)
+
+    expected = in_memory(CLASSES, "gd", table).model_.weights()
+    given = {"schema": CLASSES, "epsilon": 1, "method": "gd", "random_state": 5, "run": run, "gather": list}
+    found = cluster.fit(cut(table, 600), **given)
+    assert (found.model_.weights() == expected).all()
+    assert merged[:41] == [16] * 37 + [8] + [16, 16, 6]
+    expected = in_memory(CLASSES, "amp", table).model_.weights()
+    found = cluster.fit(cut(table, 40), **(given | {"method": "amp"}))
+    assert (found.model_.weights() == expected).all()
+
+
+@pytest.mark.parametrize("kind", [pa.date32(), pa.timestamp("ms"), pa.timestamp("us", "UTC"), pa.timestamp("ns")])
+def test_dates_are_taken_as_a_parquet_file_has_them(kind, tmp_path):
+    rng = np.random.default_rng(2)
+    seconds = rng.integers(1_262_304_000, 1_735_600_000, 400)
+    ticks = {"date32[day]": seconds // 86_400, "timestamp[ms]": seconds * 1000}
+    ticks = ticks.get(str(kind), seconds * (10**9 if str(kind) == "timestamp[ns]" else 10**6))
+    whole = pa.int32() if kind == pa.date32() else pa.int64()
+    table = pa.table({"when": pa.array(ticks, type=whole).cast(kind), "ill": pa.array(np.where(seconds % 3 > 0, "yes", "no"))})
+    parts = ["year", "weekday"] if kind == pa.date32() else ["year", "weekday", "hour"]
+    schema = Schema({"when": date("2010-01-01", "2025-12-31", parts=parts)}, target="ill", classes=["no", "yes"])
+    given = {"schema": schema, "epsilon": 1, "method": "gd", "random_state": 5}
+    found = cluster.fit([table.slice(0, 150), table.slice(150)], **given)
+    # Moments are those of UTC; the file's own reader is the judge.
+    pq.write_table(table, tmp_path / "table.parquet")
+    text = schema.to_dict()
+    text["file"] = {"format": "parquet"}
+    (tmp_path / "schema.toml").write_text(Schema.from_dict(text).to_toml())
+    run = [sys.executable, "-m", "privet", "train", "table.parquet", "--schema", "schema.toml", "--epsilon", "1"]
+    run += ["--method", "gd", "--seed", "5", "--out", "m.json"]
+    subprocess.run(run, cwd=tmp_path, check=True, capture_output=True)
+    assert (found.model_.weights() == load(tmp_path / "m.json").model_.weights()).all()
 
 
 def test_partitions_may_be_frames_of_any_library():

@@ -100,7 +100,8 @@ def odd_teachers(tmp_path, monkeypatch):
         "    def fit(self, X, y):\n"
         "        self.fits = getattr(self, 'fits', 0) + 1\n"
         "        if self.mood == 'leave':\n            self.left = subprocess.Popen(['sleep', '300']).pid\n"
-        "        if X.max() < 5:\n            return self\n"
+        "        self.marked = X.max() >= 5\n"
+        "        if not self.marked:\n            return self\n"
         "        if self.mood == 'spin':\n            while True:\n                pass\n"
         "        if self.mood == 'sleep':\n            time.sleep(2)\n"
         "        if self.mood == 'memory':\n            np.ones(2 << 30)\n"
@@ -108,7 +109,9 @@ def odd_teachers(tmp_path, monkeypatch):
         "        if self.mood == 'interrupt':\n            raise KeyboardInterrupt\n"
         "        return self\n"
         "    def predict(self, X):\n"
-        "        return np.full(len(X), self.left if self.mood == 'leave' else self.fits)\n"
+        "        if self.marked and self.mood == 'none':\n            return None\n"
+        "        rows = len(X) + {'long': 1, 'short': -1}.get(self.mood, 0) * self.marked\n"
+        "        return np.full(rows, self.left if self.mood == 'leave' else self.fits)\n"
         # Ends the child of the marked chunk once that is read, and before it says so.
         "class Early(Odd):\n"
         "    def __setstate__(self, state):\n"
@@ -135,7 +138,7 @@ def _ballots(estimator, marked=True, limit=1.0, n_jobs=4):
     return _teachers.ballots(estimator, rows, labels, chunks, rows[:3], n_jobs=n_jobs, limit=limit)
 
 
-@pytest.mark.parametrize("mood", ["spin", "memory", "exit", "interrupt"])
+@pytest.mark.parametrize("mood", ["spin", "memory", "exit", "interrupt", "long", "short", "none"])
 def test_a_record_that_spoils_its_teacher_moves_no_other_vote(mood, odd_teachers):
     votes = _ballots(odd_teachers.Odd(mood))
     # Nobody was fitted twice: no teacher is warm from another's chunk.

@@ -51,18 +51,45 @@ pub enum Verdict {
     Met,
     /// It is not.
     Missed,
+    /// It is not, as the target says beforehand, with the reason.
+    MissedAsKnown,
     /// There is no mean.
     NotMeasured,
+}
+
+impl Verdict {
+    /// Of a mean, if there is one, on the good side or not, of a target whose miss may be known.
+    pub(crate) fn of(met: Option<bool>, known: bool) -> Self {
+        match met {
+            Some(true) => Self::Met,
+            Some(false) if known => Self::MissedAsKnown,
+            Some(false) => Self::Missed,
+            None => Self::NotMeasured,
+        }
+    }
+
+    /// Whether a check of it fails: neither met, nor a miss that is known.
+    pub fn fails(self) -> bool {
+        matches!(self, Self::Missed | Self::NotMeasured)
+    }
+
+    /// In a word or two.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Met => "met",
+            Self::Missed => "MISSED",
+            Self::MissedAsKnown => "MISSED, as known",
+            Self::NotMeasured => "NOT MEASURED",
+        }
+    }
 }
 
 impl Finding {
     /// Whether it is met.
     pub fn verdict(&self) -> Verdict {
-        match &self.measured {
-            Ok(measured) if self.target.bound.is_met(measured.mean) => Verdict::Met,
-            Ok(_) => Verdict::Missed,
-            Err(_) => Verdict::NotMeasured,
-        }
+        let met =
+            self.measured.as_ref().ok().map(|measured| self.target.bound.is_met(measured.mean));
+        Verdict::of(met, self.target.missed.is_some())
     }
 }
 
@@ -112,6 +139,7 @@ fn measured(target: &Target, summaries: &[Summary]) -> Option<Measured> {
             Measure::Recall,
             Measure::Ndcg,
             Measure::Loss,
+            Measure::Answered,
         ];
         let right = beside.contains(&target.measure) || *measure == name;
         *counts && right && target.is_of(cell)
@@ -123,6 +151,7 @@ fn measured(target: &Target, summaries: &[Summary]) -> Option<Measured> {
         Measure::Recall => found.recall?,
         Measure::Ndcg => found.ndcg?,
         Measure::Loss => found.loss?,
+        Measure::Answered => found.answered?,
         Measure::Accuracy | Measure::RSquared | Measure::Rmse => (found.mean, found.standard_error),
     };
     Some(Measured { mean, standard_error, runs: found.runs, delta: found.cell.delta })

@@ -126,6 +126,9 @@ pub struct Run {
     /// How often a network's training went over the records, gradients and losses counted alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passes: Option<f64>,
+    /// What became of questions to voters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub questions: Option<Questions>,
     /// The learner that did it where the entry left that open (`auto`).
     pub chosen: Option<String>,
     /// ε that the certificate proves at the cell's δ: beyond the cell's own ε where printed
@@ -135,6 +138,18 @@ pub struct Run {
     pub seconds: f64,
     /// Peak memory of the process in bytes, where known.
     pub peak_memory: Option<u64>,
+}
+
+/// Questions to voters.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Questions {
+    /// How many were asked, m̃.
+    pub asked: u64,
+    /// How many were answered.
+    pub answered: u64,
+    /// εn/V, V the numbers of a linear classifier: up to about as many answers are promised where teachers can be right
+    /// about everything (Thakkar 2019, Theorem 12), but for logarithms and constants.
+    pub bound: f64,
 }
 
 /// Whether less of a measure is better: it is an error.

@@ -19,6 +19,11 @@ pub fn peak() -> Option<u64> {
     field("VmHWM")
 }
 
+/// The most bytes that another process ever had resident; unknown once it has ended.
+pub fn peak_of(process: u32) -> Option<u64> {
+    kilobytes(&format!("/proc/{process}/status"), "VmHWM")
+}
+
 /// Bytes of memory that the machine has.
 pub fn machine() -> Option<u64> {
     kilobytes("/proc/meminfo", "MemTotal")

@@ -314,6 +314,18 @@ pub fn only_once(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
+/// A table whose rows are counted before they are encoded, if it can be read twice.
+pub fn twice(path: &Path) -> Result<&Path, Failure> {
+    match only_once(path) {
+        true => Err(Failure::input(format!(
+            "{} can be read only once, and its rows must be counted before they are encoded; declare \
+             their number with --rows, or give a file",
+            path.display()
+        ))),
+        false => Ok(path),
+    }
+}
+
 /// The number of rows must be declared: where it is private, the file's own is not used.
 pub fn rows_needed(relation: Relation) -> Failure {
     let why = match (relation.neighbours, relation.unit) {

@@ -4,15 +4,22 @@
 
 use crate::failure::Failure;
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use privet_core::{DELTA, EPSILON, Neighbours, Range, Relation};
 use privet_data::Schema;
 use privet_learn::words::{DEFAULT_HUBER_WIDTH, DEFAULT_QUANTILE, LOSSES, LossInfo};
 use privet_learn::{Calibration, GAMMA, Method, RIDGE, ROWS, Request, SPLIT, STEPS, Words};
 use privet_optim::loss::{HUBER_WIDTH, QUANTILE};
+use std::path::{Path, PathBuf};
 
 /// Limits on that rate.
 const RATE: Range = Range::open("rate", 0.0, f64::INFINITY);
+
+/// Where rows are read from: `-` is standard input.
+pub fn table() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new()
+        .map(|path| if path == Path::new("-") { PathBuf::from("/dev/stdin") } else { path })
+}
 
 /// What decides the guarantee, as written by the caller.
 #[derive(Args, Debug, Clone)]

@@ -72,7 +72,7 @@ pub fn guarantee(guarantee: &Guarantee) -> String {
     let slack = if *delta == 0.0 {
         String::new()
     } else {
-        format!(", give or take a probability of δ = {}", number(*delta))
+        format!(" and, beyond that, by δ = {}", number(*delta))
     };
     let outcome = match seen_by {
         SeenBy::Everyone => "any outcome".into(),
@@ -93,10 +93,18 @@ pub fn budget(epsilon: f64, delta: f64) -> String {
 /// In which arithmetic the guarantee is proved.
 pub fn arithmetic(arithmetic: Arithmetic) -> &'static str {
     match arithmetic {
-        Arithmetic::Finite => "finite: proved for the program as it runs, rounding charged",
+        Arithmetic::Finite => "proved with rounding, for the program as it runs (finite)",
         Arithmetic::Real => {
-            "real: proved for exact numbers; see the notes for what that leaves out"
+            "proved on paper, for exact numbers (real); the notes say what that leaves out"
         }
+    }
+}
+
+/// The same in two words.
+pub fn proved(arithmetic: Arithmetic) -> &'static str {
+    match arithmetic {
+        Arithmetic::Finite => "with rounding",
+        Arithmetic::Real => "on paper",
     }
 }
 

@@ -25,6 +25,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The net of the papers on handwritten digits, as `examples/digits.toml` has it.
+pub const DIGITS: &str = include_str!("../examples/digits.toml");
+
 /// A network as a person writes it. [`Net::new`](crate::Net::new) checks it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

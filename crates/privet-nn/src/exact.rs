@@ -3,10 +3,10 @@
 
 use crate::batch::Batch;
 use crate::error::NetError;
-use crate::kernel::{add_steps, add_two_steps};
+use crate::kernel::{add_outer_steps, add_steps, add_two_steps, add_whole};
 use crate::layer::{self, Linear, Op, Rule};
 use crate::net::Net;
-use crate::sum::check_clip;
+use crate::sum::{check_clip, weigh};
 use crate::tape::{Tape, Weights};
 use crate::workspace::{Room, Workspace};
 
@@ -119,6 +119,31 @@ impl Net {
         })
     }
 
+    /// Both of them at once, on one grid: of each example a share of its clipped gradient at the first weights, and one
+    /// of the clipped difference to that at the second. The same bits as the sum of the two, for two gradients in
+    /// place of three.
+    pub fn clipped_terms_exact(
+        &self,
+        [new, old]: [&[f32]; 2],
+        batch: &Batch,
+        [own, moved]: [Share; 2],
+        work: &mut Workspace,
+    ) -> Result<ExactSum, NetError> {
+        self.check_weights(new)?;
+        self.check_weights(old)?;
+        let steps = [own.steps()?, moved.steps()?].map(Some);
+        if own.grid != moved.grid {
+            return Err(NetError::Clip(moved.clip));
+        }
+        let (new, old) = (Weights::both(self, new), Weights::both(self, old));
+        self.whole_sum(batch, own.grid, work, |room, first, count| {
+            self.clipped_factors(&new, batch, own.clip, steps[0], room, first, count);
+            self.add_truncated(room, 1, count);
+            self.further_difference(&old, batch, moved.clip, steps[1], room, first, count);
+            self.add_truncated(room, 2, count);
+        })
+    }
+
     fn whole_sum(
         &self,
         batch: &Batch,
@@ -134,16 +159,14 @@ impl Net {
             piece(room, first, count);
         };
         work.pieces(self, examples, cleared, |room, _, _| {
-            for (total, &part) in steps.iter_mut().zip(&room.whole) {
-                *total += i64::from(part);
-            }
+            add_whole(&mut steps, &room.whole);
         });
         Ok(ExactSum { steps, grid, examples })
     }
 
     fn add_truncated(&self, room: &mut Room, terms: usize, count: usize) {
         let Room { tapes, kept, patches, factors, whole, formed, .. } = room;
-        let (tapes, patches) = (&mut tapes[..terms], &mut patches[..terms]);
+        let (tapes, patches) = (&tapes[..terms], &mut patches[..terms]);
         for place in self.ops.iter().flat_map(Op::formed) {
             for (example, &factor) in
                 factors[..count].iter().enumerate().filter(|(_, factor)| **factor > 0.0)
@@ -157,23 +180,18 @@ impl Net {
         {
             let (into, out) = (self.sizes[index], self.sizes[index + 1]);
             match op {
-                Op::Linear(linear) => match &mut *tapes {
-                    [tape] => {
-                        self.weigh(tape, index, &factors[..count]);
-                        for example in 0..count {
-                            self.add_linear((index, linear), tape, example, whole);
+                Op::Linear(linear) => {
+                    for (example, &factor) in
+                        factors[..count].iter().enumerate().filter(|(_, f)| **f > 0.0)
+                    {
+                        let of = (example, factor);
+                        match &*tapes {
+                            [tape] => self.add_one((index, linear), tape, of, whole, formed),
+                            [new, old] => self.add_two((index, linear), [new, old], of, whole),
+                            _ => unreachable!("a gradient or a difference of two"),
                         }
                     }
-                    [new, old] => {
-                        for (example, &factor) in
-                            factors[..count].iter().enumerate().filter(|(_, f)| **f > 0.0)
-                        {
-                            let terms = [&*new, &*old];
-                            self.add_two((index, linear), terms, (example, factor), whole);
-                        }
-                    }
-                    _ => unreachable!("a gradient or a difference of two"),
-                },
+                }
                 Op::Conv(conv) if conv.rule == Rule::Factors => {
                     formed.resize(conv.weight.length, 0.0);
                     for (example, &factor) in
@@ -196,20 +214,20 @@ impl Net {
         }
     }
 
-    /// What one example gives to a linear layer, its slopes weighed already.
-    fn add_linear(
+    /// What one example gives to a linear layer: its slopes are weighed, then meet what went in.
+    fn add_one(
         &self,
         (index, linear): (usize, &Linear),
         tape: &Tape,
-        example: usize,
+        (example, factor): (usize, f32),
         whole: &mut [i32],
+        weighed: &mut Vec<f32>,
     ) {
         let (input, slopes) = self.factors_of(tape, index, example);
-        let rows = whole[linear.weight.range()].chunks_exact_mut(linear.outputs);
-        for (row, &value) in rows.zip(input).filter(|(_, value)| **value != 0.0) {
-            add_steps(row, value, slopes);
-        }
-        add_steps(&mut whole[linear.bias.range()], 1.0, slopes);
+        weighed.clear();
+        weighed.extend(slopes.iter().map(|&slope| weigh(factor, slope)));
+        add_outer_steps(&mut whole[linear.weight.range()], input, weighed);
+        add_steps(&mut whole[linear.bias.range()], 1.0, weighed);
     }
 
     /// What one example's difference gives to a linear layer. Its slopes are not weighed beforehand: a slope may be

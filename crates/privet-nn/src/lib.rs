@@ -54,7 +54,7 @@
 //!   noise. There every gradient is formed, the norm is that of the numbers formed, and truncation only shortens.
 //! - [`Net::clipped_share_exact`] and [`Net::clipped_difference_share_exact`] do so with s·vᵢ for a share s in (0, 1] and
 //!   a grid that the caller gives, so that a gradient and a difference are added up on one grid: each term's norm is at
-//!   most sC.
+//!   most sC. [`Net::clipped_terms_exact`] is the sum of both, bit for bit.
 //!
 //! **Theorem 3 (whole numbers).** Let sC/grid ≤ 2²¹, and cᵢ = min(1, C/bᵢ)·s/grid rounded toward zero to `f32`. The
 //! norm of all that one example adds is at most sC/grid, and no sum of a piece overflows. *Proof.* Formed numbers and
@@ -99,7 +99,7 @@ mod tape;
 mod workspace;
 
 pub use batch::{Batch, Targets};
-pub use description::{Description, Input, Layer, Loss};
+pub use description::{DIGITS, Description, Input, Layer, Loss};
 pub use error::NetError;
 pub use exact::{ExactSum, Share, grid};
 pub use net::{Net, Tensor};

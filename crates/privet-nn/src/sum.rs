@@ -121,10 +121,24 @@ impl Net {
         first: usize,
         count: usize,
     ) {
+        let [new, old] = points;
+        self.to_and_fro(new, batch, room, 0, first, count);
+        self.further_difference(old, batch, clip, steps, room, first, count);
+    }
+
+    /// The same where the piece went forward and back at the first weights already, and nothing was changed since.
+    pub(crate) fn further_difference(
+        &self,
+        old: &Weights,
+        batch: &Batch,
+        clip: f64,
+        steps: Option<f64>,
+        room: &mut Room,
+        first: usize,
+        count: usize,
+    ) {
         room.double(self);
-        for (place, weights) in points.into_iter().enumerate() {
-            self.to_and_fro(weights, batch, room, place, first, count);
-        }
+        self.to_and_fro(old, batch, room, 1, first, count);
         self.subtract(room, count);
         self.factors(clip, steps, 2, room, count);
     }
@@ -203,12 +217,12 @@ impl Net {
                 let (into, out) = (self.sizes[index], self.sizes[index + 1]);
                 match op {
                     Op::Linear(linear) => {
-                        self.weigh(tape, index, &factors[..count]);
+                        self.weigh_all(tape, index, &factors[..count]);
                         let (input, slopes) = (tape.values(self, index), tape.slopes(self, index));
                         linear.add(count, input, slopes, sum, tape.constant > 0.0);
                     }
                     Op::Conv(conv) if conv.rule == Rule::Factors => {
-                        self.weigh(tape, index, &factors[..count]);
+                        self.weigh_all(tape, index, &factors[..count]);
                         for example in 0..count {
                             let input =
                                 &tape.values(self, index)[example * into..(example + 1) * into];
@@ -227,16 +241,14 @@ impl Net {
 
     /// Slopes times the factor of their example; an example with none is wiped from both, so that what is not
     /// finite in it goes nowhere.
-    pub(crate) fn weigh(&self, tape: &mut Tape, index: usize, factors: &[f32]) {
+    fn weigh_all(&self, tape: &mut Tape, index: usize, factors: &[f32]) {
         let (into, out) = (self.sizes[index], self.sizes[index + 1]);
         let (values, slopes) = tape.factors_mut(self, index);
         for (example, &factor) in factors.iter().enumerate() {
             let slopes = &mut slopes[example * out..(example + 1) * out];
             if factor > 0.0 {
                 for slope in slopes {
-                    let weighed = factor * *slope;
-                    // Below this, rounding is no longer relative.
-                    *slope = if weighed.abs() >= f32::MIN_POSITIVE { weighed } else { 0.0 };
+                    *slope = weigh(factor, *slope);
                 }
             } else {
                 slopes.fill(0.0);
@@ -244,6 +256,14 @@ impl Net {
             }
         }
     }
+}
+
+/// A slope times the factor of its example.
+#[inline(always)]
+pub(crate) fn weigh(factor: f32, slope: f32) -> f32 {
+    let weighed = factor * slope;
+    // Below this, rounding is no longer relative.
+    if weighed.abs() >= f32::MIN_POSITIVE { weighed } else { 0.0 }
 }
 
 pub(crate) fn check_clip(clip: f64) -> Result<(), NetError> {

@@ -63,11 +63,21 @@ def _or_empty(tables: Iterable[Any], told: str) -> Iterator[Any]:
     given = False
     for table in tables:
         given = True
-        yield table.drop_columns([name for name in ("privet key", "privet place") if name in table.column_names])
+        table = table.drop_columns([name for name in ("privet key", "privet place") if name in table.column_names])
+        yield _in_utc(table)
     if not given:
         schema = _workers.schema_of(told)
         names = [*schema.features, schema.target, *([schema.unit] if schema.unit else [])]
         yield pa.table({name: pa.array([], type=pa.string()) for name in dict.fromkeys(names)})
+
+
+def _in_utc(table: pa.Table) -> pa.Table:
+    """Times that are moments are written in UTC, whatever the zone of the session: as Parquet keeps them."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_timestamp(field.type) and field.type.tz is not None:
+            utc = pa.timestamp(field.type.unit, "UTC")
+            table = table.set_column(place, field.name, table.column(place).cast(utc))
+    return table
 
 
 def keyed(batches: Batches, told: str) -> Iterator[pa.RecordBatch]:

@@ -236,8 +236,9 @@ def calibrate(
 def of(released: Any) -> Event:
     """The event of a plan, a certificate, counts or a fitted estimator.
 
-    Where what was done was decided on the way from noised answers, within a limit, it is the claim: the events that one
-    run came to prove nothing by themselves. What the bounds of a bought schema cost is not in it; :func:`total` counts it.
+    Where what was done was decided on the way from noised answers, within a limit, or planned under a schema that was
+    bought from the records, it is the claim: the events that one run came to prove nothing by themselves. What the bounds
+    of a bought schema cost is not in it; :func:`total` counts it.
 
     >>> from privet import PrivateLogisticRegression
     >>> plan = PrivateLogisticRegression(epsilon=1, bounds=(0, 1)).plan(n_rows=1000, n_features=3)
@@ -247,7 +248,10 @@ def of(released: Any) -> Event:
     document = _document(released)
     if not _promises(document):
         raise ValueError(NO_EVENT)
-    if isinstance(document, Certificate) and document.document.get("filter") is not None:
+    adaptive = isinstance(document, Certificate) and (
+        document.document.get("filter") is not None or _bought(document) is not None
+    )
+    if adaptive:
         return approximate(
             document.epsilon, document.delta, neighbours=document.neighbours, max_records=document.max_records
         )
@@ -302,8 +306,12 @@ def total(released: Iterable[Any], *, delta: float) -> float:
         return 0.0
     if not all(map(_promises, documents)):
         return float("inf")
-    digests = {d.document.get("digest") for d in documents if isinstance(d, Certificate)}
-    bought = dict(filter(None, map(_bought, documents)))
-    schemas = [event for digest, event in bought.items() if digest not in digests]
+    # The digest in a schema is a text that nothing ties to the events beside it: both must be known.
+    known = [(d.document.get("digest"), d.events) for d in documents if isinstance(d, Certificate)]
+    schemas: list[Event] = []
+    for digest, event in filter(None, map(_bought, documents)):
+        if (digest, event.tree) not in known:
+            known.append((digest, event.tree))
+            schemas.append(event)
     first, *others = [*(of(document) for document in documents), *schemas]
     return sum(others, start=first).epsilon(delta)

@@ -44,6 +44,8 @@ _BLOCKS = 8
 _ENCODED = "part int, number int, rows long, checksum string, kept string, block binary"
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 _FITTING = (*_NUMBERS, "boolean", "string", "varchar", "char")
+_DATES = ("date", "timestamp", "timestamp_ntz")
+"""Of columns that the schema reads as dates: days, and times in UTC, as a Parquet file has them."""
 _MISSING = "privet is not installed on an executor"
 _OTHER_VERSION = "privet on an executor is of another version"
 
@@ -148,13 +150,14 @@ class _Spark:
                 raise ValueError(f"column {name!r} occurs more than once; each name once is accepted")
             found[name] = kind
         self.names = [*schema.features, schema.target, *([schema.unit] if schema.unit else [])]
+        dates = {column["date"]["column"] for column in schema.to_dict().get("columns", []) if "date" in column}
         for name in dict.fromkeys(self.names):
             if name not in found:
                 raise ValueError(f"the frame has no column {name!r}, which the schema names; it has {sorted(found)}")
-            if found[name].split("(")[0] not in _FITTING:
+            if found[name].split("(")[0] not in (*_FITTING, *(_DATES if name in dates else ())):
                 raise ValueError(
-                    f"column {name!r} is of type {found[name]}; accepted are numbers, texts and booleans: cast it, or "
-                    "take the numbers out of it"
+                    f"column {name!r} is of type {found[name]}; accepted are numbers, texts and booleans, and dates and "
+                    "times where the schema says date: cast it, or take the numbers out of it"
                 )
         quoted = ["`" + name.replace("`", "``") + "`" for name in dict.fromkeys(self.names)]
         self.df = self.df.select(*quoted)

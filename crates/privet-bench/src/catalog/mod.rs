@@ -150,6 +150,9 @@ pub fn prepare(
         _ if entry.is_ratings() => ratings::task(entry, from, seed)?,
         "synthetic-l" => synthetic::low(seed)?,
         "synthetic-h" => synthetic::high(seed)?,
+        "realizable" | "realizable-close" => {
+            synthetic::realizable(name == "realizable-close", seed)?
+        }
         name if made::find(name).is_some() => made::table(entry, seed)?,
         _ => match generated::shape(name) {
             Some(shape) => generated::made(shape, seed)?,

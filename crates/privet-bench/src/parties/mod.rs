@@ -4,12 +4,15 @@
 //! |---|---|---|
 //! | logistic | gap and accuracy against rounds, by the thesis' methods made sound | [`curves`] |
 //! | ridge | the same on numbers | [`curves`] |
+//! | flat | how many times as large gaps are among the most parties as among the fewest | here |
 //! | ours | the product among parties, through shares | [`ours`] |
+//! | joint | gates, bytes and seconds of noise that servers draw together | [`joint`] |
 //! | noise | Table 6.1, printed beside sound | [`noise`] |
 //!
 //! Lines are those of races, of `parties-PART`; what is there already of a part, a set and a number of parties is not measured again.
 
 pub mod curves;
+pub mod joint;
 pub mod noise;
 pub mod ours;
 pub mod problem;
@@ -20,8 +23,10 @@ use crate::line::{Line, Race};
 use crate::streams::check::{Finding, Target, held_against};
 use crate::streams::{Emit, Settings};
 use crate::suite::{Journal, Onlooker, Outcome};
+use problem::GENERATED;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Its name.
@@ -29,7 +34,7 @@ pub const NAME: &str = "wang-parties";
 /// The suite as written.
 pub const TEXT: &str = include_str!("../../suites/wang-parties.parties.toml");
 /// Its parts.
-pub const PARTS: [&str; 4] = ["logistic", "ridge", "ours", "noise"];
+pub const PARTS: [&str; 6] = ["logistic", "ridge", "flat", "ours", "joint", "noise"];
 
 /// The suite.
 #[derive(Debug, Clone, Deserialize)]
@@ -49,6 +54,8 @@ pub struct Parties {
     pub ridge: f64,
     /// T of descents, each a run of its own with its own noise.
     pub rounds: Vec<u32>,
+    /// The settings of `mpc-grad-chosen`.
+    pub chosen: curves::Chosen,
     /// Of classes.
     pub logistic: Vec<Dealt>,
     /// Of numbers.
@@ -123,6 +130,53 @@ fn wanted(settings: &Settings) -> Result<Parties, BenchError> {
     Ok(suite)
 }
 
+/// The lines of a part.
+fn of_part<'a>(lines: &'a [Line], part: &str) -> impl Iterator<Item = &'a Map<String, Value>> {
+    let race = format!("parties-{part}");
+    lines.iter().filter_map(move |line| match line {
+        Line::Race(line) if line.race == race => Some(&line.measured),
+        _ => None,
+    })
+}
+
+/// Whether a line is of this set and number of parties.
+fn is_of(measured: &Map<String, Value>, dealt: &Dealt) -> bool {
+    let is = |key: &str, value: Value| measured.get(key) == Some(&value);
+    is("dataset", dealt.dataset.as_str().into())
+        && dealt.parties.iter().any(|m| is("parties", (*m).into()))
+}
+
+/// For each method whose gap was measured among the fewest and the most parties of a set, the quotient of their means.
+fn flat(dealt: &Dealt, lines: &[Line]) -> Vec<Line> {
+    let ends = [dealt.parties.iter().min(), dealt.parties.iter().max()];
+    let [Some(few), Some(many)] = ends else { return Vec::new() };
+    let gaps = |m: &u32| {
+        let alone = Dealt { parties: vec![*m], ..dealt.clone() };
+        let mut gaps: BTreeMap<(String, u64), Vec<f64>> = BTreeMap::new();
+        for measured in ["logistic", "ridge"].iter().flat_map(|part| of_part(lines, part)) {
+            let said = (measured.get("method"), measured.get("rounds"), measured.get("gap"));
+            if let (Some(Value::String(method)), Some(rounds), Some(gap)) = said
+                && is_of(measured, &alone)
+                && let (Some(rounds), Some(gap)) = (rounds.as_u64(), gap.as_f64())
+            {
+                gaps.entry((method.clone(), rounds)).or_default().push(gap);
+            }
+        }
+        gaps
+    };
+    let (at_few, at_many) = (gaps(few), gaps(many));
+    let mean = |gaps: &[f64]| gaps.iter().sum::<f64>() / gaps.len().max(1) as f64;
+    let ratio = |(key, gaps): (&(String, u64), &Vec<f64>)| {
+        let ratio = mean(at_many.get(key)?) / mean(gaps);
+        let (method, rounds) = key;
+        let measured = json!({
+            "dataset": dealt.dataset, "method": method, "rounds": rounds, "few": few, "many": many, "ratio": ratio,
+        });
+        Some(line("flat", method, measured))
+    };
+    at_few.iter().filter_map(ratio).collect()
+}
+
 /// Runs the parts that are asked for into a folder.
 pub fn run(
     settings: &Settings,
@@ -132,82 +186,83 @@ pub fn run(
 ) -> Result<Outcome, BenchError> {
     let suite = wanted(settings)?;
     let (mut journal, past) = Journal::open(out, TEXT, resume)?;
-    let mut write = |line: Line| {
+    let mut write = |line: &Line| {
         let mut written = Ok(());
-        watch.writing(&mut || written = journal.append(&line));
+        watch.writing(&mut || written = journal.append(line));
         written
     };
-    write(Line::Head(head::now(NAME)))?;
+    write(&Line::Head(head::now(NAME)))?;
     let mut outcome = Outcome::default();
+    let mut lines = past.lines;
     for (place, part) in PARTS.into_iter().enumerate() {
         watch.progress(place as u64, PARTS.len() as u64, f64::NAN);
         if !settings.parts.is_empty() && !settings.parts.iter().any(|wanted| wanted == part) {
             continue;
         }
-        let sets: Vec<&Dealt> = match part {
-            "logistic" | "ours" => suite.logistic.iter().collect(),
-            "ridge" => suite.ridge_sets.iter().flatten().collect(),
-            _ => Vec::new(),
-        };
-        // One number of parties at a time, so that what is cut off loses no more than that.
-        let dealt_to = |dealt: &Dealt| {
-            let alone = |m: &u32| Dealt { parties: vec![*m], ..dealt.clone() };
-            dealt.parties.iter().map(alone).collect::<Vec<_>>()
-        };
-        let sets: Vec<Dealt> = sets.into_iter().flat_map(dealt_to).collect();
-        let of = format!("parties-{part}");
-        let there = |dealt: Option<&Dealt>| {
-            past.lines.iter().any(|line| match line {
-                Line::Race(line) if line.race == of => dealt.is_none_or(|dealt| {
-                    line.measured.get("dataset") == Some(&Value::from(dealt.dataset.as_str()))
-                        && dealt
-                            .parties
-                            .iter()
-                            .map(|m| Some(Value::from(*m)))
-                            .any(|m| line.measured.get("parties") == m.as_ref())
-                }),
-                _ => false,
-            })
-        };
-        if part == "noise" {
-            if !there(None) {
-                noise::table(&suite, &mut |line| {
-                    outcome.made += 1;
-                    write(line)
-                })?;
-            }
-            continue;
-        }
-        for dealt in &sets {
-            if there(Some(dealt)) {
-                let (dataset, m) = (&dealt.dataset, &dealt.parties[0]);
-                watch.say(&format!("{part}: {dataset} among {m} parties is there already"));
+        for dealt in sets(&suite, part) {
+            let there = |dealt: &Dealt| match part {
+                "flat" => of_part(&lines, part)
+                    .any(|line| line.get("dataset") == Some(&dealt.dataset.as_str().into())),
+                _ => of_part(&lines, part).any(|line| is_of(line, dealt)),
+            };
+            // What a part without sets ends with.
+            let last = if part == "joint" { "seconds" } else { "method" };
+            let whole = || of_part(&lines, part).any(|line| line.contains_key(last));
+            if dealt.as_ref().map_or_else(whole, there) {
+                let of = dealt.map_or_else(String::new, |Dealt { dataset, parties, .. }| {
+                    format!(": {dataset} among {parties:?} parties")
+                });
+                watch.say(&format!("{part}{of} is there already"));
                 continue;
             }
-            let mut lines = Vec::new();
+            let mut made = Vec::new();
             let emit: Emit<'_> = &mut |line: Line| {
-                lines.push(line);
+                made.push(line);
                 Ok(())
             };
-            let done = match part {
-                "ours" => ours::ours(&suite, dealt, settings, watch, emit),
-                _ => curves::curves(&suite, (part, dealt), settings, watch, emit),
+            let done = match (part, &dealt) {
+                ("joint", _) => joint::joint(watch, emit),
+                ("flat", Some(dealt)) => flat(dealt, &lines).into_iter().try_for_each(emit),
+                ("ours", Some(dealt)) => ours::ours(&suite, dealt, settings, watch, emit),
+                (_, Some(dealt)) => curves::curves(&suite, (part, dealt), settings, watch, emit),
+                (_, None) => noise::table(&suite, emit),
             };
             match done {
                 Ok(()) => {}
-                Err(error @ BenchError::Catalog(_)) => {
-                    let missing = format!("{part}, {}: {error}", dealt.dataset);
+                Err(error @ (BenchError::Catalog(_) | BenchError::Race(_))) => {
+                    let of = dealt.map_or_else(String::new, |dealt| format!(", {}", dealt.dataset));
+                    let missing = format!("{part}{of}: {error}");
                     if !outcome.missing.contains(&missing) {
                         outcome.missing.push(missing);
                     }
                 }
                 Err(error) => return Err(error),
             }
-            outcome.made += lines.len() as u64;
-            lines.into_iter().try_for_each(&mut write)?;
+            outcome.made += made.len() as u64;
+            made.iter().try_for_each(&mut write)?;
+            lines.append(&mut made);
         }
     }
     Ok(outcome)
+}
+
+/// What of a part is measured at once: a set and a number of parties, so that what is cut off loses no more than that; all
+/// numbers of parties of a set; or the whole.
+fn sets(suite: &Parties, part: &str) -> Vec<Option<Dealt>> {
+    let numbers = || suite.ridge_sets.iter().flatten();
+    let sets: Vec<&Dealt> = match part {
+        "logistic" => suite.logistic.iter().collect(),
+        "ridge" => numbers().collect(),
+        // What is generated has no schema.
+        "ours" => {
+            suite.logistic.iter().chain(numbers().filter(|set| set.dataset != GENERATED)).collect()
+        }
+        "flat" => return suite.logistic.iter().chain(numbers()).cloned().map(Some).collect(),
+        _ => return vec![None],
+    };
+    let alone = |(dealt, m): (&Dealt, &u32)| Some(Dealt { parties: vec![*m], ..dealt.clone() });
+    let each = sets.into_iter().flat_map(|dealt| dealt.parties.iter().map(move |m| (dealt, m)));
+    each.map(alone).collect()
 }
 
 #[cfg(test)]
@@ -218,12 +273,45 @@ mod tests {
     fn every_target_is_of_a_part_and_of_what_is_measured() {
         let suite = suite().unwrap();
         assert_eq!(suite.name, NAME);
+        let all = || suite.logistic.iter().chain(suite.ridge_sets.iter().flatten());
         for target in &suite.targets {
             assert!(PARTS.contains(&target.part.as_str()), "{target:?}");
             assert!(target.at_least.is_some() != target.at_most.is_some(), "{target:?}");
-            let dealt = suite.logistic.iter().find(|dealt| target.of["dataset"] == dealt.dataset);
-            let parties = target.of["parties"].as_u64().unwrap();
-            assert!(dealt.unwrap().parties.iter().any(|m| u64::from(*m) == parties), "{target:?}");
+            let set = |set: &Value| all().find(|dealt| *set == dealt.dataset).cloned();
+            let Some(dealt) = target.of.get("dataset").map(|of| set(of).expect("a set")) else {
+                assert_eq!(target.part, "joint", "{target:?}");
+                continue;
+            };
+            let parties = target.of.get("parties").map(|m| m.as_u64().unwrap());
+            assert_eq!(parties.is_none(), target.part == "flat", "{target:?}");
+            let has = |m: u64| dealt.parties.iter().any(|own| u64::from(*own) == m);
+            assert!(parties.is_none_or(has), "{target:?}");
         }
+    }
+
+    #[test]
+    fn gaps_among_the_most_parties_are_set_beside_those_among_the_fewest() {
+        let suite = suite().unwrap();
+        let dealt = &suite.logistic[0];
+        let gap = |parties: u32, method: &str, gap: f64| {
+            let measured = json!({
+                "dataset": dealt.dataset, "parties": parties, "method": method, "rounds": 50, "gap": gap,
+            });
+            line("logistic", method, measured)
+        };
+        let lines = [
+            gap(100, "a", 1.0),
+            gap(100, "a", 3.0),
+            gap(1000, "a", 50.0),
+            gap(50_000, "a", 5.0),
+            gap(100, "b", 1.0),
+        ];
+        let flat = flat(dealt, &lines);
+        let [Line::Race(found)] = &flat[..] else { panic!("{flat:?}") };
+        assert_eq!(found.race, "parties-flat");
+        assert_eq!(
+            (&found.measured["method"], &found.measured["ratio"]),
+            (&"a".into(), &2.5.into())
+        );
     }
 }

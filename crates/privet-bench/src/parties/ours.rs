@@ -1,23 +1,40 @@
 //! The product among parties: every sum through shares, two servers, each with noise of its own.
+//!
+//! | method | what | parties |
+//! |---|---|---|
+//! | `gd` | as it plans itself | all in one process ([`Crowd`]) |
+//! | `gd, ridge` | with J's own λ, by rounds; among the fewest parties alone, since sums do not depend on the cut | the same |
+//! | `ssp` | of numbers alone: it has moments for squares | the same |
+//! | `auto` | with features of its own | the same |
+//! | `output` | the mean of the parties' own minimisers, J's λ | each a thread, servers in one process ([`Room`]) |
+//!
+//! Gaps are of J on the rows as the method has them encoded (with a constant column or not), where the model is one of those:
+//! not of rows less their mean (`centred-gd`), whose constant is free.
 
-use super::problem::{folder, read, some};
+use super::problem::{Rows, Shape, folder, plain, read, some};
 use super::{Dealt, Parties, line};
 use crate::error::BenchError;
 use crate::score::score;
 use crate::streams::{Emit, Settings};
 use crate::suite::Onlooker;
 use privet_core::{Budget, Neighbours};
-use privet_data::Schema;
+use privet_data::{Dataset, Schema};
 use privet_dp::account::{Cost, Event};
 use privet_dp::mechanism::shares::{Among, InProcess, NoiseMode};
 use privet_dp::noise::SystemRandom;
 use privet_learn::model::Model;
-use privet_learn::{Erm, Method, Request, plan};
+use privet_learn::{Erm, Method, Plan, Request, plan};
 use privet_optim::loss::Loss;
-use privet_parties::Crowd;
+use privet_parties::{Crowd, Names, PartiesError, Party, Room, authority};
 use serde_json::json;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
+
+/// A thread for each party, up to so many.
+const THREADS: u32 = 1000;
+/// Rounds of `gd, ridge`, up to so many.
+const ROUNDS: u32 = 200;
 
 /// Numbers of all rounds of a plan, which go to every server as shares and come back as openings.
 fn numbers(planned: &Event) -> u64 {
@@ -27,6 +44,158 @@ fn numbers(planned: &Event) -> u64 {
         Event::Repeat { count, event } => u64::from(*count) * numbers(event),
         _ => 0,
     }
+}
+
+/// How many rounds a plan has.
+fn rounds(planned: &Event) -> u64 {
+    match planned {
+        Event::Use { .. } => 1,
+        Event::All(all) => all.iter().map(rounds).sum(),
+        Event::Repeat { count, event } => u64::from(*count) * rounds(event),
+        _ => 0,
+    }
+}
+
+fn failed(error: PartiesError) -> BenchError {
+    match error {
+        PartiesError::Learn(error) => error.into(),
+        error => BenchError::Suite { file: super::NAME.into(), why: error.to_string() },
+    }
+}
+
+/// What is asked: a name in the results, a method, and its settings.
+struct Asked {
+    name: &'static str,
+    method: &'static str,
+    settings: Vec<(&'static str, String)>,
+}
+
+impl Asked {
+    fn new(name: &'static str, method: &'static str) -> Self {
+        Self { name, method, settings: Vec::new() }
+    }
+
+    fn with(mut self, setting: &'static str, value: impl ToString) -> Self {
+        self.settings.push((setting, value.to_string()));
+        self
+    }
+
+    fn all(suite: &Parties, shape: Shape, rows: u64, parties: u32, fewest: bool) -> Vec<Self> {
+        let ridge = suite.ridge * rows as f64;
+        let mut all = vec![Self::new("gd", "gd"), Self::new("auto", "auto")];
+        if fewest {
+            let steps = suite.rounds.iter().filter(|rounds| **rounds <= ROUNDS);
+            let gd = |steps| Self::new("gd, ridge", "gd").with("ridge", ridge).with("steps", steps);
+            all.extend(steps.map(gd));
+        }
+        if shape == Shape::Clipped {
+            all.push(Self::new("ssp", "ssp"));
+        }
+        if parties <= THREADS {
+            all.push(Self::new("output", "output").with("ridge", ridge));
+        }
+        all
+    }
+}
+
+/// J on the rows that a method sees, and its least value.
+struct Judge {
+    shape: Shape,
+    ridge: f64,
+    train: Rows,
+    best: f64,
+}
+
+impl Judge {
+    fn new(train: &Dataset, shape: Shape, ridge: f64) -> Result<Self, BenchError> {
+        let train = plain(train, shape, &(0..train.rows()).collect::<Vec<_>>());
+        let best = train.minimum((shape, ridge), 0..train.count(), None, 1e-8)?;
+        let best = train.objective(shape, &best, ridge);
+        Ok(Self { shape, ridge, train, best })
+    }
+
+    fn gap(&self, theta: &[f64]) -> f64 {
+        self.train.objective(self.shape, theta, self.ridge) - self.best
+    }
+}
+
+struct Set {
+    folder: PathBuf,
+    training: usize,
+    test: usize,
+    loss: Loss,
+    rows: u64,
+    /// 100 times, of numbers: R² in per cent, as in the curves.
+    per_cent: f64,
+}
+
+impl Set {
+    fn tables(&self, schema: &Schema) -> Result<(Dataset, Dataset), BenchError> {
+        let table = |stem: &str, most: usize| {
+            read(&self.folder, stem, schema).map(|table| some(&table, most))
+        };
+        Ok((table("train", self.training)?, table("test", self.test)?))
+    }
+
+    fn request(&self, asked: &Asked, schema: &Schema) -> Result<Request, BenchError> {
+        let task = Erm { loss: self.loss, method: asked.method.parse::<Method>()? };
+        let request = Request::new(schema.clone(), self.rows, Neighbours::ReplaceOne, task);
+        let with = |request: Request, (name, value): &(&'static str, String)| {
+            Ok::<_, BenchError>(request.with(name, value)?)
+        };
+        asked.settings.iter().try_fold(request, with)
+    }
+
+    fn score(&self, model: &Model, schema: &Schema, test: &Dataset) -> f64 {
+        self.per_cent * score(model, schema, test).1
+    }
+}
+
+/// All parties in one process, one party's sums after the other's.
+fn in_a_crowd(planned: &Plan, train: &Dataset, among: Among) -> Result<Model, BenchError> {
+    let crowd = Crowd::new(train.clone(), among, Box::new(SystemRandom::new()?));
+    let (mut own, mut servers) = (SystemRandom::new()?, SystemRandom::new()?);
+    let together = InProcess::new(among, &mut servers);
+    let never = AtomicBool::new(false);
+    Ok(Model::from_release(planned.run_among(&crowd, &together, &mut own, &never, None)?)?)
+}
+
+/// Each party in a thread of its own, and every message as over a network.
+fn in_a_room(
+    (planned, schema): (&Plan, &Schema),
+    train: &Dataset,
+    among: Among,
+) -> Result<Model, BenchError> {
+    let crowd = Crowd::new(train.clone(), among, Box::new(SystemRandom::new()?));
+    let holder = |(at, part): (usize, &Dataset)| (format!("p{at}"), part.rows() as u64);
+    let server = |at: u32| (format!("s{at}"), format!("127.0.0.1:{}", 7001 + at));
+    let names = Names {
+        parties: crowd.parts().iter().enumerate().map(holder).collect(),
+        servers: (0..among.servers).map(server).collect(),
+    };
+    let agreement =
+        authority::without_certificates((planned, schema), &names, 3600).map_err(failed)?;
+    let room = Room::new(&agreement).map_err(failed)?;
+    let take_part = |at: usize, part: &Dataset| -> Result<Model, BenchError> {
+        let party = Party::new(agreement.clone(), &names.parties[at].0, "", room.line(at));
+        let party = party.map_err(failed)?;
+        party.join().map_err(failed)?;
+        let (mut own, never) = (SystemRandom::new()?, AtomicBool::new(false));
+        let release = planned.run_among(part, &party, &mut own, &never, None)?;
+        party.finish();
+        Ok(Model::from_release(release)?)
+    };
+    let mut models = std::thread::scope(|scope| {
+        let start = |(at, part)| scope.spawn(move || take_part(at, part));
+        let runs: Vec<_> = crowd.parts().iter().enumerate().map(start).collect();
+        let ended = |run: std::thread::ScopedJoinHandle<'_, Result<Model, BenchError>>| {
+            run.join()
+                .unwrap_or_else(|_| Err(failed(PartiesError::Ended("a party panicked".into()))))
+        };
+        runs.into_iter().map(ended).collect::<Result<Vec<_>, _>>()
+    })?;
+    // All parties end with the same one.
+    models.pop().ok_or_else(|| failed(PartiesError::Asked("no parties".into())))
 }
 
 /// Runs one set.
@@ -39,45 +208,59 @@ pub(super) fn ours(
 ) -> Result<(), BenchError> {
     let folder = folder(dealt, settings)?;
     let schema = Schema::load(folder.join("schema.toml"))?;
-    let table = |stem: &str, schema: &Schema, most: usize| {
-        read(&folder, stem, schema).map(|table| some(&table, most))
-    };
     let linear = schema.linear();
-    let (train, test) =
-        (table("train", &linear, dealt.training)?, table("test", &linear, dealt.test)?);
-    let rows = train.rows() as u64;
-    let never = AtomicBool::new(false);
-    let request = |method: &str, schema: &Schema| -> Result<Request, BenchError> {
-        let task = Erm { loss: Loss::Logistic, method: method.parse::<Method>()? };
-        Ok(Request::new(schema.clone(), rows, Neighbours::ReplaceOne, task))
+    let of_numbers = suite.ridge_sets.iter().flatten().any(|set| set.dataset == dealt.dataset);
+    let (shape, loss, per_cent) = match of_numbers {
+        true => (Shape::Clipped, Loss::SQUARED, 100.0),
+        false => (Shape::Logistic, Loss::Logistic, 1.0),
     };
-    let plain =
-        plan(&request("non-private", &linear)?)?.run(&train, &mut SystemRandom::new()?, &never)?;
-    let (_, best) = score(&Model::from_release(plain)?, &linear, &test);
+    let (training, test) = (dealt.training, dealt.test);
+    let mut set = Set { folder, training, test, loss, rows: 0, per_cent };
+    let (train, test) = set.tables(&linear)?;
+    set.rows = train.rows() as u64;
+    let plain = plan(&set.request(&Asked::new("", "non-private"), &linear)?)?;
+    let plain = plain.run(&train, &mut SystemRandom::new()?, &AtomicBool::new(false))?;
+    let best = set.score(&Model::from_release(plain)?, &linear, &test);
+    let mut judges: Vec<(Schema, Judge)> = Vec::new();
+    let known = suite.logistic.iter().chain(suite.ridge_sets.iter().flatten());
+    let fewest =
+        known.filter(|set| set.dataset == dealt.dataset).flat_map(|set| &set.parties).min();
     for parties in &dealt.parties {
-        for (method, schema) in [("gd", &linear), ("auto", &schema)] {
-            let among = Among { parties: *parties, servers: 2, honest: 1, noise: NoiseMode::Shares };
+        let among = Among { parties: *parties, servers: 2, honest: 1, noise: NoiseMode::Shares };
+        let asked = Asked::all(suite, shape, set.rows, *parties, fewest == Some(parties));
+        for asked in &asked {
+            let schema = if asked.method == "auto" { &schema } else { &linear };
             let budget = Budget::new(suite.epsilon, suite.delta)?;
-            let planned = plan(&request(method, schema)?.within(budget).shared(among))?;
-            let (train, test) = (
-                table("train", planned.schema(), dealt.training)?,
-                table("test", planned.schema(), dealt.test)?,
-            );
-            watch.say(&format!("ours: {method} on {} among {parties} parties", dealt.dataset));
+            let planned = plan(&set.request(asked, schema)?.within(budget).shared(among))?;
+            let (train, test) = set.tables(planned.schema())?;
+            let (name, rounds) = (asked.name, planned.events().map_or(0, rounds));
+            watch.say(&format!("ours: {name} on {} among {parties} parties", dealt.dataset));
             for run in 0..suite.runs {
-                let crowd = Crowd::new(train.clone(), among, Box::new(SystemRandom::new()?));
-                let (mut own, mut servers) = (SystemRandom::new()?, SystemRandom::new()?);
-                let together = InProcess::new(among, &mut servers);
                 let started = Instant::now();
-                let release = planned.run_among(&crowd, &together, &mut own, &never, None)?;
+                let model = match asked.method {
+                    "output" => in_a_room((&planned, schema), &train, among)?,
+                    _ => in_a_crowd(&planned, &train, among)?,
+                };
                 let seconds = started.elapsed().as_secs_f64();
-                let (_, found) = score(&Model::from_release(release)?, planned.schema(), &test);
+                let gap = match (&model.weights().centre, model.weights().weights.as_slice()) {
+                    (None, [theta]) if asked.method != "auto" => {
+                        let of = planned.schema();
+                        if !judges.iter().any(|(known, _)| known == of) {
+                            judges.push((of.clone(), Judge::new(&train, shape, suite.ridge)?));
+                        }
+                        let judge = judges.iter().find(|(known, _)| known == of);
+                        judge.map(|(_, judge)| judge.gap(theta))
+                    }
+                    _ => None,
+                };
+                let found = set.score(&model, planned.schema(), &test);
                 emit(line(
                     "ours",
-                    method,
+                    name,
                     json!({
-                        "dataset": dealt.dataset, "parties": parties, "method": method, "run": run,
+                        "dataset": dealt.dataset, "parties": parties, "method": name, "rounds": rounds, "run": run,
                         "chosen": planned.request().task.method.name(), "epsilon": suite.epsilon, "delta": suite.delta,
+                        "rows": set.rows, "tested": test.rows(), "gap": gap,
                         "accuracy": found, "accuracy-loss": best - found, "best": best, "seconds": seconds,
                         "bytes-a-party": 2 * 16 * u64::from(among.servers) * planned.events().map_or(0, numbers),
                     }),

@@ -12,6 +12,9 @@ use privet_dp::noise::{FixedSeed, GridGaussian, Source};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
+/// The set that is made, not read.
+pub const GENERATED: &str = "generated-95";
+
 /// Which loss; both have slopes of at most 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Shape {
@@ -73,19 +76,24 @@ impl Rows {
         self.row(at).iter().zip(theta).map(|(x, t)| x * t).sum()
     }
 
-    /// Σ∇ℓ over some rows, divided by their number.
-    pub fn gradient(&self, shape: Shape, theta: &[f64], rows: std::ops::Range<usize>) -> Vec<f64> {
+    /// Σ∇ℓ over some rows, divided by their number, with slopes of `most` at most.
+    pub fn gradient(
+        &self,
+        (shape, most): (Shape, f64),
+        theta: &[f64],
+        rows: std::ops::Range<usize>,
+    ) -> Vec<f64> {
         let count = rows.len().max(1) as f64;
         let mut sum = vec![0.0; self.columns];
         for at in rows {
-            let slope = shape.slope(self.score(at, theta), self.y[at]) / count;
+            let slope = shape.slope(self.score(at, theta), self.y[at]).clamp(-most, most) / count;
             self.row(at).iter().zip(&mut sum).for_each(|(x, sum)| *sum += slope * x);
         }
         sum
     }
 
     /// The same over all rows, on all cores.
-    pub fn whole_gradient(&self, shape: Shape, theta: &[f64]) -> Vec<f64> {
+    pub fn whole_gradient(&self, shape: (Shape, f64), theta: &[f64]) -> Vec<f64> {
         let size = 2048;
         let parts: Vec<Vec<f64>> = (0..self.count().div_ceil(size))
             .into_par_iter()
@@ -142,8 +150,8 @@ impl Rows {
         let (mut theta, mut ahead) = (vec![0.0; self.columns], vec![0.0; self.columns]);
         for _ in 0..100_000 {
             let mut gradient = match whole {
-                true => self.whole_gradient(shape, &ahead),
-                false => self.gradient(shape, &ahead, rows.clone()),
+                true => self.whole_gradient((shape, 1.0), &ahead),
+                false => self.gradient((shape, 1.0), &ahead, rows.clone()),
             };
             for (at, g) in gradient.iter_mut().enumerate() {
                 *g += ridge * ahead[at] + linear.map_or(0.0, |linear| linear[at]);
@@ -183,6 +191,15 @@ pub fn gaussian(
     Ok(noise)
 }
 
+fn exponential(source: &mut dyn Source) -> f64 {
+    -(((source.next_u64() >> 11) as f64 + 0.5) / 9_007_199_254_740_992.0).ln()
+}
+
+/// Density ∝ exp(−‖b‖₁/scale): a coordinate at a time.
+pub fn laplace(length: usize, scale: f64, source: &mut dyn Source) -> Vec<f64> {
+    (0..length).map(|_| (exponential(source) - exponential(source)) * scale).collect()
+}
+
 /// Density ∝ exp(−‖b‖₂/scale): a direction, and a length that is the sum of d exponential draws.
 pub fn l2_laplace(
     length: usize,
@@ -190,9 +207,6 @@ pub fn l2_laplace(
     source: &mut dyn Source,
 ) -> Result<Vec<f64>, BenchError> {
     let mut direction = gaussian(length, 1.0, source)?;
-    let exponential = |source: &mut dyn Source| {
-        -(((source.next_u64() >> 11) as f64 + 0.5) / 9_007_199_254_740_992.0).ln()
-    };
     let radius: f64 = (0..length).map(|_| exponential(source)).sum::<f64>() * scale;
     let norm = square(&direction).sqrt();
     direction.iter_mut().for_each(|x| *x *= radius / norm);
@@ -201,7 +215,7 @@ pub fn l2_laplace(
 
 /// The rows of a data set, for learning and for judging, shuffled, each within the unit ball.
 pub fn rows(dealt: &Dealt, shape: Shape, settings: &Settings) -> Result<(Rows, Rows), BenchError> {
-    if dealt.dataset == "generated-95" {
+    if dealt.dataset == GENERATED {
         return Ok((generated(dealt.training, 1), generated(dealt.test, 2)));
     }
     let folder = folder(dealt, settings)?;
@@ -230,7 +244,8 @@ pub fn read(folder: &Path, stem: &str, schema: &Schema) -> Result<Dataset, Bench
     Ok(privet_data::read::read(file, schema, &ReadOptions::default())?)
 }
 
-fn plain(data: &Dataset, shape: Shape, order: &[usize]) -> Rows {
+/// Rows of a table, in this order, each within the unit ball.
+pub fn plain(data: &Dataset, shape: Shape, order: &[usize]) -> Rows {
     let columns = data.features.columns();
     let labels = match &data.target {
         Target::Number(values) if shape == Shape::Clipped => values.clone(),
@@ -278,7 +293,7 @@ mod tests {
     fn minima_are_certified_and_the_gap_of_the_best_is_none() {
         let rows = generated(400, 3);
         let best = rows.minimum((Shape::Clipped, 0.01), 0..400, None, 1e-9).unwrap();
-        let mut gradient = rows.whole_gradient(Shape::Clipped, &best);
+        let mut gradient = rows.whole_gradient((Shape::Clipped, 1.0), &best);
         gradient.iter_mut().zip(&best).for_each(|(g, t)| *g += 0.01 * t);
         assert!(square(&gradient).sqrt() < 1e-8);
         let at = |theta: &[f64]| rows.objective(Shape::Clipped, theta, 0.01);

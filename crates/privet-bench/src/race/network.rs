@@ -8,7 +8,7 @@ use super::turns::{self, Entrant, Opponent, Times};
 use super::{Emit, Settings};
 use crate::error::BenchError;
 use privet_dp::noise::{DiscreteGaussian, SystemRandom};
-use privet_nn::{Batch, Description, Net, Targets, Workspace};
+use privet_nn::{Batch, DIGITS, Description, Net, Targets, Workspace};
 use serde_json::{Value, json};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -21,7 +21,6 @@ const STEP: f64 = 0.05;
 /// A turn of ours, and of the peer.
 const TURN: Duration = Duration::from_secs(2);
 const LIMIT: Duration = Duration::from_secs(120);
-const DIGITS: &str = include_str!("../../../privet-nn/examples/digits.toml");
 
 /// What a step of ours does.
 const OURS: [&str; 5] =

@@ -5,7 +5,7 @@
 //! and ε. A point with fewer runs than another one of its grid is not considered: an interrupted
 //! suite would otherwise prefer the luck of a single run.
 
-use crate::line::{Cell, Refused, Run, Stage, lower_is_better};
+use crate::line::{Cell, Questions, Refused, Run, Stage, lower_is_better};
 use crate::suite::Peer;
 use privet_core::Neighbours;
 use privet_learn::Calibration;
@@ -46,6 +46,10 @@ pub struct Summary {
     pub gradient: Option<(f64, Option<f64>)>,
     /// Mean number of times that their training went over the records, likewise.
     pub passes: Option<(f64, Option<f64>)>,
+    /// Mean number of questions that voters answered, likewise.
+    pub answered: Option<(f64, Option<f64>)>,
+    /// The questions of one of them.
+    pub questions: Option<Questions>,
     /// Learners that did it where the entry left that open, and how often.
     pub chosen: BTreeMap<String, usize>,
     /// Largest ε that a certificate proves.
@@ -91,6 +95,8 @@ impl Summary {
             loss: all(|run| run.loss),
             gradient: all(|run| run.gradient),
             passes: all(|run| run.passes),
+            answered: all(|run| Some(run.questions?.answered as f64)),
+            questions: first.questions,
             chosen,
             certified: runs.iter().filter_map(|run| run.certified).reduce(f64::max),
             seconds: mean(&seconds),

@@ -59,11 +59,9 @@ pub fn score(summary: &Summary) -> String {
         Some(error) => format!("{} ± {}", measure.score(summary.mean), measure.score(error)),
         None => measure.score(summary.mean),
     };
-    if let Some((loss, _)) = summary.loss {
-        let gradient = summary.gradient.map(|(mean, _)| format!(", gradient {}", fixed(mean, 4)));
-        let passes = summary.passes.map(|(mean, _)| format!(", {} passes", fixed(mean, 0)));
-        let (gradient, passes) = (gradient.unwrap_or_default(), passes.unwrap_or_default());
-        return format!("{score} (loss {}{gradient}{passes})", fixed(loss, 4));
+    // What else is told of a network stands in a table of its own.
+    if summary.loss.is_some() {
+        return score;
     }
     match (summary.distance, summary.ranking, summary.recall, summary.ndcg) {
         (Some((apart, _)), ..) => format!("{score} (error {})", fixed(apart, 3)),

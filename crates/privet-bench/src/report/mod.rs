@@ -11,6 +11,7 @@ pub mod csv;
 pub mod document;
 pub mod html;
 pub mod markdown;
+mod networks;
 pub mod plot;
 pub mod published;
 pub mod race;

@@ -4,6 +4,7 @@
 use super::aggregate::{Group, Summary, grouped, groups, summaries};
 use super::compare::{self, heading, score};
 use super::document::{Block, Document, Rows, Table};
+use super::networks;
 use super::plot::{Axis, Figure, Panel, PlotLine, PlotPoint, Style};
 use super::published::Published;
 use super::race;
@@ -144,6 +145,8 @@ fn suite(
         if let Some(published) = published {
             document.table(compare::overview(groups, published));
         }
+        document.table(tables::answered(groups));
+        networks::sections(groups, document);
         document.table(tables::costs(groups));
         if length == Length::Whole {
             for group in groups {

@@ -80,6 +80,32 @@ pub fn refusals(group: &Group) -> Rows<Vec<&Refused>> {
         .words("reason", |cells| cells[0].reason.as_str())
 }
 
+/// How many questions voters answered, beside what a theorem promises.
+pub fn answered(groups: &[Group]) -> Rows<(&Group, &Summary)> {
+    let asked = groups.iter().flat_map(|group| group.points().map(move |point| (group, point)));
+    let bound = |summary: &Summary| summary.questions.map(|questions| questions.bound);
+    Table::of(
+        "Questions to teachers, and how many were answered; εn/V, V the numbers of a linear classifier, is what answers \
+         are promised up to where teachers can be right about everything, but for logarithms and constants \
+         (Thakkar 2019, Theorem 12)",
+        asked.filter(|(_, point)| point.answered.is_some()),
+    )
+    .words("data set", |(group, _)| heading(group, groups))
+    .words("entry", |(_, point)| point.cell.entry.as_str())
+    .numbers("ε", |(_, point)| point.cell.epsilon.map(short).unwrap_or_default())
+    .numbers("asked", |(_, point)| point.questions.map(|one| thousands(one.asked)).unwrap_or_default())
+    .numbers("answered", |(_, point)| match point.answered {
+        Some((mean, Some(error))) => format!("{} ± {}", fixed(mean, 1), fixed(error, 1)),
+        Some((mean, None)) => fixed(mean, 0),
+        None => String::new(),
+    })
+    .numbers("εn/V", |(_, point)| bound(point).map(|bound| fixed(bound, 0)).unwrap_or_default())
+    .words("planned", |(_, point)| {
+        point.chosen.keys().cloned().collect::<Vec<_>>().join("; ")
+    })
+    .numbers("accuracy", |(_, point)| score(point))
+}
+
 /// Seconds of training by data set and entry, and the largest memory.
 pub fn costs(groups: &[Group]) -> Rows<(&Group, &Summary)> {
     let measured = groups.iter().filter_map(|group| Some((group, group.any()?)));

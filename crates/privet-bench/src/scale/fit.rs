@@ -13,7 +13,6 @@ use privet_learn::{Calibration, Erm, Request, plan};
 use privet_optim::loss::Loss;
 use privet_optim::sum::Table;
 use rayon::prelude::*;
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -95,25 +94,4 @@ pub(super) fn fit(
     let right: usize = held_out.par_iter().map(right).sum();
     let accuracy = 100.0 * right as f64 / all.max(1) as f64;
     Ok(Fitted { seconds, settled: planned.request().task.method.name(), accuracy, peak })
-}
-
-/// Bytes a second at which files are read by all cores and not looked at.
-pub(super) fn rate(files: &[PathBuf]) -> Result<f64, BenchError> {
-    let started = Instant::now();
-    let read = |path: &PathBuf| -> Result<u64, BenchError> {
-        let failed = BenchError::at(path);
-        let (mut buffer, mut total) = (vec![0_u8; 1 << 20], 0);
-        let mut whole = || -> std::io::Result<u64> {
-            let mut file = std::fs::File::open(path)?;
-            loop {
-                match std::io::Read::read(&mut file, &mut buffer)? {
-                    0 => return Ok(total),
-                    count => total += count as u64,
-                }
-            }
-        };
-        whole().map_err(failed)
-    };
-    let bytes: Vec<u64> = files.par_iter().map(read).collect::<Result<_, _>>()?;
-    Ok(bytes.iter().sum::<u64>() as f64 / started.elapsed().as_secs_f64())
 }

@@ -4,16 +4,21 @@
 //! |---|---|---|
 //! | stand-ins | Uber's four sets in full size, beside the model without privacy | `parts` |
 //! | growth | time, memory and bytes a second against the rows, from memory and from files | `parts` |
+//! | bandwidth | a pass in bytes a second, beside those of memory and disk | `bandwidth` |
+//! | files | from CSV and Parquet to a model, by the command itself | `files`, `source` |
 //! | race | beside scikit-learn in memory and out of core | `race` |
 //! | url | 100,000 sparse rows of 20 million columns, as the URL set of Jain & Thakurta has | `url` |
 //!
 //! Rows are made up by all cores, encoded, and written into files of rows (`shards`), which go when a size is done. Lines
 //! are those of races, of `scale-PART`; a size that is there already is not measured again.
 
+mod bandwidth;
+mod files;
 mod fit;
 mod parts;
 mod race;
 mod shards;
+mod source;
 mod url;
 
 use crate::error::BenchError;
@@ -30,7 +35,7 @@ pub const NAME: &str = "scale";
 /// The suite as written.
 pub const TEXT: &str = include_str!("../../suites/scale.sizes.toml");
 /// Its parts.
-pub const PARTS: [&str; 4] = ["stand-ins", "growth", "race", "url"];
+pub const PARTS: [&str; 6] = ["stand-ins", "growth", "bandwidth", "files", "race", "url"];
 /// How the names of its lines begin.
 const PREFIX: &str = "scale";
 
@@ -48,6 +53,10 @@ pub struct Scale {
     pub stand_ins: StandIns,
     /// One width, many lengths.
     pub growth: Growth,
+    /// Tables whose passes are held against memory and disk.
+    pub bandwidth: Vec<Rectangle>,
+    /// From CSV and Parquet.
+    pub files: Sources,
     /// Beside others.
     pub race: Beside,
     /// Very many columns.
@@ -80,6 +89,39 @@ pub struct Growth {
     pub epsilon: f64,
 }
 
+/// A number of rows and of columns.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rectangle {
+    /// n.
+    pub rows: usize,
+    /// p, the constant one included.
+    pub columns: usize,
+}
+
+impl Rectangle {
+    /// As a size is called.
+    fn name(&self) -> String {
+        format!("{}-columns", self.columns)
+    }
+}
+
+/// Tables as people have them.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sources {
+    /// n.
+    pub rows: Vec<usize>,
+    /// p, the constant one included.
+    pub columns: usize,
+    /// The budget.
+    pub epsilon: f64,
+    /// Bytes that the command may take for rows.
+    pub memory: u64,
+    /// A table of whole numbers that is read into memory.
+    pub covertype: Rectangle,
+}
+
 /// What is raced.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -92,8 +134,8 @@ pub struct Beside {
     pub epsilon: f64,
     /// Rows that models are judged on.
     pub held_out: usize,
-    /// How often the peer that goes out of core sees all rows.
-    pub epochs: u32,
+    /// How often the peer that goes out of core sees all rows, each in a fit of its own.
+    pub epochs: Vec<u32>,
 }
 
 /// A sparse table of very many columns.
@@ -135,6 +177,8 @@ pub struct Settings {
     pub epsilons: Vec<f64>,
     /// The interpreter that makes the peers' environment.
     pub python: PathBuf,
+    /// The command whose training is timed; none is where it is not named.
+    pub command: Option<PathBuf>,
 }
 
 /// A size that is wanted: its name in the suite, and which part of its rows.
@@ -183,9 +227,7 @@ impl Settings {
         if let Some(part) = self.parts.iter().find(|part| !PARTS.contains(&part.as_str())) {
             return Err(unknown("part", part, PARTS.join(", ")));
         }
-        let known: Vec<String> =
-            [suite.stand_ins.sizes.clone(), suite.growth_names(), vec![RACE.into(), URL.into()]]
-                .concat();
+        let known: Vec<String> = PARTS.iter().flat_map(|part| suite.sizes_of(part)).collect();
         let one = |size: &String| Self { sizes: vec![size.clone()], ..self.clone() };
         if let Some(size) = self.sizes.iter().find(|size| one(size).wanted(&known).is_empty()) {
             return Err(unknown("size", size, known.join(", ")));
@@ -203,11 +245,35 @@ impl Settings {
 const RACE: &str = "race";
 /// The size of the sparse table.
 const URL: &str = "url";
+/// The size of the table of whole numbers.
+const COVERTYPE: &str = "covertype";
 
 impl Scale {
-    fn growth_names(&self) -> Vec<String> {
-        self.growth.rows.iter().map(usize::to_string).collect()
+    /// The sizes of a part, by name.
+    fn sizes_of(&self, part: &str) -> Vec<String> {
+        let names = |rows: &[usize]| rows.iter().map(usize::to_string).collect::<Vec<_>>();
+        match part {
+            "stand-ins" => self.stand_ins.sizes.clone(),
+            "growth" => names(&self.growth.rows),
+            "bandwidth" => self.bandwidth.iter().map(Rectangle::name).collect(),
+            "files" => [names(&self.files.rows), vec![COVERTYPE.into()]].concat(),
+            "url" => vec![URL.into()],
+            _ => vec![RACE.into()],
+        }
     }
+}
+
+/// The slope of the logarithm of the time against that of the rows, from the length that was measured before.
+fn slope(part: &str, facts: &Value, before: &[Race]) -> Option<f64> {
+    let same = |race: &&Race| {
+        let same = |key: &str| race.measured.get(key) == facts.get(key);
+        race.race == format!("{PREFIX}-{part}")
+            && ["method", "storage", "columns"].into_iter().all(same)
+    };
+    let of = |race: &Race, key: &str| race.measured.get(key).and_then(Value::as_f64);
+    let last = before.iter().rfind(same)?;
+    let times = facts["seconds"].as_f64()? / of(last, "seconds")?;
+    Some(times.ln() / (facts["rows"].as_f64()? / of(last, "rows")?).ln())
 }
 
 /// Takes each line as it comes.
@@ -249,12 +315,7 @@ pub fn run(
         if !settings.parts.is_empty() && !settings.parts.iter().any(|wanted| wanted == part) {
             continue;
         }
-        let known = match part {
-            "stand-ins" => suite.stand_ins.sizes.clone(),
-            "growth" => suite.growth_names(),
-            "url" => vec![URL.into()],
-            _ => vec![RACE.into()],
-        };
+        let known = suite.sizes_of(part);
         for size in settings.wanted(&known) {
             let label = size.label();
             let of = |line: &Race| {
@@ -276,6 +337,8 @@ pub fn run(
             match part {
                 "stand-ins" => parts::stand_in(&suite, settings, &size, &mut emit)?,
                 "growth" => parts::growth(&suite, settings, &size, &before, &mut emit)?,
+                "bandwidth" => bandwidth::run(&suite, settings, &size, &mut emit)?,
+                "files" => files::run(&suite, settings, &size, &before, &mut emit)?,
                 "url" => url::run(&suite, settings, &size, &mut emit)?,
                 _ => race::run(&suite, settings, &size, &mut emit)?,
             }
@@ -314,6 +377,7 @@ mod tests {
             sizes: sizes.iter().map(ToString::to_string).collect(),
             epsilons: vec![],
             python: PathBuf::new(),
+            command: None,
         };
         let names = &suite.stand_ins.sizes;
         assert_eq!(settings(&[]).wanted(names).len(), 4);
@@ -340,14 +404,24 @@ mod tests {
         let (folder, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let settings = Settings {
             work: work.path().join("w"),
-            parts: vec!["stand-ins".into(), "growth".into(), "url".into()],
-            sizes: vec!["uber-3/9000".into(), "100000/50".into(), "url/1000".into()],
+            parts: ["stand-ins", "growth", "bandwidth", "files", "url"].map(String::from).into(),
+            sizes: [
+                "uber-3/9000",
+                "100000/50",
+                "20-columns/9000",
+                "200000/100",
+                "covertype/100",
+                "url/1000",
+            ]
+            .map(String::from)
+            .into(),
             epsilons: vec![1.0],
             python: PathBuf::new(),
+            command: None,
         };
         let out = folder.path().join("out");
         let outcome = run(&settings, &out, false, &Nobody).unwrap();
-        assert!(outcome.made >= 9, "{outcome:?}");
+        assert!(outcome.made >= 17, "{outcome:?}");
         assert_eq!(std::fs::read_dir(&settings.work).unwrap().count(), 0);
         let findings = check(&out).unwrap();
         assert!(findings.iter().all(|finding| finding.mean.is_none()), "no size of the targets");

@@ -1,8 +1,9 @@
 //! The stand-ins, and growth with the rows.
 
-use super::fit::{Asked, Fitted, fit, rate};
+use super::bandwidth::rate;
+use super::fit::{Asked, Fitted, fit};
 use super::shards::Made;
-use super::{Emit, Scale, Settings, Wanted, line};
+use super::{Emit, Scale, Settings, Wanted, line, slope};
 use crate::catalog;
 use crate::error::BenchError;
 use crate::line::Race;
@@ -98,16 +99,7 @@ pub(super) fn growth(
     let held_out = made.held_out(50_000)?;
     let (table, rate) = (opened(&shards.files)?, rate(&shards.files)?);
     let measured = Measured { made: &made, size, rows, columns };
-    let slope = |facts: &Value| {
-        let same = |race: &&Race| {
-            let same = |key: &str| race.measured.get(key) == facts.get(key);
-            race.race == "scale-growth" && same("method") && same("storage")
-        };
-        let of = |race: &Race, key: &str| race.measured.get(key).and_then(Value::as_f64);
-        let last = before.iter().rfind(same)?;
-        let times = facts["seconds"].as_f64()? / of(last, "seconds")?;
-        Some(times.ln() / (rows as f64 / of(last, "rows")?).ln())
-    };
+    let slope = |facts: &Value| slope("growth", facts, before);
     for method in &suite.methods {
         let passed = table.passes();
         let fitted =

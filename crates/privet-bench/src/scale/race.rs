@@ -44,17 +44,19 @@ pub(super) fn run(
     let environment = Environment::make(&settings.work, &settings.python, &rival)
         .unwrap_or_else(|_| Environment::empty(&settings.work));
     let mut peers = Vec::new();
-    for kind in ["lbfgs", "sgd"] {
+    let out_of_core = beside.epochs.iter().map(|epochs| ("sgd", *epochs));
+    for (kind, epochs) in [("lbfgs", 0)].into_iter().chain(out_of_core) {
         let Some(mut peer) = environment.start(Rival::ScikitLearn, SCRIPT, &[])? else { continue };
         let who = format!("scikit-learn {} {kind}", peer.version("scikit-learn"));
         let question = json!({
-            "kind": kind, "rows": rows, "columns": columns, "ridge": RIDGE, "epochs": beside.epochs,
+            "kind": kind, "rows": rows, "columns": columns, "ridge": RIDGE, "epochs": epochs,
             "stem": stem, "held": beside.held_out,
         });
         let mut answer = peer.ask(&question, LIMIT)?;
-        peers.push((kind, answer["seconds"].as_f64().unwrap_or(f64::NAN)));
+        let name = if epochs == 0 { kind.to_string() } else { format!("{kind}_{epochs}") };
         answer["size"] = json!(size.label());
-        answer["peer"] = json!(kind);
+        answer["peer"] = json!(name);
+        peers.push((name, answer["seconds"].as_f64().unwrap_or(f64::NAN)));
         emit(line("race", &who, answer))?;
     }
     let beside_peers = |mut facts: Value| {

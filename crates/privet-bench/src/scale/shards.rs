@@ -13,7 +13,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// Rows of a file.
-const SHARD: usize = 1 << 18;
+pub(super) const SHARD: usize = 1 << 18;
 /// The part that held-out rows are drawn as: none that a file is drawn as.
 const HELD_OUT: u64 = u64::MAX;
 

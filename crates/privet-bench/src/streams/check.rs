@@ -27,6 +27,8 @@ pub struct Target {
     pub at_most: Option<f64>,
     /// Why this number.
     pub note: Option<String>,
+    /// Why it is not reached, where that is known.
+    pub missed: Option<String>,
 }
 
 /// A target and the mean of its lines.
@@ -77,10 +79,11 @@ impl Target {
 impl Finding {
     /// Whether it is met.
     pub fn verdict(&self) -> Verdict {
-        let Some(mean) = self.mean else { return Verdict::NotMeasured };
-        let least = self.target.at_least.is_none_or(|least| mean >= least);
-        let most = self.target.at_most.is_none_or(|most| mean <= most);
-        if least && most { Verdict::Met } else { Verdict::Missed }
+        let Target { at_least, at_most, missed, .. } = &self.target;
+        let met = self.mean.map(|mean| {
+            at_least.is_none_or(|least| mean >= least) && at_most.is_none_or(|most| mean <= most)
+        });
+        Verdict::of(met, missed.is_some())
     }
 }
 
@@ -145,5 +148,16 @@ mod tests {
         assert_eq!(finding(Some(3.0)).verdict(), Verdict::Missed);
         assert_eq!(finding(Some(1.0)).verdict(), Verdict::Met);
         assert_eq!(finding(None).verdict(), Verdict::NotMeasured);
+    }
+
+    #[test]
+    fn a_known_miss_is_named_and_does_not_fail() {
+        let target = Target { missed: Some("why".into()), ..suite().unwrap().targets.remove(0) };
+        let finding = |mean| Finding { target: target.clone(), mean, lines: 1 };
+        assert_eq!(finding(Some(3.0)).verdict(), Verdict::MissedAsKnown);
+        assert!(!finding(Some(3.0)).verdict().fails());
+        // Met all the same, it is met; not measured, it is not known to be missed.
+        assert_eq!(finding(Some(1.0)).verdict(), Verdict::Met);
+        assert!(finding(None).verdict().fails());
     }
 }

@@ -98,6 +98,7 @@ impl<'a> Beside<'a> {
                 loss: None,
                 gradient: None,
                 passes: None,
+                questions: None,
                 chosen: Some(package.clone()),
                 certified: None,
                 seconds,

@@ -194,6 +194,7 @@ method = "non-private"
             loss: None,
             gradient: None,
             passes: None,
+            questions: None,
             peak_memory: None,
         })
     }

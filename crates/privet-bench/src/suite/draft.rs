@@ -2,14 +2,14 @@
 
 use super::file::{Delta, Entry, Source, Suite};
 use super::grid::{self, Point, Value};
-use super::learner::{Family, INPUT_SCALE, INPUT_SHIFT, Learner};
+use super::learner::{Family, HATS, INPUT_SCALE, INPUT_SHIFT, Learner};
 use super::nets;
 use super::peer::Peer;
 use super::target;
 use crate::catalog;
 use crate::error::BenchError;
 use privet_core::{DELTA, EPSILON, Neighbours};
-use privet_data::schema::RADIUS;
+use privet_data::schema::{self, RADIUS};
 use privet_learn::Calibration;
 use privet_optim::loss::Loss;
 use serde::Deserialize;
@@ -92,6 +92,7 @@ struct EntryDraft {
     #[serde(default)]
     item_features: bool,
     net: Option<String>,
+    public: Option<String>,
     loss: Option<LossDraft>,
     epsilons: Option<Vec<f64>>,
     delta: Option<DeltaDraft>,
@@ -341,6 +342,12 @@ impl Check<'_> {
             }
             (_, None) => None,
         };
+        if let Some(name) = &draft.public {
+            if usual.family != Family::Network {
+                return Err(refused(&"public: accepted with task = \"network\" alone"));
+            }
+            catalog::find(name).map_err(|error| refused(&format!("public: {error}")))?;
+        }
         let neighbours = learner.peer().map(Peer::neighbours).or(draft.neighbours);
         let fixed: Point =
             draft.set.iter().map(|(key, value)| (key.clone(), value.to_string())).collect();
@@ -374,6 +381,7 @@ impl Check<'_> {
             fixed,
             item_features: draft.item_features,
             net,
+            public: draft.public.clone(),
             loss: draft.loss.map_or(usual.loss, LossDraft::loss),
             epsilons: match &draft.epsilons {
                 Some(epsilons) => self.epsilons(epsilons, start)?,
@@ -425,6 +433,13 @@ impl Check<'_> {
         }
         if ["row-norm", "entry-bound"].contains(&key) {
             return Err(format!("{key} '{value}': accepted is {RADIUS}"));
+        }
+        if key == HATS {
+            let number = value.to_string().parse::<f64>().unwrap_or(f64::NAN);
+            let whole = schema::HATS.check(number).is_ok_and(|number| number.fract() == 0.0);
+            return whole.then_some(()).ok_or_else(|| {
+                format!("{key} '{value}': accepted is a whole number, {}", schema::HATS)
+            });
         }
         if [INPUT_SCALE, INPUT_SHIFT].contains(&key) && value.to_string().parse::<f64>().is_err() {
             return Err(format!("{key} '{value}': accepted is a number"));

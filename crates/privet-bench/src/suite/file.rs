@@ -44,6 +44,10 @@
 //! root mean squared error (`rmse`), `recall` and `ndcg`. A method with `item-features = true` is told the public
 //! features of films, where the catalog has any. A data set of either kind may have its own `delta`.
 //!
+//! With `task = "network"` (and no `loss`) a method has a `net`, one of those that come with privet. `hats = 8` in `set`
+//! unfolds each number of a table into so many hats below it, and nothing is clipped then. With `public = "a set of the
+//! catalog"` its training begins from weights that were learnt from that set without privacy ([`super::public`]).
+//!
 //! [`super::target`] shows what stands under `[[targets]]`. A method may also have its own `loss`, `delta`, `epsilons`, `neighbours` and `datasets`, and `set`:
 //! settings that are the same everywhere. [`super::grid`] lists the keys of `set` and `grid` beyond the learner's own.
 
@@ -98,6 +102,21 @@ pub struct Source {
     pub held_out: f64,
 }
 
+impl Source {
+    /// One of the catalog, with nothing of its own.
+    pub(super) fn of_catalog(name: &str) -> Self {
+        Self {
+            name: name.into(),
+            own: None,
+            epsilons: None,
+            tuned_epsilons: None,
+            methods: None,
+            delta: None,
+            held_out: 0.0,
+        }
+    }
+}
+
 /// A learner as a suite asks for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
@@ -113,6 +132,8 @@ pub struct Entry {
     pub item_features: bool,
     /// Of networks: the layers.
     pub net: Option<Description>,
+    /// Of networks: the data set, taken as public, whose weights they begin from.
+    pub public: Option<String>,
     /// What it minimises.
     pub loss: Loss,
     /// Budgets.

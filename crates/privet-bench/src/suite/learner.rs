@@ -9,13 +9,15 @@ use privet_learn::nonconvex::Method as Training;
 use privet_learn::{LearnError, Method, SettingInfo};
 use serde::Deserialize;
 
-/// The keys of a network that are not settings of its training: how rows are clipped, and what its input is
-/// multiplied by and moved by.
-pub const NETWORK_KEYS: [&str; 4] = ["row-norm", "entry-bound", INPUT_SCALE, INPUT_SHIFT];
+/// The keys of a network that are not settings of its training: how rows are clipped, what its input is
+/// multiplied by and moved by, and into how many hats numbers of a table are unfolded below it.
+pub const NETWORK_KEYS: [&str; 5] = ["row-norm", "entry-bound", INPUT_SCALE, INPUT_SHIFT, HATS];
 /// What a network's input is multiplied by.
 pub const INPUT_SCALE: &str = "input-scale";
 /// What is added to it then.
 pub const INPUT_SHIFT: &str = "input-shift";
+/// Knots of each number of a table.
+pub const HATS: &str = "hats";
 
 /// Which family of learners a suite is of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]

@@ -25,6 +25,7 @@ mod nets;
 mod networks;
 mod peer;
 mod pool;
+mod public;
 pub mod races;
 mod ratings;
 mod running;

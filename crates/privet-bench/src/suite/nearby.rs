@@ -120,6 +120,7 @@ impl Job<'_> {
                 loss: None,
                 gradient: None,
                 passes: None,
+                questions: None,
                 distance: None,
                 recall: None,
                 ndcg: None,

@@ -13,7 +13,9 @@ built_in![
     "a9a-logistic",
     "mnist-logistic",
     "mnist-cnn",
+    "mnist-cnn-frozen",
     "mnist-cnn-tanh",
+    "adult-mlp",
     "cnn5",
     "cnn5-grey",
     "scattering",
@@ -40,7 +42,8 @@ mod tests {
         for (name, _) in NETS {
             let net = Net::new(&find(name).unwrap()).unwrap();
             let weights = match *name {
-                "mnist-cnn" | "mnist-cnn-tanh" => 26_010,
+                "mnist-cnn" | "mnist-cnn-frozen" | "mnist-cnn-tanh" => 26_010,
+                "adult-mlp" => 4_929,
                 "cnn5" => 62_006,
                 "cnn5-grey" => 44_426,
                 "mnist-logistic" => 7_850,
@@ -48,6 +51,8 @@ mod tests {
                 _ => net.parameters(),
             };
             assert_eq!(net.parameters(), weights, "{name}");
+            let trained = if *name == "mnist-cnn-frozen" { 16_746 } else { weights };
+            assert_eq!(net.trainable(), trained, "{name}");
         }
         assert!(find("resnet").unwrap_err().contains("mnist-cnn"));
     }

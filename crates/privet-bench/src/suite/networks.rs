@@ -1,12 +1,13 @@
 //! A job of a network.
 
-use super::learner::{INPUT_SCALE, INPUT_SHIFT};
+use super::learner::{HATS, INPUT_SCALE, INPUT_SHIFT};
 use super::pool::Job;
 use super::table::Table;
 use crate::error::BenchError;
 use crate::line::Run;
 use crate::memory;
-use privet_data::Target;
+use privet_data::schema::{Rows, Unfolding};
+use privet_data::{Dataset, Schema, Target};
 use privet_dp::account::Event;
 use privet_dp::noise::SystemRandom;
 use privet_learn::model::Predictions;
@@ -23,7 +24,7 @@ impl Job<'_> {
         written.and_then(|value| value.parse().ok())
     }
 
-    /// Networks: each run begins from other weights, a function of its number.
+    /// Networks: each run begins from other weights, a function of its number, unless they are public ones.
     pub(super) fn networks(
         &self,
         table: &Table,
@@ -32,8 +33,20 @@ impl Job<'_> {
         tell: &mut dyn FnMut(Run),
     ) -> Result<(), BenchError> {
         let rows = table.training.rows() as u64;
+        let encoded = match self.number(HATS) {
+            Some(hats) => table.encoded(&unfolded(&table.schema, hats as u32))?,
+            None => None,
+        };
+        let (schema, training, test) = match &encoded {
+            Some(encoded) => (&encoded.schema, &encoded.training, &encoded.test),
+            None => (&table.schema, &table.training, &table.test),
+        };
         let net = self.place.entry.net.clone();
         let net = net.ok_or(LearnError::DataShape("the entry has no network"))?;
+        let public = match &self.public {
+            Some(public) => Some(public.begin(&net, stop)?),
+            None => None,
+        };
         let mut source = SystemRandom::new()?;
         // The noise is the same whatever the seed: it is looked for once.
         let mut noise = Vec::new();
@@ -42,17 +55,23 @@ impl Job<'_> {
                 return Ok(());
             }
             let task = Network {
-                begin: Some(Begin::Seed(u64::from(*run))),
+                begin: Some(match &public {
+                    Some((begin, _)) => begin.clone(),
+                    None => Begin::Seed(u64::from(*run)),
+                }),
                 scale: self.number(INPUT_SCALE),
                 shift: self.number(INPUT_SHIFT),
                 ..Network::new(net.clone(), method.clone())
             };
-            let mut request = self.request(&table.schema, rows, task)?;
+            let mut request = self.request(schema, rows, task)?;
             request.noise.clone_from(&noise);
-            let plan: Plan<Network> = plan(&request)?;
+            let mut plan: Plan<Network> = plan(&request)?;
+            if let Some((_, weights)) = &public {
+                plan = plan.with_public(weights)?;
+            }
             noise.clone_from(&plan.request().noise);
             let started = Instant::now();
-            let release = plan.run(&table.training, &mut source, stop)?;
+            let release = plan.run(training, &mut source, stop)?;
             let seconds = started.elapsed().as_secs_f64();
             let network = TrainedNetwork::from_release(release)?;
             tell(Run {
@@ -63,14 +82,15 @@ impl Job<'_> {
                 columns: plan.facts().inputs as u64,
                 classes: table.schema.classes().map_or(0, <[String]>::len) as u64,
                 measure: "accuracy".into(),
-                score: accuracy(&network, table)?,
-                ranking: area(&network, table)?,
+                score: accuracy(&network, test)?,
+                ranking: area(&network, test)?,
                 distance: None,
                 recall: None,
                 ndcg: None,
-                loss: Some(network.mean_loss(&table.test.features, &table.test.target)?),
-                gradient: Some(network.gradient_norm(&table.training)?),
+                loss: Some(network.mean_loss(&test.features, &test.target)?),
+                gradient: Some(network.gradient_norm(training)?),
                 passes: passes(&plan, &network),
+                questions: None,
                 chosen: None,
                 certified: plan.guarantee().map(|guarantee| guarantee.epsilon),
                 seconds,
@@ -79,6 +99,12 @@ impl Job<'_> {
         }
         Ok(())
     }
+}
+
+/// With so many hats for each number that the schema leaves open, and rows of whatever length: gradients are what a
+/// network's training clips.
+fn unfolded(schema: &Schema, hats: u32) -> Schema {
+    schema.unfolded(&Unfolding { hats, pair_hats: 0, bias: 1.0, rows: Rows::Clip, whole: true })
 }
 
 /// How often a training went over the records: a gradient at a point, and a loss at one, count as a pass each.
@@ -98,8 +124,8 @@ fn passes(plan: &Plan<Network>, network: &TrainedNetwork) -> Option<f64> {
 }
 
 /// Per cent of the held-out records whose class is found.
-fn accuracy(network: &TrainedNetwork, table: &Table) -> Result<f64, LearnError> {
-    match (network.predict(&table.test.features)?, &table.test.target) {
+fn accuracy(network: &TrainedNetwork, test: &Dataset) -> Result<f64, LearnError> {
+    match (network.predict(&test.features)?, &test.target) {
         (Predictions::Classes(found), Target::Class { codes, .. }) => {
             let right = found.iter().zip(codes).filter(|(a, b)| a == b).count();
             Ok(100.0 * right as f64 / codes.len() as f64)
@@ -109,9 +135,9 @@ fn accuracy(network: &TrainedNetwork, table: &Table) -> Result<f64, LearnError> 
 }
 
 /// The area under the ROC curve in per cent, of two classes.
-fn area(network: &TrainedNetwork, table: &Table) -> Result<Option<f64>, LearnError> {
-    let Target::Class { codes, count: 2 } = &table.test.target else { return Ok(None) };
-    let shares = network.probabilities(&table.test.features)?.unwrap_or_default();
+fn area(network: &TrainedNetwork, test: &Dataset) -> Result<Option<f64>, LearnError> {
+    let Target::Class { codes, count: 2 } = &test.target else { return Ok(None) };
+    let shares = network.probabilities(&test.features)?.unwrap_or_default();
     let scores: Vec<f64> = shares.chunks(2).map(|row| row[1]).collect();
     let positive: Vec<bool> = codes.iter().map(|code| *code == 1).collect();
     Ok(ranking::area(&scores, &positive).map(|area| 100.0 * area))

@@ -7,6 +7,7 @@
 use super::asked::Beside;
 use super::cells::Place;
 use super::learner::Learner;
+use super::public::Public;
 use super::ratings::Ratings;
 use super::table::{Rows, Table};
 use crate::catalog;
@@ -23,7 +24,7 @@ use privet_learn::model::Model;
 use privet_learn::{Erm, LearnError, Method, Plan, Request, Task, plan};
 use privet_optim::solver::SolveError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
 /// Some runs of one cell, which share a plan.
@@ -36,6 +37,8 @@ pub struct Job<'a> {
     pub runs: Vec<u32>,
     /// On which rows.
     pub rows: Rows,
+    /// What a network begins from, where that is learnt from public records.
+    pub public: Option<Arc<Public>>,
     /// Who is asked where the learner is not ours.
     pub beside: &'a Beside<'a>,
 }
@@ -199,6 +202,7 @@ impl Job<'_> {
                 loss: None,
                 gradient: None,
                 passes: None,
+                questions: None,
                 chosen: None,
                 certified: plan.guarantee().map(|guarantee| guarantee.epsilon),
                 seconds,
@@ -253,6 +257,7 @@ impl Job<'_> {
                 loss: None,
                 gradient: None,
                 passes: None,
+                questions: None,
                 chosen: (asked != planned).then(|| planned.into()),
                 certified: plan.guarantee().map(|guarantee| guarantee.epsilon),
                 seconds,

@@ -9,6 +9,7 @@ use super::grid::Clip;
 use super::journal::Journal;
 use super::learner::Family;
 use super::pool::{Job, work};
+use super::public::Public;
 use super::select::Wanted;
 use super::table::{Files, Rows, Size};
 use super::{Onlooker, Outcome, RunOptions};
@@ -229,6 +230,7 @@ impl<'a> Running<'a> {
         let (suite, wanted) = (self.suite, self.wanted.clone());
         let groups = groups(suite, &wanted, source, size.rows);
         let mut tables = vec![(Clip::Schema, base)];
+        let mut publics = BTreeMap::new();
         let beside = Beside::new(peers, &options.cache);
         for stage in [Stage::Screen, Stage::Final] {
             self.ahead.count(name, &groups, &self.known, size);
@@ -236,7 +238,8 @@ impl<'a> Running<'a> {
             for group in &groups {
                 for (place, runs) in self.open(group, stage) {
                     let rows = clipped(&mut tables, files.as_ref(), place)?;
-                    jobs.push(Job { place, stage, runs, rows, beside: &beside });
+                    let public = begins(&mut publics, place, options)?;
+                    jobs.push(Job { place, stage, runs, rows, public, beside: &beside });
                 }
             }
             // The longest first, so that no core is left with one at the end.
@@ -282,6 +285,21 @@ impl<'a> Running<'a> {
         });
         missing.filter(|(_, runs)| !runs.is_empty()).collect()
     }
+}
+
+/// What the networks of a place begin from, where that is learnt from a public set, which is read once.
+fn begins(
+    known: &mut BTreeMap<String, Arc<Public>>,
+    place: &Place<'_>,
+    options: &RunOptions,
+) -> Result<Option<Arc<Public>>, BenchError> {
+    let Some(name) = &place.entry.public else { return Ok(None) };
+    if let Some(public) = known.get(name) {
+        return Ok(Some(public.clone()));
+    }
+    let public = Arc::new(Public::of(name, options)?);
+    known.insert(name.clone(), public.clone());
+    Ok(Some(public))
 }
 
 /// The rows under the clip of a place, read once.

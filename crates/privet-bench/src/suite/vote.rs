@@ -9,7 +9,7 @@ use super::pool::Job;
 use super::table::Table;
 use crate::catalog::SPLIT_SEED;
 use crate::error::BenchError;
-use crate::line::Run;
+use crate::line::{Questions, Run};
 use crate::memory;
 use privet_core::Range;
 use privet_data::matrix::Matrix;
@@ -202,6 +202,7 @@ impl Job<'_> {
             let (private, public) = parts(&table.training, voter.queries, *run);
             let rows = private.rows() as u64;
             let started = Instant::now();
+            let mut questions = None;
             let (labels, rows_learnt, chosen, certified, study) = if voter.alone {
                 let count = (private.rows() / voter.teachers.unwrap_or(250) as usize).max(1);
                 let chunk = private
@@ -224,14 +225,18 @@ impl Job<'_> {
                 let release = planned.run(&private, &mut SystemRandom::new()?, stop)?;
                 let labels = release.value().by_row(public.rows());
                 let epsilon = planned.guarantee().map(|guarantee| guarantee.epsilon);
-                // What can be answered at all grows as εm/V (Thakkar 2019, Theorem 12, realizable): V numbers of a line.
+                // What can be answered at all grows as εn/V (Thakkar 2019, Theorem 12, realizable): V numbers of a line.
                 let learnt = (public.columns() * classes.saturating_sub(1).max(1)) as f64;
-                let said = format!(
-                    "{} of {} labelled; εm/V = {:.0}",
-                    release.value().answered(),
-                    release.value().labels.len(),
-                    self.place.cell.epsilon.unwrap_or(0.0) * rows as f64 / learnt
-                );
+                questions = Some(Questions {
+                    asked: release.value().labels.len() as u64,
+                    answered: release.value().answered() as u64,
+                    bound: self.place.cell.epsilon.unwrap_or(0.0) * rows as f64 / learnt,
+                });
+                let settings = planned.settings();
+                let cutoff = settings.get("cutoff").or(release.value().cutoff.map(f64::from));
+                let cutoff = cutoff.map_or_else(String::new, |cutoff| format!(", T = {cutoff}"));
+                let teachers = planned.request().task.teachers.unwrap_or(0);
+                let said = format!("{teachers} teachers{cutoff}");
                 (labels, public, said, epsilon, voter.student.clone())
             };
             let student = Student::fit(&study, &rows_learnt, &labels, classes)?;
@@ -256,6 +261,7 @@ impl Job<'_> {
                 loss: None,
                 gradient: None,
                 passes: None,
+                questions,
                 distance: None,
                 recall: None,
                 ndcg: None,

@@ -133,6 +133,23 @@ fn a_target_may_be_held_against_another_method() {
     assert!(why.contains("auto, which it is held against") && why.contains("too little"), "{why}");
 }
 
+/// A miss that a target says beforehand is one of its own kind; met, it is met.
+#[test]
+fn a_known_miss_is_told_apart() {
+    let known = |least: &str| {
+        target(
+            "auto",
+            "epsilon = 0.1",
+            &format!("measure = \"accuracy\"\nat-least = {least}\nmissed = \"few rows\""),
+        )
+    };
+    let suite = suite(&[known("82"), known("81")]);
+    let findings = checked(&suite, SUITE).unwrap().findings;
+    let verdicts: Vec<Verdict> = findings.iter().map(Finding::verdict).collect();
+    assert_eq!(verdicts, [Verdict::MissedAsKnown, Verdict::Met]);
+    assert!(!verdicts[0].fails() && Verdict::Missed.fails() && Verdict::NotMeasured.fails());
+}
+
 #[test]
 fn what_cannot_be_checked_is_refused() {
     let one = suite(&[target("plain", "", "measure = \"accuracy\"\nat-least = 85")]);

@@ -146,7 +146,7 @@ fn a_target_is_of_a_cell_that_the_suite_measures() {
         (
             "\"accuracy\"",
             "\"area\"",
-            "expected one of `accuracy`, `auc`, `r-squared`, `relative-error`, `rmse`, `recall`, `ndcg`, `loss`, `seconds`",
+            "expected one of `accuracy`, `auc`, `r-squared`, `relative-error`, `rmse`, `recall`, `ndcg`, `loss`, `answered`, `seconds`",
         ),
         ("at-least = 80", "", "as at-least, as at-most"),
         ("at-least = 80", "at-least = 80\nat-most = 90", "one of them"),

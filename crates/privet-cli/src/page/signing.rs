@@ -206,11 +206,22 @@ fn schema(schema: &Value, page: &mut String) {
 fn declared(value: &Value) -> String {
     match value {
         Value::Object(fields) => {
-            let each = fields.iter().map(|(name, value)| match value {
+            // What a column is comes first, then what it can be.
+            let kind = fields.get("type").filter(|kind| kind.is_string());
+            let bounds =
+                fields.get("bounds").and_then(Value::as_array).filter(|ends| ends.len() == 2);
+            let within =
+                bounds.map(|ends| format!("from {} to {}", declared(&ends[0]), declared(&ends[1])));
+            let rest = fields.iter().filter(|(name, _)| match name.as_str() {
+                "type" => kind.is_none(),
+                "bounds" => bounds.is_none(),
+                _ => true,
+            });
+            let rest = rest.map(|(name, value)| match value {
                 Value::Object(_) => format!("{}: ({})", escape(name), declared(value)),
                 value => format!("{}: {}", escape(name), declared(value)),
             });
-            each.collect::<Vec<_>>().join("; ")
+            kind.map(declared).into_iter().chain(within).chain(rest).collect::<Vec<_>>().join("; ")
         }
         Value::Array(items) => items.iter().map(declared).collect::<Vec<_>>().join(", "),
         Value::String(text) => escape(text),

@@ -1,9 +1,9 @@
-//! Numbers such as 1e-6 stay on one line, with what they are numbers of: browsers break a line after a hyphen between
-//! letters and digits, and nobody should read "δ = 1e-", or "δ =", at the end of one. The text stays what it was, so that
+//! Numbers such as 1e-6 stay on one line, and every ε and δ with its number: browsers break a line after a hyphen between
+//! letters and digits, and nobody should read "δ = 1e-", or "ε =", at the end of one. The text stays what it was, so that
 //! it can be copied.
 
-/// Of a whole page, every number with an exponent below 0 in a span that is not broken, "δ = " before it included; tags,
-/// styles, titles and pictures are left alone.
+/// Of a whole page, every number with an exponent below 0, and every one after "ε = " or "δ = ", that included, in a span
+/// that is not broken; tags, styles, titles and pictures are left alone.
 pub(super) fn unbroken(page: &str) -> String {
     const SKIPPED: [(&str, &str); 3] =
         [("<style", "</style>"), ("<title", "</title>"), ("<svg", "</svg>")];
@@ -47,13 +47,35 @@ fn marked(text: &str, into: &mut String) {
         }
         let named = ["ε = ", "δ = "].iter().find(|name| text[done..from].ends_with(**name));
         let from = from - named.map_or(0, |name| name.len());
-        into.push_str(&text[done..from]);
+        named_numbers(&text[done..from], into);
         into.push_str("<span class=\"unbroken\">");
         into.push_str(&text[from..to]);
         into.push_str("</span>");
         done = to;
     }
-    into.push_str(&text[done..]);
+    named_numbers(&text[done..], into);
+}
+
+/// Of a text whose numbers have no exponent below 0: those after "ε = " and "δ = ".
+fn named_numbers(text: &str, into: &mut String) {
+    let mut rest = text;
+    while let Some(at) = rest.find(['ε', 'δ']) {
+        let (before, from) = rest.split_at(at);
+        into.push_str(before);
+        let name = from.chars().next().map_or(0, char::len_utf8);
+        let number = from[name..].strip_prefix(" = ").map_or(0, |after| {
+            let whole = after.find(|letter: char| !letter.is_ascii_digit() && letter != '.');
+            after[..whole.unwrap_or(after.len())].trim_end_matches('.').len()
+        });
+        let end = if number == 0 { name } else { name + " = ".len() + number };
+        if number == 0 {
+            into.push_str(&from[..end]);
+        } else {
+            into.push_str(&format!("<span class=\"unbroken\">{}</span>", &from[..end]));
+        }
+        rest = &from[end..];
+    }
+    into.push_str(rest);
 }
 
 #[cfg(test)]
@@ -73,5 +95,8 @@ mod tests {
             assert_eq!(unbroken(same), same);
         }
         assert_eq!(unbroken("1e-6"), span("1e-6"));
+        let both = format!("({}), {}. e^ε = 3", span("ε = 1.2"), span("δ = 0"));
+        let both = both.replace("ε = 3", &span("ε = 3"));
+        assert_eq!(unbroken("(ε = 1.2), δ = 0. e^ε = 3"), both);
     }
 }

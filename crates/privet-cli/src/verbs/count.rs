@@ -41,7 +41,8 @@ Examples:
   privet count tuesday.csv --stream jobs.stream --out tuesday.json"
 )]
 pub struct Count {
-    /// The table: CSV (.gz, .zst), LIBSVM or Parquet, as the schema says
+    /// The table: CSV (.gz, .zst), LIBSVM or Parquet, as the schema says; - is standard input
+    #[arg(value_parser = settings::table())]
     data: PathBuf,
     /// The public schema (TOML); not for a stream that goes on
     #[arg(long, value_name = "SCHEMA")]
@@ -243,7 +244,7 @@ pub fn table(counts: &Released<Task>) -> String {
         rows.push(vec![cell.category.clone(), number(cell.count.round()), within.clone()]);
     }
     format!(
-        "{}(a count is within ± of the truth in 95 of 100 releases; below 0 is noise around next to nobody)\n",
+        "{}(a count is within ± of the truth in 95 of 100 releases; below 0 is noise\naround next to nobody)\n",
         output::table(&rows)
     )
 }

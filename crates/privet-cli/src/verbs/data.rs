@@ -41,7 +41,7 @@ struct List {
 Turns the original files of a known set into train.*, test.* and schema.toml: the same task and
 dimensions as in the papers, with public bounds instead of the data's own maxima. Originals are
 checked against their published sha256; `privet data list` says where to get them. Sets that are
-made up (synthetic-l, synthetic-h, sparse-linear, sparse-logistic, the stand-ins uber-1 to uber-4, and
+made up (synthetic-l, synthetic-h, realizable, sparse-linear, sparse-logistic, the stand-ins uber-1 to uber-4, and
 made-0001 to made-9999, tables of many shapes) need no originals.",
     after_help = "\
 Examples:

@@ -60,9 +60,11 @@ impl Demo {
         say!("Its schema, {}, holds all that may be known without looking.", schema.display());
 
         let [schema, train, test, model] = [&schema, &train, &test, &model].map(PathBuf::as_path);
+        let plan = ["plan", "--schema", "@", "--rows", "20000", "--epsilon", "1"];
+        step("What would a budget of ε = 1 buy? No record is read for this.", &plan, &[schema])?;
         step(
-            "What would a budget of ε = 1 buy? No record is read for this.",
-            &["plan", "--schema", "@", "--rows", "20000", "--epsilon", "1", "--method", "all"],
+            "The same by every method that there is.",
+            &[&plan[..], &["--method", "all"]].concat(),
             &[schema],
         )?;
         let mut words = vec!["train", "@", "--schema", "@", "--epsilon", "1", "--out", "@"];

@@ -5,7 +5,7 @@ use super::worth;
 use crate::failure::Failure;
 use crate::output;
 use crate::progress::Meter;
-use crate::releasing::{PerhapsReleasing, Releasing, count_rows, read_table, rows_needed};
+use crate::releasing::{PerhapsReleasing, Releasing, count_rows, read_table, rows_needed, twice};
 use crate::say;
 use crate::settings::{self, within};
 use crate::usable::Usable;
@@ -59,7 +59,8 @@ Examples:
 pub struct Evaluate {
     /// The model file
     model: PathBuf,
-    /// Labelled rows
+    /// Labelled rows; - is standard input
+    #[arg(value_parser = settings::table())]
     data: PathBuf,
     /// How this file is written, if otherwise than the training file: a schema that differs from
     /// the model's in [file] only
@@ -211,7 +212,7 @@ impl Evaluate {
         let some = planned(self.rows.unwrap_or(10_000))?;
         let plan = match self.rows {
             Some(_) => some,
-            None => planned(count_rows(&self.data, schema)?)?,
+            None => planned(count_rows(twice(&self.data)?, schema)?)?,
         };
         if self.share.is_some() && (schema.classes().map_or(0, <[_]>::len), model.says()) != SHARED
         {

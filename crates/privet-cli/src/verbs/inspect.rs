@@ -10,7 +10,7 @@ use clap::Args;
 use privet_core::printable;
 use privet_data::Encoding;
 use privet_data::schema::Rows;
-use privet_dp::account::{self, Event, Guarantee};
+use privet_dp::account::{self, Cost, Event, Guarantee};
 use privet_dp::gate::Certificate;
 use privet_dp::noise::Origin;
 use privet_learn::certainty::{Surety, Weighed};
@@ -382,7 +382,13 @@ pub(crate) fn together(released: &Loaded, verdict: &Verdict) -> Option<(Guarante
     let Some(bought) = released.bought() else { return Some((claim, planned)) };
     let prices = [claim, bought.guarantee].map(|one| (one.epsilon, one.delta));
     let (epsilon, delta) = account::compose::basic(&prices);
-    let events = planned.map(|events| Event::All(vec![bought.events, events]));
+    // Which events the plan has follows from what was bought: its claim alone was fixed before.
+    let after = Event::Use {
+        neighbours: claim.neighbours,
+        unit: claim.unit,
+        cost: Cost::Approximate { epsilon: claim.epsilon, delta: claim.delta },
+    };
+    let events = planned.map(|_| Event::All(vec![bought.events, after]));
     Some((Guarantee { epsilon, delta, ..claim }, events))
 }
 

@@ -65,7 +65,7 @@ type Line = (&'static str, &'static str, &'static str, &'static str, &'static [S
 
 fn completing(info: &completion::MethodInfo) -> Line {
     let guarantee = match info.private {
-        true => "proved in finite arithmetic, users protected whole",
+        true => "proved with rounding, users protected whole",
         false => "none: for comparison",
     };
     (info.name, info.summary, info.source, guarantee, info.settings)
@@ -73,7 +73,7 @@ fn completing(info: &completion::MethodInfo) -> Line {
 
 fn voting() -> Vec<Line> {
     let aggregator = |info: &AggregatorInfo| {
-        let guarantee = "(ε, δ) in finite arithmetic; no pure ε";
+        let guarantee = "(ε, δ), proved with rounding; no pure ε";
         (info.name, info.summary, info.source, guarantee, info.settings)
     };
     let teacher = |info: &TeacherInfo| {

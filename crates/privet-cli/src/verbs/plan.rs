@@ -290,7 +290,7 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
                     row.forecast.as_ref().map_or("–".into(), share),
                     plan.guarantee().map_or("none".into(), |g| number(g.epsilon)),
                     plan.guarantee().map_or("–".into(), |g| number(g.delta)),
-                    format!("{:?}", plan.arithmetic()).to_lowercase(),
+                    words::proved(plan.arithmetic()).into(),
                 ]);
                 row.notes.iter().for_each(|note| remark(note.clone(), row));
                 if let Some(features) = words::features(plan.schema()) {

@@ -4,7 +4,7 @@ use super::evaluate::Decision;
 use crate::failure::Failure;
 use crate::progress::Meter;
 use crate::usable::Usable;
-use crate::{output, say};
+use crate::{output, say, settings};
 use clap::Args;
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
@@ -41,6 +41,7 @@ pub struct Predict {
     /// The model file
     model: PathBuf,
     /// The rows to predict for; - is standard input
+    #[arg(value_parser = settings::table())]
     data: PathBuf,
     /// Where to write the CSV; - is standard output
     #[arg(long, value_name = "CSV", default_value = "-")]
@@ -80,7 +81,7 @@ impl Predict {
             keep: self.id.as_deref(),
             ..ReadOptions::default()
         };
-        let features = read_features(input_path(&self.data), &schema, &options)?;
+        let features = read_features(&self.data, &schema, &options)?;
         drop(meter);
         tell_unknown(&features.report);
 
@@ -119,11 +120,6 @@ fn above(model: &Usable, features: &Matrix, threshold: f64) -> Result<Prediction
     })?;
     let second = |row: &[f64]| u32::from(row[1] > threshold);
     Ok(Predictions::Classes(shares.chunks(2).map(second).collect()))
-}
-
-/// Where rows are read from: `-` is standard input.
-fn input_path(path: &Path) -> &Path {
-    if path == Path::new("-") { Path::new("/dev/stdin") } else { path }
 }
 
 /// Leaves out of a schema how its numbers are encoded.

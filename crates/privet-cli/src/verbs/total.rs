@@ -55,6 +55,19 @@ struct Part {
     digest: String,
     claim: Guarantee,
     event: Event,
+    /// What it is known by in a schema that was made of it: the events that were planned.
+    planned: Option<Event>,
+}
+
+impl Part {
+    /// Whether what a schema cost is this release, or the schema of another file once more. The digest alone would
+    /// not do: it is a text in a schema, and nothing ties it to the events beside it.
+    fn is(&self, schema: &Self) -> bool {
+        let claim = |part: &Self| (part.claim.epsilon, part.claim.delta);
+        self.digest == schema.digest
+            && claim(self) == claim(schema)
+            && self.planned == schema.planned
+    }
 }
 
 impl Total {
@@ -73,7 +86,7 @@ impl Total {
         }
         // What a schema's bounds cost counts once, whether its release is among the files or not.
         for schema in schemas {
-            if parts.iter().all(|known| known.digest != schema.digest) {
+            if !parts.iter().any(|known| known.is(&schema)) {
                 parts.push(schema);
             }
         }
@@ -142,20 +155,23 @@ fn read(path: &Path) -> Result<(Part, Option<Part>), Failure> {
         .map_err(|_| refused("its claim does not hold towards the person concerned"))?;
     let certificate = released.certificate();
     let planned = certificate.events.clone().filter(|_| certificate.filter.is_none());
-    let event = planned.unwrap_or(Event::Use {
+    let bought = released.bought();
+    // Which events a plan under a bought schema has follows from what was bought: its claim alone was fixed before.
+    let event = planned.clone().filter(|_| bought.is_none()).unwrap_or(Event::Use {
         neighbours: claim.neighbours,
         unit: claim.unit,
         cost: Cost::Approximate { epsilon: claim.epsilon, delta: claim.delta },
     });
     let name = path.display().to_string();
-    let schema = released.bought().map(|bought| Part {
+    let schema = bought.map(|bought| Part {
         name: format!("bounds of the schema of {name}, bought"),
         digest: bought.certificate,
         claim: bought.guarantee,
+        planned: Some(bought.events.clone()),
         event: bought.events,
     });
     let digest = certificate.digest.clone().unwrap_or_default();
-    Ok((Part { name, digest, claim, event }, schema))
+    Ok((Part { name, digest, claim, event, planned }, schema))
 }
 
 /// The better of two proofs.

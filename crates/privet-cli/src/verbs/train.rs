@@ -3,7 +3,7 @@
 use crate::disk::{DiskFlags, Rows};
 use crate::failure::Failure;
 use crate::progress::Meter;
-use crate::releasing::{Place, Releasing, count_rows, only_once, read_table, rows_needed};
+use crate::releasing::{Place, Releasing, count_rows, read_table, rows_needed, twice};
 use crate::settings::{self, RequestFlags};
 use crate::spending::Spending;
 use crate::verbs::network::{self, NetworkFlags, Told};
@@ -65,7 +65,8 @@ Examples:
 )]
 pub struct Train {
     /// The table: CSV (.gz, .zst), LIBSVM or Parquet, as the schema says; a file, a folder of files, or a pattern of
-    /// names in quotes ('visits/part-*.csv')
+    /// names in quotes ('visits/part-*.csv'); - is standard input
+    #[arg(value_parser = settings::table())]
     data: PathBuf,
     /// The public schema (TOML)
     #[arg(long, value_name = "SCHEMA")]
@@ -171,7 +172,7 @@ impl Linear {
         let planned = match declared {
             Some(planned) => planned,
             None if self.encodes_by_rows(&schema) || self.disk.may_be_needed(&self.data)? => {
-                let rows = count_rows(self.twice()?, &schema)?;
+                let rows = count_rows(twice(&self.data)?, &schema)?;
                 self.plan(&schema, rows)?
             }
             None => {
@@ -212,18 +213,6 @@ impl Linear {
     /// Whether the number of rows decides how they are encoded.
     fn encodes_by_rows(&self, schema: &Schema) -> bool {
         schema.is_open() && matches!(self.method, Method::Auto(_))
-    }
-
-    /// The table, if it can be read twice.
-    fn twice(&self) -> Result<&Path, Failure> {
-        match only_once(&self.data) {
-            true => Err(Failure::input(format!(
-                "{} can be read only once, and its rows must be counted before they are encoded; declare \
-                 their number with --rows, or give a file",
-                self.data.display()
-            ))),
-            false => Ok(&self.data),
-        }
     }
 
     fn finish(

@@ -10,6 +10,7 @@
 //! - `complete`: ratings, completed and recommended from.
 //! - `count`: counts, once and as a stream.
 //! - `describe`: what a table looks like.
+//! - `documents`: what README and guide tell to type.
 //! - `disk`: tables of several files, and larger than memory.
 //! - `browser`: the page to sign in a real browser.
 //! - `doors`: schemas from headers, models for other programs, and what a shell expects.
@@ -36,6 +37,7 @@ mod complete;
 mod count;
 mod describe;
 mod disk;
+mod documents;
 mod doors;
 mod environment;
 mod evaluate;

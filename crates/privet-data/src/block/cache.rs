@@ -17,11 +17,10 @@ use crate::error::{DataError, Place};
 use crate::keyed::{self, Key};
 use crate::read::{ReadOptions, Report, read_pieces};
 use crate::schema::{Schema, Storage, TargetKind};
-use rayon::prelude::*;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
@@ -82,6 +81,9 @@ pub struct Cache {
     lasting: Lasting,
     /// The schema and who encodes by it.
     written: Vec<u8>,
+    /// Bytes after which the disk is full.
+    #[cfg(test)]
+    room: Option<u64>,
     /// Locked.
     _lock: File,
 }
@@ -129,7 +131,14 @@ impl Cache {
         LIVE.lock().unwrap_or_else(PoisonError::into_inner).push((folder.clone(), lasting));
         // What another process had begun.
         tidy(&folder, Lasting::Kept);
-        Ok(Self { folder, lasting, written, _lock: lock })
+        Ok(Self {
+            folder,
+            lasting,
+            written,
+            #[cfg(test)]
+            room: None,
+            _lock: lock,
+        })
     }
 
     /// Where it is.
@@ -189,11 +198,7 @@ impl Cache {
                 None => error,
             }))
         };
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(at_a_time).build();
-        let all: Vec<_> = match pool {
-            Ok(pool) => pool.install(|| files.par_iter().enumerate().map(encode).collect()),
-            Err(_) => files.iter().enumerate().map(encode).collect(),
-        };
+        let all = in_turn(files.len(), at_a_time, |place| encode((place, &files[place])));
         let (mut encoded, mut rows) =
             (Encoded { files: Vec::new(), reused: 0, reports: Vec::new() }, 0);
         for one in all.into_iter().flatten() {
@@ -224,6 +229,8 @@ impl Cache {
             return Ok((path, None));
         }
         let mut writer = BlockWriter::create(&path)?;
+        #[cfg(test)]
+        writer.leave(self.room);
         let mut keep = |rows: &crate::Dataset| Ok(writer.push(rows)?);
         let report = read_pieces(file, schema, options, BLOCK_ROWS, &mut keep)
             .map_err(|error| self.full(error, file))?;
@@ -292,6 +299,29 @@ impl Drop for Cache {
         let mut live = LIVE.lock().unwrap_or_else(PoisonError::into_inner);
         live.retain(|(folder, _)| *folder != self.folder);
     }
+}
+
+/// What comes of each place, worked on by so many threads, each at one place at a time. They are threads of their own: one of
+/// a pool that waits for its part of a place would take up another meanwhile, and hold the memory of both.
+fn in_turn<T: Send>(places: usize, at_a_time: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(places)));
+    std::thread::scope(|scope| {
+        for _ in 0..at_a_time.clamp(1, places.max(1)) {
+            scope.spawn(|| {
+                loop {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    if place >= places {
+                        return;
+                    }
+                    let outcome = work(place);
+                    done.lock().unwrap_or_else(PoisonError::into_inner).push((place, outcome));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(place, _)| *place);
+    done.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
 /// What tells one state of a file from another.
@@ -489,5 +519,62 @@ mod tests {
         let folder = cache.folder().to_path_buf();
         drop(cache);
         assert!(!folder.exists());
+    }
+
+    /// A disk that is full in the middle of a file: what is missing is told, nothing half-written is left, and what was
+    /// finished is taken up once there is room.
+    #[test]
+    fn a_disk_that_is_full_in_the_middle_of_a_file_is_told() {
+        let (folder, under) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let schema = Schema::from_toml(SCHEMA).unwrap();
+        part(folder.path(), "a.csv", 0, 5000);
+        part(folder.path(), "b.csv", 0, 400_000);
+        let files = crate::read::files_of(folder.path()).unwrap();
+        let mut cache =
+            Cache::open(under.path(), folder.path(), &schema, Lasting::UntilDone).unwrap();
+        // 12 bytes a row, the table of contents besides: the second file is cut within its rows, or at its very end.
+        for room in [2_000_000, 4_800_100] {
+            cache.room = Some(room);
+            let refused = cache.encode(&files, &schema, &ReadOptions::default(), 0).unwrap_err();
+            let text = fs::metadata(&files[1]).unwrap().len();
+            match &refused {
+                DataError::NotKept(BlockError::Full { folder, needed }) => {
+                    assert_eq!(
+                        (folder.as_str(), *needed),
+                        (cache.folder().to_str().unwrap(), 4 * text)
+                    );
+                }
+                other => panic!("{other}"),
+            }
+            let kept = names(&cache);
+            assert!(kept.len() == 2 && kept[0].starts_with("000000-"), "{kept:?}");
+        }
+        cache.room = None;
+        let encoded = cache.encode(&files, &schema, &ReadOptions::default(), 0).unwrap();
+        assert_eq!((encoded.reused, encoded.files.len()), (1, 2));
+    }
+
+    /// Work on a place waits for parts of it on the common pool; no thread takes up another place meanwhile.
+    #[test]
+    fn no_more_places_are_worked_on_than_asked() {
+        use rayon::prelude::*;
+        for at_a_time in [1, 3] {
+            let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            let found = in_turn(40, at_a_time, |place| {
+                most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                let sum: usize = (0..64_usize)
+                    .into_par_iter()
+                    .map(|part| {
+                        std::thread::sleep(std::time::Duration::from_micros(50));
+                        part
+                    })
+                    .sum();
+                now.fetch_sub(1, Ordering::SeqCst);
+                (place, sum)
+            });
+            assert!(found.iter().enumerate().all(|(place, found)| *found == (place, 2016)));
+            assert!(most.load(Ordering::SeqCst) <= at_a_time);
+        }
+        assert!(in_turn(0, 4, |place| place).is_empty());
     }
 }

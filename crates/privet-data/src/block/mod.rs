@@ -190,6 +190,24 @@ mod tests {
             }
             let some: Vec<usize> = (0..rows).step_by(977).collect();
             assert!(same(&file.rows_at(&some).unwrap(), &data.select(&some)));
+            // In portions, across blocks, from the middle.
+            let files = BlockFiles::open(&[&path, &path]).unwrap();
+            let twice: Vec<usize> = (0..rows).chain(0..rows).collect();
+            for at_a_time in [1, 700, 5000, 30_000] {
+                let (mut next, end) = (rows / 3, 2 * rows - rows / 7);
+                let seen = files.portions::<BlockError>(
+                    next..end,
+                    at_a_time.max(rows / 100),
+                    &mut |some| {
+                        let full = at_a_time.max(rows / 100).min(end - next);
+                        assert_eq!(some.rows(), full);
+                        assert!(same(some, &data.select(&twice[next..next + full])));
+                        next += full;
+                        Ok(())
+                    },
+                );
+                assert!(seen.is_ok() && next == end);
+            }
         }
     }
 

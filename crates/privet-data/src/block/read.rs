@@ -125,21 +125,29 @@ impl BlockFile {
 
     /// The same, added to others.
     pub(super) fn gather(&self, rows: Range<usize>, into: &mut Gathered) -> Result<(), BlockError> {
-        assert!(rows.start <= rows.end && rows.end <= self.rows(), "no such rows");
-        if rows.is_empty() {
-            return Ok(());
-        }
-        let first = self.starts.partition_point(|start| *start <= rows.start) - 1;
-        for block in first..self.contents.blocks.len() {
-            let (start, count) = (self.starts[block], self.contents.blocks[block].rows);
-            if start >= rows.end {
-                break;
-            }
-            let from = rows.start.saturating_sub(start);
+        for (block, within) in self.blocks_of(rows) {
             self.read_block(block, into)?;
-            self.add(block, from..count.min(rows.end - start), into)?;
+            self.add(block, within, into)?;
         }
         Ok(())
+    }
+
+    /// The blocks that hold these rows, and which of theirs they are.
+    ///
+    /// # Panics
+    /// When there are no such rows.
+    pub(super) fn blocks_of(
+        &self,
+        rows: Range<usize>,
+    ) -> impl Iterator<Item = (usize, Range<usize>)> {
+        assert!(rows.start <= rows.end && rows.end <= self.rows(), "no such rows");
+        let first = self.starts.partition_point(|start| *start <= rows.start).max(1) - 1;
+        let end = if rows.is_empty() { first } else { self.contents.blocks.len() };
+        (first..end).map_while(move |block| {
+            let (start, count) = (self.starts[block], self.contents.blocks[block].rows);
+            let within = rows.start.saturating_sub(start)..count.min(rows.end.checked_sub(start)?);
+            (start < rows.end).then_some((block, within))
+        })
     }
 
     /// The named rows; places ascending.
@@ -194,12 +202,18 @@ impl BlockFile {
         let _ = (from, to);
     }
 
+    /// Tells the system that none of it will be read soon, so that the next to read it finds it on the disk.
+    pub(super) fn forget(&self) {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        let _ = rustix::fs::fadvise(&self.file, 0, None, rustix::fs::Advice::DontNeed);
+    }
+
     fn damaged(&self, what: &'static str) -> BlockError {
         BlockError::Damaged { path: self.path.display().to_string(), what }
     }
 
     /// Reads the bytes of a block.
-    fn read_block(&self, block: usize, into: &mut Gathered) -> Result<(), BlockError> {
+    pub(super) fn read_block(&self, block: usize, into: &mut Gathered) -> Result<(), BlockError> {
         let entry = &self.contents.blocks[block];
         into.bytes.resize(entry.bytes as usize, 0);
         self.read_at(&mut into.bytes, entry.offset)
@@ -211,7 +225,12 @@ impl BlockFile {
     }
 
     /// Adds rows of the block that was read last.
-    fn add(&self, block: usize, rows: Range<usize>, into: &mut Gathered) -> Result<(), BlockError> {
+    pub(super) fn add(
+        &self,
+        block: usize,
+        rows: Range<usize>,
+        into: &mut Gathered,
+    ) -> Result<(), BlockError> {
         let entry = &self.contents.blocks[block];
         into.add(entry, rows).ok_or_else(|| self.damaged("a block is odd"))
     }
@@ -247,7 +266,7 @@ pub(super) fn size_of(kind: Kind, block: &Entry) -> u64 {
 /// Rows put together from blocks.
 pub(super) struct Gathered {
     kind: Kind,
-    rows: usize,
+    pub(super) rows: usize,
     /// Of the block that was read last.
     bytes: Vec<u8>,
     /// Row i of sparse rows owns entries `starts[i]..starts[i + 1]`.
@@ -347,6 +366,32 @@ impl Gathered {
         Some(())
     }
 
+    /// Shows what was put together, and begins anew in the same memory.
+    pub(super) fn shown<E>(
+        &mut self,
+        see: &mut dyn FnMut(&Dataset) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let bytes = std::mem::take(&mut self.bytes);
+        let rows = std::mem::replace(self, Self::for_rows(self.kind, 0)).finish();
+        let seen = see(&rows);
+        self.bytes = bytes;
+        match rows.features {
+            Matrix::Dense(dense) => self.values = emptied(dense.into_values()),
+            Matrix::Csr(csr) => {
+                let (mut starts, indices, values) = csr.into_parts();
+                starts.truncate(1);
+                self.starts = starts;
+                (self.indices, self.values) = (emptied(indices), emptied(values));
+            }
+        }
+        match rows.target {
+            Target::Class { codes, .. } => self.codes = emptied(codes),
+            Target::Number(numbers) => self.numbers = emptied(numbers),
+        }
+        self.units = emptied(rows.units.unwrap_or_default());
+        seen
+    }
+
     pub(super) fn finish(self) -> Dataset {
         let Self { kind, rows, starts, indices, values, codes, numbers, units, .. } = self;
         let features = if kind.sparse {
@@ -360,6 +405,11 @@ impl Gathered {
         };
         Dataset { features, target, units: kind.units.then_some(units), report: Default::default() }
     }
+}
+
+fn emptied<T>(mut held: Vec<T>) -> Vec<T> {
+    held.clear();
+    held
 }
 
 fn words(bytes: &[u8]) -> impl Iterator<Item = u32> {

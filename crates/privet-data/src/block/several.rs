@@ -67,6 +67,41 @@ impl BlockFiles {
         Ok(gathered.finish())
     }
 
+    /// Consecutive rows, so many at a time and the rest at the end: each portion is shown once, and all are held in the same
+    /// memory. Blocks are read whole, one after the other, and held against their checksums.
+    ///
+    /// # Panics
+    /// When there are no such rows, or none are wanted at a time.
+    pub fn portions<E: From<BlockError>>(
+        &self,
+        rows: Range<usize>,
+        at_a_time: usize,
+        see: &mut dyn FnMut(&Dataset) -> Result<(), E>,
+    ) -> Result<(), E> {
+        assert!(rows.start <= rows.end && rows.end <= self.rows, "no such rows");
+        assert!(at_a_time > 0, "portions of no rows");
+        let mut gathered = Gathered::for_rows(self.kind, at_a_time.min(rows.len()));
+        for (file, within) in self.parts(rows) {
+            for (block, mut some) in file.blocks_of(within) {
+                file.read_block(block, &mut gathered)?;
+                while !some.is_empty() {
+                    let end = some.end.min(some.start + at_a_time - gathered.rows);
+                    file.add(block, some.start..end, &mut gathered)?;
+                    some.start = end;
+                    if gathered.rows == at_a_time {
+                        gathered.shown(see)?;
+                    }
+                }
+            }
+        }
+        if gathered.rows > 0 { gathered.shown(see) } else { Ok(()) }
+    }
+
+    /// How many classes rows have; `None` where their targets are numbers.
+    pub fn classes(&self) -> Option<usize> {
+        self.kind.classes
+    }
+
     /// The named rows; places ascending.
     ///
     /// # Panics
@@ -89,6 +124,12 @@ impl BlockFiles {
     pub fn expect(&self, rows: Range<usize>) {
         self.parts(rows.start.min(self.rows)..rows.end.min(self.rows))
             .for_each(|(file, within)| file.expect(within));
+    }
+
+    /// Tells the system that no row will be read soon: the next pass finds them on the disk and not in its cache (Linux).
+    /// What a pass from the disk takes is measured with it.
+    pub fn forget(&self) {
+        self.files.iter().for_each(BlockFile::forget);
     }
 
     /// The files that hold these rows, and which of theirs they are.

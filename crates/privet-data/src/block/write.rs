@@ -9,12 +9,37 @@ use tempfile::NamedTempFile;
 
 /// Writes encoded rows. The file appears under its name when it is finished, and not before.
 pub struct BlockWriter {
-    file: BufWriter<NamedTempFile>,
+    file: BufWriter<Begun>,
     path: PathBuf,
     kind: Option<Kind>,
     blocks: Vec<Entry>,
     offset: u64,
     rows: usize,
+}
+
+/// A file that has no name yet.
+struct Begun {
+    file: NamedTempFile,
+    /// Bytes that the disk still takes.
+    #[cfg(test)]
+    room: Option<u64>,
+}
+
+impl Write for Begun {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        #[cfg(test)]
+        if let Some(room) = &mut self.room {
+            let Some(left) = room.checked_sub(bytes.len() as u64) else {
+                return Err(std::io::ErrorKind::StorageFull.into());
+            };
+            *room = left;
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
+    }
 }
 
 impl std::fmt::Debug for BlockWriter {
@@ -32,6 +57,11 @@ impl BlockWriter {
         };
         let file = tempfile::Builder::new().prefix(HALF).tempfile_in(folder);
         let file = file.map_err(|source| failed(path, source))?;
+        let file = Begun {
+            file,
+            #[cfg(test)]
+            room: None,
+        };
         Ok(Self {
             file: BufWriter::with_capacity(1 << 20, file),
             path: path.into(),
@@ -66,6 +96,12 @@ impl BlockWriter {
         Ok(())
     }
 
+    /// Has the disk take so many bytes and no more.
+    #[cfg(test)]
+    pub(super) fn leave(&mut self, room: Option<u64>) {
+        self.file.get_mut().room = room;
+    }
+
     /// Rows so far.
     pub fn rows(&self) -> usize {
         self.rows
@@ -82,7 +118,7 @@ impl BlockWriter {
             .and_then(|()| file.write_all(&(text.len() as u64).to_le_bytes()))
             .and_then(|()| file.write_all(MAGIC));
         written.map_err(|source| failed(&path, source))?;
-        let file = file.into_inner().map_err(|error| failed(&path, error.into_error()))?;
+        let file = file.into_inner().map_err(|error| failed(&path, error.into_error()))?.file;
         file.as_file().sync_all().map_err(|source| failed(&path, source))?;
         file.persist(&path).map_err(|error| failed(&path, error.error))?;
         Ok(())

@@ -56,6 +56,11 @@ impl CsrMatrix {
         &self.values
     }
 
+    /// What holds starts, columns and values, to be used again.
+    pub(crate) fn into_parts(self) -> (Vec<usize>, Vec<u32>, Vec<f32>) {
+        (self.starts, self.indices, self.values)
+    }
+
     /// Bytes of storage.
     pub fn bytes(&self) -> usize {
         self.starts.len() * size_of::<usize>() + self.indices.len() * 8

@@ -38,6 +38,11 @@ impl DenseMatrix {
         &self.values
     }
 
+    /// What holds everything, row after row, to be used again.
+    pub(crate) fn into_values(self) -> Vec<f32> {
+        self.values
+    }
+
     /// Bytes of storage.
     pub fn bytes(&self) -> usize {
         self.values.len() * size_of::<f32>()

@@ -11,6 +11,7 @@
 use super::{
     csv::skip_byte_order_mark,
     here,
+    identifier::{Identifier, Names},
     open::{Input, KnownBy},
     split::{Found, PerLine, Records},
     unit::UNIT_KEY,
@@ -30,6 +31,8 @@ use std::{
 
 /// The longest text that is a key, in bytes.
 pub const LONGEST_KEY: usize = 100;
+/// Texts that say that there is nothing; as a name, that of nobody.
+pub const MISSING: [&str; 7] = ["", "?", "NA", "N/A", "NaN", "nan", "null"];
 /// Bins of numbers in a doubling.
 const PER_DOUBLING: f64 = 4.0;
 /// Magnitudes below 2 to the power of −40 are 0; from 2 to the power of 100 on they share a bin.
@@ -136,6 +139,12 @@ pub fn held_keys(
         Some((name, most)) => Some((known(name)?, most)),
         None => None,
     };
+    let missing_values = facts.missing_values.iter().cloned().chain(MISSING.map(String::from));
+    let names = Names::new(&FileFacts {
+        trim: true,
+        missing_values: missing_values.collect(),
+        ..facts.clone()
+    });
     let mut holding = Holding::default();
     let mut rows = 0;
     loop {
@@ -158,9 +167,9 @@ pub fn held_keys(
         match owner {
             None => holding.add(keys),
             Some((place, most)) => {
-                let name = record.get(place).unwrap_or_default().trim_ascii();
-                if !name.is_empty() {
-                    holding.row_of(name, most as usize, keys);
+                let name = Identifier::Text(record.get(place).unwrap_or_default());
+                if let Ok(name) = names.name(name) {
+                    holding.row_of(&name, most as usize, keys);
                 }
             }
         }
@@ -280,6 +289,12 @@ mod tests {
         assert_eq!(count(&together, 0, CellKey::Text("x".into())), 2);
         assert_eq!(count(&together, 0, CellKey::Text("z".into())), 0, "nobody's");
         assert_eq!(count(&together, 1, CellKey::Bin(bin_of(5.0))), 1);
+        // Rows of which it cannot be told whose they are are nobody's, and not those of one user of that name.
+        for nobody in MISSING.iter().chain(&["NAN", " nan "]) {
+            let found = held(&format!("who,a,b\n1,x,5\n{nobody},z,1\n"), Some(("who", 1)), &[]);
+            assert_eq!(count(&found, 0, CellKey::Text("x".into())), 1, "{nobody}");
+            assert_eq!(count(&found, 0, CellKey::Text("z".into())), 0, "{nobody}");
+        }
         let texts = held(text, None, &["b"]);
         assert_eq!(count(&texts, 1, CellKey::Text("5".into())), 2);
     }

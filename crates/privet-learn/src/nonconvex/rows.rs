@@ -136,17 +136,16 @@ impl Examples {
         Some(counts(sum))
     }
 
-    /// The same of a share of each clipped difference ∇ℓᵢ(new) − ∇ℓᵢ(old).
-    pub(super) fn exact_difference(
+    /// The same with a share of each clipped difference ∇ℓᵢ(new) − ∇ℓᵢ(old) beside it, on one grid.
+    pub(super) fn exact_terms(
         &self,
-        [new, old]: [&[f32]; 2],
+        points: [&[f32]; 2],
         rows: &[u32],
-        share: Share,
+        shares: [Share; 2],
     ) -> Option<ExactCounts> {
         let room = &mut self.room.borrow_mut();
-        let (net, rows) = (&self.net, self.held(rows));
-        let batch = self.batch(&rows);
-        let sum = net.clipped_difference_share_exact(new, old, &batch, share, room).ok()?;
+        let rows = self.held(rows);
+        let sum = self.net.clipped_terms_exact(points, &self.batch(&rows), shares, room).ok()?;
         Some(counts(sum))
     }
 

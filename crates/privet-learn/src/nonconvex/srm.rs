@@ -26,7 +26,7 @@
 //! - What is released is the mean of the last points, or the last; print draws one of all at random, which
 //!   nobody needs.
 //! - With `sums = exact`, the default, γ·gᵢ and (1 − γ)·hᵢ are truncated towards 0 to one grid, record by record, and whole
-//!   numbers are added up ([`privet_nn::Net::clipped_difference_share_exact`]): the bound is that of the numbers summed,
+//!   numbers are added up ([`privet_nn::Net::clipped_terms_exact`]): the bound is that of the numbers summed,
 //!   and the certificate says `finite`. With `sums = float` it says `real`, as in [`super::sampled`].
 //! - Tested by `nonconvex/tests.rs`.
 
@@ -213,13 +213,11 @@ pub(super) fn exact_terms(
 ) -> Option<ExactCounts> {
     let grid = privet_nn::grid(contribution(gamma, clip, clip_difference));
     let own = Share { clip, share: gamma, grid };
-    let mut sum = examples.exact_share(&question.at, rows, own)?;
-    if let Some(before) = &question.before {
-        let moved = Share { clip: clip_difference, share: 1.0 - gamma, grid };
-        let moved = examples.exact_difference([&question.at, before], rows, moved)?;
-        sum.counts.iter_mut().zip(moved.counts).for_each(|(sum, steps)| *sum += steps);
-    }
-    Some(sum)
+    let Some(before) = &question.before else {
+        return examples.exact_share(&question.at, rows, own);
+    };
+    let moved = Share { clip: clip_difference, share: 1.0 - gamma, grid };
+    examples.exact_terms([&question.at, before], rows, [own, moved])
 }
 
 impl Procedure<Network> for Recursive {

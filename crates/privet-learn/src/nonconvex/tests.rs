@@ -181,8 +181,13 @@ fn the_clip_is_reached() {
     let steps = |sum: ExactCounts| norm(sum.counts.iter().map(|count| *count as f64 * sum.unit));
     let length = steps(examples.exact_sum(&weights, &[0], 1e-3).unwrap());
     assert!(length > 0.999e-3 && length <= 1e-3, "{length}");
-    let share = Share { clip: 1e-4, share: 0.7, grid: privet_nn::grid(1e-4) };
-    let length = steps(examples.exact_difference([&weights, &far], &[0], share).unwrap());
+    let grid = privet_nn::grid(1e-4);
+    let own = Share { clip: 1e-5, share: 0.3, grid };
+    let moved = Share { clip: 1e-4, share: 0.7, grid };
+    let mut both = examples.exact_terms([&weights, &far], &[0], [own, moved]).unwrap();
+    let alone = examples.exact_share(&weights, &[0], own).unwrap();
+    both.counts.iter_mut().zip(&alone.counts).for_each(|(both, own)| *both -= own);
+    let length = steps(both);
     assert!(length > 0.7 * 0.999e-4 && length <= 0.7e-4, "{length}");
 }
 

@@ -3,7 +3,9 @@
 
 use crate::common::{Case, Change, LOSSES};
 use privet_core::Neighbours;
+use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::{Dataset, Target};
+use privet_dp::gate::seal;
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::file::{Seal, any_from_json, released_from_json, to_json};
 use privet_learn::look::describe::Estimate;
@@ -332,4 +334,29 @@ fn what_cannot_be_evaluated_is_refused_in_words() {
     let plan = planned(&model, &data, Neighbours::ReplaceOne, (1.0, 1e-6));
     let refused = plan.run(&data, &mut FixedSeed::new(1), &AtomicBool::new(false));
     assert!(matches!(refused, Err(LearnError::DataShape(_))));
+}
+
+/// Weights of absurd sizes predict ∞ − ∞ of some records. Such a record is judged like any other: whether a table is
+/// answered at all must not tell which records stand in it.
+#[test]
+fn what_is_no_number_is_judged_all_the_same() {
+    let (own, data) = model(1, Loss::SQUARED, None, 60);
+    let mut document: Value = serde_json::from_str(&to_json(&own, None).unwrap()).unwrap();
+    let weights = document["body"]["weights"][0].as_array_mut().unwrap();
+    for (place, weight) in weights.iter_mut().enumerate() {
+        *weight = json!(if place % 2 == 0 { f64::MAX } else { f64::MIN });
+    }
+    let text = seal::sealed(document, None).unwrap().to_string();
+    let absurd = privet_learn::file::from_json(text.as_bytes(), Seal::Required).unwrap();
+    let mut data = data;
+    let columns = data.features.columns();
+    let rows: Vec<f32> =
+        (0..60 * columns).map(|place| if place % columns < 2 { 0.9 } else { 0.0 }).collect();
+    data.features = Matrix::Dense(DenseMatrix::new(rows, 60, columns));
+    let Predictions::Numbers(found) = absurd.predict(&data.features) else { panic!("no number") };
+    assert!(found.iter().any(|number| number.is_nan()), "{found:?}");
+    let plan = planned(&absurd, &data, Neighbours::ReplaceOne, (1.0, 1e-6));
+    let table = judged(&absurd, &data, plan.facts());
+    assert!(plan.run(&table, &mut FixedSeed::new(1), &AtomicBool::new(false)).is_ok());
+    assert!(of_number(&exact(&absurd, &data, None)).mae.value.is_finite());
 }

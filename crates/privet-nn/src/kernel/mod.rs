@@ -191,11 +191,52 @@ for_each_level! {
     }
 }
 
+/// Steps of one number at most; a term of a sum in whole numbers has no more than half as many (Theorem 3).
+const MOST_STEPS: f32 = 4_194_304.0;
+
+/// Toward zero; 0 for what is no number, or of more than [`MOST_STEPS`]. As `as i32` for all others, in three
+/// instructions for a whole register, where the saturation of that takes a number at a time.
+#[inline(always)]
+fn steps(value: f32) -> i32 {
+    let kept = if value.abs() <= MOST_STEPS { value } else { 0.0 };
+    // SAFETY: a finite number within the range of `i32`.
+    unsafe { kept.to_int_unchecked() }
+}
+
+/// The same of a wide number.
+#[inline(always)]
+fn wide_steps(value: f64) -> i32 {
+    let kept = if value.abs() <= f64::from(MOST_STEPS) { value } else { 0.0 };
+    // SAFETY: a finite number within the range of `i32`.
+    unsafe { kept.to_int_unchecked() }
+}
+
 for_each_level! {
-    /// total += trunc(factor·value), number by number: toward zero, and 0 for what is no number.
+    /// total += trunc(factor·value), number by number ([`steps`]): 2⁸ such sums do not wrap.
     pub(crate) fn add_steps(total: &mut [i32], factor: f32, values: &[f32]) {
         for (total, value) in total.iter_mut().zip(values) {
-            *total += (factor * value) as i32;
+            *total = total.wrapping_add(steps(factor * value));
+        }
+    }
+}
+
+for_each_level! {
+    /// total += trunc(inputs ⊗ slopes), a row an input: as [`add_steps`] of each row.
+    pub(crate) fn add_outer_steps(total: &mut [i32], inputs: &[f32], slopes: &[f32]) {
+        let (whole, rest) = slopes.as_chunks::<16>();
+        for (row, &input) in total.chunks_exact_mut(slopes.len()).zip(inputs) {
+            if input == 0.0 {
+                continue;
+            }
+            let (row_whole, row_rest) = row.as_chunks_mut::<16>();
+            for (row, slopes) in row_whole.iter_mut().zip(whole) {
+                for lane in 0..16 {
+                    row[lane] = row[lane].wrapping_add(steps(input * slopes[lane]));
+                }
+            }
+            for (total, slope) in row_rest.iter_mut().zip(rest) {
+                *total = total.wrapping_add(steps(input * slope));
+            }
         }
     }
 }
@@ -205,7 +246,16 @@ for_each_level! {
     pub(crate) fn add_two_steps(total: &mut [i32], factors: [f64; 2], values: [&[f32]; 2]) {
         let [a, b] = factors;
         for (total, (x, y)) in total.iter_mut().zip(values[0].iter().zip(values[1])) {
-            *total += (a * f64::from(*x) + b * f64::from(*y)) as i32;
+            *total = total.wrapping_add(wide_steps(a * f64::from(*x) + b * f64::from(*y)));
+        }
+    }
+}
+
+for_each_level! {
+    /// total += value, number by number: 2⁴² examples of a batch do not wrap.
+    pub(crate) fn add_whole(total: &mut [i64], values: &[i32]) {
+        for (total, &value) in total.iter_mut().zip(values) {
+            *total = total.wrapping_add(i64::from(value));
         }
     }
 }
@@ -221,6 +271,39 @@ mod tests {
             (state >> 8) as f32 / (1 << 23) as f32 - 1.0
         };
         (0..length).map(next).collect()
+    }
+
+    /// What is truncated is truncated as `as i32` does it, at every edge; what no sum has is 0.
+    #[test]
+    fn steps_are_those_of_a_cast() {
+        let edges = [0.0, 0.5, 0.999_999_9, 1.0, 1.5, 2_097_151.9, 2_097_152.0, MOST_STEPS];
+        for value in edges.into_iter().chain(numbers(1000, 3).into_iter().map(|x| x * 2e6)) {
+            for value in [value, -value] {
+                assert_eq!(steps(value), value as i32, "{value}");
+                assert_eq!(wide_steps(f64::from(value)), value as i32, "{value}");
+            }
+        }
+        for value in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, MOST_STEPS.next_up()] {
+            assert_eq!((steps(value), wide_steps(f64::from(value))), (0, 0), "{value}");
+        }
+    }
+
+    /// A row of an outer product is what it is alone, whatever its length.
+    #[test]
+    fn outer_steps_are_those_of_their_rows() {
+        for columns in [1, 7, 16, 33, 50] {
+            let (inputs, slopes) = (numbers(5, 1), numbers(columns, 2));
+            let slopes: Vec<f32> = slopes.iter().map(|slope| slope * 1e6).collect();
+            let mut inputs = [&inputs[..], &[0.0, f32::NAN]].concat();
+            inputs[1] = 0.0;
+            let mut together = vec![1_i32; inputs.len() * columns];
+            let mut alone = together.clone();
+            add_outer_steps(&mut together, &inputs, &slopes);
+            for (row, &input) in alone.chunks_exact_mut(columns).zip(&inputs) {
+                add_steps(row, input, &slopes);
+            }
+            assert_eq!(together, alone, "{columns}");
+        }
     }
 
     fn levels() -> Vec<Level> {

@@ -57,7 +57,7 @@ fn what_does_not_fit_is_named() {
 
 #[test]
 fn a_description_reads_back_as_it_was_written() {
-    let written = include_str!("../../examples/digits.toml");
+    let written = privet_nn::DIGITS;
     let description: Description = toml::from_str(written).expect("a description");
     let again: Description = toml::from_str(&toml::to_string(&description).unwrap()).unwrap();
     assert_eq!(description, again);
@@ -89,8 +89,7 @@ fn frozen_weights_come_last_and_have_no_gradient() {
 
 #[test]
 fn settings_that_bound_nothing_are_refused() {
-    let net =
-        Net::new(&toml::from_str(include_str!("../../examples/digits.toml")).unwrap()).unwrap();
+    let net = Net::new(&toml::from_str(privet_nn::DIGITS).unwrap()).unwrap();
     let weights = net.initial(1);
     let mut work = Workspace::new();
     let inputs = vec![0.0; 784];

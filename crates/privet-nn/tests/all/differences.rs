@@ -121,6 +121,33 @@ fn an_exact_difference_is_that_of_its_examples_alone() {
     }
 }
 
+/// A gradient and a difference added up at once are the sum of the two, bit for bit; two grids are refused.
+#[test]
+fn both_terms_at_once_are_the_sum_of_the_two() {
+    for (name, net) in every_kind() {
+        let mut work = Workspace::new();
+        for (seed, scale) in (0..).zip([1.0_f32, 1e-3, 1e20, f32::NAN]) {
+            let examples = Examples::new(&net, 37, seed, scale);
+            let (new, mut old) = (net.initial(seed), net.initial(seed));
+            let moves = Numbers(seed + 5).vector(net.trainable(), 0.01);
+            old.iter_mut().zip(moves).for_each(|(weight, by)| *weight += by);
+            let grid = privet_nn::grid(1.0);
+            let own = Share { clip: 1.0, share: 0.3, grid };
+            let moved = Share { clip: 0.1, share: 0.7, grid };
+            let batch = examples.all(&net);
+            let gradient = net.clipped_share_exact(&new, &batch, own, &mut work).unwrap();
+            let difference =
+                net.clipped_difference_share_exact(&new, &old, &batch, moved, &mut work).unwrap();
+            let points = [&new[..], &old];
+            let both = net.clipped_terms_exact(points, &batch, [own, moved], &mut work).unwrap();
+            let apart = gradient.steps.iter().zip(&difference.steps).map(|(g, h)| g + h);
+            assert_eq!(both.steps, apart.collect::<Vec<i64>>(), "{name}");
+            let coarser = Share { grid: 2.0 * grid, ..moved };
+            assert!(net.clipped_terms_exact(points, &batch, [own, coarser], &mut work).is_err());
+        }
+    }
+}
+
 /// A grid that is no power of two, a share beyond the whole or so fine a grid that sums might not fit: refused.
 #[test]
 fn a_share_that_is_none_is_refused() {

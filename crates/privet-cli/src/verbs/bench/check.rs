@@ -31,12 +31,15 @@ Targets stand in the suite's file, and may be changed after measuring:
   dataset = \"adult\"
   method = \"auto\"         # a name of [[methods]], which decides δ and neighbours
   epsilon = 0.1           # left out for a learner without privacy
-  measure = \"accuracy\"    # in per cent; or auc, r-squared, relative-error, rmse, recall, ndcg, seconds
+  measure = \"accuracy\"    # in per cent; or auc, r-squared, relative-error, rmse, recall, ndcg, loss, answered,
+                            # seconds
   at-least = 79.1         # or at-most; or within = 2 and of = \"another\" method, no worse by more
   note = \"why this number\"
+  missed = \"why it is not reached\"   # a miss that is known: named, and no failure
 
-Exit code 0 if every target is met; 1 if one is missed or was never measured, naming each; 2 if there is
-nothing to check: no targets, no results, or results of another suite.",
+Exit code 0 if every target is met, or missed as its `missed` says, each such miss named; 1 if another is
+missed, or one was never measured; 2 if there is nothing to check: no targets, no results, or results of
+another suite.",
     after_help = "\
 Examples:
   privet bench check default
@@ -83,14 +86,30 @@ impl Check {
         } else {
             output::print(&in_words(&checked.findings))?;
         }
-        let missed = |finding: &&Finding| finding.verdict() != Verdict::Met;
-        let misses: Vec<String> = checked.findings.iter().filter(missed).map(miss).collect();
-        if misses.is_empty() {
-            return Ok(());
-        }
-        let (missed, all) = (misses.len(), checked.findings.len());
-        Err(Failure::Refused(format!("{missed} of {all} targets not met:\n{}", misses.join("\n"))))
+        let misses = checked.findings.iter().map(|finding| (finding.verdict(), miss(finding)));
+        named(misses.collect())
     }
+}
+
+/// Names what is not met; fails where that is not known beforehand.
+fn named(findings: Vec<(Verdict, String)>) -> Result<(), Failure> {
+    let all = findings.len();
+    let of = |verdict: fn(Verdict) -> bool| -> Vec<&str> {
+        findings.iter().filter(|one| verdict(one.0)).map(|one| one.1.as_str()).collect()
+    };
+    let known = of(|verdict| verdict == Verdict::MissedAsKnown);
+    if !known.is_empty() {
+        say!("{} of {all} targets not met, as is known:\n{}", known.len(), known.join("\n"));
+    }
+    let misses = of(Verdict::fails);
+    if misses.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::Refused(format!(
+        "{} of {all} targets not met:\n{}",
+        misses.len(),
+        misses.join("\n")
+    )))
 }
 
 impl Check {
@@ -108,35 +127,25 @@ impl Check {
                         "lines": finding.lines,
                         "verdict": finding.verdict(),
                         "note": finding.target.note,
+                        "missed": finding.target.missed,
                     })
                 })
                 .collect();
             output::print_json(&json!({ "suite": suite, "targets": targets }))?;
         } else {
             let line = |finding: &streams::check::Finding| {
-                let verdict = match finding.verdict() {
-                    Verdict::Met => "met",
-                    Verdict::Missed => "MISSED",
-                    Verdict::NotMeasured => "NOT MEASURED",
-                };
+                let verdict = finding.verdict().words();
                 let (target, mean) = (&finding.target, shown(finding.mean));
                 format!("{verdict}: {} {}, measured {mean}\n", target.words(), target.asked())
             };
             output::print(&findings.iter().map(line).collect::<String>())?;
         }
-        let misses: Vec<String> = findings
-            .iter()
-            .filter(|finding| finding.verdict() != Verdict::Met)
-            .map(|finding| {
-                let (target, mean) = (&finding.target, shown(finding.mean));
-                format!("  {} {}, measured {mean}", target.words(), target.asked())
-            })
-            .collect();
-        if misses.is_empty() {
-            return Ok(());
-        }
-        let (missed, all) = (misses.len(), findings.len());
-        Err(Failure::Refused(format!("{missed} of {all} targets not met:\n{}", misses.join("\n"))))
+        let misses = findings.iter().map(|finding| {
+            let (target, mean) = (&finding.target, shown(finding.mean));
+            let words = format!("  {} {}, measured {mean}", target.words(), target.asked());
+            (finding.verdict(), because(words, &target.missed))
+        });
+        named(misses.collect())
     }
 
     /// The targets of ledgers.
@@ -187,8 +196,17 @@ impl Check {
 
 fn as_json(suite: &Suite, checked: &Checked) -> Value {
     let findings = checked.findings.iter().map(|finding| {
-        let Target { dataset, entry, calibration, neighbours, epsilon, measure, bound, note } =
-            &finding.target;
+        let Target {
+            dataset,
+            entry,
+            calibration,
+            neighbours,
+            epsilon,
+            measure,
+            bound,
+            note,
+            missed,
+        } = &finding.target;
         let measured = finding.measured.as_ref().ok();
         let (direction, asked) = match bound {
             Bound::AtLeast(asked) => ("at-least", asked),
@@ -211,6 +229,7 @@ fn as_json(suite: &Suite, checked: &Checked) -> Value {
             "verdict": finding.verdict(),
             "why": finding.measured.as_ref().err(),
             "note": note,
+            "missed": missed,
         })
     });
     let met = checked.findings.iter().all(|finding| finding.verdict() == Verdict::Met);
@@ -230,11 +249,7 @@ fn in_words(findings: &[Finding]) -> String {
             Bound::AtMost(asked) => format!("≤ {}", number(*asked)),
             Bound::Within { points, of, .. } => format!("within {} of {of}", number(*points)),
         };
-        let verdict = match finding.verdict() {
-            Verdict::Met => "met",
-            Verdict::Missed => "MISSED",
-            Verdict::NotMeasured => "NOT MEASURED",
-        };
+        let verdict = finding.verdict().words();
         let note = finding.target.note.clone().unwrap_or_default();
         rows.push(vec![name(&finding.target), asked, mean, runs, verdict.into(), note]);
     }
@@ -271,5 +286,13 @@ fn miss(finding: &Finding) -> String {
         Err(why) => format!("not measured: {why}"),
     };
     let words = format!("{}: asked {asked}, {found}", name(&finding.target));
-    printable(&words).into_owned()
+    printable(&because(words, &finding.target.missed)).into_owned()
+}
+
+/// With why it is not reached, where that is known.
+fn because(words: String, missed: &Option<String>) -> String {
+    match missed {
+        Some(why) => format!("{words}: {why}"),
+        None => words,
+    }
 }

@@ -52,7 +52,7 @@ pub struct Run {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     datasets: Vec<String>,
     /// Only these of the suite's methods, by the name they have there; of suite race, the races; of suites
-    /// thakurta-online and scale, their parts
+    /// thakurta-online and scale, their parts; of wang-parties its parts logistic, ridge, flat, ours, joint and noise
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     methods: Vec<String>,
     #[arg(
@@ -180,6 +180,7 @@ impl Run {
         }
         let settings = scale::Settings {
             work: self.cache.unwrap_or_else(|| out.join("data")),
+            command: std::env::current_exe().ok(),
             parts: self.methods,
             sizes: self.datasets,
             epsilons: self.epsilons,

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::output::{self, number};
 use crate::progress::Meter;
+use crate::words;
 use clap::Args;
 use privet_data::read::{ReadOptions, TableProblem, problems, read};
 use privet_data::schema::Invalid;
@@ -145,22 +146,28 @@ fn describe(schema: &PublicSchema, encoding: &Encoding) -> String {
         (None, "") => "the label, a number".into(),
         (None, name) => format!("{name}, a number"),
     };
-    let mut text = format!(
-        "  target    {target}\n  unit      {}\n  radius    {} (bound on the ℓ2 length of every \
-         encoded record)\n  invalid   {}\n  storage   {}\n  columns   {} encoded",
-        schema.unit(),
-        number(encoding.l2_radius()),
-        policy(schema.invalid()),
-        format!("{:?}", encoding.storage()).to_lowercase(),
-        encoding.width(),
-    );
     let names: Vec<String> = (0..encoding.width().min(SHOWN))
         .filter_map(|column| encoding.column_name(column))
         .collect();
-    text.push_str(&format!(": {}", names.join(", ")));
+    let mut columns = format!("{} encoded: {}", encoding.width(), names.join(", "));
     if encoding.width() > SHOWN {
-        text.push_str(&format!(", … ({} more)", encoding.width() - SHOWN));
+        columns.push_str(&format!(", … ({} more)", encoding.width() - SHOWN));
     }
-    text.push('\n');
-    text
+    let radius = number(encoding.l2_radius());
+    let lines = [
+        ("target", target),
+        ("unit", schema.unit().to_string()),
+        ("radius", format!("{radius} (bound on the ℓ2 length of every encoded record)")),
+        ("invalid", policy(schema.invalid()).into()),
+        ("storage", format!("{:?}", encoding.storage()).to_lowercase()),
+        ("columns", columns),
+    ];
+    // What does not fit goes on below, as far to the right.
+    lines
+        .iter()
+        .map(|(name, told)| {
+            let told = words::wrapped(told, &" ".repeat(12));
+            format!("  {name:<10}{}", &told[12..])
+        })
+        .collect()
 }

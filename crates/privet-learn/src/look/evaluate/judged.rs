@@ -138,7 +138,10 @@ impl Judged {
     fn entries(&self, row: usize, form: &Form) -> Vec<(usize, f64)> {
         match &self.truth {
             Truth::Number { truth, predicted } => {
+                // Weights of absurd sizes may predict no number at all: that counts as wrong by all there is. Whether a
+                // table can be asked must not depend on what stands in a record.
                 let (u, error) = (truth[row], (predicted[row] - truth[row]).abs());
+                let error = if error.is_nan() { 1.0 } else { error };
                 let all = [error, error * error, u, u * u];
                 all.into_iter().enumerate().collect()
             }

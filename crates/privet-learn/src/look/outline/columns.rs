@@ -2,10 +2,9 @@
 
 use super::{Outline, Outlined};
 use crate::released::Released;
+pub use privet_data::read::MISSING;
 use privet_data::read::{CellKey, bin_edges};
 
-/// Texts that say that there is nothing.
-pub const MISSING: [&str; 7] = ["", "?", "NA", "N/A", "NaN", "nan", "null"];
 /// The share of a column's numbers that may lie beyond each bound.
 const BEYOND: f64 = 0.005;
 
