@@ -270,7 +270,10 @@ impl Store {
     }
 
     /// The draw that this server's share of the noise of a round is of, and the share: empty once it was used.
-    pub fn noise(&self, round: u64) -> Result<Option<(String, Zeroizing<Vec<u128>>)>, PartiesError> {
+    pub fn noise(
+        &self,
+        round: u64,
+    ) -> Result<Option<(String, Zeroizing<Vec<u128>>)>, PartiesError> {
         let path = self.folder.join(noise_name(round));
         let bytes = match fs::read(&path) {
             Ok(bytes) => Zeroizing::new(bytes),
@@ -319,7 +322,8 @@ impl Store {
     /// How often the noise of each round was begun.
     pub fn attempts(&self) -> Result<Vec<u32>, PartiesError> {
         let Some(text) = self.text("noise-attempts")? else { return Ok(Vec::new()) };
-        let odd = |_| PartiesError::Asked("noise-attempts in the server's folder was edited".into());
+        let odd =
+            |_| PartiesError::Asked("noise-attempts in the server's folder was edited".into());
         serde_json::from_str(&text).map_err(odd)
     }
 

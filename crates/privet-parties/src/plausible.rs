@@ -40,8 +40,10 @@ mod tests {
             noise_scale: 8.0,
             coordinates: 2,
         };
-        let (leaf, among) =
-            (gaussian.event().unwrap(), Among { parties: 3, servers: 2, honest: 1, noise: Default::default() });
+        let (leaf, among) = (
+            gaussian.event().unwrap(),
+            Among { parties: 3, servers: 2, honest: 1, noise: Default::default() },
+        );
         // A step is 2⁻³⁷.
         let at = |x: i128| plausible(&leaf, among, 1000, &[x << 37, 0]);
         assert!(at(0) && at(2000) && at(-2000) && at(2400));

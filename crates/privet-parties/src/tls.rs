@@ -214,7 +214,8 @@ pub fn serve_with(
         (Some(_), Some(engine)) => Some(engine),
         (Some(_), None) => {
             return Err(PartiesError::Asked(
-                "the agreement has servers draw noise together, and nothing is there that does".into(),
+                "the agreement has servers draw noise together, and nothing is there that does"
+                    .into(),
             ));
         }
     };
@@ -322,7 +323,8 @@ fn attend(
     let shown = shown.map(|shown| fingerprint(shown)).unwrap_or_default();
     let parties = &server.agreement().parties;
     let servers = &server.agreement().servers;
-    let other = servers.iter().position(|one| one.fingerprint == shown && one.name != server.name());
+    let other =
+        servers.iter().position(|one| one.fingerprint == shown && one.name != server.name());
     if let Some((place, inbound)) = other.zip(inbound) {
         let full = || io::Error::other(format!("{} has too many connections", servers[place].name));
         let seat = doors.seat(parties.len() + place).ok_or_else(full)?;

@@ -36,7 +36,10 @@ fn main() -> ExitCode {
 
 fn drawn(arguments: &[String]) -> Result<(), Box<dyn Error>> {
     let [place, servers, steps, coordinates] = arguments else {
-        return Err("privet-joint-noise PLACE SERVERS STEPS COORDINATES: it is run by `privet party serve`".into());
+        return Err(
+            "privet-joint-noise PLACE SERVERS STEPS COORDINATES: it is run by `privet party serve`"
+                .into(),
+        );
     };
     let (place, servers): (usize, usize) = (place.parse()?, servers.parse()?);
     let steps = f64::from_bits(u64::from_str_radix(steps, 16)?);

@@ -157,13 +157,12 @@ impl ShowPlan {
                 };
                 let request = settings.request(&schema, self.rows, method, calibration)?;
                 let among = self.parties.zip(self.servers);
-                let among =
-                    among.map(|(parties, servers)| Among {
-                        parties,
-                        servers,
-                        honest: self.honest,
-                        noise: self.noise,
-                    });
+                let among = among.map(|(parties, servers)| Among {
+                    parties,
+                    servers,
+                    honest: self.honest,
+                    noise: self.noise,
+                });
                 let outcome = learn::plan(&learn::Request { among, ..request });
                 // Printed constants that nobody asked for and no paper prints are no news.
                 let unasked = self.calibration.is_none() && calibration == Calibration::Printed;

@@ -63,9 +63,7 @@ pub fn charged(leaf: Event, noise: NoiseMode) -> Event {
 /// The same for all rounds of a plan.
 pub fn all_charged(planned: Event, noise: NoiseMode) -> Event {
     match planned {
-        Event::All(all) => {
-            Event::All(all.into_iter().map(|one| all_charged(one, noise)).collect())
-        }
+        Event::All(all) => Event::All(all.into_iter().map(|one| all_charged(one, noise)).collect()),
         Event::Repeat { count, event } => {
             Event::Repeat { count, event: Box::new(all_charged(*event, noise)) }
         }
@@ -106,9 +104,10 @@ impl Drawing {
     /// For a round that is charged as this.
     pub fn of(leaf: &Event) -> Result<Self, GateError> {
         match leaf {
-            Event::Use { cost: Cost::JointGaussian { noise_scale, grid, distance: stated, .. }, .. }
-                if *stated >= distance(grid.coordinates) =>
-            {
+            Event::Use {
+                cost: Cost::JointGaussian { noise_scale, grid, distance: stated, .. },
+                ..
+            } if *stated >= distance(grid.coordinates) => {
                 let Grid { step, coordinates } = *grid;
                 Ok(Self { steps: noise_scale / step, coordinates: coordinates as usize })
             }
@@ -152,7 +151,8 @@ pub fn in_the_clear(
     let law = crate::noise::DiscreteGaussian::new(drawing.steps)?;
     let mut noise = Zeroizing::new(vec![0_i64; drawing.coordinates]);
     law.fill(&mut noise, source);
-    let noise: Zeroizing<Vec<i128>> = Zeroizing::new(noise.iter().map(|x| i128::from(*x)).collect());
+    let noise: Zeroizing<Vec<i128>> =
+        Zeroizing::new(noise.iter().map(|x| i128::from(*x)).collect());
     let shares = super::shares::split(&noise, among.servers, source);
     Ok(shares.into_iter().map(NoiseShare).collect())
 }

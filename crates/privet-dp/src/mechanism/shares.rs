@@ -34,10 +34,10 @@
 //! - A cheating party or server can spoil the sum, by any amount; what is proved of others' records stays.
 //! - Tested by `tests/all/shares.rs`.
 
+use super::joint;
 use crate::account::{Cost, Event, Grid};
 use crate::gate::{GateError, Session};
 use crate::noise::{DiscreteGaussian, Origin, Source};
-use super::joint;
 use privet_core::Range;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};

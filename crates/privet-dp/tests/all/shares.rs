@@ -231,7 +231,9 @@ fn servers_go_by_the_plan() {
 
 #[test]
 fn odd_numbers_of_servers_are_refused() {
-    let among = |parties, servers, honest| Among { parties, servers, honest, noise: NoiseMode::Shares }.check();
+    let among = |parties, servers, honest| {
+        Among { parties, servers, honest, noise: NoiseMode::Shares }.check()
+    };
     assert!(among(2, 2, 1).is_ok() && among(50_000, 64, 63).is_ok());
     for bad in [(0, 2, 1), (2, 1, 1), (2, 2, 0), (2, 2, 2), (2, 65, 1), (2_000_000, 2, 1)] {
         assert!(among(bad.0, bad.1, bad.2).is_err(), "{bad:?}");
@@ -271,12 +273,14 @@ fn the_law_that_servers_draw_is_the_one_that_is_charged() {
     for noise_scale in [1.0, 0.3, 1.999_999, 2.0, 7.1e9, 3e-12, 1.0_f64.next_down()] {
         let plain = Gaussian { noise_scale, coordinates: 53, ..gaussian(1) };
         let leaf = joint::charged(plain.event().unwrap(), NoiseMode::Joint);
-        let Event::Use { cost: Cost::JointGaussian { sensitivity, grid, distance, .. }, .. } = &leaf
+        let Event::Use { cost: Cost::JointGaussian { sensitivity, grid, distance, .. }, .. } =
+            &leaf
         else {
             panic!("not joint: {leaf:?}")
         };
-        let Event::Use { cost: Cost::Gaussian { sensitivity: alone, grid: Some(same), .. }, .. } =
-            plain.event().unwrap()
+        let Event::Use {
+            cost: Cost::Gaussian { sensitivity: alone, grid: Some(same), .. }, ..
+        } = plain.event().unwrap()
         else {
             panic!("not Gaussian")
         };

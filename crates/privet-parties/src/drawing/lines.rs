@@ -358,9 +358,9 @@ impl Lines {
                 self.others().all(|place| self.ears[place].words.as_ref() == Some(words))
             };
             if let Some(word) = said.clone().filter(|words| reached && all(words)) {
-                let hellos = self.others().filter_map(|place| {
-                    self.ears[place].hello.clone().map(|hello| (place, hello))
-                });
+                let hellos = self
+                    .others()
+                    .filter_map(|place| self.ears[place].hello.clone().map(|hello| (place, hello)));
                 return Ok(Some(Met { hellos: hellos.collect(), word }));
             }
             let missing = || {
@@ -499,4 +499,3 @@ impl Lines {
         Ok(())
     }
 }
-

@@ -166,8 +166,7 @@ impl Drawer {
         if common < self.drawings.len()
             && let Some((counting, ..)) = everyone.iter().find(|(.., ready)| *ready)
         {
-            let lacking =
-                everyone.iter().find(|(_, draws, ready)| !ready || draws.len() <= common);
+            let lacking = everyone.iter().find(|(_, draws, ready)| !ready || draws.len() <= common);
             return Err(Trouble::End(format!(
                 "server {} lacks its share of the noise of round {}, which server {} counts on: nothing more is opened",
                 self.lines.name(lacking.map_or(self.place, |(place, ..)| *place)),
@@ -183,7 +182,8 @@ impl Drawer {
         for round in common..self.drawings.len() {
             self.server.drawn(round as u64, false);
             self.lines.say(&Say::Begin { round: round as u64 });
-            let begins = |say: &Say| matches!(say, Say::Begin { round: other } if *other == round as u64);
+            let begins =
+                |say: &Say| matches!(say, Say::Begin { round: other } if *other == round as u64);
             self.lines.all_say(begins, &|| server.is_over())?;
             attempts[round] += 1;
             if attempts[round] > ATTEMPTS {
@@ -202,9 +202,10 @@ impl Drawer {
         }
         let digest = hex(&Sha256::digest(kept.join("\n")));
         self.lines.say(&Say::Have { digest: digest.clone() });
-        self.lines.all_say(|say| matches!(say, Say::Have { digest: other } if *other == digest), &|| {
-            server.is_over()
-        })?;
+        self.lines.all_say(
+            |say| matches!(say, Say::Have { digest: other } if *other == digest),
+            &|| server.is_over(),
+        )?;
         if !ready {
             store.keep_noise_ready(&digest)?;
             self.server.drawn(self.drawings.len() as u64, true);

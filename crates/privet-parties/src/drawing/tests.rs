@@ -104,7 +104,10 @@ impl Engine for Toy {
         let mut share: Vec<u128> = noise.iter().map(|x| i128::from(*x) as u128).collect();
         for _ in 0..last {
             let (_, bytes) = from.recv().map_err(|_| "the lines are closed")?;
-            share.iter_mut().zip(numbers(&bytes)).for_each(|(sum, mask)| *sum = sum.wrapping_add(mask));
+            share
+                .iter_mut()
+                .zip(numbers(&bytes))
+                .for_each(|(sum, mask)| *sum = sum.wrapping_add(mask));
         }
         Ok(Zeroizing::new(share))
     }
@@ -175,7 +178,10 @@ fn servers_draw_all_noise_before_anything_is_opened() {
             let mut sum = vec![0_u128; drawing.coordinates];
             for (server, _) in &all {
                 assert!(matches!(greeted(server), Reply::Welcome { .. }));
-                assert_eq!(sent(server, round, &vec![1_u128 << 70; drawing.coordinates]), Reply::Taken);
+                assert_eq!(
+                    sent(server, round, &vec![1_u128 << 70; drawing.coordinates]),
+                    Reply::Taken
+                );
                 let (reply, opened) = server.answer(0, &Ask::Opening { round }, &[]);
                 assert_eq!(reply, Reply::Opened);
                 sum.iter_mut().zip(&opened).for_each(|(sum, part)| *sum = sum.wrapping_add(*part));
@@ -186,7 +192,10 @@ fn servers_draw_all_noise_before_anything_is_opened() {
             for value in sum {
                 let noise = value.wrapping_sub((count as u128) << 70) as i128;
                 // Within 12σ; a draw of 0 has a probability below 2⁻⁴⁰.
-                assert!(noise != 0 && (noise.unsigned_abs() as f64) < 12.0 * drawing.steps, "{noise}");
+                assert!(
+                    noise != 0 && (noise.unsigned_abs() as f64) < 12.0 * drawing.steps,
+                    "{noise}"
+                );
             }
         }
         for (server, serving) in all {
@@ -300,7 +309,12 @@ fn a_server_that_is_started_again_opens_what_it_opened() {
         assert_eq!(server.answer(0, &Ask::Opening { round: 0 }, &[]).1, opened);
         assert!(server.store().unwrap().noise(0).unwrap().unwrap().1.is_empty());
         // Another share for a round that was opened changes nothing.
-        assert_eq!(server.answer(0, &Ask::Share { round: 0, leaf: "x".into(), heard: "y".into() }, &[5, 5]).0, Reply::Taken);
+        assert_eq!(
+            server
+                .answer(0, &Ask::Share { round: 0, leaf: "x".into(), heard: "y".into() }, &[5, 5])
+                .0,
+            Reply::Taken
+        );
         assert_eq!(server.answer(0, &Ask::Opening { round: 0 }, &[]).1, opened);
         // A share of noise that vanished while it ran: nothing is opened.
         std::fs::remove_file(place.path().join("server-0/state/noise-0000001")).unwrap();
@@ -341,9 +355,8 @@ fn servers_with_different_agreements_do_not_draw() {
 
 #[test]
 fn a_program_that_is_not_there_or_another_is_refused() {
-    let refused = |path: &Path| {
-        crate::Program::find(Some(path)).map(|_| ()).unwrap_err().to_string()
-    };
+    let refused =
+        |path: &Path| crate::Program::find(Some(path)).map(|_| ()).unwrap_err().to_string();
     let place = tempfile::tempdir().unwrap();
     let none = refused(&place.path().join("none"));
     assert!(none.contains("cannot be run") && none.contains("cargo build"), "{none}");

@@ -18,13 +18,19 @@ fn together<T: Task>(request: Request<T>) -> Request<T> {
 /// The same events as one trusted server would be charged for.
 fn alone(event: &Event) -> Event {
     match event {
-        Event::Use { neighbours, unit, cost: Cost::JointGaussian { sensitivity, noise_scale, grid, .. } } => {
+        Event::Use {
+            neighbours,
+            unit,
+            cost: Cost::JointGaussian { sensitivity, noise_scale, grid, .. },
+        } => {
             let (neighbours, unit) = (*neighbours, *unit);
             let (sensitivity, noise_scale, grid) = (*sensitivity, *noise_scale, Some(*grid));
             Event::Use { neighbours, unit, cost: Cost::Gaussian { sensitivity, noise_scale, grid } }
         }
         Event::All(all) => Event::All(all.iter().map(alone).collect()),
-        Event::Repeat { count, event } => Event::Repeat { count: *count, event: Box::new(alone(event)) },
+        Event::Repeat { count, event } => {
+            Event::Repeat { count: *count, event: Box::new(alone(event)) }
+        }
         other => panic!("not drawn together: {other:?}"),
     }
 }
@@ -64,7 +70,10 @@ fn what_joint_noise_costs_is_inside_the_claim() {
                 Ok(planned) => within(&planned, budget, &format!("{method} at {epsilon}, {delta}")),
                 // Many rounds under a small δ: refused in words, and by a method of many rounds alone.
                 Err(LearnError::NotCovered { what, .. }) => {
-                    assert!(what.contains("of delta") && delta < 1e-6 && method != "output", "{what}");
+                    assert!(
+                        what.contains("of delta") && delta < 1e-6 && method != "output",
+                        "{what}"
+                    );
                 }
                 Err(error) => panic!("{method}: {error}"),
             }
@@ -101,10 +110,8 @@ fn a_model_under_joint_noise_says_so_and_is_verified() {
     assert!(verified(&models[0]));
     let text = privet_learn::file::to_json(&models[0], None).unwrap();
     let verdict = |text: &str| {
-        let read = privet_learn::file::any_from_json(
-            text.as_bytes(),
-            privet_learn::file::Seal::Unchecked,
-        );
+        let read =
+            privet_learn::file::any_from_json(text.as_bytes(), privet_learn::file::Seal::Unchecked);
         read.unwrap().verify()
     };
     assert!(verdict(&text).notes.iter().any(|note| note.contains("polytune")));
@@ -140,7 +147,10 @@ fn agreements_where_every_server_draws_its_own_are_as_they_were() {
     let text = serde_json::to_string(&agreement).unwrap();
     assert_eq!(agreement.request["among"].to_string(), r#"{"honest":1,"parties":3,"servers":2}"#);
     let read = Agreement::read(text.as_bytes(), "here").unwrap();
-    assert_eq!((read.digest(), read.among().unwrap().noise), (agreement.digest(), NoiseMode::Shares));
+    assert_eq!(
+        (read.digest(), read.among().unwrap().noise),
+        (agreement.digest(), NoiseMode::Shares)
+    );
     // Said though it need not be, it is another file: there is one way to write an agreement.
     let said = text.replace(r#""servers":2}"#, r#""servers":2,"noise":"shares"}"#);
     assert_ne!(said, text);

@@ -37,7 +37,10 @@ fn every_sum_based_learner_runs_unchanged() {
         let first = &models[0];
         assert!(models.iter().all(|model| model.artefact() == first.artefact()), "{method}");
         assert!(verified(first), "{method}");
-        assert_eq!(first.request().among, Some(Among { parties: 3, servers, honest, noise: Default::default() }));
+        assert_eq!(
+            first.request().among,
+            Some(Among { parties: 3, servers, honest, noise: Default::default() })
+        );
         let notes = first.certificate().notes.join(" ");
         assert!(notes.contains("among 3 parties and"), "{notes}");
         // At ε = 2 and 4,000 rows a model of two columns is next to perfect; guessing has 0.5.
