@@ -168,6 +168,11 @@ impl Agreement {
                 .collect(),
         };
         names.check()?;
+        // Without a form of its own it would compare equal to others that have none either.
+        let written = serde_json::to_value(self).unwrap_or_default();
+        canonical(&written).map_err(|error| {
+            PartiesError::Asked(format!("the agreement cannot be compared with others: {error}"))
+        })?;
         if self.patience == 0 || self.patience > 86_400 {
             return Err(PartiesError::Asked(
                 "patience is not accepted: a whole number of seconds from 1 to 86400 is".into(),
