@@ -89,6 +89,17 @@ impl Subject {
         self.method.info().name != "rrpsgd"
     }
 
+    /// With samples of all of so many records but one, where it samples; of all of them in one place of an order.
+    fn in_samples_of(&self, rows: u64) -> Result<Self, AuditError> {
+        let info = self.method.info();
+        let batch = if info.name == "dp-ftrl" { rows } else { rows - 1 };
+        let method = match info.settings.iter().any(|own| own.name == "batch") {
+            true => self.method.with("batch", &batch.to_string())?,
+            false => self.method.clone(),
+        };
+        Ok(Self { method, ..self.clone() })
+    }
+
     /// The budget for which the same training has so many times the noise, or hardly less: a certificate for it is false
     /// by that much.
     pub fn with_more_noise(&self, times: f64) -> Result<Budget, AuditError> {
@@ -214,9 +225,20 @@ impl Target for Undone<'_> {
 }
 
 /// Trains once, with `canaries` records that are each in or out, or of one class or the other, by a fair
-/// coin, each on an input of its own.
+/// coin, each on an input of its own. A sample is nearly all of them: a canary that is in none is seen by nobody.
 pub fn one_run(
     subject: &Subject,
+    canaries: u64,
+    confidence: f64,
+    seed: u64,
+) -> Result<OneRun, AuditError> {
+    one_run_against(subject, subject.budget, canaries, confidence, seed)
+}
+
+/// The same, judged by what is stated in place of what the training was planned for.
+pub fn one_run_against(
+    subject: &Subject,
+    stated: Budget,
     canaries: u64,
     confidence: f64,
     seed: u64,
@@ -224,8 +246,8 @@ pub fn one_run(
     CANARIES.check(canaries as f64)?;
     CONFIDENCE.check(confidence)?;
     let width = canaries as usize;
-    let planned = subject.planned(subject.budget, width, canaries)?;
-    let guarantee = planned.guarantee().ok_or(AuditError::NothingClaimed { method: "network" })?;
+    let planned = subject.in_samples_of(canaries)?.planned(subject.budget, width, canaries)?;
+    planned.guarantee().ok_or(AuditError::NothingClaimed { method: "network" })?;
     let mut source = FixedSeed::new(scramble(seed));
     let coins: Vec<bool> = (0..width).map(|_| source.bits(1) == 1).collect();
     let there = |place: &usize| coins[*place] || subject.neighbours == Neighbours::ReplaceOne;
@@ -246,13 +268,13 @@ pub fn one_run(
     let low = order.iter().take(side).filter(|place| !coins[**place]).count();
     let high = order.iter().rev().take(side).filter(|place| coins[**place]).count();
     let (guesses, right) = (2 * side as u64, (low + high) as u64);
-    let lower = epsilon_lower(canaries, guesses, right, guarantee.delta, confidence);
+    let lower = epsilon_lower(canaries, guesses, right, stated.delta(), confidence);
     Ok(OneRun {
         method: subject.method.info().name,
-        epsilon_claimed: guarantee.epsilon,
-        delta: guarantee.delta,
+        epsilon_claimed: stated.epsilon(),
+        delta: stated.delta(),
         epsilon_lower: lower,
-        refuted: lower > guarantee.epsilon,
+        refuted: lower > stated.epsilon(),
         canaries,
         guesses,
         right,

@@ -98,6 +98,9 @@ const CASES: [Case; 9] = [
     ("agreed-gnmax", &[("vote_noise", "4"), ("test_share", "0.9")], Decides::Test, 1),
 ];
 
+/// Settings of the cases under which labels alone are protected as well.
+const LABELS: [&[(&str, &str)]; 2] = [&[("cutoff", "1"), ("query_ratio", "4")], &[]];
+
 /// Votes of all teachers but the canary's.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
@@ -110,14 +113,20 @@ struct Shape {
 const MOST_TEACHERS: u32 = 1_024;
 
 impl Subject {
-    /// Every aggregator, at every place where it decides, under both relations.
+    /// Every aggregator, at every place where it decides, under both relations; and labels alone, by an aggregator of either
+    /// kind (the canary's label is all that the worlds differ in).
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let budget = Budget::new(epsilon, delta)?;
         let mut all = Vec::new();
         for (name, settings, decides, questions) in CASES {
             let set = |how: Aggregator, (name, value): &(&str, &str)| how.with(name, value);
             let aggregator = settings.iter().try_fold(name.parse::<Aggregator>()?, set)?;
-            for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
+            let labels =
+                matches!(decides, Decides::Answers | Decides::Label) && LABELS.contains(&settings);
+            let labels = labels.then_some(Neighbours::ReplaceLabel);
+            for neighbours in
+                [Neighbours::ReplaceOne, Neighbours::AddRemove].into_iter().chain(labels)
+            {
                 let aggregator = aggregator.clone();
                 all.push(Self { aggregator, decides, questions, budget, neighbours });
             }
@@ -267,7 +276,7 @@ fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding
     let planned = |budget| subject.planned(budget, teachers);
     let (plan, claim) = plan_and_claim(planned, subject.budget, stated)?;
     let rows = plan.request().rows as usize;
-    let replaced = subject.neighbours == Neighbours::ReplaceOne;
+    let replaced = subject.neighbours != Neighbours::AddRemove;
     let worlds = [table(rows - usize::from(!replaced), false)?, table(rows, true)?];
     let questions: Matrix = table(subject.questions as usize, false)?.features;
     let plan = taught(plan, &questions, Some(Arc::new(Voters { against })))?;
@@ -281,7 +290,10 @@ mod tests {
     /// The votes are where something is decided: one teacher fewer, or one dissenter more, and it is decided otherwise.
     #[test]
     fn votes_are_where_something_is_decided() {
-        for subject in Subject::all(8.0, 1e-5).unwrap() {
+        let all = Subject::all(8.0, 1e-5).unwrap();
+        let labels = all.iter().filter(|one| one.neighbours == Neighbours::ReplaceLabel);
+        assert_eq!((all.len(), labels.count()), (2 * CASES.len() + LABELS.len(), LABELS.len()));
+        for subject in all {
             let Shape { teachers, against } = subject.shape().unwrap();
             let plan = subject.planned(subject.budget, teachers).unwrap();
             match (subject.decides, &plan.request().task.aggregator) {

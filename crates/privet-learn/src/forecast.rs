@@ -239,7 +239,7 @@ fn words(
             100.0 * base
         ),
         (Some(_), false) => format!(
-            "it is not expected to be right by a point more often than a coin is (in {} of all cases, for classes of equal \
+            "it is not expected to be right by a point more often than guessing is (in {} of all cases, for classes of equal \
              size, since no base rate is declared; the less equal, the sooner so)",
             if facts.problems > 1 {
                 format!("one in {}", facts.problems)
@@ -301,5 +301,18 @@ impl Plan<Erm> {
         let budget = self.request().budget;
         let method = &self.request().task.method;
         Ok(budget.and_then(|budget| of(facts, classes, budget, method, base_rate)))
+    }
+
+    /// The same with the notes of the plan, among which what is said of classes of equal size gives way to what is said of
+    /// the base rate.
+    pub fn forecast_and_notes(
+        &self,
+        base_rate: Option<f64>,
+    ) -> Result<(Option<Forecast>, Vec<String>), LearnError> {
+        let even = self.forecast(None)?.and_then(|forecast| forecast.note);
+        let forecast = self.forecast(base_rate)?;
+        let own = self.notes().iter().filter(|note| Some(*note) != even.as_ref()).cloned();
+        let note = forecast.as_ref().and_then(|forecast| forecast.note.clone());
+        Ok((forecast, own.chain(note).collect()))
     }
 }

@@ -46,7 +46,8 @@ fn dataset(sparse: bool, rows: usize, columns: usize) -> Dataset {
     Dataset { features, target, units: None, report: Default::default() }
 }
 
-fn written(data: &Dataset) -> (tempfile::TempDir, OnDisk) {
+/// In a file, of which so many bytes are read at a time: none means portions as short as statistics allow.
+fn written(data: &Dataset, memory: u64) -> (tempfile::TempDir, OnDisk) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table.rows");
     let mut writer = BlockWriter::create(&path).unwrap();
@@ -55,7 +56,7 @@ fn written(data: &Dataset) -> (tempfile::TempDir, OnDisk) {
         writer.push(&data.select(&(start..rows.min(start + 3000)).collect::<Vec<_>>())).unwrap();
     }
     writer.finish().unwrap();
-    let table = OnDisk::open(&path).unwrap();
+    let table = OnDisk::open_all(&[&path], memory).unwrap();
     (folder, table)
 }
 
@@ -81,10 +82,12 @@ fn same<S: Asked>(
 #[test]
 fn every_question_has_the_same_answer_from_memory_and_from_a_file() {
     let vector = |sum: &Vec<f64>| sum.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-    for (sparse, rows) in [(false, 10), (true, 9_000), (false, 20_000)] {
+    for (sparse, rows, memory) in
+        [(false, 10, 0), (true, 9_000, 0), (true, 9_000, u64::MAX), (false, 20_000, 0)]
+    {
         let columns = 9;
         let data = dataset(sparse, rows, columns);
-        let (_folder, disk) = written(&data);
+        let (_folder, disk) = written(&data, memory);
         let labels = Labels::AgainstRest { class: 1, weights: vec![0.5, 1.0, 0.25] };
         let (a, b) = (data.problem(&labels).unwrap(), disk.problem(&labels).unwrap());
         let (a, b) = (a.as_ref(), b.as_ref());
@@ -100,11 +103,16 @@ fn every_question_has_the_same_answer_from_memory_and_from_a_file() {
         same(a, b, &ExactGradient { loss, theta: theta.clone(), radius: 1.0, slope: 0.5 }, units);
         same(a, b, &ExactGram { radius: 1.0 }, units);
         same(a, b, &Count, |count| vec![*count]);
-        same(a, b, &LossAndGradient { loss, theta: theta.clone() }, |sum| vector(&sum.gradient));
+        same(a, b, &LossAndGradient { loss, theta: theta.clone() }, |sum| {
+            let rest = [sum.value.to_bits(), sum.absolute.to_bits(), sum.depth];
+            [vector(&sum.gradient), rest.to_vec()].concat()
+        });
         same(a, b, &Gradient(LossAndGradient { loss, theta: theta.clone() }), |sum| {
             vector(&sum.gradient)
         });
-        same(a, b, &Hessian { loss, theta: theta.clone(), stride: 1 }, vector);
+        for stride in [1, 3] {
+            same(a, b, &Hessian { loss, theta: theta.clone(), stride }, vector);
+        }
         same(a, b, &HessianDiagonal { loss, theta: theta.clone() }, vector);
         same(a, b, &HessianVector { loss, theta: theta.clone(), direction }, vector);
         let precise = PreciseGradient { loss, theta: theta.clone(), tail: vec![0.0; columns] };
@@ -123,7 +131,7 @@ fn every_question_has_the_same_answer_from_memory_and_from_a_file() {
 fn a_solver_ends_at_the_same_bits() {
     for sparse in [false, true] {
         let data = dataset(sparse, 6_000, 12);
-        let (_folder, disk) = written(&data);
+        let (_folder, disk) = written(&data, 0);
         let labels = Labels::AgainstRest { class: 2, weights: vec![] };
         let point = |table: &dyn Table| {
             let records = table.problem(&labels).unwrap();
@@ -136,4 +144,37 @@ fn a_solver_ends_at_the_same_bits() {
             assert_eq!(with_threads(threads, || point(&disk)), from_memory);
         }
     }
+}
+
+/// A look at all rows finds their norms, and labels of classes need none: one pass in all before the first sum.
+#[test]
+fn rows_are_looked_at_once_before_they_are_summed() {
+    let data = dataset(false, 9_000, 9);
+    let (_folder, disk) = written(&data, u64::MAX);
+    assert_eq!(disk.passes(), 0.0);
+    disk.visit(&mut |_| Ok(())).unwrap();
+    let labels = Labels::AgainstRest { class: 1, weights: vec![] };
+    let records = disk.problem(&labels).unwrap();
+    assert!(records.labels_accepted(Loss::Logistic) && records.radius() > 0.0);
+    assert_eq!(disk.passes(), 1.0);
+    records.sum(&Count).unwrap();
+    assert_eq!(disk.passes(), 2.0);
+}
+
+/// A block that changes between two passes is found by the second.
+#[test]
+fn a_block_that_changes_between_passes_is_refused() {
+    let data = dataset(false, 9_000, 9);
+    let (folder, disk) = written(&data, u64::MAX);
+    let records = disk.problem(&Labels::AgainstRest { class: 1, weights: vec![] }).unwrap();
+    let gradient = LossAndGradient { loss: Loss::Logistic, theta: vec![0.1; 9] };
+    records.sum(&gradient).unwrap();
+    let path = folder.path().join("table.rows");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[200_003] ^= 0x80;
+    // In place: the file that is open.
+    let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    std::io::Write::write_all(&mut file, &bytes).unwrap();
+    let words = records.sum(&gradient).err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(words.contains("a block was changed"), "{words}");
 }

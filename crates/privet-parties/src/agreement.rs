@@ -285,14 +285,16 @@ impl Agreement {
         }
     }
 
-    /// How many rows all parties have, where that is public and right: under replace-one, and not of ratings, whose rows are
-    /// people; nor of `output`, which adds up minimisers.
+    /// How many rows all parties have, where that bounds what they add up to ([`crate::plausible`]): under replace-one, where
+    /// it is public; not of ratings, whose rows are people; nor of `output` with a penalty, which may hold minimisers far away.
     pub(crate) fn public_rows(&self) -> Option<u64> {
         let replaced =
             self.request.get("neighbours").and_then(Value::as_str) == Some("replace-one");
-        let method = self.request.get("method").and_then(|method| method.get("name"));
-        let minimisers = method.and_then(Value::as_str) == Some("output");
-        let public = replaced && self.family() != Family::Ratings && !minimisers;
+        let method = self.request.get("method");
+        let says = |key| method.and_then(|method| method.get(key));
+        let held = says("name").and_then(Value::as_str) == Some("output")
+            && says("penalty").is_some_and(|penalty| !penalty.is_null());
+        let public = replaced && self.family() != Family::Ratings && !held;
         self.request.get("rows").and_then(Value::as_u64).filter(|_| public)
     }
 

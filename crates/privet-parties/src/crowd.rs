@@ -1,9 +1,9 @@
-//! Very many parties in one process, for experiments: every sum goes through shares, nobody's process is spared.
+//! Very many parties in one process, for experiments: every sum goes through shares, one party's after the other's.
 //!
-//! Each party's exact sum is split and added up server by server ([`split`]), as over a network; the servers' noise follows in
-//! the session ([`privet_dp::mechanism::shares::InProcess`]). Exact sums are whole numbers, so that their
-//! sum does not depend on how rows are dealt out: a learner that needs rows in memory (`centred-gd`) is given all of
-//! them, and its model has the same law.
+//! Each party's exact sum is split and added up server by server ([`split`]), as over a network, of its rows as they are or less
+//! a public vector (`centred-gd`); the servers' noise follows in the session ([`privet_dp::mechanism::shares::InProcess`]).
+//! Rows in memory are not offered, so that no learner can go past the shares. What is spared is a process, a line and a disk for
+//! each party; and `output`, whose parties minimise on their own, is not simulated here but in a [`crate::Room`].
 
 use privet_data::Dataset;
 use privet_data::centre::Centre;
@@ -13,6 +13,7 @@ use privet_optim::Loss;
 use privet_optim::sum::{
     Exact, ExactAnswer, ExactSum, Inner, InnerAnswer, Labels, Records, RecordsError, Table,
 };
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// A table dealt out to parties.
@@ -21,6 +22,7 @@ pub struct Crowd {
     parts: Vec<Dataset>,
     servers: u32,
     source: Mutex<Box<dyn Source>>,
+    shared: AtomicU64,
 }
 
 impl Crowd {
@@ -32,7 +34,13 @@ impl Crowd {
         let parts = (0..parties)
             .map(|party| whole.select(&(cut(party)..cut(party + 1)).collect::<Vec<_>>()))
             .collect();
-        Self { whole, parts, servers: among.servers, source: Mutex::new(source) }
+        let (source, shared) = (Mutex::new(source), AtomicU64::new(0));
+        Self { whole, parts, servers: among.servers, source, shared }
+    }
+
+    /// How many numbers of parties were split so far.
+    pub fn shared(&self) -> u64 {
+        self.shared.load(Ordering::Relaxed)
     }
 
     /// What each party has.
@@ -51,7 +59,7 @@ impl Table for Crowd {
     }
 
     fn in_memory(&self) -> Option<&Dataset> {
-        Some(&self.whole)
+        None
     }
 
     fn visit(
@@ -70,17 +78,53 @@ impl Table for Crowd {
     }
 
     fn less(&self, centre: &Centre) -> Result<Box<dyn Table + '_>, RecordsError> {
-        self.whole.less(centre)
+        Ok(Box::new(Moved {
+            whole: self.whole.less(centre)?,
+            parts: self.parts.iter().map(|part| part.less(centre)).collect::<Result<_, _>>()?,
+            crowd: self,
+        }))
     }
 
     fn problem(&self, labels: &Labels) -> Result<Box<dyn Records + '_>, RecordsError> {
-        // One without rows has nothing to add.
-        let parts = self.parts.iter().filter(|part| part.rows() > 0);
-        Ok(Box::new(Several {
-            whole: self.whole.problem(labels)?,
-            each: parts.map(|part| part.problem(labels)).collect::<Result<_, _>>()?,
-            crowd: self,
-        }))
+        let parts = self.parts.iter().map(|part| part as &dyn Table);
+        Several::of(self, (&self.whole, parts), labels)
+    }
+}
+
+/// Everyone's rows less a public vector, each party's at that party.
+struct Moved<'a> {
+    whole: Box<dyn Table + 'a>,
+    parts: Vec<Box<dyn Table + 'a>>,
+    crowd: &'a Crowd,
+}
+
+impl Table for Moved<'_> {
+    fn rows(&self) -> usize {
+        self.whole.rows()
+    }
+
+    fn columns(&self) -> usize {
+        self.whole.columns()
+    }
+
+    fn in_memory(&self) -> Option<&Dataset> {
+        None
+    }
+
+    fn visit(
+        &self,
+        see: &mut dyn FnMut(&Dataset) -> Result<(), RecordsError>,
+    ) -> Result<(), RecordsError> {
+        self.whole.visit(see)
+    }
+
+    fn rows_at(&self, places: &[usize]) -> Result<Dataset, RecordsError> {
+        self.whole.rows_at(places)
+    }
+
+    fn problem(&self, labels: &Labels) -> Result<Box<dyn Records + '_>, RecordsError> {
+        let parts = self.parts.iter().map(|part| part.as_ref());
+        Several::of(self.crowd, (self.whole.as_ref(), parts), labels)
     }
 }
 
@@ -89,6 +133,19 @@ struct Several<'a> {
     whole: Box<dyn Records + 'a>,
     each: Vec<Box<dyn Records + 'a>>,
     crowd: &'a Crowd,
+}
+
+impl<'a> Several<'a> {
+    fn of(
+        crowd: &'a Crowd,
+        (whole, parts): (&'a dyn Table, impl Iterator<Item = &'a dyn Table>),
+        labels: &Labels,
+    ) -> Result<Box<dyn Records + 'a>, RecordsError> {
+        // One without rows has nothing to add.
+        let parts = parts.filter(|part| part.rows() > 0);
+        let each = parts.map(|part| part.problem(labels)).collect::<Result<_, _>>()?;
+        Ok(Box::new(Self { whole: whole.problem(labels)?, each, crowd }))
+    }
 }
 
 fn refused(why: &str) -> RecordsError {
@@ -126,6 +183,7 @@ impl Records for Several<'_> {
                 return Err(refused("parties add up vectors alone"));
             };
             let units = sum.into_units().ok_or_else(|| refused("a feature is off its grid"))?;
+            self.crowd.shared.fetch_add(units.len() as u64, Ordering::Relaxed);
             for (sum, share) in
                 sums.iter_mut().zip(split(&units, self.crowd.servers, source.as_mut()))
             {

@@ -28,9 +28,12 @@ pub enum PartiesError {
     /// A member cannot be reached, or is not who it should be.
     #[error("{0}")]
     Line(String),
-    /// Another member refused, or the run was ended.
+    /// The run was ended, or must be.
     #[error("{0}")]
     Ended(String),
+    /// A server does not let this one take part; the run goes on.
+    #[error("{0}")]
+    Refused(String),
     /// Keys and certificates could not be made.
     #[error("certificates could not be made: {0}")]
     Authority(String),
@@ -40,7 +43,11 @@ impl PartiesError {
     /// Whether it is the machine or the network, not what somebody gave.
     pub fn is_environment(&self) -> bool {
         match self {
-            Self::Line(_) | Self::Ended(_) | Self::Write(_) | Self::Authority(_) => true,
+            Self::Line(_)
+            | Self::Ended(_)
+            | Self::Refused(_)
+            | Self::Write(_)
+            | Self::Authority(_) => true,
             Self::File { source, .. } => source.kind() != std::io::ErrorKind::NotFound,
             Self::Asked(_) | Self::Learn(_) => false,
         }

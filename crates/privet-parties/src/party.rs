@@ -104,10 +104,25 @@ impl<L: Line> Party<L> {
     /// Greets every server: agreement, schema and clock are compared.
     pub fn join(&self) -> Result<(), PartiesError> {
         let mut inner = self.lock();
-        for server in 0..self.agreement.servers.len() {
-            self.greet(&mut inner, server)?;
+        let mut all = 0..self.agreement.servers.len();
+        let greeted = all.try_for_each(|server| self.greet(&mut inner, server));
+        self.told_everyone(&mut inner, greeted)
+    }
+
+    /// Where something has ended the run for this party, every server is told why, and tells the others.
+    fn told_everyone<T>(
+        &self,
+        inner: &mut Inner<L>,
+        found: Result<T, PartiesError>,
+    ) -> Result<T, PartiesError> {
+        if let Err(PartiesError::Ended(why)) = &found {
+            let end = Ask::End { why: why.clone() };
+            for server in 0..self.agreement.servers.len() {
+                // One that cannot be reached loses patience by itself.
+                let _ = inner.line.ask(server, &end, &[]);
+            }
         }
-        Ok(())
+        found
     }
 
     /// How far each server is.
@@ -192,13 +207,18 @@ impl<L: Line> Party<L> {
 
     fn odd(&self, server: usize, reply: &Reply) -> PartiesError {
         let name = &self.agreement.servers[server].name;
-        PartiesError::Ended(match reply {
-            Reply::Refused { why } => format!("server {name} refuses: {why}"),
-            Reply::Ended { why } => format!("server {name} ended the run: {why}"),
-            _ => format!("server {name} gave an odd answer"),
-        })
+        match reply {
+            Reply::Refused { why } => {
+                PartiesError::Refused(format!("server {name} refuses: {why}"))
+            }
+            Reply::Ended { why } => {
+                PartiesError::Ended(format!("server {name} ended the run: {why}"))
+            }
+            _ => PartiesError::Ended(format!("server {name} gave an odd answer")),
+        }
     }
 
+    /// A round.
     fn round(
         &self,
         round: u64,
@@ -206,7 +226,17 @@ impl<L: Line> Party<L> {
         fresh: Vec<Zeroizing<Vec<u128>>>,
     ) -> Result<Vec<Vec<u128>>, PartiesError> {
         let mut inner = self.lock();
-        let inner = &mut *inner;
+        let opened = self.opened(&mut inner, round, charged, fresh);
+        self.told_everyone(&mut inner, opened)
+    }
+
+    fn opened(
+        &self,
+        inner: &mut Inner<L>,
+        round: u64,
+        charged: &Event,
+        fresh: Vec<Zeroizing<Vec<u128>>>,
+    ) -> Result<Vec<Vec<u128>>, PartiesError> {
         let length = fresh.first().map_or(0, |share| share.len());
         // A round from before a restart was sent then, and is not made again: the shares that count are those on disk.
         let past = inner.kept.as_ref().is_some_and(|kept| round < kept.round);

@@ -2,9 +2,15 @@
 //!
 //! A cheating party or server can send any numbers. What no rows could have given is noticed: the learners that run among
 //! parties add up a vector for each row of norm at most Δ, what the round is
-//! charged for under replace-one; so the sum over n rows is within nΔ. (`output` adds up minimisers, which a set without 0 may
-//! hold far away: there nothing is looked at.) The noise of k servers with σ/√t each is within
-//! σ√(k/t)·(√p + 40), and one draw that they make together within σ(√p + 40), but for a probability below e⁻⁸⁰⁰. Beyond both together somebody cheats, though not who.
+//! charged for under replace-one; so the sum over n rows is within nΔ. The noise of k servers with σ/√t each is within
+//! σ√(k/t)·(√p + 40), one draw that they make together within σ(√p + 40), but for a probability below e⁻⁸⁰⁰. Beyond both together somebody cheats, though not who.
+//!
+//! `output` adds up fⱼθ̃ⱼ, fⱼ = nⱼ/n, of minimisers: Fⱼ has the ridge fⱼλ and at 0 a gradient within nⱼLR, so that ‖θ̃ⱼ‖ ≤
+//! (nⱼLR + γ)/(fⱼλ), and the sum over at most n parties with rows is within n(LR + γ)/λ ≤ nΔ, Δ = 2(LR + γ)/λ
+//! (`privet_learn::erm::part`).
+//!
+//! **Where nothing is looked at**: under add/remove, where n is not public; of ratings, whose rows are people; and of `output`
+//! with a penalty or set, which may hold minimisers far from 0. There what a cheat can do unseen is not bounded.
 //!
 //! What is opened is public, so that looking at it costs nothing. It bounds what a cheat can do unseen to what n rows of
 //! any values could: no more can be told without proofs of what each party sent.

@@ -7,6 +7,7 @@
 //! - Where the servers draw their noise together ([`privet_dp::mechanism::joint`]), a round is opened with this server's share of the
 //!   draw that was made for it and all servers have; nothing is opened before all have those of all rounds.
 //! - What parties say they heard before must be the same for all: otherwise somebody told them different sums.
+//! - It waits without end for everyone to begin, and from the first opening on for nothing longer than the agreed patience.
 
 use crate::PartiesError;
 use crate::agreement::{Agreement, digest_of};
@@ -31,6 +32,8 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 /// Rounds for which noise is drawn together, at most.
 const MOST_DRAWINGS: usize = 1 << 16;
+/// Characters that a party may say why it leaves.
+const WORDS: usize = 500;
 
 /// Something worth a line to whoever runs the server.
 type Tell = Box<dyn Fn(&str) + Send + Sync>;
@@ -56,6 +59,8 @@ struct State {
     joined: Vec<Option<Joined>>,
     done: Vec<bool>,
     ended: Option<String>,
+    /// The last opening, or when this process began.
+    since: Instant,
     source: Box<dyn Source>,
     /// What servers draw together, round by round; `None` where each draws its own.
     together: Option<Together>,
@@ -117,6 +122,7 @@ impl Server {
             joined: vec![None; parties],
             done: vec![false; parties],
             ended: None,
+            since: Instant::now(),
             source: Box::new(source),
             together: match among.noise {
                 NoiseMode::Shares => None,
@@ -215,15 +221,18 @@ impl Server {
         self.state().ended.clone()
     }
 
-    /// Ends the run where a round has waited too long. To be called now and then.
+    /// Ends the run where a round has waited too long for some, or for everyone since the last opening. To be called now
+    /// and then.
     pub fn lose_patience(&self) {
         let mut state = self.state();
         let patience = Duration::from_secs(self.agreement.patience);
-        let Some(open) = state.open.as_ref().filter(|open| open.since.elapsed() > patience) else {
-            return;
+        let begun = !state.openings.is_empty() && !state.rounds.complete();
+        let (since, missing) = match &state.open {
+            Some(open) => (open.since, self.missing(open)),
+            None if begun && state.ended.is_none() => (state.since, vec!["everyone".into()]),
+            None => return,
         };
-        let missing = self.missing(open);
-        if !missing.is_empty() {
+        if !missing.is_empty() && since.elapsed() > patience {
             let round = state.openings.len() + 1;
             let why = format!(
                 "round {round} waited {} s for {}, and is not opened",
@@ -268,6 +277,15 @@ impl Server {
                     self.changed.notify_all();
                 }
                 (Reply::Taken, vec![])
+            }
+            Ask::End { why } => {
+                // Nobody is kept from what is opened already, but this one is not waited for.
+                if state.rounds.complete() {
+                    state.done[party] = true;
+                    return (Reply::Taken, vec![]);
+                }
+                let why: String = printable(why).chars().take(WORDS).collect();
+                (self.end(&mut state, format!("{} leaves it: {why}", holder.name)), vec![])
             }
             Ask::Status => (Reply::Standing(self.standing(&state)), vec![]),
         }
@@ -433,6 +451,7 @@ impl Server {
             state.rounds.go_on(&leaf);
         }
         state.openings.push(opening);
+        state.since = Instant::now();
         if state.rounds.complete() {
             (self.tell)(&format!("all {} rounds are opened", state.openings.len()));
         }

@@ -45,7 +45,8 @@ class PrivateNeighbors(PrivateEstimator):
     Attributes
     ----------
     answers_ : ndarray of shape (n_questions,)
-        The class, or number, of each question.
+        The class, or number, of each question: by its votes and, where next to nobody is near, by those of all questions
+        together.
     votes_ : ndarray of shape (n_questions, n_classes)
         Noised votes, classes in the order of ``classes_``; for a number those of its low and its high end.
     counts_ : ndarray of shape (n_questions,)

@@ -7,6 +7,7 @@
 //! | mpc-out | (2/b + 2γ)/(λm), of the mean of minimisers | ℓ2-Laplace or Gaussian, one draw a server |
 //! | mpc-grad | 2/n, of the mean gradient, T times | Gaussian, √T, one draw a server |
 //! | mpc-grad-chosen | 2cₜ/n, slopes clipped at cₜ, T times | Gaussian, by rounds, one draw a server |
+//! | mpc-grad-chosen-joint | the same | the same, one draw that the servers make together |
 //! | mpc-grad-joint | as mpc-grad, steps with momentum | the same, one draw that the servers make together |
 //! | local-out | (2/b + 2γ)/λ, of each party's minimiser | ℓ2-Laplace at each party: averaged, √m less |
 //! | local-obj (as printed) | objective perturbation of each party (Chaudhuri et al. 2011), pure ε for exact minimisers, which nobody has | inside, averaged |
@@ -294,6 +295,8 @@ pub(super) fn curves(
             let wide = (SERVERS as f64).sqrt();
             let theta = setting.chosen(&suite.chosen, wide, source)?;
             tell("mpc-grad-chosen", suite.chosen.rounds, run, &theta)?;
+            let theta = setting.chosen(&suite.chosen, 1.0, source)?;
+            tell("mpc-grad-chosen-joint", suite.chosen.rounds, run, &theta)?;
             for rounds in &suite.rounds {
                 let each = f64::from(*rounds).sqrt() / setting.multiplier;
                 let scale = 2.0 / n * each * wide;

@@ -13,6 +13,7 @@
 //! virtual environments that are made here ([`environment`]).
 
 pub mod accountant;
+pub mod check;
 pub mod environment;
 mod error;
 pub mod fit;

@@ -101,7 +101,8 @@ impl Job<'_> {
             let planned = plan(&self.request(&schema, rows, task)?)?;
             let release = planned.run(&table.training, &mut SystemRandom::new()?, stop)?;
             let seconds = started.elapsed().as_secs_f64();
-            let Predictions::Classes(told) = release.value().predictions(&schema) else {
+            let noise = Nearby::noise(planned.request());
+            let Predictions::Classes(told) = release.value().predictions(&schema, noise) else {
                 return Err(LearnError::DataShape("there are no classes").into());
             };
             let right = told.iter().zip(&some).filter(|(told, row)| **told == codes[**row]).count();

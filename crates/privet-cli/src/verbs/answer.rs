@@ -7,8 +7,8 @@ use crate::progress::Meter;
 use crate::releasing::{Releasing, read_table, rows_needed};
 use crate::say;
 use clap::Args;
-use privet_learn::transfer::Vote as Task;
 use privet_learn::transfer::stream::Answers;
+use privet_learn::transfer::{Aggregator, Vote as Task};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -37,6 +37,12 @@ pub struct Answer {
     data: PathBuf,
     #[command(flatten)]
     asked: Asked,
+    #[arg(
+        long, value_name = "HOW",
+        help = format!("What makes labels of votes, of those that take batches: {} [default: sparse-vector]",
+                       Aggregator::streaming()),
+    )]
+    aggregator: Option<Aggregator>,
     /// How many public rows may be asked about at most, all batches together; for the first call
     #[arg(long, value_name = "M")]
     queries: Option<u64>,
@@ -69,7 +75,7 @@ impl Answer {
         let place = self.releasing.place(&inputs)?;
         let mut table =
             self.labels.as_ref().map(|path| output::open(path, false, &inputs)).transpose()?;
-        let program = self.asked.program(&request.schema)?;
+        let program = self.asked.program(stream.plan())?;
         let data = read_table(&self.data, &request.schema, request.relation())?;
         let planned = stream.plan().clone();
         let mut source = self.releasing.source()?;
@@ -112,11 +118,12 @@ impl Answer {
             ));
         }
         let rows = self.asked.rows.ok_or_else(|| rows_needed(relation))?;
-        let task = Task { stream: true, ..Task::on(queries) };
+        let aggregator = self.aggregator.clone().unwrap_or_default();
+        let task = Task { stream: true, aggregator, ..Task::on(queries) };
         let planned = self.asked.plan(&schema, rows, task)?;
         // What can be refused is, before a stream is there.
         public_rows(&self.asked.public, &schema)?;
-        self.asked.program(&schema)?;
+        self.asked.program(&planned)?;
         let mut spending = self.releasing.spending(Some(&self.data), "answer, a stream")?;
         spending.reserve(&planned)?;
         spending.recognise(&self.data, Some(&schema))?;
@@ -137,7 +144,7 @@ impl Answer {
             ("--teachers", asked.teachers.is_some()),
             ("--teacher", asked.teacher.is_some()),
             ("--teach", !asked.teach.is_empty()),
-            ("--aggregator", asked.aggregator.is_some()),
+            ("--aggregator", self.aggregator.is_some()),
             ("--set", !asked.set.is_empty()),
         ];
         if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {

@@ -6,9 +6,9 @@ use crate::failure::Failure;
 use crate::output;
 use crate::progress::Meter;
 use crate::releasing::{PerhapsReleasing, Releasing, count_rows, read_table, rows_needed, twice};
-use crate::say;
 use crate::settings::{self, within};
 use crate::usable::Usable;
+use crate::{say, words};
 use clap::Args;
 use privet_core::{DELTA, EPSILON, Neighbours, Range, Relation};
 use privet_data::read::{Purpose, ReadOptions, read};
@@ -169,10 +169,9 @@ impl Evaluate {
             return Err(Failure::input("every row is invalid; at least one valid row is needed"));
         }
         let worth = exact(model, &data, &form)?;
-        say!(
-            "NOT PRIVATE: what follows is computed from these rows without noise. Keep it to yourself, and \
-             choose no model by it; --epsilon releases it privately"
-        );
+        let banner = "NOT PRIVATE: what follows is computed from these rows without noise. Keep it to yourself, and \
+                      choose no model by it; --epsilon releases it privately";
+        say!("{}", words::wrapped(banner, "").trim_end());
         match self.releasing.json {
             true => {
                 let mut shown = worth::as_json(&worth);

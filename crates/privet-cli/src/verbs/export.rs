@@ -11,13 +11,13 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(
     long_about = "\
-Writes a linear model for other programs. ONNX and SQL start from the raw columns of a table and end with
+Writes a model for other programs: a linear one in each of these forms, a network as ONNX. ONNX and SQL start from the raw columns of a table and end with
 what `privet predict` says: bounds, categories, missing cells and the clipping of a row are part of them.
 It costs no budget: the model is public in the sense of its certificate.
 
   onnx   a file for onnxruntime and its like. Inputs are the columns, each of shape (rows, 1), numbers as
          double (NaN is missing), all else as string; outputs are prediction, scores and, for logistic
-         models, probabilities. The certificate is in its metadata.
+         models and networks of classes, probabilities. The certificate is in its metadata.
   sql    one query that SQLite and DuckDB understand, on a table with the model's columns
   csv    encoded columns with their weights
 
@@ -25,8 +25,9 @@ Where `privet predict` refuses a row, since a cell is missing that may not be, i
 text). A table that lacks a column is refused. A text that is no number, in a column of numbers, is an error in DuckDB
 and 0 in SQLite: check such columns first.
 
-Scores agree with privet's to about seven digits: privet rounds rows to 24 bits and other programs do not.
-Models of images, sparse files, hashed categories or random waves, and networks, are refused.",
+Scores agree with privet's to about seven digits (six of a network, whose sums are taken in another order):
+privet rounds rows to 24 bits and other programs do not. Models of [image] features, sparse files, hashed
+categories or random waves are refused.",
     after_help = "\
 Examples:
   privet export model.json --to onnx --out model.onnx
@@ -63,23 +64,28 @@ enum Form {
 impl Export {
     /// Loads, writes.
     pub fn run(self) -> Result<(), Failure> {
-        let Usable::Linear(model) = Usable::load(&self.model)? else {
-            return Err(Failure::input(format!(
-                "{}: a network cannot be exported; linear models can",
-                self.model.display()
-            )));
-        };
+        let model = Usable::load(&self.model)?;
         let mut out = output::open(&self.out, self.force, &[&self.model])?;
-        let bytes = match self.to {
-            Form::Onnx => {
-                if out.is_standard() && std::io::IsTerminal::is_terminal(&std::io::stdout()) {
-                    let words = "--to onnx: a file of bytes, which a terminal cannot show; --out FILE is accepted";
-                    return Err(Failure::input(words));
-                }
-                export::onnx(&model)?
+        let shown = out.is_standard() && std::io::IsTerminal::is_terminal(&std::io::stdout());
+        if self.to == Form::Onnx && shown {
+            let words =
+                "--to onnx: a file of bytes, which a terminal cannot show; --out FILE is accepted";
+            return Err(Failure::input(words));
+        }
+        let bytes = match (&model, self.to) {
+            (Usable::Linear(model), Form::Onnx) => export::onnx(model)?,
+            (Usable::Network(network), Form::Onnx) => export::network(network)?,
+            (Usable::Linear(model), Form::Sql) => {
+                export::sql(model, &self.table, self.id.as_deref())?.into_bytes()
             }
-            Form::Sql => export::sql(&model, &self.table, self.id.as_deref())?.into_bytes(),
-            Form::Csv => export::coefficients(&model)?.into_bytes(),
+            (Usable::Linear(model), Form::Csv) => export::coefficients(model)?.into_bytes(),
+            (Usable::Network(_), Form::Sql | Form::Csv) => {
+                return Err(Failure::input(format!(
+                    "{}: a network is no sum over columns, which SQL and a table of coefficients could say; --to onnx \
+                     is accepted",
+                    self.model.display()
+                )));
+            }
         };
         output::write(&mut out, &self.out, &bytes)?;
         if !out.is_standard() {

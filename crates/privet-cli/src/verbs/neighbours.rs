@@ -290,7 +290,7 @@ impl Neighbours {
 /// Each answer as text.
 fn labels(answered: &Released<Nearby>) -> Vec<String> {
     let schema = &answered.request().schema;
-    match answered.artefact().predictions(schema) {
+    match answered.artefact().predictions(schema, Nearby::noise(answered.request())) {
         Predictions::Numbers(values) => values.into_iter().map(number).collect(),
         Predictions::Classes(codes) => {
             let classes = schema.classes().unwrap_or_default();

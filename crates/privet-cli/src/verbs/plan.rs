@@ -120,14 +120,10 @@ impl Row {
         outcome: Result<learn::Plan, LearnError>,
         base_rate: Option<f64>,
     ) -> Result<Self, LearnError> {
-        let (mut forecast, mut notes) = (None, Vec::new());
-        if let Ok(plan) = &outcome {
-            let even = plan.forecast(None)?.and_then(|forecast| forecast.note);
-            forecast = plan.forecast(base_rate)?;
-            notes =
-                plan.notes().iter().filter(|note| Some(*note) != even.as_ref()).cloned().collect();
-            notes.extend(forecast.as_ref().and_then(|forecast| forecast.note.clone()));
-        }
+        let (forecast, notes) = match &outcome {
+            Ok(plan) => plan.forecast_and_notes(base_rate)?,
+            Err(_) => (None, Vec::new()),
+        };
         Ok(Self { method, calibration, outcome, forecast, notes })
     }
 }

@@ -46,8 +46,9 @@ among public rows that resemble one another, so that a thousand teachers of few 
 
 The program is run once for each chunk by `sh -c` in a folder of its own, finds train.csv (encoded
 columns x0, x1, …, and label, the number of the class from 0) and queries.csv there, and writes
-predictions.csv, a class number a line. It has no environment to speak of, no network where this
-machine can do without, and limits of its own: --teacher-seconds of processor time, 8 GiB of
+predictions.csv, a class number a line. It has no environment to speak of, no network (a machine
+that cannot cut it off, by unshare, runs no program without --teacher-network, and the file then
+says so), and limits of its own: --teacher-seconds of processor time, 8 GiB of
 address space, 1 GiB a file, for each process; by the clock 20 times as long. A program that fails
 on some records, or meets a limit, votes for the first class. What is promised assumes that each
 learns from its own chunk alone and that none meets a limit because of the others: give ample
@@ -73,6 +74,11 @@ pub struct Vote {
     data: PathBuf,
     #[command(flatten)]
     asked: Asked,
+    #[arg(
+        long, value_name = "HOW",
+        help = format!("What makes labels of votes: {} [default: sparse-vector]", Aggregator::accepted()),
+    )]
+    aggregator: Option<Aggregator>,
     /// Ask about the first N of the public rows only; teachers by propagation, and a student that
     /// spreads labels, see the others beside them [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -126,8 +132,10 @@ pub struct Asked {
                         [default: 1/N², N the number of rows]"),
     )]
     pub delta: Option<f64>,
-    /// Whose difference must not show: one record (or user) exchanged for another, or one added
-    /// or removed (then the number of rows is private too) [default: replace-one]
+    /// Whose difference must not show: one record (or user) exchanged for another (replace-one), one
+    /// added or removed (add-remove; then the number of rows is private too), or the label of one
+    /// (replace-label: labels alone are protected, all other columns are taken for public)
+    /// [default: replace-one]
     #[arg(long, value_name = "RELATION")]
     pub neighbours: Option<Neighbours>,
     /// Number of rows you declare; required where it is private (add-remove, or users with several
@@ -149,18 +157,22 @@ pub struct Asked {
     /// as long, which none should meet
     #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub teacher_seconds: u64,
+    /// Let the program run where this machine cannot cut its network off: it could send records away.
+    /// The file says so
+    #[arg(long, requires = "teacher_cmd")]
+    pub teacher_network: bool,
     /// A setting of the teachers, by name; may be given several times
     #[arg(long = "teach", value_name = "NAME=VALUE", value_parser = assignment)]
     pub teach: Vec<(String, String)>,
-    #[arg(
-        long, value_name = "HOW",
-        help = format!("What makes labels of votes: {} [default: sparse-vector]", Aggregator::accepted()),
-    )]
-    pub aggregator: Option<Aggregator>,
     /// A setting of the aggregator, by name; may be given several times
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
 }
+
+/// A program that nobody can send records away through.
+const ALONE: &str = "a program of the holder's";
+/// One that could.
+const WITH_NETWORK: &str = "a program of the holder's, which had the network";
 
 impl Asked {
     /// The schema and the relation.
@@ -183,13 +195,28 @@ impl Asked {
     }
 
     fn teacher(&self) -> Result<Teacher, Failure> {
-        if self.teacher_cmd.is_some() {
+        if let Some(program) = self.command()? {
             // The command may name paths: it stays out of the certificate.
-            return Ok(Teacher::Outside { what: "a program of the holder's".into() });
+            let what = if program.is_apart() { ALONE } else { WITH_NETWORK };
+            return Ok(Teacher::Outside { what: what.into() });
         }
         let teacher = Teacher::named(self.teacher.as_deref().unwrap_or("logistic"))?;
         let set = |teacher: Teacher, (name, value): &(String, String)| teacher.with(name, value);
         Ok(self.teach.iter().try_fold(teacher, set)?)
+    }
+
+    /// The program that teaches, if one does; refused where it would have the network and nobody allowed that.
+    fn command(&self) -> Result<Option<Program>, Failure> {
+        let Some(command) = &self.teacher_cmd else { return Ok(None) };
+        let program = Program::new(command, Duration::from_secs(self.teacher_seconds));
+        if program.is_apart() || self.teacher_network {
+            return Ok(Some(program));
+        }
+        Err(Failure::input(
+            "--teacher-cmd: this machine lets nobody cut a program off from the network (unshare -rn does not work), so \
+             that the program could send records away, which no noise helps against. Run it where unshare works, or give \
+             --teacher-network if you trust it; the file then says so",
+        ))
     }
 
     /// The plan for a task of so many questions, of known rows or of a stream.
@@ -198,8 +225,7 @@ impl Asked {
             Failure::input(format!("--epsilon is missing: labels need a privacy budget, {EPSILON}"))
         })?;
         let set = |how: Aggregator, (name, value): &(String, String)| how.with(name, value);
-        let aggregator = self.aggregator.clone().unwrap_or_default();
-        let aggregator = self.set.iter().try_fold(aggregator, set)?;
+        let aggregator = self.set.iter().try_fold(of.aggregator.clone(), set)?;
         let teachers = self.teachers;
         let task = Task { teachers, teacher: self.teacher()?, aggregator, ..of };
         let request = task.request(schema, rows, self.neighbours(), (epsilon, self.delta))?;
@@ -207,18 +233,25 @@ impl Asked {
         Ok(plan(&request)?)
     }
 
-    /// The program that teaches, if one does, rehearsed on made-up rows.
-    pub fn program(&self, schema: &Schema) -> Result<Option<Arc<dyn Teach>>, Failure> {
-        let Some(command) = &self.teacher_cmd else { return Ok(None) };
-        let program = Program::new(command, Duration::from_secs(self.teacher_seconds));
+    /// The program that teaches in this plan, if one does, rehearsed on made-up rows.
+    pub fn program(&self, planned: &Plan<Task>) -> Result<Option<Arc<dyn Teach>>, Failure> {
+        let Some(program) = self.command()? else { return Ok(None) };
+        let schema = &planned.request().schema;
+        if !program.is_apart() {
+            let stated = matches!(&planned.request().task.teacher, Teacher::Outside { what } if what == WITH_NETWORK);
+            if !stated {
+                return Err(Failure::input(
+                    "--teacher-cmd: this machine lets nobody cut a program off from the network (unshare -rn does not \
+                     work), and the stream was begun, and is certified, without one; go on where unshare works",
+                ));
+            }
+            say!(
+                "note: the teacher has the network, and could send records away; the file says that it had it"
+            );
+        }
         let _meter = Meter::spinner("rehearsing the teacher on made-up rows");
         let classes = schema.classes().map_or(2, <[String]>::len);
         program.rehearse(Encoding::new(schema).width(), classes)?;
-        if !program.is_apart() {
-            say!(
-                "note: this machine does not let a user cut the network off (unshare); the teacher has it"
-            );
-        }
         Ok(Some(Arc::new(program)))
     }
 }
@@ -238,7 +271,8 @@ impl Vote {
         let (schema, relation) = self.asked.facts()?;
         let public = public_rows(&self.asked.public, &schema)?;
         let task = Task::of_first(self.ask.unwrap_or(u64::MAX), &public);
-        let task = Task { choose: self.choose, ..task };
+        let aggregator = self.aggregator.clone().unwrap_or_default();
+        let task = Task { choose: self.choose, aggregator, ..task };
         let some = self.asked.plan(&schema, self.asked.rows.unwrap_or(1_000_000), task.clone())?;
         let study = self.student.as_deref().map(Study::named).transpose()?;
         let study = study.map(|study| Study { spread: self.spread, ..study });
@@ -255,7 +289,7 @@ impl Vote {
             self.labels.as_ref().map(|path| output::open(path, false, &inputs)).transpose()?;
         let mut told =
             self.predictions.as_ref().map(|path| output::open(path, false, &inputs)).transpose()?;
-        let program = self.asked.program(&schema)?;
+        let program = self.asked.program(&some)?;
         let mut spending = self.releasing.spending(Some(&self.data), "vote")?;
         if self.asked.rows.is_some() {
             spending.reserve(&some)?;

@@ -147,3 +147,111 @@ fn what_cannot_be_voted_on_is_refused_before_anything_is_written() {
         &["labels alone"],
     );
 }
+
+/// Batches are of the columns of the stream: others are refused, before a stream is there and after.
+#[test]
+fn batches_of_other_columns_are_refused() {
+    let world = World::new();
+    world.write("other.csv", "nobody,knows\n1,2\n");
+    let begin = |public: &str| {
+        format!(
+            "answer table.csv --schema schema.toml --public {public} --epsilon 400 --delta 1e-6 --teachers 40 \
+             --rows 400 --queries 900 --set cutoff=60 --stream s.answers --out one.json"
+        )
+    };
+    world.refused(2, &begin("other.csv"), &["other.csv"]);
+    world.ok(&begin("table.csv"));
+    world.refused(
+        2,
+        "answer table.csv --stream s.answers --public other.csv --out two.json",
+        &["other.csv"],
+    );
+    // Nothing of the stream was used up.
+    world.ok("answer table.csv --stream s.answers --public table.csv --out two.json");
+}
+
+/// What streams is offered, and nothing else.
+#[test]
+fn help_lists_what_may_stream() {
+    let world = World::new();
+    let help = world.ok("answer --help");
+    assert!(help.contains("sparse-vector") && help.contains("replace-label"), "{help}");
+    assert!(!help.contains("gnmax") && !help.contains("estimated-sparse-vector"), "{help}");
+    assert!(world.ok("vote --help").contains("agreed-gnmax"));
+    let gnmax = "answer table.csv --schema schema.toml --public table.csv --epsilon 1 --delta 1e-6 --rows 400 \
+                 --queries 900 --aggregator gnmax --stream s.answers --out one.json";
+    world.refused(1, gnmax, &["sparse-vector"]);
+}
+
+/// Where nothing can cut the network off no program is run, unless that is allowed: then the file says so.
+#[cfg(unix)]
+#[test]
+fn a_program_with_the_network_is_refused_unless_allowed() {
+    use crate::world::Ended;
+    let world = World::new();
+    world.write("teach.sh", "awk 'NR > 1 { print 1 }' queries.csv > predictions.csv\n");
+    // A folder without unshare.
+    let run = |more: &str| {
+        let line = format!("{VOTE} --out o.json {more} --teacher-cmd");
+        let mut command = world.command(&line);
+        command.arg(format!("sh {}", world.path("teach.sh").display())).env("PATH", world.path(""));
+        Ended::of(&line, command.output().unwrap())
+    };
+    let before = world.names();
+    let refused = run("");
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    assert!(refused.stderr.contains("--teacher-network"), "{}", refused.stderr);
+    assert_eq!(world.names(), before);
+    let allowed = run("--teacher-network --json");
+    assert_eq!(allowed.code, 0, "{}", allowed.stderr);
+    assert!(allowed.stderr.contains("the teacher has the network"), "{}", allowed.stderr);
+    assert!(allowed.stdout.contains("which had the network"), "{}", allowed.stdout);
+    assert!(world.read("o.json").contains("which had the network"));
+    assert!(world.ok("inspect o.json").contains("which had the network"));
+}
+
+/// An interruption ends programs that teach, and wipes their folders, which hold records.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_wipes_the_folders_of_programs() {
+    use crate::world::Ended;
+    use std::process::Stdio;
+    let world = World::new();
+    std::fs::create_dir(world.path("tmp")).unwrap();
+    // Quick on the 8 made-up rows of the rehearsal, and slow on records.
+    world.write(
+        "teach.sh",
+        "awk 'NR > 1 { print 1 }' queries.csv > predictions.csv\n[ $(wc -l < train.csv) -eq 9 ] || sleep 300\n",
+    );
+    let scratch = || {
+        let entries = std::fs::read_dir(world.path("tmp")).unwrap();
+        entries.map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
+    };
+    let line = format!("{VOTE} --out o.json --teacher-network --teacher-cmd");
+    let mut command = world.command(&line);
+    command
+        .arg(format!("sh {}", world.path("teach.sh").display()))
+        .env("TMPDIR", world.path("tmp"));
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // Records are in a folder once a program has been handed other than 8 rows.
+    let handed = || {
+        let rows = |path: &std::path::PathBuf| {
+            let text = std::fs::read_to_string(path.join("train.csv")).unwrap_or_default();
+            let predicted = path.join("predictions.csv").exists();
+            predicted && text.lines().count() != 9
+        };
+        scratch().iter().any(rows)
+    };
+    let start = std::time::Instant::now();
+    while !handed() {
+        assert!(start.elapsed().as_secs() < 120, "no program was started");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let stopped =
+        std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(stopped.unwrap().success());
+    let ended = Ended::of(&line, child.wait_with_output().unwrap());
+    assert_eq!(ended.code, 130, "{}", ended.stderr);
+    assert_eq!(scratch(), Vec::<std::path::PathBuf>::new());
+    assert!(!world.path("o.json").exists());
+}

@@ -1,4 +1,4 @@
-//! Taking a linear model away: as ONNX, as SQL, as a table of coefficients.
+//! Taking a model away: as ONNX, as SQL, as a table of coefficients; networks as ONNX alone.
 //!
 //! Each form starts from raw cells and ends with the prediction of `privet predict`: what the schema makes of a cell
 //! ([`Recipe`]), what becomes of a row's length, what is taken from it where the model has a centre, and the weights.
@@ -15,7 +15,7 @@ mod protobuf;
 mod sql;
 
 pub use coefficients::coefficients;
-pub use onnx::onnx;
+pub use onnx::{network, onnx};
 pub use sql::{LARGEST_QUERY, sql};
 
 use crate::erm::gd::LOGISTIC_SLOPE;
@@ -46,6 +46,20 @@ enum Factor {
     AtMost(f64),
     /// R/√Q, and 0 for a row of zeros.
     To(f64),
+}
+
+impl Factor {
+    fn of(recipe: &Recipe) -> Result<Self, LearnError> {
+        match recipe.length {
+            Length::AsItIs => Ok(Self::Always(1.0)),
+            Length::Times(factor) => Ok(Self::Always(factor)),
+            Length::AtMost(radius) => Ok(Self::AtMost(radius)),
+            Length::EachAtMost(radius) if largest_entry(recipe) <= radius => Ok(Self::Always(1.0)),
+            Length::EachAtMost(_) => {
+                refuse("its entries are clipped one by one, below what the columns can be")
+            }
+        }
+    }
 }
 
 /// What is taken from rows.
@@ -106,7 +120,7 @@ impl Scorer {
         if recipe.columns.is_empty() {
             return refuse("it has no columns");
         }
-        let (weights, clip) = (model.weights(), schema.clip());
+        let weights = model.weights();
         let centre = weights.centre.as_ref().map(|mean| {
             let centre = Centre::new(mean, encoding.l2_radius());
             Centred {
@@ -117,15 +131,9 @@ impl Scorer {
                 mean: centre.mean().to_vec(),
             }
         });
-        let factor = match recipe.length {
-            _ if centre.is_some() && clip.rows == Rows::Fill => Factor::To(clip.radius),
-            Length::AsItIs => Factor::Always(1.0),
-            Length::Times(factor) => Factor::Always(factor),
-            Length::AtMost(radius) => Factor::AtMost(radius),
-            Length::EachAtMost(radius) if largest_entry(&recipe) <= radius => Factor::Always(1.0),
-            Length::EachAtMost(_) => {
-                return refuse("its entries are clipped one by one, below what the columns can be");
-            }
+        let factor = match centre.is_some() && schema.clip().rows == Rows::Fill {
+            true => Factor::To(schema.clip().radius),
+            false => Factor::of(&recipe)?,
         };
         let outcome = match &schema.target().kind {
             TargetKind::Number { low, high } => {

@@ -5,51 +5,39 @@
 //! is logistic. A row that `privet predict` refuses, since a cell is missing that may not be, has NaN for scores and an
 //! empty text for a class. Operators are those of ONNX 15 and ONNX-ML 2; the certificate travels in the metadata.
 
+mod network;
+
+pub use network::network;
+
 use super::protobuf::{self, Element, Message};
 use super::{Chances, Factor, Outcome, Scorer, refuse};
 use crate::error::LearnError;
 use crate::model::Model;
-use privet_data::encode::{Bends, Curve, Own, RecipeColumn, RecipeMissing, RecipePair, RecipeRule};
+use privet_data::encode::{
+    Bends, Curve, Own, Recipe, RecipeColumn, RecipeMissing, RecipePair, RecipeRule,
+};
+use privet_dp::gate::Certificate;
 
 /// The model as an ONNX file.
 pub fn onnx(model: &Model) -> Result<Vec<u8>, LearnError> {
     let scorer = Scorer::new(model)?;
+    names_are_free(&scorer.recipe)?;
+    let mut graph = Graph::default();
+    let scores = graph.scores(&scorer);
+    graph.outcome(&scorer.outcome, scorer.weights.len(), &scores);
+    graph.file(model.certificate())
+}
+
+/// Refuses columns that are called as outputs are.
+fn names_are_free(recipe: &Recipe) -> Result<(), LearnError> {
     const OUTPUTS: [&str; 3] = ["prediction", "scores", "probabilities"];
-    if scorer.recipe.columns.iter().any(|column| OUTPUTS.contains(&column.name.as_str())) {
+    if recipe.columns.iter().any(|column| OUTPUTS.contains(&column.name.as_str())) {
         return refuse(
             "a column is called as an output of the file (prediction, scores, probabilities); rename it in the table and \
              the schema",
         );
     }
-    let mut graph = Graph::default();
-    let scores = graph.scores(&scorer);
-    graph.outcome(&scorer, &scores);
-    let mut written = Message::default();
-    for node in &graph.nodes {
-        written = written.message(1, node);
-    }
-    written = written.text(2, "privet");
-    for tensor in &graph.constants {
-        written = written.message(5, tensor);
-    }
-    for input in &graph.inputs {
-        written = written.message(11, input);
-    }
-    for output in &graph.outputs {
-        written = written.message(12, output);
-    }
-    let certificate = serde_json::to_string(model.certificate())
-        .map_err(|error| LearnError::Export(error.to_string()))?;
-    let noted = |key: &str, value: &str| Message::default().text(1, key).text(2, value);
-    let file = Message::default()
-        .number(1, 8)
-        .text(2, "privet")
-        .text(3, env!("CARGO_PKG_VERSION"))
-        .message(7, &written)
-        .message(8, &Message::default().text(1, "").number(2, 15))
-        .message(8, &Message::default().text(1, "ai.onnx.ml").number(2, 2))
-        .message(14, &noted("privet.certificate", &certificate));
-    Ok(file.into_bytes())
+    Ok(())
 }
 
 /// A graph as it grows. Every value is known by its name.
@@ -73,6 +61,36 @@ struct Placed {
 }
 
 impl Graph {
+    /// The bytes of a file with this graph and the certificate of what it is made of.
+    fn file(&self, certificate: &Certificate) -> Result<Vec<u8>, LearnError> {
+        let mut written = Message::default();
+        for node in &self.nodes {
+            written = written.message(1, node);
+        }
+        written = written.text(2, "privet");
+        for tensor in &self.constants {
+            written = written.message(5, tensor);
+        }
+        for input in &self.inputs {
+            written = written.message(11, input);
+        }
+        for output in &self.outputs {
+            written = written.message(12, output);
+        }
+        let certificate = serde_json::to_string(certificate)
+            .map_err(|error| LearnError::Export(error.to_string()))?;
+        let noted = |key: &str, value: &str| Message::default().text(1, key).text(2, value);
+        let file = Message::default()
+            .number(1, 8)
+            .text(2, "privet")
+            .text(3, env!("CARGO_PKG_VERSION"))
+            .message(7, &written)
+            .message(8, &Message::default().text(1, "").number(2, 15))
+            .message(8, &Message::default().text(1, "ai.onnx.ml").number(2, 2))
+            .message(14, &noted("privet.certificate", &certificate));
+        Ok(file.into_bytes())
+    }
+
     fn name(&mut self, kind: &str) -> String {
         self.names += 1;
         // A blank at the start: no column of a file that is read with blanks dropped has such a name.
@@ -286,9 +304,8 @@ impl Graph {
         }
     }
 
-    /// A score for each problem, of shape (rows, problems).
-    fn scores(&mut self, scorer: &Scorer) -> String {
-        let recipe = &scorer.recipe;
+    /// The encoded columns of a row but the constant one, before its length is seen to.
+    fn row(&mut self, recipe: &Recipe) -> String {
         let placed: Vec<Placed> = recipe
             .columns
             .iter()
@@ -296,7 +313,35 @@ impl Graph {
             .collect();
         let mut blocks: Vec<String> = placed.iter().map(|placed| placed.block.clone()).collect();
         blocks.extend(recipe.pairs.iter().filter_map(|pair| self.pair(pair, &placed)));
-        let row = self.concat(&blocks);
+        self.concat(&blocks)
+    }
+
+    /// ‖e‖² of a row of `width` columns and a constant.
+    fn squares(&mut self, row: &str, width: usize, constant: f64) -> String {
+        let squares = self.node("Mul", &[row, row]);
+        let ones = self.doubles(&[width, 1], &vec![1.0; width]);
+        let squares = self.node("MatMul", &[&squares, &ones]);
+        self.plus(&squares, constant * constant)
+    }
+
+    /// f of ‖e‖².
+    fn factor(&mut self, factor: Factor, squares: &str) -> String {
+        let (radius, least) = match factor {
+            Factor::Always(factor) => return self.number(factor),
+            Factor::AtMost(radius) => (radius, radius * radius),
+            Factor::To(radius) => (radius, f64::MIN_POSITIVE),
+        };
+        let least = self.number(least);
+        let length = self.node("Max", &[squares, &least]);
+        let length = self.node("Sqrt", &[&length]);
+        let radius = self.number(radius);
+        self.node("Div", &[&radius, &length])
+    }
+
+    /// A score for each problem, of shape (rows, problems).
+    fn scores(&mut self, scorer: &Scorer) -> String {
+        let recipe = &scorer.recipe;
+        let row = self.row(recipe);
         let (constant_at, constant) = recipe.constant.unwrap_or((recipe.width as u32, 0.0));
         let width = constant_at as usize;
         let vectors: Vec<&Vec<f64>> = scorer.vectors().collect();
@@ -310,27 +355,8 @@ impl Graph {
         let always = self.doubles(&[1, vectors.len()], &always);
         let products = self.node("MatMul", &[&row, &columns]);
         let products = self.node("Add", &[&products, &always]);
-        let squares = self.node("Mul", &[&row, &row]);
-        let ones = self.doubles(&[width, 1], &vec![1.0; width]);
-        let squares = self.node("MatMul", &[&squares, &ones]);
-        let squares = self.plus(&squares, constant * constant);
-        let factor = match scorer.factor {
-            Factor::Always(factor) => self.number(factor),
-            Factor::AtMost(radius) => {
-                let least = self.number(radius * radius);
-                let length = self.node("Max", &[&squares, &least]);
-                let length = self.node("Sqrt", &[&length]);
-                let radius = self.number(radius);
-                self.node("Div", &[&radius, &length])
-            }
-            Factor::To(radius) => {
-                let least = self.number(f64::MIN_POSITIVE);
-                let length = self.node("Max", &[&squares, &least]);
-                let length = self.node("Sqrt", &[&length]);
-                let radius = self.number(radius);
-                self.node("Div", &[&radius, &length])
-            }
-        };
+        let squares = self.squares(&row, width, constant);
+        let factor = self.factor(scorer.factor, &squares);
         let products = self.node("Mul", &[&products, &factor]);
         let problems = scorer.weights.len();
         let mut scores = products.clone();
@@ -357,11 +383,14 @@ impl Graph {
             let empty = self.node("Equal", &[&squares, &zero]);
             scores = self.zero_where(&empty, &own);
         }
-        if let Some(refused) = self.any_refused() {
-            let nothing = self.number(f64::NAN);
-            scores = self.node("Where", &[&refused, &nothing, &scores]);
-        }
-        scores
+        self.or_nothing(&scores)
+    }
+
+    /// NaN where a cell is missing that may not be.
+    fn or_nothing(&mut self, value: &str) -> String {
+        let Some(refused) = self.any_refused() else { return value.to_string() };
+        let nothing = self.number(f64::NAN);
+        self.node("Where", &[&refused, &nothing, value])
     }
 
     /// Where a cell is missing that may not be, of shape (rows, 1).
@@ -376,9 +405,8 @@ impl Graph {
         self.outputs.push(protobuf::value(name, element, columns));
     }
 
-    fn outcome(&mut self, scorer: &Scorer, scores: &str) {
-        let problems = scorer.weights.len();
-        match &scorer.outcome {
+    fn outcome(&mut self, outcome: &Outcome, problems: usize, scores: &str) {
+        match outcome {
             Outcome::Number { low, high, poisson } => {
                 let mut z = scores.to_string();
                 if let Some((least, shift)) = poisson {
@@ -395,11 +423,8 @@ impl Graph {
                 let clamped = self.node("Min", &[&clamped, &top]);
                 let half = (high - low) / 2.0;
                 let risen = self.times(&clamped, half);
-                let mut number = self.plus(&risen, low + half);
-                if let Some(refused) = self.any_refused() {
-                    let nothing = self.number(f64::NAN);
-                    number = self.node("Where", &[&refused, &nothing, &number]);
-                }
+                let number = self.plus(&risen, low + half);
+                let number = self.or_nothing(&number);
                 self.output(&number, "prediction", Element::Double, Some(1));
             }
             Outcome::Classes { names, chances } => {

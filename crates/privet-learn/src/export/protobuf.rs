@@ -9,6 +9,7 @@ pub(super) struct Message(Vec<u8>);
 /// An element type of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Element {
+    Float = 1,
     Integer = 7,
     Text = 8,
     Double = 11,
@@ -69,6 +70,12 @@ fn tensor(name: &str, shape: &[usize], element: Element) -> Message {
 pub(super) fn doubles(name: &str, shape: &[usize], values: &[f64]) -> Message {
     let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
     tensor(name, shape, Element::Double).bytes(9, &bytes)
+}
+
+/// Numbers of single precision.
+pub(super) fn floats(name: &str, shape: &[usize], values: &[f32]) -> Message {
+    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    tensor(name, shape, Element::Float).bytes(9, &bytes)
 }
 
 /// Whole numbers.

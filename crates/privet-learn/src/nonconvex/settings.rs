@@ -30,6 +30,8 @@ pub const MOMENTUM: Range = Range::from("momentum", 0.0, 1.0);
 pub const GAMMA: Range = Range::open("gamma", 0.0, 1.0);
 /// Limits on L.
 pub const SMOOTHNESS: Range = Range::open("smoothness", 0.0, 1e9);
+/// Limits on n₀.
+pub const N0: Range = Range::from("n0", 1.0, 1e9);
 /// Limits on σ of the smoothing.
 pub const SMOOTHING: Range = Range::from("smoothing", 0.0, 1e6);
 /// Limits on the share of the last points that are averaged.
@@ -127,6 +129,9 @@ pub struct Settings {
     /// L.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smoothness: Option<f64>,
+    /// n₀.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n0: Option<f64>,
     /// What one record's loss is clipped to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clip_loss: Option<f64>,
@@ -213,5 +218,8 @@ pub(super) const FIRST_BATCH_SETTING: SettingInfo = SettingInfo::whole(
 .also("below the number of rows");
 pub(super) const SMOOTHNESS_SETTING: SettingInfo = SettingInfo::number(
     SMOOTHNESS,
-    "L: no step is longer than clip_difference / L then, as in Algorithm 4; no limit unless given",
+    "L: no step is longer than clip_difference / L then, and no rate above 1 / (2·n0·L), as in Algorithm 4; no limits \
+     unless given",
 );
+pub(super) const N0_SETTING: SettingInfo =
+    SettingInfo::number(N0, "n₀ of Algorithm 4, beside smoothness; 1 unless given");

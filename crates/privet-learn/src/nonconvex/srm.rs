@@ -21,8 +21,9 @@
 //!   is a third too little noise ([`super::printed`]).
 //! - Both noises have the same multiplier: σ₀ = m·C₁ and σ = m·(γC₁ + (1 − γ)C₂), m the least that meets
 //!   the budget.
-//! - *Theory mode*: with `smoothness` L no step is longer than C₂/L, as Algorithm 4's cap ζ/(n₀L) with C₂ =
-//!   ζ/n₀: where L is right nothing of a difference is clipped. Privacy does not rest on it.
+//! - *Theory mode*: with `smoothness` L the rate is Algorithm 4's, η = min{ζ/(n₀L‖v‖), 1/(2n₀L)} with C₂ = ζ/n₀ and
+//!   n₀ = `n0`: no step is longer than C₂/L, so that where L is right nothing of a difference is clipped, and no rate is
+//!   above 1/(2n₀L). A `rate` below that, and a penalty's slope in v, are kept. Privacy does not rest on it.
 //! - What is released is the mean of the last points, or the last; print draws one of all at random, which
 //!   nobody needs.
 //! - With `sums = exact`, the default, γ·gᵢ and (1 − γ)·hᵢ are truncated towards 0 to one grid, record by record, and whole
@@ -34,7 +35,7 @@ use super::begins::Begins;
 use super::method::Method;
 use super::rows::Examples;
 use super::sampled::{FLOAT_SUMS, covered, draw, on_grid};
-use super::settings::{CLIP_DIFFERENCE, FIRST_BATCH, SMOOTHNESS, Settings, Sums};
+use super::settings::{CLIP_DIFFERENCE, FIRST_BATCH, N0, SMOOTHNESS, Settings, Sums};
 use super::sizes::{Sizes, sizes};
 use super::tensors::Tensors;
 use super::trainer::{Decision, Trainer, Worker, places, train};
@@ -89,7 +90,17 @@ pub(super) fn recursion(
     };
     (settled.clip_difference, settled.first_batch) = (Some(clip_difference), Some(first_batch));
     settled.smoothness = smoothness;
-    sizes.schedule.longest = smoothness.map(|smoothness| clip_difference / smoothness);
+    if let Some(smoothness) = smoothness {
+        let n0 = N0.check(given.n0.unwrap_or(1.0))?;
+        let rate = sizes.schedule.rate.min(1.0 / (2.0 * n0 * smoothness));
+        (settled.n0, settled.rate, sizes.schedule.rate) = (Some(n0), Some(rate), rate);
+        sizes.schedule.longest = Some(clip_difference / smoothness);
+    } else if given.n0.is_some() {
+        return Err(LearnError::Asked {
+            name: "n0",
+            what: "is of Algorithm 4's rate: give smoothness beside it, or leave it out".into(),
+        });
+    }
     sizes.schedule.expected[0] = first_batch as f64;
     Ok(Recursion { gamma, clip_difference, first_batch })
 }

@@ -191,6 +191,40 @@ fn the_clip_is_reached() {
     assert!(length > 0.7 * 0.999e-4 && length <= 0.7e-4, "{length}");
 }
 
+/// Algorithm 4's rate: no step longer than C₂/L, over which no record's gradient moves by more than C₂ where L is right,
+/// and no rate above 1/(2n₀L). Here L = ¼·(‖x‖² + 1) for rows of at most √2.
+#[test]
+fn theory_mode_has_both_caps() {
+    const ONE: &str = "{\"input\": {\"features\": 2}, \"layers\": [{\"kind\": \"linear\", \"out\": 1}], \
+         \"loss\": \"logistic\"}";
+    let (smooth, moved) = (0.75, 0.03);
+    let given = [("smoothness", "0.75"), ("clip_difference", "0.03"), ("n0", "4"), ("rate", "50")];
+    let asked = with(request("dp-srm", ONE, 40, Neighbours::ReplaceOne), &given);
+    let planned: Plan<Network> = plan(&asked).unwrap();
+    assert_eq!(planned.settings().get("rate"), Some(1.0 / (2.0 * 4.0 * smooth)));
+    // What is settled is planned again as it is.
+    assert_eq!(plan(planned.request()).unwrap().request(), planned.request());
+    let slower = with(asked.clone(), &[("rate", "0.01")]);
+    assert_eq!(plan(&slower).unwrap().settings().get("rate"), Some(0.01));
+    let facts = Network::facts(&asked).unwrap();
+    let method = &asked.task.method;
+    let mut settled = Settings::default();
+    let mut sizes = super::sizes::sizes(&facts, method, &mut settled).unwrap();
+    super::srm::recursion(method, &mut sizes, &mut settled).unwrap();
+    let longest = sizes.schedule.longest.unwrap();
+    assert_eq!(longest, moved / smooth);
+    let corner = Examples::of(&facts, &table(&[(1.0, 1.0, true)])).unwrap();
+    // Along the row, about where the sigmoid is steepest: nearly all of C₂, and no more.
+    let by = (longest / 3.0_f64.sqrt()) as f32 / 2.0;
+    let points = [vec![by; 3], vec![-by; 3]];
+    let difference = corner.difference_sum([&points[0], &points[1]], &[0], 1e3).unwrap();
+    let length = norm(difference.into_iter());
+    assert!(length > 0.99 * moved && length <= moved * (1.0 + FLOAT), "{length}");
+    let alone = with(request("dp-srm", ONE, 40, Neighbours::ReplaceOne), &[("n0", "4")]);
+    let refused = plan(&alone).unwrap_err().to_string();
+    assert!(refused.contains("smoothness"), "{refused}");
+}
+
 /// A person with up to three records: the sum over all of theirs moves by what is charged, nearly all of it where they
 /// are alike, and so do the scores of a choice. Methods that sample records refuse it.
 #[test]

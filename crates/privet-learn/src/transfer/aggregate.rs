@@ -164,6 +164,12 @@ impl Aggregator {
         AGGREGATORS.iter().map(|info| info.name).collect::<Vec<_>>().join(", ")
     }
 
+    /// Those of them that take questions in batches, separated by commas.
+    pub fn streaming() -> String {
+        let streams = AGGREGATORS.iter().filter(|info| info.streams);
+        streams.map(|info| info.name).collect::<Vec<_>>().join(", ")
+    }
+
     /// With one setting given; a value that reads as a number is one.
     pub fn with(&self, setting: &str, value: &str) -> Result<Self, LearnError> {
         given((self, self.name()), self.info().settings, setting, value)

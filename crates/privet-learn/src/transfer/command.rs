@@ -7,7 +7,8 @@
 //! - **Isolated**: its environment is empty but for a standard `PATH`, `HOME` and `TMPDIR` (its folder) and
 //!   variables that ask numerical libraries for one thread; its input and outputs are closed, so that neither
 //!   another chunk's teacher nor a terminal hears of it; it has no network, and a process space of its own,
-//!   where the machine lets a user have that (`unshare`, tried once). That keeps honest programs apart; it is
+//!   where the machine lets a user have that (`unshare`, tried once; `privet vote` refuses to run it elsewhere
+//!   unless that is allowed, and then the certificate says so). That keeps honest programs apart; it is
 //!   no prison for one that is out to send records away, or to leave notes for the next in a folder that both
 //!   may write: run only programs that you trust.
 //! - **Limits of its own**: seconds of processor time, address space and size of a file, of each process that
@@ -417,6 +418,54 @@ mod tests {
         let folder = seen.lines().next().unwrap();
         assert!(!Path::new(folder).exists(), "{folder}");
         assert!(seen.contains("drwx------"), "{seen}");
-        assert!(!seen.contains("CARGO"), "{seen}");
+        // All of its environment: what is documented, and what a shell sets itself.
+        let own = ["PATH", "HOME", "TMPDIR"].into_iter().chain(THREADS);
+        let mut own: Vec<&str> = own.collect();
+        own.sort_unstable();
+        let assigned = seen.lines().skip(1).filter_map(|line| line.split_once('='));
+        let mut names: Vec<&str> = assigned.clone().map(|(name, _)| name).collect();
+        names.retain(|name| !["PWD", "OLDPWD", "SHLVL", "_"].contains(name));
+        names.sort_unstable();
+        assert_eq!(names, own, "{seen}");
+        for (name, value) in assigned {
+            let expected = match name {
+                "PATH" => PROGRAMS,
+                "HOME" | "TMPDIR" => folder,
+                _ if THREADS.contains(&name) => "1",
+                _ => continue,
+            };
+            assert_eq!(value, expected, "{name}");
+        }
+    }
+
+    /// Where a program is cut off it has a network of its own, without a way out: one interface, the loop, and none of
+    /// the ports that are open outside.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn it_has_no_network() {
+        let program = program("true");
+        if !program.is_apart() {
+            eprintln!(
+                "SKIPPED: unshare does not work here, and programs are refused unless allowed"
+            );
+            return;
+        }
+        let outside = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = format!(":{:04X} ", outside.local_addr().unwrap().port());
+        assert!(std::fs::read_to_string("/proc/net/tcp").unwrap().contains(&port));
+        let found = std::env::temp_dir().join(format!("privet-net-{}", std::process::id()));
+        let command = format!("cat /proc/net/dev /proc/net/tcp > {}; {FIRST}", found.display());
+        let program = Program { command, ..program };
+        assert!(program.ballot("x0,label\n0,0\n", "x0\n1\n", 1).is_some());
+        let seen = std::fs::read_to_string(&found).unwrap();
+        std::fs::remove_file(&found).unwrap();
+        let names: Vec<&str> = seen
+            .lines()
+            .take_while(|line| !line.contains("local_address"))
+            .filter_map(|line| line.split_once(':'))
+            .map(|(name, _)| name.trim())
+            .collect();
+        assert_eq!(names, ["lo"], "{seen}");
+        assert!(seen.contains("local_address") && !seen.contains(&port), "{seen}");
     }
 }

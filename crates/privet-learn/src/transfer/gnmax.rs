@@ -6,6 +6,17 @@
 //! one unit moves one (`ballots`). Charges are the same for any votes. In the last the labels' loss may depend on
 //! the votes, but is limited beforehand and tested under noise; the certificate claims the budget.
 //!
+//! **How many teachers, how many questions**, from the rows n and the budget alone; privacy rests on none of it. Let μ be that
+//! of the Gaussian release that the budget allows. m labels, each of sensitivity √2, leave noise √(2m)/μ on a count and
+//! 2√m/μ on a lead. (1) Of teachers that are right with two votes in three the winner leads by b/3: let that be the noise,
+//! b = 6√m/μ. (2) Let the student have five times the rows of a teacher, m = 5n/b: its labels are those of many
+//! teachers, some of them wrong. Together **b³ = 180n/μ²**, and m = 5n/b are as many questions as are worth asking.
+//! - Fewer questions leave less noise. More teachers than make the lead three times that, b = 18√m̃/μ, are not taken: they
+//!   would have fewer rows each for nothing.
+//! - A chunk keeps 10 rows a class: b ≤ n/(10K). Where that is less than the rule asks for, the notes say so.
+//! - Labels of `confident-gnmax` cost as a + m̃/(2ratio²) questions do, a the answers, tests included; of `agreed-gnmax`, whose
+//!   test asks for agreement, there are as many teachers as rows allow, at most 1,000.
+//!
 //! The questions of a batch are all tested before the first is answered, so that how many are answered is the only
 //! thing that depends on what was heard, and the plan is one of at most so many answers.
 
@@ -125,10 +136,59 @@ fn argmax(wanted: &Wanted<'_>, noise_scale: f64) -> NoisyArgmax {
     NoisyArgmax { neighbours, unit, noise_scale, classes: wanted.classes }
 }
 
-/// b: chunks of 10 rows a class, unless it is asked for.
-fn teachers(wanted: &Wanted<'_>) -> u32 {
-    let usual = (wanted.facts.rows / (10 * wanted.classes as u64)).clamp(1, 1_000) as u32;
-    wanted.teachers.unwrap_or(usual)
+/// Rows of a chunk for each class, at least.
+const ROWS_A_CLASS: u64 = 10;
+/// Teachers, at most, where they are not asked for.
+const MOST: f64 = 5_000.0;
+
+/// As many teachers as have 10 rows a class.
+fn most_teachers(wanted: &Wanted<'_>) -> u64 {
+    (wanted.facts.rows / (ROWS_A_CLASS * wanted.classes as u64)).max(1)
+}
+
+/// b and m of the rule.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Sizes {
+    /// b, as rows allow.
+    teachers: u32,
+    /// Whether that is what the rule asks for.
+    enough: bool,
+    /// m: questions that are worth asking.
+    worth: f64,
+}
+
+/// The rule, for as many questions as cost what is asked for.
+fn sizes(wanted: &Wanted<'_>, questions: f64) -> Sizes {
+    let rows = wanted.facts.rows as f64;
+    let mu = gaussian::mu(wanted.budget.epsilon(), wanted.budget.delta());
+    let balanced = (180.0 * rows / mu.powi(2)).cbrt();
+    let asked = balanced.min(18.0 * questions.sqrt() / mu).clamp(1.0, MOST);
+    let most = most_teachers(wanted) as f64;
+    let teachers = asked.min(most).round().max(1.0);
+    Sizes { teachers: teachers as u32, enough: asked <= most, worth: 5.0 * rows / balanced }
+}
+
+/// b, and what is to be said where the rule chose it or has another number of questions.
+fn chosen(wanted: &Wanted<'_>, questions: f64) -> (u32, Vec<String>) {
+    let sizes = sizes(wanted, questions);
+    let mut notes = Vec::new();
+    if wanted.teachers.is_none() && !sizes.enough {
+        let mu = gaussian::mu(wanted.budget.epsilon(), wanted.budget.delta());
+        // n at which the rule leaves 10 rows a class.
+        let rows = ((ROWS_A_CLASS as f64) * wanted.classes as f64).powf(1.5) * 180_f64.sqrt() / mu;
+        notes.push(format!(
+            "the table is small for this: with about {rows:.0} rows there would be so many teachers that two votes in three \
+             are heard above the noise, and each would still have {ROWS_A_CLASS} rows a class"
+        ));
+    }
+    if wanted.teachers.is_none() && questions > 2.0 * sizes.worth {
+        notes.push(format!(
+            "about {:.0} questions are worth asking of so many rows under this budget: every one adds to the noise on all. \
+             Ask about fewer rows (vote: --ask)",
+            sizes.worth.max(1.0)
+        ));
+    }
+    (wanted.teachers.unwrap_or(sizes.teachers), notes)
 }
 
 fn count(wanted: &Wanted<'_>) -> Result<u32, LearnError> {
@@ -165,12 +225,14 @@ pub(super) fn plan_gnmax(wanted: &Wanted<'_>, _: &Gnmax) -> Result<Decision, Lea
     };
     let length = (2.0 * f64::from(questions)).sqrt();
     let scale = wanted.budget.least(floor(wanted, length), event)?;
+    let (teachers, mut notes) = chosen(wanted, f64::from(questions));
+    notes.extend(loud(scale, teachers));
     let aggregate = Plurality { argmax: argmax(wanted, scale), questions };
     Ok(Decision {
         aggregate: Arc::new(aggregate),
         settled: Aggregator::Gnmax(Gnmax {}),
-        teachers: teachers(wanted),
-        notes: loud(scale, teachers(wanted)),
+        teachers,
+        notes,
     })
 }
 
@@ -196,7 +258,8 @@ pub(super) fn plan_confident(
     ANSWERS.check(f64::from(answers))?;
     let agree = AGREE.check(options.agree.unwrap_or(0.8))?;
     let test_ratio = TEST_RATIO.check(options.test_ratio.unwrap_or(3.75))?;
-    let teachers = teachers(wanted);
+    let tests = f64::from(questions) / (2.0 * test_ratio.powi(2));
+    let (teachers, mut notes) = chosen(wanted, f64::from(answers) + tests);
     // Of the two scales that are settled that of the test comes first.
     let at = |test_scale: f64| ConfidentArgmax {
         argmax: argmax(wanted, test_scale / test_ratio),
@@ -206,6 +269,7 @@ pub(super) fn plan_confident(
     let squares = f64::from(questions) + 2.0 * f64::from(answers) * test_ratio.powi(2);
     let event = |scale: f64| at(scale).events(questions, answers);
     let test_scale = wanted.budget.least(floor(wanted, squares.sqrt()), event)?;
+    notes.extend(loud(test_scale / test_ratio, teachers));
     Ok(Decision {
         aggregate: Arc::new(Confident { confident: at(test_scale), questions, answers }),
         settled: Aggregator::ConfidentGnmax(ConfidentGnmax {
@@ -214,7 +278,7 @@ pub(super) fn plan_confident(
             test_ratio: Some(test_ratio),
         }),
         teachers,
-        notes: loud(test_scale / test_ratio, teachers),
+        notes,
     })
 }
 
@@ -225,7 +289,7 @@ pub(super) fn plan_agreed(
 ) -> Result<Decision, LearnError> {
     no_pure(wanted)?;
     let questions = count(wanted)?;
-    let teachers = teachers(wanted);
+    let teachers = wanted.teachers.unwrap_or(most_teachers(wanted).min(1_000) as u32);
     let (epsilon, delta) = (wanted.budget.epsilon(), wanted.budget.delta());
     let noise = VOTE_NOISE.check(options.vote_noise.unwrap_or(f64::from(teachers) / 6.0))?;
     let share = TEST_SHARE.check(options.test_share.unwrap_or(0.25))?;

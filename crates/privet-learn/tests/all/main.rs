@@ -48,5 +48,6 @@ mod sweep;
 mod sweep_networks;
 mod toy;
 mod transfer;
+mod transfer_outside;
 mod tune;
 mod void;

@@ -66,7 +66,7 @@ fn questions_with_many_records_near_are_answered() {
     let release =
         plan.run(&data, &mut SystemRandom::new().unwrap(), &AtomicBool::new(false)).unwrap();
     let released: Released<Nearby> = Released::from_release(release).unwrap();
-    let found = released.artefact().predictions(&schema);
+    let found = released.artefact().predictions(&schema, Nearby::noise(released.request()));
     assert!(matches!(found, Predictions::Classes(ref codes) if *codes == [1, 0, 1]), "{found:?}");
     for count in released.artefact().counts() {
         assert!((300.0..650.0).contains(&count), "{count}");
@@ -98,7 +98,10 @@ fn numbers_are_answered_between_their_bounds() {
         plan.notes()
     );
     let answered = seeded(&plan, &data, 5);
-    let Predictions::Numbers(found) = answered.predictions(&schema) else { panic!() };
+    let Predictions::Numbers(found) = answered.predictions(&schema, Nearby::noise(plan.request()))
+    else {
+        panic!()
+    };
     assert!((found[0] - 7.0).abs() < 0.2 && (found[1] - 2.0).abs() < 0.2, "{found:?}");
     assert!((0.0..=10.0).contains(&found[2]) && answered.counts()[2] < 100.0);
 }

@@ -80,7 +80,11 @@ fn covertype_is_answered() {
         let started = Instant::now();
         let mut source = SystemRandom::new().unwrap();
         let release = plan.run(&records, &mut source, &AtomicBool::new(false)).unwrap();
-        let Predictions::Classes(found) = release.value().predictions(&schema) else { return };
+        let Predictions::Classes(found) =
+            release.value().predictions(&schema, Nearby::noise(plan.request()))
+        else {
+            return;
+        };
         let shown = plan.settings();
         let get = |name| shown.get(name).unwrap();
         println!(

@@ -8,6 +8,19 @@
 //! piece. A certificate says `real`.
 //!
 //! Noise is not drawn here: the sum comes back to the processor, where exact noise is added as always.
+//!
+//! **Why `cudarc`.** Clipping example by example wants a product of many small matrices a layer, which cuBLAS has, and a
+//! few kernels of our own for norms and weighing, which NVRTC compiles from text. `cudarc` is these three and nothing
+//! else. Frameworks with tensors and derivatives of their own (`burn`, `cubecl`) would leave the norms to be written
+//! all the same; none was measured on a device.
+//!
+//! **What was run.** The example `gpu_race` on one NVIDIA H200, 2026-11-17, kernels of commit 15082d4 (one file then, cut
+//! into files by 0e932d5). Since then it is compiled and linted, and was not run again: no device was at hand.
+//!
+//! **What is not there.** `privet train` runs on the processor. To train through here, the rows of a training
+//! (`privet_learn::nonconvex::Examples`) would hold a [`Table`] on the device and ask a [`Trainer`] for `sums = "float"`.
+//! Sums in whole numbers would want the truncation as a kernel, and every product of a piece to have one size whatever
+//! the batch: else what an example gives depends on how many there are.
 
 mod back;
 mod clip;

@@ -67,6 +67,11 @@ impl Statistic for ExactCurvature {
         24 * columns * columns + 64
     }
 
+    /// Whole numbers.
+    fn grain(&self, _columns: usize) -> Option<usize> {
+        Some(1)
+    }
+
     fn add(&self, block: Block<'_>, into: &mut ExactSum) {
         let theta = exact_point(&self.theta);
         let mut sum = vec![0.0; block.columns() * block.columns()];

@@ -244,6 +244,11 @@ impl Statistic for Described {
         24 * self.length() + 64
     }
 
+    /// Whole numbers.
+    fn grain(&self, _columns: usize) -> Option<usize> {
+        Some(1)
+    }
+
     fn add(&self, block: Block<'_>, into: &mut ExactSum) {
         let mut sums = vec![0_i64; self.length()];
         let mut numbers = Vec::with_capacity(self.numbers());

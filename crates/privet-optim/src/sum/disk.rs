@@ -1,9 +1,14 @@
 //! The back end of files: row blocks of [`privet_data::block`], read piece by piece in every pass.
 //!
-//! Sums have the same bits as those from memory ([`super::pieces`]), from however many files: each piece is read whole and
-//! given to the same kernels. At most one piece a thread is in memory: of dense rows of up to 4,096 columns some 32 MiB, of
-//! others as many bytes as up to 2¹⁸ rows take. As many threads read and compute as fit with their pieces into what may be
-//! used, and one at least; the system is told which pieces come next.
+//! Sums have the same bits as those from memory ([`super::pieces`]), from however many files: each piece is given to the same
+//! kernels, in portions that a processor's own cache holds where the kernel allows it ([`Statistic::grain`]), and whole
+//! otherwise. At most one piece a thread is in memory: of dense rows of up to 4,096 columns some 32 MiB, of others as many
+//! bytes as up to 2¹⁸ rows take. As many threads read and compute as fit with their pieces into what may be used, and one at
+//! least; the system is told which pieces come next. In every pass every block is held against its checksum, so that one
+//! that changes between passes ends the fit.
+//!
+//! The first look at all rows, whoever asks for it, finds the norms too; labels of classes follow from the classes alone. So
+//! a learner that is admitted by a look and then asks for sums has looked once.
 
 use super::memory::{Norms, norms_of, off_grid};
 use super::question::Answering;
@@ -13,12 +18,13 @@ use super::{
     pieces,
 };
 use crate::loss::Loss;
-use privet_data::Dataset;
 use privet_data::block::{BlockError, BlockFiles};
 use privet_data::centre::Centre;
+use privet_data::{Dataset, Target};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Rows of a file that are looked at together where no sum is asked for.
@@ -27,10 +33,16 @@ const LOOK: usize = 1 << 14;
 /// Bytes of a piece with what is computed from it, at least.
 const A_PIECE: u64 = 1 << 26;
 
+/// Bytes of rows that are added at a time: they stay in a core's own cache between being read and being added.
+const PORTION: u64 = 1 << 19;
+
 /// A table in files of row blocks.
 pub struct OnDisk {
     files: BlockFiles,
-    norms: Norms,
+    /// As the first look at all rows found them.
+    norms: OnceLock<Norms>,
+    /// Bytes of rows that are added at a time.
+    portion: u64,
     /// Of fewer threads than there are, where not all may hold a piece.
     few: Option<rayon::ThreadPool>,
     /// Rows read since it was opened.
@@ -44,32 +56,57 @@ impl std::fmt::Debug for OnDisk {
 }
 
 impl OnDisk {
-    /// Opens a file; every row is looked at once.
+    /// Opens a file. Rows are first looked at when they are visited or asked.
     pub fn open(path: &Path) -> Result<Self, RecordsError> {
         Self::open_all(&[path], u64::MAX)
     }
 
-    /// Opens files, in this order, of which about so many bytes may be in memory at a time; every row is looked at once.
+    /// Opens files, in this order, of which about so many bytes may be in memory at a time.
     pub fn open_all<P: AsRef<Path>>(paths: &[P], memory: u64) -> Result<Self, RecordsError> {
-        let files = BlockFiles::open(paths).map_err(back_end)?;
+        let files = BlockFiles::open(paths)?;
         let threads = (memory / a_piece(&files)).max(1);
         let few = match threads < rayon::current_num_threads() as u64 {
             true => Some(pool(threads as usize)?),
             false => None,
         };
-        let mut table = Self { files, norms: Norms::default(), few, read: AtomicU64::new(0) };
-        table.norms = norms(&table)?;
-        Ok(table)
+        let (norms, portion) = (OnceLock::new(), PORTION.min(memory));
+        Ok(Self { files, norms, portion, few, read: AtomicU64::new(0) })
     }
 
-    /// How often all rows were read so far, opening included.
+    /// The norms of all rows, which are looked at where they were not yet.
+    fn norms(&self) -> Result<Norms, RecordsError> {
+        if self.norms.get().is_none() {
+            self.visit(&mut |_| Ok(()))?;
+        }
+        self.norms.get().copied().ok_or_else(|| RecordsError::BackEnd("rows were not seen".into()))
+    }
+
+    /// How often all rows were read so far.
     pub fn passes(&self) -> f64 {
         self.read.load(Ordering::Relaxed) as f64 / self.files.rows().max(1) as f64
     }
 
     fn piece(&self, rows: Range<usize>) -> Result<Dataset, RecordsError> {
         self.read.fetch_add(rows.len() as u64, Ordering::Relaxed);
-        self.files.piece(rows).map_err(back_end)
+        Ok(self.files.piece(rows)?)
+    }
+
+    /// Rows, so many at a time.
+    fn portions(
+        &self,
+        rows: Range<usize>,
+        at_a_time: usize,
+        see: &mut dyn FnMut(&Dataset) -> Result<(), RecordsError>,
+    ) -> Result<(), RecordsError> {
+        self.read.fetch_add(rows.len() as u64, Ordering::Relaxed);
+        self.files.portions(rows, at_a_time, see)
+    }
+
+    /// How many rows are added at a time by a statistic that takes so many, or a multiple.
+    fn at_a_time(&self, grain: usize) -> usize {
+        let bytes = (self.files.bytes() / self.files.rows().max(1) as u64).max(1);
+        let rows = usize::try_from(self.portion / bytes).unwrap_or(usize::MAX / 2);
+        rows.max(1).next_multiple_of(grain.max(1))
     }
 
     /// With the threads that may hold a piece.
@@ -81,10 +118,10 @@ impl OnDisk {
     }
 
     /// Consecutive pieces of all rows, read by all threads and seen in order.
-    fn pieces_in_order(
+    fn pieces_in_order<T: Send>(
         &self,
-        read: &(dyn Fn(Range<usize>) -> Result<Dataset, RecordsError> + Sync),
-        see: &mut dyn FnMut(&Dataset) -> Result<(), RecordsError>,
+        read: &(dyn Fn(Range<usize>) -> Result<T, RecordsError> + Sync),
+        see: &mut dyn FnMut(&T) -> Result<(), RecordsError>,
     ) -> Result<(), RecordsError> {
         let rows = self.files.rows();
         let ranges: Vec<Range<usize>> =
@@ -119,19 +156,10 @@ fn pool(threads: usize) -> Result<rayon::ThreadPool, RecordsError> {
     built.map_err(|error| RecordsError::BackEnd(error.to_string()))
 }
 
-/// The norms of all rows.
-fn norms(table: &dyn Table) -> Result<Norms, RecordsError> {
-    let (mut norms, mut first) = (Norms::default(), 0);
-    table.visit(&mut |rows| {
-        norms = norms.and(norms_of(&rows.features, first)?);
-        first += rows.rows();
-        Ok(())
-    })?;
-    Ok(norms)
-}
-
-fn back_end(error: BlockError) -> RecordsError {
-    RecordsError::BackEnd(error.to_string())
+impl From<BlockError> for RecordsError {
+    fn from(error: BlockError) -> Self {
+        Self::BackEnd(error.to_string())
+    }
 }
 
 impl Table for OnDisk {
@@ -151,14 +179,30 @@ impl Table for OnDisk {
         &self,
         see: &mut dyn FnMut(&Dataset) -> Result<(), RecordsError>,
     ) -> Result<(), RecordsError> {
-        self.pieces_in_order(&|rows| self.piece(rows), see)
+        if self.norms.get().is_some() {
+            return self.pieces_in_order(&|rows| self.piece(rows), see);
+        }
+        let mut norms = Norms::default();
+        let with_norms = |rows: Range<usize>| {
+            let first = rows.start;
+            let piece = self.piece(rows)?;
+            let norms = norms_of(&piece.features, first)?;
+            Ok((piece, norms))
+        };
+        self.pieces_in_order(&with_norms, &mut |(piece, some)| {
+            norms = norms.and(*some);
+            see(piece)
+        })?;
+        // Another thread may have found the same.
+        let _ = self.norms.set(norms);
+        Ok(())
     }
 
     fn rows_at(&self, places: &[usize]) -> Result<Dataset, RecordsError> {
         if !places.is_sorted() || places.last().is_some_and(|last| *last >= self.files.rows()) {
             return Err(RecordsError::BackEnd("no such row".into()));
         }
-        self.files.rows_at(places).map_err(back_end)
+        Ok(self.files.rows_at(places)?)
     }
 
     fn problem(&self, labels: &Labels) -> Result<Box<dyn Records + '_>, RecordsError> {
@@ -224,8 +268,26 @@ fn labelled<'a>(
     moved: Option<&'a Moved<'a>>,
     labels: &Labels,
 ) -> Result<Box<dyn Records + 'a>, RecordsError> {
+    let of_class = disk.files.classes().and_then(|count| {
+        let codes = (0..u32::try_from(count).ok()?).collect();
+        labels.of(&Target::Class { codes, count })
+    });
+    let fit = |labels: &Vec<f64>| labels.iter().all(|y| (-1.0..=1.0).contains(y));
+    if let (Some(of_class), None) = (of_class.filter(fit), moved) {
+        let only_signs = of_class.iter().all(|y| y.abs() == 1.0);
+        let (norms, labels) = (disk.norms()?, labels.clone());
+        return Ok(Box::new(Labelled {
+            disk,
+            table,
+            moved,
+            norms,
+            labels,
+            only_signs,
+            grid: None,
+        }));
+    }
     let (mut only_signs, mut first) = (true, 0);
-    let mut norms = if moved.is_some() { Norms::default() } else { disk.norms };
+    let mut norms = if moved.is_some() { Norms::default() } else { disk.norms()? };
     table.visit(&mut |rows| {
         let labels = labels.of(&rows.target).ok_or_else(other_target)?;
         if let Some(row) = labels.iter().position(|y| !(-1.0..=1.0).contains(y)) {
@@ -255,27 +317,37 @@ struct Labelled<'a> {
 }
 
 impl Labelled<'_> {
-    fn piece(&self, rows: Range<usize>) -> Result<Dataset, RecordsError> {
-        match self.moved {
-            Some(moved) => moved.piece(rows),
-            None => self.disk.piece(rows),
-        }
+    /// Adds rows as they were read.
+    fn add<S: Statistic>(
+        &self,
+        statistic: &S,
+        rows: &Dataset,
+        sum: &mut S::Sum,
+    ) -> Result<(), RecordsError> {
+        let moved = self.moved.map(|moved| moved.centre.rows(&rows.features));
+        let features = moved.as_ref().unwrap_or(&rows.features);
+        let labels = self.labels.of(&rows.target).ok_or_else(other_target)?;
+        statistic.add(Block::new(features, 0, &labels).known_on_grid(self.grid), sum);
+        Ok(())
     }
 }
 
 impl Answering for Labelled<'_> {
     fn answer<S: Statistic>(&self, statistic: &S) -> Result<S::Sum, RecordsError> {
         let (rows, columns) = (self.rows(), self.columns());
+        let grain = statistic.grain(columns);
         self.disk.with_threads(|| {
             let ahead = rayon::current_num_threads();
             pieces::summed(statistic, rows, columns, |piece| {
                 let next = piece.end + ahead.saturating_sub(1) * piece.len();
                 self.disk.files.expect(next..next.saturating_add(piece.len()));
-                let rows = self.piece(piece)?;
-                let labels = self.labels.of(&rows.target).ok_or_else(other_target)?;
+                let at_a_time = match grain {
+                    Some(grain) => self.disk.at_a_time(grain),
+                    None => piece.len().max(1),
+                };
                 let mut sum = statistic.zero(columns);
-                let block = Block::new(&rows.features, 0, &labels).known_on_grid(self.grid);
-                statistic.add(block, &mut sum);
+                self.disk
+                    .portions(piece, at_a_time, &mut |rows| self.add(statistic, rows, &mut sum))?;
                 Ok(sum)
             })
         })
@@ -333,7 +405,6 @@ impl Records for Labelled<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use privet_data::Target;
     use privet_data::block::BlockWriter;
     use privet_data::matrix::{CsrMatrix, DenseMatrix, Matrix};
 

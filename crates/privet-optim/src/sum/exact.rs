@@ -194,6 +194,11 @@ impl Statistic for ExactGradient {
         24 * columns + 64
     }
 
+    /// Whole numbers.
+    fn grain(&self, _columns: usize) -> Option<usize> {
+        Some(1)
+    }
+
     fn add(&self, block: Block<'_>, into: &mut ExactSum) {
         let (plan, theta) = (self.plan(), exact_point(&self.theta));
         let mut sum = vec![0.0; block.columns()];

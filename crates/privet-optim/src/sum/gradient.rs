@@ -62,6 +62,11 @@ impl Statistic for LossAndGradient {
         16 * columns + 64
     }
 
+    /// Flights are summed by themselves.
+    fn grain(&self, columns: usize) -> Option<usize> {
+        Some(flight(columns))
+    }
+
     fn add(&self, block: Block<'_>, into: &mut GradientSum) {
         let mut sum = vec![0.0; block.columns()];
         for rows in block.parts(flight(block.columns())) {
@@ -133,6 +138,9 @@ impl Statistic for Gradient {
     }
     fn bytes(&self, columns: usize) -> usize {
         self.0.bytes(columns)
+    }
+    fn grain(&self, columns: usize) -> Option<usize> {
+        self.0.grain(columns)
     }
     fn add(&self, block: Block<'_>, into: &mut GradientSum) {
         self.0.add(block, into);

@@ -64,6 +64,11 @@ impl Statistic for ExactGram {
         24 * columns * columns + 64
     }
 
+    /// Whole numbers.
+    fn grain(&self, _columns: usize) -> Option<usize> {
+        Some(1)
+    }
+
     fn add(&self, block: Block<'_>, into: &mut ExactSum) {
         let mut sum = vec![0.0; block.columns() * block.columns()];
         for rows in block.parts(FLIGHT) {

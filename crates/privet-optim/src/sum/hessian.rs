@@ -36,6 +36,10 @@ impl Statistic for Hessian {
     fn bytes(&self, columns: usize) -> usize {
         8 * columns * columns
     }
+    /// Every k-th part is scaled by how many there are.
+    fn grain(&self, _columns: usize) -> Option<usize> {
+        (self.stride <= 1).then_some(PART)
+    }
     fn add(&self, block: Block<'_>, into: &mut Vec<f64>) {
         dispatch(HessianPass { statistic: self, rows: block, sum: into });
     }
@@ -129,6 +133,9 @@ impl Statistic for HessianDiagonal {
     fn bytes(&self, columns: usize) -> usize {
         8 * columns
     }
+    fn grain(&self, _columns: usize) -> Option<usize> {
+        Some(PART)
+    }
     fn add(&self, block: Block<'_>, into: &mut Vec<f64>) {
         dispatch(DiagonalPass { statistic: self, rows: block, sum: into });
     }
@@ -180,6 +187,9 @@ impl Statistic for HessianVector {
     }
     fn bytes(&self, columns: usize) -> usize {
         8 * columns
+    }
+    fn grain(&self, _columns: usize) -> Option<usize> {
+        Some(PART)
     }
     fn add(&self, block: Block<'_>, into: &mut Vec<f64>) {
         dispatch(VectorPass { statistic: self, rows: block, sum: into });

@@ -72,6 +72,12 @@ pub trait Statistic: Clone + Serialize + DeserializeOwned + Send + Sync {
     /// About how many bytes one partial sum takes: back ends keep fewer of large ones.
     fn bytes(&self, columns: usize) -> usize;
 
+    /// How many rows at a time may be added, or any multiple of as many and the rest last, to the same bits as all at once;
+    /// `None` where only all at once will do. Back ends that read rows read no more at a time than they need.
+    fn grain(&self, _columns: usize) -> Option<usize> {
+        None
+    }
+
     /// Adds every row of a block.
     ///
     /// # Panics

@@ -68,6 +68,11 @@ impl Statistic for Occupied {
         16 * self.cells() + 64
     }
 
+    /// Whole numbers.
+    fn grain(&self, _columns: usize) -> Option<usize> {
+        Some(1)
+    }
+
     fn add(&self, block: Block<'_>, into: &mut ExactSum) {
         let mut counts = vec![0_i64; self.cells()];
         for (row, label) in block.labels().iter().enumerate() {

@@ -96,6 +96,11 @@ impl Statistic for SoftmaxGradient {
         24 * self.classes * columns + 64
     }
 
+    /// Whole numbers.
+    fn grain(&self, _columns: usize) -> Option<usize> {
+        Some(1)
+    }
+
     fn add(&self, block: Block<'_>, into: &mut ExactSum) {
         let panels = self.classes.div_ceil(WIDEST).max(1);
         match self.classes.div_ceil(panels) {

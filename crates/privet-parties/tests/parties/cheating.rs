@@ -4,7 +4,7 @@ use crate::common::{SCHEMA, agreed};
 use privet_dp::gate::Rounds;
 use privet_dp::mechanism::shares::{Together, split};
 use privet_dp::noise::SystemRandom;
-use privet_parties::{Agreement, Ask, Line, PartiesError, Party, Reply, Server};
+use privet_parties::{Agreement, Ask, Line, PartiesError, Party, Reply, Room, Server};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 fn now() -> u64 {
@@ -24,17 +24,28 @@ fn hello(agreement: &Agreement) -> Ask {
     }
 }
 
-/// The digest of what the plan charges first, as a party works it out.
-fn leaf(agreement: &Agreement) -> String {
+/// What the plan charges in a round; the last one's where it has no such round.
+fn charged(agreement: &Agreement, round: u64) -> privet_dp::account::Event {
+    let mut rounds = Rounds::of(&agreement.events().unwrap());
+    let mut next = rounds.next().unwrap().clone();
+    for _ in 0..round.min(10) {
+        assert!(rounds.go_on(&next));
+        let Some(after) = rounds.next() else { break };
+        next = after.clone();
+    }
+    next
+}
+
+/// The digest of that, as a party works it out.
+fn leaf(agreement: &Agreement, round: u64) -> String {
     use sha2::{Digest, Sha256};
-    let events = agreement.events().unwrap();
-    let next = serde_json::to_value(Rounds::of(&events).next().unwrap()).unwrap();
+    let next = serde_json::to_value(charged(agreement, round)).unwrap();
     let text = privet_dp::gate::canonical(&next).unwrap();
     Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn share(agreement: &Agreement, round: u64) -> Ask {
-    Ask::Share { round, leaf: leaf(agreement), heard: "h".into() }
+    Ask::Share { round, leaf: leaf(agreement, round), heard: "h".into() }
 }
 
 fn why(reply: &Reply) -> &str {
@@ -123,7 +134,7 @@ fn parties_that_were_told_different_sums_are_named() {
     let server = server(&agreement);
     (0..3).for_each(|party| drop(server.answer(party, &hello(&agreement), &[])));
     server.answer(2, &share(&agreement, 0), &[1, 2, 3]);
-    let other = Ask::Share { round: 0, leaf: leaf(&agreement), heard: "something else".into() };
+    let other = Ask::Share { round: 0, leaf: leaf(&agreement, 0), heard: "something else".into() };
     let (reply, _) = server.answer(0, &other, &[1, 2, 3]);
     assert!(why(&reply).contains("ward and clinic were told different sums"), "{reply:?}");
 }
@@ -219,4 +230,186 @@ fn openings_that_no_table_gives_and_servers_that_forget_are_noticed() {
     let opened = far.exchange(0, &leaf, split(&[1, 2, 3], 2, &mut source));
     let refused = opened.unwrap_err().to_string();
     assert!(refused.contains("no table gives"), "{refused}");
+}
+
+/// Everyone's share of a round, all alike.
+fn all_send(server: &Server, agreement: &Agreement, round: u64) {
+    for party in 0..3 {
+        server.answer(party, &hello(agreement), &[]);
+        assert_eq!(server.answer(party, &share(agreement, round), &[1, 2, 3]).0, Reply::Taken);
+    }
+}
+
+/// Nobody is hurried to begin; once a round was opened the next is not waited for without end, and after the last nobody is
+/// kept from it.
+#[test]
+fn patience_runs_from_the_first_opening_to_the_last() {
+    let (_, agreement) = agreed(1);
+    let (before, between, after) = (server(&agreement), server(&agreement), server(&agreement));
+    all_send(&between, &agreement, 0);
+    (0..3).for_each(|round| all_send(&after, &agreement, round));
+    std::thread::sleep(Duration::from_millis(1100));
+    for server in [&before, &between, &after] {
+        server.lose_patience();
+    }
+    let why = between.ended().unwrap();
+    assert!(why.contains("round 2 waited 1 s for everyone"), "{why}");
+    assert!(between.is_over() && before.ended().is_none() && !before.is_over());
+    let Reply::Standing(standing) = after.answer(0, &Ask::Status, &[]).0 else { panic!() };
+    assert!(standing.complete && standing.ended.is_none());
+    assert_eq!(after.answer(1, &Ask::Opening { round: 2 }, &[]).0, Reply::Opened);
+    // Who leaves then is not waited for, and takes nothing from the others.
+    let end = Ask::End { why: "a full disk".into() };
+    assert_eq!(after.answer(0, &end, &[]).0, Reply::Taken);
+    assert_eq!(after.answer(1, &Ask::Opening { round: 2 }, &[]).0, Reply::Opened);
+    (1..3).for_each(|party| drop(after.answer(party, &Ask::Done, &[])));
+    assert!(after.is_over() && after.ended().is_none());
+}
+
+/// One server ends the run: the others hear of it from the parties, who is to blame included, and nobody waits.
+#[test]
+fn what_one_server_ends_is_ended_at_every_server() {
+    let (_, agreement) = agreed(60);
+    let room = Room::new(&agreement).unwrap();
+    let clinic = Party::new(agreement.clone(), "clinic", SCHEMA, room.line(0)).unwrap();
+    clinic.join().unwrap();
+    let [first, second] = room.servers() else { panic!() };
+    Party::new(agreement.clone(), "hospital", SCHEMA, room.line(1)).unwrap().join().unwrap();
+    let mut odd = room.line(1);
+    odd.ask(0, &share(&agreement, 0), &[1]).unwrap();
+    assert!(first.ended().is_some() && second.ended().is_none());
+    let mut source = SystemRandom::new().unwrap();
+    let shares = split(&[1, 2, 3], 2, &mut source);
+    let heard = clinic.exchange(0, &charged(&agreement, 0), shares).unwrap_err().to_string();
+    assert!(heard.contains("server-0 ended the run") && heard.contains("hospital"), "{heard}");
+    let why = second.ended().unwrap();
+    assert!(why.contains("clinic leaves it") && why.contains("hospital"), "{why}");
+    // So does who comes only now, to whichever server it comes first.
+    let (_, agreement) = agreed(60);
+    let room = Room::new(&agreement).unwrap();
+    room.servers()[1].end_run("for a test");
+    let ward = Party::new(agreement, "ward", SCHEMA, room.line(2)).unwrap();
+    assert!(ward.join().unwrap_err().to_string().contains("for a test"));
+    assert!(room.servers()[0].ended().unwrap().contains("for a test"));
+    // A server that merely refuses a second folder of one name goes on.
+    let (_, agreement) = agreed(60);
+    let room = Room::new(&agreement).unwrap();
+    room.servers()[0].answer(0, &hello(&agreement), &[]);
+    let twice = Party::new(agreement, "clinic", "s", room.line(0)).unwrap();
+    assert!(twice.join().unwrap_err().to_string().contains("joined before"));
+    assert!(room.servers().iter().all(|server| server.ended().is_none()));
+}
+
+/// The first server's openings, altered on their way, as a server or party that cheats would have them.
+struct Altered<L>(L);
+
+impl<L: Line> Line for Altered<L> {
+    fn ask(
+        &mut self,
+        server: usize,
+        ask: &Ask,
+        body: &[u128],
+    ) -> Result<(Reply, Vec<u128>), PartiesError> {
+        let (reply, mut numbers) = self.0.ask(server, ask, body)?;
+        if server == 0 {
+            numbers.iter_mut().for_each(|number| *number = number.wrapping_add(1 << 100));
+        }
+        Ok((reply, numbers))
+    }
+}
+
+#[test]
+fn a_sum_that_no_table_gives_ends_the_run_everywhere() {
+    let (_, agreement) = agreed(60);
+    let room = Room::new(&agreement).unwrap();
+    std::thread::scope(|scope| {
+        for (place, holder) in agreement.parties.iter().enumerate() {
+            let (line, agreement) = (Altered(room.line(place)), &agreement);
+            scope.spawn(move || {
+                let party = Party::new(agreement.clone(), &holder.name, SCHEMA, line).unwrap();
+                party.join().unwrap();
+                let shares = split(&[1, 2, 3], 2, &mut SystemRandom::new().unwrap());
+                let refused = party.exchange(0, &charged(agreement, 0), shares).unwrap_err();
+                let refused = refused.to_string();
+                assert!(refused.contains("no table gives") || refused.contains("leaves it"));
+            });
+        }
+    });
+    for server in room.servers() {
+        let why = server.ended().unwrap();
+        assert!(server.is_over() && why.contains("no table gives"), "{why}");
+    }
+}
+
+/// Why a party leaves is its own words: what others see of them is short and plain.
+#[test]
+fn words_of_a_party_are_cut_and_plain() {
+    let (_, agreement) = agreed(60);
+    let server = server(&agreement);
+    let end = Ask::End { why: format!("\u{1b}[1m{}", "long ".repeat(10_000)) };
+    server.answer(0, &end, &[]);
+    let why = server.ended().unwrap();
+    assert!(why.len() < 1000 && !why.contains('\u{1b}') && why.contains("clinic"), "{why}");
+}
+
+#[test]
+fn two_members_with_one_certificate_are_refused() {
+    let (_, agreement) = agreed(60);
+    let honest = serde_json::to_value(&agreement).unwrap();
+    let with = |edits: &[(&str, &str)]| {
+        let mut edited = honest.clone();
+        for (place, print) in edits {
+            *edited.pointer_mut(place).unwrap() = (*print).into();
+        }
+        Agreement::read(&serde_json::to_vec(&edited).unwrap(), "agreement.json")
+    };
+    let places = ["/parties/0/fingerprint", "/parties/1/fingerprint", "/servers/0/fingerprint"];
+    let own: Vec<_> = places.into_iter().zip(["aa", "bb", "cc"]).collect();
+    assert!(with(&own).is_ok());
+    for (one, other) in [(0, 1), (0, 2), (1, 2)] {
+        let refused = with(&[(places[one], "aa"), (places[other], "aa")]).unwrap_err().to_string();
+        assert!(refused.contains("two members have the same certificate"), "{refused}");
+    }
+}
+
+/// An agreement damaged in a repeatable way is refused, or is another one: nobody who holds it agrees with those who hold the
+/// first, but for spaces.
+#[test]
+fn damaged_agreements_are_refused_or_are_others() {
+    use privet_dp::noise::{FixedSeed, Source};
+    let (_, agreement) = agreed(60);
+    let honest = serde_json::to_vec(&agreement).unwrap();
+    let mut draws = FixedSeed::new(22);
+    let pieces =
+        ["", "0", "-1", "1e308", "18446744073709551616", "\"", ",", "{", "]", "null", "true"];
+    let mut read = 0;
+    for _ in 0..2000 {
+        let mut bytes = honest.clone();
+        let at = draws.below(bytes.len() as u64) as usize;
+        match draws.below(4) {
+            0 => bytes[at] ^= 1 << draws.below(7),
+            1 => drop(bytes.remove(at)),
+            2 => {
+                let piece = pieces[draws.below(pieces.len() as u64) as usize];
+                drop(bytes.splice(at..at, piece.bytes()));
+            }
+            // Another digit: what a parser accepts, and a check must refuse or the digest must tell.
+            _ => {
+                let digit = |byte: &u8| byte.is_ascii_digit();
+                let Some(place) = bytes[at..].iter().position(digit) else { continue };
+                bytes[at + place] = b'0' + draws.below(10) as u8;
+            }
+        }
+        let Ok(found) = Agreement::read(&bytes, "agreement.json") else { continue };
+        read += 1;
+        // As RFC 8785 has it: 60 and 6e1 are the same.
+        let form = |bytes: &[u8]| {
+            privet_dp::gate::canonical(&serde_json::from_slice(bytes).unwrap()).unwrap()
+        };
+        let same = form(&bytes) == form(&honest);
+        let around =
+            String::from_utf8_lossy(&bytes[at.saturating_sub(20)..(at + 20).min(bytes.len())]);
+        assert_eq!(found.digest() == agreement.digest(), same, "{around}");
+    }
+    assert!(read > 20, "{read}");
 }

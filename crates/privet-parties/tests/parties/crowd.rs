@@ -3,6 +3,7 @@
 use crate::common::{accuracy, csv, schema, verified};
 use privet_core::{Budget, Neighbours};
 use privet_data::read;
+use privet_dp::account::{Cost, Event};
 use privet_dp::mechanism::shares::{Among, InProcess};
 use privet_dp::noise::SystemRandom;
 use privet_learn::{Erm, Released, Request, plan};
@@ -43,21 +44,39 @@ fn sums_do_not_depend_on_the_cut() {
     }
 }
 
+/// Numbers of all rounds of a plan.
+fn numbers(planned: &Event) -> u64 {
+    match planned {
+        Event::Use { cost: Cost::Gaussian { grid: Some(grid), .. }, .. } => grid.coordinates,
+        Event::All(all) => all.iter().map(numbers).sum(),
+        Event::Repeat { count, event } => u64::from(*count) * numbers(event),
+        event => panic!("{event:?}"),
+    }
+}
+
+/// Every number of every round of every party goes through shares, those of a second stage too.
 #[test]
-fn a_thousand_parties_train_one_model() {
-    let among = Among { parties: 1000, servers: 2, honest: 1, noise: Default::default() };
-    let task = Erm { loss: Loss::Logistic, method: "gd".parse().unwrap() };
-    let request = Request::new(schema(), 4000, Neighbours::ReplaceOne, task)
-        .within(Budget::new(2.0, 1e-6).unwrap())
-        .shared(among);
-    let planned = plan(&request).unwrap();
-    let table = read::csv_bytes(csv(4000, 3).as_bytes(), planned.schema()).unwrap();
-    let crowd = Crowd::new(table.clone(), among, system());
-    let (mut servers, mut own) = (SystemRandom::new().unwrap(), SystemRandom::new().unwrap());
-    let together = InProcess::new(among, &mut servers);
-    let never = AtomicBool::new(false);
-    let release = planned.run_among(&crowd, &together, &mut own, &never, None).unwrap();
-    let model = Released::from_release(release).unwrap();
-    assert!(verified(&model));
-    assert!(accuracy(&model, &table) > 0.8);
+fn thousands_of_parties_train_one_model() {
+    for (method, parties) in [("gd", 1000), ("centred-gd", 3000), ("auto", 4000)] {
+        let among = Among { parties, servers: 2, honest: 1, noise: Default::default() };
+        let task = Erm { loss: Loss::Logistic, method: method.parse().unwrap() };
+        let request = Request::new(schema(), 4000, Neighbours::ReplaceOne, task)
+            .within(Budget::new(2.0, 1e-6).unwrap())
+            .shared(among);
+        let planned = plan(&request).unwrap();
+        let table = read::csv_bytes(csv(4000, 3).as_bytes(), planned.schema()).unwrap();
+        let crowd = Crowd::new(table.clone(), among, system());
+        assert!(crowd.in_memory().is_none());
+        let (mut servers, mut own) = (SystemRandom::new().unwrap(), SystemRandom::new().unwrap());
+        let together = InProcess::new(among, &mut servers);
+        let never = AtomicBool::new(false);
+        let release = planned.run_among(&crowd, &together, &mut own, &never, None).unwrap();
+        let model = Released::from_release(release).unwrap();
+        assert!(verified(&model), "{method}");
+        assert!(accuracy(&model, &table) > 0.8, "{method}");
+        // Of rows less a vector there is a number more than is released.
+        let all = u64::from(parties) * numbers(planned.events().unwrap());
+        let shared = crowd.shared();
+        assert!(shared == all || method != "gd" && shared > all, "{method}: {shared} of {all}");
+    }
 }

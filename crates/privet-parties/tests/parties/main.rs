@@ -7,3 +7,4 @@ mod joint;
 mod network;
 mod restart;
 mod together;
+mod view;

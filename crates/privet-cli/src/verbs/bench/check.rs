@@ -7,11 +7,12 @@ use clap::Args;
 use privet_bench::check::{self, Checked, Finding, Measured, Verdict};
 use privet_bench::ledger;
 use privet_bench::parties;
+use privet_bench::race;
 use privet_bench::report::words::short;
 use privet_bench::scale;
 use privet_bench::streams;
 use privet_bench::suite::target::{Bound, Target};
-use privet_bench::suite::{self, Suite};
+use privet_bench::suite::{self, Suite, races};
 use privet_core::printable;
 use privet_learn::Calibration;
 use serde_json::{Value, json};
@@ -71,6 +72,10 @@ impl Check {
         if self.suite == parties::NAME {
             let out = self.out.clone().unwrap_or_else(|| super::results_of(parties::NAME));
             return self.lines(parties::NAME, parties::check(&out)?);
+        }
+        if self.suite == races::NAME {
+            let out = self.out.clone().unwrap_or_else(|| super::results_of(races::NAME));
+            return self.lines(races::NAME, race::check::check(&out)?);
         }
         if self.suite == ledger::NAME {
             return self.ledger();

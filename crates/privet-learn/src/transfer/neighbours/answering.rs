@@ -70,6 +70,20 @@ impl Answering {
         Ok(Self { sums, questions, within, stream: task.stream.is_some() })
     }
 
+    /// A warning where even the widest share of the records would leave too few voters for the noise.
+    pub fn few(&self, facts: &Facts) -> Option<String> {
+        let wanted = rule::ENOUGH * self.sums.noise_scale;
+        let most = rule::WIDEST * facts.rows as f64;
+        (most < wanted).then(|| {
+            format!(
+                "the table is small for this: about {wanted:.0} records near a question are heard above the noise, and a \
+                 fifth of {} is fewer. Answers will hardly differ from the commonest class (the mean, of numbers): ask \
+                 fewer questions, or take privet train",
+                facts.rows
+            )
+        })
+    }
+
     /// The task with every choice written down.
     pub fn settles(&self, task: &Nearby) -> Nearby {
         let votes = (self.sums.share / parts::FULL_SQUARE) as u32;

@@ -3,7 +3,8 @@
 //!
 //! A question is a public row without its target. Every record within a public distance r of it votes: for its class,
 //! or where the target is a number for the low and the high end in proportion. Votes are summed, noised and released,
-//! a number for each class; the answer is the class with the most, and how many voted is their sum, noised like them.
+//! a number for each class; the answer is the class with the most (`answered`), and how many voted is their sum, noised
+//! like them.
 //!
 //! **Theorem.** The votes of one unit for one question are a vector v ≥ 0 with ‖v‖₂ ≤ 1 (those of a unit with several
 //! records near are scaled down), a function of its own records and the question alone. A unit takes part while the
@@ -32,6 +33,7 @@
 //! are floating-point numbers, the same for any storage of rows: whatever they round to, a record decides for itself.
 //! How long a run takes depends on the records and is not hidden. Tested by `tests/all/neighbours.rs`.
 
+mod answered;
 mod answering;
 mod parts;
 mod rule;
@@ -40,7 +42,6 @@ pub mod stream;
 use crate::allowance::Allowance;
 use crate::erm::Erm;
 use crate::facts::Facts;
-use crate::model::Predictions;
 use crate::plan::no_budget;
 use crate::request::{Calibration, Request};
 use crate::task::{Artefact, Planned, Task, Work};
@@ -48,7 +49,6 @@ use crate::{LearnError, Method, admit};
 use answering::Answering;
 use privet_core::{Budget, Neighbours, Range, Unit};
 use privet_data::Schema;
-use privet_data::encode::Encoding;
 use privet_data::matrix::Matrix;
 use privet_dp::gate::Arithmetic;
 use privet_optim::loss::Loss;
@@ -110,34 +110,6 @@ impl Artefact for Answered {
     }
 }
 
-impl Answered {
-    /// About how many voted, question by question; under noise, so that it may be below 0.
-    pub fn counts(&self) -> Vec<f64> {
-        self.votes.iter().map(|votes| votes.iter().sum()).collect()
-    }
-
-    /// The class with the most votes (the first of several), or where between its bounds the number lies; the
-    /// middle where nobody seems to have voted.
-    pub fn predictions(&self, schema: &Schema) -> Predictions {
-        let most = |votes: &Vec<f64>| {
-            let better =
-                |best: usize, place: usize| if votes[place] > votes[best] { place } else { best };
-            (1..votes.len()).fold(0, better) as u32
-        };
-        let encoding = Encoding::new(schema);
-        let number = |votes: &Vec<f64>| {
-            let total: f64 = votes.iter().sum();
-            let high = votes.last().copied().unwrap_or(0.0) / total;
-            let share = if total > 0.0 { high.clamp(0.0, 1.0) } else { 0.5 };
-            encoding.decode_target(2.0 * share - 1.0)
-        };
-        match schema.classes() {
-            Some(_) => Predictions::Classes(self.votes.iter().map(most).collect()),
-            None => Predictions::Numbers(self.votes.iter().map(number).collect()),
-        }
-    }
-}
-
 impl Nearby {
     /// Questions in the rows of a matrix, encoded by the schema of the request.
     pub fn of(rows: &Matrix) -> Self {
@@ -157,6 +129,11 @@ impl Nearby {
     ) -> Result<Request<Self>, LearnError> {
         let budget = Budget::new(epsilon, delta.unwrap_or_else(|| Budget::usual_delta(rows)))?;
         Ok(Request::new(schema.clone(), rows, neighbours, self).within(budget))
+    }
+
+    /// The scale of the noise on votes, of a request that a plan has settled; 0 of another.
+    pub fn noise(settled: &Request<Self>) -> f64 {
+        settled.noise.first().copied().unwrap_or(0.0)
     }
 
     /// How many questions there are in all.
@@ -256,6 +233,8 @@ impl Task for Nearby {
              answers given before as they are"
                 .into(),
         ];
+        let few = answering.few(facts);
+        notes.extend(few);
         if task.stream.is_some() {
             notes.push(stream::CHANGED.into());
         }

@@ -4,14 +4,18 @@
 //! The nearer a record must be, the more it says of the question; but so many must be near that noise does not
 //! drown them. If a share s of the records is near a question, as of the questions themselves, n·s vote; a record is
 //! near to about s·m questions, some to twice as many, so that K = 2sm and σ = √K/μ. s is the least of a short list with
-//! **n·s ≥ 20σ**: then a majority of two to one is told from a tie by 4σ of the difference of two counts.
+//! **n·s ≥ 20σ**: then a majority of two to one is told from a tie by 4σ of the difference of two counts. Records that are
+//! not spread as the questions are, many columns that say nothing of the target, or categories that keep everybody apart
+//! leave fewer near, or others than should vote: the questions do not show that, and the votes that are told do.
 
 /// Questions that are looked at.
 const SOME: usize = 400;
 /// Shares that are tried.
 const SHARES: [f64; 8] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2];
 /// Voters that are wanted for each unit of noise.
-const ENOUGH: f64 = 20.0;
+pub const ENOUGH: f64 = 20.0;
+/// The largest share.
+pub const WIDEST: f64 = SHARES[SHARES.len() - 1];
 /// The share of questions that K suffices for.
 const MOST: f64 = 0.9;
 
@@ -32,7 +36,7 @@ pub fn share(rows: u64, questions: usize, noise_of_one: f64) -> f64 {
         let votes = (2.0 * share * questions as f64).max(1.0);
         rows as f64 * share >= ENOUGH * noise_of_one * votes.sqrt()
     };
-    SHARES.into_iter().find(enough).unwrap_or(SHARES[SHARES.len() - 1])
+    SHARES.into_iter().find(enough).unwrap_or(WIDEST)
 }
 
 /// The distance within which this share of the pairs of questions lie; half the radius where there are no pairs, or
