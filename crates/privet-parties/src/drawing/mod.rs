@@ -105,7 +105,7 @@ impl Drawer {
                         told = why;
                     }
                     self.lines.close();
-                    std::thread::sleep(Duration::from_millis(200));
+                    std::thread::sleep(Duration::from_millis(400));
                 }
                 Err(Trouble::End(why)) => {
                     self.lines.say(&Say::Ended { why: why.clone() });
@@ -218,7 +218,7 @@ impl Drawer {
         Ok(self.lines.rest(&|| server.is_over())?)
     }
 
-    /// Whether another server may take part.
+    /// Whether another server may take part; what its operator can set right is waited for.
     fn check(&self, place: usize, hello: &Say) -> Result<(), Trouble> {
         let Say::Hello { agreement, protocol, clock, .. } = hello else {
             return Err(Trouble::Line("a server did not greet".into()));
@@ -230,14 +230,14 @@ impl Drawer {
             )));
         }
         if *protocol != pipe::PROTOCOL {
-            return Err(Trouble::End(format!(
+            return Err(Trouble::Line(format!(
                 "servers {own} and {other} draw noise by different protocols ({} and {protocol}): both need the same \
                  version of privet",
                 pipe::PROTOCOL
             )));
         }
         if clock.abs_diff(now()) > CLOCKS {
-            return Err(Trouble::End(format!(
+            return Err(Trouble::Line(format!(
                 "the clocks of servers {own} and {other} are {} s apart; at most {CLOCKS} are accepted: set them right",
                 clock.abs_diff(now())
             )));
