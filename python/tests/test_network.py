@@ -1,5 +1,9 @@
 """Networks: fitted, judged, saved, read, verified."""
 
+import subprocess
+import sys
+import time
+
 import numpy as np
 import pytest
 
@@ -71,3 +75,33 @@ def test_what_does_not_fit_is_refused_in_words(given, words):
     X, y = _rows()
     with pytest.raises(ValueError, match=words):
         _model(**given).fit(X, y)
+
+
+def test_a_training_that_was_ended_goes_on_and_is_read(tmp_path):
+    """Killed in the midst by the package's command, it goes on from its checkpoint under the same claim."""
+    X, y = _rows(200)
+    lines = [f"{a:.6f},{b:.6f},{label}" for (a, b), label in zip(X, y, strict=True)]
+    (tmp_path / "table.csv").write_text("\n".join(["a,b,y", *lines]) + "\n")
+    number = '[[columns]]\nname = "{}"\ntype = "number"\nbounds = [-1, 1]\nscale = "symmetric"\n'
+    head = '[clip]\nnorm = "l2"\nradius = 2.0\n[target]\ncolumn = "y"\nclasses = ["other", "same"]\n'
+    (tmp_path / "schema.toml").write_text(head + number.format("a") + number.format("b"))
+    layers = '[[layers]]\nkind = "linear"\nout = 8\n[[layers]]\nkind = "tanh"\n[[layers]]\nkind = "linear"\nout = 2\n'
+    (tmp_path / "net.toml").write_text("input = { features = 2 }\n" + layers)
+    words = "train table.csv --schema schema.toml --model net.toml --method dp-sgd --epsilon 4 --delta 1e-5"
+    words += " --set steps=400 --set batch=50 --checkpoint aside --every 10 --out net.json"
+    command = [sys.executable, "-m", "privet", *words.split()]
+    first = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "aside").exists() and first.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    first.kill()
+    first.wait()
+    assert not (tmp_path / "net.json").exists(), "it was over before it was ended"
+    again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert again.returncode == 0, again.stderr
+    model = privet.load(tmp_path / "net.json")
+    assert privet.verify(tmp_path / "net.json").epsilon == 4
+    assert [tensor.shape for tensor in model.tensors_.values()] == [(2, 8), (8,), (8, 2), (2,)]
+    # A second network of the same training is not to be had.
+    (tmp_path / "net.json").unlink()
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode != 0

@@ -35,9 +35,25 @@ pub struct Page {
     pub text: String,
     /// Sound claims that were refuted, false ones that were not, laws that do not fit.
     pub surprises: Vec<String>,
+    /// Of learners at twice the stated ε, how many were refuted, and of how many.
+    doubled: (u32, u32),
 }
 
+const TITLE: &str = "# What the auditor saw\n\n";
+
 impl Page {
+    /// What came out of all of it, in a sentence.
+    fn verdict(&self) -> String {
+        match self.surprises.as_slice() {
+            [] => format!(
+                "**No sound claim was refuted**, and of learners judged by half of the ε that they were asked for {} of {} \
+                 were: attacks with power. Samplers fit their laws.\n\n",
+                self.doubled.0, self.doubled.1
+            ),
+            some => format!("**Not as it should be: {}.**\n\n", some.join("; ")),
+        }
+    }
+
     fn expect(&mut self, as_expected: bool, what: impl FnOnce() -> String) {
         if !as_expected {
             self.surprises.push(what());
@@ -48,12 +64,10 @@ impl Page {
 /// Everything, with `runs` runs a world; a line of progress a row goes to `tell`.
 pub fn page(head: &str, runs: u64, seed: u64, tell: &dyn Fn(&str)) -> Result<Page, AuditError> {
     let options = AttackOptions { runs, confidence: 0.999, seed };
-    let mut page = Page { text: "# What the auditor saw\n\n".into(), ..Page::default() };
+    let mut page = Page { text: TITLE.into(), ..Page::default() };
     let _ = writeln!(
         page.text,
-        "Made by `make audit`; do not edit. {head} {runs} runs a world, confidence 0.999, seed \
-         {seed}.\n\n\
-         *ε at least* is the distribution-free lower bound at the claimed δ; *by μ* is the sharper one \
+        "*ε at least* is the distribution-free lower bound at the claimed δ; *by μ* is the sharper one \
          for Gaussian releases, given only where every event is Gaussian. A claim that is not refuted \
          was not refuted by these attacks; the proofs are elsewhere.\n"
     );
@@ -78,6 +92,12 @@ pub fn page(head: &str, runs: u64, seed: u64, tell: &dyn Fn(&str)) -> Result<Pag
     low_bits(&mut page, &options, &progress)?;
     phases::phases(&mut page, &options, &progress)?;
     accounting_table(&mut page, seed, &progress)?;
+    let _ = writeln!(
+        page.text,
+        "\n## How this page came about\n\nMade by `make audit`; do not edit. {head} {runs} runs a world, confidence 0.999, \
+         seed {seed}."
+    );
+    page.text.insert_str(TITLE.len(), &page.verdict());
     Ok(page)
 }
 
@@ -176,13 +196,17 @@ fn doubled(
             progress.step(LEARNER, &format!("{} {neighbours} at twice its ε", info.name));
             let subject = Subject::new(method.clone(), asked, neighbours);
             let row = match learner::audit_against(&subject, stated, options, &()) {
-                Ok(report) => format!(
-                    "{} | {:.3} | {} | {}",
-                    report.pair,
-                    report.finding.epsilon_lower,
-                    by_mu(&report.finding),
-                    answer(report.finding.refuted)
-                ),
+                Ok(report) => {
+                    page.doubled.0 += u32::from(report.finding.refuted);
+                    page.doubled.1 += 1;
+                    format!(
+                        "{} | {:.3} | {} | {}",
+                        report.pair,
+                        report.finding.epsilon_lower,
+                        by_mu(&report.finding),
+                        answer(report.finding.refuted)
+                    )
+                }
                 Err(AuditError::NoTable { .. }) => "– | – | – | not offered".into(),
                 Err(error) => return Err(error),
             };

@@ -152,8 +152,7 @@ pub fn page(head: &str) -> Result<String, AuditError> {
     let mut page = String::from("# The true ε of published settings\n\n");
     let _ = writeln!(
         page,
-        "Made by `make peers` with privet's accountant; do not edit. {head}\n\n\
-         *Claimed* is what the formula promises. *At least* and *at most* bracket the smallest ε that \
+        "*Claimed* is what the formula promises. *At least* and *at most* bracket the smallest ε that \
          the noise really gives at the same δ, for the pair of neighbours that is worst: a claim below \
          the first is false, one that is not below the second survives, and one between them is open. \
          These are statements about formulas and settings, not about any published accuracy: see \
@@ -164,6 +163,10 @@ pub fn page(head: &str) -> Result<String, AuditError> {
     gaussian_tables(&mut page);
     formulas::tables(&mut page)?;
     votes::table(&mut page)?;
+    let _ = writeln!(
+        page,
+        "\n## How this page came about\n\nMade by `make peers` with privet's accountant; do not edit. {head}"
+    );
     Ok(page)
 }
 

@@ -351,6 +351,12 @@ pub fn wrapped(text: &str, indent: &str) -> String {
     lines
 }
 
+/// The same after a word at the margin, under which the lines that follow are left blank.
+pub fn beside(margin: &str, text: &str) -> String {
+    let indent = " ".repeat(margin.chars().count());
+    format!("{margin}{}", &wrapped(text, &indent)[indent.len()..])
+}
+
 /// The numbers of a plan: noise scales, and everything else.
 pub fn settings(settings: &Shown) -> (String, String) {
     let (noise, other): (Vec<_>, Vec<_>) =

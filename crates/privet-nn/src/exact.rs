@@ -185,7 +185,7 @@ impl Net {
                         factors[..count].iter().enumerate().filter(|(_, f)| **f > 0.0)
                     {
                         let of = (example, factor);
-                        match &*tapes {
+                        match tapes {
                             [tape] => self.add_one((index, linear), tape, of, whole, formed),
                             [new, old] => self.add_two((index, linear), [new, old], of, whole),
                             _ => unreachable!("a gradient or a difference of two"),

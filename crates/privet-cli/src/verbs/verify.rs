@@ -141,7 +141,8 @@ fn in_words(verdict: &Verdict) -> String {
     let mut text = String::new();
     for check in &verdict.checks {
         let mark = if check.holds { "ok " } else { "NOT" };
-        text.push_str(&format!("{mark}  {}: {}\n", check.what, check.detail));
+        let told = format!("{}: {}", check.what, check.detail);
+        text.push_str(&words::beside(&format!("{mark}  "), &told));
     }
     let Some(guarantee) = &verdict.guarantee else {
         text.push_str("NOT VALID: rely on no guarantee for this file\n");

@@ -141,7 +141,7 @@ fn of_classes(own: &ClassWorth, private: bool) -> String {
         rows.push(line("ranking (AUC)", auc, private, "chance: 0.5"));
     }
     let beside = |value: Option<f64>| {
-        value.map_or(String::new(), |value| format!("by class shares alone: {value:.4}"))
+        value.map_or(String::new(), |value| format!("class shares: {value:.4}"))
     };
     if let Some(loss) = &own.log_loss {
         rows.push(line("log loss (p ≥ 0.01)", loss, private, &beside(own.log_loss_of_shares)));

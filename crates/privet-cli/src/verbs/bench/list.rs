@@ -1,7 +1,7 @@
 //! `privet bench list`: the suites, and what is in them.
 
 use crate::failure::Failure;
-use crate::output;
+use crate::{output, words};
 use clap::Args;
 use privet_bench::parties;
 use privet_bench::race::Kind;
@@ -45,13 +45,15 @@ impl List {
         let mut text = text.collect::<Result<Vec<_>, _>>()?.concat();
         if !whole {
             let races = Kind::ALL.map(|kind| kind.to_string()).join(", ");
-            text.push_str(&format!("{}: {}\n    races: {races}\n", races::NAME, races::TITLE));
-            let (title, parts) = (streams::suite()?.title, streams::PARTS.join(", "));
-            text.push_str(&format!("{}: {title}\n    parts: {parts}\n", streams::NAME));
-            let (title, parts) = (scale::suite()?.title, scale::PARTS.join(", "));
-            text.push_str(&format!("{}: {title}\n    parts: {parts}\n", scale::NAME));
-            let (title, parts) = (parties::suite()?.title, parties::PARTS.join(", "));
-            text.push_str(&format!("{}: {title}\n    parts: {parts}\n", parties::NAME));
+            for (name, title, kind, parts) in [
+                (races::NAME, races::TITLE.into(), "races", races),
+                (streams::NAME, streams::suite()?.title, "parts", streams::PARTS.join(", ")),
+                (scale::NAME, scale::suite()?.title, "parts", scale::PARTS.join(", ")),
+                (parties::NAME, parties::suite()?.title, "parts", parties::PARTS.join(", ")),
+            ] {
+                text.push_str(&words::wrapped(&format!("{name}: {title}"), ""));
+                text.push_str(&words::beside(&format!("    {kind}: "), &parts));
+            }
         }
         output::print(&text)
     }
@@ -94,15 +96,12 @@ fn in_words(suite: &Suite, whole: bool) -> Result<String, Failure> {
     let forecast = suite::forecast(suite, &Filter::default())?;
     let cores = privet_bench::head::cores();
     let (datasets, methods) = names(suite);
-    let mut text = format!(
-        "{}: {}\n    {} models, roughly {} on {cores} cores\n    data sets: {}\n    methods: {}\n",
-        suite.name,
-        suite.title,
-        forecast.models(),
-        suite::words(forecast.seconds / cores as f64),
-        datasets.join(", "),
-        methods.join(", "),
-    );
+    let time = suite::words(forecast.seconds / cores as f64);
+    let models = format!("{} models, roughly {time} on {cores} cores", forecast.models());
+    let mut text = words::wrapped(&format!("{}: {}", suite.name, suite.title), "");
+    text.push_str(&words::wrapped(&models, "    "));
+    text.push_str(&words::beside("    data sets: ", &datasets.join(", ")));
+    text.push_str(&words::beside("    methods: ", &methods.join(", ")));
     if !suite.targets.is_empty() {
         text.push_str(&format!("    targets: {}\n", suite.targets.len()));
     }

@@ -187,24 +187,29 @@ impl History {
             return output::print_json(&Value::from(all));
         }
         let mut rows = vec![
-            ["entry", "when", "who", "data set", "what", "state", "ε asked", "of the limit", "why"]
+            ["entry", "when", "what", "state", "ε asked", "of the limit"]
                 .map(String::from)
                 .to_vec(),
         ];
+        // Who, on what and why stand below each line: beside it they are wider than a terminal.
+        let mut below = Vec::new();
         for held in held() {
             rows.push(vec![
                 held.sequence.to_string(),
                 held.at.get(..16).unwrap_or(&held.at).replace('T', " "),
-                printable(&held.who).into_owned(),
-                printable(&held.dataset).into_owned(),
                 printable(&held.doing).into_owned(),
                 held.state.word().into(),
                 held.claim.map_or("–".into(), |claim| number(claim.epsilon)),
                 per_cent(share(held)),
-                printable(&held.purpose).into_owned(),
             ]);
+            let who = format!("{} by {}: {}", held.dataset, held.who, held.purpose);
+            below.push(words::wrapped(who.trim_end_matches(": "), "       "));
         }
-        output::print(&output::table(&rows))?;
+        let table = output::table(&rows);
+        let mut lines = table.lines();
+        let mut text: String = lines.by_ref().take(2).map(|line| format!("{line}\n")).collect();
+        lines.zip(below).for_each(|(line, below)| text.push_str(&format!("{line}\n{below}")));
+        output::print(&text)?;
         for (name, account) in books.accounts().iter().filter(|(name, _)| wanted(name)) {
             for taken in account.imported.values() {
                 say!(

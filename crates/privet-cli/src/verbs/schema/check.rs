@@ -90,7 +90,7 @@ impl Check {
                 }
             }
             for line in data.report.to_string().lines() {
-                text.push_str(&format!("  {line}\n"));
+                text.push_str(&words::wrapped(line, "  "));
             }
         }
         output::print(&text)
@@ -163,11 +163,5 @@ fn describe(schema: &PublicSchema, encoding: &Encoding) -> String {
         ("columns", columns),
     ];
     // What does not fit goes on below, as far to the right.
-    lines
-        .iter()
-        .map(|(name, told)| {
-            let told = words::wrapped(told, &" ".repeat(12));
-            format!("  {name:<10}{}", &told[12..])
-        })
-        .collect()
+    lines.iter().map(|(name, told)| words::beside(&format!("  {name:<10}"), told)).collect()
 }
