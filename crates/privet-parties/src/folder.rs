@@ -187,6 +187,9 @@ struct Drawn {
     draw: String,
 }
 
+/// Which draw a share of noise is of, and the share.
+pub(crate) type NoiseKept = (String, Zeroizing<Vec<u128>>);
+
 /// What a file of numbers holds.
 type Numbers = (Head, Zeroizing<Vec<u128>>);
 
@@ -270,10 +273,7 @@ impl Store {
     }
 
     /// The draw that this server's share of the noise of a round is of, and the share: empty once it was used.
-    pub fn noise(
-        &self,
-        round: u64,
-    ) -> Result<Option<(String, Zeroizing<Vec<u128>>)>, PartiesError> {
+    pub fn noise(&self, round: u64) -> Result<Option<NoiseKept>, PartiesError> {
         let path = self.folder.join(noise_name(round));
         let bytes = match fs::read(&path) {
             Ok(bytes) => Zeroizing::new(bytes),
