@@ -113,7 +113,8 @@ def test_dates_are_taken_as_a_parquet_file_has_them(kind, tmp_path):
     ticks = {"date32[day]": seconds // 86_400, "timestamp[ms]": seconds * 1000}
     ticks = ticks.get(str(kind), seconds * (10**9 if str(kind) == "timestamp[ns]" else 10**6))
     whole = pa.int32() if kind == pa.date32() else pa.int64()
-    table = pa.table({"when": pa.array(ticks, type=whole).cast(kind), "ill": pa.array(np.where(seconds % 3 > 0, "yes", "no"))})
+    ill = pa.array(np.where(seconds % 3 > 0, "yes", "no"))
+    table = pa.table({"when": pa.array(ticks, type=whole).cast(kind), "ill": ill})
     parts = ["year", "weekday"] if kind == pa.date32() else ["year", "weekday", "hour"]
     schema = Schema({"when": date("2010-01-01", "2025-12-31", parts=parts)}, target="ill", classes=["no", "yes"])
     given = {"schema": schema, "epsilon": 1, "method": "gd", "random_state": 5}

@@ -4,6 +4,8 @@
 //! parties, whose sums it knows and takes off, and some of the servers, whose noise it knows and takes off. What is
 //! left to it are the shares that it was sent, and the openings of all servers.
 
+pub mod output;
+
 use crate::AuditError;
 use crate::attack::Finding;
 use crate::audited::{Judge, audited};
@@ -63,6 +65,8 @@ struct Coalition {
     servers: usize,
     leaf: Event,
     step: f64,
+    /// What the honest party shares in each world, in steps.
+    worlds: [Vec<i128>; 2],
 }
 
 impl Coalition {
@@ -79,14 +83,16 @@ impl Coalition {
         let noise = GridGaussian::new(noise_scale).map_err(GateError::from);
         let step = noise.map_err(LearnError::from)?.step();
         let leaf = mechanism.event().map_err(LearnError::from)?;
-        Ok(Self { among, servers: colluding as usize, leaf, step })
+        let worlds = [vec![0, 0], vec![(1.0 / step) as i128, 0]];
+        Ok(Self { among, servers: colluding as usize, leaf, step, worlds })
     }
 }
 
 impl Target for Coalition {
     fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
-        let one = if world == World::Second { (1.0 / self.step) as i128 } else { 0 };
-        let shares = split(&[one, 0], self.among.servers, source);
+        let [first, second] = &self.worlds;
+        let values = if world == World::Second { second } else { first };
+        let shares = split(values, self.among.servers, source);
         let (mut openings, mut seen) = (Vec::new(), Vec::new());
         for (server, share) in shares.iter().enumerate() {
             if server < self.servers {
@@ -107,8 +113,10 @@ impl Target for Coalition {
     }
 
     fn direction(&self) -> Option<Vec<f64>> {
-        let mut direction = vec![0.0; 2 + 2 * self.servers];
-        direction[0] = 1.0;
+        let [first, second] = &self.worlds;
+        let moved = second.iter().zip(first).map(|(b, a)| (b - a) as f64 * self.step);
+        let mut direction: Vec<f64> = moved.collect();
+        direction.resize(first.len() + 2 * self.servers, 0.0);
         Some(direction)
     }
 }

@@ -5,7 +5,7 @@ use super::progress::Progress;
 use super::subjects::{Control, LEAST_RUNS, Table};
 use crate::AuditError;
 use crate::attack::AttackOptions;
-use crate::parties::{self, Subject};
+use crate::parties::{self, Subject, output};
 
 /// Rows of the table.
 pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
@@ -33,5 +33,21 @@ pub(super) fn shared(
         control: &|subject| Some(Control { divisor: 2.0, power: subject.colluding > 0 }),
         least_runs: &|_| LEAST_RUNS,
     };
-    table.write(page, &subjects()?, options, progress)
+    table.write(page, &subjects()?, options, progress)?;
+    let of_output = Table {
+        of: "output among parties",
+        title: "Minimisers among parties",
+        text: "The same for `output`, of which each party shares its own minimiser, weighted by its rows: two tables of one \
+               party whose minimisers are as far apart as is proved.",
+        columns: &["servers", "counted on as honest", "in the coalition"],
+        cells: &|subject: &output::Subject| {
+            let output::Subject { among, colluding, .. } = subject;
+            [among.servers, among.honest, *colluding].map(|count| count.to_string()).to_vec()
+        },
+        budget: |subject| subject.budget,
+        against: output::audit_against,
+        control: &|subject| Some(Control { divisor: 2.0, power: subject.colluding > 0 }),
+        least_runs: &|_| LEAST_RUNS,
+    };
+    of_output.write(page, &output::Subject::all(4.0, 1e-5)?, options, progress)
 }

@@ -5,7 +5,7 @@
 //! of its standard deviations.
 
 use privet_audit::attack::{AttackOptions, Finding};
-use privet_audit::parties::{Subject, audit};
+use privet_audit::parties::{Subject, audit, output};
 use privet_core::Budget;
 use privet_dp::mechanism::shares::{Among, NoiseMode};
 
@@ -30,4 +30,21 @@ fn a_coalition_learns_no_more_than_claimed_and_one_server_more_would() {
     let among = Among { parties: 3, servers: 3, honest: 2, noise: NoiseMode::Shares };
     let over = Subject { among, colluding: 2, budget: Budget::new(4.0, 1e-5).unwrap() };
     assert!(!over.is_covered() && found(&over).refuted);
+}
+
+/// Minimisers as far apart as is proved: no coalition learns more than claimed, and where as many collude as may the claim is
+/// nearly used up, so that half of it is refuted.
+#[test]
+fn minimisers_of_parties_are_as_private_as_claimed_and_no_more() {
+    let options = AttackOptions { runs: 60_000, confidence: 1.0 - 1e-10, seed: 48 };
+    for subject in output::Subject::all(4.0, 1e-5).unwrap() {
+        let finding = output::audit(&subject, &options, &()).unwrap();
+        assert!(!finding.refuted, "{subject:?}: {finding:?}");
+        if subject.colluding > 0 {
+            assert!(finding.mu_lower.unwrap() > 0.7 * finding.mu_claimed.unwrap(), "{finding:?}");
+            let half = Budget::new(2.0, 1e-5).unwrap();
+            let finding = output::audit_against(&subject, half, &options, &()).unwrap();
+            assert!(finding.refuted, "{subject:?}: {finding:?}");
+        }
+    }
 }

@@ -130,11 +130,13 @@ struct Set {
 }
 
 impl Set {
-    fn tables(&self, schema: &Schema) -> Result<(Dataset, Dataset), BenchError> {
-        let table = |stem: &str, most: usize| {
-            read(&self.folder, stem, schema).map(|table| some(&table, most))
-        };
-        Ok((table("train", self.training)?, table("test", self.test)?))
+    /// Rows to learn from, and to judge by: those of the test part, then some of the training part that are not learnt from.
+    fn tables(&self, schema: &Schema) -> Result<(Dataset, [Dataset; 2]), BenchError> {
+        let (test, _) = some(&read(&self.folder, "test", schema)?, [self.test, 0]);
+        // R² is of one table.
+        let more = if self.per_cent > 1.0 { 0 } else { self.test.saturating_sub(test.rows()) };
+        let (train, rest) = some(&read(&self.folder, "train", schema)?, [self.training, more]);
+        Ok((train, [test, rest]))
     }
 
     fn request(&self, asked: &Asked, schema: &Schema) -> Result<Request, BenchError> {
@@ -146,9 +148,16 @@ impl Set {
         asked.settings.iter().try_fold(request, with)
     }
 
-    fn score(&self, model: &Model, schema: &Schema, test: &Dataset) -> f64 {
-        self.per_cent * score(model, schema, test).1
+    fn score(&self, model: &Model, schema: &Schema, test: &[Dataset; 2]) -> f64 {
+        let parts = test.iter().filter(|part| part.rows() > 0);
+        let right = parts.map(|part| part.rows() as f64 * score(model, schema, part).1);
+        self.per_cent * right.sum::<f64>() / tested(test) as f64
     }
+}
+
+/// Rows that are judged by.
+fn tested(test: &[Dataset; 2]) -> usize {
+    test.iter().map(Dataset::rows).sum()
 }
 
 /// All parties in one process, one party's sums after the other's.
@@ -260,7 +269,7 @@ pub(super) fn ours(
                     json!({
                         "dataset": dealt.dataset, "parties": parties, "method": name, "rounds": rounds, "run": run,
                         "chosen": planned.request().task.method.name(), "epsilon": suite.epsilon, "delta": suite.delta,
-                        "rows": set.rows, "tested": test.rows(), "gap": gap,
+                        "rows": set.rows, "tested": tested(&test), "gap": gap,
                         "accuracy": found, "accuracy-loss": best - found, "best": best, "seconds": seconds,
                         "bytes-a-party": 2 * 16 * u64::from(among.servers) * planned.events().map_or(0, numbers),
                     }),

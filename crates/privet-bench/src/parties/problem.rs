@@ -213,7 +213,8 @@ pub fn l2_laplace(
     Ok(direction)
 }
 
-/// The rows of a data set, for learning and for judging, shuffled, each within the unit ball.
+/// The rows of a data set, for learning and for judging, shuffled, each within the unit ball. Judged is on its test part and,
+/// where that has too few, on rows of the training part that are not learnt from.
 pub fn rows(dealt: &Dealt, shape: Shape, settings: &Settings) -> Result<(Rows, Rows), BenchError> {
     if dealt.dataset == GENERATED {
         return Ok((generated(dealt.training, 1), generated(dealt.test, 2)));
@@ -221,11 +222,16 @@ pub fn rows(dealt: &Dealt, shape: Shape, settings: &Settings) -> Result<(Rows, R
     let folder = folder(dealt, settings)?;
     let schema = Schema::load(folder.join("schema.toml"))?.linear();
     let (train, test) = (read(&folder, "train", &schema)?, read(&folder, "test", &schema)?);
-    let of = |data: &Dataset, most: usize| {
-        let order = split::shuffled(data.rows(), &keyed::key(1));
-        plain(data, shape, &order[..most.min(order.len())])
-    };
-    Ok((of(&train, dealt.training), of(&test, dealt.test)))
+    let order = |data: &Dataset| split::shuffled(data.rows(), &keyed::key(1));
+    let (learnt, judged) = (order(&train), order(&test));
+    let (learnt, left) = learnt.split_at(dealt.training.min(learnt.len()));
+    let (train, mut more) = (plain(&train, shape, learnt), plain(&train, shape, left));
+    let mut test = plain(&test, shape, &judged[..dealt.test.min(judged.len())]);
+    more.x.truncate(more.columns * dealt.test.saturating_sub(test.count()));
+    more.y.truncate(dealt.test.saturating_sub(test.count()));
+    test.x.append(&mut more.x);
+    test.y.append(&mut more.y);
+    Ok((train, test))
 }
 
 /// Where a set of the catalog lies, prepared.
@@ -279,10 +285,11 @@ fn generated(count: usize, seed: u64) -> Rows {
     rows
 }
 
-/// So many of the rows of a table.
-pub fn some(data: &Dataset, most: usize) -> Dataset {
+/// So many of the rows of a table, and of the others so many.
+pub fn some(data: &Dataset, [most, more]: [usize; 2]) -> (Dataset, Dataset) {
     let order = split::shuffled(data.rows(), &keyed::key(1));
-    data.select(&order[..most.min(order.len())])
+    let (first, rest) = order.split_at(most.min(order.len()));
+    (data.select(first), data.select(&rest[..more.min(rest.len())]))
 }
 
 #[cfg(test)]

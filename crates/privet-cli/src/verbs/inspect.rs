@@ -482,11 +482,13 @@ fn weight_line(one: &Weighed, surety: Option<Surety>) -> String {
         }
         _ => String::new(),
     };
-    let noise = match may_be_noise(one, surety) {
-        "" => String::new(),
-        words => format!("  {words}"),
-    };
-    format!("  {:>10}{within}  {}{noise}\n", three(one.weight), printable(&one.name))
+    let line = format!("  {:>10}{within}  {}", three(one.weight), printable(&one.name));
+    match may_be_noise(one, surety) {
+        "" => format!("{line}\n"),
+        // Below, where both are wider than a terminal.
+        words if line.chars().count() + 2 + words.len() > 80 => format!("{line}\n{words:>80}\n"),
+        words => format!("{line}  {words}\n"),
+    }
 }
 
 /// A number of three digits.

@@ -1,6 +1,6 @@
 //! Tables of several files, and tables that are encoded on disk: the same model, and nothing left behind.
 
-use crate::world::{World, table};
+use crate::world::{World, parquet_table, table};
 use std::path::Path;
 
 const ROWS: usize = 9000;
@@ -129,6 +129,62 @@ fn bad_tables_of_several_files_are_refused_and_nothing_is_trained() {
     );
     world.refused(3, &many, &["full", "--cache", "visits"]);
     assert!(!world.path("m.json").exists());
+}
+
+/// One Parquet file of a folder is cut short, another's bytes are changed: it is named, and nothing is trained.
+#[test]
+fn a_corrupt_parquet_file_of_a_folder_is_named_and_nothing_is_trained() {
+    let world = world();
+    std::fs::create_dir(world.path("visits")).unwrap();
+    let good = parquet_table(3000);
+    (0..3).for_each(|part| world.write(&format!("visits/part-{part}.parquet"), &good));
+    let schema = world.read("schema.toml");
+    world.write("parquet.toml", format!("{schema}\n[file]\nformat = \"parquet\"\n"));
+    let line = "train visits --schema parquet.toml --epsilon 1 --out m.json --force";
+    let disk = format!("{line} --memory 1KB");
+    world.ok(&disk);
+    std::fs::remove_file(world.path("m.json")).unwrap();
+    let mut changed = good.clone();
+    changed[60..3000].fill(0xff);
+    for bad in [&good[..good.len() / 2], &good[..7], &changed] {
+        world.write("visits/part-1.parquet", bad);
+        for line in [line, disk.as_str()] {
+            world.refused(2, line, &["part-1.parquet", "parquet"]);
+            assert!(!world.path("m.json").exists());
+            assert_eq!(hidden(&world.path("visits")), 0);
+        }
+    }
+}
+
+/// Killed in the middle of encoding (SIGKILL), it goes on with the files that are missing.
+#[test]
+fn encoding_that_was_killed_goes_on_where_it_was() {
+    let world = world();
+    std::fs::create_dir(world.path("visits")).unwrap();
+    std::fs::create_dir(world.path("cache")).unwrap();
+    world.write("visits/part-0.csv", table(1000));
+    // Takes a second or more, where the first takes milliseconds.
+    world.write("visits/part-1.csv", table(600_000));
+    let line = "train visits --schema schema.toml --epsilon 1 --method amp --memory 1KB --cache cache --out m.json";
+    let mut child = world.command(line).stderr(std::process::Stdio::null()).spawn().unwrap();
+    let finished = || -> Vec<String> {
+        let folder = std::fs::read_dir(world.path("cache")).unwrap().flatten().next();
+        let entries =
+            folder.into_iter().flat_map(|folder| std::fs::read_dir(folder.path()).unwrap());
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+    };
+    while !finished().iter().any(|name| name.ends_with(".rows")) {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before a file was finished");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let rows = finished().iter().filter(|name| name.ends_with(".rows")).count();
+    assert_eq!(rows, 1, "killed between the first file and the second");
+    let told = world.run(line);
+    assert!(told.code == 0 && told.stderr.contains("1 of 2 files"), "{}", told.stderr);
+    world.ok("verify m.json");
+    assert_eq!(hidden(&world.path("cache")), 0);
 }
 
 /// A ledger knows a folder as the table that it is, however it is cut, and pays once.

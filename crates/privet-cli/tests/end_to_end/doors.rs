@@ -127,6 +127,12 @@ fn bounds_are_bought_and_the_total_is_stated() {
 #[test]
 fn what_is_told_fits_eighty_columns() {
     let world = World::new();
+    let lax = world.read("schema.toml").replace("\"c\"]", "\"c\"]\nunknown = \"other\"");
+    world.write("schema.toml", &lax);
+    // More columns than a line has room for, and a cell that is not listed.
+    let many: Vec<String> = (0..40).map(|ward| format!("\"ward {ward}\"")).collect();
+    world.write("wide.toml", lax.replace("\"a\", \"b\", \"c\"", &many.join(", ")));
+    world.write("strange.csv", world.read("table.csv").replacen(",a,", ",elsewhere,", 3));
     world.ok(TRAIN);
     let plan = "plan --schema schema.toml --rows 400 --epsilon 1";
     for line in [
@@ -139,10 +145,32 @@ fn what_is_told_fits_eighty_columns() {
         &format!("{plan} --method all"),
         "total model.json",
         "explain --epsilon 1 --rows 400",
+        "schema check schema.toml",
+        "schema check wide.toml",
+        "schema check schema.toml table.csv",
+        "schema new table.csv --target ill --epsilon 20 --out bought.toml",
+        "verify model.json",
+        "inspect model.json",
+        "evaluate model.json table.csv",
+        "evaluate model.json strange.csv",
+        "evaluate model.json table.csv --epsilon 2 --out worth.json",
+        "inspect worth.json",
+        "describe table.csv --schema schema.toml --epsilon 2 --out described.json",
+        "inspect described.json",
+        "count table.csv --schema schema.toml --by ward --epsilon 2 --out wards.json",
+        "inspect wards.json",
+        "budget open table.csv --schema schema.toml --epsilon 9 --delta 1e-4",
+        "train table.csv --schema schema.toml --epsilon 1 --out paid.json --purpose trying",
+        "budget show privet.ledger",
+        "budget history privet.ledger",
+        "budget verify privet.ledger",
+        "report model.json --html page.html",
+        "export model.json --to onnx --out model.onnx",
+        "bench list",
     ] {
         let ended = world.run(line);
         assert_eq!(ended.code, 0, "{line}: {}", ended.stderr);
-        for told in ended.stdout.lines() {
+        for told in ended.stdout.lines().chain(ended.stderr.lines()) {
             assert!(told.chars().count() <= 80, "{line}: {told}");
         }
     }

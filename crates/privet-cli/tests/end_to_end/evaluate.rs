@@ -103,8 +103,107 @@ fn an_evaluation_pays_from_the_ledger() {
     world.refused(1, "evaluate model.json table.csv --epsilon 4 --out more.json", &["table"]);
 }
 
+/// Of more than two classes: a confusion matrix of all of them, and no threshold.
 #[test]
-fn numbers_several_classes_and_networks_are_measured() {
+fn several_classes_are_measured() {
+    let world = World::new();
+    world.write(
+        "schema.toml",
+        SCHEMA.replace("[\"no\", \"yes\"]", "[\"no\", \"yes\", \"perhaps\"]"),
+    );
+    let whole = table(400);
+    let rows = whole.lines().enumerate().map(|(row, line)| match row % 4 {
+        1 => line.replace(",yes", ",perhaps").replace(",no", ",perhaps") + "\n",
+        _ => format!("{line}\n"),
+    });
+    let rows: String = rows.collect();
+    world.write("table.csv", &rows);
+    world.ok(TRAIN);
+    let plain = world.ok_json("evaluate model.json table.csv --json");
+    let counted: f64 = (0..9).map(|at| plain["confusion"][at / 3][at % 3].as_f64().unwrap()).sum();
+    assert_eq!(counted, 400.0);
+    assert!(
+        (plain["majority"].as_f64().unwrap() - share_of_largest(&rows)).abs() < 1e-9,
+        "{plain}"
+    );
+    let line = "evaluate model.json table.csv --epsilon 3 --out worth.json --json";
+    let noised = world.ok_json(line);
+    assert_eq!(noised["confusion"].as_array().unwrap().len(), 3);
+    // Noise of deviation 3.5 on each of three counts is 0.015 in their share: ten times that has a probability below 1e-22.
+    let value = noised["accuracy"]["value"].as_f64().unwrap();
+    assert!((value - plain["accuracy"].as_f64().unwrap()).abs() < 0.15, "{noised}");
+    assert!(world.ok("verify worth.json").contains("VALID: ε = 3"));
+    world.refused(2, "evaluate model.json table.csv --threshold 0.3", &["--threshold"]);
+}
+
+/// The share of rows that the commonest label has.
+fn share_of_largest(rows: &str) -> f64 {
+    let labels: Vec<&str> =
+        rows.lines().skip(1).filter_map(|row| row.split(',').next_back()).collect();
+    let counted = |label: &str| labels.iter().filter(|other| **other == label).count();
+    let most = ["no", "yes", "perhaps"].into_iter().map(counted).max().unwrap();
+    most as f64 / labels.len() as f64
+}
+
+/// A network's worth is one certified release too.
+#[test]
+fn networks_are_measured() {
+    let world = World::new();
+    let net = "input = { features = 5 }\n[[layers]]\nkind = \"linear\"\nout = 4\n[[layers]]\nkind = \"tanh\"\n\
+               [[layers]]\nkind = \"linear\"\nout = 2\n";
+    world.write("net.toml", net);
+    world.ok(
+        "train table.csv --schema schema.toml --model net.toml --method dp-gd --epsilon 20 --delta 1e-5 --set steps=30 \
+         --set rate=1 --out model.json",
+    );
+    let plain = world.ok_json("evaluate model.json table.csv --json");
+    let accuracy = plain["accuracy"].as_f64().unwrap();
+    let right: f64 = (0..2).map(|class| plain["confusion"][class][class].as_f64().unwrap()).sum();
+    assert!((accuracy - right / 400.0).abs() < 1e-9 && plain["calibration"].is_array(), "{plain}");
+    let noised =
+        world.ok_json("evaluate model.json table.csv --epsilon 20 --out worth.json --json");
+    assert_eq!(noised["private"], true);
+    let value = noised["accuracy"]["value"].as_f64().unwrap();
+    // At this budget the deviation of the noise in it is below 0.003.
+    assert!((value - accuracy).abs() < 0.1, "{value} beside {accuracy}");
+    assert!(world.ok("verify worth.json").contains("VALID: ε = 20"));
+    let digest = &world.json("model.json")["certificate"]["digest"];
+    assert_eq!(world.json("worth.json")["certificate"]["request"]["model"], *digest);
+    world.ok("export model.json --to onnx --out model.onnx");
+    for form in ["sql", "csv"] {
+        world.refused(2, &format!("export model.json --to {form}"), &["network", "--to onnx"]);
+    }
+}
+
+/// From a pipe, as from a file; where rows must be counted first, their number is asked for.
+#[test]
+fn rows_come_from_a_pipe_too() {
+    let world = World::new();
+    world.ok(TRAIN);
+    let piped = |line: &str| {
+        let table = std::fs::File::open(world.path("table.csv")).unwrap();
+        let mut cat = std::process::Command::new("cat");
+        let mut cat = cat.stdin(table).stdout(std::process::Stdio::piped()).spawn().unwrap();
+        let told = world.command(line).stdin(cat.stdout.take().unwrap()).output().unwrap();
+        cat.wait().unwrap();
+        crate::world::Ended::of(line, told)
+    };
+    let ended = piped("evaluate model.json - --json");
+    assert_eq!(ended.stdout, world.ok("evaluate model.json table.csv --json"), "{}", ended.stderr);
+    for line in [
+        "train - --schema schema.toml --rows 400 --epsilon 1 --out piped.json",
+        "count - --schema schema.toml --by ward --epsilon 1 --out counted.json",
+        "evaluate model.json - --rows 400 --epsilon 1 --out worth.json",
+    ] {
+        let ended = piped(line);
+        assert_eq!(ended.code, 0, "{line}: {}", ended.stderr);
+    }
+    let ended = piped("evaluate model.json - --epsilon 1 --out more.json");
+    assert!(ended.code == 2 && ended.stderr.contains("--rows"), "{}", ended.stderr);
+}
+
+#[test]
+fn numbers_are_measured() {
     let world = World::new();
     let number = SCHEMA
         .replace("column = \"ill\"\nclasses = [\"no\", \"yes\"]", "column = \"dose\"\nbounds = [0, 10]")

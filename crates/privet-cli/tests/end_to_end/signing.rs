@@ -30,7 +30,7 @@ fn one_page_says_what_is_signed() {
             "What an attacker gains",
             "rightly accused, at most",
             "On these public facts",
-            "bounds: 0, 100",
+            "from 0 to 100",
             "&lt;script&gt;",
             "What is not covered",
             "How to check it again",

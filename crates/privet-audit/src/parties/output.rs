@@ -1,0 +1,129 @@
+//! The audit of `output` among parties: what a coalition sees of the mean of the parties' own minimisers.
+//!
+//! The worlds are two neighbouring tables of one party whose minimisers are as far apart as is proved
+//! (`privet_learn::erm::part`): a Huber SVM near 0, where the record pulls one way or the other with its full slope.
+//! What the party shares is what the product's own plan has it share, taken down before it is split; the other parties are the
+//! coalition's, and all it can do with their sums is to take them off.
+
+use super::Coalition;
+use crate::AuditError;
+use crate::attack::Finding;
+use crate::audited::{Judge, audited};
+use crate::claim::Claim;
+use privet_core::{Budget, Neighbours};
+use privet_data::{Dataset, Schema, read};
+use privet_dp::account::{Cost, Event};
+use privet_dp::gate::GateError;
+use privet_dp::mechanism::shares::{Among, Together, joined};
+use privet_dp::noise::FixedSeed;
+use privet_learn::{Erm, LearnError, Plan, Request, plan};
+use privet_optim::loss::Loss;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+use zeroize::Zeroizing;
+
+/// Rows of the party that is looked at, and of all.
+const ROWS: [u64; 2] = [10, 40];
+
+const SCHEMA: &str = r#"
+bias = false
+[clip]
+norm = "l2"
+radius = 1.0
+[target]
+column = "y"
+classes = ["no", "yes"]
+[[columns]]
+name = "a"
+type = "number"
+bounds = [-1, 1]
+scale = "symmetric"
+"#;
+
+/// Who works together, against which claim.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Subject {
+    /// How many take part.
+    pub among: Among,
+    /// Servers of the coalition.
+    pub colluding: u32,
+    /// What is asked for.
+    pub budget: Budget,
+}
+
+impl Subject {
+    /// The same coalitions as of any sum.
+    pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
+        let of_sums = super::Subject::all(epsilon, delta)?;
+        let same = |super::Subject { among, colluding, budget }| Self { among, colluding, budget };
+        Ok(of_sums.into_iter().map(same).collect())
+    }
+}
+
+audited!(Subject);
+
+fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+    judge(&coalition(subject)?, &Claim::stated_gaussian(stated))
+}
+
+/// Takes down what a party shares, and opens that.
+struct Overheard(Mutex<Option<(Event, Vec<i128>)>>);
+
+impl Together for Overheard {
+    fn exchange(
+        &self,
+        _round: u64,
+        leaf: &Event,
+        shares: Vec<Zeroizing<Vec<u128>>>,
+    ) -> Result<Vec<Vec<u128>>, GateError> {
+        let openings: Vec<Vec<u128>> = shares.iter().map(|share| share.to_vec()).collect();
+        let values = joined(&openings).ok_or(GateError::Malformed)?;
+        *self.0.lock().map_err(|_| GateError::Unanswered)? = Some((leaf.clone(), values));
+        Ok(openings)
+    }
+
+    fn declared_rows(&self) -> Option<u64> {
+        Some(ROWS[0])
+    }
+
+    fn is_simulated(&self) -> bool {
+        true
+    }
+}
+
+/// What is charged for the plan's one round, and what the party shares that has this table.
+fn shared(planned: &Plan, table: &Dataset) -> Result<(Event, Vec<i128>), AuditError> {
+    let heard = Overheard(Mutex::new(None));
+    let never = AtomicBool::new(false);
+    // Of the party's own randomness only the split depends, and that is undone.
+    planned.run_among(table, &heard, &mut FixedSeed::new(1), &never, None)?;
+    let heard = heard.0.into_inner().ok().flatten();
+    heard.ok_or_else(|| AuditError::Table("nothing was shared".into()))
+}
+
+fn coalition(subject: &Subject) -> Result<Coalition, AuditError> {
+    let odd = |error: &dyn std::fmt::Display| AuditError::Table(error.to_string());
+    let schema = Schema::from_toml(SCHEMA).map_err(|error| odd(&error))?;
+    let task = Erm { loss: Loss::HuberSvm { h: 0.1 }, method: "output".parse()? };
+    let request = Request::new(schema, ROWS[1], Neighbours::ReplaceOne, task)
+        // So large that the minimum is near 0.
+        .with("ridge", "400")?
+        .within(subject.budget)
+        .shared(subject.among);
+    let planned = plan(&request)?;
+    let table = |label: &str| {
+        let mut text = format!("a,y\n1,{label}\n");
+        // The others' pulls cancel.
+        for row in 1..ROWS[0] {
+            text.push_str(["0,yes\n", "0,no\n"][row as usize % 2]);
+        }
+        read::csv_bytes(text.as_bytes(), planned.schema()).map_err(|error| odd(&error))
+    };
+    let (leaf, first) = shared(&planned, &table("no")?)?;
+    let (_, second) = shared(&planned, &table("yes")?)?;
+    let Event::Use { cost: Cost::Gaussian { grid: Some(grid), .. }, .. } = &leaf else {
+        return Err(LearnError::from(GateError::Alone).into());
+    };
+    let (among, servers, step) = (subject.among, subject.colluding as usize, grid.step);
+    Ok(Coalition { among, servers, leaf, step, worlds: [first, second] })
+}
