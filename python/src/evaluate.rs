@@ -68,6 +68,12 @@ pub fn evaluate_exactly(
     Ok(serde_json::to_string(&Worth::exact(&form, &model.judged(&data, &form)?))?)
 }
 
+/// The threshold that follows from what errors cost.
+#[pyfunction]
+pub fn threshold_by_cost(missed: f64, false_alarm: f64) -> Outcome<f64> {
+    Ok(privet_learn::look::evaluate::threshold_by_cost(missed, false_alarm)?)
+}
+
 /// Whose rows they are does not matter where nothing is hidden.
 fn without_unit(schema: &Schema) -> Outcome<Schema> {
     let mut draft = privet_data::schema::Draft::from(schema.clone());

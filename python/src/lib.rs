@@ -62,7 +62,7 @@ mod _privet {
     #[pymodule_export]
     use super::error::PrivacyError;
     #[pymodule_export]
-    use super::evaluate::{Evaluation, evaluate_exactly, evaluate_privately};
+    use super::evaluate::{Evaluation, evaluate_exactly, evaluate_privately, threshold_by_cost};
     #[pymodule_export]
     use super::ledger::Ledger;
     #[pymodule_export]

@@ -78,7 +78,7 @@ impl Model {
     /// The plan that its public facts give, as JSON.
     fn plan(&self, py: Python<'_>) -> Outcome<String> {
         let request = self.0.request();
-        Ok(crate::plan::decided(&watched(py, |_| privet_learn::plan(request))??))
+        crate::plan::decided(&watched(py, |_| privet_learn::plan(request))??, None)
     }
 
     /// A row of weights for each linear problem.

@@ -195,6 +195,12 @@ impl TrainedNetwork {
         shown.collect()
     }
 
+    /// As an ONNX file.
+    fn to_onnx<'py>(&self, py: Python<'py>) -> Outcome<Bound<'py, PyBytes>> {
+        let bytes = watched(py, |_| privet_learn::export::network(&self.0))??;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
     /// The most likely class of each row, by its place among the classes.
     fn predict_codes<'py>(
         &self,

@@ -19,9 +19,11 @@ use serde_json::json;
 pub struct Plan(privet_learn::Plan);
 
 /// What a plan decides, as JSON.
-pub fn decided(plan: &privet_learn::Plan) -> String {
+pub fn decided(plan: &privet_learn::Plan, base_rate: Option<f64>) -> Outcome<String> {
     let request = plan.request();
-    json!({
+    let (forecast, notes) = plan.forecast_and_notes(base_rate)?;
+    let forecast = forecast.as_ref();
+    let told = json!({
         "method": request.task.method.name(),
         "loss": request.task.loss.name(),
         "rows": request.rows,
@@ -33,11 +35,13 @@ pub fn decided(plan: &privet_learn::Plan) -> String {
         "guarantee": plan.guarantee(),
         "arithmetic": plan.arithmetic(),
         "settings": plan.settings(),
-        "predicted_cost": plan.forecast(None).ok().flatten().map(|forecast| forecast.cost),
+        "predicted_cost": forecast.map(|forecast| forecast.cost),
+        "predicted_gain": forecast.map(|forecast| forecast.gain),
+        "base_rate": forecast.and_then(|forecast| forecast.base_rate),
         "events": plan.events(),
-        "notes": plan.notes(),
-    })
-    .to_string()
+        "notes": notes,
+    });
+    Ok(told.to_string())
 }
 
 #[pymethods]
@@ -100,9 +104,10 @@ impl Plan {
         Ok(Self(notes.into_iter().fold(plan, privet_learn::Plan::noting)))
     }
 
-    /// What was decided, as JSON.
-    fn to_json(&self) -> String {
-        decided(&self.0)
+    /// What was decided, as JSON, with what is expected of it for this share of the commonest class.
+    #[pyo3(signature = (base_rate = None))]
+    fn to_json(&self, base_rate: Option<f64>) -> Outcome<String> {
+        decided(&self.0, base_rate)
     }
 
     /// Carries it out: one release.

@@ -1,6 +1,9 @@
 """Models taken away: ONNX, SQL and scikit-learn say what privet says."""
 
+import io
 import sqlite3
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -152,6 +155,104 @@ def test_arrays_have_columns_by_number(table):
     found, _ = by_onnx(model, frame)
     np.testing.assert_allclose(found["scores"][:, 0], model.decision_function(X), atol=2e-4)
     assert model.to_csv().splitlines()[0].startswith("column,weight for 1")
+
+
+def alike(found, model, X):
+    """What the file says beside what privet says; sums are taken in another order, so that next to a tie classes may differ."""
+    shares = model.predict_proba(X)
+    best = np.sort(shares, axis=1)
+    clear = best[:, -1] - best[:, -2] > 1e-4
+    assert clear.mean() > 0.95 and found["scores"].shape == shares.shape
+    np.testing.assert_allclose(found["probabilities"], shares, atol=2e-5)
+    assert np.array_equal(found["prediction"][clear], model.predict(X).astype(str)[clear])
+
+
+def test_networks_of_columns_are_predicted_alike():
+    frame, risk = people()
+    y = np.select([risk < -0.5, risk < 0.5], ["a", "b"], "c")
+    layers = [
+        {"kind": "linear", "out": 12}, {"kind": "tanh"}, {"kind": "group-norm", "groups": 3}, {"kind": "linear", "out": 6},
+        {"kind": "relu"},
+    ]  # fmt: skip
+    model = privet.PrivateNetworkClassifier(
+        epsilon=50, delta=1e-5, layers=layers, schema=schema(COLUMNS, classes=["a", "b", "c"]), method="dp-gd",
+        settings={"steps": 20, "rate": 1},
+    )  # fmt: skip
+    model.fit(frame, y)
+    found, session = by_onnx(model, frame)
+    alike(found, model, frame)
+    assert len(set(found["prediction"])) > 1
+    assert "privet.certificate" in session.get_modelmeta().custom_metadata_map
+    for refused in (model.to_sql, model.to_csv, model.to_sklearn):
+        with pytest.raises(ValueError, match="to_onnx"):
+            refused()
+
+
+def test_networks_of_images_are_predicted_alike():
+    """Every kind of layer; two channels, which privet keeps side by side, and sides that differ."""
+    height, width, channels = 9, 8, 2
+    random = np.random.default_rng(4)
+    X = random.uniform(0, 255, size=(60, height * width * channels))
+    y = (X[:, : X.shape[1] // 2].mean(axis=1) > X[:, X.shape[1] // 2 :].mean(axis=1)).astype(int)
+    layers = [
+        {"kind": "conv", "out": 6, "kernel": 3, "stride": 2, "padding": 1}, {"kind": "group-norm", "groups": 2},
+        {"kind": "relu"}, {"kind": "max-pool", "size": 2, "stride": 1}, {"kind": "conv", "out": 4, "kernel": 2},
+        {"kind": "tanh"}, {"kind": "average-pool", "size": 2, "stride": 1}, {"kind": "flatten"},
+        {"kind": "linear", "out": 5}, {"kind": "relu"},
+    ]  # fmt: skip
+    model = privet.PrivateNetworkClassifier(
+        epsilon=50, delta=1e-5, layers=layers, bounds=(0, 255), classes=[0, 1], method="dp-gd",
+        input_shape=(height, width, channels), settings={"steps": 10, "rate": 1},
+    )  # fmt: skip
+    model.fit(X, y)
+    names = [given.name for given in onnxruntime.InferenceSession(model.to_onnx()).get_inputs()]
+    found, _ = by_onnx(model, pd.DataFrame(X, columns=names))
+    alike(found, model, X)
+
+
+NETS = {
+    "number": ('loss = "squared"', 1, "bounds = [-3, 3]"),
+    "two classes, one output": ('loss = "logistic"', 1, 'classes = ["no", "yes"]'),
+}
+
+
+@pytest.mark.parametrize("name", NETS)
+def test_networks_from_the_command_line_are_predicted_alike(name, tmp_path):
+    loss, outputs, target = NETS[name]
+    frame, risk = people()
+    frame = frame[["age", "smokes"]].assign(y=risk.round(3) if "bounds" in target else np.where(risk > 0, "yes", "no"))
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    (tmp_path / "schema.toml").write_text(
+        f'[clip]\nnorm = "l2"\nradius = 1.0\n[target]\ncolumn = "y"\n{target}\n[[columns]]\nname = "age"\ntype = "number"\n'
+        'bounds = [0, 100]\n[[columns]]\nname = "smokes"\ntype = "binary"\nvalues = ["no", "yes"]\n'
+    )
+    (tmp_path / "net.toml").write_text(
+        f'{loss}\ninput = {{ features = 2 }}\n[[layers]]\nkind = "linear"\nout = 8\n[[layers]]\nkind = "tanh"\n'
+        f'[[layers]]\nkind = "linear"\nout = {outputs}\n'
+    )
+
+    def command(line):
+        told = subprocess.run(
+            [sys.executable, "-m", "privet", *line.split()], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert told.returncode == 0, told.stderr
+        return told.stdout
+
+    command(
+        "train table.csv --schema schema.toml --model net.toml --method dp-gd --epsilon 50 --delta 1e-5 --set steps=20 "
+        "--set rate=1 --out model.json"
+    )
+    command("export model.json --to onnx --out model.onnx")
+    expected = pd.read_csv(io.StringIO(command("predict model.json table.csv")))["prediction"].to_numpy()
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
+    feeds = {"age": frame[["age"]].to_numpy(dtype=np.float64), "smokes": frame[["smokes"]].to_numpy(dtype=object)}
+    names = [output.name for output in session.get_outputs()]
+    found = dict(zip(names, session.run(None, feeds), strict=True))
+    if "bounds" in target:
+        np.testing.assert_allclose(found["prediction"][:, 0], expected, atol=1e-4)
+    else:
+        clear = np.abs(found["scores"][:, 0]) > 1e-4
+        assert clear.mean() > 0.95 and np.array_equal(found["prediction"][clear], expected[clear])
 
 
 def test_missing_cells_that_are_refused_have_no_prediction():

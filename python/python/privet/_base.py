@@ -133,7 +133,9 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
         """The schema that was given."""
         return as_schema(self.schema)
 
-    def plan(self, n_rows: int | None = None, n_features: int | None = None) -> Plan:
+    def plan(
+        self, n_rows: int | None = None, n_features: int | None = None, *, base_rate: float | None = None
+    ) -> Plan:
         """Everything that decides the guarantee, without data.
 
         Parameters
@@ -142,6 +144,9 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
             How many rows there will be; the parameter ``n_rows`` unless given.
         n_features : int, optional
             How many columns ``X`` will have; needed unless there is a schema.
+        base_rate : float, optional
+            The share of the commonest class, from public knowledge: what is predicted is then for it, not for classes of
+            equal size.
         """
         rows = n_rows if n_rows is not None else self.n_rows
         if rows is None:
@@ -155,7 +160,12 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
             labels=None,
             max_records=self.max_records,
         )
-        return Plan._from_json(self._make_plan(schema, whole("n_rows", rows), notes).to_json())
+        planned = self._make_plan(schema, whole("n_rows", rows), notes)
+        if base_rate is None:
+            return Plan._from_json(planned.to_json())
+        if not isinstance(planned, _privet.Plan):
+            raise ValueError(f"base_rate: nothing is predicted for {type(self).__name__}; leave it out")
+        return Plan._from_json(planned.to_json(optional_number("base_rate", base_rate)))
 
     # Fitting.
 

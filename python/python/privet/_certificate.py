@@ -46,16 +46,21 @@ class Plan:
     calibration: str
     """Whose constants."""
     arithmetic: str
-    """``"finite"``: proved for the program as executed; ``"real"``: for real numbers."""
+    """``"finite"``: proved with rounding, for the program as it runs; ``"real"``: proved on paper, for exact numbers."""
     settings: dict[str, float]
     """The numbers of the learner; names ending in ``_noise`` are scales of noise."""
     predicted_cost: float | None
     """Of what the same model without privacy gains over the commonest class (of its R², for a number), the share that
-    privacy is expected to take, on a table like most and for classes of equal size; ``None`` where nothing is known."""
+    privacy is expected to take, on a table like most; ``None`` where nothing is known."""
     notes: tuple[str, ...]
     """Conditions and gaps."""
     events: Any = field(repr=False, default=None)
     """What the accountant is told; see :class:`privet.account.Event`."""
+    predicted_gain: float | None = None
+    """Points of accuracy above the commonest class (of R², for a number) that are expected to be left; ``None`` where
+    nothing is known."""
+    base_rate: float | None = None
+    """The share of the commonest class that this is for: the declared one, or that of classes of equal size."""
 
     def _repr_html_(self) -> str:
         return _html.plan(self)
@@ -80,6 +85,8 @@ class Plan:
             predicted_cost=facts["predicted_cost"],
             notes=tuple(facts["notes"]),
             events=facts["events"],
+            predicted_gain=facts.get("predicted_gain"),
+            base_rate=facts.get("base_rate"),
         )
 
 
@@ -103,7 +110,7 @@ class Certificate:
     max_records: int
     """How many rows the privacy unit may own; 1: a row."""
     arithmetic: str
-    """``"finite"``: proved for the program as executed; ``"real"``: for real numbers."""
+    """``"finite"``: proved with rounding, for the program as it runs; ``"real"``: proved on paper, for exact numbers."""
     notes: tuple[str, ...]
     """Conditions and gaps."""
     _model: _privet.Model | _privet.Counts = field(repr=False)
@@ -179,7 +186,7 @@ class Verdict:
     signer: str | None
     """Public key of the signer, if the file is signed and the signature holds; ``None``: nobody vouches."""
     arithmetic: str | None = None
-    """``"finite"``: proved for the program as executed; ``"real"``: for real numbers."""
+    """``"finite"``: proved with rounding, for the program as it runs; ``"real"``: proved on paper, for exact numbers."""
     notes: tuple[str, ...] = ()
     """Conditions and gaps: those of the plan made again, and what else there is to say of the claim."""
     stated: tuple[str, ...] = ()

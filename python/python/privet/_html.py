@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 ARITHMETIC = {
-    "finite": "proved for the program as it runs, rounding included",
+    "finite": "proved with rounding, for the program as it runs",
     "real": "proved on paper, for exact numbers",
 }
 

@@ -54,7 +54,7 @@ class CountPlan:
     rows: int
     """The declared number of rows."""
     arithmetic: str
-    """``"finite"``: proved for the program as executed."""
+    """``"finite"``: proved with rounding, for the program as it runs."""
     notes: tuple[str, ...]
     """Conditions and gaps."""
     events: Any = field(repr=False, default=None)

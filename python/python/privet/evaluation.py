@@ -112,6 +112,7 @@ def evaluate(
     n_rows: int | None = None,
     groups: Any = None,
     threshold: float | None = None,
+    costs: tuple[float, float] | None = None,
     model_is_public: bool = False,
     ledger: Any = None,
     random_state: Any = None,
@@ -133,7 +134,10 @@ def evaluate(
     neighbours, n_rows, groups
         As for ``fit``; ``groups`` where the model's schema has a unit.
     threshold : float, optional
-        Above which probability the second of two classes is predicted, from public knowledge (such as costs).
+        Above which probability the second of two classes is predicted, from public knowledge.
+    costs : (missed, false alarm), optional
+        The same by what errors cost: ``(10, 1)`` where missing one of the second class costs ten false alarms. The threshold
+        follows from these numbers alone.
     model_is_public : bool, optional
         With ``epsilon`` the noise is for a public model: one with a guarantee, or one that you declare to be public, made
         without these records. The certificate states that you said so.
@@ -144,6 +148,14 @@ def evaluate(
         raise TypeError(f"model is a {type(model).__name__}; accepted is a fitted estimator of privet")
     check_is_fitted(model)
     threshold = optional_number("threshold", threshold)
+    if costs is not None:
+        if threshold is not None:
+            raise ValueError("threshold and costs are both given; each decides when the second class is predicted: give one")
+        try:
+            missed, alarm = (float(cost) for cost in costs)
+        except (TypeError, ValueError):
+            raise ValueError(f"costs is {costs!r}; two numbers above 0 are accepted, as (10, 1)") from None
+        threshold = _privet.threshold_by_cost(missed, alarm)
     features, labels = model._labelled(X, y)
     if epsilon is None:
         if delta is not None or ledger is not None:

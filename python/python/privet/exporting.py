@@ -1,4 +1,4 @@
-"""Fitted linear models for other programs: ONNX, SQL, CSV and scikit-learn."""
+"""Fitted models for other programs: linear ones as ONNX, SQL, CSV and for scikit-learn, networks as ONNX."""
 
 from __future__ import annotations
 
@@ -46,7 +46,10 @@ class Exporting:
         check_is_fitted(self)
         model = getattr(self, "model_", None)
         if not isinstance(model, _privet.Model):
-            raise ValueError(f"{type(self).__name__} cannot be exported; linear models can")
+            raise ValueError(
+                f"{type(self).__name__} is no sum over columns, which SQL, a table of coefficients and scikit-learn's linear "
+                "models are; a network has to_onnx"
+            )
         return model
 
     def to_onnx(self, path: str | os.PathLike[str] | None = None) -> bytes:
@@ -54,9 +57,14 @@ class Exporting:
 
         Inputs are the columns, each of shape (rows, 1): numbers as ``float64``, where NaN is missing, and everything
         else as texts. Outputs are ``prediction``, ``scores`` and, where the loss is logistic, ``probabilities``.
-        Bounds, categories and the clipping of rows are part of it. The certificate is in its metadata.
+        Bounds, categories and the clipping of rows are part of it. The certificate is in its metadata. Of linear models and
+        of networks.
         """
-        data = self._linear().to_onnx()
+        check_is_fitted(self)
+        model = getattr(self, "model_", None)
+        if not isinstance(model, (_privet.Model, _privet.TrainedNetwork)):
+            raise ValueError(f"{type(self).__name__} cannot be exported; linear models and networks can")
+        data = model.to_onnx()
         if path is not None:
             descriptor = os.open(os.fspath(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "wb") as file:

@@ -1,10 +1,10 @@
 //! What networks are told by: error, loss, length of the gradient, passes and time, with what is printed beside.
 
 use super::aggregate::{Group, Summary, same};
-use super::compare::heading;
 use super::document::{Document, Rows, Table};
 use super::words::{fixed, short};
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 const FILE: &str = include_str!("../../published/wang-nonconvex.toml");
@@ -16,7 +16,7 @@ static PRINTED: LazyLock<Printed> =
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Printed {
-    /// Where.
+    /// Where, unless a line says otherwise.
     source: String,
     line: Vec<Line>,
 }
@@ -26,6 +26,7 @@ struct Printed {
 #[serde(deny_unknown_fields)]
 struct Line {
     entry: String,
+    source: Option<String>,
     /// All of the entry's if none.
     dataset: Option<String>,
     epsilon: Option<f64>,
@@ -75,12 +76,18 @@ fn mean((mean, error): Mean, digits: usize) -> String {
 /// A table for each group of networks, an entry at an ε a line.
 pub fn sections(groups: &[Group], document: &mut Document) {
     let networks = |group: &&Group| group.points().any(|point| point.loss.is_some());
-    for group in groups.iter().filter(networks) {
-        document.table(table(group, groups));
+    let mut tables = groups.iter().filter(networks).map(table).peekable();
+    if tables.peek().is_some() {
+        document.text(
+            "Error and mean loss are on held-out records, the length of the mean gradient on those trained on; a gradient \
+             or a loss of all records at a point counts as a pass over them; seconds are of one core, beside whatever \
+             else the machine did.",
+        );
     }
+    tables.for_each(|table| document.table(table));
 }
 
-fn table<'a>(group: &'a Group, groups: &[Group]) -> Rows<&'a Summary> {
+fn table(group: &Group) -> Rows<&Summary> {
     let mut points: Vec<&Summary> = group.points().collect();
     points.sort_by(|a, b| {
         let least = |one: &Summary| one.cell.epsilon.unwrap_or(0.0);
@@ -90,16 +97,14 @@ fn table<'a>(group: &'a Group, groups: &[Group]) -> Rows<&'a Summary> {
         points.iter().any(|one| printed(one).is_some_and(|line| of(line).is_some()))
     };
     let beside: Vec<bool> = TOLD.iter().map(|(.., of, _)| any(*of)).collect();
-    let source = match beside.contains(&true) {
-        true => format!("; published: {}", PRINTED.source),
-        false => String::new(),
-    };
-    let caption = format!(
-        "{}, {} neighbours: error and mean loss on held-out records, length of the mean gradient on those trained on, \
-         passes over them (a gradient or a loss at a point counts as one), seconds on one core{source}",
-        heading(group, groups),
-        group.neighbours
-    );
+    let lines = points.iter().filter_map(|one| printed(one));
+    let sources: BTreeSet<&str> =
+        lines.map(|line| line.source.as_deref().unwrap_or(&PRINTED.source)).collect();
+    let sources = sources.into_iter().collect::<Vec<_>>().join("; ");
+    let mut caption = format!("{}, {} neighbours", group.dataset, group.neighbours);
+    if !sources.is_empty() {
+        caption = format!("{caption}; published: {sources}");
+    }
     let mut table = Table::of(caption, points)
         .words("entry", |one| one.cell.entry.as_str())
         .numbers("ε", |one| one.cell.epsilon.map_or("–".into(), short))
