@@ -66,10 +66,13 @@ parties: ## ten processes on one machine train one model over TLS, one killed an
 	$(CARGO) build --quiet -p privet-cli
 	@scripts/parties.sh
 
-joint: ## noise that servers draw together (joint/): lint, tests, then what it costs; not part of make test
+joint: ## noise that servers draw together (joint/): lint, tests, parties that use it, then what it costs; not part of make test
 	$(CARGO) fmt --manifest-path joint/Cargo.toml -- --check
 	$(CARGO) clippy --quiet --locked --manifest-path joint/Cargo.toml --all-targets -- -D warnings
 	$(CARGO) test --locked --manifest-path joint/Cargo.toml
+	$(CARGO) build --quiet --locked --manifest-path joint/Cargo.toml
+	$(CARGO) build --quiet -p privet-cli
+	@scripts/parties-joint.sh
 	$(CARGO) run --quiet --locked --manifest-path joint/Cargo.toml --example joint_cost
 
 peers: ## the true epsilon of published settings, written to docs/peers.md

@@ -9,8 +9,8 @@
 //! [`Lines`] carry bytes and do neither. On a bare connection whoever is in between can stand in for a server, and the
 //! noise is then known to them.
 //!
-//! `privet party` does not use this. It is a package of its own, outside the workspace, because the engine asks for release
-//! candidates of `aes`, `cipher` and `crypto-common` that cannot be locked beside the releases that the rest of
+//! `privet party serve` runs the program `privet-joint-noise` of this package, whose lines it carries over TLS. It is a package of its own,
+//! outside the workspace, because the engine asks for release candidates of `aes`, `cipher` and `crypto-common` that cannot be locked beside the releases that the rest of
 //! `privet` uses. `make joint` builds, tests and measures it.
 #![forbid(unsafe_code)]
 

@@ -146,7 +146,11 @@ impl Answers {
 
     /// The class of each question by its place in the schema, or its number.
     fn predictions<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        match self.0.artefact().predictions(&self.0.request().schema, Nearby::noise(self.0.request())) {
+        match self
+            .0
+            .artefact()
+            .predictions(&self.0.request().schema, Nearby::noise(self.0.request()))
+        {
             Predictions::Classes(codes) => codes.to_pyarray(py).into_any(),
             Predictions::Numbers(numbers) => numbers.to_pyarray(py).into_any(),
         }

@@ -15,7 +15,7 @@ use privet_core::{Budget, Neighbours, Unit};
 use privet_dp::account::{Event, gaussian};
 use privet_dp::gate::GateError;
 use privet_dp::mechanism::Gaussian;
-use privet_dp::mechanism::shares::{Adding, Among, joined, split};
+use privet_dp::mechanism::shares::{Adding, Among, NoiseMode, joined, split};
 use privet_dp::noise::{GridGaussian, Source};
 use privet_learn::LearnError;
 
@@ -35,7 +35,7 @@ impl Subject {
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let budget = Budget::new(epsilon, delta)?;
         let subject = |servers, honest, colluding| {
-            let among = Among { parties: 3, servers, honest };
+            let among = Among { parties: 3, servers, honest, noise: NoiseMode::Shares };
             Self { among, colluding, budget }
         };
         Ok(vec![
@@ -103,7 +103,7 @@ impl Target for Coalition {
             } else {
                 let mut adding = Adding::new(&self.leaf, self.among).map_err(LearnError::from)?;
                 adding.add(share).map_err(LearnError::from)?;
-                openings.push(adding.opening(source));
+                openings.push(adding.opening(source).map_err(LearnError::from)?);
             }
         }
         let sum = joined(&openings).unwrap_or_default();

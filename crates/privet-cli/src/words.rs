@@ -249,6 +249,13 @@ fn cost(cost: &Cost, on: &str) -> String {
             number(*query_noise_scale),
             number(*sensitivity)
         ),
+        Cost::JointGaussian { sensitivity, noise_scale, distance, .. } => format!(
+            "Gaussian noise of standard deviation {} that servers draw together, within {} of its law, on every number of \
+             {on}; one unit moves them by at most {} (ℓ2)",
+            number(*noise_scale),
+            number(*distance),
+            number(*sensitivity)
+        ),
         Cost::IndividualGaussian { steps, sensitivity, noise_scale, .. } => format!(
             "Gaussian noise of standard deviation {} on each of {steps} answers; one unit, which stays out once \
              its share is spent, moves all of them together by at most {} (ℓ2)",

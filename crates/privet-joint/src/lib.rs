@@ -46,6 +46,7 @@ mod circuit;
 mod fixed;
 mod gaussian;
 mod laplace;
+pub mod pipe;
 mod table;
 
 pub use circuit::{Circuit, Gate, Wire};
@@ -62,6 +63,8 @@ pub const DISTANCE: f64 = 1.0 / (1_u64 << 60) as f64;
 /// there on. Who cheats in m of the l·B is found out but for 2⁻ᵐ, and has a gate of leaking ones alone with a probability of at most
 /// l·C(m, B)/C(lB, B). Together below 2⁻⁴⁰ for l ≥ 992, whatever m; nothing is evaluated with smaller batches.
 pub const CHEATING: f64 = 1.0 / (1_u64 << 36) as f64;
+/// Coordinates of one evaluation at most, where a plan counts on how many evaluations a round takes.
+pub const EACH: u64 = 26;
 /// Bits of a share.
 pub const RING: usize = 128;
 

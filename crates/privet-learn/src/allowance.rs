@@ -118,6 +118,7 @@ pub(crate) fn scales(event: &Event) -> Vec<f64> {
 fn scale(cost: &Cost) -> Option<f64> {
     Some(match cost {
         Cost::Gaussian { noise_scale, .. }
+        | Cost::JointGaussian { noise_scale, .. }
         | Cost::ContinualGaussian { noise_scale, .. }
         | Cost::AboveThreshold { noise_scale, .. }
         | Cost::IndividualGaussian { noise_scale, .. }

@@ -235,7 +235,7 @@ pub(crate) fn plan(
     }
     let excess = dense.procedure.predicted_excess(facts);
     let hopeless = excess.is_some_and(|excess| predicted::hopeless(facts, excess));
-    let alone = facts.widening == 1.0;
+    let alone = !facts.shared;
     if alone && let Some(quick) = few_passes(facts, budget, calibration, intervals, excess) {
         return Ok(quick);
     }

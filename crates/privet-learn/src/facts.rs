@@ -47,9 +47,11 @@ pub struct Facts {
     pub whole: bool,
     /// Between what each entry of a row lies, where rows are whole and have columns ([`Encoding::ranges`]); else empty.
     pub ranges: Vec<(f64, f64)>,
-    /// How much wider the released noise is than what is charged: 1, or √(k/t) among parties
+    /// How much wider the released noise is than what is charged: 1, or √(k/t) among parties whose servers each draw their own
     /// ([`privet_dp::mechanism::shares`]).
     pub widening: f64,
+    /// Whether several parties hold the rows.
+    pub shared: bool,
 }
 
 /// Rows up to which γ = 1/n of the sum form is what `f64` proves.
@@ -132,6 +134,7 @@ impl Facts {
                 false => Vec::new(),
             },
             widening: request.among.map_or(1.0, |among| among.widening()),
+            shared: request.among.is_some(),
         })
     }
 

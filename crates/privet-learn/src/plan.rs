@@ -7,7 +7,7 @@ use crate::erm::Erm;
 use crate::near::near;
 use crate::request::{Calibration, Request};
 use crate::settings::Shown;
-use crate::task::{Task, Work};
+use crate::task::{Planned, Task, Work};
 use crate::{LearnError, run};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_data::Schema;
@@ -15,7 +15,8 @@ use privet_data::matrix::Matrix;
 use privet_data::schema::Origin;
 use privet_dp::account::{self, Event, Filter, Guarantee};
 use privet_dp::gate::{Arithmetic, Entered, Purse, Release, Spend, Statement};
-use privet_dp::mechanism::shares::{Among, Together};
+use privet_dp::mechanism::joint::{all_charged, taken_of_delta};
+use privet_dp::mechanism::shares::{Among, NoiseMode, Together};
 use privet_dp::noise::Source;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -67,7 +68,13 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
         });
     }
     let facts = T::facts(request)?;
-    let mut planned = T::plan(request, &facts)?;
+    let noise = request.among.map(|among| among.noise).unwrap_or_default();
+    let mut planned = match (noise, request.calibration, request.budget) {
+        (NoiseMode::Joint, Calibration::Sound, Some(budget)) if !budget.is_pure() => {
+            beside_joint_noise(request, &facts, budget)?
+        }
+        _ => T::plan(request, &facts)?,
+    };
     bought::check(request)?;
     // Where a program filled the schema in, whoever relies on the guarantee should know from what.
     planned.notes.extend(request.schema.origin().and_then(Origin::public_in_words));
@@ -101,7 +108,7 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
                       count: they release nothing but sums under Gaussian noise",
         });
     }
-    let events = procedure.event()?;
+    let events = all_charged(procedure.event()?, noise);
     let budget = request.budget.ok_or_else(|| no_budget(request))?;
     let limit = procedure.limit();
     let guarantee = match &limit {
@@ -113,7 +120,7 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
     if budget.delta() * request.rows as f64 > 1.0 {
         notes.push(LARGE_DELTA.into());
     }
-    notes.extend(request.among.map(among_whom));
+    notes.extend(request.among.map(|among| among_whom(among, &events, &budget)));
     let otherwise = procedure.otherwise_among_parties().filter(|_| request.among.is_some());
     notes.extend(otherwise.map(String::from));
     notes.extend(T::AT_ONE_PARTY.filter(|_| of_people).map(String::from));
@@ -130,9 +137,60 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
     })
 }
 
+/// How often a plan is made within what joint noise leaves of δ until it leaves that much.
+const SETTLING: u32 = 8;
+
+/// The plan whose Gaussian events meet the δ that is left once their own joint noise is charged: how much that is depends on
+/// how many rounds of how many numbers they are, so it is looked for until one leads to itself. A settled request leads to
+/// itself at once.
+fn beside_joint_noise<T: Task>(
+    request: &Request<T>,
+    facts: &T::Facts,
+    budget: Budget,
+) -> Result<Planned<T>, LearnError> {
+    let mut reserved = 0.0;
+    for _ in 0..SETTLING {
+        let left = Budget::new(budget.epsilon(), budget.delta() - reserved)?;
+        let planned = T::plan(&Request { budget: Some(left), ..request.clone() }, facts)?;
+        let Work::Private(procedure) = &planned.work else { return Ok(planned) };
+        let events = all_charged(procedure.event()?, NoiseMode::Joint);
+        let needed = taken_of_delta(&events, budget.epsilon());
+        if needed == reserved {
+            return Ok(planned);
+        }
+        // Half of δ may go to that: beyond, one draw saves less noise than the smaller δ costs.
+        if needed > 0.5 * budget.delta() {
+            return Err(LearnError::NotCovered {
+                what: format!(
+                    "noise that servers draw together takes {needed:.1e} of delta = {:e} for the rounds of this plan; at most \
+                     half of it may go there",
+                    budget.delta()
+                ),
+                instead: "give a larger delta, a method of fewer rounds (ssp, output, or steps), or noise shares",
+            });
+        }
+        reserved = needed;
+    }
+    Err(LearnError::NotCovered {
+        what: "the number of rounds depends on what noise that servers draw together takes of delta, and does not settle"
+            .into(),
+        instead: "give the number of steps, or noise shares",
+    })
+}
+
 /// Under which condition a claim among parties holds.
-fn among_whom(among: Among) -> String {
-    let Among { parties, servers, honest } = among;
+fn among_whom(among: Among, events: &Event, budget: &Budget) -> String {
+    let Among { parties, servers, honest, noise } = among;
+    if noise == NoiseMode::Joint {
+        return format!(
+            "among {parties} parties and {servers} servers, who draw the noise together and once: it holds towards everyone \
+             who sees the model, and towards any of the parties together with all but one of the servers, which must keep \
+             its shares and random bits secret. It rests on the secure computation in which they draw (polytune \
+             0.2.0-alpha.4, which nobody is known to have audited) and on what that takes to be hard to compute; {:.1e} of \
+             delta is for servers that cheat in it",
+            taken_of_delta(events, budget.epsilon())
+        );
+    }
     let out = servers - honest;
     format!(
         "among {parties} parties and {servers} servers: it holds towards everyone who sees the model, and towards any \

@@ -168,6 +168,11 @@ impl Agreement {
                 .collect(),
         };
         names.check()?;
+        // Without a form of its own it would compare equal to others that have none either.
+        let written = serde_json::to_value(self).unwrap_or_default();
+        canonical(&written).map_err(|error| {
+            PartiesError::Asked(format!("the agreement cannot be compared with others: {error}"))
+        })?;
         if self.patience == 0 || self.patience > 86_400 {
             return Err(PartiesError::Asked(
                 "patience is not accepted: a whole number of seconds from 1 to 86400 is".into(),
@@ -208,7 +213,7 @@ impl Agreement {
                 "two servers have the same address: each is a process of its own, best at another organisation".into(),
             ));
         }
-        let longest = longest(&self.events()?).ok_or_else(|| {
+        let longest = longest(&self.events()?, among.noise).ok_or_else(|| {
             PartiesError::Asked("the plan has a round that cannot be added up in shares".into())
         })?;
         if longest.saturating_mul(u64::from(among.servers)) > LONGEST as u64 {
@@ -247,7 +252,7 @@ impl Agreement {
 
     /// How many numbers the longest round has.
     pub(crate) fn longest_round(&self) -> Result<usize, PartiesError> {
-        Ok(longest(&self.events()?).map_or(0, |longest| longest as usize))
+        Ok(longest(&self.events()?, self.among()?.noise).map_or(0, |longest| longest as usize))
     }
 
     /// How many take part.

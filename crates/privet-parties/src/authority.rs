@@ -10,7 +10,7 @@ use crate::agreement::{Agreement, Holder, Names, Station, hex};
 use crate::folder::{Settings, lay_out};
 use crate::server::now;
 use privet_data::Schema;
-use privet_dp::mechanism::shares::Among;
+use privet_dp::mechanism::shares::{Among, NoiseMode};
 use privet_learn::{Plan, Task};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
@@ -115,14 +115,19 @@ pub fn without_certificates<T: Task>(
     };
     let members =
         (names.parties.iter().map(party).collect(), names.servers.iter().map(server).collect());
-    Agreement::new(asked, members, (patience, none(), u64::MAX))
+    Agreement::new(asked, members, (patience, none(), 1 << 53))
 }
 
-/// How many take part, by their names.
+/// How many take part, by their names; every server draws noise of its own.
 pub fn among(names: &Names, honest: u32) -> Result<Among, PartiesError> {
+    among_with(names, honest, NoiseMode::Shares)
+}
+
+/// The same, the noise drawn as said.
+pub fn among_with(names: &Names, honest: u32, noise: NoiseMode) -> Result<Among, PartiesError> {
     let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
     let (parties, servers) = (count(names.parties.len()), count(names.servers.len()));
-    let among = Among { parties, servers, honest };
+    let among = Among { parties, servers, honest, noise };
     Ok(among.check().map_err(privet_learn::LearnError::from)?)
 }
 

@@ -25,16 +25,17 @@ const TOLD: u64 = 16;
 pub(crate) struct Doors {
     strangers: Arc<AtomicUsize>,
     room: usize,
-    parties: Arc<Vec<AtomicUsize>>,
+    members: Arc<Vec<AtomicUsize>>,
     told: Arc<AtomicU64>,
 }
 
 impl Doors {
-    pub fn new(parties: usize) -> Self {
+    /// For so many members who may come: parties, and servers where these draw noise together.
+    pub fn new(members: usize) -> Self {
         Self {
             strangers: Arc::default(),
-            room: STRANGERS + parties,
-            parties: Arc::new((0..parties).map(|_| AtomicUsize::new(0)).collect()),
+            room: STRANGERS + members,
+            members: Arc::new((0..members).map(|_| AtomicUsize::new(0)).collect()),
             told: Arc::default(),
         }
     }
@@ -48,10 +49,10 @@ impl Doors {
         })
     }
 
-    /// A seat of a party, if one is free.
-    pub fn seat(&self, party: usize) -> Option<Seat> {
-        let taken = taken(self.parties.get(party)?, SEATS);
-        taken.then(|| Seat { parties: Arc::clone(&self.parties), party })
+    /// A seat of a member, if one is free.
+    pub fn seat(&self, member: usize) -> Option<Seat> {
+        let taken = taken(self.members.get(member)?, SEATS);
+        taken.then(|| Seat { members: Arc::clone(&self.members), member })
     }
 
     /// Whether one more line about strangers is worth the log: a few are, then ever fewer.
@@ -86,15 +87,15 @@ impl Stranger {
     }
 }
 
-/// One connection of a party; given back when dropped.
+/// One connection of a member; given back when dropped.
 pub(crate) struct Seat {
-    parties: Arc<Vec<AtomicUsize>>,
-    party: usize,
+    members: Arc<Vec<AtomicUsize>>,
+    member: usize,
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        self.parties[self.party].fetch_sub(1, Ordering::AcqRel);
+        self.members[self.member].fetch_sub(1, Ordering::AcqRel);
     }
 }
 

@@ -179,11 +179,22 @@ struct Head {
     parts: usize,
 }
 
+/// What stands above a share of noise.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Drawn {
+    round: u64,
+    draw: String,
+}
+
+/// Which draw a share of noise is of, and the share.
+pub(crate) type NoiseKept = (String, Zeroizing<Vec<u128>>);
+
 /// What a file of numbers holds.
 type Numbers = (Head, Zeroizing<Vec<u128>>);
 
 impl Store {
-    fn open(folder: &Path) -> Result<Self, PartiesError> {
+    pub(crate) fn open(folder: &Path) -> Result<Self, PartiesError> {
         make_folder(folder)?;
         let path = folder.join("lock");
         let wrong = |source| PartiesError::File { path: path.clone(), source };
@@ -261,6 +272,85 @@ impl Store {
         Ok(self.numbers(&format!("opening-{round:07}"))?.map(|(_, body)| body.to_vec()))
     }
 
+    /// The draw that this server's share of the noise of a round is of, and the share: empty once it was used.
+    pub fn noise(&self, round: u64) -> Result<Option<NoiseKept>, PartiesError> {
+        let path = self.folder.join(noise_name(round));
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => Zeroizing::new(bytes),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(PartiesError::File { path, source }),
+        };
+        let read = read_frame::<Drawn>(&mut &bytes[..], LONGEST);
+        match read {
+            Ok((drawn, share)) if drawn.round == round => Ok(Some((drawn.draw, share))),
+            Ok(_) => Err(PartiesError::Asked(format!("{} is of another round", path.display()))),
+            Err(source) => Err(PartiesError::File { path, source }),
+        }
+    }
+
+    /// On disk for good before anything is made of it.
+    pub fn keep_noise(&self, round: u64, draw: &str, share: &[u128]) -> Result<(), PartiesError> {
+        let path = self.folder.join(noise_name(round));
+        let mut bytes = Zeroizing::new(Vec::new());
+        write_frame(&mut *bytes, &Drawn { round, draw: draw.into() }, share)
+            .map_err(|source| PartiesError::File { path: path.clone(), source })?;
+        keep(&path, &bytes)?;
+        self.sync()
+    }
+
+    /// Leaves of a share of noise no more than which draw it was of: it was used, and is used for nothing else.
+    pub fn wipe_noise(&self, round: u64) -> Result<(), PartiesError> {
+        match self.noise(round)? {
+            Some((draw, share)) if !share.is_empty() => self.keep_noise(round, &draw, &[]),
+            _ => Ok(()),
+        }
+    }
+
+    /// Forgets shares of noise from this round on that not all servers have.
+    pub fn forget_noise(&self, from: u64) -> Result<(), PartiesError> {
+        for round in from.. {
+            let path = self.folder.join(noise_name(round));
+            match fs::remove_file(&path) {
+                Ok(()) => {}
+                Err(error) if error.kind() == ErrorKind::NotFound => break,
+                Err(source) => return Err(PartiesError::File { path, source }),
+            }
+        }
+        self.sync()
+    }
+
+    /// How often the noise of each round was begun.
+    pub fn attempts(&self) -> Result<Vec<u32>, PartiesError> {
+        let Some(text) = self.text("noise-attempts")? else { return Ok(Vec::new()) };
+        let odd =
+            |_| PartiesError::Asked("noise-attempts in the server's folder was edited".into());
+        serde_json::from_str(&text).map_err(odd)
+    }
+
+    pub fn keep_attempts(&self, attempts: &[u32]) -> Result<(), PartiesError> {
+        let text = serde_json::to_vec(attempts).unwrap_or_default();
+        keep(&self.folder.join("noise-attempts"), &text)?;
+        self.sync()
+    }
+
+    /// Of which draws all servers have their shares, once all have said so: none is ever made again.
+    pub fn noise_is_ready(&self) -> Result<Option<String>, PartiesError> {
+        self.text("noise-ready")
+    }
+
+    pub fn keep_noise_ready(&self, draws: &str) -> Result<(), PartiesError> {
+        keep(&self.folder.join("noise-ready"), draws.as_bytes())?;
+        self.sync()
+    }
+
+    fn sync(&self) -> Result<(), PartiesError> {
+        #[cfg(unix)]
+        File::open(&self.folder)
+            .and_then(|folder| folder.sync_all())
+            .map_err(|source| PartiesError::File { path: self.folder.clone(), source })?;
+        Ok(())
+    }
+
     /// Refuses openings of which an earlier one is missing: it would be made again with other noise.
     pub fn no_gaps(&self, openings: usize) -> Result<(), PartiesError> {
         let wrong = |source| PartiesError::File { path: self.folder.clone(), source };
@@ -282,11 +372,7 @@ impl Store {
     /// On disk for good, or refused: a round that was opened and is not found again would be opened with other noise.
     pub fn keep_opening(&self, round: u64, opening: &[u128]) -> Result<(), PartiesError> {
         self.keep_numbers(&format!("opening-{round:07}"), &Head { round, parts: 1 }, opening)?;
-        #[cfg(unix)]
-        File::open(&self.folder)
-            .and_then(|folder| folder.sync_all())
-            .map_err(|source| PartiesError::File { path: self.folder.clone(), source })?;
-        Ok(())
+        self.sync()
     }
 
     /// Who has joined under the name at this place: instance and schema.
@@ -322,6 +408,10 @@ impl Store {
         kept.shares.iter().for_each(|share| body.extend(share.iter()));
         self.keep_numbers("shares", &head, &body)
     }
+}
+
+fn noise_name(round: u64) -> String {
+    format!("noise-{round:07}")
 }
 
 fn make_folder(folder: &Path) -> Result<(), PartiesError> {

@@ -18,6 +18,7 @@
 //! | in one process | [`Room`] |
 //! | over mutual TLS | [`tls`] |
 //! | certificates for it | [`authority`] |
+//! | noise that servers draw together | [`Engine`], by the [`Program`] of `joint/` |
 //! | very many parties at once, for experiments | [`Crowd`] |
 //!
 //! **What goes wrong, and how it ends.** A party that is late, or sends what is no message, another length or another
@@ -31,6 +32,8 @@ mod agreement;
 pub mod authority;
 mod crowd;
 mod doors;
+mod drawing;
+mod engine;
 mod error;
 mod folder;
 mod message;
@@ -42,6 +45,7 @@ pub mod tls;
 
 pub use agreement::{Agreement, Family, Holder, Names, Station};
 pub use crowd::Crowd;
+pub use engine::{Engine, Job, PROGRAM, Program, SendTo};
 pub use error::PartiesError;
 pub use folder::{Folder, Paid, Settings};
 pub use message::{Ask, FRAME, Reply, Standing};

@@ -60,6 +60,13 @@ pub enum Reply {
         /// From 0.
         round: u64,
     },
+    /// To a greeting, where the servers still draw their noise together: come again.
+    Drawing {
+        /// Rounds for which it is drawn.
+        done: u64,
+        /// Of so many.
+        of: u64,
+    },
     /// The share is kept.
     Taken,
     /// In the body.
@@ -97,6 +104,9 @@ pub struct Standing {
     pub missing: Vec<String>,
     /// Why it ended, if it did before its end.
     pub ended: Option<String>,
+    /// For how many rounds noise is drawn, and of how many, while servers draw it together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drawing: Option<(u64, u64)>,
 }
 
 /// Writes a frame.

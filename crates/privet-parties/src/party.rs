@@ -14,6 +14,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
+/// How long servers that draw noise together are left alone before they are asked again.
+const DRAWING: Duration = Duration::from_millis(300);
+
 /// How questions get to a server.
 pub trait Line: Send {
     /// Puts a question to the server of this place, and brings the answer. An error may be passing: it is tried again.
@@ -161,7 +164,14 @@ impl<L: Line> Party<L> {
             instance: inner.instance.clone(),
             clock: now(),
         };
-        match self.asked(inner, server, &hello, &[])?.0 {
+        let reply = loop {
+            match self.asked(inner, server, &hello, &[])?.0 {
+                // They go on by themselves, or end the run.
+                Reply::Drawing { .. } => std::thread::sleep(DRAWING),
+                reply => break reply,
+            }
+        };
+        match reply {
             Reply::Welcome { round } if round < inner.opened => Err(PartiesError::Ended(format!(
                 "server {} has opened {round} rounds, and had opened {} before: it was brought back to an earlier \
                      state, and would open with other noise",

@@ -3,7 +3,7 @@
 //! A cheating party or server can send any numbers. What no rows could have given is noticed: the learners that run among
 //! parties add up a vector for each row of norm at most Δ, what the round is
 //! charged for under replace-one; so the sum over n rows is within nΔ. The noise of k servers with σ/√t each is within
-//! σ√(k/t)·(√p + 40) but for a probability below e⁻⁸⁰⁰. Beyond both together somebody cheats, though not who.
+//! σ√(k/t)·(√p + 40), one draw that they make together within σ(√p + 40), but for a probability below e⁻⁸⁰⁰. Beyond both together somebody cheats, though not who.
 //!
 //! `output` adds up fⱼθ̃ⱼ, fⱼ = nⱼ/n, of minimisers: Fⱼ has the ridge fⱼλ and at 0 a gradient within nⱼLR, so that ‖θ̃ⱼ‖ ≤
 //! (nⱼLR + γ)/(fⱼλ), and the sum over at most n parties with rows is within n(LR + γ)/λ ≤ nΔ, Δ = 2(LR + γ)/λ
@@ -20,8 +20,9 @@ use privet_dp::mechanism::shares::Among;
 
 /// Whether n rows and the noise of all servers can have given this; where it is not known, yes.
 pub(crate) fn plausible(leaf: &Event, among: Among, rows: u64, sum: &[i128]) -> bool {
-    let Event::Use { cost: Cost::Gaussian { sensitivity, noise_scale, grid: Some(grid) }, .. } =
-        leaf
+    let Event::Use { cost, .. } = leaf else { return true };
+    let (Cost::Gaussian { sensitivity, noise_scale, grid: Some(grid) }
+    | Cost::JointGaussian { sensitivity, noise_scale, grid, .. }) = cost
     else {
         return true;
     };
@@ -45,8 +46,10 @@ mod tests {
             noise_scale: 8.0,
             coordinates: 2,
         };
-        let (leaf, among) =
-            (gaussian.event().unwrap(), Among { parties: 3, servers: 2, honest: 1 });
+        let (leaf, among) = (
+            gaussian.event().unwrap(),
+            Among { parties: 3, servers: 2, honest: 1, noise: Default::default() },
+        );
         // A step is 2⁻³⁷.
         let at = |x: i128| plausible(&leaf, among, 1000, &[x << 37, 0]);
         assert!(at(0) && at(2000) && at(-2000) && at(2400));

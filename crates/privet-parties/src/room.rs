@@ -1,7 +1,10 @@
-//! All servers of an agreement in one process: every message as over a network, without one.
+//! All servers of an agreement in one process: every message as over a network, without one. Noise that they would draw
+//! together is drawn in the clear and handed out in shares.
 
 use crate::message::{Ask, Reply};
 use crate::{Agreement, Line, PartiesError, Server};
+use privet_dp::mechanism::joint::in_the_clear;
+use privet_dp::noise::SystemRandom;
 use std::sync::Arc;
 
 /// Servers that parties of the same process talk to, each from a thread of its own.
@@ -16,7 +19,21 @@ impl Room {
         let server = |station: &crate::Station| {
             Server::new(agreement.clone(), &station.name, Box::new(|_| {})).map(Arc::new)
         };
-        Ok(Self { servers: agreement.servers.iter().map(server).collect::<Result<_, _>>()? })
+        let servers = agreement.servers.iter().map(server).collect::<Result<Vec<_>, _>>()?;
+        if let Some(drawings) = servers.first().and_then(|server| server.drawings()) {
+            let among = agreement.among()?;
+            let failed = |error: &dyn std::fmt::Display| PartiesError::Line(error.to_string());
+            let mut source = SystemRandom::new().map_err(|error| failed(&error))?;
+            let mut held = vec![Vec::new(); servers.len()];
+            for drawing in drawings {
+                let shares = in_the_clear(drawing, among, &mut source);
+                for (held, share) in held.iter_mut().zip(shares.map_err(|error| failed(&error))?) {
+                    held.push(share.into_inner());
+                }
+            }
+            servers.iter().zip(held).for_each(|(server, held)| server.hold(held));
+        }
+        Ok(Self { servers })
     }
 
     /// The servers.

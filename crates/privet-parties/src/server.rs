@@ -4,6 +4,8 @@
 //! - A round is opened when every party's share is there, and never with fewer.
 //! - What it opens is on disk before anyone hears it, and a round that was opened is never opened again with other
 //!   noise: whoever asks later, or after a restart, hears the same numbers.
+//! - Where the servers draw their noise together ([`privet_dp::mechanism::joint`]), a round is opened with this server's share of the
+//!   draw that was made for it and all servers have; nothing is opened before all have those of all rounds.
 //! - What parties say they heard before must be the same for all: otherwise somebody told them different sums.
 //! - It waits without end for everyone to begin, and from the first opening on for nothing longer than the agreed patience.
 
@@ -12,10 +14,13 @@ use crate::agreement::{Agreement, digest_of};
 use crate::folder::Store;
 use crate::message::{Ask, Reply, Standing};
 use privet_core::printable;
-use privet_dp::gate::Rounds;
-use privet_dp::mechanism::shares::{Adding, Among};
+use privet_dp::account::Event;
+use privet_dp::gate::{GateError, Rounds};
+use privet_dp::mechanism::joint::{Drawing, NoiseShare};
+use privet_dp::mechanism::shares::{Adding, Among, NoiseMode};
 use privet_dp::noise::{Source, SystemRandom};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use zeroize::Zeroizing;
@@ -25,6 +30,8 @@ pub const CLOCKS: u64 = 300;
 /// How long a question for an opening waits for one.
 const PAUSE: Duration = Duration::from_millis(500);
 
+/// Rounds for which noise is drawn together, at most.
+const MOST_DRAWINGS: usize = 1 << 16;
 /// Characters that a party may say why it leaves.
 const WORDS: usize = 500;
 
@@ -55,6 +62,19 @@ struct State {
     /// The last opening, or when this process began.
     since: Instant,
     source: Box<dyn Source>,
+    /// What servers draw together, round by round; `None` where each draws its own.
+    together: Option<Together>,
+}
+
+/// How far noise that is drawn together is.
+struct Together {
+    drawings: Vec<Drawing>,
+    /// For how many rounds it is drawn.
+    done: u64,
+    /// Whether all servers have their shares of all rounds.
+    ready: bool,
+    /// Where nothing is on disk: the shares.
+    held: BTreeMap<u64, Zeroizing<Vec<u128>>>,
 }
 
 #[derive(Clone, PartialEq)]
@@ -104,6 +124,13 @@ impl Server {
             ended: None,
             since: Instant::now(),
             source: Box::new(source),
+            together: match among.noise {
+                NoiseMode::Shares => None,
+                NoiseMode::Joint => {
+                    let (drawings, held) = (drawings(&events)?, BTreeMap::new());
+                    Some(Together { drawings, done: 0, ready: false, held })
+                }
+            },
         };
         let digest = agreement.digest();
         if let Some(store) = &store {
@@ -119,6 +146,33 @@ impl Server {
                 state.openings.push(opening);
             }
             store.no_gaps(state.openings.len())?;
+            if let Some(together) = &mut state.together {
+                let opened = state.openings.len() as u64;
+                together.ready = store.noise_is_ready()?.is_some();
+                if opened > 0 && !together.ready {
+                    return Err(PartiesError::Asked(
+                        "the server's folder holds openings, and not that its noise was drawn: bring it back whole, or \
+                         begin a new agreement"
+                            .into(),
+                    ));
+                }
+                for (round, drawing) in (0..).zip(&together.drawings) {
+                    match store.noise(round)? {
+                        // A round that was opened has had its share.
+                        Some(_) if round < opened => store.wipe_noise(round)?,
+                        Some((_, share)) if share.len() == drawing.coordinates => {}
+                        None if !together.ready => break,
+                        _ => {
+                            return Err(PartiesError::Asked(format!(
+                                "the server's folder lacks its share of the noise of round {}: nothing can be opened; bring \
+                                 it back whole, or begin a new agreement",
+                                round + 1
+                            )));
+                        }
+                    }
+                    together.done = round + 1;
+                }
+            }
             for (place, joined) in state.joined.iter_mut().enumerate() {
                 let before = store.joined(place)?;
                 *joined = before.map(|(instance, schema)| Joined { instance, schema });
@@ -210,6 +264,9 @@ impl Server {
                 if state.joined[party].is_none() {
                     return (refused("a share came before a greeting"), vec![]);
                 }
+                if state.together.as_ref().is_some_and(|together| !together.ready) {
+                    return (refused("a share came before the noise was drawn"), vec![]);
+                }
                 (self.taken(&mut state, party, *round, (leaf, heard), body), vec![])
             }
             Ask::Opening { round } => self.opened(state, *round),
@@ -269,7 +326,7 @@ impl Server {
             Some(before) if before.instance != joined.instance => refused(&format!(
                 "{name} has joined before, from another folder: a party takes part once"
             )),
-            Some(_) => Reply::Welcome { round: state.openings.len() as u64 },
+            Some(_) => self.welcome(state),
             None => {
                 let who = (joined.instance.as_str(), joined.schema.as_str());
                 if let Some(store) = &self.store
@@ -282,8 +339,17 @@ impl Server {
                 }
                 (self.tell)(&format!("{name} joined"));
                 state.joined[party] = Some(joined);
-                Reply::Welcome { round: state.openings.len() as u64 }
+                self.welcome(state)
             }
+        }
+    }
+
+    fn welcome(&self, state: &State) -> Reply {
+        match &state.together {
+            Some(together) if !together.ready => {
+                Reply::Drawing { done: together.done, of: together.drawings.len() as u64 }
+            }
+            _ => Reply::Welcome { round: state.openings.len() as u64 },
         }
     }
 
@@ -359,7 +425,13 @@ impl Server {
 
     /// Every share is there: adds noise, writes down, then lets it be heard.
     fn open_round(&self, state: &mut State, open: Open, round: u64) -> Reply {
-        let opening = open.adding.opening(state.source.as_mut());
+        let opening = match self.noised(state, open.adding, round) {
+            Ok(opening) => opening,
+            Err(error) => {
+                let why = format!("{} cannot open round {}: {error}", self.name, round + 1);
+                return self.end(state, why);
+            }
+        };
         if let Some(store) = &self.store
             && let Err(error) = store.keep_opening(round, &opening)
         {
@@ -367,6 +439,13 @@ impl Server {
                 state,
                 format!("{} could not write down round {}: {error}", self.name, round + 1),
             );
+        }
+        if let Some(store) = self.store.as_ref().filter(|_| state.together.is_some())
+            && let Err(error) = store.wipe_noise(round)
+        {
+            let why =
+                format!("{} could not wipe its noise of round {}: {error}", self.name, round + 1);
+            return self.end(state, why);
         }
         if let Some(leaf) = state.rounds.next().cloned() {
             state.rounds.go_on(&leaf);
@@ -378,6 +457,56 @@ impl Server {
         }
         self.changed.notify_all();
         Reply::Taken
+    }
+
+    /// The sum with noise: of this server's own, or its share of what was drawn together for this very round.
+    fn noised(
+        &self,
+        state: &mut State,
+        adding: Adding,
+        round: u64,
+    ) -> Result<Vec<u128>, PartiesError> {
+        let odd = |error: GateError| PartiesError::Asked(error.to_string());
+        let Some(together) = &mut state.together else {
+            return adding.opening(state.source.as_mut()).map_err(odd);
+        };
+        let share = match &self.store {
+            Some(store) => store.noise(round)?.map(|(_, share)| share),
+            None => together.held.remove(&round),
+        };
+        let share = share.filter(|share| together.ready && share.len() == adding.coordinates());
+        let missing = || PartiesError::Asked("its share of the noise is not there".into());
+        adding.opening_with(NoiseShare::new(share.ok_or_else(missing)?)).map_err(odd)
+    }
+
+    /// What is drawn together, round by round; `None` where each server draws its own.
+    pub(crate) fn drawings(&self) -> Option<Vec<Drawing>> {
+        self.state().together.as_ref().map(|together| together.drawings.clone())
+    }
+
+    /// Whether all noise that is drawn together is there.
+    pub(crate) fn noise_is_ready(&self) -> bool {
+        self.state().together.as_ref().is_none_or(|together| together.ready)
+    }
+
+    /// Where it keeps what it must find again.
+    pub(crate) fn store(&self) -> Option<&Store> {
+        self.store.as_ref()
+    }
+
+    /// Says for how many rounds noise is drawn.
+    pub(crate) fn drawn(&self, done: u64, ready: bool) {
+        if let Some(together) = &mut self.state().together {
+            (together.done, together.ready) = (done, ready);
+        }
+    }
+
+    /// Hands all noise over, where all servers are one process.
+    pub(crate) fn hold(&self, shares: Vec<Zeroizing<Vec<u128>>>) {
+        if let Some(together) = &mut self.state().together {
+            (together.done, together.ready) = (shares.len() as u64, true);
+            together.held = (0..).zip(shares).collect();
+        }
     }
 
     fn opened(&self, mut state: MutexGuard<'_, State>, round: u64) -> (Reply, Vec<u128>) {
@@ -412,6 +541,11 @@ impl Server {
             joined: named.filter(|(_, it)| it.is_some()).map(|(one, _)| one.name.clone()).collect(),
             missing: state.open.as_ref().map(|open| self.missing(open)).unwrap_or_default(),
             ended: state.ended.clone(),
+            drawing: state
+                .together
+                .as_ref()
+                .filter(|together| !together.ready)
+                .map(|together| (together.done, together.drawings.len() as u64)),
         }
     }
 
@@ -435,6 +569,21 @@ impl Server {
     }
 }
 
+/// What is drawn for every round of a plan, in order.
+fn drawings(events: &Event) -> Result<Vec<Drawing>, PartiesError> {
+    let (mut rounds, mut all) = (Rounds::of(events), Vec::new());
+    while let Some(leaf) = rounds.next().cloned() {
+        let drawing = Drawing::of(&leaf).map_err(|error| PartiesError::Asked(error.to_string()))?;
+        all.push(drawing);
+        if all.len() > MOST_DRAWINGS || !rounds.go_on(&leaf) {
+            return Err(PartiesError::Asked(format!(
+                "noise that servers draw together is offered for up to {MOST_DRAWINGS} rounds"
+            )));
+        }
+    }
+    Ok(all)
+}
+
 fn refused(why: &str) -> Reply {
     Reply::Refused { why: why.into() }
 }
@@ -451,4 +600,11 @@ fn digest_of_share(share: &[u128]) -> [u8; 32] {
 /// Seconds since 1970.
 pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// SHA-256 of what is charged next, as a party says it.
+#[cfg(test)]
+pub(crate) fn next_leaf(server: &Server) -> Option<String> {
+    let state = server.state();
+    serde_json::to_value(state.rounds.next()?).ok().map(|leaf| digest_of(&leaf))
 }

@@ -6,8 +6,9 @@
 use crate::agreement::LONGEST;
 use crate::authority::{fingerprint, inner_name};
 use crate::doors::{Doors, Stranger};
+use crate::drawing::{self, Came, Drawer, Inbound};
 use crate::message::{Ask, Reply, read_frame, write_frame};
-use crate::{Agreement, Folder, Line, PartiesError, Server};
+use crate::{Agreement, Engine, Folder, Line, PartiesError, Server};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::server::WebPkiClientVerifier;
@@ -78,7 +79,7 @@ pub struct Connections {
     open: Vec<Option<Stream>>,
 }
 
-type Stream = StreamOwned<ClientConnection, TcpStream>;
+pub(crate) type Stream = StreamOwned<ClientConnection, TcpStream>;
 
 impl Connections {
     /// Those of a party's folder; none is made yet.
@@ -100,7 +101,7 @@ impl Connections {
         Ok(Self { agreement, config: Arc::new(config), open })
     }
 
-    fn connect(&self, server: usize) -> Result<Stream, PartiesError> {
+    pub(crate) fn connect(&self, server: usize) -> Result<Stream, PartiesError> {
         let station = &self.agreement.servers[server];
         let lost = |error: io::Error| in_words(&station.name, &station.address, &error);
         let mut addresses = station.address.to_socket_addrs().map_err(lost)?;
@@ -191,12 +192,33 @@ impl Line for Connections {
     }
 }
 
-/// Lets a server listen until everyone has what they came for, or the run is over and everyone could hear of it.
+/// Lets a server listen until everyone has what they came for, or the run is over and everyone could hear of it. Every server draws
+/// noise of its own; an agreement by which they draw together is refused.
 pub fn serve(
     folder: &Folder,
     server: Arc<Server>,
     tell: Arc<dyn Fn(&str) + Send + Sync>,
 ) -> Result<(), PartiesError> {
+    serve_with(folder, server, None, tell)
+}
+
+/// The same with what draws noise together with the other servers, where the agreement says so.
+pub fn serve_with(
+    folder: &Folder,
+    server: Arc<Server>,
+    engine: Option<Arc<dyn Engine>>,
+    tell: Arc<dyn Fn(&str) + Send + Sync>,
+) -> Result<(), PartiesError> {
+    let engine = match (server.drawings(), engine) {
+        (None, _) => None,
+        (Some(_), Some(engine)) => Some(engine),
+        (Some(_), None) => {
+            return Err(PartiesError::Asked(
+                "the agreement has servers draw noise together, and nothing is there that does"
+                    .into(),
+            ));
+        }
+    };
     let (chain, key) = identity(folder)?;
     let clients = WebPkiClientVerifier::builder_with_provider(
         Arc::new(roots(folder.agreement())?),
@@ -208,6 +230,9 @@ pub fn serve(
         .with_client_cert_verifier(clients.build().map_err(odd)?)
         .with_single_cert(chain, key)
         .map_err(odd)?;
+    let mut config = config;
+    // Nobody takes a session up again; and what is never read would spoil the end of a line that is only written to.
+    config.send_tls13_tickets = 0;
     let config = Arc::new(config);
     let place = server.agreement().server(server.name()).unwrap_or_default();
     let station = &server.agreement().servers[place];
@@ -217,17 +242,31 @@ pub fn serve(
     let listener = TcpListener::bind(&address).map_err(lost)?;
     listener.set_nonblocking(true).map_err(lost)?;
     tell(&format!("server {} listens at {address}", server.name()));
-    let doors = Doors::new(server.agreement().parties.len());
+    let servers = engine.as_ref().map_or(0, |_| server.agreement().servers.len());
+    let doors = Doors::new(server.agreement().parties.len() + servers);
+    let inbound = match engine {
+        None => None,
+        Some(engine) => {
+            let connections = Connections::new(folder)?;
+            let (inbox, events) = drawing::inbox();
+            let with = (inbox.clone(), events);
+            let drawer =
+                Drawer::new(Arc::clone(&server), engine, connections, with, Arc::clone(&tell));
+            std::thread::spawn(move || drawer.run());
+            Some(inbox)
+        }
+    };
     let mut over = None;
     loop {
         match listener.accept() {
             Ok((socket, from)) => {
                 let (config, server, tell, doors) =
                     (Arc::clone(&config), Arc::clone(&server), Arc::clone(&tell), doors.clone());
+                let inbound = inbound.clone();
                 // Whoever finds no room is let go at once, and may come again.
                 if let Some(room) = doors.enter() {
                     std::thread::spawn(move || {
-                        let told = attend(socket, config, (room, &doors), &server);
+                        let told = attend(socket, config, (room, &doors), &server, inbound);
                         if let Err(error) = told
                             && doors.worth_telling()
                         {
@@ -264,12 +303,13 @@ pub fn serve(
     }
 }
 
-/// Answers one party until it goes.
+/// Answers one party until it goes; a server is handed on to where noise is drawn.
 fn attend(
     socket: TcpStream,
     config: Arc<ServerConfig>,
     (stranger, doors): (Stranger, &Doors),
     server: &Server,
+    inbound: Option<Inbound>,
 ) -> io::Result<()> {
     socket.set_nonblocking(false)?;
     let mut connection = ServerConnection::new(config).map_err(io::Error::other)?;
@@ -282,6 +322,16 @@ fn attend(
     let shown = stream.conn.peer_certificates().and_then(|chain| chain.first());
     let shown = shown.map(|shown| fingerprint(shown)).unwrap_or_default();
     let parties = &server.agreement().parties;
+    let servers = &server.agreement().servers;
+    let other =
+        servers.iter().position(|one| one.fingerprint == shown && one.name != server.name());
+    if let Some((place, inbound)) = other.zip(inbound) {
+        let full = || io::Error::other(format!("{} has too many connections", servers[place].name));
+        let seat = doors.seat(parties.len() + place).ok_or_else(full)?;
+        drop(stranger);
+        let _ = inbound.send(drawing::Event::Came(Came { place, stream: Box::new(stream), seat }));
+        return Ok(());
+    }
     let Some(party) = parties.iter().position(|one| one.fingerprint == shown) else {
         return Err(io::Error::other("who connects is no party of the agreement"));
     };

@@ -7,7 +7,7 @@
 use privet_audit::attack::{AttackOptions, Finding};
 use privet_audit::parties::{Subject, audit, output};
 use privet_core::Budget;
-use privet_dp::mechanism::shares::Among;
+use privet_dp::mechanism::shares::{Among, NoiseMode};
 
 fn found(subject: &Subject) -> Finding {
     let options = AttackOptions { runs: 60_000, confidence: 1.0 - 1e-10, seed: 47 };
@@ -27,7 +27,7 @@ fn a_coalition_learns_no_more_than_claimed_and_one_server_more_would() {
         }
     }
     // Two of three colluding where two were to be honest: noise of σ/√2 is left.
-    let among = Among { parties: 3, servers: 3, honest: 2 };
+    let among = Among { parties: 3, servers: 3, honest: 2, noise: NoiseMode::Shares };
     let over = Subject { among, colluding: 2, budget: Budget::new(4.0, 1e-5).unwrap() };
     assert!(!over.is_covered() && found(&over).refuted);
 }

@@ -20,7 +20,7 @@ use crate::suite::Onlooker;
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema};
 use privet_dp::account::{Cost, Event};
-use privet_dp::mechanism::shares::{Among, InProcess};
+use privet_dp::mechanism::shares::{Among, InProcess, NoiseMode};
 use privet_dp::noise::SystemRandom;
 use privet_learn::model::Model;
 use privet_learn::{Erm, Method, Plan, Request, plan};
@@ -235,7 +235,7 @@ pub(super) fn ours(
     let fewest =
         known.filter(|set| set.dataset == dealt.dataset).flat_map(|set| &set.parties).min();
     for parties in &dealt.parties {
-        let among = Among { parties: *parties, servers: 2, honest: 1 };
+        let among = Among { parties: *parties, servers: 2, honest: 1, noise: NoiseMode::Shares };
         let asked = Asked::all(suite, shape, set.rows, *parties, fewest == Some(parties));
         for asked in &asked {
             let schema = if asked.method == "auto" { &schema } else { &linear };

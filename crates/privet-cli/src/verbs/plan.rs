@@ -8,7 +8,7 @@ use crate::settings::{self, RequestFlags};
 use crate::{say, words};
 use clap::Args;
 use privet_data::Schema;
-use privet_dp::mechanism::shares::Among;
+use privet_dp::mechanism::shares::{Among, NoiseMode};
 use privet_learn::completion::Method as Completion;
 use privet_learn::forecast::{BASE_RATE, Forecast};
 use privet_learn::{self as learn, Calibration, LearnError, METHODS, Method};
@@ -72,6 +72,13 @@ pub struct ShowPlan {
     /// How many of the servers are trusted to keep what they know to themselves
     #[arg(long, value_name = "T", requires = "servers", default_value_t = 1)]
     honest: u32,
+    #[arg(
+        long, value_name = "MODE", requires = "servers", default_value_t = NoiseMode::Shares,
+        help = format!(
+            "Who draws the noise of the servers: {} (each its own, or all one together)", NoiseMode::ACCEPTED
+        ),
+    )]
+    noise: NoiseMode,
     #[arg(
         long, value_name = "C",
         help = format!("Whose constants: {} [default: both are shown]", Calibration::ACCEPTED),
@@ -146,8 +153,12 @@ impl ShowPlan {
                 };
                 let request = settings.request(&schema, self.rows, method, calibration)?;
                 let among = self.parties.zip(self.servers);
-                let among =
-                    among.map(|(parties, servers)| Among { parties, servers, honest: self.honest });
+                let among = among.map(|(parties, servers)| Among {
+                    parties,
+                    servers,
+                    honest: self.honest,
+                    noise: self.noise,
+                });
                 let outcome = learn::plan(&learn::Request { among, ..request });
                 // Printed constants that nobody asked for and no paper prints are no news.
                 let unasked = self.calibration.is_none() && calibration == Calibration::Printed;

@@ -137,6 +137,11 @@ fn attained_cost(cost: &Cost, neighbours: Neighbours, unit: Unit) -> Cost {
         Cost::L2Laplace { sensitivity, noise_scale } => {
             Cost::Laplace { sensitivity: *sensitivity, noise_scale: *noise_scale, step: None }
         }
+        // The law asked for is one of those within the distance.
+        Cost::JointGaussian { sensitivity, noise_scale, grid, .. } => {
+            let (sensitivity, noise_scale) = (*sensitivity, *noise_scale);
+            Cost::Gaussian { sensitivity, noise_scale, grid: Some(*grid) }
+        }
         Cost::BoundedRange { range } => Cost::Pure { epsilon: range / 2.0 },
         Cost::ZeroConcentrated { rho } => gaussian_cost(libm::sqrt(2.0 * rho), 1.0),
         Cost::Objective(objective) => attained_objective(objective, neighbours, unit, 0.0, 0.0),

@@ -105,6 +105,7 @@ impl Cost {
                 Some("the linear term inside the objective")
             }
             Self::Gaussian { .. }
+            | Self::JointGaussian { .. }
             | Self::Laplace { .. }
             | Self::L2Laplace { .. }
             | Self::Pure { .. }
@@ -155,6 +156,19 @@ pub enum Cost {
         /// `Some` when the noise is a discrete Gaussian on a fine grid standing in for the
         /// continuous one; its distance is charged.
         grid: Option<Grid>,
+    },
+    /// As [`Cost::Gaussian`], where the noise was drawn by servers together, none of whom knows it: what came out, with all that
+    /// any but one of them may have learned of it, is within `distance` in total variation, to a feasible observer,
+    /// of the discrete Gaussian on the grid.
+    JointGaussian {
+        /// ℓ2 sensitivity, rounding to the grid included.
+        sensitivity: f64,
+        /// Standard deviation of each coordinate.
+        noise_scale: f64,
+        /// As in [`Cost::Gaussian`].
+        grid: Grid,
+        /// Of all coordinates together, what a server that cheats may gain included.
+        distance: f64,
     },
     /// Σ_{i∈S} gᵢ + N(0, noise_scale² I), where every record is in S independently with probability
     /// `rate`, anew for each use. Neither S nor its size is released or divided by. *Not* for batches

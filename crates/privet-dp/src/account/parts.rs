@@ -11,7 +11,7 @@
 //!   (1+e^ε)·q at the end, kept as `distance`: H_ε(P̃‖Q̃) ≤ H_ε(P‖Q) + TV(P̃,P) + e^εTV(Q̃,Q). Where its
 //!   probabilities are within e^±r but for events of probability t, P̃(S) ≤ t + e^rP(S) and
 //!   Q(S) ≤ t + e^rQ̃(S) give H_ε(P̃‖Q̃) ≤ e^rH_{ε−2r}(P‖Q) + (1+e^ε)t: better for large ε, kept as
-//!   `ratio` and `outside`.
+//!   `ratio` and `outside`. A law that is itself only known to within q has q added to both `distance` and `outside`.
 //!
 //! **Grid.** How far a discrete Gaussian on a grid is from the continuous one rounded to that grid is
 //! [`grid_distance`], with its proof.
@@ -166,6 +166,15 @@ impl Parts {
                 let scale = positive("noise_scale", *noise_scale)?;
                 self.add_gaussian(non_negative("sensitivity", *sensitivity)? / scale, count);
                 self.add_grid(*grid, scale, count)?;
+            }
+            Cost::JointGaussian { sensitivity, noise_scale, grid, distance } => {
+                let scale = positive("noise_scale", *noise_scale)?;
+                self.add_gaussian(non_negative("sensitivity", *sensitivity)? / scale, count);
+                self.add_grid(Some(*grid), scale, count)?;
+                // However a grid is charged, what the law is off by comes on top: P̃(S) ≤ q + P̂(S) on either side.
+                let off = probability("distance", *distance)? * count as f64 * UP;
+                self.distance = (self.distance + off) * UP;
+                self.outside = (self.outside + off) * UP;
             }
             Cost::ContinualGaussian { sensitivity, noise_scale, grid, .. }
             | Cost::IndividualGaussian { sensitivity, noise_scale, grid, .. } => {

@@ -20,7 +20,7 @@ use super::course::Course;
 use super::walk::{Next, Walk, Walking};
 use super::{Certificate, Entered, Purse, PurseError, Release, Statement};
 use crate::account::{AccountError, Event, Filter, Tally};
-use crate::mechanism::shares::{Among, Together};
+use crate::mechanism::shares::{Among, NoiseMode, Together};
 use crate::noise::{NoiseError, Origin, SampleKey, Source};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -228,6 +228,11 @@ impl<'a> Session<'a> {
     /// Whether others have records too.
     pub(crate) fn is_together(&self) -> bool {
         self.together.is_some()
+    }
+
+    /// Who draws the noise, where others have records too.
+    pub(crate) fn noise_mode(&self) -> NoiseMode {
+        self.together.map(|(among, _)| among.noise).unwrap_or_default()
     }
 
     /// How many records the party that carries this out has declared; `None` alone, and where all parties are one process.

@@ -33,6 +33,7 @@ mod estimated_answers;
 mod gaussian;
 mod grid;
 mod individual;
+pub mod joint;
 mod l2_laplace;
 mod laplace;
 mod moments;

@@ -34,17 +34,64 @@
 //! - A cheating party or server can spoil the sum, by any amount; what is proved of others' records stays.
 //! - Tested by `tests/all/shares.rs`.
 
+use super::joint;
 use crate::account::{Cost, Event, Grid};
 use crate::gate::{GateError, Session};
 use crate::noise::{DiscreteGaussian, Origin, Source};
 use privet_core::Range;
 use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
 use zeroize::Zeroizing;
 
 /// Limits on how many parties hold records.
 pub const PARTIES: Range = Range::from("parties", 1.0, 1_048_577.0);
 /// Limits on how many servers add up.
 pub const SERVERS: Range = Range::from("servers", 2.0, 65.0);
+
+/// Who draws the noise of a round.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoiseMode {
+    /// Every server its own, and all of it is released.
+    #[default]
+    Shares,
+    /// All servers together one, which none of them knows ([`super::joint`]).
+    Joint,
+}
+
+impl NoiseMode {
+    /// The words accepted by [`FromStr`].
+    pub const ACCEPTED: &'static str = "shares, joint";
+
+    /// Whether it is the mode that files say nothing of.
+    pub fn is_shares(&self) -> bool {
+        *self == Self::Shares
+    }
+}
+
+impl fmt::Display for NoiseMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Shares => "shares",
+            Self::Joint => "joint",
+        })
+    }
+}
+
+impl FromStr for NoiseMode {
+    type Err = privet_core::Error;
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        match word {
+            "shares" => Ok(Self::Shares),
+            "joint" => Ok(Self::Joint),
+            _ => Err(privet_core::Error::Unknown {
+                what: "noise",
+                given: word.into(),
+                accepted: Self::ACCEPTED,
+            }),
+        }
+    }
+}
 
 /// Among whom a sum is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +103,9 @@ pub struct Among {
     pub servers: u32,
     /// t, how many of those are trusted to keep what they know to themselves.
     pub honest: u32,
+    /// Who draws the noise.
+    #[serde(default, skip_serializing_if = "NoiseMode::is_shares")]
+    pub noise: NoiseMode,
 }
 
 impl Among {
@@ -63,13 +113,25 @@ impl Among {
     pub fn check(self) -> Result<Self, privet_core::Error> {
         PARTIES.check(f64::from(self.parties))?;
         SERVERS.check(f64::from(self.servers))?;
-        // At most all but one: a curious server knows its own noise.
-        Range::from("honest", 1.0, f64::from(self.servers)).check(f64::from(self.honest))?;
+        // At most all but one: a curious server knows its own noise. Where all draw it together, one is enough.
+        let honest = match self.noise {
+            NoiseMode::Shares => Range::from("honest", 1.0, f64::from(self.servers)),
+            NoiseMode::Joint => {
+                let most = f64::from(joint::MOST_SERVERS + 1);
+                Range::from("servers that draw noise jointly", 2.0, most)
+                    .check(f64::from(self.servers))?;
+                Range::from("honest, where noise is drawn jointly,", 1.0, 2.0)
+            }
+        };
+        honest.check(f64::from(self.honest))?;
         Ok(self)
     }
 
-    /// √(k/t): how much wider the released noise is than what is charged.
+    /// How much wider the released noise is than what is charged: √(k/t), or 1 where one draw is made.
     pub fn widening(self) -> f64 {
+        if self.noise == NoiseMode::Joint {
+            return 1.0;
+        }
         (f64::from(self.servers) / f64::from(self.honest.max(1))).sqrt()
     }
 }
@@ -135,7 +197,8 @@ pub fn joined(openings: &[Vec<u128>]) -> Option<Vec<i128>> {
 /// What a server does in one round: adds up shares, then its noise, once.
 pub struct Adding {
     sum: Zeroizing<Vec<u128>>,
-    law: DiscreteGaussian,
+    /// Of its own noise; `None` where the servers draw together.
+    law: Option<DiscreteGaussian>,
 }
 
 impl std::fmt::Debug for Adding {
@@ -147,11 +210,15 @@ impl std::fmt::Debug for Adding {
 impl Adding {
     /// For a round that is charged as this; refused where it is not Gaussian noise on a grid.
     pub fn new(leaf: &Event, among: Among) -> Result<Self, GateError> {
-        let (noise_scale, grid) = planned(leaf)?;
+        let (noise_scale, grid) = planned(leaf, among.noise)?;
+        if among.noise == NoiseMode::Joint {
+            joint::Drawing::of(leaf)?;
+            return Ok(Self { sum: Zeroizing::new(vec![0; grid.coordinates as usize]), law: None });
+        }
         let honest = f64::from(among.honest.max(1));
         // For t = 1 exactly σ; otherwise rounded up, so that t draws have at least the variance charged.
         let share = if among.honest <= 1 { 1.0 } else { (1.0 + 1e-15) / honest.sqrt() };
-        let law = DiscreteGaussian::new(noise_scale / grid.step * share)?;
+        let law = Some(DiscreteGaussian::new(noise_scale / grid.step * share)?);
         Ok(Self { sum: Zeroizing::new(vec![0; grid.coordinates as usize]), law })
     }
 
@@ -169,37 +236,47 @@ impl Adding {
         Ok(())
     }
 
-    /// Adds this server's own noise: what it opens.
-    pub fn opening(self, source: &mut dyn Source) -> Vec<u128> {
+    /// Adds this server's own noise: what it opens. Refused where the servers draw together.
+    pub fn opening(self, source: &mut dyn Source) -> Result<Vec<u128>, GateError> {
         let mut noise = Zeroizing::new(vec![0_i64; self.sum.len()]);
-        self.law.fill(&mut noise, source);
+        self.law.ok_or(GateError::Alone)?.fill(&mut noise, source);
         let added = |(sum, noise): (&u128, &i64)| sum.wrapping_add(i128::from(*noise) as u128);
-        self.sum.iter().zip(noise.iter()).map(added).collect()
+        Ok(self.sum.iter().zip(noise.iter()).map(added).collect())
+    }
+
+    /// Adds this server's share of the noise that was drawn together for this round: what it opens. Refused where every server
+    /// draws its own, and where lengths differ.
+    pub fn opening_with(self, noise: joint::NoiseShare) -> Result<Vec<u128>, GateError> {
+        if self.law.is_some() || noise.coordinates() != self.sum.len() {
+            return Err(GateError::Malformed);
+        }
+        let noise = noise.into_inner();
+        Ok(self.sum.iter().zip(noise.iter()).map(|(sum, part)| sum.wrapping_add(*part)).collect())
     }
 }
 
 /// The noise that a round is charged for.
-fn planned(leaf: &Event) -> Result<(f64, Grid), GateError> {
-    match leaf {
-        Event::Use { cost: Cost::Gaussian { noise_scale, grid: Some(grid), .. }, .. } => {
+fn planned(leaf: &Event, noise: NoiseMode) -> Result<(f64, Grid), GateError> {
+    let Event::Use { cost, .. } = leaf else { return Err(GateError::Alone) };
+    match (cost, noise) {
+        (Cost::Gaussian { noise_scale, grid: Some(grid), .. }, NoiseMode::Shares)
+        | (Cost::JointGaussian { noise_scale, grid, .. }, NoiseMode::Joint) => {
             Ok((*noise_scale, *grid))
         }
         _ => Err(GateError::Alone),
     }
 }
 
-/// How many numbers the longest round of a plan has; `None` where some round is no Gaussian noise on a grid.
-pub fn longest(planned: &Event) -> Option<u64> {
-    match planned {
-        Event::Use { .. } => planned_grid(planned).map(|grid| grid.coordinates),
-        Event::All(all) => all.iter().map(longest).try_fold(0, |most, one| Some(most.max(one?))),
-        Event::Repeat { event, .. } | Event::UpTo { event, .. } => longest(event),
+/// How many numbers the longest round of a plan has; `None` where some round is no Gaussian noise on a grid in this mode.
+pub fn longest(events: &Event, noise: NoiseMode) -> Option<u64> {
+    match events {
+        Event::Use { .. } => planned(events, noise).ok().map(|(_, grid)| grid.coordinates),
+        Event::All(all) => {
+            all.iter().map(|one| longest(one, noise)).try_fold(0, |most, one| Some(most.max(one?)))
+        }
+        Event::Repeat { event, .. } | Event::UpTo { event, .. } => longest(event, noise),
         Event::Selected { .. } | Event::BestOf { .. } => None,
     }
-}
-
-fn planned_grid(leaf: &Event) -> Option<Grid> {
-    planned(leaf).ok().map(|(_, grid)| grid)
 }
 
 /// Splits a vector in whole steps, has it added to those of the others, and reads the noised sum.
@@ -210,7 +287,9 @@ pub(super) fn summed(
     session: &mut Session<'_>,
 ) -> Result<Vec<f64>, GateError> {
     let round = session.draws();
-    planned(&event)?;
+    let mode = session.noise_mode();
+    let event = joint::charged(event, mode);
+    planned(&event, mode)?;
     let (among, together, source) = session.charge_together(event.clone())?;
     let shares = split(steps, among.servers, source);
     let openings = together.exchange(round, &event, shares)?;
@@ -242,10 +321,21 @@ impl Together for InProcess<'_> {
         leaf: &Event,
         shares: Vec<Zeroizing<Vec<u128>>>,
     ) -> Result<Vec<Vec<u128>>, GateError> {
+        let source = &mut **self.source.borrow_mut();
+        let mut drawn = match self.among.noise {
+            NoiseMode::Shares => None,
+            NoiseMode::Joint => {
+                let drawing = joint::Drawing::of(leaf)?;
+                Some(joint::in_the_clear(drawing, self.among, source)?.into_iter())
+            }
+        };
         let opened = |share: &Zeroizing<Vec<u128>>| {
             let mut adding = Adding::new(leaf, self.among)?;
             adding.add(share)?;
-            Ok(adding.opening(&mut **self.source.borrow_mut()))
+            match &mut drawn {
+                None => adding.opening(source),
+                Some(drawn) => adding.opening_with(drawn.next().ok_or(GateError::Unanswered)?),
+            }
         };
         shares.iter().map(opened).collect()
     }

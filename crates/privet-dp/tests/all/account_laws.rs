@@ -45,6 +45,12 @@ fn any_cost() -> impl Strategy<Value = Cost> {
             noise_scale,
             grid: Grid { step: 2_f64.powi(-40), coordinates: 80 },
         }),
+        (scale.clone(), 0.0..1e-3_f64).prop_map(|(noise_scale, distance)| Cost::JointGaussian {
+            sensitivity: 1.0,
+            noise_scale,
+            grid: Grid { step: 2_f64.powi(-40), coordinates: 10 },
+            distance,
+        }),
         scale.clone().prop_map(|noise_scale| Cost::IndividualGaussian {
             steps: 8,
             sensitivity: 1.0,
@@ -150,6 +156,10 @@ fn quieter(event: &Event, by: f64) -> Event {
                         noise_scale,
                         grid,
                     }
+                }
+                Cost::JointGaussian { sensitivity, noise_scale, grid, distance } => {
+                    let noise_scale = noise_scale * by;
+                    Cost::JointGaussian { sensitivity, noise_scale, grid, distance }
                 }
                 Cost::IndividualGaussian { steps, sensitivity, noise_scale, grid } => {
                     let noise_scale = noise_scale * by;

@@ -1,15 +1,15 @@
 //! Sums in shares: uniform, exact, of the right law, and nothing without all of them.
 
 use privet_core::{Neighbours, Unit};
-use privet_dp::account::Event;
+use privet_dp::account::{Cost, Event};
 use privet_dp::gate::{Arithmetic, GateError, Private, Rounds, Session, Statement};
-use privet_dp::mechanism::shares::{Adding, Among, InProcess, Together, joined, split};
-use privet_dp::mechanism::{ExactCounts, Gaussian, Laplace};
+use privet_dp::mechanism::shares::{Adding, Among, InProcess, NoiseMode, Together, joined, split};
+use privet_dp::mechanism::{ExactCounts, Gaussian, Laplace, joint};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use proptest::prelude::*;
 use zeroize::Zeroizing;
 
-const THREE: Among = Among { parties: 4, servers: 3, honest: 1 };
+const THREE: Among = Among { parties: 4, servers: 3, honest: 1, noise: NoiseMode::Shares };
 
 fn gaussian(coordinates: usize) -> Gaussian {
     Gaussian {
@@ -98,7 +98,7 @@ fn narrow_masks_would_be_seen() {
 #[test]
 fn noise_has_the_variance_of_all_shares() {
     for (servers, honest) in [(2, 1), (3, 1), (3, 2), (5, 4)] {
-        let among = Among { parties: 4, servers, honest };
+        let among = Among { parties: 4, servers, honest, noise: NoiseMode::Shares };
         let event = gaussian(60_000).event().unwrap();
         let step = 2_f64.powi(-40);
         let mut source = SystemRandom::new().unwrap();
@@ -153,7 +153,7 @@ impl Together for Dropping {
             .map(|share| {
                 let mut adding = Adding::new(leaf, THREE)?;
                 adding.add(share)?;
-                Ok(adding.opening(&mut source))
+                adding.opening(&mut source)
             })
             .collect()
     }
@@ -231,11 +231,136 @@ fn servers_go_by_the_plan() {
 
 #[test]
 fn odd_numbers_of_servers_are_refused() {
-    let among = |parties, servers, honest| Among { parties, servers, honest }.check();
+    let among = |parties, servers, honest| {
+        Among { parties, servers, honest, noise: NoiseMode::Shares }.check()
+    };
     assert!(among(2, 2, 1).is_ok() && among(50_000, 64, 63).is_ok());
     for bad in [(0, 2, 1), (2, 1, 1), (2, 2, 0), (2, 2, 2), (2, 65, 1), (2_000_000, 2, 1)] {
         assert!(among(bad.0, bad.1, bad.2).is_err(), "{bad:?}");
     }
     let mut adding = Adding::new(&gaussian(2).event().unwrap(), THREE).unwrap();
     assert_eq!(adding.add(&[1]), Err(GateError::Malformed));
+}
+
+const TOGETHER: Among = Among { parties: 4, servers: 3, honest: 1, noise: NoiseMode::Joint };
+
+fn joint_leaf(coordinates: usize) -> Event {
+    joint::charged(gaussian(coordinates).event().unwrap(), NoiseMode::Joint)
+}
+
+/// One draw, however many servers: variance σ², bounds as above.
+#[test]
+fn noise_that_is_drawn_together_has_the_variance_of_one_draw() {
+    for servers in [2, 4] {
+        let among = Among { servers, ..TOGETHER };
+        let mut source = SystemRandom::new().unwrap();
+        let shares = split(&vec![7_i128 << 40; 60_000], servers, &mut source);
+        let together = InProcess::new(among, &mut source);
+        let opened = together.exchange(0, &joint_leaf(60_000), shares).unwrap();
+        let opened = joined(&opened).unwrap();
+        let noise: Vec<f64> =
+            opened.iter().map(|sum| *sum as f64 * 2_f64.powi(-40) - 7.0).collect();
+        let mean = noise.iter().sum::<f64>() / 60_000.0;
+        let square = noise.iter().map(|x| x * x).sum::<f64>() / 60_000.0;
+        assert_eq!(among.widening(), 1.0);
+        assert!(mean.abs() < 0.06 && (square - 1.0).abs() < 0.05, "{servers}: {mean} {square}");
+    }
+}
+
+/// What the circuit is asked for is what is charged: σ/step exactly, where its law is as near as the charge says.
+#[test]
+fn the_law_that_servers_draw_is_the_one_that_is_charged() {
+    for noise_scale in [1.0, 0.3, 1.999_999, 2.0, 7.1e9, 3e-12, 1.0_f64.next_down()] {
+        let plain = Gaussian { noise_scale, coordinates: 53, ..gaussian(1) };
+        let leaf = joint::charged(plain.event().unwrap(), NoiseMode::Joint);
+        let Event::Use { cost: Cost::JointGaussian { sensitivity, grid, distance, .. }, .. } =
+            &leaf
+        else {
+            panic!("not joint: {leaf:?}")
+        };
+        let Event::Use {
+            cost: Cost::Gaussian { sensitivity: alone, grid: Some(same), .. }, ..
+        } = plain.event().unwrap()
+        else {
+            panic!("not Gaussian")
+        };
+        assert_eq!((*sensitivity, *grid), (alone, same));
+        let drawing = joint::Drawing::of(&leaf).unwrap();
+        assert_eq!(drawing.steps * grid.step, noise_scale);
+        assert_eq!(drawing.coordinates, 53);
+        let law = privet_joint::JointGaussian::new(drawing.steps).unwrap();
+        assert_eq!(law.steps(), drawing.steps);
+        assert!(privet_joint::Law::distance(&law) < privet_joint::DISTANCE);
+        // Three evaluations of at most 26 numbers, each begun twice at most.
+        let charged = 53.0 * 2_f64.powi(-60) + 6.0 * 2_f64.powi(-36);
+        assert!(*distance >= charged && *distance <= charged * (1.0 + 1e-11), "{distance}");
+        let of_the_crate = privet_joint::charge(53, 6, 1, 1.0);
+        assert!((joint::taken_of_delta(&leaf, 1.0) / of_the_crate - 1.0).abs() < 1e-8);
+    }
+}
+
+#[test]
+fn modes_are_not_mixed_and_a_share_of_noise_fits_its_round() {
+    let (own, together) = (gaussian(2).event().unwrap(), joint_leaf(2));
+    assert_eq!(Adding::new(&own, TOGETHER).unwrap_err(), GateError::Alone);
+    assert_eq!(Adding::new(&together, THREE).unwrap_err(), GateError::Alone);
+    // A plan that charges too little for it.
+    let Event::Use { neighbours, unit, cost } = together.clone() else { panic!() };
+    let Cost::JointGaussian { sensitivity, noise_scale, grid, distance } = cost else { panic!() };
+    let cost = Cost::JointGaussian { sensitivity, noise_scale, grid, distance: 0.5 * distance };
+    let cheap = Event::Use { neighbours, unit, cost };
+    assert_eq!(Adding::new(&cheap, TOGETHER).unwrap_err(), GateError::Alone);
+    let share = |numbers: &[u128]| joint::NoiseShare::new(Zeroizing::new(numbers.to_vec()));
+    let adding = || {
+        let mut adding = Adding::new(&together, TOGETHER).unwrap();
+        adding.add(&[5, u128::MAX]).unwrap();
+        adding
+    };
+    assert_eq!(adding().opening_with(share(&[1, 2])).unwrap(), [6, 1]);
+    assert_eq!(adding().opening_with(share(&[1])).unwrap_err(), GateError::Malformed);
+    let mut source = FixedSeed::new(1);
+    assert_eq!(adding().opening(&mut source).unwrap_err(), GateError::Alone);
+    let alone = Adding::new(&own, THREE).unwrap();
+    assert_eq!(alone.opening_with(share(&[1, 2])).unwrap_err(), GateError::Malformed);
+    assert!(!format!("{:?}", share(&[77_777])).contains("77"));
+}
+
+/// What is off comes on top of δ, whatever the ε it is asked for, and however it composes.
+#[test]
+fn what_joint_noise_is_off_by_is_added_to_delta() {
+    let repeat = |event: Event| Event::Repeat { count: 40, event: Box::new(event) };
+    let plain = Gaussian { noise_scale: 9.0, ..gaussian(30) }.event().unwrap();
+    let joint = repeat(joint::charged(plain.clone(), NoiseMode::Joint));
+    let plain = repeat(plain);
+    let off = joint::total_distance(&joint);
+    assert!((off / (40.0 * joint::distance(30)) - 1.0).abs() < 1e-9);
+    for epsilon in [0.1, 0.5, 1.0, 2.0, 4.0] {
+        let alone = privet_dp::account::delta(&plain, epsilon).unwrap();
+        let found = privet_dp::account::delta(&joint, epsilon).unwrap();
+        let taken = (1.0 + libm::exp(epsilon)) * off;
+        assert!(found >= (alone + taken) * (1.0 - 1e-9) || taken > 1e-3 * found, "{epsilon}");
+        assert!(found >= alone && found <= (alone + taken) * (1.0 + 1e-9), "{epsilon}: {found}");
+    }
+    // Nor does more and more ε ever take it away: at least as much is left as at ε = 0.
+    assert!(privet_dp::account::delta(&joint, 30.0).unwrap() >= 2.0 * off);
+}
+
+/// Files from before say nothing of it, and those that are written now say as little where every server draws its own.
+#[test]
+fn who_draws_is_written_only_where_all_do() {
+    let written = serde_json::to_string(&THREE).unwrap();
+    assert_eq!(written, r#"{"parties":4,"servers":3,"honest":1}"#);
+    assert_eq!(serde_json::from_str::<Among>(&written).unwrap(), THREE);
+    let written = serde_json::to_string(&TOGETHER).unwrap();
+    assert_eq!(written, r#"{"parties":4,"servers":3,"honest":1,"noise":"joint"}"#);
+    assert_eq!(serde_json::from_str::<Among>(&written).unwrap(), TOGETHER);
+    assert!(serde_json::from_str::<Among>(&written.replace("joint", "jointly")).is_err());
+    for (servers, honest, accepted) in
+        [(2, 1, true), (4, 1, true), (5, 1, false), (1, 1, false), (3, 2, false), (3, 0, false)]
+    {
+        let among = Among { servers, honest, ..TOGETHER };
+        assert_eq!(among.check().is_ok(), accepted, "{among:?}");
+    }
+    assert_eq!("joint".parse(), Ok(NoiseMode::Joint));
+    assert!("both".parse::<NoiseMode>().unwrap_err().to_string().contains("shares, joint"));
 }

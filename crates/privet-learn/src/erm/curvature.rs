@@ -128,7 +128,7 @@ impl Purchase {
                 "declare at most 2^32 rows, or leave out the intervals: bounds cost nothing",
             );
         }
-        if facts.widening != 1.0 {
+        if facts.shared {
             return refused(
                 "it is not offered among parties",
                 "leave out the intervals: bounds cost nothing",

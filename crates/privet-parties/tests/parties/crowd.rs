@@ -36,7 +36,7 @@ fn sums_do_not_depend_on_the_cut() {
     let whole = units(&table);
     for parties in [1, 2, 10, 996, 997, 2000] {
         for servers in [2, 3] {
-            let among = Among { parties, servers, honest: 1 };
+            let among = Among { parties, servers, honest: 1, noise: Default::default() };
             let crowd = Crowd::new(table.clone(), among, system());
             assert_eq!(crowd.parts().len(), parties as usize);
             assert_eq!(units(&crowd), whole, "{parties} parties");
@@ -58,7 +58,7 @@ fn numbers(planned: &Event) -> u64 {
 #[test]
 fn thousands_of_parties_train_one_model() {
     for (method, parties) in [("gd", 1000), ("centred-gd", 3000), ("auto", 4000)] {
-        let among = Among { parties, servers: 2, honest: 1 };
+        let among = Among { parties, servers: 2, honest: 1, noise: Default::default() };
         let task = Erm { loss: Loss::Logistic, method: method.parse().unwrap() };
         let request = Request::new(schema(), 4000, Neighbours::ReplaceOne, task)
             .within(Budget::new(2.0, 1e-6).unwrap())

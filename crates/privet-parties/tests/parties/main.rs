@@ -3,6 +3,7 @@
 mod cheating;
 mod common;
 mod crowd;
+mod joint;
 mod network;
 mod restart;
 mod together;

@@ -37,7 +37,10 @@ fn every_sum_based_learner_runs_unchanged() {
         let first = &models[0];
         assert!(models.iter().all(|model| model.artefact() == first.artefact()), "{method}");
         assert!(verified(first), "{method}");
-        assert_eq!(first.request().among, Some(Among { parties: 3, servers, honest }));
+        assert_eq!(
+            first.request().among,
+            Some(Among { parties: 3, servers, honest, noise: Default::default() })
+        );
         let notes = first.certificate().notes.join(" ");
         assert!(notes.contains("among 3 parties and"), "{notes}");
         // At ε = 2 and 4,000 rows a model of two columns is next to perfect; guessing has 0.5.
@@ -117,7 +120,7 @@ fn what_is_not_proved_among_parties_is_refused() {
     let alone =
         plan(&privet_learn::Request { among: None, ..request("gd", Loss::Logistic, &names, 1) });
     let mut servers = SystemRandom::new().unwrap();
-    let among = Among { parties: 3, servers: 2, honest: 1 };
+    let among = Among { parties: 3, servers: 2, honest: 1, noise: Default::default() };
     let together = privet_dp::mechanism::shares::InProcess::new(among, &mut servers);
     let ran =
         alone.unwrap().run_among(table, &together, &mut source, &AtomicBool::new(false), None);

@@ -7,6 +7,7 @@ use crate::{output, say};
 use clap::Args;
 use privet_core::Budget;
 use privet_data::Schema;
+use privet_dp::mechanism::shares::NoiseMode;
 use privet_learn::completion::Complete;
 use privet_learn::look::count::Count;
 use privet_learn::{Calibration, Method, Task, plan};
@@ -27,6 +28,11 @@ The noise: each of the K servers adds its own, and the privacy that is claimed h
 (--honest) neither tell what they know nor work together with whoever wants to find out. That makes the noise in
 the model √(K/T) times as wide as if one trusted server had all tables; the plan takes that into account.
 
+With --noise joint the 2 to 4 servers draw one noise together, in a secure computation, and none of them knows it: the
+model carries a single draw, and one honest server is enough. That takes a program of its own at every server (see
+`privet party serve --help`), megabytes for every number and round, a little of delta, and trust in the computation,
+which nobody is known to have audited.
+
 With --ratings the schema is one of ratings, rows are people, and each person's ratings must all be held by one party.
 
 One agreement is one run: it is spent, for every party, from its first round on.",
@@ -35,7 +41,9 @@ Examples:
   privet party init study --schema s.toml --epsilon 1 --party clinic=4000 --party hospital=9000 \\
       --server north=10.0.0.4:7001 --server south=10.0.1.4:7001
   privet party init wards --schema s.toml --epsilon 0.5 --delta 1e-6 --count-by ward \\
-      --party clinic=4000 --party hospital=9000 --server a=10.0.0.4:7001 --server b=10.0.1.4:7001"
+      --party clinic=4000 --party hospital=9000 --server a=10.0.0.4:7001 --server b=10.0.1.4:7001
+  privet party init study --schema s.toml --epsilon 1 --delta 1e-6 --method ssp --loss squared --noise joint \\
+      --party clinic=4000 --party hospital=9000 --server north=10.0.0.4:7001 --server south=10.0.1.4:7001"
 )]
 pub struct Init {
     /// Where to lay out the folders; made if it is not there
@@ -52,6 +60,13 @@ pub struct Init {
     /// How many servers are trusted to keep what they know to themselves: at least 1, and fewer than there are
     #[arg(long, value_name = "T", default_value_t = 1)]
     honest: u32,
+    #[arg(
+        long, value_name = "MODE", default_value_t = NoiseMode::Shares,
+        help = format!(
+            "Who draws the noise: {} (every server its own, or all of them one together)", NoiseMode::ACCEPTED
+        ),
+    )]
+    noise: NoiseMode,
     #[arg(
         long,
         value_name = "M",
@@ -89,7 +104,7 @@ impl Init {
             servers: self.servers.clone(),
         };
         names.check()?;
-        let among = authority::among(&names, self.honest)?;
+        let among = authority::among_with(&names, self.honest, self.noise)?;
         let total = names.parties.iter().try_fold(0_u64, |sum, (_, rows)| sum.checked_add(*rows));
         let rows = total.ok_or_else(|| Failure::input("--party: too many rows in all"))?;
         let meter = Meter::spinner("planning");

@@ -106,6 +106,9 @@ impl Status {
                     if standing.complete {
                         line.push_str(", which is all");
                     }
+                    if let Some((done, of)) = standing.drawing {
+                        line.push_str(&format!("; servers have drawn the noise of {done} of {of}"));
+                    }
                     line.push_str(&format!("; joined: {}", listed(&standing.joined)));
                     if !standing.missing.is_empty() {
                         line.push_str(&format!("; waiting for {}", listed(&standing.missing)));

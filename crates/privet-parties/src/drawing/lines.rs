@@ -1,0 +1,501 @@
+//! Lines between servers: one to each that is written to, one from each that is read.
+
+use crate::agreement::hex;
+use crate::doors::Seat;
+use crate::tls::{Connections, Stream};
+use privet_core::printable;
+use privet_joint::pipe;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::VecDeque;
+use std::io::{self, Read};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use zeroize::Zeroizing;
+
+/// The byte of a frame that holds a [`Say`].
+const SAID: u8 = 0;
+/// The byte of one that holds bytes of the engine.
+const PASSED: u8 = 1;
+/// How often a server says that it is there.
+const PULSE: Duration = Duration::from_secs(4);
+/// How long is waited for something to happen before the time is looked at.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// What servers say to each other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "say", rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) enum Say {
+    /// First of all.
+    Hello {
+        /// [`crate::Agreement::digest`].
+        agreement: String,
+        /// Of the engine.
+        protocol: u32,
+        /// Seconds since 1970.
+        clock: u64,
+        /// Tells this meeting from others.
+        word: String,
+        /// Of which draws it has its shares, round after round.
+        draws: Vec<String>,
+        /// Whether it never draws again.
+        ready: bool,
+    },
+    /// Whose words it has heard: SHA-256 of all.
+    Met {
+        /// The same for everyone who has.
+        words: String,
+    },
+    /// It begins to draw.
+    Begin {
+        /// From 0.
+        round: u64,
+    },
+    /// It has all shares.
+    Have {
+        /// SHA-256 of which.
+        digest: String,
+    },
+    /// It is there.
+    Pulse,
+    /// The run is over.
+    Ended {
+        /// In words.
+        why: String,
+    },
+}
+
+/// A connection that another server made, after its certificate was looked at.
+pub(crate) struct Came {
+    pub place: usize,
+    pub stream: Box<dyn Read + Send>,
+    pub seat: Seat,
+}
+
+/// Where they are brought to.
+pub(crate) type Inbound = Sender<Event>;
+
+/// What happens.
+pub(crate) enum Event {
+    /// Another server is connected.
+    Came(Came),
+    /// It sent something; the number is that of the connection.
+    Frame(usize, u64, u8, Zeroizing<Vec<u8>>),
+    /// Its connection is gone.
+    Gone(usize, u64),
+    /// The engine is at its end.
+    Drawn(Result<Zeroizing<Vec<u128>>, String>),
+}
+
+/// Why lines are of no use any more.
+pub(super) enum Lost {
+    /// One broke.
+    Line(String),
+    /// A server said that the run is over, or went on in a way that ends it.
+    Told(String),
+}
+
+/// What a meeting found.
+pub(super) struct Met {
+    /// Of everyone else.
+    pub hellos: Vec<(usize, Say)>,
+    /// The words of everyone, as one.
+    pub word: String,
+}
+
+/// What is heard from one server.
+#[derive(Default)]
+struct Ear {
+    /// The number of its connection; 0 for none.
+    connection: u64,
+    said: VecDeque<(u8, Zeroizing<Vec<u8>>)>,
+    hello: Option<Say>,
+    words: Option<String>,
+}
+
+type Writer = Arc<Mutex<Option<Stream>>>;
+
+/// All lines of one server.
+pub(super) struct Lines {
+    place: usize,
+    names: Vec<String>,
+    connections: Connections,
+    inbox: Sender<Event>,
+    events: Receiver<Event>,
+    ears: Vec<Ear>,
+    mouths: Vec<Writer>,
+    number: u64,
+    pulse: Instant,
+    outcome: Option<Result<Zeroizing<Vec<u128>>, String>>,
+}
+
+/// Writes an engine's bytes to other servers.
+pub(super) struct Writers(Vec<Writer>);
+
+impl Writers {
+    pub fn write(&mut self, place: usize, bytes: &[u8]) -> io::Result<()> {
+        let none = || io::Error::other("there is no such server");
+        let mut mouth = locked(self.0.get(place).ok_or_else(none)?);
+        let stream = mouth.as_mut().ok_or_else(none)?;
+        pipe::write(stream, PASSED, bytes)
+    }
+}
+
+fn locked(mouth: &Writer) -> std::sync::MutexGuard<'_, Option<Stream>> {
+    mouth.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Lines {
+    pub fn new(
+        place: usize,
+        names: Vec<String>,
+        connections: Connections,
+        inbox: Sender<Event>,
+        events: Receiver<Event>,
+    ) -> Self {
+        let ears = names.iter().map(|_| Ear::default()).collect();
+        let mouths = names.iter().map(|_| Writer::default()).collect();
+        let pulse = Instant::now();
+        Self {
+            place,
+            names,
+            connections,
+            inbox,
+            events,
+            ears,
+            mouths,
+            number: 0,
+            pulse,
+            outcome: None,
+        }
+    }
+
+    pub fn name(&self, place: usize) -> &str {
+        &self.names[place]
+    }
+
+    fn others(&self) -> impl Iterator<Item = usize> + use<> {
+        let own = self.place;
+        (0..self.names.len()).filter(move |place| *place != own)
+    }
+
+    /// Where the engine's outcome goes to.
+    pub fn outcome(&self) -> Sender<Event> {
+        self.inbox.clone()
+    }
+
+    pub fn writers(&self) -> Writers {
+        Writers(self.mouths.clone())
+    }
+
+    /// Says something to everyone; who does not hear it is found out when nothing comes from there.
+    pub fn say(&self, say: &Say) {
+        self.others().for_each(|place| {
+            let _ = self.say_to(place, say);
+        });
+    }
+
+    fn say_to(&self, place: usize, say: &Say) -> io::Result<()> {
+        let mut mouth = locked(&self.mouths[place]);
+        let Some(stream) = mouth.as_mut() else { return Err(io::ErrorKind::NotConnected.into()) };
+        let said = pipe::write(stream, SAID, &serde_json::to_vec(say)?);
+        if said.is_err() {
+            *mouth = None;
+        }
+        said
+    }
+
+    /// Stops talking. What others say is still heard: they may have begun a new meeting already.
+    pub fn close(&mut self) {
+        for mouth in &self.mouths {
+            if let Some(mut stream) = locked(mouth).take() {
+                stream.conn.send_close_notify();
+                let _ = stream.conn.complete_io(&mut stream.sock);
+            }
+        }
+        for ear in &mut self.ears {
+            ear.words = None;
+            ear.said.clear();
+        }
+    }
+
+    /// Says, now and then, that this server is there. One whose line is in use needs no telling.
+    fn pulse(&mut self) {
+        if self.pulse.elapsed() < PULSE {
+            return;
+        }
+        self.pulse = Instant::now();
+        let bytes = serde_json::to_vec(&Say::Pulse).unwrap_or_default();
+        for place in self.others() {
+            if let Ok(mut mouth) = self.mouths[place].try_lock()
+                && let Some(stream) = mouth.as_mut()
+                && pipe::write(stream, SAID, &bytes).is_err()
+            {
+                *mouth = None;
+            }
+        }
+    }
+
+    /// What happens next, put where it belongs; the place whose connection came or went.
+    fn next(&mut self) -> Result<Option<usize>, Lost> {
+        self.pulse();
+        let event = match self.events.recv_timeout(PAUSE) {
+            Ok(event) => event,
+            Err(RecvTimeoutError::Timeout) => return Ok(None),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Lost::Told("nobody listens any more".into()));
+            }
+        };
+        self.happened(event)
+    }
+
+    fn happened(&mut self, event: Event) -> Result<Option<usize>, Lost> {
+        match event {
+            Event::Came(Came { place, stream, seat }) => {
+                self.number += 1;
+                let (number, inbox) = (self.number, self.inbox.clone());
+                self.ears[place] = Ear { connection: number, ..Ear::default() };
+                std::thread::spawn(move || {
+                    let _seat = seat;
+                    let mut stream = stream;
+                    while let Ok(Some((kind, bytes))) = pipe::read(&mut stream) {
+                        let frame = Event::Frame(place, number, kind, Zeroizing::new(bytes));
+                        if inbox.send(frame).is_err() {
+                            return;
+                        }
+                    }
+                    let _ = inbox.send(Event::Gone(place, number));
+                });
+                Ok(Some(place))
+            }
+            Event::Gone(place, number) if self.ears[place].connection == number => {
+                self.ears[place] = Ear::default();
+                Ok(Some(place))
+            }
+            Event::Frame(place, number, kind, bytes) if self.ears[place].connection == number => {
+                self.heard(place, kind, bytes)?;
+                Ok(None)
+            }
+            // Of a connection that another has taken the place of.
+            Event::Gone(..) | Event::Frame(..) => Ok(None),
+            Event::Drawn(drawn) => {
+                self.outcome = Some(drawn);
+                Ok(None)
+            }
+        }
+    }
+
+    fn heard(&mut self, place: usize, kind: u8, bytes: Zeroizing<Vec<u8>>) -> Result<(), Lost> {
+        if kind == PASSED {
+            self.ears[place].said.push_back((kind, bytes));
+            return Ok(());
+        }
+        let name = &self.names[place];
+        let odd = |_| Lost::Told(format!("server {name} sent something that is no message"));
+        let ear = &mut self.ears[place];
+        match serde_json::from_slice(&bytes).map_err(odd)? {
+            Say::Pulse => {}
+            hello @ Say::Hello { .. } => ear.hello = Some(hello),
+            Say::Met { words } => ear.words = Some(words),
+            Say::Ended { why } => {
+                return Err(Lost::Told(format!(
+                    "server {name} ended the run: {}",
+                    printable(why.trim_start_matches(&format!("server {name} ended the run: ")))
+                )));
+            }
+            Say::Begin { .. } | Say::Have { .. } => ear.said.push_back((kind, bytes)),
+        }
+        Ok(())
+    }
+
+    /// Meets everyone; `None` where the run is over before.
+    pub fn meet(
+        &mut self,
+        hello: &Say,
+        patience: Option<Duration>,
+        since: &mut Instant,
+        over: &mut dyn FnMut() -> bool,
+        tell: &Arc<dyn Fn(&str) + Send + Sync>,
+    ) -> Result<Option<Met>, Lost> {
+        let mut tried = Instant::now() - Duration::from_secs(1);
+        let (began, mut said, mut waiting) = (Instant::now(), None, false);
+        loop {
+            if over() {
+                return Ok(None);
+            }
+            if tried.elapsed() > Duration::from_millis(300) {
+                tried = Instant::now();
+                for place in self.others() {
+                    if locked(&self.mouths[place]).is_some() {
+                        continue;
+                    }
+                    // Who cannot be reached yet is tried again.
+                    if let Ok(stream) = self.connections.connect(place) {
+                        *locked(&self.mouths[place]) = Some(stream);
+                        let _ = self.say_to(place, hello);
+                        if let Some(words) = &said {
+                            let _ = self.say_to(place, &Say::Met { words: String::clone(words) });
+                        }
+                    }
+                }
+            }
+            if let Some(place) = self.next()? {
+                // Who went and came is another process, maybe: what it was told is said again.
+                if self.ears[place].connection == 0 {
+                    *locked(&self.mouths[place]) = None;
+                }
+            }
+            let words = self.words(hello);
+            if words.is_some() && words != said {
+                said = words;
+                if let Some(words) = &said {
+                    self.say(&Say::Met { words: words.clone() });
+                }
+            }
+            let reached = self.others().all(|place| locked(&self.mouths[place]).is_some());
+            let all = |words: &String| {
+                self.others().all(|place| self.ears[place].words.as_ref() == Some(words))
+            };
+            if let Some(word) = said.clone().filter(|words| reached && all(words)) {
+                let hellos = self
+                    .others()
+                    .filter_map(|place| self.ears[place].hello.clone().map(|hello| (place, hello)));
+                return Ok(Some(Met { hellos: hellos.collect(), word }));
+            }
+            let missing = || {
+                let missing = self.others().filter(|place| self.ears[*place].hello.is_none());
+                let names: Vec<&str> = missing.map(|place| self.name(place)).collect();
+                names.join(", ")
+            };
+            if patience.is_some_and(|patience| since.elapsed() > patience) {
+                return Err(Lost::Told(format!(
+                    "server {} was not reached for {} s, and noise is drawn by all servers or none: nothing is opened",
+                    missing(),
+                    since.elapsed().as_secs()
+                )));
+            }
+            if !waiting && began.elapsed() > PULSE && !missing().is_empty() {
+                tell(&format!("noise is drawn by all servers together: waiting for {}", missing()));
+                waiting = true;
+            }
+        }
+    }
+
+    /// The words of everyone, in order, as one; `None` until all were heard.
+    fn words(&self, own: &Say) -> Option<String> {
+        let mut hash = Sha256::new();
+        for (place, ear) in self.ears.iter().enumerate() {
+            let hello = if place == self.place { Some(own) } else { ear.hello.as_ref() };
+            let Say::Hello { word, .. } = hello? else { return None };
+            hash.update(word.len().to_le_bytes());
+            hash.update(word);
+        }
+        Some(hex(&hash.finalize()))
+    }
+
+    /// A line that broke, if one did.
+    fn whole(&self, changed: Option<usize>) -> Result<(), Lost> {
+        match changed {
+            Some(place) => {
+                Err(Lost::Line(format!("the line to server {} broke", self.name(place))))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn go_on(&mut self, over: &dyn Fn() -> bool) -> Result<(), Lost> {
+        if over() {
+            return Err(Lost::Line("the run is over".into()));
+        }
+        let changed = self.next()?;
+        self.whole(changed)
+    }
+
+    /// Waits until everyone says this; what an engine left over before is thrown away.
+    pub fn all_say(
+        &mut self,
+        expected: impl Fn(&Say) -> bool,
+        over: &dyn Fn() -> bool,
+    ) -> Result<(), Lost> {
+        let mut waiting: Vec<usize> = self.others().collect();
+        loop {
+            let mut wrong = None;
+            waiting.retain(|&place| {
+                while let Some((kind, bytes)) = self.ears[place].said.pop_front() {
+                    if kind != SAID {
+                        continue;
+                    }
+                    if !serde_json::from_slice(&bytes).is_ok_and(|say| expected(&say)) {
+                        wrong = Some(place);
+                    }
+                    return false;
+                }
+                true
+            });
+            if let Some(place) = wrong {
+                return Err(Lost::Told(format!(
+                    "server {} is at another place of the protocol, or has drawn other noise",
+                    self.name(place)
+                )));
+            }
+            if waiting.is_empty() {
+                return Ok(());
+            }
+            self.go_on(over)?;
+        }
+    }
+
+    /// Passes what other engines say on to this one until it is at its end.
+    pub fn pass_on(
+        &mut self,
+        to: Sender<(usize, Vec<u8>)>,
+        over: &dyn Fn() -> bool,
+    ) -> Result<Result<Zeroizing<Vec<u128>>, String>, Lost> {
+        loop {
+            for place in self.others() {
+                let said = &mut self.ears[place].said;
+                // Up to where it says that it goes on.
+                while said.front().is_some_and(|(kind, _)| *kind == PASSED) {
+                    if let Some((_, mut bytes)) = said.pop_front() {
+                        let _ = to.send((place, std::mem::take(&mut *bytes)));
+                    }
+                }
+            }
+            if let Some(drawn) = self.outcome.take() {
+                return Ok(drawn);
+            }
+            self.go_on(over)?;
+        }
+    }
+
+    /// After an engine was given up.
+    pub fn forget_outcome(&mut self) {
+        // It was sent before the engine's thread ended, maybe behind other things.
+        let waiting: Vec<Event> = self.events.try_iter().collect();
+        for event in waiting {
+            let _ = self.happened(event);
+        }
+        self.outcome = None;
+    }
+
+    /// Whether a line breaks within this time.
+    pub fn broken_within(&mut self, time: Duration) -> Option<Lost> {
+        let until = Instant::now() + time;
+        while Instant::now() < until {
+            if let Err(lost) = self.go_on(&|| false) {
+                return Some(lost);
+            }
+        }
+        None
+    }
+
+    /// Stays until the run is over, or a line breaks.
+    pub fn rest(&mut self, over: &dyn Fn() -> bool) -> Result<(), Lost> {
+        while !over() {
+            let changed = self.next()?;
+            self.whole(changed)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,294 @@
+//! Servers draw the noise of all rounds together, before anything is opened.
+//!
+//! Every server has one line to each other server that it writes to, and one from each that it reads: two connections of
+//! mutual TLS a pair, each known by the certificates of the agreement. Messages are [`Say`]; beside them the
+//! [`Engine`]'s own bytes pass through unread.
+//!
+//! 1. **Meeting.** Each says which draws it has kept, and a word of its own; once everyone is known to have heard the words
+//!    of everyone, the draws that all have are kept and the others forgotten.
+//! 2. **Drawing**, round by round: all say that they begin, each writes down that it did, the engines draw, each writes its
+//!    share down.
+//! 3. **Ready.** Each says of which draws it has shares; when all have said the same, it writes down that it is
+//!    ready. From then on it never draws again: a server that has lost its shares ends the run.
+//!
+//! A line that breaks leads back to the meeting, in which what all have is kept. A round that was begun [`ATTEMPTS`] times and not
+//! drawn ends the run, because that many are charged for ([`privet_dp::mechanism::joint`]). An engine that fails while all lines hold
+//! ends it at once: some server does not keep to the protocol, or its program is broken; all are told.
+//!
+//! Parties are told to come again until a server is ready, so until then nothing is spent.
+
+mod lines;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use lines::{Came, Event, Inbound};
+
+use crate::agreement::hex;
+use crate::engine::{Engine, Job};
+use crate::server::{CLOCKS, Server, now};
+use crate::tls::Connections;
+use lines::{Lines, Lost, Say};
+use privet_dp::mechanism::joint::{ATTEMPTS, Drawing};
+use privet_joint::pipe;
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+use zeroize::Zeroizing;
+
+/// How long an engine that failed waits for word of a line that broke.
+const AFTERWARDS: Duration = Duration::from_secs(2);
+
+/// Why a meeting is over.
+enum Trouble {
+    /// A line broke: meet again.
+    Line(String),
+    /// The run is over.
+    End(String),
+}
+
+impl From<Lost> for Trouble {
+    fn from(lost: Lost) -> Self {
+        match lost {
+            Lost::Line(why) => Self::Line(why),
+            Lost::Told(why) => Self::End(why),
+        }
+    }
+}
+
+impl From<crate::PartiesError> for Trouble {
+    fn from(error: crate::PartiesError) -> Self {
+        Self::End(error.to_string())
+    }
+}
+
+/// One server's part.
+pub(crate) struct Drawer {
+    server: Arc<Server>,
+    engine: Arc<dyn Engine>,
+    lines: Lines,
+    drawings: Vec<Drawing>,
+    place: usize,
+    tell: Arc<dyn Fn(&str) + Send + Sync>,
+}
+
+/// Where connections of other servers are brought to.
+pub(crate) fn inbox() -> (Sender<Event>, Receiver<Event>) {
+    channel()
+}
+
+impl Drawer {
+    pub fn new(
+        server: Arc<Server>,
+        engine: Arc<dyn Engine>,
+        connections: Connections,
+        (inbox, events): (Sender<Event>, Receiver<Event>),
+        tell: Arc<dyn Fn(&str) + Send + Sync>,
+    ) -> Self {
+        let place = server.agreement().server(server.name()).unwrap_or_default();
+        let names = server.agreement().servers.iter().map(|one| one.name.clone()).collect();
+        let lines = Lines::new(place, names, connections, inbox, events);
+        let drawings = server.drawings().unwrap_or_default();
+        Self { server, engine, lines, drawings, place, tell }
+    }
+
+    /// Until the run is over.
+    pub fn run(mut self) {
+        let mut told = String::new();
+        let mut since = Instant::now();
+        while !self.server.is_over() {
+            match self.meeting(&mut since) {
+                Ok(()) => return,
+                Err(Trouble::Line(why)) => {
+                    if !self.server.noise_is_ready() && told != why {
+                        (self.tell)(&format!("noise: {why}; the servers meet again"));
+                        told = why;
+                    }
+                    self.lines.close();
+                    std::thread::sleep(Duration::from_millis(400));
+                }
+                Err(Trouble::End(why)) => {
+                    self.lines.say(&Say::Ended { why: why.clone() });
+                    self.server.end_run(&why);
+                    self.lines.close();
+                    return;
+                }
+            }
+        }
+    }
+
+    /// One meeting, from its first word to the end of the run.
+    fn meeting(&mut self, since: &mut Instant) -> Result<(), Trouble> {
+        let server = Arc::clone(&self.server);
+        let Some(store) = server.store() else {
+            return Err(Trouble::End("a server without a folder cannot draw noise".into()));
+        };
+        let mut kept = Vec::new();
+        while let Some((draw, _)) = store.noise(kept.len() as u64)? {
+            kept.push(draw);
+        }
+        let mut attempts = store.attempts()?;
+        attempts.resize(self.drawings.len(), 0);
+        let begun = attempts.iter().any(|count| *count > 0);
+        let (agreement, ready) = (server.agreement(), self.server.noise_is_ready());
+        let hello = Say::Hello {
+            agreement: agreement.digest(),
+            protocol: pipe::PROTOCOL,
+            clock: now(),
+            word: word()?,
+            draws: kept.clone(),
+            ready,
+        };
+        // Before anything was begun, others may take as long as they like to come.
+        let patience = (begun && !ready).then_some(Duration::from_secs(agreement.patience));
+        let met = self.lines.meet(&hello, patience, since, &mut || server.is_over(), &self.tell);
+        let Some(met) = met? else { return Ok(()) };
+        *since = Instant::now();
+        for (place, other) in &met.hellos {
+            self.check(*place, other)?;
+        }
+        let everyone: Vec<(usize, &Vec<String>, bool)> = met
+            .hellos
+            .iter()
+            .filter_map(|(place, hello)| match hello {
+                Say::Hello { draws, ready, .. } => Some((*place, draws, *ready)),
+                _ => None,
+            })
+            .chain([(self.place, &kept, ready)])
+            .collect();
+        let common = (0..self.drawings.len())
+            .take_while(|round| {
+                kept.get(*round).is_some_and(|own| {
+                    everyone.iter().all(|(_, draws, _)| draws.get(*round) == Some(own))
+                })
+            })
+            .count();
+        if common < self.drawings.len()
+            && let Some((counting, ..)) = everyone.iter().find(|(.., ready)| *ready)
+        {
+            let lacking = everyone.iter().find(|(_, draws, ready)| !ready || draws.len() <= common);
+            return Err(Trouble::End(format!(
+                "server {} lacks its share of the noise of round {}, which server {} counts on: nothing more is opened",
+                self.lines.name(lacking.map_or(self.place, |(place, ..)| *place)),
+                common + 1,
+                self.lines.name(*counting)
+            )));
+        }
+        drop(everyone);
+        if !ready {
+            store.forget_noise(common as u64)?;
+            kept.truncate(common);
+        }
+        for round in common..self.drawings.len() {
+            self.server.drawn(round as u64, false);
+            self.lines.say(&Say::Begin { round: round as u64 });
+            let begins =
+                |say: &Say| matches!(say, Say::Begin { round: other } if *other == round as u64);
+            self.lines.all_say(begins, &|| server.is_over())?;
+            attempts[round] += 1;
+            if attempts[round] > ATTEMPTS {
+                return Err(Trouble::End(format!(
+                    "the noise of round {} was begun {ATTEMPTS} times and not drawn, and no more are charged for: begin a new \
+                     agreement; nothing was opened",
+                    round + 1
+                )));
+            }
+            store.keep_attempts(&attempts)?;
+            let share = self.drawn(round)?;
+            let draw = hex(&Sha256::digest(format!("{} round {round}", met.word)));
+            store.keep_noise(round as u64, &draw, &share)?;
+            kept.push(draw);
+            *since = Instant::now();
+        }
+        let digest = hex(&Sha256::digest(kept.join("\n")));
+        self.lines.say(&Say::Have { digest: digest.clone() });
+        self.lines.all_say(
+            |say| matches!(say, Say::Have { digest: other } if *other == digest),
+            &|| server.is_over(),
+        )?;
+        if !ready {
+            store.keep_noise_ready(&digest)?;
+            self.server.drawn(self.drawings.len() as u64, true);
+            (self.tell)(&format!(
+                "the servers have drawn the noise of {} rounds together",
+                self.drawings.len()
+            ));
+        }
+        // Others may not have heard it yet, or come back.
+        Ok(self.lines.rest(&|| server.is_over())?)
+    }
+
+    /// Whether another server may take part; what its operator can set right is waited for.
+    fn check(&self, place: usize, hello: &Say) -> Result<(), Trouble> {
+        let Say::Hello { agreement, protocol, clock, .. } = hello else {
+            return Err(Trouble::Line("a server did not greet".into()));
+        };
+        let (own, other) = (self.server.name(), self.lines.name(place));
+        if *agreement != self.server.agreement().digest() {
+            return Err(Trouble::End(format!(
+                "servers {own} and {other} hold different agreements: everyone needs the same file, bit for bit"
+            )));
+        }
+        if *protocol != pipe::PROTOCOL {
+            return Err(Trouble::Line(format!(
+                "servers {own} and {other} draw noise by different protocols ({} and {protocol}): both need the same \
+                 version of privet",
+                pipe::PROTOCOL
+            )));
+        }
+        if clock.abs_diff(now()) > CLOCKS {
+            return Err(Trouble::Line(format!(
+                "the clocks of servers {own} and {other} are {} s apart; at most {CLOCKS} are accepted: set them right",
+                clock.abs_diff(now())
+            )));
+        }
+        Ok(())
+    }
+
+    /// One draw: the engine works, and this passes its bytes on.
+    fn drawn(&mut self, round: usize) -> Result<Zeroizing<Vec<u128>>, Trouble> {
+        let job = Job {
+            place: self.place,
+            servers: self.server.agreement().servers.len(),
+            drawing: self.drawings[round],
+        };
+        let (engine, server) = (Arc::clone(&self.engine), Arc::clone(&self.server));
+        let (outcome, mut writers) = (self.lines.outcome(), self.lines.writers());
+        let (to_engine, from) = channel();
+        let working = std::thread::spawn(move || {
+            let mut to = |place: usize, bytes: &[u8]| writers.write(place, bytes);
+            let drawn = engine.draw(&job, from, &mut to);
+            let _ = outcome.send(Event::Drawn(drawn));
+        });
+        let passed = self.lines.pass_on(to_engine, &|| server.is_over());
+        let drawn = match passed {
+            Ok(drawn) => drawn,
+            Err(lost) => {
+                // Without lines the engine comes to its end.
+                let _ = working.join();
+                self.lines.forget_outcome();
+                return Err(lost.into());
+            }
+        };
+        let _ = working.join();
+        match drawn {
+            Ok(share) if share.len() == job.drawing.coordinates => Ok(share),
+            Ok(_) => Err(Trouble::End("the engine drew noise of another length".into())),
+            Err(why) => match self.lines.broken_within(AFTERWARDS) {
+                Some(lost) => Err(lost.into()),
+                None => Err(Trouble::End(format!(
+                    "the servers did not draw the noise of round {} together, and nothing is opened; server {} found: {why}",
+                    round + 1,
+                    self.server.name()
+                ))),
+            },
+        }
+    }
+}
+
+/// A word that tells this meeting from others.
+fn word() -> Result<String, Trouble> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes).map_err(|error| Trouble::End(error.to_string()))?;
+    Ok(hex(&bytes))
+}
