@@ -11,9 +11,11 @@ stage_fmt() {
     "$CARGO" fmt --all -- --check
 }
 
-# The command a second time as the Python package has it: without the benchmark.
+# The command a second time as the Python package has it: without the benchmark. Kernels for a device are compiled, which
+# takes no toolkit of it.
 stage_lint() {
     "$CARGO" clippy --locked --workspace --all-targets -- -D warnings
+    "$CARGO" clippy --locked -p privet-nn --features gpu --all-targets -- -D warnings
     "$CARGO" clippy --locked -p privet-cli --no-default-features --features parquet --all-targets -- -D warnings
 }
 
