@@ -14,7 +14,7 @@ fn main() -> ExitCode {
             _ => return usage(),
         },
         ["peers", head] => {
-            privet_audit::peers::page(head).map(|text| Page { text, ..Page::default() })
+            privet_audit::peers::page(head).map(Page::of)
         }
         _ => return usage(),
     };

@@ -42,6 +42,11 @@ pub struct Page {
 const TITLE: &str = "# What the auditor saw\n\n";
 
 impl Page {
+    /// One on which nothing can be amiss.
+    pub fn of(text: String) -> Self {
+        Self { text, ..Self::default() }
+    }
+
     /// What came out of all of it, in a sentence.
     fn verdict(&self) -> String {
         match self.surprises.as_slice() {
