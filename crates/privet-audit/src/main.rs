@@ -13,9 +13,7 @@ fn main() -> ExitCode {
             (Ok(runs), Ok(seed)) => privet_audit::page::page(head, runs, seed, &tell),
             _ => return usage(),
         },
-        ["peers", head] => {
-            privet_audit::peers::page(head).map(Page::of)
-        }
+        ["peers", head] => privet_audit::peers::page(head).map(Page::of),
         _ => return usage(),
     };
     match page {

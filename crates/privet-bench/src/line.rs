@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 /// A line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
+#[expect(clippy::large_enum_variant, reason = "nearly every line is the largest, a run")]
 pub enum Line {
     /// Under which circumstances the lines that follow were measured.
     Head(Head),

@@ -149,10 +149,10 @@ fn seen(view: &[Heard]) -> usize {
 #[test]
 fn a_server_cannot_tell_two_worlds_apart() {
     let agreement = agreed_on();
-    let worlds = [[0, 0, 0], [1 << 40, -(1 << 40), 12_345]].map(|sum| heard(&agreement, sum, well));
-    for party in 0..3 {
-        for server in 0..2 {
-            let [one, other] = [&worlds[0][party][server], &worlds[1][party][server]];
+    let [first, second] =
+        [[0, 0, 0], [1 << 40, -(1 << 40), 12_345]].map(|sum| heard(&agreement, sum, well));
+    for (party, views) in first.iter().zip(&second).enumerate() {
+        for (server, (one, other)) in views.0.iter().zip(views.1).enumerate() {
             // The same words in the same order, with as many numbers each.
             let form = |view: &[Heard]| -> Vec<(String, usize)> {
                 view.iter().map(|(header, body)| (header.clone(), body.len())).collect()
