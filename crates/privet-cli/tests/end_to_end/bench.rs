@@ -241,7 +241,7 @@ fn targets_are_checked() {
     world.refused(2, check, &["no longer the one"]);
     world.write("mine.toml", format!("{SUITE}{}", met.replace("ours", "adult")));
     world.refused(2, check, &["mine.toml, line", "'adult'", "ours"]);
-    world.refused(2, "bench check race", &["'race'", "default"]);
+    world.refused(2, "bench check race", &["privet-bench-race: no such folder"]);
     assert_eq!(world.ok_json("bench list default --json")[0]["targets"], 6);
 }
 

@@ -157,12 +157,15 @@ impl Open {
                 "ledger": path.display().to_string(), "dataset": name, "limit": account.limit,
             }));
         }
-        output::print(&format!(
-            "{}: at most {} for {}, kept by the filter {}\nledger: {}{}\n",
-            printable(&name),
+        let kept = format!(
+            "{name}: at most {} for {}, kept by the filter {}",
             crate::words::budget(account.limit.epsilon, account.limit.delta),
             account.limit.relation(),
             super::look::filter(&account.limit),
+        );
+        output::print(&format!(
+            "{}ledger: {}{}\n",
+            crate::words::wrapped(&kept, ""),
             printable(&path.display().to_string()),
             if address(&path).is_some() {
                 ""
