@@ -94,17 +94,18 @@ def test_two_classes_are_predicted_alike(columns, method, more):
         epsilon=20, schema=schema(columns, classes=["no", "yes"], **more), method=method
     ).fit(frame, y)
     scores = model.decision_function(frame)
-    # privet rounds rows to 24 bits: only next to 0 could a class differ.
-    clear = np.abs(scores) > 1e-5
+    # privet rounds rows to 24 bits, so that scores are the same to 2e-4: only next to 0 could a class differ. A
+    # probability changes by at most a quarter of its score's change.
+    clear = np.abs(scores) > 2e-4
     assert clear.mean() > 0.95
     found, session = by_onnx(model, frame)
     np.testing.assert_allclose(found["scores"][:, 0], scores, atol=2e-4, rtol=1e-4)
     assert np.array_equal(found["prediction"][clear], model.predict(frame)[clear])
-    np.testing.assert_allclose(found["probabilities"], model.predict_proba(frame), atol=1e-5)
+    np.testing.assert_allclose(found["probabilities"], model.predict_proba(frame), atol=5e-5, rtol=1e-4)
     assert "privet.certificate" in session.get_modelmeta().custom_metadata_map
     for table in by_sql(model, frame):
         assert np.array_equal(table["prediction"].to_numpy()[clear], model.predict(frame)[clear])
-        np.testing.assert_allclose(table["probability yes"], model.predict_proba(frame)[:, 1], atol=1e-5)
+        np.testing.assert_allclose(table["probability yes"], model.predict_proba(frame)[:, 1], atol=5e-5, rtol=1e-4)
     steps = model.to_sklearn()
     np.testing.assert_allclose(steps.decision_function(frame), scores, atol=1e-6)
     assert np.array_equal(steps.predict(frame)[clear], model.predict(frame)[clear])
@@ -118,12 +119,12 @@ def test_several_classes_are_predicted_alike(method):
     model = privet.PrivateLogisticRegression(epsilon=30, schema=schema(COLUMNS, classes=classes), method=method)
     model.fit(frame, y)
     scores = np.sort(model.decision_function(frame), axis=1)
-    clear = scores[:, -1] - scores[:, -2] > 1e-5
+    clear = scores[:, -1] - scores[:, -2] > 4e-4
     expected = model.predict(frame)[clear]
     found, _ = by_onnx(model, frame)
     assert np.array_equal(found["prediction"][clear], expected)
     order = [classes.index(label) for label in model.classes_]
-    np.testing.assert_allclose(found["probabilities"][:, order], model.predict_proba(frame), atol=1e-5)
+    np.testing.assert_allclose(found["probabilities"][:, order], model.predict_proba(frame), atol=5e-5, rtol=1e-4)
     for table in by_sql(model, frame):
         assert np.array_equal(table["prediction"].to_numpy()[clear], expected)
     assert np.array_equal(model.to_sklearn().predict(frame)[clear], expected)

@@ -215,6 +215,7 @@ def test_a_plan_is_told_how_common_the_commonest_class_is():
         network.plan(2000, 3, base_rate=0.5)
 
 
+@pytest.mark.filterwarnings("ignore::privet.NotPrivateWarning")
 def test_what_errors_cost_decides_the_threshold(table):
     X, y = table
     model = privet.PrivateLogisticRegression(epsilon=5, bounds=(-1, 1), classes=[0, 1]).fit(X, y)

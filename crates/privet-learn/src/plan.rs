@@ -185,9 +185,10 @@ fn among_whom(among: Among, events: &Event, budget: &Budget) -> String {
         return format!(
             "among {parties} parties and {servers} servers, who draw the noise together and once: it holds towards everyone \
              who sees the model, and towards any of the parties together with all but one of the servers, which must keep \
-             its shares and random bits secret. It rests on the secure computation in which they draw (polytune \
-             0.2.0-alpha.4, which nobody is known to have audited) and on what that takes to be hard to compute; {:.1e} of \
-             delta is for servers that cheat in it",
+             its shares and random bits secret, as long as all servers follow the protocol while they draw. Of servers that \
+             cheat in it nothing is promised: the secure computation (polytune 0.2.0-alpha.4, which nobody is known to have \
+             audited) is meant to withstand them, and as published does not. It rests on what that takes to be hard to \
+             compute; {:.1e} of delta is set aside for it",
             taken_of_delta(events, budget.epsilon())
         );
     }

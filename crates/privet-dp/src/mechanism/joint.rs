@@ -3,7 +3,8 @@
 //! The servers evaluate the circuit of [`privet_joint::JointGaussian`] and get shares of one draw; each adds its share to its
 //! sum of the parties' shares and opens that ([`super::shares`]).
 //!
-//! **Theorem.** Let a coalition have at most k − 1 of the servers and any of the parties. Towards it, one round of p
+//! **Theorem.** Let a coalition have at most k − 1 of the servers, which follow the protocol while they draw ([`privet_joint`] says
+//! why no more is claimed), and any of the parties. Towards it, one round of p
 //! coordinates is, for a record of a party outside it and to a feasible observer, within [`distance`] of a
 //! post-processing of the Gaussian mechanism at σ on its grid ([`super::Gaussian`]), whose noise is the discrete Gaussian of
 //! parameter σ/step: the very law that one server with all tables would draw.

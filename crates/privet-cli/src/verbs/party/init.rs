@@ -29,7 +29,8 @@ The noise: each of the K servers adds its own, and the privacy that is claimed h
 the model √(K/T) times as wide as if one trusted server had all tables; the plan takes that into account.
 
 With --noise joint the 2 to 4 servers draw one noise together, in a secure computation, and none of them knows it: the
-model carries a single draw, and one honest server is enough. That takes a program of its own at every server (see
+model carries a single draw, and one server that keeps to itself is enough, as long as all of them follow the
+protocol: servers that cheat in the draw are not withstood. That takes a program of its own at every server (see
 `privet party serve --help`), megabytes for every number and round, a little of delta, and trust in the computation,
 which nobody is known to have audited.
 
