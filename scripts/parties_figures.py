@@ -41,7 +41,6 @@ def head(heads, lines):
     commits = sorted({line["commit"] for line in heads if line.get("commit")})
     days = sorted({line["started"][:10] for line in heads})
     runs = sorted({len(group) for group in grouped(lines, "dataset", "parties", "method", "rounds").values()})
-    runs = [count for count in runs if count > 1] or runs
     counted = f"mean of {runs[0]} to {runs[-1]} runs" if len(runs) > 1 else f"mean of {runs[0]} runs" if runs and runs[0] > 1 else "one run"
     return f"`privet bench run wang-parties`, commit {' and '.join(commits)}, {' and '.join(days)}; {counted}."
 
