@@ -251,13 +251,13 @@ impl Spending {
         let name = paying.asked().dataset.clone();
         let books = paying.ledger().books();
         let (Ok(account), head) = (books.account(&name), books.head()) else { return };
-        say!(
-            "paid for by '{}': {} of its budget is spent, {} is left (ledger entry {})",
-            privet_core::printable(&name),
+        let paid = format!(
+            "paid for by '{name}': {} of its budget is spent, {} is left (ledger entry {})",
             per_cent(account.share()),
             per_cent((1.0 - account.share()).max(0.0)),
             head.sequence
         );
+        say!("{}", crate::words::wrapped(&paid, "").trim_end());
     }
 }
 
