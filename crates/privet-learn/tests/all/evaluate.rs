@@ -351,7 +351,7 @@ fn what_is_no_number_is_judged_all_the_same() {
     let mut data = data;
     let columns = data.features.columns();
     let rows: Vec<f32> =
-        (0..60 * columns).map(|place| if place % columns < 2 { 0.9 } else { 0.0 }).collect();
+        (0..60 * columns).map(|place| if place % columns < 2 { 4.0 } else { 0.0 }).collect();
     data.features = Matrix::Dense(DenseMatrix::new(rows, 60, columns));
     let Predictions::Numbers(found) = absurd.predict(&data.features) else { panic!("no number") };
     assert!(found.iter().any(|number| number.is_nan()), "{found:?}");
