@@ -12,16 +12,17 @@
 //! *Proof.* [`privet_joint`], with what is assumed of the engine. σ/step is exact, the step being a power of two, and in [2⁴⁰, 2⁴¹), where
 //! the circuit's law is within [`privet_joint::DISTANCE`] of it a coordinate. A round is drawn in ⌈p/[`EACH`]⌉ evaluations. One
 //! that did not come to its end is made again, [`ATTEMPTS`] times at most; its outcome is used for nothing, and
-//! who ended it knew nothing of the next one, so the law stays. But a server that cheats has a chance of [`privet_joint::CHEATING`] in each of them,
-//! and may end those in which it missed: all are charged. Rounds add up, hybrid by hybrid, however later questions depend on
+//! who ended it knew nothing of the next one, so the law stays. What the engine's design leaves a server that cheats,
+//! [`privet_joint::CHEATING`], is set aside for each of them, though nothing is claimed of such servers. Rounds add up, hybrid by hybrid, however later questions depend on
 //! earlier answers. ∎
 //!
 //! What is charged is [`Cost::JointGaussian`]: the curve of the Gaussian mechanism, its grid, and (1 + e^ε) times the distances of
 //! all rounds on top of δ, at whichever ε is asked for.
 //!
 //! - t `honest` is 1: one server that keeps to itself is enough, and more are of no use. What is released has the variance σ².
-//! - k ≤ [`MOST_SERVERS`]: [`privet_joint::CHEATING`] counts nine batches of gates and the checks of oblivious transfers with every other
-//!   server, each way, at 2⁻⁴⁰ each: 9 + 2(k − 1) ≤ 16.
+//! - k ≤ [`MOST_SERVERS`], as far as it was tried. What is set aside counts nine batches of gates and one check of oblivious
+//!   transfers with every other server, each way, at 2⁻⁴⁰ each: 9 + 2(k − 1) ≤ 16. The engine makes more checks than that
+//!   (some 60 to 140), so that a claim about servers that cheat would need a larger one.
 //! - Tested by `tests/all/shares.rs`.
 
 use super::shares::{Among, NoiseMode};
