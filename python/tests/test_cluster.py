@@ -210,6 +210,21 @@ def test_no_cell_decides_by_its_type_whether_partitions_are_read():
     cluster.fit(parts, **given)
 
 
+def test_who_is_nobody_does_not_depend_on_a_partitions_type():
+    """A number that a listed text writes is nobody, and so are its digits: as a person, it would be capped in two places."""
+    table = frame()
+    table["person"] = np.arange(ROWS) % 900 % 450
+    told = units(3).to_dict()
+    schema = Schema.from_dict(told | {"invalid": "drop", "file": told.get("file", {}) | {"missing_values": ["0.0"]}})
+    given = {"epsilon": 1, "method": "gd", "n_rows": ROWS, "random_state": 5}
+    memory = PrivateLogisticRegression(schema=schema, **given)
+    expected = memory.fit(table[[*COLUMNS, "person"]], table["ill"]).model_.weights()
+    for typed in (float, str, object):
+        parts = cut(table, 4)
+        parts[1] = parts[1].astype({"person": typed})
+        assert (cluster.fit(parts, schema=schema, **given).model_.weights() == expected).all(), typed
+
+
 def not_utf8(table):
     """A PyArrow table in which one text is none; Arrow does not look."""
     broken = pa.array([word if row else "caf?" for row, word in enumerate(table["ward"])])

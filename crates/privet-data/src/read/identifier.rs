@@ -60,19 +60,24 @@ pub(super) struct Names {
     trim: bool,
     missing_texts: Vec<String>,
     missing_numbers: Vec<i128>,
+    /// The same, as they are written.
+    missing_digits: Vec<String>,
 }
 
 impl Names {
-    /// By the schema's word on blanks and on texts that count as missing. Among numbers, one counts
-    /// as missing that such a text writes in any way (`-999`, `-999.0`).
+    /// By the schema's word on blanks and on texts that count as missing. A number counts as missing that such a text
+    /// writes in any way (`-999`, `-999.0`), and so do its digits as a text: somebody's name must not depend on the type
+    /// that a column happens to have.
     pub(super) fn new(file: &FileFacts) -> Self {
         let missing_values = &file.missing_values;
         let number = |text: &String| {
             let double = || text.parse().ok().and_then(|value| whole(value).ok());
             text.parse::<i128>().ok().or_else(double)
         };
-        let missing_numbers = missing_values.iter().filter_map(number).collect();
-        Self { trim: file.trim, missing_texts: missing_values.clone(), missing_numbers }
+        let missing_numbers: Vec<i128> = missing_values.iter().filter_map(number).collect();
+        let missing_digits = missing_numbers.iter().map(i128::to_string).collect();
+        let missing_texts = missing_values.clone();
+        Self { trim: file.trim, missing_texts, missing_numbers, missing_digits }
     }
 
     /// The user's name.
@@ -98,13 +103,18 @@ impl Names {
         let bare = text.trim_ascii();
         let text = if self.trim { bare } else { text };
         let listed = self.missing_texts.iter().any(|missing| missing.as_bytes() == text);
-        if listed || bare.is_empty() {
+        if listed || bare.is_empty() || self.writes_missing(text) {
             return Err(Problem::Missing);
         }
         match NOT_A_NUMBER.contains(&bare) {
             true => Err(Problem::NotFinite),
             false => Ok(text),
         }
+    }
+
+    /// Whether a text is the digits of a number that counts as missing.
+    fn writes_missing(&self, text: &[u8]) -> bool {
+        self.missing_digits.iter().any(|digits| digits.as_bytes() == text)
     }
 }
 

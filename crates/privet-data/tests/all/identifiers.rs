@@ -107,11 +107,12 @@ fn nobody_is_called_nothing() {
         assert_eq!(problem(in_text(&[nobody.into()], 1), "nan"), expected, "{nobody:?}");
         assert_eq!(problem(in_memory(vec![Held::Text(nobody.into())], 1), "nan"), expected);
     }
-    // What the schema lists as missing is so as a number too; as text it goes by its spelling.
-    for missing in [Held::Whole(-999), Held::Double(-999.0), Held::Text("-999.0".into())] {
+    // What the schema lists as missing is so as a number too, and as the digits of that number: whatever type a column has.
+    let texts = ["-999.0", "-999"].map(|text| Held::Text(text.into()));
+    for missing in texts.into_iter().chain([Held::Whole(-999), Held::Double(-999.0)]) {
         assert_eq!(problem(in_memory(vec![missing], 1), "999"), Problem::Missing);
     }
-    for somebody in ["Nan", "nancy", "-999", "0", "None"] {
+    for somebody in ["Nan", "nancy", "-999.00", "0", "None"] {
         assert_eq!(in_text(&[somebody.into()], 1).unwrap().rows(), 1);
     }
 }
