@@ -449,7 +449,7 @@ mod tests {
         assert_eq!(encode(&cache).reused, 2);
         assert_eq!(fs::read(&cut).unwrap(), bytes);
 
-        // One byte in the middle of a block, or an earlier format: made again, too.
+        // One byte in the middle of a block or in the table of contents, or an earlier format: made again, too.
         let rotten = {
             let mut changed = bytes.clone();
             changed[bytes.len() / 4] ^= 0x80;
@@ -461,7 +461,14 @@ mod tests {
             changed[place] = b'1';
             changed
         };
-        for damaged in [rotten, earlier] {
+        let listed = {
+            let mut changed = bytes.clone();
+            let said = b"\"classes\":2";
+            let place = changed.windows(said.len()).position(|some| some == said).unwrap();
+            changed[place + said.len() - 1] = b'3';
+            changed
+        };
+        for damaged in [rotten, earlier, listed] {
             fs::write(&cut, damaged).unwrap();
             assert_eq!(encode(&cache).reused, 2);
             assert_eq!(fs::read(&cut).unwrap(), bytes);

@@ -5,7 +5,7 @@
 //! contents was not finished and is refused; so is one whose bytes changed, and one of an earlier format.
 //!
 //! ```text
-//! block 0 | block 1 | … | table of contents (JSON) | its length (u64) | "privet-rows-2\n"
+//! block 0 | block 1 | … | table of contents (JSON) | its checksum (u64) | its length (u64) | "privet-rows-3\n"
 //! ```
 //! Within a block, little-endian: sparse rows have the length of each row (u32), columns (u32) and values
 //! (f32), dense rows the values; then targets (u32 codes or f64), then units (u64) if there are any.
@@ -31,10 +31,17 @@ pub use write::BlockWriter;
 use serde::{Deserialize, Serialize};
 
 /// The last bytes of a finished file.
-const MAGIC: &[u8; 14] = b"privet-rows-2\n";
+const MAGIC: &[u8; 14] = b"privet-rows-3\n";
 
-/// What they were before; its checksums missed some changes (pairs of signs), so that such files are made again.
-const EARLIER: [&[u8; 14]; 1] = [b"privet-rows-1\n"];
+/// What they were before: checksums that missed some changes (pairs of signs), and none of the table of contents. Such files
+/// are made again.
+const EARLIER: [&[u8; 14]; 2] = [b"privet-rows-1\n", b"privet-rows-2\n"];
+
+/// A table of contents beyond this size is neither written nor read: that of some 3·10¹⁰ rows.
+const LARGEST_CONTENTS: u64 = 1 << 30;
+
+/// Bytes that a block takes in it, at most.
+const LONGEST_ENTRY: u64 = 128;
 
 /// How the name of a file that is being written begins.
 const HALF: &str = ".half-";
@@ -88,6 +95,14 @@ pub enum BlockError {
     InUse {
         /// Which folder.
         folder: String,
+    },
+    /// More rows than one file holds.
+    #[error("{path}: a file of rows holds {most} of them at most; give the table as several files")]
+    TooLong {
+        /// Which file.
+        path: String,
+        /// How many would be accepted.
+        most: u64,
     },
     /// Pieces do not fit together.
     #[error("rows of another kind than those before: {what}")]

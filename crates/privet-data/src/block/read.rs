@@ -1,6 +1,6 @@
 //! Reading rows back, any range of them.
 
-use super::{BlockError, Contents, EARLIER, Entry, Kind, MAGIC, checksum};
+use super::{BlockError, Contents, EARLIER, Entry, Kind, LARGEST_CONTENTS, MAGIC, checksum};
 use crate::matrix::{CsrMatrix, DenseMatrix, Matrix};
 use crate::{Dataset, Target};
 use std::fs::File;
@@ -8,8 +8,8 @@ use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// A table of contents beyond this size is not read.
-const LARGEST_CONTENTS: u64 = 1 << 30;
+/// Bytes that the system is told of at a time: no more than the smallest read-ahead that is usual.
+const HINT: usize = 1 << 17;
 
 /// A finished file of rows, open for reading by several threads.
 pub struct BlockFile {
@@ -36,24 +36,29 @@ impl BlockFile {
         let damaged = |what| BlockError::Damaged { path: path.display().to_string(), what };
         let mut file = File::open(path).map_err(failed)?;
         let length = file.metadata().map_err(failed)?.len();
-        let tail = MAGIC.len() as u64 + 8;
+        let tail = MAGIC.len() as u64 + 16;
         let body = length.checked_sub(tail).ok_or_else(|| damaged("it was not finished"))?;
         file.seek(SeekFrom::Start(body)).map_err(failed)?;
-        let mut end = [0_u8; MAGIC.len() + 8];
+        let mut end = [0_u8; MAGIC.len() + 16];
         file.read_exact(&mut end).map_err(failed)?;
-        let (size, magic) = end.split_at(8);
+        let (numbers, magic) = end.split_at(16);
         if EARLIER.iter().any(|earlier| magic == *earlier) {
             return Err(damaged("it is of an earlier format"));
         }
         if magic != MAGIC {
             return Err(damaged("it was not finished, or is no file of rows"));
         }
-        let size = u64::from_le_bytes(size.try_into().unwrap_or_default());
+        let number =
+            |at: usize| u64::from_le_bytes(numbers[at..at + 8].try_into().unwrap_or_default());
+        let (printed, size) = (number(0), number(8));
         let start = body.checked_sub(size).filter(|_| size <= LARGEST_CONTENTS);
         let start = start.ok_or_else(|| damaged("its table of contents is not in it"))?;
         file.seek(SeekFrom::Start(start)).map_err(failed)?;
         let mut text = vec![0; size as usize];
         file.read_exact(&mut text).map_err(failed)?;
+        if checksum(&text) != printed {
+            return Err(damaged("its table of contents was changed"));
+        }
         let contents: Contents =
             serde_json::from_slice(&text).map_err(|_| damaged("its table of contents is none"))?;
         let mut starts = Vec::with_capacity(contents.blocks.len());
@@ -191,12 +196,12 @@ impl BlockFile {
         else {
             return;
         };
+        // Of a long stretch Linux begins to read as much as its read-ahead takes and forgets the rest: so a little at a time.
         #[cfg(any(target_os = "linux", target_os = "android"))]
-        {
+        for offset in (from.offset..to.offset + to.bytes).step_by(HINT) {
             let length =
-                std::num::NonZeroU64::new((to.offset + to.bytes).saturating_sub(from.offset));
-            let _ =
-                rustix::fs::fadvise(&self.file, from.offset, length, rustix::fs::Advice::WillNeed);
+                std::num::NonZeroU64::new((to.offset + to.bytes - offset).min(HINT as u64));
+            let _ = rustix::fs::fadvise(&self.file, offset, length, rustix::fs::Advice::WillNeed);
         }
         #[cfg(not(any(target_os = "linux", target_os = "android")))]
         let _ = (from, to);

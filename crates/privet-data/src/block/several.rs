@@ -20,6 +20,7 @@ impl BlockFiles {
     /// Opens files that hold rows of the same kind; at least one.
     pub fn open<P: AsRef<Path>>(paths: &[P]) -> Result<Self, BlockError> {
         let open = |path: &P| BlockFile::open(path.as_ref());
+        allow_open_files(paths.len());
         let files: Vec<BlockFile> = paths.iter().map(open).collect::<Result<_, _>>()?;
         let kind =
             files.first().ok_or(BlockError::Mixed { what: "no file of rows was named" })?.kind();
@@ -139,4 +140,22 @@ impl BlockFiles {
             (within.start < within.end).then(|| (file, within.start - start..within.end - start))
         })
     }
+}
+
+/// Has the system allow so many open files and some more, as far as it lets a process ask: every file of rows stays open, and
+/// where a thousand are allowed at first a table may have more.
+fn allow_open_files(count: usize) {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let wanted = count as u64 + 256;
+        let found = getrlimit(Resource::Nofile);
+        if found.current.is_some_and(|now| now < wanted) {
+            let current = Some(found.maximum.map_or(wanted, |most| most.min(wanted)));
+            // Where it is refused, the file that is too many is.
+            let _ = setrlimit(Resource::Nofile, Rlimit { current, maximum: found.maximum });
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = count;
 }

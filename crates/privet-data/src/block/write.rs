@@ -1,6 +1,9 @@
 //! Writing a file of rows, piece after piece.
 
-use super::{BLOCK_ROWS, BlockError, Contents, Entry, HALF, Kind, MAGIC, checksum};
+use super::{
+    BLOCK_ROWS, BlockError, Contents, Entry, HALF, Kind, LARGEST_CONTENTS, LONGEST_ENTRY, MAGIC,
+    checksum,
+};
 use crate::matrix::Matrix;
 use crate::{Dataset, Target};
 use std::io::{BufWriter, Write};
@@ -79,6 +82,11 @@ impl BlockWriter {
             return Err(BlockError::Mixed { what: "columns, storage, classes or units differ" });
         }
         for start in (0..rows.rows()).step_by(BLOCK_ROWS) {
+            let most = LARGEST_CONTENTS / LONGEST_ENTRY;
+            if self.blocks.len() as u64 + 2 > most {
+                let (path, most) = (self.path.display().to_string(), most * BLOCK_ROWS as u64);
+                return Err(BlockError::TooLong { path, most });
+            }
             let end = rows.rows().min(start + BLOCK_ROWS);
             let (bytes, entries) = block(rows, start, end);
             let entry = Entry {
@@ -115,6 +123,7 @@ impl BlockWriter {
             .map_err(|_| BlockError::Mixed { what: "the table of contents cannot be written" })?;
         let written = file
             .write_all(&text)
+            .and_then(|()| file.write_all(&checksum(&text).to_le_bytes()))
             .and_then(|()| file.write_all(&(text.len() as u64).to_le_bytes()))
             .and_then(|()| file.write_all(MAGIC));
         written.map_err(|source| failed(&path, source))?;
