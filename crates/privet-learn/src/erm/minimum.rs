@@ -1,6 +1,7 @@
 //! Learners that minimise: one linear problem after the other, each through its mechanism.
 
 use super::curvature::{self, Measured, Purchase};
+use super::near;
 use super::part::Part;
 use super::predicted;
 use super::reach::{self, SOLVER_SHARE};
@@ -369,11 +370,14 @@ pub(super) fn solve(
     linear: Option<&[f64]>,
     monitor: &dyn Monitor,
 ) -> Result<Certified, LearnError> {
-    let records = admit::records(table, &admit::problem(facts, problem))?;
+    let labels = admit::problem(facts, problem);
+    let records = admit::records(table, &labels)?;
     let Ask { ridge, tolerance, .. } = ask;
     let problem = Problem { records: records.as_ref(), loss: facts.loss, ridge, linear, penalty };
     // A little more is asked for than the plan needs: rounding θ to `f64` must fit into the rest.
-    let options = SolverOptions { monitor: Some(monitor), ..SolverOptions::default() };
+    let start = near::start(&problem, table, &labels);
+    let options =
+        SolverOptions { monitor: Some(monitor), start: start.as_deref(), ..Default::default() };
     minimise(&problem, tolerance * SOLVER_SHARE, &options).map_err(withheld)
 }
 

@@ -50,6 +50,7 @@ mod ight;
 pub mod linear;
 mod minimum;
 mod narrow;
+mod near;
 pub mod objective;
 pub mod output;
 mod part;

@@ -58,6 +58,24 @@ fn learners_that_ask_for_sums_give_the_same_bits_from_a_file() {
     }
 }
 
+/// A solver of a million rows begins at the minimum of a part of them: the same part from a file, and few passes from there,
+/// also where the table is sorted by its classes.
+#[test]
+fn large_tables_take_few_passes_and_the_same_bits_from_a_file() {
+    let rows = (1 << 20) + 77;
+    let mixed = data(rows, 2, 5);
+    let privet_data::Target::Class { codes, .. } = &mixed.target else { panic!("classes") };
+    let mut order: Vec<usize> = (0..rows).collect();
+    order.sort_by_key(|row| codes[*row]);
+    for data in [mixed.select(&order), mixed] {
+        let (_folder, file) = on_disk(&data, rows);
+        let request = Case::of("amp").rows(rows as u64);
+        let from_memory = weights(&request, &data, 2).unwrap();
+        assert!(from_memory == weights(&request, &file, 2).unwrap());
+        assert!(file.passes() <= 10.0, "{}", file.passes());
+    }
+}
+
 /// A file that was changed after it was opened is refused, and nothing of it is shown.
 #[test]
 fn a_file_that_changes_under_a_learner_is_refused() {

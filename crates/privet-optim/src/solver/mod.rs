@@ -35,6 +35,7 @@ pub use penalty::{BALL_RADIUS, GROUP_WEIGHT, L1_WEIGHT, L2_WEIGHT, Penalty, SIMP
 use crate::Loss;
 use crate::sum::{Records, RecordsError};
 use privet_core::Range;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -268,8 +269,20 @@ pub fn minimise<R: Records + ?Sized>(
     }
 }
 
-/// Euclidean inner product.
+/// Numbers of a vector that one thread goes through at a time.
+const STRETCH: usize = 1 << 18;
+
+/// Euclidean inner product; of long vectors stretch by stretch, added in their order, however many threads there are.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    if a.len() <= STRETCH {
+        return dot_of_stretch(a, b);
+    }
+    let stretches = a.par_chunks(STRETCH).zip(b.par_chunks(STRETCH));
+    let sums: Vec<f64> = stretches.map(|(a, b)| dot_of_stretch(a, b)).collect();
+    sums.iter().sum()
+}
+
+fn dot_of_stretch(a: &[f64], b: &[f64]) -> f64 {
     let (a_chunks, a_rest) = a.as_chunks::<4>();
     let (b_chunks, b_rest) = b.as_chunks::<4>();
     let mut sums = [0.0; 4];
@@ -297,8 +310,12 @@ pub(crate) fn norm(a: &[f64]) -> f64 {
 
 /// into += factor · vector.
 pub(crate) fn add_scaled(into: &mut [f64], factor: f64, vector: &[f64]) {
-    for (i, v) in into.iter_mut().zip(vector) {
-        *i += factor * v;
+    let add = |(into, vector): (&mut [f64], &[f64])| {
+        into.iter_mut().zip(vector).for_each(|(i, v)| *i += factor * v);
+    };
+    match into.len() <= STRETCH {
+        true => add((into, vector)),
+        false => into.par_chunks_mut(STRETCH).zip(vector.par_chunks(STRETCH)).for_each(add),
     }
 }
 

@@ -18,7 +18,7 @@ use super::{
     pieces,
 };
 use crate::loss::Loss;
-use privet_data::block::{BlockError, BlockFiles};
+use privet_data::block::{BLOCK_ROWS, BlockError, BlockFiles};
 use privet_data::centre::Centre;
 use privet_data::{Dataset, Target};
 use rayon::prelude::*;
@@ -27,8 +27,9 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Rows of a file that are looked at together where no sum is asked for.
+/// Rows of a file that are looked at together where no sum is asked for, and bytes of them, at most.
 const LOOK: usize = 1 << 14;
+const LOOK_BYTES: u64 = 1 << 24;
 
 /// Bytes of a piece with what is computed from it, at least.
 const A_PIECE: u64 = 1 << 26;
@@ -102,11 +103,15 @@ impl OnDisk {
         self.files.portions(rows, at_a_time, see)
     }
 
+    /// How many rows take so many bytes; one at least.
+    fn rows_in(&self, bytes: u64) -> usize {
+        let a_row = (self.files.bytes() / self.files.rows().max(1) as u64).max(1);
+        usize::try_from(bytes / a_row).unwrap_or(usize::MAX / 2).max(1)
+    }
+
     /// How many rows are added at a time by a statistic that takes so many, or a multiple.
     fn at_a_time(&self, grain: usize) -> usize {
-        let bytes = (self.files.bytes() / self.files.rows().max(1) as u64).max(1);
-        let rows = usize::try_from(self.portion / bytes).unwrap_or(usize::MAX / 2);
-        rows.max(1).next_multiple_of(grain.max(1))
+        self.rows_in(self.portion).next_multiple_of(grain.max(1))
     }
 
     /// With the threads that may hold a piece.
@@ -124,12 +129,13 @@ impl OnDisk {
         see: &mut dyn FnMut(&T) -> Result<(), RecordsError>,
     ) -> Result<(), RecordsError> {
         let rows = self.files.rows();
+        let look = LOOK.min(self.rows_in(LOOK_BYTES));
         let ranges: Vec<Range<usize>> =
-            (0..rows.max(1)).step_by(LOOK).map(|start| start..rows.min(start + LOOK)).collect();
+            (0..rows.max(1)).step_by(look).map(|start| start..rows.min(start + look)).collect();
         let together = self.with_threads(rayon::current_num_threads);
         for (turn, some) in ranges.chunks(together).enumerate() {
             if let Some(next) = ranges.get((turn + 1) * together) {
-                self.files.expect(next.start..next.start.saturating_add(together * LOOK));
+                self.files.expect(next.start..next.start.saturating_add(together * look));
             }
             let pieces: Vec<_> =
                 self.with_threads(|| some.par_iter().map(|rows| read(rows.clone())).collect());
@@ -146,8 +152,13 @@ fn a_piece(files: &BlockFiles) -> u64 {
     let rows = files.rows().max(1);
     // Sums that take much room are cut into the fewest pieces.
     let longest = rows.div_ceil(pieces::pieces(rows, files.columns(), usize::MAX)) as u64;
-    let bytes = u128::from(files.bytes()) * u128::from(longest) / rows as u128;
-    A_PIECE.max(u64::try_from(bytes).unwrap_or(u64::MAX).saturating_mul(2))
+    let bytes = |some: u64| {
+        let bytes = u128::from(files.bytes()) * u128::from(some) / rows as u128;
+        u64::try_from(bytes).unwrap_or(u64::MAX)
+    };
+    // Blocks are read whole.
+    let block = bytes(BLOCK_ROWS.min(rows) as u64);
+    A_PIECE.max(bytes(longest).saturating_mul(2)).saturating_add(block)
 }
 
 /// A pool of so many threads.
@@ -427,8 +438,9 @@ mod tests {
         let columns = (0..rows * each).map(|k| (k % each) as u32).collect();
         let sparse = CsrMatrix::new(starts, columns, vec![0.5; rows * each], 100_000);
         let bytes = (rows * (4 + 8 * each + 4)) as u64;
-        assert_eq!(a_piece(&files(Matrix::Csr(sparse))), 2 * bytes);
+        // The piece, what is computed from it, and the block as it was read.
+        assert_eq!(a_piece(&files(Matrix::Csr(sparse))), 3 * bytes);
         let dense = DenseMatrix::new(vec![0.0; 4096 * 4], 4096, 4);
-        assert_eq!(a_piece(&files(Matrix::Dense(dense))), A_PIECE);
+        assert_eq!(a_piece(&files(Matrix::Dense(dense))), A_PIECE + 4096 * 20);
     }
 }

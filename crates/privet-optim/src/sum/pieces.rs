@@ -20,6 +20,8 @@ const WIDE: (usize, usize) = (4096, 1 << 25);
 /// Beyond eight pieces, their partial sums together take at most this many bytes (they are
 /// allocated and merged in every pass), and always at most the rows' own or four times this.
 const PIECE_BYTES: usize = 1 << 20;
+/// Beyond two, at most this many: sparse rows of millions of columns take less than their sum.
+const FEW_BYTES: usize = 1 << 26;
 /// Partial sums kept at a time never take more than this together, but for a single one.
 const MOST_BYTES: usize = 1 << 30;
 
@@ -37,7 +39,7 @@ pub fn pieces(rows: usize, columns: usize, bytes: usize) -> usize {
 /// How many of them are summed before they are merged.
 fn at_a_time(rows: usize, columns: usize, bytes: usize) -> usize {
     let bytes = bytes.max(1);
-    let cheap = (PIECE_BYTES / bytes).max(8);
+    let cheap = (PIECE_BYTES / bytes).max((FEW_BYTES / bytes).clamp(2, 8));
     let dense = rows.saturating_mul(columns).saturating_mul(4);
     let room = (4 * PIECE_BYTES).max(dense).min(MOST_BYTES) / bytes;
     (rows / SHORTEST).min(PIECES).min(cheap).min(room).max(1)
