@@ -7,6 +7,7 @@ use super::aggregate::{Group, Series, Summary};
 use super::document::{Block, Cell, Document, Rows, Table, Tone};
 use super::published::{Column, Difference, Published};
 use super::words::{Measure, fixed, short};
+use crate::suite::Voter;
 use privet_learn::Calibration;
 
 /// Numbers are published with one digit after the point.
@@ -78,6 +79,11 @@ pub fn best<'a>(found: impl Iterator<Item = &'a Summary>) -> Option<&'a Summary>
     found.max_by(|a, b| a.goodness().total_cmp(&b.goodness()))
 }
 
+/// The best result without privacy, of learners that see the whole table: one chunk of it is what a teacher has.
+pub fn without_privacy(group: &Group) -> Option<&Summary> {
+    best(group.plain.iter().filter(|plain| Voter::named(&plain.cell.method).is_none()))
+}
+
 /// Our result to be set beside a column: of its learner, tuned as it is. Where only an untuned result is
 /// at hand, and it has no column of its own, that one.
 fn beside<'a>(
@@ -89,7 +95,7 @@ fn beside<'a>(
 ) -> Option<&'a Summary> {
     if column.method == "non-private" {
         let shown = calibration == Calibration::Sound;
-        return best(group.plain.iter().filter(|_| shown));
+        return without_privacy(group).filter(|_| shown);
     }
     let of = |tuned: bool| {
         best_at(group, epsilon, |series| {
@@ -258,7 +264,7 @@ pub fn overview<'a>(groups: &'a [Group], published: &'a Published) -> Rows<Best<
             });
     }
     table.numbers("without privacy", |(group, ..)| {
-        let plain = best(group.plain.iter());
+        let plain = without_privacy(group);
         plain.map(|plain| Measure(&group.measure).score(plain.mean)).unwrap_or_default()
     })
 }

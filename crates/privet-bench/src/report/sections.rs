@@ -106,7 +106,7 @@ fn headline<'a>(results: &'a [Results], found: &'a [Vec<Group>]) -> Rows<Line<'a
     })
     .numbers("best of others", |line| line.other.clone().unwrap_or_else(|| "–".into()))
     .numbers("without privacy", |line| {
-        compare::best(line.group.plain.iter()).map_or("–".into(), score)
+        compare::without_privacy(line.group).map_or("–".into(), score)
     })
 }
 
@@ -302,7 +302,7 @@ fn marks(group: &Group, published: &Published, palette: &Palette) -> Vec<Mark> {
 fn figure(group: &Group, published: Option<&Published>, palette: &Palette) -> Figure {
     let measure = Measure(&group.measure);
     let (name, axis) = (&group.dataset, measure.axis());
-    let plain = compare::best(group.plain.iter());
+    let plain = compare::without_privacy(group);
     let marks = published.map_or_else(Vec::new, |published| marks(group, published, palette));
     let mut heights: Vec<f64> = plain.iter().map(|plain| plain.mean).collect();
     for point in group.series.iter().flat_map(|series| &series.points) {
