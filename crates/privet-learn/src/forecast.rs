@@ -64,8 +64,8 @@ type Fitted = (&'static str, f64, f64, f64);
 
 /// For classes.
 const CLASSES: [Fitted; 13] = [
-    ("gd", 8.6, 0.75, 1.0),
-    ("centred-gd", 7.2, 0.75, 1.0),
+    ("gd", 6.65, 0.875, 0.8),
+    ("centred-gd", 6.65, 0.875, 0.8),
     ("sgd", 5.7, 0.75, 0.7),
     ("amp", 10.3, 0.75, 1.0),
     ("objective", 10.3, 0.75, 1.0),

@@ -30,7 +30,8 @@ pub struct NetworkFlags {
     #[arg(long, value_name = "SEED", requires = "model", conflicts_with = "weights")]
     weights_seed: Option<u64>,
     /// Put the training aside in this file now and then, and go on from it where it is there: nothing in it
-    /// is un-noised. FILE.journal beside it sees to it that no noise is spent twice
+    /// is un-noised. FILE.journal beside it sees to it that no noise is spent twice: never go on from copies
+    /// of both
     #[arg(long, value_name = "FILE", requires = "model")]
     checkpoint: Option<PathBuf>,
     /// How many steps apart

@@ -41,6 +41,11 @@ fn a_network_is_trained_verified_used_and_gone_on_from() {
     let twice =
         flat(&world.ok(&format!("{TRAIN} --epsilon 4 --weights net.json --out twice.json")));
     assert!(twice.contains("were themselves released under ε = 4"), "{twice}");
+    // A file of a fixed seed claims nothing, whatever its ε was.
+    world.ok(&format!("{TRAIN} --epsilon 4 --seed 1 --out seeded.json"));
+    let third =
+        flat(&world.ok(&format!("{TRAIN} --epsilon 4 --weights seeded.json --out third.json")));
+    assert!(third.contains("carry no guarantee"), "{third}");
     let tensors = |name: &str| world.json(name)["body"]["tensors"].clone();
     assert_eq!(tensors("fine.json")[0], tensors("public.json")[0]);
     assert_ne!(tensors("fine.json")[2], tensors("public.json")[2]);

@@ -29,7 +29,7 @@ impl Begins {
     /// The weights, or in words that they are missing.
     pub fn weights(&self) -> Result<&[f32], LearnError> {
         self.weights.as_deref().ok_or_else(|| LearnError::Asked {
-            name: "initial weights",
+            name: "weights",
             what: "are missing: the plan names a file of them".into(),
         })
     }
@@ -57,7 +57,7 @@ impl Begins {
 
     /// With the weights of a public file, in one row, once they are found to be those that the plan names.
     pub fn from(&self, rows: &Matrix) -> Result<Self, LearnError> {
-        let asked = |what: String| Err(LearnError::Asked { name: "initial weights", what });
+        let asked = |what: String| Err(LearnError::Asked { name: "weights", what });
         let Begin::File(named) = &self.begin else {
             return asked("are given, and the plan names no file of them".into());
         };

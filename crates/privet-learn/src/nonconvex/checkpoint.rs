@@ -4,8 +4,14 @@
 //! walk, whose weights and moments are functions of noised answers alone. It holds no records, no
 //! randomness and nothing un-noised, so that it may be read by whoever may read the model; but whoever goes
 //! on from a copy would spend twice, so that the journal beside it (`FILE.journal`) commits every draw
-//! before it is made, and every state as used before it is gone on from. No position of noise is used
+//! before it is made, and every state as used before it is gone on from. A state that was copied alone is
+//! refused; state *and* journal copied together would both be gone on from, and nothing here can tell
+//! (`SECURITY.md`, copied states). No position of noise is used
 //! again: each process draws from a source of its own, and from a key for samples of its own.
+//!
+//! A state is held to its request: schema, number of rows, budget, method, settings. That the table is the
+//! one that it began with is looked at by a ledger, where one has paid; else it is the maker's word, and
+//! each step is charged to the records that it saw either way.
 //!
 //! A process that ends early loses the steps since the last checkpoint. Their noise was drawn and may have
 //! been seen, so they stay charged and are passed over: training goes on with as many steps less.
@@ -196,7 +202,7 @@ impl Checkpointed {
         let what = if own.task.net != asked.task.net {
             "it is of another network"
         } else if own != asked {
-            "it is of another table, budget, method or setting"
+            "it is of another schema, number of rows, budget, method or setting"
         } else {
             return Ok(());
         };

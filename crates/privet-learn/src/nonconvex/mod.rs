@@ -104,7 +104,9 @@ impl Begin {
         let net = checked(net)?;
         let fit = |why| not_begun(format!("do not fit: {why}"));
         let weights = public.artefact().flat(&net).map_err(fit)?;
-        let claims = public.certificate().guarantee.map(|claim| [claim.epsilon, claim.delta]);
+        // A file of a fixed seed claims an infinite ε: nothing.
+        let claimed = public.certificate().guarantee.filter(|claim| claim.epsilon.is_finite());
+        let claims = claimed.map(|claim| [claim.epsilon, claim.delta]);
         Ok((Self::File(PublicFile { claims, ..PublicFile::of(&net, &weights) }), weights))
     }
 
@@ -122,7 +124,7 @@ impl Begin {
 }
 
 fn not_begun(what: String) -> LearnError {
-    LearnError::Asked { name: "initial weights", what }
+    LearnError::Asked { name: "weights", what }
 }
 
 /// The network of a description.
