@@ -40,8 +40,9 @@ const TRIALS: u32 = 60;
 const MOST_COLUMNS: usize = 2_000;
 const HIGHEST_PRICE: f64 = 40.0;
 
-/// Pairs of L-BFGS have together at most about twice so many entries: beyond four million columns fewer are kept.
-const PAIRS_ENTRIES: usize = 1 << 26;
+/// Pairs of L-BFGS have together at most about twice so many entries: beyond ten million columns fewer are kept. (With three
+/// of them 20 million columns took over 700 passes.)
+const PAIRS_ENTRIES: usize = 160_000_000;
 
 /// Evaluations after which L-BFGS gives way to Newton-CG, and that to Newton, on badly conditioned
 /// problems; the most columns whose Hessian is then still formed (half a gigabyte).
