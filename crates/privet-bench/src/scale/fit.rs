@@ -9,7 +9,7 @@ use privet_data::centre::Centre;
 use privet_data::matrix::Matrix;
 use privet_data::schema::Schema;
 use privet_dp::noise::SystemRandom;
-use privet_learn::{Calibration, Erm, Request, plan};
+use privet_learn::{Calibration, Erm, Method, Request, plan};
 use privet_optim::loss::Loss;
 use privet_optim::sum::Table;
 use rayon::prelude::*;
@@ -37,12 +37,14 @@ pub(super) struct Asked<'a> {
     /// δ; 1/n² unless given.
     pub delta: Option<f64>,
     pub loss: Loss,
+    /// λ; the method's own unless given.
+    pub ridge: Option<f64>,
 }
 
 impl<'a> Asked<'a> {
     /// Logistic regression at the usual δ.
     pub fn usual(method: &'a str, epsilon: f64) -> Self {
-        Self { method, epsilon, delta: None, loss: Loss::Logistic }
+        Self { method, epsilon, delta: None, loss: Loss::Logistic, ridge: None }
     }
 }
 
@@ -59,6 +61,10 @@ pub(super) fn fit(
         true => Some(Budget::new(asked.epsilon, delta)?),
         false => None,
     };
+    let mut method: Method = asked.method.parse()?;
+    if let Some(ridge) = asked.ridge {
+        method = method.with("ridge", &ridge.to_string())?;
+    }
     let planned = plan(&Request {
         schema: schema.clone(),
         rows,
@@ -67,7 +73,7 @@ pub(super) fn fit(
         calibration: Calibration::Sound,
         noise: vec![],
         among: None,
-        task: Erm { loss: asked.loss, method: asked.method.parse()? },
+        task: Erm { loss: asked.loss, method },
     })?;
     let mut source = SystemRandom::new()?;
     memory::start();

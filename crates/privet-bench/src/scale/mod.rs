@@ -156,6 +156,8 @@ pub struct Wide {
     pub methods: Vec<String>,
     /// Rows that models are judged on.
     pub held_out: usize,
+    /// λ of the model without privacy.
+    pub ridge: f64,
 }
 
 /// The suite that comes with privet.

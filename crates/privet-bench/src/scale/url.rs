@@ -60,7 +60,8 @@ pub(super) fn run(
     let mut plain = f64::NAN;
     for (method, epsilon) in [("non-private", 0.0)].into_iter().chain(private) {
         let before = table.passes();
-        let asked = Asked { method, epsilon, delta: Some(wide.delta), loss: loss() };
+        let ridge = (epsilon == 0.0).then_some(wide.ridge);
+        let asked = Asked { method, epsilon, delta: Some(wide.delta), loss: loss(), ridge };
         let fitted = fit(&schema, &table, asked, &held_out)?;
         if epsilon == 0.0 {
             plain = fitted.accuracy;
