@@ -81,6 +81,7 @@ impl<'a> RowEncoder<'a> {
     }
 
     /// Counts what another has counted, which begins anew.
+    #[cfg(feature = "parquet")]
     pub(crate) fn absorb(&mut self, other: &mut Self) {
         for (own, more) in self.unknown.iter_mut().zip(&mut other.unknown) {
             *own += std::mem::take(more);

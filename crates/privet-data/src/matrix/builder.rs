@@ -50,6 +50,7 @@ impl MatrixBuilder {
     }
 
     /// Adds all rows of another of the same kind, which is left empty.
+    #[cfg(feature = "parquet")]
     pub(crate) fn append(&mut self, other: &mut Self) {
         self.rows += std::mem::take(&mut other.rows);
         match (&mut self.kind, &mut other.kind) {

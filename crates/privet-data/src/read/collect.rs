@@ -150,6 +150,7 @@ impl<'a> Collector<'a> {
 
     /// Another for some rows of the same table, to be taken over by [`Self::absorb`]; `None` where rows need more than
     /// themselves (whose they are), or more is kept of them.
+    #[cfg(feature = "parquet")]
     pub(super) fn beside(&self) -> Option<Self> {
         let more = self.cap.is_some() || self.notes.is_some() || self.keep.is_some();
         let Self { schema, encoding, place, labels, strict, .. } = self;
@@ -157,6 +158,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Takes over the rows of another, after its own, and leaves it empty.
+    #[cfg(feature = "parquet")]
     pub(super) fn absorb(&mut self, other: &mut Self) -> Result<(), DataError> {
         let before = self.handed_over + self.matrix.rows();
         self.null_rows.extend(other.null_rows.drain(..).map(|row| before + row));

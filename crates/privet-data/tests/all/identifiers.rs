@@ -63,6 +63,7 @@ fn units(data: &Dataset) -> &[u64] {
 }
 
 /// Which rows were kept, told by their first column.
+#[cfg(feature = "parquet")]
 fn kept(data: &Dataset) -> Vec<u32> {
     let row = |row| (data.features.dense_row(row)[0] * 1024.0).round() as u32;
     (0..data.rows()).map(row).collect()
