@@ -2,8 +2,8 @@
 //!
 //! Sums have the same bits as those from memory ([`super::pieces`]), from however many files: each piece is given to the same
 //! kernels, in portions that a processor's own cache holds where the kernel allows it ([`Statistic::grain`]), and whole
-//! otherwise. At most one piece a thread is in memory: of dense rows of up to 4,096 columns some 32 MiB, of others as many
-//! bytes as up to 2¹⁸ rows take. As many threads read and compute as fit with their pieces into what may be used, and one at
+//! otherwise. At most one piece a thread and one block are in memory: of dense rows of up to 4,096 columns a piece takes some 32 MiB, of
+//! others as many bytes as up to 2¹⁸ rows take. As many threads read and compute as fit with their pieces into what may be used, and one at
 //! least; the system is told which pieces come next. In every pass every block is held against its checksum, so that one
 //! that changes between passes ends the fit.
 //!
