@@ -10,7 +10,8 @@
 //! One that was gone on from before is refused. The next generation is kept first, so that a process that
 //! ends between the two loses nothing. Every draw is committed before it is made; where more draws
 //! were committed than the state knows of, their answers were lost with a process, and they count as made.
-//! Without a purse ([`()`]) a copied state cannot be told from its original.
+//! Without a purse ([`()`]) a copied state cannot be told from its original; nor can, with one, a state that was copied
+//! together with its journal.
 
 use super::seal::to_hex;
 use super::session::Progress;

@@ -9,9 +9,9 @@
 //! full, and composition is adaptive, so that tables may be corrected from one to the next; they may grow or
 //! shrink where the number of rows is private.
 //!
-//! **Copies.** A state is gone on from once: the journal (`FILE.journal`) commits the generation before a
-//! draw, and refuses a state that is older or a copy. Whoever copies *both* files, or takes away the journal,
-//! escapes it; a ledger kept elsewhere is the remedy.
+//! **Copies.** The journal (`FILE.journal`) commits the generation before a draw, and refuses a state that is older or a
+//! copy of one that was gone on from. Whoever copies *both* files, or brings both back from a backup, goes on twice, and
+//! nothing can tell: a ledger has paid once, when the stream began, and both copies state its entry.
 
 use super::count::{Count, Counting, Tabulating};
 use crate::LearnError;
