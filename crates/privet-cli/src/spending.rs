@@ -287,6 +287,14 @@ pub fn open(path: &Path) -> Result<Ledger, Failure> {
     }
 }
 
+/// The same, only to look at: nothing is made or changed.
+pub fn look(path: &Path) -> Result<Ledger, Failure> {
+    match address(path) {
+        Some(address) => look_at(address),
+        None => Ok(Ledger::look(path)?),
+    }
+}
+
 /// The address, if it is one of a server.
 pub fn address(path: &Path) -> Option<&str> {
     let text = path.to_str()?;
@@ -298,11 +306,21 @@ pub fn connect(address: &str) -> Result<Ledger, Failure> {
     Ok(Ledger::connect(address, &who())?)
 }
 
+#[cfg(feature = "postgres")]
+fn look_at(address: &str) -> Result<Ledger, Failure> {
+    Ok(Ledger::look_at(address)?)
+}
+
 #[cfg(not(feature = "postgres"))]
 pub fn connect(_address: &str) -> Result<Ledger, Failure> {
     Err(Failure::input(
         "--ledger: this command was built without PostgreSQL; build it with the feature postgres, or name a file",
     ))
+}
+
+#[cfg(not(feature = "postgres"))]
+fn look_at(address: &str) -> Result<Ledger, Failure> {
+    connect(address)
 }
 
 /// The ledger that lies beside a table: in its folder, where the table is one, so that it is the same for the files in it.

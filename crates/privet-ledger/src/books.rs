@@ -11,7 +11,7 @@
 //! events have, or with which a data set would exceed its limit: nothing is spent from such a ledger.
 
 use crate::LedgerError;
-use crate::entry::{Charged, Entry, FORMAT, NOTHING, Priced, Reserved, Stored, What};
+use crate::entry::{Charged, Entry, FORMAT, NOTHING, Priced, Reserved, Stored, Taken, What};
 use crate::exact::Exact;
 use crate::limit::Limit;
 use privet_dp::account::{self, AccountError, Event, Guarantee};
@@ -87,7 +87,8 @@ pub struct Account {
     pub purpose: String,
     /// Its entry.
     pub sequence: u64,
-    /// Branches of ledgers whose spending was taken in.
+    /// What was taken in of other ledgers: by the hash of each reservation there, or, as 0.2.0 did, by the first entry of
+    /// a branch.
     pub imported: BTreeMap<String, Imported>,
     /// Data sets with which it shares rows, though it is another.
     pub shares_rows_with: Vec<String>,
@@ -96,10 +97,8 @@ pub struct Account {
 /// What was taken in of another ledger.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Imported {
-    /// How far it was.
-    pub sequence: u64,
-    /// Its hash there.
-    pub hash: String,
+    /// Of a branch as a whole: how far it was, and its hash there.
+    pub until: Option<(u64, String)>,
     /// What it had spent.
     pub price: Exact,
     /// How many releases.
@@ -107,6 +106,19 @@ pub struct Imported {
 }
 
 impl Account {
+    /// Counts what another ledger spent. What is known already counts once, at the larger of both prices.
+    fn take_in(&mut self, entry: &str, taken: Imported) {
+        let earlier = self.imported.remove(entry).unwrap_or_default();
+        let now = Imported {
+            until: taken.until,
+            price: taken.price.max(&earlier.price),
+            releases: taken.releases.max(earlier.releases),
+        };
+        self.spent = self.spent.less(&earlier.price).and(&now.price);
+        self.releases = self.releases.saturating_sub(earlier.releases).saturating_add(now.releases);
+        self.imported.insert(entry.into(), now);
+    }
+
     /// Whether something of this price fits.
     pub fn allows(&self, price: &Exact) -> bool {
         !self.whole && self.spent.and(price).within(&self.limit.exact(), price)
@@ -281,22 +293,26 @@ impl Books {
                     account.whole &= held.charged != Charged::Whole;
                 }
             }
-            (What::Imported { branch, sequence, hash, dataset, price, releases }, _) => {
+            (What::Imported { branch, sequence, hash, dataset, price, releases, each }, _) => {
                 let account = self
                     .accounts
                     .get_mut(dataset)
                     .ok_or_else(|| broken("it names a data set that was not opened"))?;
-                // A later import of the same branch stands for the earlier one: its entries only grow.
-                let earlier = account.imported.remove(branch).unwrap_or_default();
-                let now = Imported {
-                    sequence: *sequence,
-                    hash: hash.clone(),
-                    price: price.max(&earlier.price),
-                    releases: (*releases).max(earlier.releases),
-                };
-                account.spent = account.spent.less(&earlier.price).and(&now.price);
-                account.releases = account.releases - earlier.releases + now.releases;
-                account.imported.insert(branch.clone(), now);
+                if each.is_empty() {
+                    // A later import of the same branch stands for the earlier one: its entries only grow.
+                    let until = Some((*sequence, hash.clone()));
+                    let (price, releases) = (*price, *releases);
+                    account.take_in(branch, Imported { until, price, releases });
+                }
+                let sum = each.iter().fold(Exact::default(), |sum, one| sum.and(&one.price));
+                let count = each.iter().fold(0_u64, |sum, one| sum.saturating_add(one.releases));
+                if !each.is_empty() && (sum != *price || count != *releases) {
+                    return Err(broken("its parts do not add up to what it states"));
+                }
+                for Taken { entry, price, releases } in each {
+                    let (price, releases) = (*price, *releases);
+                    account.take_in(entry, Imported { until: None, price, releases });
+                }
             }
         }
         Ok(())

@@ -13,7 +13,7 @@
 //! | `drawn` | that session is about to draw noise: it is spent from here on |
 //! | `settled` | its release was made, with the certificate's hash |
 //! | `void` | nothing was drawn: it is free again |
-//! | `imported` | what another ledger had spent on the same data |
+//! | `imported` | what another ledger had spent on the same data, release by release |
 //!
 //! Nothing of the data is in an entry. What they are known by ([`crate::identity`]) is kept apart and never exported.
 
@@ -127,7 +127,32 @@ pub enum What {
         price: Exact,
         /// The reservations there that this stands for.
         releases: u64,
+        /// Each of them; absent in ledgers of 0.2.0, where the branch as a whole is all that is known.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        each: Vec<Taken>,
     },
+}
+
+/// Something that another ledger had spent. By its entry it is known again, whichever copies it came through.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Taken {
+    /// The hash of its reservation there; where a ledger of 0.2.0 had taken it in, of the branch that it is part of.
+    pub entry: String,
+    /// What it costs, in the quantities of the limit here.
+    pub price: Exact,
+    /// The reservations that it stands for; more than one of a branch.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub releases: u64,
+}
+
+fn one() -> u64 {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde's form
+fn is_one(releases: &u64) -> bool {
+    *releases == 1
 }
 
 /// What a session may spend, and why.

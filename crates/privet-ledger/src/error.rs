@@ -28,6 +28,17 @@ pub enum LedgerError {
         /// What is there.
         why: String,
     },
+    /// Something lies beneath it that could change what is written.
+    #[error(
+        "the ledger {path} is not as this program made it: the difference is the {what}. Such a thing could take an entry \
+         out again, so nothing is read or spent from it; compare it with a copy and with the certificates that were given out"
+    )]
+    Foreign {
+        /// Where.
+        path: String,
+        /// What is there, or is not.
+        what: String,
+    },
     /// Written by a version that this one does not know.
     #[error("the ledger is of format '{}'; this version reads {}: take a newer one", printable(.found), crate::entry::FORMAT)]
     Version {
@@ -128,6 +139,7 @@ impl LedgerError {
             self,
             Self::Exceeds(_)
                 | Self::Broken { .. }
+                | Self::Foreign { .. }
                 | Self::OtherRelation { .. }
                 | Self::Identity(_)
                 | Self::Certificate(_)

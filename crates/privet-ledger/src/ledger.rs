@@ -93,6 +93,12 @@ impl Ledger {
         }
     }
 
+    /// Opens the ledger of a PostgreSQL server, only to look at: nothing is made there.
+    #[cfg(feature = "postgres")]
+    pub fn look_at(address: &str) -> Result<Self, LedgerError> {
+        Self::read(Box::new(crate::server::Server::look(address)?))
+    }
+
     fn begin(store: Box<dyn Store>, who: &str) -> Result<Self, LedgerError> {
         let mut ledger = Self { store, books: Books::default(), clock: privet_core::now };
         let number = number()?;

@@ -40,6 +40,7 @@
 //! known by is outside of the chain of hashes.
 #![forbid(unsafe_code)]
 
+mod beneath;
 mod books;
 pub mod entry;
 mod error;

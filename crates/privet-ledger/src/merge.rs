@@ -6,16 +6,18 @@
 //! - entries that both share (a copied ledger) count once, unless they are void here and not there;
 //! - a reservation that both share, that is still open here and was drawn from there, is spent here too: nobody
 //!   can free it, or draw from it once more;
-//! - a ledger that is taken in again, further on, stands for its earlier state; one that has gone another way since is
-//!   taken in beside it, what they share twice.
+//! - every release is known by the hash of its entry, which holds all that came before it: through however many copies
+//!   and copies of copies it comes, it counts once, and so does one of this ledger that another one had taken in;
+//! - ledgers of 0.2.0 wrote down a branch as a whole when they took it in: it is known again where the other ledger has
+//!   that very end of it, and counted once more where it has not.
 
-use crate::books::{Imported, State, price};
-use crate::entry::{Charged, Entry, What};
+use crate::books::{Account, Imported, State, price};
+use crate::entry::{Charged, Entry, Reserved, Stored, Taken, What};
 use crate::exact::Exact;
 use crate::ledger::Writing;
 use crate::{Books, Ledger, LedgerError, Limit, Note};
 use privet_core::printable;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// What was taken in.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,68 +40,24 @@ impl Ledger {
     ) -> Result<Vec<Merged>, LedgerError> {
         self.catch_up()?;
         other.catch_up()?;
-        let theirs = other.entries()?;
-        let ours = self.entries()?;
+        let (ours, theirs) = (self.entries()?, other.entries()?);
         let shared = ours.iter().zip(&theirs).take_while(|(a, b)| a.hash == b.hash).count() as u64;
         let Some(first) = theirs.get(shared as usize) else {
             return Err(LedgerError::Import("it has nothing that is not in this ledger".into()));
         };
         let (branch, head) = (first.hash.clone(), other.books().head());
-        let mut sums: BTreeMap<String, (Exact, u64)> = BTreeMap::new();
-        let mut drawn = Vec::new();
-        for stored in &theirs {
-            let What::Reserved(reserved) = Entry::read(stored)?.what else { continue };
-            let state = |books: &Books| books.held().get(&stored.sequence).map(|held| held.state);
-            let (here, there) = (state(self.books()), state(other.books()));
-            let shares = stored.sequence <= shared;
-            let spent_there = matches!(there, Some(State::Drawn | State::Settled));
-            if shares && spent_there && here == Some(State::Reserved) {
-                drawn.push(stored.sequence);
-            }
-            if there == Some(State::Void) || (shares && here != Some(State::Void)) {
-                continue;
-            }
-            let here = names.get(&reserved.dataset).unwrap_or(&reserved.dataset);
-            let account = self.books().account(here)?;
-            let spend = reserved.spend().map_err(|error| LedgerError::Import(error.to_string()))?;
-            let by = |charged| price(&account.limit, &spend, reserved.claim.as_ref(), charged);
-            let found = match by(Charged::Events)? {
-                Some(found) => found,
-                None => by(Charged::Claim)?.ok_or_else(|| {
-                    LedgerError::Import(format!(
-                        "its entry {} has no price under the filter of '{}'",
-                        stored.sequence,
-                        printable(here)
-                    ))
-                })?,
-            };
-            let (sum, count) = sums.entry(here.clone()).or_default();
-            (*sum, *count) = (sum.and(&found), *count + 1);
-        }
-        for (name, account) in other.books().accounts() {
-            let here = names.get(name).unwrap_or(name);
-            let ours = self.books().accounts().get(here);
-            // What it took in itself is in the quantities of its own limit.
-            for (branch, taken) in &account.imported {
-                let known = ours.and_then(|ours| ours.imported.get(branch));
-                if known.is_some_and(|known| known.price == taken.price) {
-                    continue;
-                }
-                let same = ours.is_some_and(|ours| {
-                    let law = |limit: &Limit| limit.filter.limit.up_to(1.0);
-                    law(&ours.limit) == law(&account.limit)
-                        && ours.limit.relation() == account.limit.relation()
-                });
-                if !same {
-                    return Err(LedgerError::Import(format!(
-                        "it took in another ledger on '{}', under another filter, relation or unit than \
-                         here: take that one in here",
-                        printable(name)
-                    )));
-                }
-                let (sum, count) = sums.entry(here.clone()).or_default();
-                (*sum, *count) = (sum.and(&taken.price), *count + taken.releases);
-            }
+        let merging = Merging {
+            here: self.books(),
+            there: other.books(),
+            names,
+            theirs: &theirs,
+            shared,
+            own: own(self.books(), &ours),
+        };
+        let drawn = merging.drawn();
+        let mut found = merging.releases()?;
+        for (dataset, more) in merging.taken_in_there()? {
+            found.entry(dataset).or_default().extend(more);
         }
         for reservation in drawn {
             self.write(&note.who, |books| {
@@ -115,31 +73,154 @@ impl Ledger {
             })?;
         }
         let mut merged = Vec::new();
-        for (dataset, (sum, releases)) in sums {
+        for (dataset, each) in found.into_iter().filter(|(_, each)| !each.is_empty()) {
             let limit = self.books().account(&dataset)?.limit.exact();
-            let earlier = self.books().account(&dataset)?.imported.get(&branch).cloned();
-            // Whether it only grew since it was taken in.
-            let grown = |earlier: &Imported| {
-                let at = earlier.sequence.checked_sub(1).and_then(|at| theirs.get(at as usize));
-                at.is_some_and(|stored| stored.hash == earlier.hash)
-            };
-            let branch = match &earlier {
-                Some(earlier) if !grown(earlier) => head.hash.clone(),
-                _ => branch.clone(),
-            };
-            let share = sum.share(&limit);
+            let price = each.iter().fold(Exact::default(), |sum, one| sum.and(&one.price));
+            let releases = each.iter().map(|one| one.releases).sum();
             self.write(&note.who, |_| {
                 Ok(Some(Writing::only(What::Imported {
                     branch: branch.clone(),
                     sequence: head.sequence,
                     hash: head.hash.clone(),
                     dataset: dataset.clone(),
-                    price: sum,
+                    price,
                     releases,
+                    each: each.clone(),
                 })))
             })?;
-            merged.push(Merged { dataset, releases, share });
+            merged.push(Merged { dataset, releases, share: price.share(&limit) });
         }
         Ok(merged)
+    }
+}
+
+/// What counts by data set here, with the hash of each entry.
+type Found = BTreeMap<String, Vec<Taken>>;
+
+/// Two ledgers, of which one is taken into the other.
+struct Merging<'a> {
+    here: &'a Books,
+    there: &'a Books,
+    names: &'a BTreeMap<String, String>,
+    theirs: &'a [Stored],
+    /// The entries at the start of both.
+    shared: u64,
+    /// The reservations of this ledger that count, by hash, and the data set that each counts on.
+    own: HashMap<String, String>,
+}
+
+fn own(books: &Books, entries: &[Stored]) -> HashMap<String, String> {
+    let counts = |stored: &Stored| {
+        let held = books.held().get(&stored.sequence)?;
+        (held.state != State::Void).then(|| (stored.hash.clone(), held.dataset.clone()))
+    };
+    entries.iter().filter_map(counts).collect()
+}
+
+fn state(books: &Books, sequence: u64) -> Option<State> {
+    books.held().get(&sequence).map(|held| held.state)
+}
+
+impl Merging<'_> {
+    /// Reservations of both that are still open here, and were drawn from there.
+    fn drawn(&self) -> Vec<u64> {
+        let spent = |sequence: &u64| {
+            let there = state(self.there, *sequence);
+            matches!(there, Some(State::Drawn | State::Settled))
+                && state(self.here, *sequence) == Some(State::Reserved)
+        };
+        (1..=self.shared).filter(spent).collect()
+    }
+
+    /// The releases of the other ledger that do not count here yet.
+    fn releases(&self) -> Result<Found, LedgerError> {
+        let mut found = Found::new();
+        for stored in self.theirs {
+            let What::Reserved(reserved) = Entry::read(stored)?.what else { continue };
+            let shares = stored.sequence <= self.shared;
+            let (here, there) =
+                (state(self.here, stored.sequence), state(self.there, stored.sequence));
+            if there == Some(State::Void) || (shares && here != Some(State::Void)) {
+                continue;
+            }
+            let (name, account) = self.account(&reserved.dataset)?;
+            if !shares && self.covered(account, stored) {
+                continue;
+            }
+            let price = priced(account, &reserved, stored.sequence, name)?;
+            let taken = Taken { entry: stored.hash.clone(), price, releases: 1 };
+            found.entry(name.into()).or_default().extend(news(account, taken));
+        }
+        Ok(found)
+    }
+
+    /// What the other ledger took in itself, which is in the quantities of its own limit.
+    fn taken_in_there(&self) -> Result<Found, LedgerError> {
+        let mut found = Found::new();
+        for (there, account) in self.there.accounts() {
+            for (entry, Imported { price, releases, .. }) in &account.imported {
+                let name = self.names.get(there).unwrap_or(there);
+                // One of this ledger, which came back.
+                if self.own.get(entry) == Some(name) {
+                    continue;
+                }
+                let (name, ours) = self.account(there)?;
+                let taken = Taken { entry: entry.clone(), price: *price, releases: *releases };
+                let Some(taken) = news(ours, taken) else { continue };
+                let law = |limit: &Limit| limit.filter.limit.up_to(1.0);
+                let same = law(&ours.limit) == law(&account.limit)
+                    && ours.limit.relation() == account.limit.relation();
+                if !same {
+                    return Err(LedgerError::Import(format!(
+                        "it took in another ledger on '{}', under another filter, relation or unit than \
+                         here: take that one in here",
+                        printable(there)
+                    )));
+                }
+                found.entry(name.into()).or_default().push(taken);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The data set that one of the other ledger is here.
+    fn account<'a>(&'a self, there: &'a str) -> Result<(&'a str, &'a Account), LedgerError> {
+        let name = self.names.get(there).map_or(there, String::as_str);
+        Ok((name, self.here.account(name)?))
+    }
+
+    /// Whether 0.2.0 took it in with a branch as a whole: the other ledger has the end that was taken in.
+    fn covered(&self, account: &Account, stored: &Stored) -> bool {
+        account.imported.values().filter_map(|taken| taken.until.as_ref()).any(|(end, hash)| {
+            let last = end.checked_sub(1).and_then(|at| self.theirs.get(at as usize));
+            stored.sequence <= *end && last.is_some_and(|last| last.hash == *hash)
+        })
+    }
+}
+
+/// What was not taken in before, or at less.
+fn news(account: &Account, taken: Taken) -> Option<Taken> {
+    let known = account.imported.get(&taken.entry);
+    let less = known.is_none_or(|known| known.price.max(&taken.price) != known.price);
+    less.then_some(taken)
+}
+
+/// What a release costs under the limit here.
+fn priced(
+    account: &Account,
+    reserved: &Reserved,
+    sequence: u64,
+    name: &str,
+) -> Result<Exact, LedgerError> {
+    let spend = reserved.spend().map_err(|error| LedgerError::Import(error.to_string()))?;
+    let by = |charged| price(&account.limit, &spend, reserved.claim.as_ref(), charged);
+    match by(Charged::Events)? {
+        Some(found) => Ok(found),
+        None => by(Charged::Claim)?.ok_or_else(|| {
+            LedgerError::Import(format!(
+                "its entry {sequence} has no price under the filter of '{}'",
+                printable(name)
+            ))
+        }),
     }
 }

@@ -3,6 +3,9 @@
 //! The same entries in one table, appended under an exclusive lock; a commit is on the server's disk before it returns
 //! (`synchronous_commit`). What tables are known by counts as data and stays off servers: here a data set is known by
 //! its name alone. The connection is not encrypted by this program: use a socket, or a tunnel.
+//!
+//! As in a file ([`crate::beneath`]) the tables must be plain ones of this program's columns, with no trigger, rule or
+//! policy on them, each insertion must change one row, and entries are read back before they are committed.
 
 use crate::LedgerError;
 use crate::entry::Stored;
@@ -20,7 +23,40 @@ pub(crate) struct Server {
     client: Client,
 }
 
+/// What lies on or behind the two tables that this program did not make; one row for each finding.
+const FOREIGN: &str = "
+SELECT 'trigger ' || tgname FROM pg_trigger
+ WHERE NOT tgisinternal AND tgrelid IN ('privet_entry'::regclass, 'privet_certificate'::regclass)
+UNION ALL
+SELECT 'rule ' || rulename FROM pg_rewrite
+ WHERE ev_class IN ('privet_entry'::regclass, 'privet_certificate'::regclass)
+UNION ALL
+SELECT 'kind of table of ' || relname FROM pg_class
+ WHERE oid IN ('privet_entry'::regclass, 'privet_certificate'::regclass)
+   AND (relkind <> 'r' OR relpersistence <> 'p' OR relrowsecurity
+        OR EXISTS (SELECT 1 FROM pg_inherits WHERE pg_class.oid IN (inhrelid, inhparent)))
+UNION ALL
+SELECT 'list of columns of ' || relname FROM pg_class
+ WHERE oid IN ('privet_entry'::regclass, 'privet_certificate'::regclass)
+   AND (SELECT string_agg(attname || ' ' || atttypid::regtype || attnotnull || atthasdef || attgenerated, ', ' ORDER BY attnum)
+          FROM pg_attribute WHERE attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped)
+    <> CASE relname WHEN 'privet_entry' THEN 'sequence biginttruefalse, hash texttruefalse, text texttruefalse'
+                    ELSE 'hash texttruefalse, text texttruefalse' END";
+/// Whether there is a ledger at all.
+const THERE: &str = "SELECT to_regclass('privet_entry') IS NOT NULL AND to_regclass('privet_certificate') IS NOT NULL";
+
 impl Server {
+    /// Connects to the ledger that is there, and makes nothing.
+    pub fn look(address: &str) -> Result<Self, LedgerError> {
+        let wrong = failed("opened");
+        let mut client = Client::connect(address, NoTls).map_err(&wrong)?;
+        client.batch_execute("SET default_transaction_read_only = on").map_err(&wrong)?;
+        match client.query_one(THERE, &[]).map_err(&wrong)?.get(0) {
+            true => check(&mut client, "opened").map(|()| Self { client }),
+            false => Err(LedgerError::Absent { path: "on the server".into() }),
+        }
+    }
+
     /// Connects, and makes the tables where there are none.
     pub fn connect(address: &str) -> Result<Self, LedgerError> {
         let wrong = failed("opened");
@@ -28,6 +64,7 @@ impl Server {
         let mut transaction = client.transaction().map_err(&wrong)?;
         transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&MAKING]).map_err(&wrong)?;
         transaction.batch_execute(TABLES).map_err(&wrong)?;
+        check(&mut transaction, "opened")?;
         transaction.commit().map_err(&wrong)?;
         client.batch_execute("SET synchronous_commit = on").map_err(&wrong)?;
         Ok(Self { client })
@@ -52,36 +89,69 @@ impl Store for Server {
         let mut transaction = self.client.transaction().map_err(&wrong)?;
         // Nobody else may append; whoever only looks is not held up.
         transaction.batch_execute("LOCK TABLE privet_entry IN EXCLUSIVE MODE").map_err(&wrong)?;
+        check(&mut transaction, "written")?;
         let others = rows(&mut transaction, after, "written")?;
         let batch = make(&others)?;
+        let insert = "INSERT INTO privet_entry VALUES ($1, $2, $3)";
         for Stored { sequence, hash, text } in &batch.entries {
             let number = *sequence as i64;
-            transaction
-                .execute("INSERT INTO privet_entry VALUES ($1, $2, $3)", &[&number, hash, text])
-                .map_err(&wrong)?;
+            kept(transaction.execute(insert, &[&number, hash, text]).map_err(&wrong)? == 1)?;
         }
         if let Some((hash, text)) = &batch.certificate {
             let insert = "INSERT INTO privet_certificate VALUES ($1, $2) ON CONFLICT DO NOTHING";
             transaction.execute(insert, &[hash, text]).map_err(&wrong)?;
+            kept(certificate(&mut transaction, hash)?.as_ref() == Some(text))?;
+        }
+        for written in &batch.entries {
+            kept(entry(&mut transaction, written.sequence)?.as_ref() == Some(written))?;
         }
         transaction.commit().map_err(&wrong)
     }
 
     fn entry(&mut self, sequence: u64) -> Result<Option<Stored>, LedgerError> {
-        let query = "SELECT sequence, hash, text FROM privet_entry WHERE sequence = $1";
-        let row = self.client.query_opt(query, &[&(sequence as i64)]).map_err(failed("read"))?;
-        Ok(row.as_ref().map(stored))
+        entry(&mut self.client, sequence)
     }
 
     fn certificate(&mut self, hash: &str) -> Result<Option<String>, LedgerError> {
-        let query = "SELECT text FROM privet_certificate WHERE hash = $1";
-        let row = self.client.query_opt(query, &[&hash]).map_err(failed("read"))?;
-        Ok(row.map(|row| row.get(0)))
+        certificate(&mut self.client, hash)
     }
 
     fn identities(&mut self) -> Result<Option<Identities>, LedgerError> {
         Ok(None)
     }
+}
+
+/// Refuses tables that are not as this program made them.
+fn check(client: &mut impl GenericClient, doing: &'static str) -> Result<(), LedgerError> {
+    let found = client.query(FOREIGN, &[]).map_err(failed(doing))?;
+    found.first().map_or(Ok(()), |row| {
+        let what = privet_core::printable(row.get(0)).into_owned();
+        Err(LedgerError::Foreign { path: "on the server".into(), what })
+    })
+}
+
+/// Refuses to commit what is not there as it was written.
+fn kept(holds: bool) -> Result<(), LedgerError> {
+    match holds {
+        true => Ok(()),
+        false => Err(LedgerError::Environment {
+            path: "on the server".into(),
+            doing: "written",
+            why: "an entry that was written is not there as it was written".into(),
+        }),
+    }
+}
+
+fn entry(client: &mut impl GenericClient, sequence: u64) -> Result<Option<Stored>, LedgerError> {
+    let query = "SELECT sequence, hash, text FROM privet_entry WHERE sequence = $1";
+    let row = client.query_opt(query, &[&(sequence as i64)]).map_err(failed("read"))?;
+    Ok(row.as_ref().map(stored))
+}
+
+fn certificate(client: &mut impl GenericClient, hash: &str) -> Result<Option<String>, LedgerError> {
+    let query = "SELECT text FROM privet_certificate WHERE hash = $1";
+    let row = client.query_opt(query, &[&hash]).map_err(failed("read"))?;
+    Ok(row.map(|row| row.get(0)))
 }
 
 fn rows(

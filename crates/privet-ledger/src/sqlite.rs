@@ -1,33 +1,54 @@
 //! A ledger in one file: SQLite, write-ahead log, every commit on disk before it returns.
+//!
+//! What an entry says is spent only if the entry stands in the file: the tables must be this program's and nothing else
+//! ([`crate::beneath`]), each insertion must change one row, and what was written is read back before it is committed.
+//!
+//! Looking changes nothing: a file is opened to be read, and as one that nobody changes where no log lies beside it. A log
+//! is another process at work, or what a killed one left: then SQLite reads both, and may put its index (`-shm`) beside.
 
 use crate::LedgerError;
+use crate::beneath::{self, APPLICATION, LAYOUT, TABLES, beside};
 use crate::entry::Stored;
 use crate::identity::{Identity, SECRET};
 use crate::store::{Batch, Identities, Store};
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior};
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use zeroize::Zeroizing;
 
 /// How long another writer is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// "prvt": tells a ledger from other SQLite files.
-const APPLICATION: i64 = 0x7072_7674;
-/// The layout of the tables; the format of entries is [`crate::entry::FORMAT`].
-const LAYOUT: i64 = 1;
-
-const TABLES: &str = "
-CREATE TABLE entry (sequence INTEGER PRIMARY KEY, hash TEXT NOT NULL, text TEXT NOT NULL) STRICT;
-CREATE TABLE certificate (hash TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT;
-CREATE TABLE secret (key BLOB NOT NULL) STRICT;
-CREATE TABLE identity (dataset TEXT NOT NULL, fingerprint BLOB NOT NULL, rows INTEGER NOT NULL,
-                       sketch BLOB NOT NULL) STRICT;
-";
 
 pub(crate) struct Sqlite {
     connection: Connection,
     path: String,
+    /// The file that is taken for unchanging, and how it was when it was opened.
+    still: Option<(PathBuf, Stamp)>,
+}
+
+/// By what a change of a file shows: its length, when it was written, and whether there is a log.
+type Stamp = (u64, Option<SystemTime>, bool);
+
+fn stamp(path: &Path) -> std::io::Result<Stamp> {
+    let found = std::fs::metadata(path)?;
+    Ok((found.len(), found.modified().ok(), has_log(path)))
+}
+
+/// Whether a log with anything in it lies beside a file.
+fn has_log(path: &Path) -> bool {
+    std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0)
+}
+
+/// How a file is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// To be written to.
+    Write,
+    /// To be looked at while others may write.
+    Look,
+    /// To be looked at where nobody is at work: nothing is put beside it.
+    LookAtUnchanging,
 }
 
 impl Sqlite {
@@ -40,7 +61,7 @@ impl Sqlite {
             std::io::ErrorKind::AlreadyExists => LedgerError::Exists { path: shown.clone() },
             _ => environment(&shown, "made", &error.to_string()),
         })?;
-        let made = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).and_then(|store| {
+        let made = Self::connect(path, Way::Write).and_then(|store| {
             let mut key = Zeroizing::new([0; SECRET]);
             getrandom::fill(&mut *key)
                 .map_err(|error| environment(&shown, "made", &error.to_string()))?;
@@ -50,6 +71,8 @@ impl Sqlite {
             );
             store.connection.execute_batch(&layout).map_err(wrong)?;
             store.connection.execute("INSERT INTO secret VALUES (?1)", [&key[..]]).map_err(wrong)?;
+            // From here on: the marks of a ledger are in its file, and not in a log alone.
+            store.log_ahead()?;
             Ok(store)
         });
         if made.is_err() {
@@ -70,60 +93,98 @@ impl Sqlite {
             }
             Err(error) => return Err(environment(&shown, "read", &error.to_string())),
         }
-        // Whoever may write looks as a writer does: it leaves nothing beside the file. On a medium that nobody can write
-        // to nothing changes either, and no log is needed.
-        let writable = OpenOptions::new().write(true).open(path).is_ok();
-        let store = match (writable || !read_only, beside(path, "-wal").exists()) {
-            (true, _) => Self::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?,
-            (false, true) => Self::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?,
-            (false, false) => {
-                let text = path.to_string_lossy();
-                let escaped = text.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-                let unchanging = PathBuf::from(format!("file:{escaped}?immutable=1"));
-                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-                Self { path: shown.clone(), ..Self::connect(&unchanging, flags)? }
-            }
+        beneath::check_header(path)?;
+        let way = match read_only {
+            false => Way::Write,
+            true if has_log(path) => Way::Look,
+            true => Way::LookAtUnchanging,
         };
+        let store = Self::connect(path, way)?;
         let number = |name: &str| {
             let found = store.connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0));
             found.map_err(|error| failed(&shown, "read", &error))
         };
+        // As SQLite reads them, log and all.
         let (application, layout): (i64, i64) =
             (number("application_id")?, number("user_version")?);
-        if application != APPLICATION {
+        if application != i64::from(APPLICATION) {
             return Err(not_a_ledger(&shown, "a database of another program"));
         }
-        if layout != LAYOUT {
+        if layout != i64::from(LAYOUT) {
             return Err(LedgerError::Version { found: format!("layout {layout}") });
+        }
+        store.check_tables()?;
+        if way == Way::Write {
+            store.log_ahead()?;
         }
         Ok(store)
     }
 
-    fn connect(path: &Path, flags: OpenFlags) -> Result<Self, LedgerError> {
+    fn connect(path: &Path, way: Way) -> Result<Self, LedgerError> {
         let shown = path.display().to_string();
         let wrong = |error: rusqlite::Error| failed(&shown, "opened", &error);
-        let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags).map_err(wrong)?;
-        connection.busy_timeout(PATIENCE).map_err(wrong)?;
-        if !flags.contains(OpenFlags::SQLITE_OPEN_READ_ONLY) {
-            let mode: String = connection
-                .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
-                .map_err(wrong)?;
-            if !mode.eq_ignore_ascii_case("wal") {
-                return Err(environment(
-                    &shown,
-                    "opened",
-                    "its file system has no write-ahead log",
-                ));
+        let (alone, read) = (OpenFlags::SQLITE_OPEN_NO_MUTEX, OpenFlags::SQLITE_OPEN_READ_ONLY);
+        let mut still = None;
+        let opened = match way {
+            Way::Write => {
+                Connection::open_with_flags(path, alone | OpenFlags::SQLITE_OPEN_READ_WRITE)
             }
-        }
+            Way::Look => Connection::open_with_flags(path, alone | read),
+            Way::LookAtUnchanging => {
+                let found = stamp(path);
+                let found =
+                    found.map_err(|error| environment(&shown, "read", &error.to_string()))?;
+                still = Some((path.to_path_buf(), found));
+                let text = path.to_string_lossy();
+                let escaped = text.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+                let unchanging = format!("file:{escaped}?immutable=1");
+                let flags = alone | read | OpenFlags::SQLITE_OPEN_URI;
+                Connection::open_with_flags(unchanging, flags)
+            }
+        };
+        let connection = opened.map_err(wrong)?;
+        connection.busy_timeout(PATIENCE).map_err(wrong)?;
         // FULL: a commit is on disk, not only handed to the system, before it returns.
         connection
             .execute_batch(
                 "PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA trusted_schema = OFF;",
             )
             .map_err(wrong)?;
-        Ok(Self { connection, path: shown })
+        Ok(Self { connection, path: shown, still })
+    }
+
+    /// Writes go into a log beside the file from here on, so that whoever looks holds nobody up.
+    fn log_ahead(&self) -> Result<(), LedgerError> {
+        let mode: String = self
+            .connection
+            .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
+            .map_err(self.wrong("opened"))?;
+        match mode.eq_ignore_ascii_case("wal") {
+            true => Ok(()),
+            false => {
+                let why = "its file system has no write-ahead log";
+                Err(environment(&self.path, "opened", why))
+            }
+        }
+    }
+
+    /// Refuses tables that are not as this program made them.
+    fn check_tables(&self) -> Result<(), LedgerError> {
+        let found = beneath::foreign(&self.connection).map_err(self.wrong("read"))?;
+        found.map_or(Ok(()), |what| Err(LedgerError::Foreign { path: self.path.clone(), what }))
+    }
+
+    /// Every entry after this one. Where a file that was taken for unchanging has changed meanwhile, what was read may be
+    /// half of the old and half of the new: then it is opened and read as one that others write to.
+    fn entries_after(&mut self, after: u64) -> Result<Vec<Stored>, LedgerError> {
+        let found = read(&self.connection, after).map_err(self.wrong("read"));
+        let Some((path, before)) = &self.still else { return found };
+        if stamp(path).is_ok_and(|now| now == *before) {
+            return found;
+        }
+        *self = Self::connect(&path.clone(), Way::Look)?;
+        self.check_tables()?;
+        read(&self.connection, after).map_err(self.wrong("read"))
     }
 
     fn wrong(&self, doing: &'static str) -> impl Fn(rusqlite::Error) -> LedgerError + '_ {
@@ -137,8 +198,7 @@ impl Store for Sqlite {
         after: u64,
         each: &mut dyn FnMut(Stored) -> Result<(), LedgerError>,
     ) -> Result<(), LedgerError> {
-        let wrong = self.wrong("read");
-        read(&self.connection, after, each, &wrong)
+        self.entries_after(after)?.into_iter().try_for_each(each)
     }
 
     fn append(
@@ -147,67 +207,29 @@ impl Store for Sqlite {
         make: &mut dyn FnMut(&[Stored]) -> Result<Batch, LedgerError>,
     ) -> Result<(), LedgerError> {
         let path = self.path.clone();
-        let wrong = move |error: rusqlite::Error| failed(&path, "written", &error);
+        let wrong = |error: rusqlite::Error| failed(&path, "written", &error);
         // Immediate: the right to write is taken before anything is read.
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(&wrong)?;
-        let mut others = Vec::new();
-        read(
-            &transaction,
-            after,
-            &mut |stored| {
-                others.push(stored);
-                Ok(())
-            },
-            &wrong,
-        )?;
+            .map_err(wrong)?;
+        if let Some(what) = beneath::foreign(&transaction).map_err(wrong)? {
+            return Err(LedgerError::Foreign { path, what });
+        }
+        let others = read(&transaction, after).map_err(wrong)?;
         let batch = make(&others)?;
-        for Stored { sequence, hash, text } in &batch.entries {
-            transaction
-                .prepare("INSERT INTO entry VALUES (?1, ?2, ?3)")
-                .and_then(|mut insert| insert.execute((*sequence as i64, hash, text)))
-                .map_err(&wrong)?;
+        match write(&transaction, &batch).map_err(wrong)? {
+            true => transaction.commit().map_err(wrong),
+            false => Err(not_kept(&path)),
         }
-        if let Some((hash, text)) = &batch.certificate {
-            transaction
-                .execute("INSERT OR IGNORE INTO certificate VALUES (?1, ?2)", (hash, text))
-                .map_err(&wrong)?;
-        }
-        if let Some(identity) = &batch.identity {
-            let values = (
-                &identity.dataset,
-                &identity.print.fingerprint[..],
-                identity.print.rows as i64,
-                identity.print.sketch_bytes(),
-            );
-            transaction
-                .execute("INSERT INTO identity VALUES (?1, ?2, ?3, ?4)", values)
-                .map_err(&wrong)?;
-        }
-        transaction.commit().map_err(&wrong)
     }
 
     fn entry(&mut self, sequence: u64) -> Result<Option<Stored>, LedgerError> {
-        self.connection
-            .query_row(
-                "SELECT sequence, hash, text FROM entry WHERE sequence = ?1",
-                [sequence as i64],
-                |row| {
-                    let sequence = row.get::<_, i64>(0)? as u64;
-                    Ok(Stored { sequence, hash: row.get(1)?, text: row.get(2)? })
-                },
-            )
-            .optional()
-            .map_err(self.wrong("read"))
+        entry(&self.connection, sequence).map_err(self.wrong("read"))
     }
 
     fn certificate(&mut self, hash: &str) -> Result<Option<String>, LedgerError> {
-        self.connection
-            .query_row("SELECT text FROM certificate WHERE hash = ?1", [hash], |row| row.get(0))
-            .optional()
-            .map_err(self.wrong("read"))
+        certificate(&self.connection, hash).map_err(self.wrong("read"))
     }
 
     fn identities(&mut self) -> Result<Option<Identities>, LedgerError> {
@@ -242,37 +264,64 @@ impl Store for Sqlite {
     }
 }
 
-fn read(
-    connection: &Connection,
-    after: u64,
-    each: &mut dyn FnMut(Stored) -> Result<(), LedgerError>,
-    wrong: &dyn Fn(rusqlite::Error) -> LedgerError,
-) -> Result<(), LedgerError> {
-    let mut statement = connection
-        .prepare("SELECT sequence, hash, text FROM entry WHERE sequence > ?1 ORDER BY sequence")
-        .map_err(wrong)?;
-    let mut rows = statement.query([after as i64]).map_err(wrong)?;
-    while let Some(row) = rows.next().map_err(wrong)? {
-        let get = || -> rusqlite::Result<Stored> {
-            Ok(Stored {
-                sequence: row.get::<_, i64>(0)? as u64,
-                hash: row.get(1)?,
-                text: row.get(2)?,
-            })
-        };
-        each(get().map_err(wrong)?)?;
-    }
-    Ok(())
+fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
+    let sequence = row.get::<_, i64>(0)? as u64;
+    Ok(Stored { sequence, hash: row.get(1)?, text: row.get(2)? })
 }
 
-fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
+fn read(connection: &Connection, after: u64) -> rusqlite::Result<Vec<Stored>> {
+    let query = "SELECT sequence, hash, text FROM entry WHERE sequence > ?1 ORDER BY sequence";
+    let mut statement = connection.prepare(query)?;
+    let rows = statement.query_map([after as i64], stored)?;
+    rows.collect()
+}
+
+fn entry(connection: &Connection, sequence: u64) -> rusqlite::Result<Option<Stored>> {
+    let query = "SELECT sequence, hash, text FROM entry WHERE sequence = ?1";
+    connection.query_row(query, [sequence as i64], stored).optional()
+}
+
+fn certificate(connection: &Connection, hash: &str) -> rusqlite::Result<Option<String>> {
+    let query = "SELECT text FROM certificate WHERE hash = ?1";
+    connection.query_row(query, [hash], |row| row.get(0)).optional()
+}
+
+/// Writes all of a batch; false where a row is not there afterwards as it was written.
+fn write(connection: &Connection, batch: &Batch) -> rusqlite::Result<bool> {
+    let mut insert = connection.prepare("INSERT INTO entry VALUES (?1, ?2, ?3)")?;
+    for Stored { sequence, hash, text } in &batch.entries {
+        if insert.execute((*sequence as i64, hash, text))? != 1 {
+            return Ok(false);
+        }
+    }
+    if let Some((hash, text)) = &batch.certificate {
+        connection.execute("INSERT OR IGNORE INTO certificate VALUES (?1, ?2)", (hash, text))?;
+        if certificate(connection, hash)?.as_ref() != Some(text) {
+            return Ok(false);
+        }
+    }
+    if let Some(Identity { dataset, print }) = &batch.identity {
+        let (rows, sketch) = (print.rows as i64, print.sketch_bytes());
+        let insert = "INSERT INTO identity VALUES (?1, ?2, ?3, ?4)";
+        if connection.execute(insert, (dataset, &print.fingerprint[..], rows, sketch))? != 1 {
+            return Ok(false);
+        }
+    }
+    // After everything else was written, which could have changed it.
+    for written in &batch.entries {
+        if entry(connection, written.sequence)?.as_ref() != Some(written) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn environment(path: &str, doing: &'static str, why: &str) -> LedgerError {
     LedgerError::Environment { path: path.into(), doing, why: why.into() }
+}
+
+fn not_kept(path: &str) -> LedgerError {
+    environment(path, "written", "an entry that was written is not there as it was written")
 }
 
 fn not_a_ledger(path: &str, why: &str) -> LedgerError {

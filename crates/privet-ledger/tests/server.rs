@@ -105,3 +105,47 @@ fn eight_writers_on_a_server_never_exceed_the_limit() {
     assert!((half - 1..=half).contains(&granted), "{granted}");
     assert!(again.books().accounts()["riders"].share() <= 1.0);
 }
+
+/// Whatever could take an entry out again: found when a ledger is opened, and by one that is open when it writes.
+#[test]
+fn a_server_whose_tables_were_changed_is_refused() {
+    let Some((address, _guard)) = server() else { return };
+    let vanish = "CREATE OR REPLACE FUNCTION vanish() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'";
+    let cases = [
+        (
+            "trigger",
+            "CREATE TRIGGER gone BEFORE INSERT ON privet_entry FOR EACH ROW EXECUTE FUNCTION vanish()",
+        ),
+        ("rule", "CREATE RULE gone AS ON INSERT TO privet_entry DO INSTEAD NOTHING"),
+        ("kind of table", "ALTER TABLE privet_entry ENABLE ROW LEVEL SECURITY"),
+        ("kind of table", "CREATE TABLE heir () INHERITS (privet_entry)"),
+        ("list of columns", "ALTER TABLE privet_certificate ADD COLUMN more TEXT"),
+    ];
+    for (what, planted) in cases {
+        sql(&address, "DROP TABLE IF EXISTS heir, privet_entry, privet_certificate");
+        let mut ledger = opened(&address);
+        Ledger::look_at(&address).unwrap();
+        sql(&address, vanish);
+        sql(&address, planted);
+        let event = gaussian(0.05);
+        let refused =
+            ledger.paying(asked(&event)).set_aside(&Spend::Exactly(event.clone())).unwrap_err();
+        assert!(matches!(&refused, LedgerError::Foreign { .. }), "{planted}: {refused}");
+        for refused in [Ledger::connect(&address, "another"), Ledger::look_at(&address)] {
+            let refused = refused.unwrap_err().to_string();
+            assert!(refused.contains(what), "{planted}: {refused}");
+        }
+    }
+    sql(&address, "DROP TABLE IF EXISTS heir");
+}
+
+/// Looking makes no ledger.
+#[test]
+fn looking_at_a_server_makes_nothing() {
+    let Some((address, _guard)) = server() else { return };
+    assert!(matches!(Ledger::look_at(&address), Err(LedgerError::Absent { .. })));
+    let mut client = postgres::Client::connect(&address, postgres::NoTls).unwrap();
+    let there: bool =
+        client.query_one("SELECT to_regclass('privet_entry') IS NOT NULL", &[]).unwrap().get(0);
+    assert!(!there);
+}

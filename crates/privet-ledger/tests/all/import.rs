@@ -136,6 +136,143 @@ fn what_was_taken_in_there_counts_here_only_for_the_same_relation() {
     near(spent(&fourth), 0.05_f64.powi(2));
 }
 
+/// Copies the ledger at rest.
+fn copy(path: &Path, folder: &Path, name: &str) -> std::path::PathBuf {
+    let copied = folder.join(name);
+    std::fs::copy(path, &copied).unwrap();
+    copied
+}
+
+fn squares(mus: &[f64]) -> f64 {
+    mus.iter().map(|mu| mu * mu).sum()
+}
+
+/// A fork, and a fork of that, which have gone on apart: what they share counts once, whichever way it comes in.
+#[test]
+fn a_fork_of_a_fork_counts_what_they_share_once() {
+    let (folder, path, first) = ledger(Kind::Gaussian);
+    drop(first);
+    let second = copy(&path, folder.path(), "second");
+    release(&mut Ledger::open(&second).unwrap(), 0.05);
+    let third = copy(&second, folder.path(), "third");
+    release(&mut Ledger::open(&second).unwrap(), 0.06);
+    release(&mut Ledger::open(&third).unwrap(), 0.07);
+    let all = squares(&[0.05, 0.06, 0.07]);
+    for order in [[&second, &third], [&third, &second]] {
+        let path = copy(&path, folder.path(), "taking");
+        let mut taking = Ledger::open(&path).unwrap();
+        for other in order {
+            let mut other = Ledger::open(other).unwrap();
+            taking.take_in(&mut other, &BTreeMap::new(), &note("")).unwrap();
+        }
+        near(spent(&taking), all);
+        assert_eq!(taking.books().accounts()["riders"].releases, 3);
+        // Taken in once more, nothing is new; and it holds when it is read again.
+        let mut other = Ledger::open(order[0]).unwrap();
+        assert!(taking.take_in(&mut other, &BTreeMap::new(), &note("")).unwrap().is_empty());
+        drop(taking);
+        near(spent(&Ledger::open(&path).unwrap()), all);
+        std::fs::remove_file(path).unwrap();
+    }
+}
+
+/// What comes through another ledger is known again when its own comes, and one's own when it comes back.
+#[test]
+fn what_comes_through_others_counts_once() {
+    let (folder, path, mut first) = ledger(Kind::Gaussian);
+    let second = copy_live(&mut first, &path, folder.path(), "second");
+    let third = copy_live(&mut first, &path, folder.path(), "third");
+    let (mut second, mut third) = (Ledger::open(&second).unwrap(), Ledger::open(&third).unwrap());
+    release(&mut first, 0.05);
+    release(&mut second, 0.06);
+    release(&mut third, 0.07);
+    let take = |into: &mut Ledger, from: &mut Ledger| {
+        into.take_in(from, &BTreeMap::new(), &note("")).unwrap();
+    };
+    take(&mut second, &mut first);
+    take(&mut second, &mut third);
+    near(spent(&second), squares(&[0.05, 0.06, 0.07]));
+    // Its own release came back with the second's, and the third's through it.
+    take(&mut first, &mut second);
+    near(spent(&first), squares(&[0.05, 0.06, 0.07]));
+    take(&mut first, &mut third);
+    take(&mut third, &mut first);
+    take(&mut first, &mut third);
+    for ledger in [&first, &second, &third] {
+        near(spent(ledger), squares(&[0.05, 0.06, 0.07]));
+        assert_eq!(ledger.books().accounts()["riders"].releases, 3);
+    }
+}
+
+/// Copies a ledger that was opened and closed meanwhile, so that nothing is in a log.
+fn copy_live(ledger: &mut Ledger, path: &Path, folder: &Path, name: &str) -> std::path::PathBuf {
+    let other = tempfile::tempdir().unwrap();
+    let away = Ledger::create(&other.path().join("l"), "tester").unwrap();
+    drop(std::mem::replace(ledger, away));
+    let copied = copy(path, folder, name);
+    *ledger = Ledger::open(path).unwrap();
+    copied
+}
+
+/// What came back under another name of a data set did not count on that one.
+#[test]
+fn ones_own_counts_on_another_data_set_when_it_comes_back_as_that() {
+    let (folder, path, mut first) = ledger(Kind::Gaussian);
+    let limit = crate::world::limit(Kind::Gaussian, 1.0, 1e-6);
+    first.add("drivers", limit, &note(""), None, false).unwrap();
+    let second = copy_live(&mut first, &path, folder.path(), "second");
+    let mut second = Ledger::open(&second).unwrap();
+    release(&mut first, 0.05);
+    let names = BTreeMap::from([("riders".to_string(), "drivers".to_string())]);
+    second.take_in(&mut first, &names, &note("")).unwrap();
+    first.take_in(&mut second, &BTreeMap::new(), &note("")).unwrap();
+    near(spent(&first), 0.05_f64.powi(2));
+    near(first.books().accounts()["drivers"].spent.spent(), 0.05_f64.powi(2));
+}
+
+/// A branch that 0.2.0 took in as a whole is known again by its end.
+#[test]
+fn what_an_earlier_version_took_in_is_known_again() {
+    let (folder, path, first) = ledger(Kind::Gaussian);
+    drop(first);
+    let second = copy(&path, folder.path(), "second");
+    let mut second = Ledger::open(&second).unwrap();
+    release(&mut second, 0.05);
+    release(&mut second, 0.06);
+    let mut first = Ledger::open(&path).unwrap();
+    first.take_in(&mut second, &BTreeMap::new(), &note("")).unwrap();
+    drop(first);
+    // As 0.2.0 wrote it.
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let text: String = connection
+        .query_row("SELECT text FROM entry WHERE sequence = 3", [], |row| row.get(0))
+        .unwrap();
+    let (start, end) = (text.find(",\"each\":[").unwrap(), text.rfind("]}").unwrap());
+    let old = format!("{}{}", &text[..start], &text[end + 1..]);
+    let hash = privet_ledger::entry::hash(&old);
+    connection
+        .execute("UPDATE entry SET text = ?1, hash = ?2 WHERE sequence = 3", (&old, &hash))
+        .unwrap();
+    drop(connection);
+    let mut first = Ledger::open(&path).unwrap();
+    near(spent(&first), squares(&[0.05, 0.06]));
+    release(&mut second, 0.07);
+    first.take_in(&mut second, &BTreeMap::new(), &note("")).unwrap();
+    near(spent(&first), squares(&[0.05, 0.06, 0.07]));
+    // An entry whose parts are not what it states is refused.
+    drop(first);
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let text: String = connection
+        .query_row("SELECT text FROM entry WHERE sequence = 4", [], |row| row.get(0))
+        .unwrap();
+    let made_up = text.replace("\"releases\":1", "\"releases\":0");
+    let hash = privet_ledger::entry::hash(&made_up);
+    connection
+        .execute("UPDATE entry SET text = ?1, hash = ?2 WHERE sequence = 4", (&made_up, &hash))
+        .unwrap();
+    assert!(Ledger::open(&path).is_err());
+}
+
 /// Ledgers of their own, with other filters; what is taken in may exceed the limit, and then nothing more fits.
 #[test]
 fn another_ledger_is_priced_by_the_limit_here() {

@@ -1,5 +1,6 @@
 //! The ledger against crashes, writers at once, edits and attackers.
 
+mod beneath;
 mod broken;
 mod identity;
 mod import;

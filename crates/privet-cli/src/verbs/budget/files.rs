@@ -4,10 +4,10 @@ use super::Which;
 use crate::failure::Failure;
 use crate::output::{self, print_exact};
 use crate::settings::assignment;
-use crate::spending::{open, per_cent, who};
+use crate::spending::{look, open, per_cent, who};
 use clap::{Args, ValueEnum};
 use privet_core::printable;
-use privet_ledger::{Ledger, Note, as_csv, as_json};
+use privet_ledger::{Note, as_csv, as_json};
 use std::path::PathBuf;
 
 /// Which form.
@@ -59,7 +59,7 @@ impl Export {
 impl Import {
     /// Reads the other, writes into this.
     pub fn run(self) -> Result<(), Failure> {
-        let mut other = Ledger::look(&self.other)?;
+        let mut other = look(&self.other)?;
         let mut ledger = open(&self.which.ledger)?;
         let names = self.called.into_iter().collect();
         let note = Note { who: who(), purpose: String::new() };

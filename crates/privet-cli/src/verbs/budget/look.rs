@@ -211,12 +211,10 @@ impl History {
         lines.zip(below).for_each(|(line, below)| text.push_str(&format!("{line}\n{below}")));
         output::print(&text)?;
         for (name, account) in books.accounts().iter().filter(|(name, _)| wanted(name)) {
-            for taken in account.imported.values() {
-                say!(
-                    "'{}': {} releases of another ledger were taken in",
-                    printable(name),
-                    taken.releases
-                );
+            let taken: u64 = account.imported.values().map(|taken| taken.releases).sum();
+            if taken > 0 {
+                let releases = if taken == 1 { "release" } else { "releases" };
+                say!("'{}': {taken} {releases} of other ledgers were taken in", printable(name));
             }
         }
         if !books.backwards().is_empty() {

@@ -58,10 +58,7 @@ struct Which {
 impl Which {
     /// Only to look at.
     fn look(&self) -> Result<privet_ledger::Ledger, Failure> {
-        match crate::spending::address(&self.ledger) {
-            Some(address) => crate::spending::connect(address),
-            None => Ok(privet_ledger::Ledger::look(&self.ledger)?),
-        }
+        crate::spending::look(&self.ledger)
     }
 }
 

@@ -1,0 +1,145 @@
+//! What lies beneath a ledger: whether a file is one at all, found out before SQLite may touch it, and whether its
+//! tables are those that this program made and nothing else.
+//!
+//! A trigger, a view or a table of somebody else's could take an entry out again as soon as it is written. So the whole
+//! list of what a database holds must be the one that [`TABLES`] gives, when it is opened and again in every transaction
+//! that writes.
+
+use crate::LedgerError;
+use rusqlite::{Connection, Result as Sql};
+use std::fs::File;
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// "prvt": tells a ledger from other SQLite files.
+pub(crate) const APPLICATION: u32 = 0x7072_7674;
+/// The layout of the tables; the format of entries is [`crate::entry::FORMAT`].
+pub(crate) const LAYOUT: u32 = 1;
+
+pub(crate) const TABLES: &str = "
+CREATE TABLE entry (sequence INTEGER PRIMARY KEY, hash TEXT NOT NULL, text TEXT NOT NULL) STRICT;
+CREATE TABLE certificate (hash TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT;
+CREATE TABLE secret (key BLOB NOT NULL) STRICT;
+CREATE TABLE identity (dataset TEXT NOT NULL, fingerprint BLOB NOT NULL, rows INTEGER NOT NULL,
+                       sketch BLOB NOT NULL) STRICT;
+";
+
+/// Bytes of a database's header.
+const HEADER: usize = 100;
+/// What every database begins with.
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+/// Bytes before the first frame of a log, and before the page of each.
+const LOG_HEADER: usize = 32;
+const FRAME_HEADER: usize = 24;
+/// What a log begins with, but for its last bit.
+const LOG_MAGIC: u32 = 0x377f_0682;
+
+/// Refuses a file that is no ledger of this version by its first bytes, and by those that a log beside it has in their
+/// place. Reads alone: a file of another program stays as it is.
+pub(crate) fn check_header(path: &Path) -> Result<(), LedgerError> {
+    let shown = path.display().to_string();
+    let refused = |why: &str| Err(LedgerError::NotALedger { path: shown.clone(), why: why.into() });
+    let failed = |error: std::io::Error| LedgerError::Environment {
+        path: shown.clone(),
+        doing: "read",
+        why: error.to_string(),
+    };
+    let header = match first_bytes(path) {
+        Ok(header) => header,
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+            return refused("the file is empty, damaged, or no database");
+        }
+        Err(error) => return Err(failed(error)),
+    };
+    if !header.starts_with(MAGIC) {
+        return refused("the file is damaged, or no database");
+    }
+    // A ledger whose maker was killed has its marks in the log alone.
+    let newest = newest_in_log(&beside(path, "-wal")).map_err(failed)?.unwrap_or(header);
+    if number(&newest, 68) != APPLICATION {
+        return refused("a database of another program");
+    }
+    match number(&newest, 60) {
+        LAYOUT => Ok(()),
+        other => Err(LedgerError::Version { found: format!("layout {other}") }),
+    }
+}
+
+fn first_bytes(path: &Path) -> std::io::Result<[u8; HEADER]> {
+    let mut header = [0; HEADER];
+    File::open(path)?.read_exact(&mut header)?;
+    Ok(header)
+}
+
+/// The header of the newest first page in a log, if there is one; SQLite itself checks sums and commits afterwards.
+fn newest_in_log(path: &Path) -> std::io::Result<Option<[u8; HEADER]>> {
+    let mut log = match File::open(path) {
+        Ok(log) => log,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let length = log.metadata()?.len();
+    let mut head = [0; LOG_HEADER];
+    if length < LOG_HEADER as u64 {
+        return Ok(None);
+    }
+    log.read_exact(&mut head)?;
+    let (magic, page) = (number(&head, 0), u64::from(number(&head, 8)));
+    if magic & !1 != LOG_MAGIC || page < HEADER as u64 {
+        return Ok(None);
+    }
+    let (mut newest, mut at) = (None, LOG_HEADER as u64);
+    while at + FRAME_HEADER as u64 + page <= length {
+        log.seek(SeekFrom::Start(at))?;
+        let mut frame = [0; FRAME_HEADER];
+        log.read_exact(&mut frame)?;
+        // Frames of an earlier round of the log have other salts.
+        if frame[8..16] != head[16..24] {
+            break;
+        }
+        if number(&frame, 0) == 1 {
+            let mut header = [0; HEADER];
+            log.read_exact(&mut header)?;
+            newest = Some(header);
+        }
+        at += FRAME_HEADER as u64 + page;
+    }
+    Ok(newest)
+}
+
+fn number(bytes: &[u8], at: usize) -> u32 {
+    let mut four = [0; 4];
+    four.copy_from_slice(&bytes[at..at + 4]);
+    u32::from_be_bytes(four)
+}
+
+/// The file beside a database with this ending.
+pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// Type, name, table and text of everything that a database holds.
+type Held = Vec<(String, String, String, Option<String>)>;
+
+fn held(connection: &Connection) -> Sql<Held> {
+    let query = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name";
+    let mut statement = connection.prepare(query)?;
+    let rows =
+        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+    rows.collect()
+}
+
+/// What a database holds that no ledger has, or has not that every ledger has; `None` where it is as it was made.
+pub(crate) fn foreign(connection: &Connection) -> Sql<Option<String>> {
+    let made = Connection::open_in_memory()?;
+    made.execute_batch(TABLES)?;
+    let (ours, found) = (held(&made)?, held(connection)?);
+    let named = |(kind, name, ..): &(String, String, String, Option<String>)| {
+        format!("{} '{}'", privet_core::printable(kind), privet_core::printable(name))
+    };
+    let more = found.iter().find(|one| !ours.contains(one));
+    let fewer = ours.iter().find(|one| !found.contains(one));
+    Ok(more.or(fewer).map(named))
+}
