@@ -30,7 +30,7 @@ pyo3::create_exception!(
 pub struct Failure(PyErr);
 
 /// Words in which nothing acts on a terminal, whatever file or argument they repeat.
-fn shown(words: &str) -> String {
+pub fn shown(words: &str) -> String {
     privet_core::printable_lines(words).into_owned()
 }
 

@@ -1,6 +1,6 @@
 //! What was released, of any family, as Python holds it: written, read and checked with its certificate.
 
-use crate::error::{Failure, Outcome};
+use crate::error::{Failure, Outcome, shown};
 use crate::watched::watched;
 use privet_data::write::Existing;
 use privet_learn::file::{self, Seal};
@@ -97,6 +97,13 @@ impl<T: Task> Held<T> {
         self.written()?;
         let existing = if overwrite { Existing::Replace } else { Existing::Keep };
         let kept = py.detach(|| file::save(&self.0, path, None, existing))?;
+        for left in &kept.swept {
+            let words =
+                format!("removed {}, which a run that was killed had left\n", left.display());
+            // Nobody to tell is no reason to fail.
+            let errors = py.import("sys").and_then(|sys| sys.getattr("stderr"));
+            let _ = errors.and_then(|errors| errors.call_method1("write", (shown(&words),)));
+        }
         kept.instead.map_or(Ok(()), |why| Err(Failure::kept(why, &kept.path)))
     }
 
@@ -107,6 +114,7 @@ impl<T: Task> Held<T> {
             "guarantee": certificate.guarantee,
             "neighbours": self.0.request().neighbours,
             "unit": self.0.request().schema.unit(),
+            "whose": self.0.whose(),
             "arithmetic": certificate.arithmetic,
             "notes": certificate.notes,
         })

@@ -4,7 +4,7 @@ use crate::error::{Failure, Outcome};
 use crate::input;
 use crate::noise::source;
 use crate::watched::watched;
-use privet_core::{Budget, Neighbours, Relation, Unit};
+use privet_core::{Budget, Neighbours, Relation, Unit, Whose};
 use privet_data::Dataset;
 use privet_dp::account::Event;
 use privet_dp::gate::{Release, Spend};
@@ -51,7 +51,7 @@ impl Ledger {
     }
 
     /// Opens a data set that is known by its name.
-    #[pyo3(signature = (name, *, epsilon, delta, neighbours, max_records, filter, order, who, purpose))]
+    #[pyo3(signature = (name, *, epsilon, delta, neighbours, max_records, unit, filter, order, who, purpose))]
     fn add(
         &self,
         py: Python<'_>,
@@ -60,11 +60,13 @@ impl Ledger {
         delta: f64,
         neighbours: &str,
         max_records: Option<u32>,
+        unit: Option<&str>,
         filter: Option<&str>,
         order: Option<f64>,
         who: String,
         purpose: String,
     ) -> Outcome<()> {
+        let whose = unit.map_or(Whose::NotSaid, Whose::column);
         let unit = max_records.map_or(Unit::Record, |max_records| Unit::User { max_records });
         let relation = Relation::new(neighbours.parse::<Neighbours>()?, unit);
         let kind = match filter {
@@ -73,7 +75,7 @@ impl Ledger {
             None => Kind::Renyi,
         };
         let limit = Limit::new(kind, order, Budget::new(epsilon, delta)?, relation)?;
-        Ok(self.held(py).add(name, limit, &Note { who, purpose }, None, false)?)
+        Ok(self.held(py).add(name, limit, &whose, &Note { who, purpose }, None, false)?)
     }
 
     /// What was spent on each data set and what is left, as JSON.
@@ -88,6 +90,7 @@ impl Ledger {
                 "delta": account.limit.delta,
                 "neighbours": account.limit.filter.neighbours,
                 "unit": account.limit.filter.unit,
+                "whose": account.whose,
                 "filter": account.limit.kind(),
                 "share_spent": account.share(),
                 "epsilon_spent": finite(account.proved()),
@@ -114,7 +117,7 @@ impl Ledger {
         let all = ledger.books().held().values().map(|held| {
             json!({
                 "entry": held.sequence, "when": held.at, "who": held.who, "dataset": held.dataset,
-                "state": held.state.word(), "doing": held.doing, "purpose": held.purpose,
+                "state": held.state.word(), "whose": held.whose, "doing": held.doing, "purpose": held.purpose,
                 "epsilon": held.claim.map(|claim| claim.epsilon),
                 "delta": held.claim.map(|claim| claim.delta),
             })
@@ -167,9 +170,10 @@ pub fn carried_out_on<T: Task>(
     }
 }
 
-/// Who pays for one release: the ledger, the data set's name, who and why, and whether it may take the whole limit.
+/// Who pays for one release: the ledger, the data set's name, who and why, whether it may take the whole limit, and what
+/// identifiers are that are handed over without a name.
 #[derive(FromPyObject)]
-pub struct Paid(Py<Ledger>, String, String, String, bool);
+pub struct Paid(Py<Ledger>, String, String, String, bool, Option<String>);
 
 impl Paid {
     /// Reserves, reads, recognises the table and carries the plan out, in this order.
@@ -241,6 +245,11 @@ impl Paid {
         };
         let spend = plan.spend(source)?;
         let mut paying = ledger.paying(asked);
+        let said = plan.request().whose();
+        paying.of(match &self.5 {
+            Some(name) if !said.is_said() => Whose::column(name),
+            _ => said,
+        });
         paying.set_aside(&spend)?;
         Ok(paying)
     }

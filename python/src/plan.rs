@@ -31,6 +31,7 @@ pub fn decided(plan: &privet_learn::Plan, base_rate: Option<f64>) -> Outcome<Str
         "radius": plan.facts().radius,
         "neighbours": request.neighbours,
         "unit": request.schema.unit(),
+        "whose": request.whose(),
         "calibration": request.calibration,
         "guarantee": plan.guarantee(),
         "arithmetic": plan.arithmetic(),

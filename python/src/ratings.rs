@@ -7,6 +7,7 @@ use crate::noise::source;
 use crate::watched::watched;
 use privet_core::{Budget, Neighbours};
 use privet_data::ratings::{self, Layout, OwnRatings, Rated, RatingFacts};
+use privet_data::schema::{Draft, UNNAMED_UNIT};
 use privet_learn::completion::{Complete, LocalState, Method, Shape};
 use privet_learn::{Released, Task};
 use pyo3::prelude::*;
@@ -66,7 +67,10 @@ impl Factors {
     ) -> Outcome<Self> {
         let facts =
             RatingFacts { layout: Layout::Triples, items, bounds: [bounds.0, bounds.1], most };
-        let schema = ratings::schema(&facts).map_err(Failure::value)?;
+        let mut draft = Draft::from(ratings::schema(&facts).map_err(Failure::value)?);
+        // Users come as they are, under no name: whether those of two fits are the same nobody knows.
+        draft.unit.iter_mut().for_each(|unit| unit.column = UNNAMED_UNIT.into());
+        let schema = draft.check().map_err(Failure::value)?;
         let method: Method = method.parse()?;
         let method =
             settings.iter().try_fold(method, |method, (name, value)| method.with(name, value))?;

@@ -7,6 +7,7 @@ import threading
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
@@ -157,3 +158,68 @@ def test_other_families_pay(data, ledger):
     selector = privet.PrivateFeatureSelector(epsilon=0.1, delta=1e-8, size=1, bounds=(-1, 1), classes=[0, 1])
     selector.fit(*data, ledger=ledger)
     assert states(ledger) == ["settled", "settled"]
+
+
+def grouped(**more):
+    return estimator(0.1, max_records=2, n_rows=1500, **more)
+
+
+def test_a_limit_on_people_pays_for_no_visits(data, tmp_path):
+    X, y = data
+    people, visits = np.arange(1500) // 4, np.arange(1500) // 2
+    ledger = Ledger(tmp_path / "people.ledger", dataset="riders", unit="person", create=True)
+    ledger.open(epsilon=3, delta=1e-6, max_records=2)
+    assert ledger.show()[0]["whose"] == {"kind": "column", "column": "person"}
+    with pytest.raises(PrivacyError, match='"visit".*"person"'):
+        grouped().fit(X, y, groups=pd.Series(visits, name="visit"), ledger=ledger)
+    # An array has no name: whoever names the ledger's unit says what it is.
+    unnamed = Ledger(ledger.path, dataset="riders")
+    with pytest.raises(PrivacyError, match="does not say whose"):
+        grouped().fit(X, y, groups=visits, ledger=unnamed)
+    assert states(ledger) == []
+    grouped().fit(X, y, groups=people, ledger=ledger)
+    clf = grouped().fit(X, y, groups=pd.Series(people, name="person"), ledger=unnamed)
+    assert clf.certificate_.whose == {"kind": "column", "column": "person"}
+    assert states(ledger) == ["settled", "settled"]
+
+
+def test_users_of_ratings_are_whose_the_ledger_says(tmp_path):
+    ratings = [(user, item, 3) for user in range(50) for item in range(3)]
+    model = privet.PrivateRecommender(epsilon=1, items=range(3), bounds=(1, 5), n_users=50)
+    ledger = Ledger(tmp_path / "r.ledger", dataset="ratings", create=True)
+    ledger.open(epsilon=3, delta=1e-3, max_records=3)
+    with pytest.raises(PrivacyError, match="does not say whose"):
+        model.fit(ratings, ledger=ledger)
+    model.fit(ratings, ledger=Ledger(ledger.path, dataset="ratings", unit="member"))
+    assert model.certificate_.whose == {"kind": "not-said"}
+    assert ledger.history()[0]["whose"] == {"kind": "column", "column": "member"}
+
+
+def test_units_that_are_not_known_to_be_the_same_have_no_total(data):
+    X, y = data
+
+    def fit(groups):
+        return grouped().fit(X, y, groups=groups)
+
+    total = privet.account.total
+    people = np.arange(1500) // 4
+    named = [fit(pd.Series(people, name="person")) for _ in range(2)]
+    assert 0 < total(named, delta=1e-6) < float("inf")
+    visits = fit(pd.Series(np.arange(1500) // 2, name="visit"))
+    with pytest.raises(PrivacyError, match="'person'.*'visit'.*same_unit=True"):
+        total([named[0], visits], delta=1e-6)
+    unnamed = [fit(people), fit(people)]
+    with pytest.raises(PrivacyError, match="no name"):
+        total(unnamed, delta=1e-6)
+    assert total([named[0], visits], delta=1e-6, same_unit=True) > 0
+    assert total(unnamed, delta=1e-6, same_unit=True) > 0
+    assert total(unnamed[:1], delta=1e-6) > 0, "one release is one"
+
+
+def test_what_killed_runs_left_is_removed_and_said(data, tmp_path, capfd):
+    left = tmp_path / ".privet-held-dead.part"
+    left.write_text("a release")
+    left.chmod(0o600)
+    estimator().fit(*data).save(tmp_path / "model.json")
+    assert not left.exists()
+    assert str(left) in capfd.readouterr().err

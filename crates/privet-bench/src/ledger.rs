@@ -8,7 +8,7 @@
 //! | releases-over-summing | how many times as many releases fit as under a sum of ε |
 
 use crate::error::BenchError;
-use privet_core::{Budget, Neighbours, Relation, Unit};
+use privet_core::{Budget, Neighbours, Relation, Unit, Whose};
 use privet_dp::account::{self, Cost, Event, Grid, guarantee};
 use privet_dp::gate::{Purse, Spend};
 use privet_ledger::{Asked, Kind, Ledger, LedgerError, Limit, Note};
@@ -152,7 +152,7 @@ fn asked(event: &Event) -> Result<Asked, BenchError> {
 
 fn made(path: &Path, kind: Kind, epsilon: f64) -> Result<Ledger, BenchError> {
     let mut ledger = Ledger::create(path, "bench")?;
-    ledger.add("table", limit(kind, epsilon)?, &Note::default(), None, false)?;
+    ledger.add("table", limit(kind, epsilon)?, &Whose::NotSaid, &Note::default(), None, false)?;
     Ok(ledger)
 }
 

@@ -213,7 +213,16 @@ pub fn open_for(
     let pipe = path.metadata().is_ok_and(|found| !found.is_file());
     let _guard = (!pipe).then(interrupt::writing);
     let existing = if force { Existing::Replace } else { Existing::Keep };
-    Destination::open(path, existing).map_err(|error| refused(flag, path, error))
+    let opened = Destination::open(path, existing).map_err(|error| refused(flag, path, error))?;
+    swept(opened.swept());
+    Ok(opened)
+}
+
+/// Says what killed runs had left and was removed.
+pub fn swept(left: &[PathBuf]) {
+    for path in left {
+        say!("removed {}, which a run that was killed had left", path.display());
+    }
 }
 
 /// Writes what can be made again.
@@ -246,8 +255,8 @@ pub fn keep(destination: Destination, text: &str) -> Result<(PathBuf, Option<Fai
     let standard = destination.is_standard();
     let _guard = destination.file().is_some().then(interrupt::writing);
     match destination.keep(text.as_bytes()) {
-        Ok(Kept { path, instead: None }) => Ok((path, None)),
-        Ok(Kept { path, instead: Some(why) }) => {
+        Ok(Kept { path, instead: None, .. }) => Ok((path, None)),
+        Ok(Kept { path, instead: Some(why), .. }) => {
             let words = format!("{why}: the model, which is paid for, is in {}", path.display());
             Ok((path, Some(Failure::Environment(words))))
         }

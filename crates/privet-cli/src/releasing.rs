@@ -219,6 +219,7 @@ impl Releasing {
         let secret = self.sign.as_deref().map(keys::read_secret).transpose()?;
         let _guard = crate::interrupt::writing();
         let kept = file::save(released, &self.out, secret.as_deref(), Existing::Replace)?;
+        output::swept(&kept.swept);
         kept.instead.map_or(Ok(()), |why| {
             let words =
                 format!("{why}: what was released, and paid for, is in {}", kept.path.display());

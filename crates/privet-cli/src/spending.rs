@@ -210,6 +210,7 @@ impl Spending {
         if let Some(claim) = plan.guarantee().filter(|_| !paying.is_set_aside()) {
             paying.claim(*claim);
         }
+        paying.of(plan.request().whose());
         Ok(paying.set_aside(&spend)?)
     }
 

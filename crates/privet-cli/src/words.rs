@@ -1,7 +1,7 @@
 //! Guarantees and mechanisms in plain words.
 
 use crate::output::number;
-use privet_core::{Neighbours, Unit};
+use privet_core::{Neighbours, Unit, Whose};
 use privet_data::Schema;
 use privet_data::schema::{Basis, ColumnKind};
 use privet_dp::account::filter::Law;
@@ -370,4 +370,15 @@ pub fn settings(settings: &Shown) -> (String, String) {
         if words.is_empty() { "–".to_string() } else { words }
     };
     (joined(noise), joined(other))
+}
+
+/// Who a unit is, where that does not follow from its kind.
+pub fn whose(unit: Unit, whose: &Whose) -> Option<String> {
+    match (unit, whose) {
+        (Unit::Record, _) => None,
+        (Unit::User { .. }, Whose::NotSaid) => {
+            Some("whose records are one user's is not said".into())
+        }
+        (Unit::User { .. }, whose) => Some(format!("a user is {whose}")),
+    }
 }

@@ -2,6 +2,8 @@
 //!
 //! - [`Neighbours`] and [`Unit`]: which two data sets must look alike, and whose records change;
 //!   [`Relation`]: both together, and how far a sum moves between neighbours.
+//! - [`Spelling`]: when two identifiers name one unit.
+//! - [`Whose`]: who a unit is.
 //! - [`Budget`]: the (ε, δ) a caller is willing to spend.
 //! - [`Range`]: a limit on a setting, written once and read by the check, the help text and the
 //!   error message.
@@ -14,14 +16,18 @@ mod date;
 mod neighbours;
 mod range;
 mod relation;
+mod spelling;
 mod text;
+mod whose;
 
 pub use budget::{Budget, DELTA, EPSILON};
 pub use date::{is_timestamp, now, timestamp};
 pub use neighbours::{Neighbours, UNIT_CAP, Unit};
 pub use range::Range;
 pub use relation::Relation;
+pub use spelling::Spelling;
 pub use text::{printable, printable_lines};
+pub use whose::Whose;
 
 /// Why a setting was refused. Carries settings only, never a value read from records.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

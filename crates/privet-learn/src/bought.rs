@@ -19,6 +19,7 @@ use crate::released::Released;
 use crate::request::Request;
 use crate::task::Task;
 use crate::verify::verify;
+use privet_core::{Spelling, Whose};
 use privet_data::Schema;
 use privet_data::schema::{ColumnDraft, ColumnType, Draft, Origin, Paid, UnknownDraft};
 use privet_dp::account::{self, Cost, Event, Guarantee};
@@ -33,6 +34,8 @@ pub struct Bought {
     pub certificate: String,
     /// What was paid.
     pub guarantee: Guarantee,
+    /// Who a unit was.
+    pub whose: Whose,
     /// What was done for it.
     pub events: Event,
 }
@@ -49,7 +52,13 @@ impl Bought {
             cost: Cost::Approximate { epsilon: paid.epsilon, delta: paid.delta },
         };
         let events = plain(&paid.events).unwrap_or_else(claimed);
-        Some(Self { certificate: paid.certificate.clone(), guarantee, events })
+        let column = |column: &String| Whose::Column {
+            column: column.clone(),
+            trim: paid.trim,
+            spelling: Spelling::Text,
+        };
+        let whose = paid.whose.as_ref().map_or(Whose::NotSaid, column).of(paid.unit);
+        Some(Self { certificate: paid.certificate.clone(), guarantee, whose, events })
     }
 }
 

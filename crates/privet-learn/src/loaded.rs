@@ -19,6 +19,7 @@ use crate::transfer::Vote;
 use crate::transfer::neighbours::Nearby;
 use crate::tune::Tune;
 use crate::verify::{Verdict, verify};
+use privet_core::Whose;
 use privet_dp::gate::Certificate;
 use serde_json::Value;
 
@@ -47,6 +48,13 @@ macro_rules! families {
             pub fn certificate(&self) -> &Certificate {
                 match self {
                     $(Self::$variant(released) => released.certificate(),)*
+                }
+            }
+
+            /// Who a unit is of whom its claim speaks, as far as its file says.
+            pub fn whose(&self) -> Whose {
+                match self {
+                    $(Self::$variant(released) => released.whose(),)*
                 }
             }
 

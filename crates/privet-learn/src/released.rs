@@ -1,12 +1,14 @@
 //! What was released, with its certificate: what a file holds.
 
 use crate::LearnError;
+use crate::completion::Complete;
 use crate::erm::Erm;
 use crate::file::Origin;
 use crate::request::Request;
 use crate::strict;
 use crate::task::Task;
-use privet_dp::gate::{Certificate, Release};
+use privet_core::Whose;
+use privet_dp::gate::{Certificate, Release, Version};
 
 /// What was released, with its certificate, and the request that the certificate carries.
 #[derive(Debug, Clone)]
@@ -54,6 +56,22 @@ impl<T: Task> Released<T> {
     /// What was asked for.
     pub fn request(&self) -> &Request<T> {
         &self.request
+    }
+
+    /// Who a unit is of whom its claim speaks, as far as the file says. Before 0.2.1 the Python package wrote these names
+    /// itself, whatever had been handed over to it.
+    pub fn whose(&self) -> Whose {
+        let said = self.request.whose();
+        let early = self.certificate.version().is_none_or(|version| version < Version(0, 2, 1));
+        let own = |column: &str| match column.trim_end_matches('_') {
+            "group" => true,
+            "user" => T::NAME == Complete::NAME,
+            _ => false,
+        };
+        match &said {
+            Whose::Column { column, .. } if early && own(column) => Whose::NotSaid,
+            _ => said,
+        }
     }
 
     /// What it can reveal.

@@ -10,7 +10,7 @@ use crate::LearnError;
 use crate::erm::Erm;
 use crate::method::{Method, Scores};
 use crate::task::Task;
-use privet_core::{Budget, Neighbours, Range, Relation};
+use privet_core::{Budget, Neighbours, Range, Relation, Whose};
 use privet_data::schema::Schema;
 use privet_dp::mechanism::shares::Among;
 use privet_optim::loss::Loss;
@@ -89,6 +89,11 @@ impl<T> Request<T> {
     /// Within a budget.
     pub fn within(self, budget: Budget) -> Self {
         Self { budget: Some(budget), ..self }
+    }
+
+    /// Who a unit is.
+    pub fn whose(&self) -> Whose {
+        self.schema.whose()
     }
 
     /// Which tables are neighbours, counted in which unit.

@@ -6,7 +6,7 @@ use crate::task::{Task, Work};
 use privet_core::Relation;
 use privet_data::Dataset;
 use privet_data::centre::Centre;
-use privet_dp::gate::{Private, Purse, Release, Session};
+use privet_dp::gate::{GateError, Private, Purse, Release, Session};
 use privet_dp::mechanism::shares::{Among, Together};
 use privet_dp::noise::{Origin, Source};
 use privet_optim::solver::{Monitor, Progress, SolveError};
@@ -45,6 +45,7 @@ pub(crate) fn run<T: Task>(
             // Where nobody keeps account, everything is granted.
             let mut nobody = ();
             let purse = purse.unwrap_or(&mut nobody);
+            purse.spent_on(&plan.request.whose()).map_err(GateError::from)?;
             let session = match procedure.walk() {
                 Some(start) => Session::open_walking(spend, start, source, purse)?,
                 None => Session::open(spend, source, purse)?,

@@ -16,7 +16,7 @@ use crate::plan::Plan;
 use crate::released::Released;
 use crate::task::{Task, Work};
 use crate::void::{DOUBTFUL, VOID};
-use privet_core::printable;
+use privet_core::{Whose, printable};
 use privet_dp::account::Guarantee;
 use privet_dp::gate::{Arithmetic, Made, Version};
 use serde::Serialize;
@@ -37,6 +37,8 @@ pub struct Verdict {
     pub valid: bool,
     /// What may be relied on; absent when nothing is.
     pub guarantee: Option<Guarantee>,
+    /// Who a unit is of whom the claim speaks, as far as the file says.
+    pub whose: Whose,
     /// In which arithmetic it is proved; absent when nothing is.
     pub arithmetic: Option<Arithmetic>,
     /// Each check in words, with what was found.
@@ -116,6 +118,7 @@ pub fn verify<T: Task>(model: &Released<T>) -> Verdict {
     Verdict {
         valid,
         guarantee,
+        whose: model.whose(),
         arithmetic: guarantee.map(|_| certificate.arithmetic),
         checks,
         notes,

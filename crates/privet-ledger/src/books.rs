@@ -14,6 +14,7 @@ use crate::LedgerError;
 use crate::entry::{Charged, Entry, FORMAT, NOTHING, Priced, Reserved, Stored, Taken, What};
 use crate::exact::Exact;
 use crate::limit::Limit;
+use privet_core::Whose;
 use privet_dp::account::{self, AccountError, Event, Guarantee};
 use privet_dp::gate::{Entered, Spend};
 use std::collections::{BTreeMap, HashMap};
@@ -58,6 +59,8 @@ pub struct Held {
     pub charged: Charged,
     /// What it claims.
     pub claim: Option<Guarantee>,
+    /// Who a unit is, as far as it was said.
+    pub whose: Whose,
     /// What is done.
     pub doing: String,
     /// Why.
@@ -75,6 +78,10 @@ pub struct Held {
 pub struct Account {
     /// What may be spent on it.
     pub limit: Limit,
+    /// Who a unit is, as far as it was said.
+    pub whose: Whose,
+    /// Whether the first release that counts said it, rather than whoever opened it.
+    whose_by_release: bool,
     /// What counts as spent: all that is not void.
     pub spent: Exact,
     /// How many reservations count.
@@ -106,6 +113,23 @@ pub struct Imported {
 }
 
 impl Account {
+    /// Takes down who a unit is of something that is about to count; false where it is another than of what counts
+    /// already. Where nobody said it before 0.2.1, nothing that says it fits beside what does not.
+    fn counts_for(&mut self, whose: &Whose) -> bool {
+        let whose = whose.clone().of(self.limit.filter.unit);
+        if !self.whose.is_said() && whose.is_said() && self.releases == 0 {
+            (self.whose, self.whose_by_release) = (whose.clone(), true);
+        }
+        self.whose == whose
+    }
+
+    /// Forgets what a release said that no longer counts.
+    fn forget_unit(&mut self) {
+        if self.releases == 0 && self.whose_by_release {
+            (self.whose, self.whose_by_release) = (Whose::NotSaid, false);
+        }
+    }
+
     /// Counts what another ledger spent. What is known already counts once, at the larger of both prices.
     fn take_in(&mut self, entry: &str, taken: Imported) {
         let earlier = self.imported.remove(entry).unwrap_or_default();
@@ -156,6 +180,8 @@ pub struct Books {
     prices: HashMap<(String, Charged, String), Exact>,
 }
 
+/// Why nothing of another unit counts.
+const OTHER_UNIT: &str = "its unit is not who the limit is for";
 /// How many prices are remembered.
 const REMEMBERED: usize = 4096;
 
@@ -250,12 +276,14 @@ impl Books {
             (What::Began { .. }, _) | (_, 1) => {
                 return Err(broken("only the first entry begins a ledger"));
             }
-            (What::Opened { dataset, limit, purpose, shares_rows_with }, sequence) => {
+            (What::Opened { dataset, limit, whose, purpose, shares_rows_with }, sequence) => {
                 if !limit.holds() {
                     return Err(broken("its filter does not prove the limit that it states"));
                 }
                 let account = Account {
                     limit: *limit,
+                    whose: whose.clone().of(limit.filter.unit),
+                    whose_by_release: false,
                     spent: Exact::default(),
                     releases: 0,
                     whole: false,
@@ -268,6 +296,16 @@ impl Books {
                 if self.accounts.insert(dataset.clone(), account).is_some() {
                     return Err(broken("it opens a data set that was open already"));
                 }
+            }
+            (What::Unit { dataset, whose }, _) => {
+                let account = self
+                    .accounts
+                    .get_mut(dataset)
+                    .ok_or_else(|| broken("it names a data set that was not opened"))?;
+                if account.whose.is_said() || whose.goes_without_saying() {
+                    return Err(broken("it says who a unit is, which is known, or says nobody"));
+                }
+                account.whose = whose.clone();
             }
             (What::Seen { dataset }, _) => {
                 if !self.accounts.contains_key(dataset) {
@@ -291,13 +329,20 @@ impl Books {
                     account.spent = account.spent.less(&held.price);
                     account.releases = account.releases.saturating_sub(1);
                     account.whole &= held.charged != Charged::Whole;
+                    account.forget_unit();
                 }
             }
-            (What::Imported { branch, sequence, hash, dataset, price, releases, each }, _) => {
+            (
+                What::Imported { branch, sequence, hash, dataset, whose, price, releases, each },
+                _,
+            ) => {
                 let account = self
                     .accounts
                     .get_mut(dataset)
                     .ok_or_else(|| broken("it names a data set that was not opened"))?;
+                if !account.counts_for(whose) {
+                    return Err(broken(OTHER_UNIT));
+                }
                 if each.is_empty() {
                     // A later import of the same branch stands for the earlier one: its entries only grow.
                     let until = Some((*sequence, hash.clone()));
@@ -324,6 +369,9 @@ impl Books {
         let Some(account) = self.accounts.get_mut(&reserved.dataset) else {
             return Err(broken("it names a data set that was not opened".into()));
         };
+        if !account.counts_for(&reserved.whose) {
+            return Err(broken(OTHER_UNIT.into()));
+        }
         match reserved.charged {
             Charged::Whole => {
                 // Nothing was ever asked, so that which rule is taken depends on no answer.
@@ -348,6 +396,7 @@ impl Books {
             state: State::Reserved,
             charged: reserved.charged,
             claim: reserved.claim,
+            whose: reserved.whose.clone().of(account.limit.filter.unit),
             doing: reserved.doing.clone(),
             purpose: reserved.purpose.clone(),
             at: entry.at.clone(),

@@ -7,7 +7,8 @@
 //! | entry | says |
 //! |---|---|
 //! | `began` | the ledger's number and format; the first |
-//! | `opened` | a data set, with its limit |
+//! | `opened` | a data set, with its limit and who a unit is |
+//! | `unit` | who a unit is, said of a data set afterwards |
 //! | `seen` | another table counts as a data set that is known |
 //! | `reserved` | what a session may spend, its price, and why |
 //! | `drawn` | that session is about to draw noise: it is spent from here on |
@@ -20,6 +21,7 @@
 use crate::LedgerError;
 use crate::exact::Exact;
 use crate::limit::Limit;
+use privet_core::Whose;
 use privet_dp::account::{Event, Filter, Guarantee};
 use privet_dp::gate::Spend;
 use serde::{Deserialize, Serialize};
@@ -80,11 +82,21 @@ pub enum What {
         dataset: String,
         /// What may be spent on it in all.
         limit: Limit,
+        /// Who a unit is; absent of records, and where the first reservation says it.
+        #[serde(default, skip_serializing_if = "Whose::goes_without_saying")]
+        whose: Whose,
         /// Why, in words.
         purpose: String,
         /// Data sets that the table shared rows with when it was opened as another one all the same.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         shares_rows_with: Vec<String>,
+    },
+    /// Who a unit is of a data set that did not say it when it was opened.
+    Unit {
+        /// Its name.
+        dataset: String,
+        /// Who.
+        whose: Whose,
     },
     /// Another table, appended to or cut out, counts as this data set.
     Seen {
@@ -123,6 +135,9 @@ pub enum What {
         hash: String,
         /// The data set here.
         dataset: String,
+        /// Who a unit was; absent of records, and where the other ledger does not know it.
+        #[serde(default, skip_serializing_if = "Whose::goes_without_saying")]
+        whose: Whose,
         /// What it had spent, in the quantities of the limit here.
         price: Exact,
         /// The reservations there that this stands for.
@@ -161,6 +176,9 @@ fn is_one(releases: &u64) -> bool {
 pub struct Reserved {
     /// The data set.
     pub dataset: String,
+    /// Who a unit is; absent of records, and in ledgers of 0.2.0.
+    #[serde(default, skip_serializing_if = "Whose::goes_without_saying")]
+    pub whose: Whose,
     /// What may be spent: events, or a filter of the session's own. As written, so that it is read where it is needed.
     pub spend: Box<RawValue>,
     /// What the release will claim.

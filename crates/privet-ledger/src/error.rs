@@ -1,6 +1,6 @@
 //! Why a ledger refused.
 
-use privet_core::{Neighbours, Unit, printable};
+use privet_core::{Neighbours, Unit, Whose, printable};
 use privet_dp::account::AccountError;
 use privet_dp::gate::PurseError;
 
@@ -95,6 +95,19 @@ pub enum LedgerError {
         /// The release's.
         asked_unit: Unit,
     },
+    /// Another unit than the limit's.
+    #[error("a unit of this release is {asked}, and the limit of '{}' is for {whose}: what is spent on the one cannot be counted on the other. Release it under a schema whose [unit] is the limit's, or open a data set of its own", printable(.name))]
+    OtherUnit {
+        /// The data set.
+        name: String,
+        /// The limit's.
+        whose: Whose,
+        /// The release's.
+        asked: Whose,
+    },
+    /// Nobody said who a user is.
+    #[error("{0}")]
+    UnitNotSaid(String),
     /// The table is another data set, or may be.
     #[error("{0}")]
     Identity(String),
@@ -141,6 +154,8 @@ impl LedgerError {
                 | Self::Broken { .. }
                 | Self::Foreign { .. }
                 | Self::OtherRelation { .. }
+                | Self::OtherUnit { .. }
+                | Self::UnitNotSaid(_)
                 | Self::Identity(_)
                 | Self::Certificate(_)
                 | Self::State { .. }

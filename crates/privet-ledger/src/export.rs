@@ -23,6 +23,7 @@ pub fn as_json(ledger: &mut Ledger) -> Result<Value, LedgerError> {
             "delta": account.limit.delta,
             "neighbours": account.limit.filter.neighbours,
             "unit": account.limit.filter.unit,
+            "whose": account.whose,
             "filter": account.limit.kind(),
             "share_spent": account.share(),
             "epsilon_spent": finite(account.proved()),

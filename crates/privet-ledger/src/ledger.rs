@@ -9,7 +9,7 @@ use crate::paying::{Asked, Paying};
 use crate::sqlite::Sqlite;
 use crate::store::{Batch, Store};
 use crate::{LedgerError, books};
-use privet_core::printable;
+use privet_core::{Whose, printable};
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Certificate, Entered, Spend, VERSION};
 use std::path::Path;
@@ -151,11 +151,12 @@ impl Ledger {
     }
 
     /// Opens a data set. `print` is what its table is known by; one that is known already is refused, and one that
-    /// shares rows with another unless `as_new`.
+    /// shares rows with another unless `as_new`. Who a unit is the first release says where `whose` does not.
     pub fn add(
         &mut self,
         name: &str,
         limit: Limit,
+        whose: &Whose,
         note: &Note,
         print: Option<Print>,
         as_new: bool,
@@ -196,11 +197,41 @@ impl Ledger {
             let what = What::Opened {
                 dataset: name.into(),
                 limit,
+                whose: whose.clone().of(limit.filter.unit),
                 purpose: note.purpose.clone(),
                 shares_rows_with: shares_rows_with.clone(),
             };
             let identity = print.clone().map(|print| Identity { dataset: name.into(), print });
             Ok(Some(Writing { identity, ..Writing::only(what) }))
+        })?;
+        Ok(())
+    }
+
+    /// Says who a unit is of a data set that did not say it when it was opened: one of 0.2.0, or a name alone.
+    pub fn state_unit(
+        &mut self,
+        name: &str,
+        whose: &Whose,
+        note: &Note,
+    ) -> Result<(), LedgerError> {
+        self.write(&note.who, |books| {
+            let account = books.account(name)?;
+            let known = account.whose.clone();
+            match (known.is_said(), known == *whose) {
+                (true, true) => Ok(None),
+                (true, false) => {
+                    let (name, asked) = (name.into(), whose.clone());
+                    Err(LedgerError::OtherUnit { name, whose: known, asked })
+                }
+                (false, _) if whose.goes_without_saying() => Err(LedgerError::UnitNotSaid(format!(
+                    "the limit of '{}' is for users; a column that says whose a record is is accepted",
+                    printable(name)
+                ))),
+                (false, _) => {
+                    let (dataset, whose) = (name.into(), whose.clone());
+                    Ok(Some(Writing::only(What::Unit { dataset, whose })))
+                }
+            }
         })?;
         Ok(())
     }
@@ -317,7 +348,12 @@ impl Ledger {
     }
 
     /// Sets aside, on disk, what a session may spend. Gives back its entry.
-    pub(crate) fn reserve(&mut self, asked: &Asked, spend: &Spend) -> Result<Entered, LedgerError> {
+    pub(crate) fn reserve(
+        &mut self,
+        asked: &Asked,
+        whose: &Whose,
+        spend: &Spend,
+    ) -> Result<Entered, LedgerError> {
         // Outside of the transaction: accounting may take a while, and a limit never changes.
         self.catch_up()?;
         let (charged, price) = charge(self.books.account(&asked.dataset)?, asked, spend)?;
@@ -325,12 +361,14 @@ impl Ledger {
             .map_err(|error| LedgerError::Limit(format!("what is to be spent: {error}")))?;
         self.write(&asked.note.who, |books| {
             let account = books.account(&asked.dataset)?;
+            let whose = same_unit(account, &asked.dataset, whose)?;
             let quote = quote(account, charged, price);
             if !quote.fits {
                 return Err(LedgerError::Exceeds(exceeds(asked, account, &quote)));
             }
             Ok(Some(Writing::only(What::Reserved(Reserved {
                 dataset: asked.dataset.clone(),
+                whose,
                 spend: written.clone(),
                 claim: asked.claim,
                 charged,
@@ -399,6 +437,7 @@ impl Ledger {
                     .map_err(|error| LedgerError::Limit(error.to_string()))?;
                 let reservation = push(What::Reserved(Reserved {
                     dataset: asked.dataset.clone(),
+                    whose: account.whose.clone(),
                     spend: written,
                     claim: asked.claim,
                     charged,
@@ -617,6 +656,30 @@ fn in_state(books: &Books, reservation: u64, state: State) -> Result<(), LedgerE
         None => {
             Err(LedgerError::State { sequence: reservation, why: "it reserved nothing".into() })
         }
+    }
+}
+
+/// Who a unit is of a release that is to be paid for, which must be whom the limit is for.
+fn same_unit(account: &Account, name: &str, whose: &Whose) -> Result<Whose, LedgerError> {
+    let asked = whose.clone().of(account.limit.filter.unit);
+    let shown = printable(name);
+    if !asked.is_said() {
+        return Err(LedgerError::UnitNotSaid(format!(
+            "the limit of '{shown}' is for users, and this release does not say whose records are one user's (the limit \
+             says: {}). A schema with [unit] says it; in Python groups that have a name, or Ledger(…, unit=…)",
+            account.whose
+        )));
+    }
+    match (account.whose.is_said(), account.whose == asked) {
+        (true, true) => Ok(asked),
+        (true, false) => {
+            Err(LedgerError::OtherUnit { name: name.into(), whose: account.whose.clone(), asked })
+        }
+        (false, _) if account.releases == 0 => Ok(asked),
+        (false, _) => Err(LedgerError::UnitNotSaid(format!(
+            "the ledger does not know whose records were one user's in what was spent on '{shown}' before (entries of 0.2.0 \
+             do not say it); of this release it is {asked}. If it was the same, `privet budget unit` states it"
+        ))),
     }
 }
 

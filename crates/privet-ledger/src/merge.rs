@@ -16,7 +16,7 @@ use crate::entry::{Charged, Entry, Reserved, Stored, Taken, What};
 use crate::exact::Exact;
 use crate::ledger::Writing;
 use crate::{Books, Ledger, LedgerError, Limit, Note};
-use privet_core::printable;
+use privet_core::{Whose, printable};
 use std::collections::{BTreeMap, HashMap};
 
 /// What was taken in.
@@ -56,8 +56,8 @@ impl Ledger {
         };
         let drawn = merging.drawn();
         let mut found = merging.releases()?;
-        for (dataset, more) in merging.taken_in_there()? {
-            found.entry(dataset).or_default().extend(more);
+        for (dataset, (whose, more)) in merging.taken_in_there()? {
+            put(&mut found, &dataset, whose, more)?;
         }
         for reservation in drawn {
             self.write(&note.who, |books| {
@@ -73,7 +73,8 @@ impl Ledger {
             })?;
         }
         let mut merged = Vec::new();
-        for (dataset, each) in found.into_iter().filter(|(_, each)| !each.is_empty()) {
+        for (dataset, (whose, each)) in found.into_iter().filter(|(_, (_, each))| !each.is_empty())
+        {
             let limit = self.books().account(&dataset)?.limit.exact();
             let price = each.iter().fold(Exact::default(), |sum, one| sum.and(&one.price));
             let releases = each.iter().map(|one| one.releases).sum();
@@ -83,6 +84,7 @@ impl Ledger {
                     sequence: head.sequence,
                     hash: head.hash.clone(),
                     dataset: dataset.clone(),
+                    whose: whose.clone(),
                     price,
                     releases,
                     each: each.clone(),
@@ -94,8 +96,22 @@ impl Ledger {
     }
 }
 
-/// What counts by data set here, with the hash of each entry.
-type Found = BTreeMap<String, Vec<Taken>>;
+/// What counts by data set here: who a unit was there, and the hash of each entry.
+type Found = BTreeMap<String, (Whose, Vec<Taken>)>;
+
+/// Adds to what counts on a data set here, which is one unit's alone, whatever it was called there.
+fn put(found: &mut Found, name: &str, whose: Whose, more: Vec<Taken>) -> Result<(), LedgerError> {
+    let known = found.entry(name.into()).or_insert_with(|| (whose.clone(), Vec::new()));
+    if known.0 != whose {
+        return Err(LedgerError::Import(format!(
+            "what would count on '{}' is of two units there: {}, and {whose}",
+            printable(name),
+            known.0
+        )));
+    }
+    known.1.extend(more);
+    Ok(())
+}
 
 /// Two ledgers, of which one is taken into the other.
 struct Merging<'a> {
@@ -147,9 +163,12 @@ impl Merging<'_> {
             if !shares && self.covered(account, stored) {
                 continue;
             }
+            let whose = self.same_unit(&reserved.dataset, account)?;
             let price = priced(account, &reserved, stored.sequence, name)?;
             let taken = Taken { entry: stored.hash.clone(), price, releases: 1 };
-            found.entry(name.into()).or_default().extend(news(account, taken));
+            if let Some(taken) = news(account, taken) {
+                put(&mut found, name, whose, vec![taken])?;
+            }
         }
         Ok(found)
     }
@@ -177,7 +196,8 @@ impl Merging<'_> {
                         printable(there)
                     )));
                 }
-                found.entry(name.into()).or_default().push(taken);
+                let whose = self.same_unit(there, ours)?;
+                put(&mut found, name, whose, vec![taken])?;
             }
         }
         Ok(found)
@@ -187,6 +207,21 @@ impl Merging<'_> {
     fn account<'a>(&'a self, there: &'a str) -> Result<(&'a str, &'a Account), LedgerError> {
         let name = self.names.get(there).map_or(there, String::as_str);
         Ok((name, self.here.account(name)?))
+    }
+
+    /// Who a unit is of a data set there, which must be who it is here: prices of one are none of the other.
+    fn same_unit(&self, there: &str, ours: &Account) -> Result<Whose, LedgerError> {
+        let theirs = self.there.account(there)?.whose.clone();
+        let open = !ours.whose.is_said() && ours.releases == 0;
+        match open || theirs == ours.whose {
+            true => Ok(theirs),
+            false => Err(LedgerError::Import(format!(
+                "a unit of '{}' is {theirs} there, and {} here: what was spent on the one cannot be counted on the other. \
+                 Where it was not said and is the same, `privet budget unit` states it",
+                printable(there),
+                ours.whose
+            ))),
+        }
     }
 
     /// Whether 0.2.0 took it in with a branch as a whole: the other ledger has the end that was taken in.

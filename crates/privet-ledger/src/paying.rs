@@ -1,6 +1,7 @@
 //! The purse of one session.
 
 use crate::{Ledger, LedgerError, Note};
+use privet_core::Whose;
 use privet_dp::account::Guarantee;
 use privet_dp::gate::{Certificate, Entered, Purse, PurseError, Spend};
 use std::borrow::BorrowMut;
@@ -34,6 +35,7 @@ enum Stage {
 pub struct Paying<L: BorrowMut<Ledger> = Ledger> {
     ledger: L,
     asked: Asked,
+    whose: Whose,
     stage: Stage,
     spend: Option<Spend>,
     reservation: u64,
@@ -44,14 +46,14 @@ impl<L: BorrowMut<Ledger>> Paying<L> {
     /// From a ledger, its own or a borrowed one.
     pub fn new(ledger: L, asked: Asked) -> Self {
         let (stage, spend, reservation, entered) = (Stage::Nothing, None, 0, None);
-        Self { ledger, asked, stage, spend, reservation, entered }
+        Self { ledger, asked, whose: Whose::NotSaid, stage, spend, reservation, entered }
     }
 
     /// Sets aside what the session will spend, on disk, before a record is read. Once.
     pub fn set_aside(&mut self, spend: &Spend) -> Result<(), LedgerError> {
         match self.stage {
             Stage::Nothing => {
-                let entered = self.ledger.borrow_mut().reserve(&self.asked, spend)?;
+                let entered = self.ledger.borrow_mut().reserve(&self.asked, &self.whose, spend)?;
                 self.reservation = entered.sequence;
                 self.entered = Some(entered);
                 (self.stage, self.spend) = (Stage::Reserved, Some(spend.clone()));
@@ -80,6 +82,13 @@ impl<L: BorrowMut<Ledger>> Paying<L> {
         self.asked.claim = Some(claim);
     }
 
+    /// States who a unit is, before it is reserved: each record by itself, or whom a schema's `[unit]` says.
+    pub fn of(&mut self, whose: Whose) {
+        if self.stage == Stage::Nothing {
+            self.whose = whose;
+        }
+    }
+
     /// Whether it is reserved, or further.
     pub fn is_set_aside(&self) -> bool {
         self.stage != Stage::Nothing
@@ -98,6 +107,21 @@ impl<L: BorrowMut<Ledger>> Paying<L> {
 }
 
 impl<L: BorrowMut<Ledger>> Purse for Paying<L> {
+    fn spent_on(&mut self, whose: &Whose) -> Result<(), PurseError> {
+        // What a plan does not say, whoever handed the identifiers over may have said.
+        if !whose.is_said() || self.whose == *whose {
+            return Ok(());
+        }
+        if self.stage != Stage::Nothing {
+            return Err(PurseError::Refused(format!(
+                "it was reserved for another unit: {}, and this session is about {whose}",
+                self.whose
+            )));
+        }
+        self.whose = whose.clone();
+        Ok(())
+    }
+
     fn reserve(&mut self, spend: &Spend) -> Result<(), PurseError> {
         Ok(self.set_aside(spend)?)
     }

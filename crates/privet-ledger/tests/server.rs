@@ -1,7 +1,7 @@
 //! The ledger on a PostgreSQL server; `scripts/ledger-postgres.sh` starts one and names it in `PRIVET_POSTGRES`.
 #![cfg(feature = "postgres")]
 
-use privet_core::{Budget, Neighbours, Relation, Unit};
+use privet_core::{Budget, Neighbours, Relation, Unit, Whose};
 use privet_dp::account::{Cost, Event, guarantee};
 use privet_dp::gate::{Purse, Spend};
 use privet_ledger::{Asked, Kind, Ledger, LedgerError, Limit, Note, State};
@@ -38,7 +38,7 @@ fn opened(address: &str) -> Ledger {
     let relation = Relation::new(Neighbours::ReplaceOne, Unit::Record);
     let limit =
         Limit::new(Kind::Gaussian, None, Budget::new(1.0, 1e-6).unwrap(), relation).unwrap();
-    ledger.add("riders", limit, &note(), None, false).unwrap();
+    ledger.add("riders", limit, &Whose::NotSaid, &note(), None, false).unwrap();
     ledger
 }
 

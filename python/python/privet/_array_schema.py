@@ -24,6 +24,9 @@ BIAS_SHARE = 0.5
 UNBOUNDED = 1e150
 """What a schema accepts as the largest bound."""
 
+UNNAMED = "(not named)"
+"""What the unit's column is called where groups have no name: then nobody knows whether those of two fits are the same."""
+
 WHY_BOUNDS = (
     "the noise that hides a record must be as large as a record can be, and that is taken from bounds "
     "that you know without the data, such as those of a data dictionary: privet does not look at the "
@@ -99,11 +102,12 @@ def array_schema(
     sparse: bool,
     target: dict[str, Any],
     max_records: int | None,
+    unit: str | None = None,
     invalid: str | None = None,
     radius: float | None = None,
     filled: bool = False,
 ) -> Schema:
-    """The schema; ``target`` holds ``classes`` or ``bounds``, and rows are clipped to ``radius`` if it is given.
+    """The schema; ``unit`` is the groups' own name, ``target`` holds ``classes`` or ``bounds``, and rows are clipped to ``radius`` if it is given.
 
     ``filled``: where rows have ``bounds`` and a constant, predictions divide by one length, and are a line in ``X``.
     """
@@ -141,7 +145,7 @@ def array_schema(
     if sparse:
         draft["storage"] = "csr"
     if max_records is not None:
-        draft["unit"] = {"column": _free("group", columns), "max_records": max_records}
+        draft["unit"] = {"column": _free(unit or UNNAMED, columns), "max_records": max_records}
     # The columns are added there: as text, a thousand of them would take longer than many a fit.
     symmetric = bounds is not None
     return Schema._of(

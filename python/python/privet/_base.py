@@ -109,6 +109,7 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
         is_sparse: bool,
         labels: Any,
         max_records: int | None,
+        unit: str | None = None,
     ) -> tuple[Schema, list[str]]:
         check_exclusive(self.bounds, self.data_norm, self.schema)
         if self.schema is not None:
@@ -125,6 +126,7 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
             sparse=is_sparse,
             target=target,
             max_records=None if max_records is None else whole("max_records", max_records),
+            unit=unit,
             filled=self._filled,
         )
         return schema, notes
@@ -240,6 +242,7 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
             is_sparse=isinstance(features, tuple),
             labels=labels,
             max_records=self.max_records if groups is not None else None,
+            unit=_units.name_of(groups),
         )
         codes = self._encoded_labels(labels, schema)
         units = self._units(X, groups, schema, rows)

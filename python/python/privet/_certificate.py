@@ -61,6 +61,8 @@ class Plan:
     nothing is known."""
     base_rate: float | None = None
     """The share of the commonest class that this is for: the declared one, or that of classes of equal size."""
+    whose: Any = field(repr=False, default=None)
+    """Who a unit is: every record by itself, or the records with one identifier of a column, as certificates say it."""
 
     def _repr_html_(self) -> str:
         return _html.plan(self)
@@ -87,6 +89,7 @@ class Plan:
             events=facts["events"],
             predicted_gain=facts.get("predicted_gain"),
             base_rate=facts.get("base_rate"),
+            whose=facts.get("whose"),
         )
 
 
@@ -119,6 +122,12 @@ class Certificate:
     def document(self) -> dict[str, Any]:
         """The whole certificate, as in the model's file."""
         return json.loads(self._model.certificate())
+
+    @cached_property
+    def whose(self) -> dict[str, Any]:
+        """Who a unit is: every record by itself (``{"kind": "records"}``), the records with one identifier of a column
+        (``"column"``), or nobody said (``"not-said"``)."""
+        return json.loads(self._model.claim())["whose"]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Certificate) and self._unsealed() == other._unsealed()

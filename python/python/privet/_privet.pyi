@@ -31,6 +31,7 @@ class Ledger:
         delta: float,
         neighbours: str,
         max_records: int | None,
+        unit: str | None,
         filter: str | None,
         order: float | None,
         who: str,
@@ -40,7 +41,7 @@ class Ledger:
     def quote(self, name: str, events: str, fits: int) -> tuple[float, bool]: ...
     def history(self) -> str: ...
 
-_Paid = tuple[Ledger, str, str, str, bool]
+_Paid = tuple[Ledger, str, str, str, bool, str | None]
 
 @final
 class Schema:

@@ -22,14 +22,14 @@ class Spending:
     def __init__(self) -> None:
         self.fits = 0
         # Sums by what is promised: numbers about other neighbours cannot be added.
-        self.budgets: dict[tuple[str, int], tuple[float, float]] = {}
+        self.budgets: dict[tuple[str, int, str | None], tuple[float, float]] = {}
 
     def add(self, certificate: Certificate) -> None:
         """One more release."""
         if not certificate.private:
             return
         self.fits += 1
-        about = (certificate.neighbours, certificate.max_records)
+        about = (certificate.neighbours, certificate.max_records, certificate.whose.get("column"))
         epsilon, delta = self.budgets.get(about, (0.0, 0.0))
         self.budgets[about] = (epsilon + (certificate.epsilon or 0.0), delta + (certificate.delta or 0.0))
         if self.fits >= 2 and self.fits & (self.fits - 1) == 0:
@@ -47,8 +47,8 @@ class Spending:
             ((epsilon, delta),) = self.budgets.values()
             return f"epsilon = {epsilon:.4g}, delta = {delta:.3g}"
         parts = [
-            f"epsilon = {epsilon:.4g}, delta = {delta:.3g} for {neighbours} and {_unit(records)}"
-            for (neighbours, records), (epsilon, delta) in self.budgets.items()
+            f"epsilon = {epsilon:.4g}, delta = {delta:.3g} for {neighbours} and {_unit(records, column)}"
+            for (neighbours, records, column), (epsilon, delta) in self.budgets.items()
         ]
         return "; ".join(parts) + " (which differ in what they promise and have no sum)"
 
@@ -56,5 +56,6 @@ class Spending:
         return self
 
 
-def _unit(records: int) -> str:
-    return "a row" if records == 1 else f"up to {records} rows of a group"
+def _unit(records: int, column: str | None) -> str:
+    group = "a group" if column is None else f"one {column!r}"
+    return "a row" if records == 1 and column is None else f"up to {records} rows of {group}"

@@ -46,6 +46,16 @@ def unit_column(name: str, values: Any, *, total: bool = False) -> _tables.Colum
     raise _unfit(name, array.dtype)
 
 
+def name_of(groups: Any) -> str | None:
+    """What groups are called where they say it themselves, as a frame's column does: certificates and ledgers then know
+    whose guarantee it is."""
+    if groups is None or not nw.dependencies.is_into_series(groups):
+        return None
+    name = nw.from_native(groups, series_only=True).name
+    # A column has a name of this form; what is in brackets is a placeholder of privet's own.
+    return name if isinstance(name, str) and name.strip() == name != "" and not name.startswith("(") else None
+
+
 def frame_unit(name: str, frame: Any, *, total: bool = False) -> _tables.Column | None:
     """The same from the frame's column of that name, if it has one."""
     if not _tables.is_frame(frame):

@@ -258,13 +258,61 @@ def of(released: Any) -> Event:
     return Event(document.events)
 
 
-def _bought(document: Plan | CountPlan | Certificate) -> tuple[str, Event] | None:
-    """What the bounds of a schema cost that were bought from records, by the digest of what they were read off."""
+def _paid(document: Plan | CountPlan | Certificate) -> dict[str, Any] | None:
+    """What a schema says of the release that its bounds were bought by."""
     if not isinstance(document, Certificate):
         return None
     origin = (document.document["request"].get("schema") or {}).get("origin") or {}
-    paid = origin.get("paid")
+    return origin.get("paid")
+
+
+def _bought(document: Plan | CountPlan | Certificate) -> tuple[str, Event] | None:
+    """What the bounds of a schema cost that were bought from records, by the digest of what they were read off."""
+    paid = _paid(document)
     return None if paid is None else (paid["certificate"], Event(json.loads(paid["events"])))
+
+
+_RECORDS, _NOT_SAID = {"kind": "records"}, {"kind": "not-said"}
+
+
+def _whose(document: Plan | CountPlan | Certificate) -> dict[str, Any]:
+    """Who a unit is, as far as it is said."""
+    said = getattr(document, "whose", None)
+    return _unnamed(document.events) if said is None else said
+
+
+def _unnamed(events: Any) -> dict[str, Any]:
+    """Every event says of what kind the unit is; of records that is all there is to say."""
+    return _NOT_SAID if '"kind": "user"' in json.dumps(events) else _RECORDS
+
+
+def _whose_paid(paid: dict[str, Any]) -> dict[str, Any]:
+    """The same of the release that the bounds of a schema were bought by."""
+    if paid.get("whose") is None:
+        return _unnamed(json.loads(paid["events"]))
+    said = {"kind": "column", "column": paid["whose"]}
+    spelling = {} if paid.get("spelling", "text") == "text" else {"spelling": paid["spelling"]}
+    return {**said, **({} if paid.get("trim", True) else {"trim": False}), **spelling}
+
+
+def _in_words(whose: dict[str, Any]) -> str:
+    if whose["kind"] == "column":
+        return f"the rows with one value of {whose['column']!r}"
+    return "a row" if whose["kind"] == "records" else "a group that has no name"
+
+
+def _check_same_unit(documents: list[Plan | CountPlan | Certificate]) -> None:
+    """Refuses releases whose units are not known to be the same: what one says of people, another may say of visits."""
+    units = [_whose(document) for document in documents]
+    units += [_whose_paid(paid) for paid in map(_paid, documents) if paid is not None]
+    first, *others = units
+    for other in others:
+        if other != first or other == _NOT_SAID:
+            raise _privet.PrivacyError(
+                f"the unit is {_in_words(first)} in one release and {_in_words(other)} in another, and whether it is the same "
+                "is not known: such claims do not add up. Accepted are releases whose schemas name the same unit, groups that "
+                "have a name (a Series), or same_unit=True if you know that it is the same"
+            )
 
 
 def _document(released: Any) -> Plan | CountPlan | Certificate:
@@ -287,7 +335,7 @@ def _promises(document: Plan | CountPlan | Certificate) -> bool:
     return private and document.events is not None
 
 
-def total(released: Iterable[Any], *, delta: float) -> float:
+def total(released: Iterable[Any], *, delta: float, same_unit: bool = False) -> float:
     """The epsilon of several releases on the same records at ``delta``: estimators, counts, certificates or
     plans.
 
@@ -295,6 +343,9 @@ def total(released: Iterable[Any], *, delta: float) -> float:
     too, once, unless the release that they were read off is among ``released``. It holds if budgets and number of the
     releases were fixed without looking at earlier ones; otherwise only a limit set beforehand covers them
     (:class:`privet.Ledger`).
+
+    Releases are refused whose unit is not known to be the same: groups of different columns, or groups that have no name.
+    ``same_unit=True`` states that it is; the number then rests on that word.
 
     >>> from privet import PrivateLogisticRegression
     >>> plan = PrivateLogisticRegression(epsilon=1, bounds=(0, 1)).plan(n_rows=1000, n_features=3)
@@ -306,6 +357,8 @@ def total(released: Iterable[Any], *, delta: float) -> float:
         return 0.0
     if not all(map(_promises, documents)):
         return float("inf")
+    if not same_unit:
+        _check_same_unit(documents)
     # The digest in a schema is a text that nothing ties to the events beside it: both must be known.
     known = [(d.document.get("digest"), d.events) for d in documents if isinstance(d, Certificate)]
     schemas: list[Event] = []

@@ -47,6 +47,10 @@ class Ledger:
         the rows of each fit are of it; rows that the ledger knows as another data set are refused.
     purpose : str, optional
         Why, for the ledger.
+    unit : str, optional
+        What the groups of each fit are that have no name of their own (an array, where the schema names no unit): the
+        column that says whose a row is, as ``"patient"``. A limit on groups pays for no others. Whoever names it says that
+        it is so, as of the data set.
     whole : bool
         Whether a fit may take the whole limit, as the only release ever.
     create : bool
@@ -58,12 +62,14 @@ class Ledger:
         path: str | os.PathLike[str],
         *,
         dataset: str | None = None,
+        unit: str | None = None,
         purpose: str = "",
         whole: bool = False,
         create: bool = False,
     ) -> None:
         self.path = os.fspath(path)
         self.dataset = dataset
+        self.unit = unit
         self.purpose = purpose
         self.whole = whole
         self._create = create
@@ -109,7 +115,8 @@ class Ledger:
     ) -> None:
         """Fix what may be spent on the data set in all. None of it can be changed afterwards.
 
-        ``max_records`` says that the limit is about all rows of a group. ``filter`` is one of ``"renyi"`` (the
+        ``max_records`` says that the limit is about all rows of a group, of the ledger's ``unit``: what is spent on other
+        groups is refused. Where the ledger names none, the first fit says it. ``filter`` is one of ``"renyi"`` (the
         default; admits every kind of release), ``"zcdp"``, ``"gaussian"`` and ``"sum"`` (the default at
         ``delta=0``).
         """
@@ -121,6 +128,7 @@ class Ledger:
             delta=float(delta),
             neighbours=neighbours,
             max_records=max_records,
+            unit=self.unit,
             filter=filter,
             order=order,
             who=_who(),
@@ -159,13 +167,13 @@ class Ledger:
         raise ValueError(f"dataset is missing: the ledger has {known}; name one with Ledger(path, dataset=...)")
 
 
-def paid_by(ledger: Ledger | None) -> tuple[_privet.Ledger, str, str, str, bool] | None:
+def paid_by(ledger: Ledger | None) -> tuple[_privet.Ledger, str, str, str, bool, str | None] | None:
     """What the extension is told of who pays."""
     if ledger is None:
         return None
     if not isinstance(ledger, Ledger):
         raise TypeError(f"ledger is a {type(ledger).__name__}; accepted is a privet.Ledger")
-    return ledger._ledger(), ledger._name(), _who(), ledger.purpose, bool(ledger.whole)
+    return ledger._ledger(), ledger._name(), _who(), ledger.purpose, bool(ledger.whole), ledger.unit
 
 
 def _who() -> str:

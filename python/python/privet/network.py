@@ -149,11 +149,23 @@ class PrivateNetworkClassifier(_Classifier):
         )
 
     def _schema_for(
-        self, *, n_features: int, names: Any, is_sparse: bool, labels: Any, max_records: int | None
+        self,
+        *,
+        n_features: int,
+        names: Any,
+        is_sparse: bool,
+        labels: Any,
+        max_records: int | None,
+        unit: str | None = None,
     ) -> tuple[Schema, list[str]]:
         if self.schema is not None or self.bounds is None:
             return super()._schema_for(
-                n_features=n_features, names=names, is_sparse=is_sparse, labels=labels, max_records=max_records
+                n_features=n_features,
+                names=names,
+                is_sparse=is_sparse,
+                labels=labels,
+                max_records=max_records,
+                unit=unit,
             )
         target, notes = self._target_facts(labels)
         schema = array_schema(
@@ -165,6 +177,7 @@ class PrivateNetworkClassifier(_Classifier):
             sparse=is_sparse,
             target=target,
             max_records=None if max_records is None else whole("max_records", max_records),
+            unit=unit,
             # As long as a row of such entries can be: nothing is clipped.
             radius=float(np.sqrt(n_features) * (1 + 1e-6)),
         )

@@ -88,6 +88,11 @@ fn data_set(books: &Books, name: &str, account: &Account, page: &mut String) {
         );
     }
     let _ = writeln!(page, "<h3>What the limit means</h3>\n<p>{}</p>", meaning(limit));
+    if let Some(whose) = crate::words::whose(limit.filter.unit, &account.whose) {
+        let class = if account.whose.is_said() { "quiet" } else { "refused" };
+        let whose = escape(&crate::words::sentence(&whose));
+        let _ = writeln!(page, "<p class=\"{class}\">{whose}.</p>");
+    }
     plot(account, &of_it().filter(|held| held.state != State::Void).collect::<Vec<_>>(), page);
     releases(account, &of_it().collect::<Vec<_>>(), page);
 }

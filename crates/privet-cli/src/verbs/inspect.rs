@@ -349,6 +349,9 @@ pub(crate) fn promise(certificate: &Certificate, verdict: &Verdict) -> String {
     match &verdict.guarantee {
         Some(guarantee) => {
             say(&format!("{}.", words::guarantee(guarantee)));
+            if let Some(whose) = words::whose(guarantee.unit, &verdict.whose) {
+                say(&format!("{whose}."));
+            }
             say(&format!("arithmetic: {}", words::arithmetic(certificate.arithmetic)));
         }
         None => {
@@ -506,6 +509,7 @@ fn as_json(released: &Loaded, verdict: &Verdict) -> Value {
     let mut shown = json!({
         "valid": verdict.valid,
         "guarantee": verdict.guarantee,
+        "whose": verdict.whose,
         "arithmetic": verdict.arithmetic,
         "checks": verdict.checks,
         "notes": verdict.notes,

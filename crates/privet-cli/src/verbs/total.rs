@@ -6,7 +6,7 @@ use crate::progress::Meter;
 use crate::settings::within;
 use crate::words;
 use clap::Args;
-use privet_core::{DELTA, printable};
+use privet_core::{DELTA, Whose, printable};
 use privet_dp::account::{self, Cost, Event, Guarantee};
 use privet_learn::file::{self, Seal};
 use serde_json::json;
@@ -18,7 +18,9 @@ use std::path::{Path, PathBuf};
     long_about = "\
 Composes the certificates of several releases: what can be learnt of one record (or user) by somebody
 who sees all of them. Every file is verified first; one whose claim does not hold is refused, and so
-are claims about different neighbours or units, which do not add up.
+are claims about different neighbours or units, which do not add up. A user is whoever a column of the
+table says: files of different columns are refused, and so are files that do not say it (Python writes
+it where the groups have a name, since 0.2.1), unless you state with --same-unit that it is the same.
 
 What is stated is the better of two proofs: the sums of all ε and all δ, and the accountant's own
 composition of all events at --delta. The second holds if budgets and number of the releases were
@@ -42,10 +44,17 @@ pub struct Total {
         help = format!("State ε at this δ: {DELTA} [default: the sum of all]"),
     )]
     delta: Option<f64>,
+    /// State that a user is the same in all files, though they name different columns or none. It is repeated as yours
+    #[arg(long)]
+    same_unit: bool,
     /// As JSON
     #[arg(long)]
     json: bool,
 }
+
+/// What `--same-unit` has stated, where it was needed.
+const SAME_UNIT: &str = "that a user is the same in all of them is the word of whoever ran this (--same-unit): the files do \
+                         not say so";
 
 /// One release.
 struct Part {
@@ -54,6 +63,8 @@ struct Part {
     /// The digest by which it is known again.
     digest: String,
     claim: Guarantee,
+    /// Who a unit is of whom it speaks.
+    whose: Whose,
     event: Event,
     /// What it is known by in a schema that was made of it: the events that were planned.
     planned: Option<Event>,
@@ -90,6 +101,7 @@ impl Total {
                 parts.push(schema);
             }
         }
+        let stated = self.same_unit(&parts)?;
         let whole = composed(&parts, self.delta)?;
         if self.json {
             let each = parts.iter().map(|part| {
@@ -97,6 +109,7 @@ impl Total {
                     "file": part.name,
                     "epsilon": part.claim.epsilon,
                     "delta": part.claim.delta,
+                    "whose": part.whose,
                 })
             });
             return output::print_json(&json!({
@@ -105,6 +118,7 @@ impl Total {
                 "delta": whole.delta,
                 "neighbours": whole.neighbours,
                 "unit": whole.unit,
+                "stated": stated,
                 "counted_once": again.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
             }));
         }
@@ -128,11 +142,41 @@ impl Total {
         }
         let promise = format!("Together: {}.", words::guarantee(&whole));
         text.push_str(&words::wrapped(&promise, ""));
+        let mut said: Vec<&Whose> = parts.iter().map(|part| &part.whose).collect();
+        said.dedup();
+        for whose in said.into_iter().filter_map(|whose| words::whose(whole.unit, whose)) {
+            text.push_str(&words::wrapped(&words::sentence(&format!("{whose}.")), ""));
+        }
+        if let Some(stated) = stated {
+            text.push_str(&words::wrapped(&words::sentence(&format!("{stated}.")), ""));
+        }
         let conditions = "This is about these files; what else was released from the records is not in it. It holds \
                           if no budget, and not the number of releases, was chosen after looking at one of them; \
                           otherwise set a limit beforehand and let a ledger keep it (privet budget).";
         text.push_str(&words::wrapped(conditions, ""));
         output::print(&text)
+    }
+
+    /// Refuses releases whose units are not known to be the same, unless whoever runs this states that they are; then
+    /// what was stated.
+    fn same_unit(&self, parts: &[Part]) -> Result<Option<&'static str>, Failure> {
+        let Some(first) = parts.first() else { return Ok(None) };
+        // The relations are compared where the claims are added up.
+        let apart = |part: &&Part| {
+            part.claim.unit == first.claim.unit
+                && (part.whose != first.whose || !part.whose.is_said())
+        };
+        let Some(other) = parts.iter().skip(1).find(apart) else { return Ok(None) };
+        if self.same_unit {
+            return Ok(Some(SAME_UNIT));
+        }
+        let shown = |part: &Part| format!("{} ({})", printable(&part.name), part.whose);
+        Err(Failure::Refused(format!(
+            "whose records are one user's is not known to be the same in {} and {}: such claims do not add up; accepted are \
+             releases whose schemas name the same [unit], or --same-unit if you know that it is the same",
+            shown(first),
+            shown(other)
+        )))
     }
 }
 
@@ -167,11 +211,13 @@ fn read(path: &Path) -> Result<(Part, Option<Part>), Failure> {
         name: format!("bounds of the schema of {name}, bought"),
         digest: bought.certificate,
         claim: bought.guarantee,
+        whose: bought.whose,
         planned: Some(bought.events.clone()),
         event: bought.events,
     });
     let digest = certificate.digest.clone().unwrap_or_default();
-    Ok((Part { name, digest, claim, event, planned }, schema))
+    let whose = released.whose();
+    Ok((Part { name, digest, claim, whose, event, planned }, schema))
 }
 
 /// The better of two proofs.

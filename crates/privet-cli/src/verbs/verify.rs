@@ -128,6 +128,7 @@ fn as_json(verdict: &Verdict) -> Value {
         "delta": guarantee.map(|g| g.delta),
         "neighbours": guarantee.map(|g| g.neighbours),
         "unit": guarantee.map(|g| g.unit),
+        "whose": guarantee.map(|_| &verdict.whose),
         "arithmetic": verdict.arithmetic,
         "signer": verdict.signer,
         "made": verdict.made,
@@ -152,6 +153,9 @@ fn in_words(verdict: &Verdict) -> String {
     text.push_str(&format!("VALID: {head}, {} neighbours\n", guarantee.neighbours));
     let mut say = |line: &str| text.push_str(&words::wrapped(&words::sentence(line), "  "));
     say(&format!("{}.", words::guarantee(guarantee)));
+    if let Some(whose) = words::whose(guarantee.unit, &verdict.whose) {
+        say(&format!("{whose}."));
+    }
     if let Some(arithmetic) = verdict.arithmetic {
         say(&format!("arithmetic: {}.", words::arithmetic(arithmetic)));
     }

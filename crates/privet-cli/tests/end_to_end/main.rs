@@ -56,5 +56,6 @@ mod report;
 mod select;
 mod signing;
 mod tune;
+mod unit;
 mod vote;
 mod world;

@@ -88,7 +88,7 @@ pub use origin::{Origin, Paid};
 pub use pairs::{Pair, PairDraft};
 pub use reference::reference;
 
-use privet_core::Unit;
+use privet_core::{Spelling, Unit, Whose};
 use serde::{Deserialize, Serialize};
 
 /// Why a schema was refused. A schema is public, so its own words may be repeated.
@@ -353,6 +353,10 @@ pub struct LibsvmFacts {
     pub bounds: Option<(f64, f64)>,
 }
 
+/// What the unit's column is called where identifiers were handed over beside the records, and nobody said what they
+/// are.
+pub const UNNAMED_UNIT: &str = "(not named)";
+
 /// The checked public facts about a table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Draft", into = "Draft")]
@@ -437,6 +441,20 @@ impl Schema {
         match &self.unit {
             None => Unit::Record,
             Some(unit) => Unit::User { max_records: unit.max_records },
+        }
+    }
+
+    /// Who a unit is.
+    pub fn whose(&self) -> Whose {
+        match &self.unit {
+            None => Whose::Records,
+            // Identifiers that were handed over beside the records: no column has this name.
+            Some(unit) if unit.column.starts_with(UNNAMED_UNIT) => Whose::NotSaid,
+            Some(UnitFacts { column, .. }) => Whose::Column {
+                column: column.clone(),
+                trim: self.file.trim,
+                spelling: Spelling::Text,
+            },
         }
     }
 

@@ -11,13 +11,14 @@
 //!
 //! [`Destination::open`] decides it all before any work is done; a pipe waits there for its reader. Files
 //! are written beside their place under another name, forced to disk, and renamed; without leave to
-//! replace, by a rename that replaces nothing.
+//! replace, by a rename that replaces nothing. What killed runs left on that way is removed (`left`).
 //!
 //! What was paid for and cannot be made again is not written but kept ([`Destination::keep`], [`keep`]): if
 //! it cannot be put where it should go, it is put beside that, in the current folder or in the folder for
 //! temporary files, under a name that is free: its own with a number, or `privet-model-N.json` where that
 //! is too long.
 
+mod left;
 mod links;
 mod whole;
 
@@ -94,6 +95,8 @@ pub struct Kept {
     pub path: PathBuf,
     /// Why it is not where it should have gone; `None` if it is.
     pub instead: Option<WriteError>,
+    /// Halves of files that killed runs of the same user had left there, and that were removed.
+    pub swept: Vec<PathBuf>,
 }
 
 /// A place that can be written to, found before there is anything to write.
@@ -101,6 +104,7 @@ pub struct Kept {
 pub struct Destination {
     asked: PathBuf,
     way: Way,
+    swept: Vec<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -117,6 +121,7 @@ impl Destination {
     /// Finds out whether a path can be written to, and opens what is written through.
     pub fn open(path: &Path, existing: Existing) -> Result<Self, WriteError> {
         let found = links::follow(path).map_err(WriteError::at(path))?;
+        let mut swept = Vec::new();
         let way = match found {
             Found::Nothing(target) if links::names_a_folder(&target) => {
                 return Err(WriteError::Folder { path: path.into() });
@@ -127,6 +132,7 @@ impl Destination {
             }
             Found::Nothing(target) | Found::File(target) => {
                 whole::probe(&target)?;
+                swept = left::sweep(&whole::folder_of(&target));
                 Way::Whole(target, existing)
             }
             Found::Disk | Found::Stream => {
@@ -134,12 +140,17 @@ impl Destination {
                 Way::Through(opened.map_err(WriteError::at(path))?)
             }
         };
-        Ok(Self { asked: path.into(), way })
+        Ok(Self { asked: path.into(), way, swept })
     }
 
     /// Standard output.
     pub fn standard() -> Self {
-        Self { asked: "standard output".into(), way: Way::Standard }
+        Self { asked: "standard output".into(), way: Way::Standard, swept: Vec::new() }
+    }
+
+    /// Halves of files that killed runs of the same user had left in the folder, and that were removed.
+    pub fn swept(&self) -> &[PathBuf] {
+        &self.swept
     }
 
     /// Whether this is standard output.
@@ -178,8 +189,9 @@ impl Destination {
     /// go where it should, and then it is nowhere.
     pub fn keep(mut self, bytes: &[u8]) -> Result<Kept, WriteError> {
         match self.write(bytes) {
-            Ok(()) => Ok(Kept { path: self.asked, instead: None }),
-            Err(why) => elsewhere(self.file(), bytes, why),
+            Ok(()) => Ok(Kept { path: self.asked, instead: None, swept: self.swept }),
+            Err(why) => elsewhere(self.file(), bytes, why)
+                .map(|kept| Kept { swept: self.swept.clone(), ..kept }),
         }
     }
 }
@@ -208,7 +220,7 @@ pub fn keep(path: &Path, bytes: &[u8], existing: Existing) -> Result<Kept, Write
     match Destination::open(path, existing) {
         Ok(destination) => destination.keep(bytes),
         Err(WriteError::Exists { .. }) if holds(path, bytes) => {
-            Ok(Kept { path: path.into(), instead: None })
+            Ok(Kept { path: path.into(), instead: None, swept: Vec::new() })
         }
         Err(why) => elsewhere(Some(path), bytes, why),
     }
@@ -231,7 +243,7 @@ fn elsewhere(wanted: Option<&Path>, bytes: &[u8], why: WriteError) -> Result<Kep
         for number in 2..NAMES {
             let path = folder.join(numbered(name, number));
             match whole::put(&path, bytes, Existing::Keep) {
-                Ok(()) => return Ok(Kept { path, instead: Some(why) }),
+                Ok(()) => return Ok(Kept { path, instead: Some(why), swept: Vec::new() }),
                 Err(WriteError::Exists { .. }) => {}
                 Err(_) => break,
             }

@@ -2,17 +2,19 @@
 //!
 //! It is written under a name of its own in the same folder, `.privet-….part`, readable by its owner alone,
 //! forced to disk, then renamed, and the folder forced to disk. Whoever ends the process meanwhile, or pulls
-//! the plug, finds the old file or the new one, never a part.
+//! the plug, finds the old file or the new one, never a part; a part that is left
+//! over is removed by the next run that writes there ([`super::left`]).
 //!
 //! Without leave to replace, the rename replaces nothing: `renameat2` with `RENAME_NOREPLACE`, or a hard
 //! link where the kernel or the file system does not know it. Where there are no hard links either, the name
 //! is claimed by an empty file that must not have been there, and the claim is renamed over.
 
+use super::left::half;
 use super::{Existing, WriteError};
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use tempfile::{Builder, NamedTempFile};
+use tempfile::NamedTempFile;
 
 /// The folder in which a file would be made.
 pub fn folder_of(path: &Path) -> PathBuf {
@@ -24,12 +26,12 @@ pub fn folder_of(path: &Path) -> PathBuf {
 
 /// Whether a file could be made there: makes one under another name, and removes it.
 pub fn probe(target: &Path) -> Result<(), WriteError> {
-    beside(target).map(|_removed_when_dropped| ())
+    half(&folder_of(target)).map(|_removed_when_dropped| ())
 }
 
 /// Puts a file there.
 pub fn put(target: &Path, bytes: &[u8], existing: Existing) -> Result<(), WriteError> {
-    let mut file = beside(target)?;
+    let mut file = half(&folder_of(target))?;
     let written = file.write_all(bytes).and_then(|()| file.as_file().sync_all());
     written.map_err(WriteError::at(target))?;
     settle(file, target, existing)
@@ -47,12 +49,6 @@ pub fn settle(file: NamedTempFile, target: &Path, existing: Existing) -> Result<
     // Not every file system can force a folder to disk; the file itself is there.
     let _ = File::open(folder_of(target)).and_then(|folder| folder.sync_all());
     Ok(())
-}
-
-fn beside(target: &Path) -> Result<NamedTempFile, WriteError> {
-    let folder = folder_of(target);
-    let made = Builder::new().prefix(".privet-").suffix(".part").tempfile_in(&folder);
-    made.map_err(WriteError::at(&folder))
 }
 
 /// Whether it is still nothing or a file: it may have become something else since it was looked at.

@@ -5,6 +5,7 @@
 //! crash can waste budget, never hide spending.
 
 use super::{Certificate, Entered, Spend};
+use privet_core::Whose;
 
 /// Why a purse refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -41,6 +42,12 @@ impl PurseError {
 
 /// Keeps account of what sessions spend. `()` keeps none, and lets no session be put aside.
 pub trait Purse {
+    /// Is told who a unit is of whatever is reserved next; refused where that is set aside for another already. Whoever
+    /// keeps no limit on users has no use for it.
+    fn spent_on(&mut self, _whose: &Whose) -> Result<(), PurseError> {
+        Ok(())
+    }
+
     /// Sets aside all that may be spent, durably, before anything is drawn.
     fn reserve(&mut self, spend: &Spend) -> Result<(), PurseError>;
 

@@ -1,6 +1,7 @@
 //! Ledgers that were edited, cut, or are none: nothing is spent from them.
 
 use crate::world::{asked, gaussian, ledger, note, spend, sql};
+use privet_core::Whose;
 use privet_ledger::{Kind, Ledger, LedgerError, entry};
 
 fn filled() -> (tempfile::TempDir, std::path::PathBuf) {
@@ -142,7 +143,14 @@ fn what_is_cut_off_is_found_by_certificates_alone() {
     assert_eq!(shorter.books().sequence(), 8);
     assert_ne!(shorter.books().head(), head);
     shorter
-        .add("more", crate::world::limit(Kind::Renyi, 1.0, 1e-6), &note(""), None, false)
+        .add(
+            "more",
+            crate::world::limit(Kind::Renyi, 1.0, 1e-6),
+            &Whose::NotSaid,
+            &note(""),
+            None,
+            false,
+        )
         .unwrap();
     assert_eq!(shorter.books().sequence(), 9);
 }

@@ -1,6 +1,7 @@
 //! A table is known again, whatever it is called.
 
 use crate::world::{ledger, limit, note};
+use privet_core::Whose;
 use privet_ledger::identity::Print;
 use privet_ledger::{Kind, Ledger, LedgerError};
 
@@ -22,22 +23,37 @@ fn tables_are_known_by_their_rows() {
     let (_folder, path, mut ledger) = ledger(Kind::Renyi);
     let limit = limit(Kind::Renyi, 1.0, 1e-6);
     let table = print(&mut ledger, 0..5000);
-    ledger.add("patients", limit, &note(""), Some(table.clone()), false).unwrap();
+    ledger.add("patients", limit, &Whose::NotSaid, &note(""), Some(table.clone()), false).unwrap();
 
     // The same rows under another name, appended to, cut out, half of them, none of them.
-    let words = refused(ledger.add("renamed", limit, &note(""), Some(table.clone()), false));
+    let words = refused(ledger.add(
+        "renamed",
+        limit,
+        &Whose::NotSaid,
+        &note(""),
+        Some(table.clone()),
+        false,
+    ));
     assert!(words.contains("'patients'"), "{words}");
-    let words = refused(ledger.add("renamed", limit, &note(""), Some(table.clone()), true));
+    let words = refused(ledger.add(
+        "renamed",
+        limit,
+        &Whose::NotSaid,
+        &note(""),
+        Some(table.clone()),
+        true,
+    ));
     assert!(words.contains("already"), "{words}");
     for rows in [0..6000, 100..200, 3000..8000] {
         let other = print(&mut ledger, rows);
-        let words = refused(ledger.add("other", limit, &note(""), Some(other), false));
+        let words =
+            refused(ledger.add("other", limit, &Whose::NotSaid, &note(""), Some(other), false));
         assert!(words.contains("--same-as 'patients'") && words.contains("--new"), "{words}");
     }
     let few = print(&mut ledger, 4900..9000);
-    ledger.add("next year", limit, &note(""), Some(few), false).unwrap();
+    ledger.add("next year", limit, &Whose::NotSaid, &note(""), Some(few), false).unwrap();
     let half = print(&mut ledger, 3000..4900);
-    ledger.add("a cohort", limit, &note(""), Some(half.clone()), true).unwrap();
+    ledger.add("a cohort", limit, &Whose::NotSaid, &note(""), Some(half.clone()), true).unwrap();
     assert_eq!(ledger.books().accounts()["a cohort"].shares_rows_with, ["patients"]);
 
     // What is spent on it.

@@ -1,7 +1,7 @@
 //! Two ledgers of copies become one, to the safe side.
 
 use crate::world::{asked, gaussian, ledger, note, spend};
-use privet_core::{Budget, Neighbours, Relation, Unit};
+use privet_core::{Budget, Neighbours, Relation, Unit, Whose};
 use privet_dp::account::{Cost, Event};
 use privet_dp::gate::Purse;
 use privet_ledger::{Kind, Ledger, Limit, State};
@@ -118,7 +118,7 @@ fn what_was_taken_in_there_counts_here_only_for_the_same_relation() {
         let budget = Budget::new(1.0, 1e-6).unwrap();
         let relation = Relation::new(neighbours, Unit::Record);
         let limit = Limit::new(Kind::Gaussian, None, budget, relation).unwrap();
-        ledger.add("riders", limit, &note(""), None, false).unwrap();
+        ledger.add("riders", limit, &Whose::NotSaid, &note(""), None, false).unwrap();
         (folder, ledger)
     };
     let neighbours = Neighbours::AddRemove;
@@ -219,7 +219,7 @@ fn copy_live(ledger: &mut Ledger, path: &Path, folder: &Path, name: &str) -> std
 fn ones_own_counts_on_another_data_set_when_it_comes_back_as_that() {
     let (folder, path, mut first) = ledger(Kind::Gaussian);
     let limit = crate::world::limit(Kind::Gaussian, 1.0, 1e-6);
-    first.add("drivers", limit, &note(""), None, false).unwrap();
+    first.add("drivers", limit, &Whose::NotSaid, &note(""), None, false).unwrap();
     let second = copy_live(&mut first, &path, folder.path(), "second");
     let mut second = Ledger::open(&second).unwrap();
     release(&mut first, 0.05);
@@ -306,7 +306,14 @@ fn names_may_differ_and_must_be_known() {
     let (_one, _, mut first) = ledger(Kind::Gaussian);
     let (_two, _, mut second) = ledger(Kind::Gaussian);
     first
-        .add("drivers", crate::world::limit(Kind::Gaussian, 1.0, 1e-6), &note(""), None, false)
+        .add(
+            "drivers",
+            crate::world::limit(Kind::Gaussian, 1.0, 1e-6),
+            &Whose::NotSaid,
+            &note(""),
+            None,
+            false,
+        )
         .unwrap();
     release(&mut second, 0.05);
     let names = BTreeMap::from([("riders".to_string(), "drivers".to_string())]);

@@ -1,7 +1,7 @@
 //! What fits is admitted, what does not is refused with its price, and the sum is never above the limit.
 
 use crate::world::{RELATION, asked, gaussian, ledger, limit, note, spend, used};
-use privet_core::{Budget, Neighbours, Unit};
+use privet_core::{Budget, Neighbours, Unit, Whose};
 use privet_dp::account::{self, Cost, Event, Guarantee};
 use privet_dp::gate::Purse;
 use privet_ledger::{Kind, Ledger, LedgerError, Limit, State};
@@ -175,17 +175,17 @@ fn bad_limits_and_names_are_refused() {
     let (_folder, _, mut ledger) = ledger(Kind::Renyi);
     let good = limit(Kind::Zcdp, 1.0, 1e-6);
     for name in ["", " riders", "a\nb", &"x".repeat(201)] {
-        let refused = ledger.add(name, good, &note(""), None, false);
+        let refused = ledger.add(name, good, &Whose::NotSaid, &note(""), None, false);
         assert!(matches!(refused, Err(LedgerError::BadName { .. })), "{name:?}");
     }
     assert!(matches!(
-        ledger.add("riders", good, &note(""), None, false),
+        ledger.add("riders", good, &Whose::NotSaid, &note(""), None, false),
         Err(LedgerError::NameTaken { .. })
     ));
     let mut dishonest = good;
     dishonest.epsilon = 0.1;
     assert!(matches!(
-        ledger.add("b", dishonest, &note(""), None, false),
+        ledger.add("b", dishonest, &Whose::NotSaid, &note(""), None, false),
         Err(LedgerError::Limit(_))
     ));
     let budget = Budget::new(1.0, 1e-6).unwrap();

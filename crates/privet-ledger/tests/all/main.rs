@@ -6,5 +6,6 @@ mod identity;
 mod import;
 mod limits;
 mod purse;
+mod unit;
 mod world;
 mod writers;

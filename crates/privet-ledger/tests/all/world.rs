@@ -1,6 +1,6 @@
 //! What the tests share.
 
-use privet_core::{Budget, Neighbours, Relation, Unit};
+use privet_core::{Budget, Neighbours, Relation, Unit, Whose};
 use privet_dp::account::{Cost, Event, Guarantee, guarantee};
 use privet_dp::gate::Spend;
 use privet_ledger::{Asked, Kind, Ledger, Limit, Note};
@@ -47,7 +47,9 @@ pub fn ledger(kind: Kind) -> (TempDir, PathBuf, Ledger) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("budget.ledger");
     let mut ledger = Ledger::create(&path, "tester").unwrap();
-    ledger.add("riders", limit(kind, 1.0, 1e-6), &note("a study"), None, false).unwrap();
+    ledger
+        .add("riders", limit(kind, 1.0, 1e-6), &Whose::NotSaid, &note("a study"), None, false)
+        .unwrap();
     (folder, path, ledger)
 }
 

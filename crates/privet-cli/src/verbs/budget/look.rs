@@ -95,6 +95,7 @@ impl Show {
                         "delta": account.limit.delta,
                         "neighbours": account.limit.filter.neighbours,
                         "unit": account.limit.filter.unit,
+                        "whose": account.whose,
                         "filter": account.limit.filter,
                         "share_spent": json_number(account.share()),
                         "epsilon_spent": json_number(account.proved()),
@@ -115,6 +116,9 @@ impl Show {
                 limit.relation(),
                 filter(limit)
             ));
+            if let Some(whose) = words::whose(limit.filter.unit, &account.whose) {
+                text.push_str(&format!("  unit     {whose}\n"));
+            }
             let releases = if account.releases == 1 { "release" } else { "releases" };
             let proved = match account.releases {
                 0 => String::new(),
@@ -179,7 +183,7 @@ impl History {
         if self.json {
             let all: Vec<Value> = held().map(|held| json!({
                 "entry": held.sequence, "when": held.at, "who": held.who, "dataset": held.dataset,
-                "state": held.state.word(), "doing": held.doing, "purpose": held.purpose,
+                "state": held.state.word(), "whose": held.whose, "doing": held.doing, "purpose": held.purpose,
                 "epsilon": held.claim.map(|claim| json_number(claim.epsilon)),
                 "delta": held.claim.map(|claim| claim.delta),
                 "share_of_limit": json_number(share(held)), "certificate_sha256": held.certificate,
@@ -259,12 +263,25 @@ impl Verify {
                     })
                 })
                 .collect();
-            output::print_json(&json!({ "valid": bad == 0, "head": head, "certificates": each }))?;
+            let units: Vec<Value> = ledger
+                .books()
+                .accounts()
+                .iter()
+                .map(|(name, account)| json!({ "dataset": name, "whose": account.whose }))
+                .collect();
+            output::print_json(
+                &json!({ "valid": bad == 0, "head": head, "units": units, "certificates": each }),
+            )?;
         } else {
             let mut text = format!(
                 "the chain of {} entries holds; every price and limit was found again\nhead {}\n",
                 head.sequence, head.hash
             );
+            for (name, account) in ledger.books().accounts() {
+                if let Some(whose) = words::whose(account.limit.filter.unit, &account.whose) {
+                    text.push_str(&format!("{}: {whose}\n", printable(name)));
+                }
+            }
             for (path, outcome) in &found {
                 let name = path.display().to_string();
                 let words = match outcome {

@@ -4,6 +4,7 @@ mod files;
 mod look;
 mod open;
 mod report;
+mod unit;
 
 pub use look::rounded_up;
 
@@ -22,7 +23,9 @@ limit is refused.
 
 Limits are kept by a privacy filter, not by adding up ε: many small releases cost less than their sum. A crash
 can waste budget, never hide spending. Entries form a chain of hashes, and certificates state where in it they
-are, so that an edited ledger is found (`privet budget verify --certificates DIR`).",
+are, so that an edited ledger is found (`privet budget verify --certificates DIR`).
+
+A limit on users is for those of one column: a release whose schema says otherwise whose a record is is refused.",
     after_help = "\
 Examples:
   privet budget open table.csv --schema s.toml --epsilon 3 --delta 1e-6
@@ -41,6 +44,7 @@ enum Verb {
     Show(look::Show),
     History(look::History),
     Verify(look::Verify),
+    Unit(unit::UnitOf),
     Void(look::Void),
     Export(files::Export),
     Import(files::Import),
@@ -70,6 +74,7 @@ impl Budget {
             Verb::Show(verb) => verb.run(),
             Verb::History(verb) => verb.run(),
             Verb::Verify(verb) => verb.run(),
+            Verb::Unit(verb) => verb.run(),
             Verb::Void(verb) => verb.run(),
             Verb::Export(verb) => verb.run(),
             Verb::Import(verb) => verb.run(),

@@ -4,8 +4,9 @@ use crate::failure::Failure;
 use crate::output;
 use crate::settings::within;
 use crate::spending::{address, beside, connect, name_of, print_of, who};
+use crate::words;
 use clap::Args;
-use privet_core::{Budget, DELTA, EPSILON, Neighbours, Relation, Unit, printable};
+use privet_core::{Budget, DELTA, EPSILON, Neighbours, Relation, Unit, Whose, printable};
 use privet_data::Schema;
 use privet_ledger::{Kind, Ledger, Limit, Note};
 use serde_json::json;
@@ -63,6 +64,9 @@ pub struct Open {
     /// Whose data: record, or user:K for a user with at most K records [default: the schema's, or record]
     #[arg(long, value_name = "UNIT", value_parser = unit)]
     unit: Option<Unit>,
+    /// Which column says whose a record is, where the unit is a user [default: the schema's, or that of the first release]
+    #[arg(long, value_name = "COLUMN")]
+    unit_column: Option<String>,
     /// How the limit is kept: renyi, zcdp, gaussian or sum [default: renyi, at δ = 0 sum]
     #[arg(long, value_name = "FILTER")]
     filter: Option<Kind>,
@@ -70,7 +74,7 @@ pub struct Open {
     #[arg(long, value_name = "A")]
     order: Option<f64>,
     /// Count this table as a data set that the ledger has: no limit of its own
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["epsilon", "delta", "filter", "order", "unit", "new", "name"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["epsilon", "delta", "filter", "order", "unit", "unit_column", "new", "name"])]
     same_as: Option<String>,
     /// Open it on its own though it shares rows with another; the ledger says so
     #[arg(long)]
@@ -96,6 +100,27 @@ fn unit(text: &str) -> Result<Unit, String> {
 }
 
 impl Open {
+    /// Who a unit is: the column that is named, read as the schema says, or the schema's own.
+    fn whose(&self, schema: Option<&Schema>) -> Result<Whose, Failure> {
+        let said = schema.map_or(Whose::NotSaid, Schema::whose);
+        let user = self.unit.or(schema.map(Schema::unit)).unwrap_or(Unit::Record);
+        match (&self.unit_column, said) {
+            (None, said) => Ok(said.of(user)),
+            (Some(_), _) if user == Unit::Record => Err(Failure::input(
+                "--unit-column: the unit is a record; accepted with --unit user:K, or a schema with [unit]",
+            )),
+            (Some(name), Whose::Column { column, .. }) if column != *name => {
+                Err(Failure::input(format!(
+                    "--unit-column {}: the schema's unit is '{}'; leave one of them out",
+                    printable(name),
+                    printable(&column)
+                )))
+            }
+            (Some(_), said @ Whose::Column { .. }) => Ok(said),
+            (Some(name), _) => Ok(Whose::column(name)),
+        }
+    }
+
     /// Reads the table, writes the limit down.
     pub fn run(self) -> Result<(), Failure> {
         let schema = self.schema.as_ref().map(Schema::load).transpose()?;
@@ -105,6 +130,7 @@ impl Open {
             ));
         };
         let note = Note { who: who(), purpose: self.purpose.clone() };
+        let whose = self.whose(schema.as_ref())?;
         let limit = match (self.epsilon, self.delta) {
             (Some(epsilon), Some(delta)) if self.same_as.is_none() => {
                 let unit = self.unit.or(schema.as_ref().map(Schema::unit)).unwrap_or(Unit::Record);
@@ -146,7 +172,7 @@ impl Open {
                 same.clone()
             }
             (None, Some(limit)) => {
-                ledger.add(&name, limit, &note, print, self.new)?;
+                ledger.add(&name, limit, &whose, &note, print, self.new)?;
                 name
             }
             (None, None) => return Err(Failure::input("--epsilon and --delta are missing")),
@@ -155,17 +181,22 @@ impl Open {
         if self.json {
             return output::print_json(&json!({
                 "ledger": path.display().to_string(), "dataset": name, "limit": account.limit,
+                "whose": account.whose,
             }));
         }
         let kept = format!(
             "{name}: at most {} for {}, kept by the filter {}",
-            crate::words::budget(account.limit.epsilon, account.limit.delta),
+            words::budget(account.limit.epsilon, account.limit.delta),
             account.limit.relation(),
             super::look::filter(&account.limit),
         );
+        let kept = match words::whose(account.limit.filter.unit, &account.whose) {
+            Some(whose) => format!("{kept}; {whose}"),
+            None => kept,
+        };
         output::print(&format!(
             "{}ledger: {}{}\n",
-            crate::words::wrapped(&kept, ""),
+            words::wrapped(&kept, ""),
             printable(&path.display().to_string()),
             if address(&path).is_some() {
                 ""

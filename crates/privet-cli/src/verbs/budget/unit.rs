@@ -1,0 +1,90 @@
+//! `privet budget unit`: who a unit is, said of a data set that does not say it.
+
+use super::Which;
+use crate::failure::Failure;
+use crate::output;
+use crate::spending::{open, who};
+use clap::Args;
+use privet_core::{Spelling, Whose, printable};
+use privet_data::Schema;
+use privet_dp::gate::Certificate;
+use privet_ledger::{Ledger, LedgerError, Note, State};
+
+/// State whose records are one user's in a data set of an earlier version, which did not write it down
+#[derive(Args, Debug)]
+#[command(long_about = "\
+States which column says whose a record is in a data set whose limit is for users and that does not know it: ledgers
+of 0.2.0 did not write it down. The statement is an entry of its own, in your name, and is never changed. It is compared
+with the certificates that the ledger keeps; releases whose certificate it has not are taken at your word.")]
+pub struct UnitOf {
+    #[command(flatten)]
+    which: Which,
+    /// The data set
+    #[arg(value_name = "NAME")]
+    dataset: String,
+    /// The column that says whose a record is
+    #[arg(long, value_name = "COLUMN")]
+    column: String,
+    /// Blanks around an identifier count: the schema has trim = false
+    #[arg(long)]
+    blanks: bool,
+    #[arg(
+        long, value_name = "SPELLING", default_value_t = Spelling::Text,
+        help = format!("When two identifiers, written differently, name one user: {}", Spelling::ACCEPTED),
+    )]
+    spelling: Spelling,
+}
+
+impl UnitOf {
+    /// Compares and writes it down.
+    pub fn run(self) -> Result<(), Failure> {
+        let mut ledger = open(&self.which.ledger)?;
+        let whose = Whose::Column {
+            column: self.column.clone(),
+            trim: !self.blanks,
+            spelling: self.spelling,
+        };
+        ledger.books().account(&self.dataset)?;
+        let unchecked = compared(&mut ledger, &self.dataset, &whose)?;
+        let note = Note { who: who(), purpose: String::new() };
+        ledger.state_unit(&self.dataset, &whose, &note)?;
+        let name = printable(&self.dataset).into_owned();
+        let mut text = format!("{name}: a user is {whose}, as {} says\n", note.who);
+        if unchecked > 0 {
+            text.push_str(&format!(
+                "the ledger has no certificate of {unchecked} of its releases: for those nothing shows it\n"
+            ));
+        }
+        output::print(&text)
+    }
+}
+
+/// Refuses what the certificates that the ledger keeps contradict. Gives back of how many releases it has none that
+/// says it.
+fn compared(ledger: &mut Ledger, dataset: &str, whose: &Whose) -> Result<u64, Failure> {
+    let counted = ledger.books().held().values();
+    let counted = counted.filter(|held| held.dataset == dataset && held.state != State::Void);
+    let kept: Vec<Option<String>> = counted.map(|held| held.certificate.clone()).collect();
+    let mut unchecked = 0;
+    for hash in kept {
+        let text = hash.map(|hash| ledger.certificate(&hash)).transpose()?.flatten();
+        let stated = text.as_deref().and_then(unit_of).unwrap_or_default();
+        if stated.is_said() && stated != *whose {
+            return Err(LedgerError::OtherUnit {
+                name: dataset.into(),
+                whose: stated,
+                asked: whose.clone(),
+            }
+            .into());
+        }
+        unchecked += u64::from(!stated.is_said());
+    }
+    Ok(unchecked)
+}
+
+/// Who a unit was in the request that a certificate carries.
+fn unit_of(text: &str) -> Option<Whose> {
+    let certificate: Certificate = serde_json::from_str(text).ok()?;
+    let schema: Schema = serde_json::from_value(certificate.request.get("schema")?.clone()).ok()?;
+    Some(schema.whose())
+}

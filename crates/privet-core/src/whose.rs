@@ -1,0 +1,104 @@
+//! Who a unit is.
+
+use crate::{Spelling, Unit, printable};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Whose records are one unit. Two claims about "a user" are about the same only if the same column of the records says
+/// who a user is, read in the same way: what is spent on people is no account of what is spent on visits.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
+pub enum Whose {
+    /// Every record is a unit of its own.
+    Records,
+    /// Records with the same identifier in a column are one user's.
+    Column {
+        /// Its name.
+        column: String,
+        /// Whether blanks around an identifier are left out.
+        #[serde(default = "yes", skip_serializing_if = "is_yes")]
+        trim: bool,
+        /// When two identifiers, written differently, name one user.
+        #[serde(default, skip_serializing_if = "Spelling::is_text")]
+        spelling: Spelling,
+    },
+    /// Nobody said: as in ledgers of 0.2.0, and where identifiers were handed over without a name.
+    #[default]
+    NotSaid,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde's form
+fn is_yes(trim: &bool) -> bool {
+    *trim
+}
+
+impl Whose {
+    /// A column that is read as schemas have it where they do not say.
+    pub fn column(name: impl Into<String>) -> Self {
+        Self::Column { column: name.into(), trim: true, spelling: Spelling::Text }
+    }
+
+    /// What is known of a unit of this kind: records are their own, and users are whose this says.
+    pub fn of(self, unit: Unit) -> Self {
+        match (unit, self) {
+            (Unit::Record, _) => Self::Records,
+            (Unit::User { .. }, Self::Records) => Self::NotSaid,
+            (Unit::User { .. }, said) => said,
+        }
+    }
+
+    /// Whether it is known.
+    pub fn is_said(&self) -> bool {
+        *self != Self::NotSaid
+    }
+
+    /// Whether it has to be written down: of a record it follows from the unit.
+    pub fn goes_without_saying(&self) -> bool {
+        !matches!(self, Self::Column { .. })
+    }
+}
+
+impl fmt::Display for Whose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Records => f.write_str("each record by itself"),
+            Self::NotSaid => f.write_str("not said"),
+            Self::Column { column, trim, spelling } => {
+                write!(f, "the records with one value of \"{}\"", printable(column))?;
+                if !spelling.is_text() {
+                    write!(f, ", spelt as {spelling}")?;
+                }
+                f.write_str(if *trim { "" } else { ", blanks included" })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_usual_is_not_written() {
+        let text = |whose: &Whose| serde_json::to_string(whose).unwrap();
+        assert_eq!(text(&Whose::column("id")), r#"{"kind":"column","column":"id"}"#);
+        let other = Whose::Column { column: "id".into(), trim: false, spelling: Spelling::Number };
+        for whose in [Whose::Records, Whose::NotSaid, Whose::column("id"), other] {
+            assert_eq!(serde_json::from_str::<Whose>(&text(&whose)).unwrap(), whose);
+        }
+        assert!(serde_json::from_str::<Whose>(r#"{"kind":"column","column":"id","x":1}"#).is_err());
+    }
+
+    #[test]
+    fn records_are_their_own_and_users_are_whose_it_is_said() {
+        let user = Unit::User { max_records: 3 };
+        assert_eq!(Whose::NotSaid.of(Unit::Record), Whose::Records);
+        assert_eq!(Whose::Records.of(user), Whose::NotSaid);
+        assert_eq!(Whose::column("id").of(user), Whose::column("id"));
+        assert!(!Whose::NotSaid.is_said() && Whose::Records.is_said());
+    }
+}

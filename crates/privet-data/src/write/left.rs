@@ -1,0 +1,160 @@
+//! Halves of files that killed runs left, each a whole release perhaps: one's own are removed.
+//!
+//! Whoever writes a half ([`half`]) holds its lock until it has its name or is gone, so that a half whose lock is free is
+//! nobody's any more, on whichever machine. Versions before 0.2.1 locked nothing: theirs are left for a day. Where the file
+//! system knows no locks, nothing is removed.
+
+use super::WriteError;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tempfile::{Builder, NamedTempFile};
+
+/// What the name of every half begins and ends with.
+const HALF: (&str, &str) = (".privet-", ".part");
+/// What it begins with where its writer holds a lock.
+const LOCKED: &str = ".privet-held-";
+/// How long one without a lock is left.
+const LEFT_ALONE: Duration = Duration::from_secs(24 * 60 * 60);
+/// How often a half is made anew that was taken for nobody's before it was locked.
+const TRIES: u32 = 16;
+
+/// A new half in this folder, readable by its owner alone, whose lock is held as long as it is open.
+pub(super) fn half(folder: &Path) -> Result<NamedTempFile, WriteError> {
+    let make = || -> io::Result<NamedTempFile> {
+        let mut tries = 0;
+        loop {
+            let half = Builder::new().prefix(LOCKED).suffix(HALF.1).tempfile_in(folder)?;
+            let _ = half.as_file().try_lock();
+            tries += 1;
+            // Another run may have removed it between those two.
+            if tries == TRIES || is_at(half.as_file(), half.path()) {
+                return Ok(half);
+            }
+        }
+    };
+    make().map_err(WriteError::at(folder))
+}
+
+/// Removes what killed runs of this user left in a folder, and says what it was.
+pub(super) fn sweep(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let names = entries.flatten().map(|entry| entry.path());
+    let mut left: Vec<PathBuf> = names.filter(|path| is_half(path) && removed(path)).collect();
+    left.sort();
+    left
+}
+
+fn is_half(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.starts_with(HALF.0) && name.ends_with(HALF.1)
+}
+
+/// Whether it was nobody's and is gone.
+fn removed(path: &Path) -> bool {
+    let Ok(found) = fs::symlink_metadata(path) else { return false };
+    if !found.is_file() || !is_own(&found) {
+        return false;
+    }
+    let locked =
+        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(LOCKED.as_bytes()));
+    let age = found.modified().ok().and_then(|at| at.elapsed().ok());
+    if !locked && age.is_none_or(|age| age < LEFT_ALONE) {
+        return false;
+    }
+    let Ok(file) = opened(path) else { return false };
+    match file.try_lock() {
+        Ok(()) => is_at(&file, path) && fs::remove_file(path).is_ok(),
+        Err(TryLockError::WouldBlock | TryLockError::Error(_)) => false,
+    }
+}
+
+fn opened(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        rustix::fs::OFlags::NOFOLLOW.bits() as i32,
+    );
+    options.open(path)
+}
+
+/// A file of this user's that nobody else may read.
+#[cfg(unix)]
+fn is_own(found: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o077 == 0
+}
+
+/// Whether the open file is the one of this name.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let place =
+        |found: io::Result<fs::Metadata>| found.map(|found| (found.dev(), found.ino())).ok();
+    let open = place(file.metadata());
+    open.is_some() && open == place(fs::symlink_metadata(path))
+}
+
+/// Whose a file is cannot be told: nothing is removed.
+#[cfg(not(unix))]
+fn is_own(_: &fs::Metadata) -> bool {
+    false
+}
+
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::time::SystemTime;
+
+    fn put(path: &Path, mode: u32) {
+        fs::write(path, "a release").unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn what_killed_runs_left_goes_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let gone = at(".privet-held-dead.part");
+        put(&gone, 0o600);
+        // One that is being written, a copy that others may read, other names, a folder, a link.
+        let live = half(folder.path()).unwrap();
+        put(&at(".privet-held-open.part"), 0o644);
+        for other in [".privet-held-model.json", "privet-held-x.part", ".other-held-x.part"] {
+            put(&at(other), 0o600);
+        }
+        fs::create_dir(at(".privet-held-folder.part")).unwrap();
+        symlink(at(".privet-held-model.json"), at(".privet-held-link.part")).unwrap();
+        let before = fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(sweep(folder.path()), [gone]);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), before - 1);
+        // Kept by nobody any more, it goes too.
+        let path = live.into_temp_path();
+        assert_eq!(sweep(folder.path()), [path.to_path_buf()]);
+        assert!(sweep(folder.path()).is_empty());
+    }
+
+    /// Earlier versions hold no lock: nobody can tell whether one is at work, but for how long ago it wrote.
+    #[test]
+    fn halves_of_earlier_versions_are_left_for_a_day() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = folder.path().join(".privet-Ab12Cd.part");
+        put(&old, 0o600);
+        assert!(sweep(folder.path()).is_empty());
+        let file = File::options().write(true).open(&old).unwrap();
+        file.set_modified(SystemTime::now() - 2 * LEFT_ALONE).unwrap();
+        file.lock().unwrap();
+        assert!(sweep(folder.path()).is_empty(), "somebody holds it");
+        drop(file);
+        assert_eq!(sweep(folder.path()), [old]);
+    }
+}

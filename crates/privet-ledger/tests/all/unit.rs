@@ -1,0 +1,208 @@
+//! Who a unit is: what is spent on one is no account of what is spent on another.
+
+use crate::world::{limit, note, spend};
+use privet_core::{Budget, Neighbours, Relation, Spelling, Unit, Whose};
+use privet_dp::account::{Cost, Event, guarantee};
+use privet_dp::gate::Purse;
+use privet_ledger::{Asked, Kind, Ledger, LedgerError, Limit, entry};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+const USER: Unit = Unit::User { max_records: 5 };
+
+fn event(unit: Unit) -> Event {
+    let cost = Cost::Gaussian { sensitivity: 0.05, noise_scale: 1.0, grid: None };
+    Event::Use { neighbours: Neighbours::ReplaceOne, unit, cost }
+}
+
+fn asked(dataset: &str) -> Asked {
+    let claim = Some(guarantee(&event(USER), 1e-7).unwrap());
+    Asked { dataset: dataset.into(), doing: "test".into(), note: note(""), claim, whole: false }
+}
+
+fn users() -> Limit {
+    let relation = Relation::new(Neighbours::ReplaceOne, USER);
+    Limit::new(Kind::Gaussian, None, Budget::new(1.0, 1e-6).unwrap(), relation).unwrap()
+}
+
+/// A ledger with a limit on users, who are whose this says.
+fn opened(whose: &Whose) -> (TempDir, PathBuf, Ledger) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("budget.ledger");
+    let mut ledger = Ledger::create(&path, "tester").unwrap();
+    ledger.add("riders", users(), whose, &note(""), None, false).unwrap();
+    (folder, path, ledger)
+}
+
+fn reserve(ledger: &mut Ledger, whose: &Whose) -> Result<(), LedgerError> {
+    let mut paying = ledger.paying(asked("riders"));
+    paying.of(whose.clone());
+    paying.set_aside(&spend(&event(USER)))?;
+    paying.drawn(0).unwrap();
+    Ok(())
+}
+
+fn whose(ledger: &Ledger) -> &Whose {
+    &ledger.books().accounts()["riders"].whose
+}
+
+/// A budget for people paid for all visits of a person, as if each were somebody else.
+#[test]
+fn a_limit_on_people_pays_for_no_visits() {
+    let (id, visit) = (Whose::column("id"), Whose::column("visit"));
+    let (_folder, path, mut ledger) = opened(&id);
+    let number = Whose::Column { column: "id".into(), trim: true, spelling: Spelling::Number };
+    let blanks = Whose::Column { column: "id".into(), trim: false, spelling: Spelling::Text };
+    for other in [visit, number, blanks] {
+        let refused = reserve(&mut ledger, &other).unwrap_err();
+        assert!(matches!(refused, LedgerError::OtherUnit { .. }), "{refused}");
+        assert!(refused.is_refusal());
+        let words = refused.to_string();
+        assert!(words.contains(&id.to_string()) && words.contains(&other.to_string()), "{words}");
+    }
+    for unsaid in [Whose::NotSaid, Whose::Records] {
+        let refused = reserve(&mut ledger, &unsaid).unwrap_err();
+        assert!(matches!(refused, LedgerError::UnitNotSaid(_)), "{refused}");
+    }
+    assert_eq!(ledger.books().sequence(), 2, "nothing was written down");
+    reserve(&mut ledger, &id).unwrap();
+    let again = Ledger::look(&path).unwrap();
+    assert_eq!(whose(&again), &id);
+    assert_eq!(again.books().held()[&3].whose, id);
+}
+
+/// Where nobody said it at the opening the first release that counts does; one that is void does not.
+#[test]
+fn the_first_release_says_it() {
+    let (_folder, path, mut ledger) = opened(&Whose::NotSaid);
+    let (id, visit) = (Whose::column("id"), Whose::column("visit"));
+    let mut paying = ledger.paying(asked("riders"));
+    paying.of(visit.clone());
+    paying.set_aside(&spend(&event(USER))).unwrap();
+    drop(paying);
+    assert_eq!(whose(&ledger), &Whose::NotSaid, "it is void");
+    reserve(&mut ledger, &id).unwrap();
+    assert_eq!(whose(&ledger), &id);
+    assert!(matches!(reserve(&mut ledger, &visit), Err(LedgerError::OtherUnit { .. })));
+    let stated = ledger.state_unit("riders", &visit, &note(""));
+    assert!(matches!(stated, Err(LedgerError::OtherUnit { .. })));
+    assert_eq!(whose(&Ledger::look(&path).unwrap()), &id);
+}
+
+/// What a session is about is compared with what was reserved, whoever set it aside.
+#[test]
+fn a_session_about_others_than_was_reserved_is_refused() {
+    let (_folder, _, mut ledger) = opened(&Whose::column("id"));
+    let mut paying = ledger.paying(asked("riders"));
+    paying.of(Whose::column("id"));
+    paying.set_aside(&spend(&event(USER))).unwrap();
+    paying.of(Whose::column("visit"));
+    paying.spent_on(&Whose::column("id")).unwrap();
+    assert!(paying.spent_on(&Whose::column("visit")).is_err());
+}
+
+/// Records are their own: nothing is said, and nothing is written that 0.2.0 could not read.
+#[test]
+fn of_records_nothing_is_written() {
+    let (_folder, _, mut ledger) = crate::world::ledger(Kind::Gaussian);
+    assert_eq!(whose(&ledger), &Whose::Records);
+    let event = event(Unit::Record);
+    let mut paying = ledger.paying(crate::world::asked("riders", &event));
+    paying.of(Whose::Records);
+    paying.spend_whole(&spend(&event)).unwrap();
+    for stored in ledger.entries().unwrap() {
+        assert!(!stored.text.contains("whose"), "{}", stored.text);
+    }
+    assert!(limit(Kind::Gaussian, 1.0, 1e-6).holds());
+}
+
+/// A ledger as version 0.2.0 wrote it, with a release.
+fn golden() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("old.ledger");
+    drop(Ledger::create(&path, "tester").unwrap());
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute("DELETE FROM entry", []).unwrap();
+    let insert = "INSERT INTO entry VALUES (?1, ?2, ?3)";
+    for (at, text) in include_str!("../golden/0.2.0-user.jsonl").lines().enumerate() {
+        connection.execute(insert, (at as i64 + 1, entry::hash(text), text)).unwrap();
+    }
+    (folder, path)
+}
+
+#[test]
+fn a_ledger_of_an_earlier_version_says_that_it_does_not_know() {
+    let (_folder, path) = golden();
+    let mut ledger = Ledger::open(&path).unwrap();
+    let account = &ledger.books().accounts()["t"];
+    assert_eq!((&account.whose, account.releases), (&Whose::NotSaid, 1));
+    let id = Whose::column("id");
+    let pay = |ledger: &mut Ledger, whose: &Whose| {
+        let mut paying = ledger.paying(asked("t"));
+        paying.of(whose.clone());
+        paying.set_aside(&spend(&event(USER)))
+    };
+    let refused = pay(&mut ledger, &id).unwrap_err().to_string();
+    assert!(refused.contains("does not know") && refused.contains("budget unit"), "{refused}");
+    for nobody in [Whose::Records, Whose::NotSaid] {
+        ledger.state_unit("t", &nobody, &note("")).unwrap_err();
+    }
+    ledger.state_unit("t", &id, &note("")).unwrap();
+    ledger.state_unit("t", &id, &note("")).unwrap();
+    assert_eq!(ledger.books().sequence(), 6, "stated once");
+    pay(&mut ledger, &id).unwrap();
+    assert!(pay(&mut ledger, &Whose::column("visit")).is_err());
+    assert_eq!(Ledger::look(&path).unwrap().books().accounts()["t"].whose, id);
+}
+
+/// An entry that counts another unit is no entry, however well it is chained.
+#[test]
+fn a_chain_that_mixes_units_is_broken() {
+    let (_folder, path, mut ledger) = opened(&Whose::column("id"));
+    reserve(&mut ledger, &Whose::column("id")).unwrap();
+    drop(ledger);
+    let edit = |text: &str| {
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        connection.execute("DELETE FROM entry WHERE sequence > 3", []).unwrap();
+        connection
+            .execute(
+                "UPDATE entry SET text = ?1, hash = ?2 WHERE sequence = 3",
+                (text, entry::hash(text)),
+            )
+            .unwrap();
+    };
+    let text = Ledger::look(&path).unwrap().entries().unwrap()[2].text.clone();
+    let said = "\"whose\":{\"kind\":\"column\",\"column\":\"id\"},";
+    assert!(text.contains(said), "{text}");
+    for other in ["", "\"whose\":{\"kind\":\"column\",\"column\":\"visit\"},"] {
+        edit(&text.replace(said, other));
+        let broken = Ledger::look(&path).unwrap_err();
+        assert!(matches!(broken, LedgerError::Broken { sequence: 3, .. }), "{broken}");
+    }
+    edit(&text);
+    Ledger::look(&path).unwrap();
+}
+
+/// What another ledger spent on other units is not taken in, and what it does not know neither.
+#[test]
+fn another_unit_is_not_taken_in() {
+    let take = |into: &mut Ledger, from: &Path| {
+        into.take_in(&mut Ledger::look(from).unwrap(), &BTreeMap::new(), &note(""))
+    };
+    let (id, visit) = (Whose::column("id"), Whose::column("visit"));
+    let (_one, theirs, mut other) = opened(&visit);
+    reserve(&mut other, &visit).unwrap();
+    let (_two, _, mut ledger) = opened(&id);
+    let refused = take(&mut ledger, &theirs).unwrap_err().to_string();
+    assert!(refused.contains("\"visit\"") && refused.contains("\"id\""), "{refused}");
+    // Where nothing was said and nothing counts yet, it says it.
+    let (_three, path, mut open) = opened(&Whose::NotSaid);
+    take(&mut open, &theirs).unwrap();
+    assert_eq!(whose(&open), &visit);
+    assert_eq!(whose(&Ledger::look(&path).unwrap()), &visit);
+    let (_four, old) = golden();
+    let names = BTreeMap::from([("t".to_string(), "riders".to_string())]);
+    let refused = ledger.take_in(&mut Ledger::look(&old).unwrap(), &names, &note("")).unwrap_err();
+    assert!(refused.to_string().contains("budget unit"), "{refused}");
+}
